@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs tests/plain.rs under Miri, which checks the unsafe code of locks, nodes, queues and buckets for wrong borrows,
+# Runs tests/plain under Miri, which checks the unsafe code of locks, nodes, queues and buckets for wrong borrows,
 # accesses to freed memory, data races and weak memory.
 #
 # The tests use a platform of the standard library alone. The Linux platform does not run under Miri, which has no

@@ -8,10 +8,10 @@
 # tools cannot be installed is skipped. Ends with the number of those that passed and failed; with 77 if all were
 # skipped, and with --check also if one was.
 #
-# On each system run the unit tests, `systems` with its stress, `api` (condition variables and the rest of the family)
-# and the conformance of the zoo's locks, in fewer rounds than elsewhere. ONDECK_TEST_THREADS is the number of tests that
-# run at the same time, ONDECK_TEST_ROUNDS of rounds, ONDECK_TEST_SECONDS how long the stress takes, ONDECK_TEST_LIMIT
-# the most seconds for the crate's tests on a system, with what is compiled, and for the zoo's.
+# On each system run the unit tests, `systems` (what a system promises to the locks), `api` (the locks) and the
+# conformance of the zoo's locks, in fewer rounds than elsewhere. ONDECK_TEST_THREADS is the number of tests that run at
+# the same time, ONDECK_TEST_ROUNDS of rounds, ONDECK_TEST_LIMIT the most seconds for the crate's tests on a system, with
+# what is compiled, and for the zoo's.
 source "$(dirname "$0")/common.sh"
 
 manifest=ci/systems/Cargo.toml
@@ -39,7 +39,7 @@ systems=(
 
 # What `api` does in processes of its own: forked, prepared, or ended by what is tested.
 of_processes=(
-    fork collision:: handoff:: ipc:: no_membarrier:: one_cpu:: polling:: unlock_mode:: latch::a_panic_begins
+    fork collision:: ipc:: no_membarrier:: one_cpu:: polling:: unlock_mode:: latch::a_panic_begins
     pi::a_deadline_on_a_clock pi::an_operation_that rwlock_counts::a_bump_that_cannot_end
 )
 
@@ -107,7 +107,7 @@ run() {
     local tests=(--lib --test systems --test api) zoo=1 arguments=(--test-threads "${ONDECK_TEST_THREADS:-2}") skips=()
     local flags status=0
     flags=$(source_flags "$name")
-    export WINEDEBUG=-all ONDECK_TEST_ROUNDS=${ONDECK_TEST_ROUNDS:-50} ONDECK_TEST_SECONDS=${ONDECK_TEST_SECONDS:-3}
+    export WINEDEBUG=-all ONDECK_TEST_ROUNDS=${ONDECK_TEST_ROUNDS:-50}
     case $name in
         windows) ;;
         portable)
@@ -143,8 +143,6 @@ run() {
         # Forks end qemu-user itself, and a program that it runs starts no other.
         qemu-*) skips+=("${of_processes[@]}") ;;
     esac
-    # They show by chance that other tests can fail, which takes two CPUs that nothing else uses.
-    skips+=(fences::a_full_fence_does_not_replace fences::two_light_fences_order_nothing)
     local skip
     for skip in "${skips[@]}"; do arguments+=(--skip "$skip"); done
     [ -z "$flags" ] || export RUSTFLAGS=$flags

@@ -1,11 +1,19 @@
-//! The mutexes without data and without the traits of `lock_api`, which differ between its versions.
+//! The raw mutexes: those of crate `ondeck` with the traits of `lock_api`, and with what detection of deadlocks is told.
+//!
+//! The versions of `lock_api` differ in what methods are given and return: `methods.rs` of each package has a macro for
+//! each kind of method. A method does what stands behind its name, by a thread that owns the lock where the trait asks for
+//! that.
 
-use ondeck::lock_api::RawMutex as _;
+use std::time::{Duration, Instant};
+
 use ondeck::platform::{Native, Timestamp};
 
+use crate::GuardMarker;
 use crate::deadlock::{self, Ends, Held, Want};
+use crate::methods::{attempts, bumps, guards, locks, unlocks};
+use crate::time::{after, at};
 
-/// A mutex of crate `ondeck`, one byte, with what detection of deadlocks is told.
+/// A mutex of crate `ondeck`, one byte.
 macro_rules! mutex {
     ($(#[$doc:meta])* $name:ident, $inner:ty, $fair:ident) => {
         $(#[$doc])*
@@ -13,15 +21,13 @@ macro_rules! mutex {
         pub struct $name($inner);
 
         impl $name {
-            #[allow(clippy::declare_interior_mutable_const, reason = "what constructors begin with")]
-            pub(crate) const NEW: Self = Self(<$inner>::INIT);
-
+            #[inline]
             fn key(&self) -> usize {
                 (&raw const *self).addr()
             }
 
             #[inline]
-            pub(crate) fn take(&self) {
+            fn take(&self) {
                 let wait = || {
                     self.0.lock();
                     true
@@ -30,54 +36,57 @@ macro_rules! mutex {
             }
 
             #[inline]
-            pub(crate) fn try_take(&self) -> bool {
+            fn try_take(&self) -> bool {
                 deadlock::try_acquire(self.key(), Want::Alone, || self.0.try_lock())
             }
 
             /// Reads the clock only if the mutex is locked.
             #[inline]
-            pub(crate) fn take_until(&self, deadline: impl FnOnce() -> Timestamp) -> bool {
+            fn take_until(&self, deadline: impl FnOnce() -> Timestamp) -> bool {
                 self.try_take() || {
                     let wait = || self.0.try_lock_until(deadline());
                     deadlock::acquire(self.key(), Want::Alone, Ends::AtADeadline, || false, wait)
                 }
             }
 
-            /// # Safety
-            ///
-            /// The caller owns the mutex.
             #[inline]
-            pub(crate) unsafe fn give_up(&self) {
+            fn give_up(&self) -> &$inner {
                 deadlock::releases(self.key(), Held::Alone);
-                // SAFETY: as the caller promises.
-                unsafe { self.0.unlock() };
+                &self.0
             }
+        }
 
-            /// # Safety
-            ///
-            /// The caller owns the mutex.
-            #[inline]
-            pub(crate) unsafe fn give_up_fair(&self) {
-                deadlock::releases(self.key(), Held::Alone);
-                // SAFETY: as the caller promises.
-                unsafe { self.0.$fair() };
-            }
-
-            /// # Safety
-            ///
-            /// The caller owns the mutex.
-            #[inline]
-            pub(crate) unsafe fn yield_to_others(&self) {
-                deadlock::releases(self.key(), Held::Alone);
-                // SAFETY: as the caller promises.
-                unsafe { self.0.bump() };
-                deadlock::acquired(self.key(), Want::Alone);
-            }
+        // SAFETY: from a lock to the matching unlock no other thread has it, as crate `ondeck` promises.
+        unsafe impl lock_api::RawMutex for $name {
+            const INIT: Self = Self(<$inner as ondeck::lock_api::RawMutex>::INIT);
+            guards!(of a mutex);
+            locks!(|self| lock => self.take(););
+            attempts!(|self| try_lock() => self.try_take(););
+            unlocks!(|self| unlock => self.give_up().unlock(););
 
             #[inline]
-            pub(crate) fn is_taken(&self) -> bool {
+            fn is_locked(&self) -> bool {
                 self.0.is_locked()
             }
+        }
+
+        // SAFETY: as for `RawMutex`.
+        unsafe impl lock_api::RawMutexFair for $name {
+            unlocks!(|self| unlock_fair => self.give_up().$fair(););
+            bumps!(|self| bump => {
+                self.give_up().bump();
+                deadlock::acquired(self.key(), Want::Alone);
+            };);
+        }
+
+        // SAFETY: as for `RawMutex`.
+        unsafe impl lock_api::RawMutexTimed for $name {
+            type Duration = Duration;
+            type Instant = Instant;
+            attempts!(|self|
+                try_lock_for(timeout: Duration) => self.take_until(|| after(timeout));
+                try_lock_until(timeout: Instant) => self.take_until(|| at(timeout));
+            );
         }
     };
 }
@@ -102,8 +111,7 @@ impl RawMutex {
         &self,
         wait: impl FnOnce(&ondeck::mutex::RawMutex<Native>) -> T,
     ) -> T {
-        deadlock::releases(self.key(), Held::Alone);
-        let result = wait(&self.0);
+        let result = wait(self.give_up());
         deadlock::acquired(self.key(), Want::Alone);
         result
     }

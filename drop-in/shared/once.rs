@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::deadlock::{self, Ends, Held, Want};
+use crate::deadlock::{self, Ends, Held, Wait, Want};
 
 /// How far a [`Once`] has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,7 +91,7 @@ impl Once {
     #[track_caller]
     pub fn call_once<F: FnOnce()>(&self, closure: F) {
         if !self.0.is_completed() {
-            self.wait_for_turn(|| self.0.call_once(|| self.run(closure)));
+            self.wait_for_turn(|wait| self.0.call_once(|| self.run(wait, closure)));
         }
     }
 
@@ -104,8 +104,8 @@ impl Once {
     #[inline]
     pub fn call_once_force<F: FnOnce(OnceState)>(&self, closure: F) {
         if !self.0.is_completed() {
-            self.wait_for_turn(|| {
-                self.0.call_once_force(|state| self.run(|| closure(OnceState::of(state))));
+            self.wait_for_turn(|wait| {
+                self.0.call_once_force(|state| self.run(wait, || closure(OnceState::of(state))));
             });
         }
     }
@@ -117,14 +117,14 @@ impl Once {
     /// If the closure that ran last panicked.
     pub fn wait(&self) {
         if !self.0.is_completed() {
-            self.wait_for_turn(|| self.0.wait());
+            self.wait_for_turn(|_| self.0.wait());
         }
     }
 
     /// As [`wait`](Self::wait), but waits on after a closure that panicked.
     pub fn wait_force(&self) {
         if !self.0.is_completed() {
-            self.wait_for_turn(|| self.0.wait_force());
+            self.wait_for_turn(|_| self.0.wait_force());
         }
     }
 
@@ -132,12 +132,12 @@ impl Once {
         (&raw const self.0).addr()
     }
 
-    fn wait_for_turn(&self, wait: impl FnOnce()) {
+    fn wait_for_turn(&self, wait: impl FnOnce(&Wait)) {
         deadlock::waits(self.key(), Want::Alone, Ends::Never, wait);
     }
 
-    /// Runs a closure; others wait for it meanwhile.
-    fn run(&self, closure: impl FnOnce()) {
+    /// Runs a closure, whose turn has come; others wait for it meanwhile.
+    fn run(&self, wait: &Wait, closure: impl FnOnce()) {
         /// Also if the closure unwinds.
         struct End(usize);
 
@@ -148,7 +148,8 @@ impl Once {
         }
 
         let key = self.key();
-        deadlock::turn_has_come(key);
+        wait.is_over();
+        deadlock::acquired(key, Want::Alone);
         let _end = End(key);
         closure();
     }

@@ -1,20 +1,23 @@
-//! The reader-writer lock without data and without the traits of `lock_api`, which differ between its
-//! versions.
+//! The raw reader-writer lock, as the raw mutexes: see `mutexes.rs`.
 //!
 //! Guards of `parking_lot` say nothing of how a read lock was taken. Without the feature `send_guard` a
 //! guard stays with its thread, and crate `ondeck` asks that thread's own row whether the read is there. With
 //! it, any thread may unlock, and so each read is counted in the lock's word.
 
-use ondeck::lock_api::RawRwLock as _;
+use std::time::{Duration, Instant};
+
 use ondeck::platform::{Native, Timestamp};
 
+use crate::GuardMarker;
 use crate::deadlock::{self, Ends, Held, Want};
+use crate::methods::{attempts, bumps, changes, guards, locks, unlocks, upgrades};
+use crate::time::{after, at};
 
-type Inner = ondeck::rwlock::RawRwLock<Native>;
-
-/// The reader-writer lock of crate `ondeck`, four bytes, with what detection of deadlocks is told.
+/// The reader-writer lock without data, four bytes: for [`lock_api::RwLock`].
+///
+/// If `RECURSIVE`, readers do not wait for writers that wait.
 #[repr(transparent)]
-pub(crate) struct ReadWrite(Inner);
+pub struct ReadWrite<const RECURSIVE: bool>(ondeck::rwlock::RawRwLock<Native>);
 
 /// How a reader comes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,6 +29,7 @@ pub(crate) enum Reader {
 }
 
 impl Reader {
+    #[inline]
     fn want(self) -> Want {
         match self {
             Self::Usual => Want::Read,
@@ -34,11 +38,10 @@ impl Reader {
     }
 }
 
-/// Taking the lock.
-impl ReadWrite {
-    #[allow(clippy::declare_interior_mutable_const, reason = "what constructors begin with")]
-    pub(crate) const NEW: Self = Self(Inner::INIT);
+impl<const RECURSIVE: bool> ReadWrite<RECURSIVE> {
+    const READER: Reader = if RECURSIVE { Reader::Recursive } else { Reader::Usual };
 
+    #[inline]
     fn key(&self) -> usize {
         (&raw const *self).addr()
     }
@@ -62,13 +65,8 @@ impl ReadWrite {
             });
             true
         };
-        deadlock::acquire(
-            self.key(),
-            reader.want(),
-            Ends::Never,
-            || self.attempt_read(reader),
-            wait,
-        );
+        let attempt = || self.attempt_read(reader);
+        deadlock::acquire(self.key(), reader.want(), Ends::Never, attempt, wait);
     }
 
     #[inline]
@@ -91,73 +89,11 @@ impl ReadWrite {
         }
     }
 
-    #[inline]
-    pub(crate) fn write(&self) {
-        let wait = || {
-            self.0.lock_exclusive();
-            true
-        };
-        let attempt = || self.0.try_lock_exclusive();
-        deadlock::acquire(self.key(), Want::Alone, Ends::Never, attempt, wait);
-    }
-
-    #[inline]
-    pub(crate) fn try_write(&self) -> bool {
-        deadlock::try_acquire(self.key(), Want::Alone, || self.0.try_lock_exclusive())
-    }
-
-    /// Reads the clock only if the lock is not free.
-    #[inline]
-    pub(crate) fn write_until(&self, deadline: impl FnOnce() -> Timestamp) -> bool {
-        self.try_write() || {
-            let wait = || self.0.try_lock_exclusive_until(deadline());
-            deadlock::acquire(self.key(), Want::Alone, Ends::AtADeadline, || false, wait)
-        }
-    }
-
-    #[inline]
-    pub(crate) fn upgradable_read(&self) {
-        let wait = || {
-            or_abort(|| self.0.lock_upgradable());
-            true
-        };
-        let attempt = || self.0.try_lock_upgradable();
-        deadlock::acquire(self.key(), Want::Upgradable, Ends::Never, attempt, wait);
-    }
-
-    #[inline]
-    pub(crate) fn try_upgradable_read(&self) -> bool {
-        deadlock::try_acquire(self.key(), Want::Upgradable, || self.0.try_lock_upgradable())
-    }
-
-    /// Reads the clock only if the lock is not free.
-    #[inline]
-    pub(crate) fn upgradable_read_until(&self, deadline: impl FnOnce() -> Timestamp) -> bool {
-        self.try_upgradable_read() || {
-            let wait = || self.0.try_lock_upgradable_until(deadline());
-            deadlock::acquire(self.key(), Want::Upgradable, Ends::AtADeadline, || false, wait)
-        }
-    }
-
-    #[inline]
-    pub(crate) fn is_taken(&self) -> bool {
-        self.0.is_locked()
-    }
-
-    #[inline]
-    pub(crate) fn is_written(&self) -> bool {
-        self.0.is_locked_exclusive()
-    }
-}
-
-/// Giving the lock up, or holding it in another way. The caller of each function holds it as the function's
-/// name says.
-impl ReadWrite {
     /// # Safety
     ///
     /// The caller has a read lock; without the feature `send_guard`, the calling thread took it.
     #[inline]
-    pub(crate) unsafe fn end_read(&self) {
+    unsafe fn end_read(&self) {
         deadlock::releases(self.key(), Held::Read);
         if cfg!(feature = "send_guard") {
             // SAFETY: all reads are counted then, and the caller has one.
@@ -172,11 +108,11 @@ impl ReadWrite {
     ///
     /// As for [`end_read`](Self::end_read).
     #[inline]
-    pub(crate) unsafe fn yield_read(&self, reader: Reader) {
-        if cfg!(feature = "send_guard") || reader == Reader::Recursive {
+    unsafe fn bump_read(&self) {
+        if cfg!(feature = "send_guard") || RECURSIVE {
             // SAFETY: as the caller promises.
             unsafe { self.end_read() };
-            self.read(reader);
+            self.read(Self::READER);
         } else {
             deadlock::releases(self.key(), Held::Read);
             let mut held = self.0.forgotten();
@@ -186,119 +122,37 @@ impl ReadWrite {
         }
     }
 
-    /// # Safety
-    ///
-    /// The caller is the writer.
     #[inline]
-    pub(crate) unsafe fn end_write(&self) {
-        deadlock::releases(self.key(), Held::Alone);
-        // SAFETY: as the caller promises.
-        unsafe { self.0.unlock_exclusive() };
+    fn try_write(&self) -> bool {
+        deadlock::try_acquire(self.key(), Want::Alone, || self.0.try_lock_exclusive())
     }
 
-    /// # Safety
-    ///
-    /// The caller is the writer.
     #[inline]
-    pub(crate) unsafe fn end_write_fair(&self) {
-        deadlock::releases(self.key(), Held::Alone);
-        // SAFETY: as the caller promises.
-        unsafe { self.0.unlock_exclusive_fair() };
+    fn write_until(&self, deadline: impl FnOnce() -> Timestamp) -> bool {
+        self.try_write() || {
+            let wait = || self.0.try_lock_exclusive_until(deadline());
+            deadlock::acquire(self.key(), Want::Alone, Ends::AtADeadline, || false, wait)
+        }
     }
 
-    /// # Safety
-    ///
-    /// The caller is the writer.
     #[inline]
-    pub(crate) unsafe fn yield_write(&self) {
-        deadlock::releases(self.key(), Held::Alone);
-        // SAFETY: as the caller promises.
-        unsafe { self.0.bump_exclusive() };
-        deadlock::acquired(self.key(), Want::Alone);
+    fn try_upgradable(&self) -> bool {
+        deadlock::try_acquire(self.key(), Want::Upgradable, || self.0.try_lock_upgradable())
     }
 
-    /// # Safety
-    ///
-    /// The caller is the writer.
     #[inline]
-    pub(crate) unsafe fn write_to_read(&self) {
-        deadlock::changes(self.key(), Held::Alone, Held::Read);
-        // SAFETY: as the caller promises.
-        drop_token(unsafe { self.0.downgrade() });
-    }
-
-    /// # Safety
-    ///
-    /// The caller is the writer.
-    #[inline]
-    pub(crate) unsafe fn write_to_upgradable(&self) {
-        deadlock::changes(self.key(), Held::Alone, Held::Upgradable);
-        // SAFETY: as the caller promises.
-        unsafe { self.0.downgrade_to_upgradable() };
-    }
-
-    /// # Safety
-    ///
-    /// The caller has the upgradable read lock.
-    #[inline]
-    pub(crate) unsafe fn end_upgradable(&self) {
-        deadlock::releases(self.key(), Held::Upgradable);
-        // SAFETY: as the caller promises.
-        unsafe { self.0.unlock_upgradable() };
-    }
-
-    /// # Safety
-    ///
-    /// The caller has the upgradable read lock.
-    #[inline]
-    pub(crate) unsafe fn end_upgradable_fair(&self) {
-        deadlock::releases(self.key(), Held::Upgradable);
-        // SAFETY: as the caller promises.
-        unsafe { self.0.unlock_upgradable_fair() };
-    }
-
-    /// # Safety
-    ///
-    /// The caller has the upgradable read lock.
-    #[inline]
-    pub(crate) unsafe fn yield_upgradable(&self) {
-        deadlock::releases(self.key(), Held::Upgradable);
-        // SAFETY: as the caller promises.
-        unsafe { self.0.bump_upgradable() };
-        deadlock::acquired(self.key(), Want::Upgradable);
-    }
-
-    /// # Safety
-    ///
-    /// The caller has the upgradable read lock.
-    #[inline]
-    pub(crate) unsafe fn upgradable_to_read(&self) {
-        deadlock::changes(self.key(), Held::Upgradable, Held::Read);
-        // SAFETY: as the caller promises.
-        drop_token(unsafe { self.0.downgrade_upgradable() });
-    }
-
-    /// # Safety
-    ///
-    /// The caller has the upgradable read lock.
-    #[inline]
-    pub(crate) unsafe fn upgrade(&self) {
-        let wait = || {
-            // SAFETY: as the caller promises.
-            unsafe { self.0.upgrade() };
-            true
-        };
-        // SAFETY: as the caller promises.
-        let attempt = || unsafe { self.0.try_upgrade() };
-        deadlock::acquire(self.key(), Want::Upgrade, Ends::Never, attempt, wait);
-        deadlock::releases(self.key(), Held::Upgradable);
+    fn upgradable_until(&self, deadline: impl FnOnce() -> Timestamp) -> bool {
+        self.try_upgradable() || {
+            let wait = || self.0.try_lock_upgradable_until(deadline());
+            deadlock::acquire(self.key(), Want::Upgradable, Ends::AtADeadline, || false, wait)
+        }
     }
 
     /// # Safety
     ///
     /// The caller has the upgradable read lock, and keeps it if this says no.
     #[inline]
-    pub(crate) unsafe fn try_upgrade(&self) -> bool {
+    unsafe fn upgrade_if_alone(&self) -> bool {
         // SAFETY: as the caller promises.
         let has = unsafe { self.0.try_upgrade() };
         if has {
@@ -307,15 +161,13 @@ impl ReadWrite {
         has
     }
 
-    /// Reads the clock only if there are readers.
-    ///
     /// # Safety
     ///
-    /// As for [`try_upgrade`](Self::try_upgrade).
+    /// As for [`upgrade_if_alone`](Self::upgrade_if_alone).
     #[inline]
-    pub(crate) unsafe fn upgrade_until(&self, deadline: impl FnOnce() -> Timestamp) -> bool {
+    unsafe fn upgrade_until(&self, deadline: impl FnOnce() -> Timestamp) -> bool {
         // SAFETY: as the caller promises.
-        if unsafe { self.try_upgrade() } {
+        if unsafe { self.upgrade_if_alone() } {
             return true;
         }
         // SAFETY: as the caller promises.
@@ -326,6 +178,147 @@ impl ReadWrite {
         }
         has
     }
+
+    /// The caller gives up what it holds.
+    #[inline]
+    fn give_up(&self, held: Held) -> &ondeck::rwlock::RawRwLock<Native> {
+        deadlock::releases(self.key(), held);
+        &self.0
+    }
+
+    /// The caller holds the lock in another way from now on.
+    #[inline]
+    fn change(&self, from: Held, to: Held) -> &ondeck::rwlock::RawRwLock<Native> {
+        deadlock::changes(self.key(), from, to);
+        &self.0
+    }
+}
+
+// SAFETY: readers or one writer, as crate `ondeck` promises.
+unsafe impl<const RECURSIVE: bool> lock_api::RawRwLock for ReadWrite<RECURSIVE> {
+    const INIT: Self =
+        Self(<ondeck::rwlock::RawRwLock<Native> as ondeck::lock_api::RawRwLock>::INIT);
+    guards!(of a reader-writer lock);
+    locks!(|self|
+        lock_shared => self.read(Self::READER);
+        lock_exclusive => {
+            let wait = || {
+                self.0.lock_exclusive();
+                true
+            };
+            let attempt = || self.0.try_lock_exclusive();
+            deadlock::acquire(self.key(), Want::Alone, Ends::Never, attempt, wait);
+        };
+    );
+    attempts!(|self|
+        try_lock_shared() => self.try_read(Self::READER);
+        try_lock_exclusive() => self.try_write();
+    );
+    unlocks!(|self|
+        unlock_shared => self.end_read();
+        unlock_exclusive => self.give_up(Held::Alone).unlock_exclusive();
+    );
+
+    #[inline]
+    fn is_locked(&self) -> bool {
+        self.0.is_locked()
+    }
+
+    #[inline]
+    fn is_locked_exclusive(&self) -> bool {
+        self.0.is_locked_exclusive()
+    }
+}
+
+// SAFETY: as for `RawRwLock`.
+unsafe impl<const RECURSIVE: bool> lock_api::RawRwLockFair for ReadWrite<RECURSIVE> {
+    unlocks!(|self|
+        unlock_shared_fair => self.end_read();
+        unlock_exclusive_fair => self.give_up(Held::Alone).unlock_exclusive_fair();
+    );
+    bumps!(|self|
+        bump_shared => self.bump_read();
+        bump_exclusive => {
+            self.give_up(Held::Alone).bump_exclusive();
+            deadlock::acquired(self.key(), Want::Alone);
+        };
+    );
+}
+
+// SAFETY: as for `RawRwLock`.
+unsafe impl<const RECURSIVE: bool> lock_api::RawRwLockDowngrade for ReadWrite<RECURSIVE> {
+    changes!(|self| downgrade => drop_token(self.change(Held::Alone, Held::Read).downgrade()););
+}
+
+// SAFETY: as for `RawRwLock`.
+unsafe impl<const RECURSIVE: bool> lock_api::RawRwLockTimed for ReadWrite<RECURSIVE> {
+    type Duration = Duration;
+    type Instant = Instant;
+    attempts!(|self|
+        try_lock_shared_for(timeout: Duration) => self.read_until(Self::READER, || after(timeout));
+        try_lock_shared_until(timeout: Instant) => self.read_until(Self::READER, || at(timeout));
+        try_lock_exclusive_for(timeout: Duration) => self.write_until(|| after(timeout));
+        try_lock_exclusive_until(timeout: Instant) => self.write_until(|| at(timeout));
+    );
+}
+
+// SAFETY: as for `RawRwLock`.
+unsafe impl<const RECURSIVE: bool> lock_api::RawRwLockUpgrade for ReadWrite<RECURSIVE> {
+    guards!(of an upgradable reader);
+    locks!(|self|
+        lock_upgradable => {
+            let wait = || {
+                or_abort(|| self.0.lock_upgradable());
+                true
+            };
+            let attempt = || self.0.try_lock_upgradable();
+            deadlock::acquire(self.key(), Want::Upgradable, Ends::Never, attempt, wait);
+        };
+    );
+    attempts!(|self| try_lock_upgradable() => self.try_upgradable(););
+    unlocks!(|self| unlock_upgradable => self.give_up(Held::Upgradable).unlock_upgradable(););
+    changes!(|self| upgrade => {
+        let attempt = || self.0.try_upgrade();
+        let wait = || {
+            self.0.upgrade();
+            true
+        };
+        deadlock::acquire(self.key(), Want::Upgrade, Ends::Never, attempt, wait);
+        deadlock::releases(self.key(), Held::Upgradable);
+    };);
+    upgrades!(|self| try_upgrade() => self.upgrade_if_alone(););
+}
+
+// SAFETY: as for `RawRwLock`.
+unsafe impl<const RECURSIVE: bool> lock_api::RawRwLockUpgradeFair for ReadWrite<RECURSIVE> {
+    unlocks!(|self|
+        unlock_upgradable_fair => self.give_up(Held::Upgradable).unlock_upgradable_fair();
+    );
+    bumps!(|self| bump_upgradable => {
+        self.give_up(Held::Upgradable).bump_upgradable();
+        deadlock::acquired(self.key(), Want::Upgradable);
+    };);
+}
+
+// SAFETY: as for `RawRwLock`.
+unsafe impl<const RECURSIVE: bool> lock_api::RawRwLockUpgradeDowngrade for ReadWrite<RECURSIVE> {
+    changes!(|self|
+        downgrade_upgradable =>
+            drop_token(self.change(Held::Upgradable, Held::Read).downgrade_upgradable());
+        downgrade_to_upgradable => self.change(Held::Alone, Held::Upgradable).downgrade_to_upgradable();
+    );
+}
+
+// SAFETY: as for `RawRwLock`.
+unsafe impl<const RECURSIVE: bool> lock_api::RawRwLockUpgradeTimed for ReadWrite<RECURSIVE> {
+    attempts!(|self|
+        try_lock_upgradable_for(timeout: Duration) => self.upgradable_until(|| after(timeout));
+        try_lock_upgradable_until(timeout: Instant) => self.upgradable_until(|| at(timeout));
+    );
+    upgrades!(|self|
+        try_upgrade_for(timeout: Duration) => self.upgrade_until(|| after(timeout));
+        try_upgrade_until(timeout: Instant) => self.upgrade_until(|| at(timeout));
+    );
 }
 
 /// What says how a read lock was taken is not kept: see the top of this file.

@@ -5,63 +5,90 @@
 //! `\* models <path> <function>`, once or more, or `\* models nothing: <reason>`. The function says at the
 //! step: `// spec: Module!Action`. Whether both do the same, readers have to judge.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-#[path = "spec/rust.rs"]
-mod rust;
-#[path = "spec/tla.rs"]
-mod tla;
+/// A step: the path and the function of the source, the module and the action of the specification.
+type Step = [String; 4];
 
-use rust::File;
-use tla::Module;
-
-/// Every name that has no counterpart.
-fn unpaired(modules: &[Module], files: &[File]) -> Vec<String> {
-    let mut list = Vec::new();
-    for module in modules {
-        list.extend(module.mistakes.iter().cloned());
-        for (name, action) in &module.actions {
-            for (path, function) in &action.models {
-                let says = format!("{}.tla: {name} models {function} of {path}", module.name);
-                let Some(file) = files.iter().find(|file| file.path == *path) else {
-                    list.push(format!("{says}: there is no such file"));
-                    continue;
-                };
-                if !file.functions.contains(function) {
-                    list.push(format!("{says}: there is no such function"));
-                } else if !file.steps.iter().any(|step| {
-                    step.function == *function && step.module == module.name && step.action == *name
-                }) {
-                    list.push(format!(
-                        "{says}: its body has no line `// spec: {}!{name}`",
-                        module.name
-                    ));
+/// The steps that a module says it models.
+fn modelled(module: &str, text: &str) -> Vec<Step> {
+    let mut steps = Vec::new();
+    let mut pending = Vec::new();
+    for line in text.lines() {
+        let code = line.trim_start();
+        if let Some(said) = code.strip_prefix("\\* models ") {
+            match said.split(' ').collect::<Vec<_>>()[..] {
+                ["nothing:", _, ..] => {}
+                [path, function] => pending.push((path, function)),
+                _ => {
+                    panic!("{module}.tla: neither `models <path> <function>` nor a reason: {line}")
                 }
             }
+        } else if !pending.is_empty() && !code.starts_with("\\*") {
+            let name = code.split(|c: char| !c.is_alphanumeric() && c != '_').next();
+            let name = name.filter(|name| !name.is_empty());
+            let is_action = code.contains("==") || code.contains(':') && !code.contains(":=");
+            let name = name
+                .filter(|_| is_action)
+                .unwrap_or_else(|| panic!("{module}.tla: no action follows `models`, but: {line}"));
+            steps.extend(
+                pending
+                    .drain(..)
+                    .map(|(path, function)| [path, function, module, name].map(str::to_owned)),
+            );
         }
     }
-    for file in files {
-        list.extend(file.mistakes.iter().cloned());
-        for step in &file.steps {
-            let says = format!("{}:{}: {}!{}", file.path, step.line, step.module, step.action);
-            let Some(module) = modules.iter().find(|module| module.name == step.module) else {
-                list.push(format!("{says}: there is no such module"));
-                continue;
-            };
-            let Some(action) = module.actions.get(&step.action) else {
-                list.push(format!("{says}: the module has no such action"));
-                continue;
-            };
-            if !action.models.contains(&(file.path.clone(), step.function.clone())) {
-                list.push(format!(
-                    "{says}: the action does not say `models {} {}`",
-                    file.path, step.function
-                ));
+    steps
+}
+
+/// The name of the function whose signature begins in this line.
+fn declared(code: &str) -> Option<&str> {
+    let (before, behind) = code.split_once("fn ")?;
+    (!before.contains("//")).then(|| behind.split(['(', '<']).next()).flatten()
+}
+
+/// The steps that a file names, each with the innermost function around it. The file is read as rustfmt leaves it: what is
+/// inside of a function is further from the margin.
+fn named(path: &str, text: &str) -> Vec<Step> {
+    let lines: Vec<(usize, &str)> = text
+        .lines()
+        .map(|line| (line.len() - line.trim_start().len(), line.trim_start()))
+        .filter(|(_, code)| !code.is_empty())
+        .collect();
+    let steps = lines.iter().enumerate().filter_map(|(at, (_, code))| {
+        let said = code.strip_prefix("// spec:")?;
+        let (module, action) = said
+            .trim()
+            .split_once('!')
+            .unwrap_or_else(|| panic!("{path}: not of the form `// spec: Module!Action`: {code}"));
+        let mut inside = lines[at].0;
+        let function = lines[..at].iter().rev().find_map(|&(indentation, code)| {
+            let is_around = indentation < inside;
+            if code.starts_with('}') {
+                // What ends here is not around the step.
+                inside = inside.min(indentation);
             }
-        }
-    }
-    list
+            declared(code).filter(|_| is_around)
+        });
+        let function = function.unwrap_or_else(|| panic!("{path}: in no function: {code}"));
+        Some([path, function, module, action].map(str::to_owned))
+    });
+    steps.collect()
+}
+
+/// The steps that only one of the two names.
+fn unpaired(modelled: Vec<Step>, named: Vec<Step>) -> String {
+    let [modelled, named] = [modelled, named].map(BTreeSet::from_iter);
+    let only = |one: &BTreeSet<Step>, other, says: &str| {
+        let steps = one.difference(other).map(|[path, function, module, action]| {
+            format!("{says}: {action} of {module}.tla is in {function} of {path}\n")
+        });
+        steps.collect::<String>()
+    };
+    only(&modelled, &named, "only the specification says")
+        + &only(&named, &modelled, "only the source says")
 }
 
 /// All files under `directory` with this extension.
@@ -76,7 +103,6 @@ fn files_under(directory: &Path, extension: &str) -> Vec<PathBuf> {
             found.push(path);
         }
     }
-    found.sort();
     found
 }
 
@@ -84,54 +110,51 @@ fn files_under(directory: &Path, extension: &str) -> Vec<PathBuf> {
 fn each_action_and_its_step_name_each_other() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("the workspace");
     let read = |path: &Path| fs::read_to_string(path).expect("a file that can be read");
-    let modules: Vec<_> = files_under(&root.join("spec"), "tla")
+    let modelled: Vec<_> = files_under(&root.join("spec"), "tla")
         .iter()
-        .map(|path| {
+        .flat_map(|path| {
             let name = path.file_stem().and_then(|name| name.to_str()).expect("a module's name");
-            Module::parse(name, &read(path))
+            modelled(name, &read(path))
         })
         .collect();
-    let files: Vec<_> = files_under(&root.join("crates"), "rs")
+    let named: Vec<_> = files_under(&root.join("crates"), "rs")
         .iter()
-        .filter_map(|path| {
+        .flat_map(|path| {
             let inside = path.strip_prefix(root).expect("inside").to_str().expect("UTF-8");
-            (inside.split('/').nth(2) == Some("src")).then(|| File::parse(inside, &read(path)))
+            let is_source = inside.split('/').nth(2) == Some("src");
+            if is_source { named(inside, &read(path)) } else { Vec::new() }
         })
         .collect();
-    assert!(!modules.is_empty() && !files.is_empty(), "nothing to compare");
-    let list = unpaired(&modules, &files);
-    assert!(list.is_empty(), "{} without a counterpart:\n{}", list.len(), list.join("\n"));
+    assert!(!modelled.is_empty() && !named.is_empty(), "nothing to compare");
+    let list = unpaired(modelled, named);
+    assert!(list.is_empty(), "{list}");
 }
 
-/// What is found in one module and one file.
-fn found(spec: &str, source: &str) -> Vec<String> {
-    unpaired(&[Module::parse("M", spec)], &[File::parse("a.rs", source)])
-}
-
-const SPEC: &str = r"
-(* Take == a comment is no definition *)
-Helper(t) == x' = t
-
-\* models a.rs lock
-\* The first thread that arrives.
+#[test]
+fn a_name_without_a_counterpart_is_found() {
+    const SPEC: &str = "
+\\* models a.rs lock
+\\* The first thread that arrives.
 Take(t) ==
-    /\ x = 0
-    /\ Helper(t)
+    /\\ x = 0
 
-\* models nothing: the machine does it
+\\* models nothing: the machine does it
 Drain == x' = 0
 
-Next == Drain \/ \E t \in T : Take(t)
+begin
+    \\* models a.rs lock
+    Enter:
+        x := 1;
 ";
-
-const SOURCE: &str = "
+    const SOURCE: &str = "
 impl Lock {
-    pub(in crate::of) unsafe fn lock<P: Platform>(
+    unsafe fn lock<P: Platform>(
         &self,
-    ) -> bool
-    where
-        P: Platform,
-    {
+    ) -> bool {
+        fn inner() {
+            nothing();
+        }
+        // spec: M!Enter
         if self.x.take() {
             // spec: M!Take
             true
@@ -141,70 +164,12 @@ impl Lock {
     fn other() {}
 }
 ";
-
-const ALGORITHM: &str = r"
-(* --algorithm M
-begin
-    \* models a.rs lock
-    Take:
-        x := 1;
-        done: skip;
-end algorithm; *)
-\* BEGIN TRANSLATION
-Unsaid(t) == x' = 1
-Next == Unsaid(1)
-\* END TRANSLATION
-";
-
-#[test]
-fn pairs_are_accepted() {
-    assert_eq!(found(SPEC, SOURCE), [""; 0]);
-}
-
-#[test]
-fn labels_are_actions_and_translations_are_not() {
-    assert_eq!(
-        found(ALGORITHM, SOURCE),
-        ["M.tla: done has no line `\\* models <path> <function>` above it, nor `\\* models \
-          nothing: <reason>`"]
+    let found = |spec: &str, source: &str| unpaired(modelled("M", spec), named("a.rs", source));
+    assert_eq!(found(SPEC, SOURCE), "");
+    let spec = SPEC.replace("a.rs lock\n\\* The", "a.rs other\n\\* The");
+    assert_eq!(found(&spec, SOURCE).lines().count(), 2);
+    let source = SOURCE.replace("M!Enter", "M!Leave");
+    assert!(
+        found(SPEC, &source).contains("only the source says: Leave of M.tla is in lock of a.rs")
     );
-}
-
-/// Asserts that there is one finding, and that it says all of this.
-#[track_caller]
-fn one(list: &[String], says: &[&str]) {
-    assert_eq!(list.len(), 1, "{list:#?}");
-    for part in says {
-        assert!(list[0].contains(part), "{list:#?} does not say {part}");
-    }
-}
-
-#[test]
-fn a_spec_names_a_function_that_is_not_there() {
-    let spec = SPEC.replace("a.rs lock", "a.rs lock\n\\* models a.rs unlock");
-    one(&found(&spec, SOURCE), &["Take models unlock of a.rs", "no such function"]);
-}
-
-#[test]
-fn a_function_does_not_name_the_action_back() {
-    let spec = SPEC.replace("a.rs lock", "a.rs lock\n\\* models a.rs other");
-    one(&found(&spec, SOURCE), &["Take models other of a.rs", "its body has no line"]);
-}
-
-#[test]
-fn a_comment_names_an_action_that_is_not_there() {
-    let source = SOURCE.replace("M!Take", "M!Take\n            // spec: M!Give");
-    one(&found(SPEC, &source), &["a.rs:11: M!Give", "no such action"]);
-}
-
-#[test]
-fn an_action_says_nothing_of_the_source() {
-    let spec = SPEC.replace("\\* models nothing: the machine does it\n", "");
-    one(&found(&spec, SOURCE), &["Drain has no line"]);
-}
-
-#[test]
-fn a_module_without_a_next() {
-    assert_eq!(found("A == 1\n", ""), [""; 0]);
-    one(&found("VARIABLES x\nA == 1\n", ""), &["neither `Next` nor a label"]);
 }

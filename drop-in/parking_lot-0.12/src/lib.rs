@@ -16,8 +16,9 @@ include!("../../shared/common.rs");
 
 mod condvar;
 mod constants;
-mod traits;
+mod methods;
+mod recursive;
 
 pub use condvar::{Condvar, WaitTimeoutResult};
 pub use constants::{const_fair_mutex, const_mutex, const_reentrant_mutex, const_rwlock};
-pub use traits::RawRwLock;
+pub use recursive::RawRwLock;

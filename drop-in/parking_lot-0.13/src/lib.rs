@@ -15,12 +15,12 @@
 include!("../../shared/common.rs");
 
 mod condvar;
+mod methods;
 mod recursive;
-mod traits;
 
 pub use condvar::{Condvar, RawCondvar, WaitTimeoutResult};
 pub use recursive::{
-    MappedRecursiveRwLockReadGuard, MappedRecursiveRwLockWriteGuard, RecursiveRwLock,
-    RecursiveRwLockReadGuard, RecursiveRwLockUpgradableReadGuard, RecursiveRwLockWriteGuard,
+    MappedRecursiveRwLockReadGuard, MappedRecursiveRwLockWriteGuard, RawRwLock, RawRwLockRecursive,
+    RecursiveRwLock, RecursiveRwLockReadGuard, RecursiveRwLockUpgradableReadGuard,
+    RecursiveRwLockWriteGuard,
 };
-pub use traits::{RawRwLock, RawRwLockRecursive};

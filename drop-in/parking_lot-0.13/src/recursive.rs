@@ -1,6 +1,12 @@
-//! The reader-writer lock of which a thread may have several read guards.
+//! The reader-writer locks: the usual one, and the one of which a thread may have several read guards.
 
-use crate::RawRwLockRecursive;
+use crate::raw_rwlock::ReadWrite;
+
+/// The reader-writer lock without data: for [`lock_api::RwLock`].
+pub type RawRwLock = ReadWrite<false>;
+
+/// The lock of [`RecursiveRwLock`] without data.
+pub type RawRwLockRecursive = ReadWrite<true>;
 
 /// A reader-writer lock whose readers wait for the writer that owns it, and not for writers that wait.
 ///

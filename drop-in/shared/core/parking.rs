@@ -104,7 +104,7 @@ pub unsafe fn park(
     let ends = if timeout.is_some() { Ends::AtADeadline } else { Ends::Never };
     let deadline = timeout.map(at);
     // SAFETY: as the caller promises.
-    let (parked, token) = detection::waits(key, Want::Alone, ends, || unsafe {
+    let (parked, token) = detection::waits(key, Want::Alone, ends, |_| unsafe {
         let token = park_token.0;
         tokens::park::<Native>(key, token, validate, before_sleep, timed_out, deadline)
     });

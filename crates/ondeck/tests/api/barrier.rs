@@ -2,11 +2,11 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use ondeck::Barrier;
 use ondeck::parking;
-use ondeck::platform::{Native, Platform};
+use ondeck::platform::Native;
 
 #[cfg(unix)]
 use crate::copy::{Fork, fork};
@@ -16,10 +16,6 @@ use crate::rest::until_at_rest;
 use super::watchdog;
 
 const SHORT: Duration = Duration::from_millis(5);
-
-fn until_rest(barrier: &Barrier) {
-    until_at_rest((&raw const *barrier).addr());
-}
 
 #[test]
 fn for_one_thread_or_none_it_lets_each_go_on_as_the_leader() {
@@ -54,7 +50,7 @@ fn rounds_are_apart() {
         }
     });
     assert_eq!(leaders.into_inner(), ROUNDS);
-    until_rest(&barrier);
+    until_at_rest(&raw const barrier);
 }
 
 /// Threads sleep at one barrier of a bucket on the bucket's word, and at others on words of their own: each round
@@ -84,7 +80,7 @@ fn barriers_of_one_bucket_do_not_disturb_each_other() {
         });
     }
     for barrier in pair {
-        until_rest(barrier);
+        until_at_rest(barrier);
     }
 }
 
@@ -115,25 +111,6 @@ fn it_is_freed_as_soon_as_a_wait_returns() {
     }
 }
 
-#[test]
-fn a_thread_that_gives_up_has_not_come() {
-    let barrier = Barrier::new(2);
-    let start = Instant::now();
-    assert!(barrier.wait_for(SHORT).is_none());
-    assert!(start.elapsed() >= SHORT);
-    let deadline = Instant::now() + SHORT;
-    assert!(barrier.wait_until(deadline).is_none());
-    assert!(Instant::now() >= deadline);
-    assert!(barrier.wait_by(Native::now()).is_none());
-    watchdog::scope(|scope| {
-        let first = scope.spawn(|| barrier.wait_for(Duration::MAX).expect("in time").is_leader());
-        until_waiting(&raw const barrier, 1);
-        assert!(barrier.wait().is_leader());
-        assert!(!first.join().expect("no panic"));
-    });
-    until_rest(&barrier);
-}
-
 /// One of two that wait gives up: the other one still needs two.
 #[test]
 fn a_thread_that_gives_up_leaves_the_others_waiting() {
@@ -146,7 +123,7 @@ fn a_thread_that_gives_up_leaves_the_others_waiting() {
         scope.spawn(|| barrier.wait());
         barrier.wait();
     });
-    until_rest(&barrier);
+    until_at_rest(&raw const barrier);
 }
 
 #[test]
@@ -159,5 +136,5 @@ fn the_child_of_a_fork_does_not_count_the_parents_threads() {
         fork(Fork::Library, || assert!(barrier.wait_for(SHORT).is_none()));
         barrier.wait();
     });
-    until_rest(&barrier);
+    until_at_rest(&raw const barrier);
 }

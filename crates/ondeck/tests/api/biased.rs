@@ -102,17 +102,6 @@ fn the_owner_and_others_exclude_each_other() {
     assert_eq!(*counts.lock(), [300_000 + others; 2]);
 }
 
-#[test]
-fn an_owner_that_is_inside_is_not_let_in_again() {
-    let raw = Raw::new();
-    bias(&raw);
-    let held = raw.lock();
-    assert!(!attempt(&raw));
-    assert!(raw.try_lock_until(Native::now().after(SHORT)).is_none());
-    unlock(&raw, held);
-    assert!(attempt(&raw));
-}
-
 /// Two locks that have the same slot of each row.
 fn two_of_one_slot(raws: &[Raw]) -> [&Raw; 2] {
     let slot = |raw: &Raw| bucket_of(std::ptr::from_ref(raw).addr()) % 8;
@@ -179,18 +168,6 @@ fn others_wait_for_an_owner_that_is_inside() {
         unlock(&raw, held);
     });
     assert!(attempt(&raw));
-}
-
-#[test]
-fn a_fair_unlock_leaves_it_free() {
-    let raw = Raw::new();
-    for _ in 0..2 {
-        let held = raw.lock();
-        // SAFETY: it was just returned.
-        unsafe { raw.unlock_fair(held) };
-        assert!(attempt(&raw));
-        bias(&raw);
-    }
 }
 
 #[test]

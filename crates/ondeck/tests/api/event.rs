@@ -2,9 +2,9 @@
 
 use std::collections::VecDeque;
 use std::sync::Mutex;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use ondeck::platform::{Native, Platform};
+use ondeck::platform::Native;
 use ondeck::{Event, parking};
 
 #[cfg(unix)]
@@ -13,12 +13,6 @@ use crate::line::until_waiting;
 use crate::rest::until_at_rest;
 
 use super::watchdog;
-
-const SHORT: Duration = Duration::from_millis(5);
-
-fn until_rest(event: &Event) {
-    until_at_rest((&raw const *event).addr());
-}
 
 #[test]
 fn it_is_one_byte_and_stays_set_until_it_is_reset() {
@@ -46,7 +40,7 @@ fn a_set_wakes_all_that_wait_even_if_it_is_reset_at_once() {
             assert!(event.reset());
         });
     }
-    until_rest(&event);
+    until_at_rest(&raw const event);
 }
 
 /// A lock is no key: the address of the first field of a structure is also the structure's.
@@ -64,27 +58,6 @@ fn a_thread_that_waits_is_not_unparked_by_its_address() {
         assert_eq!(unparked, 0);
         event.set();
     });
-}
-
-#[test]
-fn a_wait_with_a_deadline_ends_not_before_it() {
-    let event = Event::new();
-    let start = Instant::now();
-    assert!(!event.wait_for(SHORT));
-    assert!(start.elapsed() >= SHORT);
-    let deadline = Instant::now() + SHORT;
-    assert!(!event.wait_until(deadline));
-    assert!(Instant::now() >= deadline);
-    assert!(!event.wait_by(Native::now()));
-    watchdog::scope(|scope| {
-        let waiter = scope.spawn(|| event.wait_for(Duration::MAX));
-        until_waiting(&raw const event, 1);
-        // One of two gives up: the other is not forgotten.
-        assert!(!event.wait_for(SHORT));
-        event.set();
-        assert!(waiter.join().expect("no panic"));
-    });
-    until_rest(&event);
 }
 
 /// The consumer resets, looks, and waits: no item is forgotten.
@@ -109,7 +82,7 @@ fn what_was_there_before_a_set_is_seen_after_the_reset() {
             }
         }
     });
-    until_rest(&event);
+    until_at_rest(&raw const event);
 }
 
 #[test]
@@ -126,5 +99,5 @@ fn the_child_of_a_fork_sets_it_although_the_parents_threads_wait() {
         assert!(!event.is_set());
         event.set();
     });
-    until_rest(&event);
+    until_at_rest(&raw const event);
 }

@@ -1,6 +1,5 @@
 //! The child of a fork finds locks that work, whatever the parent's threads were doing.
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -54,40 +53,6 @@ fn the_child_unlocks_a_lock_that_threads_were_parked_for() {
             assert_eq!(mutex.into_inner(), 3);
         }
     }
-}
-
-#[test]
-fn a_fork_in_the_middle_of_everything() {
-    let _watchdog = Watchdog::start("forks in the middle", Duration::from_mins(2));
-    let mutexes: Vec<Mutex<u32>> = (0..4).map(|_| Mutex::new(0)).collect();
-    let over = AtomicBool::new(false);
-    watchdog::scope(|scope| {
-        for thread in 0..4 {
-            let (mutexes, over) = (&mutexes, &over);
-            scope.spawn(move || {
-                let mut turn = thread;
-                while !over.load(Ordering::Relaxed) {
-                    turn += 1;
-                    let mut count = mutexes[turn % 2].lock();
-                    *count = count.wrapping_add(1);
-                    if turn % 512 == 0 {
-                        // Longer than other threads poll, so that they park.
-                        thread::sleep(Duration::from_micros(50));
-                    }
-                }
-            });
-        }
-        for _ in 0..100 {
-            fork(Fork::Library, || {
-                // Locks that the parent's threads held at the fork stay locked; these are free.
-                contend(&mutexes[2]);
-                contend(&mutexes[3]);
-                let held = mutexes[0].try_lock_for(Duration::from_micros(200));
-                drop(held);
-            });
-        }
-        over.store(true, Ordering::Relaxed);
-    });
 }
 
 #[test]

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use ondeck::ipc::{self, Condvar, Mutex, MutexGuard};
 use ondeck::platform::Linux;
 
+use crate::asleep;
 use crate::copy::{Fork, fork};
 use crate::seccomp::{Filter, Scope};
 use crate::watchdog::{self, Watchdog};
@@ -177,17 +178,6 @@ fn a_thread_that_sleeps_is_woken_when_the_owner_is_killed() {
     drop(lock(shared));
 }
 
-/// Waits until a task of the kernel sleeps.
-pub(crate) fn until_asleep(task: &str) {
-    let state = || {
-        let text = std::fs::read_to_string(format!("/proc/{task}/stat")).expect("it lives");
-        text.rsplit(')').next().expect("a name").split_whitespace().next().map(str::to_owned)
-    };
-    while state().as_deref() != Some("S") {
-        thread::yield_now();
-    }
-}
-
 /// A waiter is woken, and killed before it runs: the kernel wakes another in its place.
 ///
 /// The waiter has the CPU of the thread that wakes and kills it, and runs only while that CPU is idle.
@@ -206,19 +196,18 @@ fn a_waiter_that_is_killed_takes_no_wake_along() {
         drop(lock(shared));
     });
     shared.until_waited_for();
-    until_asleep(&child.0.to_string());
+    asleep::until_asleep(child.0.cast_unsigned());
     let number = AtomicU32::new(0);
     watchdog::scope(|scope| {
         let waiter = scope.spawn(|| {
-            // SAFETY: gettid has no preconditions.
-            number.store(unsafe { libc::gettid() }.cast_unsigned(), Ordering::Relaxed);
+            number.store(asleep::name(), Ordering::Relaxed);
             // So long that only a lost wake takes longer.
             shared.mutex.try_lock_for(Duration::from_secs(30)).is_some()
         });
         while number.load(Ordering::Relaxed) == 0 {
             thread::yield_now();
         }
-        until_asleep(&format!("self/task/{}", number.load(Ordering::Relaxed)));
+        asleep::until_asleep(number.load(Ordering::Relaxed));
         Linux::set_affinity(&[cpu]).expect("one of its own");
         // Wakes the child, which came first.
         drop(guard);
@@ -258,13 +247,12 @@ fn an_owner_that_is_killed_before_its_wake_leaves_it_to_the_next() {
     let number = AtomicU32::new(0);
     watchdog::scope(|scope| {
         let sleeper = scope.spawn(|| {
-            // SAFETY: gettid has no preconditions.
-            number.store(unsafe { libc::gettid() }.cast_unsigned(), Ordering::Relaxed);
+            number.store(asleep::name(), Ordering::Relaxed);
             // So long that only a lost wake takes longer.
             shared.mutex.try_lock_for(Duration::from_secs(30)).is_some()
         });
         shared.until_waited_for();
-        until_asleep(&format!("self/task/{}", number.load(Ordering::Relaxed)));
+        asleep::until_asleep(number.load(Ordering::Relaxed));
         shared.next_step();
         shared.until_step(3);
         let guard = shared.mutex.try_lock().expect("it was unlocked").expect("no owner has died");
@@ -284,7 +272,7 @@ fn an_unlock_wakes_no_thread_for_ever_if_none_is_left() {
     let guard = lock(shared);
     let child = Child::start(|| drop(lock(shared)));
     shared.until_waited_for();
-    until_asleep(&child.0.to_string());
+    asleep::until_asleep(child.0.cast_unsigned());
     drop(child);
     drop(guard);
     assert_eq!(shared.word(), WAITED, "the sleeping thread is counted");

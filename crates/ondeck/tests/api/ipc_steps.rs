@@ -9,7 +9,8 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use crate::ipc::{Child, Shared, lock, share, until_asleep};
+use crate::asleep;
+use crate::ipc::{Child, Shared, lock, share};
 use crate::watchdog::{self, Watchdog};
 
 /// What a child stops by, at the beginning and at the end.
@@ -144,12 +145,11 @@ fn a_process_may_be_killed_at_any_step_of_an_unlock() {
         let number = AtomicU32::new(0);
         watchdog::scope(|scope| {
             let sleeper = scope.spawn(|| {
-                // SAFETY: gettid has no preconditions.
-                number.store(unsafe { libc::gettid() }.cast_unsigned(), Ordering::Relaxed);
+                number.store(asleep::name(), Ordering::Relaxed);
                 drop(second.mutex.lock());
             });
             second.until_waited_for();
-            until_asleep(&format!("self/task/{}", number.load(Ordering::Relaxed)));
+            asleep::until_asleep(number.load(Ordering::Relaxed));
             is_over = !child.steps(steps);
             drop(child);
             sleeper.join().expect("no panic");

@@ -22,16 +22,11 @@ struct Page {
 }
 
 fn map() -> &'static Page {
+    let (access, kind) =
+        (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
     // SAFETY: a new anonymous mapping; zeros and the values written below are valid.
     unsafe {
-        let page = libc::mmap(
-            ptr::null_mut(),
-            size_of::<Page>(),
-            libc::PROT_READ | libc::PROT_WRITE,
-            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
-            -1,
-            0,
-        );
+        let page = libc::mmap(ptr::null_mut(), size_of::<Page>(), access, kind, -1, 0);
         assert_ne!(page, libc::MAP_FAILED);
         let page = page.cast::<Page>();
         page.write(Page {
@@ -53,7 +48,7 @@ unsafe fn unmap(page: &'static Page) {
     assert_eq!(unsafe { libc::munmap(page, size_of::<Page>()) }, 0);
 }
 
-/// Runs `first` and `last` on two threads with a new page in every round; `last` unmaps it. A round that
+/// Runs `first` and `last` on two threads with a new page in every round; one of them unmaps it. A round that
 /// does not end within a minute counts as hung.
 fn rounds(
     what: &str,
@@ -63,6 +58,11 @@ fn rounds(
     let watchdog = Watchdog::start(what, Duration::from_mins(1));
     let page = AtomicUsize::new(0);
     let round = AtomicU32::new(0);
+    let until = |number| {
+        while round.load(Ordering::Acquire) != number {
+            thread::yield_now();
+        }
+    };
     watchdog::scope(|scope| {
         scope.spawn(|| {
             for number in 1..=round_count() {
@@ -71,15 +71,11 @@ fn rounds(
                 // If `first` locks at once, the other thread begins while this one owns the lock.
                 round.store(2 * number, Ordering::Release);
                 first(number, fresh);
-                while round.load(Ordering::Acquire) != 2 * number + 1 {
-                    thread::yield_now();
-                }
+                until(2 * number + 1);
             }
         });
         for number in 1..=round_count() {
-            while round.load(Ordering::Acquire) != 2 * number {
-                thread::yield_now();
-            }
+            until(2 * number);
             let fresh = ptr::with_exposed_provenance::<Page>(page.load(Ordering::Relaxed));
             // SAFETY: mapped for this round.
             last(number, unsafe { &*fresh });
@@ -89,8 +85,9 @@ fn rounds(
     });
 }
 
-/// Unlocks, as one of two users, and unmaps the page right after as the last of them.
-fn leave(page: &'static Page, users: MutexGuard<'_, u32>) {
+/// Counts itself, unlocks, as one of two users, and unmaps the page right after as the last of them.
+fn leave(page: &'static Page, mut users: MutexGuard<'_, u32>) {
+    *users += 1;
     let last = *users == 2;
     drop(users);
     if last {
@@ -109,42 +106,32 @@ fn moment(number: u32) {
     }
 }
 
-#[test]
-fn the_page_is_unmapped_after_the_last_unlock() {
+fn unmapped_by_the_last_owner(
+    what: &str,
+    lock: fn(u32, &'static Page) -> MutexGuard<'static, u32>,
+) {
     rounds(
-        "unmapping",
+        what,
         |number, page| {
-            let mut users = page.mutex.lock();
+            let users = page.mutex.lock();
             moment(number);
-            *users += 1;
             leave(page, users);
         },
-        |_, page| {
-            let mut users = page.mutex.lock();
-            *users += 1;
-            leave(page, users);
-        },
+        |number, page| leave(page, lock(number, page)),
     );
 }
 
 #[test]
+fn the_page_is_unmapped_after_the_last_unlock() {
+    unmapped_by_the_last_owner("unmapping", |_, page| page.mutex.lock());
+}
+
+#[test]
 fn the_page_is_unmapped_after_an_attempt_with_a_deadline() {
-    rounds(
-        "unmapping after an attempt",
-        |number, page| {
-            let mut users = page.mutex.lock();
-            moment(number);
-            *users += 1;
-            leave(page, users);
-        },
-        |number, page| {
-            let limit = Duration::from_micros(u64::from(number % 40));
-            let attempt = page.mutex.try_lock_for(limit);
-            let mut users = attempt.unwrap_or_else(|| page.mutex.lock());
-            *users += 1;
-            leave(page, users);
-        },
-    );
+    unmapped_by_the_last_owner("unmapping after an attempt", |number, page| {
+        let limit = Duration::from_micros(u64::from(number % 40));
+        page.mutex.try_lock_for(limit).unwrap_or_else(|| page.mutex.lock())
+    });
 }
 
 #[test]
@@ -183,8 +170,9 @@ fn the_page_is_unmapped_by_the_waiter_that_was_notified() {
     );
 }
 
-/// Counts a thread that has used the page and holds a lock of `rwlock`; says whether it is the last of two.
-fn is_last(users: &AtomicU32) -> bool {
+/// A section under a lock of `rwlock`; says whether the thread is the last of two.
+fn is_last(number: u32, users: &AtomicU32) -> bool {
+    moment(number);
     users.fetch_add(1, Ordering::AcqRel) == 1
 }
 
@@ -200,10 +188,7 @@ fn unmapped_by_a_writer(what: &str, first: impl Fn(u32, &'static Page) -> bool +
             }
         },
         |_, page| {
-            let users = page.rwlock.write();
-            let last = is_last(&users);
-            drop(users);
-            if last {
+            if is_last(1, &page.rwlock.write()) {
                 // SAFETY: the other thread counted itself under a lock that was over before this one.
                 unsafe { unmap(page) };
             }
@@ -214,35 +199,21 @@ fn unmapped_by_a_writer(what: &str, first: impl Fn(u32, &'static Page) -> bool +
 #[test]
 fn the_page_is_unmapped_after_the_last_reader_has_left() {
     unmapped_by_a_writer("unmapping after a reader", |number, page| {
-        let users = page.rwlock.read();
-        moment(number);
-        let last = is_last(&users);
-        drop(users);
-        last
+        is_last(number, &page.rwlock.read())
     });
 }
 
 #[test]
 fn the_page_is_unmapped_after_the_last_visible_reader_has_left() {
     unmapped_by_a_writer("unmapping after a visible reader", |number, page| {
-        for _ in 0..64 {
-            drop(page.rwlock.read());
-        }
-        let users = page.rwlock.read();
-        moment(number);
-        let last = is_last(&users);
-        drop(users);
-        last
+        (0..64).for_each(|_| drop(page.rwlock.read()));
+        is_last(number, &page.rwlock.read())
     });
 }
 
 #[test]
 fn the_page_is_unmapped_after_the_last_writer_has_left() {
     unmapped_by_a_writer("unmapping after a writer", |number, page| {
-        let users = page.rwlock.write();
-        moment(number);
-        let last = is_last(&users);
-        drop(users);
-        last
+        is_last(number, &page.rwlock.write())
     });
 }

@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use ondeck::once::OnceState;
 use ondeck::{LazyLock, Once, OnceLock};
@@ -15,10 +15,6 @@ use crate::rest::until_at_rest;
 use super::watchdog;
 
 const SHORT: Duration = Duration::from_millis(5);
-
-fn key(once: &Once) -> usize {
-    (&raw const *once).addr()
-}
 
 /// Runs a closure that panics.
 fn poison(once: &Once) {
@@ -52,7 +48,7 @@ fn many_threads_run_one_closure_and_return_after_it() {
                 });
             }
         });
-        until_at_rest(key(&once));
+        until_at_rest(&raw const once);
     }
 }
 
@@ -111,26 +107,7 @@ fn a_waiter_of_a_closure_that_panics_panics() {
         once.call_once_force(|_| ());
         patient.join().expect("it waits on");
     });
-    until_at_rest(key(&once));
-}
-
-#[test]
-fn a_wait_with_a_deadline_ends_not_before_it() {
-    let once = Once::new();
-    let start = Instant::now();
-    assert!(!once.wait_for(SHORT));
-    assert!(start.elapsed() >= SHORT);
-    let deadline = Instant::now() + SHORT;
-    assert!(!once.wait_until(deadline));
-    assert!(Instant::now() >= deadline);
-    watchdog::scope(|scope| {
-        let waiter = scope.spawn(|| once.wait_for(Duration::MAX));
-        until_waiting(&raw const once, 1);
-        once.call_once(|| ());
-        assert!(waiter.join().expect("no panic"));
-    });
-    assert!(once.wait_for(Duration::ZERO));
-    until_at_rest(key(&once));
+    until_at_rest(&raw const once);
 }
 
 #[test]
@@ -139,7 +116,10 @@ fn a_closure_that_calls_its_own_once_is_told() {
     let once = Once::new();
     let caught = catch_unwind(AssertUnwindSafe(|| once.call_once(|| once.call_once(|| ()))));
     let message = *caught.expect_err("a deadlock").downcast::<String>().expect("a message");
-    assert!(message.contains("deadlock") && message.contains(&format!("{:#x}", key(&once))));
+    assert!(
+        message.contains("deadlock")
+            && message.contains(&format!("{:#x}", (&raw const once).addr()))
+    );
     assert!(once.state().poisoned());
     // Another thread's once at the same address is no recursion.
     once.call_once_force(|_| ());

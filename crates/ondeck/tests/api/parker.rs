@@ -2,13 +2,11 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use ondeck::{Parker, Unparker};
 
 use super::watchdog;
-
-const SHORT: Duration = Duration::from_millis(5);
 
 #[test]
 fn a_token_that_is_given_before_is_not_lost_and_two_are_one() {
@@ -19,20 +17,6 @@ fn a_token_that_is_given_before_is_not_lost_and_two_are_one() {
     assert!(!parker.park_for(Duration::ZERO), "there was one token");
     parker.unparker().unpark();
     assert!(parker.park_for(Duration::ZERO));
-}
-
-#[test]
-fn a_wait_with_a_deadline_ends_not_before_it() {
-    let parker = Parker::default();
-    let start = Instant::now();
-    assert!(!parker.park_for(SHORT));
-    assert!(start.elapsed() >= SHORT);
-    let deadline = Instant::now() + SHORT;
-    assert!(!parker.park_until(deadline));
-    assert!(Instant::now() >= deadline);
-    // What is given after a wait that gave up is there for the next.
-    parker.unparker().unpark();
-    assert!(parker.park_until(Instant::now()));
 }
 
 /// Two threads give each other the token in turn.

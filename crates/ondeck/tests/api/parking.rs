@@ -4,10 +4,11 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use ondeck::parking::{Parked, Requeued};
-use ondeck::platform::{Native, Platform};
+use ondeck::parking::{self, Parked, Requeued, bucket_of};
+use ondeck::platform::{Host, Native, Platform};
 use ondeck::{Condvar, Mutex};
 
+use crate::hold::Hold;
 use crate::keys;
 use crate::rest::until_at_rest;
 
@@ -35,7 +36,7 @@ fn a_thread_that_is_not_valid_does_not_park() {
     let word = AtomicU32::new(0);
     let parked = keys::park::<Native>(key(&word), || false, || unreachable!(), None);
     assert_eq!(parked, Parked::Invalid);
-    until_at_rest(key(&word));
+    until_at_rest(&raw const word);
 }
 
 #[test]
@@ -45,7 +46,7 @@ fn a_deadline_ends_a_sleep() {
     let parked = keys::park::<Native>(key(&word), || true, || (), Some(deadline));
     assert_eq!(parked, Parked::TimedOut);
     assert!(Native::now() >= deadline);
-    until_at_rest(key(&word));
+    until_at_rest(&raw const word);
 }
 
 #[test]
@@ -82,52 +83,6 @@ fn as_many_are_woken_as_are_wanted() {
         }
         assert_eq!(ended.load(Ordering::Relaxed), 20);
         unpark(&word, THREADS - 20);
-    });
-}
-
-#[test]
-fn more_than_fit_into_one_batch_are_woken_by_one_call() {
-    const WAITERS: usize = 20;
-    let (word, asleep) = (AtomicU32::new(0), AtomicUsize::new(0));
-    let sleep = || {
-        let linked = || {
-            asleep.fetch_add(1, Ordering::Relaxed);
-        };
-        keys::park::<Native>(key(&word), || true, linked, None)
-    };
-    watchdog::scope(|scope| {
-        let waiters = [0; WAITERS].map(|_| scope.spawn(sleep));
-        while asleep.load(Ordering::Relaxed) < WAITERS {
-            thread::yield_now();
-        }
-        let woken = keys::unpark::<Native>(key(&word), usize::MAX, |count, more| {
-            assert_eq!((count, more), (WAITERS, false));
-        });
-        // A thread that was left must be woken: the scope waits for all.
-        let forgotten = keys::unpark::<Native>(key(&word), usize::MAX, |_, _| ());
-        assert_eq!((woken, forgotten), (WAITERS, 0));
-        assert!(waiters.into_iter().all(|waiter| waiter.join().expect("it ends") == Parked::Woken));
-    });
-}
-
-#[test]
-fn parked_threads_can_be_moved_to_another_key() {
-    let (from, to) = (AtomicU32::new(0), AtomicU32::new(0));
-    watchdog::scope(|scope| {
-        for _ in 0..3 {
-            scope.spawn(|| assert_eq!(park(&from), Parked::Woken));
-        }
-        let mut total = Requeued::default();
-        while total.woken + total.moved < 3 {
-            let wake = usize::from(total.woken == 0);
-            let more = keys::requeue::<Native>(key(&from), key(&to), || true, wake, 2);
-            total.woken += more.woken;
-            total.moved += more.moved;
-            thread::yield_now();
-        }
-        assert_eq!(total, Requeued { woken: 1, moved: 2 });
-        assert_eq!(keys::unpark::<Native>(key(&from), 9, |_, _| ()), 0);
-        unpark(&to, 2);
     });
 }
 
@@ -258,4 +213,47 @@ fn a_key_is_apart_from_the_mutex_and_the_condition_variable_at_its_address() {
         // It may have been woken by an earlier notification, and have counted that.
         assert!(condvar.notify_all() <= 1);
     });
+}
+
+#[test]
+fn no_thread_is_moved_to_where_it_is() {
+    let (word, parked) = (AtomicU32::new(0), AtomicUsize::new(0));
+    let key = key(&word);
+    watchdog::scope(|scope| {
+        scope.spawn(|| assert_eq!(park_counted(key, &parked), Parked::Woken));
+        until(|| parked.load(Ordering::Acquire) == 1);
+        let nothing = keys::requeue::<Native>(key, key, || true, 0, 1);
+        assert_eq!(nothing, Requeued::default());
+        unpark(&word, 1);
+    });
+}
+
+#[test]
+fn a_bucket_that_is_locked_or_has_a_parked_thread_is_not_at_rest() {
+    let word = AtomicU32::new(0);
+    let key = key(&word);
+    let bucket = Native::bucket(key);
+    let (hold, parked) = (Hold::default(), AtomicUsize::new(0));
+    watchdog::scope(|scope| {
+        scope.spawn(|| hold.hold(key));
+        hold.wait();
+        assert!(!bucket.is_at_rest());
+        hold.let_go();
+    });
+    until_at_rest(&raw const word);
+    watchdog::scope(|scope| {
+        scope.spawn(|| assert_eq!(park_counted(key, &parked), Parked::Woken));
+        until(|| parked.load(Ordering::Acquire) == 1);
+        assert!(!bucket.is_at_rest());
+        assert_eq!(keys::unpark::<Native>(key, 1, |_, _| ()), 1);
+    });
+    until_at_rest(&raw const word);
+}
+
+#[test]
+fn addresses_that_lie_together_get_buckets_that_do_not() {
+    let buckets: std::collections::BTreeSet<_> =
+        (0..64).map(|byte| bucket_of(0x1000 + byte)).collect();
+    assert_eq!(buckets.len(), 64);
+    assert!(buckets.iter().all(|&bucket| bucket < parking::BUCKETS));
 }

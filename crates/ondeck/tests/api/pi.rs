@@ -14,7 +14,7 @@ use ondeck::{PiMutex, PiMutexGuard};
 
 use crate::again::alone;
 use crate::copy::{Fork, fork};
-use crate::refuse::refuse_futex_operation;
+use crate::seccomp::refuse_futex_operation;
 
 use super::watchdog;
 
@@ -39,37 +39,9 @@ fn message(result: thread::Result<()>) -> String {
 }
 
 #[test]
-fn contended_increments_are_all_there() {
-    static MUTEX: PiMutex<u64> = PiMutex::new(0);
-    watchdog::scope(|scope| {
-        for _ in 0..6 {
-            scope.spawn(|| {
-                for _ in 0..2_000 {
-                    *MUTEX.lock() += 1;
-                }
-            });
-        }
-    });
-    assert!(!MUTEX.is_locked());
-    assert_eq!(*MUTEX.lock(), 12_000);
-    assert_eq!(size_of::<RawPiMutex>(), 8);
-}
-
-#[test]
-fn an_attempt_with_a_deadline_ends_not_before_it() {
+fn an_attempt_with_a_deadline_succeeds_before_it() {
     let mutex = PiMutex::new(0);
     let guard = mutex.lock();
-    watchdog::scope(|scope| {
-        scope.spawn(|| {
-            assert!(mutex.try_lock().is_none());
-            let start = Instant::now();
-            assert!(mutex.try_lock_for(SHORT).is_none());
-            assert!(start.elapsed() >= SHORT);
-            let deadline = Instant::now() + SHORT;
-            assert!(mutex.try_lock_until(deadline).is_none());
-            assert!(Instant::now() >= deadline);
-        });
-    });
     watchdog::scope(|scope| {
         let waiter = scope.spawn(|| mutex.try_lock_for(Duration::MAX).map(|guard| *guard));
         until_waited_for(&mutex);
@@ -111,7 +83,7 @@ fn an_operation_that_the_kernel_does_not_have_is_no_call_that_it_does_not_have()
             refuse_futex_operation(FUTEX_LOCK_PI2, libc::ENOSYS);
             assert!(mutex.try_lock_for(SHORT).is_none());
             // A question to the other call would end the process.
-            crate::refuse::refuse(libc::SYS_futex, libc::ENOSYS);
+            crate::seccomp::refuse(libc::SYS_futex, libc::ENOSYS);
             let (word, now) = (AtomicU32::new(0), Linux::now());
             assert_eq!(Linux::futex_wait(&word, 0, Some(now)), FutexWait::TimedOut);
         };

@@ -1,24 +1,46 @@
-//! The mutex that remembers a panic.
+//! The mutex and the reader-writer lock that remember a panic.
 
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::TryLockError;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use ondeck::poison::{Condvar, MappedMutexGuard, Mutex, MutexGuard};
+use ondeck::poison::{
+    Condvar, MappedMutexGuard, MappedRwLockReadGuard, MappedRwLockWriteGuard, Mutex, MutexGuard,
+    RwLock, RwLockReadGuard, RwLockWriteGuard,
+};
 
 use super::watchdog;
+
+/// Panics on purpose in a section of the lock.
+fn panic_with<G>(lock: impl FnOnce() -> G) {
+    let unwound = panic::catch_unwind(AssertUnwindSafe(|| {
+        let _guard = lock();
+        panic!("on purpose");
+    }));
+    assert!(unwound.is_err());
+}
 
 /// A mutex whose owner panicked in the middle of a change.
 fn poisoned() -> Mutex<u32> {
     let mutex = Mutex::new(1);
-    let half_way = panic::catch_unwind(|| {
+    panic_with(|| {
         let mut guard = mutex.lock().expect("not yet");
         *guard = 2;
-        panic!("on purpose");
+        guard
     });
-    assert!(half_way.is_err());
     mutex
+}
+
+/// A reader-writer lock whose writer did the same.
+fn poisoned_rwlock() -> RwLock<u32> {
+    let lock = RwLock::new(1);
+    panic_with(|| {
+        let mut guard = lock.write().expect("not yet");
+        *guard = 2;
+        guard
+    });
+    lock
 }
 
 #[test]
@@ -85,32 +107,6 @@ fn a_section_that_begins_after_the_panic_does_not_poison() {
     assert_eq!(mutex.into_inner().expect("not poisoned"), 2);
 }
 
-/// What both libraries print of the same.
-#[test]
-fn it_is_shown_as_the_standard_librarys() {
-    let (ours, theirs) = (Mutex::from(vec![1]), std::sync::Mutex::from(vec![1]));
-    let same = || {
-        assert_eq!(format!("{ours:?}"), format!("{theirs:?}"));
-        assert_eq!(format!("{ours:#?}"), format!("{theirs:#?}"));
-    };
-    same();
-    let own = ours.lock().expect("not poisoned");
-    let other = theirs.lock().expect("not poisoned");
-    same();
-    assert_eq!(format!("{own:?}"), format!("{other:?}"));
-    drop((own, other));
-    let unwound = panic::catch_unwind(|| {
-        let _guards = (ours.lock(), theirs.lock());
-        panic!("on purpose");
-    });
-    assert!(unwound.is_err());
-    same();
-    assert_eq!(format!("{:?}", ours.lock()), format!("{:?}", theirs.lock()));
-    let (ours, theirs) = (Mutex::new(7), std::sync::Mutex::new(7));
-    assert_eq!(ours.lock().expect("new").to_string(), theirs.lock().expect("new").to_string());
-    assert_eq!(format!("{:?}", Condvar::new()), format!("{:?}", std::sync::Condvar::new()));
-}
-
 #[test]
 fn the_only_reference_needs_no_lock() {
     let mut mutex = Mutex::new(1);
@@ -134,11 +130,8 @@ fn a_guard_of_a_part_poisons_like_the_whole() {
     let part = MappedMutexGuard::filter_map(part, |part| Some(part)).expect("there");
     drop(part);
     assert!(!mutex.is_poisoned() && mutex.try_lock().is_ok());
-    let unwound = panic::catch_unwind(|| {
-        let _part = MutexGuard::map(mutex.lock().expect("not poisoned"), |pair| &mut pair.0);
-        panic!("on purpose");
-    });
-    assert!(unwound.is_err() && mutex.is_poisoned());
+    panic_with(|| MutexGuard::map(mutex.lock().expect("not poisoned"), |pair| &mut pair.0));
+    assert!(mutex.is_poisoned());
     mutex.clear_poison();
     let unwound = panic::catch_unwind(|| {
         let lock = mutex.lock().expect("cleared");
@@ -207,4 +200,114 @@ fn a_wait_with_a_time_ends_not_before_it() {
     let guard = poisoned.lock().expect_err("poisoned").into_inner();
     let told = condvar.wait_timeout(guard, SHORT).expect_err("still poisoned").into_inner();
     assert!(told.1.timed_out() && *told.0 == 2);
+}
+
+#[test]
+fn readers_are_together_and_a_writer_alone() {
+    let lock = RwLock::<u32>::default();
+    *lock.write().expect("no panic") += 1;
+    let first = lock.read().expect("no panic");
+    assert_eq!(*first + *lock.try_read().expect("beside the first"), 2);
+    assert!(matches!(lock.try_write(), Err(TryLockError::WouldBlock)));
+    drop(first);
+    let mut writer = lock.try_write().expect("alone");
+    *writer += 1;
+    assert!(matches!(lock.try_read(), Err(TryLockError::WouldBlock)));
+    let reader = RwLockWriteGuard::downgrade(writer);
+    assert_eq!(*reader + *lock.try_read().expect("beside a reader"), 4);
+    drop(reader);
+    assert_eq!(lock.into_inner().expect("no panic"), 2);
+}
+
+#[test]
+fn a_writer_poisons_and_a_reader_does_not() {
+    let lock = poisoned_rwlock();
+    assert!(lock.is_poisoned());
+    assert_eq!(**lock.read().expect_err("poisoned").get_ref(), 2);
+    assert_eq!(**lock.write().expect_err("poisoned").get_ref(), 2);
+    assert!(matches!(lock.try_read(), Err(TryLockError::Poisoned(_))));
+    assert!(matches!(lock.try_write(), Err(TryLockError::Poisoned(_))));
+    lock.clear_poison();
+    panic_with(|| lock.read().expect("cleared"));
+    assert!(!lock.is_poisoned());
+    let mut lock = poisoned_rwlock();
+    assert_eq!(**lock.get_mut().expect_err("poisoned").get_ref(), 2);
+    assert_eq!(lock.into_inner().expect_err("poisoned").into_inner(), 2);
+}
+
+#[test]
+fn guards_of_a_part_are_like_those_of_the_whole() {
+    let lock = RwLock::new((1, Some(2)));
+    let whole = lock.read().expect("no panic");
+    let whole = RwLockReadGuard::filter_map(whole, |_| None::<&u32>).expect_err("no such part");
+    let part = RwLockReadGuard::filter_map(whole, |pair| pair.1.as_ref()).expect("there");
+    let part = MappedRwLockReadGuard::map(part, |part| part);
+    let part = MappedRwLockReadGuard::filter_map(part, |_| None::<&u32>).expect_err("none");
+    assert_eq!(format!("{part:?} {part}"), "2 2");
+    assert!(lock.try_read().is_ok() && lock.try_write().is_err());
+    drop(RwLockReadGuard::map(lock.read().expect("no panic"), |pair| &pair.0));
+    drop(part);
+    let whole = lock.write().expect("no panic");
+    let whole = RwLockWriteGuard::filter_map(whole, |_| None::<&mut u32>).expect_err("none");
+    let mut part = RwLockWriteGuard::filter_map(whole, |pair| pair.1.as_mut()).expect("there");
+    *part += 1;
+    let part = MappedRwLockWriteGuard::map(part, |part| part);
+    let part = MappedRwLockWriteGuard::filter_map(part, |_| None::<&mut u32>).expect_err("none");
+    assert_eq!(format!("{part:?} {part}"), "3 3");
+    assert!(lock.try_read().is_err());
+    drop(part);
+    assert!(lock.try_write().is_ok());
+    let unwound = panic::catch_unwind(|| {
+        let lock = lock.write().expect("not poisoned");
+        drop(RwLockWriteGuard::map(lock, |_| -> &mut u32 { panic!("on purpose") }));
+    });
+    assert!(unwound.is_err() && lock.is_poisoned());
+}
+
+/// As the standard library's: a read guard of a longer reference is one of a shorter, and `map` has two arguments.
+#[test]
+fn its_guards_have_the_standard_librarys_types() {
+    type Parts<'a, 'b> = (RwLockReadGuard<'a, &'b u32>, MappedRwLockReadGuard<'a, &'b u32>);
+    fn shorter<'a>(guards: Parts<'a, 'static>, _: &'a u32) -> Parts<'a, 'a> {
+        guards
+    }
+    fn is_sync(_: &impl Sync) {}
+    let (lock, one) = (RwLock::new(&1), 1);
+    let part = RwLockReadGuard::map::<&u32, _>(lock.read().expect("new"), |value| value);
+    let guards = shorter((lock.read().expect("new"), part), &one);
+    assert_eq!(**guards.0 + **guards.1, 2);
+    is_sync(&guards);
+    drop(guards);
+    let part = RwLockWriteGuard::map::<&u32, _>(lock.write().expect("new"), |value| value);
+    is_sync(&part);
+    assert_eq!(**part, 1);
+}
+
+/// Compares what both libraries print of the same locks, and of their guards, before and after a panic in the last section.
+macro_rules! shown_alike {
+    ($Lock:ident, $value:expr, $($lock:ident)*, $last:ident) => {{
+        let (ours, theirs) = ($Lock::from($value), std::sync::$Lock::from($value));
+        let same = || {
+            assert_eq!(format!("{ours:?}"), format!("{theirs:?}"));
+            assert_eq!(format!("{ours:#?}"), format!("{theirs:#?}"));
+        };
+        same();
+        $({
+            let (own, other) = (ours.$lock().expect("new"), theirs.$lock().expect("new"));
+            same();
+            assert_eq!(format!("{own:?}"), format!("{other:?}"));
+        })*
+        panic_with(|| (ours.$last(), theirs.$last()));
+        same();
+        assert_eq!(format!("{:?}", ours.$last()), format!("{:?}", theirs.$last()));
+    }};
+}
+
+#[test]
+fn they_are_shown_as_the_standard_librarys() {
+    shown_alike!(Mutex, vec![1], lock, lock);
+    shown_alike!(RwLock, vec![1], read write, write);
+    let (ours, theirs) = (Mutex::new(7), std::sync::Mutex::new(7));
+    assert_eq!(ours.lock().expect("new").to_string(), theirs.lock().expect("new").to_string());
+    assert_eq!(format!("{:?}", Condvar::new()), format!("{:?}", std::sync::Condvar::new()));
 }

@@ -4,7 +4,8 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use ondeck::rwlock::ReadRecursive;
+use ondeck::platform::{Native, Platform};
+use ondeck::rwlock::{RawRwLock, ReadRecursive};
 use ondeck::{
     MappedRwLockReadGuard, RwLock, RwLockReadGuard, RwLockUpgradableReadGuard, RwLockWriteGuard,
 };
@@ -128,59 +129,6 @@ fn a_writer_that_waits_keeps_readers_out_but_not_recursive_ones() {
 }
 
 #[test]
-fn an_attempt_that_gives_up_lets_parked_readers_go_on() {
-    let _watchdog = Watchdog::start("a writer that gives up", Duration::from_mins(1));
-    let lock = RwLock::new(0);
-    let reader = lock.read();
-    let seen = AtomicBool::new(false);
-    watchdog::scope(|scope| {
-        scope.spawn(|| {
-            // On a busy machine an attempt may be over before the other thread has seen it.
-            while !seen.load(Ordering::Relaxed) {
-                assert!(lock.try_write_for(Duration::from_millis(20)).is_none());
-            }
-        });
-        until_a_writer_waits(&lock);
-        seen.store(true, Ordering::Relaxed);
-        // Parks behind the writer, and goes on beside the reader once that has given up.
-        assert_eq!(*lock.read(), 0);
-    });
-    drop(reader);
-}
-
-#[test]
-fn a_downgrade_lets_parked_readers_go_on() {
-    let _watchdog = Watchdog::start("a downgrade", Duration::from_mins(1));
-    for to_upgradable in [false, true] {
-        let lock = RwLock::new(0);
-        let read = AtomicUsize::new(0);
-        watchdog::scope(|scope| {
-            let writer = lock.write();
-            for _ in 0..3 {
-                scope.spawn(|| {
-                    let _reader = lock.read();
-                    read.fetch_add(1, Ordering::Relaxed);
-                });
-            }
-            thread::sleep(Duration::from_millis(5));
-            assert_eq!(read.load(Ordering::Relaxed), 0);
-            let until_all_have_read = || {
-                while read.load(Ordering::Relaxed) < 3 {
-                    thread::yield_now();
-                }
-            };
-            if to_upgradable {
-                let _upgradable = RwLockWriteGuard::downgrade_to_upgradable(writer);
-                until_all_have_read();
-            } else {
-                let _reader = RwLockWriteGuard::downgrade(writer);
-                until_all_have_read();
-            }
-        });
-    }
-}
-
-#[test]
 fn a_fair_unlock_and_a_bump_hand_it_over() {
     let _watchdog = Watchdog::start("fair unlocks", Duration::from_mins(1));
     let lock = RwLock::new(0);
@@ -213,7 +161,7 @@ fn a_forgotten_guard_keeps_the_lock() {
     assert!(lock.try_write().is_none());
     assert!(lock.try_read().is_some());
     // SAFETY: the guard was forgotten.
-    unsafe { lock.force_unlock_read(ondeck::rwlock::RawRwLock::forgotten(lock.raw())) };
+    unsafe { lock.force_unlock_read(RawRwLock::forgotten(lock.raw())) };
     assert!(lock.try_write().is_some());
 }
 
@@ -411,24 +359,6 @@ fn a_visible_reader_keeps_an_upgrade_waiting() {
     assert!(!lock.is_locked());
 }
 
-/// The writer sleeps until a reader has left that no word counts.
-#[test]
-fn a_visible_reader_wakes_the_writer() {
-    let _watchdog = Watchdog::start("a sleeping writer", Duration::from_mins(1));
-    for round in 0..50 {
-        let lock = RwLock::new(0);
-        until_biased(&lock);
-        let reader = lock.read();
-        watchdog::scope(|scope| {
-            scope.spawn(|| *lock.write() = 1);
-            thread::sleep(Duration::from_micros(40 * round));
-            assert_eq!(*reader, 0);
-            drop(reader);
-        });
-        assert_eq!(lock.into_inner(), 1);
-    }
-}
-
 #[test]
 fn a_thread_reads_many_biased_locks_at_once() {
     let locks: Vec<_> = (0..100).map(RwLock::new).collect();
@@ -485,4 +415,43 @@ fn destructors_of_a_thread_read_biased_locks() {
         assert!(!LOCK.is_locked());
         assert!(LOCK.try_write().is_some());
     }
+}
+
+#[test]
+fn another_thread_unlocks_a_counted_read() {
+    let lock = RawRwLock::<Native>::new();
+    lock.lock_shared_counted();
+    assert!(lock.try_lock_shared_counted());
+    assert!(!lock.try_lock_exclusive());
+    for _ in 0..2 {
+        // SAFETY: there are two counted reads.
+        watchdog::scope(|scope| scope.spawn(|| unsafe { lock.unlock_shared_counted() }).join())
+            .unwrap();
+    }
+    assert!(!lock.is_locked());
+    assert!(lock.try_lock_exclusive());
+    let deadline = Native::now().after(Duration::from_millis(1));
+    assert!(!lock.try_lock_shared_counted_until(deadline));
+    // SAFETY: locked above.
+    unsafe { lock.unlock_exclusive() };
+    assert!(lock.try_lock_shared_counted_until(deadline));
+    // SAFETY: as above.
+    unsafe { lock.unlock_shared_counted() };
+    assert!(!lock.is_locked());
+}
+
+#[test]
+fn what_a_downgrade_leaves_is_counted() {
+    let lock = RawRwLock::<Native>::new();
+    lock.lock_exclusive();
+    // SAFETY: locked above; what it leaves is unlocked by the next call.
+    unsafe {
+        let _ = lock.downgrade();
+        lock.unlock_shared_counted();
+    }
+    let _ = lock.lock_shared_recursive();
+    assert!(lock.is_locked() && !lock.is_locked_exclusive());
+    // SAFETY: a recursive read is counted.
+    unsafe { lock.unlock_shared_counted() };
+    assert!(!lock.is_locked());
 }

@@ -237,44 +237,31 @@ fn alone(told: &Told, kind: LockKind, want: Want, part: impl FnOnce() + Send + '
     assert_eq!((lock, lock.kind, edge.want), (edge.wants, kind, want), "{report}");
 }
 
+/// Makes a lock, takes it, and waits for it again.
+macro_rules! waits_for_itself {
+    ($told:ident: $($Lock:ident $want:ident |$lock:ident| $first:expr, $second:expr;)*) => {$(
+        alone($told, LockKind::$Lock, Want::$want, || {
+            let $lock = $Lock::new(());
+            let _first = $first;
+            drop($second);
+        });
+    )*};
+}
+
 #[test]
 fn a_thread_that_waits_for_itself() {
     detected(|told| {
-        alone(told, LockKind::Mutex, Want::Alone, || {
-            let mutex = Mutex::new(());
-            let _first = mutex.lock();
-            let _second = mutex.lock();
-        });
-        alone(told, LockKind::FairMutex, Want::Alone, || {
-            let mutex = FairMutex::new(());
-            let _first = mutex.try_lock();
-            let _second = mutex.lock();
-        });
-        alone(told, LockKind::PiMutex, Want::Alone, || {
-            let mutex = PiMutex::new(());
-            let _first = mutex.try_lock_for(Duration::from_secs(9));
-            let _second = mutex.lock();
-        });
-        alone(told, LockKind::RwLock, Want::Alone, || {
-            let lock = RwLock::new(());
-            let _first = lock.read();
-            let _second = lock.write();
-        });
-        alone(told, LockKind::RwLock, Want::Read, || {
-            let lock = RwLock::new(());
-            let _first = lock.write();
-            let _second = lock.read();
-        });
-        alone(told, LockKind::RwLock, Want::Upgradable, || {
-            let lock = RwLock::new(());
-            let _first = lock.upgradable_read();
-            let _second = lock.upgradable_read();
-        });
-        alone(told, LockKind::RwLock, Want::Upgrade, || {
-            let lock = RwLock::new(());
-            let _first = lock.try_read();
-            drop(RwLockUpgradableReadGuard::upgrade(lock.try_upgradable_read().unwrap()));
-        });
+        waits_for_itself! {
+            told:
+            Mutex Alone |mutex| mutex.lock(), mutex.lock();
+            FairMutex Alone |mutex| mutex.try_lock(), mutex.lock();
+            PiMutex Alone |mutex| mutex.try_lock_for(Duration::from_secs(9)), mutex.lock();
+            RwLock Alone |lock| lock.read(), lock.write();
+            RwLock Read |lock| lock.write(), lock.read();
+            RwLock Upgradable |lock| lock.upgradable_read(), lock.upgradable_read();
+            RwLock Upgrade |lock| lock.try_read(),
+                RwLockUpgradableReadGuard::upgrade(lock.try_upgradable_read().unwrap());
+        }
         alone(told, LockKind::Once, Want::Alone, || {
             let once = Once::new();
             once.call_once(|| once.call_once(|| ()));

@@ -8,13 +8,7 @@ use ondeck::deadlock::{self, Mode};
 use ondeck::rwlock::ReadRecursive;
 use ondeck::{Condvar, Mutex, MutexGuard, Once, ReentrantMutex, RwLock, RwLockWriteGuard};
 
-use crate::told::{Told, detected};
-
-/// Takes the second behind the first.
-fn both(first: &Mutex<()>, second: &Mutex<()>) {
-    let _first = first.lock();
-    let _second = second.lock();
-}
+use crate::told::{Told, detected, mutexes, take};
 
 #[test]
 fn one_order_whatever_the_order_of_unlocks() {
@@ -37,7 +31,7 @@ fn attempts_and_waits_with_deadlines_make_no_order() {
     detected(|told| {
         let (left, right) = (Mutex::new(()), Mutex::new(()));
         let rw = RwLock::new(());
-        both(&left, &right);
+        take(&[&left, &right]);
         {
             let _right = right.lock();
             drop(left.try_lock().unwrap());
@@ -61,11 +55,9 @@ fn attempts_and_waits_with_deadlines_make_no_order() {
 #[test]
 fn orders_behind_a_common_gate() {
     detected(|told| {
-        let (gate, left, right) = (Mutex::new(()), Mutex::new(()), Mutex::new(()));
-        for (first, second) in [(&left, &right), (&right, &left)] {
-            let _gate = gate.lock();
-            both(first, second);
-        }
+        let [gate, left, right] = &mutexes();
+        take(&[gate, left, right]);
+        take(&[gate, right, left]);
         told.none();
     });
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use ondeck::deadlock::{self, Mode, ReportKind, Want};
 use ondeck::{FairMutex, Mutex, Once, PiMutex, ReentrantMutex, RwLock, poison};
 
-use crate::told::{detected, edges, place, rw_place};
+use crate::told::{detected, edges, mutexes, place, rw_place, take};
 
 #[test]
 fn two_orders_are_told_once_with_both_stacks() {
@@ -38,16 +38,12 @@ fn two_orders_are_told_once_with_both_stacks() {
 #[test]
 fn orders_of_other_threads_count_after_their_end() {
     detected(|told| {
-        let (left, right) = (Mutex::new(()), Mutex::new(()));
+        let [left, right] = mutexes();
         thread::scope(|scope| {
-            let first = || {
-                let _left = left.lock();
-                let _right = right.lock();
-            };
+            let first = || take(&[&left, &right]);
             thread::Builder::new().name("first".into()).spawn_scoped(scope, first).unwrap();
         });
-        let _right = right.lock();
-        let _left = left.lock();
+        take(&[&right, &left]);
         let report = told.one(ReportKind::Inversion);
         assert_eq!(report.edges[1].thread.name(), "first");
         assert_ne!(report.edges[0].thread.tid, report.edges[1].thread.tid);
@@ -57,11 +53,10 @@ fn orders_of_other_threads_count_after_their_end() {
 #[test]
 fn three_orders_make_a_circle() {
     detected(|told| {
-        let locks = [(); 3].map(|()| Mutex::new(()));
-        for (first, second) in [(0, 1), (1, 2), (2, 0)] {
+        let locks @ [a, b, c] = &mutexes();
+        for order in [[a, b], [b, c], [c, a]] {
             told.none();
-            let _first = locks[first].lock();
-            let _second = locks[second].lock();
+            take(&order);
         }
         let report = told.one(ReportKind::Inversion);
         let [a, b, c] = locks.each_ref().map(place);
@@ -161,13 +156,10 @@ fn a_wait_for_a_condition_takes_the_mutex_again_behind_what_is_held() {
 #[test]
 fn gates_that_differ_protect_nothing() {
     detected(|told| {
-        let locks = [(); 4].map(|()| Mutex::new(()));
-        let [left, right, one, other] = &locks;
-        for (gate, first, second) in [(one, left, right), (other, right, left)] {
+        let [left, right, one, other] = &mutexes();
+        for order in [[one, left, right], [other, right, left]] {
             told.none();
-            let _gate = gate.lock();
-            let _first = first.lock();
-            let _second = second.lock();
+            take(&order);
         }
         told.one(ReportKind::Inversion);
     });
@@ -176,16 +168,11 @@ fn gates_that_differ_protect_nothing() {
 #[test]
 fn an_order_without_its_gate_is_another_one() {
     detected(|told| {
-        let locks = [(); 3].map(|()| Mutex::new(()));
-        let [gate, left, right] = &locks;
-        for (first, second) in [(left, right), (right, left)] {
-            let _gate = gate.lock();
-            let _first = first.lock();
-            let _second = second.lock();
-        }
+        let [gate, left, right] = &mutexes();
+        take(&[gate, left, right]);
+        take(&[gate, right, left]);
         told.none();
-        let _left = left.lock();
-        let _right = right.lock();
+        take(&[left, right]);
         told.one(ReportKind::Inversion);
     });
 }

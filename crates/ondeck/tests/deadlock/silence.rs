@@ -5,14 +5,12 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use ondeck::deadlock::{self, Detected, Mode, ReportKind};
 use ondeck::{FairMutex, Mutex, Once, PiMutex, ReentrantMutex, RwLock, poison};
 
-use crate::told::detected;
+use crate::told::{detected, take};
 
 /// Takes two locks in both orders.
 fn both_orders(left: &Mutex<()>, right: &Mutex<()>) {
-    for (first, second) in [(left, right), (right, left)] {
-        let _first = first.lock();
-        let _second = second.lock();
-    }
+    take(&[left, right]);
+    take(&[right, left]);
 }
 
 #[test]
@@ -111,13 +109,9 @@ fn locks_of_the_function_that_is_told_are_not_looked_at() {
 fn a_lock_that_is_forgotten_was_never_taken() {
     detected(|told| {
         let (left, right) = (Mutex::new(()), Mutex::new(()));
-        {
-            let _left = left.lock();
-            let _right = right.lock();
-        }
+        take(&[&left, &right]);
         deadlock::forget(&right);
-        let _right = right.lock();
-        let _left = left.lock();
+        take(&[&right, &left]);
         told.none();
     });
 }

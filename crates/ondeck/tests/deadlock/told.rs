@@ -5,6 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 use lock_api::{RawMutex, RawRwLock};
+use ondeck::Mutex;
 use ondeck::deadlock::{self, Mode, Report, ReportKind};
 
 use crate::again::alone;
@@ -63,6 +64,16 @@ pub fn rw_place<R: RawRwLock, T>(lock: &lock_api::RwLock<R, T>) -> usize {
 pub fn edges(report: &Report) -> Vec<(Option<usize>, usize)> {
     let of = |edge: &deadlock::Edge| (edge.holds.map(|it| it.lock.address), edge.wants.address);
     report.edges.iter().map(of).collect()
+}
+
+/// New mutexes.
+pub fn mutexes<const COUNT: usize>() -> [Mutex<()>; COUNT] {
+    [(); COUNT].map(|()| Mutex::new(()))
+}
+
+/// Takes the locks, each behind those before.
+pub fn take(locks: &[&Mutex<()>]) {
+    let _guards: Vec<_> = locks.iter().map(|lock| lock.lock()).collect();
 }
 
 /// A lock or anything else, for ever.

@@ -8,9 +8,7 @@ use super::steered::*;
 /// The unlock is over before the request is stored: it asked nothing of that unlock.
 #[test]
 fn a_heir_tries_the_lock_again_after_its_request() {
-    let _alone = alone();
-    let (mutex, heir) = (new_lock(), Actor::new());
-    lock(mutex);
+    let (_alone, mutex, [heir]) = owned();
     heir.begins(|| {
         // As it enters it withdraws the request of another heir.
         MODE.stop_me_at(2);
@@ -28,9 +26,7 @@ fn a_heir_tries_the_lock_again_after_its_request() {
 /// The heir asks after an unlock has read that nothing is asked of it, and before that unlock's store.
 #[test]
 fn an_unlock_reads_the_mode_again_behind_its_store() {
-    let _alone = alone();
-    let mutex = new_lock();
-    let [owner, heir] = Actor::some();
+    let (_alone, mutex, [owner, heir]) = steered();
     owner.does(|| lock(mutex));
     owner.begins(|| {
         HAS_READ.stop_me();
@@ -47,9 +43,7 @@ fn an_unlock_reads_the_mode_again_behind_its_store() {
 /// the request.
 #[test]
 fn an_unlock_whose_store_is_late_is_noticed_before_the_heir_sleeps_for_long() {
-    let _alone = alone();
-    let mutex = new_lock();
-    let [owner, heir] = Actor::some();
+    let (_alone, mutex, [owner, heir]) = steered();
     owner.does(|| lock(mutex));
     let wakes = owner.does(|| {
         BUFFER.begin();
@@ -69,9 +63,7 @@ fn an_unlock_whose_store_is_late_is_noticed_before_the_heir_sleeps_for_long() {
 /// The same where the kernel refuses heavy fences that it had granted: the heir looks again after each slice.
 #[test]
 fn without_a_heavy_fence_a_heir_looks_again_after_each_slice() {
-    let _alone = alone();
-    let mutex = new_lock();
-    let [owner, heir] = Actor::some();
+    let (_alone, mutex, [owner, heir]) = steered();
     owner.does(|| lock(mutex));
     owner.does(|| {
         BUFFER.begin();
@@ -92,9 +84,7 @@ fn without_a_heavy_fence_a_heir_looks_again_after_each_slice() {
 
 #[test]
 fn a_sleeping_heir_is_woken_by_the_unlock_and_by_no_other() {
-    let _alone = alone();
-    let (mutex, heir) = (new_lock(), Actor::new());
-    lock(mutex);
+    let (_alone, mutex, [heir]) = owned();
     heir.sleeps_for(mutex);
     let other = new_lock();
     lock(other);
@@ -106,9 +96,7 @@ fn a_sleeping_heir_is_woken_by_the_unlock_and_by_no_other() {
 /// Its owner takes the lock again before a thread can wake.
 #[test]
 fn a_heir_that_was_woken_in_vain_is_handed_the_lock() {
-    let _alone = alone();
-    let (mutex, heir) = (new_lock(), Actor::new());
-    lock(mutex);
+    let (_alone, mutex, [heir]) = owned();
     let before = sleeps();
     heir.begins(|| {
         WOKE.stop_me();
@@ -134,9 +122,7 @@ fn a_heir_that_was_woken_in_vain_is_handed_the_lock() {
 /// It is told when the lock is handed to it, however it waits.
 #[test]
 fn a_polling_heir_is_handed_the_lock() {
-    let _alone = alone();
-    let (mutex, heir) = (new_lock(), Actor::new());
-    lock(mutex);
+    let (_alone, mutex, [heir]) = owned();
     heir.polls_for(mutex);
     unlock_fair(mutex);
     assert!(mutex.is_locked());
@@ -146,9 +132,7 @@ fn a_polling_heir_is_handed_the_lock() {
 
 #[test]
 fn a_heir_is_handed_the_lock_as_its_deadline_passes() {
-    let _alone = alone();
-    let (mutex, heir) = (new_lock(), Actor::new());
-    lock(mutex);
+    let (_alone, mutex, [heir]) = owned();
     heir.begins(|| {
         // The first attempt is that of a thread that arrives.
         ATTEMPTS.stop_me_at(2);
@@ -164,10 +148,7 @@ fn a_heir_is_handed_the_lock_as_its_deadline_passes() {
 
 #[test]
 fn a_heir_that_gives_up_leaves_no_request() {
-    let _alone = alone();
-    let mutex = new_lock();
-    let [heir, parked] = Actor::some();
-    lock(mutex);
+    let (_alone, mutex, [heir, parked]) = owned();
     heir.sleeps_until(mutex, after(MICRO));
     assert_ne!(Machine::mode(), 0);
     time_passes(MICRO);
@@ -265,9 +246,7 @@ fn is_captured(mutex: &'static Lock, [one, two]: [&Actor; 2]) {
 
 #[test]
 fn the_displaced_owner_of_a_captured_lock_leaves_it_alone_for_a_tenure() {
-    let _alone = alone();
-    let mutex = new_lock();
-    let [one, two] = Actor::some();
+    let (_alone, mutex, [one, two]) = steered();
     is_captured(mutex, [&one, &two]);
     for _ in 0..10 {
         assert_eq!((one.unlocks(mutex), Machine::mode()), (0, 0));
@@ -301,9 +280,7 @@ fn comes_back_once_more(mutex: &'static Lock, [owner, heir]: [&Actor; 2]) {
 /// after a change of owner.
 #[test]
 fn a_lock_to_which_other_threads_come_is_not_captured() {
-    let _alone = alone();
-    let mutex = new_lock();
-    let [one, two, other] = Actor::some();
+    let (_alone, mutex, [one, two, other]) = steered();
     is_captured(mutex, [&one, &two]);
     comes_back_once_more(mutex, [&one, &two]);
     time_passes(MICRO);

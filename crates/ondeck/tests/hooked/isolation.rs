@@ -51,10 +51,7 @@ fn an_unlock_that_no_thread_waits_for_takes_no_lock_of_the_bucket() {
 /// Threads are parked for the lock, and one polls.
 #[test]
 fn an_unlock_that_a_heir_polls_for_takes_no_lock_of_the_bucket() {
-    let _alone = alone();
-    let mutex = new_lock();
-    let [heir, parked] = Actor::some();
-    lock(mutex);
+    let (_alone, mutex, [heir, parked]) = owned();
     heir.polls_for(mutex);
     parked.sleeps_for(mutex);
     with_the_bucket_locked(|| {

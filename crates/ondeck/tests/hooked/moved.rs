@@ -9,8 +9,11 @@ use super::steered::*;
 
 type Condvar = RawCondvar<Machine>;
 
-fn new_condvar() -> &'static Condvar {
-    Box::leak(Box::new(Condvar::new()))
+/// The machine for one test, a mutex and a condition variable, and threads.
+fn with_a_condvar<const COUNT: usize>(
+    alone: Alone,
+) -> (Alone, &'static Lock, &'static Condvar, [Actor; COUNT]) {
+    (alone, new_lock(), Box::leak(Box::new(Condvar::new())), Actor::some())
 }
 
 /// Waits, and then is the owner.
@@ -32,11 +35,15 @@ fn notify(condvar: &Condvar, count: usize) -> u32 {
     wakes
 }
 
+/// Notifies a waiter, without a wake: a heavy fence lets the owner of its mutex see the debt.
+fn is_left_to_the_owner(condvar: &Condvar) {
+    let calls = calls_of(|| assert_eq!(condvar.notify_one(), 1));
+    assert_eq!((calls.wakes, calls.heavy_fences), (0, 1));
+}
+
 #[test]
 fn of_waiters_that_are_moved_to_a_free_mutex_one_is_woken() {
-    let _alone = alone();
-    let (mutex, condvar) = (new_lock(), new_condvar());
-    let waiters: [_; 3] = Actor::some();
+    let (_alone, mutex, condvar, waiters) = with_a_condvar::<3>(alone());
     for waiter in &waiters {
         waiter.sleeps_in(|| wait(mutex, condvar));
     }
@@ -52,8 +59,7 @@ fn of_waiters_that_are_moved_to_a_free_mutex_one_is_woken() {
 
 #[test]
 fn a_waiter_that_is_moved_to_a_locked_mutex_is_its_heir() {
-    let _alone = alone();
-    let (mutex, condvar, waiter) = (new_lock(), new_condvar(), Actor::new());
+    let (_alone, mutex, condvar, [waiter]) = with_a_condvar(alone());
     waiter.sleeps_in(|| wait(mutex, condvar));
     lock(mutex);
     let before = sleeps();
@@ -65,9 +71,7 @@ fn a_waiter_that_is_moved_to_a_locked_mutex_is_its_heir() {
 
 #[test]
 fn a_waiter_that_is_moved_to_a_mutex_with_a_heir_sleeps_on() {
-    let _alone = alone();
-    let (mutex, condvar) = (new_lock(), new_condvar());
-    let [waiter, heir] = Actor::some();
+    let (_alone, mutex, condvar, [waiter, heir]) = with_a_condvar(alone());
     waiter.sleeps_in(|| wait(mutex, condvar));
     lock(mutex);
     heir.sleeps_for(mutex);
@@ -80,9 +84,7 @@ fn a_waiter_that_is_moved_to_a_mutex_with_a_heir_sleeps_on() {
 /// The mutex's bucket has an owner's debt already.
 #[test]
 fn a_waiter_that_is_moved_to_a_mutex_whose_owner_has_a_debt_sleeps_on() {
-    let _alone = alone();
-    let (mutex, condvar) = (new_lock(), new_condvar());
-    let [waiter, heir, parked] = Actor::some();
+    let (_alone, mutex, condvar, [waiter, heir, parked]) = with_a_condvar(alone());
     waiter.sleeps_in(|| wait(mutex, condvar));
     lock(mutex);
     heir.sleeps_for(mutex);
@@ -98,9 +100,7 @@ fn a_waiter_that_is_moved_to_a_mutex_whose_owner_has_a_debt_sleeps_on() {
 /// The first waiter was woken, but has not run yet.
 #[test]
 fn a_second_waiter_of_a_free_mutex_is_woken_beside_the_first() {
-    let _alone = alone();
-    let (mutex, condvar) = (new_lock(), new_condvar());
-    let [second, first] = Actor::some();
+    let (_alone, mutex, condvar, [second, first]) = with_a_condvar(alone());
     second.sleeps_in(|| wait(mutex, condvar));
     first.sleeps_in(|| {
         WOKE.stop_me();
@@ -117,12 +117,10 @@ fn a_second_waiter_of_a_free_mutex_is_woken_beside_the_first() {
 /// A woken thread would take the CPU from the owner that has notified it.
 #[test]
 fn on_one_cpu_a_waiter_is_left_to_the_owner_of_its_mutex() {
-    let _alone = alone_on_one_cpu();
-    let (mutex, condvar, waiter) = (new_lock(), new_condvar(), Actor::new());
+    let (_alone, mutex, condvar, [waiter]) = with_a_condvar(alone_on_one_cpu());
     waiter.sleeps_in(|| wait(mutex, condvar));
     lock(mutex);
-    let calls = calls_of(|| assert_eq!(condvar.notify_one(), 1));
-    assert_eq!((calls.wakes, calls.heavy_fences), (0, 1));
+    is_left_to_the_owner(condvar);
     assert_eq!(unlock(mutex), 1);
     assert_eq!(waiter.unlocks(mutex), 0);
 }
@@ -130,23 +128,22 @@ fn on_one_cpu_a_waiter_is_left_to_the_owner_of_its_mutex() {
 /// On two CPUs, too, if it last ran on its notifier's.
 #[test]
 fn a_waiter_that_ran_on_its_notifiers_cpu_is_left_to_the_owner() {
-    let _alone = alone();
-    let (mutex, condvar, waiter) = (new_lock(), new_condvar(), Actor::new());
+    let (_alone, mutex, condvar, [waiter]) = with_a_condvar(alone());
     let here = CPU.get();
     waiter.sleeps_in(move || {
         CPU.set(here);
         wait(mutex, condvar)
     });
     lock(mutex);
-    let calls = calls_of(|| assert_eq!(condvar.notify_one(), 1));
-    assert_eq!((calls.wakes, calls.heavy_fences), (0, 1));
+    is_left_to_the_owner(condvar);
     assert_eq!(unlock(mutex), 1);
     assert_eq!(waiter.unlocks(mutex), 0);
 }
 
 /// A waiter that slept on `cpu`, which its notifier runs on, too, is woken although the mutex is locked, and waits for it.
 fn is_not_left_to_the_owner(cpu: u32) {
-    let (mutex, condvar, waiter) = (new_lock(), new_condvar(), Actor::new());
+    let (mutex, waiter) = (new_lock(), Actor::new());
+    let condvar = &*Box::leak(Box::new(Condvar::new()));
     waiter.sleeps_in(move || {
         CPU.set(cpu);
         wait(mutex, condvar)
@@ -187,9 +184,7 @@ fn no_waiter_is_left_to_an_owner_where_no_thread_knows_its_cpu() {
 /// The notifier is not the owner, whose store is still in the buffer of its CPU: its unlock does not see the debt.
 #[test]
 fn a_waiter_is_not_left_to_an_owner_whose_unlock_is_under_way() {
-    let _alone = alone_on_one_cpu();
-    let (mutex, condvar) = (new_lock(), new_condvar());
-    let [owner, waiter] = Actor::some();
+    let (_alone, mutex, condvar, [owner, waiter]) = with_a_condvar(alone_on_one_cpu());
     waiter.sleeps_in(|| wait(mutex, condvar));
     owner.does(|| lock(mutex));
     let wakes = owner.does(|| {
@@ -204,9 +199,7 @@ fn a_waiter_is_not_left_to_an_owner_whose_unlock_is_under_way() {
 /// The same where the kernel refuses heavy fences that it had granted.
 #[test]
 fn without_a_heavy_fence_no_waiter_is_left_to_an_owner() {
-    let _alone = alone_on_one_cpu();
-    let (mutex, condvar) = (new_lock(), new_condvar());
-    let [owner, waiter] = Actor::some();
+    let (_alone, mutex, condvar, [owner, waiter]) = with_a_condvar(alone_on_one_cpu());
     waiter.sleeps_in(|| wait(mutex, condvar));
     owner.does(|| lock(mutex));
     owner.does(|| {
@@ -228,9 +221,7 @@ fn without_a_heavy_fence_no_waiter_is_left_to_an_owner() {
 /// slice, although it had no lock to look at before it was notified.
 #[test]
 fn a_moved_waiter_looks_after_itself() {
-    let _alone = alone();
-    let (mutex, condvar) = (new_lock(), new_condvar());
-    let [lost, parked] = Actor::some();
+    let (_alone, mutex, condvar, [lost, parked]) = with_a_condvar(alone());
     parked.sleeps_in(|| wait(mutex, condvar));
     lost.sleeps_in(|| {
         WOKE.stop_me();
@@ -250,8 +241,7 @@ fn a_moved_waiter_looks_after_itself() {
 
 #[test]
 fn a_near_waiter_is_notified_without_a_system_call() {
-    let _alone = alone();
-    let (mutex, condvar, waiter) = (new_lock(), new_condvar(), Actor::new());
+    let (_alone, mutex, condvar, [waiter]) = with_a_condvar(alone());
     waiter.polls_in(|| wait(mutex, condvar));
     lock(mutex);
     assert_eq!(notify(condvar, 1), 0);

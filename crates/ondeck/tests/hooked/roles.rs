@@ -7,9 +7,7 @@ use super::steered::*;
 /// the lock all the same: the request is that of the other.
 #[test]
 fn a_heir_that_acquires_after_it_was_replaced_leaves_the_role_to_the_other() {
-    let _alone = alone();
-    let mutex = new_lock();
-    let [owner, late, next] = Actor::some();
+    let (_alone, mutex, [owner, late, next]) = steered();
     owner.does(|| lock(mutex));
     late.begins(|| {
         ATTEMPTS.stop_me_at(2);
@@ -37,10 +35,7 @@ fn a_heir_that_acquires_after_it_was_replaced_leaves_the_role_to_the_other() {
 
 #[test]
 fn a_heir_that_runs_is_not_replaced() {
-    let _alone = alone();
-    let mutex = new_lock();
-    let [heir, parked] = Actor::some();
-    lock(mutex);
+    let (_alone, mutex, [heir, parked]) = owned();
     heir.begins(|| {
         ATTEMPTS.stop_me_at(2);
         lock(mutex)
@@ -56,10 +51,7 @@ fn a_heir_that_runs_is_not_replaced() {
 
 #[test]
 fn an_owner_that_leaves_parked_threads_alone_wakes_the_oldest_when_it_unlocks() {
-    let _alone = alone();
-    let mutex = new_lock();
-    let [heir, oldest, newest] = Actor::some();
-    lock(mutex);
+    let (_alone, mutex, [heir, oldest, newest]) = owned();
     for thread in [&heir, &oldest, &newest] {
         thread.sleeps_for(mutex);
     }
@@ -72,10 +64,7 @@ fn an_owner_that_leaves_parked_threads_alone_wakes_the_oldest_when_it_unlocks() 
 
 #[test]
 fn a_debt_to_threads_that_have_given_up_is_gone() {
-    let _alone = alone();
-    let mutex = new_lock();
-    let [heir, hurried] = Actor::some();
-    lock(mutex);
+    let (_alone, mutex, [heir, hurried]) = owned();
     heir.sleeps_for(mutex);
     hurried.sleeps_until(mutex, after(MICRO));
     assert_eq!(unlock(mutex), 1);
@@ -90,10 +79,7 @@ fn a_debt_to_threads_that_have_given_up_is_gone() {
 /// A parked thread gives up while another is the owner that has the debt: it stays.
 #[test]
 fn a_thread_that_gives_up_leaves_the_debt_to_others() {
-    let _alone = alone();
-    let mutex = new_lock();
-    let [heir, hurried, patient] = Actor::some();
-    lock(mutex);
+    let (_alone, mutex, [heir, hurried, patient]) = owned();
     heir.sleeps_for(mutex);
     hurried.sleeps_until(mutex, after(MICRO));
     patient.sleeps_for(mutex);
@@ -108,10 +94,7 @@ fn a_thread_that_gives_up_leaves_the_debt_to_others() {
 /// The lock is free, and no unlock will come.
 #[test]
 fn a_woken_thread_that_gives_up_wakes_the_next() {
-    let _alone = alone();
-    let mutex = new_lock();
-    let [heir, hurried, patient] = Actor::some();
-    lock(mutex);
+    let (_alone, mutex, [heir, hurried, patient]) = owned();
     heir.sleeps_for(mutex);
     let deadline = after(MICRO);
     hurried.begins(move || {
@@ -131,10 +114,7 @@ fn a_woken_thread_that_gives_up_wakes_the_next() {
 /// A thread that was handed the lock while it was parked has a debt like any other owner.
 #[test]
 fn a_fair_unlock_hands_the_lock_to_the_oldest() {
-    let _alone = alone();
-    let mutex = new_lock();
-    let [oldest, middle, newest] = Actor::some();
-    lock(mutex);
+    let (_alone, mutex, [oldest, middle, newest]) = owned();
     for thread in [&oldest, &middle, &newest] {
         thread.sleeps_for(mutex);
     }
@@ -148,10 +128,7 @@ fn a_fair_unlock_hands_the_lock_to_the_oldest() {
 
 #[test]
 fn every_half_millisecond_a_polling_heir_leaves_its_role_to_the_oldest_parked_thread() {
-    let _alone = alone();
-    let mutex = new_lock();
-    let [heir, oldest, newest] = Actor::some();
-    lock(mutex);
+    let (_alone, mutex, [heir, oldest, newest]) = owned();
     heir.polls_for(mutex);
     oldest.sleeps_for(mutex);
     newest.sleeps_for(mutex);
@@ -171,10 +148,7 @@ fn every_half_millisecond_a_polling_heir_leaves_its_role_to_the_oldest_parked_th
 /// The lock is held for long, and the heir will have it first.
 #[test]
 fn a_woken_thread_parks_again_beside_a_heir_that_sleeps() {
-    let _alone = alone();
-    let mutex = new_lock();
-    let [first, woken, heir] = Actor::some();
-    lock(mutex);
+    let (_alone, mutex, [first, woken, heir]) = owned();
     first.sleeps_for(mutex);
     woken.sleeps_in(|| {
         WOKE.stop_me();
@@ -195,10 +169,7 @@ fn a_woken_thread_parks_again_beside_a_heir_that_sleeps() {
 
 #[test]
 fn a_parked_thread_takes_the_place_of_a_heir_that_gets_no_cpu() {
-    let _alone = alone();
-    let mutex = new_lock();
-    let [lost, parked] = Actor::some();
-    lock(mutex);
+    let (_alone, mutex, [lost, parked]) = owned();
     lost.polls_for(mutex);
     parked.sleeps_for(mutex);
     let before = sleeps();
@@ -214,10 +185,7 @@ fn a_parked_thread_takes_the_place_of_a_heir_that_gets_no_cpu() {
 /// The lock is free: the slice of the parked thread ends, and the woken thread has not run.
 #[test]
 fn a_parked_thread_acquires_beside_a_woken_thread_that_gets_no_cpu() {
-    let _alone = alone();
-    let mutex = new_lock();
-    let [lost, parked] = Actor::some();
-    lock(mutex);
+    let (_alone, mutex, [lost, parked]) = owned();
     lost.sleeps_in(|| {
         WOKE.stop_me();
         lock(mutex)
@@ -235,10 +203,7 @@ fn a_parked_thread_acquires_beside_a_woken_thread_that_gets_no_cpu() {
 
 /// A heir acquires while a woken thread has not run for so long, and another is parked.
 fn debt_beside_a_woken_thread(for_so_long: u64) -> usize {
-    let _alone = alone();
-    let mutex = new_lock();
-    let [woken, parked, heir] = Actor::some();
-    lock(mutex);
+    let (_alone, mutex, [woken, parked, heir]) = owned();
     woken.sleeps_in(|| {
         WOKE.stop_me();
         lock(mutex)
@@ -274,10 +239,7 @@ fn a_woken_thread_is_relied_on_for_a_millisecond() {
 
 #[test]
 fn a_real_time_thread_has_the_lock_before_those_that_came_earlier() {
-    let _alone = alone();
-    let mutex = new_lock();
-    let [heir, parked, urgent, more_urgent] = Actor::some();
-    lock(mutex);
+    let (_alone, mutex, [heir, parked, urgent, more_urgent]) = owned();
     heir.sleeps_for(mutex);
     parked.sleeps_for(mutex);
     for (thread, priority) in [(&urgent, 1), (&more_urgent, 2)] {

@@ -189,6 +189,18 @@ pub(super) fn new_lock() -> &'static Lock {
     Box::leak(Box::new(Lock::new()))
 }
 
+/// The machine for one test, a new mutex, and threads.
+pub(super) fn steered<const COUNT: usize>() -> (Alone, &'static Lock, [Actor; COUNT]) {
+    (alone(), new_lock(), Actor::some())
+}
+
+/// The same, with the mutex locked by the calling thread.
+pub(super) fn owned<const COUNT: usize>() -> (Alone, &'static Lock, [Actor; COUNT]) {
+    let (alone, mutex, actors) = steered();
+    lock(mutex);
+    (alone, mutex, actors)
+}
+
 pub(super) fn time_passes(ticks: u64) {
     NOW.fetch_add(ticks, Ordering::SeqCst);
 }

@@ -4,8 +4,8 @@ use loom::cell::UnsafeCell;
 use ondeck::combining::{RawCombining, Request};
 
 use crate::guarded::Guarded;
-use crate::loom_platform::{Loom, Setting, join, spawn};
-use crate::scenario::{POLLS, SLEEPS, explore};
+use crate::loom_platform::{Loom, join, spawn};
+use crate::scenario::{POLLS, SLEEPS, explored};
 
 type Mutex = Guarded<RawCombining<Loom>>;
 
@@ -31,10 +31,6 @@ unsafe fn run(job: *mut ()) {
 }
 
 impl Mutex {
-    fn new() -> &'static Self {
-        Self::of(RawCombining::new())
-    }
-
     /// Returns how many sections there were before.
     fn section(&'static self) -> u32 {
         let job = Job { guarded: self, before: UnsafeCell::new(None) };
@@ -44,67 +40,38 @@ impl Mutex {
         // SAFETY: the section was run.
         job.before.with(|before| unsafe { *before }).expect("the section was run")
     }
-
-    /// As one of so many users; the last one frees the mutex at once.
-    fn section_of(&'static self, users: u32) {
-        if self.section() + 1 == users {
-            // SAFETY: no thread uses it any more, which is what is checked.
-            unsafe { self.free() };
-        }
-    }
-
-    fn end(&'static self, sections: u32) {
-        assert!(!self.raw().is_busy());
-        assert_eq!(self.section(), sections);
-        // SAFETY: as above.
-        unsafe { self.free() };
-    }
 }
 
 /// Sections of the first thread, and of each other one.
-fn together(setting: Setting, preemptions: usize, first: u32, others: &'static [u32]) {
-    explore(setting, preemptions, move || {
-        let guarded = Mutex::new();
-        let sections = move |count: u32| (0..count).for_each(|_| _ = guarded.section());
-        let threads: Vec<_> = others.iter().map(|&count| spawn(move || sections(count))).collect();
-        sections(first);
-        threads.into_iter().for_each(join);
-        guarded.end(first + others.iter().sum::<u32>());
-    });
+fn together(first: u32, others: &[u32]) {
+    let guarded = Mutex::of(RawCombining::new());
+    let sections = move |count: u32| (0..count).for_each(|_| _ = guarded.section());
+    let threads: Vec<_> = others.iter().map(|&count| spawn(move || sections(count))).collect();
+    sections(first);
+    threads.into_iter().for_each(join);
+    assert!(!guarded.raw().is_busy());
+    assert_eq!(guarded.section(), first + others.iter().sum::<u32>());
+    guarded.free();
 }
 
-#[test]
-fn two_threads() {
-    together(SLEEPS, 4, 2, &[2]);
+/// The last of so many users frees the mutex at once.
+fn freed_by_the_last(users: u32) {
+    let guarded = Mutex::of(RawCombining::new());
+    let section = move || {
+        if guarded.section() + 1 == users {
+            guarded.free();
+        }
+    };
+    let others: Vec<_> = (1..users).map(|_| spawn(section)).collect();
+    section();
+    others.into_iter().for_each(join);
 }
 
-#[test]
-fn two_threads_that_spin() {
-    together(POLLS, 4, 1, &[1]);
-}
-
-/// One is the combiner, does the section of the second, and tells the third that it combines.
-#[test]
-fn three_threads() {
-    together(SLEEPS, 3, 1, &[1, 1]);
-}
-
-#[test]
-fn the_last_of_two_frees_it() {
-    explore(SLEEPS, 4, || {
-        let guarded = Mutex::new();
-        let other = spawn(|| guarded.section_of(2));
-        guarded.section_of(2);
-        join(other);
-    });
-}
-
-#[test]
-fn the_last_of_three_frees_it() {
-    explore(SLEEPS, 2, || {
-        let guarded = Mutex::new();
-        let others = [0; 2].map(|_| spawn(|| guarded.section_of(3)));
-        guarded.section_of(3);
-        let [..] = others.map(join);
-    });
+explored! {
+    fn two_threads on SLEEPS, 4 => || together(2, &[2]);
+    fn two_threads_that_spin on POLLS, 4 => || together(1, &[1]);
+    /// One is the combiner, does the section of the second, and tells the third that it combines.
+    fn three_threads on SLEEPS, 3 => || together(1, &[1, 1]);
+    fn the_last_of_two_frees_it on SLEEPS, 4 => || freed_by_the_last(2);
+    fn the_last_of_three_frees_it on SLEEPS, 2 => || freed_by_the_last(3);
 }

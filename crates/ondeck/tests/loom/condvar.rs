@@ -1,29 +1,27 @@
 //! The condition variable: signals are neither lost nor stolen, and nothing is left behind.
 
-use std::mem::ManuallyDrop;
-
 use ondeck::condvar::RawCondvar;
 use ondeck::parking::Requeued;
-use ondeck::platform::{Host, Platform, Timestamp};
+use ondeck::platform::Timestamp;
 
-use crate::loom_platform::{Loom, Setting, asleep, join, pass_time, spawn};
+use crate::guarded::Guarded;
+use crate::loom_platform::{Loom, Setting, join, pass_time, spawn};
 use crate::parking::{Lower, gates};
-use crate::scenario::{ASYMMETRIC, HANDED, POLLS, SLEEPS, SOON, Shared, explore};
+use crate::scenario::{
+    ASYMMETRIC, HANDED, ONE_BUCKET, POLLS, SLEEPS, SOON, Shared, explored, until_asleep,
+};
 
-/// A condition variable whose memory stays; see [`Shared`].
-pub struct Condition(pub ManuallyDrop<RawCondvar<Loom>>);
+pub type Condition = Guarded<RawCondvar<Loom>>;
 
 impl Condition {
     fn new() -> &'static Self {
-        let condition: &Self = Box::leak(Box::new(Self(ManuallyDrop::new(RawCondvar::new()))));
-        let _ = Loom::bucket(std::ptr::from_ref::<RawCondvar<Loom>>(&condition.0).addr());
-        condition
+        Self::of(RawCondvar::new())
     }
 
     /// Waits. Returns whether it was notified.
     pub fn wait(&self, shared: &Shared, deadline: Option<Timestamp>) -> bool {
         // SAFETY: the scenarios call it when they own the mutex.
-        let notified = unsafe { self.0.wait(shared.mutex(), deadline) };
+        let notified = unsafe { self.raw().wait(shared.raw(), deadline) };
         // Loom reports a race if it came back without the mutex.
         let _ = shared.counted();
         notified
@@ -40,17 +38,8 @@ impl Condition {
 
     /// Frees it at the end of the model.
     pub fn end(&self) {
-        assert!(!self.0.has_waiters(), "no thread waits any more");
-        // SAFETY: no thread uses it any more; that is what dropping it checks.
-        unsafe { self.free() };
-    }
-
-    /// # Safety
-    ///
-    /// No thread uses it any more. This function does not check that, but the model does.
-    pub unsafe fn free(&self) {
-        // SAFETY: as the caller promises; the memory stays.
-        unsafe { std::ptr::drop_in_place((&raw const *self.0).cast_mut()) };
+        assert!(!self.raw().has_waiters(), "no thread waits any more");
+        self.free();
     }
 }
 
@@ -72,167 +61,80 @@ pub fn pair(first: First) -> (&'static Shared, &'static Condition) {
     }
 }
 
-/// One thread waits, the other notifies it while it owns the mutex.
-fn notify_inside(first: First) {
-    let (shared, condition) = pair(first);
-    let waiter = spawn(move || condition.wait_for_count(shared));
+/// Where a notifier notifies.
+#[derive(Clone, Copy)]
+pub enum Notify {
+    /// While it owns the mutex.
+    Inside,
+    /// After it has unlocked the mutex.
+    Outside,
+}
+use Notify::{Inside, Outside};
+
+/// A section that counts, and notifies. Returns what `notify` does.
+pub fn count_and<R>(shared: &Shared, place: Notify, notify: impl FnOnce() -> R) -> R {
     shared.lock();
     shared.count();
-    condition.0.notify_one();
-    shared.unlock();
-    join(waiter);
-    condition.end();
-    shared.end(1);
+    match place {
+        Inside => {
+            let told = notify();
+            shared.unlock();
+            told
+        }
+        Outside => {
+            shared.unlock();
+            notify()
+        }
+    }
 }
 
-/// One thread waits, the other notifies it after it has unlocked the mutex.
-fn notify_outside(first: First) {
+/// One thread waits, the other notifies it.
+fn notify(place: Notify, first: First) {
     let (shared, condition) = pair(first);
     let waiter = spawn(move || condition.wait_for_count(shared));
-    shared.lock_and_count();
-    condition.0.notify_one();
+    count_and(shared, place, || condition.raw().notify_one());
     join(waiter);
     condition.end();
     shared.end(1);
-}
-
-#[test]
-fn notify_inside_mutex_first() {
-    explore(SLEEPS, 5, || notify_inside(First::Mutex));
-}
-
-#[test]
-fn notify_inside_condvar_first() {
-    explore(POLLS, 4, || notify_inside(First::Condvar));
-}
-
-#[test]
-fn notify_inside_one_bucket() {
-    explore(Setting { buckets: 1, ..SLEEPS }, 4, || notify_inside(First::Mutex));
-}
-
-#[test]
-fn notify_outside_mutex_first() {
-    explore(SLEEPS, 4, || notify_outside(First::Mutex));
-}
-
-#[test]
-fn notify_outside_condvar_first() {
-    explore(SLEEPS, 4, || notify_outside(First::Condvar));
-}
-
-#[test]
-fn notify_outside_polling() {
-    explore(POLLS, 4, || notify_outside(First::Mutex));
-}
-
-#[test]
-fn notify_outside_one_bucket() {
-    explore(Setting { buckets: 1, ..POLLS }, 4, || notify_outside(First::Mutex));
-}
-
-#[test]
-fn notify_outside_handed_over() {
-    explore(HANDED, 4, || notify_outside(First::Mutex));
-}
-
-#[test]
-fn notify_inside_with_light_fences() {
-    explore(ASYMMETRIC, 4, || notify_inside(First::Mutex));
-}
-
-#[test]
-fn notify_outside_with_light_fences() {
-    explore(ASYMMETRIC, 3, || notify_outside(First::Mutex));
 }
 
 /// One thread waits, one notifies it, and a third wants the mutex, too.
-fn notify_beside_another(inside: bool) {
+fn notify_beside_another(place: Notify) {
     let (shared, condition) = pair(First::Mutex);
     let waiter = spawn(move || condition.wait_for_count(shared));
     let other = spawn(move || {
         shared.lock();
         shared.unlock();
     });
-    shared.lock();
-    shared.count();
-    if inside {
-        condition.0.notify_one();
-        shared.unlock();
-    } else {
-        shared.unlock();
-        condition.0.notify_one();
-    }
+    count_and(shared, place, || condition.raw().notify_one());
     join(waiter);
     join(other);
     condition.end();
     shared.end(1);
 }
 
-#[test]
-fn notify_inside_beside_another() {
-    explore(POLLS, 3, || notify_beside_another(true));
-}
-
-#[test]
-fn notify_outside_beside_another() {
-    explore(SLEEPS, 3, || notify_beside_another(false));
-}
-
 /// Two threads wait, a third notifies both.
-fn notify_all(inside: bool) {
+fn notify_both(place: Notify, notify: fn(&RawCondvar<Loom>)) {
     let (shared, condition) = pair(First::Mutex);
     let waiters = [0; 2].map(|_| spawn(move || condition.wait_for_count(shared)));
-    shared.lock();
-    shared.count();
-    if inside {
-        condition.0.notify_all();
-        shared.unlock();
-    } else {
-        shared.unlock();
-        condition.0.notify_all();
-    }
+    count_and(shared, place, || notify(condition.raw()));
     waiters.into_iter().for_each(join);
     condition.end();
     shared.end(1);
 }
 
-#[test]
-fn notify_all_inside() {
-    explore(SLEEPS, 3, || notify_all(true));
+pub fn notify_all(condition: &RawCondvar<Loom>) {
+    condition.notify_all();
 }
 
-#[test]
-fn notify_all_outside() {
-    explore(SLEEPS, 3, || notify_all(false));
-}
-
-#[test]
-fn notify_all_outside_one_bucket() {
-    explore(Setting { buckets: 1, ..SLEEPS }, 2, || notify_all(false));
-}
-
-/// Two threads wait, and each is notified by a signal of its own: the second signal finds one waiter gone
-/// and the other still there.
-#[test]
-fn one_signal_each() {
-    explore(SLEEPS, 2, || {
-        let (shared, condition) = pair(First::Mutex);
-        let waiters = [0; 2].map(|_| spawn(move || condition.wait_for_count(shared)));
-        shared.lock();
-        shared.count();
-        condition.0.notify_one();
-        condition.0.notify_one();
-        shared.unlock();
-        waiters.into_iter().for_each(join);
-        condition.end();
-        shared.end(1);
-    });
+pub fn notify_one_twice(condition: &RawCondvar<Loom>) {
+    condition.notify_one();
+    condition.notify_one();
 }
 
 /// `waiters` threads wait until a deadline that passes at any time, and another thread notifies one of them: as
 /// many waits return that they were notified as the notification returned.
-fn deadline_and_signal(waiters: usize, inside: bool) {
+fn deadline_and_signal(waiters: usize, place: Notify) {
     let (shared, condition) = pair(First::Mutex);
     let waiter = move || {
         shared.lock();
@@ -242,16 +144,7 @@ fn deadline_and_signal(waiters: usize, inside: bool) {
     };
     let waiters: Vec<_> = (0..waiters).map(|_| spawn(waiter)).collect();
     let clock = spawn(|| pass_time(1));
-    shared.lock();
-    shared.count();
-    let told = if inside {
-        let told = condition.0.notify_one();
-        shared.unlock();
-        told
-    } else {
-        shared.unlock();
-        condition.0.notify_one()
-    };
+    let told = count_and(shared, place, || condition.raw().notify_one());
     let notified: usize = waiters.into_iter().map(join).sum();
     join(clock);
     assert_eq!(notified, told, "the notified waiters know it, and no others");
@@ -259,91 +152,81 @@ fn deadline_and_signal(waiters: usize, inside: bool) {
     shared.end(1);
 }
 
-#[test]
-fn deadline_and_signal_inside() {
-    explore(SLEEPS, 4, || deadline_and_signal(1, true));
-}
-
-#[test]
-fn deadline_and_signal_outside() {
-    explore(SLEEPS, 3, || deadline_and_signal(1, false));
-}
-
-#[test]
-fn deadline_and_signal_outside_one_bucket() {
-    explore(Setting { buckets: 1, ..POLLS }, 3, || deadline_and_signal(1, false));
-}
-
-#[test]
-fn two_deadlines_and_one_signal() {
-    explore(SLEEPS, 1, || deadline_and_signal(2, false));
-}
-
-/// One thread waits until a deadline, another without one. If the first gives up, the other loses nothing.
-#[test]
-fn a_deadline_beside_a_waiter() {
-    explore(SLEEPS, 2, || {
-        let (shared, condition) = pair(First::Mutex);
-        let hurried = spawn(move || {
-            shared.lock();
-            if shared.counted() == 0 {
-                condition.wait(shared, Some(SOON));
-            }
-            shared.unlock();
-        });
-        let patient = spawn(move || condition.wait_for_count(shared));
-        pass_time(1);
-        shared.lock_and_count();
-        condition.0.notify_all();
-        join(hurried);
-        join(patient);
-        condition.end();
-        shared.end(1);
+fn deadline_beside_a_waiter() {
+    let (shared, condition) = pair(First::Mutex);
+    let hurried = spawn(move || {
+        shared.lock();
+        if shared.counted() == 0 {
+            condition.wait(shared, Some(SOON));
+        }
+        shared.unlock();
     });
+    let patient = spawn(move || condition.wait_for_count(shared));
+    pass_time(1);
+    shared.section();
+    condition.raw().notify_all();
+    join(hurried);
+    join(patient);
+    condition.end();
+    shared.end(1);
 }
 
-/// A notifier has locked the higher bucket and wants the lower; another thread wants both in their order.
-#[test]
-fn a_requeue_wants_the_same_buckets() {
-    explore(SLEEPS, 2, || {
-        let (shared, condition) = pair(First::Mutex);
-        let (from, to) = gates(Lower::From);
-        let waiter = spawn(move || condition.wait_for_count(shared));
-        let other = spawn(move || from.requeue(to, 0, 1));
-        shared.lock_and_count();
-        condition.0.notify_one();
-        join(waiter);
-        assert_eq!(join(other), Requeued::default());
-        condition.end();
-        shared.end(1);
-    });
+fn requeue_of_the_same_buckets() {
+    let (shared, condition) = pair(First::Mutex);
+    let (from, to) = gates(Lower::From);
+    let waiter = spawn(move || condition.wait_for_count(shared));
+    let other = spawn(move || from.requeue(to, 0, 1));
+    shared.section();
+    condition.raw().notify_one();
+    join(waiter);
+    assert_eq!(join(other), Requeued::default());
+    condition.end();
+    shared.end(1);
 }
 
 /// Two waiters of one condition variable have a mutex each. One signal notifies both, once so many sleep.
 fn two_mutexes_when(parked: usize) {
-    explore(SLEEPS, 1, move || {
-        let (a, condition) = pair(First::Mutex);
-        let b = Shared::new();
-        let waiters = [a, b].map(|shared| spawn(move || condition.wait_for_count(shared)));
-        while asleep() < parked {
-            Loom::yield_now();
-        }
-        a.lock_and_count();
-        b.lock_and_count();
-        condition.0.notify_all();
-        waiters.into_iter().for_each(join);
-        condition.end();
-        a.end(1);
-        b.end(1);
-    });
+    let (a, condition) = pair(First::Mutex);
+    let b = Shared::new();
+    let waiters = [a, b].map(|shared| spawn(move || condition.wait_for_count(shared)));
+    until_asleep(parked);
+    a.section();
+    b.section();
+    condition.raw().notify_all();
+    waiters.into_iter().for_each(join);
+    condition.end();
+    a.end(1);
+    b.end(1);
 }
 
-#[test]
-fn two_mutexes() {
-    two_mutexes_when(0);
-}
+const POLLS_IN_ONE_BUCKET: Setting = Setting { buckets: 1, ..POLLS };
 
-#[test]
-fn two_mutexes_asleep() {
-    two_mutexes_when(2);
+explored! {
+    fn notify_inside_mutex_first on SLEEPS, 5 => || notify(Inside, First::Mutex);
+    fn notify_inside_condvar_first on POLLS, 4 => || notify(Inside, First::Condvar);
+    fn notify_inside_one_bucket on ONE_BUCKET, 4 => || notify(Inside, First::Mutex);
+    fn notify_inside_with_light_fences on ASYMMETRIC, 4 => || notify(Inside, First::Mutex);
+    fn notify_outside_mutex_first on SLEEPS, 4 => || notify(Outside, First::Mutex);
+    fn notify_outside_condvar_first on SLEEPS, 4 => || notify(Outside, First::Condvar);
+    fn notify_outside_polling on POLLS, 4 => || notify(Outside, First::Mutex);
+    fn notify_outside_one_bucket on POLLS_IN_ONE_BUCKET, 4 => || notify(Outside, First::Mutex);
+    fn notify_outside_handed_over on HANDED, 4 => || notify(Outside, First::Mutex);
+    fn notify_outside_with_light_fences on ASYMMETRIC, 3 => || notify(Outside, First::Mutex);
+    fn notify_inside_beside_another on POLLS, 3 => || notify_beside_another(Inside);
+    fn notify_outside_beside_another on SLEEPS, 3 => || notify_beside_another(Outside);
+    fn notify_all_inside on SLEEPS, 3 => || notify_both(Inside, notify_all);
+    fn notify_all_outside on SLEEPS, 3 => || notify_both(Outside, notify_all);
+    fn notify_all_outside_one_bucket on ONE_BUCKET, 2 => || notify_both(Outside, notify_all);
+    /// The second signal finds one waiter gone and the other still there.
+    fn one_signal_each on SLEEPS, 2 => || notify_both(Inside, notify_one_twice);
+    fn deadline_and_signal_inside on SLEEPS, 4 => || deadline_and_signal(1, Inside);
+    fn deadline_and_signal_outside on SLEEPS, 3 => || deadline_and_signal(1, Outside);
+    fn deadline_and_signal_outside_one_bucket on POLLS_IN_ONE_BUCKET, 3 => || deadline_and_signal(1, Outside);
+    fn two_deadlines_and_one_signal on SLEEPS, 1 => || deadline_and_signal(2, Outside);
+    /// One thread waits until a deadline, another without one. If the first gives up, the other loses nothing.
+    fn a_deadline_beside_a_waiter on SLEEPS, 2 => deadline_beside_a_waiter;
+    /// A notifier has locked the higher bucket and wants the lower; another thread wants both in their order.
+    fn a_requeue_wants_the_same_buckets on SLEEPS, 2 => requeue_of_the_same_buckets;
+    fn two_mutexes on SLEEPS, 1 => || two_mutexes_when(0);
+    fn two_mutexes_asleep on SLEEPS, 1 => || two_mutexes_when(2);
 }

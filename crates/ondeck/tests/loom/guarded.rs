@@ -1,28 +1,39 @@
-//! A lock, and a cell that it guards, as the scenarios of the exclusive and the reader-writer locks have them.
+//! A lock, and a cell that it guards, as the scenarios have them; and the scenarios that several locks have.
 
 use std::mem::ManuallyDrop;
 
 use loom::cell::UnsafeCell;
+use ondeck::biased::{Held, RawBiasedMutex};
+use ondeck::fair::RawFairMutex;
+use ondeck::mutex::RawMutex;
+use ondeck::platform::{Host, Platform, Timestamp};
+use ondeck::{Event, Latch, Once, parking};
 
-/// A lock, and a cell that it guards. Loom reports a race if exclusion or a happens-before edge is missing
-/// between two accesses to the cell.
-pub struct Guarded<L> {
+use crate::loom_platform::{Loom, join, pass_time, spawn};
+use crate::scenario::SOON;
+
+/// A lock, and cells that it guards, most often one. Loom reports a race if exclusion or a happens-before edge is missing
+/// between two accesses to a cell.
+pub struct Guarded<L, const CELLS: usize = 1> {
     // Dropped by hand: see `free`.
     raw: ManuallyDrop<L>,
-    count: UnsafeCell<u32>,
+    cells: [UnsafeCell<u32>; CELLS],
 }
 
-// SAFETY: `count` is only touched under the lock; loom checks that this is true.
-unsafe impl<L: Sync> Sync for Guarded<L> {}
+// SAFETY: the cells are only touched as the lock allows; loom checks that this is true.
+unsafe impl<L: Sync, const CELLS: usize> Sync for Guarded<L, CELLS> {}
 // SAFETY: as above.
-unsafe impl<L: Send> Send for Guarded<L> {}
+unsafe impl<L: Send, const CELLS: usize> Send for Guarded<L, CELLS> {}
 
-impl<L> Guarded<L> {
+impl<L, const CELLS: usize> Guarded<L, CELLS> {
     /// Never freed, so that an access after its end is noticed and is not undefined behaviour. This costs a
     /// hundred bytes an execution.
     pub fn of(lock: L) -> &'static Self {
-        let raw = ManuallyDrop::new(lock);
-        Box::leak(Box::new(Self { raw, count: UnsafeCell::new(0) }))
+        let cells = std::array::from_fn(|_| UnsafeCell::new(0));
+        let guarded: &Self = Box::leak(Box::new(Self { raw: ManuallyDrop::new(lock), cells }));
+        // The order in which locks are made decides on their buckets.
+        let _ = Loom::bucket(guarded.address());
+        guarded
     }
 
     /// The lock.
@@ -34,9 +45,16 @@ impl<L> Guarded<L> {
         std::ptr::from_ref(self.raw()).addr()
     }
 
-    /// Counts; the caller owns the lock.
-    pub fn count(&self) -> u32 {
-        self.count.with_mut(|count| {
+    /// Waits until so many threads wait for it in the table's line.
+    pub fn until_waiting(&self, count: usize) {
+        while parking::waiting::<Loom>(self.address()) < count {
+            Loom::yield_now();
+        }
+    }
+
+    /// Counts in a cell; the lock lets no other thread access the cell meanwhile.
+    pub fn count_in(&self, cell: usize) -> u32 {
+        self.cells[cell].with_mut(|count| {
             // SAFETY: the lock guards it.
             unsafe {
                 *count += 1;
@@ -45,21 +63,248 @@ impl<L> Guarded<L> {
         })
     }
 
-    /// What was counted; the caller has the lock.
-    pub fn counted(&self) -> u32 {
-        self.count.with(|count| {
+    /// What was counted in a cell; the lock lets no other thread write it meanwhile.
+    pub fn counted_in(&self, cell: usize) -> u32 {
+        self.cells[cell].with(|count| {
             // SAFETY: the lock guards it.
             unsafe { *count }
         })
     }
 
-    /// From now on the lock is gone.
-    ///
-    /// # Safety
-    ///
-    /// No thread uses it any more. This function does not check that, but the model does.
-    pub unsafe fn free(&self) {
-        // SAFETY: as the caller promises, no reference to it is used any more; the memory stays.
+    /// Counts in the first cell.
+    pub fn count(&self) -> u32 {
+        self.count_in(0)
+    }
+
+    /// What was counted in the first cell.
+    pub fn counted(&self) -> u32 {
+        self.counted_in(0)
+    }
+
+    /// From now on the lock is gone: a later access is noticed.
+    pub fn free(&self) {
+        // SAFETY: no thread uses it any more, which is what is checked; the memory stays.
         unsafe { std::ptr::drop_in_place((&raw const *self.raw).cast_mut()) };
     }
+}
+
+/// A lock that one thread has at a time.
+pub trait Exclusive: Sync + Sized + 'static {
+    type Held;
+
+    fn lock(&self) -> Self::Held;
+    fn try_lock(&self) -> Option<Self::Held>;
+    fn try_lock_until(&self, deadline: Timestamp) -> Option<Self::Held>;
+    fn is_locked(&self) -> bool;
+    /// # Safety
+    ///
+    /// The caller has the lock.
+    unsafe fn unlock(&self, held: Self::Held);
+}
+
+macro_rules! exclusive {
+    ($($Mutex:ident)*) => {$(
+        impl Exclusive for $Mutex<Loom> {
+            type Held = ();
+
+            fn lock(&self) {
+                self.lock();
+            }
+            fn try_lock(&self) -> Option<()> {
+                self.try_lock().then_some(())
+            }
+            fn try_lock_until(&self, deadline: Timestamp) -> Option<()> {
+                self.try_lock_until(deadline).then_some(())
+            }
+            fn is_locked(&self) -> bool {
+                self.is_locked()
+            }
+            unsafe fn unlock(&self, (): ()) {
+                // SAFETY: as the caller promises.
+                unsafe { self.unlock() };
+            }
+        }
+    )*};
+}
+
+exclusive!(RawMutex RawFairMutex);
+
+impl Exclusive for RawBiasedMutex<Loom> {
+    type Held = Held<Loom>;
+
+    fn lock(&self) -> Held<Loom> {
+        self.lock()
+    }
+    fn try_lock(&self) -> Option<Held<Loom>> {
+        self.try_lock()
+    }
+    fn try_lock_until(&self, deadline: Timestamp) -> Option<Held<Loom>> {
+        self.try_lock_until(deadline)
+    }
+    fn is_locked(&self) -> bool {
+        self.is_locked()
+    }
+    unsafe fn unlock(&self, held: Held<Loom>) {
+        // SAFETY: as the caller promises.
+        unsafe { self.unlock(held) };
+    }
+}
+
+impl<L: Exclusive> Guarded<L> {
+    /// Counts, and unlocks. Returns what was counted before.
+    pub fn end_section(&self, held: L::Held) -> u32 {
+        let before = self.count() - 1;
+        // SAFETY: it is what an acquisition returned.
+        unsafe { self.raw().unlock(held) };
+        before
+    }
+
+    pub fn section(&self) -> u32 {
+        let held = self.raw().lock();
+        self.end_section(held)
+    }
+
+    fn section_if(&self, held: Option<L::Held>) -> u32 {
+        held.map_or(0, |held| {
+            self.end_section(held);
+            1
+        })
+    }
+
+    /// A section if the lock is to be had at once; returns how many there were.
+    pub fn attempt(&self) -> u32 {
+        self.section_if(self.raw().try_lock())
+    }
+
+    /// A section until a moment that comes; returns how many there were.
+    pub fn section_until(&self) -> u32 {
+        self.section_if(self.raw().try_lock_until(SOON))
+    }
+
+    /// As one of so many users; the last one frees the lock as soon as its own unlock is over, whatever the other
+    /// threads still do in theirs.
+    pub fn section_of(&self, users: u32) {
+        if self.section() + 1 == users {
+            self.free();
+        }
+    }
+
+    /// At the end of all threads the lock is free, and there were so many sections.
+    pub fn end(&self, sections: u32) {
+        assert!(!self.raw().is_locked(), "no thread owns the lock");
+        assert_eq!(self.counted(), sections);
+        self.free();
+    }
+}
+
+/// Sections of the first thread, and of each other one.
+pub fn sections<L: Exclusive>(lock: L, first: u32, others: &[u32]) {
+    let guarded = Guarded::of(lock);
+    let sections = move |count: u32| (0..count).for_each(|_| _ = guarded.section());
+    let threads: Vec<_> = others.iter().map(|&count| spawn(move || sections(count))).collect();
+    sections(first);
+    threads.into_iter().for_each(join);
+    guarded.end(first + others.iter().sum::<u32>());
+}
+
+/// The last of so many threads frees the lock.
+pub fn freed_by_the_last<L: Exclusive>(guarded: &'static Guarded<L>, threads: u32, users: u32) {
+    let others: Vec<_> = (1..threads).map(|_| spawn(move || guarded.section_of(users))).collect();
+    guarded.section_of(users);
+    others.into_iter().for_each(join);
+}
+
+/// What threads wait for until it comes about, once.
+pub trait Awaited: Sync + Sized + 'static {
+    /// Does `before`, and has it come about.
+    fn come(&self, before: impl FnOnce());
+    fn wait(&self);
+    fn wait_by(&self, deadline: Timestamp) -> bool;
+}
+
+macro_rules! awaited {
+    ($($Lock:ident |$this:ident, $before:ident| $come:expr;)*) => {$(
+        impl Awaited for $Lock<Loom> {
+            fn come(&self, $before: impl FnOnce()) {
+                let $this = self;
+                $come;
+            }
+            fn wait(&self) {
+                self.wait();
+            }
+            fn wait_by(&self, deadline: Timestamp) -> bool {
+                self.wait_by(deadline)
+            }
+        }
+    )*};
+}
+
+awaited! {
+    Event |event, before| {
+        before();
+        event.set();
+    };
+    Latch |latch, before| {
+        before();
+        latch.count_down();
+    };
+    Once |once, before| once.call_once(before);
+}
+
+impl<L: Awaited> Guarded<L> {
+    /// Counts, and has it come about.
+    pub fn come(&self) {
+        self.raw().come(|| _ = self.count());
+    }
+
+    /// Waits; what was done before is seen.
+    pub fn wait(&self) {
+        self.raw().wait();
+        assert_eq!(self.counted(), 1);
+    }
+}
+
+/// The thread that waits frees it as soon as its wait is over.
+pub fn freed_by_a_waiter<L: Awaited>(lock: L) {
+    let guarded = Guarded::<L>::of(lock);
+    let other = spawn(|| guarded.come());
+    guarded.wait();
+    guarded.free();
+    join(other);
+}
+
+pub fn two_wait<L: Awaited>(lock: L) {
+    let guarded = Guarded::<L>::of(lock);
+    let waiters = [0; 2].map(|_| spawn(|| guarded.wait()));
+    guarded.come();
+    waiters.into_iter().for_each(join);
+    guarded.free();
+}
+
+/// A deadline passes at any time: a wait that ends before it sees what was done.
+pub fn awaited_until_a_deadline<L: Awaited>(lock: L) {
+    let guarded = Guarded::<L>::of(lock);
+    let clock = spawn(|| pass_time(1));
+    let other = spawn(|| {
+        if guarded.raw().wait_by(SOON) {
+            assert_eq!(guarded.counted(), 1);
+        }
+    });
+    guarded.come();
+    join(other);
+    join(clock);
+    // It has come about for all that ask now.
+    guarded.wait();
+    guarded.free();
+}
+
+pub fn awaited_beside_a_deadline<L: Awaited>(lock: L) {
+    let guarded = Guarded::<L>::of(lock);
+    let hurried = spawn(|| guarded.raw().wait_by(SOON));
+    let patient = spawn(|| guarded.wait());
+    pass_time(1);
+    guarded.come();
+    join(patient);
+    join(hurried);
+    guarded.free();
 }

@@ -1,25 +1,16 @@
 //! Parking at keys: `park`, `unpark`, `requeue`, and the bucket's lock under them.
 
-use loom::cell::UnsafeCell;
 use ondeck::parking::{self, Parked, Requeued};
-use ondeck::platform::{AtomicInt, Host, Ordering, Platform, Timestamp};
+use ondeck::platform::{AtomicInt, Ordering, Platform, Timestamp};
 
-use crate::loom_platform::{Loom, Setting, join, pass_time, spawn};
-use crate::scenario::{SLEEPS, SOON, explore};
+use crate::guarded::Guarded;
+use crate::loom_platform::{Loom, join, pass_time, spawn};
+use crate::scenario::{ONE_BUCKET, SLEEPS, SOON, explored};
 
-const ONE_BUCKET: Setting = Setting { buckets: 1, ..SLEEPS };
-
-/// Another library's lock, as far as the table knows it.
-pub struct Gate {
-    /// How often it was opened. A thread that finds it open does not park. All accesses are relaxed: that
-    /// the bucket's lock orders them is what is checked.
-    opened: <Loom as Platform>::AtomicU32,
-    /// How many closures ran. Loom reports a race if two of them ran without the bucket's lock.
-    looks: UnsafeCell<u32>,
-}
-
-// SAFETY: `looks` is only touched under the bucket's lock; loom checks that this is true.
-unsafe impl Sync for Gate {}
+/// Another library's lock, as far as the table knows it: how often it was opened, and how many closures ran. A thread that
+/// finds it open does not park. All accesses to the word are relaxed: that the bucket's lock orders them is what is
+/// checked. Loom reports a race if two closures ran without the bucket's lock.
+pub type Gate = Guarded<<Loom as Platform>::AtomicU32>;
 
 /// How a [`Gate::park`] ended.
 struct Outcome {
@@ -31,44 +22,24 @@ struct Outcome {
 }
 
 impl Gate {
-    /// Never freed: the order in which gates are made decides on their buckets, and memory that is used
-    /// again would be another gate at the same address.
     fn new() -> &'static Self {
-        let gate: &Self =
-            Box::leak(Box::new(Self { opened: AtomicInt::new(0), looks: UnsafeCell::new(0) }));
-        let _ = Loom::bucket(gate.key());
-        gate
-    }
-
-    fn key(&self) -> usize {
-        std::ptr::from_ref(&self.opened).addr()
-    }
-
-    /// Counts a closure that runs under the bucket's lock.
-    fn look(&self) -> u32 {
-        self.looks.with_mut(|looks| {
-            // SAFETY: the bucket's lock guards it.
-            unsafe {
-                *looks += 1;
-                *looks
-            }
-        })
+        Self::of(AtomicInt::new(0))
     }
 
     fn opened(&self) -> u32 {
-        self.opened.load(Ordering::Relaxed)
+        self.raw().load(Ordering::Relaxed)
     }
 
     /// Parks unless it is open. A woken thread sees what was done before the wake.
     fn park(&self, deadline: Option<Timestamp>) -> Outcome {
         let (mut order, mut linked) = (0, false);
         let closed = || {
-            order = self.look();
+            order = self.count();
             self.opened() == 0
         };
         // SAFETY: nothing else uses the key.
         let parked =
-            unsafe { parking::park::<Loom>(self.key(), closed, || linked = true, deadline) };
+            unsafe { parking::park::<Loom>(self.address(), closed, || linked = true, deadline) };
         assert_eq!(
             linked,
             parked != Parked::Invalid,
@@ -83,30 +54,30 @@ impl Gate {
     }
 
     fn open(&self) {
-        self.opened.store(self.opened() + 1, Ordering::Relaxed);
+        self.raw().store(self.opened() + 1, Ordering::Relaxed);
     }
 
     /// Returns how many it woke, and whether others remained.
     fn unpark(&self, most: usize) -> (usize, bool) {
         let mut told = (0, false);
         let then = |count, more| {
-            self.look();
+            self.count();
             told = (count, more);
         };
         // SAFETY: as for `park`.
-        let woken = unsafe { parking::unpark::<Loom>(self.key(), most, then) };
+        let woken = unsafe { parking::unpark::<Loom>(self.address(), most, then) };
         assert_eq!(woken, told.0, "as many are woken as was told");
         told
     }
 
     pub fn requeue(&self, to: &Self, wake: usize, move_most: usize) -> Requeued {
         let look = || {
-            self.look();
-            to.look();
+            self.count();
+            to.count();
             true
         };
         // SAFETY: as for `park`.
-        unsafe { parking::requeue::<Loom>(self.key(), to.key(), look, wake, move_most) }
+        unsafe { parking::requeue::<Loom>(self.address(), to.address(), look, wake, move_most) }
     }
 }
 
@@ -146,49 +117,41 @@ fn open_for(parkers: usize) {
     assert_eq!(woken(threads), told);
 }
 
-#[test]
-fn a_thread_that_opens_finds_the_parked_thread_or_is_seen() {
-    explore(SLEEPS, 8, || open_for(1));
+/// Joins two threads of which so many were woken. If it was both, the one that parked last was woken last: `how` says
+/// what that shows.
+fn in_order(threads: [Thread; 2], count: usize, how: &str) {
+    let ends = threads.map(join);
+    let woken: Vec<_> = ends.iter().filter(|end| end.parked == Parked::Woken).collect();
+    assert_eq!(woken.len(), count);
+    if count == 2 {
+        let last = woken.iter().max_by_key(|end| end.order).expect("there are two");
+        assert_eq!(last.seen, 2, "the second was {how}");
+    }
 }
 
-#[test]
-fn a_thread_that_opens_finds_both_parked_threads_or_is_seen() {
-    explore(SLEEPS, 3, || open_for(2));
+fn woken_in_order() {
+    let gate = Gate::new();
+    let threads = [0; 2].map(|_| parker(gate, None));
+    gate.open();
+    let (first, more) = gate.unpark(1);
+    gate.open();
+    let (second, _) = gate.unpark(1);
+    if more {
+        in_order(threads, first + second, "woken by the second call");
+    } else {
+        assert_eq!(woken(threads), first + second);
+    }
 }
 
-/// Two threads are parked, and each is woken by a call of its own: the one that came first is woken first.
-#[test]
-fn wakes_in_the_order_of_parking() {
-    explore(SLEEPS, 3, || {
-        let gate = Gate::new();
-        let threads = [0; 2].map(|_| parker(gate, None));
-        gate.open();
-        let (first, more) = gate.unpark(1);
-        gate.open();
-        let (second, _) = gate.unpark(1);
-        let ends = threads.map(join);
-        let woken: Vec<_> = ends.iter().filter(|end| end.parked == Parked::Woken).collect();
-        assert_eq!(woken.len(), first + second);
-        if more {
-            let last = woken.iter().max_by_key(|end| end.order).expect("there are two");
-            assert_eq!(last.seen, 2, "the second was woken by the second call");
-        }
-    });
-}
-
-/// A thread that is parked at another key of the bucket is neither counted nor woken.
-#[test]
-fn other_keys_of_the_bucket_sleep_on() {
-    explore(ONE_BUCKET, 3, || {
-        let (gate, other) = gates(Lower::From);
-        let (at_gate, at_other) = (parker(gate, None), parker(other, None));
-        gate.open();
-        let told = gate.unpark(usize::MAX);
-        other.open();
-        let told_other = other.unpark(usize::MAX);
-        assert_eq!((woken([at_gate]), woken([at_other])), (told.0, told_other.0));
-        assert!(!told.1 && !told_other.1);
-    });
+fn other_keys() {
+    let (gate, other) = gates(Lower::From);
+    let (at_gate, at_other) = (parker(gate, None), parker(other, None));
+    gate.open();
+    let told = gate.unpark(usize::MAX);
+    other.open();
+    let told_other = other.unpark(usize::MAX);
+    assert_eq!((woken([at_gate]), woken([at_other])), (told.0, told_other.0));
+    assert!(!told.1 && !told_other.1);
 }
 
 /// A deadline passes at any time: the threads that are woken were counted, and no others.
@@ -200,16 +163,6 @@ fn deadline_and_unpark(deadlines: &'static [Option<Timestamp>]) {
     let (told, _) = gate.unpark(usize::MAX);
     assert_eq!(woken(threads), told, "the woken threads know it, and no others");
     join(clock);
-}
-
-#[test]
-fn a_deadline_passes_at_any_time() {
-    explore(SLEEPS, 5, || deadline_and_unpark(&[Some(SOON)]));
-}
-
-#[test]
-fn a_deadline_passes_beside_a_parked_thread() {
-    explore(SLEEPS, 2, || deadline_and_unpark(&[Some(SOON), None]));
 }
 
 /// A parked thread is moved and then woken where it is now, while its deadline passes.
@@ -224,21 +177,6 @@ fn requeue_and_deadline(lower: Lower) {
     assert!(none == 0 && told <= moved);
     assert_eq!(woken([waiter]), told);
     join(clock);
-}
-
-#[test]
-fn a_deadline_passes_while_its_thread_is_moved_up() {
-    explore(SLEEPS, 3, || requeue_and_deadline(Lower::From));
-}
-
-#[test]
-fn a_deadline_passes_while_its_thread_is_moved_down() {
-    explore(SLEEPS, 3, || requeue_and_deadline(Lower::To));
-}
-
-#[test]
-fn a_deadline_passes_while_its_thread_is_moved_within_a_bucket() {
-    explore(ONE_BUCKET, 3, || requeue_and_deadline(Lower::From));
 }
 
 /// A parked thread is moved by one thread, and woken at the old key or at the new one by another.
@@ -256,62 +194,27 @@ fn requeue_and_unpark(lower: Lower, at_new: bool) {
     assert_eq!(woken([waiter]), told);
 }
 
-#[test]
-fn a_parked_thread_is_woken_where_it_was_while_it_is_moved() {
-    explore(SLEEPS, 3, || requeue_and_unpark(Lower::From, false));
-}
-
-#[test]
-fn a_parked_thread_is_woken_where_it_will_be_while_it_is_moved() {
-    explore(SLEEPS, 3, || requeue_and_unpark(Lower::To, true));
-}
-
-#[test]
-fn a_parked_thread_is_woken_while_it_is_moved_within_a_bucket() {
-    explore(ONE_BUCKET, 3, || requeue_and_unpark(Lower::From, true));
-}
-
 /// Of two parked threads the first is woken, and the second is moved.
-fn requeue_wakes_and_moves(lower: Lower) {
-    let (from, to) = gates(lower);
+fn requeue_wakes_and_moves() {
+    let (from, to) = gates(Lower::From);
     let threads = [0; 2].map(|_| parker(from, None));
     from.open();
     let Requeued { woken, moved } = from.requeue(to, 1, 1);
     from.open();
     let (told, more) = to.unpark(usize::MAX);
     assert!(told == moved && !more);
-    let ends = threads.map(join);
-    let slept: Vec<_> = ends.iter().filter(|end| end.parked == Parked::Woken).collect();
-    assert_eq!(slept.len(), woken + moved);
-    if moved == 1 {
-        assert_eq!(woken, 1, "the first is woken");
-        let last = slept.iter().max_by_key(|end| end.order).expect("there are two");
-        assert_eq!(last.seen, 2, "the second was moved");
-    }
+    assert!(moved == 0 || woken == 1, "the first is woken");
+    in_order(threads, woken + moved, "moved");
 }
 
-#[test]
-fn the_first_is_woken_and_the_second_moved() {
-    explore(SLEEPS, 2, || requeue_wakes_and_moves(Lower::From));
-}
-
-#[test]
-fn the_first_is_woken_and_the_second_moved_within_a_bucket() {
-    explore(ONE_BUCKET, 2, || requeue_wakes_and_moves(Lower::From));
-}
-
-/// Of two parked threads the first is moved, and the second is found where it was.
-#[test]
-fn the_first_is_moved_and_the_second_stays() {
-    explore(SLEEPS, 2, || {
-        let (from, to) = gates(Lower::From);
-        let threads = [0; 2].map(|_| parker(from, None));
-        from.open();
-        let moved = from.requeue(to, 0, 1).moved;
-        let told = (to.unpark(usize::MAX).0, from.unpark(usize::MAX).0);
-        assert!(told.0 == moved && (told.1 == 0 || moved == 1));
-        assert_eq!(woken(threads), told.0 + told.1);
-    });
+fn first_moved_and_second_stays() {
+    let (from, to) = gates(Lower::From);
+    let threads = [0; 2].map(|_| parker(from, None));
+    from.open();
+    let moved = from.requeue(to, 0, 1).moved;
+    let told = (to.unpark(usize::MAX).0, from.unpark(usize::MAX).0);
+    assert!(told.0 == moved && (told.1 == 0 || moved == 1));
+    assert_eq!(woken(threads), told.0 + told.1);
 }
 
 /// Two threads move parked threads in opposite directions.
@@ -329,21 +232,6 @@ fn opposite_requeues(waiters: usize) {
     assert_eq!(woken(threads), told);
 }
 
-#[test]
-fn two_threads_move_opposite_ways() {
-    explore(SLEEPS, 8, || opposite_requeues(0));
-}
-
-#[test]
-fn two_threads_move_a_parked_thread_opposite_ways() {
-    explore(SLEEPS, 2, || opposite_requeues(1));
-}
-
-#[test]
-fn two_threads_move_two_parked_threads_opposite_ways() {
-    explore(SLEEPS, 2, || opposite_requeues(2));
-}
-
 /// The bucket's lock: so many threads want it at once.
 fn all_at_once(threads: usize) {
     let gate = Gate::new();
@@ -352,15 +240,35 @@ fn all_at_once(threads: usize) {
     for other in others {
         assert_eq!(join(other), (0, false));
     }
-    assert_eq!(gate.look() as usize, threads + 1);
+    assert_eq!(gate.count() as usize, threads + 1);
 }
 
-#[test]
-fn two_threads_want_a_bucket() {
-    explore(SLEEPS, 10, || all_at_once(2));
-}
-
-#[test]
-fn three_threads_want_a_bucket() {
-    explore(SLEEPS, 4, || all_at_once(3));
+explored! {
+    fn a_thread_that_opens_finds_the_parked_thread_or_is_seen on SLEEPS, 8 => || open_for(1);
+    fn a_thread_that_opens_finds_both_parked_threads_or_is_seen on SLEEPS, 3 => || open_for(2);
+    /// Two threads are parked, and each is woken by a call of its own: the one that came first is woken first.
+    fn wakes_in_the_order_of_parking on SLEEPS, 3 => woken_in_order;
+    /// A thread that is parked at another key of the bucket is neither counted nor woken.
+    fn other_keys_of_the_bucket_sleep_on on ONE_BUCKET, 3 => other_keys;
+    fn a_deadline_passes_at_any_time on SLEEPS, 5 => || deadline_and_unpark(&[Some(SOON)]);
+    fn a_deadline_passes_beside_a_parked_thread on SLEEPS, 2 => || deadline_and_unpark(&[Some(SOON), None]);
+    fn a_deadline_passes_while_its_thread_is_moved_up on SLEEPS, 3 => || requeue_and_deadline(Lower::From);
+    fn a_deadline_passes_while_its_thread_is_moved_down on SLEEPS, 3 => || requeue_and_deadline(Lower::To);
+    fn a_deadline_passes_while_its_thread_is_moved_within_a_bucket on ONE_BUCKET, 3 =>
+        || requeue_and_deadline(Lower::From);
+    fn a_parked_thread_is_woken_where_it_was_while_it_is_moved on SLEEPS, 3 =>
+        || requeue_and_unpark(Lower::From, false);
+    fn a_parked_thread_is_woken_where_it_will_be_while_it_is_moved on SLEEPS, 3 =>
+        || requeue_and_unpark(Lower::To, true);
+    fn a_parked_thread_is_woken_while_it_is_moved_within_a_bucket on ONE_BUCKET, 3 =>
+        || requeue_and_unpark(Lower::From, true);
+    fn the_first_is_woken_and_the_second_moved on SLEEPS, 2 => requeue_wakes_and_moves;
+    fn the_first_is_woken_and_the_second_moved_within_a_bucket on ONE_BUCKET, 2 => requeue_wakes_and_moves;
+    /// Of two parked threads the first is moved, and the second is found where it was.
+    fn the_first_is_moved_and_the_second_stays on SLEEPS, 2 => first_moved_and_second_stays;
+    fn two_threads_move_opposite_ways on SLEEPS, 8 => || opposite_requeues(0);
+    fn two_threads_move_a_parked_thread_opposite_ways on SLEEPS, 2 => || opposite_requeues(1);
+    fn two_threads_move_two_parked_threads_opposite_ways on SLEEPS, 2 => || opposite_requeues(2);
+    fn two_threads_want_a_bucket on SLEEPS, 10 => || all_at_once(2);
+    fn three_threads_want_a_bucket on SLEEPS, 4 => || all_at_once(3);
 }

@@ -1,22 +1,25 @@
 //! The request of a heir, and an unlock that reads it behind its store: Dekker's pattern, with each pair of fences.
 
+use ondeck::mutex::RawMutex;
+
 use crate::condvar::{First, pair};
+use crate::guarded::sections;
 use crate::loom_platform::{Fences, Setting, join, refuse, spawn};
-use crate::scenario::{ASYMMETRIC, SLEEPS, Shared, explore, together};
+use crate::scenario::{ASYMMETRIC, SLEEPS, Shared, explore, explored};
 
 /// The machine whose kernel refuses membarrier from some moment on.
 const REFUSED_LATER: Setting = Setting { fences: Fences::RefusedLater, ..SLEEPS };
 
-/// The owner unlocks while a heir asks.
-fn asks() {
+/// The owner unlocks while another thread comes, which first does what `before` does, and asks.
+fn asks(before: fn()) {
     let shared = Shared::new();
     shared.lock();
-    let heir = move || shared.lock_and_count();
-    let unlock = move || {
-        shared.count();
-        shared.unlock();
-    };
-    together(unlock, [Box::new(heir) as _]);
+    let heir = spawn(move || {
+        before();
+        shared.section()
+    });
+    shared.end_section(());
+    join(heir);
     shared.end(2);
 }
 
@@ -24,56 +27,29 @@ fn asks() {
 #[test]
 fn an_unlock_sees_the_request_or_the_heir_sees_the_unlock() {
     for fences in [Fences::Full, Fences::Asymmetric] {
-        explore(Setting { fences, remembers: true, ..SLEEPS }, 3, asks);
+        explore(Setting { fences, remembers: true, ..SLEEPS }, 3, || asks(|| ()));
     }
 }
 
-#[test]
-fn a_heavy_fence_is_enough() {
-    explore(ASYMMETRIC, 6, asks);
-}
-
-/// Two threads ask, one after the other.
-#[test]
-fn a_heavy_fence_is_enough_for_two() {
-    explore(ASYMMETRIC, 3, || {
-        let shared = Shared::new();
-        let once = move || shared.lock_and_count();
-        together(once, [Box::new(once) as _, Box::new(once) as _]);
-        shared.end(3);
-    });
-}
-
-/// Heavy fences are refused while an unlock without a fence of its own is under way. A heir that this unlock misses looks
-/// again by itself.
-#[test]
-fn heavy_fences_are_refused_in_the_middle() {
-    explore(REFUSED_LATER, 4, || {
-        let shared = Shared::new();
-        shared.lock();
-        let other = spawn(move || {
-            refuse();
-            shared.lock_and_count();
-        });
-        shared.count();
-        shared.unlock();
-        join(other);
-        shared.end(2);
-    });
-}
-
 /// A waiter is moved to the mutex while its owner unlocks.
-#[test]
-fn an_unlock_beside_a_notification() {
-    explore(ASYMMETRIC, 3, || {
-        let (shared, condition) = pair(First::Mutex);
-        let waiter = spawn(move || condition.wait_for_count(shared));
-        let owner = spawn(move || shared.lock_and_count());
-        shared.lock_and_count();
-        condition.0.notify_one();
-        join(owner);
-        join(waiter);
-        condition.end();
-        shared.end(2);
-    });
+fn beside_a_notification() {
+    let (shared, condition) = pair(First::Mutex);
+    let waiter = spawn(move || condition.wait_for_count(shared));
+    let owner = spawn(move || shared.section());
+    shared.section();
+    condition.raw().notify_one();
+    join(owner);
+    join(waiter);
+    condition.end();
+    shared.end(2);
+}
+
+explored! {
+    fn a_heavy_fence_is_enough on ASYMMETRIC, 6 => || asks(|| ());
+    /// Two threads ask, one after the other.
+    fn a_heavy_fence_is_enough_for_two on ASYMMETRIC, 3 => || sections(RawMutex::new(), 1, &[1, 1]);
+    /// Heavy fences are refused while an unlock without a fence of its own is under way. A heir that this unlock misses
+    /// looks again by itself.
+    fn heavy_fences_are_refused_in_the_middle on REFUSED_LATER, 4 => || asks(refuse);
+    fn an_unlock_beside_a_notification on ASYMMETRIC, 3 => beside_a_notification;
 }

@@ -7,55 +7,33 @@
 use std::cell::UnsafeCell;
 use std::mem::{ManuallyDrop, MaybeUninit};
 
-use loom::cell;
 use ondeck::condvar::RawCondvar;
 use ondeck::mutex::RawMutex;
 use ondeck::parking::{self, Parked};
-use ondeck::platform::{AtomicInt, Host, Ordering, Platform};
+use ondeck::platform::{AtomicInt, Ordering, Platform};
 
-use crate::loom_platform::{Loom, Setting, asleep, join, spawn};
-use crate::scenario::{ASYMMETRIC, HANDED, POLLS, SLEEPS, Shared, explore};
+use crate::guarded::Guarded;
+use crate::loom_platform::{Loom, join, spawn};
+use crate::scenario::{ASYMMETRIC, HANDED, POLLS, SLEEPS, Shared, explored, until_asleep};
 
 /// Memory for one byte of a lock at a time, at the same address.
-struct Slot {
-    memory: UnsafeCell<MaybeUninit<RawMutex<Loom>>>,
-    /// Guarded by the mutex that is there.
-    count: cell::UnsafeCell<u32>,
-}
+struct Memory(UnsafeCell<MaybeUninit<RawMutex<Loom>>>);
+
+/// The memory, and a cell that the mutex guards which is there.
+type Slot = Guarded<Memory>;
 
 impl Slot {
-    /// Never freed: see [`Shared`].
     fn new() -> &'static Self {
-        let slot: &Self = Box::leak(Box::new(Self {
-            memory: UnsafeCell::new(MaybeUninit::new(RawMutex::new())),
-            count: cell::UnsafeCell::new(0),
-        }));
-        let _ = Loom::bucket(slot.address());
-        slot
-    }
-
-    fn address(&self) -> usize {
-        self.memory.get().addr()
+        Self::of(Memory(UnsafeCell::new(MaybeUninit::new(RawMutex::new()))))
     }
 
     fn mutex(&self) -> &RawMutex<Loom> {
         // SAFETY: the scenarios use it while it is one.
-        unsafe { (*self.memory.get()).assume_init_ref() }
+        unsafe { (*self.raw().0.get()).assume_init_ref() }
     }
 
     fn lock(&self) {
         self.mutex().lock();
-    }
-
-    /// Counts; the caller owns the mutex.
-    fn count(&self) -> u32 {
-        self.count.with_mut(|count| {
-            // SAFETY: the mutex guards it.
-            unsafe {
-                *count += 1;
-                *count
-            }
-        })
     }
 
     fn unlock(&self) {
@@ -70,7 +48,7 @@ impl Slot {
         self.unlock();
         if last {
             // SAFETY: all sections were before. That no thread uses the mutex any more is what is checked.
-            unsafe { std::ptr::drop_in_place(self.memory.get().cast::<RawMutex<Loom>>()) };
+            unsafe { std::ptr::drop_in_place(self.raw().0.get().cast::<RawMutex<Loom>>()) };
         }
         last
     }
@@ -78,7 +56,7 @@ impl Slot {
     /// From now on another object is there.
     fn put<T>(&self, value: T) -> &T {
         assert!(size_of::<T>() <= size_of::<RawMutex<Loom>>());
-        let place = self.memory.get().cast::<T>();
+        let place = self.raw().0.get().cast::<T>();
         // SAFETY: the memory is large enough, and aligned for an atomic of the same size; the object that
         // was there is gone.
         unsafe {
@@ -90,24 +68,22 @@ impl Slot {
 
 /// Two threads use a mutex. The last one frees it, and then does `next` with its memory. The other may
 /// still be in its unlock.
-fn reuse(setting: Setting, preemptions: usize, next: fn(&'static Slot)) {
-    explore(setting, preemptions, move || {
-        let slot = Slot::new();
-        let section = move || {
-            if slot.end_section() {
-                next(slot);
-            }
-        };
+fn reuse(next: fn(&'static Slot)) {
+    let slot = Slot::new();
+    let section = move || {
+        if slot.end_section() {
+            next(slot);
+        }
+    };
+    slot.lock();
+    let other = spawn(move || {
         slot.lock();
-        let other = spawn(move || {
-            slot.lock();
-            section();
-        });
-        // The other finds the mutex taken.
-        Loom::yield_now();
         section();
-        join(other);
     });
+    // The other finds the mutex taken.
+    Loom::yield_now();
+    section();
+    join(other);
 }
 
 /// Another mutex, with a thread that waits for it while it is locked.
@@ -128,26 +104,6 @@ fn another_mutex(slot: &'static Slot) {
     slot.unlock();
 }
 
-#[test]
-fn by_a_mutex_asleep() {
-    reuse(SLEEPS, 3, another_mutex);
-}
-
-#[test]
-fn by_a_mutex_polling() {
-    reuse(POLLS, 3, another_mutex);
-}
-
-#[test]
-fn by_a_mutex_handed_over() {
-    reuse(HANDED, 3, another_mutex);
-}
-
-#[test]
-fn by_a_mutex_with_light_fences() {
-    reuse(ASYMMETRIC, 2, another_mutex);
-}
-
 /// A condition variable with a waiter, which only a notification may end.
 fn a_condition_variable(slot: &'static Slot) {
     let condition = slot.put(RawCondvar::<Loom>::new());
@@ -155,35 +111,18 @@ fn a_condition_variable(slot: &'static Slot) {
     let waiter = spawn(move || {
         shared.lock();
         // SAFETY: this thread owns the mutex.
-        assert!(unsafe { condition.wait(shared.mutex(), None) });
+        assert!(unsafe { condition.wait(shared.raw(), None) });
         assert_eq!(shared.counted(), 1, "the waiter was woken by something else");
         shared.unlock();
     });
     // The thread that is still in its unlock of the old mutex may look now.
-    while asleep() < 1 {
-        Loom::yield_now();
-    }
-    shared.lock_and_count();
+    until_asleep(1);
+    shared.section();
     let told = condition.notify_one();
     assert_eq!(told, 1, "a waiter was taken off by something else");
     join(waiter);
     assert!(!condition.has_waiters());
     shared.end(1);
-}
-
-#[test]
-fn by_a_condition_variable() {
-    reuse(SLEEPS, 2, a_condition_variable);
-}
-
-#[test]
-fn by_a_condition_variable_that_is_watched() {
-    reuse(POLLS, 3, a_condition_variable);
-}
-
-#[test]
-fn by_a_condition_variable_handed_over() {
-    reuse(HANDED, 3, a_condition_variable);
 }
 
 /// A key of another lock with a parked thread, which only an unpark may wake.
@@ -198,24 +137,12 @@ fn a_key(slot: &'static Slot) {
         usize::from(parked == Parked::Woken)
     });
     // The thread that is still in its unlock of the old mutex may look now.
-    while asleep() < 1 {
-        Loom::yield_now();
-    }
+    until_asleep(1);
     word.store(8, Ordering::Relaxed);
     // SAFETY: as above.
     let told = unsafe { parking::unpark::<Loom>(key, usize::MAX, |_, _| ()) };
     assert_eq!(join(waiter), told, "a thread was taken off by something else");
     assert_eq!(word.load(Ordering::Relaxed), 8, "the program's word was written");
-}
-
-#[test]
-fn by_a_key() {
-    reuse(SLEEPS, 3, a_key);
-}
-
-#[test]
-fn by_a_key_handed_over() {
-    reuse(HANDED, 3, a_key);
 }
 
 /// A word of the program that is 0, as a free lock is.
@@ -226,17 +153,17 @@ fn a_word(slot: &'static Slot) {
     assert_eq!(word.load(Ordering::Relaxed), 0, "the program's word was written");
 }
 
-#[test]
-fn by_a_word() {
-    reuse(SLEEPS, 4, a_word);
-}
-
-#[test]
-fn by_a_word_handed_over() {
-    reuse(HANDED, 4, a_word);
-}
-
-#[test]
-fn by_a_word_with_light_fences() {
-    reuse(ASYMMETRIC, 3, a_word);
+explored! {
+    fn by_a_mutex_asleep on SLEEPS, 3 => || reuse(another_mutex);
+    fn by_a_mutex_polling on POLLS, 3 => || reuse(another_mutex);
+    fn by_a_mutex_handed_over on HANDED, 3 => || reuse(another_mutex);
+    fn by_a_mutex_with_light_fences on ASYMMETRIC, 2 => || reuse(another_mutex);
+    fn by_a_condition_variable on SLEEPS, 2 => || reuse(a_condition_variable);
+    fn by_a_condition_variable_that_is_watched on POLLS, 3 => || reuse(a_condition_variable);
+    fn by_a_condition_variable_handed_over on HANDED, 3 => || reuse(a_condition_variable);
+    fn by_a_key on SLEEPS, 3 => || reuse(a_key);
+    fn by_a_key_handed_over on HANDED, 3 => || reuse(a_key);
+    fn by_a_word on SLEEPS, 4 => || reuse(a_word);
+    fn by_a_word_handed_over on HANDED, 4 => || reuse(a_word);
+    fn by_a_word_with_light_fences on ASYMMETRIC, 3 => || reuse(a_word);
 }

@@ -4,8 +4,8 @@ use ondeck::platform::Host;
 use ondeck::rwlock::{RawRwLock, Shared};
 
 use crate::guarded::Guarded;
-use crate::loom_platform::{Loom, Setting, join, pass_time, spawn};
-use crate::scenario::{SOON, explore};
+use crate::loom_platform::{Loom, join, pass_time, spawn};
+use crate::scenario::SOON;
 
 /// A lock, and a cell that it guards. Loom reports a race if a writer's access to the cell is beside
 /// another's, or not ordered with it.
@@ -13,9 +13,16 @@ pub type Lock = Guarded<RawRwLock<Loom>>;
 
 impl Lock {
     pub fn new() -> &'static Self {
-        let guarded = Self::of(RawRwLock::new());
-        // The order in which locks are made decides on their buckets.
-        let _ = Loom::bucket(guarded.address());
+        Self::of(RawRwLock::new())
+    }
+
+    /// One that is biased, if threads of this machine can be visible readers.
+    pub fn biased_if_possible() -> &'static Self {
+        let guarded = Self::new();
+        if Loom::row().is_some() {
+            guarded.raw().consider_bias();
+            assert!(guarded.raw().is_biased());
+        }
         guarded
     }
 
@@ -49,8 +56,7 @@ impl Lock {
         assert!(!self.raw().is_locked(), "no thread has the lock");
         assert!(self.raw().try_lock_exclusive(), "nothing keeps a writer out");
         self.unlock_exclusive();
-        // SAFETY: no thread uses it any more.
-        unsafe { self.free() };
+        self.free();
     }
 }
 
@@ -162,23 +168,14 @@ impl Does {
 }
 
 /// Each thread does one thing; the first one on the model's own thread.
-pub fn together(setting: Setting, preemptions: usize, first: Does, others: &'static [Does]) {
-    explore(setting, preemptions, move || {
-        let guarded = Lock::new();
-        if setting.biased {
-            guarded.raw().consider_bias();
-            assert!(guarded.raw().is_biased());
-        }
-        let all = || others.iter().chain([&first]);
-        let is_timed = |does: &Does| matches!(does, WritesUntil | ReadsUntil | UpgradesUntil);
-        let clock = all().any(is_timed).then(|| spawn(|| pass_time(1)));
-        let others: Vec<_> =
-            others.iter().map(|&does| spawn(move || does.section(guarded))).collect();
-        let mut sections = first.section(guarded);
-        sections += others.into_iter().map(join).sum::<u32>();
-        if let Some(clock) = clock {
-            join(clock);
-        }
-        guarded.end(sections);
-    });
+pub fn together(first: Does, others: &'static [Does]) {
+    let guarded = Lock::biased_if_possible();
+    let all = || others.iter().chain([&first]);
+    let is_timed = |does: &Does| matches!(does, WritesUntil | ReadsUntil | UpgradesUntil);
+    let clock = all().any(is_timed).then(|| spawn(|| pass_time(1)));
+    let others: Vec<_> = others.iter().map(|&does| spawn(move || does.section(guarded))).collect();
+    let mut sections = first.section(guarded);
+    sections += others.into_iter().map(join).sum::<u32>();
+    clock.into_iter().for_each(join);
+    guarded.end(sections);
 }

@@ -5,74 +5,62 @@ use ondeck::platform::Host;
 
 use crate::loom_platform::{Fences, Loom, Setting, join, pass_time, refuse, spawn};
 use crate::rwlock_scenario::Lock;
-use crate::scenario::{SLEEPS, SOON, explore, until_asleep};
+use crate::scenario::{SLEEPS, SOON, explored, until_asleep};
 
 /// The machine whose threads can be visible readers. The light half of a pair of fences is nothing.
 const VISIBLE: Setting = Setting { biased: true, fences: Fences::Asymmetric, ..SLEEPS };
 /// The same, until a thread calls `refuse`.
 const REFUSED_LATER: Setting = Setting { fences: Fences::RefusedLater, ..VISIBLE };
 
-fn biased() -> &'static Lock {
+fn becomes_biased() {
     let guarded = Lock::new();
+    // The machine makes the rows at their first use: the other thread is not to learn of the section by that.
+    let _ = Loom::row();
+    let reader = spawn(|| guarded.read());
+    guarded.write();
     guarded.raw().consider_bias();
-    assert!(guarded.raw().is_biased());
-    guarded
+    join(reader);
+    guarded.end(1);
 }
 
-/// Nothing but the word tells the reader of the writer.
-#[test]
-fn a_reader_of_a_lock_that_becomes_biased_sees_the_last_writer() {
-    explore(VISIBLE, 3, || {
-        let guarded = Lock::new();
-        // The machine makes the rows at their first use: the other thread is not to learn of the section by that.
-        let _ = Loom::row();
-        let reader = spawn(|| guarded.read());
-        guarded.write();
-        guarded.raw().consider_bias();
-        join(reader);
-        guarded.end(1);
-    });
+fn refused_before() {
+    let guarded = Lock::biased_if_possible();
+    refuse();
+    let writer = spawn(|| guarded.write());
+    guarded.read();
+    join(writer);
+    guarded.end(1);
 }
 
-/// The reader comes in without a fence, and the writer has none for it.
-#[test]
-fn heavy_fences_are_refused_before_the_reader_comes() {
-    explore(REFUSED_LATER, 3, || {
-        let guarded = biased();
-        refuse();
-        let writer = spawn(|| guarded.write());
-        guarded.read();
-        join(writer);
-        guarded.end(1);
-    });
+fn refused_later() {
+    let guarded = Lock::biased_if_possible();
+    let writer = spawn(|| guarded.write());
+    let refuser = spawn(refuse);
+    guarded.read();
+    join(writer);
+    join(refuser);
+    guarded.end(1);
 }
 
-/// Also while the reader comes, or leaves.
-#[test]
-fn heavy_fences_are_refused_later() {
-    explore(REFUSED_LATER, 2, || {
-        let guarded = biased();
-        let writer = spawn(|| guarded.write());
-        let refuser = spawn(refuse);
-        guarded.read();
-        join(writer);
-        join(refuser);
-        guarded.end(1);
-    });
+fn deadline() {
+    let guarded = Lock::biased_if_possible();
+    let held = guarded.raw().lock_shared();
+    let writer = spawn(|| guarded.raw().try_lock_exclusive_until(SOON));
+    until_asleep(1);
+    pass_time(1);
+    assert!(!join(writer), "there is a reader");
+    guarded.counted();
+    guarded.unlock_shared(held);
+    guarded.end(0);
 }
 
-/// Only its deadline ends the wait of the writer.
-#[test]
-fn a_deadline_passes_and_the_reader_stays() {
-    explore(VISIBLE, 3, || {
-        let guarded = biased();
-        let held = guarded.raw().lock_shared();
-        let writer = spawn(|| guarded.raw().try_lock_exclusive_until(SOON));
-        until_asleep(1);
-        pass_time(1);
-        assert!(!join(writer), "there is a reader");
-        guarded.counted();
-        guarded.unlock_shared(held);
-        guarded.end(0);
-    });
+explored! {
+    /// Nothing but the word tells the reader of the writer.
+    fn a_reader_of_a_lock_that_becomes_biased_sees_the_last_writer on VISIBLE, 3 => becomes_biased;
+    /// The reader comes in without a fence, and the writer has none for it.
+    fn heavy_fences_are_refused_before_the_reader_comes on REFUSED_LATER, 3 => refused_before;
+    /// Also while the reader comes, or leaves.
+    fn heavy_fences_are_refused_later on REFUSED_LATER, 2 => refused_later;
+    /// Only its deadline ends the wait of the writer.
+    fn a_deadline_passes_and_the_reader_stays on VISIBLE, 3 => deadline;
 }

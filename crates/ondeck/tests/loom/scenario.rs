@@ -1,7 +1,7 @@
-//! What the tests share: a mutex with what it guards, and the machines that they run on.
+//! What the tests share: the machines that they run on, the mutex with what it guards, and the table of tests.
 
 use ondeck::mutex::RawMutex;
-use ondeck::platform::{Host, Platform, Timestamp};
+use ondeck::platform::{Platform, Timestamp};
 
 use crate::guarded::Guarded;
 use crate::loom_platform::{self, Fences, Loom, Setting};
@@ -20,6 +20,8 @@ pub const ROTATES: Setting = Setting { rotates: true, ..POLLS };
 pub const OVERDUE: Setting = Setting { overdue: true, ..SLEEPS };
 /// The machine whose light fences are nothing.
 pub const ASYMMETRIC: Setting = Setting { fences: Fences::Asymmetric, ..SLEEPS };
+/// The machine on which all locks are in one bucket.
+pub const ONE_BUCKET: Setting = Setting { buckets: 1, ..SLEEPS };
 
 /// A moment that has not come yet, until `loom_platform::pass_time(1)`.
 pub const SOON: Timestamp = Timestamp::from_nanos(1);
@@ -41,50 +43,33 @@ pub fn explore(setting: Setting, preemptions: usize, scenario: impl Fn() + Send 
     });
 }
 
+/// Tests that each explore a scenario on a machine, with the bound of switches.
+macro_rules! explored {
+    ($($(#[$about:meta])* fn $name:ident on $setting:expr, $preemptions:expr => $scenario:expr;)*) => {$(
+        $(#[$about])*
+        #[test]
+        fn $name() {
+            $crate::scenario::explore($setting, $preemptions, $scenario);
+        }
+    )*};
+}
+pub(crate) use explored;
+
 /// A mutex, and a cell that it guards.
 pub type Shared = Guarded<RawMutex<Loom>>;
 
 impl Shared {
     pub fn new() -> &'static Self {
-        let shared = Self::of(RawMutex::new());
-        // The order in which locks are made decides on their buckets.
-        let _ = Loom::bucket(shared.address());
-        shared
-    }
-
-    pub fn mutex(&self) -> &RawMutex<Loom> {
-        self.raw()
+        Self::of(RawMutex::new())
     }
 
     pub fn lock(&self) {
         self.raw().lock();
     }
 
-    pub fn try_lock(&self) -> bool {
-        self.raw().try_lock()
-    }
-
-    pub fn try_lock_until(&self, deadline: Timestamp) -> bool {
-        self.raw().try_lock_until(deadline)
-    }
-
     pub fn unlock(&self) {
         // SAFETY: the scenarios call it when they own the mutex.
         unsafe { self.raw().unlock() };
-    }
-
-    pub fn lock_and_count(&self) {
-        self.lock();
-        self.count();
-        self.unlock();
-    }
-
-    /// At the end of all threads the mutex is free, and there were so many sections.
-    pub fn end(&self, expected: u32) {
-        assert_eq!(self.counted(), expected);
-        assert!(!self.raw().is_locked(), "no thread owns the mutex");
-        // SAFETY: no thread uses it any more; that is what dropping it checks.
-        unsafe { self.free() };
     }
 }
 
@@ -93,7 +78,5 @@ impl Shared {
 pub fn together(first: impl FnOnce(), others: impl IntoIterator<Item = Box<dyn FnOnce()>>) {
     let others: Vec<_> = others.into_iter().map(loom_platform::spawn).collect();
     first();
-    for other in others {
-        loom_platform::join(other);
-    }
+    others.into_iter().for_each(loom_platform::join);
 }

@@ -1,12 +1,9 @@
 //! The semaphore: permits are not lost and not doubled, the order, deadlines, and the end of its memory.
 
-use std::mem::ManuallyDrop;
-
-use loom::cell::UnsafeCell;
 use ondeck::Semaphore;
-use ondeck::parking;
-use ondeck::platform::{Host, Platform};
+use ondeck::platform::Platform;
 
+use crate::guarded::Guarded;
 use crate::loom_platform::{Loom, join, pass_time, spawn};
 use crate::scenario::{HANDED, POLLS, SLEEPS, SOON, explore};
 
@@ -18,14 +15,7 @@ fn explore_all(preemptions: usize, permits: u32, scenario: fn(&'static Shared)) 
 }
 
 /// A semaphore, and a cell that a thread with all of its permits may write.
-struct Shared {
-    // Dropped by hand: see `free`.
-    semaphore: ManuallyDrop<Semaphore<Loom>>,
-    value: UnsafeCell<u32>,
-}
-
-// SAFETY: `value` is written by a thread that has all permits; loom checks that.
-unsafe impl Sync for Shared {}
+type Shared = Guarded<Semaphore<Loom>>;
 
 impl Shared {
     fn new(permits: u32) -> &'static Self {
@@ -36,44 +26,15 @@ impl Shared {
         Self::of(Semaphore::fair_on_platform(permits))
     }
 
-    /// Never freed, so that an access after its end is noticed.
-    fn of(semaphore: Semaphore<Loom>) -> &'static Self {
-        let semaphore = ManuallyDrop::new(semaphore);
-        let shared: &Self = Box::leak(Box::new(Self { semaphore, value: UnsafeCell::new(0) }));
-        let _ = Loom::bucket(shared.key());
-        shared
-    }
-
-    fn key(&self) -> usize {
-        (&raw const *self.semaphore).addr()
-    }
-
-    /// Writes, as a thread that no other is beside. Returns how often that was done before.
-    fn write(&self) -> u32 {
-        self.value.with_mut(|value| {
-            // SAFETY: the caller has all permits.
-            unsafe {
-                *value += 1;
-                *value - 1
-            }
-        })
-    }
-
     /// Has all of the so many permits for a moment.
     fn section(&self, permits: u32) {
-        self.semaphore.acquire_many(permits);
-        self.write();
-        self.semaphore.release(permits);
-    }
-
-    /// From now on the semaphore is gone: a later access is noticed.
-    fn free(&self) {
-        // SAFETY: no thread uses it any more, which is what is checked; the memory stays.
-        unsafe { std::ptr::drop_in_place((&raw const *self.semaphore).cast_mut()) };
+        self.raw().acquire_many(permits);
+        self.count();
+        self.raw().release(permits);
     }
 
     fn end(&self, available: u32) {
-        assert_eq!(self.semaphore.available(), available);
+        assert_eq!(self.raw().available(), available);
         self.free();
     }
 }
@@ -117,12 +78,12 @@ fn a_waiter_polls_before_it_sleeps() {
 fn a_grant_happens_after_all_releases_that_it_needed() {
     explore_all(3, 0, |shared| {
         let first = spawn(|| {
-            shared.write();
-            shared.semaphore.release(1);
+            shared.count();
+            shared.raw().release(1);
         });
-        let second = spawn(|| shared.semaphore.release(1));
-        shared.semaphore.acquire_many(2);
-        assert_eq!(shared.write(), 1);
+        let second = spawn(|| shared.raw().release(1));
+        shared.raw().acquire_many(2);
+        assert_eq!(shared.count(), 2);
         join(first);
         join(second);
         shared.end(0);
@@ -134,20 +95,18 @@ fn a_grant_happens_after_all_releases_that_it_needed() {
 fn a_permit_that_is_too_little_for_a_waiter_is_anothers() {
     explore(SLEEPS, 2, || {
         let shared = Shared::new(0);
-        let waiter = spawn(|| shared.semaphore.acquire_many(2));
-        while parking::waiting::<Loom>(shared.key()) == 0 {
-            Loom::yield_now();
-        }
+        let waiter = spawn(|| shared.raw().acquire_many(2));
+        shared.until_waiting(1);
         let other = spawn(|| {
-            shared.write();
-            shared.semaphore.release(1);
+            shared.count();
+            shared.raw().release(1);
         });
-        while !shared.semaphore.try_acquire() {
+        while !shared.raw().try_acquire() {
             Loom::yield_now();
         }
-        assert_eq!(shared.write(), 1);
+        assert_eq!(shared.count(), 2);
         join(other);
-        shared.semaphore.release(2);
+        shared.raw().release(2);
         join(waiter);
         shared.end(0);
     });
@@ -157,8 +116,8 @@ fn a_permit_that_is_too_little_for_a_waiter_is_anothers() {
 #[test]
 fn a_granted_thread_frees_it() {
     explore_all(6, 0, |shared| {
-        let other = spawn(|| shared.semaphore.release(1));
-        shared.semaphore.acquire();
+        let other = spawn(|| shared.raw().release(1));
+        shared.raw().acquire();
         shared.end(0);
         join(other);
     });
@@ -166,12 +125,10 @@ fn a_granted_thread_frees_it() {
 
 /// Two threads wait, both in the line if that is awaited, and two permits are released.
 fn two_waiters(shared: &'static Shared, in_line: usize, releases: &[u32]) {
-    let waiters = [0; 2].map(|_| spawn(|| shared.semaphore.acquire()));
-    while parking::waiting::<Loom>(shared.key()) < in_line {
-        Loom::yield_now();
-    }
+    let waiters = [0; 2].map(|_| spawn(|| shared.raw().acquire()));
+    shared.until_waiting(in_line);
     for &permits in releases {
-        shared.semaphore.release(permits);
+        shared.raw().release(permits);
     }
     waiters.into_iter().for_each(join);
     shared.end(0);
@@ -193,8 +150,8 @@ fn two_waiters_and_two_releases() {
 fn a_deadline_passes_at_any_time() {
     explore_all(4, 0, |shared| {
         let clock = spawn(|| pass_time(1));
-        let waiter = spawn(|| shared.semaphore.try_acquire_by(SOON));
-        shared.semaphore.release(1);
+        let waiter = spawn(|| shared.raw().try_acquire_by(SOON));
+        shared.raw().release(1);
         let has_it = join(waiter);
         join(clock);
         shared.end(u32::from(!has_it));
@@ -206,11 +163,11 @@ fn a_deadline_passes_at_any_time() {
 fn a_thread_that_gives_up_takes_no_wake_along() {
     explore_all(2, 0, |shared| {
         let clock = spawn(|| pass_time(1));
-        let hurried = spawn(|| shared.semaphore.try_acquire_by(SOON));
-        let waiter = spawn(|| shared.semaphore.acquire());
-        shared.semaphore.release(1);
+        let hurried = spawn(|| shared.raw().try_acquire_by(SOON));
+        let waiter = spawn(|| shared.raw().acquire());
+        shared.raw().release(1);
         if join(hurried) {
-            shared.semaphore.release(1);
+            shared.raw().release(1);
         }
         join(waiter);
         join(clock);
@@ -222,12 +179,10 @@ fn a_thread_that_gives_up_takes_no_wake_along() {
 #[test]
 fn the_next_has_what_a_thread_that_gives_up_left() {
     explore_all(2, 1, |shared| {
-        let hurried = spawn(|| shared.semaphore.try_acquire_many_by(2, SOON));
-        while parking::waiting::<Loom>(shared.key()) == 0 {
-            Loom::yield_now();
-        }
+        let hurried = spawn(|| shared.raw().try_acquire_many_by(2, SOON));
+        shared.until_waiting(1);
         let clock = spawn(|| pass_time(1));
-        shared.semaphore.acquire();
+        shared.raw().acquire();
         join(clock);
         assert!(!join(hurried));
         shared.end(0);

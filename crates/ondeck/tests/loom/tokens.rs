@@ -2,20 +2,19 @@
 
 use ondeck::parking::Parked;
 use ondeck::parking::tokens::{self, Choice};
-use ondeck::platform::{AtomicInt, Host, Ordering, Platform};
+use ondeck::platform::{AtomicInt, Ordering, Platform};
 
+use crate::guarded::Guarded;
 use crate::loom_platform::{Loom, join, pass_time, spawn};
-use crate::scenario::{SLEEPS, SOON, explore};
+use crate::scenario::{SLEEPS, SOON, explored};
 
 const BROUGHT: usize = 3;
 const GIVEN: usize = 7;
 
 /// A thread parks at a word until another has changed it, while its deadline passes.
 fn token_and_deadline() {
-    // Never freed: memory that is used again would be another word at the same address.
-    let word: &'static <Loom as Platform>::AtomicU32 = Box::leak(Box::new(AtomicInt::new(0)));
-    let key = std::ptr::from_ref(word).addr();
-    let _ = Loom::bucket(key);
+    let guarded = Guarded::<<Loom as Platform>::AtomicU32>::of(AtomicInt::new(0));
+    let (word, key) = (guarded.raw(), guarded.address());
     let waiter = spawn(move || {
         let mut told = 0;
         let closed = || word.load(Ordering::Relaxed) == 0;
@@ -45,7 +44,6 @@ fn token_and_deadline() {
     join(clock);
 }
 
-#[test]
-fn a_thread_has_a_token_or_timed_out() {
-    explore(SLEEPS, 4, token_and_deadline);
+explored! {
+    fn a_thread_has_a_token_or_timed_out on SLEEPS, 4 => token_and_deadline;
 }

@@ -7,7 +7,7 @@ use ondeck::platform::{Linux, Platform};
 
 use crate::again::{again, is_child};
 use crate::keys;
-use crate::refuse::refuse_futexes;
+use crate::seccomp::refuse_futexes;
 
 /// The calling test, run in a child process, aborts with `message`.
 fn aborts(message: &str) {
@@ -95,7 +95,7 @@ mod atfork {
 #[cfg(target_env = "gnu")]
 fn a_table_that_no_child_would_find_empty_is_not_used() {
     if is_child() {
-        crate::refuse::refuse(libc::SYS_madvise, libc::EINVAL);
+        crate::seccomp::refuse(libc::SYS_madvise, libc::EINVAL);
         atfork::FAILS.store(true, std::sync::atomic::Ordering::Relaxed);
         ondeck::prepare();
     } else {

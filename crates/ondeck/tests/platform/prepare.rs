@@ -8,7 +8,7 @@ use std::{fs, thread};
 use ondeck::platform::{Fences, Host, Linux};
 
 use crate::again::{is_child, passes};
-use crate::refuse::refuse;
+use crate::seccomp::refuse;
 
 #[test]
 fn the_process_is_registered_with_membarrier() {

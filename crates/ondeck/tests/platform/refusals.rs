@@ -2,15 +2,10 @@
 
 use std::thread;
 
-use ondeck::platform::{AffinityError, Fences, Linux, Ordering, Platform};
+use ondeck::platform::{AffinityError, Fences, Linux, Platform};
 
-use crate::again::{is_child, passes};
-use crate::refuse::refuse;
-
-/// The calling test passes in a child process with these variables in its environment.
-fn passes_with(environment: &[(&str, &str)]) {
-    passes(|child| _ = child.envs(environment.to_vec()));
-}
+use crate::again::{is_child, passes_with};
+use crate::seccomp::refuse;
 
 #[test]
 fn fences_do_without_the_kernel_where_the_environment_refuses_membarrier() {
@@ -105,22 +100,4 @@ fn a_mask_that_cannot_be_set_is_an_error_with_the_reason() {
     .join()
     .expect("no panic");
     assert!(AffinityError::Empty.to_string().contains("empty"));
-}
-
-#[test]
-fn the_clock_s_rate_and_source_stay_the_same() {
-    let rate = Linux::ticks_per_second();
-    assert!(rate > 0);
-    assert_eq!(Linux::ticks_per_second(), rate);
-    assert_eq!(Linux::ticks_are_hardware(), Linux::ticks_are_hardware());
-    if !Linux::ticks_are_hardware() {
-        // On 32 bits a tick is 64 ns.
-        let nanos = if usize::BITS == 64 { 1 } else { 64 };
-        assert_eq!(rate, 1_000_000_000 / nanos);
-    }
-    // The calls of a waiting loop return. They order nothing that a test could see.
-    Linux::pause_times(3);
-    Linux::spin_again();
-    Linux::yield_now();
-    Linux::fence(Ordering::SeqCst);
 }

@@ -1,8 +1,8 @@
 //! Proves from the logs of all threads that a lock did what it promises.
 //!
-//! **Exclusion.** Sorted by their tickets, the sections of a lock are numbered from 0, with no gap and no
-//! number twice. Each section found the stamp that its predecessor left, and none began before its
-//! predecessor had ended. The sections of a thread do not overlap with its next attempt.
+//! **Exclusion.** Each section draws a ticket from a counter that is guarded by the lock and by nothing else. Sorted by
+//! their tickets, the sections of a lock are numbered from 0, and none began before its predecessor had ended. If two ran at
+//! once, or one did not see what its predecessor wrote, a number would be there twice.
 //!
 //! **Bounded bypass.** A lock that allows barging promises no order. This lock promises that a thread that
 //! has been parked for a millisecond ([`OVERDUE_AFTER`]) is handed the lock by an unlock, one such thread
@@ -27,10 +27,6 @@
 //! come before it once more. So no bound is certain. [`most_chances`] is far above every count that was
 //! seen, and far below the counts of a lock without handoffs.
 
-use std::fmt;
-
-use super::log::{How, Log, Section};
-
 /// How long a waiter is parked before it is overdue.
 pub const OVERDUE_AFTER: u64 = 1_000_000;
 
@@ -40,37 +36,40 @@ pub const PERIOD: u64 = 500_000;
 /// While a thread is awake at the lock, one unlock in so many looks whether a waiter is overdue.
 const SAMPLE: f64 = 128.0;
 
+/// One section. Times are nanoseconds of the monotonic clock.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Section {
+    /// The lock's number.
+    pub lock: usize,
+    /// How many sections of that lock there were before.
+    pub ticket: usize,
+    /// When the thread began to want the lock.
+    pub attempt: u64,
+    /// When it had the lock.
+    pub acquired: u64,
+    /// When it was about to unlock.
+    pub unlocked: u64,
+    /// For how long at most the thread was ready to run during its wait and had no CPU, in microseconds.
+    /// Known of long waits only.
+    pub delayed: u32,
+    /// Whether it began with a wait at a condition variable. Only the notifier knows when the waiter began to wait for the
+    /// lock.
+    pub notified: bool,
+}
+
 /// What is wrong with a log.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fault {
-    /// Two sections drew the same ticket.
-    Twice { one: Section, other: Section },
-    /// No section has this ticket.
-    Gap { lock: usize, ticket: usize },
-    /// A section did not find what its predecessor left.
-    Unseen { before: Section, after: Section },
-    /// Two sections at once.
+    /// Two sections at once, or one that did not see what another wrote.
     Overlap { before: Section, after: Section },
-    /// A thread wanted a lock before it had ended its section.
-    Backwards { before: Section, after: Section },
     /// A waiter was passed over too often.
     Starved { waiter: Section, chances: f64, most: f64 },
-}
-
-impl fmt::Display for Fault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{self:#?}")
-    }
 }
 
 /// The counts of a log without a fault.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Report {
     pub sections: usize,
-    /// The sections of each way to acquire the lock.
-    pub by: [usize; How::ALL.len()],
-    /// Attempts, at once or with a deadline, that ended without the lock.
-    pub missed: usize,
     /// Sections whose thread became overdue before.
     pub long_waits: usize,
     /// The most chances that one of them had.
@@ -81,10 +80,6 @@ impl Report {
     /// Adds the counts of another log.
     pub fn add(&mut self, other: Self) {
         self.sections += other.sections;
-        self.missed += other.missed;
-        for (sum, count) in self.by.iter_mut().zip(other.by) {
-            *sum += count;
-        }
         self.long_waits += other.long_waits;
         self.chances = self.chances.max(other.chances);
     }
@@ -95,73 +90,28 @@ pub fn most_chances(threads: usize) -> f64 {
     16.0 * (threads as f64 + 8.0)
 }
 
-/// Checks the logs of all threads that used `locks` locks from the first section on. If `most_chances` is
-/// `None`, bypass is reported and not judged.
-pub fn check(logs: &[Log], locks: usize, most_chances: Option<f64>) -> Result<Report, Fault> {
+/// Checks the logs of all threads that used `locks` locks. If `most_chances` is `None`, bypass is reported and not judged.
+pub fn check(
+    logs: &[Vec<Section>],
+    locks: usize,
+    most_chances: Option<f64>,
+) -> Result<Report, Fault> {
     let mut report = Report::default();
-    for log in logs {
-        own_order(log.sections())?;
-        report.missed += log.missed();
-    }
     for lock in 0..locks {
-        let sections = by_ticket(logs, lock)?;
-        exclusion(&sections)?;
+        let of_lock = logs.iter().flatten().filter(|section| section.lock == lock);
+        let mut sections: Vec<Section> = of_lock.copied().collect();
+        sections.sort_by_key(|section| (section.ticket, section.acquired));
+        let mut before = Section::default();
+        for (ticket, &after) in sections.iter().enumerate() {
+            if after.ticket != ticket || after.acquired < before.unlocked {
+                return Err(Fault::Overlap { before, after });
+            }
+            before = after;
+        }
         let (long_waits, chances) = bypass(&sections, most_chances)?;
-        let by = How::ALL.map(|how| sections.iter().filter(|section| section.how == how).count());
-        report.add(Report { sections: sections.len(), by, missed: 0, long_waits, chances });
+        report.add(Report { sections: sections.len(), long_waits, chances });
     }
     Ok(report)
-}
-
-/// A thread does one thing after the other.
-fn own_order(sections: &[Section]) -> Result<(), Fault> {
-    for pair in sections.windows(2) {
-        let (before, after) = (pair[0], pair[1]);
-        if after.attempt < before.unlocked {
-            return Err(Fault::Backwards { before, after });
-        }
-    }
-    Ok(())
-}
-
-/// The sections of one lock in the order of their tickets, which are all there.
-fn by_ticket(logs: &[Log], lock: usize) -> Result<Vec<Section>, Fault> {
-    let of_lock =
-        || logs.iter().flat_map(Log::sections).filter(move |section| section.lock as usize == lock);
-    let count = of_lock().count();
-    let mut sorted: Vec<Option<Section>> = vec![None; count];
-    let mut beyond = false;
-    for &section in of_lock() {
-        match sorted.get_mut(section.ticket as usize) {
-            Some(Some(one)) => return Err(Fault::Twice { one: *one, other: section }),
-            Some(place) => *place = Some(section),
-            // Then as many numbers below are missing.
-            None => beyond = true,
-        }
-    }
-    debug_assert_eq!(beyond, sorted.contains(&None));
-    let missing = |ticket| Fault::Gap { lock, ticket };
-    sorted.into_iter().enumerate().map(|(ticket, section)| section.ok_or(missing(ticket))).collect()
-}
-
-fn exclusion(sections: &[Section]) -> Result<(), Fault> {
-    for section in sections {
-        let ordered = section.attempt <= section.acquired && section.acquired <= section.unlocked;
-        if !ordered {
-            return Err(Fault::Backwards { before: *section, after: *section });
-        }
-    }
-    let mut before = Section::default();
-    for &after in sections {
-        if after.found != before.left {
-            return Err(Fault::Unseen { before, after });
-        }
-        if after.acquired < before.unlocked {
-            return Err(Fault::Overlap { before, after });
-        }
-        before = after;
-    }
-    Ok(())
 }
 
 /// How many waiters became overdue, and the most chances that one of them had.
@@ -183,7 +133,7 @@ fn bypass(sections: &[Section], most: Option<f64>) -> Result<(usize, f64), Fault
         sum += (count / SAMPLE).min(1.0);
     }
     let (mut long_waits, mut worst) = (0, 0.0_f64);
-    for &waiter in sections.iter().filter(|section| section.how != How::Condition) {
+    for &waiter in sections.iter().filter(|section| !section.notified) {
         let due = waiter.attempt + OVERDUE_AFTER;
         if waiter.acquired <= due {
             continue;

@@ -1,7 +1,6 @@
 //! A crowd: threads that come and go, and lock and unlock few locks in every way. Each section is logged.
 
-use std::cell::RefCell;
-use std::mem;
+use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
@@ -11,21 +10,23 @@ use ondeck::condvar::RawCondvar;
 use ondeck::mutex::RawMutex;
 use ondeck::platform::{Host, Timestamp};
 
-use super::checker::{Fault, OVERDUE_AFTER, Report, check};
+use super::checker::{Fault, OVERDUE_AFTER, Report, Section, check};
 use super::delay::Delays;
 use super::disturb::{Place, waiting};
-use super::log::{Guarded, How, Log, Section};
 
-/// A lock, what it guards, and a condition variable.
+/// A lock, a condition variable, and how many sections there were.
 pub struct Spot<P: Host> {
     mutex: RawMutex<P>,
     condvar: RawCondvar<P>,
-    guarded: Guarded,
+    sections: UnsafeCell<usize>,
 }
+
+// SAFETY: only the owner of the lock accesses the count, which is what the tests check.
+unsafe impl<P: Host> Sync for Spot<P> {}
 
 impl<P: Host> Spot<P> {
     pub fn new() -> Self {
-        Self { mutex: RawMutex::new(), condvar: RawCondvar::new(), guarded: Guarded::default() }
+        Self { mutex: RawMutex::new(), condvar: RawCondvar::new(), sections: UnsafeCell::new(0) }
     }
 }
 
@@ -66,7 +67,7 @@ pub struct Crowd {
 /// A thread of the crowd.
 struct Visitor<'a, P: Host> {
     spots: &'a [Spot<P>],
-    log: &'a mut Log,
+    log: &'a mut Vec<Section>,
     rng: Rng,
     delays: Delays,
     pace: Pace,
@@ -76,19 +77,21 @@ struct Visitor<'a, P: Host> {
 
 impl<P: Host> Visitor<'_, P> {
     /// Begins a section of a lock that it has just acquired.
-    fn begin(&mut self, lock: usize, how: How, attempt: u64) -> Section {
-        // SAFETY: this thread owns the lock, and ends the section before it unlocks.
-        let mut section = unsafe { self.spots[lock].guarded.begin::<P>(lock, how, attempt) };
-        if section.acquired - attempt > OVERDUE_AFTER {
-            section.delayed = self.delays.since_last();
-        }
-        section
+    fn begin(&mut self, lock: usize, attempt: u64) -> Section {
+        let acquired = now::<P>();
+        // SAFETY: this thread owns the lock.
+        let ticket = unsafe { *self.spots[lock].sections.get() };
+        let overdue = acquired - attempt > OVERDUE_AFTER;
+        let delayed = if overdue { self.delays.since_last() } else { 0 };
+        Section { lock, ticket, attempt, acquired, delayed, ..Section::default() }
     }
 
+    /// Ends a section. The caller is about to unlock.
     fn end(&mut self, section: Section) {
-        let spot = &self.spots[section.lock as usize];
         // SAFETY: this thread has owned the lock since `begin`.
-        unsafe { spot.guarded.end::<P>(section, &mut self.rng, self.log) };
+        unsafe { *self.spots[section.lock].sections.get() = section.ticket + 1 };
+        assert!(self.log.len() < self.log.capacity(), "no allocation in a section");
+        self.log.push(Section { unlocked: now::<P>(), ..section });
     }
 
     /// The work in a section.
@@ -114,14 +117,14 @@ impl<P: Host> Visitor<'_, P> {
         let rng = &mut self.rng;
         if !matches!(self.pace, Pace::Mixed) {
             waiting(|| mutex.lock());
-            return Some(self.begin(lock, How::Lock, attempt));
+            return Some(self.begin(lock, attempt));
         }
-        let (how, acquired) = match rng.u32(0..12) {
+        let acquired = match rng.u32(0..12) {
             0..5 => {
                 waiting(|| mutex.lock());
-                (How::Lock, true)
+                true
             }
-            5 => (How::Attempt, mutex.try_lock()),
+            5 => mutex.try_lock(),
             choice => {
                 let deadline = match choice {
                     6 => Timestamp::from_nanos(0),
@@ -132,14 +135,10 @@ impl<P: Host> Visitor<'_, P> {
                     10 => in_nanos::<P>(rng.u64(0..3_000_000)),
                     _ => in_nanos::<P>(3_600_000_000_000),
                 };
-                (How::Deadline, waiting(|| mutex.try_lock_until(deadline)))
+                waiting(|| mutex.try_lock_until(deadline))
             }
         };
-        if !acquired {
-            self.log.miss();
-            return None;
-        }
-        Some(self.begin(lock, how, attempt))
+        acquired.then(|| self.begin(lock, attempt))
     }
 
     /// The lock to visit next.
@@ -163,13 +162,13 @@ impl<P: Host> Visitor<'_, P> {
             self.end(section);
             // SAFETY: this thread owns the lock.
             waiting(|| unsafe { spot.condvar.wait(&spot.mutex, deadline) });
-            section = self.begin(lock, How::Condition, now::<P>());
+            section = Section { notified: true, ..self.begin(lock, now::<P>()) };
         } else if choice == 3 {
             self.end(section);
             let attempt = now::<P>();
             // SAFETY: this thread owns the lock.
             waiting(|| unsafe { spot.mutex.bump() });
-            section = self.begin(lock, How::Bump, attempt);
+            section = self.begin(lock, attempt);
             self.work(lock);
         }
         match choice {
@@ -189,57 +188,25 @@ impl<P: Host> Visitor<'_, P> {
             spot.condvar.notify_one();
         }
     }
-
-    /// A last section, which ends in the destructor of a thread-local value.
-    fn leave_late(mut self) {
-        let lock = self.choose();
-        let attempt = now::<P>();
-        self.spots[lock].mutex.lock();
-        let section = self.begin(lock, How::Lock, attempt);
-        at_exit(move || {
-            self.work(lock);
-            self.end(section);
-            // SAFETY: this thread owns the lock.
-            unsafe { self.spots[lock].mutex.unlock() };
-            self.visit();
-        });
-    }
-}
-
-thread_local! {
-    static AT_EXIT: RefCell<Option<AtExit>> = const { RefCell::new(None) };
-}
-
-struct AtExit(Option<Box<dyn FnOnce()>>);
-
-impl Drop for AtExit {
-    fn drop(&mut self) {
-        if let Some(last) = self.0.take() {
-            last();
-        }
-    }
-}
-
-/// Runs `last` when the destructors of the calling thread's own values run. That thread must be joined
-/// while the values that `last` refers to exist, which [`run`] does.
-fn at_exit<'a>(last: impl FnOnce() + 'a) {
-    let last: Box<dyn FnOnce() + 'a> = Box::new(last);
-    // SAFETY: only the lifetime changes. The thread is joined after its destructors have run, and while the
-    // borrowed values exist.
-    let last: Box<dyn FnOnce()> = unsafe { mem::transmute(last) };
-    AT_EXIT.set(Some(AtExit(Some(last))));
 }
 
 /// How many sections the logs of a crowd have room for together.
 const ROOM: usize = 2 << 20;
+
+/// Whether a log has hardly any room left.
+fn is_full(log: &Vec<Section>) -> bool {
+    /// More sections than are logged between two calls of this.
+    const RESERVE: usize = 16;
+    log.len() + RESERVE > log.capacity()
+}
 
 /// Runs a crowd until its time is over or its logs are full, and checks its logs.
 ///
 /// Each thread that starts the crowd's threads one after the other first calls `begin`, with its number.
 pub fn run<P: Host>(crowd: &Crowd, begin: impl Fn(usize) + Sync) -> Result<Report, Fault> {
     let mut spots: Vec<Spot<P>> = (0..crowd.locks).map(|_| Spot::new()).collect();
-    let mut logs: Vec<Log> =
-        (0..crowd.threads).map(|_| Log::with_room_for(ROOM / crowd.threads)).collect();
+    let mut logs: Vec<Vec<Section>> =
+        (0..crowd.threads).map(|_| Vec::with_capacity(ROOM / crowd.threads)).collect();
     let (over, gone) = (AtomicBool::new(false), AtomicUsize::new(0));
     thread::scope(|scope| {
         for (number, log) in logs.iter_mut().enumerate() {
@@ -249,7 +216,7 @@ pub fn run<P: Host>(crowd: &Crowd, begin: impl Fn(usize) + Sync) -> Result<Repor
                 let mut rng = Rng::with_seed(crowd.seed ^ (number as u64) << 32);
                 while !over.load(Ordering::Relaxed) {
                     live(crowd, number, spots, log, rng.fork(), over);
-                    if log.is_full() {
+                    if is_full(log) {
                         over.store(true, Ordering::Relaxed);
                     }
                 }
@@ -276,7 +243,7 @@ pub fn run<P: Host>(crowd: &Crowd, begin: impl Fn(usize) + Sync) -> Result<Repor
             !spot.condvar.has_waiters(),
             "{crowd:?}: a condition variable is left with waiters"
         );
-        sections += spot.guarded.sections() as usize;
+        sections += *spot.sections.get_mut();
     }
     assert_eq!(report.sections, sections, "{crowd:?}: sections without an entry in a log");
     Ok(report)
@@ -287,7 +254,7 @@ fn live<P: Host>(
     crowd: &Crowd,
     number: usize,
     spots: &[Spot<P>],
-    log: &mut Log,
+    log: &mut Vec<Section>,
     mut rng: Rng,
     over: &AtomicBool,
 ) {
@@ -295,17 +262,13 @@ fn live<P: Host>(
         let life = scope.spawn(move || {
             let _place = Place::take();
             let visits = rng.u32(1..=crowd.life);
-            let leaves_late = rng.u32(0..4) == 0;
             let delays = Delays::new();
             let mut visitor = Visitor { spots, log, rng, delays, pace: crowd.pace, number };
             for _ in 0..visits {
-                if over.load(Ordering::Relaxed) || visitor.log.is_full() {
+                if over.load(Ordering::Relaxed) || is_full(visitor.log) {
                     break;
                 }
                 visitor.visit();
-            }
-            if leaves_late {
-                visitor.leave_late();
             }
         });
         life.join().expect("it ends well");

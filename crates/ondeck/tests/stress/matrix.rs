@@ -10,45 +10,14 @@ use fastrand::Rng;
 use ondeck::platform::Linux;
 
 use super::seccomp::Filter;
-use super::settings::{Cpus, Membarrier, Polls, Settings, Table, VARIABLE, Wiping};
-
-/// The rows that are always run: each setting, together with those with which it most likely fails.
-pub fn rows(seconds: f64, rng: &mut Rng) -> Vec<Settings> {
-    let mut quiet = || Settings::quiet(seconds, rng.u64(..));
-    let (signals, stops, forks) = (true, true, true);
-    vec![
-        quiet(),
-        Settings { signals, ..quiet() },
-        Settings { stops, ..quiet() },
-        Settings { signals, forks, ..quiet() },
-        Settings { cpus: Cpus::Pinned, signals, ..quiet() },
-        Settings { cpus: Cpus::PinnedLate, stops, ..quiet() },
-        Settings { cpus: Cpus::Fifo, signals, ..quiet() },
-        Settings { table: Table::One, signals, stops, ..quiet() },
-        Settings { table: Table::One, forks, ..quiet() },
-        Settings { table: Table::Two, signals, ..quiet() },
-        Settings { table: Table::Two, cpus: Cpus::Pinned, stops, ..quiet() },
-        Settings { table: Table::Unmasked, ..quiet() },
-        Settings { table: Table::Unmasked, polls: Polls::Never, signals, ..quiet() },
-        Settings { membarrier: Membarrier::Forbidden, signals, forks, ..quiet() },
-        Settings { membarrier: Membarrier::Missing, stops, ..quiet() },
-        Settings { membarrier: Membarrier::Unwanted, table: Table::One, signals, ..quiet() },
-        Settings { polls: Polls::Never, signals, stops, ..quiet() },
-        Settings { wiping: Wiping::Handler, forks, ..quiet() },
-    ]
-}
-
-/// How to run a row again.
-fn again(settings: &Settings) -> String {
-    format!("{VARIABLE}='{settings}' cargo test -p ondeck --test stress -- matrix --nocapture")
-}
+use super::settings::{Cpus, Membarrier, Settings, VARIABLE};
 
 /// Runs a row in a process of its own. Returns what the row has printed of itself.
 pub fn run(settings: &Settings) -> String {
     let program = std::env::current_exe().expect("this program has a path");
     let mut command = Command::new(program);
     command.args(["--ignored", "--exact", "one_row", "--nocapture", "--test-threads", "1"]);
-    command.env(VARIABLE, settings.to_string());
+    command.env(VARIABLE, settings.text());
     prepare(&mut command, settings);
     let (mut reader, writer) = io::pipe().expect("a pipe");
     command.stdout(writer.try_clone().expect("a pipe")).stderr(writer);
@@ -73,12 +42,17 @@ pub fn run(settings: &Settings) -> String {
         }
     };
     let said = said.join().expect("it only reads");
-    assert!(status.success(), "{status}\n{said}\nrun it again:\n{}\n", again(settings));
+    assert!(
+        status.success(),
+        "{status}\n{said}\n{settings:?}\nrun it again:\n{VARIABLE}='{}' cargo test -p ondeck --test stress -- \
+         matrix --nocapture\n",
+        settings.text()
+    );
     let seen =
         said.lines().filter(|line| line.starts_with("seen: ") || line.starts_with("refused: "));
     let seen: Vec<&str> = seen.collect();
     assert!(!seen.is_empty(), "the row did not run\n{said}");
-    format!("{settings}\n  {}, {stops} stops", seen.join("\n  "))
+    format!("{settings:?}\n  {}, {stops} stops", seen.join("\n  "))
 }
 
 /// Stops a process and lets it go on. The child is not waited for meanwhile, so its number stays its own.
@@ -99,10 +73,10 @@ fn prepare(command: &mut Command, settings: &Settings) {
         Membarrier::Missing => Filter::no_membarrier(libc::ENOSYS).install_in(command),
         Membarrier::Unwanted => _ = command.env("ONDECK_NO_MEMBARRIER", "1"),
     }
-    if settings.wiping == Wiping::Handler {
+    if settings.unwiped {
         Filter::no_wiping().install_in(command);
     }
-    if settings.polls == Polls::Never {
+    if settings.unpolled {
         command.env("ONDECK_SPIN", "0,0,0,0,0");
     }
     let cpus = Linux::affinity();

@@ -1,91 +1,261 @@
-//! Rounds in which each thread wants a lock once, and then all wait for each other. After a lost wake no
-//! later unlock wakes the thread, so the round never ends.
-//!
-//! In a crowd the next unlock finds a parked thread that an earlier one has forgotten.
+//! Rounds in which each thread uses one lock once, and then all meet at a barrier. After a lost wake no later unlock wakes the
+//! thread, so the round never ends. In a crowd the next unlock finds a parked thread that an earlier one has forgotten.
 
 use std::cell::UnsafeCell;
-use std::sync::Barrier;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use fastrand::Rng;
+use ondeck::barrier::Barrier;
+use ondeck::biased::RawBiasedMutex;
+use ondeck::event::Event;
+use ondeck::fair::RawFairMutex;
+use ondeck::latch::Latch;
 use ondeck::mutex::RawMutex;
+use ondeck::once::Once;
 use ondeck::platform::{Host, Timestamp};
+use ondeck::rwlock::RawRwLock;
+use ondeck::semaphore::Semaphore;
 
 use super::disturb::{Place, waiting};
 
-/// The locks that the rounds use. The first ones meet most buckets of the standard table in their initial
-/// state.
-const LOCKS: usize = 4_096;
+/// The most rounds of each kind: a latch and a once are used up by one.
+const MOST: usize = 4_096;
+/// Half of the rounds are mutexes', and a quarter of them the reader-writer lock's.
+const KINDS: usize = 24;
+/// The first ones meet most buckets of the standard table in their initial state.
+const MUTEXES: usize = 4_096;
 
-/// A lock, and how often it was acquired.
-struct Counted<P: Host> {
-    mutex: RawMutex<P>,
+struct Family<P: Host> {
+    mutexes: Vec<RawMutex<P>>,
+    rwlock: RawRwLock<P>,
+    fair: RawFairMutex<P>,
+    biased: RawBiasedMutex<P>,
+    semaphore: Semaphore<P>,
+    event: Event<P>,
+    latches: Vec<Latch<P>>,
+    onces: Vec<Once<P>>,
+    barrier: Barrier<P>,
+    /// Sections of owners.
     count: UnsafeCell<u64>,
 }
 
-// SAFETY: only the owner of the mutex accesses the count.
-unsafe impl<P: Host> Sync for Counted<P> {}
+// SAFETY: only the owner of the round's lock writes the count, and only its owner and its readers read it.
+unsafe impl<P: Host> Sync for Family<P> {}
 
-/// One section, after some attempts with deadlines.
-fn visit<P: Host>(lock: &Counted<P>, rng: &mut Rng) {
-    // About as long as a waiter polls, so that unlocks meet threads that are about to park.
-    let nanos = rng.u64(0..40_000);
-    let deadline = Timestamp::from_nanos(P::now().as_nanos() + nanos);
-    waiting(|| {
-        if rng.bool() || !lock.mutex.try_lock_until(deadline) {
-            lock.mutex.lock();
+impl<P: Host> Family<P> {
+    fn new(threads: u32) -> Self {
+        Self {
+            mutexes: (0..MUTEXES).map(|_| RawMutex::new()).collect(),
+            rwlock: RawRwLock::new(),
+            fair: RawFairMutex::new(),
+            biased: RawBiasedMutex::new(),
+            semaphore: Semaphore::on_platform(1),
+            event: Event::on_platform(),
+            latches: (0..MOST).map(|_| Latch::on_platform(threads)).collect(),
+            onces: (0..MOST).map(|_| Once::on_platform()).collect(),
+            barrier: Barrier::on_platform(threads),
+            count: UnsafeCell::new(0),
         }
-    });
-    // SAFETY: this thread owns the lock.
-    unsafe { *lock.count.get() += 1 };
+    }
+
+    /// A section of an owner. Returns how many it is: one.
+    fn own(&self, rng: &mut Rng) -> u64 {
+        // SAFETY: the caller is the owner.
+        let before = unsafe { *self.count.get() };
+        linger::<P>(rng);
+        // SAFETY: the same.
+        unsafe { *self.count.get() = before + 1 };
+        1
+    }
+
+    /// A section of a reader.
+    fn read(&self, rng: &mut Rng) -> u64 {
+        // SAFETY: there is no writer meanwhile.
+        let count = || unsafe { self.count.get().read_volatile() };
+        let before = count();
+        linger::<P>(rng);
+        assert_eq!(before, count(), "a writer beside a reader");
+        0
+    }
+
+    /// Uses the lock of the round. Returns how many sections of an owner that was.
+    fn visit(&self, round: usize, number: usize, rng: &mut Rng) -> u64 {
+        let (latch, once) = (&self.latches[round / KINDS], &self.onces[round / KINDS]);
+        let deadline = soon::<P>(rng);
+        // SAFETY: each unlock below is of what the thread has locked just before.
+        unsafe {
+            match round % KINDS {
+                0 => {
+                    if rng.bool() || !self.fair.try_lock_until(deadline) {
+                        self.fair.lock();
+                    }
+                    let sections = self.own(rng);
+                    self.fair.unlock();
+                    sections
+                }
+                1 => {
+                    let in_time =
+                        rng.bool().then(|| self.biased.try_lock_until(deadline)).flatten();
+                    let held = in_time.unwrap_or_else(|| self.biased.lock());
+                    let sections = self.own(rng);
+                    self.biased.unlock(held);
+                    sections
+                }
+                2 => {
+                    if rng.bool() || !self.semaphore.try_acquire_by(deadline) {
+                        self.semaphore.acquire();
+                    }
+                    let sections = self.own(rng);
+                    self.semaphore.release(1);
+                    sections
+                }
+                3 => {
+                    if number == 0 {
+                        linger::<P>(rng);
+                        self.event.set();
+                    } else if rng.bool() || !self.event.wait_by(deadline) {
+                        self.event.wait();
+                    }
+                    self.barrier.wait();
+                    if number == 0 {
+                        self.event.reset();
+                    }
+                    0
+                }
+                4 => {
+                    linger::<P>(rng);
+                    latch.count_down();
+                    if rng.bool() || !latch.wait_by(deadline) {
+                        latch.wait();
+                    }
+                    0
+                }
+                5 => {
+                    let mut sections = 0;
+                    once.call_once(|| sections = self.own(rng));
+                    sections
+                }
+                6..12 => self.visit_rwlock(deadline, rng),
+                _ => {
+                    let mutex = &self.mutexes[round % MUTEXES];
+                    waiting(|| {
+                        if rng.bool() || !mutex.try_lock_until(deadline) {
+                            mutex.lock();
+                        }
+                    });
+                    let sections = self.own(rng);
+                    mutex.unlock();
+                    sections
+                }
+            }
+        }
+    }
+
+    fn visit_rwlock(&self, deadline: Timestamp, rng: &mut Rng) -> u64 {
+        let lock = &self.rwlock;
+        // SAFETY: each unlock below is of what the thread has locked just before.
+        unsafe {
+            match rng.u32(0..8) {
+                0..3 => {
+                    let in_time =
+                        rng.bool().then(|| lock.try_lock_shared_until(deadline)).flatten();
+                    let held = in_time.unwrap_or_else(|| lock.lock_shared());
+                    let sections = self.read(rng);
+                    lock.unlock_shared(held);
+                    sections
+                }
+                3 => {
+                    lock.lock_shared_recursive_counted();
+                    let sections = self.read(rng);
+                    lock.unlock_shared_counted();
+                    sections
+                }
+                4 => {
+                    lock.lock_upgradable();
+                    self.read(rng);
+                    if rng.bool() || !lock.try_upgrade_until(deadline) {
+                        lock.upgrade();
+                    }
+                    let sections = self.own(rng);
+                    lock.unlock_exclusive();
+                    sections
+                }
+                5 => {
+                    lock.lock_exclusive();
+                    let sections = self.own(rng);
+                    let held = lock.downgrade();
+                    self.read(rng);
+                    lock.unlock_shared(held);
+                    sections
+                }
+                other => {
+                    if rng.bool() || !lock.try_lock_exclusive_until(deadline) {
+                        lock.lock_exclusive();
+                    }
+                    let sections = self.own(rng);
+                    if other == 6 {
+                        lock.unlock_exclusive();
+                    } else {
+                        lock.unlock_exclusive_fair();
+                    }
+                    sections
+                }
+            }
+        }
+    }
+}
+
+/// About as long as a waiter polls, so that unlocks meet threads that are about to park.
+fn soon<P: Host>(rng: &mut Rng) -> Timestamp {
+    P::now().after(Duration::from_nanos(rng.u64(0..40_000)))
+}
+
+/// Now and then for so long that others sleep.
+fn linger<P: Host>(rng: &mut Rng) {
     match rng.u32(0..8) {
         0 => thread::sleep(Duration::from_micros(rng.u64(0..100))),
-        1..4 => {}
+        1..5 => {}
         _ => {
-            let end = P::now().as_nanos() + rng.u64(0..40_000);
-            while P::now().as_nanos() < end {
+            let end = soon::<P>(rng);
+            while P::now() < end {
                 P::pause();
             }
         }
     }
-    // SAFETY: this thread owns the lock.
-    unsafe { lock.mutex.unlock() };
 }
 
-/// Runs rounds until the time is over. Returns how many there were. Each thread first calls `begin`, with its
-/// number.
+/// Runs rounds until the time is over. Returns how many there were. Each thread first calls `begin`, with its number.
 pub fn run<P: Host>(duration: Duration, seed: u64, begin: impl Fn(usize) + Sync) -> u64 {
     let mut rng = Rng::with_seed(seed);
-    let locks: Vec<Counted<P>> =
-        (0..LOCKS).map(|_| Counted { mutex: RawMutex::new(), count: UnsafeCell::new(0) }).collect();
-    let threads = rng.usize(2..5);
-    let (barrier, last) = (Barrier::new(threads), AtomicU64::new(u64::MAX));
+    let threads = rng.usize(2..6);
+    let family = Family::<P>::new(u32::try_from(threads).expect("a few"));
+    let (last, sections) = (AtomicU64::new(u64::MAX), AtomicU64::new(0));
     let start = Instant::now();
     thread::scope(|scope| {
         for number in 0..threads {
             let mut rng = rng.fork();
-            let (locks, barrier, last, begin) = (&locks, &barrier, &last, &begin);
+            let (family, last, sections, begin) = (&family, &last, &sections, &begin);
             scope.spawn(move || {
                 let _place = Place::take();
                 begin(number);
                 for round in 0.. {
-                    visit(&locks[round as usize % LOCKS], &mut rng);
+                    let more = family.visit(round, number, &mut rng);
+                    sections.fetch_add(more, Ordering::Relaxed);
                     // This is before the barrier, so that behind it all threads know which round is the last.
-                    if number == 0 && start.elapsed() > duration {
-                        last.store(round, Ordering::Relaxed);
+                    let is_last = round + 1 == MOST * KINDS || start.elapsed() > duration;
+                    if number == 0 && is_last {
+                        last.store(round as u64, Ordering::Relaxed);
                     }
-                    barrier.wait();
-                    if last.load(Ordering::Relaxed) <= round {
+                    family.barrier.wait();
+                    if last.load(Ordering::Relaxed) <= round as u64 {
                         break;
                     }
                 }
             });
         }
     });
-    let rounds = last.into_inner() + 1;
-    let sections: u64 = locks.into_iter().map(|lock| lock.count.into_inner()).sum();
-    assert_eq!(sections, rounds * threads as u64, "two owners at once");
-    rounds
+    assert_eq!(family.count.into_inner(), sections.into_inner(), "two owners at once");
+    last.into_inner() + 1
 }

@@ -1,6 +1,7 @@
 //! One row of the matrix, in a process of its own: first its settings, then crowds, rounds, conditions, rounds of the other
 //! locks and the table for other locks in turn, while the row's disturbances go on. At the end it prints what it saw.
 
+use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -11,10 +12,9 @@ use ondeck::platform::{Estimates, Fences, Host, Linux, Platform};
 use super::checker::{Report, most_chances};
 use super::crowd::{self, Crowd, Pace};
 use super::few_buckets::{Few, INTERRUPTED, One, Two, Unmasked};
-use super::log::How;
-use super::settings::{Cpus, Membarrier, Polls, Settings, Table, Wiping};
+use super::settings::{Cpus, Membarrier, Settings, Table};
 use super::watchdog::Watchdog;
-use super::{children, delay, disturb, family, rounds, table, tokens};
+use super::{children, delay, disturb, rounds, table, tokens};
 
 /// The sums over a row.
 #[derive(Debug, Default)]
@@ -23,7 +23,6 @@ struct Sums {
     report: Report,
     signals: u64,
     rounds: u64,
-    family: u64,
     tokens: u64,
     woken: u64,
     moved: u64,
@@ -33,13 +32,13 @@ struct Sums {
 /// Runs a row. Panics if a promise was broken, and ends the process if the row hangs.
 pub fn run(settings: &Settings) {
     let limit = Duration::from_secs_f64(60.0 + 10.0 * settings.seconds);
-    let _watchdog = Watchdog::start(&settings.to_string(), limit);
+    let _watchdog = Watchdog::start(&format!("{settings:?}"), limit);
     expect_settings(settings);
     match settings.table {
-        Table::Linux => run_on::<Linux>(settings, true),
-        Table::One => run_on::<Few<One>>(settings, Few::<One>::is_wiped()),
-        Table::Two => run_on::<Few<Two>>(settings, Few::<Two>::is_wiped()),
-        Table::Unmasked => run_on::<Few<Unmasked>>(settings, Few::<Unmasked>::is_wiped()),
+        Table::Linux => run_on::<Linux>(settings),
+        Table::One => run_on::<Few<One>>(settings),
+        Table::Two => run_on::<Few<Two>>(settings),
+        Table::Unmasked => run_on::<Few<Unmasked>>(settings),
     }
 }
 
@@ -48,8 +47,10 @@ fn expect_settings(settings: &Settings) {
     if settings.membarrier != Membarrier::Allowed {
         assert!(!Linux::fences_are_asymmetric(), "membarrier is refused");
     }
-    if settings.wiping == Wiping::Handler {
-        assert!(!Few::<One>::is_wiped(), "the advice to wipe is refused");
+    if settings.unwiped {
+        // SAFETY: nothing is advised.
+        let advised = unsafe { libc::madvise(ptr::null_mut(), 0, libc::MADV_WIPEONFORK) };
+        assert_ne!(advised, 0, "the advice to wipe is refused");
     }
     let cpus = Linux::cpus();
     match settings.cpus {
@@ -58,19 +59,16 @@ fn expect_settings(settings: &Settings) {
         Cpus::Free | Cpus::Fifo => {}
     }
     let polls = Linux::polling().budget != 0;
-    assert_eq!(polls, settings.polls == Polls::Default, "the polling that was set");
+    assert_eq!(polls, !settings.unpolled, "the polling that was set");
 }
 
-fn run_on<P: Host>(settings: &Settings, is_wiped: bool) {
+fn run_on<P: Host>(settings: &Settings) {
     let mut rng = Rng::with_seed(settings.seed);
     if settings.cpus == Cpus::Fifo
         && let Err(reason) =
             thread::scope(|scope| scope.spawn(|| disturb::fifo(1)).join().expect("asks"))
     {
         println!("\nrefused: {reason}");
-    }
-    if settings.forks && !is_wiped {
-        println!("\nrefused: the kernel does not wipe memory in a forked child");
     }
     if !delay::is_counted() {
         println!("\nrefused: the kernel does not tell delays, so that bypass is not judged");
@@ -87,7 +85,7 @@ fn run_on<P: Host>(settings: &Settings, is_wiped: bool) {
                 move || disturb::send_signals(seed, over)
             });
         }
-        if settings.forks && is_wiped {
+        if settings.forks {
             let seed = rng.u64(..);
             let (over, forks) = (&over, &forks);
             scope.spawn(move || {
@@ -105,15 +103,11 @@ fn run_on<P: Host>(settings: &Settings, is_wiped: bool) {
             let seed = rng.u64(..);
             match sums.bouts % 7 {
                 0 | 3 => crowd_of::<P>(settings, length, &mut rng, &mut sums),
-                1 | 4 => {
+                1 | 4 | 5 => {
                     sums.rounds +=
                         rounds::run::<P>(length, seed, |number| prepare(settings, number));
                 }
                 2 => sums.tokens += tokens::run::<P>(length, seed),
-                5 => {
-                    sums.family +=
-                        family::run::<P>(length, seed, |number| prepare(settings, number));
-                }
                 _ => {
                     let (woken, moved) = table::run::<P>(length, seed);
                     sums.woken += woken;
@@ -126,11 +120,7 @@ fn run_on<P: Host>(settings: &Settings, is_wiped: bool) {
     });
     sums.forks = forks.into_inner();
     sums.signals = disturb::HANDLED_WAITING.load(Ordering::Relaxed);
-    assert_eq!(
-        settings.forks && is_wiped,
-        sums.forks > 0,
-        "forks happen where they were asked for"
-    );
+    assert_eq!(settings.forks, sums.forks > 0, "forks happen where they were asked for");
     say(&sums);
 }
 
@@ -172,21 +162,17 @@ fn crowd_of<P: Host>(settings: &Settings, duration: Duration, rng: &mut Rng, sum
         seed: rng.u64(..),
     };
     let report = crowd::run::<P>(&crowd, |number| prepare(settings, number));
-    sums.report.add(report.unwrap_or_else(|fault| panic!("{crowd:?}: {fault}")));
+    sums.report.add(report.unwrap_or_else(|fault| panic!("{crowd:?}: {fault:#?}")));
 }
 
 fn say(sums: &Sums) {
-    let Report { sections, by, missed, long_waits, chances } = sums.report;
-    let by: Vec<String> =
-        How::ALL.iter().zip(by).map(|(how, count)| format!("{how:?} {count}")).collect();
+    let Report { sections, long_waits, chances } = sums.report;
     println!(
-        "\nseen: {} bouts, {sections} sections ({}), {missed} attempts in vain, {long_waits} long \
-         waits of at most {chances:.0} chances, {} rounds, {} of the family, {} tokens, {} woken, {} moved, \
-         {} signals to waiters, {} waits interrupted, {} forks",
+        "\nseen: {} bouts, {sections} sections, {long_waits} long waits of at most {chances:.0} \
+         chances, {} rounds, {} tokens, {} woken, {} moved, {} signals to waiters, \
+         {} waits interrupted, {} forks",
         sums.bouts,
-        by.join(", "),
         sums.rounds,
-        sums.family,
         sums.tokens,
         sums.woken,
         sums.moved,

@@ -36,6 +36,11 @@ pub fn passes(prepare: impl FnOnce(&mut Command)) -> String {
     told
 }
 
+/// As [`passes`], with these variables in the child's environment.
+pub fn passes_with(environment: &[(&str, &str)]) {
+    passes(|child| _ = child.envs(environment.to_vec()));
+}
+
 /// Runs the calling test, which is `test`, in a process of its own.
 pub fn alone(test: impl FnOnce()) {
     if is_child() {

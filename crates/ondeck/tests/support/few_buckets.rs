@@ -1,13 +1,11 @@
 //! The real machine with a parking table of one or two buckets, so that all locks share them; and a machine on which no
 //! sleep ends with a slice, so that a lost wake is a hang.
 //!
-//! Everything but the table is [`Linux`]'s own. As with the standard table, its pages are wiped in a forked
-//! child.
+//! Everything but the table is [`Linux`]'s own.
 
 #![allow(dead_code, reason = "not every test that includes this file needs all of it")]
 
 use std::marker::PhantomData;
-use std::ptr;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
@@ -33,9 +31,8 @@ pub struct Few<T>(PhantomData<T>);
 
 /// A table.
 pub struct Place<T: Table> {
-    unlock_modes: &'static [AtomicUsize],
-    buckets: &'static [Bucket<Few<T>>],
-    is_wiped: bool,
+    unlock_modes: Vec<AtomicUsize>,
+    buckets: Vec<Bucket<Few<T>>>,
 }
 
 macro_rules! tables {
@@ -69,44 +66,11 @@ tables! {
 pub static INTERRUPTED: AtomicU64 = AtomicU64::new(0);
 
 impl<T: Table> Place<T> {
-    fn make() -> Self {
-        let bytes = T::BUCKETS * (size_of::<Bucket<Few<T>>>() + size_of::<usize>());
-        // SAFETY: a new anonymous mapping, which is aligned for anything and never unmapped. The arrays fit
-        // into it, in the order of their alignment, and all their elements are written before they are
-        // referred to.
-        unsafe {
-            let start = libc::mmap(
-                ptr::null_mut(),
-                bytes,
-                libc::PROT_READ | libc::PROT_WRITE,
-                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
-                -1,
-                0,
-            );
-            assert_ne!(start, libc::MAP_FAILED);
-            let buckets = start.cast::<Bucket<Few<T>>>();
-            let unlock_modes = buckets.add(T::BUCKETS).cast::<AtomicUsize>();
-            for index in 0..T::BUCKETS {
-                buckets.add(index).write(Bucket::new());
-                unlock_modes.add(index).write(AtomicUsize::new(0));
-            }
-            Self {
-                unlock_modes: std::slice::from_raw_parts(unlock_modes, T::BUCKETS),
-                buckets: std::slice::from_raw_parts(buckets, T::BUCKETS),
-                is_wiped: libc::madvise(start, bytes, libc::MADV_WIPEONFORK) == 0,
-            }
-        }
-    }
-
     fn get() -> &'static Self {
-        T::place().get_or_init(Self::make)
-    }
-}
-
-impl<T: Table> Few<T> {
-    /// Whether the child of a fork finds the table empty.
-    pub fn is_wiped() -> bool {
-        Place::<T>::get().is_wiped
+        T::place().get_or_init(|| Self {
+            unlock_modes: (0..T::BUCKETS).map(|_| AtomicUsize::new(0)).collect(),
+            buckets: (0..T::BUCKETS).map(|_| Bucket::new()).collect(),
+        })
     }
 }
 
@@ -129,6 +93,11 @@ unsafe impl<T: Table> Platform for Few<T> {
         fn now() -> Timestamp;
         fn ticks() -> u64;
         fn ticks_per_second() -> u64;
+        fn futex_wake(address: *const Self::AtomicU32, count: u32) -> usize;
+        fn futex_requeue(from: &Self::AtomicU32, expected: u32, wake: u32, to: *const Self::AtomicU32, move_: u32) -> Option<usize>;
+        fn ticks_in(nanos: u32) -> usize;
+        fn single_threaded() -> bool;
+        fn cpus() -> usize;
     }
 
     fn futex_wait(word: &Self::AtomicU32, expected: u32, deadline: Option<Timestamp>) -> FutexWait {
@@ -141,19 +110,9 @@ unsafe impl<T: Table> Platform for Few<T> {
         }
         outcome
     }
-
-    delegated! {
-        Linux:
-        fn futex_wake(address: *const Self::AtomicU32, count: u32) -> usize;
-        fn futex_requeue(from: &Self::AtomicU32, expected: u32, wake: u32, to: *const Self::AtomicU32, move_: u32) -> Option<usize>;
-        fn ticks_in(nanos: u32) -> usize;
-        fn single_threaded() -> bool;
-        fn cpus() -> usize;
-    }
 }
 
-// SAFETY: the table is made once, and a place in it is a function of the address. The kernel wipes it
-// in a child; where it does not, no test uses locks in one.
+// SAFETY: the table is made once, and a place in it is a function of the address. No test forks.
 unsafe impl<T: Table> Host for Few<T> {
     fn unlock_mode(address: usize) -> &'static AtomicUsize {
         &Place::<T>::get().unlock_modes[index::<T>(address)]

@@ -1,13 +1,14 @@
-//! The atomics of the hooked platform. Bytes and machine words have hooks, and pointers are counted.
+//! The atomics of the hooked platform. Bytes and machine words have hooks, reads of pointers are counted, and writes are
+//! noted.
 
 use std::fmt;
 use std::marker::PhantomData;
-use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, AtomicUsize, Ordering};
 
 use ondeck::platform::{AtomicInt, AtomicPointer};
 
 use super::Hooks;
-use super::calls::count_call;
+use super::calls::{Write, count_call, note_write};
 
 fn nothing() {}
 
@@ -15,7 +16,7 @@ macro_rules! hooked_integers {
     ($($(#[$about:meta])* $name:ident $atomic:ident $value:ident $load:path, $store:path, $swap:path;)*) => {$(
         $(#[$about])*
         #[repr(transparent)]
-        pub struct $name<H>($atomic, PhantomData<H>);
+        pub struct $name<H>(pub(super) $atomic, PhantomData<H>);
 
         impl<H> fmt::Debug for $name<H> {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -24,7 +25,9 @@ macro_rules! hooked_integers {
         }
 
         impl<H> $name<H> {
-            fn inner(&self) -> &$atomic {
+            /// The atomic, to be changed.
+            fn changed(&self) -> &$atomic {
+                note_write(Write::Change, self);
                 &self.0
             }
         }
@@ -40,14 +43,15 @@ macro_rules! hooked_integers {
                 $load(&self.0, order)
             }
             fn store(&self, value: $value, order: Ordering) {
+                note_write(Write::Store, self);
                 $store(&self.0, value, order);
             }
             fn swap(&self, value: $value, order: Ordering) -> $value {
                 $swap();
-                self.0.swap(value, order)
+                self.changed().swap(value, order)
             }
             forwarded! {
-                Self::inner =>
+                Self::changed =>
                 fn compare_exchange(now: $value, new: $value, to: Ordering, or: Ordering) -> Result<$value, $value>;
                 fn compare_exchange_weak(now: $value, new: $value, to: Ordering, or: Ordering) -> Result<$value, $value>;
                 fn fetch_add(value: $value, order: Ordering) -> $value;
@@ -62,6 +66,8 @@ macro_rules! hooked_integers {
 hooked_integers! {
     /// The byte of a lock.
     Byte AtomicU8 u8 AtomicU8::load, H::store, H::attempt;
+    /// The word of a lock or of a futex.
+    Word AtomicU32 u32 AtomicU32::load, AtomicU32::store, nothing;
     /// A machine word of the table or of a node.
     Number AtomicUsize usize H::load_number, H::store_number, nothing;
 }
@@ -85,9 +91,11 @@ unsafe impl<T: 'static> AtomicPointer<T> for Pointer<T> {
         self.0.load(order)
     }
     fn store(&self, pointer: *mut T, order: Ordering) {
+        note_write(Write::Store, self);
         self.0.store(pointer, order);
     }
     fn swap(&self, pointer: *mut T, order: Ordering) -> *mut T {
+        note_write(Write::Change, self);
         self.0.swap(pointer, order)
     }
     fn compare_exchange(
@@ -97,6 +105,7 @@ unsafe impl<T: 'static> AtomicPointer<T> for Pointer<T> {
         to: Ordering,
         or: Ordering,
     ) -> Result<*mut T, *mut T> {
+        note_write(Write::Change, self);
         self.0.compare_exchange(now, new, to, or)
     }
 }

@@ -1,6 +1,6 @@
-//! What a thread calls, counted.
+//! What a thread calls and what it writes.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 
 /// What a thread has called.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -13,8 +13,18 @@ pub struct Calls {
     pub pointers: u32,
 }
 
+/// How a word was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Write {
+    Store,
+    /// A read-modify-write.
+    Change,
+}
+
 std::thread_local! {
     static CALLS: Cell<Calls> = const { Cell::new(Calls { wakes: 0, heavy_fences: 0, pointers: 0 }) };
+    /// How each word was written, and its address, while a test wants to know that.
+    static WRITTEN: RefCell<Option<Vec<(Write, usize)>>> = const { RefCell::new(None) };
 }
 
 pub fn count_call(count: impl FnOnce(&mut Calls)) {
@@ -28,4 +38,19 @@ pub fn calls_of(work: impl FnOnce()) -> Calls {
     let before = CALLS.replace(Calls::default());
     work();
     CALLS.replace(before)
+}
+
+pub fn note_write<A>(write: Write, word: &A) {
+    WRITTEN.with_borrow_mut(|written| {
+        if let Some(written) = written {
+            written.push((write, std::ptr::from_ref(word).addr()));
+        }
+    });
+}
+
+/// What the calling thread writes in `work`, in order.
+pub fn written(work: impl FnOnce()) -> Vec<(Write, usize)> {
+    WRITTEN.set(Some(Vec::new()));
+    work();
+    WRITTEN.take().expect("as just set")
 }

@@ -19,20 +19,20 @@ mod hooks;
 
 use std::cell::Cell;
 use std::marker::PhantomData;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use ondeck::parking::{Bias, Bucket};
+use ondeck::parking::{BIASES, Bias, Bucket, Row, bias_of};
 use ondeck::platform::{
     AtomicInt, Estimates, Fences, FutexWait, Host, Linux, Platform, Threads, Timestamp,
 };
 use ondeck::spin::Polling;
 
-use atomics::{Byte, Number, Pointer};
+use atomics::{Byte, Number, Pointer, Word};
 pub use buffer::Buffer;
 use calls::count_call;
-pub use calls::{Calls, calls_of};
+pub use calls::{Calls, Write, calls_of, written};
 pub use gate::{Gate, until};
 pub use hooks::Hooks;
 pub(crate) use hooks::hooks;
@@ -46,7 +46,8 @@ pub struct Hooked<H>(PhantomData<H>);
 pub struct Place<H: Hooks> {
     unlock_mode: Number<H>,
     bucket: Bucket<Hooked<H>>,
-    bias: Bias<Hooked<H>>,
+    biases: [Bias<Hooked<H>>; BIASES],
+    rows: Vec<Row<Hooked<H>>>,
     sleeps: AtomicU32,
 }
 
@@ -55,7 +56,8 @@ impl<H: Hooks> Hooked<H> {
         H::place().get_or_init(|| Place {
             unlock_mode: AtomicInt::new(0),
             bucket: Bucket::new(),
-            bias: Bias::new(),
+            biases: std::array::from_fn(|_| Bias::new()),
+            rows: (0..H::ROWS).map(|_| Row::new()).collect(),
             sleeps: AtomicU32::new(0),
         })
     }
@@ -94,7 +96,7 @@ impl<H: Hooks> Hooked<H> {
 // would be allowed to do the same.
 unsafe impl<H: Hooks> Platform for Hooked<H> {
     type AtomicU8 = Byte<H>;
-    type AtomicU32 = AtomicU32;
+    type AtomicU32 = Word<H>;
     type AtomicUsize = Number<H>;
     type AtomicPtr<T: 'static> = Pointer<T>;
 
@@ -103,6 +105,11 @@ unsafe impl<H: Hooks> Platform for Hooked<H> {
         fn fence(order: Ordering);
         fn pause();
         fn spins(count: u32) -> u32;
+        fn now() -> Timestamp;
+        fn ticks() -> u64;
+        fn ticks_per_second() -> u64;
+        fn ticks_in(nanos: u32) -> usize;
+        fn cpus() -> usize;
     }
 
     delegated! {
@@ -110,17 +117,10 @@ unsafe impl<H: Hooks> Platform for Hooked<H> {
         fn yield_now();
     }
 
-    delegated! {
-        H:
-        fn now() -> Timestamp;
-        fn ticks() -> u64;
-        fn ticks_per_second() -> u64;
-    }
-
     fn futex_wait(word: &Self::AtomicU32, expected: u32, deadline: Option<Timestamp>) -> FutexWait {
         // Threads that wait for the bucket's lock have no deadline, and others that sleep on a word of the table may.
         if deadline.is_none() && Self::is_of_table(std::ptr::from_ref(word).addr()) {
-            return Linux::futex_wait(word, expected, deadline);
+            return Linux::futex_wait(&word.0, expected, deadline);
         }
         if let Some(outcome) = H::sleep(deadline) {
             return outcome;
@@ -142,7 +142,7 @@ unsafe impl<H: Hooks> Platform for Hooked<H> {
         loop {
             // A wake may be meant for an earlier node at this address, and the time may be the test's.
             let soon = Linux::now().after(Duration::from_millis(1));
-            let outcome = Linux::futex_wait(word, expected, Some(soon));
+            let outcome = Linux::futex_wait(&word.0, expected, Some(soon));
             if word.load(Ordering::Relaxed) != expected {
                 H::woke();
                 return outcome;
@@ -158,23 +158,21 @@ unsafe impl<H: Hooks> Platform for Hooked<H> {
             count_call(|calls| calls.wakes += 1);
             H::wakes();
         }
-        Linux::futex_wake(address, count)
+        Linux::futex_wake(address.cast(), count)
     }
-    delegated! {
-        Linux:
-        fn futex_requeue(from: &Self::AtomicU32, expected: u32, wake: u32, to: *const Self::AtomicU32, move_: u32) -> Option<usize>;
-    }
-
-    fn ticks_in(nanos: u32) -> usize {
-        H::ticks_in(nanos)
-    }
-    delegated! {
-        H:
-        fn cpus() -> usize;
+    fn futex_requeue(
+        from: &Self::AtomicU32,
+        expected: u32,
+        wake: u32,
+        to: *const Self::AtomicU32,
+        move_: u32,
+    ) -> Option<usize> {
+        Linux::futex_requeue(&from.0, expected, wake, to.cast(), move_)
     }
 }
 
-// SAFETY: there is one word, one bucket and one bias, made once. No test forks.
+// SAFETY: the table is made once, a place in it is a function of the address, and the number of a row is given to one
+// thread. No test forks.
 unsafe impl<H: Hooks> Host for Hooked<H> {
     fn unlock_mode(_: usize) -> &'static Number<H> {
         H::unlock_mode();
@@ -183,8 +181,19 @@ unsafe impl<H: Hooks> Host for Hooked<H> {
     fn bucket(_: usize) -> &'static Bucket<Self> {
         &Self::table().bucket
     }
-    fn bias(_: usize) -> Option<&'static Bias<Self>> {
-        Some(&Self::table().bias)
+    fn bias(address: usize) -> Option<&'static Bias<Self>> {
+        Some(&Self::table().biases[bias_of(address)])
+    }
+    fn row() -> Option<&'static Row<Self>> {
+        static NUMBERS: AtomicUsize = AtomicUsize::new(0);
+        std::thread_local! {
+            /// The number of a thread among those that want a row.
+            static NUMBER: usize = NUMBERS.fetch_add(1, Ordering::Relaxed);
+        }
+        (H::ROWS != 0).then(|| Self::table().rows.get(NUMBER.with(|number| *number))).flatten()
+    }
+    fn rows() -> &'static [Row<Self>] {
+        &Self::table().rows
     }
 }
 
@@ -205,6 +214,7 @@ unsafe impl<H: Hooks> Fences for Hooked<H> {
         fn presumed_light_fence();
         fn heavy_fences_are_refused() -> bool;
         fn heavy_cost_ticks() -> usize;
+        fn may_relax() -> bool;
     }
 }
 

@@ -11,6 +11,9 @@ use super::Place;
 
 /// What a test does instead of the machine, or in addition.
 pub trait Hooks: Copy + fmt::Debug + Send + Sync + 'static {
+    /// How many threads have rows, by which they can be visible readers.
+    const ROWS: usize = 0;
+
     /// Where the table is kept.
     fn place() -> &'static OnceLock<Place<Self>>;
 
@@ -96,6 +99,9 @@ pub trait Hooks: Copy + fmt::Debug + Send + Sync + 'static {
     }
     fn heavy_cost_ticks() -> usize {
         0
+    }
+    fn may_relax() -> bool {
+        false
     }
     /// 0: a thread that finds a lock locked does not read it before it polls or parks, so that its pauses
     /// tell a test whether it polls.

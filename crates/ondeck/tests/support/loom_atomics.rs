@@ -75,38 +75,27 @@ impl<A, V: Copy> Word<A, V> {
     }
 }
 
-macro_rules! loom_integer {
-    ($($name:ident $value:ident;)*) => {$(
-        pub struct $name(Word<atomic::$name, $value>, life::Life);
+macro_rules! loom_word {
+    ($($name:ident $(<$T:ident>)? of $value:ty;)*) => {$(
+        pub struct $name $(<$T>)? (Word<atomic::$name $(<$T>)?, $value>, life::Life);
 
-        impl fmt::Debug for $name {
+        impl $(<$T>)? fmt::Debug for $name $(<$T>)? {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str(stringify!($name))
             }
         }
 
-        impl $name {
-            fn address(&self) -> usize {
-                std::ptr::from_ref(self).addr()
-            }
-
+        impl $(<$T>)? $name $(<$T>)? {
             /// Before every access of an atomic.
             #[track_caller]
-            fn get(&self) -> &atomic::$name {
+            fn get(&self) -> &atomic::$name $(<$T>)? {
                 self.1.check();
                 fence::before_access();
                 self.0.atomic()
             }
-
-            /// Before every access of an atomic but a load.
-            #[track_caller]
-            fn get_to_write(&self) -> &atomic::$name {
-                readers::before_write(self.address());
-                self.get()
-            }
         }
 
-        impl Drop for $name {
+        impl $(<$T>)? Drop for $name $(<$T>)? {
             fn drop(&mut self) {
                 if std::thread::panicking() {
                     return;
@@ -117,6 +106,30 @@ macro_rules! loom_integer {
                     Word::Guarded(cell) => cell.with_mut(|_| ()),
                     Word::Hint(_) => {}
                 }
+            }
+        }
+    )*};
+}
+
+loom_word! {
+    AtomicU8 of u8;
+    AtomicU32 of u32;
+    AtomicUsize of usize;
+    AtomicPtr<T> of *mut T;
+}
+
+macro_rules! loom_integer {
+    ($($name:ident $value:ident;)*) => {$(
+        impl $name {
+            fn address(&self) -> usize {
+                std::ptr::from_ref(self).addr()
+            }
+
+            /// Before every access of an atomic but a load.
+            #[track_caller]
+            fn get_to_write(&self) -> &atomic::$name {
+                readers::before_write(self.address());
+                self.get()
             }
         }
 
@@ -201,41 +214,10 @@ loom_integer! {
     AtomicUsize usize;
 }
 
-pub struct AtomicPtr<T>(Word<atomic::AtomicPtr<T>, *mut T>, life::Life);
-
 // SAFETY: as for the standard library's type: only the pointer is shared, not what it points to.
 unsafe impl<T> Send for AtomicPtr<T> {}
 // SAFETY: as above.
 unsafe impl<T> Sync for AtomicPtr<T> {}
-
-impl<T> fmt::Debug for AtomicPtr<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("AtomicPtr")
-    }
-}
-
-impl<T> AtomicPtr<T> {
-    /// Before every access of an atomic.
-    #[track_caller]
-    fn get(&self) -> &atomic::AtomicPtr<T> {
-        self.1.check();
-        fence::before_access();
-        self.0.atomic()
-    }
-}
-
-impl<T> Drop for AtomicPtr<T> {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            return;
-        }
-        match &mut self.0 {
-            Word::Atomic(atomic) => atomic.with_mut(|_| ()),
-            Word::Guarded(cell) => cell.with_mut(|_| ()),
-            Word::Hint(_) => {}
-        }
-    }
-}
 
 // SAFETY: each method is one access, as those of the integers.
 unsafe impl<T: 'static> AtomicPointer<T> for AtomicPtr<T> {

@@ -21,14 +21,14 @@ pub enum Scope {
 }
 
 impl Filter {
-    /// Refuses `call` with `errno`. If `argument` is given, only calls with this third argument are refused.
-    pub fn refusing(call: libc::c_long, argument: Option<u32>, errno: i32) -> Self {
+    /// Refuses `call` with `errno`. If the place and the value of an argument are given, only calls with that are refused.
+    fn refusing(call: libc::c_long, argument: Option<(u32, u32)>, errno: i32) -> Self {
         Self::answering(call, argument, libc::SECCOMP_RET_ERRNO | errno as u32)
     }
 
     /// Has the calling thread's handler of `SIGSYS` run in place of `call` with this third argument.
     pub fn trapping(call: libc::c_long, argument: u32) -> Self {
-        Self::answering(call, Some(argument), libc::SECCOMP_RET_TRAP)
+        Self::answering(call, Some((2, argument)), libc::SECCOMP_RET_TRAP)
     }
 
     /// Has a [`Listener`] answer `call`.
@@ -36,20 +36,20 @@ impl Filter {
         Self::answering(call, None, libc::SECCOMP_RET_USER_NOTIF)
     }
 
-    fn answering(call: libc::c_long, argument: Option<u32>, answer: u32) -> Self {
+    fn answering(call: libc::c_long, argument: Option<(u32, u32)>, answer: u32) -> Self {
         const LOAD: u16 = (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16;
         const EQUAL: u16 = (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16;
         const RETURN: u16 = (libc::BPF_RET | libc::BPF_K) as u16;
-        /// Where `seccomp_data` has the number, and the low half of the third argument.
+        /// Where `seccomp_data` has the number, and the low half of the first argument.
         const NUMBER: u32 = 0;
-        const THIRD: u32 = 16 + 2 * 8;
+        const FIRST: u32 = 16 + if cfg!(target_endian = "big") { 4 } else { 0 };
         let step = |code, jt, jf, k| libc::sock_filter { code, jt, jf, k };
         let mut program = vec![step(LOAD, 0, 0, NUMBER)];
         match argument {
             None => program.push(step(EQUAL, 0, 1, call as u32)),
-            Some(value) => program.extend([
+            Some((place, value)) => program.extend([
                 step(EQUAL, 0, 3, call as u32),
-                step(LOAD, 0, 0, THIRD),
+                step(LOAD, 0, 0, FIRST + 8 * place),
                 step(EQUAL, 0, 1, value),
             ]),
         }
@@ -64,7 +64,7 @@ impl Filter {
 
     /// Refuses to wipe memory in a forked child.
     pub fn no_wiping() -> Self {
-        Self::refusing(libc::SYS_madvise, Some(libc::MADV_WIPEONFORK as u32), libc::EINVAL)
+        Self::refusing(libc::SYS_madvise, Some((2, libc::MADV_WIPEONFORK as u32)), libc::EINVAL)
     }
 
     /// Puts the filter in force. Allocates nothing.
@@ -137,4 +137,36 @@ impl Listener {
         let result = unsafe { libc::ioctl(self.0.as_raw_fd(), request, argument) };
         if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
     }
+}
+
+/// From now on the kernel refuses the system call of this number with `errno`, to the calling thread and to
+/// no other.
+pub fn refuse(call: libc::c_long, errno: i32) {
+    Filter::refusing(call, None, errno).install(Scope::Thread).expect("filters are allowed");
+}
+
+/// futex(2); on 32 bits there is a second call, with times of 64 bits.
+const FUTEXES: &[libc::c_long] =
+    if usize::BITS == 32 { &[libc::SYS_futex, 422] } else { &[libc::SYS_futex] };
+
+/// From now on the kernel says to the calling thread that it has no futexes.
+pub fn refuse_futexes() {
+    for &call in FUTEXES {
+        refuse(call, libc::ENOSYS);
+    }
+}
+
+/// As `refuse`, for this operation on private futexes.
+pub fn refuse_futex_operation(operation: i32, errno: i32) {
+    let operation = (operation | libc::FUTEX_PRIVATE_FLAG) as u32;
+    for &call in FUTEXES {
+        let filter = Filter::refusing(call, Some((1, operation)), errno);
+        filter.install(Scope::Thread).expect("filters are allowed");
+    }
+}
+
+/// From now on the kernel refuses the calling thread's waits for private futexes as the locks ask for them. The thread
+/// wakes others as before: with musl a thread that ends wakes itself the one that joins it.
+pub fn refuse_waits() {
+    refuse_futex_operation(libc::FUTEX_WAIT_BITSET, libc::ENOSYS);
 }

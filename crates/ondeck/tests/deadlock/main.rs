@@ -3,23 +3,16 @@
 
 #![cfg(feature = "deadlock_detection")]
 
-#[path = "support/again.rs"]
+#[path = "../support/again.rs"]
 mod again;
 #[allow(dead_code, reason = "not every test that forks uses all of it")]
-#[path = "support/fork.rs"]
+#[path = "../support/fork.rs"]
 mod copy;
 
-#[path = "deadlock/circles.rs"]
 mod circles;
-#[path = "deadlock/legal.rs"]
 mod legal;
-#[path = "deadlock/order.rs"]
 mod order;
-#[path = "deadlock/process.rs"]
 mod process;
-#[path = "deadlock/reads.rs"]
 mod reads;
-#[path = "deadlock/silence.rs"]
 mod silence;
-#[path = "deadlock/told.rs"]
 mod told;

@@ -1,25 +1,53 @@
-//! What a read of a biased lock, and the owner of a biased mutex, write: counted on a machine whose atomics tell what is written to them.
+//! What a read of a biased lock, and the owner of a biased mutex, write.
 
-#[macro_use]
-#[path = "support/delegated.rs"]
-mod delegated;
-#[path = "support/counting_platform.rs"]
-mod counting_platform;
+use std::cell::Cell;
 
-use counting_platform::{Counting, Write, written};
 use ondeck::biased::RawBiasedMutex;
 use ondeck::platform::Host;
 use ondeck::rwlock::RawRwLock;
 
+use super::hooked_platform::{Hooked, Write, hooks, written};
+
+std::thread_local! {
+    /// The time of each thread, so that a test is not disturbed by another.
+    static NOW: Cell<u64> = const { Cell::new(1) };
+}
+
+hooks! {
+    Visible {
+        const ROWS: usize = 64;
+
+        fn ticks() -> u64 {
+            NOW.get()
+        }
+        fn ticks_in(nanos: u32) -> usize {
+            nanos as usize
+        }
+        fn once_in(_count: u32) -> bool {
+            true
+        }
+        fn may_relax() -> bool {
+            true
+        }
+    }
+}
+
+type Machine = Hooked<Visible>;
+
+/// Passes longer than a lock rests.
+fn pass_time() {
+    NOW.set(NOW.get() + (1 << 40));
+}
+
 /// A lock that is biased.
-fn biased() -> RawRwLock<Counting> {
+fn biased() -> RawRwLock<Machine> {
     let lock = RawRwLock::new();
     lock.consider_bias();
     assert!(lock.is_biased(), "it has rested");
     lock
 }
 
-fn read(lock: &RawRwLock<Counting>) {
+fn read(lock: &RawRwLock<Machine>) {
     let held = lock.lock_shared();
     // SAFETY: it was just returned.
     unsafe { lock.unlock_shared(held) };
@@ -27,19 +55,24 @@ fn read(lock: &RawRwLock<Counting>) {
 
 /// Where the calling thread's row is.
 fn own_row() -> std::ops::Range<usize> {
-    let row = std::ptr::from_ref(Counting::row().expect("this machine has rows"));
-    row.addr()..row.addr() + size_of_val(Counting::row().expect("as before"))
+    let row = std::ptr::from_ref(Machine::row().expect("this machine has rows"));
+    row.addr()..row.addr() + size_of_val(Machine::row().expect("as before"))
 }
 
-#[test]
-fn a_biased_read_is_two_stores_to_the_threads_own_row() {
-    let lock = biased();
-    let writes = written(|| read(&lock));
+/// `work` makes two stores to the row, and writes nothing else.
+fn stores_to_its_row(work: impl FnOnce()) {
+    let writes = written(work);
     assert_eq!(writes.len(), 2, "{writes:?}");
     for (write, address) in writes {
         assert_eq!(write, Write::Store);
         assert!(own_row().contains(&address));
     }
+}
+
+#[test]
+fn a_biased_read_is_two_stores_to_the_threads_own_row() {
+    let lock = biased();
+    stores_to_its_row(|| read(&lock));
 }
 
 #[test]
@@ -63,7 +96,7 @@ fn another_read_of_the_same_lock_is_counted() {
 
 #[test]
 fn an_uncontended_write_changes_the_word_twice() {
-    let lock = RawRwLock::<Counting>::new();
+    let lock = RawRwLock::<Machine>::new();
     let writes = written(|| {
         lock.lock_exclusive();
         // SAFETY: this thread owns it.
@@ -82,7 +115,7 @@ fn a_lock_that_was_written_rests() {
     unsafe { lock.unlock_exclusive() };
     lock.consider_bias();
     assert!(!lock.is_biased());
-    counting_platform::pass_time();
+    pass_time();
     lock.consider_bias();
     assert!(lock.is_biased());
 }
@@ -90,7 +123,7 @@ fn a_lock_that_was_written_rests() {
 /// The owner makes no read-modify-write, and writes nothing of the mutex.
 #[test]
 fn a_section_of_the_owner_is_two_stores_to_the_threads_own_row() {
-    let mutex = RawBiasedMutex::<Counting>::new();
+    let mutex = RawBiasedMutex::<Machine>::new();
     let section = || {
         let held = mutex.lock();
         // SAFETY: it was just returned.
@@ -99,10 +132,5 @@ fn a_section_of_the_owner_is_two_stores_to_the_threads_own_row() {
     while !mutex.is_biased() {
         section();
     }
-    let writes = written(section);
-    assert_eq!(writes.len(), 2, "{writes:?}");
-    for (write, address) in writes {
-        assert_eq!(write, Write::Store);
-        assert!(own_row().contains(&address));
-    }
+    stores_to_its_row(section);
 }

@@ -5,49 +5,29 @@
 //! would hang ends with a message.
 
 #[macro_use]
-#[path = "support/delegated.rs"]
+#[path = "../support/delegated.rs"]
 mod delegated;
-#[path = "support/hooked_platform.rs"]
+#[path = "../support/hooked_platform.rs"]
 mod hooked_platform;
-#[path = "support/keys.rs"]
+#[path = "../support/keys.rs"]
 mod keys;
-#[path = "support/watchdog.rs"]
+#[path = "../support/watchdog.rs"]
 mod watchdog;
 
-#[path = "hooked/bucket_unpolled.rs"]
 mod bucket_unpolled;
-#[path = "hooked/cancel.rs"]
 mod cancel;
-#[path = "hooked/deadlines.rs"]
 mod deadlines;
-#[path = "hooked/heir.rs"]
 mod heir;
-#[path = "hooked/inlined.rs"]
 mod inlined;
-#[path = "hooked/isolation.rs"]
 mod isolation;
-#[path = "hooked/moved.rs"]
 mod moved;
-#[path = "hooked/notify_urgent.rs"]
 mod notify_urgent;
-#[path = "hooked/reborn.rs"]
 mod reborn;
-#[path = "hooked/roles.rs"]
 mod roles;
-#[path = "hooked/rwlock_chosen.rs"]
-mod rwlock_chosen;
-#[path = "hooked/rwlock_queue.rs"]
-mod rwlock_queue;
-#[path = "hooked/rwlock_turn.rs"]
-mod rwlock_turn;
-#[path = "hooked/rwlock_unpolled.rs"]
-mod rwlock_unpolled;
-#[path = "hooked/rwlock_upgradable.rs"]
-mod rwlock_upgradable;
-#[path = "hooked/slices.rs"]
+mod rwlock;
 mod slices;
-#[path = "hooked/steered.rs"]
 mod steered;
+mod visible;
 
 use std::io::Write;
 use std::time::Duration;

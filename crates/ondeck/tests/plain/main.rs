@@ -7,13 +7,12 @@
 //!
 //! `ONDECK_TEST_ROUNDS` is the number of rounds of each thread.
 
-#[path = "plain/family.rs"]
 mod family;
-#[path = "support/keys.rs"]
+#[path = "../support/keys.rs"]
 mod keys;
-#[path = "support/plain_platform.rs"]
+#[path = "../support/plain_platform.rs"]
 mod plain_platform;
-#[path = "support/watchdog.rs"]
+#[path = "../support/watchdog.rs"]
 mod watchdog;
 
 use std::cell::UnsafeCell;

@@ -1,0 +1,173 @@
+//! What many locks promise alike: sections exclude each other, and a wait or an attempt with a deadline ends not before
+//! it, and succeeds if what it waits for comes before.
+
+use std::cell::Cell;
+use std::time::{Duration, Instant};
+
+#[cfg(all(target_os = "linux", not(ondeck_system = "portable")))]
+use ondeck::PiMutex;
+use ondeck::platform::Native;
+use ondeck::{
+    Barrier, Condvar, Event, FairMutex, Latch, Mutex, Once, Parker, ReentrantMutex, RwLock,
+    Semaphore, parking, poison,
+};
+
+use crate::rest::until_at_rest;
+
+use super::watchdog;
+
+const SHORT: Duration = Duration::from_millis(5);
+
+/// So many threads add, each so often.
+fn crowd(add: impl Fn() + Sync) -> u32 {
+    const THREADS: u32 = 6;
+    const SECTIONS: u32 = 5_000;
+    watchdog::scope(|scope| {
+        for _ in 0..THREADS {
+            scope.spawn(|| (0..SECTIONS).for_each(|_| add()));
+        }
+    });
+    THREADS * SECTIONS
+}
+
+#[test]
+fn contended_increments_are_all_there() {
+    let mutex = Mutex::new(0);
+    assert_eq!(crowd(|| *mutex.lock() += 1), *mutex.lock());
+    until_at_rest(&raw const mutex);
+    let fair = FairMutex::new(0);
+    assert_eq!(crowd(|| *fair.lock() += 1), *fair.lock());
+    until_at_rest(&raw const fair);
+    let reentrant = ReentrantMutex::new(Cell::new(0));
+    let sections = crowd(|| {
+        let outer = reentrant.lock();
+        let inner = reentrant.lock();
+        inner.set(inner.get() + 1);
+        drop(outer);
+        inner.set(inner.get() + 1);
+    });
+    assert_eq!(2 * sections, reentrant.lock().get());
+    let lock = poison::RwLock::new(0);
+    let sections = crowd(|| {
+        *lock.write().expect("no panic") += 1;
+        assert!(*lock.read().expect("no panic") > 0);
+    });
+    assert_eq!(sections, lock.into_inner().expect("no panic"));
+    #[cfg(all(target_os = "linux", not(ondeck_system = "portable")))]
+    {
+        let pi = PiMutex::new(0);
+        assert_eq!(crowd(|| *pi.lock() += 1), *pi.lock());
+    }
+}
+
+/// By each of its two methods a wait or an attempt fails when its time is over, and not before.
+fn fails_in_time(what: &str, lasting: impl Fn(Duration) -> bool, until: impl Fn(Instant) -> bool) {
+    let start = Instant::now();
+    assert!(!lasting(SHORT), "{what}: there is nothing to be had");
+    assert!(start.elapsed() >= SHORT, "{what}");
+    let deadline = Instant::now() + SHORT;
+    assert!(!until(deadline), "{what}: there is nothing to be had");
+    assert!(Instant::now() >= deadline, "{what}");
+    assert!(!until(deadline), "{what}: the deadline has long passed");
+    assert!(!lasting(Duration::ZERO), "{what}");
+}
+
+#[test]
+fn none_ends_before_its_deadline() {
+    let (mutex, fair) = (Mutex::new(()), FairMutex::new(()));
+    let (reentrant, lock) = (ReentrantMutex::new(()), RwLock::new(()));
+    let guards = (mutex.lock(), fair.lock(), reentrant.lock(), lock.write());
+    let (event, latch, once) = (Event::new(), Latch::new(1), Once::new());
+    let (barrier, semaphore) = (Barrier::new(2), Semaphore::new(1));
+    #[cfg(all(target_os = "linux", not(ondeck_system = "portable")))]
+    let pi = PiMutex::new(());
+    #[cfg(all(target_os = "linux", not(ondeck_system = "portable")))]
+    let _owned = pi.lock();
+    watchdog::scope(|scope| {
+        scope.spawn(|| {
+            fails_in_time(
+                "a mutex",
+                |time| mutex.try_lock_for(time).is_some(),
+                |end| mutex.try_lock_until(end).is_some(),
+            );
+            fails_in_time(
+                "a fair mutex",
+                |time| fair.try_lock_for(time).is_some(),
+                |end| fair.try_lock_until(end).is_some(),
+            );
+            fails_in_time(
+                "a reentrant mutex",
+                |time| reentrant.try_lock_for(time).is_some(),
+                |end| reentrant.try_lock_until(end).is_some(),
+            );
+            #[cfg(all(target_os = "linux", not(ondeck_system = "portable")))]
+            fails_in_time(
+                "a mutex with priority inheritance",
+                |time| pi.try_lock_for(time).is_some(),
+                |end| pi.try_lock_until(end).is_some(),
+            );
+            fails_in_time(
+                "a reader",
+                |time| lock.try_read_for(time).is_some(),
+                |end| lock.try_read_until(end).is_some(),
+            );
+            fails_in_time("an event", |time| event.wait_for(time), |end| event.wait_until(end));
+            fails_in_time("a latch", |time| latch.wait_for(time), |end| latch.wait_until(end));
+            fails_in_time("a once", |time| once.wait_for(time), |end| once.wait_until(end));
+            fails_in_time(
+                "a barrier",
+                |time| barrier.wait_for(time).is_some(),
+                |end| barrier.wait_until(end).is_some(),
+            );
+            fails_in_time(
+                "a semaphore",
+                |time| semaphore.try_acquire_many_for(2, time),
+                |end| semaphore.try_acquire_many_until(2, end),
+            );
+            let parker = Parker::new();
+            fails_in_time("a parker", |time| parker.park_for(time), |end| parker.park_until(end));
+            let (own, condvar) = (Mutex::new(()), Condvar::new());
+            fails_in_time(
+                "a condition variable",
+                |time| !condvar.wait_for(&mut own.lock(), time).timed_out(),
+                |end| !condvar.wait_until(&mut own.lock(), end).timed_out(),
+            );
+        });
+    });
+    drop(guards);
+    assert!(mutex.try_lock_for(Duration::ZERO).is_some(), "a free lock needs no time");
+    assert!(mutex.try_lock_until(Instant::now()).is_some(), "nor does it need a deadline");
+    assert!(fair.try_lock_for(Duration::ZERO).is_some());
+    assert!(semaphore.try_acquire_until(Instant::now()));
+    until_at_rest(&raw const mutex);
+    until_at_rest(&raw const fair);
+}
+
+/// A thread waits at `place` for very long, another one gives up meanwhile, and then `come` lets the first one go on.
+fn succeeds_in_time<T: Sync>(place: &T, wait: fn(&T, Duration) -> bool, come: impl FnOnce()) {
+    let address = std::ptr::from_ref(place).addr();
+    watchdog::scope(|scope| {
+        let waiter = scope.spawn(|| wait(place, Duration::MAX));
+        while parking::waiting::<Native>(address) != 1 {
+            std::thread::yield_now();
+        }
+        assert!(!wait(place, SHORT));
+        come();
+        assert!(waiter.join().expect("no panic"));
+    });
+    until_at_rest(place);
+}
+
+#[test]
+fn what_comes_before_the_deadline_is_had_although_others_give_up() {
+    let (event, once) = (Event::new(), Once::new());
+    succeeds_in_time(&event, Event::wait_for, || event.set());
+    succeeds_in_time(&once, Once::wait_for, || once.call_once(|| ()));
+    let latch = Latch::new(2);
+    succeeds_in_time(&latch, Latch::wait_for, || latch.count_down_by(2));
+    let semaphore = Semaphore::new(0);
+    succeeds_in_time(&semaphore, Semaphore::try_acquire_for, || semaphore.release(1));
+    let fair = FairMutex::new(());
+    let guard = fair.lock();
+    succeeds_in_time(&fair, |fair, time| fair.try_lock_for(time).is_some(), || drop(guard));
+}

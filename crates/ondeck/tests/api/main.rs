@@ -1,0 +1,65 @@
+//! What programs and other libraries' locks use: the mutex, the condition variable and the parking table. Most
+//! tests share the process and its table. A test that needs a process of its own runs itself again as a child
+//! (`support/again.rs`).
+
+#[path = "../support/again.rs"]
+mod again;
+#[cfg(unix)]
+#[path = "../support/fork.rs"]
+mod copy;
+#[path = "../support/hold.rs"]
+mod hold;
+#[path = "../support/keys.rs"]
+mod keys;
+#[path = "../support/line.rs"]
+mod line;
+#[path = "../support/rest.rs"]
+mod rest;
+#[path = "../support/watchdog.rs"]
+mod watchdog;
+
+mod alike;
+mod barrier;
+mod biased;
+mod combining;
+mod condvar;
+mod event;
+mod fair;
+#[cfg(unix)]
+mod fork;
+mod latch;
+#[cfg(debug_assertions)]
+mod misuse;
+mod mutex;
+mod once;
+mod parker;
+mod parking;
+mod poison;
+mod reentrant;
+mod rwlock;
+mod rwlock_forgotten;
+mod semaphore;
+mod tokens;
+
+// What needs the kernel's calls, or pages of its own.
+cfg_select! {
+    all(target_os = "linux", not(ondeck_system = "portable")) => {
+        #[path = "../support/asleep.rs"]
+        mod asleep;
+        #[path = "../support/seccomp.rs"]
+        mod seccomp;
+        mod hangs;
+        #[cfg(target_pointer_width = "64")]
+        mod ipc;
+        #[cfg(target_arch = "x86_64")]
+        mod ipc_steps;
+        mod lifetime;
+        mod no_membarrier;
+        mod one_cpu;
+        mod pi;
+        mod rwlock_counts;
+        mod suite;
+        mod two_buckets;
+    }
+    _ => {}
+}

@@ -1,0 +1,338 @@
+//! The reader-writer lock: which thread has its turn, how much is done under the lock of a bucket, which other locks share, and
+//! how threads wait that do not poll.
+
+use std::cell::Cell;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use ondeck::platform::{FutexWait, Linux, Platform, Timestamp};
+use ondeck::rwlock::RawRwLock;
+use ondeck::spin::Polling;
+
+use super::hooked_platform::{Gate, Hooked, Hooks, calls_of, hooks, until};
+use super::{no_polling, watched};
+
+type Lock<H> = RawRwLock<Hooked<H>>;
+
+fn leaked<H: Hooks>() -> &'static Lock<H> {
+    Box::leak(Box::new(RawRwLock::new()))
+}
+
+/// A section of a reader.
+fn read<H: Hooks>(lock: &Lock<H>) {
+    lock.lock_shared_counted();
+    // SAFETY: it was just taken.
+    unsafe { lock.unlock_shared_counted() };
+}
+
+/// A section of a writer.
+fn write<H: Hooks>(lock: &Lock<H>) {
+    lock.lock_exclusive();
+    end_write(lock);
+}
+
+fn end_write<H: Hooks>(lock: &Lock<H>) {
+    // SAFETY: the tests unlock what they have locked.
+    unsafe { lock.unlock_exclusive() };
+}
+
+/// Where the thread that unlocks stops: it has told the first of two readers, and not yet the second.
+static HALF_WAY: Gate = Gate::new();
+/// Whether the second reader is about to sleep for the first time.
+static IS_PARKED: AtomicBool = AtomicBool::new(false);
+/// How often it has slept with an end after it was chosen.
+static LOOKS: AtomicU32 = AtomicU32::new(0);
+/// Whether it sleeps until it is told.
+static SLEEPS: AtomicBool = AtomicBool::new(false);
+
+std::thread_local! {
+    static IS_SECOND: Cell<bool> = const { Cell::new(false) };
+}
+
+hooks! {
+    Chosen {
+        fn sleep(end: Option<Timestamp>) -> Option<FutexWait> {
+            if !IS_SECOND.get() {
+                return None;
+            }
+            if end.is_none() {
+                SLEEPS.store(true, Ordering::SeqCst);
+                return None;
+            }
+            if IS_PARKED.swap(true, Ordering::SeqCst) {
+                LOOKS.fetch_add(1, Ordering::SeqCst);
+            }
+            HALF_WAY.until_reached();
+            Some(FutexWait::TimedOut)
+        }
+        fn wakes() {
+            HALF_WAY.pass();
+        }
+        fn polling() -> Polling {
+            no_polling()
+        }
+    }
+}
+
+/// A reader was chosen to go on, but is not told yet: the thread that is to tell it may have lost its CPU.
+#[test]
+fn a_chosen_reader_sleeps_until_it_is_told() {
+    let _watchdog = watched();
+    let lock = leaked::<Chosen>();
+    let reader = |is_second| {
+        thread::spawn(move || {
+            IS_SECOND.set(is_second);
+            read(lock);
+        })
+    };
+    lock.lock_exclusive();
+    let first = reader(false);
+    Hooked::<Chosen>::until_sleeps(1);
+    let second = reader(true);
+    until(|| IS_PARKED.load(Ordering::SeqCst));
+    let writer = thread::spawn(move || {
+        HALF_WAY.stop_me();
+        // SAFETY: the thread that locked it leaves the unlock to this one.
+        unsafe { lock.unlock_exclusive_fair() };
+    });
+    HALF_WAY.until_reached();
+    until(|| SLEEPS.load(Ordering::SeqCst) || LOOKS.load(Ordering::SeqCst) > 10);
+    assert!(SLEEPS.load(Ordering::SeqCst), "it looks again and again");
+    HALF_WAY.open();
+    for thread in [first, second, writer] {
+        thread.join().expect("no panic");
+    }
+    assert!(!lock.is_locked());
+}
+
+hooks! {
+    Queue {
+        fn polling() -> Polling {
+            no_polling()
+        }
+    }
+}
+
+/// The queue is a reader, many writers, and many readers. All readers are handed the lock.
+#[test]
+fn readers_are_chosen_in_time_proportional_to_the_queue() {
+    /// As many writers wait, and as many readers after them.
+    const WRITERS: u32 = 40;
+    /// Pointers for each thread in the queue: a few walks through it, and what it takes to unlink one.
+    const FEW: u32 = 15;
+    let _watchdog = watched();
+    let lock = leaked::<Queue>();
+    lock.lock_exclusive();
+    let mut threads = Vec::new();
+    for number in 0..=2 * WRITERS {
+        let writes = (1..=WRITERS).contains(&number);
+        threads.push(thread::spawn(move || if writes { write(lock) } else { read(lock) }));
+        Hooked::<Queue>::until_sleeps(number + 1);
+    }
+    // SAFETY: this thread owns it.
+    let calls = calls_of(|| unsafe { lock.unlock_exclusive_fair() });
+    assert_eq!(calls.wakes, WRITERS + 2, "the readers, and the oldest writer");
+    assert!(calls.pointers < FEW * threads.len() as u32, "{calls:?}");
+    for thread in threads {
+        thread.join().expect("no panic");
+    }
+    assert!(!lock.is_locked());
+}
+
+std::thread_local! {
+    /// How often this thread has paused.
+    static PAUSES: Cell<u32> = const { Cell::new(0) };
+}
+
+hooks! {
+    Unpolled {
+        fn pause() {
+            PAUSES.set(PAUSES.get() + 1);
+            Linux::pause();
+        }
+        fn polling() -> Polling {
+            no_polling()
+        }
+        // A short section would take a hundred turns.
+        fn transfer_ticks() -> usize {
+            Linux::ticks_in(100_000)
+        }
+    }
+}
+
+/// Where no thread polls, as with `ONDECK_SPIN=0` or on one CPU: a thread that finds the lock taken does not read it again
+/// and again before it parks.
+#[test]
+fn a_thread_that_does_not_poll_parks_without_a_pause() {
+    let _watchdog = watched();
+    let lock = leaked::<Unpolled>();
+    lock.lock_exclusive();
+    let pauses = thread::scope(|scope| {
+        let waits = scope.spawn(|| {
+            write(lock);
+            PAUSES.get()
+        });
+        Hooked::<Unpolled>::until_sleeps(1);
+        end_write(lock);
+        waits.join().expect("no panic")
+    });
+    assert_eq!(pauses, 0);
+}
+
+static NOW: AtomicU64 = AtomicU64::new(1 << 40);
+static IS_LATE: AtomicBool = AtomicBool::new(false);
+static TIMED_SLEEPS: AtomicU32 = AtomicU32::new(0);
+static TIMES_OUT: AtomicBool = AtomicBool::new(false);
+
+std::thread_local! {
+    static STARVED: Cell<bool> = const { Cell::new(false) };
+    static TIMED: Cell<bool> = const { Cell::new(false) };
+    static PASSED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// The tests of turns share their machine and its time.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+const OVERDUE: u64 = 1_000_000;
+
+hooks! {
+    /// Time passes only where a test says so.
+    Turns {
+        fn ticks() -> u64 {
+            NOW.load(Ordering::SeqCst)
+        }
+        fn ticks_in(nanos: u32) -> usize {
+            nanos as usize
+        }
+        fn polling() -> Polling {
+            no_polling()
+        }
+        fn now() -> Timestamp {
+            let late = if PASSED.get() { Duration::from_secs(2_000) } else { Duration::ZERO };
+            Linux::now().after(late)
+        }
+        fn woke() {
+            if STARVED.get() {
+                until(|| !IS_LATE.load(Ordering::SeqCst));
+            }
+        }
+        fn sleep(_until: Option<Timestamp>) -> Option<FutexWait> {
+            TIMED.get().then(|| {
+                TIMED_SLEEPS.fetch_add(1, Ordering::SeqCst);
+                until(|| TIMES_OUT.load(Ordering::SeqCst));
+                PASSED.set(true);
+                FutexWait::TimedOut
+            })
+        }
+    }
+}
+
+type Machine = Hooked<Turns>;
+
+/// Whether the thread that was woken for its age is late to compete.
+fn set_late(is_late: bool) {
+    IS_LATE.store(is_late, Ordering::SeqCst);
+}
+
+/// A thread that was woken for its age and competed in vain keeps its turn, although others come later, with short
+/// deadlines.
+#[test]
+fn the_turn_of_a_writer_is_not_put_off_by_one_that_parks_while_it_is_awake() {
+    const MOST: u32 = 50;
+    let _watchdog = watched();
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let lock = &Lock::<Turns>::new();
+    let begun = NOW.load(Ordering::SeqCst);
+    lock.lock_exclusive();
+    let mut turns = 0;
+    thread::scope(|scope| {
+        let sleeps = Machine::sleeps();
+        scope.spawn(move || {
+            STARVED.set(true);
+            write(lock);
+        });
+        Machine::until_sleeps(sleeps + 1);
+        loop {
+            turns += 1;
+            NOW.fetch_add(OVERDUE * 3 / 10, Ordering::SeqCst);
+            set_late(true);
+            end_write(lock);
+            let handed = !lock.try_lock_exclusive();
+            if handed || turns == MOST {
+                set_late(false);
+                if !handed {
+                    end_write(lock);
+                }
+                break;
+            }
+            thread::scope(|scope| {
+                let (sleeps, timed) = (Machine::sleeps(), TIMED_SLEEPS.load(Ordering::SeqCst));
+                TIMES_OUT.store(false, Ordering::SeqCst);
+                scope.spawn(move || {
+                    TIMED.set(true);
+                    let soon = Linux::now().after(Duration::from_secs(1_000));
+                    assert!(!lock.try_lock_exclusive_until(soon));
+                });
+                until(|| TIMED_SLEEPS.load(Ordering::SeqCst) > timed);
+                set_late(false);
+                Machine::until_sleeps(sleeps + 1);
+                TIMES_OUT.store(true, Ordering::SeqCst);
+            });
+        }
+    });
+    let waited = NOW.load(Ordering::SeqCst) - begun;
+    assert!(turns < 10, "{turns} turns, {waited} ns");
+}
+
+/// One thread makes its upgradable read a write and back, again and again, with hardly a pause. A reader parks during
+/// each write, and a writer is overdue.
+#[test]
+fn readers_beside_an_upgradable_one_do_not_take_the_turn_of_a_writer() {
+    const MOST: u32 = 20;
+    let _watchdog = watched();
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let lock = &Lock::<Turns>::new();
+    let mut turns = 0;
+    thread::scope(|scope| {
+        lock.lock_upgradable();
+        // SAFETY: locked above.
+        unsafe { lock.upgrade() };
+        let sleeps = Machine::sleeps();
+        scope.spawn(|| {
+            STARVED.set(true);
+            write(lock);
+        });
+        Machine::until_sleeps(sleeps + 1);
+        loop {
+            turns += 1;
+            let sleeps = Machine::sleeps();
+            let reader = scope.spawn(|| read(lock));
+            Machine::until_sleeps(sleeps + 1);
+            NOW.fetch_add(2 * OVERDUE, Ordering::SeqCst);
+            // SAFETY: this thread owns the lock.
+            unsafe { lock.downgrade_to_upgradable() };
+            reader.join().expect("no panic");
+            set_late(true);
+            // SAFETY: this thread has the upgradable read.
+            unsafe { lock.unlock_upgradable() };
+            let handed = !lock.try_lock_upgradable();
+            if handed || turns == MOST {
+                if !handed {
+                    // SAFETY: this thread has the upgradable read.
+                    unsafe { lock.unlock_upgradable() };
+                }
+                set_late(false);
+                break;
+            }
+            // SAFETY: as above.
+            unsafe { lock.upgrade() };
+            let sleeps = Machine::sleeps();
+            set_late(false);
+            // It competes in vain, and parks again.
+            Machine::until_sleeps(sleeps + 1);
+        }
+    });
+    assert_eq!(turns, 1, "the overdue writer was passed over");
+}

@@ -1,0 +1,33 @@
+//! The mutex, its condition variable and the parking table under the loom model checker.
+//!
+//! Beside each test is its bound of involuntary switches in an execution; `cargo test` explores one fewer,
+//! `ci/loom.sh` all. The memory model is loom's, and `docs/verification.md` says what it does not show.
+//! `ci/mutants.sh` shows that each of these tests can fail.
+
+#[path = "../support/loom_platform.rs"]
+mod loom_platform;
+
+mod barrier;
+mod biased;
+mod cancel;
+mod combining;
+mod condvar;
+mod condvar_freed;
+mod deadline;
+mod event;
+mod fair;
+mod guarded;
+mod latch;
+mod mutex;
+mod once;
+mod parker;
+mod parking;
+mod request;
+mod reused;
+mod rwlock;
+mod rwlock_given_up;
+mod rwlock_scenario;
+mod rwlock_visible;
+mod scenario;
+mod semaphore;
+mod tokens;

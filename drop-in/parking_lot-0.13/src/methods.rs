@@ -1,0 +1,86 @@
+//! What the traits of `lock_api` 0.5 ask of each kind of method: see `mutexes.rs`.
+
+macro_rules! guards {
+    (of a mutex) => {
+        type Guard = GuardMarker;
+    };
+    (of a reader-writer lock) => {
+        type SharedGuard = GuardMarker;
+        type ExclusiveGuard = GuardMarker;
+    };
+    (of an upgradable reader) => {
+        type UpgradableGuard = GuardMarker;
+    };
+}
+
+/// Methods that wait.
+macro_rules! locks {
+    (|$self:ident| $($name:ident => $does:expr;)*) => {$(
+        #[inline]
+        fn $name(&$self) -> GuardMarker {
+            $does;
+            GuardMarker::new()
+        }
+    )*};
+}
+
+/// Methods that may fail, or whose time may be over.
+macro_rules! attempts {
+    (|$self:ident| $($name:ident($($arg:ident: $Arg:ty)?) => $does:expr;)*) => {$(
+        #[inline]
+        fn $name(&$self $(, $arg: $Arg)?) -> Option<GuardMarker> {
+            ($does).then(GuardMarker::new)
+        }
+    )*};
+}
+
+/// Methods of a thread that unlocks.
+macro_rules! unlocks {
+    (|$self:ident| $($name:ident => $does:expr;)*) => {$(
+        #[inline]
+        unsafe fn $name(&$self, _: GuardMarker) {
+            // SAFETY: as the caller promises.
+            unsafe { $does };
+        }
+    )*};
+}
+
+/// Methods of a thread that unlocks and locks again.
+macro_rules! bumps {
+    (|$self:ident| $($name:ident => $does:expr;)*) => {$(
+        #[inline]
+        unsafe fn $name(&$self, _: &mut GuardMarker) {
+            // SAFETY: as the caller promises.
+            unsafe { $does };
+        }
+    )*};
+}
+
+/// Methods of a thread that holds the lock in another way afterwards.
+macro_rules! changes {
+    (|$self:ident| $($name:ident => $does:expr;)*) => {$(
+        #[inline]
+        unsafe fn $name(&$self, held: GuardMarker) -> GuardMarker {
+            // SAFETY: as the caller promises.
+            unsafe { $does };
+            held
+        }
+    )*};
+}
+
+/// Upgrades that may fail: then the caller has what it had before.
+macro_rules! upgrades {
+    (|$self:ident| $($name:ident($($arg:ident: $Arg:ty)?) => $does:expr;)*) => {$(
+        #[inline]
+        unsafe fn $name(
+            &$self,
+            held: GuardMarker
+            $(, $arg: $Arg)?
+        ) -> Result<GuardMarker, GuardMarker> {
+            // SAFETY: as the caller promises.
+            if unsafe { $does } { Ok(held) } else { Err(held) }
+        }
+    )*};
+}
+
+pub(crate) use {attempts, bumps, changes, guards, locks, unlocks, upgrades};

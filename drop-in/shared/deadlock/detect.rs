@@ -1,0 +1,150 @@
+//! What the locks tell crate `ondeck-deadlock`, and what programs ask.
+//!
+//! Only deadlocks that have come about are asked for. Orders of locks are not looked at, and nothing is printed.
+
+use std::cell::Cell;
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, ThreadId};
+
+use backtrace::Backtrace;
+use ondeck_deadlock::{Attempt, Ends, Held, Lock, LockKind, Mode, Want};
+
+/// The lock at `key`. The first that is named switches detection on.
+fn lock(key: usize) -> Lock {
+    if !ondeck_deadlock::is_on() {
+        ondeck_deadlock::enable(Mode::Report);
+    }
+    Lock { address: key, kind: LockKind::Mutex }
+}
+
+/// Takes the lock at `key`: by `attempt`, or else by `block`; says whether that succeeded.
+pub(crate) fn acquire(
+    key: usize,
+    want: Want,
+    ends: Ends,
+    attempt: impl FnOnce() -> bool,
+    block: impl FnOnce() -> bool,
+) -> bool {
+    try_acquire(key, want, || attempt() || waits(key, want, ends, |_| block()))
+}
+
+/// Takes the lock at `key` if `attempt` does; says whether it did.
+pub(crate) fn try_acquire(key: usize, want: Want, attempt: impl FnOnce() -> bool) -> bool {
+    let has = attempt();
+    if has {
+        acquired(key, want);
+    }
+    has
+}
+
+/// The calling thread has taken the lock at `key`.
+pub(crate) fn acquired(key: usize, want: Want) {
+    ondeck_deadlock::acquired(lock(key), want.held());
+}
+
+/// The calling thread is about to give the lock at `key` up.
+pub(crate) fn releases(key: usize, held: Held) {
+    ondeck_deadlock::released(lock(key), held);
+}
+
+/// The calling thread holds the lock at `key` in another way from now on.
+#[allow(dead_code, reason = "the parking table has one way to hold a resource")]
+pub(crate) fn changes(key: usize, from: Held, to: Held) {
+    ondeck_deadlock::changed(lock(key), from, to);
+}
+
+/// Where each waiting thread began to wait, without names.
+fn stacks() -> MutexGuard<'static, HashMap<ThreadId, Backtrace>> {
+    static STACKS: LazyLock<Mutex<HashMap<ThreadId, Backtrace>>> = LazyLock::new(Mutex::default);
+    // No panic leaves it half changed.
+    STACKS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A wait, until it is over or dropped.
+pub(crate) struct Wait(Cell<Option<Attempt>>);
+
+impl Wait {
+    /// A wait with a deadline is in no deadlock, and is not entered.
+    fn begin(key: usize, want: Want, ends: Ends) -> Self {
+        if ends == Ends::AtADeadline {
+            return Self(Cell::new(None));
+        }
+        let lock = lock(key);
+        let mut attempt =
+            ondeck_deadlock::with_ignored(|| ondeck_deadlock::begin(lock, want, ends));
+        let stack = Backtrace::new_unresolved();
+        stacks().insert(thread::current().id(), stack);
+        // It enters the wait, and does not look for a deadlock: the program asks for them.
+        attempt.waits_for_condition();
+        Self(Cell::new(Some(attempt)))
+    }
+
+    /// The calling thread waits no more.
+    pub(crate) fn is_over(&self) {
+        if self.0.take().is_some() {
+            stacks().remove(&thread::current().id());
+        }
+    }
+}
+
+impl Drop for Wait {
+    /// Also if what was waited for unwinds, as that of a once that is poisoned does.
+    fn drop(&mut self) {
+        self.is_over();
+    }
+}
+
+/// Runs `block`, which waits for the lock at `key` without taking it.
+pub(crate) fn waits<T>(key: usize, want: Want, ends: Ends, block: impl FnOnce(&Wait) -> T) -> T {
+    block(&Wait::begin(key, want, ends))
+}
+
+/// A thread that waits for ever.
+pub struct DeadlockedThread {
+    id: ThreadId,
+    stack: Backtrace,
+}
+
+impl DeadlockedThread {
+    /// The thread.
+    pub fn thread_id(&self) -> ThreadId {
+        self.id
+    }
+
+    /// Where it waits.
+    pub fn backtrace(&self) -> &Backtrace {
+        &self.stack
+    }
+}
+
+impl fmt::Debug for DeadlockedThread {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DeadlockedThread").field("id", &self.id).finish_non_exhaustive()
+    }
+}
+
+/// The deadlocks that were not reported before: of each, the threads that wait for each other.
+///
+/// It sees mutexes of all kinds, reader-writer locks and onces. It does not see what a thread waits for
+/// inside of [`Condvar`](crate::Condvar), nor locks of others. A thread whose wait has a deadline is in no
+/// deadlock. A guard that was forgotten holds its lock for ever.
+///
+/// The threads stay where they are.
+///
+/// # Cost
+///
+/// With the feature `deadlock_detection` each lock and each unlock enters a table that all threads share,
+/// and each wait records a stack: expect microseconds. Without it, nothing.
+pub fn check_deadlock() -> Vec<Vec<DeadlockedThread>> {
+    let thread = |edge: &ondeck_deadlock::Edge| {
+        let id = edge.thread.id?;
+        // None for a lock of another package of this kind.
+        let mut stack = stacks().get(&id).cloned().unwrap_or_else(|| Backtrace::from(Vec::new()));
+        stack.resolve();
+        Some(DeadlockedThread { id, stack })
+    };
+    let found = ondeck_deadlock::check();
+    found.iter().map(|report| report.edges.iter().filter_map(thread).collect()).collect()
+}
