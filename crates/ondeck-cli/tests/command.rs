@@ -26,8 +26,6 @@ mod shim;
 mod signals;
 #[path = "command/sim.rs"]
 mod sim;
-#[path = "command/sim_trace.rs"]
-mod sim_trace;
 #[path = "command/support.rs"]
 mod support;
 #[path = "command/trace.rs"]

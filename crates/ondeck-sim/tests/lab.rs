@@ -1,8 +1,5 @@
 //! The laboratory's workloads on a simulated machine.
 
-#[path = "lab/watched.rs"]
-mod watched;
-
 use std::time::Duration;
 
 use ondeck::spin::Polling;

@@ -10,7 +10,6 @@
 //! | `replay.rs` | what was recorded of a program, instead of workloads |
 //! | `shorter.rs` | which sections are to be shorter in it |
 //! | `why.rs` | where time went |
-//! | `trace.rs` | what threads did in one situation, moment by moment |
 
 mod campaign;
 mod chosen;
@@ -19,7 +18,6 @@ mod options;
 mod replay;
 mod shorter;
 mod sweep;
-mod trace;
 mod why;
 
 use std::time::Instant;
@@ -66,10 +64,7 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
         return Err(Error::Usage(first.message.clone() + "; " + &first.fix));
     }
     let stages = stages(options, &request, &variants, &subjects);
-    let traced = if options.trace.is_empty() { None } else { Some(trace::only(&stages)?) };
     let prepared = Prepared::open(&options.outputs)?;
-    let trace_files = trace::prepare(&options.trace)?;
-    trace_files.apart_from(&prepared)?;
 
     let mut report = empty_report(&machine, options, &request);
     if options.choice.workloads.is_some() {
@@ -89,15 +84,6 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
     output::say(format_args!("simulating {}", machine.spec().about));
     let mut progress = Progress::new(campaign::planned(&jobs));
     let found = campaign::carry_out(&jobs, &request, options.why, &mut progress);
-    let trace = traced.map(|subject| {
-        progress.note("tracing");
-        let asked = trace::Asked {
-            request: &request,
-            spec: machine.spec(),
-            simulated: simulated(&machine, options),
-        };
-        trace::simulate(&subject, asked)
-    });
     progress.finish();
 
     let why = if options.why { why::text(&jobs, &found) } else { String::new() };
@@ -109,16 +95,9 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
     report.seconds = start.elapsed().as_secs_f64();
     report.partial = interrupt.happened();
     report.locks = rows(&report, &subjects);
-    let shown = trace.as_ref().map(trace::text).unwrap_or_default();
-    let text = summary::of_bench(&report) + &why + &shown;
-    let written = trace.as_ref().map(|trace| trace::write(trace_files, trace));
+    let text = summary::of_bench(&report) + &why;
     let ending = session::finish(prepared, &report, &text);
-    let whole = written.is_none_or(|written| {
-        written.name_files();
-        written.tell_errors()
-    });
-    let traced = trace.is_none_or(|trace| !trace.partial && trace.failures.is_empty());
-    Ok(if lacking || !whole || !traced { Ending::Lacking } else { ending })
+    Ok(if lacking { Ending::Lacking } else { ending })
 }
 
 /// All stages on all machines, and those that measure what workloads cost with a lock that does nothing.
@@ -153,18 +132,13 @@ fn quick_counts(cpus: usize) -> Vec<usize> {
     counts
 }
 
-/// What stands in all that is written.
-fn simulated(machine: &MachineFile, options: &Options) -> Simulated {
-    Simulated { machine: machine.spec().name.clone(), seed: Some(options.seed) }
-}
-
 fn empty_report(machine: &MachineFile, options: &Options, request: &Request) -> Report {
     let spec = machine.spec();
     let choice = &options.choice;
     let placements = || request.placements.iter();
     Report {
         evidence: Evidence::Simulated,
-        simulated: Some(simulated(machine, options)),
+        simulated: Some(Simulated { machine: spec.name.clone(), seed: Some(options.seed) }),
         machine: machine::describe(spec),
         warnings: Vec::new(),
         settings: Settings {

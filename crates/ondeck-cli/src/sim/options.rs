@@ -22,7 +22,6 @@ Examples:
   ondeck sim --quick --sweep transfer.cross_socket=100,200,400 --machine xeon-8488cx2
   ondeck sim --quick --locks ondeck --sweep polling.budget=0,5000,measured
   ondeck sim --quick --locks mcs,ondeck --threads 96 --why
-  ondeck sim --quick --locks ondeck --threads 24 --trace ondeck.html
   ondeck sim --replay app.ondeck.json --html app.html     after `ondeck run --record`
   ondeck sim --shard 1/2 --json 1.json     and 2/2 elsewhere; `ondeck merge` combines them
 
@@ -63,7 +62,7 @@ pub(crate) struct Options {
         value_name = "FILE",
         conflicts_with_all = [
             "workloads", "work", "data", "capacity", "notify", "duration", "quick", "sweep", "why",
-            "trace", "stall_limit", "shard", "json", "csv", "jsonl", "markdown",
+            "stall_limit", "shard", "json", "csv", "jsonl", "markdown",
         ]
     )]
     pub(crate) replay: Option<PathBuf>,
@@ -76,11 +75,6 @@ pub(crate) struct Options {
     /// Say of each lock in each situation where the time of its threads went
     #[arg(long)]
     pub(crate) why: bool,
-
-    /// Write the timeline of one lock in one situation: a page (.html), events for ui.perfetto.dev
-    /// (.perfetto.json), or all numbers (.json); may be given several times
-    #[arg(long, value_name = "FILE", conflicts_with = "shard")]
-    pub(crate) trace: Vec<PathBuf>,
 
     /// Report a lock as stuck if none of its threads makes progress for so long in virtual time
     #[arg(long, value_name = "TIME", default_value = "50ms", value_parser = simulated_stall_limit)]

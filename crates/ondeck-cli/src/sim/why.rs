@@ -61,7 +61,7 @@ fn effort(found: &[Found]) -> String {
 }
 
 /// Where a series was simulated.
-pub(super) fn situation(series: &Series) -> String {
+fn situation(series: &Series) -> String {
     let params = series.params_word();
     let s = if series.threads == 1 { "" } else { "s" };
     let words = format!("{}, {} thread{s}", series.workload, series.threads);

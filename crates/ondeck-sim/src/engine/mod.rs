@@ -19,7 +19,6 @@
 //! | `atomics.rs`, `platform.rs`, `table.rs`, `estimates.rs` | [`Sim`], the platform for locks |
 //! | `costs.rs` | a machine's file as the engine reads it |
 //! | `recent.rs` | the last events of a run |
-//! | `watch.rs` | where threads were, and how they waited |
 //! | `ran.rs` | what a run leaves |
 //!
 //! # What it does not have
@@ -50,7 +49,6 @@ mod table;
 mod thread;
 pub mod time;
 mod unrest;
-pub(crate) mod watch;
 mod world;
 
 use std::rc::Rc;
@@ -69,13 +67,11 @@ pub use recent::{Listener, Recent, Step};
 pub use run::{Call, End};
 pub use thread::{State, Usage};
 pub use unrest::Unrest;
-pub use watch::{Course, Pair, Span, Wait, Watched, Way};
 
 use queue::Event;
 use recent::Ring;
 use table::Table;
 use time::{NEVER, Time, of_nanos};
-use watch::Watch;
 use world::World;
 
 /// The nanoseconds within which threads begin, as threads do that one call wakes.
@@ -102,8 +98,6 @@ pub struct Simulation<'a> {
     pub longer: Option<&'a Longer<'a>>,
     /// How many of the last events are kept for the reader of a failure.
     pub recent: usize,
-    /// Whether threads are watched: where each of them was, and how it waited.
-    pub watch: bool,
     /// What is called with each event.
     pub listener: Option<Rc<Listener>>,
 }
@@ -155,7 +149,6 @@ impl<'a> Simulation<'a> {
             limit: NEVER,
             longer: None,
             recent: 0,
-            watch: false,
             listener: None,
         }
     }
@@ -172,8 +165,7 @@ impl<'a> Simulation<'a> {
         let mut world =
             World::new(self.costs, self.seed, self.unrest.clone(), std::ptr::from_ref(&*table));
         world.polling = self.polling;
-        world.recent = Ring::new(self.recent, self.watch, self.listener.clone());
-        world.watch = self.watch.then(|| Watch::new(table.range()));
+        world.recent = Ring::new(self.recent, self.listener.clone());
         let mut rng = Rng::with_seed(self.seed ^ 0x5EED);
         let cpus = order(self.costs, jobs.len(), self.placement);
         let mut bodies = Vec::with_capacity(jobs.len());

@@ -1,7 +1,7 @@
 //! The last events of a run, for a reader who has to understand how it ended.
 //!
-//! Kept only if that was asked for: otherwise each access looks at one flag of its OS thread. By the same flag a
-//! [watch](super::watch) is told of accesses, and a [`Listener`] of all events.
+//! Events are kept, and a [`Listener`] is called with them, only if that was asked for: otherwise each access looks at one
+//! flag of its OS thread.
 
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -84,7 +84,7 @@ impl fmt::Display for Recent {
 }
 
 thread_local! {
-    /// Whether the machine that is shown to this OS thread keeps events, is watched, or has a listener.
+    /// Whether the machine that is shown to this OS thread keeps events, or has a listener.
     static KEPT: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -97,8 +97,8 @@ pub(super) struct Ring {
 }
 
 impl Ring {
-    pub(super) fn new(most: usize, is_watched: bool, listener: Option<Rc<Listener>>) -> Self {
-        KEPT.set(most != 0 || is_watched || listener.is_some());
+    pub(super) fn new(most: usize, listener: Option<Rc<Listener>>) -> Self {
+        KEPT.set(most != 0 || listener.is_some());
         Self { events: VecDeque::with_capacity(most), most, listener }
     }
 
@@ -122,9 +122,6 @@ fn keep(address: Option<usize>, step: Step) {
         && let Some(thread) = world.current
     {
         world.note(thread, address, step);
-        if let Some(address) = address {
-            world.watch_access(thread, address);
-        }
         if let Some(listener) = world.recent.listener.clone() {
             world.current = None;
             listener(thread, address, step);

@@ -61,7 +61,6 @@ pub(super) fn sleep() {
     thread.since = world.now;
     thread.remaining = 0;
     thread.usage.voluntary += 1;
-    world.watch_state(number, State::Asleep, cpu);
     world.schedule(cpu);
     suspend();
 }
@@ -98,7 +97,6 @@ impl World {
         thread.state = State::Ready;
         thread.cpu = cpu;
         self.cpus[cpu].ready.push(number);
-        self.watch_state(number, State::Ready, cpu);
         self.arm(cpu);
     }
 
@@ -239,7 +237,6 @@ impl World {
         let epoch = cpu_state.epoch;
         self.queue.push(at, Event::Resume { cpu: cpu as u32, epoch });
         self.note(number, None, Step::Start);
-        self.watch_state(number, State::Running, cpu);
         self.arm(cpu);
     }
 
@@ -371,7 +368,6 @@ impl World {
     /// A sleeping thread wants a CPU again.
     pub(super) fn wake(&mut self, number: usize) {
         assert_eq!(self.threads[number].state, State::Asleep, "thread {number} is woken");
-        self.watch_wake(number);
         let cpu = self.place_for(number);
         self.advance(cpu);
         self.advance(self.threads[number].cpu);

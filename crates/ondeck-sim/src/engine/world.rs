@@ -31,7 +31,6 @@ use super::store_buffer::{Hidden, StoreBuffer};
 use super::thread::{State, Thread, Usage};
 use super::time::{NEVER, Time};
 use super::unrest::{Unrest, Whim};
-use super::watch::Watch;
 
 /// How far a thread's clock may run ahead by pauses alone.
 const MOST_AHEAD: Time = 1_000_000;
@@ -81,7 +80,6 @@ pub(crate) struct World {
     pub(super) table: *const super::table::Table,
     pub(super) events: u64,
     pub(super) recent: Ring,
-    pub(super) watch: Option<Watch>,
     /// CPUs with stores under way.
     pub(super) storing: Set,
     /// Atomics with stores under way, by their addresses.
@@ -215,7 +213,6 @@ impl World {
             table,
             events: 0,
             recent: Ring::default(),
-            watch: None,
             storing: Set::EMPTY,
             hidden: FxHashMap::default(),
             current: None,
@@ -314,9 +311,6 @@ impl World {
 
     /// A thread that begins to be ready now, on a CPU with few others.
     pub(super) fn add_thread(&mut self, cpu: usize, allowed: Option<Set>, seed: u64) -> usize {
-        if let Some(watch) = &mut self.watch {
-            watch.add(cpu);
-        }
         self.threads.push(Thread {
             state: State::Ready,
             cpu,
@@ -349,7 +343,6 @@ impl World {
         let cpu = self.threads[number].cpu;
         self.leave(cpu);
         self.threads[number].state = State::Done;
-        self.watch_state(number, State::Done, cpu);
         self.schedule(cpu);
     }
 

@@ -4,9 +4,9 @@
 //! functions of the machine takes no time there. See [`Machine`] for what that asks of a
 //! workload.
 
+mod chosen;
 mod subjects;
 mod team;
-mod watched;
 
 use std::cell::RefCell;
 use std::time::Duration;
@@ -19,10 +19,9 @@ use ondeck_lab::work::Work;
 
 use crate::engine::time::{Time, in_nanos};
 use crate::engine::{self, Costs, Ran, Sim};
-use watched::Choosing;
 
+pub use chosen::{Chosen, Lock};
 pub use subjects::subjects;
-pub use watched::{Chosen, Lock};
 
 /// A simulated machine to measure on.
 #[derive(Clone, Debug)]
@@ -40,8 +39,6 @@ struct Present {
     setup: Setup,
     /// How many teams have run on it.
     teams: u64,
-    /// How many more runs are watched.
-    watches: usize,
     /// What the runs of teams have left that nothing has asked for yet.
     rounds: Vec<Ran>,
 }
@@ -57,22 +54,7 @@ thread_local! {
 ///
 /// If there is a machine already.
 pub fn with<R>(setup: &Setup, work: impl FnOnce() -> R) -> R {
-    run_with(setup, 0, work)
-}
-
-/// As [`with`], where the lock that was chosen stands for itself as its [subject](Chosen::subject), and that many runs of
-/// teams are watched: what [`take_rounds`] returns then has what threads did.
-///
-/// # Panics
-///
-/// As [`with`].
-pub fn with_watched<R>(setup: &Setup, chosen: Chosen, runs: usize, work: impl FnOnce() -> R) -> R {
-    let _until_then = Choosing::begin(chosen);
-    run_with(setup, runs, work)
-}
-
-fn run_with<R>(setup: &Setup, watches: usize, work: impl FnOnce() -> R) -> R {
-    let present = Present { setup: setup.clone(), teams: 0, watches, rounds: Vec::new() };
+    let present = Present { setup: setup.clone(), teams: 0, rounds: Vec::new() };
     let before = PRESENT.replace(Some(present));
     assert!(before.is_none(), "a machine within another");
     let _ends = Ends;
