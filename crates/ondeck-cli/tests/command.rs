@@ -10,8 +10,6 @@ mod campaign;
 mod files;
 #[path = "command/live.rs"]
 mod live;
-#[path = "command/machine_file.rs"]
-mod machine_file;
 #[path = "command/replay.rs"]
 mod replay;
 #[path = "command/run.rs"]
