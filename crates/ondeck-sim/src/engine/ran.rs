@@ -8,8 +8,8 @@ use super::memory::Traffic;
 use super::recent::Recent;
 use super::run::End;
 use super::thread::{State, Usage};
-use super::time::{Time, in_nanos};
 use super::world::World;
+use crate::time::{Time, in_nanos};
 
 /// What a run leaves.
 #[derive(Debug)]

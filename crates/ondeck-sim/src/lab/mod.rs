@@ -5,23 +5,22 @@
 //! workload.
 
 mod chosen;
-mod subjects;
 mod team;
 
 use std::cell::RefCell;
 use std::time::Duration;
 
-use ondeck::spin::Polling;
 use ondeck_lab::machine::Machine;
 use ondeck_lab::team::{Body, Outcome, TeamError, TeamSetting, Teams, Until};
 use ondeck_lab::usage::Usage;
 use ondeck_lab::work::Work;
+use ondeck_lab::workload::Subject;
+use ondeck_zoo::{RawLock, Visitor, locks};
 
-use crate::engine::time::{Time, in_nanos};
 use crate::engine::{self, Costs, Ran, Sim};
+use crate::time::{Time, in_nanos};
 
 pub use chosen::{Chosen, Lock};
-pub use subjects::subjects;
 
 /// A simulated machine to measure on.
 #[derive(Clone, Debug)]
@@ -30,8 +29,6 @@ pub struct Setup {
     pub costs: Costs,
     /// What all chance in it follows from.
     pub seed: u64,
-    /// How threads that wait for a lock of ondeck poll.
-    pub polling: Polling,
 }
 
 /// The machine of this OS thread, while there is one.
@@ -131,5 +128,25 @@ fn lab_usage(usage: engine::Usage, now: Time) -> Usage {
         queued: Some(duration(usage.ready)),
         voluntary: Some(usage.voluntary),
         involuntary: Some(usage.involuntary),
+    }
+}
+
+/// Every lock that runs on a simulated machine: those that run on any machine, and those for which the kernel keeps
+/// the queue.
+pub fn subjects() -> Vec<Subject> {
+    let mut subjects = Subject::of_every_kind_on::<Sim>();
+    let mutexes =
+        subjects.iter().take_while(|subject| subject.kind == ondeck_zoo::Kind::Mutex).count();
+    let mut of_kernel = Collect(Vec::new());
+    locks::for_each_pi::<Sim>(&mut of_kernel);
+    subjects.splice(mutexes..mutexes, of_kernel.0);
+    subjects
+}
+
+struct Collect(Vec<Subject>);
+
+impl Visitor<Sim> for Collect {
+    fn visit<L: RawLock<Sim>>(&mut self) {
+        self.0.push(Subject::of::<Sim, L>());
     }
 }

@@ -12,8 +12,8 @@ use ondeck_lab::team::{Body, Outcome, Shared, TeamError, TeamSetting, Until};
 use ondeck_lab::usage::Usage;
 
 use super::{PRESENT, Setup};
-use crate::engine::time::{Time, in_nanos, of_nanos};
 use crate::engine::{Call, End, Job, Ran, Set, Sim, Simulation};
+use crate::time::{Time, in_nanos, of_nanos};
 
 /// So much of a round's length passes before it is watched: all threads have begun by then, and those that park have
 /// parked.
@@ -81,7 +81,6 @@ pub(super) fn run<T: Send + 'static>(
     }
     let mut simulation =
         Simulation::new(&setup.costs, setup.seed.wrapping_add(team.wrapping_mul(NEXT_SEED)));
-    simulation.polling = setup.polling;
     // A counted run may take long; the time in which no thread makes progress is not watched.
     simulation.limit = match until {
         Until::Elapsed(_) => end.saturating_add(stall),
