@@ -30,7 +30,6 @@ mod generate;
 mod interrupt;
 mod list;
 mod live;
-mod machine_file;
 mod merge;
 mod output;
 mod progress;

@@ -10,8 +10,6 @@ mod campaign;
 mod files;
 #[path = "command/live.rs"]
 mod live;
-#[path = "command/machine_file.rs"]
-mod machine_file;
 #[path = "command/replay.rs"]
 mod replay;
 #[path = "command/run.rs"]
@@ -26,8 +24,6 @@ mod shim;
 mod signals;
 #[path = "command/sim.rs"]
 mod sim;
-#[path = "command/sim_trace.rs"]
-mod sim_trace;
 #[path = "command/support.rs"]
 mod support;
 #[path = "command/trace.rs"]

@@ -1,6 +1,6 @@
 //! The file of a recording, as `ondeck run --record` writes it: JSON.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
@@ -8,6 +8,8 @@ use serde::{Deserialize, Serialize};
 const KIND: &str = "ondeck recording";
 /// The version of its form.
 const VERSION: u32 = 1;
+/// What to do about a file that cannot be replayed.
+const NAME_ONE: &str = "name a file that `ondeck run --record FILE -- PROGRAM` wrote";
 
 /// What was recorded of a program.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -133,39 +135,14 @@ impl From<Operation> for Row {
 
 /// Why a file cannot be replayed, and what to do.
 #[derive(Debug, thiserror::Error)]
-pub enum Error {
-    /// It cannot be read.
-    #[error("cannot read {}: {source}; name a file that `ondeck run --record FILE -- PROGRAM` wrote", path.display())]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        source: std::io::Error,
-    },
-    /// It is something else.
-    #[error("{} is no recording of a program{detail}; name a file that `ondeck run --record FILE -- PROGRAM` wrote", path.display())]
-    Foreign {
-        /// The file.
-        path: PathBuf,
-        /// What was found.
-        detail: String,
-    },
-    /// It is of another version.
-    #[error("{} is of version {found}, and this command reads version {VERSION}; record the program again", path.display())]
-    Version {
-        /// The file.
-        path: PathBuf,
-        /// Its version.
-        found: u64,
-    },
-    /// No thread has locked anything.
-    #[error("{} has no acquisition of a lock: {program} locked nothing that is recorded; record a longer run, or a program with pthread mutexes or reader-writer locks", path.display())]
-    Empty {
-        /// The file.
-        path: PathBuf,
-        /// The program.
-        program: String,
-    },
+#[error("{0}")]
+pub struct Error(String);
+
+/// The kind and the version of a file, of whatever form it is.
+#[derive(Deserialize)]
+struct Head {
+    kind: Option<String>,
+    version: Option<u64>,
 }
 
 impl Recording {
@@ -189,38 +166,38 @@ impl Recording {
     ///
     /// If it cannot be read, if it is no recording, or one with nothing to replay.
     pub fn read(path: &Path) -> Result<Self, Error> {
-        let text =
-            std::fs::read(path).map_err(|source| Error::Io { path: path.to_owned(), source })?;
-        Self::parse(path, &text)
+        let name = path.display().to_string();
+        let text = std::fs::read(path)
+            .map_err(|error| Error(format!("cannot read {name}: {error}; {NAME_ONE}")))?;
+        Self::parse(&name, &text)
     }
 
-    fn parse(path: &Path, text: &[u8]) -> Result<Self, Error> {
-        let path = path.to_owned();
-        let foreign = |path, detail: String| Error::Foreign { path, detail };
-        let value: serde_json::Value = match serde_json::from_slice(text) {
-            Ok(value) => value,
-            Err(error) => return Err(foreign(path, format!(": {error}"))),
-        };
-        let field = |name: &str| value.get(name).cloned().unwrap_or_default();
-        if field("kind") != KIND {
-            return Err(foreign(
-                path,
-                format!(": its `kind` is {}, not \"{KIND}\"", field("kind")),
-            ));
+    fn parse(name: &str, text: &[u8]) -> Result<Self, Error> {
+        let foreign =
+            |detail| Error(format!("{name} is no recording of a program: {detail}; {NAME_ONE}"));
+        let head: Head =
+            serde_json::from_slice(text).map_err(|error| foreign(error.to_string()))?;
+        if head.kind.as_deref() != Some(KIND) {
+            let kind = head.kind.map_or("missing".to_owned(), |kind| format!("{kind:?}"));
+            return Err(foreign(format!("its `kind` is {kind}, not \"{KIND}\"")));
         }
-        match field("version").as_u64() {
-            Some(version) if version == u64::from(VERSION) => {}
-            found => return Err(Error::Version { path, found: found.unwrap_or(0) }),
+        if head.version != Some(VERSION.into()) {
+            let found = head.version.unwrap_or(0);
+            return Err(Error(format!(
+                "{name} is of version {found}, and this command reads version {VERSION}; record the program again"
+            )));
         }
-        let recording: Self = match serde_json::from_value(value) {
-            Ok(recording) => recording,
-            Err(error) => return Err(foreign(path, format!(": {error}"))),
-        };
+        let recording: Self =
+            serde_json::from_slice(text).map_err(|error| foreign(error.to_string()))?;
         if let Some(wrong) = recording.wrong() {
-            return Err(foreign(path, format!(": {wrong}")));
+            return Err(foreign(wrong));
         }
         if recording.operations().all(|operation| !operation.acquires()) {
-            return Err(Error::Empty { path, program: recording.program });
+            return Err(Error(format!(
+                "{name} has no acquisition of a lock: {} locked nothing that is recorded; record a longer run, \
+                 or a program with pthread mutexes or reader-writer locks",
+                recording.program
+            )));
         }
         Ok(recording)
     }
@@ -286,7 +263,7 @@ mod tests {
     }
 
     fn parse(text: &str) -> Result<Recording, String> {
-        Recording::parse(Path::new("a.json"), text.as_bytes()).map_err(|error| error.to_string())
+        Recording::parse("a.json", text.as_bytes()).map_err(|error| error.to_string())
     }
 
     #[test]
@@ -307,7 +284,7 @@ mod tests {
         empty.threads[0].bursts[0].operations.clear();
         for (text, parts) in [
             ("", &["a.json", "EOF", "--record"][..]),
-            ("{\"series\":[]}", &["`kind` is null", "--record"]),
+            ("{\"series\":[]}", &["`kind` is missing", "--record"]),
             (&text.replace("\"version\":1", "\"version\":7"), &["version 7", "again"]),
             (&text.replace("\"lock\",100.3", "\"look\",100.3"), &["look"]),
             (&text.replace("100.3", "-100.3"), &["cannot be"]),

@@ -7,12 +7,11 @@ use std::rc::Rc;
 
 use fastrand::Rng;
 use ondeck::rwlock::RawRwLock;
-use ondeck::spin::Polling;
 
 use crate::script::{Part, Passage, Script, Sharing, Step};
-use ondeck_sim::engine::time::{Time, in_nanos, of_nanos};
 use ondeck_sim::engine::{Costs, Doing, End, Job, Sim, Simulation};
 use ondeck_sim::lab::{Chosen, Lock};
+use ondeck_sim::time::{Time, in_nanos, of_nanos};
 
 /// Acquisitions that are simulated at least, of all parts together, and of each thread in a part.
 const LEAST: u64 = 8_000;
@@ -31,8 +30,6 @@ pub struct Setup<'a> {
     pub costs: &'a Costs,
     /// What all chance follows from.
     pub seed: u64,
-    /// How threads that wait for a lock of ondeck poll.
-    pub polling: Polling,
     /// What mutexes are. Reader-writer locks are ondeck's.
     pub lock: Chosen,
     /// How many threads there are.
@@ -126,7 +123,6 @@ fn run_part(script: &Script, part: &Part, setup: &Setup<'_>) -> Option<Outcome> 
         })
         .collect();
     let mut simulation = Simulation::new(setup.costs, setup.seed);
-    simulation.polling = setup.polling;
     let alone = nanos_of_acquisition(part) * (warm_up + wanted) as f64;
     simulation.limit = of_nanos((PATIENCE * alone).max(LEAST_TIME));
     let ran = simulation.run(jobs, Vec::new(), &|| false);

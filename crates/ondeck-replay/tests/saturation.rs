@@ -1,6 +1,5 @@
 //! Replays of recordings whose saturation is arithmetic.
 
-use ondeck::spin::Polling;
 use ondeck_replay::{
     Action, Burst, Lock, Operation, Recording, Saturation, Script, Setup, Shorter, Site, Thread,
     outlook, run,
@@ -40,11 +39,11 @@ fn recording(threads: Vec<Thread>) -> Recording {
 
 fn setup<'a>(costs: &'a Costs, lock: &str, threads: usize) -> Setup<'a> {
     let lock = Chosen::named(lock).expect("a mutex");
-    Setup { costs, seed: 1, polling: Polling::default(), lock, threads }
+    Setup { costs, seed: 1, lock, threads }
 }
 
 fn machine() -> Costs {
-    Costs::from(MachineFile::find("epyc-9454p").expect("it is bundled").spec())
+    MachineFile::find("epyc-9454p").expect("it is bundled").costs().clone()
 }
 
 fn saturation(recording: &Recording, shorter: &[Shorter]) -> Option<Saturation> {

@@ -12,3 +12,4 @@ pub mod engine;
 #[cfg(feature = "lab")]
 pub mod lab;
 pub mod machine;
+pub mod time;

@@ -1,13 +1,13 @@
 //! The machine files that come with the crate.
 
-use ondeck_sim::machine::{Distance, MachineFile, bundled_names};
+use ondeck_sim::machine::{MachineFile, Place, bundled_names};
 
 #[test]
 fn each_bundled_file_is_right_and_says_where_its_numbers_are_from() {
     let mut count = 0;
     for name in bundled_names() {
         let file = MachineFile::find(name).unwrap_or_else(|error| panic!("{error}"));
-        assert_eq!(file.spec().name, name);
+        assert_eq!(file.name(), name);
         for (key, leaf) in file.leaves() {
             assert!(leaf.from.len() > 10, "{name}: {key} is from {:?}", leaf.from);
             let says_fitted = leaf.from.contains("fitted to");
@@ -57,22 +57,12 @@ fn a_published_latency_is_that_of_its_table() {
 #[test]
 fn hardware_threads_are_where_the_file_puts_them() {
     let file = MachineFile::find("epyc-9454p").expect("a bundled machine");
-    let topology = file.spec().topology();
-    assert_eq!((topology.threads().len(), topology.cores()), (96, 48));
-    let seventh = topology.threads()[6];
-    assert_eq!((seventh.core, seventh.cluster, seventh.socket, seventh.class), (6, 1, 0, 0));
-    assert_eq!(seventh.sibling, Some(54));
-    assert_eq!(topology.threads()[54].sibling, Some(6));
-    let distances = [(6, 6), (6, 54), (6, 11), (6, 5)].map(|(a, b)| topology.distance(a, b));
-    assert_eq!(
-        distances,
-        [Distance::Same, Distance::SmtSibling, Distance::SameCluster, Distance::SameSocket]
-    );
-    let transfer = &file.spec().transfer;
-    assert!(transfer.over(distances[1]) < transfer.over(distances[2]));
+    let (places, transfer) = (&file.costs().places, &file.costs().transfer);
+    assert_eq!((places.len(), file.costs().cpu_of_core.len()), (96, 48));
+    let seventh = Place { core: 6, cluster: 1, socket: 0, class: 0, sibling: Some(54) };
+    assert_eq!((places[6], places[54]), (seventh, Place { sibling: Some(6), ..seventh }));
+    let distances = [54, 11, 5].map(|other| file.costs().distance(&seventh, &places[other]));
+    assert_eq!(distances, [transfer.smt_sibling, transfer.same_cluster, transfer.same_socket]);
     // One socket: what the file does not have is that of the next nearer neighbours.
-    assert_eq!(
-        transfer.over(Distance::CrossSocket).to_bits(),
-        transfer.over(Distance::SameSocket).to_bits()
-    );
+    assert_eq!(transfer.cross_socket, transfer.same_socket);
 }

@@ -46,7 +46,6 @@ fn machine_table() -> String {
         "| machine | CPUs | what it is | estimated | fitted |\n|---|---|---|---|---|\n".to_owned();
     for name in bundled_names() {
         let file = MachineFile::find(name).unwrap_or_else(|error| panic!("{error}"));
-        let spec = file.spec();
         let own = format!("{name}.toml");
         let of_file = || file.leaves().filter(|(_, leaf)| leaf.file.ends_with(&own));
         let guessed = if of_file().any(|(_, leaf)| leaf.from.starts_with("assumption")) {
@@ -60,8 +59,8 @@ fn machine_table() -> String {
             leaf.fitted.as_ref().is_some_and(is_of)
         }));
         let link = format!("[{name}](../crates/ondeck-sim/machines/{name}.toml)");
-        let cpus = spec.topology().threads().len();
-        _ = writeln!(out, "| {link} | {cpus} | {} | {guessed} | {fitted} |", spec.about);
+        let cpus = file.costs().places.len();
+        _ = writeln!(out, "| {link} | {cpus} | {} | {guessed} | {fitted} |", file.about());
     }
     out
 }
@@ -123,5 +122,5 @@ fn the_example_of_the_page_is_right() {
     let (example, _) = rest.split_once("```").expect("its end");
     let file =
         MachineFile::parse("docs/machines.md", example).unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(file.spec().topology().cores(), 2);
+    assert_eq!(file.costs().cpu_of_core.len(), 2);
 }

@@ -11,7 +11,6 @@ mod engine {
     mod litmus;
     mod machine;
     mod placement;
-    mod repeat;
     mod scheduling;
     mod soundness;
 }

@@ -1,16 +1,11 @@
 //! The laboratory's workloads on a simulated machine.
 
-#[path = "lab/watched.rs"]
-mod watched;
-
 use std::time::Duration;
 
-use ondeck::spin::Polling;
 use ondeck_lab::plan::{self, Extent, Request, Stage};
-use ondeck_lab::results::{Failure, Series};
-use ondeck_lab::run::{self, Observer, Results};
+use ondeck_lab::results::Failure;
+use ondeck_lab::run::{self, Observer};
 use ondeck_lab::workload::{Subject, WORKLOADS};
-use ondeck_sim::engine::Costs;
 use ondeck_sim::lab::{self, Setup};
 use ondeck_sim::machine::MachineFile;
 use ondeck_zoo::Origin;
@@ -24,12 +19,7 @@ impl Observer for Silent {
 
 fn setup(machine: &str, seed: u64) -> Setup {
     let file = MachineFile::find(machine).expect("it is bundled");
-    Setup { costs: Costs::from(file.spec()), seed, polling: Polling::default() }
-}
-
-fn simulate(setup: &Setup, request: &Request) -> Results {
-    let stages = plan::stages(request, &lab::subjects());
-    lab::with(setup, || run::run(request, &stages, &mut Silent))
+    Setup { costs: file.costs().clone(), seed }
 }
 
 fn request(workload: &str, locks: Vec<Subject>, threads: usize) -> Request {
@@ -71,27 +61,11 @@ fn every_workload_that_may_ends_in_virtual_time() {
 #[test]
 fn every_lock_excludes_and_ends_its_round() {
     let setup = setup("ryzen-7-1700", 1);
-    let mutexes = lab::subjects();
-    let results = simulate(&setup, &request("chan", mutexes.clone(), 6));
+    let request = request("chan", lab::subjects(), 6);
+    let stages = plan::stages(&request, &lab::subjects());
+    let results = lab::with(&setup, || run::run(&request, &stages, &mut Silent));
     assert!(results.failures.is_empty(), "{:?}", results.failures);
     assert!(results.series.len() > 30, "{}", results.series.len());
-}
-
-/// What a series says, to the last bit.
-fn numbers(results: &Results) -> Vec<(String, String)> {
-    let of = |series: &Series| (series.lock.clone(), format!("{:?}", series.metrics));
-    results.series.iter().map(of).collect()
-}
-
-#[test]
-fn the_same_seed_gives_the_same_numbers_and_another_does_not() {
-    let results = |seed| {
-        let request = request("throughput", own_locks(), 12);
-        numbers(&simulate(&setup("ryzen-7-1700", seed), &request))
-    };
-    let first = results(1);
-    assert_eq!(first, results(1));
-    assert_ne!(first, results(2));
 }
 
 #[test]

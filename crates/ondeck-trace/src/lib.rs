@@ -28,7 +28,6 @@ mod kernel;
 mod verdict;
 
 pub mod cause;
-pub mod computed;
 pub mod perfetto;
 pub mod text;
 pub mod timeline;

@@ -1,7 +1,10 @@
-//! Events of an execution, and what their threads say of them: program order and dependencies.
+//! Events of an execution, and their order in threads.
+//!
+//! Dependencies between the accesses of a thread order nothing here, because the C++ model gives a compiler leave to break
+//! them.
 
 use crate::relation::{Events, Relation};
-use crate::{Acquire, Dependency, Instr, Ordering, Set, Thread};
+use crate::{Acquire, Instr, Ordering, Set};
 
 /// What an event is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,7 +12,6 @@ pub enum Kind {
     Read { acquire: Acquire },
     Write { release: bool },
     Fence { before: Set, after: Set, order: Ordering },
-    Isb,
 }
 
 /// An event.
@@ -35,9 +37,6 @@ pub struct Program {
     pub rmw: Relation,
     /// Those of them that are one instruction.
     pub single: Vec<(usize, usize)>,
-    pub address: Relation,
-    pub data: Relation,
-    pub control: Relation,
     /// A heavy fence before the fences that it makes in other threads, and these before its end.
     pub forced: Relation,
 }
@@ -47,10 +46,9 @@ pub type Forced = ((usize, usize), (usize, usize));
 
 impl Program {
     /// The events of threads. Each location that occurs begins as `initial` says, in a write of no thread.
-    pub fn of(threads: &[Thread], initial: impl Fn(usize) -> u64, forced: &[Forced]) -> Self {
+    pub fn of(threads: &[Vec<Instr>], initial: impl Fn(usize) -> u64, forced: &[Forced]) -> Self {
         let mut events = Vec::new();
-        let mut locations: Vec<usize> =
-            threads.iter().flat_map(|t| &t.instrs).filter_map(location).collect();
+        let mut locations: Vec<usize> = threads.iter().flatten().filter_map(location).collect();
         locations.sort_unstable();
         locations.dedup();
         for location in locations {
@@ -62,7 +60,7 @@ impl Program {
         let mut halves = Vec::new();
         for (number, thread) in threads.iter().enumerate() {
             let mut of_thread = Vec::new();
-            for instr in &thread.instrs {
+            for instr in thread {
                 let first = events.len();
                 push(&mut events, number, *instr);
                 let last = events.len() - 1;
@@ -78,9 +76,6 @@ impl Program {
             po: none(),
             rmw: none(),
             single: halves.iter().filter(|h| h.2).map(|h| (h.0, h.1)).collect(),
-            address: none(),
-            data: none(),
-            control: none(),
             forced: none(),
             events: Vec::new(),
         };
@@ -93,19 +88,6 @@ impl Program {
         }
         for (read, write, _) in halves {
             program.rmw.add(read, write);
-        }
-        for (number, thread) in threads.iter().enumerate() {
-            for &(from, to, how) in &thread.dependencies {
-                let (from, to) = (places[number][from].0, places[number][to]);
-                match how {
-                    Dependency::Address => program.address.add(from, to.0),
-                    Dependency::Data => program.data.add(from, to.1),
-                    Dependency::Control => {
-                        let last = places[number].last().map_or(to.1, |place| place.1);
-                        (to.0..=last).for_each(|event| program.control.add(from, event));
-                    }
-                }
-            }
         }
         for &((thread, place), (other, at)) in forced {
             program.forced.add(places[thread][place].0, places[other][at].0);
@@ -148,7 +130,7 @@ impl Program {
         let in_set = |event: &Event, set: Set| match event.kind {
             Kind::Read { .. } => set.reads,
             Kind::Write { .. } => set.writes,
-            Kind::Fence { .. } | Kind::Isb => false,
+            Kind::Fence { .. } => false,
         };
         for (from, to) in self.po.pairs() {
             let (a, b) = (&self.events[from], &self.events[to]);
@@ -167,7 +149,7 @@ fn location(instr: &Instr) -> Option<usize> {
         Instr::Read { location, .. }
         | Instr::Write { location, .. }
         | Instr::Modify { location, .. } => Some(location),
-        Instr::Barrier { .. } | Instr::Isb | Instr::Heavy => None,
+        Instr::Barrier { .. } | Instr::Heavy => None,
     }
 }
 
@@ -190,7 +172,6 @@ fn push(events: &mut Vec<Event>, thread: usize, instr: Instr) {
         Instr::Barrier { before, after, order } => {
             add(Kind::Fence { before, after, order }, 0, 0, false);
         }
-        Instr::Isb => add(Kind::Isb, 0, 0, false),
         Instr::Heavy => unreachable!("heavy fences have been placed"),
     }
 }

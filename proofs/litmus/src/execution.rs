@@ -74,7 +74,6 @@ impl fmt::Display for Execution {
                     )?;
                 }
                 Kind::Fence { .. } => writeln!(f, "{i:3} {thread}: {:?}", event.kind)?,
-                Kind::Isb => writeln!(f, "{i:3} {thread}: isb")?,
             }
         }
         Ok(())

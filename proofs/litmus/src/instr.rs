@@ -33,17 +33,6 @@ pub enum Acquire {
     Consistent,
 }
 
-/// How an instruction depends on an earlier load of its thread.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Dependency {
-    /// By its address.
-    Address,
-    /// By the value that it stores.
-    Data,
-    /// By a branch before it; so do all later ones.
-    Control,
-}
-
 /// One instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "each variant says what its fields are")]
@@ -63,8 +52,6 @@ pub enum Instr {
     },
     /// A barrier between what `before` and `after` say. `order` is for the C++ model, which has no such sets.
     Barrier { before: Set, after: Set, order: Ordering },
-    /// A barrier for the fetching of instructions: ISB.
-    Isb,
     /// See [`Access::Heavy`](crate::Access::Heavy).
     Heavy,
 }
@@ -78,38 +65,5 @@ impl Instr {
     #[must_use]
     pub fn is_access(&self) -> bool {
         matches!(self, Self::Read { .. } | Self::Write { .. } | Self::Modify { .. })
-    }
-}
-
-/// The instructions of a thread, and how some depend on earlier ones.
-#[derive(Clone, Debug, Default)]
-pub struct Thread {
-    /// In program order.
-    pub instrs: Vec<Instr>,
-    /// The place of a load, the place of an instruction that depends on it, and how.
-    pub dependencies: Vec<(usize, usize, Dependency)>,
-}
-
-impl From<Vec<Instr>> for Thread {
-    fn from(instrs: Vec<Instr>) -> Self {
-        Self { instrs, dependencies: Vec::new() }
-    }
-}
-
-impl Thread {
-    /// Adds that the instruction at `to` depends on the load at `from`.
-    #[must_use]
-    pub fn depending(mut self, from: usize, to: usize, how: Dependency) -> Self {
-        self.dependencies.push((from, to, how));
-        self
-    }
-
-    /// Puts an instruction before the one at `place`.
-    pub(crate) fn insert(&mut self, place: usize, instr: Instr) {
-        self.instrs.insert(place, instr);
-        for (from, to, _) in &mut self.dependencies {
-            *from += usize::from(*from >= place);
-            *to += usize::from(*to >= place);
-        }
     }
 }

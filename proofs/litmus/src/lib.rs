@@ -12,7 +12,7 @@
 //! instr.rs       a thread as a machine has it: plain, acquire and release instructions, barriers
 //!    │ placed.rs where a heavy fence interrupts the other threads
 //!    ▼
-//! event.rs       events, and the relations of program order and dependency
+//! event.rs       events and program order
 //!    │ candidates.rs
 //!    ▼
 //! execution.rs   events with reads-from and coherence ──► model/  accepts it, or does not
@@ -37,7 +37,7 @@ mod relation;
 
 pub use access::{Access, Ordering, weaken};
 pub use execution::Execution;
-pub use instr::{Acquire, Dependency, Instr, Set, Thread};
+pub use instr::{Acquire, Instr, Set};
 pub use lower::lower;
 pub use model::{MODELS, Model};
 pub use placed::{Test, Verdict};

@@ -13,18 +13,17 @@
 //! | fence, sequentially consistent | `mfence` | `dmb ish` | `fence rw,rw` |
 //!
 //! Where a machine has two ways, this is the weaker one: a loop of an exclusive load and store orders less than the
-//! one instruction of FEAT_LSE or of an AMO. Dependencies are left out, because the C++ model gives a compiler leave to
-//! break them.
+//! one instruction of FEAT_LSE or of an AMO.
 //!
 //! Sources: LLVM's targets, whose output for the mutex is in `docs/data/assembly.md`; for RISC-V also its instruction
 //! manual, "Mappings from C/C++ primitives to RISC-V primitives".
 
-use crate::{Access, Acquire, Instr, Model, Ordering, Set, Thread};
+use crate::{Access, Acquire, Instr, Model, Ordering, Set};
 
 /// The instructions of the accesses on the machine of a model.
 #[must_use]
-pub fn lower(model: Model, accesses: &[Access]) -> Thread {
-    accesses.iter().flat_map(|access| instrs(model, *access)).collect::<Vec<_>>().into()
+pub fn lower(model: Model, accesses: &[Access]) -> Vec<Instr> {
+    accesses.iter().flat_map(|access| instrs(model, *access)).collect()
 }
 
 fn instrs(model: Model, access: Access) -> Vec<Instr> {

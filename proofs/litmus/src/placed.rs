@@ -8,13 +8,13 @@
 
 use crate::candidates::executions;
 use crate::event::{Forced, Program};
-use crate::{Execution, Instr, Model, Thread};
+use crate::{Execution, Instr, Model};
 
 /// One outcome of some threads.
 #[derive(Clone, Debug, Default)]
 pub struct Test {
     /// The threads, each read with the value that it returned.
-    pub threads: Vec<Thread>,
+    pub threads: Vec<Vec<Instr>>,
     /// What locations hold before, if not 0.
     pub initial: Vec<(usize, u64)>,
     /// What locations hold in the end, as far as the outcome says it.
@@ -62,13 +62,16 @@ impl Test {
     }
 }
 
+/// Threads without heavy fences, and which fence is before which.
+type Placed = (Vec<Vec<Instr>>, Vec<Forced>);
+
 /// The threads with every heavy fence in every place, and which fence is before which.
-fn placements(threads: &[Thread]) -> Vec<(Vec<Thread>, Vec<Forced>)> {
+fn placements(threads: &[Vec<Instr>]) -> Vec<Placed> {
     let mut done = Vec::new();
     let mut open = vec![(threads.to_vec(), Vec::new())];
     while let Some((threads, forced)) = open.pop() {
         let heavy = threads.iter().enumerate().find_map(|(number, thread)| {
-            thread.instrs.iter().position(|i| *i == Instr::Heavy).map(|place| (number, place))
+            thread.iter().position(|i| *i == Instr::Heavy).map(|place| (number, place))
         });
         let Some((caller, place)) = heavy else {
             done.push((threads, forced));
@@ -76,7 +79,7 @@ fn placements(threads: &[Thread]) -> Vec<(Vec<Thread>, Vec<Forced>)> {
         };
         let mut begun = threads;
         let mut moved = forced;
-        begun[caller].instrs[place] = Instr::FULL;
+        begun[caller][place] = Instr::FULL;
         insert(&mut begun, &mut moved, caller, place + 1);
         let mut all = vec![(begun, moved)];
         for other in (0..all[0].0.len()).filter(|other| *other != caller) {
@@ -94,12 +97,12 @@ fn placements(threads: &[Thread]) -> Vec<(Vec<Thread>, Vec<Forced>)> {
 
 /// The thread `other` interrupted in each place where that makes a difference: before each access, and at the end.
 fn interrupted(
-    threads: &[Thread],
+    threads: &[Vec<Instr>],
     forced: &[Forced],
     begin: (usize, usize),
     other: usize,
-) -> Vec<(Vec<Thread>, Vec<Forced>)> {
-    let instrs = &threads[other].instrs;
+) -> Vec<Placed> {
+    let instrs = &threads[other];
     let places = (0..=instrs.len()).filter(|at| instrs.get(*at).is_none_or(Instr::is_access));
     let end = (begin.0, begin.1 + 1);
     places
@@ -113,7 +116,7 @@ fn interrupted(
 }
 
 /// Puts a full barrier into a thread.
-fn insert(threads: &mut [Thread], forced: &mut [Forced], thread: usize, place: usize) {
+fn insert(threads: &mut [Vec<Instr>], forced: &mut [Forced], thread: usize, place: usize) {
     threads[thread].insert(place, Instr::FULL);
     for (from, to) in forced {
         for at in [from, to] {

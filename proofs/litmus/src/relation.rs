@@ -123,12 +123,6 @@ impl Relation {
         self.rows.iter().enumerate().all(|(i, row)| row & 1 << i == 0)
     }
 
-    /// Whether there is no pair.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.rows.iter().all(|row| *row == 0)
-    }
-
     /// All pairs.
     pub fn pairs(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
         self.rows.iter().enumerate().flat_map(|(from, row)| bits(*row).map(move |to| (from, to)))
@@ -177,39 +171,5 @@ impl Sub for &Relation {
     type Output = Relation;
     fn sub(self, other: Self) -> Relation {
         self.zip(other, |a, b| a & !b)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn of(pairs: &[(usize, usize)]) -> Relation {
-        let mut relation = Relation::empty(4);
-        for &(from, to) in pairs {
-            relation.add(from, to);
-        }
-        relation
-    }
-
-    #[test]
-    fn a_cycle_is_found_and_a_diamond_is_none() {
-        assert!(of(&[(0, 1), (0, 2), (1, 3), (2, 3)]).is_acyclic());
-        assert!(!of(&[(0, 1), (1, 2), (2, 0)]).is_acyclic());
-        assert!(!of(&[(3, 3)]).is_acyclic());
-    }
-
-    #[test]
-    fn the_closure_reaches_what_steps_reach() {
-        let closure = of(&[(0, 1), (1, 2), (2, 3)]).closure();
-        assert_eq!(closure, of(&[(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]));
-        assert_eq!(of(&[(0, 1), (1, 2)]).then(&of(&[(1, 3), (2, 0)])), of(&[(0, 3), (1, 0)]));
-    }
-
-    #[test]
-    fn fused_events_have_the_pairs_of_both() {
-        let mut relation = of(&[(0, 1), (1, 2), (2, 3)]);
-        relation.fuse(1, 2);
-        assert_eq!(relation, of(&[(0, 1), (1, 3)]));
     }
 }

@@ -1,4 +1,4 @@
-//! Stages on simulated machines, on as many OS threads as there are CPUs.
+//! Stages on a simulated machine, on as many OS threads as there are CPUs.
 //!
 //! Each lock of each stage begins with the machine's first seed, so that its numbers depend neither on what ran before
 //! it nor on which thread takes it, nor on the shard that it is in; and locks are compared under the same chance.
@@ -14,21 +14,13 @@ use ondeck_lab::results::Failure;
 use ondeck_lab::run::{self, Observer, Results};
 use ondeck_lab::usage::Usage;
 use ondeck_sim::engine::Ran;
-use ondeck_sim::lab;
+use ondeck_sim::lab::{self, Setup};
 
-use super::sweep::Variant;
 use crate::progress::Progress;
 use crate::watcher;
 
 /// What the progress counts a turn as: how long one takes is not known before.
 const TURN: Duration = Duration::from_secs(1);
-
-/// One lock in a stage on a machine.
-pub(super) struct Job<'a> {
-    pub(super) variant: &'a Variant,
-    /// With one lock.
-    pub(super) stage: Stage,
-}
 
 /// What a job has found.
 #[derive(Default)]
@@ -40,19 +32,19 @@ pub(super) struct Found {
     pub(super) cpu: Option<Duration>,
 }
 
-/// The jobs of a stage, which is the variant's.
-pub(super) fn jobs<'a>(variant: &'a Variant, stage: &Stage) -> Vec<Job<'a>> {
+/// The jobs of a stage: one lock each.
+pub(super) fn jobs(stage: &Stage) -> Vec<Stage> {
     if stage.subjects.is_empty() {
         // A baseline that is never measured; its job is to say why.
-        return vec![Job { variant, stage: stage.clone() }];
+        return vec![stage.clone()];
     }
     let alone = |subject| Stage { subjects: vec![subject], ..stage.clone() };
-    stage.subjects.iter().cloned().map(|subject| Job { variant, stage: alone(subject) }).collect()
+    stage.subjects.iter().cloned().map(alone).collect()
 }
 
 /// How the progress counts all of them.
-pub(super) fn planned(jobs: &[Job<'_>]) -> Duration {
-    TURN * jobs.iter().map(|job| job.stage.turns as u32).sum()
+pub(super) fn planned(jobs: &[Stage]) -> Duration {
+    TURN * jobs.iter().map(|job| job.turns as u32).sum()
 }
 
 /// What the threads tell while they simulate.
@@ -64,14 +56,15 @@ enum Told {
 
 /// Carries them out; what each has found, in their order. A job that a cancelled run did not come to has found nothing.
 pub(super) fn carry_out(
-    jobs: &[Job<'_>],
+    setup: &Setup,
+    jobs: &[Stage],
     request: &Request,
     why: bool,
     progress: &mut Progress,
 ) -> Vec<Found> {
     // The longest first, so that no thread is left alone with one in the end.
     let mut order: Vec<usize> = (0..jobs.len()).collect();
-    order.sort_by_key(|&index| std::cmp::Reverse(jobs[index].stage.threads));
+    order.sort_by_key(|&index| std::cmp::Reverse(jobs[index].threads));
     let next = AtomicUsize::new(0);
     let mut found: Vec<Found> = jobs.iter().map(|_| Found::default()).collect();
     let workers = thread::available_parallelism().map_or(1, usize::from).min(jobs.len());
@@ -82,7 +75,7 @@ pub(super) fn carry_out(
             scope.spawn(move || {
                 // Relaxed: each number is handed out once; what is found is ordered by the channel.
                 while let Some(&index) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let found = simulate(&jobs[index], request, why, &sender);
+                    let found = simulate(setup, &jobs[index], request, why, &sender);
                     // The receiver lives until all threads are done.
                     _ = sender.send(Told::Done(index, found));
                 }
@@ -104,10 +97,16 @@ pub(super) fn carry_out(
     found
 }
 
-fn simulate(job: &Job<'_>, request: &Request, why: bool, sender: &Sender<Told>) -> Found {
+fn simulate(
+    setup: &Setup,
+    job: &Stage,
+    request: &Request,
+    why: bool,
+    sender: &Sender<Told>,
+) -> Found {
     let before = Usage::of_this_thread();
-    lab::with(&job.variant.setup, || {
-        let results = run::run(request, slice::from_ref(&job.stage), &mut Teller(sender));
+    lab::with(setup, || {
+        let results = run::run(request, slice::from_ref(job), &mut Teller(sender));
         let rounds = if why { lab::take_rounds() } else { Vec::new() };
         Found { results, rounds, cpu: Usage::of_this_thread().since(before).cpu }
     })

@@ -1,32 +1,27 @@
 //! A simulated machine as reports describe machines.
 
-use std::collections::BTreeSet;
-
 use ondeck_lab::results::Machine;
-use ondeck_sim::machine::Spec;
+use ondeck_sim::machine::MachineFile;
 
 /// Nothing of the machine at hand is in it: reports of one simulated machine go together wherever they were computed.
-pub(super) fn describe(spec: &Spec) -> Machine {
-    let topology = spec.topology();
-    let (cpus, cores) = (topology.threads().len(), topology.cores());
-    let sockets: BTreeSet<usize> = topology.threads().iter().map(|it| it.socket).collect();
-    let idle = |index: usize| {
-        let state = &spec.idle[index];
-        format!("state {index} {} µs", state.exit / 1e3)
-    };
+pub(super) fn describe(machine: &MachineFile) -> Machine {
+    let costs = machine.costs();
+    let (cpus, cores) = (costs.places.len(), costs.cpu_of_core.len());
+    // The costs are in picoseconds.
+    let idle = |index: usize| format!("state {index} {} µs", costs.idle[index].exit as f64 / 1e6);
     Machine {
-        cpu: spec.about.clone(),
+        cpu: machine.about().to_owned(),
         architecture: "simulated".to_owned(),
         cpus,
         cores: Some(cores),
         smt: Some(cpus > cores),
         usable_cpus: cpus,
-        numa_nodes: Some(sockets.len()),
-        kernel: format!("simulated, scheduler {}", spec.scheduler.policy),
-        scheduler: spec.scheduler.policy.to_string(),
+        numa_nodes: Some(costs.sockets()),
+        kernel: format!("simulated, scheduler {}", costs.scheduler.policy),
+        scheduler: costs.scheduler.policy.to_string(),
         clock: "virtual time".to_owned(),
-        idle_states: (0..spec.idle.len()).map(idle).collect(),
-        slice_milliseconds: Some(spec.scheduler.slice / 1e6),
+        idle_states: (0..costs.idle.len()).map(idle).collect(),
+        slice_milliseconds: Some(costs.scheduler.slice as f64 / 1e9),
         load_average: Some(0.0),
         ..Machine::default()
     }

@@ -3,14 +3,12 @@
 //! | file | what |
 //! |---|---|
 //! | `options.rs` | what the command is told |
-//! | `sweep.rs` | the machines: one, or one for each combination of values |
 //! | `chosen.rs` | locks and workloads that can be simulated, or why one cannot |
 //! | `campaign.rs` | stages on all threads, results in the order of the plan |
 //! | `machine.rs` | the machine as reports describe it |
 //! | `replay.rs` | what was recorded of a program, instead of workloads |
 //! | `shorter.rs` | which sections are to be shorter in it |
 //! | `why.rs` | where time went |
-//! | `trace.rs` | what threads did in one situation, moment by moment |
 
 mod campaign;
 mod chosen;
@@ -18,8 +16,6 @@ mod machine;
 mod options;
 mod replay;
 mod shorter;
-mod sweep;
-mod trace;
 mod why;
 
 use std::time::Instant;
@@ -36,8 +32,6 @@ use crate::files::Prepared;
 use crate::interrupt::Interrupt;
 use crate::progress::Progress;
 use crate::{choice, output, session, summary};
-use campaign::Job;
-use sweep::Variant;
 
 pub(crate) use options::Options;
 
@@ -46,7 +40,7 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
     if let Some(file) = &options.replay {
         return replay::run(file, &machine, options);
     }
-    let variants = sweep::variants(&machine, &options.sweep, options.seed)?;
+    let setup = lab::Setup { costs: machine.costs().clone(), seed: options.seed };
     let subjects = lab::subjects();
     let interrupt = Interrupt::listen()?;
     let request = Request {
@@ -65,11 +59,8 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
     if let (Some(first), true) = (unmatched.first(), unmatched.len() == request.workloads.len()) {
         return Err(Error::Usage(first.message.clone() + "; " + &first.fix));
     }
-    let stages = stages(options, &request, &variants, &subjects);
-    let traced = if options.trace.is_empty() { None } else { Some(trace::only(&stages)?) };
+    let stages = stages(options, &request, setup.costs.places.len(), &subjects);
     let prepared = Prepared::open(&options.outputs)?;
-    let trace_files = trace::prepare(&options.trace)?;
-    trace_files.apart_from(&prepared)?;
 
     let mut report = empty_report(&machine, options, &request);
     if options.choice.workloads.is_some() {
@@ -81,26 +72,13 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
 
     let start = Instant::now();
     let shard = options.shard.unwrap_or(Shard::WHOLE);
-    let jobs: Vec<Job<'_>> = shard
-        .deal(stages)
-        .iter()
-        .flat_map(|(variant, stage)| campaign::jobs(variant, stage))
-        .collect();
-    output::say(format_args!("simulating {}", machine.spec().about));
+    let jobs: Vec<Stage> = shard.deal(stages).iter().flat_map(campaign::jobs).collect();
+    output::say(format_args!("simulating {}", machine.about()));
     let mut progress = Progress::new(campaign::planned(&jobs));
-    let found = campaign::carry_out(&jobs, &request, options.why, &mut progress);
-    let trace = traced.map(|subject| {
-        progress.note("tracing");
-        let asked = trace::Asked {
-            request: &request,
-            spec: machine.spec(),
-            simulated: simulated(&machine, options),
-        };
-        trace::simulate(&subject, asked)
-    });
+    let found = campaign::carry_out(&setup, &jobs, &request, options.why, &mut progress);
     progress.finish();
 
-    let why = if options.why { why::text(&jobs, &found) } else { String::new() };
+    let why = if options.why { why::text(&found, setup.costs.places.len()) } else { String::new() };
     for its in found {
         report.series.extend(its.results.series);
         report.baselines.extend(its.results.baselines);
@@ -109,40 +87,21 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
     report.seconds = start.elapsed().as_secs_f64();
     report.partial = interrupt.happened();
     report.locks = rows(&report, &subjects);
-    let shown = trace.as_ref().map(trace::text).unwrap_or_default();
-    let text = summary::of_bench(&report) + &why + &shown;
-    let written = trace.as_ref().map(|trace| trace::write(trace_files, trace));
+    let text = summary::of_bench(&report) + &why;
     let ending = session::finish(prepared, &report, &text);
-    let whole = written.is_none_or(|written| {
-        written.name_files();
-        written.tell_errors()
-    });
-    let traced = trace.is_none_or(|trace| !trace.partial && trace.failures.is_empty());
-    Ok(if lacking || !whole || !traced { Ending::Lacking } else { ending })
+    Ok(if lacking { Ending::Lacking } else { ending })
 }
 
-/// All stages on all machines, and those that measure what workloads cost with a lock that does nothing.
-fn stages<'a>(
-    options: &Options,
-    request: &Request,
-    variants: &'a [Variant],
-    subjects: &[Subject],
-) -> Vec<(&'a Variant, Stage)> {
-    let mut all = Vec::new();
-    for variant in variants {
-        let mut request = Request { cpus: variant.cpus(), ..request.clone() };
-        if options.quick {
-            request.work = request.work.or(Some((100, 500)));
-            request.threads = request.threads.or_else(|| Some(quick_counts(request.cpus)));
-        }
-        let mut stages = plan::stages(&request, subjects);
-        for stage in &mut stages {
-            stage.params.extend(variant.params.iter().cloned());
-        }
-        let baselines = plan::baselines(&stages, request.extent);
-        all.extend(stages.into_iter().chain(baselines).map(|stage| (variant, stage)));
+/// All stages, and those that measure what workloads cost with a lock that does nothing.
+fn stages(options: &Options, request: &Request, cpus: usize, subjects: &[Subject]) -> Vec<Stage> {
+    let mut request = Request { cpus, ..request.clone() };
+    if options.quick {
+        request.work = request.work.or(Some((100, 500)));
+        request.threads = request.threads.or_else(|| Some(quick_counts(cpus)));
     }
-    all
+    let stages = plan::stages(&request, subjects);
+    let baselines = plan::baselines(&stages, request.extent);
+    stages.into_iter().chain(baselines).collect()
 }
 
 /// One thread, a few, a quarter of the CPUs, all of them.
@@ -153,19 +112,13 @@ fn quick_counts(cpus: usize) -> Vec<usize> {
     counts
 }
 
-/// What stands in all that is written.
-fn simulated(machine: &MachineFile, options: &Options) -> Simulated {
-    Simulated { machine: machine.spec().name.clone(), seed: Some(options.seed) }
-}
-
 fn empty_report(machine: &MachineFile, options: &Options, request: &Request) -> Report {
-    let spec = machine.spec();
     let choice = &options.choice;
     let placements = || request.placements.iter();
     Report {
         evidence: Evidence::Simulated,
-        simulated: Some(simulated(machine, options)),
-        machine: machine::describe(spec),
+        simulated: Some(Simulated { machine: machine.name().to_owned(), seed: Some(options.seed) }),
+        machine: machine::describe(machine),
         warnings: Vec::new(),
         settings: Settings {
             command: session::command_line(),

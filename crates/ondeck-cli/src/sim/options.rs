@@ -7,7 +7,6 @@ use clap::Args;
 use ondeck_lab::shard::Shard;
 
 use super::shorter::Part;
-use super::sweep::Sweep;
 use crate::choice::Choice;
 use crate::files::Outputs;
 use crate::values::{round_count, simulated_round, simulated_stall_limit};
@@ -19,14 +18,11 @@ Examples:
   ondeck sim --machine xeon-8488cx2 --workloads throughput --threads 1,16,192 --work 100,500
   ondeck sim --quick --locks mcs,ondeck --data 0,8
   ondeck sim --machine mine.toml --locks ondeck,mcs --workloads wait --rounds 20
-  ondeck sim --quick --sweep transfer.cross_socket=100,200,400 --machine xeon-8488cx2
-  ondeck sim --quick --locks ondeck --sweep polling.budget=0,5000,measured
   ondeck sim --quick --locks mcs,ondeck --threads 96 --why
-  ondeck sim --quick --locks ondeck --threads 24 --trace ondeck.html
   ondeck sim --replay app.ondeck.json --html app.html     after `ondeck run --record`
   ondeck sim --shard 1/2 --json 1.json     and 2/2 elsewhere; `ondeck merge` combines them
 
-A machine is a bundled one or a file that `ondeck costs --machine-file` wrote: docs/machines.md.
+A machine is a bundled one or a machine file: docs/machines.md.
 What is simulated and what is not: docs/simulator.md.")]
 pub(crate) struct Options {
     /// The machine: a bundled one, or the path of a machine file
@@ -49,21 +45,14 @@ pub(crate) struct Options {
     #[arg(short, long)]
     pub(crate) quick: bool,
 
-    /// Simulate the machine with each of these values of one of its keys, as
-    /// `transfer.memory=80,160`, or of `polling.budget`, `short`, `long`, `watch`, `tenure`
-    ///
-    /// Several sweeps are simulated with each combination of their values.
-    #[arg(long, value_name = "KEY=VALUES")]
-    pub(crate) sweep: Vec<Sweep>,
-
     /// Simulate the threads of a program that `ondeck run --record` has recorded, instead of
     /// workloads: throughput by threads and locks, and which lock saturates first
     #[arg(
         long,
         value_name = "FILE",
         conflicts_with_all = [
-            "workloads", "work", "data", "capacity", "notify", "duration", "quick", "sweep", "why",
-            "trace", "stall_limit", "shard", "json", "csv", "jsonl", "markdown",
+            "workloads", "work", "data", "capacity", "notify", "duration", "quick", "why",
+            "stall_limit", "shard", "json", "csv", "jsonl", "markdown",
         ]
     )]
     pub(crate) replay: Option<PathBuf>,
@@ -76,11 +65,6 @@ pub(crate) struct Options {
     /// Say of each lock in each situation where the time of its threads went
     #[arg(long)]
     pub(crate) why: bool,
-
-    /// Write the timeline of one lock in one situation: a page (.html), events for ui.perfetto.dev
-    /// (.perfetto.json), or all numbers (.json); may be given several times
-    #[arg(long, value_name = "FILE", conflicts_with = "shard")]
-    pub(crate) trace: Vec<PathBuf>,
 
     /// Report a lock as stuck if none of its threads makes progress for so long in virtual time
     #[arg(long, value_name = "TIME", default_value = "50ms", value_parser = simulated_stall_limit)]

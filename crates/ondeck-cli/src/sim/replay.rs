@@ -1,9 +1,8 @@
 //! `--replay`: what was recorded of a program, on a simulated machine.
 
 use std::fmt::Write;
+use std::panic::resume_unwind;
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
@@ -50,12 +49,12 @@ pub(super) fn run(file: &Path, machine: &MachineFile, options: &Options) -> Resu
     let recording = Recording::read(file).map_err(Error::usage)?;
     let shorter = shortened(&recording, &options.shorter)?;
     let cases = cases(options)?;
-    let costs = Costs::from(machine.spec());
+    let costs = machine.costs().clone();
     let script = Script::new(&recording, &shorter);
     let threads = counts(options, script.threads, costs.places.len());
     let prepared = Prepared::of([((), options.outputs.html.as_deref())])?;
 
-    output::say(format_args!("simulating {} on {}", recording.program, machine.spec().about));
+    output::say(format_args!("simulating {} on {}", recording.program, machine.about()));
     let mut progress = Progress::new(TURN * (cases.len() + 1) as u32);
     let simulation = Simulation {
         recording: &recording,
@@ -166,47 +165,30 @@ struct Simulation<'a> {
 }
 
 impl Simulation<'_> {
-    /// Simulates them, one on each CPU of the machine at hand.
+    /// Simulates them, each on a thread of the machine at hand.
     fn of_all(&self, cases: Vec<Case>, progress: &mut Progress) -> Vec<Found> {
-        let next = AtomicUsize::new(0);
-        let workers = thread::available_parallelism().map_or(1, usize::from).min(cases.len());
-        let mut found: Vec<Option<Outlook>> = cases.iter().map(|_| None).collect();
         thread::scope(|scope| {
-            let (sender, receiver) = mpsc::channel();
-            for _ in 0..workers {
-                let (sender, cases, next) = (sender.clone(), &cases, &next);
-                scope.spawn(move || {
-                    // Relaxed: each number is handed out once; what is found is ordered by the channel.
-                    while let Some((index, case)) = {
-                        let index = next.fetch_add(1, Ordering::Relaxed);
-                        cases.get(index).map(|case| (index, case))
-                    } {
-                        // The receiver lives until all threads are done.
-                        _ = sender.send((index, self.of(case)));
-                    }
-                });
-            }
-            drop(sender);
-            for (done, (index, outlook)) in receiver.into_iter().enumerate() {
-                progress.show(TURN * done as u32, cases[index].name.clone());
-                found[index] = Some(outlook);
-            }
-        });
-        let both = cases.into_iter().zip(found);
-        both.filter_map(|(case, outlook)| Some(Found { case, outlook: outlook? })).collect()
+            let start = |case: Case| {
+                scope.spawn(|| {
+                    let outlook = self.of(&case);
+                    Found { case, outlook }
+                })
+            };
+            let begun: Vec<_> = cases.into_iter().map(start).collect();
+            let end = |(done, thread): (usize, thread::ScopedJoinHandle<'_, Found>)| {
+                let found = thread.join().unwrap_or_else(|panic| resume_unwind(panic));
+                progress.show(TURN * done as u32, found.case.name.clone());
+                found
+            };
+            begun.into_iter().enumerate().map(end).collect()
+        })
     }
 
     fn of(&self, case: &Case) -> Outlook {
         let mut shorter = self.shorter.to_vec();
         shorter.extend(case.halved.map(|site| Shorter { site, factor: 0.5 }));
         let script = Script::new(self.recording, &shorter);
-        let setup = Setup {
-            costs: self.costs,
-            seed: self.seed,
-            polling: ondeck::spin::Polling::default(),
-            lock: case.chosen,
-            threads: 1,
-        };
+        let setup = Setup { costs: self.costs, seed: self.seed, lock: case.chosen, threads: 1 };
         outlook(&script, &setup, self.threads)
     }
 }
@@ -264,7 +246,7 @@ fn about(
     let mut about = vec![
         format!(
             "Simulated on {} ({cpus} CPUs). Recorded for {:.1} s: {}; shared locks: {shared}{}.",
-            machine.spec().about,
+            machine.about(),
             recording.seconds,
             counted(script.threads),
             if own == 0 {

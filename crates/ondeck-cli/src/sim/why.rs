@@ -7,10 +7,10 @@ use ondeck_lab::results::{Series, Unit};
 use ondeck_lab::sample::CPU_PER_OP;
 use ondeck_lab::usage;
 use ondeck_report::numbers::page::{count, time};
-use ondeck_sim::engine::time::{Time, in_nanos};
 use ondeck_sim::engine::{Doing, Hot, Ran, Spent};
+use ondeck_sim::time::{Time, in_nanos};
 
-use super::campaign::{Found, Job};
+use super::campaign::Found;
 
 /// As wide as the tables.
 const COLUMNS: usize = 80;
@@ -22,14 +22,13 @@ const LEAST: f64 = 0.005;
 const LINES: usize = 4;
 
 /// The part of each job that has rounds, in their order.
-pub(super) fn text(jobs: &[Job<'_>], found: &[Found]) -> String {
+pub(super) fn text(found: &[Found], cpus: usize) -> String {
     let mut text = String::from("\nwhy: where the time of the threads went\n");
     let mut heading = String::new();
-    for (job, its) in jobs.iter().zip(found) {
+    for its in found {
         let (Some(series), false) = (its.results.series.first(), its.rounds.is_empty()) else {
             continue;
         };
-        let cpus = job.variant.cpus();
         let situation = situation(series);
         if situation != heading {
             // Writing to a string does not fail.
@@ -61,7 +60,7 @@ fn effort(found: &[Found]) -> String {
 }
 
 /// Where a series was simulated.
-pub(super) fn situation(series: &Series) -> String {
+fn situation(series: &Series) -> String {
     let params = series.params_word();
     let s = if series.threads == 1 { "" } else { "s" };
     let words = format!("{}, {} thread{s}", series.workload, series.threads);

@@ -1,4 +1,4 @@
-//! Simulated machines: the same numbers for the same seed, parts that make up the whole, sweeps, mistakes.
+//! Simulated machines: the same numbers for the same seed, parts that make up the whole, mistakes.
 
 use std::fs;
 use std::path::Path;
@@ -140,32 +140,6 @@ fn shards_merged_are_the_whole() {
 }
 
 #[test]
-fn a_sweep_simulates_each_value_and_tells_them_apart() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let sweep = ["--sweep", "transfer.same_cluster=20,400", "--sweep", "polling.budget=0"];
-    let report = numbers(folder.path(), "r.json", &sweep);
-    let series = report["series"].as_array().expect("series");
-    assert_eq!(series.len(), 2 * 2 * 2);
-    let throughput = |near: &str| {
-        let its = |series: &&Value| {
-            let is = |name: &str, value: &str| series["params"][name] == value;
-            series["lock"] == "mcs"
-                && series["threads"] == 4
-                && is("transfer.same_cluster", near)
-                && is("polling.budget", "0")
-        };
-        let found = series.iter().find(its).unwrap_or_else(|| panic!("no series with {near}"));
-        found["metrics"][0]["median"].as_f64().expect("a number")
-    };
-    // A handoff is a transfer of a line.
-    assert!(throughput("20") > throughput("400"));
-    let text = stdout(&simulate(&["--work", "100,500", "--sweep", "transfer.same_cluster=20,400"]));
-    for value in ["transfer.same_cluster 20", "transfer.same_cluster 400"] {
-        assert!(text.contains(value), "{value} is missing in\n{text}");
-    }
-}
-
-#[test]
 fn a_machine_file_is_simulated_by_its_path() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("mine.toml");
@@ -176,33 +150,6 @@ fn a_machine_file_is_simulated_by_its_path() {
     let report = numbers(folder.path(), "r.json", &["--machine", path.to_str().expect("UTF-8")]);
     assert_eq!(report["simulated"]["machine"], "mine");
     assert_eq!(report["machine"]["cpus"], 2);
-}
-
-#[test]
-fn a_mistake_in_a_machine_file_names_key_value_range_and_line() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join("mine.toml");
-    for (text, words) in [
-        (
-            "name = \"mine\"\nabout = \"a\"\nbase = \"ryzen-7-1700\"\n[transfer]\n\
-             memory = { value = 1, from = \"a test\" }\n",
-            ["mine.toml:5", "transfer.memory = 1", "10 to 10000 (ns)"],
-        ),
-        (
-            "name = \"mine\"\nabout = \"a\"\nbase = \"ryzen-7-1700\"\n[transfer]\n\
-             memroy = { value = 90, from = \"a test\" }\n",
-            ["mine.toml:5", "transfer.memroy is unknown", "did you mean transfer.memory?"],
-        ),
-    ] {
-        fs::write(&path, text).expect("a file");
-        let output = run(&["sim", "--machine", path.to_str().expect("UTF-8")]);
-        let message = stderr(&output);
-        assert_eq!(output.status.code(), Some(2), "{message}");
-        for word in words {
-            assert!(message.contains(word), "{word} is missing: {message}");
-        }
-        assert!(!message.contains("simulating"), "{message}");
-    }
 }
 
 /// The largest that a user is promised: 1,000 threads on 256 cores.
@@ -239,10 +186,6 @@ fn a_mistake_is_named_with_its_fix_and_nothing_is_simulated() {
         (&["--workloads", "costs"], &["`costs` cannot be simulated", "machine file"]),
         (&["--workloads", "mixed_priority"], &["`mixed_priority` cannot", "realtime", "bench"]),
         (&["--workloads", "rwmix", "--locks", "mcs"], &["rwmix", "ondeck list"]),
-        (&["--sweep", "transfer.memory"], &["'transfer.memory'", "as `transfer.memory=80,160`"]),
-        (&["--sweep", "transfer.memroy=80"], &["did you mean transfer.memory?"]),
-        (&["--sweep", "transfer.memory=1"], &["transfer.memory cannot be 1", "10 to 10000 (ns)"]),
-        (&["--sweep", "polling.bugdet=0"], &["polling.bugdet", "budget"]),
         (&["--shard", "3/2"], &["'3/2'", "1 to 2"]),
         (&["--json", "no/where.json"], &["no/where.json", "folder"]),
     ] {

@@ -5,7 +5,7 @@ use ondeck_sim::machine::{Fitted, MachineFile, Policy};
 
 use super::copied::Published;
 use super::shapes::On;
-use super::subject::{Shape, Subject};
+use super::subject::{Shape, measure};
 
 /// A table to be simulated.
 pub struct Table {
@@ -17,8 +17,6 @@ pub struct Table {
     pub unit: &'static str,
     /// What was fitted to which rows, and what is left out.
     pub note: &'static str,
-    /// Only the order of the locks can be compared.
-    pub order_only: bool,
     /// Its points.
     pub cases: Vec<Case>,
     /// Numbers of machines that are not simulated, for the baseline.
@@ -42,8 +40,6 @@ pub struct Case {
     pub fitted: bool,
     /// The table that this number measures again, if it does: what is fitted to that one is fitted to this one.
     pub repeats: &'static str,
-    /// Runs whose longest time counts; 1 unless the source counts that.
-    pub runs: u64,
 }
 
 /// A machine, and the CPUs of it that a program may use.
@@ -68,8 +64,6 @@ pub enum Cpus {
     FirstSocket,
     /// So many, from the first on.
     First(usize),
-    /// Those of so many clusters, from the first on.
-    FirstClusters(usize),
 }
 
 impl Bench {
@@ -90,11 +84,12 @@ impl Bench {
     /// If there is no such machine file: those of the tables are compiled in.
     pub fn costs(&self) -> Costs {
         let file = MachineFile::find(self.machine);
-        let mut spec = file.unwrap_or_else(|error| panic!("{}: {error}", self.machine)).into_spec();
+        let file = file.unwrap_or_else(|error| panic!("{}: {error}", self.machine));
+        let mut costs = file.costs().clone();
         if let Some(policy) = self.policy {
-            spec.scheduler.policy = policy;
+            costs.scheduler.policy = policy;
         }
-        Costs::from(&spec)
+        costs
     }
 
     /// The CPUs that may be used; none said if all may.
@@ -108,9 +103,6 @@ impl Bench {
                 Some(all.filter(is_first).filter(|&cpu| costs.places[cpu].socket == 0).collect())
             }
             Cpus::First(count) => Some(all.take(count).collect()),
-            Cpus::FirstClusters(count) => {
-                Some(all.filter(|&cpu| costs.places[cpu].cluster < count).collect())
-            }
         }
     }
 }
@@ -123,33 +115,18 @@ impl Case {
     ///
     /// If there is no such machine file: those of the tables are compiled in.
     pub fn is_fitted(&self, table: &str) -> bool {
-        self.fitted || self.marks().iter().any(|mark| self.is_covered(mark, table))
-    }
-
-    /// What values of its machine file were fitted to.
-    fn marks(&self) -> Vec<Fitted> {
-        let name = self.bench.machine;
-        let file = MachineFile::find(name).unwrap_or_else(|error| panic!("{name}: {error}"));
-        file.leaves().filter_map(|(_, leaf)| leaf.fitted.clone()).collect()
-    }
-
-    /// Whether a value with that mark was fitted to this number.
-    pub fn is_covered(&self, mark: &Fitted, table: &str) -> bool {
+        let (name, of) = (self.bench.machine, &self.published);
         let table = if self.repeats.is_empty() { table } else { self.repeats };
-        mark.covers(table, self.bench.machine, self.lock, self.published.threads)
+        let file = MachineFile::find(name).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let covers = |mark: &Fitted| mark.covers(table, name, self.lock, of.threads);
+        self.fitted || file.leaves().any(|(_, leaf)| leaf.fitted.as_ref().is_some_and(covers))
     }
 
     /// Simulates it on that machine, once for each seed; the median. None if the zoo has no such lock.
     pub fn simulate(&self, costs: &Costs, seeds: u64) -> Option<f64> {
-        let subject = Subject::named(self.published.ours)?;
+        let measure = measure(self.published.ours)?;
         let cpus = self.bench.allowed(costs);
-        let results = (0..seeds).map(|seed| {
-            let runs = (0..self.runs).map(|run| {
-                let on = On { costs, cpus, seed: 1 + seed * self.runs + run };
-                subject.measure(&on, &self.shape)
-            });
-            runs.fold(0.0, f64::max)
-        });
+        let results = (1..=seeds).map(|seed| measure(&On { costs, cpus, seed }, &self.shape));
         super::stats::median(results.collect())
     }
 }

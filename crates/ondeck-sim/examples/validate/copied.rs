@@ -103,35 +103,3 @@ fn copy(wanted: &Published, all: &[&Published]) -> Option<f64> {
     };
     all.iter().filter(same_row).min_by(nearer).map(|row| row.value)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::{Origin, Published, copy};
-
-    fn row(name: &'static str, cpus: u32, threads: u32, value: f64) -> Published {
-        let origin = Origin { name, cpus };
-        Published { origin, workload: String::new(), ours: "mcs", threads, value }
-    }
-
-    #[test]
-    fn the_nearest_machine_is_copied() {
-        let rows = [
-            row("x86 40c", 40, 16, 1.0),
-            row("x86 44c", 44, 16, 2.0),
-            row("x86 64c", 64, 16, 3.0),
-            row("x86 12c", 12, 16, 4.0),
-            row("x86 44c", 44, 64, 5.0),
-            row("AMD Ryzen 7 1800X", 16, 16, 6.0),
-        ];
-        let all: Vec<_> = rows.iter().collect();
-        let of = |name, cpus, threads| copy(&row(name, cpus, threads, 0.0), &all);
-        // Vendor and class, then CPUs.
-        assert_eq!(of("x86 40c", 40, 16), Some(2.0));
-        // Class before vendor.
-        assert_eq!(of("x86 64c", 64, 16), Some(2.0));
-        assert_eq!(of("aarch64 18c", 18, 16), Some(6.0));
-        // The nearest number of threads, at most twice or half of it.
-        assert_eq!(of("x86 40c", 40, 40), Some(5.0));
-        assert_eq!(of("x86 40c", 40, 4), None);
-    }
-}

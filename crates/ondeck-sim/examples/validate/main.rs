@@ -1,11 +1,10 @@
 //! The simulator against published measurements.
 //!
 //! ```text
-//! validate [--seeds N] [--most THREADS] [TABLE…]           simulates and prints
-//! validate --record [--seeds N] [--most THREADS] [TABLE…]  simulates, and writes the records and the page
-//! validate --page                                          writes the page from the records
-//! validate --check [TABLE…]                                simulates again, and fails where a record or the page differs
-//! validate --predict NAME [--seeds N]                      prints a prediction, for ci/predict.sh
+//! validate [--seeds N] [TABLE…]           simulates and prints
+//! validate --record [--seeds N] [TABLE…]  simulates, and writes the records and the page
+//! validate --page                         writes the page from the records
+//! validate --check [TABLE…]               simulates again, and fails where a record or the page differs
 //! ```
 //!
 //! [`simulate`] simulates every number of the tables in docs/published/ that it can. The page docs/validation.md says how
@@ -22,14 +21,12 @@
 //! | `copied.rs` | the baseline |
 //! | `verdict.rs`, `stats.rs` | how well both agree with what was published |
 //! | `record.rs`, `page.rs` | what is kept: docs/results/validation/, and the summary of the page |
-//! | `predict.rs` | predictions |
 //! | `text.rs` | what is printed |
 
 mod case;
 mod copied;
 mod go_first;
 mod page;
-mod predict;
 mod published;
 mod record;
 mod shapes;
@@ -50,13 +47,6 @@ use case::{Case, Table};
 use record::{Made, Record};
 use verdict::Verdict;
 
-/// What a validation has found.
-#[derive(Debug)]
-pub struct Validation {
-    /// A verdict for each table.
-    pub verdicts: Vec<Verdict>,
-}
-
 /// What is to be done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
@@ -64,30 +54,26 @@ enum Mode {
     Record,
     Page,
     Check,
-    Predict,
 }
 
 /// A command line.
 struct Options {
     mode: Mode,
     seeds: u64,
-    most: u32,
     names: Vec<String>,
 }
 
 fn options() -> Option<Options> {
-    let mut options = Options { mode: Mode::Print, seeds: 1, most: u32::MAX, names: Vec::new() };
+    let mut options = Options { mode: Mode::Print, seeds: 1, names: Vec::new() };
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
             "--record" => options.mode = Mode::Record,
             "--page" => options.mode = Mode::Page,
             "--check" => options.mode = Mode::Check,
-            "--predict" => options.mode = Mode::Predict,
             "--seeds" => {
                 options.seeds = arguments.next()?.parse().ok().filter(|&seeds| seeds > 0)?;
             }
-            "--most" => options.most = arguments.next()?.parse().ok()?,
             name if name.starts_with('-') => return None,
             name => options.names.push(name.to_owned()),
         }
@@ -97,9 +83,7 @@ fn options() -> Option<Options> {
 
 fn main() -> ExitCode {
     let Some(options) = options() else {
-        eprintln!(
-            "usage: validate [--record|--page|--check|--predict] [--seeds N] [--most THREADS] [TABLE…]"
-        );
+        eprintln!("usage: validate [--record|--page|--check] [--seeds N] [TABLE…]");
         return ExitCode::from(2);
     };
     match run(&options) {
@@ -112,22 +96,13 @@ fn main() -> ExitCode {
 }
 
 fn run(options: &Options) -> io::Result<ExitCode> {
-    if options.mode == Mode::Predict {
-        for name in &options.names {
-            let rows = predict::rows(name, options.seeds);
-            print!("{}", rows.ok_or_else(|| io::Error::other(format!("no prediction {name}")))?);
-        }
-        return Ok(ExitCode::SUCCESS);
-    }
-    let mut tables = named(&options.names)?;
+    let tables = named(&options.names)?;
     match options.mode {
         Mode::Record => {
             for table in &tables {
                 let made = Made::now(options.seeds)?;
-                let is_wanted = |index: usize| table.cases[index].published.threads <= options.most;
-                let numbers = simulate(&table.cases, options.seeds, &is_wanted);
-                let record = Record { made, numbers };
-                fs::write(record::path(table.name), record.text(table))?;
+                let numbers = simulate(&table.cases, options.seeds);
+                fs::write(record::path(table.name), Record { made, numbers }.text(table))?;
             }
         }
         Mode::Check => {
@@ -138,13 +113,11 @@ fn run(options: &Options) -> io::Result<ExitCode> {
             return Ok(ExitCode::from(u8::from(!is_same)));
         }
         Mode::Page => {}
-        _ => {
-            for table in &mut tables {
-                table.cases.retain(|case| case.published.threads <= options.most);
-            }
-            let judge =
-                |table| Verdict::of(table, &simulate(&table.cases, options.seeds, &|_| true));
-            println!("\n{}", Validation { verdicts: tables.iter().map(judge).collect() });
+        Mode::Print => {
+            let judge = |table| Verdict::of(table, &simulate(&table.cases, options.seeds));
+            let verdicts: Vec<_> = tables.iter().map(judge).collect();
+            verdicts.iter().for_each(|verdict| println!("\n{verdict}"));
+            println!("{}", page::summary(verdicts.iter()));
             return Ok(ExitCode::SUCCESS);
         }
     }
@@ -188,8 +161,7 @@ fn page_is_right() -> io::Result<bool> {
 /// Whether the simulator gives the table's recorded numbers.
 fn is_recorded(table: &Table) -> io::Result<bool> {
     let record = Record::read(table)?;
-    let is_wanted = |index: usize| record.numbers[index].is_some();
-    let numbers = simulate(&table.cases, record.made.seeds, &is_wanted);
+    let numbers = simulate(&table.cases, record.made.seeds);
     for (case, (old, new)) in table.cases.iter().zip(record.numbers.iter().zip(&numbers)) {
         if old != new {
             let threads = case.published.threads;
@@ -202,12 +174,8 @@ fn is_recorded(table: &Table) -> io::Result<bool> {
     Ok(record.numbers == numbers)
 }
 
-/// Simulates each wanted case with the seeds 1 to `seeds`, on all CPUs; returns the medians.
-fn simulate(
-    cases: &[Case],
-    seeds: u64,
-    is_wanted: &(dyn Fn(usize) -> bool + Sync),
-) -> Vec<Option<f64>> {
+/// Simulates each case with the seeds 1 to `seeds`, on all CPUs; returns the medians.
+fn simulate(cases: &[Case], seeds: u64) -> Vec<Option<f64>> {
     let workers = thread::available_parallelism().map_or(1, usize::from);
     let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let results = Mutex::new(vec![None; cases.len()]);
@@ -219,9 +187,6 @@ fn simulate(
                     // Relaxed: each number is handed out once; results are ordered by their mutex.
                     let index = next.fetch_add(1, Ordering::Relaxed);
                     let Some(case) = cases.get(index) else { break };
-                    if !is_wanted(index) {
-                        continue;
-                    }
                     let costs = machines.entry(case.bench).or_insert_with(|| case.bench.costs());
                     let result = case.simulate(costs, seeds);
                     results.lock().expect("no worker panics with it")[index] = result;
@@ -268,6 +233,8 @@ mod tests {
                 let Some(mark) = &leaf.fitted else { continue };
                 let table = tables.iter().find(|table| table.name == mark.table);
                 let table = table.unwrap_or_else(|| panic!("{name}: {key}: no such table"));
+                let machine = mark.machine.as_deref().unwrap_or(name);
+                assert!(bundled_names().any(|name| name == machine), "{name}: {key}: {machine}");
                 for lock in &mark.locks {
                     let is_there =
                         table.cases.iter().any(|case| case.lock.starts_with(lock.as_str()));

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::{fs, io};
 
 use super::record::{Record, root};
-use super::verdict::{Figures, Verdict};
+use super::verdict::Verdict;
 
 /// Where the tables are on the page.
 const START: &str = "<!-- summary -->\n";
@@ -32,16 +32,7 @@ pub fn path() -> std::path::PathBuf {
 }
 
 fn tables(recorded: &[(Verdict, Record)]) -> String {
-    let mut out = String::from(
-        "| table | by | numbers | median factor | 90 % within | all ranks | ranks of locks |\n\
-         |---|---|---|---|---|---|---|\n",
-    );
-    for (verdict, _) in recorded {
-        for (place, (by, figures)) in verdict.lines().into_iter().enumerate() {
-            let name = if place == 0 { format!("`{}`", verdict.name) } else { String::new() };
-            line(&mut out, &name, by, &figures);
-        }
-    }
+    let mut out = summary(recorded.iter().map(|(verdict, _)| verdict));
     out.push_str(
         "\n| table | rows | seeds | engine's tree | simulated on |\n|---|---|---|---|---|\n",
     );
@@ -62,11 +53,22 @@ fn tables(recorded: &[(Verdict, Record)]) -> String {
     out
 }
 
-fn line(out: &mut String, name: &str, by: &str, figures: &Figures) {
-    let [factor, ninetieth, points, locks] = figures.words();
-    _ = writeln!(
-        out,
-        "| {name} | {by} | {} | {factor} | {ninetieth} | {points} | {locks} |",
-        figures.numbers
+/// The table of how well the simulator and the baseline agree with each published table.
+pub fn summary<'a>(verdicts: impl Iterator<Item = &'a Verdict>) -> String {
+    let mut out = String::from(
+        "| table | by | numbers | median factor | 90 % within | all ranks | ranks of locks |\n\
+         |---|---|---|---|---|---|---|\n",
     );
+    for verdict in verdicts {
+        for (place, (by, figures)) in verdict.lines().into_iter().enumerate() {
+            let name = if place == 0 { format!("`{}`", verdict.name) } else { String::new() };
+            let [factor, ninetieth, points, locks] = figures.words();
+            _ = writeln!(
+                out,
+                "| {name} | {by} | {} | {factor} | {ninetieth} | {points} | {locks} |",
+                figures.numbers
+            );
+        }
+    }
+    out
 }

@@ -40,14 +40,3 @@ pub fn within(mut numbers: Vec<f64>, part: f64) -> Option<f64> {
     let place = (numbers.len() as f64 * part).ceil() as usize;
     numbers.get(place.saturating_sub(1)).copied()
 }
-
-/// Where one curve crosses another for good: the last place before which it was above and from which on it is
-/// below, or the other way round, between two of the `x`. None if one is above the other throughout.
-///
-/// Each item is `x` and the two values there, by rising `x`.
-pub fn crossing(curves: &[(f64, f64, f64)]) -> Option<(f64, f64)> {
-    let (_, one, other) = curves.last()?;
-    let ends_above = one > other;
-    let before = curves.iter().rposition(|(_, one, other)| (one > other) != ends_above)?;
-    Some((curves[before].0, curves[before + 1].0))
-}

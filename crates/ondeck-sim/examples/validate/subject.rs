@@ -1,4 +1,4 @@
-//! The locks by name, each compiled into every shape.
+//! What a lock is to do, and the locks by name, each compiled into every shape.
 
 use ondeck_zoo::locks::{for_each_hosted, for_each_pi};
 use ondeck_zoo::{RawLock, Visitor};
@@ -7,17 +7,6 @@ use super::go_first::GoSpinbitFirst;
 use super::shapes::{On, batch, channel, counter, many, steps, window};
 use ondeck_sim::engine::Sim;
 
-/// A lock in all shapes.
-#[derive(Clone, Copy)]
-pub struct Subject {
-    batch: fn(&On, &batch::Batch) -> f64,
-    channel: fn(&On, &channel::Channel) -> f64,
-    counter: fn(&On, &counter::Timed) -> (f64, f64),
-    many: fn(&On, &many::Many) -> f64,
-    steps: fn(&On, &steps::Steps) -> f64,
-    window: fn(&On, &window::Window) -> f64,
-}
-
 /// What a lock is to do.
 #[derive(Clone, Copy, Debug)]
 pub enum Shape {
@@ -25,8 +14,6 @@ pub enum Shape {
     Batch(batch::Batch),
     /// Microseconds for 200 pairs.
     Channel(channel::Channel),
-    /// Milliseconds of the longest time.
-    Longest(counter::Timed),
     /// Milliseconds of the run.
     Length(counter::Timed),
     /// Milliseconds of the round.
@@ -37,45 +24,36 @@ pub enum Shape {
     Window(window::Window),
 }
 
-impl Subject {
-    fn of<L: RawLock<Sim>>() -> Self {
-        Self {
-            batch: batch::run::<L>,
-            channel: channel::run::<L>,
-            counter: counter::run::<L>,
-            many: many::run::<L>,
-            steps: steps::run::<L>,
-            window: window::run::<L>,
+impl Shape {
+    /// What the shape comes to with that lock on that machine.
+    fn measured<L: RawLock<Sim>>(on: &On, shape: &Self) -> f64 {
+        match shape {
+            Self::Batch(batch) => batch::run::<L>(on, batch),
+            Self::Channel(channel) => channel::run::<L>(on, channel),
+            Self::Length(timed) => counter::run::<L>(on, timed),
+            Self::Many(many) => many::run::<L>(on, many),
+            Self::Steps(steps) => steps::run::<L>(on, steps),
+            Self::Window(window) => 1e9 / window::run::<L>(on, window),
         }
     }
+}
 
-    /// The lock of that name: of the zoo, or one that only published tables have.
-    pub fn named(name: &str) -> Option<Self> {
-        struct Finder<'a>(&'a str, Option<Subject>);
-        impl Visitor<Sim> for Finder<'_> {
-            fn visit<L: RawLock<Sim>>(&mut self) {
-                if L::INFO.name == self.0 {
-                    self.1 = Some(Subject::of::<L>());
-                }
+/// Measures a shape with one lock.
+pub type Measure = fn(&On, &Shape) -> f64;
+
+/// The lock of that name: of the zoo, or one that only published tables have.
+pub fn measure(name: &str) -> Option<Measure> {
+    struct Finder<'a>(&'a str, Option<Measure>);
+    impl Visitor<Sim> for Finder<'_> {
+        fn visit<L: RawLock<Sim>>(&mut self) {
+            if L::INFO.name == self.0 {
+                self.1 = Some(Shape::measured::<L>);
             }
         }
-        let mut finder = Finder(name, None);
-        for_each_hosted(&mut finder);
-        for_each_pi(&mut finder);
-        finder.visit::<GoSpinbitFirst<Sim>>();
-        finder.1
     }
-
-    /// What that shape comes to on that machine.
-    pub fn measure(&self, on: &On, shape: &Shape) -> f64 {
-        match shape {
-            Shape::Batch(batch) => (self.batch)(on, batch),
-            Shape::Channel(channel) => (self.channel)(on, channel),
-            Shape::Longest(timed) => (self.counter)(on, timed).1,
-            Shape::Length(timed) => (self.counter)(on, timed).0,
-            Shape::Many(many) => (self.many)(on, many),
-            Shape::Steps(steps) => (self.steps)(on, steps),
-            Shape::Window(window) => 1e9 / (self.window)(on, window),
-        }
-    }
+    let mut finder = Finder(name, None);
+    for_each_hosted(&mut finder);
+    for_each_pi(&mut finder);
+    finder.visit::<GoSpinbitFirst<Sim>>();
+    finder.1
 }

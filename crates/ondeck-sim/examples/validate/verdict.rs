@@ -2,7 +2,7 @@
 
 use super::case::Table;
 use super::copied::copies;
-use super::stats::{crossing, median, spearman, within};
+use super::stats::{median, spearman, within};
 
 /// A published number, the simulated one, and the copied one.
 #[derive(Clone, Debug)]
@@ -25,13 +25,6 @@ pub struct Point {
     pub fitted: bool,
 }
 
-impl Point {
-    /// How far the simulated number is off, as a part of the published one.
-    pub fn error(&self) -> f64 {
-        self.simulated / self.published - 1.0
-    }
-}
-
 /// How well numbers agree with the published ones.
 #[derive(Clone, Debug)]
 pub struct Figures {
@@ -50,7 +43,7 @@ pub struct Figures {
 
 impl Figures {
     /// Of those points, each with a number that stands for it.
-    fn of(points: &[(&Point, f64)], order_only: bool) -> Self {
+    fn of(points: &[(&Point, f64)]) -> Self {
         let factors = || {
             let ratio = |(point, number): &(&Point, f64)| number / point.published;
             points.iter().map(ratio).map(|ratio| ratio.max(1.0 / ratio)).collect::<Vec<_>>()
@@ -61,9 +54,9 @@ impl Figures {
         let mean = ranks.iter().sum::<f64>() / ranks.len() as f64;
         Self {
             numbers: points.len(),
-            median_factor: median(factors()).filter(|_| !order_only),
-            ninetieth: within(factors(), 0.9).filter(|_| !order_only),
-            rank_of_points: spearman(&pairs(points)).filter(|_| !order_only),
+            median_factor: median(factors()),
+            ninetieth: within(factors(), 0.9),
+            rank_of_points: spearman(&pairs(points)),
             rank_of_locks: (!ranks.is_empty()).then_some((mean, ranks.len())),
         }
     }
@@ -74,21 +67,6 @@ impl Figures {
         let locks = self.rank_of_locks.map(|(mean, _)| mean);
         [self.median_factor, self.ninetieth, self.rank_of_points, locks].map(word)
     }
-}
-
-/// Where one lock's curve crosses another's.
-#[derive(Clone, Debug)]
-pub struct Crossing {
-    /// Machine and workload.
-    pub series: String,
-    /// The lock that is cheaper in the end, in the published curves or, if those do not cross, in the simulated ones.
-    pub lock: &'static str,
-    /// The other.
-    pub other: &'static str,
-    /// Between these thread counts, as published.
-    pub published: Option<(f64, f64)>,
-    /// Between these thread counts, as simulated.
-    pub simulated: Option<(f64, f64)>,
 }
 
 /// What the simulator makes of a table.
@@ -102,14 +80,10 @@ pub struct Verdict {
     pub unit: &'static str,
     /// What was fitted, what is left out.
     pub note: &'static str,
-    /// Only the order of locks counts.
-    pub order_only: bool,
     /// Its numbers.
     pub points: Vec<Point>,
     /// Locks that the zoo does not have.
     pub missing: Vec<&'static str>,
-    /// Where curves cross.
-    pub crossings: Vec<Crossing>,
 }
 
 impl Verdict {
@@ -140,8 +114,6 @@ impl Verdict {
             source: table.source,
             unit: table.unit,
             note: table.note,
-            order_only: table.order_only,
-            crossings: crossings(&points),
             points,
             missing,
         }
@@ -156,16 +128,15 @@ impl Verdict {
         let beside: Vec<_> = copied.iter().map(|(point, _)| (*point, point.simulated)).collect();
         let fitted = self.points.iter().filter(|point| point.fitted);
         let fitted: Vec<_> = fitted.map(|point| (point, point.simulated)).collect();
-        let figures = |points: &[_]| Figures::of(points, self.order_only);
-        let mut lines = vec![("simulator", figures(&all))];
+        let mut lines = vec![("simulator", Figures::of(&all))];
         if !copied.is_empty() {
             if beside.len() < all.len() {
-                lines.push(("simulator, where there is a copy", figures(&beside)));
+                lines.push(("simulator, where there is a copy", Figures::of(&beside)));
             }
-            lines.push(("copy of the nearest machine", figures(&copied)));
+            lines.push(("copy of the nearest machine", Figures::of(&copied)));
         }
         if !fitted.is_empty() {
-            lines.push(("fitted, not counted", figures(&fitted)));
+            lines.push(("fitted, not counted", Figures::of(&fitted)));
         }
         lines
     }
@@ -195,58 +166,4 @@ fn groups<'a>(points: &[(&'a Point, f64)]) -> Vec<Vec<(&'a Point, f64)>> {
         }
     }
     groups
-}
-
-/// Where the curves of two locks cross, for each series and each two locks of it.
-fn crossings(points: &[Point]) -> Vec<Crossing> {
-    let mut series: Vec<&str> = points.iter().map(|point| point.series.as_str()).collect();
-    series.dedup();
-    let mut found = Vec::new();
-    for series in series {
-        let here: Vec<&Point> = points.iter().filter(|point| point.series == series).collect();
-        let mut locks: Vec<&'static str> = here.iter().map(|point| point.lock).collect();
-        locks.sort_unstable();
-        locks.dedup();
-        for (index, lock) in locks.iter().enumerate() {
-            for other in &locks[index + 1..] {
-                found.extend(crossing_of(series, &here, lock, other));
-            }
-        }
-    }
-    found
-}
-
-fn crossing_of(
-    series: &str,
-    here: &[&Point],
-    lock: &'static str,
-    other: &'static str,
-) -> Option<Crossing> {
-    let mut both: Vec<(&Point, &Point)> = here
-        .iter()
-        .filter(|point| point.lock == lock)
-        .filter_map(|one| {
-            let same = |point: &&&Point| point.lock == other && point.threads == one.threads;
-            Some((*one, *here.iter().find(same)?))
-        })
-        .collect();
-    both.sort_by_key(|(one, _)| one.threads);
-    let curves = |value: fn(&Point) -> f64| -> Vec<_> {
-        both.iter().map(|(one, other)| (f64::from(one.threads), value(one), value(other))).collect()
-    };
-    let (published, simulated) =
-        (crossing(&curves(|point| point.published)), crossing(&curves(|point| point.simulated)));
-    let (one, two) = both.last()?;
-    let lock_ends_below = match published {
-        Some(_) => one.published < two.published,
-        None => one.simulated < two.simulated,
-    };
-    let (lock, other) = if lock_ends_below { (lock, other) } else { (other, lock) };
-    (published.is_some() || simulated.is_some()).then(|| Crossing {
-        series: series.into(),
-        lock,
-        other,
-        published,
-        simulated,
-    })
 }

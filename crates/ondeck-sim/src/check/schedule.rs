@@ -5,10 +5,8 @@ use std::fmt;
 use fastrand::Rng;
 
 use crate::engine::Unrest;
-use crate::engine::costs::{
-    Class, Clock, Costs, Futex, Idle, Membarrier, Place, Policy, Scheduler, Transfer, Yield,
-};
-use crate::engine::time::{Time, of_nanos};
+use crate::machine::{Costs, Idle, Policy, Scheduler, Yield, small};
+use crate::time::{Time, of_nanos};
 
 /// What is done to the threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,7 +98,7 @@ impl Schedule {
         }
         // A thread that spins for one that waits for its CPU gives that up only where slices end.
         let policy =
-            [Policy::Fair, Policy::Fair, Policy::RoundRobin, Policy::Windows][rng.usize(..4)];
+            [Policy::Eevdf, Policy::Eevdf, Policy::RoundRobin, Policy::Windows][rng.usize(..4)];
         let shape =
             [[1, 1, 1, 1], [1, 1, 2, 1], [2, 1, 1, 1], [1, 2, 1, 2], [2, 1, 2, 1], [1, 1, 8, 1]];
         let costs = small_machine(shape[rng.usize(..shape.len())], policy);
@@ -108,62 +106,24 @@ impl Schedule {
     }
 }
 
-/// A machine of that shape ([`Place::all_of`]) with round numbers and short slices.
+/// A machine of that shape with short slices.
 fn small_machine(shape: [usize; 4], policy: Policy) -> Costs {
     let nanos = of_nanos;
-    Costs {
-        places: Place::all_of(shape),
-        cpu_of_core: (0..shape[..3].iter().product()).collect(),
-        classes: vec![Class {
-            pause: nanos(15.0),
-            hit: nanos(1.0),
-            rmw: nanos(5.0),
-            fence: nanos(8.0),
-            tsc_read: nanos(7.0),
-            speed: 1.0,
-            smt_speed: 0.6,
-        }],
-        transfer: Transfer {
-            smt_sibling: nanos(10.0),
-            same_cluster: nanos(40.0),
-            same_socket: nanos(100.0),
-            cross_socket: nanos(200.0),
-            memory: nanos(90.0),
-            invalidate: nanos(2.0),
-            read_occupancy: nanos(3.0),
-            jitter: 0.3,
-            turnaround: 0.25,
-        },
-        store_buffer: 40,
-        futex: Futex {
-            entry: nanos(100.0),
-            buckets: 4,
-            bucket_hold: nanos(50.0),
-            wake: nanos(500.0),
-            timer_slack: nanos(50_000.0),
-        },
-        membarrier: Membarrier {
-            base: nanos(500.0),
-            per_cpu: nanos(300.0),
-            interrupted: nanos(1_500.0),
-        },
-        scheduler: Scheduler {
-            policy,
-            slice: nanos(20_000.0),
-            tick: nanos(5_000.0),
-            wakeup_granularity: nanos(5_000.0),
-            sleeper_credit: nanos(20_000.0),
-            switch: nanos(1_000.0),
-            migration: nanos(500.0),
-            wake_latency: nanos(2_000.0),
-            yields: Yield::Last,
-            yield_cost: nanos(300.0),
-            balance_interval: nanos(100_000.0),
-        },
-        idle: vec![
-            Idle { after: 0, exit: 0 },
-            Idle { after: nanos(100_000.0), exit: nanos(20_000.0) },
-        ],
-        clock: Clock { tsc_hertz: 2_000_000_000, monotonic_read: nanos(20.0) },
-    }
+    let mut costs = small(shape);
+    (costs.classes[0].pause, costs.classes[0].smt_speed) = (nanos(15.0), 0.6);
+    costs.transfer.jitter = 0.3;
+    costs.store_buffer.entries = 40;
+    (costs.futex_buckets, costs.futex.wake) = (4, nanos(500.0));
+    costs.scheduler = Scheduler {
+        policy,
+        slice: nanos(20_000.0),
+        tick: nanos(5_000.0),
+        wakeup_granularity: nanos(5_000.0),
+        sleeper_credit: nanos(20_000.0),
+        yield_to: Yield::Last,
+        balance_interval: nanos(100_000.0),
+        ..costs.scheduler
+    };
+    costs.idle[1] = Idle { after: nanos(100_000.0), exit: nanos(20_000.0) };
+    costs
 }

@@ -8,8 +8,8 @@ use super::account::Doing;
 use super::bits::Set;
 use super::memory::{Access, NOBODY};
 use super::store_buffer::Store;
-use super::time::Time;
 use super::world::{World, any_world, come, settle, suspend, world};
+use crate::time::Time;
 
 /// What a line wants of an access that begins now.
 #[derive(Clone, Copy, Debug)]
@@ -26,7 +26,7 @@ enum Line {
 #[inline]
 pub(super) fn load(address: usize) -> Option<u64> {
     settle();
-    let world = world();
+    let mut world = world();
     if world.is_forwarded(address) {
         let hit = world.my_class().hit;
         world.charge(hit, Doing::Hitting);
@@ -40,7 +40,7 @@ pub(super) fn load(address: usize) -> Option<u64> {
 #[inline]
 pub(super) fn exclusive(address: usize) {
     drain();
-    let world = world();
+    let mut world = world();
     let rmw = world.my_class().rmw;
     world.me().wrote = true;
     fetch(address, Access::Write, rmw);
@@ -57,7 +57,9 @@ pub(super) fn visible(address: usize) -> Option<u64> {
 /// keeps that store's value, which comes later.
 #[inline]
 pub(super) fn changed(address: usize, bits: u64) -> bool {
-    let Some(world) = any_world().filter(|world| !world.hidden.is_empty()) else { return true };
+    let Some(mut world) = any_world().filter(|world| !world.hidden.is_empty()) else {
+        return true;
+    };
     let Some(hidden) = world.hidden.get_mut(&address) else { return true };
     hidden.visible = bits;
     false
@@ -67,7 +69,7 @@ pub(super) fn changed(address: usize, bits: u64) -> bool {
 #[inline]
 pub(super) fn store(address: usize, bits: u64, size: u8, before: impl FnOnce() -> u64) -> bool {
     settle();
-    if world().my_cpu().stores.len() >= world().costs.store_buffer {
+    if world().my_cpu().stores.len() >= world().costs.store_buffer.entries {
         let oldest = world().my_cpu().stores.first_commit();
         world().charge_until(oldest, Doing::Draining);
         come();
@@ -80,7 +82,7 @@ pub(super) fn store(address: usize, bits: u64, size: u8, before: impl FnOnce() -
         fetch(address, Access::Write, hit);
         return changed(address, bits);
     }
-    let world = world();
+    let world = &mut *world();
     let last = world.my_cpu().stores.last_commit();
     let delay = world.unrest.store_delay(&mut world.whims);
     world.me().wrote = true;
@@ -106,7 +108,7 @@ pub(super) fn store(address: usize, bits: u64, size: u8, before: impl FnOnce() -
 #[inline]
 pub(super) fn drain() {
     settle();
-    let world = world();
+    let mut world = world();
     let last = world.my_cpu().stores.last_commit();
     if last > world.now || world.my_cpu().stores.len() != 0 {
         world.charge_until(last, Doing::Draining);
@@ -121,9 +123,9 @@ pub(super) fn touch(address: usize, bytes: usize, write: bool) {
     for line in first..=last {
         settle();
         let access = if write { Access::Write } else { Access::Read };
-        let memory = &mut world().memory;
-        let number = memory.number(line * super::memory::LINE);
-        memory.line(number).has_data = true;
+        let mut here = world();
+        let number = here.memory.number(line * super::memory::LINE);
+        here.memory.line(number).has_data = true;
         fetch(line * super::memory::LINE, access, 0);
     }
 }
@@ -135,7 +137,7 @@ pub(super) fn touch_together(addresses: &[usize]) {
     let mut latest = world().now;
     let mut taken = Vec::new();
     for &address in addresses {
-        let here = world();
+        let mut here = world();
         let number = here.memory.number(address);
         here.memory.line(number).has_data = true;
         match here.own(address) {
@@ -144,7 +146,7 @@ pub(super) fn touch_together(addresses: &[usize]) {
             Line::Taken => taken.push(address),
         }
     }
-    let here = world();
+    let mut here = world();
     let hit = here.my_class().hit * addresses.len() as Time;
     here.charge_until(latest, Doing::Moving);
     here.charge(hit, Doing::Hitting);
@@ -160,7 +162,7 @@ pub(super) fn touch_together(addresses: &[usize]) {
 /// An atomic is gone: stores to it go nowhere.
 #[inline]
 pub(super) fn forget(address: usize) {
-    if let Some(world) = any_world()
+    if let Some(mut world) = any_world()
         && !world.hidden.is_empty()
     {
         world.forget(address);
@@ -171,7 +173,7 @@ pub(super) fn forget(address: usize) {
 #[inline]
 fn fetch(address: usize, access: Access, more: Time) {
     loop {
-        let here = world();
+        let mut here = world();
         let line = match access {
             Access::Read => here.read(address),
             Access::Write => here.own(address),
@@ -183,7 +185,7 @@ fn fetch(address: usize, access: Access, more: Time) {
                 here.charge_until(there, Doing::Moving);
                 here.me().in_access = true;
                 come();
-                let here = world();
+                let mut here = world();
                 here.me().in_access = false;
                 return here.charge(more, Doing::Hitting);
             }

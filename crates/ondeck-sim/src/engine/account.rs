@@ -1,6 +1,6 @@
 //! Where the time of a thread goes.
 
-use super::time::Time;
+use crate::time::Time;
 
 /// What a thread does while its clock goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -21,8 +21,8 @@ use super::account::Doing;
 use super::bits::Set;
 use super::memory::{Access, Waiting};
 use super::queue::Event;
-use super::time::Time;
 use super::world::World;
+use crate::time::Time;
 
 impl World {
     /// How long after a line has come that way no other access gets it.

@@ -4,20 +4,23 @@
 
 use std::cell::Cell;
 use std::fmt;
+use std::marker::PhantomData;
+use std::ptr;
 
 use ondeck::platform::{AtomicInt, AtomicPointer, Ordering};
 
 use super::access;
-use super::recent::{self, Step};
+use super::note;
+use super::recent::Step;
 use super::world::on_thread;
 
 /// An integer in simulated memory.
 #[repr(transparent)]
 pub struct SimInt<V: Copy>(Cell<V>);
 
-/// A pointer in simulated memory.
+/// A pointer in simulated memory: an integer, so that the store buffer can have it, with its provenance exposed.
 #[repr(transparent)]
-pub struct SimPtr<T>(Cell<*mut T>);
+pub struct SimPtr<T>(SimInt<usize>, PhantomData<*mut T>);
 
 // SAFETY: all threads of a machine are coroutines of one OS thread, and an atomic is used by one machine only.
 unsafe impl<V: Copy + Send> Send for SimInt<V> {}
@@ -36,7 +39,7 @@ impl<V: Copy + fmt::Debug> fmt::Debug for SimInt<V> {
 
 impl<T> fmt::Debug for SimPtr<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.get().fmt(f)
+        self.0.fmt(f)
     }
 }
 
@@ -46,17 +49,11 @@ impl<V: Copy> Drop for SimInt<V> {
     }
 }
 
-impl<T> Drop for SimPtr<T> {
-    fn drop(&mut self) {
-        access::forget(self.0.as_ptr().addr());
-    }
-}
-
 /// A value as the store buffer has it.
-pub trait Bits: Copy {
+pub trait Bits: Copy + Eq + fmt::Debug + Send + 'static {
     /// As an integer of the largest size.
     fn bits(self) -> u64;
-    /// Of such an integer.
+    /// Of such an integer, whose upper bits are cut off.
     fn of(bits: u64) -> Self;
 }
 
@@ -79,10 +76,6 @@ macro_rules! bits {
 bits! { u8 u32 usize }
 
 impl<V: Bits> SimInt<V> {
-    pub(super) fn fresh(value: V) -> Self {
-        Self(Cell::new(value))
-    }
-
     /// The value that is visible: no event.
     pub(super) fn visible(&self) -> V {
         access::visible(self.0.as_ptr().addr()).map_or_else(|| self.0.get(), V::of)
@@ -102,168 +95,115 @@ impl<V: Bits> SimInt<V> {
         {
             self.0.set(new);
         }
-        note(&self.0, exchanged(old.bits(), new.map(V::bits)));
+        let step =
+            new.map_or(Step::Refused(old.bits()), |new| Step::Exchange(old.bits(), new.bits()));
+        tell(&self.0, step);
         old
     }
 }
 
-impl<T> SimPtr<T> {
-    #[inline]
-    fn modify(&self, change: impl FnOnce(*mut T) -> Option<*mut T>) -> *mut T {
-        let address = self.0.as_ptr().addr();
-        if on_thread().is_some() {
-            access::exclusive(address);
-        }
-        let old = access::visible(address).map_or_else(|| self.0.get(), pointer);
-        let new = change(old);
-        if let Some(new) = new
-            && access::changed(address, exposed(new))
-        {
-            self.0.set(new);
-        }
-        note(&self.0, exchanged(old.addr() as u64, new.map(|new| new.addr() as u64)));
-        old
-    }
-}
-
-/// A pointer is an integer in the store buffer, with its provenance exposed.
-fn exposed<T>(pointer: *mut T) -> u64 {
-    pointer.expose_provenance() as u64
-}
-
-fn pointer<T>(bits: u64) -> *mut T {
-    std::ptr::with_exposed_provenance_mut(bits as usize)
-}
-
-/// For the reader of a failure.
+/// Tells what was done to the atomic.
 #[inline]
-fn note<V>(cell: &Cell<V>, step: Step) {
-    recent::note(Some(cell.as_ptr().addr()), step);
+fn tell<V>(cell: &Cell<V>, step: Step) {
+    note::note(Some(cell.as_ptr().addr()), step);
 }
 
-fn exchanged(old: u64, new: Option<u64>) -> Step {
-    new.map_or(Step::Refused(old), |new| Step::Exchange(old, new))
-}
+// SAFETY: an access that changes the value happens in one step, between two switches of coroutines;
+// stores become visible in the order of their CPU. The orderings are those of x86 at least: a
+// read-modify-write waits for the stores before it, and loads are not reordered.
+unsafe impl<V: Bits> AtomicInt for SimInt<V> {
+    type Value = V;
 
-macro_rules! integers {
-    ($($value:ident)*) => {$(
-        // SAFETY: an access that changes the value happens in one step, between two switches of coroutines;
-        // stores become visible in the order of their CPU. The orderings are those of x86 at least: a
-        // read-modify-write waits for the stores before it, and loads are not reordered.
-        unsafe impl AtomicInt for SimInt<$value> {
-            type Value = $value;
-
-            fn new(value: $value) -> Self {
-                Self(Cell::new(value))
-            }
-            #[inline]
-            fn load(&self, _: Ordering) -> $value {
-                if on_thread().is_some()
-                    && let Some(bits) = access::load(self.0.as_ptr().addr())
-                {
-                    note(&self.0, Step::Load(bits));
-                    return bits as $value;
-                }
-                note(&self.0, Step::Load(self.0.get().bits()));
-                self.0.get()
-            }
-            #[inline]
-            fn store(&self, value: $value, order: Ordering) {
-                if order == Ordering::SeqCst {
-                    self.modify(|_| Some(value));
-                    return;
-                }
-                let (bits, before) = (value.bits(), || self.0.get().bits());
-                let size = size_of::<$value>() as u8;
-                let sets = on_thread().is_none()
-                    || access::store(self.0.as_ptr().expose_provenance(), bits, size, before);
-                if sets {
-                    self.0.set(value);
-                }
-                note(&self.0, Step::Store(value.bits()));
-            }
-            #[inline]
-            fn swap(&self, value: $value, _: Ordering) -> $value {
-                self.modify(|_| Some(value))
-            }
-            #[inline]
-            fn compare_exchange(
-                &self, current: $value, new: $value, _: Ordering, _: Ordering,
-            ) -> Result<$value, $value> {
-                let old = self.modify(|old| (old == current).then_some(new));
-                if old == current { Ok(old) } else { Err(old) }
-            }
-            #[inline]
-            fn compare_exchange_weak(
-                &self, current: $value, new: $value, success: Ordering, failure: Ordering,
-            ) -> Result<$value, $value> {
-                self.compare_exchange(current, new, success, failure)
-            }
-            #[inline]
-            fn fetch_add(&self, value: $value, _: Ordering) -> $value {
-                self.modify(|old| Some(old.wrapping_add(value)))
-            }
-            #[inline]
-            fn fetch_sub(&self, value: $value, _: Ordering) -> $value {
-                self.modify(|old| Some(old.wrapping_sub(value)))
-            }
-            #[inline]
-            fn fetch_or(&self, value: $value, _: Ordering) -> $value {
-                self.modify(|old| Some(old | value))
-            }
-            #[inline]
-            fn fetch_and(&self, value: $value, _: Ordering) -> $value {
-                self.modify(|old| Some(old & value))
-            }
+    fn new(value: V) -> Self {
+        Self(Cell::new(value))
+    }
+    #[inline]
+    fn load(&self, _: Ordering) -> V {
+        let address = self.0.as_ptr().addr();
+        let seen = if on_thread().is_some() { access::load(address) } else { None };
+        let value = seen.map_or_else(|| self.0.get(), V::of);
+        tell(&self.0, Step::Load(value.bits()));
+        value
+    }
+    #[inline]
+    fn store(&self, value: V, order: Ordering) {
+        if order == Ordering::SeqCst {
+            self.modify(|_| Some(value));
+            return;
         }
-    )*};
+        let (bits, before) = (value.bits(), || self.0.get().bits());
+        let size = size_of::<V>() as u8;
+        let sets = on_thread().is_none()
+            || access::store(self.0.as_ptr().expose_provenance(), bits, size, before);
+        if sets {
+            self.0.set(value);
+        }
+        tell(&self.0, Step::Store(bits));
+    }
+    #[inline]
+    fn swap(&self, value: V, _: Ordering) -> V {
+        self.modify(|_| Some(value))
+    }
+    #[inline]
+    fn compare_exchange(&self, current: V, new: V, _: Ordering, _: Ordering) -> Result<V, V> {
+        let old = self.modify(|old| (old == current).then_some(new));
+        if old == current { Ok(old) } else { Err(old) }
+    }
+    #[inline]
+    fn compare_exchange_weak(
+        &self,
+        current: V,
+        new: V,
+        success: Ordering,
+        failure: Ordering,
+    ) -> Result<V, V> {
+        self.compare_exchange(current, new, success, failure)
+    }
+    #[inline]
+    fn fetch_add(&self, value: V, _: Ordering) -> V {
+        self.modify(|old| Some(V::of(old.bits().wrapping_add(value.bits()))))
+    }
+    #[inline]
+    fn fetch_sub(&self, value: V, _: Ordering) -> V {
+        self.modify(|old| Some(V::of(old.bits().wrapping_sub(value.bits()))))
+    }
+    #[inline]
+    fn fetch_or(&self, value: V, _: Ordering) -> V {
+        self.modify(|old| Some(V::of(old.bits() | value.bits())))
+    }
+    #[inline]
+    fn fetch_and(&self, value: V, _: Ordering) -> V {
+        self.modify(|old| Some(V::of(old.bits() & value.bits())))
+    }
 }
 
-integers! { u8 u32 usize }
-
-// SAFETY: as for the integers. A pointer passes the store buffer as an integer whose provenance was exposed.
+// SAFETY: as for the integers, of which each pointer is one whose provenance was exposed.
 unsafe impl<T: 'static> AtomicPointer<T> for SimPtr<T> {
     fn new(pointer: *mut T) -> Self {
-        Self(Cell::new(pointer))
+        Self(AtomicInt::new(pointer.expose_provenance()), PhantomData)
     }
     #[inline]
-    fn load(&self, _: Ordering) -> *mut T {
-        if on_thread().is_some()
-            && let Some(bits) = access::load(self.0.as_ptr().addr())
-        {
-            note(&self.0, Step::Load(bits));
-            return self::pointer(bits);
-        }
-        note(&self.0, Step::Load(self.0.get().addr() as u64));
-        self.0.get()
+    fn load(&self, order: Ordering) -> *mut T {
+        ptr::with_exposed_provenance_mut(self.0.load(order))
     }
     #[inline]
     fn store(&self, pointer: *mut T, order: Ordering) {
-        if order == Ordering::SeqCst {
-            self.modify(|_| Some(pointer));
-            return;
-        }
-        let (bits, before) = (exposed(pointer), || exposed(self.0.get()));
-        let address = self.0.as_ptr().expose_provenance();
-        let size = size_of::<*mut T>() as u8;
-        if on_thread().is_none() || access::store(address, bits, size, before) {
-            self.0.set(pointer);
-        }
-        note(&self.0, Step::Store(bits));
+        self.0.store(pointer.expose_provenance(), order);
     }
     #[inline]
-    fn swap(&self, pointer: *mut T, _: Ordering) -> *mut T {
-        self.modify(|_| Some(pointer))
+    fn swap(&self, pointer: *mut T, order: Ordering) -> *mut T {
+        ptr::with_exposed_provenance_mut(self.0.swap(pointer.expose_provenance(), order))
     }
     #[inline]
     fn compare_exchange(
         &self,
         current: *mut T,
         new: *mut T,
-        _: Ordering,
-        _: Ordering,
+        success: Ordering,
+        failure: Ordering,
     ) -> Result<*mut T, *mut T> {
-        let old = self.modify(|old| (old == current).then_some(new));
-        if old == current { Ok(old) } else { Err(old) }
+        let new = new.expose_provenance();
+        let exchanged = self.0.compare_exchange(current.addr(), new, success, failure);
+        exchanged.map(ptr::with_exposed_provenance_mut).map_err(ptr::with_exposed_provenance_mut)
     }
 }

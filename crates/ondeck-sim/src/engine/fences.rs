@@ -2,16 +2,17 @@
 
 use super::access;
 use super::account::Doing;
-use super::recent::{self, Step};
+use super::note::note;
+use super::recent::Step;
 use super::world::{settle, world};
 
 /// A full fence: the thread's stores are visible when it is over.
 pub(super) fn full() {
     access::drain();
-    let world = world();
+    let mut world = world();
     let cost = world.my_class().fence;
     world.charge(cost, Doing::Fencing);
-    recent::note(None, Step::Fence);
+    note(None, Step::Fence);
 }
 
 /// membarrier(2): an interrupt for each CPU that runs another thread, one caller at a time.
@@ -20,7 +21,7 @@ pub(super) fn full() {
 /// after what the caller did before it.
 pub(super) fn heavy() {
     access::drain();
-    let world = world();
+    let mut world = world();
     let (me, start) = (world.my_cpu_number(), world.now.max(world.membarrier_free));
     let costs = world.costs.membarrier;
     let others: Vec<usize> = (0..world.cpus.len())
@@ -36,5 +37,5 @@ pub(super) fn heavy() {
     }
     world.charge_until(end, Doing::HeavyFencing);
     settle();
-    recent::note(None, Step::HeavyFence);
+    note(None, Step::HeavyFence);
 }

@@ -8,58 +8,19 @@ use ondeck::platform::FutexWait;
 use super::access;
 use super::account::Doing;
 use super::memory::LINE;
+use super::note::note;
 use super::queue::Event;
-use super::recent::{self, Step};
+use super::recent::Step;
 use super::scheduler;
 use super::thread::State;
-use super::time::Time;
 use super::world::{World, come, settle, world};
+use crate::time::Time;
 
 /// Lines that come from the CPU of a thread that is woken: of the thread, and of that CPU's run queue. An estimate.
 const WAKE_LINES: Time = 6;
 
 /// Lines of a bucket that an operation needs: its lock, and the end of its queue.
 const BUCKET_LINES: Time = 2;
-
-/// A hash bucket.
-#[derive(Clone, Debug, Default)]
-struct Bucket {
-    /// Its lock is taken until then.
-    busy_until: Time,
-    /// The core that had the lock last.
-    core: Option<usize>,
-    /// Threads that sleep here, the one that came first in front.
-    queue: Vec<usize>,
-    /// Time that was waited for the lock.
-    queued: Time,
-    operations: u64,
-}
-
-/// All buckets.
-#[derive(Debug)]
-pub(crate) struct Futexes {
-    buckets: Vec<Bucket>,
-}
-
-impl Futexes {
-    pub(super) fn new(count: usize) -> Self {
-        Self { buckets: vec![Bucket::default(); count.max(1)] }
-    }
-
-    /// The bucket of a word by its name.
-    fn of(&self, name: usize) -> usize {
-        // Fibonacci hashing of the name, by its upper bits.
-        let spread = (name as u64 / 4).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
-        spread as usize % self.buckets.len()
-    }
-
-    /// How often buckets' locks were taken, and how long they were waited for.
-    pub(super) fn traffic(&self) -> (u64, Time) {
-        self.buckets.iter().fold((0, 0), |(operations, queued), bucket| {
-            (operations + bucket.operations, queued + bucket.queued)
-        })
-    }
-}
 
 /// Sleeps while the word at the address holds what is expected; `read` reads it in memory.
 pub(super) fn wait(
@@ -80,7 +41,7 @@ pub(super) fn wait(
     if read() != expected {
         return FutexWait::Mismatch;
     }
-    recent::note(Some(address), Step::Sleep);
+    note(Some(address), Step::Sleep);
     wait_in(bucket, name, deadline);
     if world().me().timed_out { FutexWait::TimedOut } else { FutexWait::Woken }
 }
@@ -91,7 +52,7 @@ pub(super) const LONGEST_NAP: Time = 1_000_000_000;
 
 /// Sleeps in the queue of a bucket, under that name.
 pub(super) fn wait_in(bucket: usize, name: usize, deadline: Option<Time>) {
-    let here = world();
+    let mut here = world();
     let (number, now) = (here.my_number(), here.now);
     here.futexes.buckets[bucket].queue.push(number);
     let me = here.me();
@@ -116,12 +77,12 @@ pub(super) fn wake(address: usize, count: usize) -> usize {
     let name = world().memory.name(address);
     let bucket = world().futexes.of(name);
     if world().futexes.buckets[bucket].queue.is_empty() {
-        recent::note(Some(address), Step::Wake(0));
+        note(Some(address), Step::Wake(0));
         return 0;
     }
     lock_bucket(name, 1);
     let woken = world().take_waiters(name, count);
-    recent::note(Some(address), Step::Wake(woken.len()));
+    note(Some(address), Step::Wake(woken.len()));
     wake_all(&woken);
     woken.len()
 }
@@ -146,7 +107,7 @@ pub(super) fn requeue(
     if read() != expected {
         return None;
     }
-    let here = world();
+    let mut here = world();
     let woken = here.take_waiters(name, count);
     // Their deadlines go on.
     let others = here.unlink_waiters(name, most_moved);
@@ -170,7 +131,7 @@ pub(super) fn enter() {
 /// step, when the lock is about to be free again. A thread keeps its CPU meanwhile, as the kernel's spinlocks do.
 /// It holds the lock `times` times as long as usual.
 pub(super) fn lock_bucket(name: usize, times: Time) -> usize {
-    let world = world();
+    let mut world = world();
     let number = world.futexes.of(name);
     let place = world.my_place();
     let hold = world.costs.futex.bucket_hold * times;
@@ -200,10 +161,11 @@ pub(super) fn lock_bucket(name: usize, times: Time) -> usize {
 /// Wakes threads that are in no queue any more, one after the other.
 pub(super) fn wake_all(woken: &[usize]) {
     for &thread in woken {
-        let here = world();
+        let mut here = world();
         let (from, to) = (here.my_place(), here.costs.places[here.threads[thread].cpu]);
         let lines = WAKE_LINES * here.costs.distance(&from, &to);
-        here.charge(here.costs.futex.wake + lines, Doing::Kernel);
+        let wake = here.costs.futex.wake;
+        here.charge(wake + lines, Doing::Kernel);
         settle();
         world().wake(thread);
     }

@@ -6,11 +6,11 @@
 
 use ondeck::platform::{AtomicInt, Ordering, PiFutex, PiLock, PiUnlock, Timestamp};
 
+use super::Sim;
 use super::atomics::SimInt;
 use super::futex::{enter, lock_bucket, wait_in, wake_all};
-use super::platform::Sim;
-use super::time::of_nanos;
 use super::world::{on_thread, world};
+use crate::time::of_nanos;
 
 /// The kernel knows of waiters.
 const WAITERS: u32 = 1 << 31;

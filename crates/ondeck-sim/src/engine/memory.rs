@@ -24,7 +24,7 @@
 use rustc_hash::FxHashMap;
 
 use super::bits::Set;
-use super::time::Time;
+use crate::time::Time;
 
 /// Bytes of a line.
 pub const LINE: usize = 64;

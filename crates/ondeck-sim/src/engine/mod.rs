@@ -9,17 +9,15 @@
 //! | `memory.rs` | cache lines: which cores have them, when they are free |
 //! | `access.rs` | accesses of a thread, and what they cost |
 //! | `arbiter.rs` | which access has a line next |
-//! | `store_buffer.rs` | stores that others do not see yet |
+//! | `store_buffer.rs`, `stores.rs` | stores that others do not see yet |
 //! | `fences.rs` | full and heavy fences |
 //! | `scheduler.rs` | which thread has which CPU |
-//! | `futex.rs` | waits in the kernel |
+//! | `futex.rs`, `buckets.rs` | waits in the kernel |
 //! | `futex_pi.rs` | locks that the kernel hands over |
 //! | `unrest.rs` | what tests do to threads |
 //! | `account.rs` | where time goes |
 //! | `atomics.rs`, `platform.rs`, `table.rs`, `estimates.rs` | [`Sim`], the platform for locks |
-//! | `costs.rs` | a machine's file as the engine reads it |
-//! | `recent.rs` | the last events of a run |
-//! | `watch.rs` | where threads were, and how they waited |
+//! | `recent.rs`, `note.rs` | the last events of a run |
 //! | `ran.rs` | what a run leaves |
 //!
 //! # What it does not have
@@ -33,12 +31,13 @@ mod account;
 mod arbiter;
 mod atomics;
 mod bits;
-pub mod costs;
+mod buckets;
 mod estimates;
 mod fences;
 mod futex;
 mod futex_pi;
 mod memory;
+mod note;
 mod platform;
 mod queue;
 mod ran;
@@ -46,40 +45,43 @@ mod recent;
 mod run;
 mod scheduler;
 mod store_buffer;
+mod stores;
 mod table;
 mod thread;
-pub mod time;
 mod unrest;
-pub(crate) mod watch;
 mod world;
 
 use std::rc::Rc;
 
 use fastrand::Rng;
-use ondeck::spin::Polling;
 
+pub use crate::machine::{Costs, Place};
 pub use account::{Doing, Spent};
 pub use atomics::{SimInt, SimPtr};
-pub use bits::{MOST as MOST_CPUS, Set};
-pub use costs::{Costs, Place};
+pub use bits::Set;
 pub use memory::Traffic;
-pub use platform::Sim;
 pub use ran::{Hot, Ran, Stuck};
 pub use recent::{Listener, Recent, Step};
 pub use run::{Call, End};
 pub use thread::{State, Usage};
 pub use unrest::Unrest;
-pub use watch::{Course, Pair, Span, Wait, Watched, Way};
 
+use crate::time::{NEVER, Time, of_nanos};
 use queue::Event;
 use recent::Ring;
 use table::Table;
-use time::{NEVER, Time, of_nanos};
-use watch::Watch;
 use world::World;
 
 /// The nanoseconds within which threads begin, as threads do that one call wakes.
 const START_SPREAD: f64 = 2_000.0;
+
+/// A simulated machine. Its functions act on the machine whose thread calls them.
+///
+/// Locks of this platform may be made, looked at and dropped anywhere; they are locked and unlocked by
+/// simulated threads. An atomic is used by one machine at a time, and so by one OS thread: it is `Sync` because locks
+/// have to be.
+#[derive(Clone, Copy, Debug)]
+pub struct Sim;
 
 /// See [`Simulation::longer`].
 pub type Longer<'a> = dyn Fn(Time) -> Option<Time> + 'a;
@@ -92,8 +94,6 @@ pub struct Simulation<'a> {
     pub seed: u64,
     /// What a test does to the threads.
     pub unrest: Unrest,
-    /// How threads that wait for a lock of ondeck poll.
-    pub polling: Polling,
     /// Where threads begin.
     pub placement: Placement,
     /// No run is longer, unless `longer` allows it.
@@ -102,8 +102,6 @@ pub struct Simulation<'a> {
     pub longer: Option<&'a Longer<'a>>,
     /// How many of the last events are kept for the reader of a failure.
     pub recent: usize,
-    /// Whether threads are watched: where each of them was, and how it waited.
-    pub watch: bool,
     /// What is called with each event.
     pub listener: Option<Rc<Listener>>,
 }
@@ -130,7 +128,8 @@ pub enum Placement {
 /// If this is called by a simulated thread.
 pub fn beside<R>(costs: &Costs, work: impl FnOnce() -> R) -> R {
     let table = Table::new();
-    let mut world = World::new(costs, 0, Unrest::none(), std::ptr::from_ref(&*table));
+    let _used = table::Used::new(&table);
+    let mut world = World::new(costs, 0, Unrest::none());
     let _shown = world::Shown::new(&mut world);
     work()
 }
@@ -150,12 +149,10 @@ impl<'a> Simulation<'a> {
             costs,
             seed,
             unrest: Unrest::none(),
-            polling: Polling::default(),
             placement: Placement::default(),
             limit: NEVER,
             longer: None,
             recent: 0,
-            watch: false,
             listener: None,
         }
     }
@@ -169,11 +166,9 @@ impl<'a> Simulation<'a> {
     /// If a thread does, if a thread may run on no CPU of the machine, or if this is called by a simulated thread.
     pub fn run(&self, jobs: Vec<Job>, calls: Vec<Call>, cancelled: &dyn Fn() -> bool) -> Ran {
         let table = Table::new();
-        let mut world =
-            World::new(self.costs, self.seed, self.unrest.clone(), std::ptr::from_ref(&*table));
-        world.polling = self.polling;
-        world.recent = Ring::new(self.recent, self.watch, self.listener.clone());
-        world.watch = self.watch.then(|| Watch::new(table.range()));
+        let mut world = World::new(self.costs, self.seed, self.unrest.clone());
+        world.recent = Ring::new(self.recent, self.listener.clone());
+        note::keep(world.recent.is_on());
         let mut rng = Rng::with_seed(self.seed ^ 0x5EED);
         let cpus = order(self.costs, jobs.len(), self.placement);
         let mut bodies = Vec::with_capacity(jobs.len());
@@ -190,7 +185,10 @@ impl<'a> Simulation<'a> {
             }
             bodies.push(job.body);
         }
+        let used = table::Used::new(&table);
         let end = run::run(&mut world, bodies, calls, (self.limit, self.longer), cancelled);
+        drop(used);
+        note::keep(false);
         Ran::of(&mut world, end, table.range())
     }
 }

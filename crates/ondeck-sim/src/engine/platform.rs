@@ -2,25 +2,16 @@
 
 use ondeck::parking::{Bias, Bucket, Row};
 use ondeck::platform::{
-    Estimate, Estimates, Fences, FutexWait, Host, Ordering, Platform, Threads, Timestamp,
-    averaged_cost, relax_interval,
+    AtomicInt, Estimate, Estimates, Fences, FutexWait, Host, Ordering, Platform, Threads,
+    Timestamp, averaged_cost, relax_interval,
 };
-use ondeck::spin::Polling;
 
 use super::account::Doing;
 use super::atomics::{SimInt, SimPtr};
 use super::estimates::current;
-use super::time::{Time, in_nanos, of_nanos};
 use super::world::{any_world, on_thread, pause, settle, world};
-use super::{fences, futex, scheduler, table};
-
-/// A simulated machine. Its functions act on the machine whose thread calls them.
-///
-/// Locks of this platform may be made, looked at and dropped anywhere; they are locked and unlocked by
-/// simulated threads. An atomic is used by one machine at a time, and so by one OS thread: it is `Sync` because locks
-/// have to be.
-#[derive(Clone, Copy, Debug)]
-pub struct Sim;
+use super::{Sim, fences, futex, scheduler, table};
+use crate::time::{Time, in_nanos, of_nanos};
 
 impl Sim {
     /// Does work that takes `nanos` nanoseconds at the speed 1.
@@ -34,7 +25,7 @@ impl Sim {
         while left > 0.0 {
             let piece = left.min(PIECE);
             left -= piece;
-            let world = world();
+            let mut world = world();
             let class = world.my_class();
             let speed = class.speed * if world.sibling_works() { class.smt_speed } else { 1.0 };
             let time = of_nanos(piece / speed);
@@ -63,7 +54,7 @@ impl Sim {
     /// What the calling thread was charged by now, with what it is about to be charged for.
     pub fn usage() -> super::Usage {
         settle();
-        let world = world();
+        let mut world = world();
         let now = world.now;
         let me = world.me();
         let mut usage = me.usage;
@@ -95,7 +86,7 @@ impl Sim {
 
     /// Sleeps for `nanos` nanoseconds.
     pub fn sleep(nanos: u64) {
-        let word = SimInt::<u32>::fresh(0);
+        let word = SimInt::<u32>::new(0);
         let deadline = Self::now().as_nanos() + nanos;
         world().me().only_sleeps = true;
         // No thread wakes it: it times out.
@@ -141,7 +132,7 @@ unsafe impl Platform for Sim {
             return Timestamp::from_nanos(any_world().map_or(0, |world| in_nanos(world.now)));
         }
         settle();
-        let world = world();
+        let mut world = world();
         let now = in_nanos(world.now);
         let cost = world.costs.clock.monotonic_read;
         world.charge(cost, Doing::Clocks);
@@ -150,17 +141,18 @@ unsafe impl Platform for Sim {
 
     fn ticks() -> u64 {
         if on_thread().is_none() {
-            return any_world().map_or(0, |world| ticks_of(world.now, world.costs.clock.tsc_hertz));
+            return any_world()
+                .map_or(0, |world| ticks_of(world.now, world.costs.clock.tsc_hertz()));
         }
         settle();
-        let world = world();
+        let mut world = world();
         let cost = world.my_class().tsc_read;
         world.charge(cost, Doing::Clocks);
-        ticks_of(world.now, world.costs.clock.tsc_hertz)
+        ticks_of(world.now, world.costs.clock.tsc_hertz())
     }
 
     fn ticks_per_second() -> u64 {
-        any_world().map_or(1_000_000_000, |world| world.costs.clock.tsc_hertz)
+        any_world().map_or(1_000_000_000, |world| world.costs.clock.tsc_hertz())
     }
 
     fn futex_wait(word: &SimInt<u32>, expected: u32, deadline: Option<Timestamp>) -> FutexWait {
@@ -173,7 +165,7 @@ unsafe impl Platform for Sim {
         if on_thread().is_some() {
             futex::wake(address.addr(), count as usize)
         } else {
-            any_world().map_or(0, |world| world.wake_at_once(address.addr(), count as usize))
+            any_world().map_or(0, |mut world| world.wake_at_once(address.addr(), count as usize))
         }
     }
 
@@ -198,7 +190,7 @@ unsafe impl Platform for Sim {
     }
 
     fn cpus() -> usize {
-        any_world().map_or(1, |world| match on_thread() {
+        any_world().map_or(1, |mut world| match on_thread() {
             Some(_) => world.me().allowed.map_or(world.cpus.len(), |allowed| allowed.len()),
             None => world.cpus.len(),
         })
@@ -232,7 +224,7 @@ unsafe impl Host for Sim {
     }
 
     fn name_of(address: usize) -> usize {
-        any_world().map_or(address, |world| world.memory.name(address))
+        any_world().map_or(address, |mut world| world.memory.name(address))
     }
 
     fn row() -> Option<&'static Row<Self>> {
@@ -259,8 +251,8 @@ unsafe impl Fences for Sim {
             let start = Self::ticks();
             fences::heavy();
             let cost = Self::ticks().wrapping_sub(start) as usize;
-            let estimates = &mut world().estimates;
-            estimates.heavy = averaged_cost(estimates.heavy, cost);
+            let mut world = world();
+            world.estimates.heavy = averaged_cost(world.estimates.heavy, cost);
         }
     }
 
@@ -276,11 +268,11 @@ unsafe impl Fences for Sim {
         }
         let now = Self::ticks();
         let interval = relax_interval(world().estimates.heavy, Self::ticks_in);
-        let estimates = &mut world().estimates;
-        if now.wrapping_sub(estimates.relaxed_at) < interval as u64 {
+        let mut world = world();
+        if now.wrapping_sub(world.estimates.relaxed_at) < interval as u64 {
             return false;
         }
-        estimates.relaxed_at = now;
+        world.estimates.relaxed_at = now;
         true
     }
 
@@ -290,10 +282,6 @@ unsafe impl Fences for Sim {
 }
 
 impl Estimates for Sim {
-    fn polling() -> Polling {
-        any_world().map_or_else(Polling::default, |world| world.polling)
-    }
-
     fn note_wake(ticks: usize) {
         let before = Self::wake_ticks();
         world().estimates.wake = Estimate::WAKE.noted(before, ticks, Self::ticks_in);
@@ -315,7 +303,7 @@ impl Estimates for Sim {
 
 impl Threads for Sim {
     fn once_in(count: u32) -> bool {
-        on_thread().is_some_and(|world| world.me().random.u32(..count) == 0)
+        on_thread().is_some_and(|mut world| world.me().random.u32(..count) == 0)
     }
 
     fn cpu() -> u32 {

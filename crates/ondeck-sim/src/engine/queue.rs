@@ -4,7 +4,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::time::{NEVER, Time};
+use crate::time::{NEVER, Time};
 
 /// Something that happens at a moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -54,23 +54,5 @@ impl EventQueue {
     #[inline]
     pub fn pop(&mut self) -> Option<(Time, Event)> {
         self.heap.pop().map(|Reverse((at, _, event))| (at, event))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn events_of_one_moment_keep_their_order() {
-        let mut queue = EventQueue::default();
-        let calls = [(5, 2), (3, 9), (5, 1), (3, 0)];
-        for (at, index) in calls {
-            queue.push(at, Event::Call { index });
-        }
-        let order: Vec<_> = std::iter::from_fn(|| queue.pop()).collect();
-        let expected = [(3, 9), (3, 0), (5, 2), (5, 1)];
-        assert_eq!(order, expected.map(|(at, index)| (at, Event::Call { index })));
-        assert_eq!(queue.first(), NEVER);
     }
 }

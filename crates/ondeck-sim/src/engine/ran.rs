@@ -8,9 +8,8 @@ use super::memory::Traffic;
 use super::recent::Recent;
 use super::run::End;
 use super::thread::{State, Usage};
-use super::time::{Time, in_nanos};
-use super::watch::Watched;
 use super::world::World;
+use crate::time::{Time, in_nanos};
 
 /// What a run leaves.
 #[derive(Debug)]
@@ -35,8 +34,6 @@ pub struct Ran {
     pub events: u64,
     /// The last events, if they were asked for.
     pub recent: Vec<Recent>,
-    /// What threads did, if they were watched.
-    pub watched: Option<Watched>,
 }
 
 /// A line that moved much.
@@ -120,7 +117,6 @@ impl Ran {
             stuck,
             events: world.events,
             recent: world.recent.take(),
-            watched: world.watch.take().map(|watch| watch.end(world.now)),
         }
     }
 }

@@ -1,15 +1,10 @@
 //! The last events of a run, for a reader who has to understand how it ended.
-//!
-//! Kept only if that was asked for: otherwise each access looks at one flag of its OS thread. By the same flag a
-//! [watch](super::watch) is told of accesses, and a [`Listener`] of all events.
 
-use std::cell::Cell;
 use std::collections::VecDeque;
 use std::fmt;
 use std::rc::Rc;
 
-use super::time::{Time, in_nanos};
-use super::world::{World, any_world};
+use crate::time::{Time, in_nanos};
 
 /// What happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,11 +78,6 @@ impl fmt::Display for Recent {
     }
 }
 
-thread_local! {
-    /// Whether the machine that is shown to this OS thread keeps events, is watched, or has a listener.
-    static KEPT: Cell<bool> = const { Cell::new(false) };
-}
-
 /// The last events.
 #[derive(Default)]
 pub(super) struct Ring {
@@ -97,65 +87,41 @@ pub(super) struct Ring {
 }
 
 impl Ring {
-    pub(super) fn new(most: usize, is_watched: bool, listener: Option<Rc<Listener>>) -> Self {
-        KEPT.set(most != 0 || is_watched || listener.is_some());
+    pub(super) fn new(most: usize, listener: Option<Rc<Listener>>) -> Self {
         Self { events: VecDeque::with_capacity(most), most, listener }
     }
 
+    /// Whether events are kept, or a listener is called with them.
+    pub(super) fn is_on(&self) -> bool {
+        self.keeps() || self.listener.is_some()
+    }
+
+    pub(super) fn listener(&self) -> Option<Rc<Listener>> {
+        self.listener.clone()
+    }
+
+    /// Whether events are kept.
+    pub(super) fn keeps(&self) -> bool {
+        self.most != 0
+    }
+
+    /// Keeps an event.
+    pub(super) fn push(&mut self, event: Recent) {
+        let same = |last: &&mut Recent| {
+            (last.thread, last.cpu, last.place, last.step)
+                == (event.thread, event.cpu, event.place, event.step)
+        };
+        if let Some(last) = self.events.back_mut().filter(same) {
+            (last.at, last.times) = (event.at, last.times + 1);
+            return;
+        }
+        if self.events.len() == self.most {
+            self.events.pop_front();
+        }
+        self.events.push_back(event);
+    }
+
     pub(super) fn take(&mut self) -> Vec<Recent> {
-        KEPT.set(false);
         std::mem::take(&mut self.events).into()
-    }
-}
-
-/// The running thread did that, there.
-#[inline]
-pub(super) fn note(address: Option<usize>, step: Step) {
-    if KEPT.get() {
-        keep(address, step);
-    }
-}
-
-#[cold]
-fn keep(address: Option<usize>, step: Step) {
-    if let Some(world) = any_world()
-        && let Some(thread) = world.current
-    {
-        world.note(thread, address, step);
-        if let Some(address) = address {
-            world.watch_access(thread, address);
-        }
-        if let Some(listener) = world.recent.listener.clone() {
-            world.current = None;
-            listener(thread, address, step);
-            if let Some(world) = any_world() {
-                world.current = Some(thread);
-            }
-        }
-    }
-}
-
-impl World {
-    /// That happened to a thread.
-    pub(super) fn note(&mut self, thread: usize, address: Option<usize>, step: Step) {
-        if self.recent.most == 0 {
-            return;
-        }
-        let place = address.map(|address| {
-            let name = self.memory.name(address);
-            (name / super::memory::LINE, name % super::memory::LINE)
-        });
-        let (at, cpu) = (self.now, self.threads[thread].cpu);
-        let events = &mut self.recent.events;
-        if let Some(last) = events.back_mut()
-            && (last.thread, last.cpu, last.place, last.step) == (thread, cpu, place, step)
-        {
-            (last.at, last.times) = (at, last.times + 1);
-            return;
-        }
-        if events.len() == self.recent.most {
-            events.pop_front();
-        }
-        events.push_back(Recent { at, thread, cpu, place, step, times: 1 });
     }
 }

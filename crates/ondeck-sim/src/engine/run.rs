@@ -8,8 +8,8 @@ use corosensei::{Coroutine, CoroutineResult, Yielder};
 
 use super::Longer;
 use super::queue::Event;
-use super::time::{NEVER, Time};
 use super::world::{STEPS_BETWEEN_LOOKS, Shown, World, settle, world as my_world};
+use crate::time::{NEVER, Time};
 
 /// A stack of a simulated thread. Locks need some kilobytes; more is address space only.
 const STACK: usize = 256 << 10;

@@ -14,19 +14,19 @@
 
 use super::account::Doing;
 use super::bits::Set;
-use super::costs::{Policy, Yield};
 use super::queue::Event;
 use super::recent::Step;
 use super::thread::State;
-use super::time::{NEVER, Time};
 use super::world::{World, settle, suspend, world};
+use crate::machine::{Policy, Yield};
+use crate::time::{NEVER, Time};
 
 /// sched_yield(2) of the running thread.
 pub(super) fn yield_now() {
     let cost = world().costs.scheduler.yield_cost;
     world().charge(cost, Doing::Yielding);
     settle();
-    let world = world();
+    let mut world = world();
     let (cpu, number) = (world.my_cpu_number(), world.my_number());
     if world.cpus[cpu].ready.is_empty() {
         return;
@@ -36,10 +36,10 @@ pub(super) fn yield_now() {
             world.cpus[cpu].ready.iter().map(|&thread| world.threads[thread].virtual_run_time);
         times.collect::<Vec<_>>()
     };
-    let behind = match world.costs.scheduler.yields {
+    let behind = match world.costs.scheduler.yield_to {
         Yield::Nothing => return,
-        Yield::Next => queued(world).into_iter().min(),
-        Yield::Last => queued(world).into_iter().max(),
+        Yield::Next => queued(&world).into_iter().min(),
+        Yield::Last => queued(&world).into_iter().max(),
     };
     world.leave(cpu);
     let thread = &mut world.threads[number];
@@ -53,15 +53,14 @@ pub(super) fn yield_now() {
 
 /// The running thread sleeps until it is woken; its state says why by then.
 pub(super) fn sleep() {
-    let world = world();
-    let (cpu, number) = (world.my_cpu_number(), world.my_number());
+    let mut world = world();
+    let (cpu, number, now) = (world.my_cpu_number(), world.my_number(), world.now);
     world.leave(cpu);
     let thread = &mut world.threads[number];
     thread.state = State::Asleep;
-    thread.since = world.now;
+    thread.since = now;
     thread.remaining = 0;
     thread.usage.voluntary += 1;
-    world.watch_state(number, State::Asleep, cpu);
     world.schedule(cpu);
     suspend();
 }
@@ -98,7 +97,6 @@ impl World {
         thread.state = State::Ready;
         thread.cpu = cpu;
         self.cpus[cpu].ready.push(number);
-        self.watch_state(number, State::Ready, cpu);
         self.arm(cpu);
     }
 
@@ -158,11 +156,11 @@ impl World {
     fn choose(&self, cpu: usize) -> Option<usize> {
         let ready = &self.cpus[cpu].ready;
         match self.costs.scheduler.policy {
-            Policy::Fair => {
+            Policy::Eevdf | Policy::Cfs => {
                 let least = |at: &usize| (self.threads[ready[*at]].virtual_run_time, ready[*at]);
                 (0..ready.len()).min_by_key(least)
             }
-            Policy::RoundRobin | Policy::Fifo | Policy::Windows => (!ready.is_empty()).then_some(0),
+            Policy::RoundRobin | Policy::Windows => (!ready.is_empty()).then_some(0),
         }
     }
 
@@ -239,7 +237,6 @@ impl World {
         let epoch = cpu_state.epoch;
         self.queue.push(at, Event::Resume { cpu: cpu as u32, epoch });
         self.note(number, None, Step::Start);
-        self.watch_state(number, State::Running, cpu);
         self.arm(cpu);
     }
 
@@ -247,11 +244,7 @@ impl World {
     fn arm(&mut self, cpu: usize) {
         let scheduler = self.costs.scheduler;
         let state = &mut self.cpus[cpu];
-        if state.current.is_none()
-            || state.ready.is_empty()
-            || state.armed != NEVER
-            || scheduler.policy == Policy::Fifo
-        {
+        if state.current.is_none() || state.ready.is_empty() || state.armed != NEVER {
             return;
         }
         // A tick comes to all CPUs, but not to all at once.
@@ -351,7 +344,7 @@ impl World {
     pub(super) fn is_its_turn(&self, cpu: usize, number: usize) -> bool {
         let of = |&thread: &usize| (self.threads[thread].virtual_run_time, thread);
         let first = self.cpus[cpu].ready.iter().map(of).min();
-        self.costs.scheduler.policy == Policy::Fair && first > Some((self.run_time(number), number))
+        self.costs.scheduler.policy.is_fair() && first > Some((self.run_time(number), number))
     }
 
     /// The CPU's thread loses so much time.
@@ -371,7 +364,6 @@ impl World {
     /// A sleeping thread wants a CPU again.
     pub(super) fn wake(&mut self, number: usize) {
         assert_eq!(self.threads[number].state, State::Asleep, "thread {number} is woken");
-        self.watch_wake(number);
         let cpu = self.place_for(number);
         self.advance(cpu);
         self.advance(self.threads[number].cpu);
@@ -405,9 +397,9 @@ impl World {
         let running = &self.threads[current];
         let behind = self.run_time(current).saturating_sub(self.threads[number].virtual_run_time);
         let preempts = match scheduler.policy {
-            Policy::Fair => behind > scheduler.wakeup_granularity,
+            Policy::Eevdf | Policy::Cfs => behind > scheduler.wakeup_granularity,
             Policy::Windows => !running.was_boosted,
-            Policy::RoundRobin | Policy::Fifo => false,
+            Policy::RoundRobin => false,
         };
         if preempts {
             if scheduler.policy == Policy::Windows {
@@ -454,7 +446,7 @@ impl World {
         }
         // Without slices no CPU would take it over later, and Linux looks everywhere for a real-time thread
         // (kernel/sched/rt.c: find_lowest_rq).
-        if self.costs.scheduler.policy != Policy::Fair
+        if !self.costs.scheduler.policy.is_fair()
             && let Some(cpu) = self.idle.iter().find(|&cpu| is_free(cpu))
         {
             return cpu;

@@ -1,10 +1,14 @@
 //! The parking table of a machine, and the rows of its visible readers.
 
+use std::cell::Cell;
+use std::marker::PhantomData;
+use std::ptr;
+
 use ondeck::parking::{BIASES, BUCKETS, Bias, Bucket, Row, bias_of, bucket_of};
 use ondeck::platform::AtomicInt;
 
+use super::Sim;
 use super::atomics::SimInt;
-use super::platform::Sim;
 use super::world::any_world;
 
 /// Threads that can be visible readers.
@@ -47,16 +51,36 @@ impl Table {
     }
 }
 
+thread_local! {
+    /// The table of the machine that is shown to this OS thread.
+    static TABLE: Cell<*const Table> = const { Cell::new(ptr::null()) };
+}
+
+/// The locks of this OS thread use a table until this is dropped.
+pub(super) struct Used<'a>(*const Table, PhantomData<&'a Table>);
+
+impl<'a> Used<'a> {
+    pub(super) fn new(table: &'a Table) -> Self {
+        Self(TABLE.replace(table), PhantomData)
+    }
+}
+
+impl Drop for Used<'_> {
+    fn drop(&mut self) {
+        TABLE.set(self.0);
+    }
+}
+
 /// The table of the machine whose lock the caller uses.
 ///
 /// # Panics
 ///
 /// If no machine runs.
 fn table() -> &'static Table {
-    let world = any_world().expect("a lock of ondeck was used where no simulated machine runs");
     // SAFETY: the table is kept for as long as its machine runs, and locks keep references no longer than that:
     // they are used by its threads only.
-    unsafe { &*world.table }
+    let table = unsafe { TABLE.get().as_ref() };
+    table.expect("a lock of ondeck was used where no simulated machine runs")
 }
 
 fn name(address: usize) -> usize {

@@ -5,7 +5,7 @@ use fastrand::Rng;
 
 use super::account::{Doing, Spent};
 use super::bits::Set;
-use super::time::Time;
+use crate::time::Time;
 
 /// What a simulated thread is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

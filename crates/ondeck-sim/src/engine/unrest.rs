@@ -2,7 +2,7 @@
 
 use fastrand::Rng;
 
-use super::time::Time;
+use crate::time::Time;
 
 /// What happens to a thread before an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

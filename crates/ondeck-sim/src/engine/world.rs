@@ -8,30 +8,29 @@
 //!
 //! # References to the machine
 //!
-//! [`world`] gives one to each caller, and others call it while a coroutine is suspended. So none is held across
+//! [`world`] gives [one](Here) to each caller, and others call it while a coroutine is suspended. So none is used across
 //! [`settle`], and no function that settles takes one as an argument: the compiler may assume that nothing else
 //! changes what a mutable argument refers to for as long as the call lasts.
 
 use std::cell::Cell;
-use std::ptr;
+use std::ops::{Deref, DerefMut};
+use std::ptr::{self, NonNull};
 
 use fastrand::Rng;
-use ondeck::spin::Polling;
 use rustc_hash::FxHashMap;
 
 use super::account::{Doing, Spent};
 use super::bits::Set;
-use super::costs::{Class, Costs, Place};
+use super::buckets::Futexes;
 use super::estimates::Estimates;
-use super::futex::Futexes;
 use super::memory::Memory;
 use super::queue::{Event, EventQueue};
 use super::recent::Ring;
 use super::store_buffer::{Hidden, StoreBuffer};
 use super::thread::{State, Thread, Usage};
-use super::time::{NEVER, Time};
 use super::unrest::{Unrest, Whim};
-use super::watch::Watch;
+use crate::machine::{Class, Costs, Place};
+use crate::time::{NEVER, Time};
 
 /// How far a thread's clock may run ahead by pauses alone.
 const MOST_AHEAD: Time = 1_000_000;
@@ -71,17 +70,14 @@ pub(crate) struct World {
     pub(super) memory: Memory,
     pub(super) futexes: Futexes,
     pub(super) estimates: Estimates,
-    pub(super) polling: Polling,
     pub(super) costs: Costs,
     pub(super) rng: Rng,
     pub(super) unrest: Unrest,
     /// The random numbers of unrest.
     pub(super) whims: Rng,
     pub(super) membarrier_free: Time,
-    pub(super) table: *const super::table::Table,
     pub(super) events: u64,
     pub(super) recent: Ring,
-    pub(super) watch: Option<Watch>,
     /// CPUs with stores under way.
     pub(super) storing: Set,
     /// Atomics with stores under way, by their addresses.
@@ -96,34 +92,53 @@ thread_local! {
 
 const ONLY_THREADS: &str = "only a simulated thread waits, locks or takes its time";
 
-/// The machine whose thread the caller is; none outside of simulated threads.
+/// The machine that is shown to this OS thread, for its coroutine that runs or for the loop.
 ///
-/// The reference must not be kept across [`settle`], which lets others change everything.
+/// A reference to the machine lasts for no longer than this is borrowed, and this is never used across a switch of
+/// coroutines.
+pub(super) struct Here(NonNull<World>);
+
+impl Deref for Here {
+    type Target = World;
+
+    #[inline]
+    fn deref(&self) -> &World {
+        // SAFETY: the machine is there until `Shown` is dropped, which outlasts the loop and its coroutines. All of them
+        // are on this OS thread, and only the one that runs has a reference.
+        unsafe { self.0.as_ref() }
+    }
+}
+
+impl DerefMut for Here {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut World {
+        // SAFETY: as in `deref`.
+        unsafe { self.0.as_mut() }
+    }
+}
+
+/// The machine whose thread the caller is; none outside of simulated threads.
 #[inline]
-pub(super) fn on_thread<'a>() -> Option<&'a mut World> {
-    // SAFETY: set by `run` for as long as it has the world, on this OS thread. References are not kept across
-    // a switch of coroutines, so that at most one is used at a time.
-    let world = unsafe { WORLD.get().as_mut() }?;
-    world.current.is_some().then_some(world)
+pub(super) fn on_thread() -> Option<Here> {
+    any_world().filter(|world| world.current.is_some())
 }
 
 /// As [`on_thread`], for code that only simulated threads reach.
 #[inline]
-pub(super) fn world<'a>() -> &'a mut World {
+pub(super) fn world() -> Here {
     on_thread().expect(ONLY_THREADS)
 }
 
 /// As [`on_thread`], also between the events, where no thread runs.
 #[inline]
-pub(super) fn any_world<'a>() -> Option<&'a mut World> {
-    // SAFETY: as in `on_thread`.
-    unsafe { WORLD.get().as_mut() }
+pub(super) fn any_world() -> Option<Here> {
+    NonNull::new(WORLD.get()).map(Here)
 }
 
 /// Lets the machine come to the calling thread's clock: everything that is due before happens now.
 #[inline]
 pub(super) fn settle() {
-    let world = world();
+    let mut world = world();
     world.events += 1;
     if world.unrest.is_on() {
         world.disturb();
@@ -134,7 +149,7 @@ pub(super) fn settle() {
 /// As [`settle`], in the middle of an access: the machine comes to the moment at which that happens.
 #[inline]
 pub(super) fn come() {
-    let world = world();
+    let mut world = world();
     let clock = world.me().clock;
     if clock < world.queue.first() && !world.events.is_multiple_of(STEPS_BETWEEN_LOOKS) {
         world.now = clock;
@@ -159,7 +174,7 @@ pub(super) fn suspend() {
 /// A pause of the calling thread: only its own clock goes on, unless it has run far ahead.
 #[inline]
 pub(super) fn pause(time: Time) {
-    let world = world();
+    let mut world = world();
     world.charge(time, Doing::Pausing);
     if world.me().clock > world.now + MOST_AHEAD {
         settle();
@@ -167,12 +182,7 @@ pub(super) fn pause(time: Time) {
 }
 
 impl World {
-    pub(super) fn new(
-        costs: &Costs,
-        seed: u64,
-        unrest: Unrest,
-        table: *const super::table::Table,
-    ) -> Self {
+    pub(super) fn new(costs: &Costs, seed: u64, unrest: Unrest) -> Self {
         let groups = |of: fn(&Place) -> usize| {
             let count = costs.places.iter().map(|place| of(place) + 1).max().unwrap_or(0);
             (0..count)
@@ -204,18 +214,15 @@ impl World {
             clusters: groups(|place| place.cluster),
             sockets: groups(|place| place.socket),
             memory: Memory::default(),
-            futexes: Futexes::new(costs.futex.buckets),
+            futexes: Futexes::new(costs.futex_buckets),
             estimates: Estimates::default(),
-            polling: Polling::default(),
             costs: costs.clone(),
             rng: Rng::with_seed(seed),
             whims: Rng::with_seed(unrest.seed),
             unrest,
             membarrier_free: 0,
-            table,
             events: 0,
             recent: Ring::default(),
-            watch: None,
             storing: Set::EMPTY,
             hidden: FxHashMap::default(),
             current: None,
@@ -314,9 +321,6 @@ impl World {
 
     /// A thread that begins to be ready now, on a CPU with few others.
     pub(super) fn add_thread(&mut self, cpu: usize, allowed: Option<Set>, seed: u64) -> usize {
-        if let Some(watch) = &mut self.watch {
-            watch.add(cpu);
-        }
         self.threads.push(Thread {
             state: State::Ready,
             cpu,
@@ -349,7 +353,6 @@ impl World {
         let cpu = self.threads[number].cpu;
         self.leave(cpu);
         self.threads[number].state = State::Done;
-        self.watch_state(number, State::Done, cpu);
         self.schedule(cpu);
     }
 

@@ -4,25 +4,23 @@
 //! functions of the machine takes no time there. See [`Machine`] for what that asks of a
 //! workload.
 
-mod subjects;
+mod chosen;
 mod team;
-mod watched;
 
 use std::cell::RefCell;
 use std::time::Duration;
 
-use ondeck::spin::Polling;
 use ondeck_lab::machine::Machine;
 use ondeck_lab::team::{Body, Outcome, TeamError, TeamSetting, Teams, Until};
 use ondeck_lab::usage::Usage;
 use ondeck_lab::work::Work;
+use ondeck_lab::workload::Subject;
+use ondeck_zoo::{RawLock, Visitor, locks};
 
-use crate::engine::time::{Time, in_nanos};
 use crate::engine::{self, Costs, Ran, Sim};
-use watched::Choosing;
+use crate::time::{Time, in_nanos};
 
-pub use subjects::subjects;
-pub use watched::{Chosen, Lock};
+pub use chosen::{Chosen, Lock};
 
 /// A simulated machine to measure on.
 #[derive(Clone, Debug)]
@@ -31,8 +29,6 @@ pub struct Setup {
     pub costs: Costs,
     /// What all chance in it follows from.
     pub seed: u64,
-    /// How threads that wait for a lock of ondeck poll.
-    pub polling: Polling,
 }
 
 /// The machine of this OS thread, while there is one.
@@ -40,8 +36,6 @@ struct Present {
     setup: Setup,
     /// How many teams have run on it.
     teams: u64,
-    /// How many more runs are watched.
-    watches: usize,
     /// What the runs of teams have left that nothing has asked for yet.
     rounds: Vec<Ran>,
 }
@@ -57,22 +51,7 @@ thread_local! {
 ///
 /// If there is a machine already.
 pub fn with<R>(setup: &Setup, work: impl FnOnce() -> R) -> R {
-    run_with(setup, 0, work)
-}
-
-/// As [`with`], where the lock that was chosen stands for itself as its [subject](Chosen::subject), and that many runs of
-/// teams are watched: what [`take_rounds`] returns then has what threads did.
-///
-/// # Panics
-///
-/// As [`with`].
-pub fn with_watched<R>(setup: &Setup, chosen: Chosen, runs: usize, work: impl FnOnce() -> R) -> R {
-    let _until_then = Choosing::begin(chosen);
-    run_with(setup, runs, work)
-}
-
-fn run_with<R>(setup: &Setup, watches: usize, work: impl FnOnce() -> R) -> R {
-    let present = Present { setup: setup.clone(), teams: 0, watches, rounds: Vec::new() };
+    let present = Present { setup: setup.clone(), teams: 0, rounds: Vec::new() };
     let before = PRESENT.replace(Some(present));
     assert!(before.is_none(), "a machine within another");
     let _ends = Ends;
@@ -149,5 +128,25 @@ fn lab_usage(usage: engine::Usage, now: Time) -> Usage {
         queued: Some(duration(usage.ready)),
         voluntary: Some(usage.voluntary),
         involuntary: Some(usage.involuntary),
+    }
+}
+
+/// Every lock that runs on a simulated machine: those that run on any machine, and those for which the kernel keeps
+/// the queue.
+pub fn subjects() -> Vec<Subject> {
+    let mut subjects = Subject::of_every_kind_on::<Sim>();
+    let mutexes =
+        subjects.iter().take_while(|subject| subject.kind == ondeck_zoo::Kind::Mutex).count();
+    let mut of_kernel = Collect(Vec::new());
+    locks::for_each_pi::<Sim>(&mut of_kernel);
+    subjects.splice(mutexes..mutexes, of_kernel.0);
+    subjects
+}
+
+struct Collect(Vec<Subject>);
+
+impl Visitor<Sim> for Collect {
+    fn visit<L: RawLock<Sim>>(&mut self) {
+        self.0.push(Subject::of::<Sim, L>());
     }
 }

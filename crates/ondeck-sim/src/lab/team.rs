@@ -12,8 +12,8 @@ use ondeck_lab::team::{Body, Outcome, Shared, TeamError, TeamSetting, Until};
 use ondeck_lab::usage::Usage;
 
 use super::{PRESENT, Setup};
-use crate::engine::time::{Time, in_nanos, of_nanos};
 use crate::engine::{Call, End, Job, Ran, Set, Sim, Simulation};
+use crate::time::{Time, in_nanos, of_nanos};
 
 /// So much of a round's length passes before it is watched: all threads have begun by then, and those that park have
 /// parked.
@@ -39,7 +39,7 @@ pub(super) fn run<T: Send + 'static>(
     until: Until,
     body: &Body<Sim, T>,
 ) -> Result<Outcome<T>, TeamError> {
-    let (setup, team, watches) = next_round();
+    let (setup, team) = next_round();
     let shared = Shared::<Sim>::new(setting.threads);
     let results: Results<T> = Rc::new(RefCell::new((0..setting.threads).map(|_| None).collect()));
     let last_end = Rc::new(Cell::new(0));
@@ -81,8 +81,6 @@ pub(super) fn run<T: Send + 'static>(
     }
     let mut simulation =
         Simulation::new(&setup.costs, setup.seed.wrapping_add(team.wrapping_mul(NEXT_SEED)));
-    simulation.polling = setup.polling;
-    simulation.watch = watches;
     // A counted run may take long; the time in which no thread makes progress is not watched.
     simulation.limit = match until {
         Until::Elapsed(_) => end.saturating_add(stall),
@@ -140,15 +138,13 @@ pub(super) fn run<T: Send + 'static>(
     Ok(outcome)
 }
 
-/// What the next round simulates, its number, and whether its threads are watched.
-fn next_round() -> (Setup, u64, bool) {
+/// What the next round simulates, and its number.
+fn next_round() -> (Setup, u64) {
     PRESENT.with_borrow_mut(|present| {
         let present =
             present.as_mut().expect("a round of a simulated lock runs within `lab::with`");
         present.teams += 1;
-        let watches = present.watches != 0;
-        present.watches = present.watches.saturating_sub(1);
-        (present.setup.clone(), present.teams, watches)
+        (present.setup.clone(), present.teams)
     })
 }
 

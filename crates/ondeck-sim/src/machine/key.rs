@@ -2,7 +2,40 @@
 
 use std::fmt;
 
-use super::leaves::Value;
+use serde::Deserialize;
+
+/// A value of a machine file.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(untagged, expecting = "a number or a string is needed")]
+pub enum Value {
+    /// A whole number.
+    Count(i64),
+    /// A number with a point or an exponent.
+    Number(f64),
+    /// A word.
+    Word(String),
+}
+
+impl Value {
+    /// The value as a number, if it is one.
+    pub fn number(&self) -> Option<f64> {
+        match self {
+            Self::Number(number) => Some(*number),
+            Self::Count(count) => Some(*count as f64),
+            Self::Word(_) => None,
+        }
+    }
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number(number) => write!(out, "{number:?}"),
+            Self::Count(count) => write!(out, "{count}"),
+            Self::Word(word) => write!(out, "{word:?}"),
+        }
+    }
+}
 
 /// One key of a machine file.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -33,19 +66,7 @@ pub enum Range {
 }
 
 impl Range {
-    /// Whether the value is of the right type, or the type that would be right.
-    pub(super) fn type_of(&self, value: &Value) -> Result<(), &'static str> {
-        match (self, value) {
-            (Self::Number(..), Value::Number(_) | Value::Count(_))
-            | (Self::Count(..), Value::Count(_))
-            | (Self::Word(_) | Self::Class, Value::Word(_)) => Ok(()),
-            (Self::Number(..), _) => Err("a number"),
-            (Self::Count(..), _) => Err("a whole number"),
-            (Self::Word(_) | Self::Class, _) => Err("a string"),
-        }
-    }
-
-    /// Whether the value, which is of the right type, is in the range.
+    /// Whether the value is of the right type and in the range.
     pub(super) fn contains(&self, value: &Value) -> bool {
         match (self, value) {
             (Self::Number(least, most), value) => {
@@ -61,31 +82,14 @@ impl Range {
     }
 }
 
-impl Key {
-    /// The value that a word of a command line stands for, or what it may be.
-    pub(super) fn read(&self, word: &str) -> Result<Value, String> {
-        let count = word.parse().ok().map(Value::Count);
-        let number = || word.parse().ok().map(Value::Number);
-        let text = || Some(Value::Word(word.to_owned()));
-        let read = match self.range {
-            Range::Number(..) => count.or_else(number),
-            Range::Count(..) => count,
-            Range::Word(_) | Range::Class => text(),
-        };
-        read.filter(|value| self.range.contains(value)).ok_or_else(|| self.to_string())
-    }
-}
-
 impl fmt::Display for Range {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Number(least, most) => write!(out, "{least} to {most}"),
             Self::Count(least, most) => write!(out, "{least} to {most}, whole"),
             Self::Word(words) => {
-                for (index, word) in words.iter().enumerate() {
-                    write!(out, "{}\"{word}\"", if index == 0 { "" } else { ", " })?;
-                }
-                Ok(())
+                let words: Vec<_> = words.iter().map(|word| format!("\"{word}\"")).collect();
+                out.write_str(&words.join(", "))
             }
             Self::Class => out.write_str("the name of a class of the file"),
         }

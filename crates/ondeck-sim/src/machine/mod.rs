@@ -3,36 +3,27 @@
 //! A machine file is TOML. Each number is a leaf `key = { value = 43.5, from = "its source" }`; a file may name
 //! a base, from which the keys come that it leaves out. [`keys`] lists all keys with their ranges.
 //!
-//! ```text
-//! text ──document──► leaves of the file ──merge──► leaves of the file and its bases
-//!                        │  keys, ranges                     │  topology, then what is missing
-//!                        ▼                                   ▼
-//!                   MachineError                       MachineFile: Spec, Leaf
-//! ```
+//! | file | what |
+//! |---|---|
+//! | `file.rs` | finds a file, and checks it as a whole |
+//! | `document.rs` | reads the text of a file and of its bases |
+//! | `leaf.rs` | a value, and where it is from |
+//! | `costs.rs` | the keys of each section, and what the engine reads |
+//! | `key.rs` | one key, and what its value may be |
+//! | `bundled.rs` | the files that are compiled in |
 
 mod bundled;
+mod costs;
 mod document;
-mod error;
 mod file;
-mod fitted;
 mod key;
-mod keys;
-mod leaves;
-mod spec;
-mod topology;
-mod write;
+mod leaf;
 
 pub use bundled::names as bundled_names;
-
-pub use error::MachineError;
-pub use file::MachineFile;
-pub use fitted::Fitted;
-pub use key::{Key, Range};
-pub use keys::keys;
-pub use leaves::{Leaf, Value};
-pub use spec::{
-    Class, Clock, Cluster, Futex, Idle, Membarrier, Policy, Scheduler, Spec, StoreBuffer, Transfer,
-    Yield,
+pub use costs::{
+    Class, Clock, Cluster, Costs, Futex, Idle, MAX_CPUS, Membarrier, Place, Policy, Scheduler,
+    StoreBuffer, Transfer, Yield, keys, small,
 };
-pub use topology::{Distance, HardwareThread, MAX_THREADS, Topology};
-pub use write::{Figure, Measured, write};
+pub use file::MachineFile;
+pub use key::{Key, Range, Value};
+pub use leaf::{Fitted, Leaf, MachineError};

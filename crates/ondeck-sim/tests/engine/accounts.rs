@@ -1,9 +1,9 @@
 //! All time is on some account.
 
 use ondeck::platform::{AtomicInt, Fences, Ordering, Platform, Timestamp};
-use ondeck_sim::engine::costs::{Costs, Policy, Scheduler, Yield};
-use ondeck_sim::engine::time::of_nanos;
 use ondeck_sim::engine::{End, Job, Ran, Sim, Simulation, Unrest};
+use ondeck_sim::machine::{Costs, Policy, Scheduler, Yield};
+use ondeck_sim::time::of_nanos;
 
 use super::machine::{free, machine, word, word32};
 
@@ -50,11 +50,11 @@ fn check(costs: &Costs, ran: &Ran, what: &str) {
 
 #[test]
 fn times_add_up_under_every_policy_with_and_without_unrest() {
-    for policy in [Policy::Fair, Policy::RoundRobin, Policy::Fifo, Policy::Windows] {
+    for policy in [Policy::Eevdf, Policy::RoundRobin, Policy::Windows] {
         for yields in [Yield::Next, Yield::Last, Yield::Nothing] {
             for seed in 0..2 {
                 let mut costs = machine([1, 2, 2, 2]);
-                costs.scheduler = Scheduler { policy, yields, ..costs.scheduler };
+                costs.scheduler = Scheduler { policy, yield_to: yields, ..costs.scheduler };
                 let unrest = if seed % 2 == 0 {
                     Unrest::none()
                 } else {

@@ -3,9 +3,9 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use ondeck_sim::engine::time::of_nanos;
-use ondeck_sim::engine::{Call, Costs, End, Job, Sim, Simulation};
+use ondeck_sim::engine::{Call, End, Job, Sim, Simulation};
 use ondeck_sim::machine::MachineFile;
+use ondeck_sim::time::of_nanos;
 use ondeck_zoo::RawLock;
 use ondeck_zoo::locks::OndeckMutex;
 
@@ -50,7 +50,7 @@ fn pairs_of_each(
             done.replace(pairs.borrow().clone());
         })
     };
-    let costs = Costs::from(file.spec());
+    let costs = file.costs().clone();
     let mut simulation = Simulation::new(&costs, 1);
     simulation.limit = of_nanos(1e9);
     let ran = simulation.run(jobs, vec![Call { at: of_nanos(millis * 1e6), call }], &|| false);

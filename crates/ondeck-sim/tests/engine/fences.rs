@@ -4,8 +4,8 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use ondeck::platform::{AtomicInt, Fences, Ordering, Platform};
-use ondeck_sim::engine::time::of_nanos;
 use ondeck_sim::engine::{Doing, Sim, Simulation, Unrest};
+use ondeck_sim::time::of_nanos;
 
 use super::machine::{cores, meet, nanos, now, on, run, word};
 

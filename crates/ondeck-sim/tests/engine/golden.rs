@@ -7,18 +7,51 @@
 //! Locks that link nodes of their own making on the stack are left out: where such a node begins within its line is
 //! the compiler's choice, and so differs between builds.
 
+use std::cell::Cell;
 use std::fmt::Write;
 use std::path::Path;
+use std::rc::Rc;
 
-use ondeck_sim::engine::Sim;
-use ondeck_sim::engine::costs::{Costs, Policy, Scheduler, Yield};
-use ondeck_sim::engine::time::of_nanos;
+use ondeck::platform::Threads;
+use ondeck_sim::engine::{End, Ran, Sim, Simulation, Unrest};
+use ondeck_sim::machine::{Costs, Policy, Scheduler, Yield};
+use ondeck_sim::time::of_nanos;
 use ondeck_zoo::{RawLock, Visitor, locks};
 
-use super::machine::machine;
-use super::repeat::count_under;
+use super::machine::{Apart, free, machine};
 
 const PAIRS: u64 = 12;
+
+/// Threads count under the lock.
+fn count_under<L: RawLock<Sim>>(costs: &Costs, seed: u64, threads: usize, pairs: u64) -> Ran {
+    let lock = Rc::new(Apart(L::new()));
+    let count = Rc::new(Cell::new(0));
+    let thread = |_| {
+        let (lock, count) = (lock.clone(), count.clone());
+        free(move || {
+            let context = Apart(L::Context::default());
+            for _ in 0..pairs {
+                // SAFETY: the context stays here and serves this acquisition alone.
+                unsafe { lock.0.lock(&context.0) };
+                let before = count.get();
+                Sim::work(300.0);
+                if Sim::once_in(50) {
+                    Sim::work(30_000.0);
+                }
+                count.set(before + 1);
+                // SAFETY: acquired above with this context.
+                unsafe { lock.0.unlock(&context.0) };
+                Sim::work(500.0);
+            }
+        })
+    };
+    let unrest = Unrest { one_in: 50, longest_stall: of_nanos(5_000.0), seed, ..Unrest::none() };
+    let simulation = Simulation { unrest, ..Simulation::new(costs, seed) };
+    let ran = simulation.run((0..threads).map(thread).collect(), Vec::new(), &|| false);
+    assert_eq!(ran.end, End::Done, "{}", L::INFO.name);
+    assert_eq!(count.get(), threads as u64 * pairs, "{}", L::INFO.name);
+    ran
+}
 
 struct Table {
     machines: Vec<(&'static str, Costs, usize)>,
@@ -43,7 +76,7 @@ impl Visitor<Sim> for Table {
 }
 
 /// Their waiters have nodes on their stacks, without the caller's choice of a place.
-const ON_STACKS: [&str; 0] = [];
+const ON_STACKS: [&str; 1] = ["ondeck"];
 
 fn machines() -> Vec<(&'static str, Costs, usize)> {
     let mut large = machine([2, 2, 4, 2]);
@@ -53,7 +86,7 @@ fn machines() -> Vec<(&'static str, Costs, usize)> {
     let (slice, tick) = (of_nanos(60_000.0), of_nanos(20_000.0));
     let scheduler = Scheduler { slice, tick, ..small.scheduler };
     large.scheduler = scheduler;
-    small.scheduler = Scheduler { policy: Policy::RoundRobin, yields: Yield::Last, ..scheduler };
+    small.scheduler = Scheduler { policy: Policy::RoundRobin, yield_to: Yield::Last, ..scheduler };
     vec![("large", large, 20), ("small", small, 9)]
 }
 

@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 use ondeck_sim::engine::{Costs, Sim};
+use ondeck_sim::machine::StoreBuffer;
 
 use super::machine::{
     CLUSTER, CROSS, RMW, SIBLING, SOCKET, cores, machine, meet, nanos, now, on, run, word,
@@ -199,7 +200,7 @@ fn loads_do_not_see_what_a_store_buffer_has() {
 #[test]
 fn a_full_store_buffer_stops_its_cpu() {
     let time = |entries| {
-        let costs = Costs { store_buffer: entries, ..machine([2, 1, 1, 1]) };
+        let costs = Costs { store_buffer: StoreBuffer { entries }, ..machine([2, 1, 1, 1]) };
         let words: Vec<_> = (0..8).map(|_| word(0)).collect();
         let took = Rc::new(Cell::new(0));
         let owner = {

@@ -1,13 +1,11 @@
-//! Small machines with round numbers, and threads that are bound to their CPUs.
+//! Threads that are bound to the CPUs of small machines, and what operations cost there.
 
 use std::rc::Rc;
 
 use ondeck::platform::{AtomicInt, Platform};
-use ondeck_sim::engine::costs::{
-    Class, Clock, Costs, Futex, Idle, Membarrier, Place, Policy, Scheduler, Transfer, Yield,
-};
-use ondeck_sim::engine::time::{Time, of_nanos};
-use ondeck_sim::engine::{Job, Ran, Set, Sim, Simulation, Unrest};
+use ondeck_sim::engine::{Costs, Job, Ran, Set, Sim, Simulation, Unrest};
+pub use ondeck_sim::machine::small as machine;
+use ondeck_sim::time::{Time, of_nanos};
 
 pub type Word = <Sim as Platform>::AtomicUsize;
 pub type Word32 = <Sim as Platform>::AtomicU32;
@@ -34,66 +32,6 @@ pub const SWITCH: f64 = 1_000.0;
 pub const MIGRATION: f64 = 500.0;
 pub const WAKE_LATENCY: f64 = 2_000.0;
 pub const SLICE: f64 = 3_000_000.0;
-
-/// A machine of that shape: see [`Place::all_of`].
-pub fn machine(shape: [usize; 4]) -> Costs {
-    let nanos = of_nanos;
-    Costs {
-        places: Place::all_of(shape),
-        cpu_of_core: (0..shape[..3].iter().product()).collect(),
-        classes: vec![Class {
-            pause: nanos(10.0),
-            hit: nanos(1.0),
-            rmw: nanos(RMW),
-            fence: nanos(8.0),
-            tsc_read: nanos(7.0),
-            speed: 1.0,
-            smt_speed: 0.5,
-        }],
-        transfer: Transfer {
-            smt_sibling: nanos(SIBLING),
-            same_cluster: nanos(CLUSTER),
-            same_socket: nanos(SOCKET),
-            cross_socket: nanos(CROSS),
-            memory: nanos(90.0),
-            invalidate: nanos(2.0),
-            read_occupancy: nanos(3.0),
-            jitter: 0.0,
-            turnaround: 0.25,
-        },
-        store_buffer: 4,
-        futex: Futex {
-            entry: nanos(100.0),
-            buckets: 16,
-            bucket_hold: nanos(50.0),
-            wake: nanos(700.0),
-            timer_slack: nanos(50_000.0),
-        },
-        membarrier: Membarrier {
-            base: nanos(500.0),
-            per_cpu: nanos(300.0),
-            interrupted: nanos(1_500.0),
-        },
-        scheduler: Scheduler {
-            policy: Policy::Fair,
-            slice: nanos(SLICE),
-            tick: nanos(1_000_000.0),
-            wakeup_granularity: nanos(1_000_000.0),
-            sleeper_credit: nanos(SLICE),
-            switch: nanos(SWITCH),
-            migration: nanos(MIGRATION),
-            wake_latency: nanos(WAKE_LATENCY),
-            yields: Yield::Next,
-            yield_cost: nanos(300.0),
-            balance_interval: nanos(4_000_000.0),
-        },
-        idle: vec![
-            Idle { after: 0, exit: 0 },
-            Idle { after: nanos(1_000_000.0), exit: nanos(50_000.0) },
-        ],
-        clock: Clock { tsc_hertz: 2_000_000_000, monotonic_read: nanos(20.0) },
-    }
-}
 
 /// One socket with one cluster of so many cores.
 pub fn cores(count: usize) -> Costs {

@@ -4,19 +4,19 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use ondeck::platform::{AtomicInt, Ordering, Platform, Threads};
-use ondeck_sim::engine::costs::{Costs, Policy, Scheduler, Yield};
-use ondeck_sim::engine::time::of_nanos;
 use ondeck_sim::engine::{End, Job, Set, Sim, Simulation, Unrest};
+use ondeck_sim::machine::{Costs, Policy, Scheduler, Yield};
+use ondeck_sim::time::of_nanos;
 
 use super::machine::{
     MIGRATION, SLICE, SWITCH, WAKE_LATENCY, cores, free, machine, nanos, now, on, run, run_for,
     word, word32,
 };
 
-const POLICIES: [Policy; 4] = [Policy::Fair, Policy::RoundRobin, Policy::Fifo, Policy::Windows];
+const POLICIES: [Policy; 3] = [Policy::Eevdf, Policy::RoundRobin, Policy::Windows];
 
 fn with(costs: Costs, policy: Policy, yields: Yield) -> Costs {
-    let scheduler = Scheduler { policy, yields, ..costs.scheduler };
+    let scheduler = Scheduler { policy, yield_to: yields, ..costs.scheduler };
     Costs { scheduler, ..costs }
 }
 
@@ -51,7 +51,7 @@ fn in_pieces(order: &Order, threads: usize, nanos: f64) -> Vec<Job> {
 
 #[test]
 fn threads_that_want_one_cpu_have_equal_parts_of_it() {
-    for policy in [Policy::Fair, Policy::RoundRobin, Policy::Windows] {
+    for policy in POLICIES {
         let ran = run_for(&with(cores(1), policy, Yield::Next), 1e9, spinners(5));
         for usage in &ran.usages {
             let part = usage.cpu as f64 / ran.time as f64;
@@ -71,13 +71,6 @@ fn slices_end_at_ticks_and_only_where_another_thread_waits() {
     let alone = run(&cores(1), vec![free(|| Sim::work(10.0 * SLICE))]);
     assert_eq!(alone.usages[0].involuntary, 0);
     assert!((nanos(alone.time) - 10.0 * SLICE - SWITCH).abs() < 3_000.0, "{}", nanos(alone.time));
-}
-
-#[test]
-fn first_in_first_out_has_no_slices() {
-    let order = Order::default();
-    run(&with(cores(1), Policy::Fifo, Yield::Next), in_pieces(&order, 3, 5.0 * SLICE));
-    assert_eq!(*order.borrow(), [0, 1, 2]);
 }
 
 #[test]
@@ -152,13 +145,12 @@ fn a_woken_thread_preempts_one_that_had_much_more() {
         delay.take()
     };
     let slack = 50_000;
-    for policy in [Policy::Fair, Policy::Windows] {
+    for policy in [Policy::Eevdf, Policy::Windows] {
         let late = late(policy);
         assert!((slack..slack + 10_000).contains(&late), "{policy:?}: {late}");
     }
     let round_robin = late(Policy::RoundRobin);
     assert!((slack + 10_000..slack + 1_100_000).contains(&round_robin), "{round_robin}");
-    assert_eq!(late(Policy::Fifo), 0, "it never runs");
 }
 
 #[test]

@@ -7,8 +7,8 @@ use std::ptr;
 use std::rc::Rc;
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
-use ondeck_sim::engine::time::of_nanos;
 use ondeck_sim::engine::{Call, End, Sim, Simulation, Unrest};
+use ondeck_sim::time::of_nanos;
 
 use super::machine::{Apart, Word, cores, free, meet, on, run, run_for, word, word32};
 

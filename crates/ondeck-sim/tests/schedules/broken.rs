@@ -1,47 +1,23 @@
 //! Locks that are broken in one place each, and a right one beside them.
 
-use std::marker::PhantomData;
-
 use ondeck::platform::{AtomicInt, FutexWait, Ordering, Platform};
 use ondeck_sim::engine::Sim;
 use ondeck_zoo::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
 
 type Word = <Sim as Platform>::AtomicU32;
 
-/// Where a lock is broken, or that it is not.
-pub trait Place: Send + Sync + 'static {
-    /// What is wrong.
-    const BROKEN: Broken;
-}
-
-/// What is wrong.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Broken {
-    Nowhere,
-    /// The attempt to lock is a load and a store.
-    NotAtomic,
-    /// A waiter sleeps although the lock was freed since it looked: it expects what the word holds now.
-    NoRecheck,
-    /// The unlock wakes no thread.
-    NoWake,
-    /// A waiter that was woken locks as if no other thread waited.
-    WaitersForgotten,
-    /// The unlock leaves the lock taken, for a thread that may not be there.
-    HandoffToNobody,
-}
-
-macro_rules! places {
-    ($($Place:ident)*) => {$(
-        #[derive(Debug)]
-        pub struct $Place;
-
-        impl Place for $Place {
-            const BROKEN: Broken = Broken::$Place;
-        }
-    )*};
-}
-
-places! { Nowhere NotAtomic NoRecheck NoWake WaitersForgotten HandoffToNobody }
+/// Nothing is wrong.
+pub const NOWHERE: u8 = 0;
+/// The attempt to lock is a load and a store.
+pub const NOT_ATOMIC: u8 = 1;
+/// A waiter sleeps although the lock was freed since it looked: it expects what the word holds now.
+pub const NO_RECHECK: u8 = 2;
+/// The unlock wakes no thread.
+pub const NO_WAKE: u8 = 3;
+/// A waiter that was woken locks as if no other thread waited.
+pub const WAITERS_FORGOTTEN: u8 = 4;
+/// The unlock leaves the lock taken, for a thread that may not be there.
+pub const HANDOFF_TO_NOBODY: u8 = 5;
 
 const INFO: LockInfo = LockInfo {
     name: "broken",
@@ -55,13 +31,13 @@ const INFO: LockInfo = LockInfo {
     teaches: "nothing",
 };
 
-/// Three states in a futex word: free, taken, taken and perhaps waited for.
+/// Three states in a futex word: free, taken, taken and perhaps waited for; broken in the place of that number.
 #[derive(Debug)]
-pub struct ThreeStates<B: Place>(Word, PhantomData<B>);
+pub struct ThreeStates<const BROKEN: u8>(Word);
 
-impl<B: Place> ThreeStates<B> {
+impl<const BROKEN: u8> ThreeStates<BROKEN> {
     fn attempt(&self, taken: u32) -> bool {
-        if B::BROKEN == Broken::NotAtomic {
+        if BROKEN == NOT_ATOMIC {
             let free = self.0.load(Ordering::Acquire) == 0;
             if free {
                 self.0.store(taken, Ordering::Relaxed);
@@ -73,23 +49,23 @@ impl<B: Place> ThreeStates<B> {
 }
 
 // SAFETY: only the one that is broken nowhere excludes; the others guard nothing but counters of a test.
-unsafe impl<B: Place> RawLock<Sim> for ThreeStates<B> {
+unsafe impl<const BROKEN: u8> RawLock<Sim> for ThreeStates<BROKEN> {
     const INFO: LockInfo = INFO;
 
     type Context = ();
     type Condvar = SequenceCondvar<Sim>;
 
     fn new() -> Self {
-        Self(AtomicInt::new(0), PhantomData)
+        Self(AtomicInt::new(0))
     }
 
     unsafe fn lock(&self, (): &()) {
         if self.attempt(1) {
             return;
         }
-        let mine = if B::BROKEN == Broken::WaitersForgotten { 1 } else { 2 };
+        let mine = if BROKEN == WAITERS_FORGOTTEN { 1 } else { 2 };
         loop {
-            if B::BROKEN == Broken::NoRecheck {
+            if BROKEN == NO_RECHECK {
                 let state = self.0.load(Ordering::Relaxed);
                 if state == 0 && self.attempt(mine) {
                     return;
@@ -106,7 +82,7 @@ unsafe impl<B: Place> RawLock<Sim> for ThreeStates<B> {
                 return;
             }
             let slept = Sim::futex_wait(&self.0, 2, None);
-            if B::BROKEN == Broken::HandoffToNobody && slept == FutexWait::Woken {
+            if BROKEN == HANDOFF_TO_NOBODY && slept == FutexWait::Woken {
                 return;
             }
         }
@@ -117,12 +93,12 @@ unsafe impl<B: Place> RawLock<Sim> for ThreeStates<B> {
     }
 
     unsafe fn unlock(&self, (): &()) {
-        if B::BROKEN == Broken::HandoffToNobody && self.0.load(Ordering::Relaxed) == 2 {
+        if BROKEN == HANDOFF_TO_NOBODY && self.0.load(Ordering::Relaxed) == 2 {
             // A thread that is about to sleep is not woken, and does not know that the lock is its own.
             Sim::futex_wake(&raw const self.0, 1);
             return;
         }
-        if self.0.swap(0, Ordering::Release) == 2 && B::BROKEN != Broken::NoWake {
+        if self.0.swap(0, Ordering::Release) == 2 && BROKEN != NO_WAKE {
             Sim::futex_wake(&raw const self.0, 1);
         }
     }

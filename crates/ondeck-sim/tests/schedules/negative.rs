@@ -4,8 +4,8 @@ use ondeck_sim::check::{Failure, Mutexes, Scenario, check, replay};
 use ondeck_zoo::{RawLock, Visitor};
 
 use super::broken::{
-    HandoffToNobody, NoRecheck, NoWake, NotAtomic, Nowhere, Peterson, Place, ThreeStates,
-    WaitersForgotten,
+    HANDOFF_TO_NOBODY, NO_RECHECK, NO_WAKE, NOT_ATOMIC, NOWHERE, Peterson, ThreeStates,
+    WAITERS_FORGOTTEN,
 };
 use ondeck_sim::engine::Sim;
 
@@ -33,8 +33,8 @@ fn caught(scenario: &Scenario) -> String {
     what.clone()
 }
 
-fn caught_in<B: Place>(what: &str) -> String {
-    caught(&scenario::<ThreeStates<B>>(what))
+fn caught_in<const BROKEN: u8>() -> String {
+    caught(&scenario::<ThreeStates<BROKEN>>("sections"))
 }
 
 const SLEEP: &str = "all threads that are left sleep, and none wakes them";
@@ -43,34 +43,23 @@ const TOGETHER: &str = "two threads are inside at the same time";
 #[test]
 fn a_lock_that_is_right_is_not_accused() {
     for what in ["sections", "condvar"] {
-        let checked = check(&scenario::<ThreeStates<Nowhere>>(what), SEEDS).expect("it is right");
+        let checked = check(&scenario::<ThreeStates<NOWHERE>>(what), SEEDS).expect("it is right");
         assert_eq!(checked.runs, SEEDS.end - SEEDS.start);
     }
 }
 
 #[test]
-fn an_attempt_in_two_steps_is_caught() {
-    assert_eq!(caught_in::<NotAtomic>("sections"), TOGETHER);
-}
-
-#[test]
-fn a_dropped_recheck_is_caught() {
-    assert_eq!(caught_in::<NoRecheck>("sections"), SLEEP);
-}
-
-#[test]
-fn a_skipped_wake_is_caught() {
-    assert_eq!(caught_in::<NoWake>("sections"), SLEEP);
-}
-
-#[test]
-fn forgotten_waiters_are_caught() {
-    assert_eq!(caught_in::<WaitersForgotten>("sections"), SLEEP);
-}
-
-#[test]
-fn a_handoff_to_nobody_is_caught() {
-    let what = caught_in::<HandoffToNobody>("sections");
+fn a_lock_that_is_broken_in_one_place_is_caught_for_that() {
+    let caught = [
+        (caught_in::<NOT_ATOMIC>(), TOGETHER),
+        (caught_in::<NO_RECHECK>(), SLEEP),
+        (caught_in::<NO_WAKE>(), SLEEP),
+        (caught_in::<WAITERS_FORGOTTEN>(), SLEEP),
+    ];
+    for (what, expected) in caught {
+        assert_eq!(what, expected);
+    }
+    let what = caught_in::<HANDOFF_TO_NOBODY>();
     let left = "a mark is left in the lock when all threads have ended";
     assert!(what == SLEEP || what == left, "{what}");
 }

@@ -8,7 +8,7 @@
 use crate::event::Kind;
 use crate::{Acquire, Execution};
 
-/// What threads observe of each other, and what is ordered by dependencies, atomic instructions and barriers, has no
+/// What threads observe of each other, and what is ordered by atomic instructions and barriers, has no
 /// cycle: the external visibility requirement. The internal one and atomicity were asked before.
 pub fn accepts(execution: &Execution) -> bool {
     let program = &execution.program;
@@ -21,19 +21,7 @@ pub fn accepts(execution: &Execution) -> bool {
     let consistent = acquires(&[Acquire::Consistent]);
     let acquiring = acquires(&[Acquire::Consistent, Acquire::Processor]);
     let releasing = program.which(|e| matches!(e.kind, Kind::Write { release: true }));
-    let isb = program.which(|e| e.kind == Kind::Isb);
     let rfi = execution.internal(&execution.rf);
-    let coi = execution.internal(&execution.co);
-
-    let address_then = program.address.then(po);
-    let before_isb = (&program.control | &address_then).between(reads, isb);
-    let dependency = (&program.address | &program.data)
-        | &program.control.between(reads, writes)
-        | &before_isb.then(&po.between(isb, reads))
-        | &address_then.between(reads, writes)
-        | &(&program.control | &program.data).then(&coi)
-        | &(&program.address | &program.data).then(&rfi);
-
     let atomic_writes = program.which(|e| e.atomic && matches!(e.kind, Kind::Write { .. }));
     let atomic = &program.rmw | &rfi.between(atomic_writes, acquiring);
 
@@ -45,5 +33,5 @@ pub fn accepts(execution: &Execution) -> bool {
     let observed = execution.external(&execution.rf)
         | &execution.external(&execution.co)
         | &execution.external(&execution.fr);
-    (observed | &dependency | &atomic | &barrier).is_acyclic()
+    (observed | &atomic | &barrier).is_acyclic()
 }

@@ -73,7 +73,7 @@ fn everything(program: &Program) -> Events {
 
 fn same_location(program: &Program) -> Relation {
     let mut same = Relation::empty(program.events.len());
-    let is_access = |e: &Event| !matches!(e.kind, Kind::Fence { .. } | Kind::Isb);
+    let is_access = |e: &Event| !matches!(e.kind, Kind::Fence { .. });
     for (i, a) in program.events.iter().enumerate() {
         for (j, b) in program.events.iter().enumerate() {
             if is_access(a) && is_access(b) && a.location == b.location {

@@ -9,12 +9,8 @@
 //! | `F`, `F.acq`, `F.rel`, `F.acqrel` | a fence, sequentially consistent if nothing is said |
 //! | `light`, `heavy` | the asymmetric pair |
 //! | `rw/w` | a barrier between loads and stores before it and stores after it; of a machine only |
-//! | `isb` | that instruction |
-//! | `addr:0>2` | the instruction 2 of the thread depends on the load 0 by its address; also `data`, `ctrl` |
 
-use ondeck_litmus::{
-    Access, Acquire, Dependency, Instr, Model, Ordering, Set, Test, Thread, lower,
-};
+use ondeck_litmus::{Access, Acquire, Instr, Model, Ordering, Set, Test, lower};
 
 /// A test of accesses, as the compiler maps them to a machine.
 pub fn source(model: Model, text: &str) -> Test {
@@ -25,17 +21,10 @@ pub fn source(model: Model, text: &str) -> Test {
 
 /// A test of the accesses themselves.
 pub fn machine(text: &str) -> Test {
-    test(text, |text| {
-        let is_dependency = |word: &&str| word.contains(':');
-        let instrs: Vec<Instr> =
-            text.split_whitespace().filter(|word| !is_dependency(word)).map(instr).collect();
-        let dependencies = text.split_whitespace().filter(is_dependency).map(dependency);
-        dependencies
-            .fold(Thread::from(instrs), |thread, (from, to, how)| thread.depending(from, to, how))
-    })
+    test(text, |text| text.split_whitespace().map(instr).collect())
 }
 
-fn test(text: &str, thread: impl Fn(&str) -> Thread) -> Test {
+fn test(text: &str, thread: impl Fn(&str) -> Vec<Instr>) -> Test {
     let (threads, last) = text.split_once('#').unwrap_or((text, ""));
     let last = last.split_whitespace().map(|word| {
         let (location, value) = word.split_once('=').expect("a location and a value");
@@ -87,9 +76,6 @@ fn access(word: &str) -> Access {
 }
 
 fn instr(word: &str) -> Instr {
-    if word == "isb" {
-        return Instr::Isb;
-    }
     if let Some((before, after)) = word.split_once('/') {
         let set = |text: &str| Set { reads: text.contains('r'), writes: text.contains('w') };
         return Instr::Barrier { before: set(before), after: set(after), order: Ordering::Relaxed };
@@ -101,17 +87,5 @@ fn instr(word: &str) -> Instr {
         return Instr::Read { location, value, acquire: Acquire::Processor };
     }
     // Of the models, this one maps an access to an instruction with the same annotations.
-    lower(Model::Cpp, &[access(word)]).instrs[0]
-}
-
-fn dependency(word: &str) -> (usize, usize, Dependency) {
-    let (how, rest) = word.split_once(':').expect("a kind and two places");
-    let (from, to) = rest.split_once('>').expect("two places");
-    let how = match how {
-        "addr" => Dependency::Address,
-        "data" => Dependency::Data,
-        "ctrl" => Dependency::Control,
-        _ => panic!("{word:?} is no dependency"),
-    };
-    (number(from) as usize, number(to) as usize, how)
+    lower(Model::Cpp, &[access(word)])[0]
 }

@@ -3,41 +3,33 @@
 use ondeck::platform::{AtomicInt, Ordering};
 
 use crate::memory::Memory;
-use crate::shape::{Actor, Shape};
+use crate::shape::{Actor, NOTHING, Shape};
 
 pub const SHAPES: &[Shape] = &[
     Shape {
         name: "the owner and a thread that revokes the bias have the lock",
         asymmetric: true,
         before: biased,
-        actors: &[
-            Actor { sees: |_| (), does: enter, sleeps: false },
-            Actor { sees: |_| (), does: take, sleeps: false },
-        ],
+        actors: &[Actor::ends(NOTHING, enter), Actor::ends(NOTHING, take)],
     },
     Shape {
         name: "the owner sees what the thread after it writes",
         asymmetric: true,
         before: biased,
         actors: &[
-            Actor {
-                sees: |m| m.data.store(1, Ordering::Relaxed),
-                does: |m| {
+            Actor::ends(
+                |m| m.data.store(1, Ordering::Relaxed),
+                |m| {
                     let held = m.biased.lock();
                     assert_eq!(m.data.load(Ordering::Relaxed), 1);
                     // SAFETY: just locked.
                     unsafe { m.biased.unlock(held) };
                 },
-                sleeps: false,
-            },
-            Actor {
-                sees: |_| (),
-                does: |m| {
-                    take(m);
-                    m.data.store(1, Ordering::Relaxed);
-                },
-                sleeps: false,
-            },
+            ),
+            Actor::ends(NOTHING, |m| {
+                take(m);
+                m.data.store(1, Ordering::Relaxed);
+            }),
         ],
     },
     Shape {
@@ -45,17 +37,13 @@ pub const SHAPES: &[Shape] = &[
         asymmetric: true,
         before: biased,
         actors: &[
-            Actor {
-                sees: |_| (),
-                does: |m| {
-                    let held = m.biased.lock();
-                    assert!(held.is_by_bias());
-                    // SAFETY: just locked.
-                    unsafe { m.biased.unlock(held) };
-                },
-                sleeps: false,
-            },
-            Actor { sees: enter, does: take, sleeps: true },
+            Actor::ends(NOTHING, |m| {
+                let held = m.biased.lock();
+                assert!(held.is_by_bias());
+                // SAFETY: just locked.
+                unsafe { m.biased.unlock(held) };
+            }),
+            Actor::sleeps(enter, take),
         ],
     },
 ];

@@ -73,19 +73,12 @@ pub fn renew() -> &'static Memory {
     memory
 }
 
-/// How the machine behaves from now on.
-pub fn set(change: impl FnOnce(&mut Setting)) {
-    let mut context = CONTEXT.get();
-    change(&mut context.setting);
-    CONTEXT.set(context);
-}
-
 /// What a path does, until it ends or comes to a sleep. Says whether it came to a sleep.
 ///
 /// It has a thread of its own. One that sleeps does so for ever: its nodes are linked, and stay there.
-pub fn record(path: fn(&'static Memory)) -> (Vec<Step>, bool) {
+pub fn record(setting: Setting, path: fn(&'static Memory)) -> (Vec<Step>, bool) {
     let (sender, receiver) = mpsc::channel();
-    let context = CONTEXT.get();
+    let context = Context { setting, ..CONTEXT.get() };
     let thread = thread::spawn(move || {
         CONTEXT.set(context);
         TELL.set(Some(sender));

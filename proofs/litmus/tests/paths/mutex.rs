@@ -3,12 +3,7 @@
 use ondeck::platform::{AtomicInt, Ordering};
 
 use crate::memory::Memory;
-use crate::shape::{Actor, Shape};
-
-/// Thread 0 unlocks; thread 1, which found the lock taken, asks to be woken. Neither saw the other, and thread 1 sleeps
-/// beside a free lock.
-const UNLOCKS_UNSEEN: Actor = Actor { sees: |_| (), does: unlock, sleeps: false };
-const ASKS_UNSEEN: Actor = Actor { sees: |_| (), does: |m| m.mutex.lock(), sleeps: true };
+use crate::shape::{Actor, NOTHING, Shape};
 
 /// No ordering is needed for this one.
 pub const EXCLUSION: &str = "two threads lock the mutex at once";
@@ -17,10 +12,10 @@ pub const SHAPES: &[Shape] = &[
     Shape {
         name: EXCLUSION,
         asymmetric: true,
-        before: |_| (),
+        before: NOTHING,
         actors: &[
-            Actor { sees: |_| (), does: |m| assert!(m.mutex.try_lock()), sleeps: false },
-            Actor { sees: |_| (), does: |m| assert!(m.mutex.try_lock()), sleeps: false },
+            Actor::ends(NOTHING, |m| assert!(m.mutex.try_lock())),
+            Actor::ends(NOTHING, |m| assert!(m.mutex.try_lock())),
         ],
     },
     Shape {
@@ -28,22 +23,14 @@ pub const SHAPES: &[Shape] = &[
         asymmetric: true,
         before: |m| m.mutex.lock(),
         actors: &[
-            Actor {
-                sees: |_| (),
-                does: |m| {
-                    m.data.store(1, Ordering::Relaxed);
-                    unlock(m);
-                },
-                sleeps: false,
-            },
-            Actor {
-                sees: unlock,
-                does: |m| {
-                    assert!(m.mutex.try_lock());
-                    assert_eq!(m.data.load(Ordering::Relaxed), 0);
-                },
-                sleeps: false,
-            },
+            Actor::ends(NOTHING, |m| {
+                m.data.store(1, Ordering::Relaxed);
+                unlock(m);
+            }),
+            Actor::ends(unlock, |m| {
+                assert!(m.mutex.try_lock());
+                assert_eq!(m.data.load(Ordering::Relaxed), 0);
+            }),
         ],
     },
     Shape {
@@ -51,52 +38,40 @@ pub const SHAPES: &[Shape] = &[
         asymmetric: true,
         before: |m| m.mutex.lock(),
         actors: &[
-            Actor {
-                sees: |m| m.data.store(1, Ordering::Relaxed),
-                does: |m| {
+            Actor::ends(
+                |m| m.data.store(1, Ordering::Relaxed),
+                |m| {
                     assert_eq!(m.data.load(Ordering::Relaxed), 1);
                     unlock(m);
                 },
-                sleeps: false,
-            },
-            Actor {
-                sees: unlock,
-                does: |m| {
-                    assert!(m.mutex.try_lock());
-                    m.data.store(1, Ordering::Relaxed);
-                },
-                sleeps: false,
-            },
+            ),
+            Actor::ends(unlock, |m| {
+                assert!(m.mutex.try_lock());
+                m.data.store(1, Ordering::Relaxed);
+            }),
         ],
     },
-    // The sleep is long. A first one has ended by itself.
+    // Thread 0 unlocks; thread 1, which found the lock taken, asks to be woken. Neither saw the other, and thread 1 sleeps
+    // beside a free lock. The sleep is long: a first one has ended by itself.
     Shape {
         name: "a wake is lost",
         asymmetric: true,
         before: |m| m.mutex.lock(),
-        actors: &[UNLOCKS_UNSEEN, ASKS_UNSEEN],
+        actors: &[Actor::ends(NOTHING, unlock), Actor::sleeps(NOTHING, |m| m.mutex.lock())],
     },
     Shape {
         name: "a notification does not see a waiter that unlocked the mutex before",
         asymmetric: true,
         before: |m| m.mutex.lock(),
         actors: &[
-            Actor {
-                sees: |_| (),
-                does: |m| {
-                    // SAFETY: thread 0 owns the mutex. The path ends asleep.
-                    unsafe { m.condvar.wait(&m.mutex, None) };
-                },
-                sleeps: true,
-            },
-            Actor {
-                sees: unlock,
-                does: |m| {
-                    assert!(m.mutex.try_lock());
-                    assert_eq!(m.condvar.notify_one(), 0);
-                },
-                sleeps: false,
-            },
+            Actor::sleeps(NOTHING, |m| {
+                // SAFETY: thread 0 owns the mutex. The path ends asleep.
+                unsafe { m.condvar.wait(&m.mutex, None) };
+            }),
+            Actor::ends(unlock, |m| {
+                assert!(m.mutex.try_lock());
+                assert_eq!(m.condvar.notify_one(), 0);
+            }),
         ],
     },
 ];

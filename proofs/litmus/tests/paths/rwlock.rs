@@ -3,38 +3,28 @@
 use ondeck::platform::{AtomicInt, Ordering};
 
 use crate::memory::Memory;
-use crate::shape::{Actor, Shape};
+use crate::shape::{Actor, NOTHING, Shape};
 
 pub const SHAPES: &[Shape] = &[
     Shape {
         name: "a visible reader and a writer hold the lock",
         asymmetric: true,
         before: biased,
-        actors: &[
-            Actor { sees: |_| (), does: read, sleeps: false },
-            Actor { sees: |_| (), does: |m| m.rwlock.lock_exclusive(), sleeps: false },
-        ],
+        actors: &[Actor::ends(NOTHING, read), Actor::ends(NOTHING, |m| m.rwlock.lock_exclusive())],
     },
     Shape {
         name: "a visible reader and a writer hold the lock, without membarrier",
         asymmetric: false,
         before: biased,
-        actors: &[
-            Actor { sees: |_| (), does: read, sleeps: false },
-            Actor { sees: |_| (), does: |m| m.rwlock.lock_exclusive(), sleeps: false },
-        ],
+        actors: &[Actor::ends(NOTHING, read), Actor::ends(NOTHING, |m| m.rwlock.lock_exclusive())],
     },
     Shape {
         name: "a visible reader sees what a later writer writes",
         asymmetric: true,
         before: biased,
         actors: &[
-            Actor {
-                sees: |m| m.data.store(1, Ordering::Relaxed),
-                does: read_and_leave,
-                sleeps: false,
-            },
-            Actor { sees: |_| (), does: write, sleeps: false },
+            Actor::ends(|m| m.data.store(1, Ordering::Relaxed), read_and_leave),
+            Actor::ends(NOTHING, write),
         ],
     },
     Shape {
@@ -45,8 +35,8 @@ pub const SHAPES: &[Shape] = &[
             read(m);
         },
         actors: &[
-            Actor { sees: |_| (), does: leave, sleeps: false },
-            Actor { sees: |_| (), does: |m| m.rwlock.lock_exclusive(), sleeps: true },
+            Actor::ends(NOTHING, leave),
+            Actor::sleeps(NOTHING, |m| m.rwlock.lock_exclusive()),
         ],
     },
     Shape {
@@ -54,15 +44,14 @@ pub const SHAPES: &[Shape] = &[
         asymmetric: true,
         before: read,
         actors: &[
-            Actor {
-                sees: |m| m.data.store(1, Ordering::Relaxed),
-                does: |m| {
+            Actor::ends(
+                |m| m.data.store(1, Ordering::Relaxed),
+                |m| {
                     assert_eq!(m.data.load(Ordering::Relaxed), 1);
                     leave(m);
                 },
-                sleeps: false,
-            },
-            Actor { sees: leave, does: write, sleeps: false },
+            ),
+            Actor::ends(leave, write),
         ],
     },
     Shape {
@@ -70,22 +59,14 @@ pub const SHAPES: &[Shape] = &[
         asymmetric: true,
         before: |m| m.rwlock.lock_exclusive(),
         actors: &[
-            Actor {
-                sees: |_| (),
-                does: |m| {
-                    m.data.store(1, Ordering::Relaxed);
-                    unlock(m);
-                },
-                sleeps: false,
-            },
-            Actor {
-                sees: unlock,
-                does: |m| {
-                    read(m);
-                    assert_eq!(m.data.load(Ordering::Relaxed), 0);
-                },
-                sleeps: false,
-            },
+            Actor::ends(NOTHING, |m| {
+                m.data.store(1, Ordering::Relaxed);
+                unlock(m);
+            }),
+            Actor::ends(unlock, |m| {
+                read(m);
+                assert_eq!(m.data.load(Ordering::Relaxed), 0);
+            }),
         ],
     },
 ];

@@ -13,7 +13,7 @@ use std::path::Path;
 
 use ondeck_litmus::{Access, MODELS, Model, Test, Verdict, lower, weaken};
 
-use crate::machine::{Setting, Step, record, renew, set, value_at};
+use crate::machine::{Setting, Step, record, renew, value_at};
 use crate::memory::Memory;
 
 /// What a thread, or what was before it, does.
@@ -22,11 +22,26 @@ pub type Does = fn(&'static Memory);
 /// One thread of a shape.
 pub struct Actor {
     /// What it sees of others, after what was before all.
-    pub sees: Does,
+    sees: Does,
     /// Its path.
-    pub does: Does,
+    does: Does,
     /// Whether the path ends with a sleep.
-    pub sleeps: bool,
+    sleeps: bool,
+}
+
+/// What a thread sees that sees nothing of others.
+pub const NOTHING: Does = |_| ();
+
+impl Actor {
+    /// A path that comes to its end.
+    pub const fn ends(sees: Does, does: Does) -> Self {
+        Self { sees, does, sleeps: false }
+    }
+
+    /// A path that ends with a sleep.
+    pub const fn sleeps(sees: Does, does: Does) -> Self {
+        Self { sees, does, sleeps: true }
+    }
 }
 
 /// An outcome that may not happen.
@@ -49,20 +64,17 @@ pub struct Recorded {
 impl Shape {
     /// Runs the paths.
     pub fn record(&self) -> Recorded {
+        let of = |thread| Setting { asymmetric: self.asymmetric, thread };
         let begin = || {
             let memory = renew();
-            let (asymmetric, thread) = (self.asymmetric, 0);
-            set(|s| *s = Setting { asymmetric, thread });
-            record(self.before);
-            set(|s| *s = Setting { asymmetric, thread });
+            record(of(0), self.before);
             memory
         };
         let mut threads = Vec::new();
         for (number, actor) in self.actors.iter().enumerate() {
             begin();
-            record(actor.sees);
-            set(|s| s.thread = number);
-            let (steps, slept) = record(actor.does);
+            record(of(0), actor.sees);
+            let (steps, slept) = record(of(number), actor.does);
             assert_eq!(slept, actor.sleeps, "{}: thread {number} sleeps", self.name);
             threads.push(shorten(steps));
         }
@@ -158,6 +170,6 @@ fn source_line(step: &Step) -> String {
     let file = step.place.file();
     let text = std::fs::read_to_string(root.join(file)).unwrap_or_default();
     let line = text.lines().nth(step.place.line() as usize - 1).unwrap_or("?").trim();
-    let short = file.strip_prefix("crates/ondeck/src/").unwrap_or(file);
+    let short = file.split_once("crates/ondeck/src/").map_or(file, |(_, short)| short);
     format!("`{short}`: `{line}`")
 }

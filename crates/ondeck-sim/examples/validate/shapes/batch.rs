@@ -79,30 +79,26 @@ pub fn run<L: RawLock<Sim>>(on: &On, batch: &Batch) -> f64 {
     let threads = on.cpu_count().min(batch.tasks as usize);
     let share = batch.acquisitions / batch.tasks;
     let batch = *batch;
-    let bodies = (0..threads)
-        .map(|thread| {
-            let shared = Rc::clone(&shared);
-            let mut random = fastrand::Rng::with_seed(on.seed ^ (thread as u64) << 32);
-            let body = move || {
-                let context = L::Context::default();
-                // The queue of tasks: the line of its end moves from one thread to the next.
-                Sim::touch(shared.made.0.as_ptr().addr(), 8, true);
-                while shared.made.0.get() < batch.tasks {
-                    shared.made.0.set(shared.made.0.get() + 1);
-                    Sim::work(TASK);
-                    for _ in 0..share {
-                        section(&shared, &context, &batch, &mut random);
-                        if batch.outside > 0.0 {
-                            Sim::work(batch.outside);
-                        }
+    let ran = on.run(Placement::Together, threads, |thread| {
+        let shared = Rc::clone(&shared);
+        let mut random = fastrand::Rng::with_seed(on.seed ^ (thread as u64) << 32);
+        move || {
+            let context = L::Context::default();
+            // The queue of tasks: the line of its end moves from one thread to the next.
+            Sim::touch(shared.made.0.as_ptr().addr(), 8, true);
+            while shared.made.0.get() < batch.tasks {
+                shared.made.0.set(shared.made.0.get() + 1);
+                Sim::work(TASK);
+                for _ in 0..share {
+                    section(&shared, &context, &batch, &mut random);
+                    if batch.outside > 0.0 {
+                        Sim::work(batch.outside);
                     }
-                    Sim::touch(shared.made.0.as_ptr().addr(), 8, true);
                 }
-            };
-            Box::new(body) as Box<dyn FnOnce()>
-        })
-        .collect();
-    let ran = on.run_placed(Placement::Together, bodies);
+                Sim::touch(shared.made.0.as_ptr().addr(), 8, true);
+            }
+        }
+    });
     nanos(ran.time) / (batch.tasks * share) as f64
 }
 

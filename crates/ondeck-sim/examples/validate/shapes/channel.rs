@@ -11,7 +11,7 @@ use std::rc::Rc;
 use ondeck_zoo::RawLock;
 
 use super::{Apart, Line, On, nanos, with};
-use ondeck_sim::engine::Sim;
+use ondeck_sim::engine::{Placement, Sim};
 
 /// Numbers that a thread sends, then receives, and room in the channel for each thread.
 const TURN: u64 = 100;
@@ -52,28 +52,24 @@ pub fn run<L: RawLock<Sim>>(on: &On, channel: &Channel) -> f64 {
         sent: Cell::new(0),
         received: Cell::new(0),
     });
-    let bodies = (0..channel.threads)
-        .map(|_| {
-            let shared = Rc::clone(&shared);
-            let body = move || {
-                let context = L::Context::default();
-                for _ in 0..channel.turns {
-                    for place in [&shared.sent, &shared.received] {
-                        for _ in 0..TURN {
-                            with(&shared.lock.0, &context, || {
-                                shared.head.change();
-                                Sim::work(channel.section);
-                                shared.ring[(place.get() / ON_A_LINE % lines) as usize].change();
-                                place.set(place.get() + 1);
-                            });
-                            Sim::work(channel.outside);
-                        }
+    let ran = on.run(Placement::Spread, channel.threads as usize, |_| {
+        let shared = Rc::clone(&shared);
+        move || {
+            let context = L::Context::default();
+            for _ in 0..channel.turns {
+                for place in [&shared.sent, &shared.received] {
+                    for _ in 0..TURN {
+                        with(&shared.lock.0, &context, || {
+                            shared.head.change();
+                            Sim::work(channel.section);
+                            shared.ring[(place.get() / ON_A_LINE % lines) as usize].change();
+                            place.set(place.get() + 1);
+                        });
+                        Sim::work(channel.outside);
                     }
                 }
-            };
-            Box::new(body) as Box<dyn FnOnce()>
-        })
-        .collect();
-    let ran = on.run(bodies);
+            }
+        }
+    });
     nanos(ran.time) / 1_000.0 / (channel.threads * channel.turns) as f64
 }

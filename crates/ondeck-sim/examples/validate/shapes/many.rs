@@ -7,7 +7,7 @@ use std::rc::Rc;
 use ondeck_zoo::RawLock;
 
 use super::{Apart, On, nanos, with};
-use ondeck_sim::engine::Sim;
+use ondeck_sim::engine::{Placement, Sim};
 
 /// Threads.
 const THREADS: usize = 32;
@@ -29,23 +29,20 @@ pub struct Many {
 pub fn run<L: RawLock<Sim>>(on: &On, many: &Many) -> f64 {
     let locks: Rc<Vec<_>> =
         Rc::new((0..many.locks).map(|_| Apart((L::new(), Cell::new(0_u64)))).collect());
-    let bodies = (0..THREADS)
-        .map(|thread| {
-            let locks = Rc::clone(&locks);
-            let mut random = fastrand::Rng::with_seed(on.seed.wrapping_mul(31) + thread as u64);
-            let body = move || {
-                let context = L::Context::default();
-                for _ in 0..OPERATIONS {
-                    let (lock, counter) = &locks[random.usize(..locks.len())].0;
-                    with(lock, &context, || {
-                        Sim::touch(counter.as_ptr().addr(), 8, true);
-                        counter.set(counter.get() + 1);
-                    });
-                    Sim::work(DRAW);
-                }
-            };
-            Box::new(body) as Box<dyn FnOnce()>
-        })
-        .collect();
-    nanos(on.run(bodies).time) / 1e6
+    let ran = on.run(Placement::Spread, THREADS, |thread| {
+        let locks = Rc::clone(&locks);
+        let mut random = fastrand::Rng::with_seed(on.seed.wrapping_mul(31) + thread as u64);
+        move || {
+            let context = L::Context::default();
+            for _ in 0..OPERATIONS {
+                let (lock, counter) = &locks[random.usize(..locks.len())].0;
+                with(lock, &context, || {
+                    Sim::touch(counter.as_ptr().addr(), 8, true);
+                    counter.set(counter.get() + 1);
+                });
+                Sim::work(DRAW);
+            }
+        }
+    });
+    nanos(ran.time) / 1e6
 }

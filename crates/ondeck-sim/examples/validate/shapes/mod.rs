@@ -15,8 +15,8 @@ use std::cell::Cell;
 
 use ondeck_zoo::RawLock;
 
-use ondeck_sim::engine::time::Time;
-use ondeck_sim::engine::{Call, Costs, End, Job, Placement, Ran, Set, Sim, Simulation};
+use ondeck_sim::engine::{Costs, End, Job, Placement, Ran, Set, Sim, Simulation};
+use ondeck_sim::time::Time;
 
 /// A value on cache lines of its own.
 #[repr(align(128))]
@@ -71,43 +71,31 @@ impl On<'_> {
         self.cpus.map_or(self.costs.places.len(), |cpus| cpus.len())
     }
 
-    /// Lets threads run until all are done.
+    /// Lets threads run until all are done, each with its number; they begin where the placement says.
     ///
     /// # Panics
     ///
     /// If they never are: then the lock is wrong, or the shape.
-    pub fn run(&self, bodies: Vec<Box<dyn FnOnce()>>) -> Ran {
-        self.run_placed(Placement::Spread, bodies)
-    }
-
-    /// As [`run`](Self::run), with threads that begin where the placement says.
-    ///
-    /// # Panics
-    ///
-    /// As `run`.
-    pub fn run_placed(&self, placement: Placement, bodies: Vec<Box<dyn FnOnce()>>) -> Ran {
+    pub fn run<F: FnOnce() + 'static>(
+        &self,
+        placement: Placement,
+        threads: usize,
+        body: impl FnMut(usize) -> F,
+    ) -> Ran {
         let mut simulation = Simulation::new(self.costs, self.seed);
         simulation.placement = placement;
-        let ran = simulation.run(self.jobs(bodies), Vec::new(), &|| false);
+        let ran = simulation.run(self.jobs(threads, body), Vec::new(), &|| false);
         assert_eq!(ran.end, End::Done, "threads are left: {:?}", ran.stuck.first());
         ran
     }
 
-    /// Lets threads run for so long, and stops them where they are then. A call is made at one moment.
-    pub fn run_for(
+    fn jobs<F: FnOnce() + 'static>(
         &self,
-        bodies: Vec<Box<dyn FnOnce()>>,
-        at: Time,
-        call: Box<dyn FnOnce()>,
-        limit: Time,
-    ) {
-        let mut simulation = Simulation::new(self.costs, self.seed);
-        simulation.limit = limit;
-        simulation.run(self.jobs(bodies), vec![Call { at, call }], &|| false);
-    }
-
-    fn jobs(&self, bodies: Vec<Box<dyn FnOnce()>>) -> Vec<Job> {
-        bodies.into_iter().map(|body| Job { allowed: self.cpus, body }).collect()
+        threads: usize,
+        mut body: impl FnMut(usize) -> F,
+    ) -> Vec<Job> {
+        let job = |thread| Job { allowed: self.cpus, body: Box::new(body(thread)) };
+        (0..threads).map(job).collect()
     }
 }
 

@@ -10,7 +10,7 @@ use std::rc::Rc;
 use ondeck_zoo::RawLock;
 
 use super::{Apart, Line, On, change_all, nanos, with};
-use ondeck_sim::engine::Sim;
+use ondeck_sim::engine::{Placement, Sim};
 
 /// A run.
 #[derive(Clone, Copy, Debug)]
@@ -44,27 +44,21 @@ pub fn run<L: RawLock<Sim>>(on: &On, steps: &Steps) -> f64 {
         .collect();
     let mut order: Vec<usize> = (0..threads).collect();
     fastrand::Rng::with_seed(on.seed).shuffle(&mut order);
-    let bodies = order
-        .into_iter()
-        .map(|thread| {
-            let group = Rc::clone(&groups[thread % groups.len()]);
-            let body = move || {
-                let context = L::Context::default();
-                let counters =
-                    if steps.simple { &group.counters[..] } else { &group.counters[..1] };
-                for _ in 0..steps.operations {
-                    with(&group.lock.0, &context, || {
-                        if steps.section > 0.0 {
-                            Sim::work(steps.section);
-                        }
-                        change_all(counters);
-                    });
-                    Sim::work(steps.outside);
-                }
-            };
-            Box::new(body) as Box<dyn FnOnce()>
-        })
-        .collect();
-    let ran = on.run(bodies);
+    let ran = on.run(Placement::Spread, threads, |thread| {
+        let group = Rc::clone(&groups[order[thread] % groups.len()]);
+        move || {
+            let context = L::Context::default();
+            let counters = if steps.simple { &group.counters[..] } else { &group.counters[..1] };
+            for _ in 0..steps.operations {
+                with(&group.lock.0, &context, || {
+                    if steps.section > 0.0 {
+                        Sim::work(steps.section);
+                    }
+                    change_all(counters);
+                });
+                Sim::work(steps.outside);
+            }
+        }
+    });
     nanos(ran.time) / steps.operations as f64
 }

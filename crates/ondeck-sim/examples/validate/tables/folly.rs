@@ -7,12 +7,12 @@ use crate::shapes::steps::Steps;
 use crate::subject::Shape;
 
 /// Operations of each thread.
-pub const OPERATIONS: u64 = 300;
+const OPERATIONS: u64 = 300;
 
 /// Steps inside in `contended`.
-pub const INSIDE: f64 = 100.0;
+const INSIDE: f64 = 100.0;
 /// Steps outside.
-pub const OUTSIDE: f64 = 1_000.0;
+const OUTSIDE: f64 = 1_000.0;
 
 pub(super) fn table() -> Table {
     let published = rows(include_str!("../../../../../docs/published/folly-small-locks.csv"));
@@ -57,7 +57,6 @@ pub(super) fn table() -> Table {
             shape: Shape::Steps(steps),
             fitted: threads_param == 1,
             repeats: "",
-            runs: 1,
         })
     });
     Table {
@@ -66,7 +65,6 @@ pub(super) fn table() -> Table {
         unit: "ns",
         note: "Fitted: the length of a step, to the median of the rows with one thread a lock. Left out: what is no \
                lock, and locks that the zoo does not have.",
-        order_only: false,
         cases: cases.collect(),
         others: Vec::new(),
     }
@@ -79,7 +77,7 @@ fn own(costs: &ondeck_sim::engine::Costs) -> f64 {
 }
 
 /// The lock of the zoo that stands for one of the source.
-pub fn ours(lock: &str) -> Option<&'static str> {
+fn ours(lock: &str) -> Option<&'static str> {
     Some(match lock {
         "std_mutex" => "glibc_normal",
         "folly_microspin" => "folly_microspin",

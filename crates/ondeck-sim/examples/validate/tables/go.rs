@@ -41,7 +41,6 @@ pub(super) fn table() -> Table {
             shape: Shape::Channel(channel),
             fitted: threads == 1,
             repeats: "",
-            runs: 1,
         }
     });
     Table {
@@ -52,7 +51,6 @@ pub(super) fn table() -> Table {
                transfers and of the futex call, to the three-state lock. spinbit is the lock of the change's first \
                version, whose waiters sleep in the kernel. The M1's rows are left out: macOS has another lock, by \
                semaphores.",
-        order_only: false,
         cases: cases.collect(),
         others: Vec::new(),
     }

@@ -18,7 +18,6 @@ pub(super) fn table() -> Table {
             section: section * FACTOR,
             outside: outside * FACTOR,
             beside: false,
-            lines: 0,
             // Some slices of the scheduler, and enough pairs.
             length: if threads > 2 { 100_000_000.0 } else { 5_000_000.0 },
         };
@@ -30,7 +29,6 @@ pub(super) fn table() -> Table {
             shape: Shape::Window(window),
             fitted: threads == 1,
             repeats: "",
-            runs: 1,
         })
     });
     Table {
@@ -39,7 +37,6 @@ pub(super) fn table() -> Table {
         unit: "ns",
         note: "Fitted: work, which takes 3 % longer than asked for, to the rows with one thread. The machine's \
                file was written by `ondeck costs`.",
-        order_only: false,
         cases: cases.collect(),
         others: other
             .iter()

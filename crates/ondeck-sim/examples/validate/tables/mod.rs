@@ -1,28 +1,18 @@
 //! The published tables, a file each: which rows, on which machine, by which lock of the zoo.
 
-pub mod folly;
+mod folly;
 mod go;
 mod lab;
-mod litl;
 mod parking_lot;
 mod skarupke;
-pub mod sync_bench;
+mod sync_bench;
 mod sync_sweeps;
 
 use super::case::Table;
 
 /// The tables' names, in the order in which they are simulated.
-pub const NAMES: [&str; 9] = [
-    "go",
-    "sync-bench",
-    "sync-sweeps",
-    "folly",
-    "skarupke",
-    "skarupke-longest",
-    "parking-lot",
-    "litl",
-    "lab",
-];
+pub const NAMES: [&str; 7] =
+    ["go", "sync-bench", "sync-sweeps", "folly", "skarupke", "parking-lot", "lab"];
 
 /// The table of that name.
 pub fn named(name: &str) -> Option<Table> {
@@ -31,10 +21,8 @@ pub fn named(name: &str) -> Option<Table> {
         "sync-bench" => sync_bench::table(),
         "sync-sweeps" => sync_sweeps::table(),
         "folly" => folly::table(),
-        "skarupke" => skarupke::runs(),
-        "skarupke-longest" => skarupke::longest(),
+        "skarupke" => skarupke::table(),
         "parking-lot" => parking_lot::table(),
-        "litl" => litl::table(),
         "lab" => lab::table(),
         _ => return None,
     })

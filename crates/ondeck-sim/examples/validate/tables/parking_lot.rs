@@ -27,7 +27,6 @@ pub(super) fn table() -> Table {
                     section: 5.0 * STEP,
                     outside: 5.0 * STEP,
                     beside: true,
-                    lines: 0,
                     length: LENGTH,
                 };
                 (Bench::of("i9-10980xe"), Shape::Window(window))
@@ -51,7 +50,6 @@ pub(super) fn table() -> Table {
             shape,
             fitted: false,
             repeats: "",
-            runs: 1,
         });
     }
     Table {
@@ -60,7 +58,6 @@ pub(super) fn table() -> Table {
         unit: "ns",
         note: "Nothing fitted. Numbers are nanoseconds for an operation of all threads. Left out: machines without a \
                file here. The Ryzen 7 1800X stands on the file of the 1700.",
-        order_only: false,
         cases,
         others,
     }

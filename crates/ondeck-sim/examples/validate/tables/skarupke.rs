@@ -1,4 +1,4 @@
-//! Skarupke's longest waits and longest idle times, and how long the runs take.
+//! How long the runs take in which Skarupke measures the longest waits and the longest idle times.
 
 use crate::case::{Bench, Case, Cpus, Table};
 use crate::copied::{Origin, Published};
@@ -7,34 +7,7 @@ use crate::shapes::counter::Timed;
 use crate::subject::Shape;
 use ondeck_sim::machine::Policy;
 
-pub(super) fn runs() -> Table {
-    Table {
-        name: "skarupke",
-        source: SOURCE,
-        unit: "ms",
-        note: "Nothing fitted. The mean length of a run. Left out: the schedulers MuQSS and BMQ.",
-        order_only: false,
-        cases: cases("run", Shape::Length, "avg_duration_ms"),
-        others: Vec::new(),
-    }
-}
-
-pub(super) fn longest() -> Table {
-    Table {
-        name: "skarupke-longest",
-        source: SOURCE,
-        unit: "ms",
-        note: "Nothing fitted. The longest time of 100 or 1,000 runs and, simulated, of one. Left out: the schedulers MuQSS \
-               and BMQ.",
-        order_only: false,
-        cases: cases("longest", Shape::Longest, "top1_ms"),
-        others: Vec::new(),
-    }
-}
-
-const SOURCE: &str = "Malte Skarupke, \"Measuring Mutexes, Spinlocks and how Bad the Linux Scheduler Really is\" (2020)";
-
-fn cases(what: &str, shape: fn(Timed) -> Shape, column: &str) -> Vec<Case> {
+pub(super) fn table() -> Table {
     let published = rows(include_str!("../../../../../docs/published/skarupke-ryzen7-1700.csv"));
     let cases = published.iter().filter_map(|row| {
         let scheduler = row.get("scheduler");
@@ -48,7 +21,7 @@ fn cases(what: &str, shape: fn(Timed) -> Shape, column: &str) -> Vec<Case> {
         let metric = row.get("metric");
         let timed = if metric == "wait" { Timed::Wait } else { Timed::Idle };
         Some(Case {
-            series: format!("{scheduler}, {metric}: {what}"),
+            series: format!("{scheduler}, {metric}: run"),
             lock,
             published: Published {
                 // The one machine: another scheduler stands for another one.
@@ -56,14 +29,20 @@ fn cases(what: &str, shape: fn(Timed) -> Shape, column: &str) -> Vec<Case> {
                 workload: metric.into(),
                 ours: if lock == "std_mutex" { "glibc_normal" } else { lock },
                 threads: 16,
-                value: row.number(column),
+                value: row.number("avg_duration_ms"),
             },
             bench: Bench { machine: "ryzen-7-1700", cpus: Cpus::All, policy },
-            shape: shape(timed),
+            shape: Shape::Length(timed),
             fitted: false,
             repeats: "",
-            runs: 1,
         })
     });
-    cases.collect()
+    Table {
+        name: "skarupke",
+        source: "Malte Skarupke, \"Measuring Mutexes, Spinlocks and how Bad the Linux Scheduler Really is\" (2020)",
+        unit: "ms",
+        note: "Nothing fitted. The mean length of a run. Left out: the schedulers MuQSS and BMQ.",
+        cases: cases.collect(),
+        others: Vec::new(),
+    }
 }

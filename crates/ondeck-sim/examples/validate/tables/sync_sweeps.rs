@@ -36,7 +36,6 @@ pub(super) fn table() -> Table {
                 shape: Shape::Batch(Batch { tasks: tasks.into(), acquisitions, ..batch }),
                 fitted: is_repeat && sync_bench::is_fitted(row),
                 repeats: if is_repeat { "sync-bench" } else { "" },
-                runs: 1,
             })
         });
     Table {
@@ -46,7 +45,6 @@ pub(super) fn table() -> Table {
         note: "Nothing fitted here: updates are as long as in sync-bench. One update inside and none outside are the workload of \
                sync-bench: what is fitted to that table's row is fitted to these. Left out: owners that sleep, where all locks \
                take what the sleep takes, and background load.",
-        order_only: false,
         cases: cases.collect(),
         others: Vec::new(),
     }

@@ -1,0 +1,44 @@
+//! The hash buckets of the kernel's futexes.
+
+use crate::time::Time;
+
+/// A hash bucket.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Bucket {
+    /// Its lock is taken until then.
+    pub(super) busy_until: Time,
+    /// The core that had the lock last.
+    pub(super) core: Option<usize>,
+    /// Threads that sleep here, the one that came first in front.
+    pub(super) queue: Vec<usize>,
+    /// Time that was waited for the lock.
+    pub(super) queued: Time,
+    /// How often its lock was taken.
+    pub(super) operations: u64,
+}
+
+/// All buckets.
+#[derive(Debug)]
+pub(crate) struct Futexes {
+    pub(super) buckets: Vec<Bucket>,
+}
+
+impl Futexes {
+    pub(super) fn new(count: usize) -> Self {
+        Self { buckets: vec![Bucket::default(); count.max(1)] }
+    }
+
+    /// The bucket of a word by its name.
+    pub(super) fn of(&self, name: usize) -> usize {
+        // Fibonacci hashing of the name, by its upper bits.
+        let spread = (name as u64 / 4).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
+        spread as usize % self.buckets.len()
+    }
+
+    /// How often buckets' locks were taken, and how long they were waited for.
+    pub(super) fn traffic(&self) -> (u64, Time) {
+        self.buckets.iter().fold((0, 0), |(operations, queued), bucket| {
+            (operations + bucket.operations, queued + bucket.queued)
+        })
+    }
+}
