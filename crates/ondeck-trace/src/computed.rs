@@ -2,8 +2,8 @@
 
 use ondeck_lab::results::trace::{LockTrace, WayTime};
 
+use crate::Kept;
 use crate::timeline::{Nanos, Timeline};
-use crate::{GRAINS, Kept};
 
 /// Idles and waits shorter than this are counted and not explained: about as long as a cache line is on its way between
 /// two cores. Times are exact, so there is no reason to begin where a real machine's noise ends.
@@ -30,6 +30,6 @@ pub fn explain(lock: &str, runs: Vec<(Timeline, Nanos)>, longest: usize) -> Lock
         kept.add(&mut found, timeline, run, began);
     }
     found.ways.sort_by_key(|time| std::cmp::Reverse(time.nanos));
-    kept.draw(&mut found, GRAINS);
+    kept.draw(&mut found);
     found
 }

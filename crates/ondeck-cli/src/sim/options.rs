@@ -63,7 +63,7 @@ pub(crate) struct Options {
         value_name = "FILE",
         conflicts_with_all = [
             "workloads", "work", "data", "capacity", "notify", "duration", "quick", "sweep", "why",
-            "trace", "stall_limit", "shard", "json", "csv", "jsonl", "markdown",
+            "trace", "stall_limit", "shard", "json", "csv",
         ]
     )]
     pub(crate) replay: Option<PathBuf>,

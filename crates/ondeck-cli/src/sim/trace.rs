@@ -9,11 +9,10 @@ use ondeck_lab::machine;
 use ondeck_lab::plan::{Request, Stage};
 use ondeck_lab::results::episode::{ClipWay, Nanos, Sight};
 use ondeck_lab::results::trace::{Document, LockTrace, SCHEMA, SIMULATED, Settings};
-use ondeck_lab::results::{Failure, Simulated, Word, episode};
+use ondeck_lab::results::{Failure, Simulated, episode};
 use ondeck_lab::run::{self, Observer};
 use ondeck_lab::schedstat::Account;
 use ondeck_lab::workload::NO_LOCK;
-use ondeck_report::html;
 use ondeck_sim::engine::{self, Ran, State, Watched, Way, time};
 use ondeck_sim::lab::{self, Chosen};
 use ondeck_sim::machine::Spec;
@@ -35,7 +34,6 @@ const LONGEST: usize = 4;
 /// What a trace is written as.
 #[derive(Clone, Copy)]
 pub(super) enum Format {
-    Html,
     Perfetto,
     Json,
 }
@@ -44,12 +42,11 @@ impl Format {
     /// By the end of the file's name.
     fn of(path: &Path) -> Result<Self, Error> {
         let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
-        let ends =
-            [(".html", Self::Html), (".perfetto.json", Self::Perfetto), (".json", Self::Json)];
+        let ends = [(".perfetto.json", Self::Perfetto), (".json", Self::Json)];
         let found = ends.into_iter().find(|(end, _)| name.ends_with(end));
         found.map(|(_, format)| format).ok_or_else(|| {
             Error::Usage(format!(
-                "--trace cannot tell what to write from the name {}: let it end with .html for a page, \
+                "--trace cannot tell what to write from the name {}: let it end with \
                  .perfetto.json for ui.perfetto.dev, or .json for all numbers",
                 path.display()
             ))
@@ -168,8 +165,8 @@ pub(super) fn simulate(subject: &Subject<'_>, asked: Asked<'_>) -> Document {
             runs: stage.turns,
             section_nanos: stage.work.0,
             outside_nanos: stage.work.1,
-            pinning: Word::Known(placement.pinning),
-            policy: Word::Known(placement.policy),
+            pinning: placement.pinning.to_string(),
+            policy: placement.policy.to_string(),
             least_nanos: computed::LEAST,
             simulated: Some(simulated),
             situation: results.series.first().map(why::situation).unwrap_or_default(),
@@ -196,7 +193,6 @@ pub(super) fn write(prepared: Prepared<Format>, document: &Document) -> Written 
             .map(|text| text + "\n")
             .map_err(|error| error.to_string()),
         Format::Perfetto => Ok(perfetto::render(document)),
-        Format::Html => Ok(html::trace::render(document)),
     })
 }
 

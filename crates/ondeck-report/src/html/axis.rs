@@ -63,7 +63,7 @@ impl Axis {
         }
     }
 
-    /// A logarithmic axis around the values above zero; others have no place on it.
+    /// A logarithmic axis around the values above zero; others are at its low end.
     pub fn decades(
         values: impl Iterator<Item = f64>,
         title: impl Into<String>,
@@ -125,7 +125,7 @@ impl Axis {
         }
         let fraction = match self.scale {
             Scale::Linear => (value - self.low) / (self.high - self.low),
-            _ if value <= 0.0 => return None,
+            _ if value <= 0.0 => 0.0,
             _ if self.low >= self.high => 0.5,
             _ => (value / self.low).ln() / (self.high / self.low).ln(),
         };
@@ -218,7 +218,7 @@ mod tests {
             assert!(!linear.ticks(5).is_empty(), "{values:?}");
             let log = Axis::decades(values.iter().copied(), "", number::plain);
             assert!(!log.ticks(5).is_empty(), "{values:?}");
-            assert_eq!(log.at(0.0), None);
+            assert_eq!(log.at(0.0), Some(0.0));
             assert_eq!(log.at(f64::INFINITY), None);
         }
         assert_eq!(Axis::doublings(&[], "").at(4.0), Some(0.5));

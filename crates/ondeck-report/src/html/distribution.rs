@@ -1,25 +1,31 @@
-//! Ridges: how single times were distributed, one row for each lock, on a logarithmic time axis.
+//! How single times were distributed: ridges, one row for each lock, on a logarithmic time axis, and a table.
 
-use maud::Markup;
-use ondeck_lab::results::Distribution;
+use maud::{Markup, html};
+use ondeck_lab::results::{Better, Distribution, Report, Series};
 
 use super::axis::{Axis, Edge};
-use super::canvas::{Canvas, Side, Spot, Toward, Width};
+use super::canvas::{Canvas, Side, Spot, Width};
+use super::figure::{Caption, Span, figure, slug};
+use super::reach;
 use super::rows::{Frame, Row};
-use super::theme::Ink;
-use crate::numbers::page as number;
+use super::tables::{self, Cell};
+use super::theme::{Ink, Palette};
+use crate::data;
+use crate::numbers::page::{self as number, time};
+
+/// Percentiles in the table.
+const PERCENTILES: [(f64, &str); 4] =
+    [(50.0, "median"), (90.0, "90 %"), (99.0, "99 %"), (99.9, "99.9 %")];
 
 /// A lock and its times.
-pub struct Ridge<'a> {
-    /// The row.
-    pub row: Row,
-    /// The times.
-    pub times: &'a Distribution,
+struct Ridge<'a> {
+    row: Row,
+    times: &'a Distribution,
 }
 
 /// The time below which that share of the times lies, in nanoseconds: as recorded, else from the
 /// histogram.
-pub fn percentile(times: &Distribution, percent: f64) -> Option<f64> {
+fn percentile(times: &Distribution, percent: f64) -> Option<f64> {
     let recorded = times
         .percentiles
         .iter()
@@ -36,8 +42,103 @@ pub fn percentile(times: &Distribution, percent: f64) -> Option<f64> {
     })
 }
 
+/// Figure and table of the single times of a situation, for each number of threads that they were taken with.
+pub fn all(
+    report: &Report,
+    palette: &Palette,
+    workload: &str,
+    params: &str,
+    group: &[&Series],
+) -> Markup {
+    let with: Vec<&Series> =
+        group.iter().copied().filter(|series| series.distribution.is_some()).collect();
+    let of_threads = |threads: usize| {
+        let its = with.iter().filter(|series| series.threads == threads);
+        let times = its.filter_map(|series| Some((*series, series.distribution.as_ref()?)));
+        let mut ordered: Vec<(&Series, &Distribution)> = times.collect();
+        ordered.sort_by_key(|(_, times)| times.max_ns);
+        let s = if threads == 1 { "" } else { "s" };
+        let comma = if params.is_empty() { "" } else { ", " };
+        let words = format!("{threads} thread{s}{comma}{params}");
+        html! {
+            (figure_of(report, palette, workload, &words, &ordered))
+            (table(workload, &words, &ordered))
+        }
+    };
+    html! { @for threads in data::thread_counts(&with) { (of_threads(threads)) } }
+}
+
+/// A figure with the distribution of single times of each lock.
+fn figure_of(
+    report: &Report,
+    palette: &Palette,
+    workload: &str,
+    words: &str,
+    ordered: &[(&Series, &Distribution)],
+) -> Markup {
+    let ridges: Vec<Ridge> = ordered
+        .iter()
+        .filter_map(|(series, times)| {
+            let ink = palette.ink(&series.lock);
+            let row = Row { name: series.lock.clone(), ink };
+            (!times.buckets.is_empty()).then_some(Ridge { row, times })
+        })
+        .collect();
+    if ridges.is_empty() {
+        return html! { p.empty { "No distribution was recorded." } };
+    }
+    let all_longest = || ridges.iter().map(|ridge| ridge.times.max_ns as f64);
+    let worst = reach::worst(all_longest(), Better::Lower, reach::TAIL);
+    let ends = ridges.iter().flat_map(|ridge| {
+        let first = ridge.times.buckets.first().map_or(0, |(bound, _)| *bound);
+        [ridge.times.min_ns.max(first / 2) as f64, first as f64, ridge.times.max_ns as f64]
+    });
+    let ends = ends.filter(|time| reach::fits(*time, worst, Better::Lower));
+    let title = format!("{workload} time, logarithmic");
+    let axis = Axis::decades(ends, title, number::time_tick);
+    let leaving = all_longest().filter(|time| axis.leaves(*time) == Some(Edge::High)).count();
+    let caption = Caption {
+        id: slug(&format!("fig {workload} distribution {words}")),
+        title: format!("Distribution of {workload} times: {words}"),
+        reading: "Each row shows all times of one lock, from ns to ms on a logarithmic axis; \
+                  further left is better, and the circle, the longest of all, matters most. The \
+                  height is the logarithm of how many times fell there, so that a single outlier \
+                  can be seen beside a million short times. Rows are sorted by the longest."
+            .to_owned(),
+        note: reach::note(leaving, ridges.len(), reach::TAIL, " longest time"),
+    };
+    figure(&caption, report.evidence, Span::Full, |width| draw(&ridges, &axis, width))
+}
+
+/// Percentiles of single times, a row for each lock.
+fn table(workload: &str, words: &str, ordered: &[(&Series, &Distribution)]) -> Markup {
+    let mut head: Vec<String> = ["lock", "times taken", "shortest"].map(str::to_owned).to_vec();
+    head.extend(PERCENTILES.iter().map(|(_, name)| (*name).to_owned()));
+    head.push("longest".to_owned());
+    let rows: Vec<(&str, Markup, Vec<Cell>)> = ordered
+        .iter()
+        .map(|(series, times)| {
+            let mut cells = vec![Cell::of(number::count(times.count))];
+            cells.push(time_cell(times.min_ns as f64));
+            for (percent, _) in PERCENTILES {
+                let value = percentile(times, percent);
+                cells.push(value.map_or_else(Cell::none, time_cell));
+            }
+            cells.push(time_cell(times.max_ns as f64));
+            (&*series.lock, tables::lock_name(&series.lock, series.partial), cells)
+        })
+        .collect();
+    let caption = format!("Percentiles of single {workload} times: {words}");
+    tables::table(&caption, None, &head, &rows)
+}
+
+/// A time with its unit, which sorts by its nanoseconds.
+fn time_cell(nanoseconds: f64) -> Cell {
+    Cell { sort: nanoseconds.is_finite().then_some(nanoseconds), ..Cell::of(time(nanoseconds)) }
+}
+
 /// Draws the rows in the order given.
-pub fn draw(ridges: &[Ridge], axis: &Axis, width: Width) -> Markup {
+fn draw(ridges: &[Ridge], axis: &Axis, width: Width) -> Markup {
     let rows: Vec<Row> = ridges.iter().map(|ridge| ridge.row.clone()).collect();
     let tallest = ridges
         .iter()
@@ -108,7 +209,7 @@ fn one(canvas: &mut Canvas, frame: &Frame, ridge: &Ridge, (floor, rise, tallest)
     let longest = ridge.times.max_ns as f64;
     if let Some(at) = frame.across(longest) {
         if is_beyond(longest) {
-            canvas.arrow((at, middle), Toward::Right, Ink::Text);
+            canvas.arrow((at, middle), Ink::Text);
         } else {
             canvas.markers(&[(at, middle)], 4, Ink::Text);
         }
@@ -187,7 +288,6 @@ fn bin_edges(bin: i64) -> (f64, f64) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::rows::Kind;
     use super::*;
 
     #[test]
@@ -224,7 +324,7 @@ mod tests {
             percentiles: vec![],
             buckets: vec![(16, 98), (max_ns, 2)],
         };
-        let row = |name: &str| Row { name: name.to_owned(), kind: Kind::Lock, ink: Ink::Series(0) };
+        let row = |name: &str| Row { name: name.to_owned(), ink: Ink::Series(0) };
         let drawn = |longest: u64| {
             let (short, long) = (times(1_000), times(longest));
             let ridges =
