@@ -179,9 +179,9 @@ pub fn params_in_words(params: &BTreeMap<String, String>) -> String {
 /// The same for a terminal, where a work of nothing goes without saying beside other parameters.
 pub fn params_in_brief(params: &BTreeMap<String, String>) -> String {
     let mut others = params.clone();
-    let works = (others.remove(param::SECTION), others.remove(param::OUTSIDE));
+    let section_and_outside = (others.remove(param::SECTION), others.remove(param::OUTSIDE));
     let mut words = params_in_words(&others);
-    if let (Some(section), Some(outside)) = works
+    if let (Some(section), Some(outside)) = section_and_outside
         && (words.is_empty() || (&*section, &*outside) != ("0", "0"))
     {
         let comma = if words.is_empty() { "" } else { ", " };
