@@ -2,14 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use ondeck_lab::results::{Unit, Word};
 use serde::Serialize;
 
 use super::rules::{Effect, Rule, Source};
 use super::use_case::UseCase;
 
 /// The version of the JSON of an answer.
-pub const SCHEMA_VERSION: u32 = 1;
+pub const SCHEMA_VERSION: u32 = 2;
 
 /// Everything that there is to say.
 #[derive(Clone, Debug, Serialize)]
@@ -26,8 +25,6 @@ pub struct Advice {
     pub answer: Answer,
     /// All locks that are left, the best first.
     pub ranking: Vec<Choice>,
-    /// What would change the answer.
-    pub changes: Vec<Change>,
     /// Locks that are out of the question, by the rule that says so.
     pub excluded: Vec<Excluded>,
     /// What to know about the situation.
@@ -44,7 +41,7 @@ pub struct MeasuredBy {
     /// What locks are ranked by.
     pub metric: String,
     /// Its unit.
-    pub unit: Word<Unit>,
+    pub unit: String,
     /// The level of each pair's interval and test, in per cent.
     pub confidence: f64,
     /// A smaller difference is not worth a choice.
@@ -104,17 +101,6 @@ pub struct Versus {
     pub differs: bool,
 }
 
-/// How the answer would change in another situation.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Change {
-    /// In what the situation would have to differ.
-    pub with: String,
-    /// What would follow.
-    pub then: String,
-    /// Whether that was measured; else it follows from the rules.
-    pub measured: bool,
-}
-
 /// Locks that a rule excludes.
 #[derive(Clone, Debug, Serialize)]
 pub struct Excluded {
@@ -141,10 +127,10 @@ pub struct Remark {
 impl From<&Rule> for Remark {
     fn from(rule: &Rule) -> Self {
         Self {
-            rule: rule.name().to_owned(),
+            rule: rule.name.clone(),
             effect: rule.effect,
-            reason: rule.reason().to_owned(),
-            source: rule.source().to_owned(),
+            reason: rule.reason.clone(),
+            source: rule.source.clone(),
         }
     }
 }

@@ -1,8 +1,6 @@
 //! The conditions of a rule, as a file spells them.
 
-use ondeck_zoo::{CondvarKind, Fairness, Origin, Waiting};
 use serde::Deserialize;
-use toml::Spanned;
 
 use super::use_case::{Company, Language, Users};
 
@@ -28,8 +26,8 @@ pub struct When {
     pub section_ns_at_most: Option<u64>,
     /// How users come to it is one of these.
     pub used_by: Option<Vec<Users>>,
-    /// The need for fairness is one of these.
-    pub fairness: Option<Vec<NeedWord>>,
+    /// The need for fairness is one of these: `none`, `some`, `strict`, or `bound` for a longest wait.
+    pub fairness: Option<Vec<String>>,
     /// Priorities count.
     pub realtime: Option<bool>,
     /// A lock may take so many bytes, and the number was given.
@@ -50,36 +48,22 @@ pub struct When {
     pub virtual_machine: Option<bool>,
 }
 
-/// The needs for fairness by their words.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum NeedWord {
-    /// None.
-    None,
-    /// Some.
-    Some,
-    /// Order of arrival.
-    Strict,
-    /// A longest wait.
-    Bound,
-}
-
-/// A condition on the facts of a lock: all of what it names has to hold.
+/// A condition on the facts of a lock, in the words of `ondeck list`: all of what it names has to hold.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Which {
     /// Its name is one of these, or matches one of these patterns.
-    pub names: Option<Vec<Spanned<String>>>,
+    pub names: Option<Vec<String>>,
     /// Its name is none of these.
-    pub not_names: Option<Vec<Spanned<String>>>,
+    pub not_names: Option<Vec<String>>,
     /// What a waiter does is one of these.
-    pub waiting: Option<Vec<WaitingWord>>,
+    pub waiting: Option<Vec<String>>,
     /// The order in which it serves is one of these.
-    pub fairness: Option<Vec<FairnessWord>>,
+    pub fairness: Option<Vec<String>>,
     /// Where it comes from is one of these.
-    pub origin: Option<Vec<OriginWord>>,
+    pub origin: Option<Vec<String>>,
     /// The condition variable that it has.
-    pub condvar: Option<CondvarWord>,
+    pub condvar: Option<String>,
     /// Whether an unlock touches it after others could have it.
     pub touches_after_release: Option<bool>,
     /// It has more bytes than this.
@@ -95,7 +79,7 @@ pub struct Which {
 #[serde(deny_unknown_fields)]
 pub struct Measured {
     /// The metric.
-    pub metric: Spanned<String>,
+    pub metric: String,
     /// Its median is below.
     pub below: Option<f64>,
     /// Its median is above.
@@ -104,37 +88,4 @@ pub struct Measured {
     pub above_bound: Option<bool>,
     /// Its median is so many times the least of all locks, or more.
     pub times_least: Option<f64>,
-}
-
-macro_rules! words {
-    ($($(#[$doc:meta])* $Word:ident for $Fact:ident { $($Case:ident),* })*) => {$(
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-        #[serde(rename_all = "kebab-case")]
-        pub enum $Word {
-            $(
-                #[doc = concat!("[`", stringify!($Fact), "::", stringify!($Case), "`]")]
-                $Case,
-            )*
-        }
-
-        impl From<$Fact> for $Word {
-            fn from(fact: $Fact) -> Self {
-                match fact {
-                    $($Fact::$Case => Self::$Case),*
-                }
-            }
-        }
-    )*};
-}
-
-words! {
-    /// What a waiter does, as rules spell it.
-    WaitingWord for Waiting { Spins, Yields, Sleeps, SpinsThenSleeps }
-    /// Which thread is next, as rules spell it.
-    FairnessWord for Fairness { Barging, Bounded, Fifo, Priority }
-    /// Where a lock comes from, as rules spell it.
-    OriginWord for Origin { Sources, Literature, Own, Peer }
-    /// Which condition variable a lock has, as rules spell it.
-    CondvarWord for CondvarKind { Own, Generic, Without }
 }

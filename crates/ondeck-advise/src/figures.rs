@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ondeck_lab::results::{Better, Metric, Report, Unit, Word};
+use ondeck_lab::results::{Better, Metric, Report};
 use ondeck_lab::workload::{NO_LOCK, UNCONTENDED, param};
 
 use super::rules::METRICS;
@@ -11,7 +11,7 @@ use super::rules::METRICS;
 #[derive(Clone, Debug)]
 pub struct Figure {
     /// Its unit.
-    pub unit: Word<Unit>,
+    pub unit: String,
     /// Which direction is better.
     pub better: Better,
     /// The median over rounds.

@@ -3,7 +3,7 @@
 use ondeck_lab::workload::Subject;
 use wildmatch::WildMatch;
 
-use super::conditions::{Measured, NeedWord, When, Which};
+use super::conditions::{Measured, When, Which};
 use super::figures::Figures;
 use super::rules::{Effect, Rule, Rules};
 use super::use_case::{Need, UseCase};
@@ -88,10 +88,10 @@ impl When {
     pub fn holds(&self, situation: &UseCase) -> bool {
         let UseCase { threads, section_ns, .. } = situation;
         let need = match situation.fairness {
-            Need::None => NeedWord::None,
-            Need::Some => NeedWord::Some,
-            Need::Strict => NeedWord::Strict,
-            Need::Bound(_) => NeedWord::Bound,
+            Need::None => "none",
+            Need::Some => "some",
+            Need::Strict => "strict",
+            Need::Bound(_) => "bound",
         };
         let runnable = situation.runnable_per_cpu();
         let demand = situation.demand();
@@ -105,7 +105,7 @@ impl When {
             && set(self.section_ns_above.as_ref(), |most| section_ns > most)
             && set(self.section_ns_at_most.as_ref(), |most| section_ns <= most)
             && set(self.used_by.as_ref(), |these| these.contains(&situation.used_by))
-            && set(self.fairness.as_ref(), |needs| needs.contains(&need))
+            && set(self.fairness.as_ref(), |needs| needs.iter().any(|one| one == need))
             && set(self.realtime.as_ref(), |realtime| situation.realtime == *realtime)
             && set(self.bytes_at_most.as_ref(), |most| {
                 situation.bytes.is_some_and(|bytes| bytes <= *most)
@@ -123,16 +123,15 @@ impl When {
 impl Which {
     fn holds(&self, situation: &UseCase, subject: &Subject) -> bool {
         let Subject { info, size, .. } = subject;
-        let among = |words: &Vec<toml::Spanned<String>>| {
-            words.iter().any(|word| WildMatch::new(word.get_ref()).matches(info.name))
-        };
+        let among =
+            |words: &Vec<String>| words.iter().any(|word| WildMatch::new(word).matches(info.name));
         let over = situation.bytes.is_some_and(|bytes| *size > bytes);
         set(self.names.as_ref(), among)
             && set(self.not_names.as_ref(), |words| !among(words))
-            && set(self.waiting.as_ref(), |these| these.contains(&info.waiting.into()))
-            && set(self.fairness.as_ref(), |these| these.contains(&info.fairness.into()))
-            && set(self.origin.as_ref(), |these| these.contains(&info.origin.into()))
-            && set(self.condvar.as_ref(), |this| *this == info.condvar.into())
+            && set(self.waiting.as_ref(), |these| these.contains(&info.waiting.to_string()))
+            && set(self.fairness.as_ref(), |these| these.contains(&info.fairness.to_string()))
+            && set(self.origin.as_ref(), |these| these.contains(&info.origin.to_string()))
+            && set(self.condvar.as_ref(), |this| *this == info.condvar.to_string())
             && set(self.touches_after_release.as_ref(), |touches| {
                 info.touches_after_release == *touches
             })
@@ -144,7 +143,7 @@ impl Which {
 
 impl Measured {
     fn holds(&self, situation: &UseCase, lock: &str, figures: &Figures) -> bool {
-        let metric = self.metric.get_ref();
+        let metric = &self.metric;
         let Some(figure) = figures.get(lock, metric) else { return false };
         let bound = match situation.fairness {
             Need::Bound(bound) => bound.as_secs_f64() * 1e3,

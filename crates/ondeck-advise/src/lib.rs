@@ -14,11 +14,10 @@
 //! rank          tiers of locks that are not told apart
 //!    │             rules that prefer or warn, within a tier
 //!    ▼
-//! Answer        a lock, or that it is not known; and what would change the answer
+//! Answer        a lock, or that it is not known
 //! ```
 
 mod answer;
-mod change;
 pub mod conditions;
 mod figures;
 mod firing;
@@ -31,16 +30,14 @@ pub mod use_case;
 
 use std::collections::BTreeMap;
 
-use ondeck_lab::results::{Report, Unit, Word};
+use ondeck_lab::results::Report;
 use ondeck_lab::sample::{CPU_PER_OP, PAIR, THROUGHPUT};
 use ondeck_lab::warnings::VIRTUAL_MACHINE;
 use ondeck_lab::workload::Subject;
 use ondeck_zoo::Kind;
 
-pub use answer::{
-    Advice, Answer, Change, Choice, Excluded, MeasuredBy, Remark, SCHEMA_VERSION, Versus,
-};
-pub use rules::{Rules, Wrong};
+pub use answer::{Advice, Answer, Choice, Excluded, MeasuredBy, Remark, SCHEMA_VERSION, Versus};
+pub use rules::Rules;
 pub use use_case::{Company, Language, Need, Reads, UseCase, Users};
 
 use figures::Figures;
@@ -108,13 +105,6 @@ pub fn advise(
     let mut ranked = rank::rank(left, &figures, metric, rules.different);
     let stays = situation.now.as_ref().is_some_and(|now| rank::stay(&mut ranked, now));
 
-    let names: Vec<&str> = ranked.iter().map(|ranked| ranked.judged.name()).collect();
-    let mut changes = Vec::new();
-    if let Some(evidence) = evidence {
-        changes = change::by_measuring(rules, situation, subjects, evidence.report, &names);
-    }
-    changes.extend(change::by_rules(rules, situation, subjects, &names));
-
     let mut advice = Advice {
         schema: SCHEMA_VERSION,
         situation: situation.clone(),
@@ -130,7 +120,6 @@ pub fn advise(
         }),
         answer: answer(&ranked, stays, &figures, metric, unknown),
         ranking: choices(&ranked, &figures, metric, rules),
-        changes,
         excluded: excluded(rules, &out),
         warnings: of_situation.into_iter().map(Remark::from).collect(),
         sources: BTreeMap::new(),
@@ -144,11 +133,11 @@ impl Rules {
     pub fn judged_by(&self, situation: &UseCase) -> &str {
         let first = self.judge.iter().find(|judge| judge.when.holds(situation));
         // There is at least one. If none is for this situation, the last one counts.
-        first.or(self.judge.last()).map_or(THROUGHPUT.name, |judge| judge.metric.get_ref())
+        first.or(self.judge.last()).map_or(THROUGHPUT.name, |judge| judge.metric.as_str())
     }
 }
 
-fn unit(ranked: &[Ranked], figures: &Figures, metric: &str) -> Word<Unit> {
+fn unit(ranked: &[Ranked], figures: &Figures, metric: &str) -> String {
     let units = ranked.iter().filter_map(|ranked| figures.get(ranked.judged.name(), metric));
     units.map(|figure| figure.unit.clone()).next().unwrap_or_default()
 }
@@ -177,13 +166,13 @@ fn answer(
     let names: Vec<String> =
         ranked.iter().take(alike).map(|ranked| ranked.judged.name().to_owned()).collect();
     let Some(first) = ranked.first() else {
-        let why = "rules exclude every lock; see which below, and what would bring one back";
+        let why = "rules exclude every lock; see which rule below";
         return Answer { known: false, lock: None, alike: names, why: why.to_owned() };
     };
     let was_measured = figures.get(first.judged.name(), metric).is_some();
     let tier = ranked.iter().take_while(|ranked| ranked.tier == first.tier).count();
     let (known, why) = match (unknown, was_measured) {
-        (Some(rule), _) => (false, rule.reason().to_owned()),
+        (Some(rule), _) => (false, rule.reason.clone()),
         (None, _) if ranked.len() == 1 => (true, "the only lock that rules leave".to_owned()),
         (None, true) if tier == 1 => {
             (true, format!("the best {}, by more than chance", metric_words(metric)))
@@ -228,8 +217,7 @@ fn choices(ranked: &[Ranked], figures: &Figures, metric: &str, rules: &Rules) ->
         let versus = other.and_then(|than| {
             let (one, other) = (figures.get(name, metric)?, figures.get(than, metric)?);
             let against = rank::against(one, other, alpha, rules.different.least)?;
-            let rank::Against { ratio, interval, p, differs } = against;
-            Some(Versus { than: than.to_owned(), ratio, interval, p, differs })
+            Some(Versus { than: than.to_owned(), ..against })
         });
         let medians = rules::METRICS
             .iter()
@@ -251,7 +239,7 @@ fn choices(ranked: &[Ranked], figures: &Figures, metric: &str, rules: &Rules) ->
 /// Locks by the rule that takes them away, in the order of the rules.
 fn excluded(rules: &Rules, out: &[Judged]) -> Vec<Excluded> {
     let by = |rule: &Rule| {
-        let its = |judged: &&Judged| judged.out().is_some_and(|first| first.name() == rule.name());
+        let its = |judged: &&Judged| judged.out().is_some_and(|first| first.name == rule.name);
         let locks: Vec<String> =
             out.iter().filter(its).map(|judged| judged.name().to_owned()).collect();
         (!locks.is_empty()).then(|| Excluded { rule: Remark::from(rule), locks })

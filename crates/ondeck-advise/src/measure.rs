@@ -1,4 +1,4 @@
-//! What is measured for a piece of advice: the candidates in exactly that situation, and beside it.
+//! What is measured for a piece of advice: the candidates in exactly that situation.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -17,17 +17,11 @@ use super::use_case::{Need, Reads, UseCase, Users};
 /// more locks than there are.
 const ROUNDS: usize = 10;
 
-/// Rounds of each lock in a situation beside. 6 against 6 tell a difference at p = 0.002.
-const ROUNDS_BESIDE: usize = 6;
-
 /// Rounds in which gaps are looked for. They are not tested: the greatest gap counts.
 const ROUNDS_OF_GAPS: usize = 4;
 
 /// No round is shorter: making threads takes a millisecond or two.
 const SHORTEST: Duration = Duration::from_millis(10);
-
-/// A section that a situation beside has, in nanoseconds, if the user's is not longer by far.
-const LONG_SECTION: u64 = 2_000;
 
 /// Whether a workload has threads that come to the lock as those of the situation do.
 pub fn is_modelled(situation: &UseCase) -> bool {
@@ -55,23 +49,6 @@ pub fn places(situation: &UseCase) -> Vec<Place> {
     vec![place(THROUGHPUT), place(STARVE)]
 }
 
-/// Situations beside this one: a longer section, and another number of threads.
-pub fn beside(situation: &UseCase) -> Vec<UseCase> {
-    if situation.threads == 1 {
-        return Vec::new();
-    }
-    let longer = LONG_SECTION.max(situation.section_ns.saturating_mul(4));
-    vec![
-        UseCase { section_ns: longer, ..situation.clone() },
-        UseCase { threads: other_threads(situation), ..situation.clone() },
-    ]
-}
-
-/// A thread for each CPU if there are more, else four for each.
-pub fn other_threads(situation: &UseCase) -> usize {
-    if situation.threads > situation.cpus { situation.cpus.max(2) } else { situation.cpus * 4 }
-}
-
 /// What measuring needs to know besides the situation.
 #[derive(Clone, Debug)]
 pub struct Means {
@@ -89,7 +66,7 @@ pub struct Means {
     pub cancel: Arc<AtomicBool>,
 }
 
-/// The run that measures candidates in the situation and beside it.
+/// The run that measures candidates in the situation.
 pub fn plan(situation: &UseCase, candidates: &[Subject], means: &Means) -> (Request, Vec<Stage>) {
     let base = Request {
         locks: Some(candidates.to_vec()),
@@ -101,7 +78,7 @@ pub fn plan(situation: &UseCase, candidates: &[Subject], means: &Means) -> (Requ
         cancel: Arc::clone(&means.cancel),
         ..Request::of(Extent::Suite)
     };
-    let stage = |workload: &str, situation: &UseCase, rounds: usize, round: Duration| {
+    let stage = |workload: &str, rounds: usize, round: Duration| {
         let request = Request {
             workloads: WORKLOADS.iter().filter(|info| info.name == workload).copied().collect(),
             threads: Some(vec![situation.threads]),
@@ -120,7 +97,7 @@ pub fn plan(situation: &UseCase, candidates: &[Subject], means: &Means) -> (Requ
     let locks = candidates.len().max(1) as u32;
     if situation.threads == 1 {
         let round = (means.time / (ROUNDS as u32 + 1) / locks).clamp(SHORTEST, SHORTEST * 10);
-        let mut stages = stage(UNCONTENDED, situation, ROUNDS, round);
+        let mut stages = stage(UNCONTENDED, ROUNDS, round);
         stages.retain(|stage| stage.alone);
         return (base, stages);
     }
@@ -131,16 +108,11 @@ pub fn plan(situation: &UseCase, candidates: &[Subject], means: &Means) -> (Requ
         // Some windows that a thread can miss, and what a share needs.
         let round =
             Duration::from_millis(110).max(share_needs(situation.threads, base.cpus).mul_f64(1.1));
-        stages.extend(stage(STARVE, situation, ROUNDS_OF_GAPS, round));
+        stages.extend(stage(STARVE, ROUNDS_OF_GAPS, round));
         left = left.saturating_sub(round * (ROUNDS_OF_GAPS as u32 + 1) * locks);
     }
-    let beside = beside(situation);
-    let turns = ROUNDS + 1 + (ROUNDS_BESIDE + 1) * beside.len();
-    let round = (left / turns as u32 / locks).max(SHORTEST);
-    stages.extend(stage(workload(situation), situation, ROUNDS, round));
-    for situation in &beside {
-        stages.extend(stage(workload(situation), situation, ROUNDS_BESIDE, round));
-    }
+    let round = (left / (ROUNDS as u32 + 1) / locks).max(SHORTEST);
+    stages.extend(stage(workload(situation), ROUNDS, round));
     (base, stages)
 }
 
@@ -161,17 +133,12 @@ mod tests {
     }
 
     #[test]
-    fn the_situation_and_what_is_beside_it_are_measured_in_about_the_time() {
+    fn the_situation_is_measured_in_about_the_time() {
         let candidates: Vec<_> = Subject::all().into_iter().take(6).collect();
         let (_, stages) = plan(&plain(), &candidates, &means());
         let found: Vec<_> =
             stages.iter().map(|stage| (stage.workload.name, stage.threads, stage.work)).collect();
-        let expected = [
-            ("throughput", 8, (100, 500)),
-            ("throughput", 8, (2_000, 500)),
-            ("throughput", 32, (100, 500)),
-        ];
-        assert_eq!(found, expected);
+        assert_eq!(found, [("throughput", 8, (100, 500))]);
         let planned: Duration = stages.iter().map(Stage::planned).sum();
         assert!(planned < Duration::from_secs(17), "{planned:?}");
         for place in places(&plain()).iter().take(1) {
@@ -191,7 +158,7 @@ mod tests {
     fn reads_and_writes_are_measured_in_the_mix_that_was_asked_for() {
         let reads = UseCase { reads: "99.9".parse().expect("a mix"), ..plain() };
         let (_, stages) = plan(&reads, &crate::subjects(&reads), &means());
-        assert_eq!(stages.len(), 3);
+        assert_eq!(stages.len(), 1);
         for stage in &stages {
             assert_eq!((stage.workload.name, stage.params[param::WRITES].as_str()), (RWMIX, "0.1"));
         }

@@ -10,6 +10,7 @@ use std::cmp::Ordering;
 use ondeck_lab::results::Better;
 use ondeck_report::compare::{rank, ratio};
 
+use super::answer::Versus;
 use super::figures::{Figure, Figures};
 use super::firing::Judged;
 use super::rules::Different;
@@ -23,19 +24,6 @@ pub struct Ranked<'a> {
     pub tier: usize,
 }
 
-/// How a lock compares with another.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Against {
-    /// The ratio of its samples to the other's: above 1 if it is better, whichever direction is better.
-    pub ratio: f64,
-    /// What that may be, at the level for all pairs.
-    pub interval: Option<(f64, f64)>,
-    /// Of the Mann-Whitney test.
-    pub p: f64,
-    /// Whether that is more than chance, and worth a choice.
-    pub differs: bool,
-}
-
 /// The level of one pair of so many locks.
 pub fn level(different: Different, locks: usize) -> f64 {
     let pairs = (locks * locks.saturating_sub(1) / 2).max(1);
@@ -43,7 +31,7 @@ pub fn level(different: Different, locks: usize) -> f64 {
 }
 
 /// Compares `one` with `other`.
-pub fn against(one: &Figure, other: &Figure, alpha: f64, least: f64) -> Option<Against> {
+pub fn against(one: &Figure, other: &Figure, alpha: f64, least: f64) -> Option<Versus> {
     let (base, better) = match one.better {
         Better::Lower => (one, other),
         Better::Higher | Better::Neither => (other, one),
@@ -51,7 +39,8 @@ pub fn against(one: &Figure, other: &Figure, alpha: f64, least: f64) -> Option<A
     let p = rank::p_value(&base.samples, &better.samples);
     let ratio = ratio::of(&base.samples, &better.samples, alpha)?;
     let worth = ratio.estimate >= 1.0 + least || ratio.estimate <= 1.0 / (1.0 + least);
-    Some(Against {
+    Some(Versus {
+        than: String::new(),
         ratio: ratio.estimate,
         interval: ratio.interval,
         p,

@@ -16,9 +16,6 @@ const COLUMNS: usize = 80;
 /// So many locks are told of; all are in the JSON.
 const BEST: usize = 3;
 
-/// So many changes that follow from rules.
-const CHANGES: usize = 5;
-
 impl Advice {
     /// The answer in lines of at most 80 columns.
     pub fn text(&self) -> String {
@@ -33,7 +30,6 @@ impl Advice {
         for (index, choice) in self.ranking.iter().take(BEST).enumerate() {
             _ = writeln!(text, "\n{}", self.choice(index, choice));
         }
-        list("what would change this", &self.change_lines(), &mut text);
         list("out of the question", &self.excluded_lines(), &mut text);
         list("to know", &self.known_lines(), &mut text);
         // Of what is shown.
@@ -77,16 +73,6 @@ impl Advice {
             lines.push(wrapped("   ", "     ", &words));
         }
         lines.join("\n")
-    }
-
-    fn change_lines(&self) -> Vec<String> {
-        let measured = self.changes.iter().filter(|change| change.measured);
-        let ruled = self.changes.iter().filter(|change| !change.measured);
-        let line = |change: &super::Change| {
-            let how = if change.measured { "measured" } else { "by the rules" };
-            format!("with {}: {} ({how})", change.with, change.then)
-        };
-        measured.map(line).chain(ruled.take(CHANGES).map(line)).collect()
     }
 
     fn excluded_lines(&self) -> Vec<String> {
@@ -159,7 +145,7 @@ fn figures(measured: &MeasuredBy, choice: &Choice) -> String {
 
 fn per(measured: &MeasuredBy) -> &'static str {
     match measured.metric.as_str() {
-        _ if measured.unit == Unit::PerSecond => " pairs/s",
+        _ if measured.unit == Unit::PerSecond.word() => " pairs/s",
         metric if metric == PAIR.name => " a pair",
         metric if metric == CPU_PER_OP.name => " of CPU a pair",
         _ => "",

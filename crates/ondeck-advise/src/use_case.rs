@@ -185,20 +185,44 @@ impl FromStr for Reads {
     }
 }
 
-impl FromStr for Users {
-    type Err = String;
+/// Reads and writes the answers to a question by their words.
+macro_rules! worded {
+    ($Type:ident: $expected:literal; $($Variant:ident = $word:literal),*) => {
+        impl FromStr for $Type {
+            type Err = String;
 
-    fn from_str(word: &str) -> Result<Self, String> {
-        match word {
-            "threads" => Ok(Self::Threads),
-            "one" => Ok(Self::One),
-            "reentrant" => Ok(Self::Reentrant),
-            "processes" => Ok(Self::Processes),
-            _ => Err("expected `threads`, `one` (one thread almost always), `reentrant` (a thread may lock again \
-                      what it holds) or `processes` (several share the memory)"
-                .to_owned()),
+            fn from_str(word: &str) -> Result<Self, String> {
+                match word {
+                    $($word => Ok(Self::$Variant),)*
+                    _ => Err(concat!("expected ", $expected).to_owned()),
+                }
+            }
         }
-    }
+
+        impl fmt::Display for $Type {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.pad(match self {
+                    $(Self::$Variant => $word),*
+                })
+            }
+        }
+    };
+}
+
+worded! {
+    Users: "`threads`, `one` (one thread almost always), `reentrant` (a thread may lock again what it holds) or \
+            `processes` (several share the memory)";
+    Threads = "threads", One = "one", Reentrant = "reentrant", Processes = "processes"
+}
+
+worded! {
+    Company: "`none`, `some` or `busy`";
+    None = "none", Some = "some", Busy = "busy"
+}
+
+worded! {
+    Language: "`rust`, `c`, `c++`, or `none` if nothing is compiled again";
+    Rust = "rust", C = "c", Cpp = "c++", Binary = "none"
 }
 
 impl FromStr for Need {
@@ -223,50 +247,9 @@ impl FromStr for Need {
     }
 }
 
-impl FromStr for Company {
-    type Err = String;
-
-    fn from_str(word: &str) -> Result<Self, String> {
-        match word {
-            "none" => Ok(Self::None),
-            "some" => Ok(Self::Some),
-            "busy" => Ok(Self::Busy),
-            _ => Err("expected `none`, `some` or `busy`".to_owned()),
-        }
-    }
-}
-
-impl FromStr for Language {
-    type Err = String;
-
-    fn from_str(word: &str) -> Result<Self, String> {
-        match word {
-            "rust" => Ok(Self::Rust),
-            "c" => Ok(Self::C),
-            "c++" => Ok(Self::Cpp),
-            "none" => Ok(Self::Binary),
-            _ => {
-                Err("expected `rust`, `c`, `c++`, or `none` if nothing is compiled again"
-                    .to_owned())
-            }
-        }
-    }
-}
-
 impl fmt::Display for Reads {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", f64::from(self.0) / 10.0)
-    }
-}
-
-impl fmt::Display for Users {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Threads => "threads",
-            Self::One => "one",
-            Self::Reentrant => "reentrant",
-            Self::Processes => "processes",
-        })
     }
 }
 
@@ -278,27 +261,6 @@ impl fmt::Display for Need {
             Self::Strict => f.pad("strict"),
             Self::Bound(bound) => write!(f, "{}ms", bound.as_secs_f64() * 1e3),
         }
-    }
-}
-
-impl fmt::Display for Company {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::None => "none",
-            Self::Some => "some",
-            Self::Busy => "busy",
-        })
-    }
-}
-
-impl fmt::Display for Language {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Rust => "rust",
-            Self::C => "c",
-            Self::Cpp => "c++",
-            Self::Binary => "none",
-        })
     }
 }
 

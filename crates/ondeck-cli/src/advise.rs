@@ -13,7 +13,7 @@ use ondeck_lab::disturbance::Account;
 use ondeck_lab::environment::{Placement, Policy};
 use ondeck_lab::other_work::OtherWork;
 use ondeck_lab::plan::Stage;
-use ondeck_lab::results::{self, Machine, Report, Words};
+use ondeck_lab::results::{self, Machine, Report};
 use ondeck_lab::workload::{STARVE, Subject, UNCONTENDED};
 use ondeck_lab::{machine, run, warnings};
 use ondeck_report::{json, read};
@@ -41,7 +41,6 @@ Examples:
   ondeck run --profile run.jsonl -- ./program; ondeck advise --profile run.jsonl
   ondeck bench -w throughput -t 8 --work 100,500 -r 10 --json r.json
   ondeck advise --threads 8 --work 100,500 --from r.json
-  ondeck advise --rules > mine.toml; ondeck advise --rules-file mine.toml
 
 Exit codes: 0 a lock is named; 1 no lock is named, and why is printed; 2 wrong usage, or a file
 that cannot be read or written.")]
@@ -136,10 +135,6 @@ pub(crate) struct Options {
     #[arg(long)]
     rules: bool,
 
-    /// Use the rules of this file instead of the built-in ones
-    #[arg(long, value_name = "FILE")]
-    rules_file: Option<PathBuf>,
-
     /// Write the answer as JSON
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -156,11 +151,11 @@ enum Format {
 }
 
 pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
-    let (rules, text) = rules(options)?;
     if options.rules {
-        output::print(&text)?;
+        output::print(BUILT_IN)?;
         return Ok(Ending::Whole);
     }
+    let rules = Rules::built_in();
     let prepared = Prepared::of([
         (Format::Answer, options.json.as_deref()),
         (Format::Report, options.save.as_deref()),
@@ -199,22 +194,6 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
     advice.assumed = assumed;
     show(prepared, &advice, measured.as_ref(), options)?;
     Ok(if advice.answer.known && whole { Ending::Whole } else { Ending::Lacking })
-}
-
-fn rules(options: &Options) -> Result<(Rules, String), Error> {
-    let Some(path) = &options.rules_file else {
-        return Ok((Rules::built_in(), BUILT_IN.to_owned()));
-    };
-    let name = path.display().to_string();
-    let text = std::fs::read_to_string(path).map_err(|error| {
-        Error::Usage(format!(
-            "{name}: cannot be read: {error}; `ondeck advise --rules` prints some"
-        ))
-    })?;
-    match Rules::parse(&name, &text) {
-        Ok(rules) => Ok((rules, text)),
-        Err(wrong) => Err(Error::usage(wrong)),
-    }
 }
 
 /// What the recording says of its worst lock, if there is a recording.
@@ -378,8 +357,8 @@ fn measured(
         seed: options.seed,
         cancel: interrupt.flag(),
     };
-    report.settings.pinning = Words::of([means.placement.pinning.clone()]);
-    report.settings.policy = Words::of([means.placement.policy]);
+    report.settings.pinning = means.placement.pinning.to_string();
+    report.settings.policy = means.placement.policy.to_string();
     let (request, stages) = measure::plan(situation, candidates, &means);
     report.settings = results::Settings {
         stall_limit_seconds: request.stall_limit.as_secs_f64(),

@@ -70,10 +70,6 @@ pub(crate) struct Options {
     /// Write the comparison as JSON
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-
-    /// Write the comparison as CSV
-    #[arg(long, value_name = "FILE")]
-    csv: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -84,21 +80,14 @@ enum By {
     Lock,
 }
 
-#[derive(Clone, Copy)]
-enum Format {
-    Json,
-    Csv,
-}
-
 pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
     let by = by(options)?;
-    let prepared = Prepared::of([
-        (Format::Json, options.json.as_deref()),
-        (Format::Csv, options.csv.as_deref()),
-    ])?;
+    let prepared = Prepared::of([((), options.json.as_deref())])?;
     let inputs = read_all(&options.reports)?;
     if !options.across_machines {
-        merge::of_one_machine(&inputs).map_err(Error::usage)?;
+        merge::of_one_machine(&inputs).map_err(|apart| {
+            Error::Usage(format!("{apart}; give --across-machines if that is meant"))
+        })?;
     }
     let choice = Choice {
         locks: options.locks.clone(),
@@ -136,15 +125,8 @@ fn by(options: &Options) -> Result<compare::By, Error> {
 }
 
 /// The files first, as with measurements; a gate must not pass because its files could not be read.
-fn show(
-    prepared: Prepared<Format>,
-    comparison: &Comparison,
-    inputs: &[Input],
-) -> Result<(), Error> {
-    let written = prepared.write_by(|format| match format {
-        Format::Json => Ok(comparison::json(comparison)),
-        Format::Csv => comparison::csv(comparison).map_err(|error| error.to_string()),
-    });
+fn show(prepared: Prepared<()>, comparison: &Comparison, inputs: &[Input]) -> Result<(), Error> {
+    let written = prepared.write_by(|()| Ok(comparison::json(comparison)));
     let mut text = comparison::render(comparison, output::colours());
     if !comparison.notes.is_empty() {
         text.push('\n');

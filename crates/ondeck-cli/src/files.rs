@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use ondeck_lab::results::Report;
 use ondeck_report::compare::Input;
-use ondeck_report::{csv, html, json, jsonl, markdown, read};
+use ondeck_report::{csv, html, json, read};
 
 use crate::ending::Error;
 use crate::output;
@@ -26,22 +26,14 @@ pub(crate) struct Outputs {
     /// Write a page with plots that needs no network
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
-
-    /// Write JSON Lines, one for each sample, as DuckDB reads them
-    #[arg(long, value_name = "FILE")]
-    pub(crate) jsonl: Option<PathBuf>,
-
-    /// Write a summary in Markdown, short enough for an issue
-    #[arg(long, value_name = "FILE")]
-    pub(crate) markdown: Option<PathBuf>,
 }
 
 impl Outputs {
     /// Whether any is named.
     #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "what needs Linux needs it"))]
     pub(crate) fn any(&self) -> bool {
-        let Self { json, csv, html, jsonl, markdown } = self;
-        [json, csv, html, jsonl, markdown].iter().any(|name| name.is_some())
+        let Self { json, csv, html } = self;
+        [json, csv, html].iter().any(|name| name.is_some())
     }
 }
 
@@ -63,8 +55,6 @@ pub(crate) enum Format {
     Json,
     Csv,
     Html,
-    Jsonl,
-    Markdown,
 }
 
 /// What became of the files of a run.
@@ -106,8 +96,6 @@ impl Prepared {
             (Format::Json, outputs.json.as_deref()),
             (Format::Csv, outputs.csv.as_deref()),
             (Format::Html, outputs.html.as_deref()),
-            (Format::Jsonl, outputs.jsonl.as_deref()),
-            (Format::Markdown, outputs.markdown.as_deref()),
         ])
     }
 
@@ -184,8 +172,6 @@ impl Format {
             Self::Json => Ok(json::render(report)),
             Self::Csv => csv::render(report).map_err(|error| error.to_string()),
             Self::Html => Ok(html::render(report)),
-            Self::Jsonl => jsonl::render(report).map_err(|error| error.to_string()),
-            Self::Markdown => Ok(markdown::render(report)),
         }
     }
 }

@@ -59,7 +59,8 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
         }
     } else {
         for (kind, heading) in KINDS {
-            let of_kind: Vec<_> = rows.iter().filter(|row| row.kind == kind).cloned().collect();
+            let of_kind: Vec<_> =
+                rows.iter().filter(|row| row.kind == kind.to_string()).cloned().collect();
             if !of_kind.is_empty() {
                 _ = writeln!(text, "{heading}\n{}\n", table::locks(&of_kind, output::colours()));
             }

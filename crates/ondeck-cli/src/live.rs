@@ -126,12 +126,12 @@ impl Drop for Live {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ondeck_lab::results::{Better, Metric, Unit, Word};
+    use ondeck_lab::results::{Better, Metric, Unit};
 
     fn series(workload: &str, lock: &str, value: f64) -> Series {
         let metric = Metric {
             name: "throughput".to_owned(),
-            unit: Word::Known(Unit::PerSecond),
+            unit: Unit::PerSecond.to_string(),
             better: Better::Higher,
             median: value,
             p25: value,

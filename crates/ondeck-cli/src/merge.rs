@@ -23,10 +23,6 @@ pub(crate) struct Options {
     #[arg(required = true, value_name = "REPORT")]
     reports: Vec<PathBuf>,
 
-    /// Merge reports of different machines; the parameter `machine` of a series names its machine
-    #[arg(long)]
-    across_machines: bool,
-
     #[command(flatten)]
     outputs: Outputs,
 }
@@ -39,8 +35,7 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
         ));
     }
     let inputs = read_all(&options.reports)?;
-    let merged = merge::merge(&inputs, options.across_machines, &session::command_line())
-        .map_err(Error::usage)?;
+    let merged = merge::merge(&inputs, &session::command_line()).map_err(Error::usage)?;
     let samples: usize = merged
         .series
         .iter()

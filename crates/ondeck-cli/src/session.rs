@@ -4,7 +4,7 @@
 use ondeck_lab::alone::Helper;
 use ondeck_lab::disturbance::Account;
 use ondeck_lab::results::{
-    CpuTime, Evidence, LockRow, Machine, PureWork, Report, SCHEMA_VERSION, Settings, Word,
+    CpuTime, Evidence, LockRow, Machine, PureWork, Report, SCHEMA_VERSION, Settings,
 };
 use ondeck_lab::workload::Subject;
 use ondeck_lab::{machine, warnings};
@@ -36,7 +36,6 @@ pub(crate) fn empty_report() -> Report {
         runs: Vec::new(),
         baselines: Vec::new(),
         cpu_time: None,
-        idle_timelines: Vec::new(),
         machine,
     }
 }
@@ -91,11 +90,11 @@ pub(crate) fn lock_row(subject: &Subject) -> LockRow {
     let info = &subject.info;
     LockRow {
         name: info.name.to_owned(),
-        origin: Word::Known(info.origin),
-        kind: Word::Known(subject.kind),
-        waiting: Word::Known(info.waiting),
-        fairness: Word::Known(info.fairness),
-        condvar: Word::Known(info.condvar),
+        origin: info.origin.to_string(),
+        kind: subject.kind.to_string(),
+        waiting: info.waiting.to_string(),
+        fairness: info.fairness.to_string(),
+        condvar: info.condvar.to_string(),
         size_bytes: subject.size,
         context_bytes: subject.context_size,
         touches_after_release: info.touches_after_release,

@@ -6,15 +6,11 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use ondeck_lab::disturbance::Account;
 use ondeck_lab::environment::{Pinning, Placement, Policy};
-use ondeck_lab::results::Word;
 use ondeck_lab::results::trace::{Document, MEASURED, Refused, SCHEMA, Settings};
 use ondeck_lab::team::{TeamError, TeamSetting};
 use ondeck_lab::workload::{NO_LOCK, Subject};
 use ondeck_lab::{machine, select, warnings};
-use ondeck_report::html;
-use ondeck_trace::{
-    GRAINS, LEAST, LONGEST_RUN, Request, Sight, Traced, Tracer, failure, perfetto, text,
-};
+use ondeck_trace::{LEAST, Request, Sight, Traced, Tracer, failure, perfetto, text};
 
 use crate::ending::{Ending, Error};
 use crate::files::Prepared;
@@ -27,7 +23,7 @@ use crate::{output, session, summary, values};
 Examples:
   ondeck trace
   ondeck trace --locks ondeck,ticket_spinlock --threads 8
-  ondeck trace --locks std --perfetto std.perfetto.json --html std.html
+  ondeck trace --locks std --perfetto std.perfetto.json
   ondeck trace --locks glibc --work 1000,1000 --policy batch --json trace.json
 
 Ctrl-C ends the run under way; what was found is kept and marked partial.")]
@@ -91,10 +87,6 @@ pub(crate) struct Options {
     /// Write Chrome trace events, for ui.perfetto.dev or chrome://tracing
     #[arg(long, value_name = "FILE")]
     perfetto: Option<PathBuf>,
-
-    /// Write a page with timelines that needs no network
-    #[arg(long, value_name = "FILE")]
-    html: Option<PathBuf>,
 }
 
 /// What the kernel is asked for.
@@ -112,7 +104,6 @@ enum Ask {
 enum Format {
     Json,
     Perfetto,
-    Html,
 }
 
 fn pairs(word: &str) -> Result<u32, String> {
@@ -135,7 +126,6 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
     let prepared = Prepared::of([
         (Format::Json, options.json.as_deref()),
         (Format::Perfetto, options.perfetto.as_deref()),
-        (Format::Html, options.html.as_deref()),
     ])?;
 
     let asked =
@@ -156,13 +146,11 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
         },
         runs: options.runs,
         duration: options.duration,
-        longest_run: LONGEST_RUN,
         pairs: options.pairs,
         section_nanos: options.work.0,
         outside_nanos: options.work.1,
         longest_idles: options.longest,
         longest_waits: options.longest,
-        grains: GRAINS,
         most: match options.sight {
             Ask::Machine => Sight::Machine,
             Ask::Own => Sight::OwnSwitches,
@@ -187,8 +175,8 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
             pairs: options.pairs,
             section_nanos: options.work.0,
             outside_nanos: options.work.1,
-            pinning: Word::Known(placement.pinning.clone()),
-            policy: Word::Known(placement.policy),
+            pinning: placement.pinning.to_string(),
+            policy: placement.policy.to_string(),
             least_nanos: LEAST,
             ..Settings::default()
         },
@@ -227,7 +215,6 @@ fn deliver(prepared: Prepared<Format>, found: &Document) -> Result<bool, Error> 
             .map(|text| text + "\n")
             .map_err(|error| error.to_string()),
         Format::Perfetto => Ok(perfetto::render(found)),
-        Format::Html => Ok(html::trace::render(found)),
     });
     let mut shown = text::render(found);
     if found.partial {

@@ -11,7 +11,7 @@ use hdrhistogram::Histogram;
 use crate::alone::{self, AloneError};
 use crate::environment::Placement;
 use crate::plan::{PAIRS_PER_RUN, Request, Stage};
-use crate::results::{Baseline, Failure, FailureKind, Series, Word};
+use crate::results::{Baseline, Failure, FailureKind, Series};
 use crate::sample::{CPU_PER_OP, Sample, histogram};
 use crate::summary::{self, Spread};
 use crate::team::{TeamError, TeamSetting};
@@ -156,7 +156,7 @@ fn run_stage(
                     observer.failed(&failure);
                     // What the system refuses for many threads it may grant for few. A lock that
                     // hung would hang again, and each time costs the stall limit.
-                    if failure.kind == FailureKind::Refused {
+                    if failure.kind == FailureKind::Refused.word() {
                         out.insert(cell);
                     } else {
                         dead.insert(cell);
@@ -248,7 +248,7 @@ fn measure(
             workload: stage.workload.name.to_owned(),
             lock: subject.info.name.to_owned(),
             threads: stage.threads,
-            kind: Word::Known(kind),
+            kind: kind.to_string(),
             message,
             thread_states,
         }))

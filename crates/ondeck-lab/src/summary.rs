@@ -4,7 +4,7 @@ use hdrhistogram::Histogram;
 use statrs::statistics::{Data, OrderStatistics};
 
 use crate::plan::Stage;
-use crate::results::{Distribution, Metric, Series, Word};
+use crate::results::{Distribution, Metric, Series};
 use crate::sample::{LONGEST, Quantity, Sample};
 use crate::workload::Subject;
 
@@ -73,7 +73,7 @@ fn metric(quantity: Quantity, samples: Vec<f64>) -> Metric {
     let spread = Spread::of(&samples);
     Metric {
         name: quantity.name.to_owned(),
-        unit: Word::Known(quantity.unit),
+        unit: quantity.unit.to_string(),
         better: quantity.better,
         median: spread.median,
         p25: spread.p25,

@@ -45,18 +45,20 @@ pub struct Part {
     pub threads: &'static [(usize, usize)],
     /// How long a round is, in milliseconds.
     pub round: u64,
-    /// How many rounds there are; none where runs end by count.
-    pub rounds: Option<usize>,
+    /// How many rounds there are.
+    pub rounds: usize,
 }
 
 impl Part {
-    const USUAL: Self = Self::of("");
-
-    /// A workload with two threads for each CPU. Quartiles of fewer rounds would say little.
-    pub(crate) const fn of(workload: &'static str) -> Self {
-        let (round, rounds) = (100, Some(7));
-        Self { workload, work: None, capacity: None, threads: &[(2, 0)], round, rounds }
-    }
+    /// Two threads for each CPU. Quartiles of fewer rounds would say little.
+    const USUAL: Self = Self {
+        workload: "",
+        work: None,
+        capacity: None,
+        threads: &[(2, 0)],
+        round: 100,
+        rounds: 7,
+    };
 
     /// Whether a series is of one of its situations. The number of threads may be another, if threads contend.
     fn covers(&self, series: &Series) -> bool {

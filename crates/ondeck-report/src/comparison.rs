@@ -1,36 +1,12 @@
-//! A comparison for a terminal, as CSV and as JSON.
+//! A comparison for a terminal and as JSON.
 
 use std::fmt::Write;
 
-use ondeck_lab::results::{Better, Unit, Word};
+use ondeck_lab::results::Better;
 
 use super::table::{marked, new_table, right_align};
 use crate::compare::{Comparison, Row, Side, Table, place};
 use crate::numbers::compared::{factor, in_unit};
-
-/// The header line of the CSV, which is an interface.
-pub const HEADER: [&str; 20] = [
-    "workload",
-    "params",
-    "metric",
-    "unit",
-    "better",
-    "base",
-    "other",
-    "lock",
-    "threads",
-    "base_median",
-    "base_spread",
-    "base_n",
-    "other_median",
-    "other_spread",
-    "other_n",
-    "ratio",
-    "low",
-    "high",
-    "p",
-    "differs",
-];
 
 /// More series without a partner are only counted.
 const MOST_LONE: usize = 5;
@@ -151,7 +127,7 @@ pub(crate) fn ratio(row: &Row) -> String {
 }
 
 /// `13.2ns ±2%`, the spread as a part of the median.
-pub(crate) fn side(side: Side, unit: &Word<Unit>) -> String {
+pub(crate) fn side(side: Side, unit: &str) -> String {
     let median = in_unit(side.median, unit);
     let cut = if side.cut_runs > 0 { ">" } else { "" };
     if side.median == 0.0 || side.n < 2 {
@@ -161,52 +137,6 @@ pub(crate) fn side(side: Side, unit: &Word<Unit>) -> String {
     // A hundred and more is no spread around a median any more.
     let percent = if percent < 100.0 { format!("{percent:.0}") } else { ">99".to_owned() };
     format!("{cut}{median} ±{percent}%")
-}
-
-/// The tables as CSV, a line for each row. What there is none of is empty.
-///
-/// # Errors
-///
-/// None in practice: writing to memory does not fail.
-pub fn csv(comparison: &Comparison) -> Result<String, csv::Error> {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    writer.write_record(HEADER)?;
-    let maybe = |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
-    for table in &comparison.tables {
-        let params: Vec<String> =
-            table.params.iter().map(|(name, value)| format!("{name}={value}")).collect();
-        let better = match table.better {
-            Better::Higher => "higher",
-            Better::Lower => "lower",
-            Better::Neither => "neither",
-        };
-        for row in &table.rows {
-            writer.write_record([
-                table.workload.as_str(),
-                &params.join(";"),
-                &table.metric,
-                &table.unit.word(),
-                better,
-                &table.base,
-                table.other.as_ref().unwrap_or(&row.lock),
-                &row.lock,
-                &row.threads.to_string(),
-                &row.base.median.to_string(),
-                &row.base.spread.to_string(),
-                &row.base.n.to_string(),
-                &row.other.median.to_string(),
-                &row.other.spread.to_string(),
-                &row.other.n.to_string(),
-                &maybe(row.ratio),
-                &maybe(row.interval.map(|(low, _)| low)),
-                &maybe(row.interval.map(|(_, high)| high)),
-                &row.p.to_string(),
-                &row.differs.to_string(),
-            ])?;
-        }
-    }
-    let bytes = writer.into_inner().map_err(csv::IntoInnerError::into_error)?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// The comparison as indented JSON with a newline at its end.

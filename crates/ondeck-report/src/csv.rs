@@ -28,7 +28,7 @@ pub fn render(report: &Report) -> Result<String, csv::Error> {
                 &series.threads.to_string(),
                 &series.params_word(),
                 &metric.name,
-                &metric.unit.to_string(),
+                &metric.unit,
                 &metric.median.to_string(),
                 &metric.p25.to_string(),
                 &metric.p75.to_string(),

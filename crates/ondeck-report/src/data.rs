@@ -1,9 +1,10 @@
 //! Questions that every section asks of the measurements.
 
 use std::collections::{BTreeMap, HashMap};
+use std::fmt::Write as _;
 use std::hash::Hash;
 
-use ondeck_lab::results::{Better, Metric, Origin, Report, Series, Unit, Word};
+use ondeck_lab::results::{Better, Metric, Origin, Report, Series, Unit};
 use ondeck_lab::sample::THROUGHPUT;
 use ondeck_lab::workload::face::Judged;
 use ondeck_lab::workload::{self, NOTIFY, WORKLOADS, param};
@@ -30,7 +31,8 @@ pub fn lock_names(report: &Report) -> Vec<String> {
 /// Whether a lock is of a paper or of the three texts: for study, and not one to choose.
 pub fn is_historical(report: &Report, lock: &str) -> bool {
     let row = report.locks.iter().find(|row| row.name == lock);
-    row.is_some_and(|row| row.origin == Origin::Sources || row.origin == Origin::Literature)
+    let historical = [Origin::Sources, Origin::Literature].map(|origin| origin.to_string());
+    row.is_some_and(|row| historical.contains(&row.origin))
 }
 
 /// Where the numbers are from, in a line that also goes under every figure that is saved.
@@ -174,6 +176,20 @@ pub fn params_in_words(params: &BTreeMap<String, String>) -> String {
     words.join(", ")
 }
 
+/// The same for a terminal, where a work of nothing goes without saying beside other parameters.
+pub fn params_in_brief(params: &BTreeMap<String, String>) -> String {
+    let mut others = params.clone();
+    let section_and_outside = (others.remove(param::SECTION), others.remove(param::OUTSIDE));
+    let mut words = params_in_words(&others);
+    if let (Some(section), Some(outside)) = section_and_outside
+        && (words.is_empty() || (&*section, &*outside) != ("0", "0"))
+    {
+        let comma = if words.is_empty() { "" } else { ", " };
+        _ = write!(words, "{comma}{section} ns inside, {outside} outside");
+    }
+    words
+}
+
 /// How a metric is shown: its numbers times `factor` are in `unit`.
 #[derive(Clone, Debug)]
 pub struct Shown {
@@ -187,25 +203,17 @@ pub struct Shown {
 
 impl Shown {
     /// Chooses for a unit and the values that have it.
-    pub fn new(unit: &Word<Unit>, values: impl Iterator<Item = f64>) -> Self {
+    pub fn new(unit: &str, values: impl Iterator<Item = f64>) -> Self {
         let most = values.filter(|value| value.is_finite()).fold(0.0, |a: f64, b| a.max(b.abs()));
-        let (factor, shown) = match unit.known() {
-            Some(Unit::PerSecond) if most >= 1e6 => (1e-6, "M/s".into()),
-            Some(Unit::PerSecond) if most >= 1e3 => (1e-3, "k/s".into()),
-            Some(Unit::PerSecond) => (1.0, "1/s".into()),
-            Some(Unit::PerOperation) if most < 0.01 => (1e6, "per million operations".into()),
-            Some(Unit::PerOperation) => (1.0, "per operation".into()),
-            Some(
-                Unit::Nanoseconds
-                | Unit::Milliseconds
-                | Unit::Ratio
-                | Unit::Operations
-                | Unit::Threads
-                | Unit::Bytes,
-            )
-            | None => (1.0, unit.word()),
+        let (factor, shown) = match Unit::of(unit) {
+            Some(Unit::PerSecond) if most >= 1e6 => (1e-6, "M/s"),
+            Some(Unit::PerSecond) if most >= 1e3 => (1e-3, "k/s"),
+            Some(Unit::PerSecond) => (1.0, "1/s"),
+            Some(Unit::PerOperation) if most < 0.01 => (1e6, "per million operations"),
+            Some(Unit::PerOperation) => (1.0, "per operation"),
+            _ => (1.0, unit),
         };
-        Shown { factor, unit: shown.into_owned(), ratio: *unit == Unit::Ratio }
+        Shown { factor, unit: shown.to_owned(), ratio: unit == Unit::Ratio.word() }
     }
 
     /// A value as the table shows it.

@@ -8,36 +8,25 @@
 //! `theme`, so that one drawing serves the light and the dark theme.
 
 mod axis;
-mod baselines;
-mod beyond;
+mod bars;
 mod canvas;
+mod costs;
 mod distribution;
 mod facts;
 mod figure;
 pub mod frame;
-mod generic;
-mod glance;
-mod idles;
-mod latency;
 mod legend;
-mod like;
 mod line;
 mod lines;
 mod overview;
 mod page;
-mod prose;
 mod reach;
 pub mod replay;
 mod rows;
-mod scale;
 mod tables;
 mod theme;
-mod throughput;
 mod tools;
-pub mod trace;
-mod uncontended;
-
-mod costs;
+mod workload;
 
 use ondeck_lab::results::Report;
 

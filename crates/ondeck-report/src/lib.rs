@@ -1,7 +1,7 @@
 //! What is made of the laboratory's documents.
 //!
 //! A [`Report`](ondeck_lab::results::Report) is read, merged with others, compared with another,
-//! judged in words, and written: tables for a terminal, JSON, CSV, HTML, Markdown. Everything here
+//! judged in words, and written: tables for a terminal, JSON, CSV, HTML. Everything here
 //! is a function of documents, and nothing measures, so that a page can be made of a report from
 //! another machine.
 //!
@@ -11,14 +11,12 @@
 //!                   ├─► compare      ratios with their intervals, two reports or two locks
 //!                   ├─► answer       how many times as fast as std, by kind of situation
 //!                   ├─► verdict      which lock leads in each situation
-//!                   ├─► like         the tables of three articles beside the report's
 //!                   ▼
 //!                 numbers            a value gets its unit and its digits
 //!                   │
 //!                   ├─► table        for a terminal
 //!                   ├─► html         a page: figures, tables, a script
-//!                   ├─► markdown     a summary
-//!                   └─► json, jsonl, csv
+//!                   └─► json, csv
 //! ```
 
 pub mod answer;
@@ -29,13 +27,10 @@ mod data;
 mod glossary;
 pub mod html;
 pub mod json;
-pub mod jsonl;
-pub mod like;
-pub mod markdown;
 pub mod merge;
 pub mod numbers;
 pub mod program;
 pub mod read;
-pub mod same;
+mod same;
 pub mod table;
 pub mod verdict;

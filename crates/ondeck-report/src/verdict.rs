@@ -9,13 +9,12 @@
 
 use std::collections::BTreeMap;
 
-use ondeck_lab::plan::conditions_of;
 use ondeck_lab::results::{Better, Metric, Report, Series, Unit};
 use ondeck_lab::sample::{LONGEST, LONGEST_GAP, SHARE, SLOWDOWN};
 use ondeck_lab::workload::face::Judged;
-use ondeck_lab::workload::{self, NO_LOCK, NOTIFY, param};
+use ondeck_lab::workload::{self, NO_LOCK};
 
-use crate::data::{grouped, is_historical};
+use crate::data::{grouped, is_historical, params_in_brief};
 use crate::numbers::terminal::time;
 
 /// The metric that a workload is judged by, if it has one.
@@ -189,48 +188,9 @@ fn factor(one: &Metric, other: &Metric) -> f64 {
 
 /// Where a series was measured, in words.
 pub(crate) fn situation(series: &Series) -> String {
-    let conditions = conditions_of(&series.params).into_iter();
-    let conditions: Vec<_> = conditions.map(|(name, value)| format!("{name} {value}")).collect();
-    let words = in_workload(series);
-    if conditions.is_empty() { words } else { format!("{words}, {}", conditions.join(", ")) }
-}
-
-/// The same without the conditions that a run compares.
-fn in_workload(series: &Series) -> String {
-    let of = |name: &str| series.params.get(name).map(String::as_str);
-    let mut threads = format!("{}, {} threads", series.workload, series.threads);
-    for words in param::worded(&series.params) {
-        threads = format!("{threads}, {words}");
-    }
-    if let Some(pattern) = of(param::PATTERN) {
-        return format!("{}, {pattern}", series.workload);
-    }
-    if let Some(capacity) = of(param::CAPACITY) {
-        return format!("{threads}, capacity {capacity}{}", notified(series));
-    }
-    if let Some(app) = of(param::APP) {
-        return format!("{threads}, {app}");
-    }
-    if let Some(priority) = of(param::PRIORITY) {
-        return format!("{threads}, priority {priority}");
-    }
-    if let (Some(locks), Some(padded)) = (of(param::LOCKS), of(param::PADDED)) {
-        let padded = if padded == param::YES { ", padded" } else { "" };
-        return format!("{threads}, {locks} locks{padded}");
-    }
-    match (of(param::PROCESS), of(param::SECTION), of(param::OUTSIDE)) {
-        (Some(process), _, _) => format!("{}, {process} process", series.workload),
-        (_, Some("0"), Some("0")) => format!("{threads}, empty section"),
-        (_, Some(section), Some(outside)) => {
-            format!("{threads}, {section} ns in the section and {outside} ns outside")
-        }
-        _ => format!("{threads}{}", notified(series)),
-    }
-}
-
-/// Behind the other words; nothing where threads notify inside the critical section.
-fn notified(series: &Series) -> &'static str {
-    if series.params.contains_key(NOTIFY) { ", notified after the unlock" } else { "" }
+    let params = params_in_brief(&series.params);
+    let comma = if params.is_empty() { "" } else { ", " };
+    format!("{}, {} threads{comma}{params}", series.workload, series.threads)
 }
 
 fn overlap(one: &Metric, other: &Metric) -> bool {
@@ -238,7 +198,7 @@ fn overlap(one: &Metric, other: &Metric) -> bool {
 }
 
 fn value((series, metric): Row<'_>) -> String {
-    match metric.unit.known() {
+    match Unit::of(&metric.unit) {
         Some(Unit::PerSecond) => {
             let share = series.metric(SHARE.name).map_or_else(
                 || " at an unknown share".to_owned(),
@@ -262,10 +222,7 @@ fn value((series, metric): Row<'_>) -> String {
         // The longest of a run, typical of the runs.
         Some(Unit::Milliseconds) => format!("{} in half of its runs", time(metric.median * 1e6)),
         Some(Unit::Nanoseconds) if metric.median >= 1e3 => time(metric.median),
-        Some(
-            Unit::Nanoseconds | Unit::PerOperation | Unit::Operations | Unit::Threads | Unit::Bytes,
-        )
-        | None => format!("{:.1} {}", metric.median, metric.unit),
+        _ => format!("{:.1} {}", metric.median, metric.unit),
     }
 }
 

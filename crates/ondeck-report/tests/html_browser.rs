@@ -5,15 +5,12 @@
 
 #[path = "html_browser/actions.rs"]
 mod actions;
-#[path = "html_browser/trace.rs"]
-mod trace;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use ondeck_lab::results::episode::Sight;
-use ondeck_lab::results::{IdleTimeline, Report};
+use ondeck_lab::results::Report;
 use ondeck_report::html::render;
 
 /// A loaded machine needs some seconds to start a browser.
@@ -132,12 +129,8 @@ fn texts_of<'a>(dom: &'a str, figure: &str) -> Vec<&'a str> {
 fn assert_figures(dom: &str) {
     let throughput = "fig-throughput-throughput-empty-section-nothing-outside";
     for (figure, wanted) in [
-        ("fig-uncontended", ["ns", "0", "ondeck", "single-threaded process"]),
-        (throughput, ["150", "threads, logarithmic", "32", "2 CPUs"]),
-        (
-            "fig-throughput-throughput-section-100-ns-500-ns-outside",
-            ["3", "threads, logarithmic", "16", "glibc"],
-        ),
+        ("fig-uncontended-pair-process-single-threaded", ["ns", "0", "ondeck", "glibc"]),
+        (throughput, ["100 M/s", "threads, logarithmic", "32", "2 CPUs"]),
         (
             "fig-throughput-cpu-per-op-empty-section-nothing-outside",
             ["time for one operation, logarithmic", "threads, logarithmic", "100 ns", "std"],
@@ -154,7 +147,6 @@ fn assert_figures(dom: &str) {
             "fig-idle-distribution-16-threads",
             ["idle time, logarithmic", "99 %", "longest", "nsync"],
         ),
-        ("fig-costs", ["time for one operation, logarithmic", "1 µs", "exchange", "futex"]),
     ] {
         let texts = texts_of(dom, figure);
         for text in wanted {
@@ -180,40 +172,29 @@ fn framed(page: &str, frame: &str, script: &str) -> String {
 }
 
 #[test]
-fn figures_are_there_without_javascript() {
-    let Some(browser) = chromium() else { return };
-    let canary = "document.title = 'scripts run'";
-    let page = with_script(&render(&sample()), canary);
-    // `--dump-dom` is a script itself, so the page is loaded in a frame without scripts, which
-    // then takes the place of the page around it.
-    let swap = "const frame = document.querySelector('iframe'); frame.onload = () => \
-                { document.documentElement.innerHTML = \
-                frame.contentDocument.documentElement.innerHTML; }";
-    let visit = visit(&browser, &framed(&page, "sandbox=\"allow-same-origin\"", swap), &[]);
-    assert!(visit.dom.contains("<title>ondeck: locks on"), "{:.300}", visit.dom);
-    assert_figures(&visit.dom);
-}
-
-#[test]
-fn figures_are_there_with_javascript_and_nothing_is_wrong() {
+fn figures_are_there_with_javascript_and_without() {
     let Some(browser) = chromium() else { return };
     let page = render(&sample());
     // Nothing resolves: a request would end as an error on the console.
-    let visit = visit(&browser, &page, &["--host-resolver-rules=MAP * ~NOTFOUND"]);
-    assert_figures(&visit.dom);
-    assert_quiet(&visit);
+    let with = visit(&browser, &page, &["--host-resolver-rules=MAP * ~NOTFOUND"]);
+    assert_figures(&with.dom);
+    assert_quiet(&with);
+    // `--dump-dom` is a script itself, so the page is loaded in a frame without scripts, which
+    // then takes the place of the page around it.
+    let canary = with_script(&page, "document.title = 'scripts run'");
+    let swap = "const frame = document.querySelector('iframe'); frame.onload = () => \
+                { document.documentElement.innerHTML = \
+                frame.contentDocument.documentElement.innerHTML; }";
+    let without = visit(&browser, &framed(&canary, "sandbox=\"allow-same-origin\"", swap), &[]);
+    assert!(without.dom.contains("<title>ondeck: locks on"), "{:.300}", without.dom);
+    assert_figures(&without.dom);
 }
 
 /// A copy of the page that runs one more script at its end, which its own policy would not let.
 fn with_script(page: &str, script: &str) -> String {
-    let page = if let Some((before, rest)) = page.split_once("script-src 'sha256-") {
-        let (_, after) = rest.split_once("';").expect("the policy goes on");
-        format!("{before}script-src 'unsafe-inline';{after}")
-    } else {
-        // A page that has no script of its own.
-        let (before, after) = page.split_once("default-src 'none';").expect("a policy");
-        format!("{before}default-src 'none'; script-src 'unsafe-inline';{after}")
-    };
+    let (before, rest) = page.split_once("script-src 'sha256-").expect("a policy");
+    let (_, after) = rest.split_once("';").expect("the policy goes on");
+    let page = format!("{before}script-src 'unsafe-inline';{after}");
     page.replace("</body>", &format!("<script>{script}</script></body>"))
 }
 
@@ -240,32 +221,19 @@ fn findings(visit: &Visit) -> serde_json::Value {
     serde_json::from_str(&title.replace("&gt;", ">")).expect("the probe's findings")
 }
 
-fn assert_fits(found: &serde_json::Value, width: u64, drawings: u64) {
-    assert_eq!(found["window"], width, "{found}");
-    assert!(found["page"].as_u64().is_some_and(|page| page <= width), "too wide: {found}");
-    assert_eq!(found["fetched"], serde_json::json!([]), "{found}");
-    assert_eq!(found["drawings"], drawings, "{found}");
-    let texts = found["found"].as_array().expect("a list");
-    assert!(texts.is_empty(), "{texts:#?}");
-}
-
 #[test]
-fn a_phone_shows_it_without_scrolling_sideways() {
+fn labels_fit_on_a_phone_and_on_a_desk() {
     let Some(browser) = chromium() else { return };
-    let page = render(&sample());
-    for width in [360, 390] {
-        let found = probe(&browser, &page, Some(width), &["--window-size=1300,900"]);
-        assert_fits(&found, width, 10);
-    }
-}
-
-#[test]
-fn no_label_is_clipped_or_covered_on_a_wide_page() {
-    let Some(browser) = chromium() else { return };
-    let page = render(&sample());
-    for width in [800, 1200] {
-        let found = probe(&browser, &page, Some(width), &["--window-size=1300,900"]);
-        assert_fits(&found, width, 10);
+    for report in [sample(), crowd()] {
+        let page = render(&report);
+        for width in [360, 800, 1200] {
+            let found = probe(&browser, &page, Some(width), &["--window-size=1300,900"]);
+            assert_eq!(found["window"], width, "{found}");
+            assert!(found["page"].as_u64().is_some_and(|page| page <= width), "too wide: {found}");
+            assert_eq!(found["fetched"], serde_json::json!([]), "{found}");
+            assert!(found["drawings"].as_u64() > Some(10), "{found}");
+            assert_eq!(found["found"], serde_json::json!([]), "{width}");
+        }
     }
 }
 
@@ -289,83 +257,6 @@ fn crowd() -> Report {
         }
     }
     report
-}
-
-#[test]
-fn a_crowd_of_locks_keeps_its_labels_apart() {
-    let Some(browser) = chromium() else { return };
-    let page = render(&crowd());
-    for width in [360, 1200] {
-        let found = probe(&browser, &page, Some(width), &["--window-size=1300,900"]);
-        assert_fits(&found, width, 13);
-    }
-}
-
-/// The sample with rates that differ so much over the numbers of threads that their axis is
-/// logarithmic: what collapses leaves it.
-fn collapsed() -> Report {
-    let mut report = sample();
-    for series in report.series.iter_mut().filter(|series| series.threads == 1) {
-        for metric in series.metrics.iter_mut().filter(|metric| metric.name == "throughput") {
-            metric.median *= 10.0;
-        }
-    }
-    report
-}
-
-#[test]
-fn values_out_of_range_keep_their_numbers_apart() {
-    let Some(browser) = chromium() else { return };
-    let page = render(&collapsed());
-    let throughput = "fig-throughput-throughput-empty-section-nothing-outside";
-    let texts = texts_of(&page, throughput);
-    // The greatest rate of a lock that is 700 times behind.
-    for text in ["239 k", "2 CPUs", "1000 M/s"] {
-        assert!(texts.contains(&text), "no text {text}: {texts:?}");
-    }
-    assert!(page.contains("Of 13 locks 4 have values beyond it"));
-    for width in [360, 800, 1200] {
-        let found = probe(&browser, &page, Some(width), &["--window-size=1300,900"]);
-        assert_fits(&found, width, 10);
-    }
-}
-
-#[test]
-fn the_probe_sees_what_is_wrong() {
-    let Some(browser) = chromium() else { return };
-    let page = render(&sample());
-    let huge = page.replace("</style>", "svg text{font-size:30px}figure{width:1500px}</style>");
-    let found = probe(&browser, &huge, Some(390), &["--window-size=1300,900"]);
-    let texts = found["found"].to_string();
-    assert!(texts.contains("is clipped") && texts.contains("lies on"), "{texts}");
-    assert!(found["page"].as_u64() > Some(390), "{found}");
-
-    let noisy = with_script(&page, "console.error('a canary')");
-    assert!(visit(&browser, &noisy, &[]).log.contains("a canary"));
-    let fetching = page.replace("</body>", "<img src=\"http://127.0.0.1:9/x.png\"></body>");
-    assert!(visit(&browser, &fetching, &[]).log.contains("CONSOLE"));
-}
-
-#[test]
-fn the_worst_idles_of_a_report_are_readable() {
-    let Some(browser) = chromium() else { return };
-    let mut report = sample();
-    for lock in trace::sample().locks {
-        report.idle_timelines.push(IdleTimeline {
-            lock: lock.lock,
-            threads: 12,
-            runs: lock.runs,
-            sight: Sight::Machine,
-            episode: lock.longest_idles[0].clone(),
-            clip: lock.clips[0].clone(),
-        });
-    }
-    // All of them, as a reader who opens each would have it.
-    let page = render(&report).replace("<details>", "<details open>");
-    for width in [360, 1200] {
-        let found = probe(&browser, &page, Some(width), &["--window-size=1300,900"]);
-        assert_fits(&found, width, 12);
-    }
 }
 
 #[test]

@@ -10,12 +10,8 @@ mod formats;
 mod golden;
 #[path = "reports/html/mod.rs"]
 mod html;
-#[path = "reports/lines.rs"]
-mod lines;
 #[path = "reports/mangled.rs"]
 mod mangled;
-#[path = "reports/markdown.rs"]
-mod markdown;
 #[path = "reports/merging.rs"]
 mod merging;
 #[path = "reports/reading.rs"]
@@ -28,5 +24,3 @@ mod simulated;
 mod statistics;
 #[path = "reports/support.rs"]
 mod support;
-#[path = "support/traced.rs"]
-mod traced;

@@ -4,14 +4,14 @@ use ondeck_lab::results::trace::{
     Clip, ClipCpu, ClipSlice, ClipSpan, ClipThread, ClipWay, Episode, Owned,
 };
 
-use super::timeline::{Cpu, Nanos, Ran, Slice, Timeline, Turn};
+use super::timeline::{Cpu, Nanos, Ran, Timeline, Turn};
 
 /// What is shown before and after, as a share of the length.
 const MARGIN: f64 = 0.25;
 const LEAST_MARGIN: Nanos = 20_000;
 
 /// Parts of a clip that a viewer can be zoomed into: what is shorter is joined with its neighbours.
-pub const GRAINS: Nanos = 2_000;
+const GRAINS: Nanos = 2_000;
 
 /// The clips of a run that show these episodes, in their order; those that overlap are one.
 pub(super) fn cut<'a>(
@@ -19,7 +19,6 @@ pub(super) fn cut<'a>(
     run: usize,
     run_began: Nanos,
     episodes: impl Iterator<Item = &'a Episode>,
-    grains: Nanos,
 ) -> Vec<Clip> {
     let mut windows: Vec<(Nanos, Nanos)> = episodes
         .map(|episode| {
@@ -37,46 +36,46 @@ pub(super) fn cut<'a>(
         }
     }
     let turns = timeline.turns();
-    let clip = |(from, to)| Clip { run_began, ..clip(timeline, &turns, run, (from, to), grains) };
+    let clip = |(from, to)| Clip { run_began, ..clip(timeline, &turns, run, (from, to)) };
     joined.into_iter().map(clip).collect()
 }
 
-fn clip(
-    timeline: &Timeline,
-    turns: &[Turn],
-    run: usize,
-    (from, to): (Nanos, Nanos),
-    grains: Nanos,
-) -> Clip {
-    let grain = ((to - from) / grains.max(1)).max(1);
+fn clip(timeline: &Timeline, turns: &[Turn], run: usize, (from, to): (Nanos, Nanos)) -> Clip {
+    let grain = ((to - from) / GRAINS).max(1);
     let threads = timeline
         .threads
         .iter()
         .map(|thread| {
             let spans = thread.spans.iter().filter_map(|span| {
                 let (from, to) = within(span.from, span.to.min(timeline.seen_until), from, to)?;
-                Some(ClipSpan { from, to, state: span.state, cpu: span.cpu })
+                Some((from, to, (span.state, span.cpu)))
             });
             let waits = thread.pairs.iter().filter_map(|pair| {
                 within(pair.wanted, pair.acquired, from, to).filter(|(from, to)| to - from >= grain)
             });
             let ways = thread.ways.iter().filter_map(|way| {
                 let (from, to) = within(way.from, way.to, from, to)?;
-                Some(ClipWay { from, to, ..*way })
+                Some((from, to, way.way))
             });
+            let span = |(from, to, (state, cpu))| ClipSpan { from, to, state, cpu };
+            let way = |(from, to, way)| ClipWay { from, to, way };
             ClipThread {
-                spans: thinned(spans.collect(), grain, same_state),
+                spans: thinned(spans, grain).into_iter().map(span).collect(),
                 waits: waits.collect(),
-                ways: thinned(ways.collect(), grain, same_way),
+                ways: thinned(ways, grain).into_iter().map(way).collect(),
             }
         })
         .collect();
+    let slice = |(from, to, (thread, other))| ClipSlice { from, to, thread, other };
     let cpus = timeline
         .cpus
         .iter()
         .map(|cpu| ClipCpu {
             number: cpu.number,
-            slices: thinned(slices(timeline, cpu, from, to), grain, same_thread),
+            slices: thinned(slices(timeline, cpu, from, to), grain)
+                .into_iter()
+                .map(slice)
+                .collect(),
         })
         .collect();
     let owners = owners(turns, from, to, grain);
@@ -84,84 +83,45 @@ fn clip(
 }
 
 /// Which threads had a CPU in a window; its idle times are gaps.
-fn slices(timeline: &Timeline, cpu: &Cpu, from: Nanos, to: Nanos) -> Vec<ClipSlice> {
-    let shown = |slice: &Slice| {
+fn slices(
+    timeline: &Timeline,
+    cpu: &Cpu,
+    from: Nanos,
+    to: Nanos,
+) -> impl Iterator<Item = (Nanos, Nanos, (Option<usize>, String))> {
+    cpu.slices.iter().filter_map(move |slice| {
         let (from, to) = within(slice.from, slice.to.min(timeline.seen_until), from, to)?;
-        let (thread, other) = match &slice.ran {
+        let ran = match &slice.ran {
             Ran::Thread(thread) => (Some(*thread), String::new()),
             Ran::Other(name) => (None, name.clone()),
             Ran::Nothing => return None,
         };
-        Some(ClipSlice { from, to, thread, other })
-    };
-    cpu.slices.iter().filter_map(shown).collect()
-}
-
-/// A time in a row of a clip.
-trait Bar {
-    fn times(&mut self) -> (&mut Nanos, &mut Nanos);
-}
-
-impl Bar for ClipSpan {
-    fn times(&mut self) -> (&mut Nanos, &mut Nanos) {
-        (&mut self.from, &mut self.to)
-    }
-}
-
-impl Bar for ClipWay {
-    fn times(&mut self) -> (&mut Nanos, &mut Nanos) {
-        (&mut self.from, &mut self.to)
-    }
-}
-
-impl Bar for ClipSlice {
-    fn times(&mut self) -> (&mut Nanos, &mut Nanos) {
-        (&mut self.from, &mut self.to)
-    }
-}
-
-fn same_state(one: &ClipSpan, other: &ClipSpan) -> bool {
-    (one.state, one.cpu) == (other.state, other.cpu)
-}
-
-fn same_way(one: &ClipWay, other: &ClipWay) -> bool {
-    one.way == other.way
-}
-
-fn same_thread(one: &ClipSlice, other: &ClipSlice) -> bool {
-    one.thread == other.thread && one.other == other.other
+        Some((from, to, ran))
+    })
 }
 
 /// Joins neighbours that are alike, and those too short to be seen, as what the longer one is: a
 /// lock whose waiters yield switches some hundred thousand times a run.
-fn thinned<B: Bar>(bars: Vec<B>, grain: Nanos, alike: impl Fn(&B, &B) -> bool) -> Vec<B> {
-    let mut kept: Vec<B> = Vec::new();
+fn thinned<T: PartialEq>(
+    bars: impl Iterator<Item = (Nanos, Nanos, T)>,
+    grain: Nanos,
+) -> Vec<(Nanos, Nanos, T)> {
+    let mut kept: Vec<(Nanos, Nanos, T)> = Vec::new();
     // The longest single time within the last one.
     let mut longest = 0;
-    for mut bar in bars {
-        let (from, to) = {
-            let (from, to) = bar.times();
-            (*from, *to)
-        };
-        let joins = kept.last_mut().is_some_and(|last| {
-            let same = alike(last, &bar);
-            let (begin, end) = last.times();
-            from.saturating_sub(*end) < grain && (same || to - *begin < grain)
-        });
-        match kept.last_mut().filter(|_| joins) {
-            None => {
-                kept.push(bar);
-                longest = to - from;
-            }
-            Some(last) => {
-                let begin = *last.times().0;
+    for (from, to, what) in bars {
+        match kept.last_mut() {
+            Some((begin, end, last))
+                if from.saturating_sub(*end) < grain && (*last == what || to - *begin < grain) =>
+            {
+                *end = to;
                 if to - from > longest {
-                    longest = to - from;
-                    *last = bar;
-                    *last.times().0 = begin;
-                } else {
-                    *last.times().1 = to;
+                    (longest, *last) = (to - from, what);
                 }
+            }
+            _ => {
+                kept.push((from, to, what));
+                longest = to - from;
             }
         }
     }
@@ -215,27 +175,23 @@ mod tests {
     use super::super::timeline::{Pair, State};
     use super::*;
 
-    fn span(from: Nanos, to: Nanos, state: State) -> ClipSpan {
-        ClipSpan { from, to, state, cpu: Some(0) }
-    }
-
     #[test]
     fn a_hundred_yields_are_a_few_spans_and_long_ones_stay() {
-        let mut spans = vec![span(0, 500, State::Asleep)];
+        let mut spans = vec![(0, 500, State::Asleep)];
         spans.extend((0..100).map(|place| {
             let state = if place % 2 == 0 { State::Running } else { State::Queued };
             let length = if place % 2 == 0 { 7 } else { 3 };
             let from = 500 + place / 2 * 10 + if place % 2 == 0 { 0 } else { 7 };
-            span(from, from + length, state)
+            (from, from + length, state)
         }));
-        spans.push(span(1_000, 2_000, State::Queued));
-        let thin = thinned(spans, 100, same_state);
+        spans.push((1_000, 2_000, State::Queued));
+        let thin = thinned(spans.into_iter(), 100);
         assert!(thin.len() < 10, "{thin:?}");
-        assert_eq!((thin[0].to, thin[0].state), (500, State::Asleep));
-        assert_eq!(thin[1].state, State::Running, "it ran most of that time");
-        assert!(thin.windows(2).all(|pair| pair[0].to == pair[1].from), "{thin:?}");
+        assert_eq!((thin[0].1, thin[0].2), (500, State::Asleep));
+        assert_eq!(thin[1].2, State::Running, "it ran most of that time");
+        assert!(thin.windows(2).all(|pair| pair[0].1 == pair[1].0), "{thin:?}");
         let last = thin[thin.len() - 1];
-        assert_eq!((last.to, last.state), (2_000, State::Queued));
+        assert_eq!((last.1, last.2), (2_000, State::Queued));
     }
 
     fn turn(thread: usize, acquired: Nanos, released: Nanos) -> Turn {

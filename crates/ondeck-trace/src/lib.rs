@@ -31,14 +31,13 @@ pub mod cause;
 pub mod perfetto;
 pub mod text;
 pub mod timeline;
-pub mod worst;
 
 use std::time::{Duration, Instant};
 
 use ondeck_lab::environment::{Placement, Refusal};
 pub use ondeck_lab::results::episode::Sight;
 use ondeck_lab::results::trace::{Episode, LockTrace};
-use ondeck_lab::results::{Failure, FailureKind, Word};
+use ondeck_lab::results::{Failure, FailureKind};
 use ondeck_lab::schedstat;
 pub use ondeck_lab::stamp::Traced;
 use ondeck_lab::stamp::{self, Course, Recorded};
@@ -49,7 +48,6 @@ use clocks::Clocks;
 use kernel::{OwnSwitches, WholeMachine};
 use timeline::{Nanos, Pair, Thread, Timeline};
 
-pub use clip::GRAINS;
 pub use episode::LEAST;
 
 /// What is to be traced.
@@ -61,8 +59,6 @@ pub struct Request {
     pub runs: usize,
     /// For how long runs of a lock are repeated at most.
     pub duration: Duration,
-    /// When a run is stopped although it is not at its end.
-    pub longest_run: Duration,
     /// Pairs of each thread in a run.
     pub pairs: u32,
     /// Work in the section, in nanoseconds.
@@ -74,7 +70,6 @@ pub struct Request {
     /// How many of the longest waits; if none, waits are not counted either.
     pub longest_waits: usize,
     /// How many parts of a clip can be told apart.
-    pub grains: Nanos,
     /// The most that the kernel shall be asked for.
     pub most: Sight,
 }
@@ -92,7 +87,7 @@ pub struct Tracer {
 const OWN_BYTES: [usize; 3] = [256 << 10, 64 << 10, 16 << 10];
 
 /// A run's limit that suits most: ticket locks take seconds a run.
-pub const LONGEST_RUN: Duration = Duration::from_secs(2);
+const LONGEST_RUN: Duration = Duration::from_secs(2);
 
 impl Tracer {
     /// Finds out what the kernel tells.
@@ -124,7 +119,7 @@ impl Tracer {
             pairs: request.pairs,
             section: Work::of_nanos(request.section_nanos),
             outside: Work::of_nanos(request.outside_nanos),
-            longest_run: request.longest_run,
+            longest_run: LONGEST_RUN,
             own_switches,
         };
         Self { request, course, sight, refused, machine }
@@ -160,7 +155,7 @@ impl Tracer {
     ) -> (LockTrace, Option<TeamError>) {
         let start = Instant::now();
         let mut found = LockTrace { lock: lock.info.name.to_owned(), ..LockTrace::default() };
-        let Request { longest_idles, longest_waits, grains, .. } = self.request;
+        let Request { longest_idles, longest_waits, .. } = self.request;
         let mut kept = Kept::new((longest_idles, longest_waits), LEAST);
         let mut failed = None;
         for run in 0..self.request.runs {
@@ -177,7 +172,7 @@ impl Tracer {
                 }
             }
         }
-        kept.draw(&mut found, grains);
+        kept.draw(&mut found);
         (found, failed)
     }
 
@@ -211,7 +206,7 @@ pub fn failure(lock: &str, threads: usize, error: &TeamError) -> Failure {
         lock: lock.to_owned(),
         workload: "trace".to_owned(),
         threads,
-        kind: Word::Known(kind),
+        kind: kind.to_string(),
         message: error.to_string(),
         thread_states,
     }
@@ -243,10 +238,10 @@ impl Kept {
     }
 
     /// Cuts what is drawn out of them.
-    fn draw(&self, found: &mut LockTrace, grains: Nanos) {
+    fn draw(&self, found: &mut LockTrace) {
         for (run, began, timeline) in &self.timelines {
             let of_run = shown(found).filter(|episode| episode.run == *run);
-            let clips = clip::cut(timeline, *run, *began, of_run, grains);
+            let clips = clip::cut(timeline, *run, *began, of_run);
             found.clips.extend(clips);
         }
     }

@@ -33,7 +33,7 @@ fn render_simulated(out: &mut String, document: &Document, machine: &str) {
     let seed = seed.map_or(String::new(), |seed| format!(", seed {seed}"));
     // Writing into a String cannot fail.
     let _ = writeln!(out, "trace simulated on {machine}{seed}: computed, not measured");
-    for line in wrapped(&document.settings.situation, 78) {
+    for line in textwrap::wrap(&document.settings.situation, 78) {
         let _ = writeln!(out, "{line}");
     }
     let _ = writeln!(out, "seen: all that threads and CPUs did, by the machine's own events");
@@ -88,7 +88,7 @@ fn render_lock(out: &mut String, lock: &LockTrace, settings: &Settings) {
         account.involuntary
     );
     if !lock.ways.is_empty() {
-        for line in wrapped(&format!("waiting: {}", in_ways(&lock.ways)), 76) {
+        for line in textwrap::wrap(&format!("waiting: {}", in_ways(&lock.ways)), 76) {
             let _ = writeln!(out, "  {line}");
         }
     }
@@ -167,7 +167,7 @@ fn render_episode(
         time(episode.from as f64),
         episode.run + 1
     );
-    for line in wrapped(&episode.verdict, 73) {
+    for line in textwrap::wrap(&episode.verdict, 73) {
         let _ = writeln!(out, "     {line}");
     }
     if episode.alike > 0 {
@@ -181,7 +181,7 @@ fn render_episode(
         .map(|part| format!("{} {}", part.cause.words(), time(part.nanos as f64)))
         .collect();
     if !parts.is_empty() {
-        for line in wrapped(&format!("also: {}", parts.join("; ")), 73) {
+        for line in textwrap::wrap(&format!("also: {}", parts.join("; ")), 73) {
             let _ = writeln!(out, "     {line}");
         }
     }
@@ -227,22 +227,4 @@ fn did(doing: &Doing, unknown: &str) -> String {
     .map(|(nanos, what)| format!("{what} {}", time(*nanos as f64)))
     .collect();
     parts.join(", ")
-}
-
-/// Lines of at most so many characters, cut at blanks.
-fn wrapped(text: &str, most: usize) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    for word in text.split(' ') {
-        let last = lines.len() - 1;
-        let line = &mut lines[last];
-        if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > most {
-            lines.push(word.to_owned());
-        } else {
-            if !line.is_empty() {
-                line.push(' ');
-            }
-            line.push_str(word);
-        }
-    }
-    lines
 }

@@ -78,8 +78,6 @@ fn a_need_goes_before_speed() {
     let report = measured(&freed, &[("parking_lot", 9e6), ("std", 5e6), ("ondeck", 3e6)]);
     let advice = advised(&freed, Some(&report));
     assert_eq!(advice.answer.lock.as_deref(), Some("std"));
-    let with_memory = advice.changes.iter().find(|change| change.with == "memory that stays");
-    assert!(with_memory.is_some_and(|change| change.then.contains("parking_lot")));
 }
 
 #[test]
@@ -114,22 +112,6 @@ fn with_reads_the_locks_are_those_for_readers_and_writers() {
         assert!(names.contains(&name), "{names:?}");
     }
     assert!(!names.contains(&"glibc_rwlock") && !names.contains(&"ondeck"), "{names:?}");
-}
-
-#[test]
-fn what_was_measured_beside_the_situation_tells_what_would_change() {
-    let longer = UseCase { section_ns: 2_000, ..usable() };
-    let fewer = UseCase { threads: 8, ..usable() };
-    let mut report = measured(&usable(), &[("std", 9e6), ("parking_lot", 5e6)]);
-    report.series.extend(measured(&longer, &[("std", 4e5), ("parking_lot", 4.01e5)]).series);
-    report.series.extend(measured(&fewer, &[("std", 5e6), ("parking_lot", 9e6)]).series);
-    let advice = advised(&usable(), Some(&report));
-    let then = |with: &str| {
-        let found = advice.changes.iter().find(|change| change.measured && change.with == with);
-        found.map_or("", |change| &change.then)
-    };
-    assert_eq!(then("sections of 2.0µs, 500ns outside"), "parking_lot would be as good as std");
-    assert!(then("8 threads").starts_with("parking_lot would lead, 1.8"), "{:?}", advice.changes);
 }
 
 #[test]
@@ -173,7 +155,7 @@ fn a_lock_that_hung_is_told_of_and_never_advised() {
 fn an_answer_is_json_with_its_version() {
     let advice = advised(&usable(), None);
     let json: serde_json::Value = serde_json::from_str(&advice.json()).expect("JSON");
-    assert_eq!(json["schema"], 1);
+    assert_eq!(json["schema"], 2);
     assert_eq!(json["answer"]["known"], advice.answer.known);
     assert_eq!(json["excluded"][0]["effect"], "exclude");
     assert!(json["sources"].as_object().is_some_and(|sources| !sources.is_empty()));

@@ -64,7 +64,6 @@ pub fn report(series: Vec<Series>) -> Report {
         runs: Vec::new(),
         baselines: Vec::new(),
         cpu_time: None,
-        idle_timelines: Vec::new(),
     }
 }
 

@@ -8,15 +8,14 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use ondeck_lab::disturbance::Account;
-use ondeck_lab::environment::{Placement, Refusal, quota, realtime_refused};
+use ondeck_lab::environment::{Placement, Refusal, realtime_refused};
 use ondeck_lab::other_work::OtherWork;
 use ondeck_lab::plan::{self, Extent, Request, Stage};
-use ondeck_lab::results::{Report, Settings, Warning, Word, Words};
+use ondeck_lab::results::{Report, Settings, Warning, each_once};
 use ondeck_lab::shard::Shard;
 use ondeck_lab::workload::face::Needs;
 use ondeck_lab::workload::{Subject, WorkloadInfo};
 use ondeck_lab::{run, select, warnings};
-use ondeck_trace::worst;
 
 use crate::ending::{Ending, Error};
 use crate::files::Prepared;
@@ -26,7 +25,6 @@ use crate::progress::Progress;
 use crate::watcher::Watcher;
 use crate::{choice, costs, output, session, summary};
 
-use answer::Selection;
 pub(crate) use options::Options;
 
 pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
@@ -35,14 +33,11 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
     }
     let interrupt = Interrupt::listen()?;
     let everything = Subject::of_every_kind();
-    let selection = Selection::of(options);
-    let parts = match &selection {
-        Some(selection) => selection.workloads(),
-        None => options.choice.parts()?,
-    };
+    let for_answer = answer::is_asked_for(options);
+    let parts = if for_answer { answer::workloads() } else { options.choice.parts()? };
     let mut request = request(options, &everything, parts.workloads, interrupt.flag())?;
-    if let (Some(selection), None) = (&selection, &request.locks) {
-        request.locks = Some(selection.locks(&everything));
+    if for_answer && request.locks.is_none() {
+        request.locks = Some(answer::locks(&everything));
     }
     let lacking_here = choice::leave_out_lacking(&mut request);
     if let (true, false, [first, ..]) = (request.workloads.is_empty(), parts.costs, &*lacking_here)
@@ -55,14 +50,9 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
     }
     let prepared = Prepared::open(&options.outputs)?;
 
-    let quota = options.quota.map(quota::impose);
-    // Behind the quota, which is a fact of the machine for all that follows.
     let mut report = session::empty_report();
-    let (placements, mut refusals) = granted(std::mem::take(&mut request.placements));
+    let (placements, refusals) = granted(std::mem::take(&mut request.placements));
     request.placements = placements;
-    if let Some(Err(refusal)) = &quota {
-        refusals.push(refusal.clone());
-    }
     if request.placements.iter().any(|placement| placement.policy.is_realtime()) {
         report.warnings.extend(warnings::realtime(&report.machine));
     }
@@ -78,14 +68,13 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
     let lacking =
         !refusals.is_empty() || (!left_out.is_empty() && options.choice.workloads.is_some());
     report.settings = settings(options, &request);
-    let percent = options.quota.filter(|_| matches!(quota, Some(Ok(_))));
-    report.settings.quota = percent.map(|percent| format!("{percent}%"));
     summary::print_warnings(&report.warnings);
 
     let (start, cpu) = (Instant::now(), Account::now());
-    let campaign = match &selection {
-        Some(selection) => selection.stages(&request, &everything),
-        None => plan::stages(&request, &everything),
+    let campaign = if for_answer {
+        answer::stages(&request, &everything)
+    } else {
+        plan::stages(&request, &everything)
     };
     // Costs come after the stages, as one part more.
     let costs_part = campaign.len();
@@ -96,9 +85,7 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
     let planned: Duration = stages.iter().map(Stage::planned).sum();
     let cost_rounds =
         if parts.costs && shard.has(costs_part) { cost_rounds(request.extent) } else { 0 };
-    let before_traces = planned + costs::planned(cost_rounds);
-    let traces = worst::planned(&stages, request.extent);
-    let total = before_traces + traces;
+    let total = planned + costs::planned(cost_rounds);
     output::say(format_args!("measuring for about {:.0} s", total.as_secs_f64().ceil()));
     let mut progress = if options.live {
         let locks = session::with_baseline().iter().map(session::lock_row).collect();
@@ -110,11 +97,6 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
         .map_err(|error| Error::System(format!("--background {}: {error}", options.background)))?;
     let results = run::run(&request, &stages, &mut Watcher(&mut progress));
     report.costs = costs::measure(cost_rounds, &interrupt, &mut progress, planned);
-    // Last, and apart: what is measured is never traced.
-    let (idle_timelines, untraced) =
-        worst::trace(&request, &results.series, &results.failures, |behind, lock| {
-            progress.show(before_traces + traces.mul_f64(behind), format!("why was {lock} idle"));
-        });
     progress.finish();
     drop(load);
 
@@ -123,9 +105,7 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
     report.partial = interrupt.happened();
     report.series = results.series;
     report.baselines = results.baselines;
-    report.idle_timelines = idle_timelines;
     report.failures = results.failures;
-    report.failures.extend(untraced);
     report.locks = session::with_baseline()
         .iter()
         .filter(|subject| report.series.iter().any(|series| series.lock == subject.info.name))
@@ -142,10 +122,10 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
 
 /// What goes to the terminal.
 fn printed(options: &Options, report: &Report) -> String {
-    match (options.like, Selection::of(options)) {
-        (Some(article), _) => summary::of_article(report, article),
-        (None, Some(_)) => summary::of_answer(report),
-        (None, None) => summary::of_bench(report),
+    if answer::is_asked_for(options) {
+        summary::of_answer(report)
+    } else {
+        summary::of_bench(report)
     }
 }
 
@@ -186,16 +166,13 @@ fn request(
     }))
 }
 
-/// Every policy with every slice, nice value and pinning that were asked for.
+/// Every policy with every slice and pinning that were asked for.
 fn placements(options: &Options) -> Vec<Placement> {
     let mut placements: Vec<Placement> = Vec::new();
     for &policy in &options.policy {
         for slice in &options.slice {
-            for nice in &options.nice {
-                for pinning in &options.pin.0 {
-                    let (slice, nice, pinning) = (slice.0, nice.0, pinning.clone());
-                    placements.push(Placement { pinning, policy, slice, nice });
-                }
+            for pinning in &options.pin.0 {
+                placements.push(Placement { pinning: pinning.clone(), policy, slice: slice.0 });
             }
         }
     }
@@ -233,34 +210,20 @@ fn cost_rounds(extent: Extent) -> usize {
 fn settings(options: &Options, request: &Request) -> Settings {
     const DEFAULT: &str = "default";
     let placements = || request.placements.iter();
-    let each = |word: fn(&Placement) -> String| {
-        let mut words: Vec<String> = Vec::new();
-        for placement in placements() {
-            let word = word(placement);
-            if !words.contains(&word) {
-                words.push(word);
-            }
-        }
-        words.join(" ")
-    };
-    let set = |words: String| (words != DEFAULT).then_some(words);
+    let slices = each_once(placements().map(|placement| {
+        placement.slice.map_or_else(|| DEFAULT.to_owned(), |slice| format!("{slice:?}"))
+    }));
     Settings {
         command: session::command_line(),
-        extent: Word::Known(request.extent),
+        extent: request.extent.to_string(),
         rounds: options.rounds,
         round_milliseconds: options.duration.map(|round| round.as_secs_f64() * 1e3),
         work: options.choice.work.map(|(section, outside)| format!("{section},{outside}")),
         data: options.choice.data_words(),
         stall_limit_seconds: options.stall_limit.as_secs_f64(),
-        pinning: Words::of(placements().map(|placement| placement.pinning.clone())),
-        policy: Words::of(placements().map(|placement| placement.policy)),
-        slice: set(each(|placement| {
-            placement.slice.map_or_else(|| DEFAULT.to_owned(), |slice| format!("{slice:?}"))
-        })),
-        nice: set(each(|placement| {
-            placement.nice.map_or_else(|| DEFAULT.to_owned(), |nice| nice.to_string())
-        })),
-        quota: None,
+        pinning: each_once(placements().map(|placement| &placement.pinning)),
+        policy: each_once(placements().map(|placement| placement.policy)),
+        slice: (slices != DEFAULT).then_some(slices),
         background: options.background,
         seed: options.seed,
         shard: options.shard,

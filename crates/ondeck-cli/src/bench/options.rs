@@ -5,7 +5,6 @@ use std::time::Duration;
 use clap::Args;
 use ondeck_lab::environment::{Pinning, Policy};
 use ondeck_lab::shard::Shard;
-use ondeck_report::like::{self, ARTICLES, Article};
 
 use crate::choice::Choice;
 use crate::files::Outputs;
@@ -16,7 +15,6 @@ use crate::values::{MOST_THREADS, in_range, round_count, round_length, stall_lim
 Examples:
   ondeck bench                                  std, parking_lot, glibc, spin and ondeck, a minute
   ondeck bench --locks std,usync,ondeck         the same for other locks
-  ondeck bench --like skarupke                  an article's tables beside this machine's
   ondeck bench --all --html report.html         every workload, and locks of papers, four minutes
   ondeck bench --quick
   ondeck bench --locks 'glibc*,std' --workloads throughput --threads 1,2,4,8
@@ -46,8 +44,8 @@ pub(crate) struct Options {
     /// Where threads run: `none` (the scheduler decides), `each` (one CPU a thread, in turn), `one`
     /// (all on one CPU), or a list of CPUs as `0,2` or `0-3,6`
     ///
-    /// Several, as `none,one`, are measured against each other, and so are several policies, slices
-    /// and nice values; CPUs that follow each other are one list.
+    /// Several, as `none,one`, are measured against each other, and so are several policies and slices; CPUs that
+    /// follow each other are one list.
     #[arg(long, value_name = "HOW", default_value = "none", value_parser = pinnings)]
     pub(crate) pin: Pinnings,
 
@@ -60,15 +58,6 @@ pub(crate) struct Options {
     #[arg(long, value_name = "TIMES", value_delimiter = ',', default_value = "default", value_parser = slice)]
     pub(crate) slice: Vec<Slice>,
 
-    /// Nice value of the threads, -20 (the most CPU) to 19 (the least), or `default`, or several
-    #[arg(long, value_name = "NUMBERS", value_delimiter = ',', default_value = "default", value_parser = nice, allow_hyphen_values = true)]
-    pub(crate) nice: Vec<Nice>,
-
-    /// CPU quota of the whole run in percent of one CPU, as `50%`; needs a control group of version 2
-    /// that may be written to
-    #[arg(long, value_name = "PERCENT", value_parser = quota)]
-    pub(crate) quota: Option<u32>,
-
     /// Busy threads that run beside all measurements and never use a lock
     #[arg(long, value_name = "COUNT", default_value = "0", value_parser = background)]
     pub(crate) background: usize,
@@ -77,10 +66,6 @@ pub(crate) struct Options {
     /// workloads or situations implies this. By default, bench compares the usual locks for a minute
     #[arg(short, long)]
     pub(crate) all: bool,
-
-    /// Measure what an article did, and print its tables beside this machine's: `skarupke`, `go` or `lockless`
-    #[arg(long, value_name = "ARTICLE", value_parser = article, conflicts_with_all = ["all", "quick", "full", "workloads", "threads", "work", "data", "capacity", "notify"])]
-    pub(crate) like: Option<&'static Article>,
 
     /// Measure every workload for less than 30 seconds, to check that everything works
     #[arg(short, long, conflicts_with = "full")]
@@ -115,34 +100,23 @@ pub(crate) struct Options {
 pub(crate) struct Pinnings(pub(crate) Vec<Pinning>);
 
 /// A time slice, or the kernel's own.
-pub(crate) type Slice = Setting<Duration>;
-
-/// A nice value, or the process's own.
-pub(crate) type Nice = Setting<i32>;
-
-/// Something that can be left as it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Setting<T>(pub(crate) Option<T>);
+pub(crate) struct Slice(pub(crate) Option<Duration>);
 
 fn pinnings(words: &str) -> Result<Pinnings, String> {
     Pinning::several(words).map(Pinnings)
-}
-
-fn article(word: &str) -> Result<&'static Article, String> {
-    let names = || ARTICLES.iter().map(|article| article.name).collect::<Vec<_>>().join(", ");
-    like::named(word).ok_or_else(|| format!("there are {}", names()))
 }
 
 fn slice(word: &str) -> Result<Slice, String> {
     const LEAST: Duration = Duration::from_micros(100);
     const MOST: Duration = Duration::from_millis(100);
     if word.trim() == "default" {
-        return Ok(Setting(None));
+        return Ok(Slice(None));
     }
     let range = "use 0.1ms to 100ms, or `default`";
     let slice = fraction(word.trim()).ok_or_else(|| format!("not a time; {range}"))?;
     let fits = (LEAST..=MOST).contains(&slice);
-    if fits { Ok(Setting(Some(slice))) } else { Err(range.to_owned()) }
+    if fits { Ok(Slice(Some(slice))) } else { Err(range.to_owned()) }
 }
 
 /// A number that may have a point, with its unit.
@@ -159,27 +133,6 @@ fn fraction(word: &str) -> Option<Duration> {
     Some(Duration::from_nanos((number * nanos).round() as u64))
 }
 
-fn nice(word: &str) -> Result<Nice, String> {
-    if word.trim() == "default" {
-        return Ok(Setting(None));
-    }
-    match word.trim().parse() {
-        Ok(nice) if (-20..=19).contains(&nice) => Ok(Setting(Some(nice))),
-        _ => Err("use -20 to 19, or `default`".to_owned()),
-    }
-}
-
-fn quota(word: &str) -> Result<u32, String> {
-    /// As many CPUs as the largest machines have.
-    const MOST: u32 = 100 * 8_192;
-    let range = format!("use 1% to {MOST}%, of one CPU");
-    match word.trim().strip_suffix('%').map(|number| number.trim().parse()) {
-        Some(Ok(percent)) if (1..=MOST).contains(&percent) => Ok(percent),
-        Some(_) => Err(range),
-        None => Err(format!("no percent sign; {range}")),
-    }
-}
-
 fn background(word: &str) -> Result<usize, String> {
     in_range(word, 0, MOST_THREADS, "threads")
 }
@@ -192,12 +145,7 @@ mod tests {
     fn absurd_values_are_refused_with_the_range() {
         assert!(slice("0.05ms").is_err_and(|error| error.contains("0.1ms to 100ms")));
         assert!(slice("3").is_err() && slice("ms").is_err() && slice("NaNms").is_err());
-        assert_eq!(slice("0.1ms"), Ok(Setting(Some(Duration::from_micros(100)))));
-        assert!(quota("50").is_err_and(|error| error.contains("percent")));
-        assert!(quota("0%").is_err() && quota("-5%").is_err());
-        assert_eq!(quota("150%"), Ok(150));
+        assert_eq!(slice("0.1ms"), Ok(Slice(Some(Duration::from_micros(100)))));
         assert_eq!(background("0"), Ok(0));
-        assert!(nice("20").is_err() && nice("-21").is_err());
-        assert_eq!(nice("-20"), Ok(Setting(Some(-20))));
     }
 }

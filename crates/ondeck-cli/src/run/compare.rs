@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use ondeck_lab::disturbance::Account;
 use ondeck_lab::results::{
-    Better, Failure as LockFailure, FailureKind, LockRow, Metric, Report, Series, Unit, Word,
+    Better, Failure as LockFailure, FailureKind, LockRow, Metric, Report, Series, Unit,
 };
 use ondeck_lab::sample::{CPU_PER_OP, INVOLUNTARY, Quantity, RUN, VOLUNTARY};
 use ondeck_lab::summary::Spread;
@@ -165,7 +165,7 @@ fn failure(lock: &str, message: String, words: Vec<String>) -> LockFailure {
         workload: WORKLOAD.to_owned(),
         lock: lock.to_owned(),
         threads: 0,
-        kind: Word::Known(FailureKind::Crashed),
+        kind: FailureKind::Crashed.to_string(),
         message,
         thread_states: words,
     }
@@ -201,7 +201,7 @@ fn metrics(samples: &[Sample]) -> Vec<Metric> {
         let Spread { median, p25, p75 } = Spread::of(&samples);
         Metric {
             name: quantity.name.to_owned(),
-            unit: Word::Known(quantity.unit),
+            unit: quantity.unit.to_string(),
             better: quantity.better,
             median,
             p25,

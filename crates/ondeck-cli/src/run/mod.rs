@@ -58,7 +58,7 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
     }
     if options.outputs.any() {
         return Err(Error::Usage(
-            "--json, --csv, --html, --jsonl and --markdown are of --compare; add that, or name a \
+            "--json, --csv and --html are of --compare; add that, or name a \
              report of this run with --profile"
                 .to_owned(),
         ));

@@ -21,7 +21,7 @@ mod why;
 use std::time::Instant;
 
 use ondeck_lab::plan::{self, Extent, Request, Stage};
-use ondeck_lab::results::{Evidence, LockRow, Report, Settings, Simulated, Word, Words};
+use ondeck_lab::results::{Evidence, LockRow, Report, Settings, Simulated, each_once};
 use ondeck_lab::shard::Shard;
 use ondeck_lab::workload::Subject;
 use ondeck_sim::lab;
@@ -122,14 +122,14 @@ fn empty_report(machine: &MachineFile, options: &Options, request: &Request) -> 
         warnings: Vec::new(),
         settings: Settings {
             command: session::command_line(),
-            extent: Word::Known(request.extent),
+            extent: request.extent.to_string(),
             rounds: Some(options.rounds),
             round_milliseconds: Some(options.duration.as_secs_f64() * 1e3),
             work: choice.work.map(|(section, outside)| format!("{section},{outside}")),
             data: choice.data_words(),
             stall_limit_seconds: options.stall_limit.as_secs_f64(),
-            pinning: Words::of(placements().map(|placement| placement.pinning.clone())),
-            policy: Words::of(placements().map(|placement| placement.policy)),
+            pinning: each_once(placements().map(|placement| &placement.pinning)),
+            policy: each_once(placements().map(|placement| placement.policy)),
             seed: options.seed,
             shard: options.shard,
             ..Settings::default()

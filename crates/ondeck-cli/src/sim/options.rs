@@ -52,7 +52,7 @@ pub(crate) struct Options {
         value_name = "FILE",
         conflicts_with_all = [
             "workloads", "work", "data", "capacity", "notify", "duration", "quick", "why",
-            "stall_limit", "shard", "json", "csv", "jsonl", "markdown",
+            "stall_limit", "shard", "json", "csv",
         ]
     )]
     pub(crate) replay: Option<PathBuf>,

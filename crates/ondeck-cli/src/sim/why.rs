@@ -141,8 +141,7 @@ impl Sums {
     fn for_each_operation(&self, series: &Series) -> String {
         // The laboratory divides the same CPU time by the operations.
         let cpu = series.metric(CPU_PER_OP.name);
-        let cpu =
-            cpu.filter(|cpu| cpu.unit.known() == Some(&Unit::Nanoseconds) && cpu.median > 0.0);
+        let cpu = cpu.filter(|cpu| cpu.unit == Unit::Nanoseconds.word() && cpu.median > 0.0);
         let Some(cpu) = cpu else { return "not counted".to_owned() };
         let operations = (in_nanos(self.charged) as f64 / cpu.median).max(1.0);
         let each = |count: u64| format!("{:.2}", count as f64 / operations);

@@ -87,31 +87,6 @@ fn a_recording_answers_instead_of_the_user() {
 }
 
 #[test]
-fn printed_rules_are_rules_and_a_mistake_in_them_is_one_line() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let file = folder.path().join("mine.toml");
-    let name = file.to_str().expect("UTF-8");
-    let rules = stdout(&run(&["advise", "--rules"]));
-    fs::write(&file, &rules).expect("written");
-    let by = |more: &[&str]| {
-        run(&[&["advise", "--no-measure", "--threads", "4", "--rules-file", name], more].concat())
-    };
-    assert_eq!(stdout(&by(&["--rules"])), rules);
-    assert_eq!(by(&["--realtime"]).status.code(), Some(0));
-
-    fs::write(&file, rules.replacen("touches_after_release", "touches", 1)).expect("written");
-    for (name, output) in
-        [(name, by(&[])), ("/nowhere", run(&["advise", "--rules-file", "/nowhere"]))]
-    {
-        let message = stderr(&output);
-        assert_eq!(output.status.code(), Some(2), "{message}");
-        assert_eq!(message.lines().count(), 1, "{message}");
-        assert!(message.contains(name), "{message}");
-    }
-    assert!(stderr(&by(&[])).contains("line "), "{}", stderr(&by(&[])));
-}
-
-#[test]
 fn mistakes_in_a_situation_name_the_value_and_the_fix() {
     for (flag, value, words) in [
         ("--fairness", "10", "10ms"),

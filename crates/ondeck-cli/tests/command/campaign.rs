@@ -64,20 +64,15 @@ fn a_comparison_ends_with_one_only_if_something_is_worse_by_more() {
 }
 
 #[test]
-fn a_comparison_is_written_as_json_and_csv() {
+fn a_comparison_is_written_as_json() {
     let folder = tempfile::tempdir().expect("a folder");
-    let (json, csv) = (folder.path().join("c.json"), folder.path().join("c.csv"));
+    let json = folder.path().join("c.json");
     let locks = ["compare", "--by", "lock", "--base", "glibc", SAMPLE];
-    let output = run(&[&locks[..], &["--json", word(&json), "--csv", word(&csv)]].concat());
+    let output = run(&[&locks[..], &["--json", word(&json)]].concat());
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     assert_eq!(parsed(&json)["tables"][0]["base"], "glibc");
-    assert!(fs::read_to_string(&csv).expect("the file").starts_with("workload,params,metric,"));
-    let mut names: Vec<_> = fs::read_dir(folder.path())
-        .expect("the folder")
-        .map(|entry| entry.expect("an entry").file_name())
-        .collect();
-    names.sort();
-    assert_eq!(names, ["c.csv", "c.json"], "a temporary file was left");
+    let files = fs::read_dir(folder.path()).expect("the folder").count();
+    assert_eq!(files, 1, "a temporary file was left");
 }
 
 #[test]
@@ -131,7 +126,7 @@ fn what_cannot_be_compared_or_merged_is_told_in_one_line() {
         (&["merge", SAMPLE], &["--json"]),
         (&["merge", SAMPLE, SAMPLE, "--json", out], &["the same run", "leave one"]),
         (&["merge", SAMPLE, cut, "--json", out], &[cut, "is cut off"]),
-        (&["merge", SAMPLE, other, "--json", out], &[other, "kernel", "--across-machines"]),
+        (&["merge", SAMPLE, other, "--json", out], &[other, "kernel"]),
         (&["bench", "--shard", "0/4"], &["'0/4'", "1 to 4"]),
         (&["bench", "--shard", "4"], &["'4'", "`2/5`"]),
     ] {
@@ -148,8 +143,6 @@ fn what_cannot_be_compared_or_merged_is_told_in_one_line() {
     assert!(!Path::new(out).exists());
 
     let output = run(&["compare", SAMPLE, other, "--across-machines"]);
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    let output = run(&["merge", SAMPLE, other, "--across-machines", "--json", out]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
 }
 
@@ -197,8 +190,8 @@ fn shards_merged_are_the_whole_campaign() {
         arguments.extend(more);
         run(&arguments)
     };
-    let (all, jsonl, html) = (path("all.json"), path("all.jsonl"), path("all.html"));
-    let files = ["--json", word(&all), "--jsonl", word(&jsonl), "--html", word(&html)];
+    let (all, html) = (path("all.json"), path("all.html"));
+    let files = ["--json", word(&all), "--html", word(&html)];
     let output = merge(&shards, &files);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let merged = parsed(&all);
@@ -206,15 +199,6 @@ fn shards_merged_are_the_whole_campaign() {
     assert_eq!(merged["runs"].as_array().map(Vec::len), Some(OF));
     let schema = serde_json::from_str(&stdout(&run(&["schema"]))).expect("the schema is JSON");
     assert!(jsonschema::is_valid(&schema, &merged), "it does not match the schema");
-    let samples: usize = merged["series"]
-        .as_array()
-        .expect("series")
-        .iter()
-        .flat_map(|series| series["metrics"].as_array().expect("metrics"))
-        .map(|metric| metric["samples"].as_array().expect("samples").len())
-        .sum();
-    let lines = fs::read_to_string(&jsonl).expect("the file");
-    assert_eq!(lines.lines().count(), samples);
 
     let output = merge(&shards[1..], &["--json", word(&all)]);
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));

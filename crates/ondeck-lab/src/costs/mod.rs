@@ -11,7 +11,7 @@ use std::hint::black_box;
 use ondeck::platform::{Fences, Native, Ordering, Platform, Timestamp};
 
 use crate::clock::{TickScale, opaque};
-use crate::results::{Cost, CostGroup, Word};
+use crate::results::{Cost, CostGroup};
 use crate::summary::Spread;
 use crate::system::{Here, System};
 
@@ -62,7 +62,7 @@ pub fn measure(
         .map(|((operation, timings), refused)| {
             let spread = Spread::of(&timings);
             Cost {
-                group: Word::Known(operation.group),
+                group: operation.group.to_string(),
                 operation: operation.name.to_owned(),
                 median: spread.median,
                 p25: spread.p25,
@@ -78,7 +78,6 @@ fn operations() -> Vec<Operation> {
     let mut list = Vec::new();
     let mut add =
         |group, name, time: Box<dyn FnMut() -> Timing>| list.push(Operation { group, name, time });
-    let word = || <Native as Platform>::AtomicU32::new(0);
 
     add(CostGroup::Waiting, "PAUSE", alone(Native::pause));
     add(CostGroup::Waiting, "PAUSE x10", alone(|| Native::pause_times(10)));
@@ -93,34 +92,13 @@ fn operations() -> Vec<Operation> {
         Box::new(two_threads::yield_to_hog),
     );
 
-    let cell = word();
-    add(CostGroup::Atomics, "load", alone(move || _ = black_box(cell.load(Ordering::Acquire))));
-    let cell = word();
-    add(
-        CostGroup::Atomics,
-        "store, release",
-        alone(move || black_box(&cell).store(1, Ordering::Release)),
-    );
-    let cell = word();
-    add(
-        CostGroup::Atomics,
-        "exchange",
-        alone(move || _ = black_box(cell.swap(1, Ordering::AcqRel))),
-    );
-    let cell = word();
-    add(
-        CostGroup::Atomics,
-        "compare-exchange",
-        alone(move || {
-            _ = black_box(cell.compare_exchange(0, 0, Ordering::AcqRel, Ordering::Relaxed));
-        }),
-    );
-    let cell = word();
-    add(
-        CostGroup::Atomics,
-        "fetch-add",
-        alone(move || _ = black_box(cell.fetch_add(1, Ordering::AcqRel))),
-    );
+    let atomics = CostGroup::Atomics;
+    add(atomics, "load", on_word(|word| _ = black_box(word.load(Ordering::Acquire))));
+    add(atomics, "store, release", on_word(|word| black_box(word).store(1, Ordering::Release)));
+    add(atomics, "exchange", on_word(|word| _ = black_box(word.swap(1, Ordering::AcqRel))));
+    let exchange = |word: &Word| word.compare_exchange(0, 0, Ordering::AcqRel, Ordering::Relaxed);
+    add(atomics, "compare-exchange", on_word(move |word| _ = black_box(exchange(word))));
+    add(atomics, "fetch-add", on_word(|word| _ = black_box(word.fetch_add(1, Ordering::AcqRel))));
 
     add(CostGroup::Fences, "full fence", alone(|| Native::fence(Ordering::SeqCst)));
     add(CostGroup::Fences, "light fence", alone(Native::light_fence));
@@ -142,25 +120,15 @@ fn operations() -> Vec<Operation> {
     add(CostGroup::Clocks, "clock_gettime, monotonic", alone(|| _ = black_box(Native::now())));
 
     add(CostGroup::Futex, "bare system call", bare_system_call());
-    let cell = word();
-    add(
-        CostGroup::Futex,
-        "wake without a waiter",
-        alone(move || _ = black_box(Native::futex_wake(&raw const cell, 1))),
-    );
-    let cell = word();
-    add(
-        CostGroup::Futex,
-        "wait, value differs",
-        alone(move || _ = black_box(Native::futex_wait(&cell, 1, None))),
-    );
-    let cell = word();
+    let wake = |word: &Word| Native::futex_wake(word, 1);
+    add(CostGroup::Futex, "wake without a waiter", on_word(move |word| _ = black_box(wake(word))));
+    let differs = |word: &Word| Native::futex_wait(word, 1, None);
+    add(CostGroup::Futex, "wait, value differs", on_word(move |word| _ = black_box(differs(word))));
+    let late = |word: &Word| Native::futex_wait(word, 0, Some(Timestamp::from_nanos(0)));
     add(
         CostGroup::Futex,
         "wait, deadline has passed",
-        alone(move || {
-            _ = black_box(Native::futex_wait(&cell, 0, Some(Timestamp::from_nanos(0))));
-        }),
+        on_word(move |word| _ = black_box(late(word))),
     );
     add(
         CostGroup::Futex,
@@ -183,6 +151,14 @@ fn bare_system_call() -> Box<dyn FnMut() -> Timing> {
     } else {
         Box::new(|| Err(no_system_call()))
     }
+}
+
+type Word = <Native as Platform>::AtomicU32;
+
+/// An operation on a word of its own.
+fn on_word(operation: impl Fn(&Word) + 'static) -> Box<dyn FnMut() -> Timing> {
+    let word = Word::new(0);
+    alone(move || operation(&word))
 }
 
 /// An operation that one thread does again and again.

@@ -1,7 +1,6 @@
-//! Where the threads of a measurement run: CPUs, scheduling policy, time slice, nice.
+//! Where the threads of a measurement run: CPUs, scheduling policy, time slice.
 
 mod pinning;
-pub mod quota;
 mod scheduling;
 
 use std::time::Duration;
@@ -25,8 +24,6 @@ pub struct Placement {
     pub policy: Policy,
     /// The time slice under `SCHED_OTHER` and `SCHED_BATCH`, instead of the kernel's own.
     pub slice: Option<Duration>,
-    /// The nice value, instead of the process's own.
-    pub nice: Option<i32>,
 }
 
 /// How far above the lowest realtime priority the coordinator is: above every role of a team.
@@ -103,12 +100,6 @@ impl Placement {
             refusals.push(refusal);
             self.policy = Policy::Other;
         }
-        if let Some(nice) = self.nice
-            && let Err(refusal) = Here::set_nice(nice)
-        {
-            refusals.push(refusal);
-            self.nice = None;
-        }
         if let Some(slice) = self.slice
             && let Err(refusal) = try_slice(self.policy, slice)
         {
@@ -130,9 +121,6 @@ impl Placement {
             .map_or(Ok(()), |&cpu| Here::pin(cpu).map_err(|error| no_cpu(&[cpu], &error)));
         if self.policy != Policy::Other {
             self.policy.apply(0)?;
-        }
-        if let Some(nice) = self.nice {
-            Here::set_nice(nice)?;
         }
         if let Some(slice) = self.slice {
             try_slice(self.policy, slice)?;

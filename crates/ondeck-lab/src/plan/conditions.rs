@@ -15,7 +15,7 @@ pub struct Condition {
 }
 
 /// The parameters that conditions have, in the order of tables.
-pub const CONDITIONS: [&str; 4] = ["policy", "slice", "nice", "pin"];
+pub const CONDITIONS: [&str; 3] = ["policy", "slice", "pin"];
 
 /// Whether a parameter is a condition: what a series was measured under, not what was measured. The other conditions than
 /// [`CONDITIONS`] are numbers of a simulated machine, which have a point in their names: `transfer.memory`.
@@ -34,10 +34,9 @@ pub fn conditions_of(params: &BTreeMap<String, String>) -> Vec<(&str, &str)> {
 impl Request {
     /// The conditions of the run.
     pub(super) fn conditions(&self) -> Vec<Condition> {
-        let values = |placement: &Placement| placement.values();
-        let all: Vec<_> = self.placements.iter().map(values).collect();
+        let all: Vec<_> = self.placements.iter().map(Placement::values).collect();
         let differs = |name: usize| all.iter().any(|values| values[name] != all[0][name]);
-        let params = |values: &[String; 4]| {
+        let params = |values: &[String; 3]| {
             (0..CONDITIONS.len())
                 .filter(|&name| differs(name))
                 .map(|name| (CONDITIONS[name].to_owned(), values[name].clone()))
@@ -56,13 +55,8 @@ impl Request {
 
 impl Placement {
     /// Its parts in words, in the order of [`CONDITIONS`].
-    fn values(&self) -> [String; 4] {
-        let kernel_s_own = || "default".to_owned();
-        [
-            self.policy.to_string(),
-            self.slice.map_or_else(kernel_s_own, |slice| format!("{slice:?}")),
-            self.nice.map_or_else(kernel_s_own, |nice| nice.to_string()),
-            self.pinning.to_string(),
-        ]
+    fn values(&self) -> [String; 3] {
+        let slice = self.slice.map_or_else(|| "default".to_owned(), |slice| format!("{slice:?}"));
+        [self.policy.to_string(), slice, self.pinning.to_string()]
     }
 }

@@ -15,16 +15,13 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use ondeck_zoo::{CondvarKind, Fairness, Kind, Origin, Waiting};
+pub use ondeck_zoo::{Kind, Origin};
 
 pub use crate::disturbance::CpuTime;
 pub use crate::pure_work::PureWork;
 pub use crate::shard::Shard;
 pub use evidence::{Evidence, Simulated};
-pub use words::{CostGroup, Extent, FailureKind, Unit, Vocabulary, Word, Words};
-
-use crate::environment::{Pinning, Policy};
-use episode::{Clip, Episode, Sight};
+pub use words::{CostGroup, Extent, FailureKind, Unit, each_once};
 
 /// The version of the JSON document; a reader must refuse another one.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -71,26 +68,6 @@ pub struct Report {
     /// How the CPUs were used during the run; absent where the kernel does not tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_time: Option<CpuTime>,
-    /// The worst idle of each lock in a moment of tracing behind the measurements, if `idle` was one.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub idle_timelines: Vec<IdleTimeline>,
-}
-
-/// The worst idle of a lock that was found by tracing, and what the scheduler did meanwhile.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-pub struct IdleTimeline {
-    /// The lock.
-    pub lock: String,
-    /// How many threads used it.
-    pub threads: usize,
-    /// How many runs it was found in.
-    pub runs: usize,
-    /// How much the kernel told.
-    pub sight: Sight,
-    /// When it was, why, and what each thread did. Nanoseconds since its run began.
-    pub episode: Episode,
-    /// What is drawn.
-    pub clip: Clip,
 }
 
 /// One run of those that a report was merged from.
@@ -110,8 +87,6 @@ pub struct Run {
     pub commit: Option<String>,
     /// Which part of the campaign it was.
     pub shard: Option<Shard>,
-    /// What its series have in the parameter `machine`, if machines were merged.
-    pub machine: Option<String>,
     /// As in the description of a machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pure_work: Option<PureWork>,
@@ -205,7 +180,7 @@ pub struct Settings {
     /// The command line, for repeating the run.
     pub command: String,
     /// How much to measure: `quick`, `suite` or `full`.
-    pub extent: Word<Extent>,
+    pub extent: String,
     /// Rounds of each series, if that was asked for instead of left to the extent.
     pub rounds: Option<usize>,
     /// Length of a round in milliseconds, if that was asked for; each series tells its own.
@@ -219,18 +194,12 @@ pub struct Settings {
     pub stall_limit_seconds: f64,
     /// How threads were placed: `none`, `each`, `one`, or a list of CPUs; several with a blank
     /// between them if they were measured against each other.
-    pub pinning: Words<Pinning>,
+    pub pinning: String,
     /// The scheduling policy that threads ran under, or several.
-    pub policy: Words<Policy>,
+    pub policy: String,
     /// The time slice that threads were given, or several; absent if the kernel's own.
     #[serde(default)]
     pub slice: Option<String>,
-    /// The nice value that threads were given, or several; absent if the process's own.
-    #[serde(default)]
-    pub nice: Option<String>,
-    /// The CPU quota that the run was given, as `50%` of one CPU; absent if none was.
-    #[serde(default)]
-    pub quota: Option<String>,
     /// Busy threads beside everything that was measured.
     #[serde(default)]
     pub background: usize,
@@ -262,7 +231,7 @@ pub struct Failure {
     /// How many threads used it.
     pub threads: usize,
     /// What happened: `deadlock`, `refused`, `crashed`, `broken`.
-    pub kind: Word<FailureKind>,
+    pub kind: String,
     /// In words.
     pub message: String,
     /// For a deadlock: where each thread was.
@@ -275,18 +244,18 @@ pub struct LockRow {
     /// Its name.
     pub name: String,
     /// `sources`, `literature`, `own` or `peer`.
-    pub origin: Word<Origin>,
+    pub origin: String,
     /// What a waiter does.
-    pub waiting: Word<Waiting>,
+    pub waiting: String,
     /// Which thread gets the lock next.
-    pub fairness: Word<Fairness>,
+    pub fairness: String,
     /// What it is for: `mutex`, `rwlock`, `semaphore`, `once` or `barrier`; absent in reports of earlier
     /// programs, where each is a mutex.
-    #[serde(default, skip_serializing_if = "Word::is_absent")]
-    pub kind: Word<Kind>,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub kind: String,
     /// Which condition variable it has: `own` or `generic`, or `none` if it is no mutex.
     #[serde(default)]
-    pub condvar: Word<CondvarKind>,
+    pub condvar: String,
     /// Bytes of one lock.
     pub size_bytes: usize,
     /// Bytes that each thread brings to it.
@@ -331,7 +300,7 @@ pub struct Metric {
     /// Its name: `throughput`, `cpu_per_op`, `longest`, ...
     pub name: String,
     /// Its unit: `ops/s`, `ns`, `1/op`, `ratio`.
-    pub unit: Word<Unit>,
+    pub unit: String,
     /// Which direction is better.
     pub better: Better,
     /// Median over rounds.
@@ -384,7 +353,7 @@ pub struct Distribution {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Cost {
     /// `waiting`, `atomics`, `fences`, `clocks`, `futex`, `cache`.
-    pub group: Word<CostGroup>,
+    pub group: String,
     /// The operation.
     pub operation: String,
     /// Nanoseconds: the median over rounds.

@@ -4,8 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::episode::{Cause, Nanos};
-use super::{Build, Evidence, Failure, Machine, Simulated, Warning, Word};
-use crate::environment::{Pinning, Policy};
+use super::{Build, Evidence, Failure, Machine, Simulated, Warning};
 use crate::schedstat::Account;
 
 pub use super::episode::{
@@ -79,9 +78,9 @@ pub struct Settings {
     /// Work between an unlock and the next lock.
     pub outside_nanos: u64,
     /// The CPUs.
-    pub pinning: Word<Pinning>,
+    pub pinning: String,
     /// The policy.
-    pub policy: Word<Policy>,
+    pub policy: String,
     /// Idles and waits shorter than this are counted and not explained.
     pub least_nanos: Nanos,
     /// The machine, if it was simulated.

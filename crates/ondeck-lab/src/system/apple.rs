@@ -46,8 +46,6 @@ impl System for Here {
 
     type Scheduling = Infallible;
 
-    type Quota = ();
-
     fn usage() -> Usage {
         let cpu = unix::clock(ClockId::CLOCK_THREAD_CPUTIME_ID);
         let elapsed = unix::clock(ClockId::from_raw(libc::CLOCK_UPTIME_RAW));

@@ -149,11 +149,6 @@ pub(crate) trait System {
         Err(absent::<Self>("low priority", "priorities for work in the background", "background"))
     }
 
-    /// Gives the calling thread, not its process, that nice value.
-    fn set_nice(nice: i32) -> Result<(), Refusal> {
-        Err(absent::<Self>(&format!("nice {nice}"), "nice values of threads", "--nice"))
-    }
-
     /// The slice of the calling thread, where the kernel reports it.
     fn slice() -> Option<Duration> {
         None
@@ -162,14 +157,6 @@ pub(crate) trait System {
     /// Gives the calling thread that slice.
     fn set_slice(_slice: Duration) -> io::Result<()> {
         Err(io::Error::other(format!("{} has no time slices that can be set", Self::NAME)))
-    }
-
-    /// A CPU quota that ends when it is dropped.
-    type Quota: std::fmt::Debug;
-
-    /// Puts this process under a quota of this percentage of a CPU.
-    fn impose_quota(percent: u32) -> Result<Self::Quota, Refusal> {
-        Err(absent::<Self>(&format!("quota of {percent} %"), "control groups", "--quota"))
     }
 
     /// The quota that this process runs under, in words.

@@ -67,8 +67,6 @@ impl System for Here {
 
     type Scheduling = Infallible;
 
-    type Quota = ();
-
     fn usage() -> Usage {
         Usage { elapsed: counter(), cpu: charged(), ..Usage::default() }
     }

@@ -130,8 +130,6 @@ pub enum Table {
     },
     /// Numbers of threads across.
     Threads(Threads),
-    /// The same, a table for each work inside and outside of the section.
-    ThreadsByWork(Threads),
     /// A row for each lock and a column for each quantity, a table for each situation.
     Quantities {
         /// What is shown; `{}` stands for the situation.
@@ -183,15 +181,4 @@ pub struct Across {
     pub quantity: (Quantity, f64),
     /// The heading of a situation's column, of its parameters.
     pub label: fn(&BTreeMap<String, String>) -> String,
-}
-
-/// The plots of a workload on the page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Plot {
-    /// Bars of a pair's time, for each kind of process.
-    Pairs,
-    /// Lines over numbers of threads.
-    Threads,
-    /// How single times were distributed, and the longest of each run.
-    Runs,
 }

@@ -31,7 +31,7 @@ use crate::team::{TeamError, TeamSetting};
 use crate::work::Work;
 
 pub use baseline::{EmptyLock, NO_LOCK, NoLock};
-use face::{Group, Judged, Needs, Plot, Shelf, Table};
+use face::{Group, Judged, Needs, Shelf, Table};
 use kinds::{BarrierWorkload, OnceWorkload, RwWorkload, SemaphoreWorkload};
 pub use notify::{NOTIFY, Notify};
 pub use rwmix::NAME as RWMIX;
@@ -86,8 +86,6 @@ pub struct WorkloadInfo {
     pub shares_data: bool,
     /// Its threads notify others, inside the critical section or after the unlock.
     pub notifies: bool,
-    /// The worst of its results is traced after the measurements.
-    pub traced: bool,
     /// What it reports in every round, beside what all workloads do.
     pub quantities: &'static [Quantity],
     /// What its locks are ranked by.
@@ -96,8 +94,6 @@ pub struct WorkloadInfo {
     pub shelf: Shelf,
     /// Its tables in the terminal.
     pub table: Table,
-    /// Its plots on the page.
-    pub plot: Plot,
     /// Why it is measured on the real machine only; `None` if it can also be computed for another.
     pub only_real: Option<&'static str>,
 }
@@ -117,12 +113,10 @@ impl WorkloadInfo {
         empty: EmptyLock::OneThread,
         shares_data: false,
         notifies: false,
-        traced: false,
         quantities: &[],
         judged: Judged::By(sample::THROUGHPUT),
         shelf: Shelf::Basics,
         table: Table::Quantities { heading: "", columns: &[], note: "" },
-        plot: Plot::Threads,
         only_real: None,
     };
 

@@ -40,7 +40,7 @@ impl Workload for Throughput {
         quantities: &[OPERATION_GAP],
         judged: Judged::By(THROUGHPUT),
         shelf: Shelf::Basics,
-        table: Table::ThreadsByWork(Threads {
+        table: Table::Threads(Threads {
             heading: "million pairs/s by threads",
             quantity: (THROUGHPUT, 1e-6),
             others: 0,

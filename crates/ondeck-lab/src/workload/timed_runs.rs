@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use ondeck_zoo::RawLock;
 
-use super::face::{Group, Judged, Plot, Shelf, Table};
+use super::face::{Group, Judged, Shelf, Table};
 use super::situation::{Extent, Runs};
 use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo};
 use crate::clock::TickScale;
@@ -42,7 +42,6 @@ impl Workload for Wait {
         judged: Judged::By(LONGEST),
         shelf: Shelf::Basics,
         table: Table::Runs { what: "longest waits" },
-        plot: Plot::Runs,
         ..WorkloadInfo::USUAL
     };
 
@@ -119,12 +118,10 @@ impl Workload for Idle {
              `wait` by a second reading of the clock.",
         locks: Group::Runs,
         empty: EmptyLock::OneThread,
-        traced: true,
         quantities: &[RUN, LONGEST],
         judged: Judged::By(LONGEST),
         shelf: Shelf::Basics,
         table: Table::Runs { what: "longest idle times" },
-        plot: Plot::Runs,
         ..WorkloadInfo::USUAL
     };
 

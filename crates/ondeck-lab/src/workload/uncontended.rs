@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use ondeck_zoo::RawLock;
 
-use super::face::{Group, Judged, Plot, Shelf, Table};
+use super::face::{Group, Judged, Shelf, Table};
 use super::situation::Rounds;
 use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo, param};
 use crate::clock::{self, TickScale};
@@ -43,7 +43,6 @@ impl Workload for Uncontended {
         table: Table::Alone {
             heading: "ns for lock + unlock in a multi- and a single-threaded process",
         },
-        plot: Plot::Pairs,
         ..WorkloadInfo::USUAL
     };
 

@@ -40,7 +40,7 @@ fn where_no_thread_is_ever_parked_it_is_said_and_one_thread_is_measured() {
     let results = run::run(&request, &stages, &mut Nobody);
     let [failure] = &results.failures[..] else { panic!("{:?}", results.failures) };
     assert_eq!(
-        (&*failure.kind.word(), failure.lock.as_str(), failure.threads),
+        (&*failure.kind, failure.lock.as_str(), failure.threads),
         ("refused", "spinlock", 3)
     );
     let measured = |lock: &str| -> Vec<usize> {

@@ -12,7 +12,7 @@ mod worse;
 
 use std::collections::BTreeMap;
 
-use ondeck_lab::results::{Better, FailureKind, Metric, Report, Series, SeriesKey, Unit, Word};
+use ondeck_lab::results::{Better, Metric, Report, Series, SeriesKey};
 use ondeck_lab::summary::Spread;
 use serde::Serialize;
 
@@ -69,7 +69,7 @@ pub struct Table {
     /// The metric.
     pub metric: String,
     /// Its unit.
-    pub unit: Word<Unit>,
+    pub unit: String,
     /// Which direction is better.
     pub better: Better,
     /// What the base is: a file or a lock.
@@ -150,7 +150,7 @@ pub struct Lone {
     /// How many threads used it.
     pub threads: usize,
     /// Why it is lacking, if the report that lacks it says so: `deadlock`, ...
-    pub failure: Option<Word<FailureKind>>,
+    pub failure: Option<String>,
 }
 
 /// Compares reports.

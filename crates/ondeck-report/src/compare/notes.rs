@@ -73,8 +73,5 @@ fn settings(one: &Report, other: &Report) -> Vec<(&'static str, String, String)>
         let build = [("libc", report.machine.libc.clone()), ("rustc", report.build.rustc.clone())];
         same::conditions(&report.settings).into_iter().chain(build)
     };
-    let both = of(one).zip(of(other));
-    both.filter(|((_, one), (_, other))| one != other)
-        .map(|((what, one), (_, other))| (what, one, other))
-        .collect()
+    same::differing(of(one), of(other)).collect()
 }

@@ -1,6 +1,6 @@
 //! What got worse: the question of a gate.
 
-use ondeck_lab::results::{Better, Failure, FailureKind, Report, Series, Word};
+use ondeck_lab::results::{Better, Failure, FailureKind, Report, Series};
 
 use super::{Comparison, Row, Table, place};
 
@@ -57,9 +57,9 @@ fn loss(better: Better, row: &Row) -> f64 {
 }
 
 /// Why a report lacks a series, if it knows.
-pub(super) fn failure(report: &Report, series: &Series) -> Option<Word<FailureKind>> {
+pub(super) fn failure(report: &Report, series: &Series) -> Option<String> {
     // A lock that hung is left out of the rest of its run; what the system refuses is refused there.
-    let of_the_system = |failure: &Failure| failure.kind == FailureKind::Refused;
+    let of_the_system = |failure: &Failure| failure.kind == FailureKind::Refused.word();
     let its = report.failures.iter().find(|failure| {
         failure.lock == series.lock
             && (failure.workload == series.workload || !of_the_system(failure))

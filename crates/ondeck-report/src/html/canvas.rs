@@ -60,17 +60,6 @@ pub enum Side {
     End,
 }
 
-/// Where an arrow points to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Toward {
-    /// Up.
-    Up,
-    /// Down.
-    Down,
-    /// To the right.
-    Right,
-}
-
 /// A place in a drawing that has a value to show.
 pub type Spot = ((f64, f64), String);
 
@@ -213,15 +202,10 @@ impl Canvas {
         self.add(&html! { path class=(class) stroke-width=(width) d=(path) {} });
     }
 
-    /// An arrow of ten pixels around its point.
-    pub fn arrow(&mut self, (x, y): (f64, f64), toward: Toward, ink: Ink) {
-        let turned = |along: f64, aside: f64| match toward {
-            Toward::Up => (x + aside, y - along),
-            Toward::Down => (x + aside, y + along),
-            Toward::Right => (x + along, y + aside),
-        };
-        self.line(&[turned(-5.0, 0.0), turned(5.0, 0.0)], ink, 1.5);
-        self.line(&[turned(1.5, -3.5), turned(5.0, 0.0), turned(1.5, 3.5)], ink, 1.5);
+    /// An arrow to the right, of ten pixels around its point.
+    pub fn arrow(&mut self, (x, y): (f64, f64), ink: Ink) {
+        self.line(&[(x - 5.0, y), (x + 5.0, y)], ink, 1.5);
+        self.line(&[(x + 1.5, y - 3.5), (x + 5.0, y), (x + 1.5, y + 3.5)], ink, 1.5);
     }
 
     /// Text at the usual size, centred in height on its point.

@@ -1,25 +1,30 @@
-//! Ridges: how single times were distributed, one row for each lock, on a logarithmic time axis.
+//! How single times were distributed: ridges, one row for each lock, on a logarithmic time axis, and a table.
 
-use maud::Markup;
-use ondeck_lab::results::Distribution;
+use maud::{Markup, html};
+use ondeck_lab::results::{Distribution, Report, Series};
 
-use super::axis::{Axis, Edge};
-use super::canvas::{Canvas, Side, Spot, Toward, Width};
+use super::axis::Axis;
+use super::canvas::{Canvas, Side, Spot, Width};
+use super::figure::{Caption, Span, figure, slug};
 use super::rows::{Frame, Row};
-use super::theme::Ink;
-use crate::numbers::page as number;
+use super::tables::{self, Cell};
+use super::theme::{Ink, Palette};
+use crate::data;
+use crate::numbers::page::{self as number, time};
+
+/// Percentiles in the table.
+const PERCENTILES: [(f64, &str); 4] =
+    [(50.0, "median"), (90.0, "90 %"), (99.0, "99 %"), (99.9, "99.9 %")];
 
 /// A lock and its times.
-pub struct Ridge<'a> {
-    /// The row.
-    pub row: Row,
-    /// The times.
-    pub times: &'a Distribution,
+struct Ridge<'a> {
+    row: Row,
+    times: &'a Distribution,
 }
 
 /// The time below which that share of the times lies, in nanoseconds: as recorded, else from the
 /// histogram.
-pub fn percentile(times: &Distribution, percent: f64) -> Option<f64> {
+fn percentile(times: &Distribution, percent: f64) -> Option<f64> {
     let recorded = times
         .percentiles
         .iter()
@@ -36,8 +41,99 @@ pub fn percentile(times: &Distribution, percent: f64) -> Option<f64> {
     })
 }
 
+/// Figure and table of the single times of a situation, for each number of threads that they were taken with.
+pub fn all(
+    report: &Report,
+    palette: &Palette,
+    workload: &str,
+    params: &str,
+    group: &[&Series],
+) -> Markup {
+    let with: Vec<&Series> =
+        group.iter().copied().filter(|series| series.distribution.is_some()).collect();
+    let of_threads = |threads: usize| {
+        let its = with.iter().filter(|series| series.threads == threads);
+        let times = its.filter_map(|series| Some((*series, series.distribution.as_ref()?)));
+        let mut ordered: Vec<(&Series, &Distribution)> = times.collect();
+        ordered.sort_by_key(|(_, times)| times.max_ns);
+        let s = if threads == 1 { "" } else { "s" };
+        let comma = if params.is_empty() { "" } else { ", " };
+        let words = format!("{threads} thread{s}{comma}{params}");
+        html! {
+            (figure_of(report, palette, workload, &words, &ordered))
+            (table(workload, &words, &ordered))
+        }
+    };
+    html! { @for threads in data::thread_counts(&with) { (of_threads(threads)) } }
+}
+
+/// A figure with the distribution of single times of each lock.
+fn figure_of(
+    report: &Report,
+    palette: &Palette,
+    workload: &str,
+    words: &str,
+    ordered: &[(&Series, &Distribution)],
+) -> Markup {
+    let ridges: Vec<Ridge> = ordered
+        .iter()
+        .filter_map(|(series, times)| {
+            let ink = palette.ink(&series.lock);
+            let row = Row { name: series.lock.clone(), ink };
+            (!times.buckets.is_empty()).then_some(Ridge { row, times })
+        })
+        .collect();
+    if ridges.is_empty() {
+        return html! { p.empty { "No distribution was recorded." } };
+    }
+    let ends = ridges.iter().flat_map(|ridge| {
+        let first = ridge.times.buckets.first().map_or(0, |(bound, _)| *bound);
+        [ridge.times.min_ns.max(first / 2) as f64, first as f64, ridge.times.max_ns as f64]
+    });
+    let title = format!("{workload} time, logarithmic");
+    let axis = Axis::decades(ends, title, number::time_tick);
+    let caption = Caption {
+        id: slug(&format!("fig {workload} distribution {words}")),
+        title: format!("Distribution of {workload} times: {words}"),
+        reading: "Each row shows all times of one lock, from ns to ms on a logarithmic axis; \
+                  further left is better, and the circle, the longest of all, matters most. The \
+                  height is the logarithm of how many times fell there, so that a single outlier \
+                  can be seen beside a million short times. Rows are sorted by the longest."
+            .to_owned(),
+        note: String::new(),
+    };
+    figure(&caption, report.evidence, Span::Full, |width| draw(&ridges, &axis, width))
+}
+
+/// Percentiles of single times, a row for each lock.
+fn table(workload: &str, words: &str, ordered: &[(&Series, &Distribution)]) -> Markup {
+    let mut head: Vec<String> = ["lock", "times taken", "shortest"].map(str::to_owned).to_vec();
+    head.extend(PERCENTILES.iter().map(|(_, name)| (*name).to_owned()));
+    head.push("longest".to_owned());
+    let rows: Vec<(&str, Markup, Vec<Cell>)> = ordered
+        .iter()
+        .map(|(series, times)| {
+            let mut cells = vec![Cell::of(number::count(times.count))];
+            cells.push(time_cell(times.min_ns as f64));
+            for (percent, _) in PERCENTILES {
+                let value = percentile(times, percent);
+                cells.push(value.map_or_else(Cell::none, time_cell));
+            }
+            cells.push(time_cell(times.max_ns as f64));
+            (&*series.lock, tables::lock_name(&series.lock, series.partial), cells)
+        })
+        .collect();
+    let caption = format!("Percentiles of single {workload} times: {words}");
+    tables::table(&caption, None, &head, &rows)
+}
+
+/// A time with its unit, which sorts by its nanoseconds.
+fn time_cell(nanoseconds: f64) -> Cell {
+    Cell { sort: nanoseconds.is_finite().then_some(nanoseconds), ..Cell::of(time(nanoseconds)) }
+}
+
 /// Draws the rows in the order given.
-pub fn draw(ridges: &[Ridge], axis: &Axis, width: Width) -> Markup {
+fn draw(ridges: &[Ridge], axis: &Axis, width: Width) -> Markup {
     let rows: Vec<Row> = ridges.iter().map(|ridge| ridge.row.clone()).collect();
     let tallest = ridges
         .iter()
@@ -73,15 +169,11 @@ fn values(frame: &Frame, times: &Distribution, y: f64) -> Vec<Spot> {
 
 fn one(canvas: &mut Canvas, frame: &Frame, ridge: &Ridge, (floor, rise, tallest): (f64, f64, f64)) {
     let ink = ridge.row.ink;
-    let is_beyond = |time: f64| frame.axis.leaves(time) == Some(Edge::High);
     // Runs of neighbouring bins are one outline; a gap is a gap.
     let mut outline: Vec<(f64, f64)> = Vec::new();
     let mut last_bin = None;
     for (bin, density) in densities(ridge.times) {
         let (from, to) = bin_edges(bin);
-        if is_beyond(from) {
-            continue;
-        }
         let (Some(left), Some(right)) = (frame.across(from), frame.across(to)) else { continue };
         let height = floor - rise * density / tallest.max(f64::MIN_POSITIVE);
         if last_bin.is_none_or(|last| last + 1 != bin) {
@@ -95,23 +187,16 @@ fn one(canvas: &mut Canvas, frame: &Frame, ridge: &Ridge, (floor, rise, tallest)
     close(canvas, &mut outline, floor, ink);
 
     let middle = floor - 5.0;
-    let within = |percent: f64| {
-        let time = percentile(ridge.times, percent).filter(|time| !is_beyond(*time))?;
-        frame.across(time)
-    };
-    if let Some(at) = within(50.0) {
+    let at = |percent: f64| frame.across(percentile(ridge.times, percent)?);
+    if let Some(at) = at(50.0) {
         median_mark(canvas, at, middle);
     }
-    if let Some(at) = within(99.0) {
+    if let Some(at) = at(99.0) {
         canvas.markers(&[(at, middle)], 3, Ink::Text);
     }
     let longest = ridge.times.max_ns as f64;
     if let Some(at) = frame.across(longest) {
-        if is_beyond(longest) {
-            canvas.arrow((at, middle), Toward::Right, Ink::Text);
-        } else {
-            canvas.markers(&[(at, middle)], 4, Ink::Text);
-        }
+        canvas.markers(&[(at, middle)], 4, Ink::Text);
         let text = number::time(longest);
         canvas.text(&text, (at + 9.0, middle), Side::Start, Ink::Text, ridge.row.own());
     }
@@ -187,7 +272,6 @@ fn bin_edges(bin: i64) -> (f64, f64) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::rows::Kind;
     use super::*;
 
     #[test]
@@ -212,30 +296,5 @@ mod tests {
         assert_eq!(percentile(&times, 99.0), Some(128.0));
         let empty = Distribution { percentiles: vec![], buckets: vec![], ..times };
         assert_eq!(percentile(&empty, 50.0), None);
-    }
-
-    #[test]
-    fn a_longest_time_out_of_range_is_an_arrow_with_its_number() {
-        let times = |max_ns: u64| Distribution {
-            what: "wait".to_owned(),
-            count: 100,
-            min_ns: 10,
-            max_ns,
-            percentiles: vec![],
-            buckets: vec![(16, 98), (max_ns, 2)],
-        };
-        let row = |name: &str| Row { name: name.to_owned(), kind: Kind::Lock, ink: Ink::Series(0) };
-        let drawn = |longest: u64| {
-            let (short, long) = (times(1_000), times(longest));
-            let ridges =
-                [Ridge { row: row("a"), times: &short }, Ridge { row: row("b"), times: &long }];
-            let axis = Axis::decades([10.0, 1_000.0].into_iter(), "time", number::time_tick);
-            draw(&ridges, &axis, Width::Narrow).0
-        };
-        let arrow = format!("<polyline class=\"s{}\"", Ink::Text.number());
-        let beyond = drawn(3_000_000_000);
-        assert_eq!(beyond.matches(&arrow).count(), 2, "a shaft and a head");
-        assert!(beyond.contains("3.00 s"));
-        assert!(!drawn(900).contains(&arrow));
     }
 }

@@ -3,8 +3,7 @@
 use maud::{Markup, html};
 use ondeck_lab::results::{CpuTime, Metric, Report};
 
-use super::prose::prose;
-use super::{tables, theme};
+use super::tables;
 use crate::numbers::page as number;
 use crate::{data, glossary};
 
@@ -77,41 +76,35 @@ fn busy(threads: usize) -> String {
 
 /// The table of locks.
 pub fn locks(report: &Report) -> Markup {
-    tables::scrolling(
-        "Facts of the locks",
-        &html! {
-            table.wordy aria-label="Facts of the locks" {
-                thead {
-                    tr {
-                        th scope="col" { "lock" }
-                        th scope="col" { "origin" }
-                        th scope="col" { "a waiter" }
-                        th scope="col" { "which thread is next" }
-                        th.number scope="col" { "bytes" }
-                        th.number scope="col" { "bytes per thread" }
-                        th scope="col" { "unlock touches it afterwards" }
-                        th scope="col" { "teaches" }
-                        th scope="col" { "source" }
-                    }
-                }
-                tbody {
-                    @for row in &report.locks {
-                        tr {
-                            th scope="row" { span class=[theme::is_own(&row.name).then_some("own")] { (row.name) } }
-                            td { (row.origin) }
-                            td { (row.waiting) }
-                            td { (row.fairness) }
-                            td.number { (row.size_bytes) }
-                            td.number { (row.context_bytes) }
-                            td { (if row.touches_after_release { "may" } else { "never" }) }
-                            td.long { (row.teaches) }
-                            td.long { (row.source) }
-                        }
-                    }
+    let head = [
+        ("lock", false),
+        ("origin", false),
+        ("a waiter", false),
+        ("which thread is next", false),
+        ("bytes", true),
+        ("bytes per thread", true),
+        ("unlock touches it afterwards", false),
+        ("teaches", false),
+        ("source", false),
+    ];
+    let rows = html! {
+        tbody {
+            @for row in &report.locks {
+                tr {
+                    th scope="row" { (tables::lock_name(&row.name, false)) }
+                    td { (row.origin) }
+                    td { (row.waiting) }
+                    td { (row.fairness) }
+                    td.number { (row.size_bytes) }
+                    td.number { (row.context_bytes) }
+                    td { (if row.touches_after_release { "may" } else { "never" }) }
+                    td.long { (row.teaches) }
+                    td.long { (row.source) }
                 }
             }
-        },
-    )
+        }
+    };
+    tables::plain("Facts of the locks", "wordy", &head, &rows)
 }
 
 /// The settings and the command for repeating the run.
@@ -121,17 +114,15 @@ pub fn settings(report: &Report) -> Markup {
         ("Evidence", report.simulation().unwrap_or_default()),
         ("Started", report.started.clone()),
         ("Took", number::duration(report.seconds)),
-        ("Extent", settings.extent.to_string()),
+        ("Extent", settings.extent.clone()),
         ("Rounds asked for", settings.rounds.map_or_else(String::new, |rounds| rounds.to_string())),
         ("Length of a round asked for", millis(settings.round_milliseconds)),
         ("Work asked for, ns", settings.work.clone().unwrap_or_default()),
         ("Lines of data asked for", settings.data.clone().unwrap_or_default()),
         ("Stuck after", format!("{} s", number::plain(settings.stall_limit_seconds))),
-        ("Pinning", settings.pinning.to_string()),
-        ("Scheduling policy", settings.policy.to_string()),
+        ("Pinning", settings.pinning.clone()),
+        ("Scheduling policy", settings.policy.clone()),
         ("Time slice", settings.slice.clone().unwrap_or_default()),
-        ("Nice", settings.nice.clone().unwrap_or_default()),
-        ("CPU quota", settings.quota.clone().unwrap_or_default()),
         ("Busy threads beside", busy(settings.background)),
         ("Seed", settings.seed.to_string()),
         ("Schema of the results", report.schema.to_string()),
@@ -150,8 +141,17 @@ pub fn settings(report: &Report) -> Markup {
     }
 }
 
-/// The metrics that appear, and the terms that the page up to here uses.
-pub fn glossary(report: &Report, page: &str) -> Markup {
+/// Markdown of the glossary or of a workload with its `code` as such. Bold words are words like others.
+pub fn prose(text: &str) -> Markup {
+    html! {
+        @for (index, part) in text.split('`').enumerate() {
+            @if index % 2 == 1 { code { (part) } } @else { (part.replace("**", "")) }
+        }
+    }
+}
+
+/// The metrics that appear.
+pub fn glossary(report: &Report) -> Markup {
     let mut metrics: Vec<&Metric> = Vec::new();
     for metric in report.series.iter().flat_map(|series| &series.metrics) {
         if !metrics.iter().any(|other| other.name == metric.name) {
@@ -169,12 +169,6 @@ pub fn glossary(report: &Report, page: &str) -> Markup {
                         }
                         (data::capitalized(data::direction(metric.better))) "."
                     }
-                }
-            }
-            @for term in glossary::used_in(page) {
-                div {
-                    dt { (term.terms.join(", ")) }
-                    dd { (prose(term.definition)) }
                 }
             }
         }

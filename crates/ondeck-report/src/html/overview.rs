@@ -1,4 +1,5 @@
-//! The whole report in one table: the ratio of each lock to the best one, by situation.
+//! What a reader wants to know first: how the locks that people choose between compare, the verdicts that the terminal
+//! prints, and the whole report in one table: the ratio of each lock to the best one, by situation.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +10,9 @@ use ondeck_lab::workload::{NO_LOCK, param};
 use crate::numbers::page as number;
 
 use super::tables;
-use crate::data;
+use crate::answer::{Answer, Row, written};
+use crate::data::{self, capitalized};
+use crate::verdict;
 
 /// The upper end of each shade, as a ratio to the best.
 const SHADES: [f64; 6] = [1.05, 1.5, 2.5, 5.0, 20.0, f64::INFINITY];
@@ -153,4 +156,71 @@ fn standing(columns: &[Column], lock: &str) -> Option<(usize, f64)> {
         columns.iter().filter_map(|column| Some(column.behind.get(lock)?.ln())).collect();
     let mean = logs.iter().sum::<f64>() / logs.len() as f64;
     (!logs.is_empty()).then_some((columns.len() - logs.len(), mean))
+}
+
+/// The table of the answer; nothing where a report has no situation of it.
+pub fn answer(report: &Report) -> Markup {
+    let Some(answer) = Answer::of(report) else { return html! {} };
+    let caption = format!("How many times as fast as {}", answer.reference);
+    let locks = answer.locks.iter().map(|lock| (lock.as_str(), true));
+    let head: Vec<_> =
+        [("situations", false)].into_iter().chain(locks).chain([("leads", false)]).collect();
+    let rows = html! {
+        tbody {
+            @for row in &answer.rows { (line(row, &answer.locks)) }
+            @if let Some((threads, shares)) = &answer.share {
+                tr {
+                    th scope="row" title="short sections" { "share, " (threads) " threads" }
+                    @for share in shares {
+                        td.number { @if let Some(share) = share { (format!("{share:.2}")) } @else { "–" } }
+                    }
+                    td { "1 is even" }
+                }
+            }
+        }
+    };
+    html! {
+        section #answer {
+            h2 { "Which lock is faster here" }
+            (tables::plain(&caption, "", &head, &rows))
+            p.note {
+                "Locks with = between them are not told apart, because their quartiles overlap. The share is that of \
+                 the least served thread, by that of the most served. Point at a number for its quartiles."
+            }
+        }
+    }
+}
+
+fn line(row: &Row, locks: &[String]) -> Markup {
+    html! {
+        tr {
+            th scope="row" title=(row.question.about) { (capitalized(row.question.name)) }
+            @for (place, times) in row.times.iter().enumerate() {
+                @if let Some(times) = times {
+                    td.number title=(format!("{} to {}", written(times.low), written(times.high))) {
+                        @if row.leaders.contains(&place) { strong { (written(times.median)) } }
+                        @else { (written(times.median)) }
+                    }
+                } @else { td.number { "–" } }
+            }
+            td { (row.leaders_in_words(locks)) }
+        }
+    }
+}
+
+/// A line for each workload, to be opened.
+pub fn verdicts(report: &Report) -> Markup {
+    let verdicts = verdict::verdicts(report);
+    html! {
+        @if !verdicts.is_empty() {
+            details #verdicts {
+                summary { "Verdicts by workload" }
+                dl.glance {
+                    @for verdict in &verdicts {
+                        div { dt { (capitalized(&verdict.situation)) } dd { (verdict.judgement) } }
+                    }
+                }
+            }
+        }
+    }
 }

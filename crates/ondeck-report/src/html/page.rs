@@ -3,16 +3,13 @@
 use base64::prelude::{BASE64_STANDARD, Engine};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use ondeck_lab::results::{Failure, Report};
-use ondeck_lab::workload::{self, face::Plot};
 use sha2::{Digest, Sha256};
 
 use crate::numbers::page as number;
 
 use super::figure::{slug, tag};
-use super::prose::{prose, without_tags};
 use super::theme::{self, Palette};
-use super::uncontended;
-use super::{baselines, costs, facts, generic, glance, latency, like, overview, tools};
+use super::{costs, facts, overview, tools, workload};
 use crate::data;
 
 const SCRIPT: &str = include_str!("page.js");
@@ -66,8 +63,8 @@ pub fn document(report: &Report) -> Markup {
                 main {
                     (failures(report))
                     (warnings(report))
-                    (glance::answer(report))
-                    (glance::lines(report))
+                    (overview::answer(report))
+                    (overview::verdicts(report))
                     nav aria-label="Sections" {
                         ul {
                             @for section in &sections {
@@ -106,23 +103,15 @@ fn sections(report: &Report, palette: &Palette) -> Vec<Section> {
         }
         sections.push(Section { id: unique, title, body });
     };
-    for (id, title, body) in like::sections(report) {
-        add(&id, title, body);
-    }
     let overview = overview::table(report);
     if !overview.0.is_empty() {
         add("overview", "Overview".to_owned(), overview);
     }
     for workload in data::workloads(report) {
-        let body = match workload::named(workload).map(|known| known.plot) {
-            Some(Plot::Pairs) => uncontended::section(report, palette, workload),
-            Some(Plot::Runs) => latency::section(report, palette, workload),
-            Some(Plot::Threads) | None => generic::section(report, palette, workload),
-        };
         let body = html! {
-            (body)
+            (workload::section(report, palette, workload))
             @if let Some(limits) = data::cannot_show(workload) {
-                p.note { strong { "What this does not show: " } (prose(limits)) }
+                p.note { strong { "What this does not show: " } (facts::prose(limits)) }
             }
         };
         add(&format!("workload-{}", slug(workload)), data::title(workload), body);
@@ -131,16 +120,14 @@ fn sections(report: &Report, palette: &Palette) -> Vec<Section> {
         add("costs", "Costs of the machine".to_owned(), costs::section(report));
     }
     if !report.baselines.is_empty() {
-        add("harness", "The harness's own part".to_owned(), baselines::section(report));
+        add("harness", "The harness's own part".to_owned(), costs::harness(report));
     }
     if !report.locks.is_empty() {
         add("locks", "The locks".to_owned(), facts::locks(report));
     }
     add("machine", "Machine and build".to_owned(), facts::machine(report));
     add("settings", "How it was run".to_owned(), facts::settings(report));
-    let text: String = sections.iter().map(|section| without_tags(&section.body.0)).collect();
-    let words = facts::glossary(report, &text);
-    sections.push(Section { id: "glossary".to_owned(), title: "Words".to_owned(), body: words });
+    add("glossary", "Metrics".to_owned(), facts::glossary(report));
     sections
 }
 
@@ -202,7 +189,7 @@ fn warnings(report: &Report) -> Markup {
 }
 
 fn failed(failure: &Failure) -> Markup {
-    let kind = data::capitalized(&failure.kind.word().replace('_', " "));
+    let kind = data::capitalized(&failure.kind.replace('_', " "));
     html! {
         aside.box.failure {
             h2 { (kind) ": " (failure.lock) ", " (failure.workload) " at " (failure.threads) " threads" }

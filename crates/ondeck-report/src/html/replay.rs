@@ -3,9 +3,11 @@
 use maud::{Markup, html};
 
 use super::axis::Axis;
-use super::canvas::{Canvas, Side, Width, draw};
+use super::canvas::Width;
 use super::frame::Still;
-use super::theme::Ink;
+use super::line::{self, Point};
+use super::lines::{self, Landmark};
+use super::theme::{COLOURED, Ink};
 use crate::numbers::page;
 
 /// What the page shows.
@@ -56,6 +58,11 @@ pub fn render(it: &Page) -> String {
                     div.narrow { (plot(it, Width::Narrow)) }
                 }
             }
+            @for line in &it.lines {
+                @if let Some((threads, lock)) = &line.saturation {
+                    p { (line.name) ": " (lock) " saturates at " (threads) " threads." }
+                }
+            }
             @for line in &it.lines { (table(line)) }
             p { code { (it.command) } }
         },
@@ -89,59 +96,30 @@ fn table(line: &Line) -> Markup {
 }
 
 fn plot(it: &Page, width: Width) -> Markup {
-    const HEIGHT: f64 = 380.0;
-    const TOP: f64 = 24.0;
-    const LEFT: f64 = 60.0;
-    const BOTTOM: f64 = 330.0;
-    let right = width.pixels() - if width == Width::Wide { 200.0 } else { 20.0 };
     let points = || it.lines.iter().flat_map(|line| &line.points);
-    let counts: Vec<usize> = points().map(|point| point.0).collect();
-    let across = Axis::doublings(&counts, "threads");
-    let up = Axis::from_zero(points().map(|point| point.1), "a second").written(page::rate_tick);
-    let place = |threads: usize, rate: f64| {
-        let x = LEFT + across.at(threads as f64).unwrap_or(0.0) * (right - LEFT);
-        (x, BOTTOM - up.at(rate).unwrap_or(0.0) * (BOTTOM - TOP))
-    };
-    draw(width, HEIGHT + 17.0 * it.lines.len() as f64, |canvas| {
-        for (part, words) in up.ticks(6) {
-            let y = BOTTOM - part * (BOTTOM - TOP);
-            canvas.line(&[(LEFT, y), (right, y)], Ink::Grid, 1.0);
-            canvas.text(&words, (LEFT - 6.0, y + 4.0), Side::End, Ink::Muted, false);
-        }
-        named(canvas, it, &place, (TOP, BOTTOM));
-        for (number, line) in it.lines.iter().enumerate() {
-            let ink = Ink::Series(number % super::theme::COLOURED);
-            let way: Vec<_> = line.points.iter().map(|point| place(point.0, point.1)).collect();
-            canvas.dashed(&way, ink, 2.5, ink.dash());
-            canvas.markers(&way, ink.shape(), ink);
-            let y = HEIGHT + 17.0 * number as f64;
-            canvas.dashed(&[(LEFT, y - 4.0), (LEFT + 26.0, y - 4.0)], ink, 2.5, ink.dash());
-            let words = match &line.saturation {
-                Some((threads, lock)) => format!("{}: {lock} saturates at {threads}", line.name),
-                None => line.name.clone(),
-            };
-            canvas.text(&words, (LEFT + 34.0, y), Side::Start, Ink::Text, false);
-        }
-    })
-}
-
-/// The vertical lines of the numbers of threads, with their names.
-fn named(
-    canvas: &mut Canvas,
-    it: &Page,
-    place: &impl Fn(usize, f64) -> (f64, f64),
-    (top, bottom): (f64, f64),
-) {
-    let mut counts: Vec<usize> =
-        it.lines.iter().flat_map(|line| &line.points).map(|point| point.0).collect();
+    let mut counts: Vec<usize> = points().map(|point| point.0).collect();
     counts.sort_unstable();
     counts.dedup();
-    for threads in counts {
-        let x = place(threads, 0.0).0;
-        canvas.line(&[(x, top), (x, bottom)], Ink::Grid, 1.0);
-        canvas.text(&threads.to_string(), (x, bottom + 16.0), Side::Middle, Ink::Muted, false);
-        if let Some((_, name)) = it.names.iter().find(|(count, _)| *count == threads) {
-            canvas.text(name, (x, bottom + 32.0), Side::Middle, Ink::Text, true);
+    let across = Axis::doublings(&counts, "threads");
+    let up = Axis::from_zero(points().map(|point| point.1), "a second").written(page::rate_tick);
+    let line = |(number, line): (usize, &Line)| {
+        let point = |(threads, rate, _): &(usize, f64, Vec<String>)| Point {
+            x: *threads as f64,
+            y: *rate,
+            quartiles: (*rate, *rate),
+            words: format!("{} at {threads} threads", page::rate_tick(*rate)),
+        };
+        line::Line {
+            name: line.name.clone(),
+            ink: Ink::Series(number % COLOURED),
+            quiet: false,
+            points: line.points.iter().map(point).collect(),
         }
-    }
+    };
+    let lines: Vec<line::Line> = it.lines.iter().enumerate().map(line).collect();
+    let named =
+        |(threads, name): &(usize, String)| Landmark { x: *threads as f64, name: name.clone() };
+    let landmarks: Vec<Landmark> =
+        it.names.iter().filter(|(threads, _)| counts.contains(threads)).map(named).collect();
+    lines::draw(&lines, &across, &up, &landmarks, width)
 }

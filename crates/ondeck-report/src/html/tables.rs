@@ -5,7 +5,7 @@ use ondeck_lab::results::{Better, Metric, Series};
 
 use super::theme;
 use crate::data::{self, Shown};
-use crate::numbers::page::{self as number, NONE};
+use crate::numbers::page::NONE;
 
 /// A cell of numbers.
 #[derive(Clone, Debug, Default)]
@@ -68,6 +68,25 @@ pub fn table(
             }
         }))
     }
+}
+
+/// A table of this page's own kind, of columns with their titles, which may be of numbers, and of `tbody` elements.
+pub fn plain(caption: &str, class: &str, head: &[(&str, bool)], rows: &Markup) -> Markup {
+    scrolling(
+        caption,
+        &html! {
+            table class=[(!class.is_empty()).then_some(class)] aria-label=(caption) {
+                thead {
+                    tr {
+                        @for (title, is_number) in head {
+                            th class=[is_number.then_some("number")] scope="col" { (title) }
+                        }
+                    }
+                }
+                (rows)
+            }
+        },
+    )
 }
 
 /// A table under its title, in a box that scrolls when the page is narrower than the table.
@@ -170,46 +189,4 @@ pub fn facts(rows: &[(&str, String)]) -> Markup {
             }
         }
     }
-}
-
-/// The metrics of some series in one table: a row for each series, a column for each metric.
-pub fn all_metrics(caption: &str, series: &[&Series]) -> Markup {
-    let mut columns: Vec<&Metric> = Vec::new();
-    for metric in series.iter().flat_map(|series| &series.metrics) {
-        if !columns.iter().any(|known| known.name == metric.name) {
-            columns.push(metric);
-        }
-    }
-    let shown: Vec<Shown> = columns
-        .iter()
-        .map(|column| {
-            let values = series.iter().filter_map(|series| series.metric(&column.name));
-            Shown::new(&column.unit, values.map(|metric| metric.median))
-        })
-        .collect();
-    let mut head = vec!["lock".to_owned(), "threads".to_owned()];
-    head.extend(
-        columns
-            .iter()
-            .zip(&shown)
-            .map(|(column, shown)| format!("{}, {}", data::metric_title(&column.name), shown.unit)),
-    );
-    head.push("rounds".to_owned());
-    let rows: Vec<(&str, Markup, Vec<Cell>)> = series
-        .iter()
-        .map(|series| {
-            let mut cells = vec![Cell::of(series.threads.to_string())];
-            for (column, shown) in columns.iter().zip(&shown) {
-                cells.push(series.metric(&column.name).map_or_else(Cell::none, |metric| Cell {
-                    text: shown.text(metric.median),
-                    spread: quartiles(metric, shown),
-                    ..Cell::default()
-                }));
-            }
-            let rounds = series.metrics.iter().map(|metric| metric.n).max().unwrap_or(0);
-            cells.push(Cell::of(number::count(rounds as u64)));
-            (&*series.lock, lock_name(&series.lock, series.partial), cells)
-        })
-        .collect();
-    table(caption, None, &head, &rows)
 }

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use ondeck_lab::results::{Better, Origin, Report};
+use ondeck_lab::results::{Origin, Report};
 use ondeck_lab::workload::NO_LOCK;
 
 use crate::data;
@@ -141,40 +141,20 @@ pub struct Palette {
 }
 
 impl Palette {
-    /// Gives every lock of a report its slot: first this project's own, then peers, then the rest,
-    /// each in the order of their mean rank.
+    /// Gives every lock of a report its slot: first this project's own, then peers, then the rest, each in the order
+    /// of the series.
     pub fn new(report: &Report) -> Self {
-        let ranks = mean_ranks(report);
-        let rank = |name: &String| ranks.get(name).copied().unwrap_or(2.0);
-        let origin = |name: &String| {
-            report.locks.iter().find(|row| row.name == *name).map(|row| &row.origin)
-        };
-        let mut order: Vec<String> = data::grouped(&report.series, |series| series.lock.clone())
-            .into_iter()
-            .map(|(name, _)| name)
-            .collect();
-        // The first colour stays with the first of this project's own locks, whatever its rank.
-        let key = |name: &String| if is_own(name) { -1.0 } else { rank(name) };
-        order.sort_by(|a, b| key(a).total_cmp(&key(b)).then_with(|| a.cmp(b)));
-        let mut chosen: Vec<String> = Vec::new();
-        let mut take = |most: usize, wanted: &dyn Fn(&String) -> bool| {
-            let mut taken = 0;
-            for name in &order {
-                if taken < most && wanted(name) && !chosen.contains(name) {
-                    chosen.push(name.clone());
-                    taken += 1;
-                }
-            }
-        };
-        let competes = |name: &String| name != NO_LOCK;
-        take(4, &|name| is_own(name));
-        take(4, &|name| {
-            competes(name) && origin(name).is_some_and(|origin| *origin == Origin::Peer)
+        let peer = Origin::Peer.to_string();
+        let is_peer =
+            |name: &str| report.locks.iter().any(|row| row.name == name && row.origin == peer);
+        let mut locks = data::locks(&report.series.iter().collect::<Vec<_>>());
+        locks.sort_by_key(|name| match *name {
+            own if is_own(own) => 0,
+            NO_LOCK => 3,
+            other => 2 - u8::from(is_peer(other)),
         });
-        take(usize::MAX, &competes);
-        take(usize::MAX, &|_| true);
-        let slots = chosen.into_iter().enumerate().map(|(slot, name)| (name, slot)).collect();
-        Palette { slots }
+        let slots = locks.into_iter().enumerate().map(|(slot, name)| (name.to_owned(), slot));
+        Palette { slots: slots.collect() }
     }
 
     /// The slot of a lock; the one after the last for a lock that the report does not have.
@@ -201,34 +181,6 @@ pub fn is_own(lock: &str) -> bool {
     lock.starts_with("ondeck")
 }
 
-/// For each lock the mean of its relative ranks (0 is best) over everything it took part in, and up
-/// to 1 more for what it did not: a colour is for a lock that is in most figures.
-fn mean_ranks(report: &Report) -> BTreeMap<String, f64> {
-    let mut sums: BTreeMap<String, (f64, f64)> = BTreeMap::new();
-    let groups = data::grouped(&report.series, |series| {
-        (series.workload.clone(), series.params_word(), series.threads)
-    });
-    let all = groups.len() as f64;
-    for (_, group) in groups {
-        let mut scores: Vec<(&str, f64)> = group
-            .iter()
-            .filter_map(|series| {
-                let metric = data::main_metric(series)?;
-                let sign = if metric.better == Better::Higher { -1.0 } else { 1.0 };
-                metric.median.is_finite().then(|| (&*series.lock, sign * metric.median))
-            })
-            .collect();
-        scores.sort_by(|a, b| a.1.total_cmp(&b.1));
-        let count = scores.len() as f64;
-        for (place, (lock, _)) in scores.into_iter().enumerate() {
-            let sum = sums.entry(lock.to_owned()).or_default();
-            sum.0 += place as f64 / count;
-            sum.1 += 1.0;
-        }
-    }
-    sums.into_iter().map(|(lock, (sum, count))| (lock, sum / count + 1.0 - count / all)).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -239,35 +191,6 @@ mod tests {
         for slot in 0..40 {
             let ink = Ink::Series(slot);
             assert!(seen.insert((ink.number(), ink.dash())), "slot {slot} looks like another");
-        }
-    }
-
-    /// Luminance as the Web Content Accessibility Guidelines define it.
-    fn luminance(colour: [u8; 3]) -> f64 {
-        let [red, green, blue] = colour.map(|part| {
-            let part = f64::from(part) / 255.0;
-            if part <= 0.04045 { part / 12.92 } else { ((part + 0.055) / 1.055).powf(2.4) }
-        });
-        0.2126 * red + 0.7152 * green + 0.0722 * blue
-    }
-
-    #[test]
-    fn inks_stand_out_from_either_page() {
-        let contrast = |one: [u8; 3], other: [u8; 3]| {
-            let (one, other) = (luminance(one), luminance(other));
-            (one.max(other) + 0.05) / (one.min(other) + 0.05)
-        };
-        let paper = &TONES[Ink::Paper.number()];
-        for tone in &TONES {
-            // The guidelines' bounds for text and for what must be seen in a drawing.
-            let least = match tone.ink {
-                Ink::Text | Ink::Muted => 4.5,
-                Ink::Series(_) | Ink::Plain => 3.0,
-                _ => continue,
-            };
-            let light = contrast(tone.light, paper.light);
-            let dark = contrast(tone.dark, paper.dark);
-            assert!(light >= least && dark >= least, "{:?}: {light:.1}, {dark:.1}", tone.ink);
         }
     }
 }

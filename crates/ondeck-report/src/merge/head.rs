@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ondeck_lab::pure_work::{Cores, PureWork};
-use ondeck_lab::results::{Baseline, IdleTimeline, Report, Run, Settings, Simulated, Warning};
+use ondeck_lab::results::{Baseline, Report, Run, Settings, Simulated, Warning};
 use ondeck_lab::warnings::CORES;
 
 use super::{Apart, MISSING_SHARDS};
@@ -24,7 +24,6 @@ fn runs(input: &Input) -> Vec<Run> {
         command: report.settings.command.clone(),
         commit: report.build.commit.clone(),
         shard: report.settings.shard,
-        machine: None,
         pure_work: report.machine.pure_work,
     }]
 }
@@ -53,70 +52,32 @@ pub(super) fn same_settings(inputs: &[Input]) -> Result<(), Apart> {
     for other in others {
         let mine = same::conditions(&first.report.settings);
         let its = same::conditions(&other.report.settings);
-        for ((what, one), (_, another)) in mine.into_iter().zip(its) {
-            if one != another {
-                return Err(Apart::Settings {
-                    one: first.name.clone(),
-                    other: other.name.clone(),
-                    what: what.to_owned(),
-                    first: one,
-                    second: another,
-                });
-            }
+        if let Some((what, mine, its)) = same::differing(mine, its).next() {
+            return Err(Apart::Settings {
+                one: first.name.clone(),
+                other: other.name.clone(),
+                what: what.to_owned(),
+                first: mine,
+                second: its,
+            });
         }
     }
     Ok(())
 }
 
-/// What to call the machine of each report: the facts by which they differ. `None` for each if it
-/// is one machine.
-pub(super) fn machines(inputs: &[Input]) -> Vec<Option<String>> {
-    let facts: Vec<_> = inputs.iter().map(|input| same::facts(&input.report)).collect();
-    let Some(first) = facts.first() else { return Vec::new() };
-    let differing: Vec<usize> = (0..first.len())
-        .filter(|&fact| facts.iter().any(|facts| facts[fact].1 != first[fact].1))
-        .collect();
-    let label = |facts: &[(&'static str, String)]| {
-        let words: Vec<String> = differing
-            .iter()
-            .map(|&fact| match &facts[fact] {
-                (what @ ("cpus" | "usable_cpus"), count) => format!("{count} {what}"),
-                (_, word) => word.clone(),
-            })
-            .collect();
-        (!words.is_empty()).then(|| words.join(", "))
-    };
-    facts.iter().map(|facts| label(facts)).collect()
-}
-
 /// Everything but the series.
-pub(super) fn of(
-    first: &Report,
-    inputs: &[Input],
-    labels: &[Option<String>],
-    command: &str,
-) -> Report {
+pub(super) fn of(first: &Report, inputs: &[Input], command: &str) -> Report {
     let reports = || inputs.iter().map(|input| &input.report);
-    let mut all = Vec::new();
-    for (input, label) in inputs.iter().zip(labels) {
-        for run in runs(input) {
-            all.push(Run { machine: run.machine.clone().or_else(|| label.clone()), ..run });
-        }
-    }
+    let all: Vec<Run> = inputs.iter().flat_map(runs).collect();
     let mut warnings = Vec::new();
     let mut failures = Vec::new();
     let mut locks = Vec::new();
     let mut known = BTreeSet::new();
     let mut baselines: Vec<Baseline> = Vec::new();
-    let mut idle_timelines: Vec<IdleTimeline> = Vec::new();
     for report in reports() {
         add_new(&mut warnings, &report.warnings);
         add_new(&mut failures, &report.failures);
         locks.extend(report.locks.iter().filter(|row| known.insert(&row.name)).cloned());
-        for timeline in report.idle_timelines.iter().filter(|_| labels.iter().all(Option::is_none))
-        {
-            keep_the_worse(&mut idle_timelines, timeline);
-        }
         for baseline in &report.baselines {
             // They have no samples that could be put together: the first counts.
             if !baselines.iter().any(|other| other.key() == baseline.key()) {
@@ -130,16 +91,6 @@ pub(super) fn of(
     if let Some(missing) = missing_shards(&all) {
         partial = true;
         add_new(&mut warnings, &[missing]);
-    }
-    if labels.iter().any(Option::is_some) {
-        add_new(
-            &mut warnings,
-            &[warning(
-                "machines",
-                "series of several machines are in this report; its head describes the first only",
-                "see the parameter `machine` of each series",
-            )],
-        );
     }
     if let Some(message) = other_cores(&all) {
         let fix = "merge runs of one kind; the report has `pure_work` of each of its `runs`";
@@ -169,7 +120,6 @@ pub(super) fn of(
             .map(|report| report.cpu_time)
             .reduce(|one, more| Some(one?.plus(more?)))
             .flatten(),
-        idle_timelines,
         // As for baselines, the first counts.
         simulated: simulated(inputs),
         costs: reports()
@@ -199,19 +149,17 @@ fn add_new<T: Clone + PartialEq>(to: &mut Vec<T>, from: &[T]) {
     }
 }
 
-/// Whether two CPUs of a machine were two cores in some of its runs and not in others.
+/// Whether two CPUs of the machine were two cores in some of its runs and not in others.
 fn other_cores(runs: &[Run]) -> Option<String> {
-    let mut of_machine: BTreeMap<_, BTreeSet<Cores>> = BTreeMap::new();
-    for run in runs {
-        let cores = run.pure_work.iter().flat_map(PureWork::cores);
-        of_machine.entry(&run.machine).or_default().extend(cores);
-    }
-    let several = of_machine.into_values().find(|cores| cores.len() > 1)?;
-    let words: Vec<_> = several.into_iter().map(Cores::word).collect();
-    Some(format!(
-        "two CPUs were not the same in all of these runs: {}; a median over them says nothing of any",
-        words.join(", ")
-    ))
+    let work = runs.iter().filter_map(|run| run.pure_work.as_ref());
+    let cores: BTreeSet<Cores> = work.flat_map(PureWork::cores).collect();
+    let words: Vec<_> = cores.into_iter().map(Cores::word).collect();
+    (words.len() > 1).then(|| {
+        format!(
+            "two CPUs were not the same in all of these runs: {}; a median over them says nothing of any",
+            words.join(", ")
+        )
+    })
 }
 
 /// The shards that are missing, for each number of parts that the campaign was cut into.
@@ -240,15 +188,4 @@ const MOST_NAMED: usize = 10;
 
 fn warning(code: &str, message: &str, fix: &str) -> Warning {
     Warning { code: code.to_owned(), message: message.to_owned(), fix: fix.to_owned() }
-}
-
-/// Adds the worst idle of a lock, unless there is a longer one.
-fn keep_the_worse(all: &mut Vec<IdleTimeline>, more: &IdleTimeline) {
-    let length = |one: &IdleTimeline| one.episode.to.saturating_sub(one.episode.from);
-    let same = |one: &&mut IdleTimeline| (&one.lock, one.threads) == (&more.lock, more.threads);
-    match all.iter_mut().find(same) {
-        Some(one) if length(one) < length(more) => *one = more.clone(),
-        Some(_) => {}
-        None => all.push(more.clone()),
-    }
 }

@@ -15,9 +15,6 @@ use ondeck_lab::summary::Spread;
 use crate::compare::Input;
 use crate::same;
 
-/// The parameter that distinguishes machines.
-pub const MACHINE: &str = "machine";
-
 /// The code of the warning that shards of a campaign are missing.
 pub const MISSING_SHARDS: &str = "shards";
 
@@ -28,10 +25,7 @@ pub enum Apart {
     #[error("no report to merge; name some")]
     Nothing,
     /// They are of different machines, and the user did not say that this is meant.
-    #[error(
-        "{one} and {other} are of different machines: {differences}; give --across-machines if that \
-         is meant"
-    )]
+    #[error("{one} and {other} are of different machines: {differences}")]
     Machines {
         /// A file.
         one: String,
@@ -77,56 +71,51 @@ pub enum Apart {
 pub fn of_one_machine(inputs: &[Input]) -> Result<(), Apart> {
     let Some((first, others)) = inputs.split_first() else { return Ok(()) };
     for other in others {
-        let differences = same::differences(&first.report, &other.report);
+        let differences: Vec<String> =
+            same::differing(same::facts(&first.report), same::facts(&other.report))
+                .map(|(what, one, other)| format!("{what} `{one}` and `{other}`"))
+                .collect();
         if !differences.is_empty() {
             return Err(Apart::Machines {
                 one: first.name.clone(),
                 other: other.name.clone(),
-                differences: same::in_words(&differences),
+                differences: differences.join(", "),
             });
         }
     }
     Ok(())
 }
 
-/// Merges reports into one. Across machines each series gets the parameter [`MACHINE`], so that
-/// samples of different machines stay apart; `command` is what the report says it came about by.
+/// Merges reports into one; `command` is what the report says it came about by.
 ///
 /// # Errors
 ///
 /// [`Apart`] if they do not go together.
-pub fn merge(inputs: &[Input], across_machines: bool, command: &str) -> Result<Report, Apart> {
+pub fn merge(inputs: &[Input], command: &str) -> Result<Report, Apart> {
     let Some(first) = inputs.first() else { return Err(Apart::Nothing) };
-    if !across_machines {
-        of_one_machine(inputs)?;
-    }
+    of_one_machine(inputs)?;
     head::no_run_twice(inputs)?;
     head::same_settings(inputs)?;
-    let labels = head::machines(inputs);
     let mut series: Vec<(&Input, Series)> = Vec::new();
     let mut places = BTreeMap::new();
-    for (input, label) in inputs.iter().zip(&labels) {
+    for input in inputs {
         for one in &input.report.series {
-            let mut one = one.clone();
-            if let Some(label) = label {
-                one.params.entry(MACHINE.to_owned()).or_insert_with(|| label.clone());
-            }
             let (workload, lock) = (one.workload.clone(), one.lock.clone());
             match places.entry((workload, lock, one.threads, one.params.clone())) {
                 Entry::Occupied(place) => {
                     let (from, other): &mut (&Input, Series) = &mut series[*place.get()];
-                    add(from, other, input, &one)?;
+                    add(from, other, input, one)?;
                 }
                 Entry::Vacant(place) => {
                     place.insert(series.len());
-                    series.push((input, one));
+                    series.push((input, one.clone()));
                 }
             }
         }
     }
     let mut series: Vec<Series> = series.into_iter().map(|(_, series)| series).collect();
     series.iter_mut().flat_map(|series| &mut series.metrics).for_each(summarize);
-    Ok(Report { series, ..head::of(&first.report, inputs, &labels, command) })
+    Ok(Report { series, ..head::of(&first.report, inputs, command) })
 }
 
 fn add(from: &Input, series: &mut Series, input: &Input, other: &Series) -> Result<(), Apart> {

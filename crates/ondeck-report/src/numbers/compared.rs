@@ -1,12 +1,12 @@
 //! Numbers of comparisons and advice: three significant digits with the unit or a prefix.
 
-use ondeck_lab::results::{Unit, Word};
+use ondeck_lab::results::Unit;
 
 use super::{prefix, three_digits, time_unit};
 
 /// With the prefix that leaves at most three digits before the point; times in their own units.
-pub fn in_unit(value: f64, unit: &Word<Unit>) -> String {
-    let (value, (scale, unit)) = match unit.known().and_then(|unit| unit.nanoseconds()) {
+pub fn in_unit(value: f64, unit: &str) -> String {
+    let (value, (scale, unit)) = match Unit::of(unit).and_then(Unit::nanoseconds) {
         Some(length) => (value * length, time_unit(value * length)),
         None => (value, prefix(value)),
     };
@@ -46,7 +46,7 @@ mod tests {
             (0.551, "ratio", "0.55"),
             (0.000_02, "1/op", "2e-5"),
         ] {
-            assert_eq!(in_unit(value, &unit.into()), shown);
+            assert_eq!(in_unit(value, unit), shown);
         }
         assert_eq!(factor(0.951_2), "0.951");
         assert_eq!(factor(12.345), "12.3");

@@ -1,29 +1,24 @@
 //! Tables for a terminal: the sources' own, at most 80 columns wide.
 
-mod across;
-mod alone;
 mod answer;
-mod like;
-mod patterns;
-mod quantities;
-mod runs;
-mod situations;
-mod threads;
+mod kinds;
 
 use std::fmt::Write;
 
 use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table as Grid, TableStyle};
-use ondeck_lab::results::{Baseline, Cost, LockRow, Report, Series};
-use ondeck_lab::workload::face::{Shown, Table, Threads};
-use ondeck_lab::workload::{WORKLOADS, WorkloadInfo, param};
+use ondeck_lab::plan::{conditions_of, is_condition};
+use ondeck_lab::results::{Baseline, Cost, LockRow, Report, Series, Unit};
+use ondeck_lab::workload::face::{Shown, Table};
+use ondeck_lab::workload::{WORKLOADS, WorkloadInfo};
 
 use crate::numbers::terminal::{
     count, millions, milliseconds, ratio, significant, thousands, time,
 };
 
+use crate::data::{grouped, params_in_brief};
+use crate::verdict;
+
 pub use answer::render as answer;
-pub use like::render as like;
-use situations::{by_threads, situations};
 
 /// Every table of the report, one below the other, with a heading each; above them that it is simulated, if it is. `colour` allows escape
 /// sequences for a terminal.
@@ -46,11 +41,11 @@ pub fn locks(rows: &[LockRow], colour: bool) -> String {
     for row in rows {
         table.add_row([
             row.name.clone(),
-            row.waiting.to_string(),
-            row.fairness.to_string(),
+            row.waiting.clone(),
+            row.fairness.clone(),
             row.size_bytes.to_string(),
             row.context_bytes.to_string(),
-            row.origin.to_string(),
+            row.origin.clone(),
         ]);
     }
     right_align(&mut table, &[3, 4]);
@@ -85,14 +80,14 @@ pub fn costs(costs: &[Cost], colour: bool) -> String {
     let mut table = new_table(&["", "operation", "ns", "p25", "p75"], colour);
     let mut group = None;
     for cost in costs {
-        let shown = if group == Some(&cost.group) { "".into() } else { cost.group.word() };
+        let shown = if group == Some(&cost.group) { "" } else { &*cost.group };
         group = Some(&cost.group);
         match &cost.refused {
             Some(reason) => {
-                table.add_row([&shown, &*cost.operation, "refused", "", ""]).add_row(["", reason])
+                table.add_row([shown, &*cost.operation, "refused", "", ""]).add_row(["", reason])
             }
             None => table.add_row([
-                shown.into_owned(),
+                shown.to_owned(),
                 cost.operation.clone(),
                 significant(cost.median),
                 significant(cost.p25),
@@ -107,8 +102,8 @@ pub fn costs(costs: &[Cost], colour: bool) -> String {
 fn tables(report: &Report, colour: bool) -> Vec<(String, String)> {
     let mut tables = Vec::new();
     // The tables of single workloads have no room for the differences between conditions.
-    if across::compares(report) {
-        tables.extend(across::conditions(report, colour));
+    if compares(report) {
+        tables.extend(conditions(report, colour));
     } else {
         tables.extend(by_workload(report, colour));
     }
@@ -144,32 +139,38 @@ fn of_workload(
 ) -> Vec<(String, String)> {
     match workload.table {
         Table::Alone { heading } => {
-            vec![(heading.to_owned(), alone::table(series, locks, colour))]
+            vec![(heading.to_owned(), kinds::alone(series, locks, colour))]
         }
-        Table::Threads(layout) => situations(workload, series, false)
-            .into_iter()
-            .map(|(situation, series)| {
-                let heading = format!("{}{situation}", layout.heading);
-                (heading, threads::table(&series, &layout, colour))
-            })
-            .collect(),
-        Table::ThreadsByWork(layout) => by_work(series, &layout, colour),
-        Table::Quantities { heading, columns, note } => situations(workload, series, true)
-            .into_iter()
-            .map(|(situation, series)| {
-                let table = quantities::table(&series, columns, colour);
-                let table = if note.is_empty() { table } else { format!("{table}\n{note}") };
-                (heading.replace("{}", &situation), table)
-            })
-            .collect(),
+        Table::Threads(layout) => {
+            grouped(series.iter().copied(), |one| params_in_brief(&one.params))
+                .into_iter()
+                .map(|(params, series)| {
+                    let comma = if params.is_empty() { "" } else { ", " };
+                    let heading = format!("{}{comma}{params}", layout.heading);
+                    (heading, kinds::threads(&series, &layout, colour))
+                })
+                .collect()
+        }
+        Table::Quantities { heading, columns, note } => {
+            grouped(series.iter().copied(), |one| (one.threads, params_in_brief(&one.params)))
+                .into_iter()
+                .map(|((threads, params), series)| {
+                    let comma = if params.is_empty() { "" } else { ", " };
+                    let situation = format!("{threads} threads{comma}{params}");
+                    let table = kinds::quantities(&series, columns, colour);
+                    let table = if note.is_empty() { table } else { format!("{table}\n{note}") };
+                    (heading.replace("{}", &situation), table)
+                })
+                .collect()
+        }
         Table::Runs { what } => by_threads(series)
             .into_iter()
             .map(|(threads, series)| {
                 let heading = format!("average run, four {what} of all runs; {threads} threads");
-                (heading, runs::table(&series, colour))
+                (heading, kinds::runs(&series, colour))
             })
             .collect(),
-        Table::Patterns { heading } => vec![(heading.to_owned(), patterns::table(series, colour))],
+        Table::Patterns { heading } => vec![(heading.to_owned(), kinds::patterns(series, colour))],
         Table::Situations(layouts) => by_threads(series)
             .into_iter()
             .flat_map(|(threads, series)| {
@@ -178,7 +179,7 @@ fn of_workload(
                     // What no round was long enough for has no table.
                     series.iter().find_map(|one| one.metric(quantity.name))?;
                     let label = |series: &Series| (layout.label)(&series.params);
-                    let table = across::table(&series, (quantity.name, factor), label, colour);
+                    let table = kinds::across(&series, (quantity.name, factor), label, colour);
                     Some((layout.heading.replace("{}", &threads.to_string()), table))
                 })
             })
@@ -186,24 +187,58 @@ fn of_workload(
     }
 }
 
-/// A table for each work inside and outside of the section.
-fn by_work(series: &[&Series], layout: &Threads, colour: bool) -> Vec<(String, String)> {
-    let mut works: Vec<String> = series.iter().map(|series| series.params_word()).collect();
-    works.sort_unstable();
-    works.dedup();
-    let table = |params: String| {
-        let series: Vec<&Series> =
-            series.iter().copied().filter(|series| series.params_word() == params).collect();
-        let nanos = |name: &str| series[0].params.get(name).cloned().unwrap_or_default();
-        let (section, outside) = (nanos(param::SECTION), nanos(param::OUTSIDE));
-        let mut heading =
-            format!("{}, {section} ns in the section, {outside} ns outside", layout.heading);
-        for words in param::worded(&series[0].params) {
-            heading = format!("{heading}\n{words}");
-        }
-        (heading, threads::table(&series, layout, colour))
+/// Series with as many threads together.
+fn by_threads<'a>(series: &[&'a Series]) -> Vec<(usize, Vec<&'a Series>)> {
+    let mut groups = grouped(series.iter().copied(), |one| one.threads);
+    groups.sort_by_key(|(threads, _)| *threads);
+    groups
+}
+
+/// The words of the conditions that a series was measured under; empty if the run had only one.
+fn condition(series: &Series) -> String {
+    let word = |(name, value): (&str, &str)| match name {
+        // "other" says by itself that it is a policy; "one" or a number says nothing.
+        "policy" => value.to_owned(),
+        _ => format!("{name} {value}"),
     };
-    works.into_iter().map(table).collect()
+    let words: Vec<_> = conditions_of(&series.params).into_iter().map(word).collect();
+    words.join(" ")
+}
+
+/// Whether the report compares conditions.
+fn compares(report: &Report) -> bool {
+    report.series.iter().any(|series| !condition(series).is_empty())
+}
+
+/// What each condition changed: for every situation the quantity that its workload is judged by.
+fn conditions(report: &Report, colour: bool) -> Vec<(String, String)> {
+    let groups = grouped(&report.series, |one| {
+        let mut situation = one.clone();
+        situation.params.retain(|name, _| !is_condition(name));
+        verdict::situation(&situation)
+    });
+    let layout = |series: &[&Series]| {
+        let judged = verdict::judged_by(&series.first()?.workload)?;
+        let metric = series.iter().find_map(|one| one.metric(judged))?;
+        let (factor, unit) = match Unit::of(&metric.unit) {
+            Some(Unit::PerSecond) => (1e-6, "million/s"),
+            Some(Unit::Ratio) => (1.0, judged),
+            _ => (1.0, &*metric.unit),
+        };
+        Some((judged, factor, unit.to_owned()))
+    };
+    groups
+        .into_iter()
+        .filter_map(|(words, series)| {
+            let (metric, factor, unit) = layout(&series)?;
+            let heading = if unit == metric {
+                format!("{words}\n{metric} by condition")
+            } else {
+                format!("{words}\n{metric} in {unit} by condition")
+            };
+            Some((heading, kinds::across(&series, (metric, factor), condition, colour)))
+        })
+        .collect()
 }
 
 /// A value as a column shows it.

@@ -63,7 +63,7 @@ try {
   // Choosing locks: faded, hidden, and back.
   const shade = (lock) => getComputedStyle(one(`[data-lock="${lock}"]`, svg));
   const pick = (lock) => one(`.chip[data-lock="${lock}"]`).click();
-  const bars = one('#fig-uncontended svg');
+  const bars = one('#fig-uncontended-pair-process-multi-threaded svg');
   const height = bars.getAttribute('viewBox');
   one('#chooser').open = true;
   pick('std');

@@ -7,7 +7,7 @@ use fastrand::Rng;
 use ondeck_lab::results::{Distribution, Report};
 use ondeck_report::compare::{By, Choice, compare};
 use ondeck_report::merge::merge;
-use ondeck_report::{comparison, html, json, jsonl, read, table};
+use ondeck_report::{comparison, html, json, read, table};
 use serde_json::{Value, json};
 
 use crate::support::{everything, input, report, throughput};
@@ -128,20 +128,16 @@ fn used(good: &Report, bad: Report) -> (bool, bool) {
                 compared |= by == By::File;
                 comparison::render(&found, false);
                 comparison::json(&found);
-                comparison::csv(&found).expect("memory is written to");
                 found.worse_by_more_than(0.05);
             }
         }
     }
     let mut merged_once = false;
-    for across in [false, true] {
-        if let Ok(merged) = merge(&inputs[..2], across, "ondeck merge") {
-            merged_once = true;
-            json::render(&merged);
-            html::render(&merged);
-            table::render(&merged, false);
-            jsonl::render(&merged).expect("memory is written to");
-        }
+    if let Ok(merged) = merge(&inputs[..2], "ondeck merge") {
+        merged_once = true;
+        json::render(&merged);
+        html::render(&merged);
+        table::render(&merged, false);
     }
     (compared, merged_once)
 }

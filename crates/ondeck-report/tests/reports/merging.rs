@@ -1,15 +1,8 @@
 //! What becomes of reports that are put together.
 
-use std::collections::BTreeMap;
-
-use ondeck_lab::results::episode::Cause;
-use ondeck_lab::results::episode::Sight;
-use ondeck_lab::results::trace::{Clip, Episode};
-use ondeck_lab::results::{
-    Better, CpuTime, Distribution, IdleTimeline, PureWork, Report, Series, Shard,
-};
+use ondeck_lab::results::{Better, CpuTime, Distribution, PureWork, Report, Series, Shard};
 use ondeck_report::compare::Input;
-use ondeck_report::merge::{Apart, MACHINE, merge};
+use ondeck_report::merge::{Apart, merge};
 use ondeck_report::{json, read};
 
 use crate::support::{input, metric, report, throughput};
@@ -30,7 +23,7 @@ fn samples_of_repeated_runs_are_one_behind_the_other_and_summed_up_anew() {
         input("1.json", run(1, vec![throughput("lock", 8, &[2.0]), throughput("one", 8, &[1.0])])),
         input("2.json", run(2, vec![second, throughput("other", 8, &[1.0])])),
     ];
-    let merged = merge(&inputs, false, "ondeck merge").expect("they go together");
+    let merged = merge(&inputs, "ondeck merge").expect("they go together");
     let locks: Vec<_> = merged.series.iter().map(|series| series.lock.as_str()).collect();
     assert_eq!(locks, ["lock", "one", "other"]);
     let series = &merged.series[0];
@@ -64,7 +57,7 @@ fn distributions_are_added_up() {
         input("1.json", run(1, vec![with(vec![(1_023, 5)])])),
         input("2.json", run(2, vec![with(vec![(1_023, 5), (2_047, 1)])])),
     ];
-    let merged = merge(&inputs, false, "").expect("they go together");
+    let merged = merge(&inputs, "").expect("they go together");
     let times = merged.series[0].distribution.as_ref().expect("a distribution");
     assert_eq!((times.count, &times.buckets[..]), (11, &[(1_023, 10), (2_047, 1)][..]));
 }
@@ -73,13 +66,13 @@ fn distributions_are_added_up() {
 fn the_same_run_is_not_counted_twice_even_from_inside_a_merged_report() {
     let one = || input("1.json", run(1, vec![throughput("lock", 8, &[1.0])]));
     let two = || input("2.json", run(2, vec![throughput("lock", 8, &[1.0])]));
-    let twice = merge(&[one(), input("copy.json", one().report)], false, "").expect_err("twice");
+    let twice = merge(&[one(), input("copy.json", one().report)], "").expect_err("twice");
     let words = twice.to_string();
     assert!(matches!(twice, Apart::Twice { .. }), "{words}");
     assert!(words.contains("1.json and copy.json"), "{words}");
 
-    let all = merge(&[one(), two()], false, "").expect("they go together");
-    let again = merge(&[input("all.json", all), two()], false, "").expect_err("twice");
+    let all = merge(&[one(), two()], "").expect("they go together");
+    let again = merge(&[input("all.json", all), two()], "").expect_err("twice");
     assert!(again.to_string().contains("all.json and 2.json"), "{again}");
 }
 
@@ -90,38 +83,29 @@ fn missing_shards_are_named_and_make_the_report_partial() {
         report.settings.shard = Some(Shard { index, of: 3 });
         input(&format!("{index}.json"), report)
     };
-    let two = merge(&[shard(1, 1), shard(2, 3)], false, "").expect("they go together");
+    let two = merge(&[shard(1, 1), shard(2, 3)], "").expect("they go together");
     let warning = two.warnings.iter().find(|warning| warning.code == "shards").expect("a warning");
     assert!(two.partial && warning.message.contains("2/3"), "{warning:?}");
     // The rest can come later.
-    let all = merge(&[input("two.json", two.clone()), shard(3, 2)], false, "").expect("together");
+    let all = merge(&[input("two.json", two.clone()), shard(3, 2)], "").expect("together");
     assert!(all.runs.len() == 3 && all.settings.shard.is_none());
-    let whole = merge(&[shard(1, 1), shard(2, 3), shard(3, 2)], false, "").expect("together");
+    let whole = merge(&[shard(1, 1), shard(2, 3), shard(3, 2)], "").expect("together");
     assert!(!whole.partial && whole.warnings.is_empty(), "{:?}", whole.warnings);
     assert_eq!((all.partial, all.warnings.len()), (false, 0), "{:?}", all.warnings);
 }
 
 #[test]
-fn other_machines_are_refused_by_what_differs_or_kept_apart() {
+fn other_machines_are_refused_by_what_differs() {
     let on = |number: u32, kernel: &str| {
         let mut report = run(number, vec![throughput("lock", 8, &[f64::from(number)])]);
         report.machine.kernel = kernel.to_owned();
         input(&format!("{number}.json"), report)
     };
     let inputs = [on(1, "Linux 6.1"), on(2, "Linux 6.8"), on(3, "Linux 6.1")];
-    let refused = merge(&inputs, false, "").expect_err("two machines").to_string();
-    for word in ["1.json", "2.json", "kernel `Linux 6.1` and `Linux 6.8`", "--across-machines"] {
+    let refused = merge(&inputs, "").expect_err("two machines").to_string();
+    for word in ["1.json", "2.json", "kernel `Linux 6.1` and `Linux 6.8`"] {
         assert!(refused.contains(word), "{word}: {refused}");
     }
-    let merged = merge(&inputs, true, "").expect("it was asked for");
-    let by_machine: BTreeMap<_, _> = merged
-        .series
-        .iter()
-        .map(|series| (series.params[MACHINE].as_str(), series.metrics[0].samples.clone()))
-        .collect();
-    assert_eq!(by_machine, [("Linux 6.1", vec![1.0, 3.0]), ("Linux 6.8", vec![2.0])].into());
-    assert_eq!(merged.runs[1].machine.as_deref(), Some("Linux 6.8"));
-    assert!(merged.warnings.iter().any(|warning| warning.code == "machines"));
 }
 
 #[test]
@@ -134,9 +118,9 @@ fn runs_on_one_core_and_on_two_are_warned_of_and_tell_which() {
     let codes = |merged: &Report| -> Vec<String> {
         merged.warnings.iter().map(|warning| warning.code.clone()).collect()
     };
-    let alike = merge(&[with(1, 1.97), with(2, 1.94)], false, "").expect("they go together");
+    let alike = merge(&[with(1, 1.97), with(2, 1.94)], "").expect("they go together");
     assert_eq!(codes(&alike), [""; 0]);
-    let others = merge(&[input("alike.json", alike), with(3, 0.99)], false, "").expect("together");
+    let others = merge(&[input("alike.json", alike), with(3, 0.99)], "").expect("together");
     assert_eq!(codes(&others), ["cores"]);
     assert!(others.warnings[0].message.contains("two cores, one core shared"));
     let before: Vec<_> = others.runs.iter().filter_map(|run| Some(run.pure_work?.before)).collect();
@@ -157,34 +141,9 @@ fn samples_that_are_not_of_a_kind_are_refused() {
         (run(2, vec![other_unit]), "1/s"),
         (pinned, "different pinning"),
     ] {
-        let refused =
-            merge(&[one(), input("2.json", other)], false, "").expect_err("not of a kind");
+        let refused = merge(&[one(), input("2.json", other)], "").expect_err("not of a kind");
         let refused = refused.to_string();
         assert!(refused.contains(words) && refused.contains("2.json"), "{words}: {refused}");
-    }
-}
-
-/// A lock that stood free for so long.
-fn idle(lock: &str, nanos: u64) -> IdleTimeline {
-    IdleTimeline {
-        lock: lock.to_owned(),
-        threads: 16,
-        runs: 1,
-        sight: Sight::Stamps,
-        episode: Episode {
-            run: 0,
-            from: 100,
-            to: 100 + nanos,
-            thread: 0,
-            before: None,
-            passed: 0,
-            alike: 0,
-            cause: Cause::Unknown,
-            verdict: String::new(),
-            parts: Vec::new(),
-            threads: Vec::new(),
-        },
-        clip: Clip::default(),
     }
 }
 
@@ -197,7 +156,7 @@ fn cpu_time_of_runs_adds_up_if_all_tell_it() {
         input("run.json", Report { cpu_time: Some(cpu_time), ..report })
     };
     let merged =
-        |inputs: &[Input]| merge(inputs, false, "ondeck merge").expect("they go together").cpu_time;
+        |inputs: &[Input]| merge(inputs, "ondeck merge").expect("they go together").cpu_time;
     let both = merged(&[taking(1, 0.5), taking(2, 0.25)]);
     assert_eq!(
         both,
@@ -210,25 +169,4 @@ fn cpu_time_of_runs_adds_up_if_all_tell_it() {
     );
     let silent = input("old.json", run(3, vec![throughput("lock", 8, &[1.0])]));
     assert_eq!(merged(&[taking(1, 0.5), silent]), None);
-}
-
-#[test]
-fn of_each_lock_the_worst_idle_of_all_runs_is_kept() {
-    let with = |number, idles: &[(&str, u64)]| Report {
-        idle_timelines: idles.iter().map(|&(lock, nanos)| idle(lock, nanos)).collect(),
-        ..run(number, vec![throughput("lock", 8, &[1.0])])
-    };
-    let first = || input("1.json", with(1, &[("std", 20), ("mcs", 500)]));
-    let second = with(2, &[("mcs", 300), ("std", 40), ("clh", 7)]);
-    let merged = merge(&[first(), input("2.json", second.clone())], false, "ondeck merge");
-    let kept = merged.expect("they go together").idle_timelines;
-    let kept: Vec<_> =
-        kept.iter().map(|one| (one.lock.as_str(), one.episode.to - one.episode.from)).collect();
-    assert_eq!(kept, [("std", 40), ("mcs", 500), ("clh", 7)]);
-
-    // No reader could tell which machine they are of.
-    let mut other = second;
-    other.machine.cpu = "another".to_owned();
-    let merged = merge(&[first(), input("2.json", other)], true, "ondeck merge");
-    assert!(merged.expect("machines may differ").idle_timelines.is_empty());
 }

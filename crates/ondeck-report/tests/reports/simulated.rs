@@ -3,7 +3,7 @@
 use ondeck_lab::results::{Evidence, Report, Simulated};
 use ondeck_report::csv::{HEADER, SIMULATED};
 use ondeck_report::merge::{Apart, merge};
-use ondeck_report::{csv, html, json, jsonl, markdown, read, table};
+use ondeck_report::{csv, html, json, read, table};
 
 use crate::support::{input, sample, throughput};
 
@@ -19,10 +19,9 @@ fn simulated(machine: &str, seed: u64) -> Report {
 
 #[test]
 fn every_format_says_what_was_simulated_and_with_which_seed() {
-    let formats: [Format; 4] = [
+    let formats: [Format; 3] = [
         ("table", |report| table::render(report, false)),
         ("html", html::render),
-        ("markdown", markdown::render),
         ("csv", |report| csv::render(report).expect("memory")),
     ];
     for (name, render) in formats {
@@ -32,8 +31,6 @@ fn every_format_says_what_was_simulated_and_with_which_seed() {
         let unnamed = Report { simulated: None, ..simulated("epyc", 7) };
         assert!(render(&unnamed).contains("simulated on a machine without a name"), "{name}");
     }
-    let text = markdown::render(&simulated("epyc", 7));
-    assert!(!text.contains("this machine") && !text.contains("measured in"), "{text:.500}");
 }
 
 #[test]
@@ -56,14 +53,6 @@ fn json_keeps_the_machine_and_the_seed() {
     let read = read::text("r.json", written.as_bytes()).expect("its own");
     assert_eq!(read.simulated, simulated("epyc", 7).simulated);
     assert!(!json::render(&sample()).contains("\"simulated\""));
-    let lines = jsonl::render(&simulated("epyc", 7)).expect("memory");
-    for line in lines.lines() {
-        let line: serde_json::Value = serde_json::from_str(line).expect("an object");
-        assert_eq!(
-            (&line["simulated_machine"], &line["simulated_seed"]),
-            (&"epyc".into(), &7.into())
-        );
-    }
 }
 
 #[test]
@@ -74,7 +63,7 @@ fn several_seeds_may_be_merged_and_several_machines_not() {
         Report { started, series, ..simulated(machine, seed) }
     };
     let merged = |one: Report, other: Report| {
-        merge(&[input("1.json", one), input("2.json", other)], false, "ondeck merge")
+        merge(&[input("1.json", one), input("2.json", other)], "ondeck merge")
     };
     let seed = |report: Report| report.simulated.expect("it is simulated").seed;
     let same = merged(run(1, "epyc", 7), run(2, "epyc", 7)).expect("one machine");

@@ -11,7 +11,6 @@ use std::path::Path;
 use ondeck::platform::Native;
 
 use crate::clock;
-use crate::environment::quota;
 use crate::results::Machine;
 use crate::system::{Here, System};
 
@@ -46,7 +45,7 @@ pub(in crate::machine) fn describe() -> Machine {
         governor: trimmed("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
         frequency: frequency(),
         idle_states: idle_states(),
-        cpu_quota: quota::in_force(),
+        cpu_quota: Here::quota_in_force(),
         realtime_share: realtime_share(),
         slice_milliseconds: Here::slice().map(|slice| slice.as_secs_f64() * 1e3),
         load_average: load_average(),

@@ -67,25 +67,12 @@ impl System for Here {
         scheduling::set_background(background)
     }
 
-    fn set_nice(nice: i32) -> Result<(), Refusal> {
-        scheduling::set_nice(nice).map_err(|error| Refusal {
-            reason: format!("nice {nice} refused: {error}"),
-            fix: "run as root, grant CAP_SYS_NICE, or raise `ulimit -e`".to_owned(),
-        })
-    }
-
     fn slice() -> Option<Duration> {
         scheduling::slice()
     }
 
     fn set_slice(slice: Duration) -> io::Result<()> {
         scheduling::set_slice(slice)
-    }
-
-    type Quota = quota::Imposed;
-
-    fn impose_quota(percent: u32) -> Result<Self::Quota, Refusal> {
-        quota::impose(percent)
     }
 
     fn quota_in_force() -> Option<String> {

@@ -2,7 +2,6 @@
 
 mod odd;
 mod structure;
-mod timelines;
 mod words;
 
 use std::collections::{BTreeMap, BTreeSet};

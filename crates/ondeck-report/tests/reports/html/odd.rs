@@ -1,8 +1,6 @@
 //! Odd input: the page is whole whatever stands in a report.
 
-use ondeck_lab::results::{
-    Better, Build, Cost, Distribution, Failure, Machine, Report, Settings, Warning,
-};
+use ondeck_lab::results::{Better, Build, Distribution, Machine, Settings};
 
 use super::{metric, rendered, series};
 use crate::support::report as with;
@@ -110,26 +108,6 @@ fn odd_distributions_do_no_harm() {
 }
 
 #[test]
-fn odd_costs_do_no_harm() {
-    let cost = |median, refused: Option<&str>| Cost {
-        group: "g".into(),
-        operation: "o".to_owned(),
-        median,
-        p25: f64::NAN,
-        p75: f64::INFINITY,
-        n: 0,
-        refused: refused.map(str::to_owned),
-    };
-    for costs in [
-        vec![cost(0.0, None)],
-        vec![cost(0.0, Some("no"))],
-        vec![cost(f64::NAN, None), cost(-1.0, None), cost(1e300, None), cost(3.0, None)],
-    ] {
-        rendered(&Report { costs, ..with(vec![]) });
-    }
-}
-
-#[test]
 fn forty_locks_are_all_named() {
     let names: Vec<String> =
         (0..40).map(|index| format!("family.lock_number_{index:02}")).collect();
@@ -147,26 +125,4 @@ fn forty_locks_are_all_named() {
     }
     assert!(html.contains("30 of 40 locks are thin and grey"));
     assert!(html.contains("30 others in grey"));
-}
-
-#[test]
-fn many_warnings_and_failures_are_all_shown() {
-    let mut report = with(vec![]);
-    for index in 0..20 {
-        report.warnings.push(Warning {
-            code: format!("code_{index}"),
-            message: format!("message {index}."),
-            fix: String::new(),
-        });
-        report.failures.push(Failure {
-            workload: "throughput".to_owned(),
-            lock: format!("lock {index}"),
-            threads: index,
-            kind: "refused".into(),
-            message: String::new(),
-            thread_states: vec![],
-        });
-    }
-    let html = rendered(&report);
-    assert!(html.contains("message 19.") && html.contains("lock 19"));
 }

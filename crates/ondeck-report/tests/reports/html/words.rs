@@ -25,19 +25,14 @@ fn a_workload_says_what_it_does_not_show() {
 }
 
 #[test]
-fn the_words_are_those_that_the_page_uses() {
+fn the_metrics_of_the_page_are_explained() {
     let words = |name: &str, unit: &str, workload: &str| {
         let metrics = vec![metric(name, unit, Better::Lower, 1.0)];
         let html = rendered(&with(vec![series(workload, "std", 2, metrics)]));
         section(&html, "glossary").to_owned()
     };
-    let [slowdown, bystander] = ["speed alone divided by", "<dt>bystander</dt>"];
-    let with_both = words("slowdown", "ratio", "bystander");
-    assert!(with_both.contains(slowdown) && with_both.contains(bystander), "{with_both}");
-    assert!(with_both.contains("Lower is better."));
-    let with_neither = words("throughput", "ops/s", "elsewhere");
-    assert!(!with_neither.contains(slowdown) && !with_neither.contains(bystander));
-    assert!(with_neither.contains("Operations of all threads in a second."));
+    let slowdown = words("slowdown", "ratio", "bystander");
+    assert!(slowdown.contains("speed alone divided by") && slowdown.contains("Lower is better."));
     let unknown = words("speed", "furlongs", "elsewhere");
     assert!(unknown.contains("<code>speed</code>") && unknown.contains("furlongs"));
 }

@@ -1,22 +1,38 @@
-//! A metric over the number of threads, its cost in CPU time, and how evenly threads were served.
+//! The section of a workload: its metrics over the number of threads, tables, and single times where they were taken.
 
 use maud::{Markup, html};
-use ondeck_lab::results::{Metric, Report, Series};
+use ondeck_lab::results::{Metric, Report, Series, Unit};
 use ondeck_lab::sample::{CPU_PER_OP, SHARE};
 
 use super::axis::Axis;
+use super::bars::{Words, bars};
+use super::distribution;
 use super::figure::{Caption, Span, figure, slug};
 use super::line::{Line, Point};
 use super::lines::{self, Landmark};
-use super::reach;
-use super::scale;
 use super::tables;
 use super::theme::{COLOURED, Palette};
-use super::uncontended::{self, Words};
 use crate::data::{self, Shown};
+use crate::numbers::page as number;
+
+/// The section of a workload.
+pub fn section(report: &Report, palette: &Palette, workload: &str) -> Markup {
+    let series = data::of_workload(report, workload);
+    let groups = data::grouped(series.iter().copied(), |series| series.params.clone());
+    html! {
+        @if let Some(lead) = data::lead(workload) { p.lead { (lead) } }
+        @for (params, group) in &groups {
+            @let words = data::params_in_words(params);
+            @if !words.is_empty() { h3 { (data::capitalized(&words)) } }
+            (metrics(report, palette, workload, &words, group))
+            (distribution::all(report, palette, workload, &words, group))
+        }
+        (tables::partial_note(&series))
+    }
+}
 
 /// Figures and tables of the usual three metrics of a group, and tables of all others.
-pub fn metrics(
+fn metrics(
     report: &Report,
     palette: &Palette,
     workload: &str,
@@ -55,7 +71,7 @@ pub fn metrics(
                         id: id(SHARE.name),
                         title: format!("{} at {most} threads{place}", SHARE.title),
                     };
-                    (uncontended::bars(report, palette, &crowded, SHARE.name, &words, Span::Half))
+                    (bars(report, palette, &crowded, SHARE.name, &words, Span::Half))
                 }
             }
         }
@@ -75,7 +91,7 @@ fn most_threads<'a>(group: &[&'a Series]) -> Vec<&'a Series> {
 }
 
 /// One metric over the number of threads; as bars when there is only one number of threads.
-pub fn over_threads(
+fn over_threads(
     report: &Report,
     palette: &Palette,
     group: &[&Series],
@@ -87,12 +103,12 @@ pub fn over_threads(
     let Some(first) = all.first() else { return html! {} };
     let counts = data::thread_counts(group);
     if counts.len() < 2 {
-        return uncontended::bars(report, palette, group, metric, words, span);
+        return bars(report, palette, group, metric, words, span);
     }
     let shown = Shown::new(&first.unit, all.iter().map(|metric| metric.median));
     let lines = lines_of(group, metric, &shown, palette);
     let x = Axis::doublings(&counts, "threads, logarithmic");
-    let scale = scale::of_lines(&lines, first.unit.known().copied(), first.better, &shown);
+    let y = vertical(&lines, Unit::of(&first.unit), &shown);
     let mut reading = format!("Median of the rounds; {}.", data::direction(first.better));
     let mut points = lines.iter().flat_map(|line| &line.points);
     if points.any(|point| !point.y.is_finite() || !point.quartiles.1.is_finite()) {
@@ -106,18 +122,48 @@ pub fn over_threads(
             reading = format!("{reading} {grey} of {} {note}", lines.len());
         }
     }
-    let leaves = |line: &&Line| line.points.iter().any(|p| scale.axis.leaves(p.y).is_some());
-    let leaving = lines.iter().filter(leaves).count();
     let caption = Caption {
         id: words.id.clone(),
         title: format!("{}, {}", words.title, shown.unit),
         reading,
-        note: reach::note(leaving, lines.len(), reach::FACTOR, " at each number of threads"),
+        note: String::new(),
     };
     let landmark = cpus(report, &counts);
     figure(&caption, report.evidence, span, |width| {
-        lines::draw(&lines, &x, &scale, landmark.as_ref(), width)
+        lines::draw(&lines, &x, &y, landmark.as_slice(), width)
     })
+}
+
+/// The vertical axis of lines: logarithmic if a linear one would hide the small values.
+fn vertical(lines: &[Line], unit: Option<Unit>, shown: &Shown) -> Axis {
+    let points = || lines.iter().flat_map(|line| &line.points);
+    let values = || points().map(|point| point.y);
+    let positive = || values().filter(|value| value.is_finite() && *value > 0.0);
+    let least = positive().fold(f64::INFINITY, f64::min);
+    if shown.ratio && values().all(|value| value <= 1.0) {
+        return Axis::between(0.0, 1.0, "ratio");
+    }
+    if positive().any(|value| value > 20.0 * least) {
+        // Back from what tables show: ticks with a unit choose it themselves.
+        let unscaled = values().map(|value| value / shown.factor);
+        return match unit {
+            Some(Unit::PerSecond) => {
+                let title = "operations in a second, logarithmic";
+                Axis::decades(unscaled, title, number::rate_tick).scaled(shown.factor)
+            }
+            Some(Unit::Nanoseconds) => {
+                let title = "time for one operation, logarithmic";
+                Axis::decades(unscaled, title, number::time_tick).scaled(shown.factor)
+            }
+            _ => Axis::decades(values(), format!("{}, logarithmic", shown.unit), number::plain),
+        };
+    }
+    let tops = points().flat_map(|point| [point.y, point.quartiles.1]);
+    if unit == Some(Unit::Nanoseconds) {
+        Axis::from_zero(tops, "time for one operation").written(number::time_tick)
+    } else {
+        Axis::from_zero(tops, shown.unit.clone())
+    }
 }
 
 /// Where there are as many threads as CPUs, if that is between the ends.
@@ -162,7 +208,7 @@ fn lines_of(group: &[&Series], metric: &str, shown: &Shown, palette: &Palette) -
 }
 
 /// The locks of a group, best first at the greatest number of threads.
-pub fn ranked<'a>(group: &[&'a Series], metric: &str) -> Vec<&'a str> {
+fn ranked<'a>(group: &[&'a Series], metric: &str) -> Vec<&'a str> {
     let mut locks = data::locks(group);
     let found = group.iter().find_map(|series| series.metric(metric));
     if let (Some(found), Some(most)) = (found, data::thread_counts(group).last()) {
