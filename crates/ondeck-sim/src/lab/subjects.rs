@@ -1,7 +1,7 @@
 //! The locks that can be simulated.
 
-use ondeck_lab::workload::Subject;
-use ondeck_zoo::{RawLock, Visitor, locks};
+use ondeck_lab::workload::{Subject, Subjects};
+use ondeck_zoo::locks;
 
 use crate::engine::Sim;
 
@@ -11,16 +11,8 @@ pub fn subjects() -> Vec<Subject> {
     let mut subjects = Subject::of_every_kind_on::<Sim>();
     let mutexes =
         subjects.iter().take_while(|subject| subject.kind == ondeck_zoo::Kind::Mutex).count();
-    let mut of_kernel = Collect(Vec::new());
+    let mut of_kernel = Subjects::default();
     locks::for_each_pi::<Sim>(&mut of_kernel);
     subjects.splice(mutexes..mutexes, of_kernel.0);
     subjects
-}
-
-struct Collect(Vec<Subject>);
-
-impl Visitor<Sim> for Collect {
-    fn visit<L: RawLock<Sim>>(&mut self) {
-        self.0.push(Subject::of::<Sim, L>());
-    }
 }
