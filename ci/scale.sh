@@ -18,7 +18,7 @@ shift
 
 if [ -z "${ONDECK:-}" ]; then
     step "building"
-    cargo build --release --locked -p ondeck-cli
+    cargo build --release --locked -p ondeck-cli --features museum
     ONDECK=$(realpath "${CARGO_TARGET_DIR:-target}/release/ondeck")
 fi
 # Locks whose threads sleep. Where more threads than CPUs spin, each poll is an event: such locks are in `all-locks`.

@@ -72,6 +72,10 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
              are closures, Event, Latch and Parker.",
             rows.len()
         );
+        if !cfg!(feature = "museum") {
+            let names = select::museum().join(", ");
+            _ = writeln!(text, "A build with --features museum also has {names}.");
+        }
     }
     text.push_str("\nworkloads\n");
     let workloads = measured_here().map(|workload| (workload.name, workload.about));

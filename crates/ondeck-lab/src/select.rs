@@ -2,6 +2,8 @@
 
 mod absent;
 
+pub use absent::museum;
+
 use ondeck_zoo::{Fairness, Kind, LockInfo, Origin};
 use wildmatch::WildMatch;
 
@@ -28,13 +30,12 @@ pub enum Unknown {
         kind: &'static str,
     },
     /// A lock that this build was made without.
-    #[error(
-        "lock `{word}` is not in this build; install {} and build with --features peers-cpp",
-        absent::CPP_PACKAGES
-    )]
+    #[error("lock `{word}` is not in this build; {fix}")]
     NotBuilt {
         /// The lock.
         word: String,
+        /// How to get it.
+        fix: &'static str,
     },
     /// A lock of another system.
     #[error(

@@ -49,12 +49,16 @@
 //! assert_eq!(counter.into_inner(), 2000);
 //! ```
 
+#[macro_use]
+mod adapter;
 mod condvar;
 mod gate;
 mod info;
 mod kept;
 mod mutex;
 mod parker;
+#[cfg(target_os = "linux")]
+mod posix;
 mod raw;
 mod rwlock;
 mod spin_wait;

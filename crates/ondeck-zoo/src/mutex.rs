@@ -89,3 +89,23 @@ impl<P: Platform, L: RawLock<P>, T> Mutex<L, T, P> {
         section(unsafe { &mut *self.value.get() })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+    use ondeck::platform::Native;
+
+    use super::*;
+    use crate::locks::Mcs;
+
+    #[test]
+    fn a_panic_in_the_section_unlocks_and_poisons_nothing() {
+        let mut value = Mutex::<Mcs<Native>, u32>::new(0);
+        let mut context = value.context();
+        let section = AssertUnwindSafe(|| value.with(&mut context, |_| resume_unwind(Box::new(1))));
+        assert!(catch_unwind(section).is_err() && value.is_idle());
+        value.with(&mut context, |value| *value += 1);
+        assert_eq!(value.try_with(&mut context, |value| *value), Some(1));
+    }
+}

@@ -1,6 +1,9 @@
 //! Broken condition variables. If the model checker and the conformance suite do not notice them,
 //! their approval is worth nothing.
 
+#[macro_use]
+#[path = "../src/adapter.rs"]
+mod adapter;
 #[path = "support/conformance.rs"]
 mod conformance;
 #[path = "support/loom_condvars.rs"]
@@ -98,33 +101,24 @@ unsafe impl<P: Platform, const MISTAKE: u8> RawCondvar<P, Lock<P, MISTAKE>> for 
 /// Implements `RawLock` for a lock around a good one, with another condition variable.
 macro_rules! lock_with_condvar {
     ($Lock:ty, [$($parameters:tt)*], $name:literal, $Good:ty, $Condvar:ty) => {
-        // SAFETY: it excludes as the good lock does.
-        unsafe impl<$($parameters)*> RawLock<P> for $Lock {
-            const INFO: LockInfo = LockInfo {
-                name: $name,
-                condvar: CondvarKind::Own,
-                ..<$Good as RawLock<P>>::INFO
-            };
-            type Context = ();
-            type Condvar = $Condvar;
-
-            fn new() -> Self {
-                Self(RawLock::new())
-            }
-            unsafe fn lock(&self, (): &()) {
+        // SAFETY, as a lock: it excludes as the good lock does.
+        raw_lock! {
+            unsafe impl [$($parameters)*] RawLock<P> for $Lock {
+                INFO: LockInfo {
+                    name: $name,
+                    condvar: CondvarKind::Own,
+                    ..<$Good as RawLock<P>>::INFO
+                },
+                Context: (),
+                Condvar: $Condvar,
+                new: Self(RawLock::new()),
                 // SAFETY: as the caller says.
-                unsafe { self.0.lock(&()) };
-            }
-            unsafe fn try_lock(&self, (): &()) -> bool {
+                lock: |this, ()| unsafe { this.0.lock(&()) },
                 // SAFETY: as the caller says.
-                unsafe { self.0.try_lock(&()) }
-            }
-            unsafe fn unlock(&self, (): &()) {
+                try_lock: |this, ()| unsafe { this.0.try_lock(&()) },
                 // SAFETY: as the caller says.
-                unsafe { self.0.unlock(&()) };
-            }
-            fn is_idle(&mut self) -> bool {
-                self.0.is_idle()
+                unlock: |this, ()| unsafe { this.0.unlock(&()) },
+                is_idle: |this| this.0.is_idle(),
             }
         }
     };

@@ -1,6 +1,9 @@
 //! Broken locks against the conformance suite: each fails the property that it breaks, and where
 //! the mistake allows it, no other.
 
+#[macro_use]
+#[path = "../src/adapter.rs"]
+mod adapter;
 #[path = "support/conformance.rs"]
 mod conformance;
 
@@ -61,40 +64,17 @@ fn fails<L: RawLock<Linux>>(property: Property, what: &str) {
     assert!(failure.to_string().starts_with(L::INFO.name));
 }
 
-/// Implements `RawLock` for a lock that is broken somewhere; what is not given is as in `Good`,
-/// which must then be the field `good`.
+/// Implements `RawLock` for a lock that is broken somewhere.
 macro_rules! broken_lock {
-    (
-        $Lock:ident, $info:expr, $Context:ty, $new:expr,
-        lock: |$lock_self:ident, $lock_context:pat_param| $lock:expr,
-        try_lock: |$try_self:ident, $try_context:pat_param| $try:expr,
-        unlock: |$unlock_self:ident, $unlock_context:pat_param| $unlock:expr,
-        is_idle: |$idle_self:ident| $idle:expr,
-    ) => {
+    ($Lock:ident, $info:expr, $Context:ty, $new:expr, $($functions:tt)*) => {
         // SAFETY: untrue on purpose; used only to see the suite fail.
-        unsafe impl RawLock<Linux> for $Lock {
-            const INFO: LockInfo = $info;
-            type Context = $Context;
-            type Condvar = SequenceCondvar<Linux>;
-
-            fn new() -> Self {
-                $new
-            }
-            unsafe fn lock(&self, $lock_context: &$Context) {
-                let $lock_self = self;
-                $lock
-            }
-            unsafe fn try_lock(&self, $try_context: &$Context) -> bool {
-                let $try_self = self;
-                $try
-            }
-            unsafe fn unlock(&self, $unlock_context: &$Context) {
-                let $unlock_self = self;
-                $unlock
-            }
-            fn is_idle(&mut self) -> bool {
-                let $idle_self = self;
-                $idle
+        raw_lock! {
+            unsafe impl RawLock<Linux> for $Lock {
+                INFO: $info,
+                Context: $Context,
+                Condvar: SequenceCondvar<Linux>,
+                new: $new,
+                $($functions)*
             }
         }
     };

@@ -1,5 +1,8 @@
 //! Broken locks under the model checker. If it does not notice them, its approval is worth nothing.
 
+#[macro_use]
+#[path = "../src/adapter.rs"]
+mod adapter;
 #[path = "../../ondeck/tests/support/loom_platform.rs"]
 mod loom_platform;
 #[path = "support/loom_scenario.rs"]
@@ -34,30 +37,19 @@ impl<const ACQUIRES: bool, const RELEASES: bool> Spinlock<ACQUIRES, RELEASES> {
     const RELEASE: Ordering = if RELEASES { Ordering::Release } else { Ordering::Relaxed };
 }
 
-// SAFETY: untrue on purpose unless both parameters are true; used only to see the model fail.
-unsafe impl<const ACQUIRES: bool, const RELEASES: bool> RawLock<Loom>
-    for Spinlock<ACQUIRES, RELEASES>
-{
-    const INFO: LockInfo = broken("spinlock with weak orderings");
-    type Context = ();
-    type Condvar = SequenceCondvar<Loom>;
-
-    fn new() -> Self {
-        Self { locked: AtomicInt::new(0) }
-    }
-    unsafe fn lock(&self, (): &()) {
-        while Loom::test_and_set(&self.locked, Self::ACQUIRE) {
+// SAFETY, as a lock: untrue on purpose unless both parameters are true; used only to see the model fail.
+raw_lock! {
+    unsafe impl [const ACQUIRES: bool, const RELEASES: bool] RawLock<Loom> for Spinlock<ACQUIRES, RELEASES> {
+        INFO: broken("spinlock with weak orderings"),
+        Context: (),
+        Condvar: SequenceCondvar<Loom>,
+        new: Self { locked: AtomicInt::new(0) },
+        lock: |this, ()| while Loom::test_and_set(&this.locked, Self::ACQUIRE) {
             Loom::pause();
-        }
-    }
-    unsafe fn try_lock(&self, (): &()) -> bool {
-        !Loom::test_and_set(&self.locked, Self::ACQUIRE)
-    }
-    unsafe fn unlock(&self, (): &()) {
-        self.locked.store(0, Self::RELEASE);
-    }
-    fn is_idle(&mut self) -> bool {
-        self.locked.load(Ordering::Relaxed) == 0
+        },
+        try_lock: |this, ()| !Loom::test_and_set(&this.locked, Self::ACQUIRE),
+        unlock: |this, ()| this.locked.store(0, Self::RELEASE),
+        is_idle: |this| this.locked.load(Ordering::Relaxed) == 0,
     }
 }
 
@@ -161,30 +153,23 @@ fn a_woken_waiter_that_forgets_the_others_is_noticed() {
 /// A lock whose unlock leaves something behind.
 struct Marked<L>(L, <Loom as Platform>::AtomicU32);
 
-// SAFETY: as `L`.
-unsafe impl<L: RawLock<Loom>> RawLock<Loom> for Marked<L> {
-    const INFO: LockInfo = broken("lock that leaves a mark");
-    type Context = L::Context;
-    type Condvar = SequenceCondvar<Loom>;
-
-    fn new() -> Self {
-        Self(L::new(), AtomicInt::new(0))
-    }
-    unsafe fn lock(&self, context: &L::Context) {
+// SAFETY, as a lock: as `L`.
+raw_lock! {
+    unsafe impl [L: RawLock<Loom>] RawLock<Loom> for Marked<L> {
+        INFO: broken("lock that leaves a mark"),
+        Context: L::Context,
+        Condvar: SequenceCondvar<Loom>,
+        new: Self(L::new(), AtomicInt::new(0)),
         // SAFETY: as the caller says.
-        unsafe { self.0.lock(context) };
-    }
-    unsafe fn try_lock(&self, context: &L::Context) -> bool {
+        lock: |this, context| unsafe { this.0.lock(context) },
         // SAFETY: as the caller says.
-        unsafe { self.0.try_lock(context) }
-    }
-    unsafe fn unlock(&self, context: &L::Context) {
-        self.1.store(1, Ordering::Relaxed);
-        // SAFETY: as the caller says.
-        unsafe { self.0.unlock(context) };
-    }
-    fn is_idle(&mut self) -> bool {
-        self.0.is_idle() && self.1.load(Ordering::Relaxed) == 0
+        try_lock: |this, context| unsafe { this.0.try_lock(context) },
+        unlock: |this, context| {
+            this.1.store(1, Ordering::Relaxed);
+            // SAFETY: as the caller says.
+            unsafe { this.0.unlock(context) }
+        },
+        is_idle: |this| this.0.is_idle() && this.1.load(Ordering::Relaxed) == 0,
     }
 }
 
@@ -197,28 +182,19 @@ fn a_mark_that_stays_is_noticed() {
 /// A lock whose attempts succeed without taking it.
 struct Careless<L>(L);
 
-// SAFETY: untrue on purpose; used only to see the model fail.
-unsafe impl<L: RawLock<Loom>> RawLock<Loom> for Careless<L> {
-    const INFO: LockInfo = broken("lock whose attempts always succeed");
-    type Context = L::Context;
-    type Condvar = SequenceCondvar<Loom>;
-
-    fn new() -> Self {
-        Self(L::new())
-    }
-    unsafe fn lock(&self, context: &L::Context) {
+// SAFETY, as a lock: untrue on purpose; used only to see the model fail.
+raw_lock! {
+    unsafe impl [L: RawLock<Loom>] RawLock<Loom> for Careless<L> {
+        INFO: broken("lock whose attempts always succeed"),
+        Context: L::Context,
+        Condvar: SequenceCondvar<Loom>,
+        new: Self(L::new()),
         // SAFETY: as the caller says.
-        unsafe { self.0.lock(context) };
-    }
-    unsafe fn try_lock(&self, _: &L::Context) -> bool {
-        true
-    }
-    unsafe fn unlock(&self, context: &L::Context) {
+        lock: |this, context| unsafe { this.0.lock(context) },
+        try_lock: |_, _| true,
         // SAFETY: as the caller says.
-        unsafe { self.0.unlock(context) };
-    }
-    fn is_idle(&mut self) -> bool {
-        self.0.is_idle()
+        unlock: |this, context| unsafe { this.0.unlock(context) },
+        is_idle: |this| this.0.is_idle(),
     }
 }
 

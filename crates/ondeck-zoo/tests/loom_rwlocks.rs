@@ -4,15 +4,21 @@
 //! involuntary switches an execution; a writer and two readers with one each, at most one. Loom's memory
 //! model.
 
+#[macro_use]
+#[path = "../src/adapter.rs"]
+mod adapter;
+#[allow(dead_code, reason = "each test has mistakes of its own")]
+#[path = "support/broken_rwlock.rs"]
+mod broken_rwlock;
 #[path = "../../ondeck/tests/support/loom_platform.rs"]
 mod loom_platform;
 
 use std::sync::Arc;
 
+use broken_rwlock::{Broken, NO_MISTAKE, OVERTAKES, RELAXED_READER, RELAXED_WRITER};
 use loom::cell::UnsafeCell;
 use loom_platform::{Loom, deeper};
-use ondeck::platform::{AtomicInt, Ordering, Platform};
-use ondeck_zoo::{LockInfo, RawRwLock, RwVisitor, rwlocks};
+use ondeck_zoo::{RawRwLock, RwVisitor, rwlocks};
 
 /// A plain cell beside a lock. Loom reports a race if exclusion or a happens-before edge is missing.
 struct Shared<L> {
@@ -133,75 +139,8 @@ fn attempts_exclude_like_acquisitions() {
     rwlocks::for_each_portable::<Loom>(&mut Check);
 }
 
-/// A counter of readers and a writer's bit, broken in one place.
-struct Broken<const MISTAKE: u8>(<Loom as Platform>::AtomicU32);
-
-/// It is not.
-const NO_MISTAKE: u8 = 0;
-/// A reader's unlock orders nothing.
-const RELAXED_READER: u8 = 1;
-/// A writer's unlock orders nothing.
-const RELAXED_WRITER: u8 = 2;
-/// A writer does not wait for readers.
-const OVERTAKES: u8 = 3;
-
-const WRITER: u32 = 1 << 31;
-
-impl<const MISTAKE: u8> Broken<MISTAKE> {
-    const fn release(relaxed: u8) -> Ordering {
-        if MISTAKE == relaxed { Ordering::Relaxed } else { Ordering::Release }
-    }
-}
-
-// SAFETY: untrue on purpose unless there is no mistake; used only to see the model fail.
-unsafe impl<const MISTAKE: u8> RawRwLock<Loom> for Broken<MISTAKE> {
-    const INFO: LockInfo = LockInfo {
-        name: "broken rwlock",
-        ..<rwlocks::CounterRwLock<Loom> as RawRwLock<Loom>>::INFO
-    };
-    type Read = ();
-    type Write = ();
-
-    fn new() -> Self {
-        Self(AtomicInt::new(0))
-    }
-    unsafe fn read(&self, (): &()) {
-        // SAFETY: as the caller says.
-        while !unsafe { self.try_read(&()) } {
-            Loom::pause();
-        }
-    }
-    unsafe fn try_read(&self, (): &()) -> bool {
-        let state = self.0.load(Ordering::Relaxed);
-        let next = state.wrapping_add(1);
-        let (success, failure) = (Ordering::Acquire, Ordering::Relaxed);
-        state & WRITER == 0 && self.0.compare_exchange(state, next, success, failure).is_ok()
-    }
-    unsafe fn unlock_read(&self, (): &()) {
-        self.0.fetch_sub(1, Self::release(RELAXED_READER));
-    }
-    unsafe fn write(&self, (): &()) {
-        // SAFETY: as the caller says.
-        while !unsafe { self.try_write(&()) } {
-            Loom::pause();
-        }
-    }
-    unsafe fn try_write(&self, (): &()) -> bool {
-        let state = self.0.load(Ordering::Relaxed);
-        let possible = if MISTAKE == OVERTAKES { state & WRITER == 0 } else { state == 0 };
-        let (success, failure) = (Ordering::Acquire, Ordering::Relaxed);
-        possible && self.0.compare_exchange(state, state | WRITER, success, failure).is_ok()
-    }
-    unsafe fn unlock_write(&self, (): &()) {
-        self.0.fetch_and(!WRITER, Self::release(RELAXED_WRITER));
-    }
-    fn is_idle(&mut self) -> bool {
-        self.0.load(Ordering::Relaxed) == 0
-    }
-}
-
 fn writer_and_reader<const MISTAKE: u8>() {
-    model::<Broken<MISTAKE>>("writer and reader", 2, &[writes::<_, 1>, reads::<_, 1>]);
+    model::<Broken<Loom, MISTAKE>>("writer and reader", 2, &[writes::<_, 1>, reads::<_, 1>]);
 }
 
 #[test]

@@ -5,7 +5,7 @@ pub(crate) const GLIBC: &str = "glibc";
 
 /// The names that the shim takes in `ONDECK_LOCK`, in its order: those whose state fits into what a mutex has
 /// left. `ci/package.sh` compares them with the shim's own.
-const SHIM: [&str; 23] = [
+const SHIM: [&str; 22] = [
     "ondeck",
     "terrible_spinlock",
     "spinlock_amd",
@@ -28,7 +28,6 @@ const SHIM: [&str; 23] = [
     "folly_microspin",
     "folly_picospin",
     "folly_microlock",
-    "spin_crate",
 ];
 
 /// Refuses a name that the shim does not know, which would run another lock than the one asked for.

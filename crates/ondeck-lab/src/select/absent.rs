@@ -1,4 +1,8 @@
-//! Locks that are known and not in this build: of libraries that it was made without, and of other systems.
+//! Locks that are known and not in this build: of the museum, of libraries that it was made without, and of other
+//! systems.
+
+use ondeck::platform::Native;
+use ondeck_zoo::{RawLock, Visitor, registry};
 
 use super::Unknown;
 
@@ -13,8 +17,12 @@ pub(super) const CPP_RWLOCKS: &[&str] = &[
     "ck_rwlock",
     "ck_phase_fair_rwlock",
 ];
-pub(super) const CPP_PACKAGES: &str =
-    "Debian's libabsl-dev, libnsync-dev, libtbb-dev and libck-dev";
+
+/// What a build without the C and C++ peers says to do.
+pub(super) const CPP_FIX: &str = "install Debian's libabsl-dev, libnsync-dev, libtbb-dev and libck-dev, and build \
+                                  with --features peers-cpp";
+/// The same of a build without the museum.
+pub(super) const MUSEUM_FIX: &str = "build with --features museum";
 
 /// The mutexes of Linux and of its C libraries.
 const LINUX_MUTEXES: &[&str] = &[
@@ -24,9 +32,7 @@ const LINUX_MUTEXES: &[&str] = &[
     "glibc_recursive",
     "ondeck_ipc",
     "ondeck_pi",
-    "pi_futex",
     "pthread_spin",
-    "swift_pi",
 ];
 /// The locks of other kinds.
 const LINUX_OTHERS: &[&str] =
@@ -34,7 +40,22 @@ const LINUX_OTHERS: &[&str] =
 
 /// The locks that a build may lack.
 pub(super) fn locks() -> impl Iterator<Item = &'static str> {
-    [CPP_MUTEXES, CPP_RWLOCKS, LINUX_MUTEXES, LINUX_OTHERS].concat().into_iter()
+    let others = [CPP_MUTEXES, CPP_RWLOCKS, LINUX_MUTEXES, LINUX_OTHERS].concat();
+    museum().into_iter().chain(others)
+}
+
+/// The locks of the museum that run on this system, whether or not this build has them.
+pub fn museum() -> Vec<&'static str> {
+    struct Names(Vec<&'static str>);
+    impl Visitor<Native> for Names {
+        fn visit<L: RawLock<Native>>(&mut self) {}
+        fn visit_museum<L: RawLock<Native>>(&mut self) {
+            self.0.push(L::INFO.name);
+        }
+    }
+    let mut names = Names(Vec::new());
+    registry::for_each(&mut names);
+    names.0
 }
 
 /// Why a word that chooses no lock would choose one elsewhere.
@@ -42,7 +63,10 @@ pub(super) fn why(word: &str) -> Option<Unknown> {
     let among = |lists: [&[&str]; 2]| lists.concat().contains(&word);
     let word = || word.to_owned();
     if !cfg!(feature = "peers-cpp") && among([CPP_MUTEXES, CPP_RWLOCKS]) {
-        return Some(Unknown::NotBuilt { word: word() });
+        return Some(Unknown::NotBuilt { word: word(), fix: CPP_FIX });
+    }
+    if !cfg!(feature = "museum") && museum().contains(&word().as_str()) {
+        return Some(Unknown::NotBuilt { word: word(), fix: MUSEUM_FIX });
     }
     among([LINUX_MUTEXES, LINUX_OTHERS]).then(|| Unknown::NotHere { word: word() })
 }
@@ -55,11 +79,13 @@ mod tests {
 
     #[test]
     fn a_lock_that_was_left_out_of_the_build_is_known() {
-        for peer in CPP_MUTEXES.iter().chain(CPP_RWLOCKS) {
-            let word = [(*peer).to_owned()];
-            match locks(&Subject::of_every_kind(), &word) {
-                Ok(found) => assert_eq!(found[0].info.name, *peer),
-                Err(error) => assert!(error.to_string().contains("peers-cpp"), "{error}"),
+        let cpp = CPP_MUTEXES.iter().chain(CPP_RWLOCKS).map(|&name| (name, "peers-cpp"));
+        let museum = museum();
+        assert!(museum.len() > 10, "{museum:?}");
+        for (name, feature) in cpp.chain(museum.into_iter().map(|name| (name, "museum"))) {
+            match locks(&Subject::of_every_kind(), &[name.to_owned()]) {
+                Ok(found) => assert_eq!(found[0].info.name, name),
+                Err(error) => assert!(error.to_string().contains(feature), "{error}"),
             }
         }
     }

@@ -37,7 +37,7 @@ pub use notify::{NOTIFY, Notify};
 pub use rwmix::NAME as RWMIX;
 pub use situation::{Asked, Extent, Own, Rounds, Runs, Schedule, Situation};
 pub use starve::NAME as STARVE;
-pub use subject::Subject;
+pub use subject::{Subject, Subjects};
 pub use throughput::NAME as THROUGHPUT;
 pub use timed_runs::PAIRS_PER_RUN;
 pub use uncontended::NAME as UNCONTENDED;

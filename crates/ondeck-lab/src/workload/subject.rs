@@ -94,16 +94,16 @@ impl Subject {
         Self { kind, info, size: size_of::<L>(), context_size: 0, rounds, alone: None, empty }
     }
 
-    /// Every mutex of the registry, in its order.
+    /// Every mutex of the registry, in its order: those of the museum in builds with the feature `museum` only.
     pub fn all() -> Vec<Self> {
-        let mut subjects = Collect(Vec::new());
+        let mut subjects = Subjects::default();
         registry::for_each(&mut subjects);
         subjects.0
     }
 
     /// Every lock of every kind: the mutexes first.
     pub fn of_every_kind() -> Vec<Self> {
-        let mut subjects = Collect(Self::all());
+        let mut subjects = Subjects(Self::all());
         registry::for_each_rwlock(&mut subjects);
         for_each_semaphore(&mut subjects);
         for_each_once(&mut subjects);
@@ -115,7 +115,7 @@ impl Subject {
     /// [`of_every_kind`](Self::of_every_kind). Peers, and locks that need a kernel of their own kind, are not among
     /// them.
     pub fn of_every_kind_on<M: Machine>() -> Vec<Self> {
-        let mut subjects = Collect(Vec::new());
+        let mut subjects = Subjects::default();
         locks::for_each_hosted::<M>(&mut subjects);
         rwlocks::for_each_hosted::<M>(&mut subjects);
         for_each_hosted_semaphore::<M>(&mut subjects);
@@ -160,33 +160,38 @@ impl Subject {
 }
 
 /// Collects the locks that it is shown.
-struct Collect(Vec<Subject>);
+#[derive(Debug, Default)]
+pub struct Subjects(pub Vec<Subject>);
 
-impl<M: Machine> Visitor<M> for Collect {
+impl<M: Machine> Visitor<M> for Subjects {
     fn visit<L: RawLock<M>>(&mut self) {
         self.0.push(Subject::of::<M, L>());
     }
+
+    // Each lock is compiled into every workload, for each machine.
+    #[cfg(not(feature = "museum"))]
+    fn visit_museum<L: RawLock<M>>(&mut self) {}
 }
 
-impl<M: Machine> RwVisitor<M> for Collect {
+impl<M: Machine> RwVisitor<M> for Subjects {
     fn visit<L: RawRwLock<M>>(&mut self) {
         self.0.push(Subject::of_rwlock::<M, L>());
     }
 }
 
-impl<M: Machine> SemaphoreVisitor<M> for Collect {
+impl<M: Machine> SemaphoreVisitor<M> for Subjects {
     fn visit<S: RawSemaphore<M>>(&mut self) {
         self.0.push(Subject::of_semaphore::<M, S>());
     }
 }
 
-impl<M: Machine> OnceVisitor<M> for Collect {
+impl<M: Machine> OnceVisitor<M> for Subjects {
     fn visit<O: RawOnce<M>>(&mut self) {
         self.0.push(Subject::of_once::<M, O>());
     }
 }
 
-impl<M: Machine> BarrierVisitor<M> for Collect {
+impl<M: Machine> BarrierVisitor<M> for Subjects {
     fn visit<B: RawBarrier<M>>(&mut self) {
         self.0.push(Subject::of_barrier::<M, B>());
     }

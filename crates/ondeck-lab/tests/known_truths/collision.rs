@@ -53,8 +53,7 @@ fn where_no_thread_is_ever_parked_it_is_said_and_one_thread_is_measured() {
 /// A crowd has small stacks, comes to its lock, and gets away from it.
 #[test]
 fn a_crowd_is_parked_and_gets_out_again() {
-    let locks =
-        ["ondeck", "std", "parking_lot", "usync", "glibc", "glibc_pi", "go_spinbit", "srw_list"];
+    let locks = ["ondeck", "std", "parking_lot", "usync", "glibc", "glibc_pi", "go_spinbit"];
     let request = request(&locks, &[301]);
     let results = run::run(&request, &plan::stages(&request, &Subject::all()), &mut Nobody);
     assert!(results.failures.is_empty(), "{:?}", results.failures);

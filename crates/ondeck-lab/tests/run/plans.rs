@@ -7,6 +7,7 @@ use ondeck::platform::{Linux, Platform};
 use ondeck_lab::alone::Helper;
 use ondeck_lab::environment::{Placement, Policy};
 use ondeck_lab::plan::{self, Extent, Request, Stage};
+use ondeck_lab::select;
 use ondeck_lab::workload::{Notify, Subject};
 
 use crate::golden::{assert_golden, digest};
@@ -59,7 +60,8 @@ fn requests() -> Vec<(&'static str, Request)> {
 
 /// What a stage is in reports, and how it is measured.
 fn words(stage: &Stage) -> String {
-    // Locks of C++ are in some builds only.
+    // Locks of C++ and of the museum are in some builds only.
+    let museum = select::museum();
     let missing = [
         "abseil",
         "nsync",
@@ -73,7 +75,8 @@ fn words(stage: &Stage) -> String {
         "ck_phase_fair_rwlock",
     ];
     let names = stage.subjects.iter().map(|subject| subject.info.name);
-    let names: Vec<&str> = names.filter(|name| !missing.contains(name)).collect();
+    let names: Vec<&str> =
+        names.filter(|name| !missing.contains(name) && !museum.contains(name)).collect();
     let names = format!("{} locks {}", names.len(), digest(&names.join(" ")));
     let params: Vec<String> = (0..stage.conditions.len())
         .map(|condition| format!("{:?}", stage.params_under(condition)))

@@ -31,6 +31,7 @@ use ondeck::platform::Native;
 use crate::{CondvarKind, Fairness, LockInfo, Origin, RawCondvar, RawLock, Waiting};
 
 /// `absl::Mutex`.
+// SAFETY, as a lock: in its exclusive mode it is a mutex.
 #[derive(Debug)]
 pub struct AbseilMutex {
     /// The C++ object; the shim asserts that it has this size and alignment.
@@ -53,51 +54,35 @@ unsafe extern "C" {
 // SAFETY: the mutex is made to be used from many threads, and is reached only by its own functions.
 unsafe impl Sync for AbseilMutex {}
 
-// SAFETY: `absl::Mutex` in its exclusive mode is a mutex.
-unsafe impl RawLock<Native> for AbseilMutex {
-    const INFO: LockInfo = LockInfo {
-        name: "abseil",
-        origin: Origin::Peer,
-        waiting: Waiting::SpinsThenSleeps,
-        fairness: Fairness::Barging,
-        has_try_lock: true,
-        touches_after_release: false,
-        condvar: CondvarKind::Own,
-        source: "Abseil 20220623, absl::Mutex, by call through a C function",
-        teaches: "At most one woken thread on its way: most throughput, least equal shares",
-    };
-
-    type Context = ();
-    type Condvar = AbseilCondvar;
-
-    fn new() -> Self {
-        let mutex = Self { word: UnsafeCell::new(0) };
-        // SAFETY: the storage fits. Moving the object afterwards, which C++ forbids, is sound while
-        // no thread has used it: it is a word that holds 0, and nothing points to it.
-        unsafe { ondeck_zoo_abseil_init(mutex.word.get()) };
-        mutex
-    }
-
-    #[inline]
-    unsafe fn lock(&self, (): &()) {
+raw_lock! {
+    unsafe impl RawLock<Native> for AbseilMutex {
+        INFO: LockInfo {
+            name: "abseil",
+            origin: Origin::Peer,
+            waiting: Waiting::SpinsThenSleeps,
+            fairness: Fairness::Barging,
+            has_try_lock: true,
+            touches_after_release: false,
+            condvar: CondvarKind::Own,
+            source: "Abseil 20220623, absl::Mutex, by call through a C function",
+            teaches: "At most one woken thread on its way: most throughput, least equal shares",
+        },
+        Context: (),
+        Condvar: AbseilCondvar,
+        new: {
+            let mutex = Self { word: UnsafeCell::new(0) };
+            // SAFETY: the storage fits. Moving the object afterwards, which C++ forbids, is sound while
+            // no thread has used it: it is a word that holds 0, and nothing points to it.
+            unsafe { ondeck_zoo_abseil_init(mutex.word.get()) };
+            mutex
+        },
         // SAFETY: the mutex is initialized, and not held by this thread.
-        unsafe { ondeck_zoo_abseil_lock(self.word.get()) };
-    }
-
-    #[inline]
-    unsafe fn try_lock(&self, (): &()) -> bool {
+        lock: |this, ()| unsafe { ondeck_zoo_abseil_lock(this.word.get()) },
         // SAFETY: as in `lock`.
-        unsafe { ondeck_zoo_abseil_try_lock(self.word.get()) }
-    }
-
-    #[inline]
-    unsafe fn unlock(&self, (): &()) {
+        try_lock: |this, ()| unsafe { ondeck_zoo_abseil_try_lock(this.word.get()) },
         // SAFETY: the mutex is held by this thread.
-        unsafe { ondeck_zoo_abseil_unlock(self.word.get()) };
-    }
-
-    fn is_idle(&mut self) -> bool {
-        *self.word.get_mut() == 0
+        unlock: |this, ()| unsafe { ondeck_zoo_abseil_unlock(this.word.get()) },
+        is_idle: |this| *this.word.get_mut() == 0,
     }
 }
 
@@ -109,6 +94,7 @@ impl Drop for AbseilMutex {
 }
 
 /// `absl::CondVar`.
+// SAFETY, as a condition variable: it is one for `absl::Mutex`.
 #[derive(Debug)]
 pub struct AbseilCondvar {
     /// The C++ object; the shim asserts that it has this size and alignment.
@@ -118,28 +104,22 @@ pub struct AbseilCondvar {
 // SAFETY: it is made to be used from many threads, and is reached only by its own functions.
 unsafe impl Sync for AbseilCondvar {}
 
-// SAFETY: `absl::CondVar` is a condition variable for `absl::Mutex`.
-unsafe impl RawCondvar<Native, AbseilMutex> for AbseilCondvar {
-    fn new() -> Self {
-        let condvar = Self { word: UnsafeCell::new(0) };
-        // SAFETY: the storage fits; moving it afterwards is sound as for the mutex.
-        unsafe { ondeck_zoo_abseil_condvar_init(condvar.word.get()) };
-        condvar
-    }
-
-    unsafe fn wait(&self, lock: &AbseilMutex, (): &()) {
+raw_condvar! {
+    unsafe impl RawCondvar<Native, AbseilMutex> for AbseilCondvar {
+        new: {
+            let condvar = Self { word: UnsafeCell::new(0) };
+            // SAFETY: the storage fits; moving it afterwards is sound as for the mutex.
+            unsafe { ondeck_zoo_abseil_condvar_init(condvar.word.get()) };
+            condvar
+        },
         // SAFETY: both are initialized, and the mutex is held by this thread.
-        unsafe { ondeck_zoo_abseil_condvar_wait(self.word.get(), lock.word.get()) };
-    }
-
-    fn notify_one(&self) {
+        wait: |this, lock, ()| unsafe {
+            ondeck_zoo_abseil_condvar_wait(this.word.get(), lock.word.get())
+        },
         // SAFETY: the condition variable is initialized.
-        unsafe { ondeck_zoo_abseil_condvar_signal(self.word.get()) };
-    }
-
-    fn notify_all(&self) {
-        // SAFETY: the condition variable is initialized.
-        unsafe { ondeck_zoo_abseil_condvar_signal_all(self.word.get()) };
+        notify_one: |this| unsafe { ondeck_zoo_abseil_condvar_signal(this.word.get()) },
+        // SAFETY: as above.
+        notify_all: |this| unsafe { ondeck_zoo_abseil_condvar_signal_all(this.word.get()) },
     }
 }
 

@@ -21,6 +21,7 @@ use ondeck::platform::Native;
 use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
 
 /// `ck_spinlock_mcs_t`.
+// SAFETY, as a lock: see `locks/mcs.rs`.
 #[derive(Debug)]
 pub struct CkMcs {
     tail: UnsafeCell<*mut CkNode>,
@@ -39,6 +40,12 @@ impl Default for CkNode {
     }
 }
 
+impl CkNode {
+    fn pointer(&self) -> *mut Self {
+        ptr::from_ref(self).cast_mut()
+    }
+}
+
 unsafe extern "C" {
     fn ondeck_zoo_ck_mcs_init(tail: *mut *mut CkNode);
     fn ondeck_zoo_ck_mcs_lock(tail: *mut *mut CkNode, node: *mut CkNode);
@@ -51,49 +58,33 @@ unsafe impl Send for CkMcs {}
 // SAFETY: as for `Send`.
 unsafe impl Sync for CkMcs {}
 
-// SAFETY: the MCS lock is a lock; see `locks/mcs.rs`.
-unsafe impl RawLock<Native> for CkMcs {
-    const INFO: LockInfo = LockInfo {
-        name: "ck_mcs",
-        origin: Origin::Peer,
-        waiting: Waiting::Spins,
-        fairness: Fairness::Fifo,
-        has_try_lock: true,
-        touches_after_release: false,
-        condvar: CondvarKind::Generic,
-        source: "Concurrency Kit 0.7.1, ck_spinlock_mcs, by call through a C function",
-        teaches: "MCS with fences instead of ordered operations measures like MCS",
-    };
-
-    type Context = CkNode;
-    type Condvar = SequenceCondvar<Native>;
-
-    fn new() -> Self {
-        let lock = Self { tail: UnsafeCell::new(ptr::null_mut()) };
-        // SAFETY: the storage is the pointer that the function sets.
-        unsafe { ondeck_zoo_ck_mcs_init(lock.tail.get()) };
-        lock
-    }
-
-    #[inline]
-    unsafe fn lock(&self, node: &CkNode) {
+raw_lock! {
+    unsafe impl RawLock<Native> for CkMcs {
+        INFO: LockInfo {
+            name: "ck_mcs",
+            origin: Origin::Peer,
+            waiting: Waiting::Spins,
+            fairness: Fairness::Fifo,
+            has_try_lock: true,
+            touches_after_release: false,
+            condvar: CondvarKind::Generic,
+            source: "Concurrency Kit 0.7.1, ck_spinlock_mcs, by call through a C function",
+            teaches: "MCS with fences instead of ordered operations measures like MCS",
+        },
+        Context: CkNode,
+        Condvar: SequenceCondvar<Native>,
+        new: {
+            let lock = Self { tail: UnsafeCell::new(ptr::null_mut()) };
+            // SAFETY: the storage is the pointer that the function sets.
+            unsafe { ondeck_zoo_ck_mcs_init(lock.tail.get()) };
+            lock
+        },
         // SAFETY: the node stays in place until the unlock, and is written through its cell only.
-        unsafe { ondeck_zoo_ck_mcs_lock(self.tail.get(), ptr::from_ref(node).cast_mut()) };
-    }
-
-    #[inline]
-    unsafe fn try_lock(&self, node: &CkNode) -> bool {
+        lock: |this, node| unsafe { ondeck_zoo_ck_mcs_lock(this.tail.get(), node.pointer()) },
         // SAFETY: as in `lock`.
-        unsafe { ondeck_zoo_ck_mcs_try_lock(self.tail.get(), ptr::from_ref(node).cast_mut()) }
-    }
-
-    #[inline]
-    unsafe fn unlock(&self, node: &CkNode) {
+        try_lock: |this, node| unsafe { ondeck_zoo_ck_mcs_try_lock(this.tail.get(), node.pointer()) },
         // SAFETY: this thread holds the lock by this node.
-        unsafe { ondeck_zoo_ck_mcs_unlock(self.tail.get(), ptr::from_ref(node).cast_mut()) };
-    }
-
-    fn is_idle(&mut self) -> bool {
-        self.tail.get_mut().is_null()
+        unlock: |this, node| unsafe { ondeck_zoo_ck_mcs_unlock(this.tail.get(), node.pointer()) },
+        is_idle: |this| this.tail.get_mut().is_null(),
     }
 }

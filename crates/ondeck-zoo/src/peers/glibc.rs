@@ -46,135 +46,57 @@
 //! With priority inheritance the uncontended unlock is a compare-exchange. The contended one is the
 //! kernel's, which writes the next owner's id into the word and then leaves it alone.
 
-use std::cell::UnsafeCell;
 use std::ffi::c_int;
 use std::mem::MaybeUninit;
 use std::ptr;
 
 use ondeck::platform::Native;
 
-use super::posix::{acquired, check};
+use crate::posix::{Object, acquired, check, destroyed};
 use crate::{CondvarKind, Fairness, LockInfo, Origin, RawCondvar, RawLock, Waiting};
 
-/// A mutex of any kind, and the calls.
-#[derive(Debug)]
-struct Pthread {
-    mutex: UnsafeCell<libc::pthread_mutex_t>,
-}
+/// A mutex of any kind.
+type Pthread = Object<libc::pthread_mutex_t>;
 
-// SAFETY: a pthread mutex is made to be used from many threads.
-unsafe impl Send for Pthread {}
-// SAFETY: as for `Send`; everything below goes through `&self` as in C.
-unsafe impl Sync for Pthread {}
-
-impl Pthread {
-    fn new(kind: c_int, protocol: c_int) -> Self {
-        let mut attributes = MaybeUninit::uninit();
-        let attributes = attributes.as_mut_ptr();
-        let mut mutex = MaybeUninit::uninit();
-        // SAFETY: the attributes are initialized first and destroyed last, both pointers are to
-        // locals, and the mutex is read only after its initialization has succeeded.
-        unsafe {
-            check(libc::pthread_mutexattr_init(attributes), "pthread_mutexattr_init");
-            check(libc::pthread_mutexattr_settype(attributes, kind), "pthread_mutexattr_settype");
-            check(
-                libc::pthread_mutexattr_setprotocol(attributes, protocol),
-                "pthread_mutexattr_setprotocol",
-            );
-            check(libc::pthread_mutex_init(mutex.as_mut_ptr(), attributes), "pthread_mutex_init");
-            check(libc::pthread_mutexattr_destroy(attributes), "pthread_mutexattr_destroy");
-            Self { mutex: UnsafeCell::new(mutex.assume_init()) }
-        }
-    }
-
-    #[inline(always)]
-    fn lock(&self) {
-        // SAFETY: the mutex is initialized.
-        check(unsafe { libc::pthread_mutex_lock(self.mutex.get()) }, "pthread_mutex_lock");
-    }
-
-    #[inline(always)]
-    fn try_lock(&self) -> bool {
-        // SAFETY: the mutex is initialized.
-        let code = unsafe { libc::pthread_mutex_trylock(self.mutex.get()) };
-        acquired(code, "pthread_mutex_trylock")
-    }
-
-    /// # Safety
-    ///
-    /// The calling thread holds the mutex.
-    #[inline(always)]
-    unsafe fn unlock(&self) {
-        // SAFETY: the mutex is initialized, and held by this thread.
-        check(unsafe { libc::pthread_mutex_unlock(self.mutex.get()) }, "pthread_mutex_unlock");
-    }
-
-    /// By the futex word, which glibc's binary interface keeps first: 0 is free and without waiters
-    /// in every kind. Trying to lock would not do, because the owner of a recursive mutex succeeds.
-    fn is_idle(&mut self) -> bool {
-        // SAFETY: the mutex is initialized, larger and more aligned than an `int`.
-        unsafe { self.mutex.get().cast::<c_int>().read() == 0 }
-    }
-}
-
-impl Drop for Pthread {
-    fn drop(&mut self) {
-        // SAFETY: no other thread has the mutex any more.
-        let code = unsafe { libc::pthread_mutex_destroy(self.mutex.get()) };
-        // EBUSY says that it is held: a bug, but not one that should turn a panic into an abort.
-        debug_assert!(code == 0 || std::thread::panicking(), "pthread_mutex_destroy: {code}");
+fn pthread(kind: c_int, protocol: c_int) -> Pthread {
+    let mut attributes = MaybeUninit::uninit();
+    let attributes = attributes.as_mut_ptr();
+    // SAFETY: the attributes are initialized first and destroyed last, the pointer is to a local; each failure panics.
+    // How the mutex may be moved is said above.
+    unsafe {
+        check(libc::pthread_mutexattr_init(attributes), "pthread_mutexattr_init");
+        check(libc::pthread_mutexattr_settype(attributes, kind), "pthread_mutexattr_settype");
+        check(
+            libc::pthread_mutexattr_setprotocol(attributes, protocol),
+            "pthread_mutexattr_setprotocol",
+        );
+        let mutex = Object::new(|mutex| {
+            check(libc::pthread_mutex_init(mutex, attributes), "pthread_mutex_init");
+        });
+        check(libc::pthread_mutexattr_destroy(attributes), "pthread_mutexattr_destroy");
+        mutex
     }
 }
 
 /// `pthread_cond_t`, the same for every kind of mutex.
 #[derive(Debug)]
-pub struct GlibcCondvar {
-    condvar: UnsafeCell<libc::pthread_cond_t>,
-}
-
-// SAFETY: a pthread condition variable is made to be used from many threads.
-unsafe impl Send for GlibcCondvar {}
-// SAFETY: as for `Send`; everything below goes through `&self` as in C.
-unsafe impl Sync for GlibcCondvar {}
+pub struct GlibcCondvar(Object<libc::pthread_cond_t>);
 
 impl GlibcCondvar {
-    /// All zeros after initialization: it may move until it is used, as a mutex may.
     fn create() -> Self {
-        let mut condvar = MaybeUninit::uninit();
-        // SAFETY: the pointer is to a local, which is read only after its initialization has
-        // succeeded.
-        unsafe {
-            check(libc::pthread_cond_init(condvar.as_mut_ptr(), ptr::null()), "pthread_cond_init");
-            Self { condvar: UnsafeCell::new(condvar.assume_init()) }
-        }
-    }
-
-    /// # Safety
-    ///
-    /// The calling thread holds the mutex, which is the one of all that wait.
-    unsafe fn wait_with(&self, mutex: &Pthread) {
-        // SAFETY: both are initialized, and the mutex is held by this thread.
-        let code = unsafe { libc::pthread_cond_wait(self.condvar.get(), mutex.mutex.get()) };
-        check(code, "pthread_cond_wait");
-    }
-
-    fn signal(&self) {
-        // SAFETY: the condition variable is initialized.
-        check(unsafe { libc::pthread_cond_signal(self.condvar.get()) }, "pthread_cond_signal");
-    }
-
-    fn broadcast(&self) {
-        // SAFETY: the condition variable is initialized.
-        let code = unsafe { libc::pthread_cond_broadcast(self.condvar.get()) };
-        check(code, "pthread_cond_broadcast");
+        // SAFETY: a failure panics. All zeros after initialization: it may move until it is used, as a mutex may.
+        Self(unsafe {
+            Object::new(|condvar| {
+                check(libc::pthread_cond_init(condvar, ptr::null()), "pthread_cond_init");
+            })
+        })
     }
 }
 
 impl Drop for GlibcCondvar {
     fn drop(&mut self) {
         // SAFETY: no other thread has the condition variable any more.
-        let code = unsafe { libc::pthread_cond_destroy(self.condvar.get()) };
-        debug_assert!(code == 0 || std::thread::panicking(), "pthread_cond_destroy: {code}");
+        destroyed(unsafe { libc::pthread_cond_destroy(self.0.get()) }, "pthread_cond_destroy");
     }
 }
 
@@ -193,67 +115,72 @@ macro_rules! glibc_mutexes {
         #[derive(Debug)]
         pub struct $Lock(Pthread);
 
-        // SAFETY: POSIX says so of a mutex. A thread never relocks what it holds, so that
-        // the recursive kind excludes too.
-        unsafe impl RawLock<Native> for $Lock {
-            const INFO: LockInfo = LockInfo {
-                name: $name,
-                origin: Origin::Peer,
-                waiting: $waiting,
-                fairness: $fairness,
-                has_try_lock: true,
-                touches_after_release: false,
-                condvar: CondvarKind::Own,
-                source: $source,
-                teaches: $teaches,
-            };
-
-            type Context = ();
-            type Condvar = GlibcCondvar;
-
-            fn new() -> Self {
-                Self(Pthread::new($kind, $protocol))
-            }
-
-            #[inline]
-            unsafe fn lock(&self, (): &()) {
-                self.0.lock();
-            }
-
-            #[inline]
-            unsafe fn try_lock(&self, (): &()) -> bool {
-                self.0.try_lock()
-            }
-
-            #[inline]
-            unsafe fn unlock(&self, (): &()) {
-                // SAFETY: the caller promises the same.
-                unsafe { self.0.unlock() };
-            }
-
-            fn is_idle(&mut self) -> bool {
-                self.0.is_idle()
+        // SAFETY, as a lock: POSIX says so of a mutex. A thread never relocks what it holds, so that the recursive
+        // kind excludes too.
+        raw_lock! {
+            unsafe impl RawLock<Native> for $Lock {
+                INFO: LockInfo {
+                    name: $name,
+                    origin: Origin::Peer,
+                    waiting: $waiting,
+                    fairness: $fairness,
+                    has_try_lock: true,
+                    touches_after_release: false,
+                    condvar: CondvarKind::Own,
+                    source: $source,
+                    teaches: $teaches,
+                },
+                Context: (),
+                Condvar: GlibcCondvar,
+                new: Self(pthread($kind, $protocol)),
+                lock: |this, ()| {
+                    // SAFETY: the mutex is initialized.
+                    check(unsafe { libc::pthread_mutex_lock(this.0.get()) }, "pthread_mutex_lock")
+                },
+                try_lock: |this, ()| {
+                    // SAFETY: the mutex is initialized.
+                    let code = unsafe { libc::pthread_mutex_trylock(this.0.get()) };
+                    acquired(code, "pthread_mutex_trylock")
+                },
+                unlock: |this, ()| {
+                    // SAFETY: the mutex is initialized, and held by this thread.
+                    let code = unsafe { libc::pthread_mutex_unlock(this.0.get()) };
+                    check(code, "pthread_mutex_unlock")
+                },
+                // By the futex word, which glibc's binary interface keeps first: 0 is free and without waiters in
+                // every kind. Trying to lock would not do, because the owner of a recursive mutex succeeds.
+                // SAFETY: the mutex is initialized, larger and more aligned than an `int`.
+                is_idle: |this| unsafe { this.0.get().cast::<c_int>().read() == 0 },
             }
         }
 
-        // SAFETY: POSIX says so of a condition variable, for a mutex of any kind that is
-        // held once.
-        unsafe impl RawCondvar<Native, $Lock> for GlibcCondvar {
-            fn new() -> Self {
-                Self::create()
+        impl Drop for $Lock {
+            fn drop(&mut self) {
+                // SAFETY: no other thread has the mutex any more.
+                let code = unsafe { libc::pthread_mutex_destroy(self.0.get()) };
+                destroyed(code, "pthread_mutex_destroy");
             }
+        }
 
-            unsafe fn wait(&self, lock: &$Lock, (): &()) {
-                // SAFETY: the caller promises the same.
-                unsafe { self.wait_with(&lock.0) };
-            }
-
-            fn notify_one(&self) {
-                self.signal();
-            }
-
-            fn notify_all(&self) {
-                self.broadcast();
+        // SAFETY, as a condition variable: POSIX says so, for a mutex of any kind that is held once.
+        raw_condvar! {
+            unsafe impl RawCondvar<Native, $Lock> for GlibcCondvar {
+                new: Self::create(),
+                wait: |this, lock, ()| {
+                    // SAFETY: both are initialized, and the mutex is held by this thread.
+                    let code = unsafe { libc::pthread_cond_wait(this.0.get(), lock.0.get()) };
+                    check(code, "pthread_cond_wait")
+                },
+                notify_one: |this| {
+                    // SAFETY: the condition variable is initialized.
+                    let code = unsafe { libc::pthread_cond_signal(this.0.get()) };
+                    check(code, "pthread_cond_signal")
+                },
+                notify_all: |this| {
+                    // SAFETY: as above.
+                    let code = unsafe { libc::pthread_cond_broadcast(this.0.get()) };
+                    check(code, "pthread_cond_broadcast")
+                },
             }
         }
     )*};

@@ -15,8 +15,6 @@ use ondeck::platform::Native;
 
 use crate::Visitor;
 
-#[cfg(target_os = "linux")]
-mod posix;
 pub mod rwlocks;
 
 macro_rules! peer_locks {

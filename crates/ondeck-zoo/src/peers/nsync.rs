@@ -29,6 +29,7 @@ use ondeck::platform::Native;
 use crate::{CondvarKind, Fairness, LockInfo, Origin, RawCondvar, RawLock, Waiting};
 
 /// `nsync_mu`.
+// SAFETY, as a lock: in its exclusive mode it is a mutex.
 #[derive(Debug)]
 pub struct NsyncMutex {
     mutex: UnsafeCell<Fields>,
@@ -41,6 +42,10 @@ pub struct NsyncMutex {
 struct Fields {
     word: u32,
     waiters: *mut c_void,
+}
+
+impl Fields {
+    const ZEROS: Self = Self { word: 0, waiters: ptr::null_mut() };
 }
 
 unsafe extern "C" {
@@ -60,57 +65,43 @@ unsafe impl Send for NsyncMutex {}
 // SAFETY: as for `Send`.
 unsafe impl Sync for NsyncMutex {}
 
-// SAFETY: `nsync_mu` in its exclusive mode is a mutex.
-unsafe impl RawLock<Native> for NsyncMutex {
-    const INFO: LockInfo = LockInfo {
-        name: "nsync",
-        origin: Origin::Peer,
-        waiting: Waiting::SpinsThenSleeps,
-        fairness: Fairness::Bounded,
-        has_try_lock: true,
-        touches_after_release: true,
-        condvar: CondvarKind::Own,
-        source: "nsync 1.25, nsync_mu, by Mike Burrows, by call",
-        teaches: "The designated waker, and arriving threads queue behind a waiter woken 30 times in vain",
-    };
-
-    type Context = ();
-    type Condvar = NsyncCondvar;
-
-    fn new() -> Self {
-        let fields = Fields { word: 0, waiters: ptr::null_mut() };
-        let mutex = Self { mutex: UnsafeCell::new(fields) };
-        // SAFETY: the storage fits. The header says that zeros are an unlocked mutex wherever they
-        // stand, so it may move until it is used.
-        unsafe { nsync_mu_init(mutex.mutex.get()) };
-        mutex
-    }
-
-    #[inline]
-    unsafe fn lock(&self, (): &()) {
+raw_lock! {
+    unsafe impl RawLock<Native> for NsyncMutex {
+        INFO: LockInfo {
+            name: "nsync",
+            origin: Origin::Peer,
+            waiting: Waiting::SpinsThenSleeps,
+            fairness: Fairness::Bounded,
+            has_try_lock: true,
+            touches_after_release: true,
+            condvar: CondvarKind::Own,
+            source: "nsync 1.25, nsync_mu, by Mike Burrows, by call",
+            teaches: "The designated waker, and arriving threads queue behind a waiter woken 30 times in vain",
+        },
+        Context: (),
+        Condvar: NsyncCondvar,
+        new: {
+            let mutex = Self { mutex: UnsafeCell::new(Fields::ZEROS) };
+            // SAFETY: the storage fits. The header says that zeros are an unlocked mutex wherever they
+            // stand, so it may move until it is used.
+            unsafe { nsync_mu_init(mutex.mutex.get()) };
+            mutex
+        },
         // SAFETY: the mutex is initialized, and not held by this thread.
-        unsafe { nsync_mu_lock(self.mutex.get().cast()) };
-    }
-
-    #[inline]
-    unsafe fn try_lock(&self, (): &()) -> bool {
+        lock: |this, ()| unsafe { nsync_mu_lock(this.mutex.get().cast()) },
         // SAFETY: as in `lock`.
-        unsafe { nsync_mu_trylock(self.mutex.get().cast()) != 0 }
-    }
-
-    #[inline]
-    unsafe fn unlock(&self, (): &()) {
+        try_lock: |this, ()| unsafe { nsync_mu_trylock(this.mutex.get().cast()) != 0 },
         // SAFETY: the mutex is held by this thread.
-        unsafe { nsync_mu_unlock(self.mutex.get().cast()) };
-    }
-
-    fn is_idle(&mut self) -> bool {
-        let fields = self.mutex.get_mut();
-        fields.word == 0 && fields.waiters.is_null()
+        unlock: |this, ()| unsafe { nsync_mu_unlock(this.mutex.get().cast()) },
+        is_idle: |this| {
+            let fields = this.mutex.get_mut();
+            fields.word == 0 && fields.waiters.is_null()
+        },
     }
 }
 
 /// `nsync_cv`.
+// SAFETY, as a condition variable: it is one for `nsync_mu`.
 #[derive(Debug)]
 pub struct NsyncCondvar {
     condvar: UnsafeCell<Fields>,
@@ -121,28 +112,19 @@ unsafe impl Send for NsyncCondvar {}
 // SAFETY: as for `Send`.
 unsafe impl Sync for NsyncCondvar {}
 
-// SAFETY: `nsync_cv` is a condition variable for `nsync_mu`.
-unsafe impl RawCondvar<Native, NsyncMutex> for NsyncCondvar {
-    fn new() -> Self {
-        let fields = Fields { word: 0, waiters: ptr::null_mut() };
-        let condvar = Self { condvar: UnsafeCell::new(fields) };
-        // SAFETY: the storage fits; it may move until it is used, as the mutex may.
-        unsafe { nsync_cv_init(condvar.condvar.get()) };
-        condvar
-    }
-
-    unsafe fn wait(&self, lock: &NsyncMutex, (): &()) {
+raw_condvar! {
+    unsafe impl RawCondvar<Native, NsyncMutex> for NsyncCondvar {
+        new: {
+            let condvar = Self { condvar: UnsafeCell::new(Fields::ZEROS) };
+            // SAFETY: the storage fits; it may move until it is used, as the mutex may.
+            unsafe { nsync_cv_init(condvar.condvar.get()) };
+            condvar
+        },
         // SAFETY: both are initialized, and the mutex is held by this thread.
-        unsafe { nsync_cv_wait(self.condvar.get(), lock.mutex.get()) };
-    }
-
-    fn notify_one(&self) {
+        wait: |this, lock, ()| unsafe { nsync_cv_wait(this.condvar.get(), lock.mutex.get()) },
         // SAFETY: the condition variable is initialized.
-        unsafe { nsync_cv_signal(self.condvar.get()) };
-    }
-
-    fn notify_all(&self) {
-        // SAFETY: the condition variable is initialized.
-        unsafe { nsync_cv_broadcast(self.condvar.get()) };
+        notify_one: |this| unsafe { nsync_cv_signal(this.condvar.get()) },
+        // SAFETY: as above.
+        notify_all: |this| unsafe { nsync_cv_broadcast(this.condvar.get()) },
     }
 }

@@ -32,6 +32,7 @@ use super::is_like_new;
 use crate::{CondvarKind, Fairness, LockInfo, Origin, RawCondvar, RawLock, Waiting};
 
 /// `parking_lot::Mutex<()>`, by the `RawMutex` inside it.
+// SAFETY, as a lock: `lock_api::RawMutex` asks of its implementations what `RawLock` asks.
 pub struct ParkingLotMutex {
     mutex: Mutex<()>,
 }
@@ -52,78 +53,55 @@ impl fmt::Debug for ParkingLotMutex {
     }
 }
 
-// SAFETY: `lock_api::RawMutex` asks of its implementations what `RawLock` asks.
-unsafe impl RawLock<Native> for ParkingLotMutex {
-    const INFO: LockInfo = LockInfo {
-        name: "parking_lot",
-        origin: Origin::Peer,
-        waiting: Waiting::SpinsThenSleeps,
-        fairness: Fairness::Barging,
-        has_try_lock: true,
-        touches_after_release: true,
-        condvar: CondvarKind::Own,
-        source: "The crate parking_lot 0.13, by Amanieu d'Antras",
-        teaches: "One byte of state is enough when the queue lives in a table keyed by address",
-    };
-
-    type Context = ();
-    type Condvar = ParkingLotCondvar;
-
-    fn new() -> Self {
-        Self { mutex: Mutex::new(()) }
-    }
-
-    // The marker that `lock` returns has no size and no meaning of its own: it is dropped here and
-    // another is made at unlock.
-    #[inline]
-    unsafe fn lock(&self, (): &()) {
-        let GuardNoSend { .. } = self.raw().lock();
-    }
-
-    #[inline]
-    unsafe fn try_lock(&self, (): &()) -> bool {
-        self.raw().try_lock().is_some()
-    }
-
-    #[inline]
-    unsafe fn unlock(&self, (): &()) {
+raw_lock! {
+    unsafe impl RawLock<Native> for ParkingLotMutex {
+        INFO: LockInfo {
+            name: "parking_lot",
+            origin: Origin::Peer,
+            waiting: Waiting::SpinsThenSleeps,
+            fairness: Fairness::Barging,
+            has_try_lock: true,
+            touches_after_release: true,
+            condvar: CondvarKind::Own,
+            source: "The crate parking_lot 0.13, by Amanieu d'Antras",
+            teaches: "One byte of state is enough when the queue lives in a table keyed by address",
+        },
+        Context: (),
+        Condvar: ParkingLotCondvar,
+        new: Self { mutex: Mutex::new(()) },
+        // The marker that `lock` returns has no size and no meaning of its own: it is dropped here and
+        // another is made at unlock.
+        lock: |this, ()| { let GuardNoSend { .. } = this.raw().lock(); },
+        try_lock: |this, ()| this.raw().try_lock().is_some(),
         // SAFETY: the calling thread holds the lock; see `lock` about the marker.
-        unsafe { self.raw().unlock(GuardNoSend::new()) };
-    }
-
-    fn is_idle(&mut self) -> bool {
-        const { assert!(size_of::<Mutex<()>>() == 1) };
-        let new = Mutex::new(());
-        // SAFETY: one atomic byte, so there is no room for padding.
-        unsafe { is_like_new(&mut self.mutex, &new) }
+        unlock: |this, ()| unsafe { this.raw().unlock(GuardNoSend::new()) },
+        is_idle: |this| {
+            const { assert!(size_of::<Mutex<()>>() == 1) };
+            let new = Mutex::new(());
+            // SAFETY: one atomic byte, so there is no room for padding.
+            unsafe { is_like_new(&mut this.mutex, &new) }
+        },
     }
 }
 
 /// `parking_lot::Condvar`.
+// SAFETY, as a condition variable: it unlocks and locks the mutex of the guard, and loses no signal.
 #[derive(Debug, Default)]
 pub struct ParkingLotCondvar {
     condvar: Condvar,
 }
 
-// SAFETY: `parking_lot::Condvar` unlocks and locks the mutex of the guard, and loses no signal.
-unsafe impl RawCondvar<Native, ParkingLotMutex> for ParkingLotCondvar {
-    fn new() -> Self {
-        Self::default()
-    }
-
-    unsafe fn wait(&self, lock: &ParkingLotMutex, (): &()) {
-        // SAFETY: the calling thread holds the lock, and has no guard: `lock` makes none. The
-        // marker has no meaning, see there.
-        let guard = unsafe { lock.mutex.make_guard_unchecked(GuardNoSend::new()) };
-        // Not dropped, because the caller goes on to hold the lock, also after a panic.
-        self.condvar.wait(&mut ManuallyDrop::new(guard));
-    }
-
-    fn notify_one(&self) {
-        self.condvar.notify_one();
-    }
-
-    fn notify_all(&self) {
-        self.condvar.notify_all();
+raw_condvar! {
+    unsafe impl RawCondvar<Native, ParkingLotMutex> for ParkingLotCondvar {
+        new: Self::default(),
+        wait: |this, lock, ()| {
+            // SAFETY: the calling thread holds the lock, and has no guard: `lock` makes none. The
+            // marker has no meaning, see there.
+            let guard = unsafe { lock.mutex.make_guard_unchecked(GuardNoSend::new()) };
+            // Not dropped, because the caller goes on to hold the lock, also after a panic.
+            this.condvar.wait(&mut ManuallyDrop::new(guard));
+        },
+        notify_one: |this| this.condvar.notify_one(),
+        notify_all: |this| this.condvar.notify_all(),
     }
 }

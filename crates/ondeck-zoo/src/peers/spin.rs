@@ -14,50 +14,33 @@ use ondeck::platform::Native;
 use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
 
 /// `spin::Mutex<()>` with its default strategy for waiting.
+// SAFETY, as a lock: the guard that `lock` forgets would have excluded all other threads until it was dropped, and
+// `force_unlock` is what dropping it does.
 #[derive(Debug, Default)]
 pub struct SpinMutex {
     mutex: spin::Mutex<()>,
 }
 
-// SAFETY: the guard that `lock` forgets would have excluded all other threads until it was dropped,
-// and `force_unlock` is what dropping it does.
-unsafe impl RawLock<Native> for SpinMutex {
-    const INFO: LockInfo = LockInfo {
-        name: "spin",
-        origin: Origin::Peer,
-        waiting: Waiting::Spins,
-        fairness: Fairness::Barging,
-        has_try_lock: true,
-        touches_after_release: false,
-        condvar: CondvarKind::Generic,
-        source: "The crate spin 0.12, its default mutex",
-        teaches: "The spinlock from the shelf: one PAUSE between polls, never the kernel",
-    };
-
-    type Context = ();
-    type Condvar = SequenceCondvar<Native>;
-
-    fn new() -> Self {
-        Self::default()
-    }
-
-    #[inline]
-    unsafe fn lock(&self, (): &()) {
-        mem::forget(self.mutex.lock());
-    }
-
-    #[inline]
-    unsafe fn try_lock(&self, (): &()) -> bool {
-        self.mutex.try_lock().map(mem::forget).is_some()
-    }
-
-    #[inline]
-    unsafe fn unlock(&self, (): &()) {
+raw_lock! {
+    unsafe impl RawLock<Native> for SpinMutex {
+        INFO: LockInfo {
+            name: "spin",
+            origin: Origin::Peer,
+            waiting: Waiting::Spins,
+            fairness: Fairness::Barging,
+            has_try_lock: true,
+            touches_after_release: false,
+            condvar: CondvarKind::Generic,
+            source: "The crate spin 0.12, its default mutex",
+            teaches: "The spinlock from the shelf: one PAUSE between polls, never the kernel",
+        },
+        Context: (),
+        Condvar: SequenceCondvar<Native>,
+        new: Self::default(),
+        lock: |this, ()| mem::forget(this.mutex.lock()),
+        try_lock: |this, ()| this.mutex.try_lock().map(mem::forget).is_some(),
         // SAFETY: the calling thread holds the lock, and its guard was forgotten.
-        unsafe { self.mutex.force_unlock() };
-    }
-
-    fn is_idle(&mut self) -> bool {
-        !self.mutex.is_locked()
+        unlock: |this, ()| unsafe { this.mutex.force_unlock() },
+        is_idle: |this| !this.mutex.is_locked(),
     }
 }

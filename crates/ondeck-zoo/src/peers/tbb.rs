@@ -18,6 +18,7 @@ use ondeck::platform::Native;
 use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
 
 /// `tbb::mutex`.
+// SAFETY, as a lock: its library says so.
 #[derive(Debug)]
 pub struct TbbMutex {
     /// The C++ object; the shim asserts that it has this size and alignment.
@@ -35,51 +36,35 @@ unsafe extern "C" {
 // SAFETY: the mutex is made to be used from many threads, and is reached only by its own functions.
 unsafe impl Sync for TbbMutex {}
 
-// SAFETY: `tbb::mutex` is a mutex.
-unsafe impl RawLock<Native> for TbbMutex {
-    const INFO: LockInfo = LockInfo {
-        name: "tbb",
-        origin: Origin::Peer,
-        waiting: Waiting::SpinsThenSleeps,
-        fairness: Fairness::Barging,
-        has_try_lock: true,
-        touches_after_release: false,
-        condvar: CondvarKind::Generic,
-        source: "oneTBB 2021.8, tbb::mutex, by call through a C function",
-        teaches: "The byte knows no waiters: every unlock is a full fence and a look into a table",
-    };
-
-    type Context = ();
-    type Condvar = SequenceCondvar<Native>;
-
-    fn new() -> Self {
-        let mutex = Self { flag: UnsafeCell::new(0) };
-        // SAFETY: the storage fits. Moving the object afterwards, which C++ forbids, is sound while
-        // no thread has used it: it is a byte that holds 0, and nothing points to it.
-        unsafe { ondeck_zoo_tbb_init(mutex.flag.get()) };
-        mutex
-    }
-
-    #[inline]
-    unsafe fn lock(&self, (): &()) {
+raw_lock! {
+    unsafe impl RawLock<Native> for TbbMutex {
+        INFO: LockInfo {
+            name: "tbb",
+            origin: Origin::Peer,
+            waiting: Waiting::SpinsThenSleeps,
+            fairness: Fairness::Barging,
+            has_try_lock: true,
+            touches_after_release: false,
+            condvar: CondvarKind::Generic,
+            source: "oneTBB 2021.8, tbb::mutex, by call through a C function",
+            teaches: "The byte knows no waiters: every unlock is a full fence and a look into a table",
+        },
+        Context: (),
+        Condvar: SequenceCondvar<Native>,
+        new: {
+            let mutex = Self { flag: UnsafeCell::new(0) };
+            // SAFETY: the storage fits. Moving the object afterwards, which C++ forbids, is sound while
+            // no thread has used it: it is a byte that holds 0, and nothing points to it.
+            unsafe { ondeck_zoo_tbb_init(mutex.flag.get()) };
+            mutex
+        },
         // SAFETY: the mutex is initialized, and not held by this thread.
-        unsafe { ondeck_zoo_tbb_lock(self.flag.get()) };
-    }
-
-    #[inline]
-    unsafe fn try_lock(&self, (): &()) -> bool {
+        lock: |this, ()| unsafe { ondeck_zoo_tbb_lock(this.flag.get()) },
         // SAFETY: as in `lock`.
-        unsafe { ondeck_zoo_tbb_try_lock(self.flag.get()) }
-    }
-
-    #[inline]
-    unsafe fn unlock(&self, (): &()) {
+        try_lock: |this, ()| unsafe { ondeck_zoo_tbb_try_lock(this.flag.get()) },
         // SAFETY: the mutex is held by this thread.
-        unsafe { ondeck_zoo_tbb_unlock(self.flag.get()) };
-    }
-
-    fn is_idle(&mut self) -> bool {
-        *self.flag.get_mut() == 0
+        unlock: |this, ()| unsafe { ondeck_zoo_tbb_unlock(this.flag.get()) },
+        is_idle: |this| *this.flag.get_mut() == 0,
     }
 }
 

@@ -30,6 +30,7 @@ use super::is_like_new;
 use crate::{CondvarKind, Fairness, LockInfo, Origin, RawCondvar, RawLock, Waiting};
 
 /// `usync::Mutex<()>`, by the `RawMutex` inside it.
+// SAFETY, as a lock: `lock_api::RawMutex` asks of its implementations what `RawLock` asks.
 #[derive(Debug)]
 pub struct UsyncMutex {
     mutex: Mutex<()>,
@@ -44,75 +45,52 @@ impl UsyncMutex {
     }
 }
 
-// SAFETY: `lock_api::RawMutex` asks of its implementations what `RawLock` asks.
-unsafe impl RawLock<Native> for UsyncMutex {
-    const INFO: LockInfo = LockInfo {
-        name: "usync",
-        origin: Origin::Peer,
-        waiting: Waiting::SpinsThenSleeps,
-        fairness: Fairness::Barging,
-        has_try_lock: true,
-        touches_after_release: true,
-        condvar: CondvarKind::Own,
-        source: "The crate usync 0.2.1, by kprotty",
-        teaches: "A bit test-and-set acquires whatever the queue in the same word is doing",
-    };
-
-    type Context = ();
-    type Condvar = UsyncCondvar;
-
-    fn new() -> Self {
-        Self { mutex: Mutex::new(()) }
-    }
-
-    #[inline]
-    unsafe fn lock(&self, (): &()) {
-        self.raw().lock();
-    }
-
-    #[inline]
-    unsafe fn try_lock(&self, (): &()) -> bool {
-        self.raw().try_lock()
-    }
-
-    #[inline]
-    unsafe fn unlock(&self, (): &()) {
+raw_lock! {
+    unsafe impl RawLock<Native> for UsyncMutex {
+        INFO: LockInfo {
+            name: "usync",
+            origin: Origin::Peer,
+            waiting: Waiting::SpinsThenSleeps,
+            fairness: Fairness::Barging,
+            has_try_lock: true,
+            touches_after_release: true,
+            condvar: CondvarKind::Own,
+            source: "The crate usync 0.2.1, by kprotty",
+            teaches: "A bit test-and-set acquires whatever the queue in the same word is doing",
+        },
+        Context: (),
+        Condvar: UsyncCondvar,
+        new: Self { mutex: Mutex::new(()) },
+        lock: |this, ()| this.raw().lock(),
+        try_lock: |this, ()| this.raw().try_lock(),
         // SAFETY: the calling thread holds the lock.
-        unsafe { self.raw().unlock() };
-    }
-
-    fn is_idle(&mut self) -> bool {
-        const { assert!(size_of::<Mutex<()>>() == size_of::<usize>()) };
-        let new = Mutex::new(());
-        // SAFETY: one atomic pointer, so there is no room for padding.
-        unsafe { is_like_new(&mut self.mutex, &new) }
+        unlock: |this, ()| unsafe { this.raw().unlock() },
+        is_idle: |this| {
+            const { assert!(size_of::<Mutex<()>>() == size_of::<usize>()) };
+            let new = Mutex::new(());
+            // SAFETY: one atomic pointer, so there is no room for padding.
+            unsafe { is_like_new(&mut this.mutex, &new) }
+        },
     }
 }
 
 /// `usync::Condvar`.
+// SAFETY, as a condition variable: it unlocks and locks the mutex of the guard, and loses no signal.
 #[derive(Debug, Default)]
 pub struct UsyncCondvar {
     condvar: Condvar,
 }
 
-// SAFETY: `usync::Condvar` unlocks and locks the mutex of the guard, and loses no signal.
-unsafe impl RawCondvar<Native, UsyncMutex> for UsyncCondvar {
-    fn new() -> Self {
-        Self::default()
-    }
-
-    unsafe fn wait(&self, lock: &UsyncMutex, (): &()) {
-        // SAFETY: the calling thread holds the lock, and has no guard: `lock` makes none.
-        let guard = unsafe { lock.mutex.make_guard_unchecked() };
-        // Not dropped, because the caller goes on to hold the lock, also after a panic.
-        self.condvar.wait(&mut ManuallyDrop::new(guard));
-    }
-
-    fn notify_one(&self) {
-        self.condvar.notify_one();
-    }
-
-    fn notify_all(&self) {
-        self.condvar.notify_all();
+raw_condvar! {
+    unsafe impl RawCondvar<Native, UsyncMutex> for UsyncCondvar {
+        new: Self::default(),
+        wait: |this, lock, ()| {
+            // SAFETY: the calling thread holds the lock, and has no guard: `lock` makes none.
+            let guard = unsafe { lock.mutex.make_guard_unchecked() };
+            // Not dropped, because the caller goes on to hold the lock, also after a panic.
+            this.condvar.wait(&mut ManuallyDrop::new(guard));
+        },
+        notify_one: |this| this.condvar.notify_one(),
+        notify_all: |this| this.condvar.notify_all(),
     }
 }

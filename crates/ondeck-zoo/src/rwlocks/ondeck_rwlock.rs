@@ -12,63 +12,34 @@ use crate::kept::Kept;
 use crate::{CondvarKind, Fairness, LockInfo, Origin, RawRwLock, Waiting};
 
 /// The four-byte lock of [`ondeck::rwlock`].
+// SAFETY, as a lock: its writers exclude; see its own argument.
 #[derive(Debug)]
 pub struct OndeckRwLock<P: Host>(Raw<P>);
 
-// SAFETY: its writers exclude; see its own argument.
-unsafe impl<P: Host> RawRwLock<P> for OndeckRwLock<P> {
-    const INFO: LockInfo = LockInfo {
-        name: "ondeck_rwlock",
-        origin: Origin::Own,
-        waiting: Waiting::SpinsThenSleeps,
-        fairness: Fairness::Bounded,
-        has_try_lock: true,
-        touches_after_release: false,
-        condvar: CondvarKind::Without,
-        source: "this project, ondeck::rwlock",
-        teaches: "A writer waits for the readers of one moment only, and four bytes suffice for that",
-    };
-
-    type Read = Kept<Shared<P>>;
-    type Write = ();
-
-    fn new() -> Self {
-        Self(Raw::new())
-    }
-
-    #[inline]
-    unsafe fn read(&self, context: &Self::Read) {
-        context.keep(self.0.lock_shared());
-    }
-
-    #[inline]
-    unsafe fn try_read(&self, context: &Self::Read) -> bool {
-        self.0.try_lock_shared().map(|held| context.keep(held)).is_some()
-    }
-
-    #[inline]
-    unsafe fn unlock_read(&self, context: &Self::Read) {
+raw_rwlock! {
+    unsafe impl [P: Host] RawRwLock<P> for OndeckRwLock<P> {
+        INFO: LockInfo {
+            name: "ondeck_rwlock",
+            origin: Origin::Own,
+            waiting: Waiting::SpinsThenSleeps,
+            fairness: Fairness::Bounded,
+            has_try_lock: true,
+            touches_after_release: false,
+            condvar: CondvarKind::Without,
+            source: "this project, ondeck::rwlock",
+            teaches: "A writer waits for the readers of one moment only, and four bytes suffice for that",
+        },
+        Read: Kept<Shared<P>>,
+        Write: (),
+        new: Self(Raw::new()),
+        read: |this, context| context.keep(this.0.lock_shared()),
+        try_read: |this, context| this.0.try_lock_shared().map(|held| context.keep(held)).is_some(),
         // SAFETY: this thread acquired the lock with this context, which has kept what that returned.
-        unsafe { self.0.unlock_shared(context.take()) };
-    }
-
-    #[inline]
-    unsafe fn write(&self, (): &()) {
-        self.0.lock_exclusive();
-    }
-
-    #[inline]
-    unsafe fn try_write(&self, (): &()) -> bool {
-        self.0.try_lock_exclusive()
-    }
-
-    #[inline]
-    unsafe fn unlock_write(&self, (): &()) {
+        unlock_read: |this, context| unsafe { this.0.unlock_shared(context.take()) },
+        write: |this, ()| this.0.lock_exclusive(),
+        try_write: |this, ()| this.0.try_lock_exclusive(),
         // SAFETY: the calling thread is the writer.
-        unsafe { self.0.unlock_exclusive() };
-    }
-
-    fn is_idle(&mut self) -> bool {
-        !self.0.is_locked()
+        unlock_write: |this, ()| unsafe { this.0.unlock_exclusive() },
+        is_idle: |this| !this.0.is_locked(),
     }
 }

@@ -3,13 +3,13 @@
 use std::cell::{Cell, UnsafeCell};
 use std::ffi::{c_int, c_uint};
 use std::io;
-use std::mem::MaybeUninit;
 use std::ptr;
 
 use ondeck::platform::Native;
 
 use super::{PEER, RawBarrier, RawOnce, RawSemaphore};
 use crate::LockInfo;
+use crate::posix::{Object, check};
 
 // What `libc` does not declare.
 unsafe extern "C" {
@@ -21,12 +21,7 @@ unsafe extern "C" {
 /// It may move after its initialization as long as no thread waits: glibc keeps a count of permits and one
 /// of waiters, and no pointer.
 #[derive(Debug)]
-pub struct GlibcSemaphore(UnsafeCell<libc::sem_t>);
-
-// SAFETY: it is made to be used from many threads, and is reached only by its own functions.
-unsafe impl Send for GlibcSemaphore {}
-// SAFETY: as for `Send`.
-unsafe impl Sync for GlibcSemaphore {}
+pub struct GlibcSemaphore(Object<libc::sem_t>);
 
 impl RawSemaphore<Native> for GlibcSemaphore {
     const INFO: LockInfo = LockInfo {
@@ -37,13 +32,13 @@ impl RawSemaphore<Native> for GlibcSemaphore {
     };
 
     fn new(permits: u32) -> Self {
-        let mut semaphore = MaybeUninit::uninit();
-        // SAFETY: the pointer is to a local, which is read only after its initialization has succeeded.
-        unsafe {
-            let code = libc::sem_init(semaphore.as_mut_ptr(), 0, permits as c_uint);
-            assert_eq!(code, 0, "sem_init: {}", io::Error::last_os_error());
-            Self(UnsafeCell::new(semaphore.assume_init()))
-        }
+        // SAFETY: a failure panics.
+        Self(unsafe {
+            Object::new(|semaphore| {
+                let code = libc::sem_init(semaphore, 0, permits as c_uint);
+                assert_eq!(code, 0, "sem_init: {}", io::Error::last_os_error());
+            })
+        })
     }
 
     #[inline]
@@ -130,12 +125,7 @@ impl RawOnce<Native> for GlibcOnce {
 ///
 /// It may move after its initialization as long as no thread waits: glibc keeps numbers only.
 #[derive(Debug)]
-pub struct GlibcBarrier(UnsafeCell<libc::pthread_barrier_t>);
-
-// SAFETY: it is made to be used from many threads, and is reached only by its own functions.
-unsafe impl Send for GlibcBarrier {}
-// SAFETY: as for `Send`.
-unsafe impl Sync for GlibcBarrier {}
+pub struct GlibcBarrier(Object<libc::pthread_barrier_t>);
 
 impl RawBarrier<Native> for GlibcBarrier {
     const INFO: LockInfo = LockInfo {
@@ -146,14 +136,13 @@ impl RawBarrier<Native> for GlibcBarrier {
     };
 
     fn new(threads: u32) -> Self {
-        let mut barrier = MaybeUninit::uninit();
-        // SAFETY: the pointer is to a local, which is read only after its initialization has succeeded.
-        unsafe {
-            let code =
-                libc::pthread_barrier_init(barrier.as_mut_ptr(), ptr::null(), threads as c_uint);
-            assert_eq!(code, 0, "pthread_barrier_init");
-            Self(UnsafeCell::new(barrier.assume_init()))
-        }
+        // SAFETY: a failure panics.
+        Self(unsafe {
+            Object::new(|barrier| {
+                let code = libc::pthread_barrier_init(barrier, ptr::null(), threads as c_uint);
+                check(code, "pthread_barrier_init");
+            })
+        })
     }
 
     #[inline]

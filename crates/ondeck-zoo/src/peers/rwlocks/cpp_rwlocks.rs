@@ -69,62 +69,37 @@ macro_rules! cpp_rwlocks {
             #[derive(Debug)]
             pub struct $Lock(Storage<$words>);
 
-            // SAFETY: its library says so.
-            unsafe impl RawRwLock<Native> for $Lock {
-                const INFO: LockInfo = LockInfo {
-                    origin: Origin::Peer,
-                    condvar: CondvarKind::Without,
-                    $($fact)*
-                };
-
-                type Read = ();
-                type Write = ();
-
-                fn new() -> Self {
-                    let prepare: fn() = $new;
-                    prepare();
-                    Self(Storage(UnsafeCell::new([0; $words])))
-                }
-
-                #[inline]
-                unsafe fn read(&self, (): &()) {
+            // SAFETY, as a lock: its library says so.
+            raw_rwlock! {
+                unsafe impl RawRwLock<Native> for $Lock {
+                    INFO: LockInfo {
+                        origin: Origin::Peer,
+                        condvar: CondvarKind::Without,
+                        $($fact)*
+                    },
+                    Read: (),
+                    Write: (),
+                    new: {
+                        let prepare: fn() = $new;
+                        prepare();
+                        Self(Storage(UnsafeCell::new([0; $words])))
+                    },
                     // SAFETY: zeros are an initialized lock, which this thread does not hold.
-                    unsafe { $read(self.0.pointer()) };
-                }
-
-                #[inline]
-                unsafe fn try_read(&self, (): &()) -> bool {
+                    read: |this, ()| unsafe { $read(this.0.pointer()) },
                     // SAFETY: as in `read`.
-                    unsafe { $try_read(self.0.pointer()) != 0 }
-                }
-
-                #[inline]
-                unsafe fn unlock_read(&self, (): &()) {
+                    try_read: |this, ()| unsafe { $try_read(this.0.pointer()) != 0 },
                     // SAFETY: this thread is a reader.
-                    unsafe { $unlock_read(self.0.pointer()) };
-                }
-
-                #[inline]
-                unsafe fn write(&self, (): &()) {
+                    unlock_read: |this, ()| unsafe { $unlock_read(this.0.pointer()) },
                     // SAFETY: as in `read`.
-                    unsafe { $write(self.0.pointer()) };
-                }
-
-                #[inline]
-                unsafe fn try_write(&self, (): &()) -> bool {
+                    write: |this, ()| unsafe { $write(this.0.pointer()) },
                     // SAFETY: as in `read`.
-                    unsafe { $try_write(self.0.pointer()) != 0 }
-                }
-
-                #[inline]
-                unsafe fn unlock_write(&self, (): &()) {
+                    try_write: |this, ()| unsafe { $try_write(this.0.pointer()) != 0 },
                     // SAFETY: this thread is the writer.
-                    unsafe { $unlock_write(self.0.pointer()) };
-                }
-
-                fn is_idle(&mut self) -> bool {
-                    let idle: fn(&[usize; $words]) -> bool = $idle;
-                    idle(self.0.0.get_mut())
+                    unlock_write: |this, ()| unsafe { $unlock_write(this.0.pointer()) },
+                    is_idle: |this| {
+                        let idle: fn(&[usize; $words]) -> bool = $idle;
+                        idle(this.0.0.get_mut())
+                    },
                 }
             }
         )*

@@ -15,13 +15,12 @@
 //! After the unlock: the lock is touched, as far as is known: an unlock wakes waiters of either phase by
 //! several words of the lock.
 
-use std::cell::UnsafeCell;
 use std::ffi::c_int;
 use std::mem::MaybeUninit;
 
 use ondeck::platform::Native;
 
-use crate::peers::posix::{acquired, check};
+use crate::posix::{Object, acquired, check, destroyed};
 use crate::{CondvarKind, Fairness, LockInfo, Origin, RawRwLock, Waiting};
 
 /// `pthread_rwlockattr_setkind_np`'s, which libc does not name.
@@ -35,91 +34,33 @@ unsafe extern "C" {
     ) -> c_int;
 }
 
-/// A lock of either kind, and the calls.
-#[derive(Debug)]
-struct Pthread {
-    lock: UnsafeCell<libc::pthread_rwlock_t>,
-}
+type Pthread = Object<libc::pthread_rwlock_t>;
 
-// SAFETY: a pthread reader-writer lock is made to be used from many threads.
-unsafe impl Send for Pthread {}
-// SAFETY: as for `Send`; everything below goes through `&self` as in C.
-unsafe impl Sync for Pthread {}
-
-impl Pthread {
-    fn new(kind: c_int) -> Self {
-        let mut attributes = MaybeUninit::uninit();
-        let attributes = attributes.as_mut_ptr();
-        let mut lock = MaybeUninit::uninit();
-        // SAFETY: the attributes are initialized first and destroyed last, both pointers are to
-        // locals, and the lock is read only after its initialization has succeeded.
-        unsafe {
-            check(libc::pthread_rwlockattr_init(attributes), "pthread_rwlockattr_init");
-            check(pthread_rwlockattr_setkind_np(attributes, kind), "pthread_rwlockattr_setkind_np");
-            check(libc::pthread_rwlock_init(lock.as_mut_ptr(), attributes), "pthread_rwlock_init");
-            check(libc::pthread_rwlockattr_destroy(attributes), "pthread_rwlockattr_destroy");
-            Self { lock: UnsafeCell::new(lock.assume_init()) }
-        }
-    }
-
-    #[inline(always)]
-    fn read(&self) {
-        // SAFETY: the lock is initialized.
-        check(unsafe { libc::pthread_rwlock_rdlock(self.lock.get()) }, "pthread_rwlock_rdlock");
-    }
-
-    #[inline(always)]
-    fn try_read(&self) -> bool {
-        // SAFETY: the lock is initialized.
-        let code = unsafe { libc::pthread_rwlock_tryrdlock(self.lock.get()) };
-        acquired(code, "pthread_rwlock_tryrdlock")
-    }
-
-    #[inline(always)]
-    fn write(&self) {
-        // SAFETY: the lock is initialized.
-        check(unsafe { libc::pthread_rwlock_wrlock(self.lock.get()) }, "pthread_rwlock_wrlock");
-    }
-
-    #[inline(always)]
-    fn try_write(&self) -> bool {
-        // SAFETY: the lock is initialized.
-        let code = unsafe { libc::pthread_rwlock_trywrlock(self.lock.get()) };
-        acquired(code, "pthread_rwlock_trywrlock")
-    }
-
-    /// # Safety
-    ///
-    /// The calling thread holds the lock, in either way.
-    #[inline(always)]
-    unsafe fn unlock(&self) {
-        // SAFETY: the lock is initialized, and held by this thread.
-        check(unsafe { libc::pthread_rwlock_unlock(self.lock.get()) }, "pthread_rwlock_unlock");
-    }
-
-    /// By acquiring it in both ways: a writer's attempt fails if there is a reader or writer.
-    fn is_idle(&mut self) -> bool {
-        // SAFETY: the lock is initialized, and held by this thread where it is unlocked.
-        unsafe {
-            let alone = self.try_write();
-            if alone {
-                self.unlock();
-            }
-            let shared = alone && self.try_read();
-            if shared {
-                self.unlock();
-            }
-            shared
-        }
+fn pthread(kind: c_int) -> Pthread {
+    let mut attributes = MaybeUninit::uninit();
+    let attributes = attributes.as_mut_ptr();
+    // SAFETY: the attributes are initialized first and destroyed last, the pointer is to a local; each failure panics.
+    // The lock may be moved as the mutex may.
+    unsafe {
+        check(libc::pthread_rwlockattr_init(attributes), "pthread_rwlockattr_init");
+        check(pthread_rwlockattr_setkind_np(attributes, kind), "pthread_rwlockattr_setkind_np");
+        let lock = Object::new(|lock| {
+            check(libc::pthread_rwlock_init(lock, attributes), "pthread_rwlock_init");
+        });
+        check(libc::pthread_rwlockattr_destroy(attributes), "pthread_rwlockattr_destroy");
+        lock
     }
 }
 
-impl Drop for Pthread {
-    fn drop(&mut self) {
-        // SAFETY: no other thread has the lock any more.
-        let code = unsafe { libc::pthread_rwlock_destroy(self.lock.get()) };
-        debug_assert!(code == 0 || std::thread::panicking(), "pthread_rwlock_destroy: {code}");
-    }
+/// Ends a read or a write.
+///
+/// # Safety
+///
+/// The calling thread holds the lock, in either way.
+#[inline(always)]
+unsafe fn unlock(lock: &Pthread) {
+    // SAFETY: the lock is initialized, and held by this thread.
+    check(unsafe { libc::pthread_rwlock_unlock(lock.get()) }, "pthread_rwlock_unlock");
 }
 
 macro_rules! glibc_rwlocks {
@@ -135,61 +76,68 @@ macro_rules! glibc_rwlocks {
         #[derive(Debug)]
         pub struct $Lock(Pthread);
 
-        // SAFETY: POSIX says so of a reader-writer lock.
-        unsafe impl RawRwLock<Native> for $Lock {
-            const INFO: LockInfo = LockInfo {
-                name: $name,
-                origin: Origin::Peer,
-                waiting: Waiting::Sleeps,
-                fairness: Fairness::Barging,
-                has_try_lock: true,
-                touches_after_release: true,
-                condvar: CondvarKind::Without,
-                source: $source,
-                teaches: $teaches,
-            };
-
-            type Read = ();
-            type Write = ();
-
-            fn new() -> Self {
-                Self(Pthread::new($kind))
+        // SAFETY, as a lock: POSIX says so of a reader-writer lock.
+        raw_rwlock! {
+            unsafe impl RawRwLock<Native> for $Lock {
+                INFO: LockInfo {
+                    name: $name,
+                    origin: Origin::Peer,
+                    waiting: Waiting::Sleeps,
+                    fairness: Fairness::Barging,
+                    has_try_lock: true,
+                    touches_after_release: true,
+                    condvar: CondvarKind::Without,
+                    source: $source,
+                    teaches: $teaches,
+                },
+                Read: (),
+                Write: (),
+                new: Self(pthread($kind)),
+                read: |this, ()| {
+                    // SAFETY: the lock is initialized.
+                    let code = unsafe { libc::pthread_rwlock_rdlock(this.0.get()) };
+                    check(code, "pthread_rwlock_rdlock")
+                },
+                try_read: |this, ()| {
+                    // SAFETY: the lock is initialized.
+                    let code = unsafe { libc::pthread_rwlock_tryrdlock(this.0.get()) };
+                    acquired(code, "pthread_rwlock_tryrdlock")
+                },
+                // SAFETY: the calling thread is a reader.
+                unlock_read: |this, ()| unsafe { unlock(&this.0) },
+                write: |this, ()| {
+                    // SAFETY: the lock is initialized.
+                    let code = unsafe { libc::pthread_rwlock_wrlock(this.0.get()) };
+                    check(code, "pthread_rwlock_wrlock")
+                },
+                try_write: |this, ()| {
+                    // SAFETY: the lock is initialized.
+                    let code = unsafe { libc::pthread_rwlock_trywrlock(this.0.get()) };
+                    acquired(code, "pthread_rwlock_trywrlock")
+                },
+                // SAFETY: the calling thread is the writer.
+                unlock_write: |this, ()| unsafe { unlock(&this.0) },
+                // By acquiring it in both ways: a writer's attempt fails if there is a reader or writer.
+                // SAFETY: the lock is initialized, and held by this thread where it is unlocked.
+                is_idle: |this| unsafe {
+                    let alone = this.try_write(&());
+                    if alone {
+                        unlock(&this.0);
+                    }
+                    let shared = alone && this.try_read(&());
+                    if shared {
+                        unlock(&this.0);
+                    }
+                    shared
+                },
             }
+        }
 
-            #[inline]
-            unsafe fn read(&self, (): &()) {
-                self.0.read();
-            }
-
-            #[inline]
-            unsafe fn try_read(&self, (): &()) -> bool {
-                self.0.try_read()
-            }
-
-            #[inline]
-            unsafe fn unlock_read(&self, (): &()) {
-                // SAFETY: the caller promises the same.
-                unsafe { self.0.unlock() };
-            }
-
-            #[inline]
-            unsafe fn write(&self, (): &()) {
-                self.0.write();
-            }
-
-            #[inline]
-            unsafe fn try_write(&self, (): &()) -> bool {
-                self.0.try_write()
-            }
-
-            #[inline]
-            unsafe fn unlock_write(&self, (): &()) {
-                // SAFETY: the caller promises the same.
-                unsafe { self.0.unlock() };
-            }
-
-            fn is_idle(&mut self) -> bool {
-                self.0.is_idle()
+        impl Drop for $Lock {
+            fn drop(&mut self) {
+                // SAFETY: no other thread has the lock any more.
+                let code = unsafe { libc::pthread_rwlock_destroy(self.0.get()) };
+                destroyed(code, "pthread_rwlock_destroy");
             }
         }
     )*};

@@ -22,6 +22,7 @@ use crate::peers::is_like_new;
 use crate::{CondvarKind, Fairness, LockInfo, Origin, RawRwLock, Waiting};
 
 /// `parking_lot::RawRwLock`, which its `RwLock` is made of.
+// SAFETY, as a lock: `lock_api::RawRwLock` asks of its implementations what `RawRwLock` asks.
 pub struct ParkingLotRwLock(Raw);
 
 impl fmt::Debug for ParkingLotRwLock {
@@ -30,65 +31,37 @@ impl fmt::Debug for ParkingLotRwLock {
     }
 }
 
-// SAFETY: `lock_api::RawRwLock` asks of its implementations what `RawRwLock` asks.
-unsafe impl RawRwLock<Native> for ParkingLotRwLock {
-    const INFO: LockInfo = LockInfo {
-        name: "parking_lot_rwlock",
-        origin: Origin::Peer,
-        waiting: Waiting::SpinsThenSleeps,
-        fairness: Fairness::Barging,
-        has_try_lock: true,
-        touches_after_release: true,
-        condvar: CondvarKind::Without,
-        source: "The crate parking_lot 0.13, RwLock, by Amanieu d'Antras",
-        teaches: "A writer takes the bit that keeps arriving readers out, then waits for those that are in",
-    };
-
-    type Read = ();
-    type Write = ();
-
-    fn new() -> Self {
-        Self(Raw::INIT)
-    }
-
-    // The markers that the lock returns have no size and no meaning of their own: they are dropped here,
-    // and others are made at the unlock.
-    #[inline]
-    unsafe fn read(&self, (): &()) {
-        let GuardNoSend { .. } = self.0.lock_shared();
-    }
-
-    #[inline]
-    unsafe fn try_read(&self, (): &()) -> bool {
-        self.0.try_lock_shared().is_some()
-    }
-
-    #[inline]
-    unsafe fn unlock_read(&self, (): &()) {
+raw_rwlock! {
+    unsafe impl RawRwLock<Native> for ParkingLotRwLock {
+        INFO: LockInfo {
+            name: "parking_lot_rwlock",
+            origin: Origin::Peer,
+            waiting: Waiting::SpinsThenSleeps,
+            fairness: Fairness::Barging,
+            has_try_lock: true,
+            touches_after_release: true,
+            condvar: CondvarKind::Without,
+            source: "The crate parking_lot 0.13, RwLock, by Amanieu d'Antras",
+            teaches: "A writer takes the bit that keeps arriving readers out, then waits for those that are in",
+        },
+        Read: (),
+        Write: (),
+        new: Self(Raw::INIT),
+        // The markers that the lock returns have no size and no meaning of their own: they are dropped here,
+        // and others are made at the unlock.
+        read: |this, ()| { let GuardNoSend { .. } = this.0.lock_shared(); },
+        try_read: |this, ()| this.0.try_lock_shared().is_some(),
         // SAFETY: the calling thread is a reader; see `read` about the marker.
-        unsafe { self.0.unlock_shared(GuardNoSend::new()) };
-    }
-
-    #[inline]
-    unsafe fn write(&self, (): &()) {
-        let GuardNoSend { .. } = self.0.lock_exclusive();
-    }
-
-    #[inline]
-    unsafe fn try_write(&self, (): &()) -> bool {
-        self.0.try_lock_exclusive().is_some()
-    }
-
-    #[inline]
-    unsafe fn unlock_write(&self, (): &()) {
+        unlock_read: |this, ()| unsafe { this.0.unlock_shared(GuardNoSend::new()) },
+        write: |this, ()| { let GuardNoSend { .. } = this.0.lock_exclusive(); },
+        try_write: |this, ()| this.0.try_lock_exclusive().is_some(),
         // SAFETY: the calling thread is the writer; see `read` about the marker.
-        unsafe { self.0.unlock_exclusive(GuardNoSend::new()) };
-    }
-
-    fn is_idle(&mut self) -> bool {
-        const { assert!(size_of::<Raw>() == size_of::<usize>()) };
-        let new = Raw::INIT;
-        // SAFETY: one atomic word, so there is no room for padding.
-        unsafe { is_like_new(&mut self.0, &new) }
+        unlock_write: |this, ()| unsafe { this.0.unlock_exclusive(GuardNoSend::new()) },
+        is_idle: |this| {
+            const { assert!(size_of::<Raw>() == size_of::<usize>()) };
+            let new = Raw::INIT;
+            // SAFETY: one atomic word, so there is no room for padding.
+            unsafe { is_like_new(&mut this.0, &new) }
+        },
     }
 }

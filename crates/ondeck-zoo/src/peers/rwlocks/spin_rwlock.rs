@@ -19,6 +19,8 @@ use crate::kept::Kept;
 use crate::{CondvarKind, Fairness, LockInfo, Origin, RawRwLock, Waiting};
 
 /// `spin::RwLock<()>` with its default strategy for waiting.
+// SAFETY, as a lock: it excludes and synchronizes for as long as its guards live, which is from `read` or `write` to
+// the unlock.
 #[derive(Debug, Default)]
 pub struct SpinRwLock(spin::RwLock<()>);
 
@@ -38,61 +40,30 @@ fn writer(guard: RwLockWriteGuard<'_, ()>) -> WriteGuard {
     unsafe { mem::transmute::<RwLockWriteGuard<'_, ()>, WriteGuard>(guard) }
 }
 
-// SAFETY: `spin::RwLock` excludes and synchronizes for as long as its guards live, which is from `read` or
-// `write` to the unlock.
-unsafe impl RawRwLock<Native> for SpinRwLock {
-    const INFO: LockInfo = LockInfo {
-        name: "spin_rwlock",
-        origin: Origin::Peer,
-        waiting: Waiting::Spins,
-        fairness: Fairness::Barging,
-        has_try_lock: true,
-        touches_after_release: false,
-        condvar: CondvarKind::Without,
-        source: "The crate spin 0.12, its default reader-writer lock",
-        teaches: "A reader adds itself first and looks afterwards, so that readers disturb a writer that holds the lock",
-    };
-
-    type Read = Kept<ReadGuard>;
-    type Write = Kept<WriteGuard>;
-
-    fn new() -> Self {
-        Self::default()
-    }
-
-    #[inline]
-    unsafe fn read(&self, context: &Self::Read) {
-        context.keep(reader(self.0.read()));
-    }
-
-    #[inline]
-    unsafe fn try_read(&self, context: &Self::Read) -> bool {
-        self.0.try_read().map(|guard| context.keep(reader(guard))).is_some()
-    }
-
-    #[inline]
-    unsafe fn unlock_read(&self, context: &Self::Read) {
+raw_rwlock! {
+    unsafe impl RawRwLock<Native> for SpinRwLock {
+        INFO: LockInfo {
+            name: "spin_rwlock",
+            origin: Origin::Peer,
+            waiting: Waiting::Spins,
+            fairness: Fairness::Barging,
+            has_try_lock: true,
+            touches_after_release: false,
+            condvar: CondvarKind::Without,
+            source: "The crate spin 0.12, its default reader-writer lock",
+            teaches: "A reader adds itself first and looks afterwards, so that readers disturb a writer that holds the lock",
+        },
+        Read: Kept<ReadGuard>,
+        Write: Kept<WriteGuard>,
+        new: Self::default(),
+        read: |this, context| context.keep(reader(this.0.read())),
+        try_read: |this, context| this.0.try_read().map(|guard| context.keep(reader(guard))).is_some(),
         // SAFETY: this thread acquired the lock with this context.
-        drop(unsafe { context.take() });
-    }
-
-    #[inline]
-    unsafe fn write(&self, context: &Self::Write) {
-        context.keep(writer(self.0.write()));
-    }
-
-    #[inline]
-    unsafe fn try_write(&self, context: &Self::Write) -> bool {
-        self.0.try_write().map(|guard| context.keep(writer(guard))).is_some()
-    }
-
-    #[inline]
-    unsafe fn unlock_write(&self, context: &Self::Write) {
+        unlock_read: |_, context| drop(unsafe { context.take() }),
+        write: |this, context| context.keep(writer(this.0.write())),
+        try_write: |this, context| this.0.try_write().map(|guard| context.keep(writer(guard))).is_some(),
         // SAFETY: this thread acquired the lock with this context.
-        drop(unsafe { context.take() });
-    }
-
-    fn is_idle(&mut self) -> bool {
-        self.0.reader_count() == 0 && self.0.writer_count() == 0
+        unlock_write: |_, context| drop(unsafe { context.take() }),
+        is_idle: |this| this.0.reader_count() == 0 && this.0.writer_count() == 0,
     }
 }

@@ -12,14 +12,17 @@
 //! wakes one.
 
 use std::mem;
-use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use ondeck::platform::Native;
 
 use crate::kept::Kept;
+use crate::peers::std_mutex::unpoisoned;
 use crate::{CondvarKind, Fairness, LockInfo, Origin, RawRwLock, Waiting};
 
 /// `std::sync::RwLock<()>`.
+// SAFETY, as a lock: it excludes and synchronizes for as long as its guards live, which is from `read` or `write` to the
+// unlock.
 #[derive(Debug, Default)]
 pub struct StdRwLock {
     lock: RwLock<()>,
@@ -41,73 +44,41 @@ fn writer(guard: RwLockWriteGuard<'_, ()>) -> WriteGuard {
     unsafe { mem::transmute::<RwLockWriteGuard<'_, ()>, WriteGuard>(guard) }
 }
 
-// SAFETY: `std::sync::RwLock` excludes and synchronizes for as long as its guards live, which is from
-// `read` or `write` to the unlock.
-unsafe impl RawRwLock<Native> for StdRwLock {
-    const INFO: LockInfo = LockInfo {
-        name: "std_rwlock",
-        origin: Origin::Peer,
-        waiting: Waiting::SpinsThenSleeps,
-        fairness: Fairness::Barging,
-        has_try_lock: true,
-        touches_after_release: true,
-        condvar: CondvarKind::Without,
-        source: "Rust's standard library, std::sync::RwLock",
-        teaches: "Arriving readers wait behind a waiting writer, and an unlock wakes writers first",
-    };
-
-    type Read = Kept<ReadGuard>;
-    type Write = Kept<WriteGuard>;
-
-    fn new() -> Self {
-        Self::default()
-    }
-
-    #[inline]
-    unsafe fn read(&self, context: &Self::Read) {
-        context.keep(reader(self.lock.read().unwrap_or_else(PoisonError::into_inner)));
-    }
-
-    #[inline]
-    unsafe fn try_read(&self, context: &Self::Read) -> bool {
-        match self.lock.try_read() {
-            Ok(guard) => context.keep(reader(guard)),
-            Err(TryLockError::Poisoned(error)) => context.keep(reader(error.into_inner())),
-            Err(TryLockError::WouldBlock) => return false,
-        }
-        true
-    }
-
-    #[inline]
-    unsafe fn unlock_read(&self, context: &Self::Read) {
+raw_rwlock! {
+    unsafe impl RawRwLock<Native> for StdRwLock {
+        INFO: LockInfo {
+            name: "std_rwlock",
+            origin: Origin::Peer,
+            waiting: Waiting::SpinsThenSleeps,
+            fairness: Fairness::Barging,
+            has_try_lock: true,
+            touches_after_release: true,
+            condvar: CondvarKind::Without,
+            source: "Rust's standard library, std::sync::RwLock",
+            teaches: "Arriving readers wait behind a waiting writer, and an unlock wakes writers first",
+        },
+        Read: Kept<ReadGuard>,
+        Write: Kept<WriteGuard>,
+        new: Self::default(),
+        read: |this, context| {
+            context.keep(reader(this.lock.read().unwrap_or_else(PoisonError::into_inner)));
+        },
+        try_read: |this, context| {
+            unpoisoned(this.lock.try_read()).map(|guard| context.keep(reader(guard))).is_some()
+        },
         // SAFETY: this thread acquired the lock with this context.
-        drop(unsafe { context.take() });
-    }
-
-    #[inline]
-    unsafe fn write(&self, context: &Self::Write) {
-        context.keep(writer(self.lock.write().unwrap_or_else(PoisonError::into_inner)));
-    }
-
-    #[inline]
-    unsafe fn try_write(&self, context: &Self::Write) -> bool {
-        match self.lock.try_write() {
-            Ok(guard) => context.keep(writer(guard)),
-            Err(TryLockError::Poisoned(error)) => context.keep(writer(error.into_inner())),
-            Err(TryLockError::WouldBlock) => return false,
-        }
-        true
-    }
-
-    #[inline]
-    unsafe fn unlock_write(&self, context: &Self::Write) {
+        unlock_read: |_, context| drop(unsafe { context.take() }),
+        write: |this, context| {
+            context.keep(writer(this.lock.write().unwrap_or_else(PoisonError::into_inner)));
+        },
+        try_write: |this, context| {
+            unpoisoned(this.lock.try_write()).map(|guard| context.keep(writer(guard))).is_some()
+        },
         // SAFETY: this thread acquired the lock with this context.
-        drop(unsafe { context.take() });
-    }
-
-    /// By writing and then reading: a mark for a waiter lets one of them fail.
-    fn is_idle(&mut self) -> bool {
-        !matches!(self.lock.try_write(), Err(TryLockError::WouldBlock))
-            && !matches!(self.lock.try_read(), Err(TryLockError::WouldBlock))
+        unlock_write: |_, context| drop(unsafe { context.take() }),
+        // By writing and then reading: a mark for a waiter lets one of them fail.
+        is_idle: |this| {
+            unpoisoned(this.lock.try_write()).is_some() && unpoisoned(this.lock.try_read()).is_some()
+        },
     }
 }

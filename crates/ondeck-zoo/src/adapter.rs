@@ -1,0 +1,169 @@
+//! The traits of locks for types that have the functions already, under other names.
+//!
+//! A function is given as `|this, context| expression`, which stands in the place of the function's body: nothing of
+//! ours is between a measuring loop and a lock of another library. An expression may rely on what the caller of that
+//! function promises. Why the type is a lock, its file says.
+
+#![allow(unused_macros, reason = "some tests include this file for one of them")]
+
+/// Implements `RawLock`.
+macro_rules! raw_lock {
+    (
+        unsafe impl $([$($generics:tt)*])? RawLock<$P:ty> for $Lock:ty {
+            INFO: $info:expr,
+            Context: $Context:ty,
+            Condvar: $Condvar:ty,
+            new: $new:expr,
+            lock: |$lock_this:pat_param, $lock_context:pat_param| $lock:expr,
+            try_lock: |$try_this:pat_param, $try_context:pat_param| $try_lock:expr,
+            unlock: |$unlock_this:pat_param, $unlock_context:pat_param| $unlock:expr,
+            is_idle: |$idle_this:pat_param| $is_idle:expr $(,)?
+        }
+    ) => {
+        // SAFETY: said where the type is.
+        unsafe impl $(<$($generics)*>)? RawLock<$P> for $Lock {
+            const INFO: LockInfo = $info;
+
+            type Context = $Context;
+            type Condvar = $Condvar;
+
+            fn new() -> Self {
+                $new
+            }
+
+            #[inline]
+            unsafe fn lock(&self, $lock_context: &Self::Context) {
+                let $lock_this = self;
+                $lock;
+            }
+
+            #[inline]
+            unsafe fn try_lock(&self, $try_context: &Self::Context) -> bool {
+                let $try_this = self;
+                $try_lock
+            }
+
+            #[inline]
+            unsafe fn unlock(&self, $unlock_context: &Self::Context) {
+                let $unlock_this = self;
+                $unlock;
+            }
+
+            fn is_idle(&mut self) -> bool {
+                let $idle_this = self;
+                $is_idle
+            }
+        }
+    };
+}
+
+/// Implements `RawRwLock`.
+macro_rules! raw_rwlock {
+    (
+        unsafe impl $([$($generics:tt)*])? RawRwLock<$P:ty> for $Lock:ty {
+            INFO: $info:expr,
+            $(SHARES: $shares:expr,)?
+            Read: $Read:ty,
+            Write: $Write:ty,
+            new: $new:expr,
+            read: |$read_this:pat_param, $read_context:pat_param| $read:expr,
+            try_read: |$try_read_this:pat_param, $try_read_context:pat_param| $try_read:expr,
+            unlock_read: |$end_read_this:pat_param, $end_read_context:pat_param| $unlock_read:expr,
+            write: |$write_this:pat_param, $write_context:pat_param| $write:expr,
+            try_write: |$try_write_this:pat_param, $try_write_context:pat_param| $try_write:expr,
+            unlock_write: |$end_write_this:pat_param, $end_write_context:pat_param| $unlock_write:expr,
+            is_idle: |$idle_this:pat_param| $is_idle:expr $(,)?
+        }
+    ) => {
+        // SAFETY: said where the type is.
+        unsafe impl $(<$($generics)*>)? RawRwLock<$P> for $Lock {
+            const INFO: LockInfo = $info;
+            $(const SHARES: bool = $shares;)?
+
+            type Read = $Read;
+            type Write = $Write;
+
+            fn new() -> Self {
+                $new
+            }
+
+            #[inline]
+            unsafe fn read(&self, $read_context: &Self::Read) {
+                let $read_this = self;
+                $read;
+            }
+
+            #[inline]
+            unsafe fn try_read(&self, $try_read_context: &Self::Read) -> bool {
+                let $try_read_this = self;
+                $try_read
+            }
+
+            #[inline]
+            unsafe fn unlock_read(&self, $end_read_context: &Self::Read) {
+                let $end_read_this = self;
+                $unlock_read;
+            }
+
+            #[inline]
+            unsafe fn write(&self, $write_context: &Self::Write) {
+                let $write_this = self;
+                $write;
+            }
+
+            #[inline]
+            unsafe fn try_write(&self, $try_write_context: &Self::Write) -> bool {
+                let $try_write_this = self;
+                $try_write
+            }
+
+            #[inline]
+            unsafe fn unlock_write(&self, $end_write_context: &Self::Write) {
+                let $end_write_this = self;
+                $unlock_write;
+            }
+
+            fn is_idle(&mut self) -> bool {
+                let $idle_this = self;
+                $is_idle
+            }
+        }
+    };
+}
+
+/// Implements `RawCondvar` for one type of lock.
+macro_rules! raw_condvar {
+    (
+        unsafe impl $([$($generics:tt)*])? RawCondvar<$P:ty, $Lock:ty> for $Condvar:ty {
+            new: $new:expr,
+            wait: |$wait_this:pat_param, $lock:ident, $context:pat_param| $wait:expr,
+            notify_one: |$one_this:pat_param| $one:expr,
+            notify_all: |$all_this:pat_param| $all:expr $(,)?
+        }
+    ) => {
+        // SAFETY: said where the type is.
+        unsafe impl $(<$($generics)*>)? RawCondvar<$P, $Lock> for $Condvar {
+            fn new() -> Self {
+                $new
+            }
+
+            #[inline]
+            unsafe fn wait(&self, $lock: &$Lock, $context: &<$Lock as RawLock<$P>>::Context) {
+                let $wait_this = self;
+                $wait;
+            }
+
+            #[inline]
+            fn notify_one(&self) {
+                let $one_this = self;
+                $one;
+            }
+
+            #[inline]
+            fn notify_all(&self) {
+                let $all_this = self;
+                $all;
+            }
+        }
+    };
+}
