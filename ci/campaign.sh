@@ -4,8 +4,52 @@
 # report then has all that one run without shards has. So do the commands for several machines, where directories
 # and a stand-in for ssh take the place of the machines.
 source "$(dirname "$0")/common.sh"
-source ci/campaign/page.sh
 need_packages parallel rsync python3
+
+# block HEADING NUMBER: prints that block of code under that heading of the page. There must be one.
+block() {
+    awk -v heading="## $1" -v wanted="$2" '
+        !inside && /^## / { here = $0 == heading }
+        here && /^```/ {
+            inside = !inside
+            if (inside) count++
+            next
+        }
+        here && inside && count == wanted { print; found = 1 }
+        END { exit !found }
+    ' docs/campaigns.md || { echo "docs/campaigns.md has no block $2 under \"$1\"" >&2; return 1; }
+}
+
+# stand_in FOLDER ONDECK: makes the command FOLDER/ondeck. It is ONDECK, except for a shard that has a file
+# FOLDER/SHARD.fails, as FOLDER/2.fails: at its first try the file is executed in place of the command. A line
+# `shard SHARD` in FOLDER/calls tells of each try.
+stand_in() {
+    printf '#!/bin/bash\nhere=%q ondeck=%q\n' "$1" "$2" >"$1/ondeck"
+    cat >>"$1/ondeck" <<'STAND_IN'
+for word in "$@"; do
+    [ "$before" != --shard ] || shard=${word%/*}
+    before=$word
+done
+if [ -n "$shard" ]; then
+    echo "shard $shard" >>"$here/calls"
+    if [ -e "$here/$shard.fails" ]; then
+        mv "$here/$shard.fails" "$here/$shard.failed"
+        source "$here/$shard.failed"
+    fi
+fi
+exec "$ondeck" "$@"
+STAND_IN
+    chmod +x "$1/ondeck"
+}
+
+# What the page's variable `measure` is to the tests: stages for more shards than there are, and some milliseconds.
+little="bench --workloads throughput --locks std,spinlock --threads 1,2,3,4 --rounds 2 --duration 1ms"
+
+# expect WHAT EXPECTED ACTUAL: ends the script if they differ.
+expect() {
+    [ "$2" = "$3" ] || { printf '%s: expected\n%s\nbut there is\n%s\n' "$1" "$2" "$3" >&2; exit 1; }
+}
+
 # With all crates' features, as the tests have it: then it is there.
 cargo build --locked -q --workspace --bin ondeck
 ondeck=$(realpath "${CARGO_TARGET_DIR:-target}")/debug/ondeck
@@ -50,14 +94,14 @@ fails_once() {
     said=$(block Merge 2)
     grep -qF "$said" "$work/log" || { cat "$work/log"; echo "the page's warning is missing"; exit 1; }
 
-    ! python3 ci/campaign/complete.py "$work/$1/all.json" "$work/whole.json" >"$work/log" ||
+    ! python3 ci/campaign.py "$work/$1/all.json" "$work/whole.json" >"$work/log" ||
         { echo "a report without a shard is taken for a complete one"; exit 1; }
 
     page "$@" || { cat "$work/log"; exit 1; }
     expect "the shards that were tried again" 3 "$(tried)"
     expect "the shards that have a report" "$every" "$(reports "$1")"
     page "$1" "GNU parallel" 2 || { cat "$work/log"; exit 1; }
-    python3 ci/campaign/complete.py "$work/$1/all.json" "$work/whole.json"
+    python3 ci/campaign.py "$work/$1/all.json" "$work/whole.json"
 }
 # reports FOLDER: the shards with a report there.
 reports() {

@@ -22,7 +22,7 @@ fi
 step "link"
 crates/ondeck-preload/link.sh
 step "symbols"
-python3 ci/preload-symbols.py "$shim"
+python3 crates/ondeck-preload/symbols.py "$shim"
 
 step "ONDECK_LOCK"
 status=0

@@ -1,15 +1,12 @@
 """What the checks of the pages must find, and what the book must do to them: each on a planted mistake."""
 
-import json
 import pathlib
 import tempfile
 import unittest
 
 import built
-import findings
 import links
 import places
-from figures import Published, Recorded, root, time, two
 from pages import anchors, with_links
 
 SOUND = {
@@ -108,52 +105,6 @@ class Built(unittest.TestCase):
                 '<h1 id="z"><a href="a.html#x">1</a><a href="https://c/d">2</a>'
             )
             self.assertEqual(len(list(built.findings(folder))), 2)
-
-
-class Findings(unittest.TestCase):
-    def setUp(self):
-        self.page = findings.PAGE.read_text(encoding="utf-8")
-        self.published = Published(root() / "docs/published")
-        self.recorded = Recorded(root() / "docs/results/findings")
-
-    def test_another_figure_in_the_data_or_the_page_is_a_difference(self):
-        self.assertEqual(findings.written(self.page, self.published, self.recorded), self.page)
-        typed = self.page.replace("| 2.9, 2.8,", "| 3.9, 2.8,").replace("62 ms; 2.9", "61 ms; 2.9")
-        self.assertNotEqual(typed, self.page)
-        self.assertEqual(findings.written(typed, self.published, self.recorded), self.page)
-        for series in self.recorded.reports["runs-16"]["series"]:
-            for metric in series["metrics"]:
-                metric["samples"] = [3 * sample for sample in metric["samples"]]
-        self.assertNotEqual(findings.written(self.page, self.published, self.recorded), self.page)
-
-    def test_what_was_not_recorded_is_a_dash(self):
-        del self.recorded.reports["costs"]
-        page = findings.written(self.page, self.published, self.recorded)
-        self.assertIn("| PAUSE | 83 ns | 27 ns | 2.2 ns | 3 ns | - |", page)
-
-    def test_a_run_that_was_refused_realtime_is_not_one_under_it(self):
-        with tempfile.TemporaryDirectory() as name:
-            for policy, reports in (("rr", {"runs-rr"}), ("other", set())):
-                (pathlib.Path(name) / "runs-rr.json").write_text(
-                    json.dumps({"settings": {"policy": policy}})
-                )
-                self.assertEqual(set(Recorded(pathlib.Path(name)).reports), reports)
-
-    def test_a_table_without_a_place_is_an_error(self):
-        with self.assertRaises(SystemExit):
-            findings.written(
-                self.page.replace("<!-- figures: chan -->", ""), self.published, self.recorded
-            )
-
-    def test_figures_have_two_digits(self):
-        self.assertEqual(
-            [two(value) for value in (None, 0, 0.0004, 0.0123, 1.449, 9.96, 1234.5)],
-            ["-", "0", "<0.001", "0.012", "1.4", "10", "1,234"],
-        )
-        self.assertEqual(
-            [time(value) for value in (None, 26, 1449, 44e6, 1.04e9)],
-            ["-", "26 ns", "1.4 µs", "44 ms", "1 s"],
-        )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Whether a merged report has all that one run without shards has: `complete.py MERGED WHOLE`."""
+"""Whether a merged report has all that one run without shards has: `campaign.py MERGED WHOLE`."""
 
 import json
 import sys
