@@ -5,7 +5,7 @@
 //!                  │ options, values: what a user wrote becomes a request, or an error with its fix
 //!                  ▼
 //!                 the laboratory measures, or reports are read
-//!                  │ progress, live, watcher: what is seen meanwhile
+//!                  │ progress: what is seen meanwhile
 //!                  ▼
 //!                 files      each report is complete or not there; the tables go to the terminal
 //!                  ▼
@@ -29,19 +29,15 @@ mod files;
 mod generate;
 mod interrupt;
 mod list;
-mod live;
 mod machine_file;
 mod merge;
 mod output;
 mod progress;
-mod questions;
-mod screen;
 mod session;
 mod sim;
 mod summary;
 mod target;
 mod values;
-mod watcher;
 
 cfg_select! {
     target_os = "linux" => {

@@ -8,8 +8,6 @@ mod attach;
 mod campaign;
 #[path = "command/files.rs"]
 mod files;
-#[path = "command/live.rs"]
-mod live;
 #[path = "command/machine_file.rs"]
 mod machine_file;
 #[path = "command/replay.rs"]
@@ -201,7 +199,6 @@ fn mistakes_name_the_value_and_the_fix_and_measure_nothing() {
         (&["bench", "--quota", "50"], &["'50'", "percent"]),
         (&["bench", "--work", "100"], &["'100'", "100,500"]),
         (&["bench", "--quick", "--full"], &["--quick", "--full"]),
-        (&["bench", "--live"], &["--live", "terminal"]),
         (&["list", "--locks", "mcss"], &["`mcss`", "`mcs`"]),
         (&["bnch"], &["'bnch'", "bench"]),
     ] {

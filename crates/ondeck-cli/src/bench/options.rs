@@ -102,10 +102,6 @@ pub(crate) struct Options {
     #[arg(long, value_name = "WHICH/OF")]
     pub(crate) shard: Option<Shard>,
 
-    /// Show the tables in the terminal as they fill; drawn between rounds, never during one
-    #[arg(long)]
-    pub(crate) live: bool,
-
     #[command(flatten)]
     pub(crate) outputs: Outputs,
 }

@@ -16,7 +16,6 @@ Examples:
   ondeck run --profile report.html -- ./server --threads 8
   ondeck run --profile stacks.folded --profile p.pb.gz -- make test
   ondeck run --record app.ondeck.json -- ./app     and then ondeck sim --replay app.ondeck.json
-  ondeck run --live --output server.log -- ./server
   ondeck run --compare --runs 20 -- ./benchmark
   ondeck run --compare --locks ondeck,go_spinbit --json r.json -- ./benchmark
 
@@ -39,14 +38,6 @@ pub(crate) struct Options {
     /// the program would do with more CPUs, another lock or shorter sections
     #[arg(long, value_name = "FILE", conflicts_with_all = ["compare", "lock"])]
     pub(crate) record: Option<PathBuf>,
-
-    /// Record, and show the table while the program runs, on standard error
-    #[arg(long, conflicts_with = "compare")]
-    pub(crate) live: bool,
-
-    /// Send the program's standard output and error to this file
-    #[arg(long, value_name = "FILE", conflicts_with = "compare")]
-    pub(crate) output: Option<PathBuf>,
 
     /// Run the program with glibc's locks and with the shim's, in turn, and compare times and
     /// context switches
