@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The API documentation builds without a warning. No link between the project's files is dead, and no page is
-# missing from the book. No comment and no page has a word that ci/words.txt retires. The figures of
+# missing from docs/SUMMARY.md. No comment and no page has a word that ci/words.txt retires. The figures of
 # docs/data/speed.md, docs/data/real-programs.md and README.md are those of their data. The steps of ARCHITECTURE.md are
 # functions that are there.
 source "$(dirname "$0")/common.sh"

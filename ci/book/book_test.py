@@ -1,12 +1,8 @@
-"""What the checks of the pages must find, and what the book must do to them: each on a planted mistake."""
+"""What the checks of the pages must find, each on a planted mistake."""
 
-import pathlib
-import tempfile
 import unittest
 
-import built
 import links
-import places
 from pages import anchors, with_links
 
 SOUND = {
@@ -60,51 +56,10 @@ class Links(unittest.TestCase):
         )
 
 
-class Places(unittest.TestCase):
-    def moved(self, files):
-        def chapter(path, text):
-            return {
-                "Chapter": {
-                    "path": path.replace("README", "index"),
-                    "source_path": path,
-                    "content": text,
-                    "sub_items": [],
-                }
-            }
-
-        book = [
-            chapter("../README.md", SOUND["README.md"]),
-            chapter("guide.md", SOUND["docs/guide.md"]),
-        ]
-        places.move(book, "docs", files)
-        return {item["Chapter"]["path"]: item["Chapter"]["content"] for item in book}
-
-    def test_pages_from_outside_get_a_place_and_links_follow(self):
-        moved = self.moved("https://host/")
-        self.assertIn("[guide](guide.md#the-second-part)", moved["index.md"])
-        self.assertIn("[s](https://host/src/a.rs)", moved["guide.md"])
-
-    def test_without_an_address_files_are_text_and_code_is_left_alone(self):
-        guide = self.moved("")["guide.md"]
-        self.assertIn('<span title="src/a.rs">s</span>', guide)
-        self.assertIn("use a; // [x](nowhere.md)\n```\n`[y](nowhere.md)`", guide)
-
+class Pages(unittest.TestCase):
     def test_a_page_without_a_change_is_the_same_to_the_byte(self):
         for text in SOUND.values():
             self.assertEqual(with_links(text, lambda label, target: f"{label}({target})"), text)
-
-
-class Built(unittest.TestCase):
-    def test_dead_links_of_built_pages_are_found(self):
-        with tempfile.TemporaryDirectory() as name:
-            folder = pathlib.Path(name)
-            (folder / "a.html").write_text(
-                '<h1 id="x"><a href="b.html#y">1</a><a href="c.html">2</a><a href="#x">3</a>'
-            )
-            (folder / "b.html").write_text(
-                '<h1 id="z"><a href="a.html#x">1</a><a href="https://c/d">2</a>'
-            )
-            self.assertEqual(len(list(built.findings(folder))), 2)
 
 
 if __name__ == "__main__":

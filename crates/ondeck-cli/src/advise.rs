@@ -32,7 +32,9 @@ const SHORTEST: Duration = Duration::from_secs(1);
 const LONGEST: Duration = Duration::from_mins(30);
 
 #[derive(Debug, Args)]
-#[command(after_help = "\
+#[command(
+    next_help_heading = "The situation",
+    after_help = "\
 Examples:
   ondeck advise                         for the usual situation, which it prints
   ondeck advise --threads 16 --work 100,500 --company some
@@ -45,7 +47,8 @@ Examples:
   ondeck advise --rules > mine.toml; ondeck advise --rules-file mine.toml
 
 Exit codes: 0 a lock is named; 1 no lock is named, and why is printed; 2 wrong usage, or a file
-that cannot be read or written.")]
+that cannot be read or written."
+)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct Options {
     /// How many threads use the lock
@@ -80,7 +83,7 @@ pub(crate) struct Options {
     realtime: Option<bool>,
 
     /// The most bytes that a lock may have
-    #[arg(long, value_name = "COUNT", value_parser = bytes)]
+    #[arg(hide_short_help = true, long, value_name = "COUNT", value_parser = bytes)]
     bytes: Option<Limit>,
 
     /// Other work on the machine: `none`, `some` (for half of the CPUs), `busy` (for all)
@@ -110,7 +113,7 @@ pub(crate) struct Options {
     profile: Option<PathBuf>,
 
     /// Rank the locks of papers and texts too, which no library offers
-    #[arg(long)]
+    #[arg(hide_short_help = true, long)]
     specimens: bool,
 
     /// What it always does now: uses defaults for what is not given, and lists them
@@ -118,35 +121,41 @@ pub(crate) struct Options {
     defaults: bool,
 
     /// Take measurements from a report that `ondeck bench --json` wrote; `-` is standard input
-    #[arg(long, value_name = "REPORT", conflicts_with_all = ["no_measure", "save", "time"])]
+    #[arg(help_heading = "How to decide", long, value_name = "REPORT", conflicts_with_all = ["no_measure", "save", "time"])]
     from: Option<PathBuf>,
 
     /// Do not measure: use the rules only
-    #[arg(long, conflicts_with_all = ["save", "time"])]
+    #[arg(help_heading = "How to decide", long, conflicts_with_all = ["save", "time"])]
     no_measure: bool,
 
     /// About how long measuring may take
-    #[arg(long, value_name = "TIME", default_value = "15s", value_parser = measuring)]
+    #[arg(help_heading = "How to decide", long, value_name = "TIME", default_value = "15s", value_parser = measuring)]
     time: Duration,
 
     /// Seed of the order in which locks take turns
-    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    #[arg(
+        help_heading = "How to decide",
+        hide_short_help = true,
+        long,
+        value_name = "NUMBER",
+        default_value_t = 1
+    )]
     seed: u64,
 
     /// Print the rules, with their sources
-    #[arg(long)]
+    #[arg(help_heading = "How to decide", long)]
     rules: bool,
 
     /// Use the rules of this file instead of the built-in ones
-    #[arg(long, value_name = "FILE")]
+    #[arg(help_heading = "How to decide", hide_short_help = true, long, value_name = "FILE")]
     rules_file: Option<PathBuf>,
 
     /// Write the answer as JSON
-    #[arg(long, value_name = "FILE")]
+    #[arg(help_heading = "Output", long, value_name = "FILE")]
     json: Option<PathBuf>,
 
     /// Write what was measured as a report, for `--from` and `ondeck compare`
-    #[arg(long, value_name = "FILE")]
+    #[arg(help_heading = "Output", long, value_name = "FILE")]
     save: Option<PathBuf>,
 }
 
@@ -273,8 +282,7 @@ fn situation(
         (None, _) => {
             let section = recorded.and_then(|recorded| recorded.section_ns);
             let outside = recorded.and_then(|recorded| recorded.outside_ns);
-            let work =
-                (section.unwrap_or(usual.section_ns), outside.unwrap_or(usual.outside_ns));
+            let work = (section.unwrap_or(usual.section_ns), outside.unwrap_or(usual.outside_ns));
             if section.is_none() || outside.is_none() {
                 assumed.0.push(format!("--work={},{}", work.0, work.1));
             }

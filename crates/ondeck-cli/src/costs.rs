@@ -27,15 +27,15 @@ const HARDWARE: Duration = Duration::from_secs(4);
 #[derive(Debug, Args)]
 pub(crate) struct Options {
     /// Rounds of each operation
-    #[arg(short, long, value_name = "COUNT", default_value = "11", value_parser = round_count)]
+    #[arg(help_heading = "How to measure", short, long, value_name = "COUNT", default_value = "11", value_parser = round_count)]
     rounds: usize,
 
     /// Write a machine file, by which `ondeck sim` simulates this machine: measured where it can be, and as other
     /// machines where it cannot
-    #[arg(long, value_name = "FILE")]
+    #[arg(help_heading = "Output", long, value_name = "FILE")]
     machine_file: Option<PathBuf>,
 
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = "Output")]
     outputs: Outputs,
 }
 

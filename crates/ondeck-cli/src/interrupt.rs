@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::ending::Error;
-use crate::target::TEMPORARY;
 use crate::output;
+use crate::target::TEMPORARY;
 
 /// Whether the user pressed Ctrl-C, or the process was told to end. A second time ends the process
 /// at once.

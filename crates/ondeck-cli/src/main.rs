@@ -48,7 +48,7 @@ cfg_select! {
     }
     _ => {
         mod elsewhere;
-        use elsewhere::{attach, outcome, run, trace};
+        use elsewhere::{attach, run, trace};
     }
 }
 
@@ -58,7 +58,7 @@ use clap::Parser;
 use ondeck_lab::alone;
 
 use crate::cli::{Cli, Command};
-use crate::ending::{Ending, Error};
+use crate::ending::Ending;
 
 fn main() -> ExitCode {
     // Before anything can make a thread: this process may be the one that must have only one.
@@ -90,10 +90,11 @@ fn main() -> ExitCode {
     match ended {
         Ok(Ending::Whole) => ExitCode::SUCCESS,
         Ok(Ending::Lacking) => ExitCode::from(1),
+        #[cfg(target_os = "linux")]
         Ok(Ending::AsProgram(status)) => status.pass_on(),
         Err(error) => {
             output::say(format_args!("error: {error}"));
-            ExitCode::from(if let Error::Start(failure) = error { failure.code() } else { 2 })
+            ExitCode::from(error.code())
         }
     }
 }

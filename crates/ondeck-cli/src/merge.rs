@@ -27,7 +27,7 @@ pub(crate) struct Options {
     #[arg(long)]
     across_machines: bool,
 
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = "Output")]
     outputs: Outputs,
 }
 

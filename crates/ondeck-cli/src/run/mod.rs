@@ -3,20 +3,18 @@
 //! ```text
 //! program ─► fitness ─► launch ─► exec       nothing but the shim was asked for: this process becomes
 //!               ▲          │                 the program; by its control page it can be attached to
-//!     library, elf         ├────► supervise  a recording becomes reports after the program's end
+//!     library              ├────► supervise  a recording becomes reports after the program's end
 //!                          │        └──────► recording, futexes, profile, record
 //!                          └────► compare    many runs, each a sample
 //! ```
 
 mod compare;
 mod control;
-mod elf;
 mod fitness;
 mod futexes;
 mod inherited;
 mod launch;
 mod library;
-mod locks;
 mod options;
 pub(crate) mod profile;
 mod program;
@@ -35,7 +33,7 @@ use crate::output;
 
 pub(crate) use control::Page;
 use futexes::Looks;
-pub(crate) use options::Options;
+pub(crate) use options::{Lock, Options};
 pub(crate) use profile::Wanted;
 use program::Program;
 use supervise::Supervised;
@@ -64,7 +62,7 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
 fn exec(options: &Options) -> Result<Ending, Error> {
     let mut command = prepared(options)?;
     // Without the shim there is nothing to control.
-    if options.lock.as_deref() != Some(locks::GLIBC)
+    if options.lock != Lock::Glibc
         && let Some(page) = control::for_program()
     {
         command.env(launch::CONTROL, page);
@@ -76,7 +74,7 @@ fn exec(options: &Options) -> Result<Ending, Error> {
 
 /// The program runs beside this process, which makes reports of the recording when it has ended.
 fn recorded(options: &Options) -> Result<Ending, Error> {
-    if options.lock.as_deref() == Some(locks::GLIBC) {
+    if options.lock == Lock::Glibc {
         return Err(Error::Usage(
             "--lock glibc runs without the shim, which is what records; leave out one of them"
                 .to_owned(),
@@ -127,17 +125,14 @@ fn recorded(options: &Options) -> Result<Ending, Error> {
 
 /// The program with all that it is to get, but for signals.
 fn prepared(options: &Options) -> Result<Command, Error> {
-    let lock = options.lock.as_deref();
-    if let Some(lock) = lock {
-        locks::check(lock).map_err(Error::Usage)?;
-    }
     let program = Program::find(&options.program).map_err(Error::Start)?;
     let mut command = launch::command(&program);
-    if lock == Some(locks::GLIBC) {
-        launch::without_shim(&mut command);
-    } else {
-        let library = launch::library_for(&program).map_err(Error::Start)?;
-        launch::with_shim(&mut command, &library, lock);
+    match options.lock {
+        Lock::Glibc => launch::without_shim(&mut command),
+        Lock::Ondeck => {
+            let library = launch::library_for(&program).map_err(Error::Start)?;
+            launch::with_shim(&mut command, &library);
+        }
     }
     Ok(command)
 }

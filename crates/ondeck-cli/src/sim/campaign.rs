@@ -17,8 +17,8 @@ use ondeck_sim::engine::Ran;
 use ondeck_sim::lab;
 
 use super::sweep::Variant;
-use crate::progress::Progress;
 use crate::progress;
+use crate::progress::Progress;
 
 /// What the progress counts a turn as: how long one takes is not known before.
 const TURN: Duration = Duration::from_secs(1);

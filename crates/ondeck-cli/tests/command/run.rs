@@ -14,7 +14,7 @@ use crate::support::{stderr, stdout};
 
 /// Both ways of running a program: in this process's place, and beside it with a recording.
 fn both_ways(folder: &Path, program: &[&str]) -> [Command; 2] {
-    let report = folder.join("r.folded").into_os_string().into_string().expect("UTF-8");
+    let report = folder.join("r.jsonl").into_os_string().into_string().expect("UTF-8");
     [run(&[&["--"], program].concat()), run(&[&["--profile", &report, "--"], program].concat())]
 }
 
@@ -53,7 +53,7 @@ fn a_program_that_a_signal_ends_ends_the_command_by_that_signal() {
 /// The shim is in front of what is there, and the program finds what the shim reads.
 #[test]
 fn the_shim_is_preloaded_first() {
-    let shown = "echo \"$LD_PRELOAD|$ONDECK_LOCK\"; test -s \"$ONDECK_CONTROL\"";
+    let shown = "echo \"$LD_PRELOAD|$ONDECK_PROFILE\"; test -s \"$ONDECK_CONTROL\"";
     let preloaded = run(&["--lock", "go_spinbit", "sh", "-c", shown])
         .env("LD_PRELOAD", "libc.so.6")
         .output()
@@ -61,9 +61,9 @@ fn the_shim_is_preloaded_first() {
     assert_eq!(preloaded.status.code(), Some(0), "{}", stderr(&preloaded));
     assert_eq!(stdout(&preloaded), format!("{}:libc.so.6|go_spinbit\n", shim().display()));
 
-    let without = run(&["--lock", "glibc", "sh", "-c", "echo \"$LD_PRELOAD|$ONDECK_LOCK\""])
+    let without = run(&["--lock", "glibc", "sh", "-c", "echo \"$LD_PRELOAD|$ONDECK_PROFILE\""])
         .env("LD_PRELOAD", format!("{}:libc.so.6", shim().display()))
-        .env("ONDECK_LOCK", "ondeck")
+        .env("ONDECK_PROFILE", "/nowhere")
         .output()
         .expect("the command starts");
     assert_eq!(stdout(&without), "libc.so.6|\n");
