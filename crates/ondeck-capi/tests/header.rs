@@ -30,11 +30,9 @@ fn config() -> Config {
         },
         ..Config::default()
     };
-    for (rust, c) in [
-        ("Mutex", "ondeck_mutex_t"),
-        ("Cond", "ondeck_cond_t"),
-        ("timespec", "struct timespec"),
-    ] {
+    for (rust, c) in
+        [("Mutex", "ondeck_mutex_t"), ("Cond", "ondeck_cond_t"), ("timespec", "struct timespec")]
+    {
         config.export.rename.insert(rust.to_owned(), c.to_owned());
     }
     config

@@ -53,13 +53,13 @@ fn a_program_that_a_signal_ends_ends_the_command_by_that_signal() {
 /// The shim is in front of what is there, and the program finds what the shim reads.
 #[test]
 fn the_shim_is_preloaded_first() {
-    let shown = "echo \"$LD_PRELOAD|$ONDECK_PROFILE\"; test -s \"$ONDECK_CONTROL\"";
-    let preloaded = run(&["--lock", "go_spinbit", "sh", "-c", shown])
+    let shown = "echo \"$LD_PRELOAD\"; test -s \"$ONDECK_CONTROL\"";
+    let preloaded = run(&["--lock", "ondeck", "sh", "-c", shown])
         .env("LD_PRELOAD", "libc.so.6")
         .output()
         .expect("the command starts");
     assert_eq!(preloaded.status.code(), Some(0), "{}", stderr(&preloaded));
-    assert_eq!(stdout(&preloaded), format!("{}:libc.so.6|go_spinbit\n", shim().display()));
+    assert_eq!(stdout(&preloaded), format!("{}:libc.so.6\n", shim().display()));
 
     let without = run(&["--lock", "glibc", "sh", "-c", "echo \"$LD_PRELOAD|$ONDECK_PROFILE\""])
         .env("LD_PRELOAD", format!("{}:libc.so.6", shim().display()))
