@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 use nix::sys::signal::{SigHandler, SigSet, Signal, kill, signal};
 use nix::unistd::Pid;
 
-use crate::shim::{output, pid, run, shim, wait_until};
+use crate::shim::{pid, run, shim, wait_until};
 use crate::support::{stderr, stdout};
 
 /// Both ways of running a program: in this process's place, and beside it with a recording.
@@ -189,31 +189,4 @@ fn a_program_does_not_outlive_a_command_that_is_killed() {
     child.kill().expect("it runs");
     child.wait().expect("it ends");
     wait_until("the end of the program", || matches!(state(program), '-' | 'Z'));
-}
-
-#[test]
-fn a_stream_that_was_closed_may_be_given_to_the_program() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let file = folder.path().join("words");
-    let path = file.to_str().expect("UTF-8");
-    let mut command = run(&["--output", path, "echo", "word"]);
-    // SAFETY: a system call only.
-    unsafe {
-        command.pre_exec(|| {
-            libc::close(1);
-            Ok(())
-        });
-    }
-    assert_eq!(command.output().expect("the command starts").status.code(), Some(0));
-    assert_eq!(fs::read_to_string(&file).expect("the file"), "word\n");
-}
-
-#[test]
-fn the_program_s_words_go_to_a_file_if_asked_for() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let file = folder.path().join("words");
-    let path = file.to_str().expect("UTF-8");
-    let output = output(&["--output", path, "sh", "-c", "echo out; echo err >&2"]);
-    assert_eq!((stdout(&output), stderr(&output)), (String::new(), String::new()));
-    assert_eq!(fs::read_to_string(&file).expect("the file"), "out\nerr\n");
 }
