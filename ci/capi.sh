@@ -98,7 +98,6 @@ step "tests and examples"
         done
         echo "$compiler plain tests/c/order.c"
         echo "$compiler debug tests/c/order.c"
-        echo "$compiler plain tests/c/zoo.c"
     done
 } >"$work/matrix"
 xargs -P "$(nproc)" -L 1 bash -c 'one "$@"' one <"$work/matrix"

@@ -163,44 +163,17 @@ def edges(root):
     return graphs
 
 
-def circles(graph):
-    """The strongly connected components of more than one module (Tarjan), each sorted."""
-    index, low, stack, found = {}, {}, [], []
-
-    def visit(node):
-        index[node] = low[node] = len(index)
-        stack.append(node)
-        for other in graph.get(node, {}):
-            if other not in index:
-                visit(other)
-                low[node] = min(low[node], low[other])
-            elif other in stack:
-                low[node] = min(low[node], index[other])
-        if low[node] == index[node]:
-            component = []
-            while not component or component[-1] != node:
-                component.append(stack.pop())
-            if len(component) > 1:
-                found.append(sorted(component))
-
-    for node in list(graph):
-        if node not in index:
-            visit(node)
-    return found
-
-
-def shortest(graph, component):
-    """A way around in a component, as short as there is."""
+def circle(graph):
+    """The shortest way from a module back to itself; none if there is no circle."""
     best = None
-    for start in component:
-        ways = [[start]]
-        seen = {start}
+    for start in graph:
+        ways, seen = [[start]], {start}
         while ways:
             way = ways.pop(0)
             for other in graph.get(way[-1], {}):
                 if other == start and (best is None or len(way) < len(best)):
                     best = way
-                if other in component and other not in seen:
+                if other not in seen:
                     seen.add(other)
                     ways.append([*way, other])
     return best
@@ -213,10 +186,9 @@ def check(crate):
     root = load(entry, Path(crate).name, source)
     lines = []
     for parent, graph in sorted(edges(root).items()):
-        for component in circles(graph):
-            names = {name.rpartition("::")[2] for name in component}
-            way = shortest(graph, component)
-            lines.append(f"{parent}: a circle of {len(component)}: {', '.join(sorted(names))}")
+        way = circle(graph)
+        if way:
+            lines.append(f"{parent}: a circle of {len(way)}")
             for one, other in zip(way, [*way[1:], way[0]]):
                 lines.append(f"  {one} needs {other}: {graph[one][other]}")
     return lines

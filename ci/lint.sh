@@ -1,8 +1,11 @@
 #!/usr/bin/env bash
-# The compiler and clippy give no warning for code, tests and examples, and shellcheck none for the scripts. Every
-# hazard has its place in the source, and its row in the page of them. No modules of a crate need each other in a circle.
+# Every Rust file that git knows is formatted. The compiler and clippy give no warning for code, tests and examples, and
+# there is none of shellcheck for the scripts. Every hazard has its place in the source, and its row in the page of
+# them. No modules of a crate need each other in a circle.
 source "$(dirname "$0")/common.sh"
 need_packages python3
+# rustfmt gets the names of the files, because it does not see modules that a macro declares.
+git ls-files -z '*.rs' | xargs -0 rustfmt --check --edition 2024
 python3 ci/mutants/hazards.py check
 ci/hazards.sh --check
 python3 ci/cycles.py

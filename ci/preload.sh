@@ -22,15 +22,7 @@ fi
 step "link"
 crates/ondeck-preload/link.sh
 step "symbols"
-python3 ci/preload-symbols.py "$shim"
-
-step "ONDECK_LOCK"
-status=0
-told=$(ONDECK_LOCK=no_such_lock LD_PRELOAD=$shim /bin/true 2>&1) || status=$?
-if [ "$status" -ne 2 ] || ! grep -q 'ONDECK_LOCK=no_such_lock is no lock' <<<"$told"; then
-    echo "a lock that does not exist was not refused: $status, $told"
-    exit 1
-fi
+python3 crates/ondeck-preload/symbols.py "$shim"
 
 step "conformance"
 options=() programs=()
@@ -41,8 +33,3 @@ case ${1:-} in
     *) echo "ci/preload.sh: no option $1; see the comment at its top"; exit 2 ;;
 esac
 crates/ondeck-preload/tests/conformance/run.sh --preload "$shim" "${options[@]}" "${programs[@]}"
-
-step "conformance with other locks"
-for lock in go_spinbit three_state_futex adaptive_futex; do
-    ONDECK_LOCK=$lock crates/ondeck-preload/tests/conformance/run.sh --preload "$shim" kinds c11 single
-done

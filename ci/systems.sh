@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # The locks' tests on other systems and CPUs: `ci/systems.sh [--check] [NAME...]`, all of them without a name.
 #
-#   --check  the compiler and clippy only, for every target below and those that nothing here runs
+#   --check  the compiler and clippy only, for every target below and those that nothing here runs; without a name also
+#            the other crates for aarch64, and that the features for 64-bit Linux say so elsewhere
 #
 # Linux on other CPUs runs under qemu-user, Windows under Wine, musl as it is, and i686 too where the CPU is an x86-64. The
 # two systems of the source that no target has, `portable` and `unthreaded`, run here by their names. A system whose
@@ -205,6 +206,26 @@ for target in "${checked_only[@]}"; do
     ! wanted "$target" "$@" || to_check+=("$target|$target")
 done
 [ ${#to_check[@]} -eq 0 ] || { step "compiled only: ${to_check[*]%|*}"; check "${to_check[@]}"; }
+
+# The laboratory and the command on the other CPU that they are for; and what is for 64-bit Linux says so.
+other_crates() {
+    local feature told
+    have_target aarch64-unknown-linux-gnu && have_target x86_64-pc-windows-gnu || return 77
+    CARGO_TARGET_DIR=${CARGO_TARGET_DIR%/systems} cargo check --locked -q --target aarch64-unknown-linux-gnu \
+        -p ondeck-lab -p ondeck-report -p ondeck-trace -p ondeck-advise -p ondeck-cli || return 1
+    for feature in profile deadlock_detection; do
+        told=$(cargo check --locked --target x86_64-pc-windows-gnu -p ondeck --features "$feature" 2>&1) &&
+            { echo "ondeck's feature \`$feature\` compiles for Windows, for which it is not meant"; return 1; }
+        grep -q 'for 64-bit Linux only' <<<"$told" ||
+            { printf '%s\n' "$told" "the reason why ondeck's feature \`$feature\` does not compile for Windows is missing"; return 1; }
+    done
+}
+if [ -n "$check_only" ] && [ $# -eq 0 ]; then
+    step "other crates, and features"
+    status=0
+    other_crates || status=$?
+    note other-crates "$status"
+fi
 
 printf '\nsystems: passed %s, failed %s, skipped %s\n' ${#passed[@]} ${#failed[@]} ${#skipped[@]}
 [ ${#passed[@]} -eq 0 ] || printf 'passed: %s\n' "${passed[*]}"

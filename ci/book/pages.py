@@ -1,4 +1,4 @@
-"""The pages of the project, their links and headings: what the checks and the book have in common."""
+"""The pages of the project, their links and headings: what the checks have in common."""
 
 import posixpath
 import re
@@ -89,7 +89,7 @@ def resolve(page, target):
 
 
 def anchors(text):
-    """The identifiers that code hosts and mdBook give to a page's headings."""
+    """The identifiers that code hosts give to a page's headings."""
     found = set()
     for line, is_prose in prose(text):
         heading = HEADING.match(line) if is_prose else None

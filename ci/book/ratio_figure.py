@@ -6,7 +6,7 @@ An SVG with a background of its own, so that it can be read on a light and on a 
 import html
 import math
 
-from tables_of_speed import SINGLE, notified, work_in_words
+from records import in_words
 
 # Pixels of the drawing.
 WIDTH, LABELS, RIGHT = 900, 332, 26
@@ -37,60 +37,19 @@ def rules(colours):
     return "\n".join(lines)
 
 
-def threads(points):
-    """Numbers of threads in words."""
-    counts = sorted({point.threads for point in points})
-    if counts == [1]:
-        return "1 thread"
-    return f"{counts[0]}–{counts[-1]} threads" if len(counts) > 1 else f"{counts[0]} threads"
-
-
-def rows(machine):
-    """The rows of the figure: words, and the ratios of their points; the points are those of the speed page."""
-    found = []
-    for params, points in machine.situations("throughput"):
-        found.append((f"{work_in_words(params)}; {threads(points)}", points, "throughput"))
-    for params, points in machine.situations("condvar"):
-        words = f"job server, notified {notified(params)}; {threads(points)}"
-        found.append((words, points, "throughput"))
-    for name, words in (("producer_consumer", "buffer"), ("recovery", "after a sleep, buffer")):
-        for params, points in machine.situations(name):
-            words_here = f"{words} of {params['capacity']}, {notified(params)}; {threads(points)}"
-            found.append((words_here, points, "throughput"))
-    for words, workload, metric, _ in SINGLE:
-        points = machine.points(workload)
-        if points:
-            # What these points differ in is not the number of threads alone.
-            plural = "" if len(points) == 1 else f"; {len(points)} points"
-            found.append((f"{words}{plural}", points, metric))
-    made = []
-    for words, points, metric in found:
-        ratios = [ratio for point in points if (ratio := point.ratio(metric))]
-        if ratios:
-            made.append((words, ratios))
-    return made
-
-
-def counted(found):
-    """How many points there are; at how many ondeck is ahead and behind by more than the quartiles."""
-    ratios = [ratio for _, of in found for ratio in of]
-    told = [ratio for ratio in ratios if ratio.told()]
-    late = sum(ratio.behind() for ratio in told)
-    return len(ratios), len(told) - late, late
-
-
-def in_words(found):
-    """What the figure shows, in a sentence."""
-    points, ahead, behind = counted(found)
-    return (
-        f"Of {points} points ondeck is ahead of the best other lock at {ahead} and behind it at {behind} by more than "
-        f"the quartiles are apart; at {points - ahead - behind} neither."
-    )
+def label(row):
+    """The words beside a row of dots."""
+    counts = sorted({point.threads for point in row.points.values()})
+    if row.words != row.title:
+        numbers = f"{counts[0]}–{counts[-1]}" if len(counts) > 1 else f"{counts[0]}"
+        return f"{row.words}; {numbers} thread{'' if counts == [1] else 's'}"
+    # What these points differ in is not the number of threads alone.
+    return row.words if len(row.points) == 1 else f"{row.words}; {len(row.points)} points"
 
 
 def doublings(found):
     """The ends of the axis: powers of two around all ratios and around 1."""
-    values = [ratio.value for _, of in found for ratio in of]
+    values = [ratio.value for row in found for ratio in row.ratios().values()]
     low = math.floor(math.log2(min([0.5, *values])))
     high = math.ceil(math.log2(max([2, *values])))
     return low, high
@@ -133,12 +92,12 @@ def svg(found, machine):
         f'<text class="muted end" x="{float(centre) - 10:.1f}" y="{bottom + 40}">← another lock leads</text>',
         f'<text class="muted" x="{float(centre) + 10:.1f}" y="{bottom + 40}">ondeck leads →</text>',
     ]
-    for index, (words, ratios) in enumerate(found):
+    for index, row in enumerate(found):
         middle = ABOVE + STEP * (index + 0.5)
         parts.append(
-            f'<text class="end" x="{LABELS - 14}" y="{middle + 4.5:g}">{html.escape(words)}</text>'
+            f'<text class="end" x="{LABELS - 14}" y="{middle + 4.5:g}">{html.escape(label(row))}</text>'
         )
-        for ratio in ratios:
+        for ratio in row.ratios().values():
             kind = "behind" if ratio.behind() else "ahead"
             kind += "" if ratio.told() else " equal"
             parts.append(

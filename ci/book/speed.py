@@ -1,10 +1,10 @@
 """Writes docs/data/speed.md from docs/results/, and what README.md has of them: a table and docs/figures/ratios.svg.
 
 A section is one machine: a folder of docs/results/ that `ci/speed.sh --record` wrote. docs/data/speed-notes.md, which is
-written by hand, has its place below the sections' heads. `--check` writes nothing, and ends with 1 if a file is not
-what the records say. `--data FOLDER` takes one machine's records from there and prints the page instead.
-`--slug REPORT` prints what the folder of the report's machine is called, and `--latest` what that of the record is
-called that README.md shows.
+written by hand, has its place above the sections. `--check` writes nothing, and ends with 1 if a file is not what the
+records say. `--data FOLDER` takes one machine's records from there and prints the page instead. `--slug REPORT` prints
+what the folder of the report's machine is called. `--keep REPORT FOLDER` puts a report into a folder, without the spaces,
+which are half of it.
 """
 
 import argparse
@@ -12,28 +12,20 @@ import json
 import pathlib
 import re
 import sys
+import textwrap
 
-from figures import cpu_time, root
-from points import Machine
-from ratio_figure import rows, svg
-from readme import FIGURE, numbers, with_numbers
-from tables_of_speed import plain_tables, ratio_tables
-from wanted import wanted
+from ratio_figure import svg
+from records import PEERS, SHARES, Machine, cpu_shares, disturbed, in_words, more_rows, root, rows
 
 RESULTS = root() / "docs/results"
 PAGE = root() / "docs/data/speed.md"
 NOTES = root() / "docs/data/speed-notes.md"
 README = root() / "README.md"
+BEGIN, END = "<!-- mutex numbers: begin -->", "<!-- mutex numbers: end -->"
+FIGURE = "docs/figures/ratios.svg"
 
 # Folders of docs/results/ that are no machine of this page.
-OTHERS = {"drop-in", "findings", "real-programs", "scale"}
-
-# Records that were made before there was a folder for each machine.
-EARLIER = "two-cpus-*.json"
-EARLIER_NOTE = (
-    "Recorded with an earlier version of `ondeck`, commits {commits}, before the mutex was last changed and before "
-    "the laboratory had all of the situations. Situations that were not measured are missing here."
-)
+OTHERS = {"drop-in", "findings", "real-programs", "scale", "validation"}
 
 HEAD = """# Speed
 
@@ -41,13 +33,12 @@ The costs of the mutex and its condition variable beside other locks, where they
 not. This page is written by `ci/speed.sh` from the documents in [results](../results), which have
 every sample; `ci/speed.sh --record` adds the machine that it runs on, in about 12 minutes. All
 locks of a document were interleaved round by round in one run, with the C and C++ peers of Debian.
+`ondeck merge docs/results/MACHINE/NAME.json --html page.html` shows what one of them has of each lock.
 
-A **ratio** says how many times as good as another lock `ondeck` is: 2 is twice the rate, or half
-the time; below 1 `ondeck` is worse, and the ratio is **bold**. It is the ratio of two medians. In
-brackets are the ratios of the worse quartile of one lock to the better quartile of the other, both
-ways round. The *best other* is the best of glibc, std, parking_lot, usync, abseil and nsync at that
-very point, and is named after the ratio. The best of six locks is partly so by chance, so a lock
-that is their equal is slightly below 1.
+A cell says how many times as good as the best other lock `ondeck` is, and names that lock: 2 is twice the
+rate, or half the time, by two medians. The best other is the best of glibc, std, parking_lot, usync, abseil and
+nsync at that very point. The best of six locks is partly so by chance, so a lock that is their equal is slightly
+below 1. A ratio is **bold** where `ondeck` is behind by more than the quartiles of the two locks are apart.
 """
 
 
@@ -74,8 +65,11 @@ def recorded(machine, links):
     seconds = sum(report["seconds"] for report in machine.reports.values())
     text = f"Recorded on {first['started'][:10]} in {seconds:.0f} s: {', '.join(words)}; "
     text += f"`ondeck` at commit {first['build']['commit'] or 'unknown'}. "
-    text += cpu_time(machine.reports.values())
-    loud = machine.loud()
+    known = cpu_shares(machine.reports.values())
+    if known:
+        others, host = (f"{100 * share:.1f} %" for share in known)
+        text += f"Of the CPU time that was wanted other programs had {others}, the host of the virtual machine {host}."
+    loud = [name for name, report in machine.reports.items() if disturbed(report)]
     if loud:
         text += f" **The machine was not quiet: {', '.join(loud)}.**"
     if first["build"]["profile"] != "release":
@@ -84,18 +78,40 @@ def recorded(machine, links):
     return f"{text}\n\nThe documents: {listed}."
 
 
-def section(machine, links, note=None):
-    """One machine: goals, ratios, and the plain tables."""
-    parts = [f"## {heading(machine.facts()['machine'])}{' (earlier)' if note else ''}"]
-    if note:
-        commits = sorted({report["build"]["commit"] for report in machine.reports.values()})
-        parts.append(note.format(commits=" and ".join(commits)))
-    parts.append(recorded(machine, links))
-    parts += ["### Compared with the goals", wanted(machine)]
-    parts += ["### Point by point", *ratio_tables(machine)]
-    parts += ["### The tables", *plain_tables(machine)]
-    # Headings of several machines are the same words, and an anchor has to lead to one.
-    return "\n\n".join(parts)
+def table(header, lines):
+    """A table in Markdown: the first column to the left, figures to the right."""
+    head = ["| " + " | ".join(header) + " |", "|---|" + "---:|" * (len(header) - 1)]
+    return "\n".join(head + ["| " + " | ".join(line) + " |" for line in lines])
+
+
+def tables(found):
+    """A table for each title: a row for each situation, a column for each number of threads."""
+    titled = {}
+    for row in found:
+        titled.setdefault(row.title, []).append(row)
+    # Rows that are alone with their title are one table.
+    single = [row for title, (row, *others) in titled.items() if not others and row.words == title]
+    made = []
+    for title, its in titled.items():
+        if its[0] in single:
+            continue
+        points = {head: point.threads for row in its for head, point in row.points.items()}
+        heads = sorted(points, key=points.get)
+        lines = []
+        for row in its:
+            ratios = row.ratios()
+            cells = [ratios[head].text() if head in ratios else "-" for head in heads]
+            lines.append([row.words.removeprefix(f"{title}, "), *cells])
+        made.append(table([title, *heads], lines))
+    lines = [[row.words, head, ratio.text()] for row in single for head, ratio in row.ratios().items()]
+    return made + ([table(["times", "", "ratio"], lines)] if lines else [])
+
+
+def section(machine, links):
+    """One machine: what it is, what the figure counts, and a table for each kind of workload."""
+    found = rows(machine)
+    head = [f"## {heading(machine.facts()['machine'])}", recorded(machine, links), in_words(found)]
+    return "\n\n".join([*head, *tables(found), *tables(more_rows(machine))])
 
 
 def machines(results):
@@ -110,35 +126,153 @@ def machines(results):
 
 
 def sections(results):
-    """The sections of every machine that has records; earlier records last."""
-    made = []
-    for folder, machine in machines(results).items():
-        links = {name: f"../results/{folder}/{name}.json" for name in machine.reports}
-        made.append(section(machine, links))
-    earlier = list(results.glob(EARLIER))
-    if earlier:
-        machine = Machine(earlier)
-        links = {name: f"../results/{name}.json" for name in machine.reports}
-        made.append(section(machine, links, EARLIER_NOTE))
-    return made
+    """The sections of every machine that has records."""
+    return [
+        section(machine, {name: f"../results/{folder}/{name}.json" for name in machine.reports})
+        for folder, machine in machines(results).items()
+    ]
 
 
 def written(made, notes):
     """The page of these sections and the notes, which are written by hand."""
-    parts = [HEAD.strip(), notes.strip(), *made]
-    return "\n\n".join(parts) + "\n"
+    return "\n\n".join([HEAD.strip(), notes.strip(), *made]) + "\n"
+
+
+def three(value):
+    """Three significant digits."""
+    for least, digits in ((99.95, 0), (9.995, 1), (0.9995, 2)):
+        if value >= least:
+            return f"{value:,.{digits}f}"
+    return f"{value:.3f}"
+
+
+def two(value):
+    """Two significant digits, for what differs more than that from round to round."""
+    return f"{value:.0f}" if value >= 9.95 else f"{value:.2g}"
+
+
+EMPTY, SHORT = ({"section_ns": section, "outside_ns": outside} for section, outside in (("0", "0"), ("100", "500")))
+
+# A row of the README's table: its words, the workload, the threads and parameters of its points, the metric, what that
+# is divided by, how it is written. `{}` in the words is the spinlock's value.
+README_ROWS = [
+    ("uncontended pair, ns (spinlock {})", "uncontended", [(1, {"process": "multi-threaded"})], "pair", 1, three),
+    (
+        "empty section, M/s at 1 / 8 / 64 threads",
+        "throughput",
+        [(threads, EMPTY) for threads in (1, 8, 64)],
+        "throughput",
+        1e6,
+        three,
+    ),
+    ("share of the least served thread there, 16 threads", SHARES, [(16, EMPTY)], "share", 1, two),
+    (
+        "100 ns section, 500 ns outside, M/s at 2 / 16 threads",
+        "throughput",
+        [(threads, SHORT) for threads in (2, 16)],
+        "throughput",
+        1e6,
+        three,
+    ),
+    ("longest wait of 16 threads, ms", "wait", [(16, {"pairs_per_thread": "16384"})], "longest", 1, two),
+    (
+        "job server, M wakeups/s with 1 / 4 / 16 workers",
+        "condvar",
+        [(threads, {}) for threads in (2, 5, 17)],
+        "throughput",
+        1e6,
+        three,
+    ),
+    (
+        "bounded buffer of 1 / 8, M items/s, 2 × 2 threads",
+        "producer_consumer",
+        [(4, {"capacity": capacity}) for capacity in ("1", "8")],
+        "throughput",
+        1e6,
+        three,
+    ),
+    ("bystander beside 3 threads of a lock, times slower", "bystander", [(4, EMPTY)], "slowdown", 1, three),
+]
+
+
+def value(place, lock, metric):
+    """A lock's median; of the longest wait the longest of all runs. None if it was not measured."""
+    found = place.metric(lock, metric)
+    if found is None:
+        return None
+    return max(found["samples"]) if metric == "longest" else found["median"]
+
+
+def cells(points, metric, scale, digits):
+    """The cells of a row: ondeck's values, and the best other's with their names. Bold marks the better one."""
+    own, best = [], []
+    for place in points:
+        others = [(found, peer) for peer in PEERS if (found := value(place, peer, metric)) is not None]
+        mine = value(place, "ondeck", metric)
+        if mine is None or not others:
+            own.append("-")
+            best.append(("-", ""))
+            continue
+        better = max if place.metric("ondeck", metric)["better"] == "higher" else min
+        other, name = better(others)
+        texts = [digits(one / scale) for one in (mine, other)]
+        # What reads the same is the same.
+        if texts[0] != texts[1]:
+            first = (mine, other).index(better(mine, other))
+            texts[first] = f"**{texts[first]}**"
+        own.append(texts[0])
+        best.append((texts[1], name))
+    # A name stands behind the last of several values in a row that are the same lock's.
+    named = [
+        text if index + 1 < len(best) and best[index + 1][1] == name else f"{text} {name}".strip()
+        for index, (text, name) in enumerate(best)
+    ]
+    return " / ".join(own), " / ".join(named)
+
+
+def numbers(machine):
+    """What stands between the marks of README.md: a figure of all points, and a table of some."""
+    lines = ["| | ondeck | best other |", "|---|---|---|"]
+    for words, workload, places, metric, scale, digits in README_ROWS:
+        points = [machine.point(workload, threads, params) for threads, params in places]
+        own, best = cells(points, metric, scale, digits)
+        spinlock = value(points[0], "spinlock", metric)
+        words = words.format("-" if spinlock is None else digits(spinlock / scale))
+        lines.append(f"| {words} | {own} | {best} |")
+    name = heading(machine.facts()["machine"])
+    others = f"{', '.join(PEERS[:-1])} and {PEERS[-1]}"
+    words = (
+        f"{name}: medians of interleaved runs. The best other is the best of {others} at each point; bold marks the "
+        f"better one. {in_words(rows(machine))}"
+    )
+    alt = f"How many times as good as the best other lock ondeck is at each point, {name}"
+    return "\n\n".join([f"![{alt}]({FIGURE})", "\n".join(textwrap.wrap(words, 100)), "\n".join(lines)])
+
+
+def with_numbers(page, text):
+    """The page with another text between its marks."""
+    before, rest = page.split(BEGIN + "\n")
+    _, after = rest.split("\n" + END)
+    return f"{before}{BEGIN}\n{text}\n{END}{after}"
 
 
 def files():
     """Every file that is made of the records, with its text."""
     latest = next(iter(machines(RESULTS).values()))
-    name = heading(latest.facts()["machine"])
-    readme = with_numbers(README.read_text(encoding="utf-8"), numbers(latest, name))
     return {
         PAGE: written(sections(RESULTS), NOTES.read_text(encoding="utf-8")),
-        README: readme,
-        root() / FIGURE: svg(rows(latest), name),
+        README: with_numbers(README.read_text(encoding="utf-8"), numbers(latest)),
+        root() / FIGURE: svg(rows(latest), heading(latest.facts()["machine"])),
     }
+
+
+def keep(report, folder):
+    """Puts a report into a folder, and says what was wrong with it."""
+    document = json.loads(report.read_text(encoding="utf-8"))
+    text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
+    (folder / report.name).write_text(text, encoding="utf-8")
+    if disturbed(document):
+        print(f"others had {100 * sum(cpu_shares([document]) or (0,)):.1f} % of the CPU time")
 
 
 def main():
@@ -146,19 +280,18 @@ def main():
     options.add_argument("--check", action="store_true")
     options.add_argument("--data", type=pathlib.Path)
     options.add_argument("--slug", type=pathlib.Path)
-    options.add_argument("--latest", action="store_true")
+    options.add_argument("--keep", type=pathlib.Path, nargs=2)
     chosen = options.parse_args()
     if chosen.slug:
         print(slug(json.loads(chosen.slug.read_text(encoding="utf-8"))["machine"]))
         return 0
-    if chosen.latest:
-        print(next(iter(machines(RESULTS))))
+    if chosen.keep:
+        keep(*chosen.keep)
         return 0
     if chosen.data:
         machine = Machine(chosen.data.glob("*.json"))
         links = {name: str(chosen.data / f"{name}.json") for name in machine.reports}
-        notes = NOTES.read_text(encoding="utf-8")
-        print(written([section(machine, links)], notes), end="")
+        print(written([section(machine, links)], NOTES.read_text(encoding="utf-8")), end="")
         return 0
     wrong = 0
     for path, fresh in files().items():

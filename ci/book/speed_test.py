@@ -1,194 +1,141 @@
-"""What docs/data/speed.md says of made records, and that it follows them."""
+"""What docs/data/speed.md, the table of README.md and its figure say of made records, and that they follow the records."""
 
 import json
 import pathlib
 import tempfile
 import unittest
+import xml.etree.ElementTree
 
 import speed
-from points import LOCKS, Machine, geometric_mean, per_second, ratio, three
-from tables_of_speed import behind, ratio_tables
-from wanted import wanted
+from ratio_figure import label, svg
+from records import PEERS, Machine, Ratio, counted, in_words, more_rows, ratio, rows
+
+SVG = "{http://www.w3.org/2000/svg}"
 
 
 def metric(name, median, better="higher", spread=0.1):
     """A metric whose quartiles are so far from its median."""
     p25, p75 = median * (1 - spread), median * (1 + spread)
-    return {
-        "name": name,
-        "median": median,
-        "p25": p25,
-        "p75": p75,
-        "samples": [p25, median, p75],
-        "n": 3,
-        "better": better,
-    }
+    samples = [p25, median, p75]
+    return {"name": name, "median": median, "p25": p25, "p75": p75, "samples": samples, "n": 3, "better": better}
 
 
 def series(lock, value, threads=16, workload="throughput", params=None, **changes):
     """One of a report; of `throughput` with an empty section."""
-    if params is None:
-        params = {"section_ns": "0", "outside_ns": "0"}
-    made = {
-        "workload": workload,
-        "lock": lock,
-        "threads": threads,
-        "params": params,
-        "partial": False,
-        "metrics": [metric("throughput", value), metric("share", 0.7)],
-    }
-    return {**made, **changes}
+    params = {"section_ns": "0", "outside_ns": "0"} if params is None else params
+    made = {"workload": workload, "lock": lock, "threads": threads, "params": params, "partial": False}
+    return {**made, "metrics": [metric("throughput", value), metric("share", 0.7)], **changes}
 
 
-def report(rows, **machine):
+def report(found):
     """A document with these series."""
-    facts = {
-        "cpu": "AMD EPYC",
-        "cpus": 2,
-        "kernel": "Linux 6",
-        "libc": "glibc 2",
-        "virtualized": None,
-    }
-    return {
-        "machine": {**facts, **machine},
-        "build": {"rustc": "1", "commit": "abc", "profile": "release"},
-        "started": "2026-01-01T00:00:00Z",
-        "seconds": 1.0,
-        "warnings": [],
-        "series": rows,
-    }
+    machine = {"cpu": "AMD EPYC", "cpus": 2, "kernel": "Linux 6", "libc": "glibc 2", "virtualized": None}
+    build = {"rustc": "1", "commit": "abc", "profile": "release"}
+    started = "2026-01-01T00:00:00Z"
+    return {"machine": machine, "build": build, "started": started, "seconds": 1.0, "warnings": [], "series": found}
 
 
 class Records(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
-
     def machine(self, **reports):
         """The machine of these reports."""
-        for name, rows in reports.items():
-            path = self.folder / f"{name.replace('_', '-')}.json"
-            path.write_text(json.dumps(report(rows)), encoding="utf-8")
-        return Machine(self.folder.glob("*.json"))
+        with tempfile.TemporaryDirectory() as name:
+            for report_name, found in reports.items():
+                path = pathlib.Path(name) / f"{report_name.replace('_', '-')}.json"
+                path.write_text(json.dumps(report(found)), encoding="utf-8")
+            return Machine(pathlib.Path(name).glob("*.json"))
 
-    def rows(self, own, best, **more):
-        """Every lock at one point: ondeck, the best other, and others behind that."""
-        values = {"ondeck": own, "spinlock": 100 * best, "usync": best}
-        return [series(lock, values.get(lock, best / 2), **more) for lock in LOCKS]
+    def locks(self, own, best, **more):
+        """Every lock at one point: ondeck, the best other, a spinlock, and others behind that."""
+        values = {"ondeck": own, "spinlock": 100 * best, **dict.fromkeys(PEERS, best / 2), "usync": best}
+        return [series(lock, value, **more) for lock, value in values.items()]
+
+    def rates(self, own, best):
+        """ondeck and the best other with an empty section and 1, 8 and 64 threads."""
+        points = zip((1, 8, 64), own, best)
+        return self.machine(throughput=[one for count, *both in points for one in self.locks(*both, threads=count)])
+
+    def page(self, machine):
+        return speed.section(machine, {})
 
     def test_the_best_other_lock_is_named_and_a_spinlock_is_none(self):
-        (point,) = self.machine(throughput=self.rows(3e6, 2e6)).points("throughput")
-        found = point.ratio("throughput")
-        self.assertEqual((found.other, found.text()), ("usync", "1.50 (1.23–1.83) usync"))
+        self.assertIn("| empty section | 1.50 usync |", self.page(self.machine(throughput=self.locks(3e6, 2e6))))
 
-    def test_where_ondeck_is_behind_is_marked_and_counted(self):
-        machine = self.machine(throughput=self.rows(1e6, 2e6))
-        page = "\n".join(ratio_tables(machine))
-        self.assertIn("**0.50** (0.41–0.61) usync", page)
-        self.assertIn("behind the best other lock at 1, at 1 of them", behind(machine))
-        near = self.machine(throughput=self.rows(1.9e6, 2e6))
-        self.assertIn("behind the best other lock at 1, at 0 of them", behind(near))
+    def test_where_ondeck_is_behind_by_more_than_the_quartiles_is_bold_and_counted(self):
+        for own, cell, words in (
+            (1e6, "**0.50** usync", "at 0 and behind it at 1 by"),
+            (1.9e6, "0.95 usync", "at 0 and behind it at 0 by"),
+            (4e6, "2.00 usync", "at 1 and behind it at 0 by"),
+        ):
+            page = self.page(self.machine(throughput=self.locks(own, 2e6)))
+            self.assertIn(f"| {cell} |", page)
+            self.assertIn(words, page)
 
-    def test_what_was_wanted_is_judged_by_the_ratio(self):
-        def row(own):
-            page = wanted(self.machine(throughput=self.rows(own, 2e6)))
-            (line,) = [line for line in page.split("\n") if "0.95 × the best other" in line]
-            return line
+    def test_other_conditions_and_notifying_after_the_unlock_are_rows_of_their_own(self):
+        inside = self.locks(3e6, 2e6, workload="condvar", params={})
+        after = self.locks(1e6, 2e6, workload="condvar", params={"notify": "after"})
+        slices = self.locks(1e6, 2e6, threads=4)
+        machine = self.machine(condvar=inside + after, varied_slice_3=slices)
+        page = self.page(machine)
+        for line in ("notified inside | 1.50 usync", "notified after | **0.50** usync"):
+            self.assertIn(f"| {line} |", page)
+        self.assertIn("| slice 3: empty section | **0.50** usync |", page)
+        self.assertEqual((counted(rows(machine))[0], counted(more_rows(machine))[0]), (2, 1))
 
-        self.assertIn("| reached |", row(1.95e6))
-        self.assertIn("**not reached**", row(1.8e6))
+    def test_partial_series_are_left_out(self):
+        self.assertEqual(rows(self.machine(throughput=self.locks(1, 2, partial=True))), [])
 
     def test_shares_are_of_the_rounds_that_are_long_enough(self):
-        short = [series(lock, 1e6, metrics=[metric("throughput", 1e6)]) for lock in LOCKS]
-        machine = self.machine(throughput=short, shares=self.rows(9e6, 1e6))
-        self.assertIn("| empty section | share | 0.700 |", "\n".join(ratio_tables(machine)))
-        # Their rates are not those of the tables.
-        (point,) = machine.points("throughput")
-        self.assertEqual(point.ratio("throughput").value, 1)
+        short = [series(lock, 1e6, metrics=[metric("throughput", 1e6)]) for lock in ("ondeck", "std")]
+        machine = self.machine(throughput=short, shares=self.locks(9e6, 1e6))
+        self.assertEqual(speed.value(machine.point("shares", 16, speed.EMPTY), "ondeck", "share"), 0.7)
+        self.assertEqual(speed.value(machine.point("throughput", 16, speed.EMPTY), "ondeck", "throughput"), 1e6)
 
-    def test_other_conditions_are_a_table_of_their_own(self):
-        machine = self.machine(
-            throughput=self.rows(3e6, 2e6), varied_slice_3=self.rows(1e6, 2e6, threads=4)
-        )
-        page = "\n".join(ratio_tables(machine))
-        self.assertIn("| slice 3 | empty section | **0.50** (0.41–0.61) usync | - |", page)
-        self.assertEqual([point.threads for point in machine.points("throughput")], [16])
+    def readme_row(self, machine):
+        (line,) = [line for line in speed.numbers(machine).split("\n") if "empty section" in line]
+        return line.split(" | ")[1:]
 
-    def test_notifying_after_the_unlock_is_a_situation_of_its_own(self):
-        inside = self.rows(3e6, 2e6, workload="condvar", params={})
-        after = self.rows(1e6, 2e6, workload="condvar", params={"notify": "after"})
-        page = "\n".join(ratio_tables(self.machine(condvar=inside + after)))
-        self.assertIn("| notified inside | 1.50 (1.23–1.83) usync | 1.50 |", page)
-        self.assertIn("| notified after | **0.50** (0.41–0.61) usync | **0.50** |", page)
+    def test_in_the_readme_bold_marks_the_better_one_and_a_name_stands_behind_its_values(self):
+        own, best = self.readme_row(self.rates((3e6, 1e6, 2e6), (2e6, 4e6, 2e6)))
+        self.assertEqual((own, best), ("**3.00** / 1.00 / 2.00", "2.00 / **4.00** / 2.00 usync |"))
+        own, best = self.readme_row(self.rates((3e6,), (2e6,)))
+        self.assertEqual((own, best), ("**3.00** / - / -", "2.00 usync / - / - |"))
 
-    def test_partial_series_and_what_was_not_measured_are_left_out(self):
-        rows = [series(lock, 1e6, partial=True) for lock in LOCKS]
-        machine = self.machine(throughput=rows)
-        self.assertEqual(machine.points("throughput"), [])
-        self.assertIn("Reached: 0 of 0", wanted(machine))
+    def test_of_the_longest_wait_it_is_the_longest_of_all_runs(self):
+        def waits(lock, samples):
+            longest = metric("longest", sorted(samples)[1], "lower") | {"samples": samples}
+            return series(lock, 1, workload="wait", params={}, metrics=[longest])
 
-    def test_every_folder_is_a_section_but_those_of_other_pages(self):
-        for name in ("amd-epyc-2", "findings", "empty"):
-            (self.folder / name).mkdir()
-        for name in ("amd-epyc-2", "findings"):
-            path = self.folder / name / "throughput.json"
-            path.write_text(json.dumps(report(self.rows(3e6, 2e6))), encoding="utf-8")
-        earlier = report(self.rows(3e6, 2e6), cpu="Old")
-        (self.folder / "two-cpus-throughput.json").write_text(json.dumps(earlier))
-        made = speed.sections(self.folder)
-        self.assertEqual(
-            [text.split("\n")[0] for text in made],
-            ["## AMD EPYC, 2 CPUs", "## Old, 2 CPUs (earlier)"],
-        )
-        self.assertIn("earlier version of `ondeck`, commits abc", made[1])
-        page = speed.written(made, "## Notes\n\nBy hand.\n")
-        self.assertIn("\n\n## Notes\n\nBy hand.\n\n## AMD EPYC, 2 CPUs\n\n", page)
+        (point,) = self.machine(wait=[waits("ondeck", [1, 1, 9]), waits("std", [2, 3, 4])]).points("wait")
+        self.assertEqual(speed.cells([point], "longest", 1, speed.two), ("9", "**4** std"))
+
+    def test_a_dot_is_right_of_one_where_ondeck_leads(self):
+        machine = self.rates((4e6, 1e6, 1e6), (1e6, 4e6, 1e6))
+        drawing = xml.etree.ElementTree.fromstring(svg(rows(machine), "A & B"))
+        one = float(drawing.find(f"{SVG}path[@class='one']").get("d")[1:].split(" ")[0])
+        dots = [(dot.get("class"), float(dot.get("cx"))) for dot in drawing.iter(f"{SVG}circle")]
+        self.assertEqual([kind for kind, _ in dots], ["ahead", "behind", "ahead equal"])
+        # On a logarithmic axis four times as good is as far from 1 as four times as bad.
+        self.assertGreater(dots[0][1], one)
+        self.assertAlmostEqual(dots[0][1] - one, one - dots[1][1], delta=0.2)
+        self.assertEqual(dots[2][1], one)
+        self.assertEqual(counted(rows(machine)), (3, 1, 1))
 
 
 class Figures(unittest.TestCase):
     def test_a_ratio_above_one_is_ahead_whichever_direction_is_better(self):
-        for better, own, other, value in (
-            ("higher", 4, 2, 2),
-            ("higher", 1, 2, 0.5),
-            ("lower", 1, 2, 2),
-            ("lower", 4, 2, 0.5),
-        ):
-            found = ratio(metric("m", own, better), {"std": metric("m", other, better)})
-            self.assertEqual((found.value, found.behind()), (value, value < 1))
-            self.assertLess(found.low, found.value)
-            self.assertLess(found.value, found.high)
-
-    def test_the_best_of_several_is_compared_with(self):
-        others = {"std": metric("m", 3, "lower"), "glibc": metric("m", 2, "lower"), "usync": None}
-        self.assertEqual(ratio(metric("m", 1, "lower"), others).other, "glibc")
-
-    def test_a_difference_within_the_quartiles_is_not_told(self):
-        self.assertFalse(ratio(metric("m", 1), {"std": metric("m", 1.1)}).told())
-        self.assertTrue(ratio(metric("m", 1), {"std": metric("m", 2)}).told())
+        for better, own, value in (("higher", 4, 2), ("higher", 1, 0.5), ("lower", 1, 2), ("lower", 4, 0.5)):
+            others = {"std": metric("m", 2, better), "usync": None}
+            found = ratio(metric("m", own, better), others)
+            self.assertEqual((found.value, found.behind(), found.other), (value, value < 1, "std"))
+            self.assertTrue(found.low < found.value < found.high)
 
     def test_nothing_measured_is_no_ratio(self):
-        self.assertIsNone(ratio(None, {"std": metric("m", 1)}))
-        self.assertIsNone(ratio(metric("m", 1), {"std": None}))
-        self.assertIsNone(ratio(metric("m", 0), {"std": metric("m", 1)}))
-        self.assertIsNone(geometric_mean([]))
-        self.assertAlmostEqual(geometric_mean([1, 4]), 2)
-        noisy = metric("m", 1, spread=1)
-        self.assertIn("–∞)", ratio(metric("m", 1), {"std": noisy}).text())
-
-    def test_numbers_have_three_digits(self):
-        self.assertEqual(
-            [three(value) for value in (None, 0.0004, 0.5, 1.234, 12.34, 1234.5)],
-            ["-", "<0.001", "0.500", "1.23", "12.3", "1,234"],
-        )
-        self.assertEqual(
-            [per_second(value) for value in (None, 1234, 999_900, 12.34e6)],
-            ["-", "1.23 k", "1.00 M", "12.3 M"],
-        )
+        for own, other in ((None, metric("m", 1)), (metric("m", 1), None), (metric("m", 0), metric("m", 1))):
+            self.assertIsNone(ratio(own, {"std": other}))
+        self.assertFalse(Ratio(1, 0.9, float("inf"), "std").told())
 
     def test_a_machine_s_folder_is_its_cpu_s_name_in_small_letters(self):
         for cpu, name in (
-            ("AMD EPYC", "amd-epyc-2"),
             ("Intel(R) Xeon(R) Processor", "intel-xeon-2"),
             ("Intel(R) Core(TM) i7-8650U CPU @ 1.90GHz", "intel-core-i7-8650u-2"),
             ("", "unnamed-2"),
@@ -196,12 +143,15 @@ class Figures(unittest.TestCase):
             self.assertEqual(speed.slug({"cpu": cpu, "cpus": 2}), name)
 
 
-class Page(unittest.TestCase):
-    def test_the_page_is_made_of_its_records_and_notes(self):
-        notes = speed.NOTES.read_text(encoding="utf-8")
-        page = speed.written(speed.sections(speed.RESULTS), notes)
-        self.assertEqual(page, speed.PAGE.read_text(encoding="utf-8"))
-        self.assertIn(notes.strip(), page)
+class Files(unittest.TestCase):
+    def test_the_files_are_those_of_the_records(self):
+        for path, text in speed.files().items():
+            self.assertEqual(text, path.read_text(encoding="utf-8"), path)
+
+    def test_the_words_and_the_labels_of_the_figure_fit(self):
+        found = rows(next(iter(speed.machines(speed.RESULTS).values())))
+        self.assertIn(in_words(found), svg(found, "A CPU"))
+        self.assertLess(max(len(label(row)) for row in found) * 6.6, 318)
 
 
 if __name__ == "__main__":

@@ -2,10 +2,8 @@
 line for each term, which the HTML report can take.
 
 Run from the project's root. Prints each place with what to say instead, and ends with 1 if there is one.
-`--later` checks the files that the list leaves for later, too. `--count` prints a number for each folder instead.
 """
 
-import argparse
 import collections
 import pathlib
 import re
@@ -17,7 +15,8 @@ LIST = "ci/words.txt"
 GLOSSARY = "docs/glossary.md"
 TERM = re.compile(r"\* \*\*([^*`]+)\*\*: [A-Z`].*\.$")
 
-QUOTED = re.compile(r"``[^`]+``|`[^`]*`|\"[^\"]*\"|“[^”]*”")
+# The target of a link is a name, too.
+QUOTED = re.compile(r"``[^`]+``|`[^`]*`|\"[^\"]*\"|“[^”]*”|\]\([^()\s]+\)")
 WHO = re.compile(r"\b(who|whom)\b", re.IGNORECASE)
 # `whose` after a noun is a relative clause of that noun. Without one it is a thread's.
 WHOSE = re.compile(
@@ -44,7 +43,7 @@ KIND = {
 
 
 class Words:
-    """The list: rules, persons, files for later and files never checked."""
+    """The list: rules, persons, and files never checked."""
 
     def __init__(self, text):
         sections = collections.defaultdict(list)
@@ -63,7 +62,6 @@ class Words:
             pattern = pattern.replace(" ", r"\s+")
             self.rules.append((re.compile(rf"\b(?:{pattern})(?!\w)", re.IGNORECASE), instead))
         self.persons = set(" ".join(sections["persons"]).split())
-        self.later = tuple(sections["later"])
         self.never = tuple(sections["never"])
 
     def findings(self, text):
@@ -110,11 +108,8 @@ def runs(path, text):
 def pieces(suffix, text):
     """Line by line the prose in it, or None."""
     if suffix == ".md":
-        written = False
         for line, is_prose in prose(text):
-            # Figures are what ci/book/findings.py makes of data.
-            written = line.startswith("<!-- figures: ") or written and line != "<!-- end of figures -->"
-            yield line if is_prose and not written else None
+            yield line if is_prose else None
         return
     kind = KIND.get(suffix, suffix)
     comment = COMMENT[kind]
@@ -156,21 +151,20 @@ def pieces(suffix, text):
         yield found
 
 
-def checked(files, words, later):
+def checked(files, words):
     """The files with prose, sorted."""
-    skipped = words.never if later else words.never + words.later
     for path in sorted(files):
         suffix = pathlib.PurePath(path).suffix
         known = suffix == ".md" or KIND.get(suffix, suffix) in COMMENT
         if suffix == "" and path != ".ci/run":
             continue
-        if known and not path.startswith(skipped):
+        if known and not path.startswith(words.never):
             yield path
 
 
-def findings(files, read, words, later=False):
+def findings(files, read, words):
     """What is wrong: path, line, words, replacement."""
-    for path in checked(files, words, later):
+    for path in checked(files, words):
         for first, text in runs(path, read(path)):
             for start, found, instead in sorted(words.findings(text)):
                 yield path, first + text.count("\n", 0, start), " ".join(found.split()), instead
@@ -193,23 +187,11 @@ def glossary(text):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--later", action="store_true")
-    parser.add_argument("--count", action="store_true")
-    options = parser.parse_args()
-
     def read(name):
         return pathlib.Path(name).read_text(encoding="utf-8")
 
     words = Words(read(LIST))
-    found = list(findings(known_files(), read, words, options.later))
-    if options.count:
-        folders = collections.Counter(
-            "/".join(path.split("/")[:2]) for path, *_ in found
-        )
-        for folder, count in folders.most_common():
-            print(f"{count:5} {folder}")
-        return 1 if found else 0
+    found = list(findings(known_files(), read, words))
     for path, line, word, instead in found:
         print(f"{path}:{line}: {word!r}; say: {instead}")
     wrong = [f"{GLOSSARY}:{number}: {what}" for number, what in glossary(read(GLOSSARY))]

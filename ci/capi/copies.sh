@@ -103,9 +103,6 @@ refused static.so static2.so plain local ./static.so ./static2.so
 refused static.so libondeck.so.0 plain local ./static.so ./shared.so
 refused libondeck.so.0 hidden.so with_shared local ./hidden.so
 refused with_export hidden.so with_export local ./hidden.so
-refused libondeck.so.0 libondeck.so.0 with_shared namespace ./shared.so
-refused with_static static.so with_static namespace ./static.so
-refused libondeck.so.0 static.so plain namespace ./shared.so ./static.so
 
 # The linker copies no table into a program, whether or not that is position-independent.
 for program in with_shared no_pie_shared no_inline; do

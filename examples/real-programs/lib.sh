@@ -33,7 +33,6 @@ the rates.
   --check-only     no measurements
   --shim FILE      libondeck_preload.so; else of ${CARGO_TARGET_DIR:-target}/native/lib, else the installed one
   --ondeck FILE    the command, for the profile; else that on the PATH, and without one there is no profile
-  --lock NAME      the lock behind pthread_mutex_t (ONDECK_LOCK)
   --record         writes docs/results/real-programs/${program:?}.json, and docs/data/real-programs.md anew
   --no-install     the packages are there
 
@@ -151,12 +150,12 @@ stop() {
 
 part() {
     side=$2
-    prefix=(env LD_PRELOAD="$scratch/libondeck_preload.so" ${lock:+ONDECK_LOCK="$lock"})
-    [ "$side" != glibc ] || prefix=(env -u LD_PRELOAD -u ONDECK_LOCK)
+    prefix=(env LD_PRELOAD="$scratch/libondeck_preload.so")
+    [ "$side" != glibc ] || prefix=(env -u LD_PRELOAD)
     # shellcheck disable=SC2034  # by scripts with servers
     client=("${prefix[@]}")
     [ "$side" != profiled ] ||
-        prefix=("$ondeck" run ${lock:+--lock "$lock"} --profile "$scratch/profile/locks.jsonl" --)
+        prefix=("$ondeck" run --profile "$scratch/profile/locks.jsonl" --)
     # The time limit does not cut short what stops the servers.
     trap 'trap "" TERM INT; stop' EXIT
     trap 'exit 124' TERM INT
@@ -198,11 +197,11 @@ main() {
         part "$2" "$3"
         exit
     fi
-    quick='' turns=5 seconds='' limit=300 check_only='' shim='' lock='' record='' no_install=''
+    quick='' turns=5 seconds='' limit=300 check_only='' shim='' record='' no_install=''
     ondeck=$(command -v ondeck || true)
     while [ $# -gt 0 ]; do
         case $1 in
-            --turns | --seconds | --limit | --shim | --ondeck | --lock) [ $# -ge 2 ] || wrong "$1 needs a value" ;;&
+            --turns | --seconds | --limit | --shim | --ondeck) [ $# -ge 2 ] || wrong "$1 needs a value" ;;&
             --quick) quick=yes ;;
             --check-only) check_only=yes ;;
             --record) record=yes ;;
@@ -210,7 +209,6 @@ main() {
             --turns) whole "$1" "$2"; turns=$2; shift ;;
             --seconds) whole "$1" "$2"; seconds=$2; shift ;;
             --limit) whole "$1" "$2"; limit=$2; shift ;;
-            --lock) lock=$2; shift ;;
             --shim) [ -f "$2" ] || wrong "--shim: there is no file '$2'"; shim=$2; shift ;;
             --ondeck) [ -x "$2" ] || wrong "--ondeck: there is no program '$2'"; ondeck=$(realpath "$2"); shift ;;
             --help | -h) usage; exit ;;
@@ -232,7 +230,7 @@ main() {
     cp "$shim" "$scratch/libondeck_preload.so"
     LD_PRELOAD=$scratch/libondeck_preload.so grep -q libondeck_preload /proc/self/maps ||
         fail "the loader does not load $shim"
-    export quick seconds limit scratch ondeck lock no_install ONDECK_PRELOAD_LIBRARY="$scratch/libondeck_preload.so"
+    export quick seconds limit scratch ondeck no_install ONDECK_PRELOAD_LIBRARY="$scratch/libondeck_preload.so"
     prepare
 
     local worked=yes side turn sides status
@@ -271,7 +269,7 @@ main() {
     if [ -n "$ondeck" ] && [ -n "$worked" ] && "$ondeck" run --help >/dev/null 2>&1; then
         run_part measure profiled || sed 's/^/profile: /' "$scratch/output"
     fi
-    local arguments=(--program "$program" --title "$title" --unit "$unit" --package "$package" --lock "${lock:-ondeck}")
+    local arguments=(--program "$program" --title "$title" --unit "$unit" --package "$package" --lock ondeck)
     [ -z "$record" ] || arguments+=(--write "$root/docs/results/real-programs/$program.json")
     "$here/record.py" finish "$scratch" "${arguments[@]}"
     [ -z "$record" ] || "$here/page.py"

@@ -75,11 +75,6 @@ struct timespec;
 #define ONDECK_UNLOCK_QUIET 0
 
 /*
- A lock of the zoo.
- */
-typedef struct ondeck_zoo_lock_t ondeck_zoo_lock_t;
-
-/*
  A mutex: one byte. It begins as `ONDECK_MUTEX_INIT`, which is zero; so memory that is all zeros
  has free mutexes in it, and a static one needs no initializer. It has no other resources: it may
  be freed without `ondeck_mutex_destroy` while no thread uses it, and by a thread that has just
@@ -318,52 +313,6 @@ void ondeck_cond_signal_waiters(struct ondeck_cond_t *cond) ONDECK_NOTHROW;
  Safety: As for `ondeck_cond_broadcast`.
  */
 void ondeck_cond_broadcast_waiters(struct ondeck_cond_t *cond) ONDECK_NOTHROW;
-
-/*
- The name of the zoo's lock number `index`, from 0; NULL if there are no more.
- */
-const char *ondeck_zoo_name(size_t index) ONDECK_NOTHROW;
-
-/*
- Makes a free lock of the zoo: the one of this name, one of `ondeck_zoo_name`. NULL with errno
- EINVAL if there is none of this name. It is freed by `ondeck_zoo_lock_free`.
-
- These are for experiments: a queue lock allocates in the first lock of a thread, and if there is
- no memory the process is aborted.
-
- Safety: `name` points to a string that ends with a zero, or is NULL.
- */
-ONDECK_MUST_USE struct ondeck_zoo_lock_t *ondeck_zoo_lock_new(const char *name) ONDECK_NOTHROW;
-
-/*
- Frees a lock of the zoo. NULL is no lock, and allowed.
-
- Safety: `lock` is NULL, or is of `ondeck_zoo_lock_new` and no thread uses it.
- */
-void ondeck_zoo_lock_free(struct ondeck_zoo_lock_t *lock) ONDECK_NOTHROW;
-
-/*
- Waits until the lock is the calling thread's. Returns 0, always.
-
- Safety: `lock` is of `ondeck_zoo_lock_new`, and the calling thread has not locked it.
- */
-int ondeck_zoo_lock_lock(struct ondeck_zoo_lock_t *lock) ONDECK_NOTHROW;
-
-/*
- Locks it if it is free. Returns 0; EBUSY if it is not, or if another thread is just locking or
- unlocking it; or ENOTSUP if this lock has no such attempt.
-
- Safety: As for `ondeck_zoo_lock_lock`.
- */
-ONDECK_MUST_USE int ondeck_zoo_lock_trylock(struct ondeck_zoo_lock_t *lock) ONDECK_NOTHROW;
-
-/*
- Unlocks it. Returns 0, always. Some locks of the zoo touch their memory after another thread can
- have locked them: see that every thread has returned from its unlock before the lock is freed.
-
- Safety: `lock` is of `ondeck_zoo_lock_new`, and the calling thread has locked it.
- */
-int ondeck_zoo_lock_unlock(struct ondeck_zoo_lock_t *lock) ONDECK_NOTHROW;
 
 #ifdef __cplusplus
 }  // extern "C"

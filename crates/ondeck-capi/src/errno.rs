@@ -13,9 +13,3 @@ pub(crate) fn keep<R>(operation: impl FnOnce() -> R) -> R {
     unsafe { *errno = before };
     result
 }
-
-/// Sets errno, for functions that return a pointer.
-pub(crate) fn set(value: i32) {
-    // SAFETY: as in `keep`.
-    unsafe { *system::errno() = value };
-}

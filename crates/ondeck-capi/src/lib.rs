@@ -10,7 +10,7 @@
 //! ondeck.h       inlined: an exchange; a store between two readings of the unlock mode; a load of a signal
 //!    │           not inlined: everything else
 //!    ▼
-//! mutex.rs  cond.rs  zoo.rs        one function of C each, over crate `ondeck`
+//! mutex.rs  cond.rs   one function of C each, over crate `ondeck`
 //!    │
 //!    ├─ deadline.rs   points in time of two clocks
 //!    ├─ system/       clocks and errno of the C library
@@ -38,4 +38,3 @@ mod deadline;
 mod errno;
 pub mod mutex;
 mod system;
-pub mod zoo;

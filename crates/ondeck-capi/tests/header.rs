@@ -30,12 +30,9 @@ fn config() -> Config {
         },
         ..Config::default()
     };
-    for (rust, c) in [
-        ("Mutex", "ondeck_mutex_t"),
-        ("Cond", "ondeck_cond_t"),
-        ("ZooLock", "ondeck_zoo_lock_t"),
-        ("timespec", "struct timespec"),
-    ] {
+    for (rust, c) in
+        [("Mutex", "ondeck_mutex_t"), ("Cond", "ondeck_cond_t"), ("timespec", "struct timespec")]
+    {
         config.export.rename.insert(rust.to_owned(), c.to_owned());
     }
     config
@@ -50,7 +47,6 @@ fn written() -> String {
         .with_src(root.join("src/abi.rs"))
         .with_src(root.join("src/mutex.rs"))
         .with_src(root.join("src/cond.rs"))
-        .with_src(root.join("src/zoo.rs"))
         .generate()
         .expect("the source is read")
         .write(&mut header);

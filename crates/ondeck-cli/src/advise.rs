@@ -1,7 +1,7 @@
 //! `ondeck advise`.
 
+use std::fmt::{self, Display};
 use std::path::PathBuf;
-use std::str::FromStr;
 use std::time::{Duration, Instant};
 
 use clap::Args;
@@ -15,25 +15,28 @@ use ondeck_lab::other_work::OtherWork;
 use ondeck_lab::plan::Stage;
 use ondeck_lab::results::{self, Machine, Report};
 use ondeck_lab::workload::{STARVE, Subject, UNCONTENDED};
-use ondeck_lab::{machine, run, warnings};
+use ondeck_lab::{machine, run, select, warnings};
 use ondeck_report::{json, read};
 
 use crate::ending::{Ending, Error};
 use crate::files::Prepared;
 use crate::interrupt::Interrupt;
 use crate::progress::Progress;
-use crate::questions::{Asking, Limit, Now, Work, bytes, now, yes};
-use crate::values::{LockNames, thread_count, time, work};
-use crate::watcher::Watcher;
+use crate::values::{LockNames, in_range, thread_count, time, work};
 use crate::{output, session, summary};
+
+/// A program that has no lock yet.
+const NO_LOCK_NOW: &str = "none";
 
 const SHORTEST: Duration = Duration::from_secs(1);
 const LONGEST: Duration = Duration::from_mins(30);
 
 #[derive(Debug, Args)]
-#[command(after_help = "\
+#[command(
+    next_help_heading = "The situation",
+    after_help = "\
 Examples:
-  ondeck advise                         asks, if there is a terminal
+  ondeck advise                         for the usual situation, which it prints
   ondeck advise --threads 16 --work 100,500 --company some
   ondeck advise --threads 8 --fairness 10ms --condvar --freed
   ondeck advise --threads 8 --reads 90
@@ -43,7 +46,8 @@ Examples:
   ondeck advise --threads 8 --work 100,500 --from r.json
 
 Exit codes: 0 a lock is named; 1 no lock is named, and why is printed; 2 wrong usage, or a file
-that cannot be read or written.")]
+that cannot be read or written."
+)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct Options {
     /// How many threads use the lock
@@ -78,7 +82,7 @@ pub(crate) struct Options {
     realtime: Option<bool>,
 
     /// The most bytes that a lock may have
-    #[arg(long, value_name = "COUNT", value_parser = bytes)]
+    #[arg(hide_short_help = true, long, value_name = "COUNT", value_parser = bytes)]
     bytes: Option<Limit>,
 
     /// Other work on the machine: `none`, `some` (for half of the CPUs), `busy` (for all)
@@ -103,44 +107,50 @@ pub(crate) struct Options {
     freed: Option<bool>,
 
     /// Take threads, work, language and the present lock from what `ondeck run --profile FILE.jsonl` recorded, of
-    /// the lock that threads waited for longest; do not prompt for the rest
+    /// the lock that threads waited for longest
     #[arg(long, value_name = "FILE")]
     profile: Option<PathBuf>,
 
     /// Rank the locks of papers and texts too, which no library offers
-    #[arg(long)]
+    #[arg(hide_short_help = true, long)]
     specimens: bool,
 
-    /// Do not prompt: use defaults for missing answers and list them
-    #[arg(long)]
+    /// What it always does now: uses defaults for what is not given, and lists them
+    #[arg(long, hide = true)]
     defaults: bool,
 
     /// Take measurements from a report that `ondeck bench --json` wrote; `-` is standard input
-    #[arg(long, value_name = "REPORT", conflicts_with_all = ["no_measure", "save", "time"])]
+    #[arg(help_heading = "How to decide", long, value_name = "REPORT", conflicts_with_all = ["no_measure", "save", "time"])]
     from: Option<PathBuf>,
 
     /// Do not measure: use the rules only
-    #[arg(long, conflicts_with_all = ["save", "time"])]
+    #[arg(help_heading = "How to decide", long, conflicts_with_all = ["save", "time"])]
     no_measure: bool,
 
     /// About how long measuring may take
-    #[arg(long, value_name = "TIME", default_value = "15s", value_parser = measuring)]
+    #[arg(help_heading = "How to decide", long, value_name = "TIME", default_value = "15s", value_parser = measuring)]
     time: Duration,
 
     /// Seed of the order in which locks take turns
-    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    #[arg(
+        help_heading = "How to decide",
+        hide_short_help = true,
+        long,
+        value_name = "NUMBER",
+        default_value_t = 1
+    )]
     seed: u64,
 
     /// Print the rules, with their sources
-    #[arg(long)]
+    #[arg(help_heading = "How to decide", long)]
     rules: bool,
 
     /// Write the answer as JSON
-    #[arg(long, value_name = "FILE")]
+    #[arg(help_heading = "Output", long, value_name = "FILE")]
     json: Option<PathBuf>,
 
     /// Write what was measured as a report, for `--from` and `ondeck compare`
-    #[arg(long, value_name = "FILE")]
+    #[arg(help_heading = "Output", long, value_name = "FILE")]
     save: Option<PathBuf>,
 }
 
@@ -154,6 +164,9 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
     if options.rules {
         output::print(BUILT_IN)?;
         return Ok(Ending::Whole);
+    }
+    if options.defaults {
+        output::say("note: --defaults is no longer needed: nothing is asked");
     }
     let rules = Rules::built_in();
     let prepared = Prepared::of([
@@ -208,87 +221,78 @@ fn recorded(options: &Options) -> Result<Option<Recorded>, Error> {
     Ok(Some(recorded))
 }
 
+/// The parts of a situation that were taken for granted, as flags.
+#[derive(Default)]
+struct Assumed(Vec<String>);
+
+impl Assumed {
+    /// A part as it was given, else by default.
+    fn part<T: Display>(&mut self, given: Option<T>, flag: &str, default: T) -> T {
+        given.unwrap_or_else(|| {
+            self.0.push(format!("--{flag}={default}"));
+            default
+        })
+    }
+
+    /// A part that is or is not so; by default it is not.
+    fn yes(&mut self, given: Option<bool>, flag: &str) -> bool {
+        given.unwrap_or_else(|| {
+            self.0.push(format!("--{flag}=no"));
+            false
+        })
+    }
+}
+
 /// The situation, and which parts of it were taken for granted.
 fn situation(
     options: &Options,
     here: &Machine,
     recorded: Option<&Recorded>,
 ) -> Result<(UseCase, Vec<String>), Error> {
-    let mut asking = Asking::begin(options.defaults || recorded.is_some());
-    let threads = asking.part(
-        options.threads.or(recorded.map(|recorded| recorded.threads)),
-        ("threads", "How many threads use the lock?"),
-        here.usable_cpus.max(1),
-        thread_count,
-    )?;
-    let usual = UseCase::usual(threads, here.usable_cpus.max(1));
+    let mut assumed = Assumed::default();
+    let cpus = here.usable_cpus.max(1);
+    let threads = options.threads.or(recorded.map(|recorded| recorded.threads));
+    let threads = assumed.part(threads, "threads", cpus);
+    let usual = UseCase::usual(threads, cpus);
     // One thread waits for no other, however long its sections are.
     let (section_ns, outside_ns) = match (options.work, threads) {
+        (Some(work), _) => work,
         (None, 1) => (0, 0),
-        (given, _) => {
-            let question = "Nanoseconds of work with the lock held, and outside of it?";
+        (None, _) => {
             let section = recorded.and_then(|recorded| recorded.section_ns);
             let outside = recorded.and_then(|recorded| recorded.outside_ns);
-            let given = given.or(section.zip(outside));
-            let usual =
-                Work((section.unwrap_or(usual.section_ns), outside.unwrap_or(usual.outside_ns)));
-            let read = |word: &str| work(word).map(Work);
-            asking.part(given.map(Work), ("work", question), usual, read)?.0
+            let work = (section.unwrap_or(usual.section_ns), outside.unwrap_or(usual.outside_ns));
+            if section.is_none() || outside.is_none() {
+                assumed.0.push(format!("--work={},{}", work.0, work.1));
+            }
+            work
         }
     };
     // One thread needs no lock that lets readers in together.
     let reads = if threads == 1 {
         Reads::NONE
     } else {
-        asking.part(
-            options.reads.or(recorded.map(|recorded| recorded.reads)),
-            ("reads", "How many per cent of the sections only read: 0, 50, 90, 99, 99.9, 100?"),
-            usual.reads,
-            Reads::from_str,
-        )?
+        let reads = options.reads.or(recorded.map(|recorded| recorded.reads));
+        assumed.part(reads, "reads", usual.reads)
     };
-    let used_by = asking.part(
-        options.used_by.or(recorded.map(|recorded| recorded.used_by)),
-        ("used-by", "Used by threads, one (almost always), reentrant, processes?"),
-        usual.used_by,
-        Users::from_str,
-    )?;
-    let fairness = asking.part(
-        options.fairness,
-        ("fairness", "How fair: none, some, strict, or the longest wait as 10ms?"),
-        usual.fairness,
-        Need::from_str,
-    )?;
-    let realtime = asking.yes(options.realtime, ("realtime", "Do realtime priorities count?"))?;
-    let bytes = asking.part(
-        options.bytes,
-        ("bytes", "The most bytes a lock may have, or any?"),
-        Limit(usual.bytes),
-        bytes,
-    )?;
-    let company = asking.part(
-        options.company,
-        ("company", "Other work on the machine: none, some, busy?"),
-        usual.company,
-        Company::from_str,
-    )?;
-    let condvar = asking.yes(options.condvar, ("condvar", "Do threads wait for conditions?"))?;
-    let language = asking.part(
-        options.language.or(recorded.map(|recorded| recorded.language)),
-        ("language", "Written in rust, c, c++, or none if it is not compiled again?"),
-        usual.language,
-        Language::from_str,
-    )?;
+    let used_by = options.used_by.or(recorded.map(|recorded| recorded.used_by));
+    let used_by = assumed.part(used_by, "used-by", usual.used_by);
+    let fairness = assumed.part(options.fairness, "fairness", usual.fairness);
+    let realtime = assumed.yes(options.realtime, "realtime");
+    let bytes = assumed.part(options.bytes, "bytes", Limit(usual.bytes));
+    let company = assumed.part(options.company, "company", usual.company);
+    let condvar = assumed.yes(options.condvar, "condvar");
+    let language = options.language.or(recorded.map(|recorded| recorded.language));
+    let language = assumed.part(language, "language", usual.language);
     let offered = if language == Language::Rust { "std" } else { "glibc" };
     let given = options.now.as_deref().or(recorded.map(|recorded| recorded.now));
-    let now = asking.part(
-        given.map(now).transpose().map_err(Error::Usage)?,
-        ("now", "Which lock does the program have now, or none?"),
-        Now(Some(offered.to_owned())),
-        now,
-    )?;
-    let freed =
-        asking.yes(options.freed, ("freed", "May its memory be freed right after an unlock?"))?;
+    let now = assumed.part(given.map(str::trim), "now", offered);
+    if now != NO_LOCK_NOW && !select::lock_names().contains(&now) {
+        return Err(Error::Usage(format!(
+            "no lock `{now}`; use a name of `ondeck list`, or `{NO_LOCK_NOW}`"
+        )));
+    }
+    let freed = assumed.yes(options.freed, "freed");
     let situation = UseCase {
         threads,
         cpus: options.cpus.map_or(usual.cpus, |cpus| cpus.max(1)),
@@ -302,13 +306,13 @@ fn situation(
         company,
         condvar,
         language,
-        now: now.0,
+        now: (now != NO_LOCK_NOW).then(|| now.to_owned()),
         freed,
         specimens: options.specimens,
         virtual_machine: here.virtualized.is_some(),
         ..usual
     };
-    Ok((situation, asking.assumed()))
+    Ok((situation, assumed.0))
 }
 
 /// A report that says nothing of the situation is of no use.
@@ -371,7 +375,7 @@ fn measured(
     let other = OtherWork::begin(busy).map_err(|error| {
         Error::System(format!("cannot start other work beside the lock: {error}"))
     })?;
-    let results = run::run(&request, &stages, &mut Watcher(&mut progress));
+    let results = run::run(&request, &stages, &mut progress);
     drop(other);
     progress.finish();
     report.seconds = start.elapsed().as_secs_f64();
@@ -417,6 +421,36 @@ fn show(
     }
     written.name_files();
     written.all()
+}
+
+/// A number of bytes, or `any`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Limit(Option<usize>);
+
+impl Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(bytes) => write!(f, "{bytes}"),
+            None => f.write_str("any"),
+        }
+    }
+}
+
+fn bytes(word: &str) -> Result<Limit, String> {
+    /// A page: no lock is larger.
+    const MOST: usize = 4_096;
+    if word.trim() == "any" {
+        return Ok(Limit(None));
+    }
+    in_range(word, 1, MOST, "bytes, or `any`").map(|bytes| Limit(Some(bytes)))
+}
+
+fn yes(word: &str) -> Result<bool, String> {
+    match word.trim().to_lowercase().as_str() {
+        "yes" | "y" | "true" => Ok(true),
+        "no" | "n" | "false" => Ok(false),
+        _ => Err("use `yes` or `no`".to_owned()),
+    }
 }
 
 fn measuring(word: &str) -> Result<Duration, String> {

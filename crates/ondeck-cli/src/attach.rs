@@ -7,7 +7,7 @@ use clap::Args;
 
 use crate::ending::{Ending, Error};
 use crate::interrupt::Interrupt;
-use crate::run::{Page, Wanted, Watch, profile, recording, watch};
+use crate::run::{Page, Wanted, profile, recording};
 use crate::{output, values};
 
 #[derive(Debug, Args)]
@@ -47,16 +47,15 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
     let start = Instant::now();
     page.record_into(folder.path())
         .map_err(|error| Error::System(format!("cannot switch recording on: {error}")))?;
-    let mut watch = watch::has_terminal()
-        .then(|| Watch::new(folder.path(), format!("process {pid}, Ctrl-C to end")));
+    if options.time.is_none() {
+        output::say("recording; Ctrl-C to end");
+    }
     while !interrupt.happened()
         && runs(pid)
         && options.time.is_none_or(|time| start.elapsed() < time)
     {
-        watch.iter_mut().for_each(Watch::draw);
         std::thread::sleep(LOOK);
     }
-    drop(watch);
     page.stop().map_err(|error| Error::System(format!("cannot switch recording off: {error}")))?;
     if !recording::has_begun(folder.path()) {
         output::print(profile::NOTHING)?;

@@ -21,6 +21,8 @@ Examples:
   ondeck list                           every lock and workload
   ondeck costs                          what PAUSE, futex, fences and clocks cost here
 
+For packages and scripts: ondeck completions SHELL, ondeck man, ondeck schema.
+
 Exit codes: 0 done; 1 something could not be measured or written, the rest was; 2 wrong usage.")]
 pub(crate) struct Cli {
     #[command(subcommand)]
@@ -50,17 +52,20 @@ pub(crate) enum Command {
     /// Show which locks a running program waits for, if `ondeck run` started it
     Attach(attach::Options),
     /// Print a shell's completion script
+    #[command(hide = true)]
     Completions {
         /// The shell
         shell: clap_complete::Shell,
     },
     /// Print the manual page, or write one for each command
+    #[command(hide = true)]
     Man {
         /// Write `ondeck.1`, `ondeck-bench.1`, ... into this folder instead of printing
         #[arg(long, value_name = "FOLDER")]
         folder: Option<PathBuf>,
     },
     /// Print the JSON Schema of the reports that `--json` writes
+    #[command(hide = true)]
     Schema,
 }
 

@@ -12,7 +12,9 @@ use crate::values::thread_count;
 use crate::{output, summary};
 
 #[derive(Debug, Args)]
-#[command(after_help = "\
+#[command(
+    next_help_heading = "What to compare",
+    after_help = "\
 Examples:
   ondeck compare before.json after.json
   ondeck compare before.json after.json --metrics throughput,cpu_per_op --locks 'ondeck*'
@@ -23,7 +25,8 @@ B/A is the median of the ratios of all samples of B to all of A, with its confid
 of the two-sided Mann-Whitney test; ~ means that no difference is significant. Use 10 rounds or more.
 
 Exit codes: 0 done; 1 a metric is worse by more than --fail-above; 2 wrong usage, or a file that
-cannot be read or written.")]
+cannot be read or written."
+)]
 pub(crate) struct Options {
     /// Reports that `--json` wrote, the first is the base; `-` is standard input
     #[arg(required = true, value_name = "REPORT")]
@@ -55,20 +58,20 @@ pub(crate) struct Options {
     metrics: Option<Vec<String>>,
 
     /// The significance level; intervals use 1 − alpha
-    #[arg(long, value_name = "P", default_value = "0.05", value_parser = alpha)]
+    #[arg(help_heading = "How to compare", long, value_name = "P", default_value = "0.05", value_parser = alpha)]
     alpha: f64,
 
     /// Exit with 1 if a metric is worse by more than this, as `5%`, and the difference is
     /// significant
-    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    #[arg(help_heading = "How to compare", long, value_name = "PERCENT", value_parser = percent)]
     fail_above: Option<f64>,
 
     /// Compare reports of different machines
-    #[arg(long)]
+    #[arg(help_heading = "How to compare", hide_short_help = true, long)]
     across_machines: bool,
 
     /// Write the comparison as JSON
-    #[arg(long, value_name = "FILE")]
+    #[arg(help_heading = "Output", long, value_name = "FILE")]
     json: Option<PathBuf>,
 }
 

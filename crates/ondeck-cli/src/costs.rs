@@ -21,10 +21,15 @@ const ROUND: Duration = Duration::from_millis(60);
 #[derive(Debug, Args)]
 pub(crate) struct Options {
     /// Rounds of each operation
-    #[arg(short, long, value_name = "COUNT", default_value = "11", value_parser = round_count)]
+    #[arg(help_heading = "How to measure", short, long, value_name = "COUNT", default_value = "11", value_parser = round_count)]
     rounds: usize,
 
-    #[command(flatten)]
+    /// Write a machine file, by which `ondeck sim` simulates this machine: measured where it can be, and as other
+    /// machines where it cannot
+    #[arg(help_heading = "Output", long, value_name = "FILE")]
+    machine_file: Option<PathBuf>,
+
+    #[command(flatten, next_help_heading = "Output")]
     outputs: Outputs,
 }
 

@@ -2,6 +2,7 @@
 
 use std::fmt::Display;
 
+#[cfg(target_os = "linux")]
 use crate::outcome::{Failure, Status};
 use crate::output;
 
@@ -13,7 +14,7 @@ pub(crate) enum Ending {
     /// Something is missing; it was reported.
     Lacking,
     /// A program was run, and the command ends as it did.
-    #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "no program is run"))]
+    #[cfg(target_os = "linux")]
     AsProgram(Status),
 }
 
@@ -27,7 +28,7 @@ pub(crate) enum Error {
     #[error(transparent)]
     Output(#[from] output::Failed),
     /// A program was not started.
-    #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "no program is started"))]
+    #[cfg(target_os = "linux")]
     #[error("{0}")]
     Start(Failure),
     /// The system refused what every run needs.
@@ -36,6 +37,15 @@ pub(crate) enum Error {
 }
 
 impl Error {
+    /// The exit code of the command.
+    pub(crate) fn code(&self) -> u8 {
+        match self {
+            #[cfg(target_os = "linux")]
+            Self::Start(failure) => failure.code(),
+            _ => 2,
+        }
+    }
+
     /// A user's mistake that the laboratory has words for.
     pub(crate) fn usage(mistake: impl Display) -> Self {
         Self::Usage(mistake.to_string())

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::ending::Error;
+use crate::output;
 use crate::target::TEMPORARY;
-use crate::{output, screen};
 
 /// Whether the user pressed Ctrl-C, or the process was told to end. A second time ends the process
 /// at once.
@@ -32,7 +32,6 @@ impl Interrupt {
         ctrlc::set_handler(move || {
             if seen.swap(true, Ordering::Relaxed) {
                 let _none_is_left = TEMPORARY.lock();
-                screen::close();
                 std::process::exit(ENDED_BY_INTERRUPT);
             }
             said();

@@ -5,7 +5,7 @@
 //!                  │ options, values: what a user wrote becomes a request, or an error with its fix
 //!                  ▼
 //!                 the laboratory measures, or reports are read
-//!                  │ progress, live, watcher: what is seen meanwhile
+//!                  │ progress: what is seen meanwhile
 //!                  ▼
 //!                 files      each report is complete or not there; the tables go to the terminal
 //!                  ▼
@@ -29,18 +29,15 @@ mod files;
 mod generate;
 mod interrupt;
 mod list;
-mod live;
+mod machine_file;
 mod merge;
 mod output;
 mod progress;
-mod questions;
-mod screen;
 mod session;
 mod sim;
 mod summary;
 mod target;
 mod values;
-mod watcher;
 
 cfg_select! {
     target_os = "linux" => {
@@ -51,7 +48,7 @@ cfg_select! {
     }
     _ => {
         mod elsewhere;
-        use elsewhere::{attach, outcome, run, trace};
+        use elsewhere::{attach, run, trace};
     }
 }
 
@@ -61,7 +58,7 @@ use clap::Parser;
 use ondeck_lab::alone;
 
 use crate::cli::{Cli, Command};
-use crate::ending::{Ending, Error};
+use crate::ending::Ending;
 
 fn main() -> ExitCode {
     // Before anything can make a thread: this process may be the one that must have only one.
@@ -93,10 +90,11 @@ fn main() -> ExitCode {
     match ended {
         Ok(Ending::Whole) => ExitCode::SUCCESS,
         Ok(Ending::Lacking) => ExitCode::from(1),
+        #[cfg(target_os = "linux")]
         Ok(Ending::AsProgram(status)) => status.pass_on(),
         Err(error) => {
             output::say(format_args!("error: {error}"));
-            ExitCode::from(if let Error::Start(failure) = error { failure.code() } else { 2 })
+            ExitCode::from(error.code())
         }
     }
 }

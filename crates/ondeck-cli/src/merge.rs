@@ -23,7 +23,7 @@ pub(crate) struct Options {
     #[arg(required = true, value_name = "REPORT")]
     reports: Vec<PathBuf>,
 
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = "Output")]
     outputs: Outputs,
 }
 

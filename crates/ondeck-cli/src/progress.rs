@@ -1,28 +1,22 @@
-//! The progress: what runs now, and how much time is left, on a bar or above live tables.
+//! The progress: what runs now, and how much time is left, on a bar.
 
 use std::time::{Duration, Instant};
 
 use console::Term;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use ondeck_lab::results::Series;
+use ondeck_lab::plan::Stage;
+use ondeck_lab::results::Failure;
+use ondeck_lab::run::Observer;
 
-use crate::live::Live;
-use crate::output;
+use crate::{output, summary};
 
-/// What the terminal's error stream shows while something is measured.
+/// What the terminal's error stream shows while something is measured. Silent where there is no terminal.
 pub(crate) struct Progress {
-    view: View,
+    bar: ProgressBar,
+    /// When it was drawn, and what ran then.
+    drawn: Option<(Instant, String)>,
     total: Duration,
     started: Instant,
-}
-
-enum View {
-    /// Silent where there is no terminal.
-    Bar {
-        bar: ProgressBar,
-        drawn: Option<(Instant, String)>,
-    },
-    Tables(Box<Live>),
 }
 
 impl Progress {
@@ -34,65 +28,37 @@ impl Progress {
         let style = ProgressStyle::with_template("{wide_msg}")
             .unwrap_or_else(|_| ProgressStyle::default_bar());
         bar.set_style(style);
-        Self { view: View::Bar { bar, drawn: None }, total, started: Instant::now() }
-    }
-
-    /// Tables that fill, for work that is planned to take `total`.
-    pub(crate) fn live(total: Duration, live: Live) -> Self {
-        Self { view: View::Tables(Box::new(live)), total, started: Instant::now() }
+        Self { bar, drawn: None, total, started: Instant::now() }
     }
 
     /// Shows what runs now, when `behind` of the planned time is done.
     pub(crate) fn show(&mut self, behind: Duration, what: String) {
         /// Drawing costs some 100 µs of terminal output, so the figures alone are no reason.
         const BETWEEN: Duration = Duration::from_millis(100);
-        let waits = match &self.view {
-            View::Bar { bar, drawn } => {
-                let same =
-                    |(when, drawn): &(Instant, String)| *drawn == what && when.elapsed() < BETWEEN;
-                bar.is_hidden() || drawn.as_ref().is_some_and(same)
-            }
-            View::Tables(tables) => tables.waits(),
-        };
-        if waits {
+        let same = |(when, drawn): &(Instant, String)| *drawn == what && when.elapsed() < BETWEEN;
+        if self.bar.is_hidden() || self.drawn.as_ref().is_some_and(same) {
             return;
         }
         let (share, left) = self.estimate(behind);
         let (_, columns) = Term::stderr().size();
-        let line = line(usize::from(columns), share, left, &what);
-        match &mut self.view {
-            View::Bar { bar, drawn } => {
-                bar.set_message(line);
-                // The bar's own limit would hold some of these back.
-                bar.force_draw();
-                *drawn = Some((Instant::now(), what));
-            }
-            View::Tables(tables) => tables.draw(&line),
-        }
-    }
-
-    /// Takes in what a turn has changed, if that is shown.
-    pub(crate) fn measured(&mut self, so_far: &dyn Fn() -> Series) {
-        if let View::Tables(tables) = &mut self.view {
-            tables.take(so_far());
-        }
+        self.bar.set_message(line(usize::from(columns), share, left, &what));
+        // The bar's own limit would hold some of these back.
+        self.bar.force_draw();
+        self.drawn = Some((Instant::now(), what));
     }
 
     /// Prints a line above the bar.
     pub(crate) fn note(&mut self, line: &str) {
-        match &mut self.view {
-            View::Bar { bar, .. } if bar.is_hidden() => output::say(line),
-            View::Bar { bar, .. } => bar.println(line),
-            View::Tables(tables) => tables.note(line),
+        if self.bar.is_hidden() {
+            output::say(line);
+        } else {
+            self.bar.println(line);
         }
     }
 
-    /// Takes the bar away, or the tables.
+    /// Takes the bar away.
     pub(crate) fn finish(self) {
-        match self.view {
-            View::Bar { bar, .. } => bar.finish_and_clear(),
-            View::Tables(tables) => drop(tables),
-        }
+        self.bar.finish_and_clear();
     }
 
     /// How much of the work is done, and how many seconds are left.
@@ -103,6 +69,34 @@ impl Progress {
         let pace = if share > 0.02 { actual / (share * self.total.as_secs_f64()) } else { 1.0 };
         (share, (1.0 - share) * self.total.as_secs_f64() * pace)
     }
+}
+
+impl Observer for Progress {
+    fn turn(&mut self, stage: &Stage, lock: &str, behind: Duration) {
+        self.show(behind, of_turn(stage, lock));
+    }
+
+    fn failed(&mut self, failure: &Failure) {
+        self.note(&of_failure(failure));
+    }
+}
+
+/// What runs in a lock's turn.
+pub(crate) fn of_turn(stage: &Stage, lock: &str) -> String {
+    let place = if stage.alone {
+        "one-threaded process".to_owned()
+    } else if stage.threads == 1 {
+        "1 thread".to_owned()
+    } else {
+        format!("{} threads", stage.threads)
+    };
+    // The lock first: the end is what a narrow terminal cuts off.
+    format!("{lock}: {}, {place}", stage.workload.name)
+}
+
+/// What has failed, and what follows.
+pub(crate) fn of_failure(failure: &Failure) -> String {
+    format!("{}\nit is left out from here on", summary::describe(failure))
 }
 
 /// The line for a terminal of so many columns. What runs comes first; the bar gets what is left

@@ -19,17 +19,21 @@ use crate::progress::Progress;
 use crate::{output, session, summary, values};
 
 #[derive(Debug, Args)]
-#[command(after_help = "\
+#[command(
+    next_help_heading = "How to measure",
+    after_help = "\
 Examples:
   ondeck trace
   ondeck trace --locks ondeck,ticket_spinlock --threads 8
   ondeck trace --locks std --perfetto std.perfetto.json
   ondeck trace --locks glibc --work 1000,1000 --policy batch --json trace.json
 
-Ctrl-C ends the run under way; what was found is kept and marked partial.")]
+Ctrl-C ends the run under way; what was found is kept and marked partial."
+)]
 pub(crate) struct Options {
     /// Locks to trace: names, patterns with `*` and `?`, or groups, separated by commas
     #[arg(
+        help_heading = "What to measure",
         short,
         long,
         value_name = "NAMES",
@@ -41,11 +45,11 @@ pub(crate) struct Options {
     locks: Vec<String>,
 
     /// Number of threads; by default twice the number of CPUs
-    #[arg(short, long, value_name = "COUNT", value_parser = values::thread_count)]
+    #[arg(help_heading = "What to measure", short, long, value_name = "COUNT", value_parser = values::thread_count)]
     threads: Option<usize>,
 
     /// Work inside the critical section and outside of it, in nanoseconds
-    #[arg(long, value_name = "SECTION,OUTSIDE", value_parser = values::work, default_value = "0,0")]
+    #[arg(help_heading = "What to measure", long, value_name = "SECTION,OUTSIDE", value_parser = values::work, default_value = "0,0")]
     work: (u64, u64),
 
     /// Runs of each lock
@@ -57,35 +61,41 @@ pub(crate) struct Options {
     duration: Duration,
 
     /// Pairs of each thread in a run
-    #[arg(long, value_name = "COUNT", default_value = "16384", value_parser = pairs)]
+    #[arg(hide_short_help = true, long, value_name = "COUNT", default_value = "16384", value_parser = pairs)]
     pairs: u32,
 
     /// Number of the longest idles, and of the longest waits, to show
-    #[arg(long, value_name = "COUNT", default_value = "4", value_parser = longest)]
+    #[arg(help_heading = "Output", long, value_name = "COUNT", default_value = "4", value_parser = longest)]
     longest: usize,
 
     /// The most to ask the kernel for
-    #[arg(long, value_name = "WHAT", value_enum, default_value = "machine")]
+    #[arg(
+        hide_short_help = true,
+        long,
+        value_name = "WHAT",
+        value_enum,
+        default_value = "machine"
+    )]
     sight: Ask,
 
     /// Where threads run: `none`, `each`, or a list of CPUs as `0,2` or `0-3,6`
-    #[arg(long, value_name = "HOW", default_value = "none")]
+    #[arg(hide_short_help = true, long, value_name = "HOW", default_value = "none")]
     pin: Pinning,
 
     /// Scheduling policy of the threads: `other`, `batch`, `fifo`, `rr`
-    #[arg(long, value_name = "POLICY", default_value = "other")]
+    #[arg(hide_short_help = true, long, value_name = "POLICY", default_value = "other")]
     policy: Policy,
 
     /// Report a lock as stuck if none of its threads makes progress for so long
-    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = values::stall_limit)]
+    #[arg(hide_short_help = true, long, value_name = "TIME", default_value = "10s", value_parser = values::stall_limit)]
     stall_limit: Duration,
 
     /// Write the trace as JSON
-    #[arg(long, value_name = "FILE")]
+    #[arg(help_heading = "Output", long, value_name = "FILE")]
     json: Option<PathBuf>,
 
     /// Write Chrome trace events, for ui.perfetto.dev or chrome://tracing
-    #[arg(long, value_name = "FILE")]
+    #[arg(help_heading = "Output", long, value_name = "FILE")]
     perfetto: Option<PathBuf>,
 }
 

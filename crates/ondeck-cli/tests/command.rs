@@ -8,8 +8,8 @@ mod attach;
 mod campaign;
 #[path = "command/files.rs"]
 mod files;
-#[path = "command/live.rs"]
-mod live;
+#[path = "command/machine_file.rs"]
+mod machine_file;
 #[path = "command/replay.rs"]
 mod replay;
 #[path = "command/run.rs"]
@@ -178,7 +178,6 @@ fn mistakes_name_the_value_and_the_fix_and_measure_nothing() {
         (&["bench", "--slice", "0.01ms"], &["'0.01ms'", "0.1ms"]),
         (&["bench", "--work", "100"], &["'100'", "100,500"]),
         (&["bench", "--quick", "--full"], &["--quick", "--full"]),
-        (&["bench", "--live"], &["--live", "terminal"]),
         (&["list", "--locks", "mcss"], &["`mcss`", "`mcs`"]),
         (&["bnch"], &["'bnch'", "bench"]),
     ] {

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::stack::Stack;
+
 /// The kind of a lock, for reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LockKind {
@@ -55,6 +57,17 @@ impl Held {
         use Held::{Alone, Upgradable};
         !matches!((self, other), (Alone, _) | (_, Alone) | (Upgradable, Upgradable))
     }
+}
+
+/// That a thread holds a lock.
+#[derive(Clone, Copy)]
+pub(crate) struct Hold {
+    pub(crate) lock: Lock,
+    pub(crate) held: Held,
+    /// Later holds have greater numbers.
+    pub(crate) number: u64,
+    /// Where the thread acquired it.
+    pub(crate) stack: Stack,
 }
 
 /// How a thread wants a lock.

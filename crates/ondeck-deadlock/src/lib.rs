@@ -20,7 +20,7 @@
 //! | `order.rs` | in which order locks are taken |
 //! | `waits.rs` | which threads wait for each other |
 //! | `report.rs`, `tell.rs` | what is told, and how |
-//! | `stack.rs`, `thread.rs`, `kinds.rs`, `hold.rs` | stacks, threads, locks, and a lock that a thread holds |
+//! | `stack.rs`, `thread.rs`, `kinds.rs` | stacks, threads, and locks |
 //! | `memory.rs` | collections over the system's allocator |
 //! | `fork.rs` | the child of a fork |
 //!
@@ -31,7 +31,6 @@
 compile_error!("ondeck-deadlock runs on 64-bit Linux only, as the locks do that call it");
 
 mod fork;
-mod hold;
 mod hooks;
 mod kinds;
 mod memory;
@@ -48,7 +47,7 @@ pub use hooks::{Attempt, acquired, begin, changed, ends, forget, ignore, release
 pub use kinds::{Ends, Held, Lock, LockKind, Want};
 pub use report::{Edge, Holding, Report, ReportKind};
 pub use stack::Stack;
-pub use switch::{Mode, UnknownMode, disable, enable, is_on};
+pub use switch::{Mode, disable, enable, is_on};
 pub use tell::{on_report, print_reports};
 pub use thread::{Thread, with_ignored};
 pub use waits::check;

@@ -18,8 +18,7 @@
 use std::alloc::System;
 use std::hash::BuildHasherDefault;
 
-use crate::hold::Hold;
-use crate::kinds::{Held, Lock, Want};
+use crate::kinds::{Held, Hold, Lock, Want};
 use crate::memory::{Map, Set, Vec};
 use crate::stack::Stack;
 use crate::thread::Thread;

@@ -5,8 +5,6 @@
 //! lock reads.
 
 use std::ffi::CStr;
-use std::fmt;
-use std::str::FromStr;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::{fork, table};
@@ -65,32 +63,13 @@ pub fn disable() {
     table.clear();
 }
 
-/// A value of `ONDECK_DEADLOCK` that means nothing.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnknownMode(String);
-
-impl fmt::Display for UnknownMode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "ONDECK_DEADLOCK={}: not a mode; it is report, abort or off", self.0)
-    }
-}
-
-impl std::error::Error for UnknownMode {}
-
-/// What `ONDECK_DEADLOCK` asks for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Asked(Option<Mode>);
-
-impl FromStr for Asked {
-    type Err = UnknownMode;
-
-    fn from_str(value: &str) -> Result<Self, UnknownMode> {
-        match value {
-            "" | "off" => Ok(Self(None)),
-            "report" => Ok(Self(Some(Mode::Report))),
-            "abort" => Ok(Self(Some(Mode::Abort))),
-            other => Err(UnknownMode(other.to_owned())),
-        }
+/// What a value of `ONDECK_DEADLOCK` asks for, or what is wrong with it.
+fn asked(value: &str) -> Result<Option<Mode>, String> {
+    match value {
+        "" | "off" => Ok(None),
+        "report" => Ok(Some(Mode::Report)),
+        "abort" => Ok(Some(Mode::Abort)),
+        other => Err(format!("ONDECK_DEADLOCK={other}: not a mode; it is report, abort or off")),
     }
 }
 
@@ -107,9 +86,9 @@ extern "C" fn read() {
     }
     // SAFETY: getenv returns a string that ends with a zero byte, which nothing changes meanwhile.
     let value = unsafe { CStr::from_ptr(value) }.to_string_lossy();
-    match value.parse() {
-        Ok(Asked(Some(mode))) => enable(mode),
-        Ok(Asked(None)) => {}
+    match asked(&value) {
+        Ok(Some(mode)) => enable(mode),
+        Ok(None) => {}
         Err(unknown) => {
             let told = format!("ondeck: {unknown}\n");
             // SAFETY: the bytes are there; what cannot be written is lost.
@@ -126,9 +105,9 @@ mod tests {
 
     #[test]
     fn a_value_that_means_nothing_is_named_with_those_that_do() {
-        let told = "yes".parse::<Asked>().expect_err("no mode").to_string();
+        let told = asked("yes").expect_err("no mode");
         assert_eq!(told, "ONDECK_DEADLOCK=yes: not a mode; it is report, abort or off");
-        assert_eq!("abort".parse(), Ok(Asked(Some(Mode::Abort))));
-        assert_eq!("off".parse(), Ok(Asked(None)));
+        assert_eq!(asked("abort"), Ok(Some(Mode::Abort)));
+        assert_eq!(asked("off"), Ok(None));
     }
 }

@@ -14,8 +14,7 @@ use std::alloc::System;
 use std::hash::BuildHasherDefault;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::hold::Hold;
-use crate::kinds::{Ends, Held, Lock, Want};
+use crate::kinds::{Ends, Held, Hold, Lock, Want};
 use crate::memory::{Map, Set, Vec};
 use crate::order::Order;
 use crate::stack::Stack;

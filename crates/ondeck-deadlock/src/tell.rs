@@ -5,8 +5,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::Write;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use crate::hold::Hold;
-use crate::kinds::{Lock, Want};
+use crate::kinds::{Hold, Lock, Want};
 use crate::memory::Vec;
 use crate::order::Seen;
 use crate::report::{Edge, Holding, Report, ReportKind};

@@ -9,8 +9,7 @@ use std::hash::BuildHasherDefault;
 use std::thread;
 use std::time::Duration;
 
-use crate::hold::Hold;
-use crate::kinds::{Ends, Held};
+use crate::kinds::{Ends, Held, Hold};
 use crate::memory::{Map, Vec};
 use crate::report::{Report, ReportKind};
 use crate::switch;

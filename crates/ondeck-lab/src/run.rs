@@ -24,12 +24,6 @@ pub trait Observer {
     fn turn(&mut self, stage: &Stage, lock: &str, behind: Duration);
     /// A lock has failed; it is left out of the rest of the stage, and after a hang of the run.
     fn failed(&mut self, failure: &Failure);
-    /// A lock's turn has yielded samples; `so_far` sums up all of its turns in this stage. Called
-    /// between turns, when no thread of a team is alive.
-    fn measured(&mut self, so_far: &dyn Fn() -> Series) {
-        // An observer that does not need the sum does not pay for it.
-        let _ = so_far;
-    }
 }
 
 /// The outcome of a plan.
@@ -145,9 +139,6 @@ fn run_stage(
                 let collected = &mut collected[index];
                 let outcome = take_turn(request, stage, subject, &placed(&given), collected);
                 collected.turns += usize::from(outcome.is_ok());
-                if outcome.is_ok() {
-                    observer.measured(&|| collected.series(stage, condition, subject));
-                }
                 outcome
             };
             match outcome {

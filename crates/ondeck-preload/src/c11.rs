@@ -68,73 +68,36 @@ pub unsafe extern "C" fn ondeck_preload_mtx_destroy(mutex: *mut Mutex) {
     unsafe { ondeck_preload_mutex_destroy(mutex) };
 }
 
-/// `mtx_lock`.
-///
-/// # Safety
-///
-/// As of the C library's function: `mutex` points to a mutex.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn ondeck_preload_mtx_lock(mutex: *mut Mutex) -> c_int {
-    // SAFETY: as the caller promises.
-    ondeck_preload_c11_result(unsafe { ondeck_preload_mutex_lock(mutex) })
+/// Functions that do the same as those of pthread, and return what C11 calls the result.
+macro_rules! same {
+    ($($(#[$doc:meta])* $name:ident($($argument:ident: $type:ty),+) is $pthread:ident;)+) => {$(
+        $(#[$doc])*
+        ///
+        /// # Safety
+        ///
+        /// As of the C library's function: each pointer is to what its type says. A mutex that is unlocked is the
+        /// caller's.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name($($argument: $type),+) -> c_int {
+            // SAFETY: as the caller promises.
+            ondeck_preload_c11_result(unsafe { $pthread($($argument),+) })
+        }
+    )+};
 }
 
-/// `mtx_trylock`.
-///
-/// # Safety
-///
-/// As of the C library's function: `mutex` points to a mutex.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn ondeck_preload_mtx_trylock(mutex: *mut Mutex) -> c_int {
-    // SAFETY: as the caller promises.
-    ondeck_preload_c11_result(unsafe { ondeck_preload_mutex_trylock(mutex) })
-}
-
-/// `mtx_timedlock`.
-///
-/// # Safety
-///
-/// As of the C library's function: `mutex` points to a mutex, `deadline` to a time.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn ondeck_preload_mtx_timedlock(
-    mutex: *mut Mutex,
-    deadline: *const timespec,
-) -> c_int {
-    // SAFETY: as the caller promises.
-    ondeck_preload_c11_result(unsafe { ondeck_preload_mutex_timedlock(mutex, deadline) })
-}
-
-/// `mtx_unlock`.
-///
-/// # Safety
-///
-/// As of the C library's function: `mutex` points to a mutex that the caller has locked.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn ondeck_preload_mtx_unlock(mutex: *mut Mutex) -> c_int {
-    // SAFETY: as the caller promises.
-    ondeck_preload_c11_result(unsafe { ondeck_preload_mutex_unlock(mutex) })
-}
-
-/// `cnd_signal`.
-///
-/// # Safety
-///
-/// As of the C library's function: `cond` points to a condition variable.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn ondeck_preload_cnd_signal(cond: *mut Cond) -> c_int {
-    // SAFETY: as the caller promises.
-    ondeck_preload_c11_result(unsafe { ondeck_preload_cond_signal(cond) })
-}
-
-/// `cnd_broadcast`.
-///
-/// # Safety
-///
-/// As of the C library's function: `cond` points to a condition variable.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn ondeck_preload_cnd_broadcast(cond: *mut Cond) -> c_int {
-    // SAFETY: as the caller promises.
-    ondeck_preload_c11_result(unsafe { ondeck_preload_cond_broadcast(cond) })
+same! {
+    /// `mtx_lock`.
+    ondeck_preload_mtx_lock(mutex: *mut Mutex) is ondeck_preload_mutex_lock;
+    /// `mtx_trylock`.
+    ondeck_preload_mtx_trylock(mutex: *mut Mutex) is ondeck_preload_mutex_trylock;
+    /// `mtx_timedlock`.
+    ondeck_preload_mtx_timedlock(mutex: *mut Mutex, deadline: *const timespec) is ondeck_preload_mutex_timedlock;
+    /// `mtx_unlock`.
+    ondeck_preload_mtx_unlock(mutex: *mut Mutex) is ondeck_preload_mutex_unlock;
+    /// `cnd_signal`.
+    ondeck_preload_cnd_signal(cond: *mut Cond) is ondeck_preload_cond_signal;
+    /// `cnd_broadcast`.
+    ondeck_preload_cnd_broadcast(cond: *mut Cond) is ondeck_preload_cond_broadcast;
 }
 
 /// `cnd_init`.

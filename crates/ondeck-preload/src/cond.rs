@@ -7,7 +7,7 @@
 //! | condition variable | mutex | a wait |
 //! |---|---|---|
 //! | ours | ours | ondeck's, which unlocks and locks the mutex |
-//! | ours | the C library's, a recursive one that stays locked, or of another lock | ondeck's, with the mutex unlocked and locked beside it |
+//! | ours | the C library's, or a recursive one that stays locked | ondeck's, with the mutex unlocked and locked beside it |
 //! | the C library's | the C library's | the C library's |
 //! | the C library's | ours | the C library's with a mutex in its place, for some milliseconds: see `cancel.c` |
 //!
@@ -197,7 +197,6 @@ pub unsafe extern "C" fn ondeck_preload_wait_begin(
     clock: c_int,
     deadline: *const timespec,
 ) -> c_int {
-    mode::decide();
     // SAFETY: the caller's objects are there.
     let (cond, shared) = unsafe { (&*cond, &*mutex) };
     let clock = if clock < 0 { cond.clock() } else { clock };
@@ -222,7 +221,6 @@ pub unsafe extern "C" fn ondeck_preload_wait_begin(
         return EPERM;
     }
     let mutex_is = match kind {
-        _ if mode::other().is_some() => MutexIs::Foreign,
         Kind::Plain => MutexIs::Plain,
         Kind::Recursive | Kind::Errorcheck if shared.count.load(Ordering::Relaxed) == 1 => {
             MutexIs::Owned
@@ -373,7 +371,6 @@ impl Wait {
 /// `mutex` points to a mutex.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ondeck_preload_is_ours(mutex: *const Mutex) -> c_int {
-    mode::decide();
     // SAFETY: the caller's mutex is there.
     (unsafe { &*mutex }.kind() != Kind::Libc).into()
 }

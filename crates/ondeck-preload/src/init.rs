@@ -4,7 +4,6 @@ use core::ffi::{c_int, c_void};
 use core::sync::atomic::Ordering;
 
 use crate::errno::EBUSY;
-use crate::mode;
 use crate::mutex::try_lock;
 use crate::object::{Kind, Mutex};
 use crate::real;
@@ -62,7 +61,6 @@ pub unsafe extern "C" fn ondeck_preload_mutex_destroy(mutex: *mut Mutex) -> c_in
         // SAFETY: the C library's function, with what its caller gave.
         return unsafe { real::mutex_destroy(mutex) };
     }
-    mode::decide();
     if shared.has_users() || !try_lock(shared) {
         return EBUSY;
     }

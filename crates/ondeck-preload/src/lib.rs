@@ -18,8 +18,7 @@
 //! | `spin.c`, `semaphore.c`, `polling.rs` | how threads wait for spinlocks and semaphores, the rest of which is the C library's |
 //! | `asynchronous.c`, `deferred.rs` | threads whose cancellation is asynchronous |
 //! | `c11.rs` | `mtx_*` and `cnd_*`, which are the same with other results |
-//! | `mode.rs` | what has to be known before the first lock, and the constructor |
-//! | `other.rs` | locks of `ondeck-zoo` in the place of ondeck's, for experiments |
+//! | `mode.rs` | what fast paths have to leave to slow ones, and the constructor |
 //! | `real.rs`, `elf.rs` | the C library's own functions, found without a lock |
 //! | `recorded.rs` | locking and unlocking, with what the recorder is told |
 //! | `bursts.rs` | the same functions, with each operation recorded for replays |
@@ -59,7 +58,6 @@ mod mutex;
 #[cfg(feature = "names")]
 mod names;
 mod object;
-mod other;
 mod polling;
 mod real;
 mod recorded;

@@ -9,7 +9,7 @@ use core::ptr;
 use core::sync::atomic::Ordering;
 
 use libc::timespec;
-use ondeck::platform::{Linux, Platform, Timestamp};
+use ondeck::platform::{Linux, Platform};
 use ondeck_record::burst::{Action, Caller};
 
 use crate::bursts;
@@ -131,7 +131,6 @@ unsafe fn lock_other(mutex: *mut Mutex) -> c_int {
 #[cold]
 #[inline(never)]
 unsafe fn lock_slow(mutex: *mut Mutex) -> c_int {
-    mode::decide();
     // SAFETY: as the caller promises.
     let shared = unsafe { &*mutex };
     match shared.kind() {
@@ -139,7 +138,7 @@ unsafe fn lock_slow(mutex: *mut Mutex) -> c_int {
             // SAFETY: as the caller promises; it does not own a plain mutex.
             return unsafe { lock_deferred(mutex, 0, ptr::null()) };
         }
-        Kind::Plain => lock(shared),
+        Kind::Plain => recorded::lock(shared),
         // SAFETY: the C library's function, with what its caller gave.
         Kind::Libc => return unsafe { real::mutex_lock(mutex) },
         kind => {
@@ -150,7 +149,7 @@ unsafe fn lock_slow(mutex: *mut Mutex) -> c_int {
                 // SAFETY: as the caller promises; it was asked whether it owns the mutex.
                 return unsafe { lock_deferred(mutex, 0, ptr::null()) };
             }
-            lock(shared);
+            recorded::lock(shared);
             own(shared);
         }
     }
@@ -185,7 +184,6 @@ pub unsafe extern "C" fn ondeck_preload_mutex_trylock(mutex: *mut Mutex) -> c_in
 #[cold]
 #[inline(never)]
 unsafe fn trylock_slow(mutex: *mut Mutex) -> c_int {
-    mode::decide();
     // SAFETY: as the caller promises.
     let shared = unsafe { &*mutex };
     let kind = shared.kind();
@@ -205,48 +203,13 @@ unsafe fn trylock_slow(mutex: *mut Mutex) -> c_int {
     0
 }
 
-/// Locks, whichever lock it is. The caller has decided that.
-pub(crate) fn lock(mutex: &Mutex) {
-    match mode::other() {
-        None => recorded::lock(mutex),
-        Some(other) => recorded::lock_other(mutex, other),
-    }
-}
-
 /// Locks if the mutex is free. Atomic in a process of one thread, too: see [`ondeck_preload_mutex_trylock`].
 pub(crate) fn try_lock(mutex: &Mutex) -> bool {
-    match mode::other() {
-        None => {
-            let is_owner = !Linux::test_and_set(mutex.byte(), Ordering::Acquire);
-            if is_owner {
-                recorded::count(mutex);
-            }
-            is_owner
-        }
-        Some(other) => other.try_lock(mutex),
+    let is_owner = !Linux::test_and_set(mutex.byte(), Ordering::Acquire);
+    if is_owner {
+        recorded::count(mutex);
     }
-}
-
-/// Locks, unless the deadline passes before.
-pub(crate) fn try_lock_until(mutex: &Mutex, deadline: Timestamp) -> bool {
-    match mode::other() {
-        None => recorded::lock_until(mutex, deadline),
-        Some(other) => recorded::lock_other_until(mutex, other, deadline),
-    }
-}
-
-/// Unlocks.
-///
-/// # Safety
-///
-/// The calling thread owns the mutex.
-pub(crate) unsafe fn unlock(mutex: &Mutex) {
-    match mode::other() {
-        // SAFETY: as the caller promises.
-        None => unsafe { recorded::unlock(mutex) },
-        // SAFETY: as the caller promises.
-        Some(other) => unsafe { recorded::unlock_other(mutex, other) },
-    }
+    is_owner
 }
 
 /// `pthread_mutex_unlock`.
@@ -303,7 +266,6 @@ unsafe fn unlock_other(mutex: *mut Mutex) -> c_int {
 #[cold]
 #[inline(never)]
 unsafe fn unlock_slow(mutex: *mut Mutex) -> c_int {
-    mode::decide();
     // SAFETY: as the caller promises.
     let shared = unsafe { &*mutex };
     match shared.kind() {
@@ -327,7 +289,7 @@ unsafe fn unlock_slow(mutex: *mut Mutex) -> c_int {
         return unsafe { deferred::call(unlock_now, mutex.cast()) };
     }
     // SAFETY: the caller owns it: a checked kind was checked, of a plain one the caller promises it.
-    unsafe { unlock(shared) };
+    unsafe { recorded::unlock(shared) };
     0
 }
 
@@ -336,7 +298,7 @@ unsafe fn unlock_slow(mutex: *mut Mutex) -> c_int {
 /// The calling thread owns the mutex that `mutex` points to.
 unsafe extern "C" fn unlock_now(mutex: *mut c_void) -> c_int {
     // SAFETY: as the caller promises.
-    unsafe { unlock(&*mutex.cast::<Mutex>()) };
+    unsafe { recorded::unlock(&*mutex.cast::<Mutex>()) };
     0
 }
 
@@ -417,9 +379,9 @@ pub(crate) unsafe extern "C" fn lock_waiting(
     let shared = unsafe { &*mutex.cast::<Mutex>() };
     let attempt = |until| {
         if let Some(until) = until {
-            return try_lock_until(shared, until);
+            return recorded::lock_until(shared, until);
         }
-        lock(shared);
+        recorded::lock(shared);
         true
     };
     // SAFETY: as the caller promises.

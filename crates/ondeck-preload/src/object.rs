@@ -9,7 +9,7 @@
 //!      8      8  __owner, __nusers        the owner of a recursive or errorcheck mutex: its thread's number
 //!     16      4  __kind                   the kind, as the C library writes it
 //!     20      4  __spins, __elision       recorder: whether to record the unlock
-//!     24      8  __list                   recorder: acquisitions; or a lock of more than four bytes: see `other.rs`
+//!     24      8  __list                   recorder: acquisitions
 //!     32      4  __list                   waits of condition variables that will lock this mutex again
 //!     36      4  __list                   recorder: which stack initialized it
 //! ```

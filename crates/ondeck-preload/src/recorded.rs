@@ -10,7 +10,6 @@ use ondeck::platform::{Linux, Timestamp};
 use ondeck_record::{Held, Words, lease};
 
 use crate::object::Mutex;
-use crate::other::Functions;
 
 impl Mutex {
     fn address(&self) -> usize {
@@ -126,44 +125,6 @@ pub(crate) unsafe fn unlock(mutex: &Mutex) {
     let held = before_unlock(mutex);
     // SAFETY: as the caller promises.
     unsafe { mutex.lock.unlock() };
-    if let Some(held) = held {
-        held.after();
-    }
-}
-
-/// As [`lock`], with a lock that `ONDECK_LOCK` has chosen: it may have the bytes of the count, so its waits
-/// are recorded when they end, and acquisitions are not counted.
-pub(crate) fn lock_other(mutex: &Mutex, other: &Functions) {
-    if !other.try_lock(mutex) {
-        let wait = ondeck_record::begin(mutex.address(), mutex.recorded_kind(), None);
-        other.lock(mutex);
-        wait.acquired(None);
-    }
-}
-
-/// As [`lock_until`], with such a lock.
-pub(crate) fn lock_other_until(mutex: &Mutex, other: &Functions, until: Timestamp) -> bool {
-    let wait = ondeck_record::begin(mutex.address(), mutex.recorded_kind(), None);
-    let is_owner = other.try_lock_until(mutex, until);
-    if is_owner {
-        wait.acquired(None);
-    } else {
-        wait.gave_up();
-    }
-    is_owner
-}
-
-/// As [`unlock`], with such a lock.
-///
-/// # Safety
-///
-/// The calling thread owns the mutex.
-pub(crate) unsafe fn unlock_other(mutex: &Mutex, other: &Functions) {
-    let (address, kind) = (mutex.address(), mutex.recorded_kind());
-    let held =
-        ondeck_record::is_on().then(|| ondeck_record::before_plain_unlock(address, kind)).flatten();
-    // SAFETY: as the caller promises.
-    unsafe { other.unlock(mutex) };
     if let Some(held) = held {
         held.after();
     }

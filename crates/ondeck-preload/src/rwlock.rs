@@ -32,7 +32,7 @@ impl RwLock {
     /// Whether it is ours, and nothing but the lock is to be done.
     #[inline(always)]
     fn is_usual(&self) -> bool {
-        mode::word_of_others() | self.is_libc() == 0
+        mode::word() | self.is_libc() == 0
     }
 
     #[inline(always)]
@@ -189,92 +189,55 @@ pub unsafe extern "C" fn ondeck_preload_rwlock_trywrlock(rwlock: *mut RwLock) ->
     bursts::recorded(Action::Write, rwlock, || if shared.try_write() { 0 } else { EBUSY })
 }
 
-/// `pthread_rwlock_timedrdlock`.
-///
-/// # Safety
-///
-/// As of the C library's function: `rwlock` points to a lock, `deadline` to a time.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn ondeck_preload_rwlock_timedrdlock(
-    rwlock: *mut RwLock,
-    deadline: *const timespec,
-) -> c_int {
-    // SAFETY: as the caller promises.
-    unsafe { ondeck_preload_rwlock_clockrdlock(rwlock, libc::CLOCK_REALTIME, deadline) }
+/// The functions with a deadline, each for readers and for writers.
+macro_rules! with_deadline {
+    ($($timed:ident, $clocked:ident: $action:expr, $attempt:ident, $waiting:ident, $real:path;)+) => {$(
+        /// The function with a deadline in real time.
+        ///
+        /// # Safety
+        ///
+        /// As of the C library's function: `rwlock` points to a lock, `deadline` to a time.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $timed(rwlock: *mut RwLock, deadline: *const timespec) -> c_int {
+            // SAFETY: as the caller promises.
+            unsafe { $clocked(rwlock, libc::CLOCK_REALTIME, deadline) }
+        }
+
+        /// The function with a deadline on a clock.
+        ///
+        /// # Safety
+        ///
+        /// As of the C library's function: `rwlock` points to a lock, `deadline` to a time.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $clocked(
+            rwlock: *mut RwLock,
+            clock: c_int,
+            deadline: *const timespec,
+        ) -> c_int {
+            // SAFETY: the caller's lock is there.
+            let shared = unsafe { &*rwlock };
+            if shared.is_libc() != 0 {
+                // SAFETY: the C library's function, with what its caller gave.
+                return unsafe { $real(rwlock, clock, deadline) };
+            }
+            // SAFETY: as the caller promises.
+            if !unsafe { is_deadline(clock, deadline) } {
+                return EINVAL;
+            }
+            if shared.is_usual() && shared.$attempt() {
+                return 0;
+            }
+            // SAFETY: as the caller promises.
+            bursts::recorded($action, rwlock, || unsafe { wait(rwlock, $waiting, clock, deadline) })
+        }
+    )+};
 }
 
-/// `pthread_rwlock_clockrdlock`.
-///
-/// # Safety
-///
-/// As for [`ondeck_preload_rwlock_timedrdlock`].
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn ondeck_preload_rwlock_clockrdlock(
-    rwlock: *mut RwLock,
-    clock: c_int,
-    deadline: *const timespec,
-) -> c_int {
-    // SAFETY: the caller's lock is there.
-    let shared = unsafe { &*rwlock };
-    if shared.is_libc() != 0 {
-        // SAFETY: the C library's function, with what its caller gave.
-        return unsafe { real::rwlock_clockrdlock(rwlock, clock, deadline) };
-    }
-    // SAFETY: as the caller promises.
-    if !unsafe { is_deadline(clock, deadline) } {
-        return EINVAL;
-    }
-    if shared.is_usual() && shared.try_read() {
-        return 0;
-    }
-    // SAFETY: as the caller promises.
-    bursts::recorded(Action::Read, rwlock, || unsafe {
-        wait(rwlock, read_waiting, clock, deadline)
-    })
-}
-
-/// `pthread_rwlock_timedwrlock`.
-///
-/// # Safety
-///
-/// As for [`ondeck_preload_rwlock_timedrdlock`].
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn ondeck_preload_rwlock_timedwrlock(
-    rwlock: *mut RwLock,
-    deadline: *const timespec,
-) -> c_int {
-    // SAFETY: as the caller promises.
-    unsafe { ondeck_preload_rwlock_clockwrlock(rwlock, libc::CLOCK_REALTIME, deadline) }
-}
-
-/// `pthread_rwlock_clockwrlock`.
-///
-/// # Safety
-///
-/// As for [`ondeck_preload_rwlock_timedrdlock`].
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn ondeck_preload_rwlock_clockwrlock(
-    rwlock: *mut RwLock,
-    clock: c_int,
-    deadline: *const timespec,
-) -> c_int {
-    // SAFETY: the caller's lock is there.
-    let shared = unsafe { &*rwlock };
-    if shared.is_libc() != 0 {
-        // SAFETY: the C library's function, with what its caller gave.
-        return unsafe { real::rwlock_clockwrlock(rwlock, clock, deadline) };
-    }
-    // SAFETY: as the caller promises.
-    if !unsafe { is_deadline(clock, deadline) } {
-        return EINVAL;
-    }
-    if shared.is_usual() && shared.try_write() {
-        return 0;
-    }
-    // SAFETY: as the caller promises.
-    bursts::recorded(Action::Write, rwlock, || unsafe {
-        wait(rwlock, write_waiting, clock, deadline)
-    })
+with_deadline! {
+    ondeck_preload_rwlock_timedrdlock, ondeck_preload_rwlock_clockrdlock:
+        Action::Read, try_read, read_waiting, real::rwlock_clockrdlock;
+    ondeck_preload_rwlock_timedwrlock, ondeck_preload_rwlock_clockwrlock:
+        Action::Write, try_write, write_waiting, real::rwlock_clockwrlock;
 }
 
 /// Whether the C library would take the deadline, of which it asks before it looks at the lock.

@@ -19,33 +19,8 @@ global_asm!(
     ".type ondeck_preload_thread, @object",
     ".size ondeck_preload_thread, 8",
     "ondeck_preload_thread: .zero 8",
-    ".balign 128",
-    ".globl ondeck_preload_context",
-    ".hidden ondeck_preload_context",
-    ".type ondeck_preload_context, @object",
-    ".size ondeck_preload_context, 128",
-    "ondeck_preload_context: .zero 128",
     ".popsection",
 );
-
-/// The size of the memory that [`context`] points to, and its alignment.
-pub(crate) const CONTEXT_SIZE: usize = 128;
-
-/// Memory of the calling thread for a lock of the zoo that keeps something between acquisitions: zeros at first.
-pub(crate) fn context() -> *mut u8 {
-    let address;
-    // SAFETY: adds the offset of the thread's own bytes, by an entry of the global offset table, to the address of
-    // the thread's block, which is in its first word (System V ABI for thread-local storage, 3.4.6).
-    unsafe {
-        asm!(
-            "mov {0}, qword ptr fs:[0]",
-            "add {0}, qword ptr [rip + ondeck_preload_context@GOTTPOFF]",
-            out(reg) address,
-            options(pure, nomem, nostack)
-        );
-    }
-    address
-}
 
 /// The calling thread's number, which is not 0.
 #[inline(always)]

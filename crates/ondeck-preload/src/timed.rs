@@ -38,7 +38,6 @@ pub unsafe extern "C" fn ondeck_preload_mutex_clocklock(
     clock: c_int,
     deadline: *const timespec,
 ) -> c_int {
-    mode::decide();
     if !clock::is_known(clock) {
         return EINVAL;
     }

@@ -5,7 +5,7 @@ use std::error::Error;
 use std::fs;
 use std::path::Path;
 
-use ondeck_profile::{Role, flame, folded, lines, page, pprof, read, table};
+use ondeck_profile::{Role, lines, page, pprof, read, table};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
@@ -19,8 +19,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     fs::write(out.join("profile.jsonl"), lines::render(&profile))?;
     for (name, role) in [("holders", Role::Holder), ("waiters", Role::Waiter)] {
         fs::write(out.join(format!("{name}.pb.gz")), pprof::encode(&profile, role)?)?;
-        fs::write(out.join(format!("{name}.folded")), folded::render(&profile, role))?;
-        fs::write(out.join(format!("{name}.svg")), flame::render(&profile, role, true)?)?;
     }
     Ok(())
 }

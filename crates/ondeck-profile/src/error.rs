@@ -25,58 +25,13 @@ pub enum Error {
         /// The folder.
         folder: PathBuf,
     },
-    /// Another kind of file.
-    #[error("{} is not a recording of ondeck: it begins with {found}", path.display())]
-    Foreign {
+    /// A file that is no recording of this version, or not a whole one.
+    #[error("{} {why}", path.display())]
+    Unusable {
         /// Which one.
         path: PathBuf,
-        /// Its first bytes, escaped.
-        found: String,
-    },
-    /// The process ended before the head was written.
-    #[error("{} was not begun: its process ended, or failed, while it made the file", path.display())]
-    Unfinished {
-        /// Which one.
-        path: PathBuf,
-    },
-    /// Another version of the layout.
-    #[error(
-        "{} has version {found} of the format, and this program reads version {known}: use the `ondeck` \
-         whose library recorded it", path.display()
-    )]
-    Version {
-        /// Which one.
-        path: PathBuf,
-        /// Its version.
-        found: u32,
-        /// The version that can be read.
-        known: u32,
-    },
-    /// Another layout under the same version, which no two releases have.
-    #[error(
-        "{} was recorded by a library of another build, whose recordings have {found} bytes instead of \
-         {expected}: use the `ondeck` and the library of one build", path.display()
-    )]
-    Build {
-        /// Which one.
-        path: PathBuf,
-        /// Its length, by its own head.
-        found: u64,
-        /// The length that can be read.
-        expected: u64,
-    },
-    /// A part is missing.
-    #[error(
-        "{} is truncated: {found} bytes of {expected}; copy it whole (it is mostly a hole: `cp --sparse=always`)",
-        path.display()
-    )]
-    Truncated {
-        /// Which one.
-        path: PathBuf,
-        /// Its length.
-        found: u64,
-        /// The length that it must have.
-        expected: u64,
+        /// What is wrong with it, and what to do.
+        why: String,
     },
     /// A report could not be made.
     #[error("cannot draw the flame graph: {0}")]

@@ -48,34 +48,45 @@ impl Recording {
         }
         let word = |at: usize| head.get(at..at + 8).and_then(|bytes| bytes.try_into().ok());
         let magic = word(0).map(u64::from_ne_bytes);
-        let path = path.to_owned();
+        let unusable = |why: String| Err(Error::Unusable { path: path.to_owned(), why });
+        let truncated = |size: u64| {
+            unusable(format!(
+                "is truncated: {length} bytes of {size}; copy it whole (it is mostly a hole: `cp --sparse=always`)"
+            ))
+        };
         let sizes = [SIZE as u64, TRACKED_SIZE as u64];
         if magic == Some(0) && sizes.contains(&length) {
-            return Err(Error::Unfinished { path });
+            return unusable(
+                "was not begun: its process ended, or failed, while it made the file".to_owned(),
+            );
         }
         if magic != Some(MAGIC) {
-            let start = &head[..head.len().min(16)];
-            let found = format!("\"{}\"", start.escape_ascii());
-            return Err(Error::Foreign { path, found });
+            let start = head[..head.len().min(16)].escape_ascii();
+            return unusable(format!("is not a recording of ondeck: it begins with \"{start}\""));
         }
         let version = head.get(8..12).and_then(|bytes| bytes.try_into().ok());
         match version.map(u32::from_ne_bytes) {
             Some(VERSION) => {}
-            Some(found) => return Err(Error::Version { path, found, known: VERSION }),
-            None => return Err(Error::Truncated { path, found: length, expected: SIZE as u64 }),
+            Some(found) => {
+                return unusable(format!(
+                    "has version {found} of the format, and this program reads version {VERSION}: use the \
+                     `ondeck` whose library recorded it"
+                ));
+            }
+            None => return truncated(SIZE as u64),
         }
         let size = word(offset_of!(File, header) + offset_of!(Header, size));
         let size = size.map_or(SIZE as u64, u64::from_ne_bytes);
         if !sizes.contains(&size) {
-            return Err(Error::Build { path, found: size, expected: SIZE as u64 });
+            return unusable(format!(
+                "was recorded by a library of another build, whose recordings have {size} bytes instead of \
+                 {SIZE}: use the `ondeck` and the library of one build"
+            ));
         }
         if length < size {
-            return Err(Error::Truncated { path, found: length, expected: size });
+            return truncated(size);
         }
-        match copy(&file, size as usize) {
-            Ok(file) => Ok(Self { file }),
-            Err(source) => Err(Error::Io { path, source }),
-        }
+        copy(&file, size as usize).map(|file| Self { file }).map_err(io)
     }
 
     /// The whole file.

@@ -1,50 +1,37 @@
-//! Flame graphs in SVG.
+//! Flame graphs in SVG, for the page.
+
+use std::fmt::Write;
 
 use inferno::flamegraph::{Options, from_lines};
 use ondeck_record::layout::Role;
 
 use crate::Error;
-use crate::folded;
 use crate::model::Profile;
 
-/// The flame graph of a role: widths are waited time. `scripts` lets a reader zoom and search; without,
-/// it is a picture.
+/// Of the picture, and of one of its rows.
+const WIDTH: usize = 1120;
+const ROW: u32 = 16;
+
+/// The flame graph of a role as a part of an HTML page: the frames alone, on the page's own ground, whose titles
+/// say what a pointer is on. Widths are waited time.
 ///
 /// # Errors
 ///
 /// [`Error::Drawing`]; a profile without stacks is drawn as a line that says so.
-pub fn render(profile: &Profile, role: Role, scripts: bool) -> Result<String, Error> {
-    let folded = folded::render(profile, role);
+pub(crate) fn part(profile: &Profile, role: Role, title: &str) -> Result<String, Error> {
+    let folded = folded(profile, role);
     let mut options = Options::default();
-    options.title = match role {
-        Role::Holder => "What kept threads waiting".to_owned(),
-        Role::Waiter => "What waited".to_owned(),
-    };
-    options.subtitle =
-        Some("by lock and stack; widths are the time that threads waited".to_owned());
     options.count_name = "ns".into();
-    options.name_type = "Function:".into();
-    options.no_javascript = !scripts;
+    options.no_javascript = true;
     options.deterministic = true;
-    options.image_width = (!scripts).then_some(WIDTH);
+    options.image_width = Some(WIDTH);
     // A generic name: a list would be quoted, and be the name of no font.
     options.font_type = "sans-serif".into();
     let mut svg = Vec::new();
-    let empty = "no stacks were taken 1";
-    let lines = if folded.is_empty() { empty } else { &folded };
+    let lines = if folded.is_empty() { "no stacks were taken 1" } else { &folded };
     from_lines(&mut options, lines.lines(), &mut svg)
         .map_err(|error| Error::Drawing(error.to_string()))?;
-    String::from_utf8(svg).map_err(|error| Error::Drawing(error.to_string()))
-}
-
-/// The flame graph of a role as a part of an HTML page: the frames alone, on the page's own ground, whose titles
-/// say what a pointer is on.
-///
-/// # Errors
-///
-/// As [`render`].
-pub(crate) fn part(profile: &Profile, role: Role, title: &str) -> Result<String, Error> {
-    let whole = render(profile, role, false)?;
+    let whole = String::from_utf8(svg).map_err(|error| Error::Drawing(error.to_string()))?;
     let strange = || Error::Drawing("the flame graph has another form than expected".to_owned());
     let start = whole.find("<svg id=\"frames\"").ok_or_else(strange)?;
     let inside = start + whole[start..].find('>').ok_or_else(strange)? + 1;
@@ -68,6 +55,31 @@ pub(crate) fn part(profile: &Profile, role: Role, title: &str) -> Result<String,
     ))
 }
 
-/// Of a picture without scripts, and of one of its rows.
-const WIDTH: usize = 1120;
-const ROW: u32 = 16;
+/// A line for each stack of a role, outermost function first, then the time in nanoseconds. The outermost frame is the
+/// lock, before it the process if there are several.
+fn folded(profile: &Profile, role: Role) -> String {
+    let mut text = String::new();
+    let several = profile.processes.len() > 1;
+    for (process, lock) in profile.locks() {
+        let mut begin = String::new();
+        if several {
+            let program = process.program.file_name().unwrap_or_default().to_string_lossy();
+            begin = format!("{} {};", cleaned(&program), process.pid);
+        }
+        _ = write!(begin, "lock {}", cleaned(&lock.name()));
+        for sample in lock.samples(role) {
+            text.push_str(&begin);
+            for frame in sample.frames().rev() {
+                _ = write!(text, ";{}", cleaned(&frame.function));
+            }
+            // Writing to a string does not fail.
+            _ = writeln!(text, " {}", sample.nanos.round().max(1.0));
+        }
+    }
+    text
+}
+
+/// Without what the format means something by.
+fn cleaned(name: &str) -> String {
+    name.replace(';', ":").replace(['\n', '\r'], " ")
+}

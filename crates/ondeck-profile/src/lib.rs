@@ -14,8 +14,6 @@
 //!           Profile  ─► table      for a terminal, also while the program runs
 //!                    ─► page       HTML, with two flame graphs
 //!                    ─► pprof      profile.proto, gzipped
-//!                    ─► folded     one line a stack
-//!                    ─► flame      SVG
 //!                    ─► lines      JSON, one object a line
 //!
 //! folder ─► tracks      what threads did in order, for replays
@@ -30,8 +28,7 @@
 
 mod error;
 mod file;
-pub mod flame;
-pub mod folded;
+mod flame;
 pub mod futexes;
 pub mod lines;
 mod mappings;

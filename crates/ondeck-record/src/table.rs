@@ -251,43 +251,15 @@ pub fn cost_of_look() -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use core::sync::atomic::{AtomicU32, AtomicU64};
+    extern crate std;
+
+    use std::boxed::Box;
 
     use super::*;
-    use crate::layout::BUCKETS;
 
-    fn empty() -> Lock {
-        let zero = || AtomicU64::new(0);
-        Lock {
-            address: zero(),
-            kind: AtomicU32::new(0),
-            created: AtomicU32::new(0),
-            begun: AtomicU32::new(0),
-            done: AtomicU32::new(0),
-            waiting: zero(),
-            area: zero(),
-            charged: zero(),
-            since: zero(),
-            acquisitions_before: zero(),
-            acquisitions: zero(),
-            events: zero(),
-            event_ticks: zero(),
-            rest: zero(),
-            turn: zero(),
-            turn_since: zero(),
-            request: AtomicU32::new(0),
-            reused: AtomicU32::new(0),
-            waits: zero(),
-            wait_ticks: zero(),
-            wait_longest: zero(),
-            timeouts: zero(),
-            holds: zero(),
-            hold_ticks: zero(),
-            hold_longest: zero(),
-            threads: [const { AtomicU64::new(0) }; 4],
-            wait_times: [const { AtomicU64::new(0) }; BUCKETS],
-            hold_times: [const { AtomicU64::new(0) }; BUCKETS],
-        }
+    fn empty() -> Box<Lock> {
+        // SAFETY: all fields are atomics, for which zeros are a value.
+        unsafe { Box::new_zeroed().assume_init() }
     }
 
     #[test]

@@ -1,5 +1,5 @@
 //! What each part of the mutex's waiting policy is worth on this machine: throughput without it, relative to throughput
-//! with all parts. `ci/ablate.sh` runs it; it needs the feature `ablation`.
+//! with all parts. It needs the feature `ablation`.
 //!
 //! ```sh
 //! cargo run --release -p ondeck --features ablation --example ablate -- ROUNDS MILLISECONDS

@@ -2,26 +2,23 @@
 //!
 //! The table is an exported symbol, so the loader gives all copies that it can see the same one. It
 //! cannot where a program has a static copy that it does not export and loads another, where two
-//! plugins have static copies of their own and are loaded with `RTLD_LOCAL`, and across the
-//! namespaces of dlmopen(3). Then a thread would park in one table, and the unlock look into the
-//! other: programs would stop, some day, without a word.
+//! plugins have static copies of their own and are loaded with `RTLD_LOCAL`. Then a thread would park
+//! in one table, and the unlock look into the other: programs would stop, some day, without a word.
 //!
 //! So each copy has a note in its object (ELF `PT_NOTE`), which tells where its [`Copy`] is; and
 //! each copy's constructor looks at the notes of all objects that are loaded: whichever is loaded
-//! later finds the other.
+//! later finds the other. Objects in other namespaces, those of dlmopen(3), are not found.
 //!
 //! Copies of the crate `ondeck` in a program in Rust, or in the library that is preloaded, have no
 //! note: no function of C comes to their locks.
 
-mod namespaces;
 mod note;
-mod object;
 mod objects;
 mod refuse;
 
 use core::ffi::{c_char, c_int};
 
-use object::Object;
+use objects::Object;
 
 /// What a copy says of itself. Only appended to: a copy of any version reads that of any other.
 #[repr(C)]

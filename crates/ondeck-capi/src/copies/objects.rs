@@ -1,18 +1,37 @@
-//! The objects that are loaded: programs and libraries, of all namespaces.
+//! The objects that are loaded: programs and libraries, each with its name and the copy of this library that it has.
 
 use core::ffi::{CStr, c_int, c_void};
 use core::slice;
 
-use super::namespaces;
-use super::object::{Object, copy_of};
+use super::{Copy, note};
 
-/// Shows every loaded object to `visit`, some of them twice.
+/// A loaded object.
+#[derive(Clone, Copy)]
+pub(super) struct Object {
+    /// Empty for the program. Valid during the constructor, in which no object is unloaded.
+    pub(super) name: &'static CStr,
+    pub(super) copy: Option<*const Copy>,
+}
+
+/// The copy that an object has, by its headers; `base` is what is added to their addresses.
+///
+/// # Safety
+///
+/// The object is loaded there.
+unsafe fn copy_of(base: u64, headers: &[libc::Elf64_Phdr]) -> Option<*const Copy> {
+    headers.iter().filter(|header| header.p_type == libc::PT_NOTE).find_map(|header| {
+        let start = base.wrapping_add(header.p_vaddr) as *const u8;
+        // SAFETY: as the caller promises, it is in memory.
+        unsafe { note::find(slice::from_raw_parts(start, header.p_memsz as usize)) }
+    })
+}
+
+/// Shows every loaded object of the caller's namespace to `visit`.
 pub(super) fn for_each(visit: &mut dyn FnMut(Object)) {
     let mut visit = visit;
     // SAFETY: the callback gets back the pointer that is given here, which lives until the call
     // returns.
     unsafe { libc::dl_iterate_phdr(Some(one), (&raw mut visit).cast()) };
-    namespaces::for_each(visit);
 }
 
 unsafe extern "C" fn one(info: *mut libc::dl_phdr_info, _: usize, visit: *mut c_void) -> c_int {

@@ -2,7 +2,7 @@
 
 use core::ffi::CStr;
 
-use super::object::Object;
+use super::objects::Object;
 
 /// The longest path of a program that is told; of a longer one its beginning.
 const PATH: usize = 1024;

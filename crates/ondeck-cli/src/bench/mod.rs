@@ -20,17 +20,12 @@ use ondeck_lab::{run, select, warnings};
 use crate::ending::{Ending, Error};
 use crate::files::Prepared;
 use crate::interrupt::Interrupt;
-use crate::live::{self, Live};
 use crate::progress::Progress;
-use crate::watcher::Watcher;
 use crate::{choice, costs, output, session, summary};
 
 pub(crate) use options::Options;
 
 pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
-    if options.live {
-        live::require_terminal()?;
-    }
     let interrupt = Interrupt::listen()?;
     let everything = Subject::of_every_kind();
     let for_answer = answer::is_asked_for(options);
@@ -87,15 +82,10 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
         if parts.costs && shard.has(costs_part) { cost_rounds(request.extent) } else { 0 };
     let total = planned + costs::planned(cost_rounds);
     output::say(format_args!("measuring for about {:.0} s", total.as_secs_f64().ceil()));
-    let mut progress = if options.live {
-        let locks = session::with_baseline().iter().map(session::lock_row).collect();
-        Progress::live(total, Live::begin(Report { locks, ..report.clone() }))
-    } else {
-        Progress::new(total)
-    };
+    let mut progress = Progress::new(total);
     let load = OtherWork::begin(options.background)
         .map_err(|error| Error::System(format!("--background {}: {error}", options.background)))?;
-    let results = run::run(&request, &stages, &mut Watcher(&mut progress));
+    let results = run::run(&request, &stages, &mut progress);
     report.costs = costs::measure(cost_rounds, &interrupt, &mut progress, planned);
     progress.finish();
     drop(load);

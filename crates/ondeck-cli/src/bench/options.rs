@@ -11,7 +11,9 @@ use crate::files::Outputs;
 use crate::values::{MOST_THREADS, in_range, round_count, round_length, stall_limit};
 
 #[derive(Debug, Args)]
-#[command(after_help = "\
+#[command(
+    next_help_heading = "How to measure",
+    after_help = "\
 Examples:
   ondeck bench                                  std, parking_lot, glibc, spin and ondeck, a minute
   ondeck bench --locks std,usync,ondeck         the same for other locks
@@ -26,10 +28,11 @@ Examples:
   ondeck bench --policy other,rr --workloads idle --locks sources
   ondeck bench --slice 0.1ms,3ms --pin none,one --workloads throughput --threads 8
 
-After Ctrl-C the round under way is the last; what was measured is kept and marked partial.")]
+After Ctrl-C the round under way is the last; what was measured is kept and marked partial."
+)]
 #[allow(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct Options {
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = "What to measure")]
     pub(crate) choice: Choice,
 
     /// Length of a round, as `100ms` or `2s`; for wait and idle, how long runs are repeated in a
@@ -55,7 +58,7 @@ pub(crate) struct Options {
 
     /// Time slice of threads under the policies other and batch, as `3ms`, 0.1ms to 100ms, or
     /// `default`, or several
-    #[arg(long, value_name = "TIMES", value_delimiter = ',', default_value = "default", value_parser = slice)]
+    #[arg(hide_short_help = true, long, value_name = "TIMES", value_delimiter = ',', default_value = "default", value_parser = slice)]
     pub(crate) slice: Vec<Slice>,
 
     /// Busy threads that run beside all measurements and never use a lock
@@ -64,34 +67,34 @@ pub(crate) struct Options {
 
     /// Measure every workload, also with the locks of papers; four minutes on 2 CPUs. An option that names
     /// workloads or situations implies this. By default, bench compares the usual locks for a minute
-    #[arg(short, long)]
+    #[arg(help_heading = "What to measure", short, long)]
     pub(crate) all: bool,
 
+    /// Measure what an article did, and print its tables beside this machine's: `skarupke`, `go` or `lockless`
+    #[arg(help_heading = "What to measure", long, value_name = "ARTICLE", value_parser = article, conflicts_with_all = ["all", "quick", "full", "workloads", "threads", "work", "data", "capacity", "notify"])]
+    pub(crate) like: Option<&'static Article>,
+
     /// Measure every workload for less than 30 seconds, to check that everything works
-    #[arg(short, long, conflicts_with = "full")]
+    #[arg(help_heading = "What to measure", short, long, conflicts_with = "full")]
     pub(crate) quick: bool,
 
     /// Measure as the sources did: every lock, 100 runs of wait and 1,000 of idle; takes hours
-    #[arg(long)]
+    #[arg(help_heading = "What to measure", hide_short_help = true, long)]
     pub(crate) full: bool,
 
     /// Report a lock as stuck if none of its threads makes progress for so long
-    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = stall_limit)]
+    #[arg(hide_short_help = true, long, value_name = "TIME", default_value = "10s", value_parser = stall_limit)]
     pub(crate) stall_limit: Duration,
 
     /// Seed of the order in which locks take turns
-    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    #[arg(hide_short_help = true, long, value_name = "NUMBER", default_value_t = 1)]
     pub(crate) seed: u64,
 
     /// Measure one of several parts, as `2/5`, for jobs in parallel; `ondeck merge` combines them
     #[arg(long, value_name = "WHICH/OF")]
     pub(crate) shard: Option<Shard>,
 
-    /// Show the tables in the terminal as they fill; drawn between rounds, never during one
-    #[arg(long)]
-    pub(crate) live: bool,
-
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = "Output")]
     pub(crate) outputs: Outputs,
 }
 

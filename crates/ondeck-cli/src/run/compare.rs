@@ -18,9 +18,8 @@ use ondeck_lab::warnings;
 use ondeck_report::compare::{self, By, Choice, Input, rank};
 use ondeck_report::program as table;
 
-use super::locks::{self, GLIBC};
 use super::sample::{Ended, Sample, Streams, take};
-use super::{Options, Program, launch};
+use super::{Lock, Options, Program, launch};
 use crate::ending::{Ending, Error};
 use crate::files::Prepared;
 use crate::interrupt::Interrupt;
@@ -46,7 +45,7 @@ const SEED: u64 = 1;
 
 /// A lock and its runs so far.
 struct Side {
-    lock: String,
+    lock: Lock,
     samples: Vec<Sample>,
     failed: bool,
 }
@@ -54,7 +53,8 @@ struct Side {
 pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
     let program = Program::find(&options.program).map_err(Error::Start)?;
     let library = launch::library_for(&program).map_err(Error::Start)?;
-    let mut sides = sides(&options.locks)?;
+    let mut sides =
+        [Lock::Glibc, Lock::Ondeck].map(|lock| Side { lock, samples: Vec::new(), failed: false });
     let prepared = Prepared::open(&options.outputs)?;
     let interrupt = Interrupt::listen()?;
     let mut report = session::empty_report();
@@ -82,8 +82,8 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
                 continue;
             }
             let what = if turn == 0 { "warm-up".to_owned() } else { format!("run {turn}") };
-            progress.show(step * (done - 1), format!("{}: {what}", side.lock));
-            let command = command(&program, &library, &side.lock);
+            progress.show(step * (done - 1), format!("{}: {what}", side.lock.name()));
+            let command = command(&program, &library, side.lock);
             match take(command, &streams) {
                 Ok(Ended::Well(sample)) if turn > 0 => side.samples.push(sample),
                 Ok(Ended::Well(_)) => {}
@@ -92,9 +92,9 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
                 Ok(Ended::Badly(how, words)) => {
                     side.failed = true;
                     let message = format!("{what} {how}");
-                    progress.note(&failed(&side.lock, &message, &words));
-                    report.failures.push(failure(&side.lock, message, words));
-                    if side.lock == GLIBC {
+                    progress.note(&failed(side.lock.name(), &message, &words));
+                    report.failures.push(failure(side.lock.name(), message, words));
+                    if side.lock == Lock::Glibc {
                         // There is nothing to compare with.
                         break 'turns;
                     }
@@ -124,29 +124,11 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
     Ok(ending)
 }
 
-/// glibc's lock first, then each of the others once.
-fn sides(words: &[String]) -> Result<Vec<Side>, Error> {
-    let mut names = vec![GLIBC.to_owned()];
-    for word in words {
-        locks::check(word).map_err(Error::Usage)?;
-        if !names.contains(word) {
-            names.push(word.clone());
-        }
-    }
-    if names.len() == 1 {
-        return Err(Error::Usage(format!(
-            "--locks names {GLIBC} only, with which the others are compared; name another"
-        )));
-    }
-    Ok(names.into_iter().map(|lock| Side { lock, samples: Vec::new(), failed: false }).collect())
-}
-
-fn command(program: &Program, library: &Path, lock: &str) -> Command {
+fn command(program: &Program, library: &Path, lock: Lock) -> Command {
     let mut command = launch::command(program);
-    if lock == GLIBC {
-        launch::without_shim(&mut command);
-    } else {
-        launch::with_shim(&mut command, library, Some(lock));
+    match lock {
+        Lock::Glibc => launch::without_shim(&mut command),
+        Lock::Ondeck => launch::with_shim(&mut command, library),
     }
     command
 }
@@ -182,7 +164,7 @@ fn series(options: &Options, sides: &[Side]) -> Vec<Series> {
     with_samples
         .map(|side| Series {
             workload: WORKLOAD.to_owned(),
-            lock: side.lock.clone(),
+            lock: side.lock.name().to_owned(),
             threads: 0,
             params: params.clone(),
             partial: side.samples.len() < options.runs,
@@ -223,7 +205,7 @@ fn metrics(samples: &[Sample]) -> Vec<Metric> {
 
 /// The facts of the locks that were measured.
 fn rows(sides: &[Side]) -> Vec<LockRow> {
-    let measured = |name: &str| sides.iter().any(|side| side.lock == name);
+    let measured = |name: &str| sides.iter().any(|side| side.lock.name() == name);
     let rows = session::with_baseline().iter().map(session::lock_row).collect::<Vec<_>>();
     rows.into_iter().filter(|row| measured(&row.name)).collect()
 }
@@ -239,7 +221,7 @@ fn text(options: &Options, report: &Report) -> String {
         alpha: ALPHA,
     };
     let input = Input { name: WORKLOAD.to_owned(), report: report.clone() };
-    let by = By::Lock { base: GLIBC.to_owned() };
+    let by = By::Lock { base: Lock::Glibc.name().to_owned() };
     match compare::compare(&[input], &by, &choice) {
         Ok(comparison) => text.push_str(&table::render(&comparison, output::colours())),
         Err(_) => text.push_str("nothing to compare: see what failed above\n"),

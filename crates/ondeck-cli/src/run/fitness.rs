@@ -1,135 +1,126 @@
 //! Whether the shim can serve a program: asked before it is started, because what happens otherwise
 //! is an error of the loader among the program's own words, or no effect at all.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use nix::unistd::{getgid, getuid};
+use object::elf::{self, FileHeader64};
+use object::read::elf::{FileHeader as _, ProgramHeader as _};
+use object::{LittleEndian, ReadCache};
 
-use super::elf::{self, Image, Kind};
 use super::program::Program;
 use crate::outcome::Failure;
-
-/// What runtimes of sanitizers define, and what uses them needs.
-const SANITIZERS: [(&str, &str); 5] = [
-    ("__asan_init", "AddressSanitizer"),
-    ("__tsan_init", "ThreadSanitizer"),
-    ("__msan_init", "MemorySanitizer"),
-    ("__hwasan_init", "HWAddressSanitizer"),
-    ("__lsan_init", "LeakSanitizer"),
-];
 
 const SET_USER: u32 = 0o4000;
 const SET_GROUP: u32 = 0o2000;
 const GROUP_EXECUTES: u32 = 0o0010;
 
-/// What the shim is, as far as programs have to fit it.
-pub(crate) struct Shim {
-    kind: Kind,
-    /// The newest version of glibc's interface that it needs.
-    glibc: (u32, u32),
+/// The class and the machine of an ELF file of any machine, as its first bytes have them.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Kind {
+    class: u8,
+    machine: u16,
 }
 
-impl Shim {
-    pub(crate) fn read(library: &Path) -> Result<Self, Failure> {
-        let unusable = |error: String| {
-            Failure::own(format!(
-                "{} is no library that can be preloaded: {error}; build it anew with \
-                 crates/ondeck-preload/link.sh",
-                library.display()
-            ))
-        };
-        let kind = Kind::of(library).map_err(|error| unusable(error.to_string()))?;
-        let image = elf::read(library, &[]).map_err(unusable)?;
-        Ok(Self { kind, glibc: image.needs_glibc.into_iter().max().unwrap_or_default() })
-    }
-
-    /// Refuses a program that it cannot serve, with the reason and what to do.
-    pub(crate) fn check(&self, program: &Program) -> Result<(), Failure> {
-        program.images.iter().try_for_each(|path| {
-            self.check_image(path).map_err(|reason| {
-                let of = if *path == program.path {
-                    String::new()
-                } else {
-                    format!(", which runs {}", program.path.display())
-                };
-                Failure::unfit(format!(
-                    "the shim cannot serve {}{of}: {reason}, or use --lock glibc",
-                    path.display()
-                ))
-            })
+impl Kind {
+    fn of(path: &Path) -> Result<Self, String> {
+        const CLASS: usize = 4;
+        const MACHINE: usize = 18;
+        let mut head = [0; MACHINE + 2];
+        File::open(path)
+            .and_then(|mut file| file.read_exact(&mut head))
+            .map_err(|error| error.to_string())?;
+        Ok(Self {
+            class: head[CLASS],
+            machine: u16::from_le_bytes([head[MACHINE], head[MACHINE + 1]]),
         })
     }
 
-    fn check_image(&self, path: &Path) -> Result<(), String> {
-        let kind = Kind::of(path).map_err(|error| error.to_string())?;
-        if kind != self.kind {
-            return Err(format!(
-                "it is for {}, and the shim for {}; use the program's build for that",
-                kind.name(),
-                self.kind.name()
-            ));
-        }
-        privileges(path)?;
-        let marks = SANITIZERS.map(|(mark, _)| mark);
-        let image = elf::read(path, &marks)
-            .map_err(|error| format!("{error}; is the file whole? Build or install it anew"))?;
-        if is_loader(&image) {
-            return Ok(());
-        }
-        let Some(loader) = &image.loader else {
-            return Err(
-                "it is linked statically, so that no loader runs that could load the shim; \
-                        link it dynamically"
-                    .to_owned(),
-            );
+    fn name(self) -> String {
+        const BITS_64: u8 = 2;
+        let machine = match elf::Machine(self.machine) {
+            elf::EM_386 | elf::EM_X86_64 => "x86".to_owned(),
+            elf::EM_ARM | elf::EM_AARCH64 => "Arm".to_owned(),
+            elf::Machine(other) => format!("machine {other} of the ELF list"),
         };
-        self.check_loader(Path::new(loader))?;
-        match SANITIZERS.iter().find(|(mark, _)| image.mark == Some(mark)) {
-            Some((_, name)) => Err(format!(
-                "{name} is built into it, which has its own version of the same functions; build \
-                 it without"
-            )),
-            None => Ok(()),
-        }
-    }
-
-    fn check_loader(&self, loader: &Path) -> Result<(), String> {
-        let shown = loader.display();
-        let Ok(place) = loader.canonicalize() else {
-            return Err(format!("its loader {shown} is not there; install the libc that it is of"));
-        };
-        let name = loader.file_name().unwrap_or_default().as_bytes();
-        if name.starts_with(b"ld-musl") {
-            return Err(
-                "its libc is musl, and the shim is for glibc; use its build for glibc".into()
-            );
-        }
-        // glibc's loader and library are of one version, and in one folder.
-        let libc = place.with_file_name("libc.so.6");
-        let versions = elf::read(&libc, &[]).map(|image| image.has_glibc).unwrap_or_default();
-        let Some((major, minor)) = versions.into_iter().max() else {
-            return Err(format!(
-                "its loader is {shown}, and no glibc is beside it ({}); use a build for glibc",
-                libc.display()
-            ));
-        };
-        if (major, minor) < self.glibc {
-            let (least_major, least_minor) = self.glibc;
-            return Err(format!(
-                "its libc is glibc {major}.{minor}, and the shim needs \
-                 {least_major}.{least_minor}; build the shim on that system"
-            ));
-        }
-        Ok(())
+        format!("{}-bit {machine}", if self.class == BITS_64 { 64 } else { 32 })
     }
 }
 
-/// A loader is run as a program by those that want another one than the program names.
-fn is_loader(image: &Image) -> bool {
-    image.soname.as_ref().is_some_and(|name| name.starts_with("ld-linux"))
+/// Refuses a program that the shim cannot serve, with the reason and what to do.
+pub(super) fn check(library: &Path, program: &Program) -> Result<(), Failure> {
+    let shim = Kind::of(library).map_err(|error| {
+        Failure::own(format!(
+            "{} is no library that can be preloaded: {error}; build it anew with \
+             crates/ondeck-preload/link.sh",
+            library.display()
+        ))
+    })?;
+    program.images.iter().try_for_each(|path| {
+        check_image(shim, path).map_err(|reason| {
+            let of = if *path == program.path {
+                String::new()
+            } else {
+                format!(", which runs {}", program.path.display())
+            };
+            Failure::unfit(format!(
+                "the shim cannot serve {}{of}: {reason}, or use --lock glibc",
+                path.display()
+            ))
+        })
+    })
+}
+
+fn check_image(shim: Kind, path: &Path) -> Result<(), String> {
+    let kind = Kind::of(path)?;
+    if kind != shim {
+        return Err(format!(
+            "it is for {}, and the shim for {}; use the program's build for that",
+            kind.name(),
+            shim.name()
+        ));
+    }
+    privileges(path)?;
+    // A loader is run as a program by those that want another one than the program names.
+    if path.file_name().is_some_and(|name| name.as_bytes().starts_with(b"ld-linux")) {
+        return Ok(());
+    }
+    let loader = loader_of(path)
+        .map_err(|error| format!("{error}; is the file whole? Build or install it anew"))?;
+    let Some(loader) = loader else {
+        return Err(
+            "it is linked statically, so that no loader runs that could load the shim; link it \
+             dynamically"
+                .to_owned(),
+        );
+    };
+    let loader = Path::new(&loader);
+    if !loader.exists() {
+        let shown = loader.display();
+        return Err(format!("its loader {shown} is not there; install the libc that it is of"));
+    }
+    if loader.file_name().is_some_and(|name| name.as_bytes().starts_with(b"ld-musl")) {
+        return Err("its libc is musl, and the shim is for glibc; use its build for glibc".into());
+    }
+    Ok(())
+}
+
+/// The loader that a program of a 64-bit little-endian machine names; none if it is linked statically.
+fn loader_of(path: &Path) -> object::Result<Option<String>> {
+    let endian = LittleEndian;
+    let Ok(file) = File::open(path) else { return Ok(None) };
+    let data = &ReadCache::new(file);
+    let header = FileHeader64::<LittleEndian>::parse(data)?;
+    for segment in header.program_headers(endian, data)? {
+        if let Some(loader) = segment.interpreter(endian, data)? {
+            return Ok(Some(String::from_utf8_lossy(loader).into_owned()));
+        }
+    }
+    Ok(None)
 }
 
 /// The loader ignores a preloaded library where the kernel gives a program more rights than its user

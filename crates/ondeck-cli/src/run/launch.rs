@@ -5,14 +5,12 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::fitness::Shim;
-use super::library;
 use super::program::Program;
+use super::{fitness, library};
 use crate::outcome::Failure;
 
-/// What the shim reads when it is loaded: the lock, the folder for recordings, whether it also records what threads do
+/// What the shim reads when it is loaded: the folder for recordings, whether it also records what threads do
 /// with locks that are free, and the page by which recording is switched on later.
-const LOCK: &str = "ONDECK_LOCK";
 pub(crate) const PROFILE: &str = "ONDECK_PROFILE";
 pub(crate) const RECORD: &str = "ONDECK_RECORD";
 pub(crate) const CONTROL: &str = "ONDECK_CONTROL";
@@ -20,7 +18,7 @@ pub(crate) const CONTROL: &str = "ONDECK_CONTROL";
 /// The shim, if it can serve the program.
 pub(crate) fn library_for(program: &Program) -> Result<PathBuf, Failure> {
     let library = library::find()?;
-    Shim::read(&library)?.check(program)?;
+    fitness::check(&library, program)?;
     Ok(library)
 }
 
@@ -31,12 +29,9 @@ pub(crate) fn command(program: &Program) -> Command {
     command
 }
 
-pub(crate) fn with_shim(command: &mut Command, library: &Path, lock: Option<&str>) {
+pub(crate) fn with_shim(command: &mut Command, library: &Path) {
     let (variable, value) = library::in_front(library);
     command.env(variable, value);
-    if let Some(lock) = lock {
-        command.env(LOCK, lock);
-    }
 }
 
 /// Also if this command itself runs under the shim.
@@ -46,7 +41,7 @@ pub(crate) fn without_shim(command: &mut Command) {
         Some(value) => command.env(variable, value),
         None => command.env_remove(variable),
     };
-    for variable in [LOCK, PROFILE, RECORD, CONTROL] {
+    for variable in [PROFILE, RECORD, CONTROL] {
         command.env_remove(OsStr::new(variable));
     }
 }

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use super::profile::Wanted;
 use crate::files::Outputs;
@@ -14,11 +14,10 @@ use crate::values::round_count;
 Examples:
   ondeck run -- ./server --threads 8
   ondeck run --profile report.html -- ./server --threads 8
-  ondeck run --profile stacks.folded --profile p.pb.gz -- make test
+  ondeck run --profile p.pb.gz --profile p.html -- make test
   ondeck run --record app.ondeck.json -- ./app     and then ondeck sim --replay app.ondeck.json
-  ondeck run --live --output server.log -- ./server
   ondeck run --compare --runs 20 -- ./benchmark
-  ondeck run --compare --locks ondeck,go_spinbit --json r.json -- ./benchmark
+  ondeck run --compare --json r.json -- ./benchmark
 
 The program keeps its streams, its exit code and its signals. Only if the program was not started, the
 exit code is the command's: 2 for a wrong command line, 125 if the command lacks something, 126 if the
@@ -27,44 +26,26 @@ With --compare: 0 done; 1 a run failed or was interrupted.
 
 `ondeck attach` shows the contention of a program that runs already.")]
 pub(crate) struct Options {
-    /// The lock behind pthread_mutex_t: `ondeck`, another one that fits into its bytes, or `glibc`
-    /// for none of them
-    #[arg(long, value_name = "NAME", conflicts_with = "compare")]
-    pub(crate) lock: Option<String>,
+    /// The locks that the program gets; with those of glibc it runs without the shim
+    #[arg(long, value_enum, default_value = "ondeck", conflicts_with = "compare")]
+    pub(crate) lock: Lock,
 
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = "Recording")]
     pub(crate) wanted: Wanted,
 
     /// Record what threads do with locks, contended or not, for `ondeck sim --replay FILE`: what
     /// the program would do with more CPUs, another lock or shorter sections
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["compare", "lock"])]
+    #[arg(help_heading = "Recording", long, value_name = "FILE", conflicts_with_all = ["compare", "lock"])]
     pub(crate) record: Option<PathBuf>,
-
-    /// Record, and show the table while the program runs, on standard error
-    #[arg(long, conflicts_with = "compare")]
-    pub(crate) live: bool,
-
-    /// Send the program's standard output and error to this file
-    #[arg(long, value_name = "FILE", conflicts_with = "compare")]
-    pub(crate) output: Option<PathBuf>,
 
     /// Run the program with glibc's locks and with the shim's, in turn, and compare times and
     /// context switches
-    #[arg(long)]
+    #[arg(help_heading = "Comparing", long)]
     pub(crate) compare: bool,
 
-    /// With --compare: the locks to compare with glibc's, separated by commas
+    /// With --compare: runs with each, after one that is thrown away
     #[arg(
-        long,
-        value_name = "NAMES",
-        value_delimiter = ',',
-        default_value = "ondeck",
-        requires = "compare"
-    )]
-    pub(crate) locks: Vec<String>,
-
-    /// With --compare: runs with each lock, after one that is thrown away
-    #[arg(
+        help_heading = "Comparing",
         long,
         value_name = "COUNT",
         default_value = "10",
@@ -74,10 +55,10 @@ pub(crate) struct Options {
     pub(crate) runs: usize,
 
     /// With --compare: let the program write to the terminal instead of to /dev/null
-    #[arg(long, requires = "compare")]
+    #[arg(help_heading = "Comparing", long, requires = "compare")]
     pub(crate) show_output: bool,
 
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = "Comparing")]
     pub(crate) outputs: Outputs,
 
     /// The program and its arguments
@@ -88,4 +69,21 @@ pub(crate) struct Options {
         allow_hyphen_values = true
     )]
     pub(crate) program: Vec<OsString>,
+}
+
+/// The locks that a program gets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Lock {
+    Ondeck,
+    Glibc,
+}
+
+impl Lock {
+    /// As reports have it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Ondeck => "ondeck",
+            Self::Glibc => "glibc",
+        }
+    }
 }

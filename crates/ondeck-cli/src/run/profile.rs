@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use ondeck_profile::futexes::Seen;
-use ondeck_profile::{Profile, Reader, Role, flame, folded, lines, page, pprof, table};
+use ondeck_profile::{Profile, Reader, Role, lines, page, pprof, table};
 
 use crate::ending::Error;
 use crate::files::Prepared;
@@ -16,12 +16,12 @@ pub(crate) const LOCKS: usize = 10;
 /// Which reports are wanted; the same for `run` and `attach`.
 #[derive(Debug, Args)]
 pub(crate) struct Wanted {
-    /// Record which locks threads wait for, and write a report: .html, .svg, .pb.gz, .folded or
-    /// .jsonl; several times for several
+    /// Record which locks threads wait for, and write a report: .html, .pb.gz or .jsonl; several
+    /// times for several
     #[arg(long, value_name = "FILE", value_parser = report)]
     pub(crate) profile: Vec<Report>,
 
-    /// The stacks in .svg, .pb.gz and .folded: of threads that held a lock while others waited, or
+    /// The stacks in .pb.gz: of threads that held a lock while others waited, or
     /// of threads that waited
     #[arg(long, value_enum, value_name = "THREAD", default_value = "holder")]
     blame: Blame,
@@ -45,19 +45,12 @@ pub(crate) struct Report {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Format {
     Html,
-    Svg,
     Pprof,
-    Folded,
     Jsonl,
 }
 
-const FORMATS: [(&str, Format); 5] = [
-    (".html", Format::Html),
-    (".svg", Format::Svg),
-    (".pb.gz", Format::Pprof),
-    (".folded", Format::Folded),
-    (".jsonl", Format::Jsonl),
-];
+const FORMATS: [(&str, Format); 3] =
+    [(".html", Format::Html), (".pb.gz", Format::Pprof), (".jsonl", Format::Jsonl)];
 
 fn report(word: &str) -> Result<Report, String> {
     let format = FORMATS.iter().find(|(end, _)| word.ends_with(end) && word.len() > end.len());
@@ -83,11 +76,7 @@ impl Wanted {
         let in_words = |error: ondeck_profile::Error| error.to_string();
         let written = prepared.write_by(|format| match format {
             Format::Html => page::render(profile).map(String::into_bytes).map_err(in_words),
-            Format::Svg => {
-                flame::render(profile, role, true).map(String::into_bytes).map_err(in_words)
-            }
             Format::Pprof => pprof::encode(profile, role).map_err(in_words),
-            Format::Folded => Ok(folded::render(profile, role).into_bytes()),
             Format::Jsonl => Ok(lines::render(profile).into_bytes()),
         });
         written.name_files();
@@ -122,7 +111,7 @@ mod tests {
 
     #[test]
     fn the_end_of_a_name_says_what_is_written() {
-        for word in ["a.html", "b/c.pb.gz", "x.y.folded", "s.svg", "l.jsonl"] {
+        for word in ["a.html", "b/c.pb.gz", "l.jsonl"] {
             assert!(report(word).is_ok(), "{word}");
         }
         for word in ["a.json", "pb.gz", ".html", "a.pb", "report"] {

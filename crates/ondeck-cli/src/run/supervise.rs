@@ -14,9 +14,8 @@ use nix::sys::signal::{SigSet, SigmaskHow, Signal, kill, sigprocmask};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
 
-use super::inherited::{self, Given};
+use super::inherited;
 use crate::outcome::Status;
-use crate::screen;
 
 /// A program that runs, and that this process stands for.
 pub(crate) struct Supervised {
@@ -25,8 +24,8 @@ pub(crate) struct Supervised {
 
 impl Supervised {
     /// Starts the program. From here on this process takes signals only to forward them.
-    pub(crate) fn start(mut command: Command, given: Given) -> io::Result<Self> {
-        inherited::pass_on_to_child(&mut command, given);
+    pub(crate) fn start(mut command: Command) -> io::Result<Self> {
+        inherited::pass_on_to_child(&mut command, [false; 3]);
         let all = SigSet::all();
         let mut before = SigSet::empty();
         // Before the program is there: a signal that comes now is forwarded to it.
@@ -73,7 +72,6 @@ impl Supervised {
                 }
                 // The shell that started this process is to see that its job stands still.
                 Ok(WaitStatus::Stopped(..)) => {
-                    screen::leave();
                     kill(Pid::this(), Signal::SIGSTOP)?;
                 }
                 Ok(_) => return Ok(None),

@@ -16,8 +16,8 @@ use ondeck_lab::usage::Usage;
 use ondeck_sim::engine::Ran;
 use ondeck_sim::lab::{self, Setup};
 
+use crate::progress;
 use crate::progress::Progress;
-use crate::watcher;
 
 /// What the progress counts a turn as: how long one takes is not known before.
 const TURN: Duration = Duration::from_secs(1);
@@ -89,7 +89,7 @@ pub(super) fn carry_out(
                     progress.show(TURN * begun, words);
                     begun += 1;
                 }
-                Told::Failed(failure) => progress.note(&watcher::of_failure(&failure)),
+                Told::Failed(failure) => progress.note(&progress::of_failure(&failure)),
                 Told::Done(index, its) => found[index] = its,
             }
         }
@@ -118,7 +118,7 @@ struct Teller<'a>(&'a Sender<Told>);
 impl Observer for Teller<'_> {
     fn turn(&mut self, stage: &Stage, lock: &str, _: Duration) {
         // As above: the receiver is there.
-        _ = self.0.send(Told::Turn(watcher::of_turn(stage, lock)));
+        _ = self.0.send(Told::Turn(progress::of_turn(stage, lock)));
     }
 
     fn failed(&mut self, failure: &Failure) {

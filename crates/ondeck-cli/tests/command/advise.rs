@@ -1,11 +1,8 @@
-//! `advise`: answers, mistakes, questions.
+//! `advise`: answers and mistakes.
 
-use std::fs::{self, File};
-use std::io::{Read, Write};
-use std::process::Stdio;
+use std::fs;
 
-use crate::live::terminal;
-use crate::support::{ondeck, parsed, run, stderr, stdout};
+use crate::support::{parsed, run, stderr, stdout};
 
 #[test]
 fn a_short_measurement_is_an_answer_that_can_be_given_again_from_its_report() {
@@ -109,45 +106,4 @@ fn mistakes_in_a_situation_name_the_value_and_the_fix() {
         assert_eq!(output.status.code(), Some(2), "{arguments:?}: {message}");
         assert!(message.contains(words), "{arguments:?}: {message}");
     }
-}
-
-#[test]
-fn on_a_terminal_it_asks_for_what_was_not_said() {
-    let (ours, theirs) = terminal(24);
-    let input = Stdio::from(theirs.try_clone().expect("a copy"));
-    let mut child = ondeck(&["advise", "--no-measure", "--company", "none", "--language", "rust"])
-        .env("TERM", "xterm")
-        .stdin(input)
-        .stderr(theirs)
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("the command starts");
-    let mut terminal = File::from(ours);
-    let mut screen = String::new();
-    // A wrong answer is told and asked for again; an empty one is the default.
-    for (question, answer) in [
-        ("How many threads", "none\r"),
-        ("not a whole number", "1\r"),
-        ("almost always", "\r"),
-        ("How fair", "\r"),
-        ("realtime", "\r"),
-        ("most bytes", "8\r"),
-        ("conditions", "no\r"),
-        ("program have now", "\r"),
-        ("freed", "yes\r"),
-    ] {
-        let mut part = [0; 4096];
-        while !screen.contains(question) {
-            let length = terminal.read(&mut part).expect("it goes on");
-            screen.push_str(&String::from_utf8_lossy(&part[..length]));
-        }
-        terminal.write_all(answer.as_bytes()).expect("it listens");
-    }
-    let mut text = String::new();
-    child.stdout.take().expect("piped").read_to_string(&mut text).expect("UTF-8");
-    assert_eq!(child.wait().expect("it ends").code(), Some(0), "{screen}\n{text}");
-    assert!(!screen.contains("Nanoseconds"), "one thread's work does not matter: {screen}");
-    assert!(text.starts_with("1 thread on "), "{text}");
-    assert!(text.contains("at most 8 bytes") && text.contains("std now, freed"), "{text}");
-    assert!(!text.contains("taken for granted"), "{text}");
 }

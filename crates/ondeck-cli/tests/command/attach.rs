@@ -59,14 +59,6 @@ fn attaching_switches_recording_on_and_off_in_the_program_s_page() {
 }
 
 #[test]
-fn the_help_says_which_programs_can_be_attached_to() {
-    let help = ondeck(&["--help"]).output().expect("the command starts");
-    let help =
-        String::from_utf8_lossy(&help.stdout).split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(help.contains("waits for, if `ondeck run` started it"), "{help}");
-}
-
-#[test]
 fn a_process_that_cannot_be_attached_to_is_refused_with_the_reason() {
     let mut other = Command::new("cat").stdin(Stdio::piped()).spawn().expect("it starts");
     let number = other.id().to_string();

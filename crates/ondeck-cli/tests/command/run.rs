@@ -9,12 +9,12 @@ use std::process::{Child, Command, Stdio};
 use nix::sys::signal::{SigHandler, SigSet, Signal, kill, signal};
 use nix::unistd::Pid;
 
-use crate::shim::{output, pid, run, shim, wait_until};
+use crate::shim::{pid, run, shim, wait_until};
 use crate::support::{stderr, stdout};
 
 /// Both ways of running a program: in this process's place, and beside it with a recording.
 fn both_ways(folder: &Path, program: &[&str]) -> [Command; 2] {
-    let report = folder.join("r.folded").into_os_string().into_string().expect("UTF-8");
+    let report = folder.join("r.jsonl").into_os_string().into_string().expect("UTF-8");
     [run(&[&["--"], program].concat()), run(&[&["--profile", &report, "--"], program].concat())]
 }
 
@@ -53,17 +53,17 @@ fn a_program_that_a_signal_ends_ends_the_command_by_that_signal() {
 /// The shim is in front of what is there, and the program finds what the shim reads.
 #[test]
 fn the_shim_is_preloaded_first() {
-    let shown = "echo \"$LD_PRELOAD|$ONDECK_LOCK\"; test -s \"$ONDECK_CONTROL\"";
-    let preloaded = run(&["--lock", "go_spinbit", "sh", "-c", shown])
+    let shown = "echo \"$LD_PRELOAD\"; test -s \"$ONDECK_CONTROL\"";
+    let preloaded = run(&["--lock", "ondeck", "sh", "-c", shown])
         .env("LD_PRELOAD", "libc.so.6")
         .output()
         .expect("the command starts");
     assert_eq!(preloaded.status.code(), Some(0), "{}", stderr(&preloaded));
-    assert_eq!(stdout(&preloaded), format!("{}:libc.so.6|go_spinbit\n", shim().display()));
+    assert_eq!(stdout(&preloaded), format!("{}:libc.so.6\n", shim().display()));
 
-    let without = run(&["--lock", "glibc", "sh", "-c", "echo \"$LD_PRELOAD|$ONDECK_LOCK\""])
+    let without = run(&["--lock", "glibc", "sh", "-c", "echo \"$LD_PRELOAD|$ONDECK_PROFILE\""])
         .env("LD_PRELOAD", format!("{}:libc.so.6", shim().display()))
-        .env("ONDECK_LOCK", "ondeck")
+        .env("ONDECK_PROFILE", "/nowhere")
         .output()
         .expect("the command starts");
     assert_eq!(stdout(&without), "libc.so.6|\n");
@@ -189,31 +189,4 @@ fn a_program_does_not_outlive_a_command_that_is_killed() {
     child.kill().expect("it runs");
     child.wait().expect("it ends");
     wait_until("the end of the program", || matches!(state(program), '-' | 'Z'));
-}
-
-#[test]
-fn a_stream_that_was_closed_may_be_given_to_the_program() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let file = folder.path().join("words");
-    let path = file.to_str().expect("UTF-8");
-    let mut command = run(&["--output", path, "echo", "word"]);
-    // SAFETY: a system call only.
-    unsafe {
-        command.pre_exec(|| {
-            libc::close(1);
-            Ok(())
-        });
-    }
-    assert_eq!(command.output().expect("the command starts").status.code(), Some(0));
-    assert_eq!(fs::read_to_string(&file).expect("the file"), "word\n");
-}
-
-#[test]
-fn the_program_s_words_go_to_a_file_if_asked_for() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let file = folder.path().join("words");
-    let path = file.to_str().expect("UTF-8");
-    let output = output(&["--output", path, "sh", "-c", "echo out; echo err >&2"]);
-    assert_eq!((stdout(&output), stderr(&output)), (String::new(), String::new()));
-    assert_eq!(fs::read_to_string(&file).expect("the file"), "out\nerr\n");
 }

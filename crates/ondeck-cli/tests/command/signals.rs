@@ -5,11 +5,11 @@ use std::fs;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Stdio};
-use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::Pid;
 
+use crate::shim::{pid, wait_until};
 use crate::support::{ondeck, parsed};
 
 /// A bench that would take an hour or more.
@@ -21,20 +21,6 @@ fn long(json: &Path) -> Child {
         .stderr(Stdio::null())
         .spawn()
         .expect("the command starts")
-}
-
-fn pid(child: &Child) -> Pid {
-    Pid::from_raw(child.id().cast_signed())
-}
-
-/// Looks again and again, for as long as the slowest machine may need.
-fn wait_until(what: &str, mut happened: impl FnMut() -> bool) {
-    const LIMIT: Duration = Duration::from_mins(2);
-    let start = Instant::now();
-    while !happened() {
-        assert!(start.elapsed() < LIMIT, "{what} did not happen");
-        std::thread::sleep(Duration::from_millis(2));
-    }
 }
 
 /// Waits until the third team of two threads measures: the first one warms up, and the round of

@@ -1,5 +1,5 @@
 //! The parts of the policy that are not needed for correctness. A build with the feature `ablation` can leave each out, so
-//! that `ci/ablate.sh` can print what it is worth; in any other build they are constants.
+//! that the example `ablate` can print what it is worth; in any other build they are constants.
 
 /// A part of the policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

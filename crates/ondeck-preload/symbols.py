@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares the names and versions that the shim exports with those of the C library.
 
-    ci/preload-symbols.py SHIM [LIBC]
+    crates/ondeck-preload/symbols.py SHIM [LIBC]
 
 Each function of the C library's mutexes, condition variables and C11 counterparts is exported by the shim under the
 same name and version, default or not, or it is in LEFT with the reason why not. The shim exports nothing else. It

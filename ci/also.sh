@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# Checks of a few lines each, which need not run after every change: `ci/also.sh NAME`.
+#
+#   deadlock             the detection of deadlocks: clippy gives no warning for the feature; deadlocks, inversions and
+#                        reads within reads are reported, and nothing else is; without the feature nothing of it is in
+#                        the crate
+#   msrv                 the oldest compiler that Cargo.toml names (`rust-version`) compiles everything
+#   peers                the C and C++ peers build against Debian's packages, and pass the tests that every lock passes
+#   proofs               the litmus tests of the fast paths against models of weak memory, and the table of
+#                        docs/weak-memory.md
+#   validate [TABLE...]  simulates the published tables again, and fails where a number is not the recorded one or
+#                        docs/validation.md is not that of its records; all tables take ten minutes on one CPU
+source "$(dirname "$0")/common.sh"
+
+deadlock() {
+    step "without the feature"
+    if cargo tree --locked -p ondeck --edges normal | grep ondeck-deadlock; then
+        echo "ondeck needs ondeck-deadlock without the feature deadlock_detection"
+        exit 1
+    fi
+
+    step "clippy, with each set of features"
+    for features in deadlock_detection deadlock_detection,profile,arc_lock; do
+        cargo clippy --locked -q -p ondeck --all-targets --features "$features" -- -D warnings
+    done
+
+    step "tests"
+    cargo test --locked -q -p ondeck-deadlock
+    cargo test --locked -q -p ondeck --features deadlock_detection --test deadlock --test deadlock_allocator
+    cargo test --locked -q -p ondeck --features deadlock_detection --doc deadlock
+
+    step "the example of docs/deadlock.md"
+    cargo build --locked -q -p ondeck --features deadlock_detection --example deadlock
+    told=$(ONDECK_DEADLOCK=report "${CARGO_TARGET_DIR:-target}/debug/examples/deadlock" 2>&1)
+    for words in 'ondeck: lock-order inversion: 2 orders make a circle' '(payday)' '(rent)' '60 and 40' \
+        'deposit at crates/ondeck/examples/deadlock.rs:24'; do
+        grep -qF "$words" <<<"$told" || { printf '%s\n' "$told" "\"$words\" is missing"; exit 1; }
+    done
+}
+
+msrv() {
+    version=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
+    if rustc --version | grep -q "^rustc $version\."; then
+        cargo check --workspace --all-targets --locked
+    else
+        rustup toolchain install "$version" --profile minimal --no-self-update ||
+            skip "cannot install Rust $version"
+        cargo "+$version" check --workspace --all-targets --locked --target-dir target/msrv
+    fi
+}
+
+peers() {
+    need_packages g++ pkg-config libabsl-dev libnsync-dev libtbb-dev libck-dev
+    cargo test --locked -p ondeck-zoo --features peers-cpp --lib --test peers --test conformance --test rwlocks
+    cargo clippy --locked -p ondeck-zoo --features peers-cpp --all-targets -- -D warnings
+}
+
+proofs() {
+    cd proofs/litmus
+    cargo clippy -q --all-targets -- -D warnings
+    cargo test -q
+}
+
+validate() {
+    cargo run --quiet --release --locked -p ondeck-sim --example validate -- --check "$@"
+}
+
+case ${1:-} in
+    deadlock | msrv | peers | proofs | validate) "$@" ;;
+    *) echo "usage: ci/also.sh deadlock | msrv | peers | proofs | validate [TABLE...]" >&2; exit 2 ;;
+esac
