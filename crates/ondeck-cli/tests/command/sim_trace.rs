@@ -66,10 +66,10 @@ fn a_trace_says_that_it_is_simulated_wherever_it_is_written() {
         all.iter().any(|event| event["name"] == name)
     };
     assert!(named("waits near") && named("handoff") && named("running, CPU 0"));
-    let all = parsed(&files[2]);
+    let all = parsed(&files[1]);
     assert_eq!((&all["schema"], &all["kind"]), (&1.into(), &"ondeck sim trace".into()));
     assert_eq!(all["settings"]["simulated"]["seed"], 7);
-    assert_eq!(fs::read_dir(folder.path()).expect("the folder").count(), 3);
+    assert_eq!(fs::read_dir(folder.path()).expect("the folder").count(), 2);
 }
 
 #[test]

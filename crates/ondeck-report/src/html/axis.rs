@@ -18,15 +18,6 @@ pub struct Axis {
     factor: f64,
 }
 
-/// An end of an axis.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Edge {
-    /// At the left or the bottom.
-    Low,
-    /// At the right or the top.
-    High,
-}
-
 #[derive(Clone, Debug)]
 enum Scale {
     Linear,
@@ -40,27 +31,14 @@ impl Axis {
     pub fn from_zero(values: impl Iterator<Item = f64>, title: impl Into<String>) -> Self {
         let (least, most) = extent(values).unwrap_or((0.0, 1.0));
         let high = if most > 0.0 { most * 1.04 } else { 1.0 };
-        Axis {
-            title: title.into(),
-            low: least.min(0.0),
-            high,
-            scale: Scale::Linear,
-            format: number::plain,
-            factor: 1.0,
-        }
+        Self::between(least.min(0.0), high, title)
     }
 
     /// A linear axis with given ends.
     pub fn between(low: f64, high: f64, title: impl Into<String>) -> Self {
         let high = if high > low { high } else { low + 1.0 };
-        Axis {
-            title: title.into(),
-            low,
-            high,
-            scale: Scale::Linear,
-            format: number::plain,
-            factor: 1.0,
-        }
+        let scale = Scale::Linear;
+        Axis { title: title.into(), low, high, scale, format: number::plain, factor: 1.0 }
     }
 
     /// A logarithmic axis around the values above zero; others are at its low end.
@@ -84,14 +62,8 @@ impl Axis {
     pub fn doublings(counts: &[usize], title: impl Into<String>) -> Self {
         let ticks: Vec<f64> = counts.iter().map(|count| (*count).max(1) as f64).collect();
         let (low, high) = extent(ticks.iter().copied()).unwrap_or((1.0, 1.0));
-        Axis {
-            title: title.into(),
-            low,
-            high,
-            scale: Scale::Doublings(ticks),
-            format: number::plain,
-            factor: 1.0,
-        }
+        let scale = Scale::Doublings(ticks);
+        Axis { title: title.into(), low, high, scale, format: number::plain, factor: 1.0 }
     }
 
     /// The same axis with another way to write its ticks.
@@ -104,14 +76,9 @@ impl Axis {
         Axis { factor, ..self }
     }
 
-    /// The end through which a value leaves that the axis does not fit. Zero leaves a logarithmic one.
-    pub fn leaves(&self, value: f64) -> Option<Edge> {
-        let value = value / self.factor;
-        match value.is_finite() {
-            true if value < self.low => Some(Edge::Low),
-            true if value > self.high => Some(Edge::High),
-            _ => None,
-        }
+    /// Whether a value is greater than the axis fits.
+    pub fn is_beyond(&self, value: f64) -> bool {
+        value.is_finite() && value / self.factor > self.high
     }
 
     /// Where a value lies between the ends, 0 to 1; none if it has no place.

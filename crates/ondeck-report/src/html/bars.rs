@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use ondeck_lab::results::{Better, Report, Series};
 
-use super::axis::{Axis, Edge};
+use super::axis::Axis;
 use super::canvas::{Canvas, Side, Width};
 use super::figure::{Caption, Span, figure};
 use super::reach;
@@ -54,8 +54,8 @@ pub fn bars(
     let bar = |lock: &&str| (Row { name: (*lock).to_owned(), ink: palette.ink(lock) }, value(lock));
     let bars: Vec<Bar> = locks.iter().map(bar).collect();
     let axis = axis(&bars, first.better, &shown);
-    let leaves = |(_, value): &&Bar| value.is_some_and(|it| axis.leaves(it.median).is_some());
-    let leaving = bars.iter().filter(leaves).count();
+    let is_beyond = |(_, value): &&Bar| value.is_some_and(|it| axis.is_beyond(it.median));
+    let beyond = bars.iter().filter(is_beyond).count();
     let caption = Caption {
         id: words.id.clone(),
         title: format!("{}, {}", words.title, shown.unit),
@@ -64,7 +64,7 @@ pub fn bars(
             shown.unit,
             data::direction(first.better)
         ),
-        note: reach::note(leaving, bars.len(), reach::FACTOR, ""),
+        note: reach::note(beyond, bars.len()),
     };
     // Values in the drawing are already scaled.
     let plain = Shown { factor: 1.0, ..shown.clone() };
@@ -77,7 +77,7 @@ fn axis(bars: &[Bar], better: Better, shown: &Shown) -> Axis {
     if shown.ratio && values().all(|value| value.median <= 1.0) {
         return Axis::between(0.0, 1.0, shown.unit.clone());
     }
-    let worst = reach::worst(values().map(|value| value.median), better, reach::FACTOR);
+    let worst = reach::worst(values().map(|value| value.median), better);
     let both = values().flat_map(|value| [value.median, value.quartiles.1]);
     let fitting = both.filter(|value| reach::fits(*value, worst, better));
     Axis::from_zero(fitting, shown.unit.clone())
@@ -105,7 +105,7 @@ fn draw(bars: &[Bar], axis: &Axis, shown: &Shown, width: Width) -> Markup {
         let half = THICK / 2.0;
         solid(canvas, (zero, middle - half), (end, middle + half), row.ink);
         let mut edge = end;
-        if axis.leaves(value.median) == Some(Edge::High) {
+        if axis.is_beyond(value.median) {
             canvas.arrow((right - 8.0, middle), Ink::Paper);
         } else {
             edge = edge.max(whisker(canvas, &frame, *value, middle).unwrap_or(end));

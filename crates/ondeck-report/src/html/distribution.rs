@@ -1,12 +1,11 @@
 //! How single times were distributed: ridges, one row for each lock, on a logarithmic time axis, and a table.
 
 use maud::{Markup, html};
-use ondeck_lab::results::{Better, Distribution, Report, Series};
+use ondeck_lab::results::{Distribution, Report, Series};
 
-use super::axis::{Axis, Edge};
+use super::axis::Axis;
 use super::canvas::{Canvas, Side, Spot, Width};
 use super::figure::{Caption, Span, figure, slug};
-use super::reach;
 use super::rows::{Frame, Row};
 use super::tables::{self, Cell};
 use super::theme::{Ink, Palette};
@@ -87,16 +86,12 @@ fn figure_of(
     if ridges.is_empty() {
         return html! { p.empty { "No distribution was recorded." } };
     }
-    let all_longest = || ridges.iter().map(|ridge| ridge.times.max_ns as f64);
-    let worst = reach::worst(all_longest(), Better::Lower, reach::TAIL);
     let ends = ridges.iter().flat_map(|ridge| {
         let first = ridge.times.buckets.first().map_or(0, |(bound, _)| *bound);
         [ridge.times.min_ns.max(first / 2) as f64, first as f64, ridge.times.max_ns as f64]
     });
-    let ends = ends.filter(|time| reach::fits(*time, worst, Better::Lower));
     let title = format!("{workload} time, logarithmic");
     let axis = Axis::decades(ends, title, number::time_tick);
-    let leaving = all_longest().filter(|time| axis.leaves(*time) == Some(Edge::High)).count();
     let caption = Caption {
         id: slug(&format!("fig {workload} distribution {words}")),
         title: format!("Distribution of {workload} times: {words}"),
@@ -105,7 +100,7 @@ fn figure_of(
                   height is the logarithm of how many times fell there, so that a single outlier \
                   can be seen beside a million short times. Rows are sorted by the longest."
             .to_owned(),
-        note: reach::note(leaving, ridges.len(), reach::TAIL, " longest time"),
+        note: String::new(),
     };
     figure(&caption, report.evidence, Span::Full, |width| draw(&ridges, &axis, width))
 }
@@ -174,15 +169,11 @@ fn values(frame: &Frame, times: &Distribution, y: f64) -> Vec<Spot> {
 
 fn one(canvas: &mut Canvas, frame: &Frame, ridge: &Ridge, (floor, rise, tallest): (f64, f64, f64)) {
     let ink = ridge.row.ink;
-    let is_beyond = |time: f64| frame.axis.leaves(time) == Some(Edge::High);
     // Runs of neighbouring bins are one outline; a gap is a gap.
     let mut outline: Vec<(f64, f64)> = Vec::new();
     let mut last_bin = None;
     for (bin, density) in densities(ridge.times) {
         let (from, to) = bin_edges(bin);
-        if is_beyond(from) {
-            continue;
-        }
         let (Some(left), Some(right)) = (frame.across(from), frame.across(to)) else { continue };
         let height = floor - rise * density / tallest.max(f64::MIN_POSITIVE);
         if last_bin.is_none_or(|last| last + 1 != bin) {
@@ -196,23 +187,16 @@ fn one(canvas: &mut Canvas, frame: &Frame, ridge: &Ridge, (floor, rise, tallest)
     close(canvas, &mut outline, floor, ink);
 
     let middle = floor - 5.0;
-    let within = |percent: f64| {
-        let time = percentile(ridge.times, percent).filter(|time| !is_beyond(*time))?;
-        frame.across(time)
-    };
-    if let Some(at) = within(50.0) {
+    let at = |percent: f64| frame.across(percentile(ridge.times, percent)?);
+    if let Some(at) = at(50.0) {
         median_mark(canvas, at, middle);
     }
-    if let Some(at) = within(99.0) {
+    if let Some(at) = at(99.0) {
         canvas.markers(&[(at, middle)], 3, Ink::Text);
     }
     let longest = ridge.times.max_ns as f64;
     if let Some(at) = frame.across(longest) {
-        if is_beyond(longest) {
-            canvas.arrow((at, middle), Ink::Text);
-        } else {
-            canvas.markers(&[(at, middle)], 4, Ink::Text);
-        }
+        canvas.markers(&[(at, middle)], 4, Ink::Text);
         let text = number::time(longest);
         canvas.text(&text, (at + 9.0, middle), Side::Start, Ink::Text, ridge.row.own());
     }
@@ -312,30 +296,5 @@ mod tests {
         assert_eq!(percentile(&times, 99.0), Some(128.0));
         let empty = Distribution { percentiles: vec![], buckets: vec![], ..times };
         assert_eq!(percentile(&empty, 50.0), None);
-    }
-
-    #[test]
-    fn a_longest_time_out_of_range_is_an_arrow_with_its_number() {
-        let times = |max_ns: u64| Distribution {
-            what: "wait".to_owned(),
-            count: 100,
-            min_ns: 10,
-            max_ns,
-            percentiles: vec![],
-            buckets: vec![(16, 98), (max_ns, 2)],
-        };
-        let row = |name: &str| Row { name: name.to_owned(), ink: Ink::Series(0) };
-        let drawn = |longest: u64| {
-            let (short, long) = (times(1_000), times(longest));
-            let ridges =
-                [Ridge { row: row("a"), times: &short }, Ridge { row: row("b"), times: &long }];
-            let axis = Axis::decades([10.0, 1_000.0].into_iter(), "time", number::time_tick);
-            draw(&ridges, &axis, Width::Narrow).0
-        };
-        let arrow = format!("<polyline class=\"s{}\"", Ink::Text.number());
-        let beyond = drawn(3_000_000_000);
-        assert_eq!(beyond.matches(&arrow).count(), 2, "a shaft and a head");
-        assert!(beyond.contains("3.00 s"));
-        assert!(!drawn(900).contains(&arrow));
     }
 }

@@ -6,19 +6,17 @@
 //! lock far ahead of all others must not push them out. Of two locks it is the better one. If more
 //! than half of the values would be beyond the axis, it is the middle one: then most locks are no
 //! exception. What the axis does not fit leaves through its end, with an arrow and the number. Lines over the
-//! number of threads have a logarithmic axis instead, which fits all.
+//! number of threads and distributions have a logarithmic axis instead, which fits all.
 
 use ondeck_lab::results::Better;
 
 /// How many times worse than the second-best value a value may be for an axis to fit it.
-pub const FACTOR: f64 = 10.0;
-/// The same of the longest times of distributions, whose axis has decades of short times anyway.
-pub const TAIL: f64 = 100.0;
+const FACTOR: f64 = 10.0;
 
-/// The worst value that an axis has to fit, of the values at one point: `factor` times worse. None
+/// The worst value that an axis has to fit, of the values at one point. None
 /// if it has to fit all: where neither direction is better, and where the value that others are
 /// compared with is zero, of which there is no multiple.
-pub fn worst(values: impl Iterator<Item = f64>, better: Better, factor: f64) -> Option<f64> {
+pub fn worst(values: impl Iterator<Item = f64>, better: Better) -> Option<f64> {
     let mut values: Vec<f64> = values.filter(|value| value.is_finite() && *value >= 0.0).collect();
     values.sort_by(f64::total_cmp);
     if better == Better::Higher {
@@ -27,8 +25,8 @@ pub fn worst(values: impl Iterator<Item = f64>, better: Better, factor: f64) -> 
     let behind = |place: usize| {
         let reference = values.get(place).copied().filter(|value| *value > 0.0)?;
         match better {
-            Better::Higher => Some(reference / factor),
-            Better::Lower => Some(reference * factor),
+            Better::Higher => Some(reference / FACTOR),
+            Better::Lower => Some(reference * FACTOR),
             Better::Neither => None,
         }
     };
@@ -46,17 +44,15 @@ pub fn fits(value: f64, worst: Option<f64>, better: Better) -> bool {
     }
 }
 
-/// What stands under a figure with `leaving` of `all` locks that have values beyond its axis, which
-/// fits values `factor` times worse. `point` says at what the locks are compared, and may be
-/// empty.
-pub fn note(leaving: usize, all: usize, factor: f64, point: &str) -> String {
-    if leaving == 0 {
+/// What stands under a figure with `beyond` of `all` locks that have values beyond its axis.
+pub fn note(beyond: usize, all: usize) -> String {
+    if beyond == 0 {
         return String::new();
     }
-    let have = if leaving == 1 { "has" } else { "have" };
+    let have = if beyond == 1 { "has" } else { "have" };
     format!(
-        "The axis fits values up to {factor} times behind the second-best lock's{point}, or the middle one's if \
-         most would be beyond. Of {all} locks {leaving} {have} values beyond it: an arrow at the edge, and \
+        "The axis fits values up to {FACTOR} times behind the second-best lock's, or the middle one's if \
+         most would be beyond. Of {all} locks {beyond} {have} values beyond it: an arrow at the edge, and \
          the number."
     )
 }
@@ -66,7 +62,7 @@ mod tests {
     use super::*;
 
     fn kept(values: &[f64], better: Better) -> Vec<f64> {
-        let worst = worst(values.iter().copied(), better, FACTOR);
+        let worst = worst(values.iter().copied(), better);
         values.iter().copied().filter(|value| fits(*value, worst, better)).collect()
     }
 
