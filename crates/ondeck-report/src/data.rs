@@ -176,13 +176,13 @@ pub fn params_in_words(params: &BTreeMap<String, String>) -> String {
     words.join(", ")
 }
 
-/// The same for a terminal, where a work of nothing goes without saying beside other parameters.
+/// The same for a terminal, where a work of nothing goes without saying.
 pub fn params_in_brief(params: &BTreeMap<String, String>) -> String {
     let mut others = params.clone();
     let section_and_outside = (others.remove(param::SECTION), others.remove(param::OUTSIDE));
     let mut words = params_in_words(&others);
     if let (Some(section), Some(outside)) = section_and_outside
-        && (words.is_empty() || (&*section, &*outside) != ("0", "0"))
+        && (&*section, &*outside) != ("0", "0")
     {
         let comma = if words.is_empty() { "" } else { ", " };
         _ = write!(words, "{comma}{section} ns inside, {outside} outside");
