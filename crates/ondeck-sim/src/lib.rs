@@ -5,7 +5,7 @@
 //! primitives under schedules that ordinary runs hardly ever have.
 
 #![warn(missing_docs)]
-#![cfg_attr(not(feature = "lab"), allow(dead_code, reason = "what the laboratory watches"))]
+#![cfg_attr(not(feature = "lab"), allow(dead_code, reason = "what the laboratory alone uses"))]
 
 pub mod check;
 pub mod engine;

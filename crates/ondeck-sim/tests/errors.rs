@@ -37,20 +37,22 @@ fn leaves(pairs: &[(&str, &str)]) -> String {
     pairs.iter().map(leaf).collect()
 }
 
+/// The message for `RIGHT` with `old` replaced by `new` has these words, in one line.
+fn told(old: &str, new: &str, words: &str) {
+    assert!(RIGHT.contains(old), "{old} is not in the file");
+    let message = told_of(&RIGHT.replacen(old, new, 1));
+    assert!(message.contains(words) && !message.contains('\n'), "{message}");
+}
+
 #[test]
 fn a_mistake_is_told_with_the_line_the_key_the_value_and_what_is_allowed() {
     const SOURCE: &str = "does not say where its value is from: add from = \"…\", a source, \
                           \"measured by …\" or \"estimate: …\"";
     let file = MachineFile::parse("m.toml", RIGHT).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(file.costs().places.len(), 2);
-    let cluster = leaves(&[("socket", "0"), ("class", "\"core\""), ("cores", "2"), ("smt", "1")]);
-    let class = RIGHT.split("[class.core]").nth(1).and_then(|rest| rest.split('[').next());
-    let slow = format!("[class.slow]{}[transfer]", class.expect("a class"));
-    let state = format!("[[idle]]\n{}", leaves(&[("after", "20"), ("exit", "1")]));
-    let memory = "memory = { value = 90.0, from = \"a test\" }";
     let smt = "value = 1, from = \"a test\" }\n[class.core]";
     let pause = "from = \"a test\" }\nspeed";
-    for (old, new, told) in [
+    for (old, new, told_so) in [
         (
             "same_cluster",
             "same_clustre",
@@ -118,9 +120,22 @@ fn a_mistake_is_told_with_the_line_the_key_the_value_and_what_is_allowed() {
             "90.0, from = \" \"",
             "m.toml:18: transfer.memory does not say",
         ),
+    ] {
+        told(old, new, told_so);
+    }
+}
+
+#[test]
+fn a_file_that_is_wrong_as_a_whole_is_told_what_to_do() {
+    let cluster = leaves(&[("socket", "0"), ("class", "\"core\""), ("cores", "2"), ("smt", "1")]);
+    let class = RIGHT.split("[class.core]").nth(1).and_then(|rest| rest.split('[').next());
+    let slow = format!("[class.slow]{}[transfer]", class.expect("a class"));
+    let state = format!("[[idle]]\n{}", leaves(&[("after", "20"), ("exit", "1")]));
+    let memory = "memory = { value = 90.0, from = \"a test\" }";
+    for (old, new, told_so) in [
         (
             "[clock]",
-            &format!("[[cluster]]\n{cluster}[clock]"),
+            &*format!("[[cluster]]\n{cluster}[clock]"),
             "m.toml: has both [topology] and [[cluster]]: [[cluster]] alone says which cores there are",
         ),
         (
@@ -147,9 +162,7 @@ fn a_mistake_is_told_with_the_line_the_key_the_value_and_what_is_allowed() {
             "missing field `locks`",
         ),
     ] {
-        assert!(RIGHT.contains(old), "{old} is not in the file");
-        let message = told_of(&RIGHT.replacen(old, new, 1));
-        assert!(message.contains(told) && !message.contains('\n'), "{message}");
+        told(old, new, told_so);
     }
 }
 

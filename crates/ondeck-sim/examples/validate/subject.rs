@@ -30,8 +30,8 @@ impl Shape {
         match shape {
             Self::Batch(batch) => batch::run::<L>(on, batch),
             Self::Channel(channel) => channel::run::<L>(on, channel),
-            Self::Length(timed) => counter::run::<L>(on, timed),
-            Self::Many(many) => many::run::<L>(on, many),
+            Self::Length(timed) => counter::run::<L>(on, *timed),
+            Self::Many(many) => many::run::<L>(on, *many),
             Self::Steps(steps) => steps::run::<L>(on, steps),
             Self::Window(window) => 1e9 / window::run::<L>(on, window),
         }

@@ -118,9 +118,9 @@ impl Lines<'_> {
                 let Some(key) = known().find(|key| key.name == name.get_ref()) else {
                     let (file, line) = (self.file, self.number(&name.span()));
                     let section = format!("{path}.");
-                    let like = like(&section, name.get_ref(), known().map(|key| key.name));
+                    let meant = like(&section, name.get_ref(), known().map(|key| key.name));
                     return wrong!(
-                        "{file}:{line}: {full} is unknown{like} (docs/machines.md lists all keys)"
+                        "{file}:{line}: {full} is unknown{meant} (docs/machines.md lists all keys)"
                     );
                 };
                 let leaf = self.leaf(key, &full, written)?;
@@ -163,10 +163,10 @@ impl Joined {
             Some(base) => Self::of_base(base.get_ref()).map_err(|error| match error {
                 None => {
                     let (line, base) = (lines.number(&base.span()), base.get_ref());
-                    let like = like("", base, bundled::base_names());
+                    let meant = like("", base, bundled::base_names());
                     let known = bundled::base_names().collect::<Vec<_>>().join(", ");
                     MachineError(format!(
-                        "{file}:{line}: base \"{base}\" is unknown{like} (a base is one of {known})"
+                        "{file}:{line}: base \"{base}\" is unknown{meant} (a base is one of {known})"
                     ))
                 }
                 Some(error) => error,

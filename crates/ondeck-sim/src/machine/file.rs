@@ -34,10 +34,10 @@ impl MachineFile {
         let named =
             path.components().count() == 1 && path.extension().is_none_or(|it| it != "toml");
         if named && !path.exists() {
-            let like = like("", name_or_path, bundled::names());
+            let meant = like("", name_or_path, bundled::names());
             let known = bundled::names().collect::<Vec<_>>().join(", ");
             return wrong!(
-                "there is no machine \"{name_or_path}\"{like} (give one of {known}, or the path of a machine \
+                "there is no machine \"{name_or_path}\"{meant} (give one of {known}, or the path of a machine \
                  file)"
             );
         }

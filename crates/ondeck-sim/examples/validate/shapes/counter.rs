@@ -26,8 +26,7 @@ pub enum Timed {
 }
 
 /// Runs it; milliseconds of the run.
-pub fn run<L: RawLock<Sim>>(on: &On, timed: &Timed) -> f64 {
-    let timed = *timed;
+pub fn run<L: RawLock<Sim>>(on: &On, timed: Timed) -> f64 {
     let shared = Rc::new(Apart((L::new(), Cell::new(0_u64))));
     let ran = on.run(Placement::Spread, THREADS, |_| {
         let shared = Rc::clone(&shared);

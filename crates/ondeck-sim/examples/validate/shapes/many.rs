@@ -26,7 +26,7 @@ pub struct Many {
 }
 
 /// Runs a round; milliseconds of it.
-pub fn run<L: RawLock<Sim>>(on: &On, many: &Many) -> f64 {
+pub fn run<L: RawLock<Sim>>(on: &On, many: Many) -> f64 {
     let locks: Rc<Vec<_>> =
         Rc::new((0..many.locks).map(|_| Apart((L::new(), Cell::new(0_u64)))).collect());
     let ran = on.run(Placement::Spread, THREADS, |thread| {
