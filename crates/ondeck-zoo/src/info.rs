@@ -92,57 +92,48 @@ pub enum CondvarKind {
     Without,
 }
 
-impl fmt::Display for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Mutex => "mutex",
-            Self::RwLock => "rwlock",
-            Self::Semaphore => "semaphore",
-            Self::Once => "once",
-            Self::Barrier => "barrier",
-        })
-    }
+/// How each is written in commands and reports.
+macro_rules! words {
+    ($($Fact:ident { $($Variant:ident = $word:literal,)* })*) => {$(
+        impl fmt::Display for $Fact {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.pad(match self {
+                    $(Self::$Variant => $word,)*
+                })
+            }
+        }
+    )*};
 }
 
-impl fmt::Display for Origin {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Sources => "sources",
-            Self::Literature => "literature",
-            Self::Own => "own",
-            Self::Peer => "peer",
-        })
+words! {
+    Kind {
+        Mutex = "mutex",
+        RwLock = "rwlock",
+        Semaphore = "semaphore",
+        Once = "once",
+        Barrier = "barrier",
     }
-}
-
-impl fmt::Display for Waiting {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Spins => "spins",
-            Self::Yields => "spins, yields",
-            Self::Sleeps => "sleeps",
-            Self::SpinsThenSleeps => "spins, sleeps",
-        })
+    Origin {
+        Sources = "sources",
+        Literature = "literature",
+        Own = "own",
+        Peer = "peer",
     }
-}
-
-impl fmt::Display for Fairness {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Barging => "barging",
-            Self::Bounded => "bounded",
-            Self::Fifo => "fifo",
-            Self::Priority => "priority",
-        })
+    Waiting {
+        Spins = "spins",
+        Yields = "spins, yields",
+        Sleeps = "sleeps",
+        SpinsThenSleeps = "spins, sleeps",
     }
-}
-
-impl fmt::Display for CondvarKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Own => "own",
-            Self::Generic => "generic",
-            Self::Without => "none",
-        })
+    Fairness {
+        Barging = "barging",
+        Bounded = "bounded",
+        Fifo = "fifo",
+        Priority = "priority",
+    }
+    CondvarKind {
+        Own = "own",
+        Generic = "generic",
+        Without = "none",
     }
 }

@@ -107,10 +107,10 @@ fn a_good_lock_fails_nothing() {
 struct Open;
 broken_lock! {
     Open, info("open"), (), Open,
-    lock: |_lock, ()| (),
-    try_lock: |_lock, ()| false,
-    unlock: |_lock, ()| (),
-    is_idle: |_lock| true,
+    lock: |_, ()| {},
+    try_lock: |_, ()| false,
+    unlock: |_, ()| {},
+    is_idle: |_| true,
 }
 
 #[test]
@@ -156,7 +156,7 @@ broken_lock! {
         thread::sleep(Duration::from_millis(50));
     },
     try_lock: |this, ()| !this.0.swap(true, Ordering::Acquire),
-    unlock: |_this, ()| (),
+    unlock: |_, ()| {},
     is_idle: |this| !*this.0.get_mut(),
 }
 
@@ -397,7 +397,7 @@ broken_lock! {
     lock: |this, ()| lock(&this.0),
     try_lock: |this, ()| try_lock(&this.0),
     unlock: |this, ()| unlock(&this.0),
-    is_idle: |_this| false,
+    is_idle: |_| false,
 }
 
 #[test]

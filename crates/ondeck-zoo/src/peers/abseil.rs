@@ -114,7 +114,7 @@ raw_condvar! {
         },
         // SAFETY: both are initialized, and the mutex is held by this thread.
         wait: |this, lock, ()| unsafe {
-            ondeck_zoo_abseil_condvar_wait(this.word.get(), lock.word.get())
+            ondeck_zoo_abseil_condvar_wait(this.word.get(), lock.word.get());
         },
         // SAFETY: the condition variable is initialized.
         notify_one: |this| unsafe { ondeck_zoo_abseil_condvar_signal(this.word.get()) },
