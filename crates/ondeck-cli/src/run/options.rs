@@ -19,13 +19,22 @@ Examples:
   ondeck run --compare --runs 20 -- ./benchmark
   ondeck run --compare --json r.json -- ./benchmark
 
-The program keeps its streams, its exit code and its signals. Only if the program was not started, the
-exit code is the command's: 2 for a wrong command line, 125 if the command lacks something, 126 if the
-program cannot be served or executed, 127 if there is none.
+The program keeps its streams, its exit code and its signals. Only if the program was not started,
+the exit code is the command's: 2 for a wrong command line, 125 if the command lacks something, 126
+if the program cannot be served or executed, 127 if there is none.
 With --compare: 0 done; 1 a run failed or was interrupted.
 
 `ondeck attach` shows the contention of a program that runs already.")]
 pub(crate) struct Options {
+    /// The program and its arguments
+    #[arg(
+        required = true,
+        value_name = "PROGRAM",
+        trailing_var_arg = true,
+        allow_hyphen_values = true
+    )]
+    pub(crate) program: Vec<OsString>,
+
     /// The locks that the program gets; with those of glibc it runs without the shim
     #[arg(long, value_enum, default_value = "ondeck", conflicts_with = "compare")]
     pub(crate) lock: Lock,
@@ -60,15 +69,6 @@ pub(crate) struct Options {
 
     #[command(flatten, next_help_heading = "Comparing")]
     pub(crate) outputs: Outputs,
-
-    /// The program and its arguments
-    #[arg(
-        required = true,
-        value_name = "PROGRAM",
-        trailing_var_arg = true,
-        allow_hyphen_values = true
-    )]
-    pub(crate) program: Vec<OsString>,
 }
 
 /// The locks that a program gets.
