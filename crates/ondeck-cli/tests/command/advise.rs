@@ -27,7 +27,7 @@ fn a_short_measurement_is_an_answer_that_can_be_given_again_from_its_report() {
     assert!(matches!(output.status.code(), Some(0 | 1)), "{}", stderr(&output));
     let (mut answer, mut again) = (parsed(answer.as_ref()), parsed(again.as_ref()));
     for answer in [&mut answer, &mut again] {
-        assert_eq!(answer["schema"], 1);
+        assert_eq!(answer["schema"], 2);
         answer["measured"]["by"].take();
     }
     assert_eq!(answer, again);

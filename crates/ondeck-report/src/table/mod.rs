@@ -9,7 +9,7 @@ use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table as Grid, T
 use ondeck_lab::plan::{conditions_of, is_condition};
 use ondeck_lab::results::{Baseline, Cost, LockRow, Report, Series, Unit};
 use ondeck_lab::workload::face::{Shown, Table};
-use ondeck_lab::workload::{WORKLOADS, WorkloadInfo};
+use ondeck_lab::workload::{WORKLOADS, WorkloadInfo, param};
 
 use crate::numbers::terminal::{
     count, millions, milliseconds, ratio, significant, thousands, time,
@@ -142,9 +142,15 @@ fn of_workload(
             vec![(heading.to_owned(), kinds::alone(series, locks, colour))]
         }
         Table::Threads(layout) => {
-            grouped(series.iter().copied(), |one| params_in_brief(&one.params))
+            let groups = grouped(series.iter().copied(), |one| params_in_brief(&one.params));
+            let several = groups.len() > 1;
+            groups
                 .into_iter()
-                .map(|(params, series)| {
+                .map(|(mut params, series)| {
+                    let has_section = series[0].params.contains_key(param::SECTION);
+                    if params.is_empty() && several && has_section {
+                        "empty section".clone_into(&mut params);
+                    }
                     let comma = if params.is_empty() { "" } else { ", " };
                     let heading = format!("{}{comma}{params}", layout.heading);
                     (heading, kinds::threads(&series, &layout, colour))
