@@ -45,19 +45,19 @@ pub struct Part {
     pub threads: &'static [(usize, usize)],
     /// How long a round is, in milliseconds.
     pub round: u64,
-    /// How many rounds there are.
-    pub rounds: usize,
+    /// How many rounds there are; none where runs end by count.
+    pub rounds: Option<usize>,
 }
 
 impl Part {
     /// Two threads for each CPU. Quartiles of fewer rounds would say little.
-    const USUAL: Self = Self {
+    pub(crate) const USUAL: Self = Self {
         workload: "",
         work: None,
         capacity: None,
         threads: &[(2, 0)],
         round: 100,
-        rounds: 7,
+        rounds: Some(7),
     };
 
     /// Whether a series is of one of its situations. The number of threads may be another, if threads contend.

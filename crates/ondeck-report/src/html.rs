@@ -16,6 +16,7 @@ mod facts;
 mod figure;
 pub mod frame;
 mod legend;
+mod like;
 mod line;
 mod lines;
 mod overview;

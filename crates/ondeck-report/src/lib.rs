@@ -11,6 +11,7 @@
 //!                   ├─► compare      ratios with their intervals, two reports or two locks
 //!                   ├─► answer       how many times as fast as std, by kind of situation
 //!                   ├─► verdict      which lock leads in each situation
+//!                   ├─► like         the tables of three articles beside the report's
 //!                   ▼
 //!                 numbers            a value gets its unit and its digits
 //!                   │
@@ -27,6 +28,7 @@ mod data;
 mod glossary;
 pub mod html;
 pub mod json;
+pub mod like;
 pub mod merge;
 pub mod numbers;
 pub mod program;

@@ -1,4 +1,5 @@
-//! What `ondeck bench` measures by default: what answers the question of most users, in a minute on two CPUs.
+//! What `ondeck bench` measures that is no part of the suite: what answers the question of most users, in a minute on
+//! two CPUs, or what an article measured.
 
 use std::time::Duration;
 
@@ -12,33 +13,46 @@ use super::Options;
 /// The locks that a user chooses from. The name of a library's mutex also chooses its reader-writer lock.
 const LOCKS: [&str; 5] = ["std", "parking_lot", "glibc", "spin", "ondeck"];
 
-/// Parts of workloads.
-fn parts() -> impl Iterator<Item = &'static Part> {
-    QUESTIONS.iter().flat_map(|question| question.parts)
+/// Parts of workloads, and the locks that are measured if none are named.
+pub(super) struct Selection {
+    parts: Vec<&'static Part>,
+    locks: &'static [&'static str],
 }
 
-/// The workloads, each once.
-pub(super) fn workloads() -> Parts {
-    let mut names: Vec<&str> = parts().map(|part| part.workload).collect();
-    names.dedup();
-    Parts { workloads: names.into_iter().filter_map(named).copied().collect(), costs: false }
+impl Selection {
+    /// What the options ask for; none if that is the suite, or some of it.
+    pub(super) fn of(options: &Options) -> Option<Self> {
+        if let Some(article) = options.like {
+            return Some(Self { parts: article.parts.iter().collect(), locks: article.locks });
+        }
+        let parts = || QUESTIONS.iter().flat_map(|question| question.parts).collect();
+        asks_for_answer(options).then(|| Self { parts: parts(), locks: &LOCKS })
+    }
+
+    /// The workloads, each once.
+    pub(super) fn workloads(&self) -> Parts {
+        let mut names: Vec<&str> = self.parts.iter().map(|part| part.workload).collect();
+        names.dedup();
+        Parts { workloads: names.into_iter().filter_map(named).copied().collect(), costs: false }
+    }
+
+    /// The locks that this system has.
+    pub(super) fn locks(&self, everything: &[Subject]) -> Vec<Subject> {
+        let here = |name: &&&str| everything.iter().any(|lock| lock.info.name == **name);
+        let words: Vec<String> =
+            self.locks.iter().filter(here).map(|name| (*name).to_owned()).collect();
+        select::locks(everything, &words).unwrap_or_default()
+    }
+
+    /// The stages, of the workloads that are left.
+    pub(super) fn stages(&self, request: &Request, everything: &[Subject]) -> Vec<Stage> {
+        let left = |part: &&&Part| request.workloads.iter().any(|one| one.name == part.workload);
+        let parts = self.parts.iter().filter(left);
+        parts.flat_map(|part| plan::stages(&of(part, request), everything)).collect()
+    }
 }
 
-/// The usual locks that this system has.
-pub(super) fn locks(everything: &[Subject]) -> Vec<Subject> {
-    let here = |name: &&str| everything.iter().any(|lock| lock.info.name == *name);
-    let words: Vec<String> = LOCKS.into_iter().filter(here).map(str::to_owned).collect();
-    select::locks(everything, &words).unwrap_or_default()
-}
-
-/// The stages, of the workloads that are left.
-pub(super) fn stages(request: &Request, everything: &[Subject]) -> Vec<Stage> {
-    let left = |part: &&Part| request.workloads.iter().any(|one| one.name == part.workload);
-    parts().filter(left).flat_map(|part| plan::stages(&of(part, request), everything)).collect()
-}
-
-/// Whether the options name neither the suite nor some of it.
-pub(super) fn is_asked_for(options: &Options) -> bool {
+fn asks_for_answer(options: &Options) -> bool {
     let choice = &options.choice;
     let suite = options.all || options.quick || options.full || choice.workloads.is_some();
     let situations = choice.threads.is_some()
@@ -50,8 +64,11 @@ pub(super) fn is_asked_for(options: &Options) -> bool {
 }
 
 fn of(part: &Part, request: &Request) -> Request {
-    // At least two threads, so that they contend on one CPU as well.
-    let count = |&(times, more): &(usize, usize)| (times * request.cpus + more).max(2);
+    // At least two threads, so that they contend on one CPU as well. An article's number of threads does not depend on the
+    // CPUs.
+    let count = |&(times, more): &(usize, usize)| {
+        if times == 0 { more } else { (times * request.cpus + more).max(2) }
+    };
     let threads: Vec<usize> = part.threads.iter().map(count).collect();
     Request {
         workloads: named(part.workload).into_iter().copied().collect(),
@@ -60,7 +77,7 @@ fn of(part: &Part, request: &Request) -> Request {
         capacities: part.capacity.map(|capacity| vec![capacity]),
         notify: Some(vec![Notify::Inside]),
         round: request.round.or(Some(Duration::from_millis(part.round))),
-        rounds: request.rounds.or(Some(part.rounds)),
+        rounds: request.rounds.or(part.rounds),
         helper: None,
         ..request.clone()
     }
@@ -74,10 +91,12 @@ mod tests {
     #[test]
     fn the_answer_takes_a_minute_on_two_cpus() {
         let everything = Subject::of_every_kind();
-        let locks = Some(locks(&everything));
-        let workloads = workloads().workloads;
+        let parts = QUESTIONS.iter().flat_map(|question| question.parts).collect();
+        let selection = Selection { parts, locks: &LOCKS };
+        let locks = Some(selection.locks(&everything));
+        let workloads = selection.workloads().workloads;
         let request = Request { cpus: 2, locks, workloads, ..Request::of(Extent::Suite) };
-        let stages = stages(&request, &everything);
+        let stages = selection.stages(&request, &everything);
         let planned: Duration = stages.iter().map(Stage::planned).sum();
         assert!((45..=65).contains(&planned.as_secs()), "{planned:?}");
         for question in QUESTIONS {

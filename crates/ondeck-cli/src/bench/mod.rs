@@ -23,16 +23,20 @@ use crate::interrupt::Interrupt;
 use crate::progress::Progress;
 use crate::{choice, costs, output, session, summary};
 
+use answer::Selection;
 pub(crate) use options::Options;
 
 pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
     let interrupt = Interrupt::listen()?;
     let everything = Subject::of_every_kind();
-    let for_answer = answer::is_asked_for(options);
-    let parts = if for_answer { answer::workloads() } else { options.choice.parts()? };
+    let selection = Selection::of(options);
+    let parts = match &selection {
+        Some(selection) => selection.workloads(),
+        None => options.choice.parts()?,
+    };
     let mut request = request(options, &everything, parts.workloads, interrupt.flag())?;
-    if for_answer && request.locks.is_none() {
-        request.locks = Some(answer::locks(&everything));
+    if let (Some(selection), None) = (&selection, &request.locks) {
+        request.locks = Some(selection.locks(&everything));
     }
     let lacking_here = choice::leave_out_lacking(&mut request);
     if let (true, false, [first, ..]) = (request.workloads.is_empty(), parts.costs, &*lacking_here)
@@ -66,10 +70,9 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
     summary::print_warnings(&report.warnings);
 
     let (start, cpu) = (Instant::now(), Account::now());
-    let campaign = if for_answer {
-        answer::stages(&request, &everything)
-    } else {
-        plan::stages(&request, &everything)
+    let campaign = match &selection {
+        Some(selection) => selection.stages(&request, &everything),
+        None => plan::stages(&request, &everything),
     };
     // Costs come after the stages, as one part more.
     let costs_part = campaign.len();
@@ -112,10 +115,10 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
 
 /// What goes to the terminal.
 fn printed(options: &Options, report: &Report) -> String {
-    if answer::is_asked_for(options) {
-        summary::of_answer(report)
-    } else {
-        summary::of_bench(report)
+    match (options.like, Selection::of(options)) {
+        (Some(article), _) => summary::of_article(report, article),
+        (None, Some(_)) => summary::of_answer(report),
+        (None, None) => summary::of_bench(report),
     }
 }
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 use clap::Args;
 use ondeck_lab::environment::{Pinning, Policy};
 use ondeck_lab::shard::Shard;
+use ondeck_report::like::{self, ARTICLES, Article};
 
 use crate::choice::Choice;
 use crate::files::Outputs;
@@ -17,6 +18,7 @@ use crate::values::{MOST_THREADS, in_range, round_count, round_length, stall_lim
 Examples:
   ondeck bench                                  std, parking_lot, glibc, spin and ondeck, a minute
   ondeck bench --locks std,usync,ondeck         the same for other locks
+  ondeck bench --like skarupke                  an article's tables beside this machine's
   ondeck bench --all --html report.html         every workload, and locks of papers, four minutes
   ondeck bench --quick
   ondeck bench --locks 'glibc*,std' --workloads throughput --threads 1,2,4,8
@@ -108,6 +110,11 @@ pub(crate) struct Slice(pub(crate) Option<Duration>);
 
 fn pinnings(words: &str) -> Result<Pinnings, String> {
     Pinning::several(words).map(Pinnings)
+}
+
+fn article(word: &str) -> Result<&'static Article, String> {
+    let names = || ARTICLES.iter().map(|article| article.name).collect::<Vec<_>>().join(", ");
+    like::named(word).ok_or_else(|| format!("there are {}", names()))
 }
 
 fn slice(word: &str) -> Result<Slice, String> {

@@ -2,6 +2,7 @@
 
 mod answer;
 mod kinds;
+mod like;
 
 use std::fmt::Write;
 
@@ -19,6 +20,7 @@ use crate::data::{grouped, params_in_brief};
 use crate::verdict;
 
 pub use answer::render as answer;
+pub use like::render as like;
 
 /// Every table of the report, one below the other, with a heading each; above them that it is simulated, if it is. `colour` allows escape
 /// sequences for a terminal.
