@@ -35,7 +35,7 @@ host with_shared $uses "${shared[@]}"
 host with_static $uses "${static[@]}"
 host with_export $uses "${static[@]}" -rdynamic
 host with_symbols $uses "${static[@]}" -Wl,--export-dynamic-symbol='ondeck_*'
-host with_table $uses "${static[@]}" -Wl,--export-dynamic-symbol=ondeck_parking_table_5
+host with_table $uses "${static[@]}" -Wl,--export-dynamic-symbol=ondeck_parking_table_6
 # One that has plugins from its start, too: then its linker exports what they refer to.
 host with_needed $uses "${static[@]}" -Wl,--no-as-needed ./shared.so -Wl,-rpath-link,"$native/lib"
 host no_pie_shared $uses -fno-pic -no-pie "${shared[@]}"
@@ -114,7 +114,7 @@ done
 
 # A program that was compiled for another ABI is refused by the linker, and by the loader.
 mkdir other
-sed 's/ondeck_parking_table_5/ondeck_parking_table_2/' "$native/include/ondeck.h" >other/ondeck.h
+sed 's/ondeck_parking_table_6/ondeck_parking_table_2/' "$native/include/ondeck.h" >other/ondeck.h
 if "$CC" -std=c11 -pthread -Iother $uses "$source/host.c" -o other_abi "${shared[@]}" -ldl 2>err; then
     echo "LINKED although the ABI is another"
     wrong=1

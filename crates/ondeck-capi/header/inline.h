@@ -155,9 +155,9 @@ ONDECK_INLINE const uintptr_t *ondeck_unlock_mode(const ondeck_mutex_t *mutex) O
 {
     const uintptr_t *modes;
 #if defined(__x86_64__)
-    __asm__("movq ondeck_parking_table_5@GOTPCREL(%%rip), %0" : "=r"(modes));
+    __asm__("movq ondeck_parking_table_6@GOTPCREL(%%rip), %0" : "=r"(modes));
 #else
-    __asm__("adrp %0, :got:ondeck_parking_table_5\n\tldr %0, [%0, :got_lo12:ondeck_parking_table_5]"
+    __asm__("adrp %0, :got:ondeck_parking_table_6\n\tldr %0, [%0, :got_lo12:ondeck_parking_table_6]"
             : "=r"(modes));
 #endif
     return modes +

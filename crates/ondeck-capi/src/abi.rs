@@ -12,7 +12,7 @@ use ondeck::parking::{BUCKETS, UNLOCK_MODE_QUIET, bucket_of};
 /// The number of the ABI of the inlined paths, which `ondeck_abi()` returns too. It is the number
 /// in the name of the parking table: where a program was compiled with another one, no library is
 /// found that has its table, and the linker or the loader says so.
-pub const ONDECK_ABI: u32 = 5;
+pub const ONDECK_ABI: u32 = 6;
 
 /// The number of bits of an address's hash: the parking table begins with 2 to the power of this
 /// unlock modes.

@@ -37,7 +37,7 @@ struct Copy {
 unsafe impl Sync for Copy {}
 
 unsafe extern "C" {
-    #[link_name = "ondeck_parking_table_5"]
+    #[link_name = "ondeck_parking_table_6"]
     static TABLE: u8;
     #[link_name = "ondeck_fence_state_2"]
     static STATE: u8;

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-_Static_assert(ONDECK_ABI == 5, "a program can ask for the ABI that it was written for");
+_Static_assert(ONDECK_ABI == 6, "a program can ask for the ABI that it was written for");
 _Static_assert(sizeof(ondeck_mutex_t) == 1 && sizeof(ondeck_cond_t) == 1, "one byte each");
 _Static_assert(_Alignof(ondeck_mutex_t) == 1, "at any address");
 

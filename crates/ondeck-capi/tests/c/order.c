@@ -21,7 +21,7 @@
 
 enum { BUCKETS = 1 << ONDECK_BUCKET_BITS, TRAP = 0x100 };
 
-uintptr_t ondeck_parking_table_5[BUCKETS] __attribute__((__aligned__(65536)));
+uintptr_t ondeck_parking_table_6[BUCKETS] __attribute__((__aligned__(65536)));
 
 static ondeck_mutex_t mutex;
 static ondeck_mutex_t *volatile used = &mutex;
@@ -35,7 +35,7 @@ static const char *call;
 
 static void protect(int protection)
 {
-    EQUAL(mprotect(ondeck_parking_table_5, sizeof ondeck_parking_table_5, protection), 0);
+    EQUAL(mprotect(ondeck_parking_table_6, sizeof ondeck_parking_table_6, protection), 0);
 }
 
 static void reading(int number, siginfo_t *info, void *context)
@@ -97,7 +97,7 @@ static void unlock(uintptr_t before, uintptr_t after)
     mutex.byte = 1;
     EQUAL(ondeck_mutex_unlock(used), 0);
     for (int i = 0; i < readings; i++)
-        EQUAL(addresses[i] - ondeck_parking_table_5,
+        EQUAL(addresses[i] - ondeck_parking_table_6,
               ((uintptr_t)&mutex * ONDECK_BUCKET_FACTOR) >> (64 - ONDECK_BUCKET_BITS));
 }
 

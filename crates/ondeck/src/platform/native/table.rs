@@ -24,7 +24,7 @@ struct Table {
 /// Exported, so that two copies of this crate which are linked into one object are refused by the linker
 /// rather than having a table each. The number changes with the layout.
 // SAFETY: no other symbol of any library has this name.
-#[unsafe(export_name = "ondeck_parking_table_5")]
+#[unsafe(export_name = "ondeck_parking_table_6")]
 // SAFETY: as in `wipe`: zeros are a table that was never used. They cost nothing in the program's file.
 static TABLE: Table = unsafe { core::mem::zeroed() };
 
