@@ -41,7 +41,7 @@ fn three_threads_bound(info: &LockInfo) -> Option<usize> {
         // Of folly_distributed, whose waiters spin, are passed over, and sleep, three switches take minutes.
         (_, _, "mcs" | "clh" | "anderson_array" | "reciprocating" | "folly_distributed") => Some(2),
         // They spin in a queue, each on a word of its own, though not in the order of arrival.
-        (_, _, "cohort" | "hmcs" | "mcs_tp") => Some(1),
+        (_, _, "cna" | "cohort" | "hmcs" | "mcs_tp") => Some(1),
         // They nap, but never wait to be woken: to a model checker they poll one word for ever.
         (_, _, "folly_microspin" | "folly_picospin") => None,
         (Waiting::Sleeps | Waiting::SpinsThenSleeps, _, _) => Some(deeper(3)),

@@ -31,16 +31,16 @@ impl Visitor<Sim> for Mutexes {
         self.0.push(scenario("sections", sections::<L>));
         self.0.push(scenario("condvar", buffer::<L>));
         let is_bounded = matches!(L::INFO.fairness, Fairness::Fifo | Fairness::Bounded);
-        if is_bounded && BOUNDED_BEYOND_COUNTING != L::INFO.name {
+        if is_bounded && !BOUNDED_BEYOND_COUNTING.contains(&L::INFO.name) {
             // What is counted there is turns, and late wakes make them long.
             self.0.push(Scenario { patience: 10, ..scenario("bounded", bounded::<L>) });
         }
     }
 }
 
-/// A lock that passes a thread over for longer than a run lasts. With the biased mutex on one CPU, threads that wake go
+/// Locks that pass a thread over for longer than a run lasts: `cna` keeps to one NUMA node for long. With the biased mutex on one CPU, threads that wake go
 /// before those that are ready, as Windows has it: two of them then keep the others from the CPU.
-const BOUNDED_BEYOND_COUNTING: &str = "ondeck_biased";
+const BOUNDED_BEYOND_COUNTING: [&str; 2] = ["cna", "ondeck_biased"];
 
 const THREADS: usize = 5;
 const PAIRS: u64 = 3;
