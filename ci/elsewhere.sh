@@ -72,6 +72,7 @@ expect 2 'on Linux with glibc only' "$ondeck" bench --quick --locks glibc
 for command in run attach trace; do
     expect 2 "\`ondeck $command\` needs Linux" "$ondeck" "$command"
 done
+expect 2 '--machine-file` needs Linux' "$ondeck" costs --machine-file m.toml
 expect 0 "uncontended: " "$ondeck" bench --quick --locks std,ondeck --workloads uncontended,throughput,idle --rounds 1 \
     --duration 2ms --json r.json --html r.html --csv r.csv
 for file in r.json r.html r.csv; do

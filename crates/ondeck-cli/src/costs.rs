@@ -1,22 +1,28 @@
 //! `ondeck costs`.
 
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use ondeck_lab::costs::hardware;
 use ondeck_lab::disturbance::Account;
-use ondeck_lab::results::Cost;
+use ondeck_lab::results::{Cost, Report};
 use ondeck_lab::{costs, warnings};
 use ondeck_report::table;
 
 use crate::ending::{Ending, Error};
 use crate::files::{Outputs, Prepared};
 use crate::interrupt::Interrupt;
+use crate::machine_file;
 use crate::progress::Progress;
 use crate::values::round_count;
 use crate::{output, session, summary};
 
 /// What a round of every operation takes on a machine of 2 cores.
 const ROUND: Duration = Duration::from_millis(60);
+
+/// What measuring for a machine file takes on a machine of 2 cores.
+const HARDWARE: Duration = Duration::from_secs(4);
 
 #[derive(Debug, Args)]
 pub(crate) struct Options {
@@ -34,15 +40,28 @@ pub(crate) struct Options {
 }
 
 pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
+    if let (Some(_), Some(why)) = (&options.machine_file, hardware::refused()) {
+        return Err(Error::System(format!("`--machine-file` needs Linux: {why}; leave it out")));
+    }
     let prepared = Prepared::open(&options.outputs)?;
+    let machine_file = Prepared::of([((), options.machine_file.as_deref())])?;
+    machine_file.apart_from(&prepared)?;
     let interrupt = Interrupt::listen()?;
     let mut report = session::empty_report();
     report.settings.rounds = Some(options.rounds);
     summary::print_warnings(&report.warnings);
 
     let (start, cpu) = (Instant::now(), Account::now());
-    let mut progress = Progress::new(planned(options.rounds));
+    let behind = planned(options.rounds);
+    let more = if machine_file.is_empty() { Duration::ZERO } else { HARDWARE };
+    let mut progress = Progress::new(behind + more);
     report.costs = measure(options.rounds, &interrupt, &mut progress, Duration::ZERO);
+    let hardware = options.machine_file.as_deref().map(|path| {
+        let show = |what: &str, share| {
+            progress.show(behind + HARDWARE.mul_f64(share), format!("machine file: {what}"));
+        };
+        (path, hardware::measure(show, || interrupt.happened()))
+    });
     progress.finish();
     report.seconds = start.elapsed().as_secs_f64();
     session::look_again(&mut report, cpu);
@@ -56,7 +75,27 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
     }
     let ending = session::finish(prepared, &report, &text);
     summary::print_warnings(&late);
+    let Some((path, hardware)) = hardware else { return Ok(ending) };
+    if report.partial {
+        output::say(format_args!("{} was not written: interrupted", path.display()));
+        return Ok(Ending::Lacking);
+    }
+    let written = machine_file.write_by(|()| described(path, &report, &hardware));
+    written.name_files();
+    written.all()?;
     Ok(ending)
+}
+
+/// The text of the machine file at `path`.
+fn described(
+    path: &Path,
+    report: &Report,
+    hardware: &hardware::Hardware,
+) -> Result<String, String> {
+    let name = path.file_stem().map_or("machine".into(), |stem| stem.to_string_lossy());
+    // The date of a time like 2026-01-31T12:00:00Z.
+    let day = report.started.split('T').next().unwrap_or_default();
+    machine_file::text(&name, &report.machine, hardware, day)
 }
 
 /// How long so many rounds take.

@@ -22,7 +22,7 @@ Examples:
   ondeck sim --replay app.ondeck.json --html app.html     after `ondeck run --record`
   ondeck sim --shard 1/2 --json 1.json     and 2/2 elsewhere; `ondeck merge` combines them
 
-A machine is a bundled one or a machine file: docs/machines.md.
+A machine is a bundled one or a machine file, as `ondeck costs --machine-file` writes one: docs/machines.md.
 What is simulated and what is not: docs/simulator.md.")]
 pub(crate) struct Options {
     /// The machine: a bundled one, or the path of a machine file

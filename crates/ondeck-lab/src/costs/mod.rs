@@ -4,6 +4,7 @@
 //! 68578), read-modify-writes and the clock (Skarupke), system calls, sleeping and waking
 //! (Lockless), and the two fences and the cache line that the asymmetric designs turn on.
 
+pub mod hardware;
 mod two_threads;
 
 use std::hint::black_box;

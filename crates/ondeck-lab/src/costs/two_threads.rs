@@ -32,7 +32,7 @@ fn joined<T>(thread: ScopedJoinHandle<'_, Result<T, String>>) -> Result<T, Strin
 }
 
 /// Does the work on a thread of its own on that CPU, so that the caller stays where it is.
-fn on_cpu<T: Send>(
+pub(super) fn on_cpu<T: Send>(
     cpu: usize,
     work: impl FnOnce() -> Result<T, String> + Send,
 ) -> Result<T, String> {
@@ -45,7 +45,7 @@ fn on_cpu<T: Send>(
 }
 
 /// Measures on the CPU `here` while a thread on the CPU `there` does `meanwhile` again and again.
-fn beside(
+pub(super) fn beside(
     here: usize,
     there: usize,
     meanwhile: impl Fn() + Send + Sync,
@@ -121,22 +121,38 @@ pub(super) fn futex_wake_to_run(other_cpu: bool) -> Timing {
     const ASLEEP_AFTER: Duration = Duration::from_micros(50);
     let (partner, delay) =
         if other_cpu { (second()?, ASLEEP_AFTER) } else { (first(), Duration::ZERO) };
+    let wakes = wakes(partner, delay, TRIPS)?;
+    // Turn 0 begins without a wake: its first time is as good as nothing.
+    Ok(wakes.iter().map(|wake| wake.to_run).sum::<f64>() / wakes.len().max(1) as f64)
+}
+
+/// One futex wake, in nanoseconds.
+#[derive(Clone, Copy)]
+pub(super) struct Wake {
+    /// From before the wake until the woken thread runs; 0 for the first turn, which no wake began.
+    pub(super) to_run: f64,
+    /// The call that wakes the other thread at the turn's end.
+    pub(super) call: f64,
+}
+
+/// Two threads, on the first CPU and on the CPU `partner`, wake each other in turn, `trips` times each, and each
+/// waits for `delay` before it wakes.
+pub(super) fn wakes(partner: usize, delay: Duration, trips: u32) -> Result<Vec<Wake>, String> {
     let shared = Turns { turn: Word::new(0), woken_at: AtomicU64::new(0) };
-    let turns = |mine| -> f64 { (0..TRIPS).map(|_| shared.take_turn(mine, delay)).sum() };
-    let both = on_cpu(first(), || {
+    let turns = |mine| -> Vec<_> { (0..trips).map(|_| shared.take_turn(mine, delay)).collect() };
+    on_cpu(first(), || {
         thread::scope(|scope| {
             let answering = spawn(scope, || {
                 let bound = bind(partner);
                 // Bound or not: the other side waits for every turn.
-                let nanos = turns(1);
-                bound.map(|()| nanos)
+                let wakes = turns(1);
+                bound.map(|()| wakes)
             })?;
-            let nanos = turns(0);
-            Ok(nanos + joined(answering)?)
+            let mut wakes = turns(0);
+            wakes.extend(joined(answering)?);
+            Ok(wakes)
         })
-    })?;
-    // Turn 0 begins without a wake: its first time is as good as nothing.
-    Ok(both / f64::from(2 * TRIPS))
+    })
 }
 
 /// Which thread has the turn, and when it was given.
@@ -146,24 +162,25 @@ struct Turns {
 }
 
 impl Turns {
-    /// Sleeps until it is `mine`'s turn, then gives it away. Returns the nanoseconds from the wake until this thread ran; 0
-    /// for the first turn, which no wake began.
-    fn take_turn(&self, mine: u32, delay: Duration) -> f64 {
+    /// Sleeps until it is `mine`'s turn, then gives it away.
+    fn take_turn(&self, mine: u32, delay: Duration) -> Wake {
         while self.turn.load(Ordering::Acquire) != mine {
             // Whatever ended the wait, the word is looked at again.
             let _ = Native::futex_wait(&self.turn, 1 - mine, None);
         }
         let now = Native::ticks();
+        let scale = TickScale::get();
         let woken_at = self.woken_at.load(Ordering::Relaxed);
-        let to_run = if woken_at == 0 { 0.0 } else { TickScale::get().between(woken_at, now) };
+        let to_run = if woken_at == 0 { 0.0 } else { scale.between(woken_at, now) };
         let wait = Instant::now();
         while wait.elapsed() < delay {
             std::hint::spin_loop();
         }
+        let start = Native::ticks();
         // Published by the store of the turn below.
-        self.woken_at.store(Native::ticks(), Ordering::Relaxed);
+        self.woken_at.store(start, Ordering::Relaxed);
         self.turn.store(1 - mine, Ordering::Release);
         Native::futex_wake(&raw const self.turn, 1);
-        to_run
+        Wake { to_run, call: scale.between(start, Native::ticks()) }
     }
 }

@@ -128,6 +128,9 @@ pub(crate) trait System {
         None
     }
 
+    /// Whether the files of `/sys` list which CPUs share a core or a cache.
+    const TELLS_LAYOUT: bool = false;
+
     /// What a thread ran under before it was raised.
     type Scheduling: Copy;
 
@@ -217,6 +220,15 @@ pub(crate) trait System {
 
     /// Why there is no heavy fence, where there is none.
     const NO_HEAVY_FENCE: &'static str;
+
+    /// Asks for large pages, before the memory is touched. Where it cannot be asked for, or is refused, nothing
+    /// but times changes.
+    fn advise_large_pages(_start: *mut u8, _bytes: usize) {}
+
+    /// How late a timed wait may be, where the kernel reports it.
+    fn timer_slack() -> Option<Duration> {
+        None
+    }
 }
 
 /// The refusal of something that a system does not have.

@@ -13,8 +13,8 @@ pub struct Table {
     pub name: &'static str,
     /// Author and title.
     pub source: &'static str,
-    /// The unit of its numbers.
-    pub unit: &'static str,
+    /// The unit of its numbers; none if only the order of the locks can be compared.
+    pub unit: Option<&'static str>,
     /// What was fitted to which rows, and what is left out.
     pub note: &'static str,
     /// Its points.
@@ -64,6 +64,8 @@ pub enum Cpus {
     FirstSocket,
     /// So many, from the first on.
     First(usize),
+    /// Those of so many clusters, from the first on.
+    FirstClusters(usize),
 }
 
 impl Bench {
@@ -103,6 +105,9 @@ impl Bench {
                 Some(all.filter(is_first).filter(|&cpu| costs.places[cpu].socket == 0).collect())
             }
             Cpus::First(count) => Some(all.take(count).collect()),
+            Cpus::FirstClusters(count) => {
+                Some(all.filter(|&cpu| costs.places[cpu].cluster < count).collect())
+            }
         }
     }
 }

@@ -5,6 +5,7 @@
 //! validate --record [--seeds N] [TABLE…]  simulates, and writes the records and the page
 //! validate --page                         writes the page from the records
 //! validate --check [TABLE…]               simulates again, and fails where a record or the page differs
+//! validate --predict NAME [--seeds N]     prints a prediction, for ci/predict.sh
 //! ```
 //!
 //! [`simulate`] simulates every number of the tables in docs/published/ that it can. The page docs/validation.md says how
@@ -21,12 +22,14 @@
 //! | `copied.rs` | the baseline |
 //! | `verdict.rs`, `stats.rs` | how well both agree with what was published |
 //! | `record.rs`, `page.rs` | what is kept: docs/results/validation/, and the summary of the page |
+//! | `predict.rs` | predictions |
 //! | `text.rs` | what is printed |
 
 mod case;
 mod copied;
 mod go_first;
 mod page;
+mod predict;
 mod published;
 mod record;
 mod shapes;
@@ -54,6 +57,7 @@ enum Mode {
     Record,
     Page,
     Check,
+    Predict,
 }
 
 /// A command line.
@@ -71,6 +75,7 @@ fn options() -> Option<Options> {
             "--record" => options.mode = Mode::Record,
             "--page" => options.mode = Mode::Page,
             "--check" => options.mode = Mode::Check,
+            "--predict" => options.mode = Mode::Predict,
             "--seeds" => {
                 options.seeds = arguments.next()?.parse().ok().filter(|&seeds| seeds > 0)?;
             }
@@ -83,7 +88,7 @@ fn options() -> Option<Options> {
 
 fn main() -> ExitCode {
     let Some(options) = options() else {
-        eprintln!("usage: validate [--record|--page|--check] [--seeds N] [TABLE…]");
+        eprintln!("usage: validate [--record|--page|--check|--predict] [--seeds N] [TABLE…]");
         return ExitCode::from(2);
     };
     match run(&options) {
@@ -96,6 +101,13 @@ fn main() -> ExitCode {
 }
 
 fn run(options: &Options) -> io::Result<ExitCode> {
+    if options.mode == Mode::Predict {
+        for name in &options.names {
+            let rows = predict::rows(name, options.seeds);
+            print!("{}", rows.ok_or_else(|| io::Error::other(format!("no prediction {name}")))?);
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
     let tables = named(&options.names)?;
     match options.mode {
         Mode::Record => {
@@ -113,7 +125,7 @@ fn run(options: &Options) -> io::Result<ExitCode> {
             return Ok(ExitCode::from(u8::from(!is_same)));
         }
         Mode::Page => {}
-        Mode::Print => {
+        _ => {
             let judge = |table| Verdict::of(table, &simulate(&table.cases, options.seeds));
             let verdicts: Vec<_> = tables.iter().map(judge).collect();
             verdicts.iter().for_each(|verdict| println!("\n{verdict}"));

@@ -14,6 +14,8 @@ pub enum Shape {
     Batch(batch::Batch),
     /// Microseconds for 200 pairs.
     Channel(channel::Channel),
+    /// Milliseconds of the longest time.
+    Longest(counter::Timed),
     /// Milliseconds of the run.
     Length(counter::Timed),
     /// Milliseconds of the round.
@@ -30,7 +32,8 @@ impl Shape {
         match shape {
             Self::Batch(batch) => batch::run::<L>(on, batch),
             Self::Channel(channel) => channel::run::<L>(on, channel),
-            Self::Length(timed) => counter::run::<L>(on, *timed),
+            Self::Longest(timed) => counter::run::<L>(on, *timed).longest,
+            Self::Length(timed) => counter::run::<L>(on, *timed).length,
             Self::Many(many) => many::run::<L>(on, *many),
             Self::Steps(steps) => steps::run::<L>(on, steps),
             Self::Window(window) => 1e9 / window::run::<L>(on, window),

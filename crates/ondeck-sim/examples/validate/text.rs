@@ -23,11 +23,16 @@ impl fmt::Display for Verdict {
                 series = &point.series;
                 line(["", "", "", "", "", ""])?;
                 line(["", series, "", "", "", ""])?;
-                let published = format!("published, {}", self.unit);
+                let unit = self.unit.map_or(String::new(), |unit| format!(", {unit}"));
+                let published = format!("published{unit}");
                 line(["threads", "lock", "of the zoo", &published, "simulated", "error"])?;
             }
             let error = 100.0 * (point.simulated / point.published - 1.0);
-            let error = if point.fitted { "fitted".into() } else { format!("{error:+.0}%") };
+            let error = match self.unit {
+                _ if point.fitted => "fitted".into(),
+                None => "order".into(),
+                Some(_) => format!("{error:+.0}%"),
+            };
             line([
                 &point.threads.to_string(),
                 point.lock,

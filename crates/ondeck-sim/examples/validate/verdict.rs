@@ -43,7 +43,7 @@ pub struct Figures {
 
 impl Figures {
     /// Of those points, each with a number that stands for it.
-    fn of(points: &[(&Point, f64)]) -> Self {
+    fn of(points: &[(&Point, f64)], order_only: bool) -> Self {
         let factors = || {
             let ratio = |(point, number): &(&Point, f64)| number / point.published;
             points.iter().map(ratio).map(|ratio| ratio.max(1.0 / ratio)).collect::<Vec<_>>()
@@ -54,9 +54,9 @@ impl Figures {
         let mean = ranks.iter().sum::<f64>() / ranks.len() as f64;
         Self {
             numbers: points.len(),
-            median_factor: median(factors()),
-            ninetieth: within(factors(), 0.9),
-            rank_of_points: spearman(&pairs(points)),
+            median_factor: median(factors()).filter(|_| !order_only),
+            ninetieth: within(factors(), 0.9).filter(|_| !order_only),
+            rank_of_points: spearman(&pairs(points)).filter(|_| !order_only),
             rank_of_locks: (!ranks.is_empty()).then_some((mean, ranks.len())),
         }
     }
@@ -76,8 +76,8 @@ pub struct Verdict {
     pub name: &'static str,
     /// Its author and title.
     pub source: &'static str,
-    /// Its unit.
-    pub unit: &'static str,
+    /// Its unit; none if only the order of the locks counts.
+    pub unit: Option<&'static str>,
     /// What was fitted, what is left out.
     pub note: &'static str,
     /// Its numbers.
@@ -128,15 +128,16 @@ impl Verdict {
         let beside: Vec<_> = copied.iter().map(|(point, _)| (*point, point.simulated)).collect();
         let fitted = self.points.iter().filter(|point| point.fitted);
         let fitted: Vec<_> = fitted.map(|point| (point, point.simulated)).collect();
-        let mut lines = vec![("simulator", Figures::of(&all))];
+        let figures = |points: &[_]| Figures::of(points, self.unit.is_none());
+        let mut lines = vec![("simulator", figures(&all))];
         if !copied.is_empty() {
             if beside.len() < all.len() {
-                lines.push(("simulator, where there is a copy", Figures::of(&beside)));
+                lines.push(("simulator, where there is a copy", figures(&beside)));
             }
-            lines.push(("copy of the nearest machine", Figures::of(&copied)));
+            lines.push(("copy of the nearest machine", figures(&copied)));
         }
         if !fitted.is_empty() {
-            lines.push(("fitted, not counted", Figures::of(&fitted)));
+            lines.push(("fitted, not counted", figures(&fitted)));
         }
         lines
     }

@@ -48,6 +48,8 @@ impl System for Here {
         .ok()
     }
 
+    const TELLS_LAYOUT: bool = true;
+
     type Scheduling = scheduling::Scheduling;
 
     fn scheduling() -> Option<Self::Scheduling> {
@@ -199,6 +201,16 @@ impl System for Here {
     }
 
     const NO_HEAVY_FENCE: &'static str = "membarrier(2) is missing or refused";
+
+    fn advise_large_pages(start: *mut u8, bytes: usize) {
+        // SAFETY: the advice changes no content, whatever the range.
+        unsafe { libc::madvise(start.cast(), bytes, libc::MADV_HUGEPAGE) };
+    }
+
+    fn timer_slack() -> Option<Duration> {
+        let text = fs::read_to_string("/proc/self/timerslack_ns").ok()?;
+        Some(Duration::from_nanos(text.trim().parse().ok()?))
+    }
 }
 
 /// How long the calling thread has waited in run queues: the second number of its `schedstat`.

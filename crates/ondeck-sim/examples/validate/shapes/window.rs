@@ -1,12 +1,12 @@
-//! Threads that lock, work, unlock and work until time is over: parking_lot's benchmark of mutexes, and the
-//! laboratory's `throughput`.
+//! Threads that lock, work, unlock and work until time is over: parking_lot's benchmark of mutexes, the
+//! laboratory's `throughput`, and programs of which only the order of the locks is compared.
 
 use std::cell::Cell;
 use std::rc::Rc;
 
 use ondeck_zoo::RawLock;
 
-use super::{Apart, On, with};
+use super::{Apart, Line, On, change_all, with};
 use ondeck_sim::engine::{Call, Sim, Simulation};
 use ondeck_sim::time::of_nanos;
 
@@ -21,19 +21,26 @@ pub struct Window {
     pub outside: f64,
     /// The section changes a number on the lock's own line.
     pub beside: bool,
+    /// Lines that the section changes besides.
+    pub lines: usize,
     /// Nanoseconds of the run, of which the first fifth is not counted.
     pub length: f64,
 }
 
 struct Shared<L> {
     lock: Apart<(L, Cell<u64>)>,
+    lines: Vec<Apart<Line>>,
     pairs: Cell<u64>,
 }
 
 /// Runs it; pairs in a second of all threads.
 pub fn run<L: RawLock<Sim>>(on: &On, window: &Window) -> f64 {
     let window = *window;
-    let shared = Rc::new(Shared { lock: Apart((L::new(), Cell::new(0))), pairs: Cell::new(0) });
+    let shared = Rc::new(Shared {
+        lock: Apart((L::new(), Cell::new(0))),
+        lines: (0..window.lines).map(|_| Apart(Line::default())).collect(),
+        pairs: Cell::new(0),
+    });
     let jobs = on.jobs(window.threads, |_| {
         let shared = Rc::clone(&shared);
         move || {
@@ -47,6 +54,7 @@ pub fn run<L: RawLock<Sim>>(on: &On, window: &Window) -> f64 {
                     if window.beside {
                         Sim::touch(number.as_ptr().addr(), 8, true);
                     }
+                    change_all(&shared.lines);
                 });
                 shared.pairs.set(shared.pairs.get() + 1);
                 if window.outside > 0.0 {

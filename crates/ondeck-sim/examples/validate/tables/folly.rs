@@ -7,12 +7,12 @@ use crate::shapes::steps::Steps;
 use crate::subject::Shape;
 
 /// Operations of each thread.
-const OPERATIONS: u64 = 300;
+pub const OPERATIONS: u64 = 300;
 
 /// Steps inside in `contended`.
-const INSIDE: f64 = 100.0;
+pub const INSIDE: f64 = 100.0;
 /// Steps outside.
-const OUTSIDE: f64 = 1_000.0;
+pub const OUTSIDE: f64 = 1_000.0;
 
 pub(super) fn table() -> Table {
     let published = rows(include_str!("../../../../../docs/published/folly-small-locks.csv"));
@@ -62,7 +62,7 @@ pub(super) fn table() -> Table {
     Table {
         name: "folly",
         source: "Aaryaman Sagar and others, folly/synchronization/test/SmallLocksBenchmark.cpp (2019)",
-        unit: "ns",
+        unit: Some("ns"),
         note: "Fitted: the length of a step, to the median of the rows with one thread a lock. Left out: what is no \
                lock, and locks that the zoo does not have.",
         cases: cases.collect(),
@@ -77,7 +77,7 @@ fn own(costs: &ondeck_sim::engine::Costs) -> f64 {
 }
 
 /// The lock of the zoo that stands for one of the source.
-fn ours(lock: &str) -> Option<&'static str> {
+pub fn ours(lock: &str) -> Option<&'static str> {
     Some(match lock {
         "std_mutex" => "glibc_normal",
         "folly_microspin" => "folly_microspin",

@@ -18,6 +18,7 @@ pub(super) fn table() -> Table {
             section: section * FACTOR,
             outside: outside * FACTOR,
             beside: false,
+            lines: 0,
             // Some slices of the scheduler, and enough pairs.
             length: if threads > 2 { 100_000_000.0 } else { 5_000_000.0 },
         };
@@ -34,7 +35,7 @@ pub(super) fn table() -> Table {
     Table {
         name: "lab",
         source: "docs/results/amd-epyc-2: `ondeck bench` on a virtual machine with two CPUs of an AMD EPYC",
-        unit: "ns",
+        unit: Some("ns"),
         note: "Fitted: work, which takes 3 % longer than asked for, to the rows with one thread. The machine's \
                file was written by `ondeck costs`.",
         cases: cases.collect(),

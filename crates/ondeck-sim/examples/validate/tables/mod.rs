@@ -1,18 +1,28 @@
 //! The published tables, a file each: which rows, on which machine, by which lock of the zoo.
 
-mod folly;
+pub mod folly;
 mod go;
 mod lab;
+mod litl;
 mod parking_lot;
 mod skarupke;
-mod sync_bench;
+pub mod sync_bench;
 mod sync_sweeps;
 
 use super::case::Table;
 
 /// The tables' names, in the order in which they are simulated.
-pub const NAMES: [&str; 7] =
-    ["go", "sync-bench", "sync-sweeps", "folly", "skarupke", "parking-lot", "lab"];
+pub const NAMES: [&str; 9] = [
+    "go",
+    "sync-bench",
+    "sync-sweeps",
+    "folly",
+    "skarupke",
+    "skarupke-longest",
+    "parking-lot",
+    "litl",
+    "lab",
+];
 
 /// The table of that name.
 pub fn named(name: &str) -> Option<Table> {
@@ -21,8 +31,10 @@ pub fn named(name: &str) -> Option<Table> {
         "sync-bench" => sync_bench::table(),
         "sync-sweeps" => sync_sweeps::table(),
         "folly" => folly::table(),
-        "skarupke" => skarupke::table(),
+        "skarupke" => skarupke::runs(),
+        "skarupke-longest" => skarupke::longest(),
         "parking-lot" => parking_lot::table(),
+        "litl" => litl::table(),
         "lab" => lab::table(),
         _ => return None,
     })

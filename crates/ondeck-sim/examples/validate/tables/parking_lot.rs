@@ -27,6 +27,7 @@ pub(super) fn table() -> Table {
                     section: 5.0 * STEP,
                     outside: 5.0 * STEP,
                     beside: true,
+                    lines: 0,
                     length: LENGTH,
                 };
                 (Bench::of("i9-10980xe"), Shape::Window(window))
@@ -55,7 +56,7 @@ pub(super) fn table() -> Table {
     Table {
         name: "parking-lot",
         source: "GitHub issues of Amanieu/parking_lot (338, 201 and others), and matklad/lock-bench",
-        unit: "ns",
+        unit: Some("ns"),
         note: "Nothing fitted. Numbers are nanoseconds for an operation of all threads. Left out: machines without a \
                file here. The Ryzen 7 1800X stands on the file of the 1700.",
         cases,

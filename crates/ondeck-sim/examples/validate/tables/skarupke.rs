@@ -1,4 +1,4 @@
-//! How long the runs take in which Skarupke measures the longest waits and the longest idle times.
+//! Skarupke's longest waits and longest idle times, and how long the runs take.
 
 use crate::case::{Bench, Case, Cpus, Table};
 use crate::copied::{Origin, Published};
@@ -7,7 +7,32 @@ use crate::shapes::counter::Timed;
 use crate::subject::Shape;
 use ondeck_sim::machine::Policy;
 
-pub(super) fn table() -> Table {
+const SOURCE: &str = "Malte Skarupke, \"Measuring Mutexes, Spinlocks and how Bad the Linux Scheduler Really is\" (2020)";
+
+pub(super) fn runs() -> Table {
+    Table {
+        name: "skarupke",
+        source: SOURCE,
+        unit: Some("ms"),
+        note: "Nothing fitted. The mean length of a run. Left out: the schedulers MuQSS and BMQ.",
+        cases: cases("run", Shape::Length, "avg_duration_ms"),
+        others: Vec::new(),
+    }
+}
+
+pub(super) fn longest() -> Table {
+    Table {
+        name: "skarupke-longest",
+        source: SOURCE,
+        unit: Some("ms"),
+        note: "Nothing fitted. The longest time of 100 or 1,000 runs and, simulated, of one. Left out: the schedulers MuQSS \
+               and BMQ.",
+        cases: cases("longest", Shape::Longest, "top1_ms"),
+        others: Vec::new(),
+    }
+}
+
+fn cases(what: &str, shape: fn(Timed) -> Shape, column: &str) -> Vec<Case> {
     let published = rows(include_str!("../../../../../docs/published/skarupke-ryzen7-1700.csv"));
     let cases = published.iter().filter_map(|row| {
         let scheduler = row.get("scheduler");
@@ -21,7 +46,7 @@ pub(super) fn table() -> Table {
         let metric = row.get("metric");
         let timed = if metric == "wait" { Timed::Wait } else { Timed::Idle };
         Some(Case {
-            series: format!("{scheduler}, {metric}: run"),
+            series: format!("{scheduler}, {metric}: {what}"),
             lock,
             published: Published {
                 // The one machine: another scheduler stands for another one.
@@ -29,20 +54,13 @@ pub(super) fn table() -> Table {
                 workload: metric.into(),
                 ours: if lock == "std_mutex" { "glibc_normal" } else { lock },
                 threads: 16,
-                value: row.number("avg_duration_ms"),
+                value: row.number(column),
             },
             bench: Bench { machine: "ryzen-7-1700", cpus: Cpus::All, policy },
-            shape: Shape::Length(timed),
+            shape: shape(timed),
             fitted: false,
             repeats: "",
         })
     });
-    Table {
-        name: "skarupke",
-        source: "Malte Skarupke, \"Measuring Mutexes, Spinlocks and how Bad the Linux Scheduler Really is\" (2020)",
-        unit: "ms",
-        note: "Nothing fitted. The mean length of a run. Left out: the schedulers MuQSS and BMQ.",
-        cases: cases.collect(),
-        others: Vec::new(),
-    }
+    cases.collect()
 }

@@ -57,7 +57,7 @@ pub(super) fn table() -> Table {
     Table {
         name: "sync-bench",
         source: "Sarunas (Ordo One), synchronization-benchmarks, ContentionScaling and ParkingLot (2026)",
-        unit: "ns",
+        unit: Some("ns"),
         note: "Fitted: the length of an update, to the rows with one task; the part of it outside the section, to Optimal v2 \
                with 16 tasks on the i5-12500; and what the machine files mark. Left out: rows that the table's head \
                calls suspect, among them all of the M4 Pro.",
@@ -68,7 +68,7 @@ pub(super) fn table() -> Table {
 
 /// The part of a task's own time for an acquisition that is between an unlock and the next lock: the loop, and the
 /// calls of lock and unlock. Fitted to Optimal v2 with 16 tasks on the i5-12500.
-const OUTSIDE: f64 = 0.3;
+pub const OUTSIDE: f64 = 0.3;
 
 /// Whether lengths were fitted to the row.
 pub(super) fn is_fitted(row: &Row) -> bool {
@@ -82,12 +82,12 @@ pub(super) fn origin(row: &Row) -> Origin {
 }
 
 /// Acquisitions of a batch: fewer than the source's of a lock whose waiters poll a thousand times for each.
-pub(super) fn acquisitions(ours: &str) -> u64 {
+pub fn acquisitions(ours: &str) -> u64 {
     if ours == "swift_pi" { BATCH / 5 } else { BATCH }
 }
 
 /// The lock of the zoo that stands for one of the source.
-pub(super) fn lock(name: &str) -> Option<&'static str> {
+pub fn lock(name: &str) -> Option<&'static str> {
     let (head, _) = name.split_once(" (").unwrap_or((name, ""));
     Some(match head {
         "Optimal v1" => "swift_optimal_v1",

@@ -41,7 +41,7 @@ pub(super) fn table() -> Table {
     Table {
         name: "sync-sweeps",
         source: "Sarunas (Ordo One), synchronization-benchmarks, HoldTime, ContentionRatio and NanosecondContention (2026)",
-        unit: "ns",
+        unit: Some("ns"),
         note: "Nothing fitted here: updates are as long as in sync-bench. One update inside and none outside are the workload of \
                sync-bench: what is fitted to that table's row is fitted to these. Left out: owners that sleep, where all locks \
                take what the sleep takes, and background load.",
