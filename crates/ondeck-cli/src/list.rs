@@ -74,7 +74,8 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
         );
         if !cfg!(feature = "museum") {
             let names = select::museum().join(", ");
-            _ = writeln!(text, "A build with --features museum also has {names}.");
+            let also = format!("A build with --features museum also has {names}.");
+            _ = writeln!(text, "{}", textwrap::fill(&also, 80));
         }
     }
     text.push_str("\nworkloads\n");

@@ -163,7 +163,7 @@ fn ratio(a: &Nanos, b: &Nanos, (least, most): (f64, f64)) -> Nanos {
 }
 
 fn of_layout(text: &mut Text, hardware: &Hardware) {
-    let count = |count: usize| Value::Count(count as i64);
+    let count = |count: usize| Value::Count(count.cast_signed() as i64);
     for cluster in &hardware.layout.clusters {
         text.head("[[cluster]]");
         let class = class(hardware, cluster.kind).to_owned();

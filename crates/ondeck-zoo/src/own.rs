@@ -2,7 +2,7 @@
 //! its C library or its kernel does. The others are in [`locks`](crate::locks). The modules of [`ondeck`] draw and
 //! argue their protocols.
 //!
-//! [`ondeck::CombiningMutex`] is not here. [`RawLock`](crate::RawLock) has `lock` and `unlock`, and a section between
+//! [`ondeck::CombiningMutex`] is not here. [`RawLock`] has `lock` and `unlock`, and a section between
 //! two calls cannot be given to the owner, which would have to run it.
 
 use std::fmt;
