@@ -128,7 +128,9 @@ fn run(options: &Options) -> io::Result<ExitCode> {
         _ => {
             let judge = |table| Verdict::of(table, &simulate(&table.cases, options.seeds));
             let verdicts: Vec<_> = tables.iter().map(judge).collect();
-            verdicts.iter().for_each(|verdict| println!("\n{verdict}"));
+            for verdict in &verdicts {
+                println!("\n{verdict}");
+            }
             println!("{}", page::summary(verdicts.iter()));
             return Ok(ExitCode::SUCCESS);
         }
