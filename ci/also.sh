@@ -51,7 +51,7 @@ msrv() {
 
 peers() {
     need_packages g++ pkg-config libabsl-dev libnsync-dev libtbb-dev libck-dev
-    cargo test --locked -p ondeck-zoo --features peers-cpp --lib --test peers --test conformance --test rwlocks
+    cargo test --locked -p ondeck-zoo --features peers-cpp --lib --test conformance --test rwlocks
     cargo clippy --locked -p ondeck-zoo --features peers-cpp --all-targets -- -D warnings
 }
 
