@@ -69,7 +69,7 @@ record() {
     local status=0
     (cd "$scratch" && "${on[@]}" "$ondeck" bench --locks $locks --json "$1.json" "${@:2}" >log 2>&1) || status=$?
     [ "$status" -le 1 ] || { cat "$scratch/log"; exit 1; }
-    # The page says, too, when other programs had much of the CPU time.
+    # The page also reports how much of the CPU time other programs had.
     python3 ci/book/speed.py --keep "$scratch/$1.json" "$scratch/compact"
 }
 

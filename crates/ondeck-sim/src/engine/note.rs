@@ -13,7 +13,7 @@ thread_local! {
     static KEPT: Cell<bool> = const { Cell::new(false) };
 }
 
-/// From now on the events of this OS thread's machine are told, or they are not.
+/// Starts or stops reporting the events of this OS thread's machine.
 pub(super) fn keep(is_on: bool) {
     KEPT.set(is_on);
 }

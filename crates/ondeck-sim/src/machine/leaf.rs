@@ -34,7 +34,7 @@ pub struct Leaf {
 
 /// The published numbers to which a value was fitted, so that they are not taken for predictions.
 ///
-/// A machine has the marks of its bases, too.
+/// A machine inherits the marks of its bases.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Fitted {

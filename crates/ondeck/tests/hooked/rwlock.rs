@@ -44,7 +44,7 @@ static HALF_WAY: Gate = Gate::new();
 static IS_PARKED: AtomicBool = AtomicBool::new(false);
 /// How often it has slept with an end after it was chosen.
 static LOOKS: AtomicU32 = AtomicU32::new(0);
-/// Whether it sleeps until it is told.
+/// Whether the thread sleeps until its status changes.
 static SLEEPS: AtomicBool = AtomicBool::new(false);
 
 std::thread_local! {
@@ -236,7 +236,7 @@ fn set_late(is_late: bool) {
     IS_LATE.store(is_late, Ordering::SeqCst);
 }
 
-/// A thread that was woken for its age and competed in vain keeps its turn, although others come later, with short
+/// A thread that was woken for its age and failed to acquire the lock keeps its turn, although others come later, with short
 /// deadlines.
 #[test]
 fn the_turn_of_a_writer_is_not_put_off_by_one_that_parks_while_it_is_awake() {
@@ -330,7 +330,7 @@ fn readers_beside_an_upgradable_one_do_not_take_the_turn_of_a_writer() {
             unsafe { lock.upgrade() };
             let sleeps = Machine::sleeps();
             set_late(false);
-            // It competes in vain, and parks again.
+            // The thread fails to acquire the lock, and parks again.
             Machine::until_sleeps(sleeps + 1);
         }
     });

@@ -54,7 +54,7 @@ fn together(first: u32, others: &[u32]) {
     guarded.free();
 }
 
-/// The last of so many users frees the mutex at once.
+/// The last of this number of users frees the mutex at once.
 fn freed_by_the_last(users: u32) {
     let guarded = Mutex::of(RawCombining::new());
     let section = move || {
@@ -70,7 +70,7 @@ fn freed_by_the_last(users: u32) {
 explored! {
     fn two_threads on SLEEPS, 4 => || together(2, &[2]);
     fn two_threads_that_spin on POLLS, 4 => || together(1, &[1]);
-    /// One is the combiner, does the section of the second, and tells the third that it combines.
+    /// The first thread is the combiner. It runs the section of the second, and makes the third the next combiner.
     fn three_threads on SLEEPS, 3 => || together(1, &[1, 1]);
     fn the_last_of_two_frees_it on SLEEPS, 4 => || freed_by_the_last(2);
     fn the_last_of_three_frees_it on SLEEPS, 2 => || freed_by_the_last(3);

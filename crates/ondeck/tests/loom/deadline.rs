@@ -91,7 +91,7 @@ explored! {
     fn passes_at_any_time_polling on POLLS, 4 => || scenario(Anytime, &[true]);
     fn passes_at_any_time_handed_over on HANDED, 5 => || scenario(Anytime, &[true]);
     fn passes_at_any_time_beside_another on SLEEPS, 2 => || scenario(Anytime, &[true, false]);
-    /// Another thread waits, too. What the thread that gives up owed to it is done.
+    /// Another thread also waits. If no other thread is responsible for it, the thread that gives up wakes it.
     fn before_the_unlock_another_waits on SLEEPS, 3 => || scenario(Before, &[true, false]);
     fn before_the_unlock_another_waits_polling on POLLS, 3 => || scenario(Before, &[true, false]);
     fn after_the_unlock_another_waits on SLEEPS, 3 => || scenario(After, &[true, false]);

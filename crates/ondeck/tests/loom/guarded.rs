@@ -45,7 +45,7 @@ impl<L, const CELLS: usize> Guarded<L, CELLS> {
         std::ptr::from_ref(self.raw()).addr()
     }
 
-    /// Waits until so many threads wait for it in the table's line.
+    /// Waits until this number of threads wait for the lock in the table's line.
     pub fn until_waiting(&self, count: usize) {
         while parking::waiting::<Loom>(self.address()) < count {
             Loom::yield_now();
