@@ -8,9 +8,9 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ondeck::mutex::{Part, RawMutex};
-use ondeck_sim::engine::time::of_nanos;
 use ondeck_sim::engine::{Call, Costs, Job, Sim, Simulation};
 use ondeck_sim::machine::MachineFile;
+use ondeck_sim::time::of_nanos;
 
 const MACHINES: [&str; 3] = ["epyc-9454p-64", "graviton3", "xeon-gold-6148x2"];
 const THREADS: [usize; 2] = [16, 128];
@@ -91,7 +91,7 @@ fn pairs(machine: &str, (inside, outside): (f64, f64), threads: usize, seed: u64
             done.replace(pairs.get());
         })
     };
-    let costs = Costs::from(file.spec());
+    let costs = file.costs().clone();
     let mut simulation = Simulation::new(&costs, seed);
     simulation.limit = of_nanos(10e9);
     simulation.run(jobs, vec![Call { at: of_nanos(MILLISECONDS * 1e6), call }], &|| false);

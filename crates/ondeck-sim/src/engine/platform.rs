@@ -309,4 +309,8 @@ impl Threads for Sim {
     fn cpu() -> u32 {
         on_thread().map_or(0, |world| world.my_cpu_number() as u32)
     }
+
+    fn cache() -> usize {
+        on_thread().map_or(0, |world| world.my_place().cluster)
+    }
 }

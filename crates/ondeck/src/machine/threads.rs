@@ -18,6 +18,13 @@ pub trait Threads: Platform {
         0
     }
 
+    /// The last-level cache of the CPU that the calling thread runs on, by a number: CPUs that share one have the same.
+    /// The NUMA node where the system does not tell. A hint, as [`cpu`](Self::cpu) is.
+    #[inline]
+    fn cache() -> usize {
+        Self::node()
+    }
+
     /// The real-time priority of the calling thread; 0 if it is of an ordinary scheduling class.
     ///
     /// Asked by a thread that is about to park: at most a system call or two.

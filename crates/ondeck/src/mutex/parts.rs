@@ -19,7 +19,7 @@ pub enum Part {
     Queued,
     /// A thread that last ran on another CPU is preferred.
     Elsewhere,
-    /// Of those, one that last ran on the waker's NUMA node is preferred.
+    /// Of those, the nearest to the waker is preferred: of its last-level cache, or else of its NUMA node.
     Home,
     /// A woken thread takes the role from the heir.
     Takeover,

@@ -242,7 +242,7 @@ impl<P: Host> Node<P> {
     /// does not say where a thread runs.
     pub(crate) fn is_here(&self) -> bool {
         let here = place::<P>();
-        here & UNKNOWN_CPU != UNKNOWN_CPU && self.place.load(Ordering::Relaxed) == here
+        here & CPU != UNKNOWN_CPU & CPU && self.place.load(Ordering::Relaxed) == here
     }
 
     /// The caller is about to wake its thread. Under the lock of its bucket.
@@ -294,15 +294,37 @@ fn pointer<T>(node: Option<&T>) -> *mut T {
     node.map_or(ptr::null_mut(), |node| ptr::from_ref(node).cast_mut())
 }
 
-/// Bits of a place that are the CPU's; those above are its NUMA node's.
-const CPU_BITS: u32 = 20;
-
-/// Where the caller runs: its CPU and the NUMA node of that.
+/// Where the caller runs, as a hint: higher numbers than fit lose their highest bits.
+///
+/// ```text
+///   31 ─ NUMA node ─ 26 | 25 ─ last-level cache ─ 16 | 15 ─ CPU ─ 0
+/// ```
 pub(crate) fn place<P: Host>() -> u32 {
-    (P::node() as u32) << CPU_BITS | P::cpu()
+    let cache = P::cache() as u32 & ((1 << (NODE_SHIFT - CACHE_SHIFT)) - 1);
+    (P::node() as u32) << NODE_SHIFT | cache << CACHE_SHIFT | P::cpu() & CPU
 }
 
-/// Whether two places are on one NUMA node.
-pub(crate) fn is_same_node(one: u32, other: u32) -> bool {
-    one >> CPU_BITS == other >> CPU_BITS
+const CPU: u32 = (1 << CACHE_SHIFT) - 1;
+const CACHE_SHIFT: u32 = 16;
+const NODE_SHIFT: u32 = 26;
+
+/// How near two places are to each other.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Distance {
+    /// They share a last-level cache.
+    Cache,
+    /// They share a NUMA node.
+    Node,
+    /// Neither.
+    Far,
+}
+
+impl Distance {
+    pub(crate) fn between(one: u32, other: u32) -> Self {
+        match one ^ other {
+            difference if difference < 1 << CACHE_SHIFT => Self::Cache,
+            difference if difference < 1 << NODE_SHIFT => Self::Node,
+            _ => Self::Far,
+        }
+    }
 }

@@ -104,6 +104,12 @@ pub(super) unsafe trait System {
         0
     }
 
+    /// See [`Threads::cache`](super::Threads::cache).
+    #[inline]
+    fn cache() -> usize {
+        Self::node()
+    }
+
     /// See [`Platform::nodes`](super::Platform::nodes).
     #[inline]
     fn nodes() -> usize {

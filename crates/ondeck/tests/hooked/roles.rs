@@ -167,6 +167,36 @@ fn a_woken_thread_parks_again_beside_a_heir_that_sleeps() {
     assert_eq!(woken.unlocks(mutex), 0);
 }
 
+/// Two threads are parked, the older one beside another cache than all others. Whether that one is woken first, after so long.
+fn farther_one_is_woken_first(after: u64) -> bool {
+    let (_alone, mutex, [owner, far, near]) = owned();
+    owner.sleeps_for(mutex);
+    far.sleeps_in(|| {
+        CACHE.set(1);
+        lock(mutex)
+    });
+    near.sleeps_for(mutex);
+    time_passes(after);
+    assert_eq!(unlock(mutex), 1);
+    assert_eq!(owner.unlocks(mutex), 1, "wakes one of the two");
+    until(|| !far.is_busy() || !near.is_busy());
+    let is_far = !far.is_busy();
+    for thread in if is_far { [&far, &near] } else { [&near, &far] } {
+        thread.unlocks(mutex);
+    }
+    is_far
+}
+
+#[test]
+fn a_parked_thread_of_the_wakers_cache_is_woken_before_an_older_one() {
+    assert!(!farther_one_is_woken_first(0));
+}
+
+#[test]
+fn a_thread_of_another_cache_is_not_passed_over_for_long() {
+    assert!(farther_one_is_woken_first(32_000_000));
+}
+
 #[test]
 fn a_parked_thread_takes_the_place_of_a_heir_that_gets_no_cpu() {
     let (_alone, mutex, [lost, parked]) = owned();

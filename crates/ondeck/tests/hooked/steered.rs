@@ -60,6 +60,7 @@ std::thread_local! {
     static DEADLINE: Cell<Option<Timestamp>> = const { Cell::new(None) };
     /// Each thread runs on one of its own, unless a test says otherwise.
     pub(super) static CPU: Cell<u32> = Cell::new(CPUS.fetch_add(1, Ordering::SeqCst));
+    pub(super) static CACHE: Cell<usize> = const { Cell::new(0) };
     pub(super) static PRIORITY: Cell<u32> = const { Cell::new(0) };
 }
 
@@ -95,6 +96,9 @@ hooks! {
         }
         fn cpu() -> u32 {
             if ONE_CPU.load(Ordering::SeqCst) { 0 } else { CPU.get() }
+        }
+        fn cache() -> usize {
+            CACHE.get()
         }
         fn pause() {
             if IS_POLLER.get() {

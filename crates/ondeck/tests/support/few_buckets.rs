@@ -153,6 +153,7 @@ impl<T: Table> Threads for Few<T> {
         Linux:
         fn once_in(count: u32) -> bool;
         fn cpu() -> u32;
+        fn cache() -> usize;
         fn priority() -> u32;
         fn has_real_time_threads() -> bool;
     }

@@ -233,6 +233,7 @@ impl<H: Hooks> Threads for Hooked<H> {
         H:
         fn once_in(count: u32) -> bool;
         fn cpu() -> u32;
+        fn cache() -> usize;
         fn priority() -> u32;
         fn has_real_time_threads() -> bool;
     }

@@ -91,6 +91,9 @@ pub trait Hooks: Copy + fmt::Debug + Send + Sync + 'static {
     fn cpu() -> u32 {
         0
     }
+    fn cache() -> usize {
+        0
+    }
     fn priority() -> u32 {
         0
     }

@@ -3,6 +3,8 @@
 //! The only place of the lock crates that makes Linux's system calls. One file an idea: the futex, the CPUs,
 //! the NUMA nodes, priorities, time slices, the locks that the kernel knows the owners of.
 
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+mod caches;
 mod cpus;
 mod futex;
 mod futex_pi;
@@ -103,6 +105,12 @@ unsafe impl System for Native {
     #[inline(always)]
     fn node() -> usize {
         numa::node()
+    }
+
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    #[inline(always)]
+    fn cache() -> usize {
+        caches::cache()
     }
 
     #[inline(always)]

@@ -226,6 +226,11 @@ impl Threads for Native {
         <Self as System>::cpu()
     }
 
+    #[inline]
+    fn cache() -> usize {
+        <Self as System>::cache()
+    }
+
     fn priority() -> u32 {
         <Self as System>::priority()
     }
