@@ -5,7 +5,7 @@ use super::parts::Part;
 use super::waiting::{Rest, Waiting};
 use super::{RawMutex, roles};
 use crate::observe;
-use crate::parking::{Kind, Node, Slice, end_of_sleep, status};
+use crate::parking::{Kind, Node, Slice, end_of_sleep, place, status};
 use crate::platform::{AtomicInt, FutexWait, Host, Ordering, Timestamp};
 use crate::spin::{Waits, wait_for};
 
@@ -75,7 +75,9 @@ impl<P: Host> RawMutex<P> {
             _ => Rest::None,
         };
         observe::parks::<P>(self.address());
-        let node = Node::new(Kind::Lock, self.address(), self.byte(), now);
+        let node = Node::<P>::new(Kind::Lock, self.address(), self.byte(), now);
+        // Before the bucket is locked: on each CPU the first such question takes some microseconds.
+        node.place.store(place::<P>(), Ordering::Relaxed);
         // spec: Mutex!Enter
         roles::enter(&bucket.lock(), &node, now);
         self.wait(&mut Waiting { rest, ..Waiting::new(bucket, &node, deadline) })

