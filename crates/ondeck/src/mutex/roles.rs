@@ -7,7 +7,7 @@
 use core::ptr;
 
 use super::parts::Part;
-use crate::parking::{Distance, Guard, Kind, Node, Request, has_come, place, status};
+use crate::parking::{Distance, Guard, Kind, Node, Request, has_come, is_known, place, status};
 use crate::platform::{AtomicInt, Host, Ordering};
 
 /// A woken thread that has not run for so long does not keep others asleep any more: many wakes of every machine, a few
@@ -22,7 +22,7 @@ const QUEUED_NANOS: u32 = 8_000_000;
 /// server with 8 last-level caches some four are near: simulated, 100/500 ns, 64 to 256 CPUs have 1.0 to 1.1 times the
 /// throughput with 8, 1.1 to 1.2 with 32. With 64, one of as many threads waits until it may not be passed over.
 const PASSED_OVER: usize = 32;
-const PASSED_OVER_NANOS: u32 = 32_000_000;
+const PASSED_OVER_NANOS: u32 = 16_000_000;
 
 /// The time between two parked threads that a heir wakes: the longest that threads wait behind a captured lock is this
 /// for each of them. Each costs a change of owner.
@@ -402,6 +402,10 @@ fn wake_oldest<P: Host>(guard: &Guard<'_, P>, address: usize, now: usize) -> Opt
 /// The first of the nodes that are nearest to the caller, but not on its CPU.
 fn preferred<'a, P: Host>(nodes: impl Iterator<Item = &'a Node<P>>) -> Option<&'a Node<P>> {
     let here = place::<P>();
+    if !is_known(here) || P::cpus() == 1 {
+        // No node is elsewhere, for all that can be known.
+        return None;
+    }
     let mut nearest: Option<(Distance, &Node<P>)> = None;
     for node in nodes {
         let place = node.place.load(Ordering::Relaxed);

@@ -69,7 +69,7 @@ pub(crate) use bucket::Guard;
 #[doc(hidden)]
 pub use line::waiting;
 pub(crate) use line::{Line, Waited};
-pub(crate) use node::{Distance, Kind, Node, place, status};
+pub(crate) use node::{Distance, Kind, Node, is_known, place, status};
 pub(crate) use pair::Pair;
 pub(crate) use park::Chosen;
 pub use park::{Parked, Requeued, park, requeue, unpark};

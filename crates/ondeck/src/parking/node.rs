@@ -242,7 +242,7 @@ impl<P: Host> Node<P> {
     /// does not say where a thread runs.
     pub(crate) fn is_here(&self) -> bool {
         let here = place::<P>();
-        here & CPU != UNKNOWN_CPU & CPU && self.place.load(Ordering::Relaxed) == here
+        is_known(here) && self.place.load(Ordering::Relaxed) == here
     }
 
     /// The caller is about to wake its thread. Under the lock of its bucket.
@@ -307,6 +307,11 @@ pub(crate) fn place<P: Host>() -> u32 {
 const CPU: u32 = (1 << CACHE_SHIFT) - 1;
 const CACHE_SHIFT: u32 = 16;
 const NODE_SHIFT: u32 = 26;
+
+/// Whether the machine says where the caller runs.
+pub(crate) fn is_known(place: u32) -> bool {
+    place & CPU != UNKNOWN_CPU & CPU
+}
 
 /// How near two places are to each other.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -194,7 +194,7 @@ fn a_parked_thread_of_the_wakers_cache_is_woken_before_an_older_one() {
 
 #[test]
 fn a_thread_of_another_cache_is_not_passed_over_for_long() {
-    assert!(farther_one_is_woken_first(32_000_000));
+    assert!(farther_one_is_woken_first(16_000_000));
 }
 
 #[test]

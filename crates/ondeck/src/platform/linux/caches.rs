@@ -6,7 +6,7 @@
 use core::arch::x86_64::{__cpuid, __cpuid_count};
 use core::sync::atomic::{AtomicU8, AtomicU16, Ordering};
 
-use super::cpus;
+use super::{cpus, numa};
 
 /// CPUs that are remembered; a thread on a later one asks each time.
 const REMEMBERED: usize = 1_024;
@@ -29,7 +29,8 @@ pub(super) fn cache() -> usize {
 
 #[cold]
 fn ask(cpu: u32, entry: Option<&AtomicU16>) -> usize {
-    let known = Numbering::of_machine().cache() as u16 | KNOWN;
+    let cache = Numbering::of_machine().cache().unwrap_or_else(|| numa::node() as u32);
+    let known = cache as u16 | KNOWN;
     // The thread may have moved before it asked.
     if let Some(entry) = entry.filter(|_| cpus::current() == cpu) {
         entry.store(known, Ordering::Relaxed);
@@ -83,10 +84,14 @@ impl Numbering {
         }
     }
 
-    /// The number of the last-level cache of the CPU that the caller runs on.
-    fn cache(self) -> u32 {
+    /// The number of the last-level cache of the CPU that the caller runs on. `None` if no CPUs share one: hypervisors may
+    /// hide caches, and what is left says nothing of the machine.
+    fn cache(self) -> Option<u32> {
+        if self.low_bits == 0 {
+            return None;
+        }
         let cpu = if self.is_long { __cpuid_count(0xb, 0).edx } else { __cpuid(1).ebx >> 24 };
-        cpu >> self.low_bits
+        Some(cpu >> self.low_bits)
     }
 }
 
