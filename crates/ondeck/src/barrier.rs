@@ -1,7 +1,7 @@
-//! A barrier: threads wait until a given number of them has arrived, again and again.
+//! A barrier: threads wait until a given number of them has arrived, in round after round.
 //!
 //! ```text
-//! the word       how many threads of this round have come and wait: as many as are in the line.
+//! the word       the number of threads of this round that wait: as many as are in the line.
 //!                Read and written under the bucket's lock only
 //!
 //! wait           arrived + 1 < total ──► arrived + 1, in the line
@@ -9,26 +9,25 @@
 //! gives up       arrived ──► arrived - 1
 //! ```
 //!
-//! A round has no number: a thread that waits is in the line, and the line is emptied in the same step
-//! that begins the next round. So threads of two rounds cannot be mixed, however fast one of them comes
-//! again.
+//! A round has no number: a waiting thread is in the line, and the same step that begins the next round empties the line. So
+//! threads of two rounds cannot be mixed, however soon one of them comes back.
 //!
 //! # Nothing is touched after a wait may return
 //!
-//! The leader stores the barrier's word before it wakes the other threads. Those read only their own nodes and a word of the
+//! The leader stores the barrier's word before it wakes the other threads. They read only their own nodes and a word of the
 //! parking table. So the barrier may be freed as soon as one wait of its last round has returned, while other threads still
-//! wake. The waiters of the standard library's barrier read a generation in its memory, so it cannot promise that.
+//! wake. The waiters of the standard library's barrier read a generation in the barrier's memory, so it cannot promise that.
 //!
 //! # Memory ordering
 //!
-//! The bucket's lock orders the threads that come: what each did before its wait happens before the
-//! leader takes them. The leader tells them with `Release`, and they read that with `Acquire`.
+//! The bucket's lock orders the arriving threads: the work of each before its wait happens before the leader takes them. The
+//! leader stores their statuses with `Release`, and they load them with `Acquire`.
 //!
 //! # Sources
 //!
-//! John Mellor-Crummey and Michael Scott, "Algorithms for Scalable Synchronization on Shared-Memory
-//! Multiprocessors", for what a central barrier costs; this one is central, and its threads sleep. With more
-//! threads than a hundred or so, a tree would be faster.
+//! John Mellor-Crummey and Michael Scott, "Algorithms for Scalable Synchronization on Shared-Memory Multiprocessors", for
+//! the cost of a central barrier; this one is central, and its threads sleep. With more than about a hundred threads, a tree
+//! would be faster.
 
 extern crate std;
 
@@ -41,7 +40,7 @@ use crate::mutex::deadline;
 use crate::parking::Line;
 use crate::platform::{AtomicInt, Host, Native, Ordering, Platform, Timestamp};
 
-/// A place where a number of threads wait for each other, as often as they like: eight bytes.
+/// A place where a number of threads wait for each other, any number of times: eight bytes.
 ///
 /// It may be freed as soon as one wait of its last round has returned. It can be a `static`. See the
 /// [module](self) for its protocol.
@@ -52,12 +51,12 @@ use crate::platform::{AtomicInt, Host, Native, Ordering, Platform, Timestamp};
 ///
 /// # Memory ordering
 ///
-/// What each thread did before its wait happens before all waits of that round return.
+/// The work of each thread before its wait happens before all waits of that round return.
 ///
 /// # Cost
 ///
-/// The lock of a bucket of the parking table for each wait, about two atomic read-modify-writes; the leader
-/// wakes all threads that sleep by one system call. A barrier for one thread costs nothing.
+/// Each wait acquires the lock of a bucket of the parking table, about two atomic read-modify-writes. The leader wakes all
+/// sleeping threads by one system call. A barrier for one thread costs nothing.
 ///
 /// ```
 /// use ondeck::Barrier;
@@ -72,37 +71,37 @@ use crate::platform::{AtomicInt, Host, Native, Ordering, Platform, Timestamp};
 /// ```
 pub struct Barrier<P: Host = Native> {
     arrived: P::AtomicU32,
-    /// Never changes. Atomic, because a thread may free the barrier while another has a reference to it in a wait: Rust
-    /// allows that only of cells.
+    /// It never changes. It is atomic because a thread may free the barrier while another has a reference to it in a wait:
+    /// Rust allows that only for cells.
     total: P::AtomicU32,
 }
 
-/// What [`Barrier::wait`] returns.
+/// The result of [`Barrier::wait`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BarrierWaitResult {
     is_leader: bool,
 }
 
 impl BarrierWaitResult {
-    /// Whether this thread was the last one that came. There is one in each round.
+    /// Returns whether this thread arrived last. Each round has one such thread.
     pub fn is_leader(&self) -> bool {
         self.is_leader
     }
 }
 
 impl Barrier {
-    /// A barrier for `total` threads; with 0 or 1 no thread waits.
+    /// Creates a barrier for `total` threads; with 0 or 1 no thread waits.
     pub const fn new(total: u32) -> Self {
         Self { arrived: AtomicU32::new(0), total: AtomicU32::new(total) }
     }
 
-    /// As [`wait`](Self::wait), for a time at most; `None` if it was over before all had come. The
-    /// thread then counts as not having come.
+    /// As [`wait`](Self::wait), for at most `timeout`. Returns `None` if not all threads arrived in that time. The thread
+    /// then counts as not having arrived.
     pub fn wait_for(&self, timeout: Duration) -> Option<BarrierWaitResult> {
         self.wait_by(Native::now().after(timeout))
     }
 
-    /// As [`wait_for`](Self::wait_for), until `instant` at most.
+    /// As [`wait_for`](Self::wait_for), until `instant` at the latest.
     pub fn wait_until(&self, instant: Instant) -> Option<BarrierWaitResult> {
         self.wait_by(deadline(instant))
     }
@@ -118,7 +117,7 @@ impl<P: Host> Barrier<P> {
         (&raw const self.arrived).addr()
     }
 
-    /// Waits until all threads of the round have come; says whether the caller was the last.
+    /// Waits until all threads of the round have arrived. Returns whether the caller was the last.
     ///
     /// # Panics
     ///
@@ -127,8 +126,8 @@ impl<P: Host> Barrier<P> {
         self.arrive(None).expect("without a deadline a wait ends with the round")
     }
 
-    /// As [`wait`](Self::wait), until the deadline at most; `None` if it passed before all had come. The
-    /// thread then counts as not having come.
+    /// As [`wait`](Self::wait), until the deadline at the latest. Returns `None` if it passes before all have arrived. The
+    /// thread then counts as not having arrived.
     pub fn wait_by(&self, deadline: Timestamp) -> Option<BarrierWaitResult> {
         self.arrive(Some(deadline))
     }
@@ -137,12 +136,12 @@ impl<P: Host> Barrier<P> {
         let total = self.total.load(Ordering::Relaxed);
         if total > 1 {
             let mut line = Line::<P>::lock(self.key());
-            // In the child of a fork the line is empty, whatever the word says.
+            // In the child of a fork the line is empty, whatever the word's value.
             let waiting = line.oldest().map_or(0, |_| self.arrived.load(Ordering::Relaxed));
             // step: arrive
             if waiting + 1 < total {
                 self.arrived.store(waiting + 1, Ordering::Relaxed);
-                // Some of the others have no CPU before this one sleeps.
+                // Some of the others get no CPU before this one sleeps.
                 if total as usize > P::cpus() {
                     line.sleep_at_once();
                 }

@@ -1,30 +1,29 @@
-//! An event: set by one thread, waited for by others, until it is reset.
+//! An event: one thread sets it, other threads wait for it, until it is reset.
 //!
 //! ```text
 //! the byte       bit 0  SET      waits return at once
 //!                bit 1  WAITED   a thread may wait: set and cleared under the bucket's lock; never with SET
 //!
 //! set            0, SET ──► SET            a compare-exchange
-//!                WAITED ──► SET            under the bucket's lock; all that wait are woken
+//!                WAITED ──► SET            under the bucket's lock; all waiting threads are woken
 //! reset          SET ──► 0                 a compare-exchange
 //! wait           SET                       a load
 //!                0 ──► WAITED, waits       under the bucket's lock
 //! ```
 //!
-//! A wait that was woken returns, also if the event is reset before the thread runs.
+//! A wait that was woken returns, even if the event is reset before the thread runs.
 //!
 //! # Nothing is touched after a wait may return
 //!
-//! A thread that waits may free the event: `set` stores the byte last of all, and under the bucket's lock
-//! if a thread may wait.
+//! A waiting thread may free the event: the store of the byte is the last access of `set`, and is made under the bucket's
+//! lock if a thread may wait.
 //!
 //! # Memory ordering
 //!
-//! `set` is a read-modify-write with `Release`, or a store under the bucket's lock, also if the event
-//! is set already; a wait reads with `Acquire`. So a wait that returns happens after the set that it
-//! returns for. `reset` is `Acquire`: it happens after all sets whose event it takes away. So a thread may
-//! reset the event, then look at what it waits for, then wait: if another thread made that ready
-//! before its set, either the look sees it or the wait returns.
+//! `set` is a read-modify-write with `Release`, or a store under the bucket's lock, even if the event is already set; a wait
+//! reads with `Acquire`. So a wait that returns happens after the set that it returns for. `reset` is `Acquire`: it happens
+//! after all sets that it clears. So a thread may reset the event, then check its condition, then wait: if another thread
+//! made the condition true before its set, either the check sees that or the wait returns.
 //!
 //! # Sources
 //!
@@ -44,10 +43,10 @@ use crate::platform::{AtomicInt, Host, Native, Ordering, Platform, Timestamp};
 const SET: u8 = 1;
 const WAITED: u8 = 2;
 
-/// Something that happens, and that threads wait for: one byte.
+/// Something that happens once or repeatedly, and that threads wait for: one byte.
 ///
-/// All threads that wait go on when it is set, and so do those that come later, until it is reset. It
-/// can be a `static`. See the [module](self) for its protocol.
+/// When it is set, all waiting threads continue, and so do later ones until it is reset. It can be a `static`. See the
+/// [module](self) for its protocol.
 ///
 /// # Panics
 ///
@@ -55,12 +54,12 @@ const WAITED: u8 = 2;
 ///
 /// # Memory ordering
 ///
-/// A set happens before the waits that return for it. Sets happen before the reset that takes them back.
+/// A set happens before the waits that return for it. Sets happen before the reset that clears them.
 ///
 /// # Cost
 ///
-/// A wait for what has happened is a load. A set and a reset are one atomic read-modify-write each; a set
-/// wakes all threads that sleep by one system call.
+/// A wait for an event that is set is a load. A set and a reset are one atomic read-modify-write each; a set wakes all
+/// sleeping threads by one system call.
 ///
 /// ```
 /// use ondeck::Event;
@@ -81,17 +80,17 @@ pub struct Event<P: Host = Native> {
 }
 
 impl Event {
-    /// An event that is not set.
+    /// Creates an event that is not set.
     pub const fn new() -> Self {
         Self { state: AtomicU8::new(0) }
     }
 
-    /// As [`wait`](Self::wait), for a time at most; says whether the event was set.
+    /// As [`wait`](Self::wait), for at most `timeout`. Returns whether the event was set.
     pub fn wait_for(&self, timeout: Duration) -> bool {
         self.wait_by(Native::now().after(timeout))
     }
 
-    /// As [`wait`](Self::wait), until `instant` at most; says whether the event was set.
+    /// As [`wait`](Self::wait), until `instant` at the latest. Returns whether the event was set.
     pub fn wait_until(&self, instant: Instant) -> bool {
         self.wait_by(deadline(instant))
     }
@@ -107,14 +106,14 @@ impl<P: Host> Event<P> {
         (&raw const self.state).addr()
     }
 
-    /// Whether it is set. If so, the set happened before.
+    /// Returns whether it is set. If so, the set happened before.
     #[inline]
     pub fn is_set(&self) -> bool {
         // step: is set
         self.state.load(Ordering::Acquire) & SET != 0
     }
 
-    /// Sets it: all threads that wait go on.
+    /// Sets the event: all waiting threads continue.
     #[inline]
     pub fn set(&self) {
         if !self.set_unwaited() {
@@ -122,14 +121,14 @@ impl<P: Host> Event<P> {
         }
     }
 
-    /// Sets it unless a thread may wait.
+    /// Sets the event unless a thread may wait.
     #[inline]
     fn set_unwaited(&self) -> bool {
         let mut state = self.state.load(Ordering::Relaxed);
         // step: set
         while state & WAITED == 0 {
             let (release, relaxed) = (Ordering::Release, Ordering::Relaxed);
-            // Also if it is set: a later reset happens after this set, too.
+            // Even if it is set: a later reset also happens after this set.
             match self.state.compare_exchange_weak(state, SET, release, relaxed) {
                 Ok(_) => return true,
                 Err(found) => state = found,
@@ -142,22 +141,22 @@ impl<P: Host> Event<P> {
     fn set_waited(&self) {
         let mut line = Line::<P>::lock(self.key());
         // step: set for waiters
-        // Those that waited may have gone meanwhile.
+        // The waiting threads may have gone in between.
         if !self.set_unwaited() {
-            // The last access to this memory: a thread that `take_all` tells to go on may free it.
+            // The last access to this memory: a thread that `take_all` notifies may free it.
             self.state.store(SET, Ordering::Release);
             line.take_all();
         }
     }
 
-    /// Takes it back; says whether it was set. No wait that has been woken waits again.
+    /// Clears the event. Returns whether it was set. No wait that has been woken waits again.
     #[inline]
     pub fn reset(&self) -> bool {
         // step: reset
         self.state.compare_exchange(SET, 0, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 
-    /// Waits until it is set.
+    /// Waits until the event is set.
     #[inline]
     pub fn wait(&self) {
         if !self.is_set() {
@@ -165,7 +164,7 @@ impl<P: Host> Event<P> {
         }
     }
 
-    /// As [`wait`](Self::wait), until the deadline at most; says whether the event was set.
+    /// As [`wait`](Self::wait), until the deadline at the latest. Returns whether the event was set.
     pub fn wait_by(&self, deadline: Timestamp) -> bool {
         self.is_set() || self.wait_slow(Some(deadline))
     }
@@ -180,7 +179,7 @@ impl<P: Host> Event<P> {
         }
         line.wait_together(deadline, |line| {
             if line.oldest().is_none() {
-                // It is not set, and a set would want the bucket's lock.
+                // It is not set, and a set would need the bucket's lock.
                 self.state.store(0, Ordering::Relaxed);
             }
         })

@@ -2,26 +2,24 @@
 //!
 //! ```text
 //! the word       bit 0      WAITED   a thread may wait: set and cleared under the bucket's lock
-//!                bits 1-31  what is left to count, 2^31 - 1 at most; never rises
+//!                bits 1-31  the remaining count, 2^31 - 1 at most; never rises
 //!
 //! count down     left > n, or not WAITED ──► left - n     a compare-exchange
-//!                left = n, WAITED ──► 0                   under the bucket's lock; all that wait are woken
+//!                left = n, WAITED ──► 0                   under the bucket's lock; all waiting threads are woken
 //! wait           0                                        a load
 //!                left > 0 ──► WAITED, waits               under the bucket's lock
 //! ```
 //!
 //! # Nothing is touched after a wait may return
 //!
-//! A thread that waits may free the latch: a count that is not the last one is a single access, and the
-//! last one stores zero as its last access, under the bucket's lock if a thread may wait. A thread that
-//! counts and waits in one call ([`arrive_and_wait`](Latch::arrive_and_wait)) is in the line before its
-//! count can be seen.
+//! A waiting thread may free the latch. A count that is not the last one is a single access. The last one stores zero as its
+//! last access, under the bucket's lock if a thread may wait. A thread that counts and waits in one call
+//! ([`arrive_and_wait`](Latch::arrive_and_wait)) is in the line before its count is visible.
 //!
 //! # Memory ordering
 //!
-//! All changes of the word are read-modify-writes, so a wait that reads zero with `Acquire` happens after
-//! all counts, each a `Release`. The last count under the bucket's lock is `Acquire` too, for the threads
-//! that it tells.
+//! All changes of the word are read-modify-writes, so a wait that reads zero with `Acquire` happens after all counts, each a
+//! `Release`. The last count under the bucket's lock is also `Acquire`, on behalf of the threads that it notifies.
 //!
 //! # Sources
 //!
@@ -39,20 +37,19 @@ use crate::parking::Line;
 use crate::platform::{AtomicInt, Host, Native, Ordering, Platform, Timestamp};
 
 const WAITED: u32 = 1;
-/// One that is left to count.
+/// One step of the remaining count.
 const ONE: u32 = 2;
 
-/// The most that a latch can count.
+/// The largest count of a latch.
 pub const MOST_COUNT: u32 = u32::MAX / ONE;
 
 /// A count that goes down to zero, and threads that wait for that: four bytes.
 ///
-/// A thread that waits may free it when its wait returns. It can be a `static`. See the [module](self) for
-/// its protocol.
+/// A waiting thread may free it when its wait returns. It can be a `static`. See the [module](self) for its protocol.
 ///
 /// # Panics
 ///
-/// If more is counted down than is left, or if it is made to count more than [`MOST_COUNT`].
+/// If it is counted down by more than the remaining count, or created with more than [`MOST_COUNT`].
 ///
 /// # Memory ordering
 ///
@@ -60,8 +57,8 @@ pub const MOST_COUNT: u32 = u32::MAX / ONE;
 ///
 /// # Cost
 ///
-/// One atomic read-modify-write for each count, one load for a wait that finds zero. The last count wakes
-/// all threads that sleep by one system call.
+/// Each count costs one atomic read-modify-write, and a wait that finds zero costs one load. The last count wakes all
+/// sleeping threads by one system call.
 ///
 /// ```
 /// use ondeck::Latch;
@@ -82,22 +79,22 @@ pub struct Latch<P: Host = Native> {
 }
 
 impl Latch {
-    /// A latch that opens after `count` counts; with 0 it is open.
+    /// Creates a latch that opens after `count` counts; with 0 it is open.
     ///
     /// # Panics
     ///
-    /// If there are more than [`MOST_COUNT`].
+    /// If `count` is more than [`MOST_COUNT`].
     pub const fn new(count: u32) -> Self {
         assert!(count <= MOST_COUNT, "a latch counts 2^31 - 1 at most");
         Self { word: AtomicU32::new(count * ONE) }
     }
 
-    /// As [`wait`](Self::wait), for a time at most; says whether the latch is open.
+    /// As [`wait`](Self::wait), for at most `timeout`. Returns whether the latch is open.
     pub fn wait_for(&self, timeout: Duration) -> bool {
         self.wait_by(Native::now().after(timeout))
     }
 
-    /// As [`wait`](Self::wait), until `instant` at most; says whether the latch is open.
+    /// As [`wait`](Self::wait), until `instant` at the latest. Returns whether the latch is open.
     pub fn wait_until(&self, instant: Instant) -> bool {
         self.wait_by(deadline(instant))
     }
@@ -108,7 +105,7 @@ impl<P: Host> Latch<P> {
     ///
     /// # Panics
     ///
-    /// If there are more than [`MOST_COUNT`].
+    /// If `count` is more than [`MOST_COUNT`].
     pub fn on_platform(count: u32) -> Self {
         assert!(count <= MOST_COUNT, "a latch counts {MOST_COUNT} at most, not {count}");
         Self { word: AtomicInt::new(count * ONE) }
@@ -118,7 +115,7 @@ impl<P: Host> Latch<P> {
         (&raw const self.word).addr()
     }
 
-    /// Counts one.
+    /// Counts down by one.
     ///
     /// # Panics
     ///
@@ -128,11 +125,11 @@ impl<P: Host> Latch<P> {
         self.count_down_by(1);
     }
 
-    /// Counts down by `count` at once.
+    /// Counts down by `count` in one step.
     ///
     /// # Panics
     ///
-    /// If that is more than is left: nothing is counted.
+    /// If `count` is more than the remaining count. Then nothing is counted.
     #[inline]
     pub fn count_down_by(&self, count: u32) {
         let mut word = self.word.load(Ordering::Relaxed);
@@ -150,7 +147,7 @@ impl<P: Host> Latch<P> {
         }
     }
 
-    /// Counts the last, while a thread may wait.
+    /// Makes the last count while a thread may wait.
     #[cold]
     fn open(&self, count: u32) {
         let mut line = Line::<P>::lock(self.key());
@@ -158,11 +155,11 @@ impl<P: Host> Latch<P> {
         let mut word = self.word.load(Ordering::Relaxed);
         loop {
             let Some(next) = after(word, count).map(|next| next & !WAITED) else {
-                // A panic runs the program's hook, which may want the bucket.
+                // A panic runs the program's hook, which may need the bucket.
                 drop(line);
                 too_many(word, count);
             };
-            // The last access to this memory: a thread that `take_all` tells to go on may free it.
+            // The last access to this memory: a thread that `take_all` notifies may free it.
             let (both, relaxed) = (Ordering::AcqRel, Ordering::Relaxed);
             match self.word.compare_exchange(word, next, both, relaxed) {
                 Ok(_) => break,
@@ -172,8 +169,7 @@ impl<P: Host> Latch<P> {
         line.take_all();
     }
 
-    /// Counts one and waits. No thread that waits can return, and free the latch, while this one still
-    /// uses it.
+    /// Counts down by one and waits. No waiting thread can return, and free the latch, while this one still uses it.
     ///
     /// # Panics
     ///
@@ -199,19 +195,19 @@ impl<P: Host> Latch<P> {
         line.wait_together(None, |_| ());
     }
 
-    /// Whether it has been counted down to zero. If so, all counts happened before.
+    /// Returns whether it has been counted down to zero. If so, all counts happened before.
     #[inline]
     pub fn is_open(&self) -> bool {
         // step: is open
         self.word.load(Ordering::Acquire) == 0
     }
 
-    /// How many are left to count at this moment.
+    /// Returns the count that remains at this moment.
     pub fn left(&self) -> u32 {
         self.word.load(Ordering::Relaxed) / ONE
     }
 
-    /// Waits until it is open.
+    /// Waits until the latch is open.
     #[inline]
     pub fn wait(&self) {
         if !self.is_open() {
@@ -219,7 +215,7 @@ impl<P: Host> Latch<P> {
         }
     }
 
-    /// As [`wait`](Self::wait), until the deadline at most; says whether the latch is open.
+    /// As [`wait`](Self::wait), until the deadline at the latest. Returns whether the latch is open.
     pub fn wait_by(&self, deadline: Timestamp) -> bool {
         self.is_open() || self.wait_slow(Some(deadline))
     }
@@ -241,15 +237,15 @@ impl<P: Host> Latch<P> {
         }
         line.wait_together(deadline, |line| {
             if line.oldest().is_none() {
-                // A read-modify-write, because other threads count meanwhile. It is not open: the last count
-                // would have wanted the bucket's lock, and taken this thread.
+                // A read-modify-write, because other threads may count at the same time. The latch is not open: the last
+                // count would have needed the bucket's lock, and taken this thread.
                 self.word.fetch_and(!WAITED, Ordering::Relaxed);
             }
         })
     }
 }
 
-/// The word after `count` counts; `None` if fewer are left.
+/// Returns the word after `count` counts, or `None` if fewer remain.
 #[inline(always)]
 fn after(word: u32, count: u32) -> Option<u32> {
     (count <= word / ONE).then(|| word - count * ONE)

@@ -1,33 +1,32 @@
-//! A mutex that does not collapse, its condition variable, and what they are built of.
+//! A mutex that does not collapse, its condition variable, and the parts that they are built on.
 //!
-//! * [`Mutex`]: one byte; an uncontended lock and unlock are one atomic read-modify-write together;
-//!   waiting threads sleep, few of them are awake, none starves; its memory is not touched after it was
-//!   unlocked. [`Condvar`] goes with it.
-//! * [`RwLock`]: four bytes; readers, or one writer; upgradable reads; waiting is bounded on both sides. Where
-//!   reads dominate, a reader writes its own thread's memory only.
-//! * [`parking`]: the table in which threads are parked, for locks of your own.
-//! * [`platform`]: the machine as a parameter. A lock algorithm here is written once, generic over
-//!   [`platform::Platform`], whether it runs on the real machine ([`platform::Native`]), under a model
-//!   checker, or on a machine in virtual time. [`platform::Host`] is a machine with a parking table.
+//! * [`Mutex`]: one byte; an uncontended pair costs one atomic read-modify-write; waiting threads sleep, few of them are
+//!   awake, none starves; its memory is not touched after it was unlocked. [`Condvar`] goes with it.
+//! * [`RwLock`]: four bytes; readers, or one writer; upgradable reads; waiting is bounded on both sides. Where reads
+//!   dominate, a reader writes only its own thread's memory.
+//! * [`parking`]: the table in which threads are parked, for your own locks.
+//! * [`platform`]: the machine as a parameter. A lock algorithm is written once, generic over [`platform::Platform`]; it
+//!   runs on the real machine ([`platform::Native`]), under a model checker, or on a machine in virtual time.
+//!   [`platform::Host`] is a machine with a parking table.
 //!
 //! | type | what |
 //! |---|---|
-//! | [`Barrier`] | threads wait until all have come |
+//! | [`Barrier`] | threads wait until all have arrived |
 //! | [`BiasedMutex`] | for data that one thread uses almost always, without a read-modify-write |
-//! | [`CombiningMutex`] | for short sections on many cores: its owner runs those of threads that wait |
-//! | [`Event`] | set by one thread, waited for by others, until it is reset |
-//! | [`FairMutex`] | each unlock hands it to the thread that has waited longest |
+//! | [`CombiningMutex`] | for short sections on many cores: its owner runs the sections of waiting threads |
+//! | [`Event`] | one thread sets it, other threads wait for it, until it is reset |
+//! | [`FairMutex`] | each unlock hands it off to the thread that has waited longest |
 //! | [`ipc`] | a mutex and a condition variable for memory that several processes share |
-//! | [`Latch`] | threads wait until it was counted down to zero |
-//! | [`Once`], [`OnceLock`], [`LazyLock`] | something that is done once |
-//! | [`Parker`], [`Unparker`] | a thread's own token |
+//! | [`Latch`] | threads wait until it has been counted down to zero |
+//! | [`Once`], [`OnceLock`], [`LazyLock`] | an initialization that runs once |
+//! | [`Parker`], [`Unparker`] | a token for one thread |
 //! | [`poison`] | `Mutex`, `RwLock` and `Condvar` as the standard library's, whose `lock` returns a `Result`: for code with `lock().unwrap()` |
-//! | [`PiMutex`] | its owner runs with the priority of the threads that wait |
+//! | [`PiMutex`] | its owner runs with the priority of the waiting threads |
 //! | [`ReentrantMutex`] | its owner may lock it again |
-//! | [`Semaphore`] | permits, with or without the order of waiting |
+//! | [`Semaphore`] | permits, with or without the order of arrival |
 //!
 //! ```text
-//! Mutex, one byte            Condvar                  a lock of your own
+//! Mutex, one byte            Condvar                  your own lock
 //!   lock    test-and-set       wait                     over any Platform
 //!   unlock  a store            notify_one, notify_all
 //!     │ contended                │                        │ park, unpark, requeue
@@ -61,7 +60,7 @@
 //! assert_eq!(consumer.join().unwrap(), Some(7));
 //! ```
 //!
-//! A lock of your own over any platform:
+//! Your own lock over any platform:
 //!
 //! ```
 //! use ondeck::platform::{AtomicInt, Native, Ordering, Platform};
@@ -84,13 +83,13 @@
 //! lock.unlock();
 //! ```
 //!
-//! The crate is `no_std` but for the real machine and the faces that programs use, so that no
-//! allocation can slip into the path of a lock: these locks work inside a global allocator.
+//! The crate is `no_std` except for the real machine and the interfaces that programs use, so that no allocation can slip
+//! into the path of a lock: these locks work inside a global allocator.
 //!
-//! It runs on Linux, Android, Windows, macOS and Apple's other systems, FreeBSD, and where the standard
-//! library has threads; in WebAssembly without threads a lock that would have to wait is a panic. What the
-//! promises are on each, and how each is tested, is in `docs/systems.md`. On Linux and Android only: [`ipc`],
-//! [`PiMutex`], and the features `deadlock_detection` and `profile` (64 bits).
+//! It runs on Linux, Android, Windows, macOS and Apple's other systems, FreeBSD, and wherever the standard library has
+//! threads. In WebAssembly without threads, a lock that would have to wait panics. `docs/systems.md` lists the guarantees on
+//! each system and the tests of them. On Linux and Android only: [`ipc`], [`PiMutex`], and the features `deadlock_detection`
+//! and `profile` (64 bits).
 //!
 //! | feature | adds |
 //! |---|---|
@@ -101,7 +100,7 @@
 
 #![no_std]
 
-/// The programs of `docs/moving.md`, which are tested as this crate's examples are.
+/// The programs of `docs/moving.md`, tested like this crate's examples.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/moving.md")]
 mod moving {}
@@ -123,7 +122,7 @@ compile_error!(
     "the features `deadlock_detection` and `profile` of ondeck are for 64-bit Linux only: build without them"
 );
 
-/// Items that are there on Linux and Android only, because their protocols are the kernel's.
+/// Items for Linux and Android only, because their protocols are the kernel's.
 macro_rules! on_linux {
     ($($item:item)*) => {$(
         #[cfg(all(
@@ -159,7 +158,7 @@ pub mod semaphore;
 pub mod spin;
 
 on_linux! {
-    // The C library's list of locks, which it joins, is known for 64 bits.
+    // The layout of the C library's list of locks, which it joins, is known only for 64 bits.
     #[cfg(target_pointer_width = "64")]
     pub mod ipc;
     pub mod pi;
@@ -177,7 +176,7 @@ pub use event::Event;
 pub use fair::ArcFairMutexGuard;
 pub use fair::{FairMutex, FairMutexGuard, MappedFairMutexGuard};
 pub use latch::Latch;
-/// What the locks' guards are of: for traits and types that this crate does not name.
+/// The crate of the locks' guards, for traits and types that this crate does not name.
 pub use lock_api;
 #[cfg(feature = "arc_lock")]
 pub use mutex::ArcMutexGuard;
@@ -195,21 +194,18 @@ pub use rwlock::{
 };
 pub use semaphore::Semaphore;
 
-/// Does now what locks otherwise do when they first need it, so that no unlock and no wait has to pay
-/// for it.
+/// Does the work now that locks otherwise do at their first need, so that no unlock and no wait has to pay for it.
 ///
-/// No program has to call this. It is for those that cannot have one slow unlock or wait, and calls for
-/// it at the beginning of `main`.
+/// No program has to call this. A program that cannot afford one slow unlock or wait calls it at the beginning of `main`.
 ///
-/// | what | else done by | cost |
+/// | what | otherwise done by | cost |
 /// |---|---|---|
-/// | registers the process with membarrier(2) | the first unlock | on Linux in a process with one thread microseconds; with more it waits for a grace period of the kernel's RCU: milliseconds, on a busy machine tens of them |
+/// | registers the process with membarrier(2) | the first unlock | on Linux, in a process with one thread, microseconds; with more it waits for a grace period of the kernel's RCU: milliseconds, on a busy machine tens of them |
 /// | has the parking table wiped in children of forks | the first wait | one system call |
-/// | measures the rate of the tick counter | the first wait | 0.2 ms on x86-64, where the counter is invariant; else nothing |
+/// | measures the rate of the tick counter | the first wait | 0.2 ms on x86-64, if the counter is invariant; else nothing |
 ///
-/// Any thread may call it at any time, and more than once: a later call does nothing. It never fails:
-/// what the kernel refuses is done without, as by the locks themselves. The child of a fork is as
-/// prepared as its parent.
+/// Any thread may call it at any time, and more than once: a later call does nothing. It never fails: the locks work without
+/// any service that the kernel refuses. The child of a fork is as prepared as its parent.
 ///
 /// ```
 /// // At the beginning of `main`.

@@ -1,13 +1,13 @@
-//! The raw locks under the traits of `lock_api` 0.4, for code that is generic over those.
+//! The raw locks under the traits of `lock_api` 0.4, for code that is generic over those traits.
 //!
-//! The traits of 0.5 give a token for each access and want it back; those of 0.4 have none. A token of a read says
-//! where it is counted: an unlock looks for that again, as [`RawRwLock::forgotten`] does.
+//! The traits of 0.5 return a token for each access and take it back; the traits of 0.4 have none. The token of a read
+//! records where the read is counted: without it, an unlock searches for that place, as [`RawRwLock::forgotten`] does.
 //!
 //! ```
 //! use lock_api_04::{RawMutex, RwLock, RwLockUpgradableReadGuard};
 //! use ondeck::{mutex, platform::Native, rwlock};
 //!
-//! /// Generic code of others, over `lock_api` 0.4.
+//! Generic code of another crate, over `lock_api` 0.4.
 //! struct Counter<R>(lock_api_04::Mutex<R, u32>);
 //!
 //! impl<R: RawMutex> Counter<R> {
@@ -50,7 +50,7 @@ macro_rules! locks {
     )*};
 }
 
-/// Functions that may fail, or whose time may be over.
+/// Functions that may fail or time out.
 macro_rules! attempts {
     ($new:path: $($name:ident($($timeout:ident: $time:ty)?))*) => {$(
         #[inline]
@@ -60,29 +60,29 @@ macro_rules! attempts {
     )*};
 }
 
-/// Functions of a thread that has the lock, and whose token `$held` says how.
+/// Functions of a thread that has the lock, with its token `$held`.
 macro_rules! holding {
     ($new:path, |$self:ident| $held:expr => $($name:ident)*) => {$(
         #[inline]
         unsafe fn $name(&$self) {
-            // SAFETY: the caller has what the token stands for, as the trait asks for.
+            // SAFETY: the caller has the access of the token, as the trait requires.
             _ = unsafe { <Self as $new>::$name($self, $held) };
         }
     )*};
 }
 
-/// Upgrades that may fail: then the caller has what it had before.
+/// Upgrades that may fail: then the caller keeps its upgradable read.
 macro_rules! upgrades {
     ($new:path: $($name:ident($($timeout:ident: $time:ty)?))*) => {$(
         #[inline]
         unsafe fn $name(&self $(, $timeout: $time)?) -> bool {
-            // SAFETY: the caller has an upgradable read, as the trait asks for.
+            // SAFETY: the caller has an upgradable read, as the trait requires.
             unsafe { <Self as $new>::$name(self, new::GuardNoSend::new() $(, $timeout)?) }.is_ok()
         }
     )*};
 }
 
-/// Asks whether it is locked.
+/// Queries of the lock's state.
 macro_rules! asks {
     ($new:path: $($name:ident)*) => {$(
         #[inline]
@@ -92,7 +92,7 @@ macro_rules! asks {
     )*};
 }
 
-/// Ends the process if `lock` unwinds: a lock of 0.4 that was given up for a closure would then be unlocked once more.
+/// Aborts the process if `lock` unwinds: a lock of 0.4 that was given up for a closure would then be unlocked once more.
 #[inline(always)]
 fn or_abort(lock: impl FnOnce()) {
     struct Unwinds;
@@ -108,7 +108,7 @@ fn or_abort(lock: impl FnOnce()) {
 
 macro_rules! mutex {
     ($($raw:ty)*) => {$(
-        // SAFETY: what it promises to the traits of 0.5.
+        // SAFETY: as it promises to the traits of 0.5.
         unsafe impl old::RawMutex for $raw {
             const INIT: Self = <Self as new::RawMutex>::INIT;
             type GuardMarker = old::GuardNoSend;
@@ -135,8 +135,8 @@ macro_rules! mutex {
 
 mutex!(RawMutex<Native> RawFairMutex<Native>);
 
-// SAFETY: what it promises to the traits of 0.5. A guard is not `Send`, so the thread that unlocks a read is the one
-// that took it, and no token is kept.
+// SAFETY: as it promises to the traits of 0.5. A guard is not `Send`, so the thread that unlocks a read is the one that
+// locked it, and no token is kept.
 unsafe impl old::RawRwLock for RawRwLock<Native> {
     const INIT: Self = <Self as new::RawRwLock>::INIT;
     type GuardMarker = old::GuardNoSend;

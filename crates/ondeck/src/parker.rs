@@ -1,4 +1,4 @@
-//! A thread's own token: it waits for it, and others give it.
+//! A token for one thread: that thread waits for it, and other threads give it.
 //!
 //! ```text
 //! the word       0 EMPTY · 1 GIVEN · 2^32 - 1 PARKED
@@ -9,20 +9,20 @@
 //! gives up       any ──► EMPTY: it was in time if it was GIVEN
 //! ```
 //!
-//! One thread parks, so there is no queue, and no table: the word is the futex. The exchange is an unpark's
-//! last access; the wake names an address and reads nothing. So the thread that parks may free the
-//! word as soon as it has the token. A wake that is late then finds no thread, or one that sleeps on
-//! another word at this address: all sleeps of this crate look at their word again.
+//! Only one thread parks, so there is no queue and no table: the word is the futex. The exchange is the last access of an
+//! unpark; the wake names an address and reads nothing. So the parking thread may free the word as soon as it has the token.
+//! A late wake then finds no thread, or one that sleeps on another word at this address: all sleeps of this crate check
+//! their word again.
 //!
 //! # Memory ordering
 //!
-//! Each `unpark` is `Release`, also if the token is there already, and the `park` that takes the token is
-//! `Acquire`. So a park that returns with the token happens after all unparks before it.
+//! Each `unpark` is `Release`, even if the token is already there, and the `park` that takes the token is `Acquire`. So a
+//! park that returns with the token happens after all unparks before it.
 //!
 //! # Sources
 //!
-//! The standard library's futex parker (`sys/sync/thread_parking/futex.rs`), whose states these are, and
-//! crossbeam's `Parker` and `Unparker`.
+//! The standard library's futex parker (`sys/sync/thread_parking/futex.rs`), which has these states, and crossbeam's
+//! `Parker` and `Unparker`.
 
 extern crate std;
 
@@ -49,12 +49,12 @@ pub struct RawParker<P: Platform> {
 }
 
 impl<P: Platform> RawParker<P> {
-    /// Without a token.
+    /// Creates a parker without a token.
     pub fn new() -> Self {
         Self { word: AtomicInt::new(EMPTY) }
     }
 
-    /// Waits for the token and takes it, until the deadline at most; says whether it has it.
+    /// Waits for the token and takes it, until the deadline at the latest. Returns whether it has taken the token.
     ///
     /// # Safety
     ///
@@ -102,10 +102,10 @@ impl<P: Platform> fmt::Debug for RawParker<P> {
     }
 }
 
-/// A place for one thread to wait at, until it is given a token by an [`Unparker`].
+/// A place for one thread to wait at, until an [`Unparker`] gives it a token.
 ///
-/// A token that is given before the wait is not lost, and two of them are one. A wait never ends
-/// spuriously. The parker can be sent to another thread, but not be shared.
+/// A token that is given before the wait is not lost, and two of them count as one. A wait never ends spuriously. The parker
+/// can be sent to another thread, but not shared.
 ///
 /// # Panics
 ///
@@ -113,12 +113,12 @@ impl<P: Platform> fmt::Debug for RawParker<P> {
 ///
 /// # Memory ordering
 ///
-/// What a thread did before it gave the token happens before the wait returns that takes it.
+/// Everything that a thread did before it gave the token happens before the return of the wait that takes it.
 ///
 /// # Cost
 ///
-/// One allocation when it is made. One atomic read-modify-write for a park that finds the token, and one
-/// for an unpark. Else a system call each.
+/// A parker costs one allocation. A park that finds the token and an unpark of a thread that does not sleep cost one atomic
+/// read-modify-write each; otherwise they also make a system call each.
 ///
 /// ```
 /// use ondeck::Parker;
@@ -136,17 +136,17 @@ pub struct Parker {
     alone: PhantomData<Cell<()>>,
 }
 
-/// Gives the token to the thread that waits at its [`Parker`]. Any number of threads may have it.
+/// A handle that gives the token to the thread at its [`Parker`]. Any number of threads may have one.
 #[derive(Clone, Debug)]
 pub struct Unparker(Arc<RawParker<Native>>);
 
 impl Parker {
-    /// A parker without a token.
+    /// Creates a parker without a token.
     pub fn new() -> Self {
         Self { unparker: Unparker(Arc::new(RawParker::new())), alone: PhantomData }
     }
 
-    /// The handle by which other threads, or this one, give the token.
+    /// Returns the handle by which other threads, or this one, give the token.
     pub fn unparker(&self) -> &Unparker {
         &self.unparker
     }
@@ -156,12 +156,12 @@ impl Parker {
         self.park_by(None);
     }
 
-    /// As [`park`](Self::park), for a time at most; says whether it has taken the token.
+    /// As [`park`](Self::park), for at most `timeout`. Returns whether it has taken the token.
     pub fn park_for(&self, timeout: Duration) -> bool {
         self.park_by(Some(Native::now().after(timeout)))
     }
 
-    /// As [`park`](Self::park), until `instant` at most; says whether it has taken the token.
+    /// As [`park`](Self::park), until `instant` at the latest. Returns whether it has taken the token.
     pub fn park_until(&self, instant: Instant) -> bool {
         self.park_by(Some(deadline(instant)))
     }
@@ -179,7 +179,7 @@ impl Default for Parker {
 }
 
 impl Unparker {
-    /// Gives the token: the thread that waits goes on, or the next wait returns at once.
+    /// Gives the token: the waiting thread continues, or the next wait returns at once.
     pub fn unpark(&self) {
         self.0.unpark();
     }

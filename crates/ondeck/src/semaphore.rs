@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! the word       bit 0      WAITED    threads are in the line: set and cleared under the bucket's lock
-//!                bit 1      RESERVED  and what is free is the oldest one's: the same
+//!                bit 1      RESERVED  and the free permits are kept for the oldest one: set and cleared likewise
 //!                bit 2      FAIR      of a fair semaphore, always
 //!                bits 3-31  permits   that are free, 2^29 - 1 at most
 //!
@@ -13,44 +13,44 @@
 //! gives up       as a release of 0                                under the bucket's lock
 //! ```
 //!
-//! A release that finds threads in the line takes the oldest of them, as many as what is free is enough for:
+//! A release that finds threads in the line takes the oldest of them, as many as the free permits suffice for:
 //!
-//! * to compete for their permits, which stay free. A thread that comes may acquire them first.
-//! * Of a fair semaphore, and if the oldest has waited for a millisecond: with their permits. If there are not enough for the
-//!   oldest, `RESERVED` keeps what is free for it.
+//! * To compete for their permits, which stay free. An arriving thread may acquire them first.
+//! * With their permits, if the semaphore is fair or the oldest has waited for a millisecond. If there are not enough
+//!   permits for the oldest, `RESERVED` keeps the free ones for it.
 //!
 //! # Order
 //!
-//! A thread that is woken takes microseconds to run. If the permits were kept for it, one permit that several threads
-//! want again and again would change hands as often as a CPU changes threads. So a thread that comes, or that has just
-//! released, may acquire before those that wait. The oldest thread in the line is granted its permits, however many, once
-//! it has waited for a millisecond; after such a grant there is none for a millisecond. A thread that was woken to compete
-//! is not in the line meanwhile, and may miss such a turn, which the next oldest has then.
+//! A woken thread takes microseconds to run. If the permits were kept for it, one permit that several threads want over and
+//! over would change hands only as often as a CPU changes threads. So an arriving thread, or one that has just released, may
+//! acquire before waiting threads. Once the oldest thread in the line has waited for a millisecond, it is granted its
+//! permits, whatever their number; after such a grant there is none for a millisecond. A thread that was woken to compete is
+//! not in the line at that time and may miss such a turn, which then goes to the next oldest.
 //!
-//! In the line a thread stays behind an older one, also if that one wants more permits than there are.
+//! In the line a thread stays after an older one, even if that one wants more permits than there are.
 //!
 //! # No wake is lost
 //!
-//! The oldest in the line wants more than is free, but for what the threads that were woken before are about to take. Each
-//! of those takes its permits, or comes back to the line, where it is the oldest again, or gives up there and looks
-//! after the others.
+//! The oldest thread in the line wants more permits than are free, apart from those that the threads woken before are about
+//! to take. Each of these threads takes its permits, or comes back to the line, where it is the oldest again, or gives up
+//! there and serves the others.
 //!
-//! # Nothing is touched after a thread may go on
+//! # Nothing is touched after a thread may continue
 //!
-//! A thread that acquires a permit may free the semaphore when no other uses it. A release changes the word once, in
-//! its last access, and a thread that was granted its permits is told after that.
+//! A thread that acquires a permit may free the semaphore when no other thread uses it. A release changes the word once, in
+//! its last access, and a thread that was granted its permits is notified after that.
 //!
 //! # Memory ordering
 //!
-//! A release is `Release`, an acquisition `Acquire`, and so is the exchange by which a thread sets
-//! `WAITED`. All changes of the word are read-modify-writes, which continue a release sequence. So an
-//! acquisition happens after all releases whose permits it could have got. A granted thread has not read the word
-//! since: releases after it set `WAITED` were made under the bucket's lock, and the one that grants tells it by `Release`.
+//! A release is `Release`, an acquisition `Acquire`, and so is the exchange by which a thread sets `WAITED`. All changes of
+//! the word are read-modify-writes, which continue a release sequence. So an acquisition happens after all releases whose
+//! permits it could have received. A granted thread has not read the word since: releases after it set `WAITED` were made
+//! under the bucket's lock, and the one that grants the permits notifies it by `Release`.
 //!
 //! # Sources
 //!
-//! Edsger Dijkstra, "Cooperating Sequential Processes". Two orders: java.util.concurrent's `Semaphore`. Permits that
-//! are handed to the oldest waiter: tokio's batch semaphore; glibc's barges (`sem_post`, whose use after the last wait
+//! Edsger Dijkstra, "Cooperating Sequential Processes". Two orders: java.util.concurrent's `Semaphore`. Permits that are
+//! handed to the oldest waiter: tokio's batch semaphore. glibc's allows barging (`sem_post`, whose use after the last wait
 //! once touched freed memory, bug 12674: the reason for the rule above).
 
 extern crate std;
@@ -72,38 +72,38 @@ const MARKS: u32 = WAITED | RESERVED | FAIR;
 /// One permit.
 const ONE: u32 = 8;
 
-/// How long a thread waits before it is granted its permits, and how long there is then no other such grant.
+/// How long a thread waits before it is granted its permits, and the least time between two such grants.
 const OVERDUE_NANOS: u32 = 1_000_000;
 
-/// How often a thread polls before it waits in the line at most: a clock may be as slow as the whole wait.
+/// The limit on the polls of a thread before it waits in the line: a clock read may take as long as the whole wait.
 const POLLS: u32 = 1_000;
 
 /// The longest pause between two polls, in transfers of a cache line.
 const LONGEST_PAUSE: usize = 16;
 
-/// The most permits that a semaphore can have.
+/// The maximum number of permits of a semaphore.
 pub const MOST_PERMITS: u32 = u32::MAX / ONE;
 
 /// A number of permits, which threads acquire and release: four bytes.
 ///
-/// Any thread may release, also one that has acquired nothing. A thread may acquire before others that wait, but is
-/// not passed over for long; [`fair`](Self::fair) makes a semaphore that serves threads in order. It can be a `static`.
-/// See the [module](self) for its protocol.
+/// Any thread may release, even one that has acquired nothing. A thread may acquire before waiting threads, but none is
+/// passed over for long; [`fair`](Self::fair) creates a semaphore that serves threads in order. It can be a `static`. See
+/// the [module](self) for its protocol.
 ///
 /// # Panics
 ///
-/// If a number of permits is more than [`MOST_PERMITS`], or becomes that by a release.
+/// If a number of permits is more than [`MOST_PERMITS`], or a release makes it so.
 ///
 /// # Memory ordering
 ///
-/// What a thread did before a release happens before an acquisition that could not have been made without
-/// it, and before all later ones.
+/// Everything that a thread did before a release happens before an acquisition that would have been impossible without it,
+/// and before all later acquisitions.
 ///
 /// # Cost
 ///
-/// One atomic read-modify-write for an acquisition that need not wait, and one for a release for which
-/// no thread waits. A thread polls for as long as a wake takes before it sleeps. A release with threads asleep wakes
-/// those that there are permits for, each by a system call.
+/// An acquisition that need not wait costs one atomic read-modify-write, and so does a release if no thread waits. A thread
+/// polls for the time of a wake before it sleeps. A release with sleeping threads wakes as many as there are permits for,
+/// each by a system call.
 ///
 /// ```
 /// use ondeck::Semaphore;
@@ -130,48 +130,47 @@ pub struct Semaphore<P: Host = Native> {
 }
 
 impl Semaphore {
-    /// A semaphore with `permits` free permits.
+    /// Creates a semaphore with `permits` free permits.
     ///
     /// # Panics
     ///
-    /// If there are more than [`MOST_PERMITS`].
+    /// If `permits` is more than [`MOST_PERMITS`].
     pub const fn new(permits: u32) -> Self {
         assert!(permits <= MOST_PERMITS, "a semaphore has 2^29 - 1 permits at most");
         Self { word: AtomicU32::new(permits * ONE) }
     }
 
-    /// A semaphore with `permits` free permits, which grants them in the order in which threads began to wait, whatever they
-    /// want. While one waits for many permits, [`try_acquire`](Self::try_acquire) fails.
+    /// Creates a semaphore with `permits` free permits, which grants them in the order in which threads began to wait,
+    /// whatever their number of permits. While a thread waits for many permits, [`try_acquire`](Self::try_acquire) fails.
     ///
-    /// That costs: each permit that a thread waits for rests until that thread runs. While threads wait all the time, a pair
-    /// takes as long as the wake of a thread, microseconds instead of nanoseconds. `docs/data/costs.md` has figures.
+    /// The order has a price: each permit that a thread waits for rests until that thread runs. While threads always wait, a
+    /// pair takes as long as the wake of a thread, microseconds instead of nanoseconds. `docs/data/costs.md` has figures.
     ///
     /// # Panics
     ///
-    /// If there are more than [`MOST_PERMITS`].
+    /// If `permits` is more than [`MOST_PERMITS`].
     pub const fn fair(permits: u32) -> Self {
         let Self { word } = Self::new(permits);
         Self { word: AtomicU32::new(word.into_inner() | FAIR) }
     }
 
-    /// As [`acquire`](Self::acquire), for a time at most; says whether it has the permit.
+    /// As [`acquire`](Self::acquire), for at most `timeout`. Returns whether it has the permit.
     pub fn try_acquire_for(&self, timeout: Duration) -> bool {
         self.try_acquire_many_for(1, timeout)
     }
 
-    /// As [`acquire`](Self::acquire), until `instant` at most; says whether it has the permit.
+    /// As [`acquire`](Self::acquire), until `instant` at the latest. Returns whether it has the permit.
     pub fn try_acquire_until(&self, instant: Instant) -> bool {
         self.try_acquire_many_until(1, instant)
     }
 
-    /// As [`acquire_many`](Self::acquire_many), for a time at most; says whether it has the permits.
+    /// As [`acquire_many`](Self::acquire_many), for at most `timeout`. Returns whether it has the permits.
     pub fn try_acquire_many_for(&self, permits: u32, timeout: Duration) -> bool {
         self.try_acquire_many(permits)
             || self.try_acquire_many_by(permits, Native::now().after(timeout))
     }
 
-    /// As [`acquire_many`](Self::acquire_many), until `instant` at most; says whether it has the
-    /// permits.
+    /// As [`acquire_many`](Self::acquire_many), until `instant` at the latest. Returns whether it has the permits.
     pub fn try_acquire_many_until(&self, permits: u32, instant: Instant) -> bool {
         self.try_acquire_many(permits) || self.try_acquire_many_by(permits, deadline(instant))
     }
@@ -182,7 +181,7 @@ impl<P: Host> Semaphore<P> {
     ///
     /// # Panics
     ///
-    /// If there are more than [`MOST_PERMITS`].
+    /// If `permits` is more than [`MOST_PERMITS`].
     pub fn on_platform(permits: u32) -> Self {
         Self { word: AtomicInt::new(in_word(permits)) }
     }
@@ -191,7 +190,7 @@ impl<P: Host> Semaphore<P> {
     ///
     /// # Panics
     ///
-    /// If there are more than [`MOST_PERMITS`].
+    /// If `permits` is more than [`MOST_PERMITS`].
     pub fn fair_on_platform(permits: u32) -> Self {
         Self { word: AtomicInt::new(in_word(permits) | FAIR) }
     }
@@ -200,15 +199,15 @@ impl<P: Host> Semaphore<P> {
         (&raw const self.word).addr()
     }
 
-    /// Waits until a permit is the calling thread's.
+    /// Waits until the calling thread has a permit.
     #[inline]
     pub fn acquire(&self) {
         self.acquire_many(1);
     }
 
-    /// Acquires `permits` permits at once, and waits until they are free.
+    /// Acquires `permits` permits in one step, after waiting until they are free.
     ///
-    /// A request for more permits than there ever are waits for ever, and all later ones behind it.
+    /// A request for more permits than there ever are waits for ever, and so do all later requests.
     #[inline]
     pub fn acquire_many(&self, permits: u32) {
         if !self.try_acquire_many(permits) {
@@ -216,13 +215,13 @@ impl<P: Host> Semaphore<P> {
         }
     }
 
-    /// Acquires a permit if one is free, and not kept for a thread that waits; says whether it did.
+    /// Acquires a permit if one is free, and not kept for a waiting thread. Returns whether it did.
     #[inline]
     pub fn try_acquire(&self) -> bool {
         self.try_acquire_many(1)
     }
 
-    /// Acquires `permits` permits if they are free and no waiting thread is to have them; returns whether it did.
+    /// Acquires `permits` permits if they are free and not kept for a waiting thread. Returns whether it did.
     #[inline]
     pub fn try_acquire_many(&self, permits: u32) -> bool {
         let wanted = in_word(permits);
@@ -239,13 +238,12 @@ impl<P: Host> Semaphore<P> {
         false
     }
 
-    /// As [`acquire`](Self::acquire), until the deadline at most; says whether it has the permit.
+    /// As [`acquire`](Self::acquire), until the deadline at the latest. Returns whether it has the permit.
     pub fn try_acquire_by(&self, deadline: Timestamp) -> bool {
         self.try_acquire_many_by(1, deadline)
     }
 
-    /// As [`acquire_many`](Self::acquire_many), until the deadline at most; says whether it has the
-    /// permits.
+    /// As [`acquire_many`](Self::acquire_many), until the deadline at the latest. Returns whether it has the permits.
     pub fn try_acquire_many_by(&self, permits: u32, deadline: Timestamp) -> bool {
         self.try_acquire_many(permits) || self.acquire_slow(permits, Some(deadline))
     }
@@ -260,10 +258,10 @@ impl<P: Host> Semaphore<P> {
                 return true;
             }
             let mut line = Line::<P>::lock(self.key());
-            // Under the lock, so that a thread which comes is the newest.
+            // Under the lock, so that an arriving thread is the newest.
             let comes_back = since.is_some();
             let since = *since.get_or_insert_with(|| P::ticks() as usize);
-            // The line may be empty although the word says otherwise: in the child of a fork.
+            // In the child of a fork, the line may be empty although the word shows waiting threads.
             let stale = if line.oldest().is_none() { WAITED | RESERVED } else { 0 };
             // step: wait
             loop {
@@ -283,11 +281,11 @@ impl<P: Host> Semaphore<P> {
                 }
             }
             if !is_fair {
-                // It has polled.
+                // It has already polled.
                 line.sleep_at_once();
             }
             let gives_up = |line: &mut Line<P>| {
-                // Those behind may want less.
+                // Later threads may want fewer permits.
                 self.serve(line, 0).expect("no more permits than there are");
             };
             match line.wait_since(since, comes_back, wanted as usize, deadline, gives_up) {
@@ -298,13 +296,13 @@ impl<P: Host> Semaphore<P> {
         }
     }
 
-    /// Polls ever more rarely, for as long as a wake takes; says whether the caller has its permits.
+    /// Polls ever more rarely, for the time of a wake. Returns whether the caller has its permits.
     fn acquires_awake(&self, permits: u32) -> bool {
         let budget = polling_ticks::<P>();
         if budget == 0 {
             return false;
         }
-        // A slow counter may count no tick in a transfer: pauses are to grow all the same.
+        // A slow counter may count no tick in a transfer, but the pauses must grow even then.
         let (start, transfer) = (P::ticks() as usize, P::transfer_ticks().max(2));
         let (mut now, mut pause) = (start, transfer / 2);
         for _ in 0..P::spins(POLLS) {
@@ -324,7 +322,7 @@ impl<P: Host> Semaphore<P> {
     ///
     /// # Panics
     ///
-    /// If there would then be more than [`MOST_PERMITS`] free ones: none is given back.
+    /// If there would then be more than [`MOST_PERMITS`] free ones. Then none is given back.
     #[inline]
     pub fn release(&self, permits: u32) {
         let more = in_word(permits);
@@ -345,14 +343,14 @@ impl<P: Host> Semaphore<P> {
     fn release_slow(&self, more: u32) {
         let mut line = Line::<P>::lock(self.key());
         if let Err(word) = self.serve(&mut line, more) {
-            // A panic runs the program's hook, which may want the bucket.
+            // A panic runs the program's hook, which may need the bucket.
             drop(line);
             too_many(word, more);
         }
     }
 
-    /// Adds permits, and takes the threads from the line that go on, to compete or with theirs. `Err` with the word if there
-    /// would be too many permits.
+    /// Adds permits, and takes from the line the threads that continue, to compete or with their permits. Returns `Err` with
+    /// the word if there would be too many permits.
     fn serve(&self, line: &mut Line<P>, more: u32) -> Result<(), u32> {
         let (now, overdue) = (P::ticks() as usize, P::ticks_in(OVERDUE_NANOS));
         let is_overdue = line.is_overdue(now, overdue);
@@ -375,8 +373,8 @@ impl<P: Host> Semaphore<P> {
                 others |= RESERVED;
             }
             let next = if grants { left } else { free } | others | word & FAIR;
-            // Release: for threads that find permits there. The last access: those that are taken are told when the line
-            // is dropped.
+            // Release: for threads that find permits there. The last access: the taken threads are notified when the line is
+            // dropped.
             let (release, relaxed) = (Ordering::Release, Ordering::Relaxed);
             if self.word.compare_exchange(word, next, release, relaxed).is_ok() {
                 break (count, grants);
@@ -394,20 +392,20 @@ impl<P: Host> Semaphore<P> {
         Ok(())
     }
 
-    /// How many permits are free at this moment. Some may be kept for a thread that waits for more.
+    /// Returns how many permits are free at this moment. Some may be kept for a thread that waits for more.
     pub fn available(&self) -> u32 {
         self.word.load(Ordering::Relaxed) / ONE
     }
 }
 
-/// A number of permits, shifted to its place in the word.
+/// Returns a number of permits, shifted to its place in the word.
 #[inline(always)]
 fn in_word(permits: u32) -> u32 {
     assert!(permits <= MOST_PERMITS, "{permits} permits are more than a semaphore can have");
     permits * ONE
 }
 
-/// The word with `more` permits; `None` if there would be too many.
+/// Returns the word with `more` permits, or `None` if there would be too many.
 #[inline(always)]
 fn sum(word: u32, more: u32) -> Option<u32> {
     word.checked_add(more)

@@ -1,23 +1,23 @@
-//! How long, and how, a thread waits before it sleeps.
+//! How a thread waits before it sleeps, and for how long.
 //!
-//! Nothing here is a constant of one machine. A wake takes 2 to 50 µs, a cache line 25 to 300 ns from
-//! one CPU to another: the process measures both while it waits, and the times are multiples of them.
-//! [`Polling`] gives each in nanoseconds instead, for an experiment.
+//! Nothing here is a constant of one machine. A wake takes 2 to 50 µs, and a cache line takes 25 to 300 ns from one CPU to
+//! another. The process measures both while it waits, and the times are multiples of them. For an experiment, [`Polling`]
+//! gives each in nanoseconds instead.
 //!
-//! The environment variable `ONDECK_SPIN` does so without recompiling: `ONDECK_SPIN=0` never polls, and
-//! `ONDECK_SPIN=budget,short,long,watch,tenure` gives the fields of [`Polling`] in this order; what
-//! is left out or no number is measured. It is read once, before `main`: what a program puts into its
-//! own environment changes nothing. A program calls [`Polling::install`].
+//! The environment variable `ONDECK_SPIN` does so without recompiling: `ONDECK_SPIN=0` disables polling, and
+//! `ONDECK_SPIN=budget,short,long,watch,tenure` gives the fields of [`Polling`] in this order. A field that is left out or
+//! not a number is measured. The variable is read once, before `main`, so a program that changes its own environment changes
+//! nothing; it calls [`Polling::install`] instead.
 //!
-//! Where all threads that wait are bound to one CPU none polls, whatever was set: the owner could not
-//! run meanwhile. Masks are looked at about once a second.
+//! If all waiting threads are bound to one CPU, none polls, whatever was set: the owner could not run during a poll.
+//! Affinity masks are read about once a second.
 
 use core::time::Duration;
 
 use crate::machine::Estimates;
 pub use crate::machine::{MEASURED, Polling};
 
-/// How a thread waits, in ticks: what was set, and for the rest what was measured.
+/// How a thread waits, in ticks: the values that were set, or else measured.
 pub(crate) struct Waits {
     /// See [`Polling::budget`].
     pub(crate) polling: usize,
@@ -26,18 +26,18 @@ pub(crate) struct Waits {
     pub(crate) watch: usize,
     /// See [`Polling::tenure`].
     pub(crate) tenure: usize,
-    /// A thread that fails so soon after a heir took the lock had the lock before: it has the time for
-    /// two transfers of a cache line, and for some instructions, 0.1 µs.
+    /// If a thread fails within this time after an heir acquired the lock, it had the lock before: the time is two transfers
+    /// of a cache line, and 0.1 µs for some instructions.
     pub(crate) lost: usize,
-    /// A read that collides with another's so soon after a thread that had waited took the lock comes back within less
-    /// than its section: two transfers of a cache line, there and back.
+    /// If a read collides with another thread's within this time after a thread that had waited acquired the lock, the
+    /// reader came back within less than its section: two transfers of a cache line, there and back.
     pub(crate) collision: usize,
 }
 
 impl Waits {
-    /// As things are now.
+    /// Returns the current values.
     pub(crate) fn now<P: Estimates>() -> Self {
-        /// A pause beyond this would be a sleep that burns a CPU.
+        /// A longer pause would be a sleep that burns a CPU.
         const LONGEST_PAUSE_NANOS: u32 = 1_000_000;
         let set = P::polling();
         let (wake, transfer) = (P::wake_ticks(), P::transfer_ticks());
@@ -65,10 +65,10 @@ impl Waits {
     }
 }
 
-/// How many ticks of the platform's counter a thread that waits by other means than this crate's locks should poll
-/// before it sleeps: [`Polling::budget`], or what was measured. 0 if only one CPU is there for all threads.
+/// Returns the number of ticks of the platform's counter for which a thread that waits by other means than this crate's
+/// locks should poll before it sleeps: [`Polling::budget`], or the measured value. Returns 0 if all threads share one CPU.
 ///
-/// Some nanoseconds.
+/// A call takes some nanoseconds.
 pub fn polling_ticks<P: Estimates>() -> usize {
     Waits::now::<P>().polling
 }
@@ -79,8 +79,8 @@ pub(crate) fn ticks_as_duration<P: Estimates>(ticks: usize) -> Duration {
     Duration::from_nanos(nanos as u64)
 }
 
-/// Makes attempts until one succeeds, which is true, or for as long as a wake takes: after a first pause, and then after
-/// ever longer ones. Makes one at least.
+/// Makes attempts until one succeeds, or for the time of a wake: after a first pause, and then after ever longer ones. Makes
+/// at least one. Returns whether one succeeded.
 pub(crate) fn poll<P: Estimates>(
     waits: &Waits,
     first_pause: usize,
@@ -98,7 +98,7 @@ pub(crate) fn poll<P: Estimates>(
     attempt()
 }
 
-/// Waits until `ticks` after `start`; says when that was.
+/// Waits until `ticks` after `start`. Returns the time at its end.
 pub(crate) fn wait_for<P: Estimates>(start: usize, ticks: usize) -> usize {
     loop {
         let now = P::ticks() as usize;

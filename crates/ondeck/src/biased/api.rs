@@ -1,4 +1,4 @@
-//! The biased mutex as programs use it: behind `lock_api`, with data and guards.
+//! The biased mutex that programs use: a [`lock_api`] mutex with data and guards.
 
 extern crate std;
 
@@ -13,20 +13,20 @@ use crate::platform::{Native, Platform};
 
 /// A mutual-exclusion lock around a `T` for data that one thread uses almost always.
 ///
-/// The thread that has had it 64 times in a row becomes its owner: that thread then locks and unlocks without an
-/// atomic read-modify-write. The first lock by another thread ends that, which costs a heavy fence
-/// (membarrier(2)), 2 to 12 µs, and interrupts the CPUs that run threads of this process. A bias that did
-/// not last has to be earned by twice as many acquisitions in a row, 65,536 at most. Without a bias it is a
-/// [`Mutex`](crate::Mutex) with a few more instructions, and waits as that one does. There is no poisoning.
+/// A thread that has locked it 64 times in a row becomes its owner: it then locks and unlocks without an atomic
+/// read-modify-write. The first lock by another thread ends the bias. That costs a heavy fence (membarrier(2)), 2 to 12 µs,
+/// and interrupts the CPUs that run threads of this process. After a bias that did not last, the next one takes twice as
+/// many acquisitions in a row, at most 65,536. Without a bias it is a [`Mutex`](crate::Mutex) with a few more instructions,
+/// and its threads wait in the same way. There is no poisoning.
 ///
-/// Use it where other threads come no oftener than every few milliseconds: the state of a worker that a monitor reads
-/// now and then, a cache of each thread that a maintenance thread trims. If threads take turns, it loses: use
-/// [`Mutex`](crate::Mutex). `docs/data/costs.md` has a table of when it loses.
+/// Use it if other threads come no more often than every few milliseconds: for the state of a worker that a monitor reads
+/// now and then, or for a cache of each thread that a maintenance thread trims. If threads alternate, it is slower: use
+/// [`Mutex`](crate::Mutex). `docs/data/costs.md` has a table of the cases in which it is slower.
 ///
-/// It comes through [`lock_api`]: mapped guards, attempts with deadlines, a fair unlock, and owned guards with
-/// the feature `arc_lock`. It can be a `static`. It takes 24 bytes. An attempt that fails may have revoked the
-/// bias, too, unless it sees the owner inside. Beside another attempt, one may fail although no thread has the lock;
-/// both may.
+/// The type is an instance of [`lock_api::Mutex`] and has all of its methods: mapped guards, attempts with deadlines, a fair
+/// unlock, and owned guards with the feature `arc_lock`. It can be a `static`. It takes 24 bytes. A failed attempt may also
+/// have revoked the bias, unless it saw the owner inside. Beside another attempt, an attempt may fail although no thread has
+/// the lock; both may.
 ///
 /// # Panics
 ///
@@ -38,8 +38,8 @@ use crate::platform::{Native, Platform};
 ///
 /// # Cost
 ///
-/// For the thread that it is biased to: two stores and some loads for lock and unlock together. The protocol is
-/// told in the [module](super).
+/// For the thread that it is biased to, a lock and an unlock together take two stores and some loads. The [module](super)
+/// describes the protocol.
 ///
 /// ```
 /// use ondeck::BiasedMutex;
@@ -57,10 +57,10 @@ use crate::platform::{Native, Platform};
 /// ```
 pub type BiasedMutex<T> = lock_api::Mutex<RawBiasedMutex<Native>, T>;
 
-/// What [`BiasedMutex::lock`] returns: it unlocks when it is dropped.
+/// The guard that [`BiasedMutex::lock`] returns. Dropping it unlocks the mutex.
 pub type BiasedMutexGuard<'a, T> = lock_api::MutexGuard<'a, RawBiasedMutex<Native>, T>;
 
-/// A guard of a part of what the mutex protects; see [`lock_api::MutexGuard::map`].
+/// A guard of a part of the protected data; see [`lock_api::MutexGuard::map`].
 pub type MappedBiasedMutexGuard<'a, T> = lock_api::MappedMutexGuard<'a, RawBiasedMutex<Native>, T>;
 
 /// A guard that owns a share of the mutex rather than borrowing it; see
@@ -68,8 +68,7 @@ pub type MappedBiasedMutexGuard<'a, T> = lock_api::MappedMutexGuard<'a, RawBiase
 #[cfg(feature = "arc_lock")]
 pub type ArcBiasedMutexGuard<T> = lock_api::ArcMutexGuard<RawBiasedMutex<Native>, T>;
 
-// SAFETY: what `RawBiasedMutex` in this module promises: one thread is inside, and an unlock happens before the
-// next lock.
+// SAFETY: as `RawBiasedMutex` in this module promises: one thread is inside, and an unlock happens before the next lock.
 unsafe impl lock_api::RawMutex for RawBiasedMutex<Native> {
     const INIT: Self = Self {
         owner: AtomicUsize::new(NOBODY),

@@ -1,28 +1,28 @@
-//! When a lock is biased: hysteresis, so that a lock that several threads use is not.
+//! When a lock is biased: hysteresis, so that a lock that several threads use stays unbiased.
 //!
 //! ```text
-//! bits 0–31    not biased: how often in a row the thread has had the lock
-//!              biased: when that began, in 1024 ticks
+//! bits 0–31    not biased: the length of the thread's run of acquisitions
+//!              biased: when the bias began, in 1024 ticks
 //! bits 32–47   which thread: a part of its row's address
-//! bits 48–     how many times the run that a bias takes was doubled
+//! bits 48–     the number of times that the run before a bias was doubled
 //! ```
 //!
-//! It is changed by threads that have `inner`, and tells no other thread anything: `Relaxed`.
+//! Only threads that have `inner` change it, and it publishes nothing to other threads: `Relaxed`.
 //!
-//! A lock is biased to a thread that has had it [`RUN`] times in a row. A bias that lasted for less than
-//! [`PAYS`] times what its revocation took has not paid: the next run has to be twice as long, 65,536
-//! acquisitions at most. One that has paid halves it. So where threads take turns, in whatever rhythm, what they
-//! pay for revocations becomes a small part of the time of such a run.
+//! A lock is biased to a thread that has acquired it [`RUN`] times in a row. A bias that lasted for less than [`PAYS`] times
+//! its revocation has not paid: the next run must be twice as long, at most 65,536 acquisitions. A bias that has paid halves
+//! it. So where threads alternate, in whatever rhythm, the cost of revocations becomes a small part of the time of such a
+//! run.
 
 use crate::platform::{AtomicInt, Host, Ordering};
 
-/// How often in a row a thread has the lock before the lock is biased to it, if biases have paid.
+/// The length of the run after which a lock is biased to its thread, if biases have paid.
 const RUN: u32 = 64;
 
-/// How often that is doubled at most.
+/// The maximum number of doublings of that length.
 const MOST_DOUBLED: usize = 10;
 
-/// A bias that lasted for fewer times what its revocation took did not pay. It saves its owner a part of its
+/// A bias that lasted for less than this multiple of its revocation's time did not pay. It saves its owner a part of its
 /// time, and costs each thread the revocation.
 const PAYS: usize = 64;
 
@@ -31,16 +31,16 @@ const THREAD_BITS: u32 = 16;
 const THREAD: usize = (1 << THREAD_BITS) - 1;
 /// The binary logarithm of the alignment of rows.
 const ROW_BITS: u32 = 7;
-/// A begin is stored without this number of the lowest bits of its ticks.
+/// The number of the lowest bits of the ticks that the stored begin of a bias leaves out.
 const TICK_BITS: u32 = 10;
-/// The bits of a begin: on 32 bits those that are left of a time in a machine word.
+/// The bits of a begin: on 32 bits, the bits that remain of a time in a machine word.
 const BEGIN: u32 = (usize::MAX >> TICK_BITS) as u32;
-/// So much, in the unit of a begin, a clock may be behind another CPU's: 0.3 s, if a tick is 1/3 ns.
+/// The longest time by which one CPU's clock may lag another's, in the unit of a begin: 0.3 s, if a tick is 1/3 ns.
 const CLOCKS_DIFFER: u32 = 1 << (BEGIN.count_ones() - 12);
 
 pub(super) struct History<P: Host>(Word<P>);
 
-/// 64 bits. On 32 bits in two words, of which a thread that has `inner` changes both.
+/// 64 bits. On 32-bit machines in two words, both changed only by a thread that has `inner`.
 #[cfg(target_pointer_width = "64")]
 struct Word<P: Host>(P::AtomicUsize);
 #[cfg(not(target_pointer_width = "64"))]
@@ -85,8 +85,7 @@ impl<P: Host> History<P> {
         self.store(word(low, thread, doubled));
     }
 
-    /// The thread of the row at this address is inside, without a bias. Says whether it has been for long enough
-    /// in a row.
+    /// Records that the thread of the row at this address is inside, without a bias. Returns whether its run is long enough.
     #[inline]
     pub(super) fn note(&self, row: usize) -> bool {
         let before = self.get();
@@ -98,27 +97,27 @@ impl<P: Host> History<P> {
         run >= P::spins(RUN << doubled(before))
     }
 
-    /// A bias to the thread of the row at this address begins.
+    /// Records that a bias to the thread of the row at this address begins.
     pub(super) fn begins(&self, row: usize) {
         let since = (P::ticks() >> TICK_BITS) as u32 & BEGIN;
         self.set(since, (row >> ROW_BITS) & THREAD, doubled(self.get()));
     }
 
-    /// A bias has ended, by a revocation that began at this time.
+    /// Records that a bias has ended, by a revocation that began at this time.
     pub(super) fn ends(&self, begin: usize) {
         let cost = (P::ticks() as usize).wrapping_sub(begin);
         let before = self.get();
         self.set(0, THREAD, after(doubled(before), has_paid(before as u32, begin, cost)));
     }
 
-    /// A bias has ended without a revocation.
+    /// Records that a bias has ended without a revocation.
     pub(super) fn restarts(&self) {
         self.set(0, THREAD, doubled(self.get()));
     }
 }
 
 impl History<crate::platform::Native> {
-    /// Of a lock that no thread has had.
+    /// The history of a lock that no thread has had.
     #[allow(clippy::declare_interior_mutable_const, reason = "a part of a mutex that is constant")]
     pub(super) const NONE: Self = {
         #[cfg(target_pointer_width = "64")]
@@ -133,19 +132,18 @@ fn doubled(word: u64) -> usize {
     (word >> (RUN_BITS + THREAD_BITS)) as usize
 }
 
-/// Whether a bias has paid that began at `since`, in the unit of a begin, and was revoked from `begin` on, which took
-/// `cost`: both in ticks.
+/// Returns whether a bias has paid that began at `since`, in the unit of a begin, and was revoked from `begin` on at a cost
+/// of `cost`, both in ticks.
 fn has_paid(since: u32, begin: usize, cost: usize) -> bool {
     let lasted = ((begin >> TICK_BITS) as u32).wrapping_sub(since) & BEGIN;
-    // The clocks of two CPUs may differ a little. No more than that: a bias that lasts for
-    // minutes pays.
+    // The clocks of two CPUs may differ a little, but not more: a bias that lasts for minutes pays.
     let lasted = if lasted > BEGIN - CLOCKS_DIFFER { 0 } else { lasted };
-    // Longer, not as long: a revocation that takes less than a part of a unit counts as nothing, and so does a bias
-    // that did not last.
+    // Longer, not equal: a revocation that takes less than a part of a unit counts as nothing, and so does a bias that did
+    // not last.
     lasted as usize > cost.saturating_mul(PAYS) >> TICK_BITS
 }
 
-/// How many times a run is doubled after a bias that has paid, or has not.
+/// Returns the number of doublings after a bias that has paid, or has not.
 fn after(doubled: usize, has_paid: bool) -> usize {
     if has_paid { doubled.saturating_sub(1) } else { (doubled + 1).min(MOST_DOUBLED) }
 }
@@ -159,12 +157,12 @@ mod tests {
     use super::*;
     use crate::platform::{Native, Platform};
 
-    /// The row of a thread of this number.
+    /// Returns the row of the thread with this number.
     fn row(thread: usize) -> usize {
         (1_000 + thread) << ROW_BITS
     }
 
-    /// How often in a row a thread has the lock until it is biased to it.
+    /// Returns how many times in a row a thread acquires the lock before it is biased to that thread.
     fn run(history: &History<Native>) -> usize {
         1 + (0..1_000_000).take_while(|_| !history.note(row(0))).count()
     }
@@ -195,7 +193,7 @@ mod tests {
         for doubled in 0..MOST_DOUBLED + 2 {
             assert_eq!(run(&history), (RUN as usize) << doubled.min(MOST_DOUBLED));
             history.begins(row(0));
-            // What the revocation took is longer than the bias was.
+            // The revocation took longer than the bias lasted.
             history.ends((Native::ticks() as usize).wrapping_sub(1 << 30));
         }
     }
@@ -206,9 +204,9 @@ mod tests {
         let since = |lasted: u32| ((begin >> TICK_BITS) as u32).wrapping_sub(lasted);
         for cost in [0, 1, 1_000] {
             let has_paid = |lasted| has_paid(since(lasted), begin, cost);
-            // They are minutes.
+            // These times are minutes.
             assert_eq!([BEGIN / 4 * 3, BEGIN / 2, BEGIN / 4].map(has_paid), [true; 3]);
-            // Nothing, and less.
+            // Zero, and negative times.
             assert_eq!(
                 [0, 1_u32.wrapping_neg(), (1_u32 << 10).wrapping_neg()].map(has_paid),
                 [false; 3]
@@ -227,7 +225,7 @@ mod tests {
     fn a_bias_that_has_paid_halves_it() {
         assert_eq!((after(3, true), after(0, true)), (2, 0));
         let history = History::<Native>::new();
-        // It began long ago.
+        // The bias began long ago.
         let begin = Native::ticks() as usize;
         history.set(((begin >> TICK_BITS) as u32).wrapping_sub(BEGIN / 4), THREAD, 3);
         history.ends(begin);

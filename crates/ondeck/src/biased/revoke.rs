@@ -1,4 +1,4 @@
-//! A thread that the lock is not biased to: it revokes the bias, and waits for the owner to leave.
+//! The path of a thread that the lock is not biased to: it revokes the bias, and waits for the owner to leave.
 
 use core::ptr;
 
@@ -8,8 +8,8 @@ use crate::platform::{AtomicInt, Host, Ordering, Timestamp};
 use crate::spin::Waits;
 
 impl<P: Host> RawBiasedMutex<P> {
-    /// The calling thread has `inner`, and `owner` was this. Waits until no thread is inside, and clears it; false
-    /// if the deadline passed before.
+    /// Revokes the bias that `owner` records: waits until no thread is inside, and clears `owner`. The calling thread has
+    /// `inner`. Returns false if the deadline passes first.
     #[cold]
     #[inline(never)]
     pub(super) fn revoke(&self, owner: usize, deadline: Option<Timestamp>) -> bool {
@@ -27,7 +27,7 @@ impl<P: Host> RawBiasedMutex<P> {
         true
     }
 
-    /// The same for an attempt, which waits for no thread.
+    /// As [`revoke`](Self::revoke), for an attempt, which waits for no thread.
     #[cold]
     #[inline(never)]
     pub(super) fn revoke_at_once(&self, owner: usize) -> bool {
@@ -35,7 +35,7 @@ impl<P: Host> RawBiasedMutex<P> {
         if self.is_own_and_elsewhere(owner, slot) {
             self.history.restarts();
         } else {
-            // An owner that is seen inside is left alone.
+            // An owner that is seen inside is not disturbed.
             if self.is_inside(slot) {
                 return false;
             }
@@ -48,15 +48,15 @@ impl<P: Host> RawBiasedMutex<P> {
         true
     }
 
-    /// Whether the lock is biased to the calling thread, which is not inside: its slot is another lock's. Then no
-    /// other thread can come in, and no fence is needed.
+    /// Returns whether the lock is biased to the calling thread, which is not inside because its slot is another lock's.
+    /// Then no other thread can enter, and no fence is needed.
     fn is_own_and_elsewhere(&self, owner: usize, slot: &Slot<P>) -> bool {
         P::row().map(Row::address) == Some(owner) && !self.is_inside(slot)
     }
 
-    /// From now on the thread of the row does not come in by its slot.
+    /// Bars the thread of the row from entering by its slot.
     fn shut(&self, owner: usize) {
-        // Another thread has done so, and has given up.
+        // Another thread has set the flag, and has given up.
         if owner & REVOKED != 0 {
             return;
         }
@@ -71,14 +71,14 @@ impl<P: Host> RawBiasedMutex<P> {
         self.history.ends(begin);
     }
 
-    /// Whether the thread of the slot's row is inside by the slot.
+    /// Returns whether the thread of the slot's row is inside by the slot.
     pub(super) fn is_inside(&self, slot: &Slot<P>) -> bool {
         // spec: Biased!LookAtSlot
         // Acquire: pairs with the store of the owner that left, or with a later one of its thread.
         slot.lock.load(Ordering::Acquire) == self.address()
     }
 
-    /// Waits until the owner has left; false if the deadline passed before.
+    /// Waits until the owner has left. Returns false if the deadline passes first.
     fn wait_outside(&self, slot: &Slot<P>, deadline: Option<Timestamp>) -> bool {
         let mut slice = Slice::begin::<P>();
         loop {
@@ -91,12 +91,12 @@ impl<P: Host> RawBiasedMutex<P> {
             // spec: Biased!Mark
             slot.awaited.store(1, Ordering::Relaxed);
             // spec: Biased!FenceBeforeSleep
-            // The unlock sees the mark, or is seen below.
+            // Either the unlock sees the mark, or this thread sees below that the owner has left.
             P::heavy_fence();
             if !self.is_inside(slot) {
                 return true;
             }
-            // Where the fence was none the unlock may miss the mark.
+            // If heavy fences are refused, the unlock may miss the mark.
             let mut until = deadline;
             if P::heavy_fences_are_refused() {
                 until = Some(deadline.map_or(slice.end, |deadline| deadline.min(slice.end)));
@@ -107,7 +107,7 @@ impl<P: Host> RawBiasedMutex<P> {
         }
     }
 
-    /// Looks for as long as a wake takes whether the owner has left.
+    /// Checks, for the time of a wake, whether the owner has left.
     fn watch(&self, slot: &Slot<P>) -> bool {
         let most = Waits::now::<P>().polling;
         let begin = P::ticks() as usize;
@@ -122,25 +122,25 @@ impl<P: Host> RawBiasedMutex<P> {
         }
     }
 
-    /// The slot of the thread that this lock is or was biased to. The calling thread has `inner`.
+    /// Returns the slot of the thread that this lock is or was biased to. The calling thread has `inner`.
     fn place_of(&self, owner: usize) -> &'static Slot<P> {
-        // The owner's row was claimed before the owner gave `inner` up, and rows stay.
+        // The owner claimed its row before it unlocked `inner`, and rows stay.
         self.place_in(owner & !REVOKED).expect("the row of a lock that is biased")
     }
 
-    /// This lock's slot of the row with this name, if that is known.
+    /// Returns this lock's slot of the row at this address, if the row is known.
     pub(super) fn place_in(&self, row: usize) -> Option<&'static Slot<P>> {
         let row = P::rows().iter().find(|other| other.address() == row)?;
         Some(row.place(self.address()))
     }
 }
 
-/// The calling thread has emptied the slot, and another thread sleeps until then.
+/// Wakes the threads that sleep until the slot is empty. The calling thread has emptied it.
 #[cold]
 #[inline(never)]
 pub(super) fn wake<P: Host>(slot: &Slot<P>) {
     // spec: Biased!Wake
-    // The threads that sleep look at the slot themselves.
+    // The woken threads check the slot themselves.
     slot.awaited.store(0, Ordering::Relaxed);
     P::futex_wake(ptr::from_ref(&slot.awaited), u32::MAX);
 }

@@ -1,52 +1,52 @@
-//! A mutex whose owner does the sections of the threads that wait, so that what it guards stays in one cache.
+//! A mutex whose owner runs the sections of the waiting threads, so that the protected data stays in one cache.
 //!
 //! ```text
 //! tail      null: free; else the newest request. The requests are a queue, linked from the oldest on
 //!
 //! request   on the stack of its thread, which waits for it
-//!           run, job    the section, and what it works on: written before it is in the queue
-//!           others      how many sections of others its thread does at most, if it becomes the combiner
-//!           next        the request behind it, once `linked`
+//!           run, job    the section and its argument: written before it is in the queue
+//!           others      the number of sections of others that its thread runs at most, if it becomes the combiner
+//!           next        the next request, once `linked`
 //!           linked      0 · AWAITED: the combiner sleeps until it is LINKED · LINKED: `next` is there
-//!           state       WAITING ──► DONE: the combiner has done it
+//!           state       WAITING ──► DONE: the combiner has run it
 //!                               ──► COMBINES: its thread is the combiner from now on
 //!                       WAITING ──► PARKED by its own thread, before it sleeps
 //! ```
 //!
 //! ```text
 //! a thread        tail := own request ── was null ──► combiner
-//!                 else links its request behind the older one, and waits until it is told
-//! the combiner    does its own section, then those behind it in the queue, MOST of them; none if it unwinds
-//!                 after each: reads what is behind it, then tells its thread that it is done
-//!                 nothing behind it, and tail is still it? tail := null: free
-//!                 its share is done: makes the thread of the next the combiner
+//!                 else links its request after the older one, and waits for a new state
+//! the combiner    runs its own section, then the next ones in the queue, MOST of them; none if it unwinds
+//!                 after each: reads the next request, then notifies the request's thread that it is done
+//!                 no next request, and tail is still this one? tail := null: free
+//!                 its share is done: makes the thread of the next request the combiner
 //! ```
 //!
 //! # Invariants
 //!
-//! 1. *Exclusion.* One thread is the combiner, from the exchange that found null, or from being told so, until it
-//!    makes the tail null, or tells another. Only the combiner runs sections.
-//! 2. *A request lives while a thread may touch it.* Its own thread waits until it is told. It is told after the
-//!    request behind it is linked, or the tail is null: so no later thread links behind it.
-//! 3. *No combiner works for ever.* After `MOST` sections of others it tells the next thread that it combines.
-//! 4. *Nothing is touched after the end.* The thread whose section was last may free the mutex: a combiner
-//!    touches it no more after it has made the tail null, or told another thread that it combines.
+//! 1. *Exclusion.* One thread is the combiner, from the exchange that found null, or from the state `COMBINES`, until it
+//!    makes the tail null, or stores that state for another thread. Only the combiner runs sections.
+//! 2. *A request lives while a thread may touch it.* Its own thread waits for a new state. The combiner stores that after
+//!    the next request is linked, or the tail is null: so no later thread links to it.
+//! 3. *No combiner works for ever.* After `MOST` sections of others it makes the next thread the combiner.
+//! 4. *Nothing is touched after the end.* The thread whose section was last may free the mutex: after a combiner has made
+//!    the tail null, or has made another thread the combiner, it does not touch the mutex.
 //!
 //! # Memory ordering
 //!
-//! The exchange of the tail is `Acquire` for a thread that finds it null, and the change to null is `Release`: what
-//! the mutex guards passes from a combiner to the next. A request is read by the combiner after it was `LINKED`,
-//! `Release` and `Acquire`. What a thread is told is `Release` and `Acquire`: the result, or what the mutex guards.
+//! The exchange of the tail is `Acquire` for a thread that finds it null, and the change to null is `Release`: they order
+//! the protected data from one combiner to the next. The combiner reads a request after it was `LINKED`, `Release` and
+//! `Acquire`. The state is `Release` and `Acquire`: for the result, or for the protected data.
 //!
 //! # Sources
 //!
-//! Danny Hendler, Itai Incze, Nir Shavit and Moran Tzafrir, "Flat Combining and the Synchronization-Parallelism
-//! Tradeoff" (SPAA 2010). Its list of publications is scanned by a combiner that holds a lock; here the queue is
-//! that of Panagiota Fatourou and Nikolaos Kallimanis, "Revisiting the Combining Synchronization Technique" (CC-Synch,
-//! PPoPP 2012), with the nodes of John Mellor-Crummey and Michael Scott's queue lock, which live on stacks: each
-//! thread makes one exchange, is served in the order of arrival, and no scan is needed. folly's `DistributedMutex` has
-//! such a queue, too. David Klaftenegger, Konstantinos Sagonas and Kjell Winblad, "Queue Delegation Locking", and
-//! Jean-Pierre Lozi and others, "Remote Core Locking" (USENIX ATC 2012), have other ways to delegate.
+//! Danny Hendler, Itai Incze, Nir Shavit and Moran Tzafrir, "Flat Combining and the Synchronization-Parallelism Tradeoff"
+//! (SPAA 2010). There a combiner that holds a lock scans a list of publications. Here the queue is from Panagiota Fatourou
+//! and Nikolaos Kallimanis, "Revisiting the Combining Synchronization Technique" (CC-Synch, PPoPP 2012), with the nodes of
+//! John Mellor-Crummey and Michael Scott's queue lock, which live on stacks: each thread makes one exchange and is served in
+//! the order of arrival, and no scan is needed. folly's `DistributedMutex` also has such a queue. David Klaftenegger,
+//! Konstantinos Sagonas and Kjell Winblad, "Queue Delegation Locking", and Jean-Pierre Lozi and others, "Remote Core
+//! Locking" (USENIX ATC 2012), have other ways to delegate.
 
 mod api;
 
@@ -58,8 +58,8 @@ use crate::spin::Waits;
 
 pub use api::CombiningMutex;
 
-/// How many sections of others a combiner does at most before another thread combines: long enough to be worth the
-/// move of what is guarded, short beside a time slice.
+/// The maximum number of others' sections that a combiner runs before another thread combines: enough to be worth the move
+/// of the data, and short compared with a time slice.
 const MOST: u32 = 64;
 
 const WAITING: u32 = 0;
@@ -75,7 +75,7 @@ pub struct RawCombining<P: Host> {
     tail: P::AtomicPtr<Request<P>>,
 }
 
-/// A section that is to be run under the lock.
+/// A section to run under the lock.
 pub struct Request<P: Host> {
     run: unsafe fn(*mut ()),
     job: *mut (),
@@ -86,20 +86,20 @@ pub struct Request<P: Host> {
 }
 
 impl<P: Host> Request<P> {
-    /// The section `run(job)`.
+    /// Creates a request for the section `run(job)`.
     pub fn new(run: unsafe fn(*mut ()), job: *mut ()) -> Self {
         let next = AtomicPointer::new(ptr::null_mut());
         let (linked, state) = (AtomicInt::new(0), AtomicInt::new(WAITING));
         Self { run, job, others: P::spins(MOST), next, linked, state }
     }
 
-    /// The same, whose thread runs no section of others.
+    /// The same request, whose thread runs no section of others.
     #[must_use]
     pub fn without_others(self) -> Self {
         Self { others: 0, ..self }
     }
 
-    /// Waits until it is told; says what.
+    /// Waits until the state changes. Returns the new state.
     fn wait(&self) -> u32 {
         let waits = Waits::now::<P>();
         let begin = P::ticks() as usize;
@@ -129,15 +129,15 @@ impl<P: Host> Request<P> {
         }
     }
 
-    /// Links `own` behind the request `before`, whose combiner may then tell its thread: the last access.
+    /// Links `own` after the request `before`. That is the last access: its combiner may then notify its thread.
     ///
-    /// Of a pointer: an argument that is a reference promises that the request lives until the return.
+    /// It takes a pointer: an argument that is a reference promises that the request lives until the return.
     ///
     /// # Safety
     ///
-    /// No other request was linked behind it.
+    /// No other request was linked after it.
     unsafe fn link(before: *const Self, own: *mut Self) {
-        // SAFETY: it lives until this thread has linked its own behind it (2).
+        // SAFETY: it lives until this thread has linked its own request after it (2).
         let (next, linked) = unsafe { (&(*before).next, &(*before).linked) };
         let word = &raw const *linked;
         next.store(own, Ordering::Relaxed);
@@ -147,7 +147,7 @@ impl<P: Host> Request<P> {
         }
     }
 
-    /// Waits until a request is linked behind this one: a thread is between its exchange and the link.
+    /// Waits until a request is linked after this one: a thread is between its exchange and the link.
     fn linked(&self) -> *mut Self {
         let waits = Waits::now::<P>();
         let begin = P::ticks() as usize;
@@ -168,22 +168,22 @@ impl<P: Host> Request<P> {
 }
 
 impl<P: Host> RawCombining<P> {
-    /// A free one.
+    /// Creates a free lock.
     pub fn new() -> Self {
         Self { tail: AtomicPointer::new(ptr::null_mut()) }
     }
 
-    /// Has the section of the request run, by this thread or another, and returns when it is done.
+    /// Runs the section of the request, on this thread or another, and returns when it is done.
     ///
     /// # Safety
     ///
-    /// The request is new. Its `run` may be called with its `job` once, by any thread while this function runs,
-    /// and does not unwind.
+    /// The request is new. Its `run` may be called with its `job` once, by any thread, while this function runs, and does
+    /// not unwind.
     #[inline]
     pub unsafe fn perform(&self, request: &Request<P>) {
         let own = ptr::from_ref(request).cast_mut();
         // step: enqueue
-        // Acquire: for a thread that finds null. Release: the thread that comes next links behind this request.
+        // Acquire: for a thread that finds null. Release: the next thread links to this request.
         let before = self.tail.swap(own, Ordering::AcqRel);
         if !before.is_null() {
             // SAFETY: the exchange returned it to this thread alone.
@@ -195,18 +195,18 @@ impl<P: Host> RawCombining<P> {
         self.combine(own, request.others);
     }
 
-    /// The calling thread is the combiner, and the oldest request is its own. Runs at most `others` more.
+    /// Runs the section of the calling thread, which is the combiner and owns the oldest request, and at most `others` more.
     fn combine(&self, own: *mut Request<P>, others: u32) {
         let mut left = 1 + others;
         let mut oldest = own;
         loop {
-            // SAFETY: a request in the queue lives until its thread is told.
+            // SAFETY: a request in the queue lives until its thread is notified.
             let request = unsafe { &*oldest };
             // SAFETY: as the caller of `perform` promises; each request is run once, by the combiner.
             unsafe { (request.run)(request.job) };
             let next = self.next(oldest);
             if !ptr::eq(oldest, own) {
-                // SAFETY: its thread was not told yet.
+                // SAFETY: its thread has not been notified yet.
                 unsafe { tell(oldest, DONE) };
             }
             if next.is_null() {
@@ -214,16 +214,16 @@ impl<P: Host> RawCombining<P> {
             }
             left -= 1;
             if left == 0 {
-                // SAFETY: its thread was not told yet.
+                // SAFETY: its thread has not been notified yet.
                 return unsafe { tell(next, COMBINES) };
             }
             oldest = next;
         }
     }
 
-    /// The request behind the oldest; null if there was none: then the lock is free.
+    /// Returns the request after the oldest, or null if there was none: then the lock is free.
     fn next(&self, oldest: *mut Request<P>) -> *mut Request<P> {
-        // SAFETY: a request in the queue lives until its thread is told.
+        // SAFETY: a request in the queue lives until its thread is notified.
         let request = unsafe { &*oldest };
         if request.linked.load(Ordering::Relaxed) != LINKED {
             // step: free
@@ -236,19 +236,20 @@ impl<P: Host> RawCombining<P> {
         request.linked()
     }
 
-    /// Whether a section runs, for assertions and tests.
+    /// Returns whether a section runs, for assertions and tests.
     pub fn is_busy(&self) -> bool {
         !self.tail.load(Ordering::Relaxed).is_null()
     }
 }
 
-/// Tells the thread of a request, which may be gone at once: a pointer, as for [`Request::link`].
+/// Stores the new state of a request, and wakes its thread. The request may be gone at once, so it is a pointer, as for
+/// [`Request::link`].
 ///
 /// # Safety
 ///
-/// The request is in the queue, and its thread was not told yet.
+/// The request is in the queue, and its thread has not been notified yet.
 unsafe fn tell<P: Host>(request: *const Request<P>, what: u32) {
-    // SAFETY: it lives until its thread is told.
+    // SAFETY: it lives until its thread is notified.
     let state = unsafe { &(*request).state };
     let word = &raw const *state;
     // step: tell

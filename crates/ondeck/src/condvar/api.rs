@@ -1,4 +1,4 @@
-//! The condition variable as programs use it: behind `lock_api`.
+//! The condition variable that programs use: a [`lock_api`] condition variable.
 
 extern crate std;
 
@@ -15,14 +15,14 @@ use crate::platform::{Native, Timestamp};
 
 /// A condition variable for [`Mutex`](crate::Mutex): one byte.
 ///
-/// It comes through [`lock_api`]: `wait`, `wait_while`, `wait_for`, `wait_until`,
-/// `wait_while_for`, `wait_while_until`, and `notify_one` and `notify_all`, which say how many they
-/// notified. A wait never ends spuriously: it was notified, or its time is over, and never both.
-/// Waiters may use different mutexes, even at the same time. It can be a `static`.
+/// The type is an instance of [`lock_api::Condvar`] and has all of its methods: `wait`, `wait_while`, `wait_for`,
+/// `wait_until`, `wait_while_for`, `wait_while_until`, and `notify_one` and `notify_all`, which return the number of waiters
+/// they notified. A wait never ends spuriously: either it is notified, or its time is over, never both. Waiters may use
+/// different mutexes, even at the same time. It can be a `static`.
 ///
-/// A notified waiter that still runs competes for its mutex; one that sleeps is moved to the mutex's queue.
-/// A notification is a load when no thread waits. It makes no system call for a waiter that still runs, or if another thread
-/// is about to look after those that sleep for the mutex; else one, however many are notified.
+/// A notified waiter that still runs competes for its mutex; one that sleeps is moved to the mutex's queue. If no thread
+/// waits, a notification is a load. It makes no system call for a waiter that still runs, or if another thread is already
+/// responsible for those that sleep for the mutex. Otherwise it makes one, whatever the number of waiters.
 ///
 /// # Panics
 ///
@@ -30,7 +30,7 @@ use crate::platform::{Native, Timestamp};
 ///
 /// # Memory ordering
 ///
-/// It orders nothing by itself; the mutex does.
+/// The condition variable orders nothing by itself; the mutex does.
 ///
 /// ```
 /// use ondeck::{Condvar, Mutex};
@@ -68,8 +68,8 @@ unsafe fn wait(
     observe::wait(mutex, begin, sleep, || waiter.waited_for_mutex())
 }
 
-// SAFETY: a waiter is linked before its mutex is unlocked, and has the mutex again when it returns;
-// nothing in between panics.
+// SAFETY: a waiter is linked before its mutex is unlocked, and owns the mutex again when it returns; nothing in between
+// panics.
 unsafe impl lock_api::RawCondvar for RawCondvar<Native> {
     const INIT: Self = Self { waited: AtomicU8::new(0) };
 

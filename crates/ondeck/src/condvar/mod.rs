@@ -4,10 +4,10 @@
 //! the condvar    0 no thread waits · 1 one may. Written under the lock of its bucket.
 //! the table      by the condvar's address: the waiters, each with the mutex that it wants next
 //!
-//! wait           link under the condvar's address, near; unlock the mutex; read the own node for a
+//! wait           link under the condvar's address, near; unlock the mutex; read its own node for a
 //!                while; sleep
 //! notify         of the newest waiter, or of all:
-//!                  one that is near ──► it competes for the mutex by itself
+//!                  one that is near ──► it competes for the mutex on its own
 //!                  one that is parked ──► it is moved to the queue of its mutex, as if it had come to
 //!                                         lock it; if no thread there is responsible for parked ones, the
 //!                                         oldest is woken; one that wants a lock not of this crate is
@@ -16,41 +16,40 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `wait.rs` | the way of a waiter, in one call or step by step ([`Waiter`]) |
-//! | `cancel.rs` | a wait that is broken off |
-//! | `notify.rs` | the way of a thread that notifies |
+//! | `wait.rs` | the path of a waiter, in one call or step by step ([`Waiter`]) |
+//! | `cancel.rs` | a wait that is interrupted |
+//! | `notify.rs` | the path of a thread that notifies |
 //! | `api.rs` | what programs use: [`Condvar`] |
 //!
 //! # No signal is lost or stolen
 //!
-//! A waiter is linked before it unlocks the mutex, so a thread that notifies and has had the mutex after
-//! it finds it. A notification takes its waiters off the condition variable at once: a waiter that comes
-//! later is not among them, and cannot get what was meant for another. A waiter whose deadline passes
-//! takes itself off under the same lock, and was notified if and only if it was taken off before.
+//! A waiter is linked before it unlocks the mutex, so a notifying thread that has owned the mutex since then finds it. A
+//! notification takes its waiters off the condition variable at once: a waiter that comes later is not among them, and
+//! cannot receive a notification that was meant for another. A waiter whose deadline passes withdraws under the same lock,
+//! and was notified if and only if it was taken off before.
 //!
 //! # Waits that a caller steps through
 //!
-//! A wait may be broken off by thread cancellation, or want a lock that is not of this crate. Its caller then
-//! makes the futex waits itself ([`Waiter`]). A waiter without a mutex of this crate is not moved: its
-//! notification wakes it, and it locks whatever it wants. A cancelled waiter that was notified before
-//! notifies another in its place, of the same condition variable and no other: `cancel.rs` says how it
-//! knows.
+//! A wait may be interrupted by thread cancellation, or want a lock that is not of this crate. Its caller then makes the
+//! futex waits itself ([`Waiter`]). A waiter without a mutex of this crate is not moved: its notification wakes it, and it
+//! locks whatever it wants. A cancelled waiter that was already notified notifies another in its place, of the same
+//! condition variable and no other: `cancel.rs` explains how it knows.
 //!
 //! # System calls
 //!
-//! None where no thread waits: one load. None for a waiter that is near. None for a parked waiter if its mutex has an heir, or
-//! a thread that was woken and has not run, or an owner with a debt: the waiter is parked among the others of that mutex.
-//! Else one wake, however many are notified, also while the mutex is locked: the woken thread needs some microseconds to
-//! run, in which most sections end. A waiter that last ran on the notifier's CPU may be left to the owner's unlock instead.
-//! The owner may be another thread than the notifier, so the notifier makes a heavy fence first (`roles::may_lend`). One
-//! wake for each waiter that sleeps and has no mutex of this crate.
+//! If no thread waits, a notification is one load. It makes no system call for a waiter that is near. It makes none for a
+//! parked waiter if the mutex has an heir, or a woken thread that has not run, or an owner with a debt: the waiter is parked
+//! among the others of that mutex. Otherwise it makes one wake, whatever the number of waiters, even while the mutex is
+//! locked: the woken thread needs some microseconds to run, and most sections end in that time. A waiter that last ran on
+//! the notifier's CPU may be left to the owner's unlock instead. The owner may be another thread than the notifier, so the
+//! notifier makes a heavy fence first (`roles::may_lend`). Each waiter that sleeps and has no mutex of this crate costs one
+//! wake.
 //!
 //! # One regime
 //!
-//! A waiter reads its own node for twice as long as a wake takes before it sleeps. So a thread that was
-//! asleep once finds others still awake by the time it runs, and a group of threads that all slept comes
-//! back to the speed of one that never did. A waiter that reads in vain again and again does so more
-//! and more rarely, and always again after one success.
+//! A waiter reads its own node for the time of two wakes before it sleeps. So a thread that has slept once finds others
+//! still awake by the time it runs, and a group of threads that all slept returns to the speed of one that never did. A
+//! waiter whose watches fail over and over watches ever more rarely, and always again after one success.
 //!
 //! # Memory ordering
 //!
@@ -58,9 +57,9 @@
 //!
 //! # Sources
 //!
-//! Waiters that are moved rather than woken: "wait morphing", in the kernel by `FUTEX_CMP_REQUEUE`
-//! and its first user, Ulrich Drepper's glibc; Lockless Inc.'s "Mutexes and Condition Variables using
-//! Futexes", whose benchmark shows what it is worth; in a table of queues parking_lot's `Condvar`.
+//! Waiters that are moved rather than woken: "wait morphing", in the kernel by `FUTEX_CMP_REQUEUE` and its first user,
+//! Ulrich Drepper's glibc; Lockless Inc.'s "Mutexes and Condition Variables using Futexes", whose benchmark shows the gain;
+//! in a table of queues parking_lot's `Condvar`.
 
 mod api;
 mod cancel;
@@ -74,7 +73,7 @@ use crate::platform::{AtomicInt, Host, Ordering};
 pub use api::Condvar;
 pub use wait::{Step, Waiter};
 
-/// A waiter that has been there for so long is overdue: it is notified before newer ones, at most one in such a time.
+/// A waiter that has waited for this time is overdue: it is notified before newer ones, at most one in each such period.
 const OVERDUE_NANOS: u32 = 1_000_000;
 
 /// A condition variable for [`RawMutex`](crate::mutex::RawMutex), one byte; see the [module](self) for
@@ -87,15 +86,14 @@ pub struct RawCondvar<P: Host> {
 }
 
 impl<P: Host> RawCondvar<P> {
-    /// A condition variable that no thread waits for.
+    /// Creates a condition variable without waiters.
     pub fn new() -> Self {
         Self { waited: AtomicInt::new(0) }
     }
 
-    /// Whether a thread may be waiting.
+    /// Returns whether a thread may be waiting.
     ///
-    /// Relaxed: a waiter says so before it unlocks its mutex, so every thread that has had that mutex
-    /// since sees it.
+    /// Relaxed: a waiter sets the byte before it unlocks its mutex, so every thread that has owned that mutex since sees it.
     #[inline]
     pub fn has_waiters(&self) -> bool {
         self.waited.load(Ordering::Relaxed) != 0

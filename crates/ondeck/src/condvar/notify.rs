@@ -1,4 +1,4 @@
-//! Notifying: which waiter, and what becomes of it.
+//! Notifying: the choice of a waiter, and its way to the mutex.
 
 use super::{OVERDUE_NANOS, RawCondvar};
 use crate::mutex::roles;
@@ -6,23 +6,23 @@ use crate::parking::{Chosen, Guard, Kind, Node, Pair, has_come, status};
 use crate::platform::{AtomicInt, Host, Ordering};
 
 impl<P: Host> RawCondvar<P> {
-    /// Notifies one waiter; says how many there were, 0 or 1.
+    /// Notifies one waiter. Returns the number notified, 0 or 1.
     ///
-    /// The newest, whose caches are warm and which may still be awake; now and then the oldest, once
-    /// that has waited for a millisecond. A load if no thread waits.
+    /// It chooses the newest, whose caches are warm and which may still be awake; now and then the oldest, once that has
+    /// waited for a millisecond. If no thread waits, it is a load.
     ///
-    /// Of sleeping threads of a real-time scheduling class the one of the highest priority comes first, and of several the
-    /// one that has waited longest.
+    /// Among sleeping threads of a real-time scheduling class, the one of the highest priority comes first, and among
+    /// several of that priority the one that has waited longest.
     #[inline]
     pub fn notify_one(&self) -> usize {
         // spec: Condvar!HasWaiters
         if self.has_waiters() { self.notify(1) } else { 0 }
     }
 
-    /// Notifies every waiter; says how many there were.
+    /// Notifies every waiter. Returns the number notified.
     ///
-    /// A load if no thread waits. Where waiters use several mutexes it is a step for each: a thread that
-    /// begins to wait in between is notified, too.
+    /// If no thread waits, it is a load. If waiters use several mutexes, it takes one step for each mutex: a thread that
+    /// begins to wait between two steps is also notified.
     #[inline]
     pub fn notify_all(&self) -> usize {
         // spec: Condvar!HasWaiters
@@ -35,8 +35,8 @@ impl<P: Host> RawCondvar<P> {
         if last || notified == most {
             return notified;
         }
-        // One turn unless waiters use different mutexes. The condition variable is not touched
-        // after the turn that takes the last waiter off, because that one may free it.
+        // One turn unless waiters use different mutexes. After the turn that takes the last waiter off, the condition
+        // variable is not touched, because that waiter may free it.
         loop {
             let (more, last) =
                 notify_some::<P>(&raw const self.waited, most - notified, Choice::Usual);
@@ -47,8 +47,8 @@ impl<P: Host> RawCondvar<P> {
         }
     }
 
-    /// Notifies at most `most` of the newest waiters, as long as they are near, for which their mutex's
-    /// bucket is not needed. Says how many, and whether no waiter is left.
+    /// Notifies at most `most` of the newest waiters, as long as they are near. The bucket of their mutex is not needed.
+    /// Returns their number, and whether no waiter is left.
     fn notify_near(&self, most: usize) -> (usize, bool) {
         let address = self.address();
         // spec: Condvar!LockNear
@@ -68,29 +68,29 @@ impl<P: Host> RawCondvar<P> {
             // SAFETY: it is linked.
             unsafe { guard.unlink(Kind::Condvar, newest) };
             if guard.newest(Kind::Condvar, address).is_none() {
-                // Before it is told: once it may go on, it may free the condition variable.
+                // Before its new status is stored: once it may continue, it may free the condition variable.
                 self.waited.store(0, Ordering::Relaxed);
             }
             newest.readdress(Kind::Lock, newest.mutex().addr(), now);
             // spec: Condvar!TellNear
-            // It is near still, because a waiter parks under this lock. It may be gone from here on.
+            // It is still near, because a waiter parks under this lock. After this it may be gone.
             newest.tell(status::COMPETE);
             notified += 1;
         }
     }
 }
 
-/// Which waiters a turn of a notification is for.
+/// The waiters that a turn of a notification is for.
 #[derive(Clone, Copy)]
 pub(super) enum Choice {
-    /// Those that a notification prefers.
+    /// The waiters that a notification prefers.
     Usual,
-    /// The oldest ones, of this series only.
+    /// The oldest waiters, of this series only.
     OldestOf(usize),
 }
 
 impl Choice {
-    /// The waiter whose mutex the turn is for.
+    /// Returns the waiter whose mutex the turn is for.
     fn first_waiter<'a, P: Host>(
         self,
         guard: &'a Guard<'_, P>,
@@ -107,7 +107,7 @@ impl Choice {
         }
     }
 
-    /// The waiter to notify next.
+    /// Returns the waiter to notify next.
     fn next_waiter<'a, P: Host>(
         self,
         guard: &'a Guard<'_, P>,
@@ -121,8 +121,8 @@ impl Choice {
     }
 }
 
-/// Notifies at most `most` waiters, all of one mutex or all without one, of the condition variable whose
-/// byte is `waited`. Says how many, and whether none is left.
+/// Notifies at most `most` waiters of the condition variable with its byte at `waited`, all of one mutex or all without one.
+/// Returns their number, and whether none is left.
 ///
 /// With [`Choice::OldestOf`] the condition variable may be gone.
 pub(super) fn notify_some<P: Host>(
@@ -133,7 +133,7 @@ pub(super) fn notify_some<P: Host>(
     let address = waited.addr();
     let may_lend = roles::may_lend::<P>();
     let Some((locks, mutex)) = lock_both::<P>(address, choice) else {
-        // Another notification, or a deadline, was faster.
+        // Another notification, or a deadline, came first.
         return (0, true);
     };
     let (from, to) = (locks.first(), locks.second());
@@ -149,17 +149,17 @@ pub(super) fn notify_some<P: Host>(
         unsafe { from.unlink(Kind::Condvar, node) };
         last = from.newest(Kind::Condvar, address).is_none();
         if last {
-            // Before it is told: once it may go on, it may free the condition variable.
-            // SAFETY: a waiter that has not been told is still at the condition variable: at this one,
-            // because it is of the same series as the caller's, if the caller is a waiter.
+            // Before its new status is stored: once it may continue, it may free the condition variable.
+            // SAFETY: a waiter that has not been notified is still at the condition variable. It is at this one, because it
+            // is of the same series as the caller's, if the caller is a waiter.
             unsafe { &*waited }.store(0, Ordering::Relaxed);
         }
         node.readdress(Kind::Lock, mutex.addr(), now);
         // spec: Condvar!Tell
         if !node.leave_near(status::COMPETE) {
-            // It sleeps. One that runs may be gone by now.
-            // SAFETY: it is not linked, and the second bucket is its mutex's, if it has one. If not, it
-            // does not leave before it was told.
+            // It sleeps. A waiter that runs may be gone already.
+            // SAFETY: it is not linked, and the second bucket is its mutex's, if it has one. If it has none, it does not
+            // leave before it is notified.
             unsafe {
                 if mutex.is_null() {
                     foreign.push(node);
@@ -172,7 +172,7 @@ pub(super) fn notify_some<P: Host>(
         notified += 1;
     }
     // spec: Condvar!EndMoving
-    // Without a parked waiter the mutex may be gone: one that runs looks after itself.
+    // If no waiter is parked, the mutex may be gone. A waiter that runs needs no help.
     let woken = roles::look_after_moved(to, &moved, may_lend, now);
     // spec: Condvar!Drop
     drop(locks);
@@ -184,8 +184,8 @@ pub(super) fn notify_some<P: Host>(
     (notified, last)
 }
 
-/// The waiter to notify next: as a lock chooses, the newest, or the oldest if it is its time. Always
-/// one of the newest's mutex, whose bucket the caller has locked.
+/// Returns the waiter to notify next, chosen as by a lock: the newest, or the oldest if it is overdue. It always wants the
+/// same mutex as the newest, whose bucket the caller has locked.
 fn next<'a, P: Host>(guard: &'a Guard<'_, P>, address: usize, now: usize) -> Option<&'a Node<P>> {
     let newest = guard.newest(Kind::Condvar, address)?;
     let oldest = guard.oldest(Kind::Condvar, address)?;
@@ -202,14 +202,14 @@ fn next<'a, P: Host>(guard: &'a Guard<'_, P>, address: usize, now: usize) -> Opt
     Some(if chosen { oldest } else { newest })
 }
 
-/// Whether a real-time thread sleeps there: it is then linked as the oldest.
+/// Returns whether a real-time thread sleeps there: it is then linked as the oldest.
 fn has_urgent<P: Host>(guard: &Guard<'_, P>, address: usize) -> bool {
     let oldest = guard.oldest(Kind::Condvar, address);
     oldest.is_some_and(|oldest| oldest.priority.load(Ordering::Relaxed) != 0)
 }
 
-/// The locks of the buckets of the condition variable at `address` and of the mutex of the first waiter to
-/// notify, and that mutex. None if there is no such waiter. A waiter without a mutex needs one lock only.
+/// Locks the buckets of the condition variable at `address` and of the mutex of the first waiter to notify. Returns the
+/// locks and that mutex, or `None` if there is no such waiter. For a waiter without a mutex it locks one bucket only.
 fn lock_both<P: Host>(
     address: usize,
     choice: Choice,

@@ -10,13 +10,12 @@ use crate::parking::{Bucket, Kind, Node, Slice, end_of_sleep, place, status};
 use crate::platform::{AtomicInt, FutexWait, Host, Ordering, Timestamp};
 use crate::spin::Waits;
 
-/// One wait at a condition variable, taken step by step by a caller that makes the futex waits itself:
-/// [`RawCondvar::wait`] is such a caller.
+/// One wait at a condition variable, taken step by step by a caller that makes the futex waits itself. [`RawCondvar::wait`]
+/// is such a caller.
 ///
-/// It is for waits that cannot be a call of [`RawCondvar::wait`]: those that end by thread cancellation,
-/// whose unwinding may not go through a frame of Rust, and those that want a lock which is not of this
-/// crate. [`begin`](Self::begin), then [`step`](Self::step) after step until that is [`Step::Done`]; or,
-/// instead of any step, [`cancel`](Self::cancel).
+/// It is for waits that cannot be a call of [`RawCondvar::wait`]: those ended by thread cancellation, whose unwinding may
+/// not go through a frame of Rust, and those for a lock that is not of this crate. Call [`begin`](Self::begin), then
+/// [`step`](Self::step) until it returns [`Step::Done`]; or, instead of any step, [`cancel`](Self::cancel).
 ///
 /// ```
 /// use core::mem::MaybeUninit;
@@ -45,46 +44,46 @@ use crate::spin::Waits;
 /// ```
 pub struct Waiter<P: Host> {
     pub(super) node: Node<P>,
-    /// The byte of the condition variable. It is there while a waiter of this one's series is linked.
+    /// The byte of the condition variable. It is live while a waiter of this one's series is linked.
     pub(super) waited: *const P::AtomicU8,
     /// Null: the caller wants a lock that is not of this crate.
     mutex: *const RawMutex<P>,
-    /// The number of its series, which its node has only while it is at the condition variable.
+    /// The number of its series. The node has it only while it is at the condition variable.
     pub(super) series: Cell<usize>,
-    /// None once what it waits for has no deadline any more.
+    /// None once the waiter waits for something without a deadline.
     deadline: Cell<Option<Timestamp>>,
-    /// None before it has parked.
+    /// None before the thread has parked.
     slice: Cell<Option<Slice>>,
-    /// Since its wait for the condition variable is over.
+    /// Whether the mutex was found taken since the wait for the condition variable ended.
     pub(super) found_taken: FoundTaken,
 }
 
-/// What the thread of a [`Waiter`] does next.
+/// The next step of the thread of a [`Waiter`].
 #[derive(Debug)]
 pub enum Step<P: Host> {
-    /// It sleeps while the word holds this value, until a wake or until the moment: as
-    /// [`Platform::futex_wait`](crate::platform::Platform::futex_wait). It may come back at any time.
+    /// Sleep while the word holds this value, until a wake or until `until`, as
+    /// [`Platform::futex_wait`](crate::platform::Platform::futex_wait) does. The sleep may end at any time.
     Sleep {
         /// A word of the waiter, aligned, for a private futex.
         word: *const P::AtomicU32,
-        /// What the word holds while there is nothing else to do.
+        /// The word's value while there is nothing else to do.
         expected: u32,
         /// The end of this sleep, on the platform's clock; it may be before the wait's deadline.
         until: Option<Timestamp>,
     },
     /// The wait is over, and its mutex is locked again if it has one.
     Done {
-        /// Whether it was notified. If not, its deadline has passed.
+        /// Whether the waiter was notified. If not, its deadline has passed.
         notified: bool,
     },
 }
 
 impl<P: Host> RawCondvar<P> {
-    /// Unlocks the mutex, sleeps until notified or until the deadline, and locks the mutex again. Says
-    /// whether it was notified.
+    /// Unlocks the mutex, sleeps until notified or until the deadline, and locks the mutex again. Returns whether it was
+    /// notified.
     ///
-    /// Does not return spuriously, unless another wait there was [cancelled](Waiter::cancel). But the caller's
-    /// condition may have changed again before it got the mutex.
+    /// It does not return spuriously, unless another wait there was [cancelled](Waiter::cancel). But the caller's condition
+    /// may have changed again before the caller owns the mutex.
     ///
     /// # Safety
     ///
@@ -100,11 +99,11 @@ impl<P: Host> RawCondvar<P> {
 }
 
 impl<P: Host> Waiter<P> {
-    /// A wait at a condition variable until the deadline, if there is one. It has not begun.
+    /// Creates a wait at a condition variable until the deadline, if there is one. It has not begun.
     ///
-    /// Without a mutex of this crate, the caller has a lock of its own: it unlocks that between
-    /// [`begin`](Self::begin) and the first [`step`](Self::step), and locks it again after the last one.
-    /// A notification then wakes the thread instead of moving it to the mutex.
+    /// If `mutex` is `None`, the caller has another lock: it unlocks that between [`begin`](Self::begin) and the first
+    /// [`step`](Self::step), and locks it again after the last one. A notification then wakes the thread instead of moving
+    /// it to the mutex.
     #[inline]
     pub fn new(
         condvar: &RawCondvar<P>,
@@ -126,14 +125,13 @@ impl<P: Host> Waiter<P> {
         }
     }
 
-    /// Begins to wait: from now on notifications find the waiter. Unlocks the mutex, if it has one.
+    /// Begins the wait: from now on notifications find the waiter. Unlocks the mutex, if it has one.
     ///
     /// # Safety
     ///
-    /// It has not begun before. The condition variable is there until the waiter was notified or the wait
-    /// is over, and the mutex until the wait is over; the calling thread owns it. The waiter is neither
-    /// moved nor freed before the wait is over: before [`step`](Self::step) has returned [`Step::Done`],
-    /// or [`cancel`](Self::cancel) has returned.
+    /// The wait has not begun before. The condition variable is live until the waiter was notified or the wait is over. The
+    /// mutex is live until the wait is over, and the calling thread owns it. The waiter is neither moved nor freed before
+    /// the wait is over: before [`step`](Self::step) has returned [`Step::Done`], or [`cancel`](Self::cancel) has returned.
     #[inline]
     pub unsafe fn begin(&self) {
         // spec: Condvar!Link
@@ -150,7 +148,7 @@ impl<P: Host> Waiter<P> {
         }
     }
 
-    /// Takes all steps, and sleeps between them. Says whether it was notified.
+    /// Takes all steps, and sleeps between them. Returns whether the waiter was notified.
     ///
     /// # Safety
     ///
@@ -170,11 +168,11 @@ impl<P: Host> Waiter<P> {
         }
     }
 
-    /// Takes the next step. `slept` is how the sleep ended that the step before asked for; any value at
-    /// the first step.
+    /// Takes the next step. `slept` is the result of the sleep that the previous step asked for; at the first step, any
+    /// value.
     ///
-    /// The first step reads the waiter's own node for a while. The last one locks the mutex, if there is
-    /// one, and may sleep for it.
+    /// The first step reads the waiter's own node for a while. The last one locks the mutex, if there is one, and may sleep
+    /// for it.
     ///
     /// # Safety
     ///
@@ -203,27 +201,27 @@ impl<P: Host> Waiter<P> {
         self.look()
     }
 
-    /// Sleeps on, unless it was told something.
+    /// Sleeps again, unless the waiter was notified.
     fn look(&self) -> Step<P> {
         // spec: Condvar!Wait
         let status = self.node.status();
         if status != status::PARKED && status != status::CHOSEN {
             return self.notified();
         }
-        // A waiter without a mutex is never moved, and so has nothing to look after between its sleeps.
+        // A waiter without a mutex is never moved, and so has nothing to check between its sleeps.
         let slice = self.slice.get().filter(|_| !self.mutex.is_null());
         let until = end_of_sleep(self.deadline.get(), slice);
         Step::Sleep { word: ptr::from_ref(self.node.word()), expected: status, until }
     }
 
-    /// A sleep was over because its end had come.
+    /// Handles the end of a sleep that timed out.
     fn time_out(&self, mut slice: Slice) -> Option<Step<P>> {
         if self.deadline.get().is_none_or(|deadline| P::now() < deadline) {
             let mutex = self.mutex()?;
             slice.next_idle::<P>();
             self.slice.set(Some(slice));
             if self.was_moved() {
-                // As a thread that is parked for the mutex it looks after itself, too.
+                // As a thread that is parked for the mutex, it also checks on the responsible thread.
                 self.found_taken.note(|| true);
                 self.relock(mutex);
                 return Some(Step::Done { notified: true });
@@ -235,29 +233,29 @@ impl<P: Host> Waiter<P> {
             self.lock_again();
             return Some(Step::Done { notified: false });
         }
-        // Notified at the last moment: what it waits for now has no deadline.
+        // Notified at the last moment: its wait for the mutex has no deadline.
         self.deadline.set(None);
         None
     }
 
-    /// The bucket of the condition variable.
+    /// Returns the bucket of the condition variable.
     fn bucket(&self) -> &'static Bucket<P> {
         P::bucket(self.waited.addr())
     }
 
     pub(super) fn mutex(&self) -> Option<&RawMutex<P>> {
-        // SAFETY: the mutex is there until the wait is over.
+        // SAFETY: the mutex is live until the wait is over.
         unsafe { self.mutex.as_ref() }
     }
 
-    /// Whether a waiter has been notified, and moved to its mutex or told to compete for it.
+    /// Returns whether the waiter has been notified: moved to its mutex, or made to compete for it.
     fn was_moved(&self) -> bool {
         // spec: Condvar!WasMoved
         let _guard = self.bucket().lock();
         !self.node.waits_for(Kind::Condvar, self.waited.addr())
     }
 
-    /// Takes a waiter off whose time is over; false if it has been notified before.
+    /// Unlinks the waiter, whose time is over. Returns false if it was notified first.
     pub(super) fn withdraw(&self) -> bool {
         let address = self.waited.addr();
         // spec: Condvar!Withdraw
@@ -269,13 +267,13 @@ impl<P: Host> Waiter<P> {
         // SAFETY: a node that has not been notified is linked here.
         unsafe { guard.unlink(Kind::Condvar, &self.node) };
         if guard.newest(Kind::Condvar, address).is_none() {
-            // SAFETY: the condition variable is there until the wait is over.
+            // SAFETY: the condition variable is live until the wait is over.
             unsafe { &*self.waited }.store(0, Ordering::Relaxed);
         }
         true
     }
 
-    /// The waiter has taken itself off: locks its mutex, if it has one.
+    /// Locks the mutex, if there is one, of a waiter that has withdrawn.
     pub(super) fn lock_again(&self) {
         if let Some(mutex) = self.mutex() {
             self.found_taken.note(|| {
@@ -286,18 +284,19 @@ impl<P: Host> Waiter<P> {
         }
     }
 
-    /// For a recorder of contention, once the wait is over: how many nanoseconds the thread has waited for its
-    /// mutex, from its notification or its deadline on; `None` if the mutex was free, and without the feature `profile`.
+    /// Returns, for a recorder of contention, once the wait is over, how many nanoseconds the thread has waited for its
+    /// mutex since its notification or its deadline. Returns `None` if the mutex was free, and without the feature
+    /// `profile`.
     ///
-    /// A thread that sleeps when the mutex is free has not waited for the mutex, but for its CPU. It is told by
-    /// a wake that came with the notification.
+    /// A thread that sleeps while the mutex is free has not waited for the mutex, but for its CPU. Such a thread is
+    /// recognized by a wake that came with the notification.
     pub fn waited_for_mutex(&self) -> Option<u64> {
-        /// As long as a notification takes that moves a few waiters and wakes one.
+        /// The time of a notification that moves a few waiters and wakes one.
         const ONE_NOTIFICATION: u32 = 2_000;
         let found_taken = self.found_taken.get()?;
         let since = self.node.since.load(Ordering::Relaxed);
         let queued = self.node.woken.load(Ordering::Relaxed).wrapping_sub(since);
-        // The moment of the wake is one before the notification if there was none since.
+        // If there was no wake since the notification, the recorded time of the wake is an earlier one.
         let was_queued = queued.cast_signed() > P::ticks_in(ONE_NOTIFICATION).cast_signed();
         (found_taken || was_queued).then(|| {
             let ticks = (P::ticks() as usize).wrapping_sub(since) as u128;
@@ -305,7 +304,7 @@ impl<P: Host> Waiter<P> {
         })
     }
 
-    /// The waiter was notified: goes on until it has the mutex.
+    /// Continues a notified waiter until it owns the mutex.
     fn notified(&self) -> Step<P> {
         if let Some(mutex) = self.mutex() {
             self.found_taken.note(|| mutex.is_locked());
@@ -318,15 +317,14 @@ impl<P: Host> Waiter<P> {
     pub(super) fn relock(&self, mutex: &RawMutex<P>) {
         // spec: Condvar!Notified
         if self.node.status() == status::COMPETE {
-            // It was near, and is linked nowhere.
+            // It was near, and is not linked.
             mutex.lock();
         } else {
             mutex.wait_moved(&self.node);
         }
     }
 
-    /// Reads the caller's own status for a while: true if it was notified meanwhile. If not, it is still
-    /// `NEAR`.
+    /// Reads the caller's own status for a while. Returns true if it was notified in that time. If not, it is still `NEAR`.
     fn watch(&self) -> bool {
         let ticks = Waits::now::<P>().watch;
         let watches = &self.bucket().watches;
@@ -338,8 +336,9 @@ impl<P: Host> Waiter<P> {
         notified
     }
 
-    /// Parks, unless notified before: says whether it did. Under the bucket's lock, so that a notification
-    /// which sees a near waiter there has it: until the waiter is told, `waited` may say that none is left.
+    /// Parks, unless the waiter was notified first. Returns whether it parked. It does so under the bucket's lock, so that a
+    /// notification which sees a near waiter can rely on it: until the waiter is notified, `waited` may read as if none were
+    /// left.
     ///
     /// A real-time thread goes before all others.
     fn park(&self) -> bool {
@@ -357,12 +356,12 @@ impl<P: Host> Waiter<P> {
     }
 }
 
-/// When a waiter that has just begun to wait is overdue, in ticks.
+/// Returns when a waiter that has just begun to wait is overdue, in ticks.
 fn overdue_at<P: Host>(node: &Node<P>) -> usize {
     node.since.load(Ordering::Relaxed).wrapping_add(P::ticks_in(OVERDUE_NANOS))
 }
 
-/// Whether the caller is notified within this number of ticks.
+/// Returns whether the caller is notified within this number of ticks.
 fn stay_near<P: Host>(node: &Node<P>, ticks: usize) -> bool {
     // spec: Condvar!Watch
     node.is_told_within(ticks)

@@ -1,17 +1,16 @@
-//! Detection of deadlocks, and of what may become one: with the feature `deadlock_detection`.
+//! Detection of deadlocks, and of patterns that may become one, with the feature `deadlock_detection`.
 //!
-//! It is switched on at run time, for all locks together: by `ONDECK_DEADLOCK=report` or `=abort` in the
-//! environment, or by [`enable`]. It reports, once each,
+//! It is switched on at run time, for all locks together, by `ONDECK_DEADLOCK=report` or `=abort` in the environment, or by
+//! [`enable`]. It reports, once each,
 //!
-//! * **deadlocks**: threads that wait for each other in a circle, and a thread that waits for a lock that it
-//!   holds itself;
-//! * **lock-order inversions**, before they deadlock: a lock is taken while another is held, and somewhere else
-//!   the other way round, also through further locks and by other threads at other times;
+//! * **deadlocks**: threads that wait for each other in a cycle, and a thread that waits for a lock which it holds itself;
+//! * **lock-order inversions**, before they deadlock: a lock is acquired while another is held, and elsewhere the other way
+//!   round, possibly through further locks and by other threads at other times;
 //! * **reads within reads** of one reader-writer lock, which deadlock if a writer waits in between, unless they
 //!   are [recursive](crate::rwlock::ReadRecursive).
 //!
-//! A report has the stack of each acquisition and of each wait. It is printed, or given to
-//! [a function](on_report). What a report is of, and what can go wrong, is told in `docs/deadlock.md`.
+//! A report has the stack of each acquisition and of each wait. It is printed, or passed to [a function](on_report).
+//! `docs/deadlock.md` describes the reports and the limits of the detection.
 //!
 //! [`Mutex`](crate::Mutex), [`FairMutex`](crate::FairMutex), [`PiMutex`](crate::PiMutex),
 //! [`ReentrantMutex`](crate::ReentrantMutex), [`RwLock`](crate::RwLock), [`Once`](crate::Once) and the locks of
@@ -22,8 +21,8 @@
 //!
 //! # Cost
 //!
-//! Without the feature nothing. With it, while off: one relaxed load and a branch for each lock and each unlock.
-//! While on: microseconds for each pair.
+//! Without the feature there is none. With it, while detection is off: one relaxed load and a branch for each lock and each
+//! unlock. While it is on: microseconds for each pair.
 //!
 //! ```
 //! use ondeck::deadlock::{self, Mode, ReportKind};

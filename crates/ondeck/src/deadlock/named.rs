@@ -1,4 +1,4 @@
-//! Locks that a program names to the detection.
+//! The locks that a program can name to the detection.
 
 use crate::fair::RawFairMutex;
 use crate::mutex::RawMutex;
@@ -14,7 +14,7 @@ pub trait Detected: private::Address {}
 
 mod private {
     pub trait Address {
-        /// The name of the lock in reports.
+        /// Returns the address that names the lock in reports.
         fn address(&self) -> usize;
     }
 }
@@ -34,7 +34,7 @@ macro_rules! detected {
     };
 }
 
-/// The address of a lock without its data, which begins with its state.
+/// Returns the address of a lock without its data, which begins with its state.
 fn place<T>(raw: &T) -> usize {
     (&raw const *raw).addr()
 }
@@ -56,11 +56,11 @@ detected! {
     [] Once: |it| place(it);
 }
 
-/// Looks no more at a lock: it is in no report, until it is dropped or [forgotten](forget). Any thread may call
-/// it at any time, also while detection is off.
+/// Excludes a lock from all reports until it is dropped or [forgotten](forget). Any thread may call this at any time, even
+/// while detection is off.
 ///
-/// It silences reports that are wrong, because the program has another reason why its threads cannot be there
-/// at the same time. To silence an order of locks rather than a lock, see [`with_ignored`](super::with_ignored).
+/// It silences false reports of a program that has another reason why its threads cannot be there at the same time. To
+/// silence an order of locks rather than a lock, see [`with_ignored`](super::with_ignored).
 ///
 /// ```
 /// static LOG: ondeck::Mutex<String> = ondeck::Mutex::new(String::new());
@@ -71,10 +71,10 @@ pub fn ignore(lock: &impl Detected) {
     ondeck_deadlock::ignore(lock.address());
 }
 
-/// Forgets what is known of a lock: which thread holds it, and behind which locks it was taken.
+/// Forgets the facts about a lock: which thread holds it, and after which locks it was acquired.
 ///
-/// A lock that is dropped is forgotten by itself. This is for a lock that moves to another address after it
-/// was used, or whose memory is used again without a drop: what then comes to the old address is another lock.
+/// A lock that is dropped is forgotten automatically. Call this for a lock that moves to another address after its use, or
+/// whose memory is used again without a drop: whatever is at the old address then is another lock.
 pub fn forget(lock: &impl Detected) {
     ondeck_deadlock::forget(lock.address());
 }

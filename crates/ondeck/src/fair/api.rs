@@ -1,4 +1,4 @@
-//! The fair mutex as programs use it: behind `lock_api`, with data and guards.
+//! The fair mutex that programs use: a [`lock_api`] mutex with data and guards.
 
 extern crate std;
 
@@ -15,13 +15,13 @@ use crate::platform::{Host, Native, Platform, Timestamp};
 
 /// A mutual-exclusion lock around a `T` that each unlock hands to the thread that has waited longest.
 ///
-/// One byte. There is no barging: while a thread waits, another that arrives waits behind it, and so
-/// does the thread that has just unlocked. No thread waits for more sections than there were threads
-/// before it. That order has a price: each contended section may cost a wake, so where nothing depends
-/// on the order, use [`Mutex`](crate::Mutex). There is no poisoning.
+/// One byte. There is no barging: while a thread waits, an arriving thread waits after it, and so does the thread that has
+/// just unlocked. A thread waits for at most as many sections as there were threads before it. That order has a price: each
+/// contended section may cost a wake. Where nothing depends on the order, use [`Mutex`](crate::Mutex). There is no
+/// poisoning.
 ///
-/// It comes through [`lock_api`]: mapped guards, attempts with deadlines, `bump`, and owned guards with
-/// the feature `arc_lock`. It can be a `static`.
+/// The type is an instance of [`lock_api::Mutex`] and has all of its methods: mapped guards, attempts with deadlines,
+/// `bump`, and owned guards with the feature `arc_lock`. It can be a `static`.
 ///
 /// # Panics
 ///
@@ -33,8 +33,7 @@ use crate::platform::{Host, Native, Platform, Timestamp};
 ///
 /// # Cost
 ///
-/// One atomic read-modify-write for an uncontended lock, and one for the unlock. The protocol is told in
-/// the [module](super).
+/// An uncontended lock and its unlock cost one atomic read-modify-write each. The [module](super) describes the protocol.
 ///
 /// ```
 /// use ondeck::FairMutex;
@@ -54,10 +53,10 @@ use crate::platform::{Host, Native, Platform, Timestamp};
 /// ```
 pub type FairMutex<T> = lock_api::Mutex<RawFairMutex<Native>, T>;
 
-/// What [`FairMutex::lock`] returns: it unlocks when it is dropped.
+/// The guard that [`FairMutex::lock`] returns. Dropping it unlocks the mutex.
 pub type FairMutexGuard<'a, T> = lock_api::MutexGuard<'a, RawFairMutex<Native>, T>;
 
-/// A guard of a part of what the mutex protects; see [`lock_api::MutexGuard::map`].
+/// A guard of a part of the protected data; see [`lock_api::MutexGuard::map`].
 pub type MappedFairMutexGuard<'a, T> = lock_api::MappedMutexGuard<'a, RawFairMutex<Native>, T>;
 
 /// A guard that owns a share of the mutex rather than borrowing it; see
@@ -80,8 +79,7 @@ impl<P: Host> Observed for RawFairMutex<P> {
 
 observed_until_dropped!([P: Host] RawFairMutex<P>);
 
-// SAFETY: from a lock to the matching unlock the byte says that the lock is taken, and an unlock happens
-// before the next lock.
+// SAFETY: from a lock to the matching unlock, the byte marks the lock as taken, and an unlock happens before the next lock.
 unsafe impl lock_api::RawMutex for RawFairMutex<Native> {
     const INIT: Self = Self { state: AtomicU8::new(0) };
 

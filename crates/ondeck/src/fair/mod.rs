@@ -1,4 +1,4 @@
-//! A mutex whose every unlock hands the lock to the thread that has waited longest.
+//! A mutex whose every unlock is a handoff to the thread that has waited longest.
 //!
 //! ```text
 //! the mutex      bit 0  LOCKED   set by an acquisition, or left set by a handoff; cleared by an unlock
@@ -8,39 +8,36 @@
 //! lock           0 ──► LOCKED                            a compare-exchange
 //!                LOCKED ──► LOCKED + WAITED ──► parks    under the bucket's lock
 //! unlock         LOCKED ──► 0                            a compare-exchange: no thread waits
-//!                LOCKED + WAITED ──► LOCKED + WAITED     handed to the oldest, others wait still
+//!                LOCKED + WAITED ──► LOCKED + WAITED     handed to the oldest, others still wait
 //!                LOCKED + WAITED ──► LOCKED              handed to the oldest, the last one
-//!                LOCKED + WAITED ──► 0                   those that waited have given up
+//!                LOCKED + WAITED ──► 0                   the waiting threads have given up
 //! ```
 //!
-//! `WAITED` is never set without `LOCKED`, so no thread finds the lock free while another waits: there is
-//! no barging, and threads get the lock in the order in which they parked.
+//! `WAITED` is never set without `LOCKED`, so no thread finds the lock free while another waits: there is no barging, and
+//! threads acquire the lock in the order in which they parked.
 //!
 //! # Why it is not the other mutex with a fair unlock
 //!
-//! [`RawMutex::unlock_fair`](crate::mutex::RawMutex::unlock_fair) hands over too, but its waiters poll
-//! before they park, and a woken one competes with threads that arrive: that is what makes the
-//! other mutex fast, and its order unlike that of arrival. Here each rule of the other would have to be
-//! turned off. What is left is two bits and a queue.
+//! [`RawMutex::unlock_fair`](crate::mutex::RawMutex::unlock_fair) also hands off the lock, but its waiters poll before they
+//! park, and a woken one competes with arriving threads. That makes the other mutex fast, and its order different from the
+//! order of arrival. Here each of its rules would have to be turned off. Two bits and a queue remain.
 //!
 //! # What it costs
 //!
-//! While threads wait, the lock rests from each unlock until the next owner runs: at best the time in
-//! which a line goes from one CPU to another, because the first in the line reads its own node for a
-//! while if that has paid off, and else the time of a wake, 2 to 50 µs. That is the price of the order. A mutex that is
-//! contended for short sections is faster as [`Mutex`](crate::Mutex), whose bounded unfairness keeps any
-//! thread from starving.
+//! While threads wait, the lock rests from each unlock until the next owner runs. At best, that is the time for a line to
+//! move from one CPU to another: the first thread in the line reads its own node for a while, if that has paid off.
+//! Otherwise it is the time of a wake, 2 to 50 µs. That is the price of the order. A mutex that is contended for short
+//! sections is faster as [`Mutex`](crate::Mutex), whose bounded unfairness keeps any thread from starving.
 //!
 //! # Memory ordering
 //!
-//! An acquisition by compare-exchange is `Acquire` and pairs with the `Release` of the unlock that
-//! cleared the bits. A handoff is ordered by the node: the unlock tells it with `Release`, and the new
-//! owner reads it with `Acquire`.
+//! An acquisition by compare-exchange is `Acquire` and pairs with the `Release` of the unlock that cleared the bits. The
+//! node orders a handoff: the unlock stores its status with `Release`, and the new owner loads that with `Acquire`.
 //!
 //! # Sources
 //!
-//! The two bits: Amanieu d'Antras' parking_lot, whose fair unlock this is for every unlock. Handoff and
-//! convoys: Mike Blasgen, Jim Gray, Mike Mitoma and Tom Price, "The Convoy Phenomenon".
+//! The two bits: Amanieu d'Antras' parking_lot; this is its fair unlock, used for every unlock. Handoff and convoys: Mike
+//! Blasgen, Jim Gray, Mike Mitoma and Tom Price, "The Convoy Phenomenon".
 
 mod api;
 
@@ -56,15 +53,14 @@ pub use api::{FairMutex, FairMutexGuard, MappedFairMutexGuard};
 const LOCKED: u8 = 1;
 const WAITED: u8 = 2;
 
-/// A mutex without data that hands itself on in the order of waiting, one byte; see the
-/// [module](self) for its protocol.
+/// A mutex without data that is handed off in the order of arrival, one byte; see the [module](self) for its protocol.
 #[repr(transparent)]
 pub struct RawFairMutex<P: Host> {
     state: P::AtomicU8,
 }
 
 impl<P: Host> RawFairMutex<P> {
-    /// An unlocked mutex.
+    /// Creates an unlocked mutex.
     pub fn new() -> Self {
         Self { state: AtomicInt::new(0) }
     }
@@ -73,7 +69,7 @@ impl<P: Host> RawFairMutex<P> {
         (&raw const self.state).addr()
     }
 
-    /// Waits until the lock is the calling thread's.
+    /// Waits until the calling thread owns the lock.
     #[inline]
     pub fn lock(&self) {
         if !self.try_lock() {
@@ -82,14 +78,14 @@ impl<P: Host> RawFairMutex<P> {
         }
     }
 
-    /// Acquires the lock if it is free; says whether it did.
+    /// Acquires the lock if it is free. Returns whether it did.
     #[inline]
     pub fn try_lock(&self) -> bool {
         // step: try lock
         self.state.compare_exchange(0, LOCKED, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 
-    /// As [`lock`](Self::lock), but gives up at the deadline; says whether it has the lock.
+    /// As [`lock`](Self::lock), but gives up at the deadline. Returns whether the caller owns the lock.
     #[inline]
     pub fn try_lock_until(&self, deadline: Timestamp) -> bool {
         self.try_lock() || self.lock_slow(Some(deadline))
@@ -113,17 +109,17 @@ impl<P: Host> RawFairMutex<P> {
         }
         line.wait(0, deadline, |line| {
             if line.oldest().is_none() {
-                // The lock is another thread's, whose unlock wants the bucket's lock.
+                // Another thread owns the lock, and its unlock will need the bucket's lock.
                 self.state.store(LOCKED, Ordering::Relaxed);
             }
         })
     }
 
-    /// Unlocks: hands the lock to the thread that has waited longest, if one waits.
+    /// Unlocks by a handoff to the thread that has waited longest, if one waits.
     ///
     /// # Safety
     ///
-    /// The calling thread owns the lock, or the owner lets it.
+    /// The calling thread owns the lock, or the owner permits the unlock.
     #[inline]
     pub unsafe fn unlock(&self) {
         // step: unlock
@@ -138,12 +134,12 @@ impl<P: Host> RawFairMutex<P> {
         // step: hand over
         let owned = if line.take() { LOCKED } else { 0 };
         let waited = if line.oldest().is_some() { WAITED } else { 0 };
-        // Release: for a thread that finds the lock free. The last access: the line tells a thread that
-        // it owns the lock when it is dropped.
+        // Release: for a thread that finds the lock free. The last access: the drop of the line notifies the thread that
+        // owns the lock.
         self.state.store(owned | waited, Ordering::Release);
     }
 
-    /// Lets the threads that wait have the lock, and then has it again. Without such threads one load.
+    /// Lets the waiting threads have the lock, and then locks it again. If no thread waits, it is one load.
     ///
     /// # Safety
     ///
@@ -156,7 +152,7 @@ impl<P: Host> RawFairMutex<P> {
         }
     }
 
-    /// Whether a thread owns the lock, for assertions and tests.
+    /// Returns whether a thread owns the lock, for assertions and tests.
     #[inline]
     pub fn is_locked(&self) -> bool {
         self.state.load(Ordering::Relaxed) & LOCKED != 0

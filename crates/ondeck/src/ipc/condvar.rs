@@ -1,25 +1,24 @@
 //! The condition variable for shared memory.
 //!
 //! ```text
-//! notified       how many notifications there were, modulo 2^32: the futex word
-//! waiters        how many threads wait, or have ended while they waited
+//! notified       the number of notifications, modulo 2^32: the futex word
+//! waiters        the number of threads that wait, or have ended while they waited
 //!
 //! wait           waiters + 1; read `notified`; unlock the mutex; sleep while `notified` is the same;
 //!                waiters - 1; lock the mutex
 //! notify         if there are waiters: notified + 1, and wake one, or all
 //! ```
 //!
-//! A waiter is counted, and has read `notified`, before it unlocks the mutex. So a thread that notifies and
-//! has had the mutex after it finds it counted, and changes the word that it sleeps on.
+//! A waiter is counted, and has read `notified`, before it unlocks the mutex. So a notifying thread that has owned the mutex
+//! since then finds it counted, and changes the word that it sleeps on.
 //!
-//! A wait may end without a notification, and a notification may end several waits: the caller looks at
-//! its condition, as always. If the thread that was woken ends before it does what the others wait for,
-//! the kernel does not wake another: a program whose processes may be killed notifies all, or waits with a
-//! deadline. If 2^32 notifications come between a waiter's look and its sleep, it misses them.
+//! A wait may end without a notification, and a notification may end several waits: the caller checks its condition, as
+//! always. If the woken thread ends before it makes the others' condition true, the kernel does not wake another: a program
+//! whose processes may be killed notifies all, or waits with a deadline. If 2^32 notifications come between a waiter's read
+//! and its sleep, it misses them.
 //!
-//! Waiters are not moved to the mutex's queue, as those of [`crate::Condvar`] are: the kernel could do it
-//! (`FUTEX_CMP_REQUEUE`), but a moved thread would sleep at the mutex without being pending there, and
-//! would be forgotten with the thread before it.
+//! Waiters are not moved to the mutex's queue, as [`crate::Condvar`] does: the kernel could do it (`FUTEX_CMP_REQUEUE`), but
+//! a moved thread would sleep at the mutex without being pending there, and would be forgotten with the thread before it.
 //!
 //! # Memory ordering
 //!
@@ -38,7 +37,7 @@ use crate::platform::{FutexWait, Native, Platform, Timestamp};
 
 /// A condition variable for [`Mutex`](super::Mutex)es in memory that several processes share: eight bytes.
 ///
-/// A wait may end spuriously. All its waiters may use different mutexes.
+/// A wait may end spuriously. Its waiters may all use different mutexes.
 ///
 /// # Panics
 ///
@@ -46,7 +45,7 @@ use crate::platform::{FutexWait, Native, Platform, Timestamp};
 ///
 /// # Cost
 ///
-/// A notification is a load where no thread waits, and else a system call.
+/// If no thread waits, a notification is a load; otherwise it is a system call.
 #[repr(C)]
 pub struct Condvar {
     notified: AtomicU32,
@@ -54,7 +53,7 @@ pub struct Condvar {
 }
 
 impl Condvar {
-    /// A condition variable that no thread waits for.
+    /// Creates a condition variable without waiters.
     pub const fn new() -> Self {
         Self { notified: AtomicU32::new(0), waiters: AtomicU32::new(0) }
     }
@@ -68,7 +67,7 @@ impl Condvar {
         self.wait_by(guard, None).0
     }
 
-    /// As [`wait`](Self::wait), for a time at most. Also says whether the wait ended before that.
+    /// As [`wait`](Self::wait), for at most `timeout`. Also returns whether the wait ended before that.
     pub fn wait_for<'a, T: ?Sized>(
         &self,
         guard: MutexGuard<'a, T>,
@@ -77,7 +76,7 @@ impl Condvar {
         self.wait_by(guard, Some(Native::now().after(timeout)))
     }
 
-    /// As [`wait_for`](Self::wait_for), until `instant` at most.
+    /// As [`wait_for`](Self::wait_for), until `instant` at the latest.
     pub fn wait_until<'a, T: ?Sized>(
         &self,
         guard: MutexGuard<'a, T>,
@@ -91,7 +90,7 @@ impl Condvar {
         guard: MutexGuard<'a, T>,
         deadline: Option<Timestamp>,
     ) -> (LockResult<'a, T>, bool) {
-        // Relaxed: the mutex orders them for threads that notify.
+        // Relaxed: the mutex orders these accesses for threads that notify.
         // step: wait
         self.waiters.fetch_add(1, Ordering::Relaxed);
         let before = self.notified.load(Ordering::Relaxed);
@@ -104,12 +103,12 @@ impl Condvar {
         (guard, in_time)
     }
 
-    /// Wakes a thread that waits, if there is one.
+    /// Wakes a waiting thread, if there is one.
     pub fn notify_one(&self) {
         self.notify(1);
     }
 
-    /// Wakes all threads that wait.
+    /// Wakes all waiting threads.
     pub fn notify_all(&self) {
         self.notify(u32::MAX);
     }

@@ -1,4 +1,4 @@
-//! The mutex for shared memory as programs use it.
+//! The mutex for shared memory that programs use.
 
 extern crate std;
 
@@ -17,56 +17,56 @@ use crate::platform::{Native, Platform, Timestamp};
 /// A mutual-exclusion lock around a `T` in memory that several processes have mapped: 40 bytes and the
 /// `T`.
 ///
-/// If a thread ends while it owns the lock, the next owner is told by an [`OwnerDied`], and so are the later
-/// ones until one has put the data right. See the [module](super).
+/// If a thread ends while it owns the lock, the next owner receives an [`OwnerDied`], and so do later ones until one has
+/// repaired the data. See the [module](super).
 ///
 /// # Panics
 ///
-/// When its owner locks it again.
+/// If its owner locks it again.
 ///
 /// # Memory ordering
 ///
-/// An unlock happens before the next lock, in whichever process. So does all that an owner did which
-/// ended.
+/// An unlock happens before the next lock, in any process. All that an owner did which ended also happens before the next
+/// lock.
 ///
 /// # Cost
 ///
-/// One atomic read-modify-write for an uncontended lock, one for the unlock, and some plain stores to a list
-/// of the thread. A thread that waits sleeps after some hundred nanoseconds, and is woken by a system
-/// call. A thread that arrives may take the lock before one that waits.
+/// An uncontended lock and its unlock cost one atomic read-modify-write each, and some plain stores to a list of the thread.
+/// A waiting thread sleeps after some hundred nanoseconds, and is woken by a system call. An arriving thread may acquire the
+/// lock before a thread that waits.
 #[repr(C)]
 pub struct Mutex<T: ?Sized> {
     raw: RawMutex,
     data: UnsafeCell<T>,
 }
 
-// SAFETY: the mutex lets one thread at a time have the data.
+// SAFETY: the mutex gives one thread at a time access to the data.
 unsafe impl<T: ?Sized + Send> Send for Mutex<T> {}
 // SAFETY: as above.
 unsafe impl<T: ?Sized + Send> Sync for Mutex<T> {}
 
-/// The lock, held; it is unlocked when this is dropped.
+/// The guard of the lock. Dropping it unlocks the mutex.
 ///
-/// In the child of a fork the copy of a guard gives no lock: dropping it does nothing, and using it is a
-/// data race with the parent.
+/// In the child of a fork the copy of a guard holds no lock: dropping it does nothing, and using it is a data race with the
+/// parent.
 #[must_use = "the lock is unlocked at once if the guard is not kept"]
 pub struct MutexGuard<'a, T: ?Sized> {
     mutex: &'a Mutex<T>,
-    /// The owner unlocks: not `Send`.
+    /// Only the owner unlocks: not `Send`.
     own: PhantomData<*const ()>,
 }
 
 // SAFETY: a shared guard gives a `&T`.
 unsafe impl<T: ?Sized + Sync> Sync for MutexGuard<'_, T> {}
 
-/// What a lock returns: the guard, or the guard together with the news that an owner ended.
+/// The result of a lock: the guard, or the guard together with the report that an owner ended.
 pub type LockResult<'a, T> = Result<MutexGuard<'a, T>, OwnerDied<'a, T>>;
 
-/// A thread ended while it owned the lock, and no later owner has repaired it. This has the lock, held; it is
-/// unlocked when this is dropped.
+/// A thread ended while it owned the lock, and no later owner has repaired it. This value holds the lock. Dropping it
+/// unlocks the mutex.
 ///
-/// Safe code may have kept a reference into the data: a thread leaks its guard, sends the reference to another
-/// thread, and ends. So a safe function does not reach the data:
+/// Safe code may have kept a reference into the data: a thread leaks its guard, sends the reference to another thread, and
+/// ends. So no safe function gives access to the data:
 ///
 /// ```compile_fail,E0133
 /// fn lock(mutex: &ondeck::ipc::Mutex<u64>) -> ondeck::ipc::MutexGuard<'_, u64> {
@@ -78,18 +78,17 @@ pub struct OwnerDied<'a, T: ?Sized> {
 }
 
 impl<'a, T: ?Sized> OwnerDied<'a, T> {
-    /// The lock, whose next owner also gets an `OwnerDied`.
+    /// Returns the lock. The next owner also receives an `OwnerDied`.
     ///
     /// # Safety
     ///
-    /// No running thread has a reference into the data. It is so where the programs leak and forget no guards, and
-    /// lend the data to no other threads: then the owner has ended with its whole process, and all references to
-    /// the data with it.
+    /// No running thread has a reference into the data. That holds if the programs leak and forget no guards, and lend the
+    /// data to no other threads: then the owner has ended with its whole process, and all references to the data with it.
     pub unsafe fn into_inner(self) -> MutexGuard<'a, T> {
         self.guard
     }
 
-    /// The lock, whose next owner gets it as if no owner had ended: the caller puts the data right.
+    /// Returns the lock. The next owner acquires it as if no owner had ended, so the caller must repair the data.
     ///
     /// # Safety
     ///
@@ -115,66 +114,65 @@ impl<T: ?Sized> fmt::Display for OwnerDied<'_, T> {
 impl<T: ?Sized> core::error::Error for OwnerDied<'_, T> {}
 
 impl<T> Mutex<T> {
-    /// An unlocked mutex around `value`.
+    /// Creates an unlocked mutex around `value`.
     ///
     /// # Safety
     ///
-    /// * While a thread of this process owns it, also by a guard that was forgotten, the mutex stays where it
-    ///   is, and its memory stays mapped and is used for nothing else: the kernel writes there if the thread
-    ///   ends, and the thread itself when it takes or gives up other such locks.
-    /// * If other processes map the memory, `T` means the same in each: it has no pointers, references or
-    ///   handles of one process, and the programs agree on its layout. They use the mutex by this type only,
-    ///   and are of one PID namespace.
+    /// * While a thread of this process owns it, even by a forgotten guard, the mutex is not moved, and its memory stays
+    ///   mapped and is not used for anything else: the kernel writes there if the thread ends, and the thread itself writes
+    ///   there when it locks or unlocks other such locks.
+    /// * If other processes map the memory, `T` means the same in each: it has no pointers, references or handles of one
+    ///   process, and the programs agree on its layout. They use the mutex only by this type, and are in one PID namespace.
     pub const unsafe fn new(value: T) -> Self {
         Self { raw: RawMutex::new(), data: UnsafeCell::new(value) }
     }
 
-    /// The value, when no thread can own the lock any more.
+    /// Returns the value, when no thread can own the lock any more.
     pub fn into_inner(self) -> T {
         self.data.into_inner()
     }
 }
 
 impl<T: ?Sized> Mutex<T> {
-    /// Waits until the lock is the calling thread's.
+    /// Waits until the calling thread owns the lock.
     ///
     /// # Errors
     ///
-    /// [`OwnerDied`], with the lock, if a thread ended while it owned it.
+    /// [`OwnerDied`], with the lock, if a thread ended while it owned the lock.
     ///
     /// # Panics
     ///
-    /// If the calling thread owns it.
+    /// If the calling thread already owns it.
     pub fn lock(&self) -> LockResult<'_, T> {
         self.locked(self.raw.lock(None)).expect("without a deadline a wait ends with the lock")
     }
 
-    /// Acquires the lock if it is free; `None` if it is not.
+    /// Acquires the lock if it is free; otherwise returns `None`.
     pub fn try_lock(&self) -> Option<LockResult<'_, T>> {
         self.locked(self.raw.try_lock())
     }
 
-    /// As [`lock`](Self::lock), until the deadline at most; `None` if it passed before.
+    /// As [`lock`](Self::lock), until the deadline at the latest. Returns `None` if it passes first.
     pub fn try_lock_by(&self, deadline: Timestamp) -> Option<LockResult<'_, T>> {
         self.locked(self.raw.lock(Some(deadline)))
     }
 
-    /// As [`lock`](Self::lock), for a time at most; `None` if it was over before.
+    /// As [`lock`](Self::lock), for at most `timeout`. Returns `None` if it passes first.
     pub fn try_lock_for(&self, timeout: Duration) -> Option<LockResult<'_, T>> {
         self.try_lock_by(Native::now().after(timeout))
     }
 
-    /// As [`lock`](Self::lock), until `instant` at most; `None` if it passed before.
+    /// As [`lock`](Self::lock), until `instant` at the latest. Returns `None` if it passes first.
     pub fn try_lock_until(&self, instant: Instant) -> Option<LockResult<'_, T>> {
         self.try_lock_by(deadline(instant))
     }
 
-    /// The value, which no thread can have locked: the caller has the only reference.
+    /// Returns the value without locking: the caller has the only reference, so no thread can own the lock.
     pub fn get_mut(&mut self) -> &mut T {
         self.data.get_mut()
     }
 
-    /// Whether a thread owns the lock, for assertions and tests.
+    /// Returns whether a thread owns the lock, for assertions and tests.
     pub fn is_locked(&self) -> bool {
         self.raw.is_locked()
     }
@@ -193,10 +191,10 @@ impl<T: ?Sized> Mutex<T> {
 }
 
 impl<'a, T: ?Sized> MutexGuard<'a, T> {
-    /// Forgets that an earlier owner ended: the caller has put the data right.
+    /// Clears the mark that an earlier owner ended: the caller has repaired the data.
     ///
-    /// `&mut`, because only the owner has that: another thread may have a shared reference to the leaked guard of an
-    /// owner that has ended, and would repair by it what it has itself got as an [`OwnerDied`].
+    /// It takes `&mut`, because only the owner has that: another thread may have a shared reference to the leaked guard of
+    /// an owner that has ended, and by it could repair a lock that it has itself received as an [`OwnerDied`].
     ///
     /// ```compile_fail,E0308
     /// fn repair(leaked: &'static ondeck::ipc::MutexGuard<'static, u64>) {
@@ -207,7 +205,7 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
         guard.mutex.raw.repair();
     }
 
-    /// Whether the next owner will be told that an earlier one ended.
+    /// Returns whether the next owner will receive the report that an earlier one ended.
     pub fn owner_has_died(guard: &Self) -> bool {
         guard.mutex.raw.has_died()
     }
@@ -223,7 +221,7 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
 
 impl<T: ?Sized> Drop for MutexGuard<'_, T> {
     fn drop(&mut self) {
-        // SAFETY: the guard says that the calling thread owns it.
+        // SAFETY: the guard proves that the calling thread owns it.
         unsafe { self.mutex.raw.unlock() };
     }
 }

@@ -1,13 +1,13 @@
 //! The protocol of the mutex for shared memory.
 //!
 //! ```text
-//! the word       bits 0-29  the owner's number, by which the kernel knows it; 0 if there is none
+//! the word       bits 0-29  the owner's thread number, by which the kernel knows it; 0 if there is none
 //!                bit 30     DIED    an owner ended with the lock, and no later one has repaired it.
 //!                                   Set by the kernel, cleared by an owner
 //!                bit 31     WAITED  a thread may sleep: set as long as one does. Set by a thread that is
 //!                                   about to, cleared by an owner in one step with a wake of all
-//! asleep         how many threads sleep, about: whether it is worth while to clear WAITED
-//! contended      unlocks that found WAITED, modulo 2^32. Of the owner
+//! asleep         about the number of sleeping threads: whether it is worth while to clear WAITED
+//! contended      unlocks that found WAITED, modulo 2^32. Only the owner uses it
 //! links          the lock's place in the list of its owner, as addresses of the owner's process
 //!
 //! lock           number 0 ──► own number, the bits as they are   a compare-exchange
@@ -20,25 +20,25 @@
 //!
 //! # No wake is lost
 //!
-//! A thread that was woken relies on nothing: it looks at the word, and locks or sleeps again. If it ends
-//! before that, the kernel finds the lock as `pending` with no owner, and wakes another. So it is if a
-//! thread ends between the exchange that unlocks and its wake. In both cases another thread may have the
-//! lock already, and then the kernel wakes none: so that owner has `WAITED` too, and its unlock wakes one.
-//! That is why an unlock leaves the bit, and why no thread clears it but together with a wake of all.
+//! A woken thread relies on nothing: it checks the word, and locks or sleeps again. If it ends before that, the kernel finds
+//! the lock as `pending` with no owner, and wakes another thread. It does the same if a thread ends between the exchange
+//! that unlocks and its wake. In both cases another thread may already have the lock, and then the kernel wakes none. So
+//! that owner must also have `WAITED`, and its unlock wakes one. For this reason an unlock leaves the bit, and no thread
+//! clears it except together with a wake of all.
 //!
-//! A thread that is killed while it sleeps stays counted. So one of some hundred contended unlocks clears
-//! `WAITED` whatever the count is, and corrects the count.
+//! A thread that is killed while it sleeps stays counted. So one of some hundred contended unlocks clears `WAITED` whatever
+//! the count is, and corrects the count.
 //!
 //! # Memory ordering
 //!
-//! The compare-exchange that locks is `Acquire`, and pairs with the exchange that unlocks, `Release`. If an
-//! owner ended, the kernel's exchange comes after all that the owner did.
+//! The compare-exchange that locks is `Acquire`, and pairs with the exchange that unlocks, `Release`. If an owner ended, the
+//! kernel's exchange comes after everything that the owner did.
 //!
 //! # Sources
 //!
 //! Ulrich Drepper, "Futexes Are Tricky", for a word with a bit for waiters; Ingo Molnar and Thomas Gleixner's
-//! robust futexes (the kernel's `Documentation/locking/robust-futex-ABI.rst`); glibc's robust mutexes. There
-//! a mutex that was not repaired cannot be used any more. Here each owner is told until one repairs it.
+//! robust futexes (the kernel's `Documentation/locking/robust-futex-ABI.rst`); glibc's robust mutexes. There a mutex that
+//! was not repaired becomes unusable. Here each owner receives the report until one repairs it.
 
 use core::mem::offset_of;
 use core::sync::atomic::{AtomicI32, AtomicU32, Ordering};
@@ -49,20 +49,20 @@ const NUMBER: u32 = (1 << 30) - 1;
 const DIED: u32 = 1 << 30;
 const WAITED: u32 = 1 << 31;
 
-/// Looks at a locked word before a thread sleeps: some hundred nanoseconds.
+/// The number of reads of a locked word before a thread sleeps: some hundred nanoseconds.
 const LOOKS: u32 = 50;
 
-/// One in this number of contended unlocks wakes all sleeping threads, and counts them.
+/// One of this number of contended unlocks wakes all sleeping threads, and counts them.
 const COUNTS: u32 = 256;
 
 /// How an attempt to lock ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Locked {
-    /// The lock is the caller's.
+    /// The caller owns the lock.
     Clean,
-    /// The lock is the caller's; an earlier owner ended with it.
+    /// The caller owns the lock; an earlier owner ended with it.
     Died,
-    /// The lock is another thread's.
+    /// Another thread owns the lock.
     No,
 }
 
@@ -91,7 +91,7 @@ impl RawMutex {
         }
     }
 
-    /// Waits for the lock, until the deadline at most.
+    /// Waits for the lock, until the deadline at the latest.
     #[inline]
     pub(super) fn lock(&self, deadline: Option<Timestamp>) -> Locked {
         self.attempt(|own| {
@@ -106,7 +106,7 @@ impl RawMutex {
         self.attempt(|own| self.take(own))
     }
 
-    /// Runs an attempt of the calling thread, whose number it is told.
+    /// Runs an attempt of the calling thread, with the thread's number as its argument.
     #[inline]
     fn attempt(&self, attempt: impl FnOnce(u32) -> Locked) -> Locked {
         let own = Native::tid();
@@ -116,8 +116,8 @@ impl RawMutex {
         let locked = attempt(own);
         if locked != Locked::No {
             // step: link
-            // SAFETY: the lock was no thread's, so it is in no list. It stays where it is while it is owned,
-            // as `Mutex::new` asks for.
+            // SAFETY: the lock had no owner, so it is in no list. It is not moved while it is owned, as `Mutex::new`
+            // requires.
             unsafe { list.link(&self.links) };
         }
         list.end();
@@ -179,13 +179,13 @@ impl RawMutex {
         }
     }
 
-    /// Whether the calling thread owns the lock. If not, the caller has a guard of another process: it was
-    /// copied by a fork.
+    /// Returns whether the calling thread owns the lock. If not, the caller has a guard of another process that a fork has
+    /// copied.
     fn is_own(&self) -> bool {
         self.word.load(Ordering::Relaxed) & NUMBER == Native::tid()
     }
 
-    /// Forgets that an owner ended. The caller owns the lock.
+    /// Clears the mark that an owner ended. The caller owns the lock.
     pub(super) fn repair(&self) {
         if self.is_own() {
             // step: repair
@@ -194,12 +194,12 @@ impl RawMutex {
         }
     }
 
-    /// Whether an owner ended, and no later one has repaired that. The caller owns the lock.
+    /// Returns whether an owner ended, and no later one has repaired the lock. The caller owns the lock.
     pub(super) fn has_died(&self) -> bool {
         self.word.load(Ordering::Relaxed) & DIED != 0
     }
 
-    /// Whether a thread owns the lock.
+    /// Returns whether a thread owns the lock.
     pub(super) fn is_locked(&self) -> bool {
         self.word.load(Ordering::Relaxed) & NUMBER != 0
     }
@@ -208,8 +208,7 @@ impl RawMutex {
     ///
     /// # Safety
     ///
-    /// The calling thread owns the lock; or it is the copy of one that does, in the child of a fork, and
-    /// then nothing happens.
+    /// The calling thread owns the lock; or it is the copy of an owner, in the child of a fork, and then nothing happens.
     #[inline]
     pub(super) unsafe fn unlock(&self) {
         if !self.is_own() {
@@ -218,7 +217,7 @@ impl RawMutex {
         let list = RobustList::of_caller();
         list.begin(&self.links);
         // step: unlink
-        // SAFETY: the calling thread has linked it when it locked.
+        // SAFETY: the calling thread linked it when it locked.
         unsafe { list.unlink(&self.links) };
         let word = &raw const self.word;
         if self.word.load(Ordering::Relaxed) & WAITED != 0 {
@@ -231,7 +230,7 @@ impl RawMutex {
         list.end();
     }
 
-    /// Clears `WAITED` if no thread seems to sleep, and now and then. The caller owns the lock.
+    /// Clears `WAITED` if no thread appears to sleep, and sometimes in any case. The caller owns the lock.
     #[cold]
     fn clear_waited(&self) {
         let contended = self.contended.load(Ordering::Relaxed).wrapping_add(1);
@@ -240,7 +239,7 @@ impl RawMutex {
         if self.asleep.load(Ordering::Relaxed) <= 0 || contended.is_multiple_of(COUNTS) {
             // A thread that is about to sleep finds the word changed, or sleeps and is woken here.
             if let Some(woken) = Native::shared_futex_clear_and_wake_all(&self.word, WAITED) {
-                // Each of them counts itself out.
+                // Each of them decrements the count itself.
                 let woken = i32::try_from(woken).unwrap_or(i32::MAX);
                 self.asleep.store(woken, Ordering::Relaxed);
             }

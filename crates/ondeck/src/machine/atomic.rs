@@ -13,29 +13,27 @@ use super::Ordering;
 ///
 /// # Safety
 ///
-/// Locks rely on an implementation for mutual exclusion, and so for the memory safety of what they
-/// guard.
+/// Locks rely on an implementation for mutual exclusion, and so for the memory safety of the data that they protect.
 ///
-/// * Each method is one access, indivisible to all threads. The changes of one atomic have one order,
-///   in which a read-modify-write reads what stands right before what it writes.
+/// * Each method is one access, indivisible to all threads. The changes of one atomic have one order, in which a
+///   read-modify-write reads the value right before the one that it writes.
 /// * Each access has at least the ordering that it is given, in the C++20 model.
-/// * A method does what its name says: a load returns a value that was written there, an exchange
-///   that returns `Ok` has found `current` and written `new`, one that returns `Err` has written
-///   nothing.
+/// * A method does what its name states: a load returns a value that was written there; an exchange that returns `Ok` has
+///   found `current` and written `new`; one that returns `Err` has written nothing.
 /// * Nothing but these methods changes the value.
 pub unsafe trait AtomicInt: fmt::Debug + Send + Sync + 'static {
     /// The plain integer inside.
     type Value: Copy + Eq;
 
-    /// An atomic that holds `value`.
+    /// Creates an atomic that holds `value`.
     fn new(value: Self::Value) -> Self;
     /// Reads the value.
     fn load(&self, order: Ordering) -> Self::Value;
     /// Writes the value.
     fn store(&self, value: Self::Value, order: Ordering);
-    /// Writes `value` and returns what was there.
+    /// Writes `value` and returns the previous value.
     fn swap(&self, value: Self::Value, order: Ordering) -> Self::Value;
-    /// Writes `new` if the value is `current`; returns what was there, as `Ok` if it wrote.
+    /// Writes `new` if the value is `current`. Returns the previous value, as `Ok` if it wrote.
     ///
     /// # Errors
     ///
@@ -47,8 +45,8 @@ pub unsafe trait AtomicInt: fmt::Debug + Send + Sync + 'static {
         success: Ordering,
         failure: Ordering,
     ) -> Result<Self::Value, Self::Value>;
-    /// As [`compare_exchange`](Self::compare_exchange), but may fail although the value matched:
-    /// one instruction pair less on load-linked machines, for use in a loop.
+    /// As [`compare_exchange`](Self::compare_exchange), but may fail although the value matched. On load-linked machines it
+    /// is one instruction pair shorter, for use in a loop.
     ///
     /// # Errors
     ///
@@ -60,13 +58,13 @@ pub unsafe trait AtomicInt: fmt::Debug + Send + Sync + 'static {
         success: Ordering,
         failure: Ordering,
     ) -> Result<Self::Value, Self::Value>;
-    /// Adds, wrapping around; returns what was there.
+    /// Adds, wrapping around. Returns the previous value.
     fn fetch_add(&self, value: Self::Value, order: Ordering) -> Self::Value;
-    /// Subtracts, wrapping around; returns what was there.
+    /// Subtracts, wrapping around. Returns the previous value.
     fn fetch_sub(&self, value: Self::Value, order: Ordering) -> Self::Value;
-    /// Sets bits; returns what was there.
+    /// Sets bits. Returns the previous value.
     fn fetch_or(&self, value: Self::Value, order: Ordering) -> Self::Value;
-    /// Keeps only the bits of `value`; returns what was there.
+    /// Keeps only the bits of `value`. Returns the previous value.
     fn fetch_and(&self, value: Self::Value, order: Ordering) -> Self::Value;
 }
 
@@ -74,17 +72,17 @@ pub unsafe trait AtomicInt: fmt::Debug + Send + Sync + 'static {
 ///
 /// # Safety
 ///
-/// As for [`AtomicInt`]; and a pointer comes back as it was written, with its provenance.
+/// As for [`AtomicInt`]; in addition, a pointer is returned as it was written, with its provenance.
 pub unsafe trait AtomicPointer<T>: Send + Sync + 'static {
-    /// An atomic that holds `pointer`.
+    /// Creates an atomic that holds `pointer`.
     fn new(pointer: *mut T) -> Self;
     /// Reads the pointer.
     fn load(&self, order: Ordering) -> *mut T;
     /// Writes the pointer.
     fn store(&self, pointer: *mut T, order: Ordering);
-    /// Writes `pointer` and returns what was there.
+    /// Writes `pointer` and returns the previous one.
     fn swap(&self, pointer: *mut T, order: Ordering) -> *mut T;
-    /// Writes `new` if the pointer is `current`; returns what was there, as `Ok` if it wrote.
+    /// Writes `new` if the pointer is `current`. Returns the previous one, as `Ok` if it wrote.
     ///
     /// # Errors
     ///
@@ -98,7 +96,7 @@ pub unsafe trait AtomicPointer<T>: Send + Sync + 'static {
     ) -> Result<*mut T, *mut T>;
 }
 
-/// Methods that are those of the same names of `core`'s atomic.
+/// Methods that forward to the methods of the same names of `core`'s atomic.
 macro_rules! of_core {
     ($($name:ident($($arg:ident: $Type:ty),*) $(-> $Result:ty)?;)*) => {$(
         #[inline(always)]
@@ -110,7 +108,7 @@ macro_rules! of_core {
 
 macro_rules! real_integer {
     ($($atomic:ident $value:ident)*) => {$(
-        // SAFETY: these are the atomics of `core`, whose methods of the same names are called.
+        // SAFETY: these are the atomics of `core`, and their methods of the same names are called.
         unsafe impl AtomicInt for atomic::$atomic {
             type Value = $value;
 

@@ -1,40 +1,39 @@
-//! How threads wait, for an experiment that gives it rather than have it measured.
+//! How threads wait, for an experiment that sets the times instead of measuring them.
 
 use core::sync::atomic::{AtomicU32, Ordering};
 
-/// How threads wait, in nanoseconds; [`MEASURED`] where the process measures instead.
+/// How threads wait, in nanoseconds; [`MEASURED`] if the process measures instead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Polling {
     /// How long the heir of a lock polls before it sleeps. 0: no thread polls.
     ///
-    /// Measured: as long as a wake takes. Waiting that long costs at most twice what the better of
-    /// waiting and parking would have cost.
+    /// Measured: the time of a wake. A wait of that length costs at most twice as much as the better of waiting and parking.
     pub budget: u32,
     /// The pause before the first poll: a short critical section.
     ///
     /// Measured: one transfer of a cache line.
     pub short: u32,
-    /// The pause between polls of a lock whose owner acquires it again and again, and the longest
-    /// pause of all: no thread wants a lock for longer than this without looking at it.
+    /// The pause between polls of a lock whose owner acquires it over and over, and the longest pause of all: a thread that
+    /// wants a lock polls it at least this often.
     ///
-    /// Measured: 24 transfers of a cache line, and 0.8 µs. A poll takes the line from the owner, and costs
-    /// both some instructions more: about a tenth of its time.
+    /// Measured: 24 transfers of a cache line, and 0.8 µs. A poll takes the line from the owner, and costs both threads some
+    /// more instructions: about a tenth of its time.
     pub long: u32,
     /// How long a waiter of a condition variable reads its own node for a notification before it
     /// sleeps. 0: not at all.
     ///
-    /// Measured: twice as long as a wake takes. A waiter that gives up sooner than the thread that is
-    /// to notify it can be woken is asleep by then, and is to be woken itself: once asleep, such
-    /// threads would never meet awake again.
+    /// Measured: the time of two wakes. The thread that will notify a waiter may itself need a wake first. A waiter that
+    /// gives up before that is already asleep, and must itself be woken: such threads, once asleep, would never find each
+    /// other awake again.
     pub watch: u32,
-    /// How long a thread that was displaced as the owner of a captured lock leaves the next owner alone.
+    /// How long a displaced owner of a captured lock leaves the lock to the next owner.
     ///
-    /// Measured: twice as long as a wake takes. Timers of an ordinary thread are late by as much again.
+    /// Measured: the time of two wakes. Timers of an ordinary thread are late by as much again.
     pub tenure: u32,
 }
 
-/// Of a field of [`Polling`]: the process measures.
+/// The value of a field of [`Polling`] that the process measures.
 pub const MEASURED: u32 = u32::MAX;
 
 const FIELD_COUNT: usize = 5;
@@ -45,26 +44,26 @@ impl Default for Polling {
     }
 }
 
-/// The installed values, by field, plus 1 (wrapping) so that zeros are [`MEASURED`]. Relaxed: each
-/// stands alone, and a thread that sees some old and some new polls a little oddly once.
+/// The installed values, by field, plus 1 (wrapping) so that zeros are [`MEASURED`]. Relaxed: each field is independent, and
+/// a thread that sees some old and some new values polls a little oddly once.
 static FIELDS: [AtomicU32; FIELD_COUNT] = [const { AtomicU32::new(0) }; FIELD_COUNT];
 
 impl Polling {
-    /// Makes this the way of every thread of the process that begins to wait from now on.
+    /// Applies these values to every thread of the process that begins to wait from now on.
     pub fn install(self) {
         for (field, value) in FIELDS.iter().zip(self.fields()) {
             field.store(value.wrapping_add(1), Ordering::Relaxed);
         }
     }
 
-    /// How threads of this process wait now.
+    /// Returns how threads of this process wait now.
     pub fn current() -> Self {
         let field = |field: &AtomicU32| field.load(Ordering::Relaxed).wrapping_sub(1);
         Self::from_fields(FIELDS.each_ref().map(field))
     }
 
-    /// These values where the comma-separated `text` gives no number. `0` alone is for a waiter of a condition
-    /// variable, too.
+    /// Returns these values with the numbers in the comma-separated `text` in their place. `0` alone also applies to waiters
+    /// of condition variables.
     #[allow(dead_code, reason = "WebAssembly has no environment to read before `main`")]
     pub(crate) fn overridden(self, text: &[u8]) -> Self {
         if text.trim_ascii() == b"0" {

@@ -9,18 +9,17 @@ use core::time::Duration;
 pub struct Timestamp(u64);
 
 impl Timestamp {
-    /// The point `nanos` nanoseconds after the clock's beginning.
+    /// Creates the point `nanos` nanoseconds after the clock's beginning.
     pub const fn from_nanos(nanos: u64) -> Self {
         Self(nanos)
     }
 
-    /// Nanoseconds since the clock's beginning.
+    /// Returns the nanoseconds since the clock's beginning.
     pub const fn as_nanos(self) -> u64 {
         self.0
     }
 
-    /// The point `duration` later, or the end of time if that lies beyond it: a deadline that far
-    /// away is never reached.
+    /// Returns the point `duration` later, or the end of time if that is earlier: a deadline that far away is never reached.
     ///
     /// ```
     /// # use {ondeck::platform::Timestamp, std::time::Duration};
@@ -36,7 +35,7 @@ impl Timestamp {
         )
     }
 
-    /// How long after `earlier` this is; zero if it is not after it at all.
+    /// Returns how long after `earlier` this is; zero if it is not later.
     pub const fn since(self, earlier: Self) -> Duration {
         Duration::from_nanos(self.0.saturating_sub(earlier.0))
     }

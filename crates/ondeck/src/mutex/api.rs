@@ -1,4 +1,4 @@
-//! The mutex as programs use it: behind `lock_api`, with data and guards.
+//! The mutex that programs use: a [`lock_api`] mutex with data and guards.
 
 extern crate std;
 
@@ -12,24 +12,23 @@ use super::RawMutex;
 use crate::observe::{self, Access};
 use crate::platform::{Native, Platform, Timestamp};
 
-/// A mutual-exclusion lock around a `T`: one byte, and one atomic read-modify-write for an
-/// uncontended lock and unlock together.
+/// A mutual-exclusion lock around a `T`: one byte. An uncontended lock and unlock together cost one atomic
+/// read-modify-write.
 ///
-/// A thread that finds it locked polls for some microseconds if no other does, then sleeps. Barging is
-/// allowed: a thread that arrives may take the lock before one that waits. A thread that has slept for a
-/// millisecond is woken to compete for the mutex. If it finds the mutex locked again, it is handed the mutex later.
+/// A thread that finds the mutex locked polls for some microseconds if no other thread does, then sleeps. Barging is
+/// allowed: an arriving thread may acquire the lock before a thread that waits. A thread that has slept for a millisecond is
+/// woken to compete for the mutex. If it finds the mutex locked again, it later receives the mutex by a handoff.
 ///
-/// There is no poisoning: `lock()` returns the guard itself. Where `lock().unwrap()` of the standard library's mutex does
-/// not compile any more, leave `unwrap` out, or use [`poison::Mutex`](crate::poison::Mutex), which returns a `Result`.
+/// There is no poisoning: `lock()` returns the guard itself. Where `lock().unwrap()`, written for the standard library's
+/// mutex, no longer compiles, leave `unwrap` out, or use [`poison::Mutex`](crate::poison::Mutex), which returns a `Result`.
 ///
-/// It comes through [`lock_api`], with everything that [`lock_api::Mutex`] offers: mapped guards,
-/// attempts with deadlines, a fair unlock, `bump`, and owned guards with the feature `arc_lock`.
-/// It can be a `static`.
+/// The type is an instance of [`lock_api::Mutex`] and has all of its methods: mapped guards, attempts with deadlines, a fair
+/// unlock, `bump`, and owned guards with the feature `arc_lock`. It can be a `static`.
 ///
 /// # Panics
 ///
-/// Only in builds with debug assertions, with the caller's place: when its owner locks it again
-/// (which else waits for ever).
+/// If its owner locks it again. Only builds with debug assertions panic, and they report the caller's location; without them
+/// the owner waits for ever.
 ///
 /// # Memory ordering
 ///
@@ -37,8 +36,8 @@ use crate::platform::{Native, Platform, Timestamp};
 ///
 /// # Cost
 ///
-/// One test-and-set and two stores when uncontended, about what a spinlock costs; no atomic
-/// instruction at all while the process has one thread. The protocol is told in the [module](super).
+/// An uncontended pair costs one test-and-set and two stores, about as much as a spinlock's. While the process has one
+/// thread, it costs no atomic instruction at all. The [module](super) describes the protocol.
 ///
 /// ```
 /// use ondeck::Mutex;
@@ -59,28 +58,28 @@ use crate::platform::{Native, Platform, Timestamp};
 /// ```
 pub type Mutex<T> = lock_api::Mutex<RawMutex<Native>, T>;
 
-/// What [`Mutex::lock`] returns: it unlocks when it is dropped.
+/// The guard that [`Mutex::lock`] returns. Dropping it unlocks the mutex.
 pub type MutexGuard<'a, T> = lock_api::MutexGuard<'a, RawMutex<Native>, T>;
 
-/// A guard of a part of what the mutex protects; see [`lock_api::MutexGuard::map`].
+/// A guard of a part of the protected data; see [`lock_api::MutexGuard::map`].
 pub type MappedMutexGuard<'a, T> = lock_api::MappedMutexGuard<'a, RawMutex<Native>, T>;
 
 /// A guard that owns a share of the mutex rather than borrowing it; see [`Mutex::lock_arc`].
 #[cfg(feature = "arc_lock")]
 pub type ArcMutexGuard<T> = lock_api::ArcMutexGuard<RawMutex<Native>, T>;
 
-/// An [`Instant`] as the platform's clock tells time: never earlier than it was meant.
+/// Converts an [`Instant`] to a timestamp of the platform's clock, never an earlier one.
 pub(crate) fn deadline(instant: Instant) -> Timestamp {
     let left = instant.saturating_duration_since(Instant::now());
     Native::now().after(left)
 }
 
-// SAFETY: what `RawMutex` in this module promises: from a lock to the matching unlock no other thread
-// has it, and an unlock happens before the next lock.
+// SAFETY: as `RawMutex` in this module promises: from a lock to the matching unlock no other thread owns it, and an unlock
+// happens before the next lock.
 unsafe impl lock_api::RawMutex for RawMutex<Native> {
     const INIT: Self = Self { locked: AtomicU8::new(0) };
 
-    /// The owner unlocks, so that misuse can be told by thread.
+    /// Only the owner unlocks, so that misuse can be attributed to a thread.
     type Guard = GuardNoSend;
 
     #[inline]

@@ -1,5 +1,5 @@
-//! The heir: the one waiting thread that watches the lock. It relies on no other thread until it has asked unlocks for the
-//! lock.
+//! The heir: the one waiting thread that watches the lock. It relies on no other thread until it has placed a request to
+//! unlocks.
 
 use core::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::parking::{Request, Slice, has_come, status};
 use crate::platform::{AtomicInt, FutexWait, Host, Ordering, Timestamp};
 use crate::spin::{Waits, ticks_as_duration};
 
-/// How a watch has ended.
+/// How the heir's watch ended.
 pub(super) enum Watched {
     /// The caller has acquired the lock.
     Acquired,
@@ -33,8 +33,8 @@ impl<P: Host> RawMutex<P> {
             }
         };
         loop {
-            // Not for good: a poll is what finds that the caller is no longer the heir, or that the lock is free, if nothing
-            // can be asked.
+            // Only this once: if no request can be placed, only a poll finds that the caller is no longer the heir, or that
+            // the lock is free.
             // spec: Mutex!Poll
             let stands_aside = core::mem::take(&mut waiting.stands_aside);
             if !stands_aside && let Some(watched) = self.poll(waiting, &waits, pause) {
@@ -47,7 +47,7 @@ impl<P: Host> RawMutex<P> {
         }
     }
 
-    /// Polls for as long as a wake takes, after a first pause and then ever more rarely. `None` after that time.
+    /// Polls for the time of a wake, after a first pause and then ever more rarely. Returns `None` at the end of that time.
     fn poll(&self, waiting: &Waiting<'_, P>, waits: &Waits, first_pause: usize) -> Option<Watched> {
         let node = waiting.node;
         let start = P::ticks() as usize;
@@ -77,7 +77,7 @@ impl<P: Host> RawMutex<P> {
         }
     }
 
-    /// Wakes the oldest parked thread, if that is due. Returns when to look for that again.
+    /// Wakes the oldest parked thread if that is due. Returns when the next one is due.
     fn rotate(&self, waiting: &Waiting<'_, P>, now: usize) -> usize {
         // spec: Mutex!Rotate
         let guard = waiting.bucket.lock();
@@ -90,11 +90,11 @@ impl<P: Host> RawMutex<P> {
         next
     }
 
-    /// Asks unlocks to wake the caller, and sleeps. `None` if that could not be asked, after a nap.
+    /// Asks unlocks to wake the caller, and sleeps. Returns `None` after a nap if no request could be placed.
     ///
-    /// A heir that was woken in vain asks to be handed the lock: its owner takes it again before a thread can wake, and would
-    /// otherwise have it for as long as it likes. It stays awake for as long as a wake takes, because the lock rests until
-    /// it runs. Not so if it stands aside.
+    /// If the heir was woken and found the lock taken again, it asks for a handoff: the owner locks again before a woken
+    /// thread can run, and could otherwise keep the lock without limit. After that request the heir stays awake for the time
+    /// of a wake, because a lock that was handed off rests until the heir runs. An heir that stands aside sleeps at once.
     fn ask(&self, waiting: &Waiting<'_, P>, waits: &Waits, stands_aside: bool) -> Option<Watched> {
         let is_overdue = waiting.was_woken_in_vain && Part::Handoff.is_in();
         let request = if is_overdue { Request::Hand } else { Request::Wake };
@@ -107,15 +107,15 @@ impl<P: Host> RawMutex<P> {
         self.sleep_until_asked(waiting, waits, awake)
     }
 
-    /// Sleeps after the caller's request was stored.
+    /// Sleeps after the caller has stored its request.
     ///
-    /// It is Dekker's pattern: an unlock clears the lock and then reads the request, and the caller stores the request and
-    /// then tries the lock. The unlock has no fence, so the caller owes a heavy one before it sleeps for long (Dave Dice,
-    /// Hui Huang and Mingyao Yang, "Asymmetric Dekker Synchronization"). Before its shorter sleeps it has a full fence only.
-    /// The two miss each other only if the unlock's store was under way just then, and then the caller sleeps until the end
-    /// of such a sleep. Most locks are unlocked before.
+    /// This is Dekker's pattern: an unlock clears the lock and then reads the request, and the caller stores the request and
+    /// then tries the lock. The unlock has no fence, so the caller makes a heavy one before it sleeps for long (Dave Dice,
+    /// Hui Huang and Mingyao Yang, "Asymmetric Dekker Synchronization"). Before its shorter sleeps it makes only a full
+    /// fence. Then the two can miss each other if the unlock's store was under way at that moment, and the caller sleeps
+    /// until that short sleep ends. Most locks are unlocked before the heavy fence is due.
     ///
-    /// Before all of that it stays awake for `awake` ticks.
+    /// Before its first sleep the caller stays awake for `awake` ticks.
     fn sleep_until_asked(
         &self,
         waiting: &Waiting<'_, P>,
@@ -151,13 +151,13 @@ impl<P: Host> RawMutex<P> {
     }
 }
 
-/// The longest sleep of a heir that has made no heavy fence.
+/// The longest sleep of an heir that has made no heavy fence.
 ///
 /// The fence interrupts every running thread of the process. In a virtual machine it also waits for CPUs that the host has
 /// taken away: beside one busy thread it took 34 µs in the median and 6 ms once in a hundred times (Xeon, 2 virtual CPUs).
 const WITHOUT_A_FENCE: Duration = Duration::from_millis(1);
 
-/// The sleeps of a heir that has stored a request, in this order.
+/// The sleeps of an heir that has stored a request, in this order.
 #[derive(Clone, Copy)]
 enum Sleep {
     Tenure,
@@ -167,7 +167,7 @@ enum Sleep {
 }
 
 impl Sleep {
-    /// The next sleep, after one that has ended by its time.
+    /// Returns the next sleep, after one that has timed out.
     fn next<P: Host>(self) -> Self {
         match self {
             Self::Tenure => Self::Millisecond,
@@ -183,7 +183,7 @@ impl Sleep {
         }
     }
 
-    /// Sleeps until the caller's status changes, until its deadline, or until the end of this sleep.
+    /// Sleeps until the caller's status changes, its deadline passes, or this sleep ends.
     fn as_heir<P: Host>(self, waiting: &Waiting<'_, P>, waits: &Waits) -> FutexWait {
         let until = match self {
             Self::Tenure => P::now().after(ticks_as_duration::<P>(waits.tenure)),
@@ -196,19 +196,19 @@ impl Sleep {
     }
 }
 
-/// Sleeps for `ticks`, and leaves the lock alone meanwhile.
+/// Sleeps for `ticks` without polling the lock.
 fn nap<P: Host>(waiting: &Waiting<'_, P>, ticks: usize) {
     let now = P::ticks() as usize;
-    // A timer may be late by as much.
+    // A timer may fire that late.
     waiting.node.rests_until.store(now.wrapping_add(4 * ticks), Ordering::Relaxed);
     let until: Timestamp = P::now().after(ticks_as_duration::<P>(ticks));
     let until = waiting.deadline.map_or(until, |deadline| deadline.min(until));
-    // However it ends, the caller looks at its status.
+    // The caller reads its status next, whatever the result.
     let _ = P::futex_wait(waiting.node.word(), status::HEIR, Some(until));
     waiting.node.rests_until.store(P::ticks() as usize, Ordering::Relaxed);
 }
 
-/// Waits until `ticks` after `start`, or until the caller's status changes; returns when that was.
+/// Waits until `ticks` after `start`, or until the caller's status changes. Returns the time at its end.
 fn pause_until_told<P: Host>(waiting: &Waiting<'_, P>, start: usize, ticks: usize) -> usize {
     loop {
         let now = P::ticks() as usize;

@@ -1,4 +1,4 @@
-//! Locking: the attempt, and, if the lock is taken, the wait until it is the caller's.
+//! Locking: the attempt, and, if the lock is taken, the wait until the caller owns it.
 
 use super::heir::Watched;
 use super::parts::Part;
@@ -9,19 +9,19 @@ use crate::parking::{Kind, Node, Slice, end_of_sleep, place, status};
 use crate::platform::{AtomicInt, FutexWait, Host, Ordering, Timestamp};
 use crate::spin::{Waits, wait_for};
 
-/// Of this number of attempts that have acquired the lock, one is timed.
+/// One of this number of successful attempts is timed.
 const TRANSFERS_PER_SAMPLE: u32 = 16;
 
-/// How a part of a wait has ended.
+/// How a part of a wait ended.
 enum Waited {
-    /// The caller has acquired the lock, or its deadline has passed: it leaves.
+    /// The caller has acquired the lock, or its deadline has passed: the wait ends.
     Leave { is_owner: bool },
-    /// Its status may have changed.
+    /// The caller's status may have changed.
     Look,
 }
 
 impl<P: Host> RawMutex<P> {
-    /// Waits until the lock is the calling thread's.
+    /// Waits until the calling thread owns the lock.
     #[inline]
     pub fn lock(&self) {
         if !self.try_lock() {
@@ -30,12 +30,12 @@ impl<P: Host> RawMutex<P> {
         }
     }
 
-    /// Acquires the lock if it is free; says whether it did.
+    /// Acquires the lock if it is free. Returns whether it did.
     #[inline]
     pub fn try_lock(&self) -> bool {
         if P::single_threaded() {
-            // There is no other thread, so plain accesses will do. A signal handler in between gives
-            // back what it takes.
+            // There is no other thread, so plain accesses suffice. A signal handler that interrupts them unlocks whatever it
+            // locks.
             let free = self.locked.load(Ordering::Relaxed) == 0;
             self.locked.store(1, Ordering::Relaxed);
             return free;
@@ -44,13 +44,13 @@ impl<P: Host> RawMutex<P> {
         !P::test_and_set(&self.locked, Ordering::Acquire)
     }
 
-    /// As [`lock`](Self::lock), but gives up at the deadline; says whether it has the lock.
+    /// As [`lock`](Self::lock), but gives up at the deadline. Returns whether the caller owns the lock.
     #[inline]
     pub fn try_lock_until(&self, deadline: Timestamp) -> bool {
         self.try_lock() || self.lock_slow(Some(deadline))
     }
 
-    /// Waits for the lock; false if the deadline passed before.
+    /// Waits for the lock. Returns false if the deadline passes first.
     #[cold]
     #[inline(never)]
     pub(super) fn lock_slow(&self, deadline: Option<Timestamp>) -> bool {
@@ -63,7 +63,7 @@ impl<P: Host> RawMutex<P> {
         {
             history.note_arrival();
         }
-        // The owner of a captured lock is left alone.
+        // The owner of a captured lock is not disturbed.
         let is_captured = history.is_some_and(|history| history.is_captured(now));
         if lost.is_none() && !is_captured && self.is_free_soon(now, &waits) {
             return true;
@@ -76,17 +76,17 @@ impl<P: Host> RawMutex<P> {
         };
         observe::parks::<P>(self.address());
         let node = Node::<P>::new(Kind::Lock, self.address(), self.byte(), now);
-        // Before the bucket is locked: on each CPU the first such question takes some microseconds.
+        // Before the bucket is locked: on each CPU the first such query takes some microseconds.
         node.place.store(place::<P>(), Ordering::Relaxed);
         // spec: Mutex!Enter
         roles::enter(&bucket.lock(), &node, now);
         self.wait(&mut Waiting { rest, ..Waiting::new(bucket, &node, deadline) })
     }
 
-    /// Found the lock taken at the moment `now`: tries it again for some transfers of a cache line, ever more rarely. Returns
-    /// whether the caller is the owner.
+    /// Tries the lock, which was taken at the time `now`, again for some transfers of a cache line, ever more rarely.
+    /// Returns whether the caller is the owner.
     ///
-    /// Each attempt is an exchange. A thread that reads first fetches the line twice, once to share and once to own it.
+    /// Each attempt is an exchange. A thread that reads first would fetch the line twice: once shared, and once exclusive.
     fn is_free_soon(&self, now: usize, waits: &Waits) -> bool {
         if waits.polling == 0 || !Part::Brief.is_in() {
             return false;
@@ -97,7 +97,7 @@ impl<P: Host> RawMutex<P> {
             // spec: Mutex!ArriveTry
             if self.try_lock() {
                 if P::once_in(TRANSFERS_PER_SAMPLE) {
-                    // The line was that of the CPU whose store has cleared the lock.
+                    // The line came from the CPU whose store has cleared the lock.
                     P::note_transfer((P::ticks_ordered() as usize).wrapping_sub(at));
                 }
                 return true;
@@ -107,8 +107,8 @@ impl<P: Host> RawMutex<P> {
         false
     }
 
-    /// Waits until the lock is the caller's, whose node is linked; false if the deadline passed before. The node is not
-    /// linked when this returns.
+    /// Waits until the caller, whose node is linked, owns the lock. Returns false if the deadline passes first. When this
+    /// returns, the node is unlinked.
     pub(super) fn wait(&self, waiting: &mut Waiting<'_, P>) -> bool {
         loop {
             let waited = match waiting.node.status() {
@@ -128,7 +128,7 @@ impl<P: Host> RawMutex<P> {
     fn watch_as_heir(&self, waiting: &mut Waiting<'_, P>) -> Waited {
         match self.watch(waiting) {
             Watched::Acquired => {
-                // Before anything else: the displaced owner may come back at once.
+                // First of all: the displaced owner may come back at once.
                 let now = P::ticks() as usize;
                 waiting.bucket.history_from(self.address(), now).note_taken(now);
                 Waited::Leave { is_owner: true }
@@ -138,7 +138,7 @@ impl<P: Host> RawMutex<P> {
         }
     }
 
-    /// The caller was woken: tries the lock, and is the heir if it is taken.
+    /// Tries the lock on behalf of the woken caller, which becomes the heir if the lock is taken.
     fn land(&self, waiting: &mut Waiting<'_, P>) -> Waited {
         let node = waiting.node;
         let now = P::ticks() as usize;
@@ -156,7 +156,7 @@ impl<P: Host> RawMutex<P> {
     }
 }
 
-/// Sleeps as a parked thread, until it is woken, until its deadline, or until the end of a slice.
+/// Sleeps as a parked thread until it is woken, its deadline passes, or its slice ends.
 fn sleep<P: Host>(waiting: &mut Waiting<'_, P>) -> Waited {
     let node = waiting.node;
     if waiting.slice.is_none() {
@@ -178,7 +178,7 @@ fn sleep<P: Host>(waiting: &mut Waiting<'_, P>) -> Waited {
     if let Some(slice) = &mut waiting.slice {
         slice.next::<P>();
     }
-    // The heir, or the thread that was woken, may get no CPU.
+    // The heir or the woken thread may get no CPU.
     let guard = waiting.bucket.lock();
     if node.status() == status::PARKED {
         // spec: Mutex!Rescue
@@ -187,7 +187,8 @@ fn sleep<P: Host>(waiting: &mut Waiting<'_, P>) -> Waited {
     Waited::Look
 }
 
-/// Ends the caller's wait. Returns whether it is the owner: also one that was handed the lock as its deadline passed.
+/// Ends the caller's wait. Returns whether the caller is the owner: it is also if the lock was handed to it as its deadline
+/// passed.
 fn leave<P: Host>(waiting: &Waiting<'_, P>, is_owner: bool) -> bool {
     let guard = waiting.bucket.lock();
     let (is_owner, wake) = roles::leave(&guard, waiting.node, is_owner, P::ticks() as usize);

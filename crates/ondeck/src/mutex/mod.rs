@@ -1,9 +1,9 @@
-//! The one-byte mutex: an uncontended lock and unlock are one atomic read-modify-write together.
+//! The one-byte mutex: an uncontended pair costs one atomic read-modify-write.
 //!
 //! ```text
 //! the mutex      0 free · 1 locked. Set by test-and-set, cleared by the owner's plain store.
-//! the table      by the mutex's address: the unlock mode, the queue of its waiting threads, and what is
-//!                remembered of it (see `parking`)
+//! the table      by the mutex's address: the unlock mode, the queue of its waiting threads, and its
+//!                history (see `parking`)
 //!
 //! lock           test-and-set ── was 0 ──► owner
 //!                     │ was 1
@@ -26,9 +26,9 @@
 //!
 //! # The policy
 //!
-//! *Waiters leave the owner alone.* What a mutex protects moves with it: a change of owner costs the line of the lock and
-//! each line that the section touches, 0.1 to 25 µs, and two CPUs are often two threads of one core, of which a thread that
-//! polls takes half.
+//! *Waiters do not disturb the owner.* The data that a mutex protects moves with the mutex: a change of owner costs the line
+//! of the lock and each line that the section touches, 0.1 to 25 µs. Two CPUs are often two threads of one core, and a
+//! thread that polls takes half of that core.
 //!
 //! 1. At most one waiting thread is the *heir*. It watches the lock, naps, or sleeps with a request placed. All others are
 //!    parked.
@@ -39,57 +39,59 @@
 //!    wakes, before it polls.
 //! 4. Any other heir polls for as long as a wake takes, ever more rarely. Then it places a request in the unlock mode, and
 //!    sleeps.
-//! 5. A heir that was woken and found the lock taken again requests the lock itself.
+//! 5. An heir that was woken and found the lock taken again requests the lock itself.
 //! 6. A new owner that leaves parked threads without an heir notes a debt in the unlock mode. Its own unlock wakes the
 //!    oldest, unless another thread has become the heir.
-//! 7. A woken thread has no role until it runs. It tries the lock, and then takes the role from the heir, unless that one
-//!    sleeps with a request.
+//! 7. A woken thread has no role until it runs. It tries the lock. If it fails, it takes the role from the heir, unless the
+//!    heir sleeps with a request.
 //! 8. Every half millisecond the heir wakes the oldest parked thread, which will take its place.
 //!
 //! A thread of a real-time scheduling class is linked before all of lower priority, and takes the role from them.
 //!
-//! What each of these is worth, and what was left out because it was worth nothing: `docs/waiting.md`.
+//! `docs/waiting.md` reports the gain from each rule, and lists the ideas that were left out because they gained nothing.
 //!
 //! | file | what |
 //! |---|---|
-//! | `lock.rs` | the way of a thread that wants the lock: its attempt, its wait, its sleep |
-//! | `waiting.rs` | what that thread knows of its wait |
+//! | `lock.rs` | the path of a thread that wants the lock: its attempt, its wait, its sleep |
+//! | `waiting.rs` | what that thread knows about its wait |
 //! | `heir.rs` | the heir: nap, poll, request |
 //! | `roles.rs` | which thread is the heir, which was woken, which one looks after the parked ones |
-//! | `unlock.rs` | the way of a thread that unlocks |
+//! | `unlock.rs` | the path of a thread that unlocks |
 //! | `parts.rs` | which parts of the policy an ablation can leave out |
 //! | `for_condvar.rs` | a waiter that a notification has moved to its mutex |
 //! | `api.rs` | what programs use: [`Mutex`] and its guards |
-//! | `inlined.rs` | the rest of a lock or unlock whose beginning was compiled elsewhere: the C header's |
+//! | `inlined.rs` | the slow paths of a lock or unlock for the C header |
 //!
 //! # Invariants
 //!
 //! The source and the specification cite them by number.
 //!
-//! 1. *Exclusion.* The byte is 1 from an acquisition to the store that ends it, or the owner hands it
-//!    on as it is.
-//! 2. *No wake is lost.* Under the lock of the bucket: while a thread is parked, another is responsible. That is the heir, or
-//!    a woken thread that has not run, or an owner with a debt. The role ends only under that lock: with the lock acquired,
-//!    or given up at a deadline, the thread unlinks itself, and if parked threads remain it leaves a debt or wakes the oldest.
-//! 3. *A heir that sleeps for long is seen.* Between its request and its last attempt it makes a heavy fence; an unlock reads
-//!    the request after its store (`heir.rs`). An owner's debt needs no fence: its own unlock reads it.
-//! 4. *Nothing is touched after the unlock.* After the store that clears the byte an unlock uses its address to compare, and
-//!    changes linked nodes, under the bucket's lock.
-//! 5. *A node lives while it is linked.* A thread links its own node once and unlinks it once; only a notification links that of
-//!    another. What changes a node does so under the bucket's lock, and uses its address only after that.
+//! 1. *Exclusion.* The byte is 1 from an acquisition until the store that ends it, or until the owner hands the lock off,
+//!    which leaves the byte at 1.
+//! 2. *No wake is lost.* Under the lock of the bucket: while a thread is parked, another thread is responsible: the heir, a
+//!    woken thread that has not run, or an owner with a debt. The role ends only under that lock: the thread unlinks itself,
+//!    after it has acquired the lock or passed its deadline, and if parked threads remain it leaves a debt or wakes the
+//!    oldest.
+//! 3. *An heir that sleeps for long is seen.* Between its request and its last attempt it makes a heavy fence; an unlock
+//!    reads the request after its store (`heir.rs`). An owner's debt needs no fence: its own unlock reads it.
+//! 4. *Nothing is touched after the unlock.* After the store that clears the byte, an unlock only compares the byte's
+//!    address, and changes linked nodes under the bucket's lock.
+//! 5. *A node lives while it is linked.* A thread links its own node once and unlinks it once; only a notification links
+//!    another thread's node. A function that changes a node does so under the bucket's lock, and afterwards uses only the
+//!    node's address.
 //! 6. *The unlock mode names a mutex only while a thread is linked for it.*
 //!
 //! # Memory ordering
 //!
-//! Acquisitions are `Acquire` and pair with the `Release` store that cleared the byte, or, when the
-//! lock is handed over, with the `Release` store of the node's status.
+//! Acquisitions are `Acquire`. They pair with the `Release` store that cleared the byte, or, if the lock is handed off, with
+//! the `Release` store of the node's status.
 //!
 //! # Sources
 //!
 //! At most one awake waiter: Rhys Hiltner's and Michael Pratt's work on Go's runtime mutex ("runtime: lock2
 //! scaling", golang/go issue 68578), and before it the designated waker of Abseil and nsync. The
 //! queue outside of the lock: WebKit's `WTF::ParkingLot` by Filip Pizlo and Amanieu d'Antras'
-//! parking_lot. A poller that is replaced when it lost its CPU: Bijun He, William Scherer and Michael
+//! parking_lot. A poller that is replaced after it lost its CPU: Bijun He, William Scherer and Michael
 //! Scott, "Preemption Adaptivity in Time-Published Queue-Based Spin Locks". The fence: Dave Dice, Hui Huang and
 //! Mingyao Yang, "Asymmetric Dekker Synchronization". Few active threads and rare promotion: Dave Dice,
 //! "Malthusian Locks".
@@ -119,32 +121,32 @@ pub use parts::Part;
 
 /// A mutex without data, one byte; see the [module](self) for its protocol.
 ///
-/// Programs use it as [`Mutex`]. Its own methods are for locks built of it and for
-/// platforms other than [`Native`](crate::platform::Native).
+/// Programs use it as [`Mutex`]. Its own methods serve locks that are built on it, and platforms other than
+/// [`Native`](crate::platform::Native).
 #[repr(transparent)]
 pub struct RawMutex<P: Host> {
     locked: P::AtomicU8,
 }
 
 impl<P: Host> RawMutex<P> {
-    /// An unlocked mutex.
+    /// Creates an unlocked mutex.
     pub fn new() -> Self {
         Self { locked: AtomicInt::new(0) }
     }
 
-    /// The name of this mutex in the parking table.
+    /// Returns the address that names this mutex in the parking table.
     #[inline(always)]
     pub(crate) fn address(&self) -> usize {
         self.byte().addr()
     }
 
-    /// The byte, for threads that find this mutex through a linked node.
+    /// Returns the byte, for threads that find this mutex through a linked node.
     #[inline(always)]
     pub(crate) fn byte(&self) -> *const P::AtomicU8 {
         &raw const self.locked
     }
 
-    /// Whether a thread owns the lock, for assertions and tests.
+    /// Returns whether a thread owns the lock, for assertions and tests.
     #[inline]
     pub fn is_locked(&self) -> bool {
         self.locked.load(Ordering::Relaxed) != 0

@@ -1,5 +1,5 @@
-//! The parts of the policy that are not needed for correctness. A build with the feature `ablation` can leave each out, so
-//! that the example `ablate` can print what it is worth; in any other build they are constants.
+//! The parts of the policy that correctness does not need. A build with the feature `ablation` can leave each one out, so
+//! that the example `ablate` can print its gain. In any other build they are constants.
 
 /// A part of the policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -7,25 +7,25 @@
 pub enum Part {
     /// A thread that finds the lock taken tries again for a moment before it waits in the table.
     Brief,
-    /// The displaced owner of a captured lock naps.
+    /// The displaced owner of a captured lock naps before it polls.
     Nap,
-    /// It pauses instead where owners wait for conditions.
+    /// The displaced owner pauses instead where owners wait for conditions.
     Pause,
-    /// A heir that was woken in vain asks to be handed the lock.
+    /// An heir that was woken and found the lock taken again asks for a handoff.
     Handoff,
     /// The heir wakes the oldest parked thread every half millisecond.
     Rotation,
-    /// It does not while a woken thread has yet to run.
+    /// The heir wakes no further thread while a woken thread has yet to run.
     Queued,
-    /// A thread that last ran on another CPU is preferred.
+    /// A wake prefers a thread that last ran on another CPU.
     Elsewhere,
-    /// Of those, the nearest to the waker is preferred: of its last-level cache, or else of its NUMA node.
+    /// Of those, a wake prefers the nearest to the waker: on its last-level cache, or else on its NUMA node.
     Home,
     /// A woken thread takes the role from the heir.
     Takeover,
     /// A woken thread that finds the lock taken does not poll on the CPU of the thread that woke it.
     Aside,
-    /// A notification leaves a waiter that last ran on its CPU to the owner of the mutex.
+    /// A notification leaves a waiter that last ran on the notifier's CPU to the owner of the mutex.
     Lend,
 }
 
@@ -45,7 +45,7 @@ impl Part {
         Self::Lend,
     ];
 
-    /// Whether locks do so.
+    /// Returns whether locks include this part.
     #[cfg(not(feature = "ablation"))]
     #[allow(clippy::unused_self, reason = "a constant unless parts can be left out")]
     #[inline(always)]
@@ -53,7 +53,7 @@ impl Part {
         true
     }
 
-    /// Whether locks do so.
+    /// Returns whether locks include this part.
     #[cfg(feature = "ablation")]
     #[inline]
     pub(crate) fn is_in(self) -> bool {

@@ -1,8 +1,8 @@
-//! The threads that wait for a mutex, under the lock of its bucket: which one is the heir, which one was woken, and which
-//! one is responsible for the parked ones.
+//! The roles of the threads that wait for a mutex, under the lock of its bucket: which thread is the heir, which one was
+//! woken, and which one is responsible for the parked ones.
 //!
-//! Everything that changes a thread's role is here, and all of it is done under that lock. So there are no two views of
-//! which thread is responsible, and no fence: the invariant (2) of the [module](super) is one sentence about a queue.
+//! All changes of a thread's role are in this file, and all are made under that lock. So all threads agree on which thread
+//! is responsible, without a fence, and invariant (2) of the [module](super) is one sentence about a queue.
 
 use core::ptr;
 
@@ -10,33 +10,34 @@ use super::parts::Part;
 use crate::parking::{Distance, Guard, Kind, Node, Request, has_come, is_known, place, status};
 use crate::platform::{AtomicInt, Host, Ordering};
 
-/// A woken thread that has not run for so long does not keep others asleep any more: many wakes of every machine, a few
-/// time slices of no scheduler.
+/// A woken thread that has not run for this time no longer counts as responsible for parked threads. It is many times a wake
+/// on any machine, and less than a few time slices of any scheduler.
 const LOST_AFTER_NANOS: u32 = 1_000_000;
 
-/// A heir wakes no further thread before the one that was woken last has run, for so long: on busy CPUs woken threads wait
-/// for a time slice each, and those behind them would only come to find the lock taken. Some time slices of a scheduler.
+/// While the last woken thread has not run, an heir wakes no further thread for this time. On busy CPUs each woken thread
+/// waits for a time slice, and further threads would run only to find the lock taken. It is some time slices of a scheduler.
 const QUEUED_NANOS: u32 = 8_000_000;
 
-/// How many of the oldest threads are looked at for one to prefer, and for how long the oldest may be passed over. Of 32 on a
-/// server with 8 last-level caches some four are near: simulated, 100/500 ns, 64 to 256 CPUs have 1.0 to 1.1 times the
-/// throughput with 8, 1.1 to 1.2 with 32. With 64, one of as many threads waits until it may not be passed over.
+/// The number of oldest threads among which a wake looks for a preferred one, and the time for which it may pass over the
+/// oldest. On a server with 8 last-level caches about four of 32 are near. Simulated with 100/500 ns, 64 to 256 CPUs have
+/// 1.0 to 1.1 times the throughput with 8, and 1.1 to 1.2 times with 32. With 64, in a run of as many threads, one thread
+/// waits until it may no longer be passed over.
 const PASSED_OVER: usize = 32;
 const PASSED_OVER_NANOS: u32 = 16_000_000;
 
-/// The time between two parked threads that a heir wakes: the longest that threads wait behind a captured lock is this
-/// for each of them. Each costs a change of owner.
+/// The time between two parked threads that an heir wakes. It is the longest that a captured lock makes each of its parked
+/// threads wait. Each wake costs a change of owner.
 const ROTATION_NANOS: u32 = 500_000;
 
-/// A word to wake a thread at, without the bucket's lock.
+/// The word at which to wake a thread, without the bucket's lock.
 pub(crate) type Wake<P> = *const <P as crate::platform::Platform>::AtomicU32;
 
-/// Links the caller's node, which has not been linked. It is the heir if there is none.
+/// Links the caller's node for the first time. The caller becomes the heir if there is none.
 pub(super) fn enter<P: Host>(guard: &Guard<'_, P>, node: &Node<P>, now: usize) {
     let address = node.address();
     let is_first = guard.newest(Kind::Lock, address).is_none();
     node.since.store(now, Ordering::Relaxed);
-    // SAFETY: it is new, and is unlinked by its own thread before `wait` returns, which it outlives.
+    // SAFETY: it is new, and its own thread unlinks it before `wait` returns; the node outlives that call.
     unsafe { guard.link(Kind::Lock, node) };
     if is_first {
         node.set_due(now.wrapping_add(P::ticks_in(ROTATION_NANOS)));
@@ -44,7 +45,7 @@ pub(super) fn enter<P: Host>(guard: &Guard<'_, P>, node: &Node<P>, now: usize) {
     take_role(guard, node, now);
 }
 
-/// Makes the linked node the heir, if there is none, or only one that has lost its CPU.
+/// Makes the linked node the heir if there is none, or if the heir has lost its CPU.
 pub(super) fn take_role<P: Host>(guard: &Guard<'_, P>, node: &Node<P>, now: usize) {
     // spec: Mutex!TakeRole
     match heir(guard, node.address()) {
@@ -53,8 +54,9 @@ pub(super) fn take_role<P: Host>(guard: &Guard<'_, P>, node: &Node<P>, now: usiz
     }
 }
 
-/// The caller was woken and has found the lock taken: it takes the role from a heir that watches. One that sleeps with a
-/// request keeps it: the lock is held for long, and that thread will have it first. Returns whether there was no heir.
+/// Takes the role from an heir that watches, for the woken caller that has found the lock taken. An heir that sleeps with a
+/// request keeps the role: the lock is held for long, and that heir will be the next owner. Returns whether there was no
+/// heir.
 pub(super) fn land<P: Host>(guard: &Guard<'_, P>, node: &Node<P>, now: usize) -> bool {
     // spec: Mutex!Land
     if node.status() != status::WOKEN {
@@ -75,13 +77,13 @@ pub(super) fn land<P: Host>(guard: &Guard<'_, P>, node: &Node<P>, now: usize) ->
     heir.is_none()
 }
 
-/// Makes the linked node the heir in place of any other, which is parked then.
+/// Makes the linked node the heir, and parks any other heir.
 pub(super) fn become_heir<P: Host>(guard: &Guard<'_, P>, node: &Node<P>, now: usize) {
     // spec: Mutex!BecomeHeir
     let address = node.address();
     let Some(newest) = guard.newest(Kind::Lock, address) else { return };
     if let Some(other) = heir(guard, address) {
-        // It finds out by itself: it reads its status before each attempt and after each sleep.
+        // The other thread notices: it reads its status before each attempt and after each sleep.
         other.set_status(status::PARKED);
         other.has_asked.store(0, Ordering::Relaxed);
     }
@@ -92,11 +94,11 @@ pub(super) fn become_heir<P: Host>(guard: &Guard<'_, P>, node: &Node<P>, now: us
     node.set_status(status::HEIR);
 }
 
-/// Unlinks the caller's node: it owns the lock, or gives up. Returns whether the lock was handed to it meanwhile, and a
-/// thread to wake.
+/// Unlinks the caller's node: the caller owns the lock, or gives up. Returns whether the lock was handed to it before that,
+/// and a thread to wake.
 ///
-/// If parked threads remain and none is responsible for them, an owner leaves a debt to its own unlock, which needs no
-/// fence: it reads what it has stored. A thread that gives up wakes the oldest.
+/// If parked threads remain and no thread is responsible for them, an owner leaves a debt to its own unlock. That needs no
+/// fence, because the owner reads its own store. A thread that gives up wakes the oldest.
 pub(super) fn leave<P: Host>(
     guard: &Guard<'_, P>,
     node: &Node<P>,
@@ -112,7 +114,7 @@ pub(super) fn leave<P: Host>(
         guard.withdraw_request(address);
     }
     forget_woken(guard, node);
-    // SAFETY: it is linked, as every node is whose thread has not left.
+    // SAFETY: it is linked, as is every node whose thread has not left.
     unsafe { guard.unlink(Kind::Lock, node) };
     if guard.newest(Kind::Lock, address).is_none() {
         // A debt to threads that have given up since.
@@ -125,7 +127,8 @@ pub(super) fn leave<P: Host>(
     (is_owner, wake_oldest(guard, address, now))
 }
 
-/// An unlock has found a request: wakes the heir, or the oldest parked thread, unless a running thread is responsible.
+/// Serves the request that an unlock has found: wakes the heir, or the oldest parked thread unless a running thread is
+/// responsible.
 pub(super) fn serve<P: Host>(guard: &Guard<'_, P>, address: usize, now: usize) -> Option<Wake<P>> {
     // spec: Mutex!Serve
     guard.withdraw_request(address);
@@ -151,8 +154,8 @@ pub(crate) fn look_after<P: Host>(
     wake_oldest(guard, address, now)
 }
 
-/// The heir wakes the oldest parked thread, if that is due: it will take the role when it runs. Returns its word, and when
-/// to look again.
+/// Wakes the oldest parked thread on behalf of the heir, if that is due; the woken thread takes the role when it runs.
+/// Returns its word, and when the next one is due.
 pub(super) fn rotate<P: Host>(
     guard: &Guard<'_, P>,
     address: usize,
@@ -170,8 +173,8 @@ pub(super) fn rotate<P: Host>(
     (wake_oldest(guard, address, now), again)
 }
 
-/// Hands the lock, which the caller owns, to the heir if it has requested that; to the thread that has waited longest if
-/// `unasked`. Returns its word, or `None` if there is no such thread: the caller still owns the lock.
+/// Hands off the lock, which the caller owns, to the heir if it has requested a handoff, or to the oldest waiter if
+/// `unasked`. Returns that thread's word, or `None` if there is no such thread: then the caller still owns the lock.
 pub(super) fn hand_over<P: Host>(
     guard: &Guard<'_, P>,
     address: usize,
@@ -194,13 +197,13 @@ pub(super) fn hand_over<P: Host>(
     Some(node.tell(status::DONE))
 }
 
-/// When the heir is to wake the oldest parked thread.
+/// Returns when the heir must wake the oldest parked thread.
 pub(super) fn rotation_due<P: Host>(guard: &Guard<'_, P>, address: usize, now: usize) -> usize {
     guard.newest(Kind::Lock, address).map_or(now, Node::due)
 }
 
-/// The heir asks unlocks to wake it, or to hand it the lock. False if it is no longer the heir, or if unlocks of another
-/// mutex of the bucket are asked something.
+/// Asks unlocks to wake the heir, or to hand it the lock. Returns false if the caller is no longer the heir, or if a request
+/// to the unlocks of another mutex of the bucket is in place.
 pub(super) fn ask<P: Host>(guard: &Guard<'_, P>, node: &Node<P>, request: Request) -> bool {
     // spec: Mutex!Ask
     let asked = node.status() == status::HEIR && guard.ask(node.address(), request);
@@ -214,24 +217,24 @@ pub(super) fn ask<P: Host>(guard: &Guard<'_, P>, node: &Node<P>, request: Reques
 pub(crate) enum Moved<'a, P: Host> {
     None,
     One(&'a Node<P>),
-    /// The last one of several.
+    /// The last of several.
     Several(&'a Node<P>),
 }
 
 impl<'a, P: Host> Moved<'a, P> {
-    /// These and one more.
+    /// Adds one more.
     pub(crate) fn and(self, node: &'a Node<P>) -> Self {
         if matches!(self, Self::None) { Self::One(node) } else { Self::Several(node) }
     }
 }
 
-/// Wakes a thread, if one is due, after a notification has moved waiters to the mutex.
+/// Wakes a thread if one is due, after a notification has moved waiters to the mutex.
 ///
-/// A single waiter of a free mutex is woken even if a woken thread has not run yet: the program has something to do for
-/// both. Of several waiters the first one to run wakes the next.
+/// A single waiter of a free mutex is woken even if a woken thread has not run yet: the program has work for both. Of
+/// several waiters, the first one to run wakes the next.
 ///
-/// A waiter that last ran on the notifier's CPU would often preempt the notifier there, which owns the mutex, and sleep
-/// again. It is left to the owner as its debt: `may_lend` is [`may_lend`].
+/// A waiter that last ran on the notifier's CPU would often preempt the notifier, which owns the mutex, and sleep again. If
+/// `may_lend`, the result of [`may_lend`], it is left to the owner as its debt.
 pub(crate) fn look_after_moved<P: Host>(
     guard: &Guard<'_, P>,
     moved: &Moved<'_, P>,
@@ -242,7 +245,7 @@ pub(crate) fn look_after_moved<P: Host>(
         Moved::None => return None,
         Moved::One(node) | Moved::Several(node) => node,
     };
-    // SAFETY: the node is linked here, so its thread waits, and its mutex is there until it has waited.
+    // SAFETY: the node is linked here, so its thread waits, and its mutex is live until that wait ends.
     let byte = unsafe { &*node.mutex() };
     let is_locked = || byte.load(Ordering::Relaxed) != 0;
     // spec: Condvar!EndMoving
@@ -261,12 +264,12 @@ pub(crate) fn look_after_moved<P: Host>(
     }
 }
 
-/// Whether a notification may leave waiters to the owner of their mutex. Asked before any bucket is locked, because the
-/// first such question of a process may take milliseconds.
+/// Returns whether a notification may leave waiters to the owner of their mutex. Call it before any bucket is locked: the
+/// first call in a process may take milliseconds.
 ///
-/// Fences are asymmetric. The heavy one that this takes is cheap: it costs far less than the wake that it saves, and
-/// interrupts one other CPU at most where threads may use two. It is made with the bucket locked, so not where a real-time
-/// thread may want that.
+/// It requires asymmetric fences with a cheap heavy fence: one that costs far less than the wake it saves, and interrupts at
+/// most one other CPU because the threads may use only two. The heavy fence is made with the bucket locked, so it is not
+/// made where a real-time thread may want that bucket.
 pub(crate) fn may_lend<P: Host>() -> bool {
     Part::Lend.is_in()
         && P::cpus() <= 2
@@ -275,11 +278,12 @@ pub(crate) fn may_lend<P: Host>() -> bool {
         && !P::has_real_time_threads()
 }
 
-/// Leaves the parked threads to the owner, if there is one and no other thread is responsible: its unlock wakes the oldest.
-/// Returns whether a thread is responsible.
+/// Leaves the parked threads to the owner, if the mutex is locked and no other thread is responsible: the owner's unlock
+/// wakes the oldest. Returns whether a thread is responsible.
 ///
-/// The owner may be another thread than the caller, and its unlock may be under way: it clears the byte and then reads the
-/// debt, and the caller stores the debt and then reads the byte. The unlock has no fence, so the caller makes a heavy one.
+/// The owner may be another thread than the caller, and its unlock may be under way: the unlock clears the byte and then
+/// reads the debt, and the caller stores the debt and then reads the byte. The unlock has no fence, so the caller makes a
+/// heavy one.
 fn leave_to_owner<P: Host>(
     guard: &Guard<'_, P>,
     address: usize,
@@ -301,11 +305,11 @@ fn leave_to_owner<P: Host>(
     true
 }
 
-/// Links a thread that a notification has moved to the mutex, whose node has the mutex's address by now.
+/// Links the node of a thread that a notification has moved to the mutex. The node already has the mutex's address.
 ///
 /// # Safety
 ///
-/// The node is linked nowhere, and this is its mutex's bucket.
+/// The node is not linked, and this is its mutex's bucket.
 pub(crate) unsafe fn admit<P: Host>(guard: &Guard<'_, P>, node: &Node<P>, now: usize) {
     let is_first = guard.newest(Kind::Lock, node.address()).is_none();
     // SAFETY: as the caller promises; its own thread unlinks it.
@@ -315,7 +319,7 @@ pub(crate) unsafe fn admit<P: Host>(guard: &Guard<'_, P>, node: &Node<P>, now: u
     }
 }
 
-/// Links a node by its thread's priority, and by age.
+/// Links a node by its thread's priority, and by age within one priority.
 ///
 /// # Safety
 ///
@@ -331,7 +335,7 @@ unsafe fn link<P: Host>(guard: &Guard<'_, P>, node: &Node<P>) {
     }
 }
 
-/// The parked caller is of a real-time class: it goes before all threads of lower priority, the heir included.
+/// Moves the parked caller, which is of a real-time class, before all threads of lower priority, the heir included.
 pub(super) fn go_first<P: Host>(guard: &Guard<'_, P>, node: &Node<P>, level: u32, now: usize) {
     // spec: Mutex!GoFirst
     if node.status() != status::PARKED {
@@ -350,7 +354,7 @@ fn heir<'a, P: Host>(guard: &'a Guard<'_, P>, address: usize) -> Option<&'a Node
     guard.newest(Kind::Lock, address)?.heir()
 }
 
-/// Whether a thread other than the parked ones will look after them (2).
+/// Returns whether a thread other than the parked ones is responsible for them (2).
 fn is_responsible<P: Host>(guard: &Guard<'_, P>, address: usize, now: usize) -> bool {
     // spec: Mutex!IsLookedAfter
     let Some(newest) = guard.newest(Kind::Lock, address) else { return true };
@@ -359,7 +363,7 @@ fn is_responsible<P: Host>(guard: &Guard<'_, P>, address: usize, now: usize) -> 
         || guard.request(address) == Some(Request::Debt)
 }
 
-/// Whether a thread that was woken less than `nanos` before `now` has yet to run.
+/// Returns whether a thread that was woken less than `nanos` before `now` has yet to run.
 fn has_woken<P: Host>(newest: &Node<P>, now: usize, nanos: u32) -> bool {
     newest.woken_last().is_some_and(|woken| {
         let since = now.wrapping_sub(woken.woken.load(Ordering::Relaxed));
@@ -375,13 +379,13 @@ fn forget_woken<P: Host>(guard: &Guard<'_, P>, node: &Node<P>) {
     }
 }
 
-/// Wakes the parked thread that has waited longest, or one of those after it that last ran on another CPU. Kernels wake a
-/// thread where it ran last, and the waker's CPU is busy with the waker: the woken thread would wait there for a time slice
-/// while another CPU may be idle.
+/// Wakes the oldest parked thread, or one of the next oldest that last ran on another CPU. Kernels wake a thread on the CPU
+/// where it ran last. If that is the waker's CPU, it is busy with the waker: the woken thread would wait there for a time
+/// slice while another CPU may be idle.
 ///
-/// Of these the nearest to the waker is preferred: the lock and its data stay with one last-level cache, or NUMA node, for
-/// longer. They move with the oldest thread, which is passed over for a while only (Milind Chabbi and others, "High
-/// Performance Locks for Multi-level NUMA Systems", for queues).
+/// Of these, the nearest to the waker is preferred, so that the lock and its data stay with one last-level cache or NUMA
+/// node for longer. They move on with the oldest thread, which is passed over for a limited time only (Milind Chabbi and
+/// others, "High Performance Locks for Multi-level NUMA Systems", for queues).
 fn wake_oldest<P: Host>(guard: &Guard<'_, P>, address: usize, now: usize) -> Option<Wake<P>> {
     let newest = guard.newest(Kind::Lock, address)?;
     // spec: Mutex!WakeOldest
@@ -399,7 +403,7 @@ fn wake_oldest<P: Host>(guard: &Guard<'_, P>, address: usize, now: usize) -> Opt
     Some(wake(newest, node, now))
 }
 
-/// The first of the nodes that are nearest to the caller, but not on its CPU.
+/// Returns the first of the nodes that are nearest to the caller, but not on its CPU.
 fn preferred<'a, P: Host>(nodes: impl Iterator<Item = &'a Node<P>>) -> Option<&'a Node<P>> {
     let here = place::<P>();
     if !is_known(here) || P::cpus() == 1 {
@@ -423,7 +427,7 @@ fn preferred<'a, P: Host>(nodes: impl Iterator<Item = &'a Node<P>>) -> Option<&'
     nearest.map(|(_, node)| node)
 }
 
-/// Wakes a linked thread. Its node stays linked: it has no role before it runs.
+/// Wakes a linked thread. Its node stays linked: the thread has no role before it runs.
 fn wake<P: Host>(newest: &Node<P>, node: &Node<P>, now: usize) -> Wake<P> {
     // spec: Mutex!Wake
     newest.set_woken_last(Some(node));
@@ -439,7 +443,7 @@ fn priority<P: Host>(node: &Node<P>) -> u32 {
     node.priority.load(Ordering::Relaxed)
 }
 
-/// Whether a heir that is to watch the lock does not: it has lost its CPU.
+/// Returns whether an heir that must watch the lock has lost its CPU.
 fn is_lost<P: Host>(heir: &Node<P>, now: usize) -> bool {
     let rests_until = heir.rests_until.load(Ordering::Relaxed);
     !has_asked(heir) && has_come(now, rests_until.wrapping_add(P::wake_ticks()))

@@ -1,4 +1,4 @@
-//! Unlocking: the store, and, if a waiting thread asks something of this unlock, the wake or the handoff.
+//! Unlocking: the store, and, if a waiting thread has placed a request, the wake or the handoff.
 
 use super::{RawMutex, roles};
 use crate::parking::{QUIET, Request};
@@ -14,7 +14,7 @@ impl<P: Host> RawMutex<P> {
     pub unsafe fn unlock(&self) {
         let mode = P::unlock_mode(self.address());
         // spec: Mutex!ReadModeBefore
-        // Relaxed: an older value costs a heir that is overdue another turn of the owner, no more.
+        // Relaxed: an older value costs an overdue heir one more turn of the owner, and nothing else.
         let asks = mode.load(Ordering::Relaxed);
         if asks != QUIET && is_of_this(asks, self.address()) {
             return self.unlock_slow();
@@ -31,7 +31,7 @@ impl<P: Host> RawMutex<P> {
         }
     }
 
-    /// Unlocks, knowing that a thread asked something of this mutex a moment ago.
+    /// Unlocks after the caller has read a request to this mutex.
     #[cold]
     #[inline(never)]
     pub(super) fn unlock_slow(&self) {
@@ -46,10 +46,10 @@ impl<P: Host> RawMutex<P> {
         look::<P>(byte);
     }
 
-    /// Unlocks by handing the lock to the thread that has waited longest, if there is one.
+    /// Unlocks by a handoff to the thread that has waited longest, if there is one.
     ///
-    /// That thread may be asleep, so the lock rests until it runs: some microseconds, where
-    /// [`unlock`](Self::unlock) would have let others have it.
+    /// That thread may be asleep, so the lock rests until it runs: for some microseconds in which [`unlock`](Self::unlock)
+    /// would have let other threads acquire it.
     ///
     /// # Safety
     ///
@@ -63,8 +63,8 @@ impl<P: Host> RawMutex<P> {
         }
     }
 
-    /// Lets the thread that has waited longest have the lock for a turn, if there is one, and gets
-    /// it back: [`unlock_fair`](Self::unlock_fair) and [`lock`](Self::lock), or a load.
+    /// Gives the thread that has waited longest, if there is one, a turn with the lock, and then locks again:
+    /// [`unlock_fair`](Self::unlock_fair) and [`lock`](Self::lock), or only a load if no thread waits.
     ///
     /// # Safety
     ///
@@ -77,27 +77,28 @@ impl<P: Host> RawMutex<P> {
         }
     }
 
-    /// Whether a thread may wait, for the owner: one that it does not see yet is about to poll.
+    /// Returns, to the owner, whether a thread may wait. A waiter that the owner does not see yet is about to poll.
     #[inline]
     pub(crate) fn may_be_awaited(&self) -> bool {
         P::bucket(self.address()).has_queues()
     }
 }
 
-/// Whether a mode that is not quiet is of the lock at `address`. A call of its own, so that nothing of it is computed before
-/// the mode is known.
+/// Returns whether a mode other than quiet names the lock at `address`. It is a separate call, so that nothing of it is
+/// computed before the mode is known.
 #[cold]
 #[inline(never)]
 fn is_of_this(mode: usize, address: usize) -> bool {
     Request::is_of(mode, address)
 }
 
-/// What is asked of unlocks of the lock at `address`.
+/// Returns the request to unlocks of the lock at `address`.
 fn asked<P: Host>(address: usize) -> Option<Request> {
     Request::read(P::unlock_mode(address).load(Ordering::Relaxed), address)
 }
 
-/// The lock at `byte` was unlocked, and a thread of its bucket asks something: does that, if it is asked of this lock.
+/// Serves the request after the lock at `byte` was unlocked, if the request is to this lock and not to another lock of its
+/// bucket.
 ///
 /// From here on the mutex may be gone (4): `byte` is an address to compare.
 #[cold]
@@ -113,13 +114,13 @@ pub(super) fn look<P: Host>(byte: *const P::AtomicU8) {
     if let Some(word) = roles::serve(&guard, address, P::ticks() as usize) {
         drop(guard);
         // spec: Mutex!FutexWake
-        // By address: the thread may have left, and its node be gone.
+        // By address: the thread may have left, and its node may be gone.
         P::futex_wake(word, 1);
     }
 }
 
-/// Hands the lock at `byte`, which the caller owns, to the heir that asks for it; `unasked` to the thread that has waited
-/// longest. False if there is none: the caller still owns the lock.
+/// Hands off the lock at `byte`, which the caller owns, to the heir that requests it, or to the oldest waiter if `unasked`.
+/// Returns false if there is no such thread: then the caller still owns the lock.
 #[cold]
 #[inline(never)]
 fn hand_over<P: Host>(byte: *const P::AtomicU8, unasked: bool) -> bool {

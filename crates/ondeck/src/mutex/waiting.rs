@@ -1,21 +1,21 @@
-//! What a thread that waits for a mutex knows of its wait, beside its node.
+//! What a thread that waits for a mutex knows about its wait, apart from its node.
 
 use crate::parking::{Bucket, Node, Slice};
 use crate::platform::{Host, Timestamp};
 
-/// What the thread of a node knows of its wait, beside the node.
+/// What a waiting thread knows about its wait, apart from its node.
 pub(super) struct Waiting<'a, P: Host> {
     pub(super) bucket: &'static Bucket<P>,
     pub(super) node: &'a Node<P>,
     pub(super) deadline: Option<Timestamp>,
-    /// What it does before it first polls.
+    /// What the thread does before it first polls.
     pub(super) rest: Rest,
-    /// It was woken, and found the lock taken again.
+    /// The thread was woken, and found the lock taken again.
     pub(super) was_woken_in_vain: bool,
-    /// It does not poll before it asks: it runs on the CPU of the thread that woke it, found the lock taken, and there was no
-    /// heir that could have been its waker. The owner most likely waits for that CPU.
+    /// The thread does not poll before it places its request: it runs on the CPU of the thread that woke it, found the lock
+    /// taken, and there was no heir that could have been its waker. The owner most likely waits for that CPU.
     pub(super) stands_aside: bool,
-    /// The part of its sleep that it is in.
+    /// The current slice of the thread's sleep.
     pub(super) slice: Option<Slice>,
 }
 
@@ -24,14 +24,14 @@ pub(super) struct Waiting<'a, P: Host> {
 pub(super) enum Rest {
     /// Nothing: the lock is not captured, or the thread was not its owner.
     None,
-    /// It pauses for as long as between polls: the new owner may go to wait for a condition in a moment.
+    /// It pauses for the length of one pause between polls: the new owner may soon wait for a condition.
     Pause,
-    /// It leaves the lock to the new owner for a tenure, asleep.
+    /// It sleeps for a tenure, and so leaves the lock to the new owner.
     Nap,
 }
 
 impl<'a, P: Host> Waiting<'a, P> {
-    /// A wait that begins.
+    /// Begins a wait.
     pub(super) fn new(
         bucket: &'static Bucket<P>,
         node: &'a Node<P>,
@@ -48,7 +48,7 @@ impl<'a, P: Host> Waiting<'a, P> {
         }
     }
 
-    /// Whether its deadline has passed.
+    /// Returns whether the deadline has passed.
     pub(super) fn has_timed_out(&self) -> bool {
         self.deadline.is_some_and(|deadline| P::now() >= deadline)
     }

@@ -1,7 +1,7 @@
-//! What the recorder of contention observes of mutexes.
+//! What the recorder of contention observes about mutexes.
 //!
-//! One byte has no room for a count or a mark, so acquisitions are not counted, waits are recorded when they end, and an
-//! unlock is recorded where it finds that threads may be parked.
+//! One byte has no room for a count or a mark. So acquisitions are not counted, waits are recorded when they end, and an
+//! unlock is recorded if it finds that threads may be parked.
 
 use ondeck_record::layout::kind::ONDECK;
 use ondeck_record::{Held, Wait};
@@ -32,7 +32,7 @@ impl Observer for Contention {
         if let Some(wait) = self.wait.take() {
             wait.acquired(None);
         } else if lock.may_be_awaited() && ondeck_record::is_on() {
-            // The holds before this one are not charged with what threads wait from now on.
+            // Earlier holds are not charged with the waits that begin from now on.
             ondeck_record::acquired(lock.name(), 0);
         }
     }
@@ -45,7 +45,7 @@ impl Observer for Contention {
 
     #[inline]
     fn unlocks<L: Observed>(&mut self, lock: &L, _: Access) {
-        // A thread that begins to wait just now is seen by the next unlock.
+        // The next unlock sees a thread that begins to wait just now.
         if lock.may_be_awaited() && ondeck_record::is_on() {
             self.unlock = ondeck_record::before_plain_unlock(lock.name(), ONDECK);
         }

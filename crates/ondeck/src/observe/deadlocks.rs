@@ -1,10 +1,10 @@
-//! What the detection of deadlocks observes: what each thread holds and waits for.
+//! What the detection of deadlocks observes: the locks that each thread holds and waits for.
 
 use ondeck_deadlock::{Attempt, Ends, Lock, LockKind, Want};
 
 use super::{Access, Kind, Observed, Observer};
 
-/// The attempt that the thread makes.
+/// The current attempt of the thread.
 #[derive(Default)]
 pub(super) struct Deadlocks(Option<Attempt>);
 
@@ -66,8 +66,8 @@ impl Observer for Deadlocks {
         ondeck_deadlock::changed(of(lock), want(from).held(), want(to).held());
     }
 
-    /// However the wait ends, the thread does not go on before it has the mutex again. So it waits for the mutex,
-    /// without a deadline, from the moment on that it gives it up.
+    /// Whatever ends the wait, the thread does not continue before it has the mutex again. So it counts as waiting for the
+    /// mutex, without a deadline, from the moment when it unlocks the mutex.
     #[cold]
     fn awaits_condition<L: Observed>(&mut self, mutex: &L) {
         let mut attempt = ondeck_deadlock::begin(of(mutex), Want::Alone, Ends::Never);

@@ -1,13 +1,13 @@
 //! Misuse that a debug build reports: a thread locks a mutex that it holds, or unlocks one that is free; the closure of
 //! a [`Once`](crate::Once) waits for the same `Once`.
 //!
-//! Dropping a locked mutex is no misuse: safe code may forget a guard, and the mutex then stays locked.
+//! Dropping a locked mutex is not misuse: safe code may forget a guard, and the mutex then stays locked.
 //!
-//! One byte has no room for an owner, so each thread keeps a list of what it holds. It is short and of fixed size: a
-//! thread that holds more at once goes unchecked for the rest.
+//! One byte has no room for an owner, so each thread keeps a list of the locks it holds. The list is short and of fixed
+//! size: if a thread holds more locks at once, the others are not checked.
 //!
-//! A mutex may be unlocked by another thread than the one that locked it only through unsafe code (guards cannot be
-//! sent). The list of the one that locked it is then wrong until that thread acquires the mutex and unlocks it again.
+//! Guards cannot be sent, so only unsafe code can unlock a mutex on another thread than the one that locked it. The list of
+//! the locking thread is then wrong until that thread acquires the mutex and unlocks it again.
 
 extern crate std;
 
@@ -18,8 +18,8 @@ use super::{Access, Kind, Observed, Observer};
 const MOST: usize = 16;
 
 std::thread_local! {
-    /// What this thread holds; 0 where there is none. Constant and without a destructor, so that locks work in
-    /// destructors of others.
+    /// The locks that this thread holds; 0 marks a free place. Constant and without a destructor, so that locks work in
+    /// destructors of other values.
     static HELD: Cell<[usize; MOST]> = const { Cell::new([0; MOST]) };
 }
 
@@ -27,7 +27,7 @@ fn is_held_here(name: usize) -> bool {
     HELD.get().contains(&name)
 }
 
-/// Replaces one `old` of the list by `new`.
+/// Replaces one `old` in the list by `new`.
 fn replace(old: usize, new: usize) {
     let mut list = HELD.get();
     if let Some(place) = list.iter_mut().find(|place| **place == old) {
@@ -76,7 +76,7 @@ impl Observer for Misuse {
         replace(name, 0);
     }
 
-    /// A thread that has forgotten a guard does not hold what comes to be at the same address.
+    /// A thread that has forgotten a guard does not hold a later lock at the same address.
     fn dropped(name: usize) {
         replace(name, 0);
     }

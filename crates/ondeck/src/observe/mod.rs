@@ -1,9 +1,9 @@
-//! What observes the locks that programs use: the detection of deadlocks, the recorder of contention, and the check
-//! for misuse in debug builds.
+//! The observers of the locks that programs use: the detection of deadlocks, the recorder of contention, and the check for
+//! misuse in debug builds.
 //!
-//! A lock calls the functions below where its thread acquires it, unlocks it, or gives it up for a while. They call each
-//! [`Observer`] of this build. Which ones there are is decided here and nowhere else. Without any, a function does what
-//! its closures do, and nothing else.
+//! A lock calls the functions below when its thread acquires it, unlocks it, or gives it up for a while. They call each
+//! [`Observer`] of this build. Only this file decides which observers there are. Without any, a function only runs its
+//! closures.
 //!
 //! | observer | in builds with | observes |
 //! |---|---|---|
@@ -63,13 +63,13 @@ pub(crate) enum Kind {
 /// How a thread wants a lock, or holds it.
 #[derive(Clone, Copy)]
 pub(crate) enum Access {
-    /// As the only one: a writer, the owner of a mutex, the thread that runs the closure of a once.
+    /// Exclusively: a writer, the owner of a mutex, the thread that runs the closure of a once.
     Alone,
     Read,
-    /// Wanted before writers that wait; held as `Read`.
+    /// Wanted before waiting writers; held as `Read`.
     ReadRecursive,
     Upgradable,
-    /// Wanted by a thread that has it as `Upgradable`; held as `Alone`.
+    /// Wanted by a thread that holds it as `Upgradable`; held as `Alone`.
     Upgrade,
 }
 
@@ -79,21 +79,21 @@ pub(crate) trait Observed {
     type Platform: Platform;
     const KIND: Kind;
 
-    /// What the observers know it by.
+    /// Returns the address by which the observers know the lock.
     fn name(&self) -> usize;
 
-    /// Whether a thread holds it.
+    /// Returns whether a thread holds the lock.
     fn is_held(&self) -> bool;
 
-    /// Whether a thread may be parked for it; its owner asks.
+    /// Returns whether a thread may be parked for the lock. Its owner calls this.
     fn may_be_awaited(&self) -> bool {
         true
     }
 }
 
-/// One that observes locks. Its value lives through one acquisition, unlock or wait of a thread.
+/// An observer of locks. Its value lives through one acquisition, unlock or wait of a thread.
 pub(crate) trait Observer: Default {
-    /// Whether locks of this kind are observed now. If not, only [`parks`](Self::parks) and
+    /// Returns whether locks of this kind are observed now. If not, only [`parks`](Self::parks) and
     /// [`dropped`](Self::dropped) are called.
     #[inline(always)]
     fn observes(_: Kind) -> bool {
@@ -109,8 +109,8 @@ pub(crate) trait Observer: Default {
     #[track_caller]
     fn waits<L: Observed>(&mut self, _: &L) {}
 
-    /// The thread has the lock, with or without having [wanted](Self::wants) it: an attempt that cannot wait is
-    /// observed if it succeeds.
+    /// The thread has the lock, whether or not it has [wanted](Self::wants) it: an attempt that cannot wait is observed only
+    /// if it succeeds.
     #[inline(always)]
     fn acquired<L: Observed>(&mut self, _: &L, _: Access) {}
 
@@ -135,7 +135,7 @@ pub(crate) trait Observer: Default {
     #[inline(always)]
     fn awaits_condition<L: Observed>(&mut self, _: &L) {}
 
-    /// The wait for a condition is over, and the thread has the mutex again. `waited` says for how many nanoseconds it
+    /// The wait for a condition is over, and the thread has the mutex again. `waited` returns for how many nanoseconds it
     /// waited for the mutex, if it did.
     #[inline(always)]
     fn relocked<L: Observed>(&mut self, _: &L, _waited: impl Fn() -> Option<u64>) {}
@@ -149,10 +149,10 @@ pub(crate) trait Observer: Default {
     fn dropped(_name: usize) {}
 }
 
-/// None.
+/// Observes nothing.
 impl Observer for () {}
 
-/// Both, as far as each observes the lock. The one that begins first ends last.
+/// Both observers, if each observes the lock. The one that begins first ends last.
 impl<A: Observer, B: Observer> Observer for (A, B) {
     #[inline(always)]
     fn observes(kind: Kind) -> bool {
@@ -264,9 +264,10 @@ fn is_observed<L: Observed>() -> bool {
     is_real::<L::Platform>() && Observers::observes(L::KIND)
 }
 
-/// A thread that acquires a lock. If it is dropped before the thread [has](Self::acquired) the lock, the thread has given up.
+/// A thread that acquires a lock. If this is dropped before the thread [has](Self::acquired) the lock, the thread has given
+/// up.
 ///
-/// It is changed where it is, as observers may be large.
+/// It is changed in place, because observers may be large.
 pub(crate) struct Acquisition<'a, L: Observed> {
     lock: &'a L,
     access: Access,
@@ -288,7 +289,7 @@ impl<'a, L: Observed> Acquisition<'a, L> {
         }
     }
 
-    /// Makes an attempt before the caller waits; only if it is observed whether the thread waits.
+    /// Makes an attempt before the caller waits, but only if the wait is observed.
     #[inline(always)]
     #[track_caller]
     pub(crate) fn attempt<T>(&mut self, attempt: impl FnOnce() -> Option<T>) -> Option<T> {
@@ -412,8 +413,8 @@ pub(crate) fn changes<L: Observed>(lock: &L, from: Access, to: Access) {
     }
 }
 
-/// Waits for a condition: `begin` unlocks the mutex, `sleep` waits and locks it again, `waited` says for how many
-/// nanoseconds that took, if it took any.
+/// Waits for a condition: `begin` unlocks the mutex, `sleep` waits and locks it again, and `waited` returns how many
+/// nanoseconds that lock took, if it had to wait.
 #[inline(always)]
 pub(crate) fn wait<L: Observed, T>(
     mutex: &L,
@@ -444,7 +445,7 @@ pub(crate) fn parks<P: Platform>(name: usize) {
     }
 }
 
-/// The lock is dropped: called by what `observed!` makes.
+/// Reports that the lock is dropped; called by the code that `observed!` generates.
 #[inline(always)]
 #[allow(dead_code, reason = "a build without observers of it does not call it")]
 pub(crate) fn dropped<L: Observed>(lock: &L) {
@@ -453,7 +454,7 @@ pub(crate) fn dropped<L: Observed>(lock: &L) {
     }
 }
 
-/// Has a lock's end observed, in builds with an observer of it: a lock without a destructor is dropped for nothing.
+/// Reports a lock's end, in builds with an observer of it: a lock without a destructor is dropped at no cost.
 macro_rules! observed_until_dropped {
     ([$($generic:tt)*] $lock:ty) => {
         #[cfg(any(debug_assertions, feature = "deadlock_detection"))]
@@ -466,12 +467,12 @@ macro_rules! observed_until_dropped {
 }
 pub(crate) use observed_until_dropped;
 
-/// Whether a waiter of a condition variable has found its mutex taken: for the recorder, without which it is nothing.
+/// Whether a waiter of a condition variable has found its mutex taken. Without the recorder it is empty.
 #[derive(Default)]
 pub(crate) struct FoundTaken([Cell<bool>; IS_RECORDED as usize]);
 
 impl FoundTaken {
-    /// Notes whether the mutex is taken.
+    /// Records whether the mutex is taken.
     #[inline(always)]
     pub(crate) fn note(&self, is_taken: impl FnOnce() -> bool) {
         if let [cell] = self.0.as_slice() {
@@ -479,7 +480,7 @@ impl FoundTaken {
         }
     }
 
-    /// What was noted; `None` without the recorder.
+    /// Returns the recorded value; `None` without the recorder.
     #[inline(always)]
     pub(crate) fn get(&self) -> Option<bool> {
         self.0.first().map(Cell::get)

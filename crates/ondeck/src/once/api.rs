@@ -1,4 +1,4 @@
-//! The once as programs use it.
+//! The once that programs use.
 
 extern crate std;
 
@@ -12,24 +12,22 @@ use super::{DONE, OnceState, Poison, RawOnce};
 use crate::mutex::deadline;
 use crate::platform::{AtomicInt, Host, Native, Platform, Timestamp};
 
-/// Something that is done once, by the first thread that comes: one byte.
+/// An initialization that the first thread to arrive runs once: one byte.
 ///
 /// It can be a `static`. See the [module](super) for its protocol.
 ///
 /// # Panics
 ///
-/// [`call_once`](Self::call_once) and [`wait`](Self::wait) if the closure that ran last panicked. In
-/// builds with debug assertions a closure that calls its own `Once`, which else waits for ever.
+/// [`call_once`](Self::call_once) and [`wait`](Self::wait) panic if the closure that ran last panicked. In builds with debug
+/// assertions, a closure that calls its own `Once` panics; otherwise it waits for ever.
 ///
 /// # Memory ordering
 ///
-/// What the closure did happens before each return of `call_once`, and of whatever else says that it is
-/// done.
+/// The closure's work happens before each return of `call_once`, and before any other method reports completion.
 ///
 /// # Cost
 ///
-/// One load once it is done. The first call makes two atomic read-modify-writes, its beginning and its
-/// end.
+/// Once it is done, a call is one load. The first call makes two atomic read-modify-writes, at its beginning and its end.
 ///
 /// ```
 /// use ondeck::Once;
@@ -52,27 +50,27 @@ use crate::platform::{AtomicInt, Host, Native, Platform, Timestamp};
 /// ```
 pub struct Once<P: Host = Native>(RawOnce<P>);
 
-// A closure that panicked is told to the next thread that comes.
+// The next thread to arrive learns that a closure panicked.
 impl<P: Host> UnwindSafe for Once<P> {}
 impl<P: Host> RefUnwindSafe for Once<P> {}
 
 impl Once {
-    /// A once that nothing was done for.
+    /// Creates a once that has run no closure.
     pub const fn new() -> Self {
         Self(RawOnce { state: AtomicU8::new(0) })
     }
 
-    /// A once for which everything is done already: no closure runs.
+    /// Creates a once that is already done: no closure runs.
     pub const fn new_completed() -> Self {
         Self(RawOnce { state: AtomicU8::new(DONE) })
     }
 
-    /// As [`wait`](Self::wait), for a time at most; says whether it is done.
+    /// As [`wait`](Self::wait), for at most `timeout`. Returns whether it is done.
     pub fn wait_for(&self, timeout: Duration) -> bool {
         self.wait_by(Native::now().after(timeout))
     }
 
-    /// As [`wait`](Self::wait), until `instant` at most; says whether it is done.
+    /// As [`wait`](Self::wait), until `instant` at the latest. Returns whether it is done.
     pub fn wait_until(&self, instant: Instant) -> bool {
         self.wait_by(deadline(instant))
     }
@@ -84,12 +82,12 @@ impl<P: Host> Once<P> {
         Self(RawOnce { state: AtomicInt::new(0) })
     }
 
-    /// Runs `closure` if it is the first one; waits while another thread runs its own. When it returns, a
-    /// closure has run to its end.
+    /// Runs `closure` if it is the first one; waits while another thread runs another closure. When it returns, a closure
+    /// has run to its end.
     ///
     /// # Panics
     ///
-    /// If `closure` does, and if the closure that ran last did: the once is then poisoned.
+    /// If `closure` panics, or if the closure that ran last panicked: the once is then poisoned.
     #[inline]
     pub fn call_once<F: FnOnce()>(&self, closure: F) {
         if !self.0.is_done() {
@@ -98,12 +96,12 @@ impl<P: Host> Once<P> {
         }
     }
 
-    /// As [`call_once`](Self::call_once), but also runs `closure` after one that panicked. The closure is
-    /// told which it is.
+    /// As [`call_once`](Self::call_once), but also runs `closure` after one that panicked. The closure receives the state of
+    /// the once.
     ///
     /// # Panics
     ///
-    /// If `closure` does.
+    /// If `closure` panics.
     #[inline]
     pub fn call_once_force<F: FnOnce(OnceState)>(&self, closure: F) {
         if !self.0.is_done() {
@@ -114,18 +112,18 @@ impl<P: Host> Once<P> {
         }
     }
 
-    /// Whether it is done. If so, what the closure did happened before.
+    /// Returns whether it is done. If so, the closure's work happened before.
     #[inline]
     pub fn is_completed(&self) -> bool {
         self.0.is_done()
     }
 
-    /// How far it has come.
+    /// Returns how far it has come.
     pub fn state(&self) -> OnceState {
         self.0.state()
     }
 
-    /// Waits until it is done, by another thread.
+    /// Waits until another thread has done it.
     ///
     /// # Panics
     ///
@@ -136,14 +134,14 @@ impl<P: Host> Once<P> {
         }
     }
 
-    /// As [`wait`](Self::wait), but waits on after a closure that panicked.
+    /// As [`wait`](Self::wait), but continues to wait after a closure that panicked.
     pub fn wait_force(&self) {
         if !self.0.is_done() {
             self.0.wait(Poison::IsIgnored, None);
         }
     }
 
-    /// As [`wait`](Self::wait), until the deadline at most; says whether it is done.
+    /// As [`wait`](Self::wait), until the deadline at the latest. Returns whether it is done.
     pub fn wait_by(&self, deadline: Timestamp) -> bool {
         self.0.is_done() || self.0.wait(Poison::Panics, Some(deadline))
     }

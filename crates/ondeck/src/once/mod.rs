@@ -1,4 +1,4 @@
-//! Something that is done once: a thread does it, and others wait until it is done.
+//! An initialization that runs once: a thread runs it, and other threads wait until it is done.
 //!
 //! ```text
 //! the once       bit 0  DONE      it is done, for ever; no other bit is set with it
@@ -8,39 +8,38 @@
 //!
 //! call           DONE                             a load: that is all
 //!                0, POISONED ──► RUNNING          a compare-exchange; then the closure runs
-//!                RUNNING ──► RUNNING + WAITED     under the bucket's lock; waits, and looks again
+//!                RUNNING ──► RUNNING + WAITED     under the bucket's lock; waits, and checks again
 //! end            RUNNING ──► DONE, POISONED       a compare-exchange: no thread waits
-//!                RUNNING + WAITED ──► the same    under the bucket's lock, and all that wait are woken
-//! wait           not DONE ──► + WAITED            under the bucket's lock; waits, and looks again
+//!                RUNNING + WAITED ──► the same    under the bucket's lock; all waiting threads are woken
+//! wait           not DONE ──► + WAITED            under the bucket's lock; waits, and checks again
 //! ```
 //!
-//! When all other calls have returned, it may be freed, although the thread that ran the closure is still
-//! waking others: the store that says `DONE` is its last access, before any of them is told. A thread that
-//! was woken looks at the byte again, so it must not be freed before that.
+//! When all other calls have returned, it may be freed, even if the thread that ran the closure is still waking others: the
+//! store of `DONE` is that thread's last access, before it notifies any. A woken thread reads the byte again, so it must not
+//! be freed before that.
 //!
 //! # A closure that calls its own once
 //!
-//! It waits for itself, for ever. Builds with debug assertions panic instead, and name the once.
+//! Such a closure waits for itself, for ever. Builds with debug assertions panic instead, and name the once.
 //!
 //! # `OnceLock` and `LazyLock`
 //!
-//! Those of this crate are the standard library's, by another name. A `OnceLock<T>` made of [`Once`]
-//! would be the same: its fast path is the same load, and its slow path runs once in the life of a value.
-//! The standard library's has four bytes of state instead of one, which matters only for a `T` whose
-//! alignment is less than four; sleeps on a futex as the table's waiters do; allocates nothing; and wakes
-//! by an address that it does not read. What remains would be a second type that no signature of another
-//! crate accepts. `Once` itself is here for programs that have parking_lot's: one byte,
+//! In this crate these are the standard library's types under another name. A `OnceLock<T>` built on [`Once`] would be the
+//! same: its fast path is the same load, and its slow path runs once in the life of a value. The standard library's type has
+//! four bytes of state instead of one, which matters only for a `T` with an alignment below four; it sleeps on a futex as
+//! the table's waiters do, allocates nothing, and wakes by an address that it does not read. The rest would be a second type
+//! that no signature of another crate accepts. `Once` itself is here for programs that use parking_lot's: one byte,
 //! [`OnceState`], and `const` construction.
 //!
 //! # Memory ordering
 //!
-//! `DONE` is stored with `Release` and read with `Acquire`, so what the closure did happens before each
-//! return of `call_once`. So is `POISONED`, for what a closure that panicked has left.
+//! `DONE` is stored with `Release` and read with `Acquire`, so the closure's work happens before each return of `call_once`.
+//! The same holds for `POISONED`, for the data that a panicked closure has left.
 //!
 //! # Sources
 //!
-//! The standard library's and parking_lot's `Once`, whose bits these are; Butenhof, "Programming with POSIX
-//! Threads", for what `pthread_once` promises.
+//! The standard library's and parking_lot's `Once`, which have these bits; Butenhof, "Programming with POSIX Threads", for
+//! the guarantees of `pthread_once`.
 
 mod api;
 
@@ -72,17 +71,17 @@ pub enum OnceState {
 }
 
 impl OnceState {
-    /// Whether the closure that ran last panicked.
+    /// Returns whether the closure that ran last panicked.
     pub fn poisoned(self) -> bool {
         self == Self::Poisoned
     }
 
-    /// As [`poisoned`](Self::poisoned), by the name that it has in the standard library.
+    /// As [`poisoned`](Self::poisoned), under the standard library's name.
     pub fn is_poisoned(self) -> bool {
         self.poisoned()
     }
 
-    /// Whether it is done.
+    /// Returns whether it is done.
     pub fn done(self) -> bool {
         self == Self::Done
     }
@@ -97,7 +96,7 @@ impl OnceState {
     }
 }
 
-/// What a thread does about a closure that panicked.
+/// How a thread reacts to a closure that panicked.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Poison {
     Panics,
@@ -134,7 +133,7 @@ impl<P: Host> RawOnce<P> {
         OnceState::of(self.state.load(Ordering::Acquire))
     }
 
-    /// Runs `closure` unless it is done, or waits for the thread that does.
+    /// Runs `closure` unless it is done, or waits for the thread that runs one.
     #[cold]
     fn call(&self, poison: Poison, closure: &mut dyn FnMut(OnceState)) {
         let mut acquisition = Acquisition::of(self, Access::Alone);
@@ -163,7 +162,7 @@ impl<P: Host> RawOnce<P> {
         }
     }
 
-    /// Waits until it is done, or until the deadline; says whether it is done.
+    /// Waits until it is done, or until the deadline. Returns whether it is done.
     fn wait(&self, poison: Poison, deadline: Option<Timestamp>) -> bool {
         let mut acquisition = Acquisition::of(self, Access::Alone);
         acquisition.begins(deadline.is_some());
@@ -181,7 +180,8 @@ impl<P: Host> RawOnce<P> {
         }
     }
 
-    /// Waits once for the end of a closure if `waits` says so of the state; false if the deadline passed.
+    /// If `waits` returns true for the state, waits once for the end of a closure. Returns false if the deadline passes
+    /// first.
     ///
     /// Not inlined, so that a call which waits for no thread has a small frame.
     #[inline(never)]
@@ -202,13 +202,13 @@ impl<P: Host> RawOnce<P> {
         line.wait_together(deadline, |_| ())
     }
 
-    /// A closure has ended, and threads may wait for that.
+    /// Stores the end of a closure while threads may wait for that, and wakes them.
     #[cold]
     #[inline(never)]
     fn end_and_wake(&self, becomes: u8) {
         let mut line = Line::<P>::lock(self.key());
         // step: wake
-        // The last access, before any of them is told: the once may be freed from here on.
+        // The last access, before any waiting thread is notified: after it the once may be freed.
         self.state.store(becomes, Ordering::Release);
         line.take_all();
     }
@@ -230,7 +230,7 @@ impl<P: Host> Observed for RawOnce<P> {
 
 observed_until_dropped!([P: Host] RawOnce<P>);
 
-/// Ends the run of a closure when it is dropped: also while it unwinds.
+/// Ends the run of a closure when it is dropped, even while the closure unwinds.
 struct End<'a, P: Host> {
     once: &'a RawOnce<P>,
     becomes: u8,

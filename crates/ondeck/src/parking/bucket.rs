@@ -1,4 +1,4 @@
-//! A bucket of the parking table: its lock, its queues, and what it remembers of contended mutexes.
+//! A bucket of the parking table: its lock, its queues, and the histories of its contended mutexes.
 //!
 //! ```text
 //!  lock       guards the queues and the bucket's unlock mode
@@ -6,8 +6,8 @@
 //!                │
 //!                ▼
 //!             [newest] ⇄ ...
-//!  rounds     how many times threads that sleep together were woken: the word that they sleep on
-//!  series     how many times a queue of a condition variable here has begun
+//!  rounds     the number of times that threads which sleep together were woken: the word that they sleep on
+//!  series     the number of times that a queue of a condition variable here has begun
 //!  watches    whether waiters of condition variables and keys here are notified soon
 //!  histories  of the mutexes that were contended here last
 //! ```
@@ -22,11 +22,11 @@ use super::unlock_mode::{QUIET, Request};
 use super::watches::Watches;
 use crate::machine::{AtomicInt, AtomicPointer, Ordering};
 
-/// Mutexes of one bucket that are remembered. With a hundred contended mutexes in a table of 1,024 buckets, a third one
-/// falls into the same bucket in one program of six. One that is forgotten is waited for as if it were not captured.
+/// The number of mutexes that a bucket remembers. With a hundred contended mutexes in a table of 1,024 buckets, a third one
+/// falls into the same bucket in one program of six. Waiters treat a forgotten mutex as not captured.
 const HISTORIES: usize = 2;
 
-/// Waiting threads of the mutexes, condition variables and keys whose addresses fall together.
+/// The waiting threads of all mutexes, condition variables and keys with addresses that hash to this bucket.
 #[derive(Debug)]
 #[repr(align(128))]
 pub struct Bucket<P: Host> {
@@ -39,7 +39,7 @@ pub struct Bucket<P: Host> {
 }
 
 impl<P: Host> Bucket<P> {
-    /// An empty bucket.
+    /// Creates an empty bucket.
     #[must_use]
     pub fn new() -> Self {
         Self {
@@ -52,14 +52,14 @@ impl<P: Host> Bucket<P> {
         }
     }
 
-    /// What is remembered of the mutex at `address`.
+    /// Returns the history of the mutex at `address`.
     #[inline]
     pub(crate) fn history(&self, address: usize) -> Option<&History<P>> {
         self.histories.iter().find(|history| history.is_of(address))
     }
 
-    /// What is remembered of the mutex at `address`, from now on if nothing was: the mutex that was taken longest ago is
-    /// forgotten.
+    /// Returns the history of the mutex at `address`. If there is none, begins one in place of the mutex that was acquired
+    /// longest ago.
     pub(crate) fn history_from(&self, address: usize, now: usize) -> &History<P> {
         self.history(address).unwrap_or_else(|| {
             let oldest = self.histories.iter().max_by_key(|history| history.age(now));
@@ -69,8 +69,8 @@ impl<P: Host> Bucket<P> {
         })
     }
 
-    /// Whether a thread may wait here: a load, without the bucket's lock. The owner of a mutex sees every thread that
-    /// was linked for it before the last change of owner.
+    /// Returns whether a thread may wait here: a load, without the bucket's lock. The owner of a mutex sees every thread
+    /// that was linked for it before the last change of owner.
     #[inline]
     pub(crate) fn has_queues(&self) -> bool {
         !self.queues.load(Ordering::Relaxed).is_null()
@@ -82,18 +82,18 @@ impl<P: Host> Bucket<P> {
         Guard { bucket: self }
     }
 
-    /// Takes the bucket's lock if it is free.
+    /// Acquires the bucket's lock if it is free.
     pub(crate) fn try_lock(&self) -> Option<Guard<'_, P>> {
         lock::try_acquire::<P>(&self.lock).then(|| Guard { bucket: self })
     }
 
-    /// The address of its lock's word: for checks of traces.
+    /// Returns the address of the word of the bucket's lock, for checks of traces.
     #[doc(hidden)]
     pub fn lock_word(&self) -> usize {
         ptr::from_ref(&self.lock).addr()
     }
 
-    /// Whether no thread waits here: for tests.
+    /// Returns whether no thread waits here, for tests.
     #[doc(hidden)]
     pub fn is_at_rest(&self) -> bool {
         self.lock.load(Ordering::Relaxed) == 0 && !self.has_queues()
@@ -106,7 +106,7 @@ impl<P: Host> Default for Bucket<P> {
     }
 }
 
-/// The bucket's lock, held.
+/// Holds the bucket's lock.
 pub(crate) struct Guard<'a, P: Host> {
     bucket: &'a Bucket<P>,
 }
@@ -119,20 +119,20 @@ impl<P: Host> Drop for Guard<'_, P> {
 
 #[allow(clippy::unused_self, reason = "that there is a guard says that the bucket's lock is held")]
 impl<'a, P: Host> Guard<'a, P> {
-    /// The bucket that this holds.
+    /// Returns the bucket whose lock this holds.
     pub(crate) fn bucket(&self) -> &'a Bucket<P> {
         self.bucket
     }
 
-    /// What unlocks of the mutex at `address` are asked to do.
+    /// Returns the request to unlocks of the mutex at `address`.
     pub(crate) fn request(&self, address: usize) -> Option<Request> {
         Request::read(P::unlock_mode(address).load(Ordering::Relaxed), address)
     }
 
-    /// Asks this of the unlocks of the mutex at `address`, in place of what they were asked before. False if unlocks of
-    /// another mutex of the bucket are asked something.
+    /// Places this request to the unlocks of the mutex at `address`, in place of an earlier one. Returns false if a request
+    /// to the unlocks of another mutex of the bucket is in place.
     ///
-    /// Relaxed: a thread that is about to rely on it makes a fence; an owner asks its own unlock.
+    /// Relaxed: a thread that relies on the request makes a fence; an owner places it for its own unlock.
     pub(crate) fn ask(&self, address: usize, request: Request) -> bool {
         let mode = P::unlock_mode(address);
         let free = mode.load(Ordering::Relaxed) == QUIET || self.request(address).is_some();
@@ -142,7 +142,7 @@ impl<'a, P: Host> Guard<'a, P> {
         free
     }
 
-    /// Asks nothing more of the unlocks of the mutex at `address`.
+    /// Withdraws the request to the unlocks of the mutex at `address`.
     pub(crate) fn withdraw_request(&self, address: usize) {
         if self.request(address).is_some() {
             P::unlock_mode(address).store(QUIET, Ordering::Relaxed);

@@ -1,26 +1,25 @@
-//! The queue of a key, held: what the locks of this crate need that [`unpark`](super::unpark) does not
-//! give.
+//! The queue of a key, under the lock of its bucket, for locks of this crate that need more than [`unpark`](super::unpark)
+//! offers.
 //!
-//! A lock that keeps its waiters at its own address, as a key, changes its state word in one step with
-//! the queue: under the lock of the key's bucket. It looks at the oldest waiter, takes as many as go on
-//! by what the word says, stores the word, and leaves. Only then are they told.
+//! A lock that keeps its waiters at its own address, as a key, changes its state word and its queue in one step: under the
+//! lock of the key's bucket. It looks at the oldest waiter, takes the waiters that its word allows to continue, stores the
+//! word, and unlocks the bucket. Only then does it notify them.
 //!
-//! # Nothing is touched after a thread may go on
+//! # Nothing is touched after a thread may continue
 //!
-//! The last store to the state word comes before [`Line::take_all`] and before [`Line`] is dropped. Those two tell the
-//! taken threads to go on, and no other function does. So a thread that goes on may free the lock at once. Another thread may go on
-//! already when it sees that store, and free the lock; whatever comes to be at that address finds its
-//! waiters by the same bucket's lock, and so after those of this lock were taken. An address is used
-//! only while its lock is.
+//! The last store to the state word comes before [`Line::take_all`] and before the drop of [`Line`]. Those two notify the
+//! taken threads, and no other function does, so a notified thread may free the lock at once. Another thread may see that
+//! store, continue before the notification, and free the lock. A new lock at the same address finds its waiters under the
+//! lock of the same bucket, and so after the old lock's waiters were taken. An address is used only while its lock is live.
 //!
-//! # Threads that go on together
+//! # Threads that continue together
 //!
-//! All that wait at a barrier go on at once. A system call for each of them takes longer than all that they do
-//! there. So they sleep on one word of the bucket, and one call wakes them. The word is the table's, so it is there
-//! whatever becomes of the lock. Another lock's threads that sleep on it would be woken in vain: so only one lock's
-//! do at a time, and those of others in the bucket sleep on words of their own.
+//! All threads that wait at a barrier continue at once. A system call for each of them takes longer than the rest of their
+//! work at the barrier. So they sleep on one word of the bucket, and one call wakes them. The word belongs to the table, so
+//! it outlives the lock. Threads of another lock on that word would be woken for nothing, so it serves one lock at a time;
+//! the threads of other locks in the bucket sleep on their own words.
 //!
-//! Source: parking_lot_core's `unpark_filter` and its callbacks under the lock, as an object.
+//! Source: parking_lot_core's `unpark_filter`, with its callbacks under the lock turned into an object.
 
 use core::ptr;
 
@@ -34,24 +33,24 @@ use crate::spin::Waits;
 /// How a wait in a line ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Waited {
-    /// The thread was taken: it has what it waited for.
+    /// The thread was taken: it has acquired whatever it waited for.
     Taken,
-    /// The thread was taken to compete for it.
+    /// The thread was taken in order to compete for it.
     Woken,
-    /// The deadline passed before.
+    /// The deadline passed before the thread was taken.
     TimedOut,
 }
 
 impl Waited {
-    /// Of a thread that was taken: by its status.
+    /// Converts the status of a thread that was taken.
     fn told(status: u32) -> Self {
         if status == status::COMPETE { Self::Woken } else { Self::Taken }
     }
 }
 
-/// The waiters of a lock at a key, with the lock of their bucket.
+/// The waiters of a lock at a key, with the lock of their bucket held.
 ///
-/// When it is dropped the bucket is unlocked, and then the threads that were taken are woken.
+/// The drop unlocks the bucket, and then wakes the threads that were taken.
 pub(crate) struct Line<P: Host> {
     guard: Option<Guard<'static, P>>,
     key: usize,
@@ -64,13 +63,13 @@ pub(crate) struct Line<P: Host> {
 impl<P: Host> Line<P> {
     /// Waits for the lock of the bucket of `key`, the address of the caller's state word.
     ///
-    /// Do nothing but the lock's arithmetic while it is there: other locks share the bucket.
+    /// Do nothing but the lock's arithmetic while this lives: other locks share the bucket.
     pub(crate) fn lock(key: usize) -> Self {
         let guard = Some(P::bucket(key).lock());
         Self { guard, key, watches: true, together: None, chosen: Chosen::new() }
     }
 
-    /// The caller will not be taken soon: its wait sleeps at once.
+    /// Makes the caller's wait sleep at once, because it will not be taken soon.
     pub(crate) fn sleep_at_once(&mut self) {
         self.watches = false;
     }
@@ -79,27 +78,27 @@ impl<P: Host> Line<P> {
         self.guard.as_ref().expect("it is there until the drop")
     }
 
-    /// What the thread that has waited longest brought along; `None` if no thread waits.
+    /// Returns the token of the thread that has waited longest; `None` if no thread waits.
     pub(crate) fn oldest(&self) -> Option<usize> {
         self.tokens().next()
     }
 
-    /// What the threads that wait brought along, that of the oldest first.
+    /// Returns the tokens of the waiting threads, the oldest first.
     pub(crate) fn tokens(&self) -> impl Iterator<Item = usize> {
         self.guard().oldest_first(Kind::Line, self.key).map(Node::wants)
     }
 
-    /// Whether the oldest has waited for `ticks` by [`wait_since`](Self::wait_since), and none that had waited as long was
+    /// Returns whether the oldest has waited for `ticks` by [`wait_since`](Self::wait_since), and no overdue thread was
     /// taken in the last `ticks`.
     pub(crate) fn is_overdue(&self, now: usize, ticks: usize) -> bool {
         let (newest, oldest) = (self.newest(), self.guard().oldest(Kind::Line, self.key));
         let waited = |node: &Node<P>| now.wrapping_sub(node.since.load(Ordering::Relaxed)) >= ticks;
-        // A rest that would last for longer is one of long ago.
+        // A rest that would last longer ended long ago.
         let is_resting = |newest: &Node<P>| newest.due().wrapping_sub(now).wrapping_sub(1) < ticks;
         oldest.is_some_and(waited) && !newest.is_some_and(is_resting)
     }
 
-    /// An overdue thread is taken: until `then` none is overdue.
+    /// Records that an overdue thread is taken: no thread counts as overdue until `then`.
     pub(crate) fn rest_until(&self, then: usize) {
         if let Some(newest) = self.newest() {
             newest.set_due(then);
@@ -110,17 +109,16 @@ impl<P: Host> Line<P> {
         self.guard().newest(Kind::Line, self.key)
     }
 
-    /// The threads that are taken from here on only compete for what they wait for.
+    /// Makes the threads that are taken from here on compete for the lock.
     pub(crate) fn let_compete(&mut self) {
         self.chosen = Chosen::told(status::COMPETE);
     }
 
-    /// Takes the thread that has waited longest: it goes on after the line is dropped. False if no
-    /// thread waits.
+    /// Takes the thread that has waited longest; it continues after the line is dropped. Returns false if no thread waits.
     pub(crate) fn take(&mut self) -> bool {
         let guard = self.guard.as_ref().expect("it is there until the drop");
         let Some(node) = guard.oldest(Kind::Line, self.key) else { return false };
-        // SAFETY: it is linked, and its thread waits for what the drop tells it.
+        // SAFETY: it is linked, and its thread waits until the drop notifies it.
         unsafe {
             guard.unlink(Kind::Line, node);
             self.chosen.push(node);
@@ -128,14 +126,14 @@ impl<P: Host> Line<P> {
         true
     }
 
-    /// Takes all threads that wait, those by [`wait_together`](Self::wait_together) too. Some may go on before the line
-    /// is dropped: it is called after the last access to the lock.
+    /// Takes all threads that wait, including those in [`wait_together`](Self::wait_together). Some may continue before the
+    /// line is dropped, so call it after the last access to the lock.
     pub(crate) fn take_all(&mut self) {
         let guard = self.guard.as_ref().expect("it is there until the drop");
         let rounds = &guard.bucket().rounds;
         while let Some(node) = guard.oldest(Kind::Line, self.key) {
-            // SAFETY: it is linked, and its thread waits for what it is told here, or by the drop. One that is told here
-            // is not used after that.
+            // SAFETY: it is linked, and its thread waits until it is notified here, or by the drop. A node that is notified
+            // here is not used after that.
             unsafe {
                 guard.unlink(Kind::Line, node);
                 if node.status() == status::TOGETHER {
@@ -148,17 +146,16 @@ impl<P: Host> Line<P> {
         }
         if self.together.is_some() {
             // step: next round
-            // Release, and after the last of them was told: see `sleep_together`. Written under the bucket's lock only.
+            // Release, and after the last status was stored: see `sleep_together`. Written only under the bucket's lock.
             rounds.store(rounds.load(Ordering::Relaxed).wrapping_add(1), Ordering::Release);
         }
     }
 
-    /// Waits in the line with `token`, what other threads are to know of this one, until it is taken;
-    /// false if the deadline passed before. Then `gives_up` was called with the line, after the
-    /// caller had left it.
+    /// Waits in the line until the thread is taken, with a `token` that other threads can read. If the deadline passes
+    /// first, calls `gives_up` with the line, after the caller has left it, and reports that.
     ///
-    /// The thread that comes to an empty line reads its node for as long as a wake takes before it
-    /// sleeps, unless that was in vain here before: it is the next to be taken, often soon. Later ones sleep at once.
+    /// The thread that comes to an empty line reads its node for the time of a wake before it sleeps, unless such watches
+    /// have failed here before: it is the next to be taken, often soon. Later threads sleep at once.
     pub(crate) fn wait(
         self,
         token: usize,
@@ -168,8 +165,8 @@ impl<P: Host> Line<P> {
         self.wait_since(0, false, token, deadline, gives_up) != Waited::TimedOut
     }
 
-    /// As [`wait`](Self::wait), of a thread that goes on together with all others of the line: [`take_all`](Self::take_all)
-    /// wakes them by one system call.
+    /// As [`wait`](Self::wait), for a thread that continues together with all others of the line:
+    /// [`take_all`](Self::take_all) wakes them by one system call.
     pub(crate) fn wait_together(
         self,
         deadline: Option<Timestamp>,
@@ -182,8 +179,8 @@ impl<P: Host> Line<P> {
         self.wait_as(&node, false, deadline, gives_up) != Waited::TimedOut
     }
 
-    /// As [`wait`](Self::wait). A thread that `comes_back` after it was woken has the place that it had, by `since`, when it
-    /// began to wait.
+    /// As [`wait`](Self::wait). A thread that `comes_back` after it was woken takes the place given by `since`, the time at
+    /// which it began to wait.
     pub(crate) fn wait_since(
         self,
         since: usize,
@@ -206,7 +203,7 @@ impl<P: Host> Line<P> {
     ) -> Waited {
         let is_first = self.watches && self.oldest().is_none();
         let together = node.status() == status::TOGETHER;
-        // SAFETY: it is new, and stays on its thread's stack until it is unlinked: by the thread that takes it, or below.
+        // SAFETY: it is new, and stays on its thread's stack until it is unlinked, by the thread that takes it or below.
         unsafe {
             if comes_back {
                 self.guard().link_by_age(Kind::Line, node);
@@ -256,7 +253,7 @@ impl<P: Host> Drop for Line<P> {
     }
 }
 
-/// How many threads wait at `key`: for tests.
+/// Returns the number of threads that wait at `key`, for tests.
 #[doc(hidden)]
 pub fn waiting<P: Host>(key: usize) -> usize {
     P::bucket(key).lock().oldest_first(Kind::Line, key).count()

@@ -1,9 +1,7 @@
-//! The lock of a bucket: held for some tens of nanoseconds, by threads that all want the same lock
-//! to make progress.
+//! The lock of a bucket. Threads hold it for some tens of nanoseconds, and all of them need it to make progress.
 //!
-//! Three states as in Drepper's "Futexes Are Tricky": 0 free, 1 held, 2 held and a thread may
-//! sleep. It allocates nothing. A thread polls first, for as long as the poller of a lock does, which is what a wake
-//! takes: many sections end in that time.
+//! Three states as in Drepper's "Futexes Are Tricky": 0 free, 1 held, 2 held and a thread may sleep. It allocates nothing. A
+//! thread polls first for the time of a wake, as the poller of a mutex does: many sections end in that time.
 
 use super::Host;
 use crate::machine::{AtomicInt, Ordering};
@@ -13,7 +11,7 @@ const FREE: u32 = 0;
 const HELD: u32 = 1;
 const CONTENDED: u32 = 2;
 
-/// How often a thread reads the lock before it sleeps at most: a clock may be as slow as the whole wait.
+/// The limit on the reads of a thread before it sleeps: a clock read may take as long as the whole wait.
 const READS: u32 = 1_000;
 
 /// The longest pause between two reads, in transfers of a cache line.
@@ -38,24 +36,24 @@ fn acquire_slow<P: Host>(word: &P::AtomicU32) {
         return;
     }
     while word.swap(CONTENDED, Ordering::Acquire) != FREE {
-        // Every outcome means the same: try again.
+        // Try again after every outcome.
         let _ = P::futex_wait(word, CONTENDED, None);
     }
 }
 
-/// Reads the lock ever more rarely, for `budget` ticks; says whether the caller has acquired it.
+/// Reads the lock ever more rarely, for `budget` ticks. Returns whether the caller has acquired it.
 ///
-/// Hundreds of threads that begin to wait for one lock at the same moment park within some hundred nanoseconds each
-/// this way. If they slept here, each would be woken by the one before it, and all others would wait for that wake.
+/// Hundreds of threads that begin to wait for one lock at the same moment each park within some hundred nanoseconds this
+/// way. If they slept here, each would be woken by the one before it, and all others would wait for that wake.
 fn acquires_awake<P: Host>(word: &P::AtomicU32, budget: usize) -> bool {
-    // A slow counter may count no tick in a transfer: pauses are to grow all the same.
+    // A slow counter may count no tick in a transfer, but the pauses must grow even then.
     let (start, transfer) = (P::ticks() as usize, P::transfer_ticks().max(2));
     let (mut now, mut pause) = (start, transfer / 2);
     for _ in 0..P::spins(READS) {
         if now.wrapping_sub(start) >= budget {
             break;
         }
-        // Ever longer, so that many threads do not keep the line from the holder.
+        // The pauses grow, so that many threads do not keep the line from the holder.
         now = wait_for::<P>(now, pause);
         if word.load(Ordering::Relaxed) == FREE && try_acquire::<P>(word) {
             return true;
@@ -68,10 +66,10 @@ fn acquires_awake<P: Host>(word: &P::AtomicU32, budget: usize) -> bool {
 #[inline]
 pub(super) fn release<P: Host>(word: &P::AtomicU32) {
     // spec: Mutex!Unguard
-    // A bucket is never freed, so its lock may be named after the store that unlocks it.
+    // A bucket is never freed, so its lock may be used after the store that unlocks it.
     if word.swap(FREE, Ordering::Release) == CONTENDED {
-        // Two, so that from one chain of wakes, each of which takes some microseconds, there come as many as the lock
-        // can serve. Of the two threads the second gets the lock behind the first, or sleeps again.
+        // Two, so that a chain of wakes, each of which takes some microseconds, grows until it delivers as many threads as
+        // the lock can serve. Of the two woken threads, the second acquires the lock after the first, or sleeps again.
         P::futex_wake(word, 2);
     }
 }

@@ -1,19 +1,19 @@
-//! The parking table: where the waiting threads of every lock are kept, outside of the locks.
+//! The parking table, which keeps the waiting threads of every lock outside of the locks.
 //!
-//! A lock that is unlocked must not be touched again: another thread may acquire it, unlock it and
-//! free it in between. So everything that an unlock has to know, whether a thread is parked and
-//! whether one polls already, is in a static table keyed by the lock's address.
+//! After its store, an unlock must not touch the lock: another thread may acquire it, unlock it and free it. So the state
+//! that an unlock must read, whether a thread is parked and whether one polls already, is in a static table keyed by the
+//! lock's address.
 //!
 //! ```text
-//! address ─hash─► unlock mode[i]  one word: is an unlock asked to do anything?
+//! address ─hash─► unlock mode[i]  one word: has an unlock any request to serve?
 //!                 bucket[i]       queues of waiting threads
 //! ```
 //!
 //! | file | what |
 //! |---|---|
 //! | `unlock_mode.rs` | the word that every unlock loads |
-//! | `bucket.rs` | a bucket, and its lock held |
-//! | `history.rs` | what is remembered of a contended mutex |
+//! | `bucket.rs` | a bucket, and the guard of its lock |
+//! | `history.rs` | the history of a contended mutex |
 //! | `queue.rs` | the queues of a bucket |
 //! | `node.rs` | a waiting thread |
 //! | `shown.rs` | a bucket as checks of traces see it |
@@ -22,32 +22,30 @@
 //! | `watches.rs` | whether waiters of condition variables and keys are notified soon |
 //! | `pair.rs` | two buckets at once, to move threads |
 //! | `visible.rs` | which locks threads read, for reader-writer locks |
-//! | `park.rs` | for locks of others: [`park`], [`unpark`], [`requeue`] |
-//! | `tokens.rs` | the same with tokens: a thread that unparks chooses by what the parked ones brought along |
-//! | `line.rs` | for this crate's other locks: the queue of a key, held |
+//! | `park.rs` | for locks of other crates: [`park`], [`unpark`], [`requeue`] |
+//! | `tokens.rs` | the same with tokens: a thread that unparks chooses by the tokens of the parked ones |
+//! | `line.rs` | for this crate's other locks: the queue of a key, under the bucket's lock |
 //!
 //! # An address is no identity
 //!
-//! Memory is freed and used again while an unlock is between its store and its look. What was a mutex
-//! may be another mutex by then, a condition variable, or a key of a user's. Therefore:
+//! Memory is freed and used again while an unlock is between its store and its look at the table. The address of a mutex may
+//! then belong to another mutex, a condition variable, or a user's key. Therefore:
 //!
-//! 1. A node says what it waits for: a lock, a condition variable, a key. Only nodes of the same kind
-//!    are compared by address.
-//! 2. An unlock only ever does what an unlock of whichever lock is at that address may do: it has one of
-//!    that lock's threads compete for it, or acquires it on behalf of one and hands it over.
-//! 3. An unlock dereferences the pointer of a linked node and no other. A linked node says that its
-//!    mutex is in use.
+//! 1. A node records what it waits for: a lock, a condition variable, a key. Only nodes of the same kind are compared by
+//!    address.
+//! 2. An unlock does only what an unlock of any lock at that address may do: it makes one of that lock's threads compete for
+//!    it, or acquires it on behalf of one and hands it off.
+//! 3. An unlock dereferences the pointer of a linked node and no other. A linked node proves that its mutex is in use.
 //!
 //! # Isolation
 //!
-//! What a lock costs depends on its own waiters. An unlock of a lock that no thread waits for compares
-//! the bucket's unlock mode with its own address. Queues are found by their first nodes, so that the
-//! length of another's does not matter. Roles and times belong to a queue.
+//! The cost of a lock depends on its own waiters. An unlock of a lock that no thread waits for compares the bucket's unlock
+//! mode with its own address. Queues are found by their first nodes, so the length of another queue does not matter. Roles
+//! and times belong to a queue.
 //!
-//! Nothing here allocates, and no thread needs to be registered: a node lives on its thread's stack
-//! while it waits. So these locks may be used inside a global allocator, in destructors of
-//! thread-local values, and in threads that no runtime knows of. The child of a fork finds the table
-//! empty.
+//! Nothing here allocates, and no thread needs to be registered: a node lives on its thread's stack while it waits. So these
+//! locks may be used inside a global allocator, in destructors of thread-local values, and in threads that no runtime knows.
+//! The child of a fork finds the table empty.
 
 mod bucket;
 mod history;
@@ -84,13 +82,13 @@ pub use visible::{BIASES, Bias, Row, bias_of};
 
 use crate::machine::{Estimates, Fences, Threads};
 
-/// A machine with a parking table: what this crate's own locks need of it.
+/// A machine with a parking table, for this crate's own locks.
 ///
-/// A lock that keeps its waiters to itself, in its own words or in nodes that the waiters bring,
-/// needs a [`Platform`](crate::platform::Platform) only. [`RawMutex`](crate::mutex::RawMutex),
-/// [`RawCondvar`](crate::condvar::RawCondvar) and the functions of this module need a host.
+/// A lock that keeps its waiters in its own words, or in nodes that the waiters bring, needs only a
+/// [`Platform`](crate::platform::Platform). [`RawMutex`](crate::mutex::RawMutex), [`RawCondvar`](crate::condvar::RawCondvar)
+/// and the functions of this module need a host.
 ///
-/// A machine has to give the table. The rows of visible readers have defaults, which are right on every machine: it has
+/// A machine must provide the table. The rows of visible readers have defaults, which are right for every machine: there are
 /// none.
 ///
 /// # Safety
@@ -103,62 +101,61 @@ use crate::machine::{Estimates, Fences, Threads};
 ///   only if they have the same bucket.
 /// * A bucket begins as [`Bucket::new`], a word as 0, and nothing but this crate changes them. The
 ///   child of a fork that can use locks finds all of them as they began.
-/// * No two threads have the same [`row`](Self::row) at the same time, and [`rows`](Self::rows) has each
-///   that the caller can know of: one that a thread stored to before a pair of a light fence of that
-///   thread and a heavy fence of the caller.
+/// * No two threads have the same [`row`](Self::row) at the same time. [`rows`](Self::rows) includes each row that the
+///   caller can know of: each that a thread stored to before a light fence of that thread which pairs with a heavy fence of
+///   the caller.
 /// * [`bias`](Self::bias) is a function of the address. Nothing but this crate changes rows and biases.
 pub unsafe trait Host: Fences + Estimates + Threads {
-    /// The word of the parking table that says what an unlock of the lock at `address` has to do
-    /// after its store; see [`parking`](crate::parking).
+    /// Returns the word of the parking table that tells an unlock of the lock at `address` what to do after its store; see
+    /// [`parking`](crate::parking).
     fn unlock_mode(address: usize) -> &'static Self::AtomicUsize;
 
-    /// The bucket of the parking table for the lock at `address`.
+    /// Returns the bucket of the parking table for the lock at `address`.
     fn bucket(address: usize) -> &'static Bucket<Self>;
 
-    /// The address by which the words of visible readers are chosen: the address itself on a real machine. A
-    /// machine that is to behave alike in each run gives one that does not depend on where memory was allocated.
+    /// Returns the address by which the words of visible readers are chosen: on a real machine, the address itself. A
+    /// machine whose runs must all be alike returns one that does not depend on where memory was allocated.
     ///
-    /// A function of the address, and of no two addresses the same.
+    /// It is an injective function of the address.
     #[inline(always)]
     fn name_of(address: usize) -> usize {
         address
     }
 
-    /// Where the calling thread says which reader-writer locks it reads; `None` where threads cannot, or no
-    /// longer: then locks count their readers.
+    /// Returns the row in which the calling thread publishes the reader-writer locks that it reads. Returns `None` where
+    /// threads have no row, or no longer have one: then locks count their readers.
     #[inline(always)]
     fn row() -> Option<&'static Row<Self>> {
         None
     }
 
-    /// The rows of all threads that have had one.
+    /// Returns the rows of all threads that have had one.
     #[inline]
     fn rows() -> &'static [Row<Self>] {
         &[]
     }
 
-    /// What writers say to visible readers of the lock at `address`; `None` where there are none.
+    /// Returns the word by which writers signal to visible readers of the lock at `address`; `None` where there are none.
     #[inline(always)]
     fn bias(_address: usize) -> Option<&'static Bias<Self>> {
         None
     }
 }
 
-/// Buckets of a real machine's table. A collision costs time, never correctness. The unlock modes of
-/// 1,024 buckets are 8 KiB; of the buckets themselves a program touches those whose locks are
-/// contended.
+/// The number of buckets of a real machine's table. A collision costs time, never correctness. The unlock modes of 1,024
+/// buckets take 8 KiB; of the buckets themselves, a program touches only those with contended locks.
 pub const BUCKETS: usize = 1 << BUCKET_BITS;
 const BUCKET_BITS: u32 = 10;
 
-/// The bucket of an address: Fibonacci hashing (Knuth, volume 3, section 6.4), because locks of an
-/// array differ by one or a few bytes and heap addresses in their middle bits.
+/// Returns the bucket of an address: Fibonacci hashing (Knuth, volume 3, section 6.4), because locks of an array differ by
+/// one or a few bytes, and heap addresses in their middle bits.
 #[inline(always)]
 pub const fn bucket_of(address: usize) -> usize {
     const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
     ((address as u64).wrapping_mul(GOLDEN) >> (u64::BITS - BUCKET_BITS)) as usize
 }
 
-/// Whether the moment `then` has come, on a tick counter that wraps.
+/// Returns whether the moment `then` has come, on a tick counter that wraps.
 pub(crate) fn has_come(now: usize, then: usize) -> bool {
     now.wrapping_sub(then).cast_signed() >= 0
 }

@@ -7,9 +7,9 @@ use super::Host;
 use super::has_come;
 use crate::machine::{AtomicInt, AtomicPointer, Ordering, UNKNOWN_CPU};
 
-/// What a waiting thread is. It is the futex word that a parked thread sleeps on.
+/// The status of a waiting thread. It is the futex word that a parked thread sleeps on.
 ///
-/// At a mutex, where a thread is linked once, in the order of arrival, until it owns the lock or gives up:
+/// At a mutex, a thread is linked once, in the order of arrival, until it owns the lock or gives up:
 ///
 /// ```text
 ///             no heir, or one that lost its CPU
@@ -20,14 +20,16 @@ use crate::machine::{AtomicInt, AtomicPointer, Ordering, UNKNOWN_CPU};
 ///   PARKED ◄─────────────────────────────────────(role)           WOKEN ─┘
 ///      │    an unlock with a debt, or the heir for the oldest       ▲
 ///      └────────────────────────────────────────────────────────────┘
-///   any of them ──► DONE: an owner hands the lock over
+///   any of them ──► DONE: an owner hands off the lock
 /// ```
 ///
-/// At a condition variable: `NEAR → PARKED` by the thread itself; a notification unlinks the first and says `COMPETE`,
-/// and moves the second to its mutex. Other locks use `PARKED`, `TOGETHER`, `CHOSEN`, `DONE`, `IN_FLIGHT` and `COMPETE`.
+/// At a condition variable: the thread itself changes `NEAR → PARKED`. A notification unlinks a near waiter and stores
+/// `COMPETE`; it moves a parked one to its mutex. Other locks use `PARKED`, `TOGETHER`, `CHOSEN`, `DONE`, `IN_FLIGHT` and
+/// `COMPETE`.
 ///
-/// Changed under the bucket's lock, but for `CHOSEN → …`. `COMPETE`, `IN_FLIGHT`, and `DONE` of a key are stored after the
-/// node has been unlinked, last of all: as soon as the thread can see one it may leave, and its stack be gone.
+/// All changes except `CHOSEN → …` are made under the bucket's lock. `COMPETE`, `IN_FLIGHT`, and the `DONE` of a key are
+/// stored after the node has been unlinked, as the last access: once the thread can see the value it may leave, and its
+/// stack may be gone.
 pub(crate) mod status {
     /// Linked, asleep or about to be.
     pub(crate) const PARKED: u32 = 0;
@@ -39,20 +41,20 @@ pub(crate) mod status {
     pub(crate) const WOKEN: u32 = 3;
     /// Unlinked: woken to compete for a reader-writer lock, and marked as in flight.
     pub(crate) const IN_FLIGHT: u32 = 4;
-    /// Unlinked: to compete for the lock, without a mark.
+    /// Unlinked: must compete for the lock, without a mark.
     pub(crate) const COMPETE: u32 = 5;
-    /// The lock is its own: at a mutex it is linked still. Or its key was unparked, or it was notified and wants no mutex
-    /// of this crate: unlinked.
+    /// At a mutex: the thread owns the lock, and is still linked. Otherwise unlinked: its key was unparked, or it was
+    /// notified and wants no mutex of this crate.
     pub(crate) const DONE: u32 = 6;
-    /// Unlinked: chosen by an unpark of its key or by a reader-writer lock, or notified without a mutex,
-    /// and about to be told so.
+    /// Unlinked: chosen by an unpark of its key or by a reader-writer lock, or notified without a mutex, and about to be
+    /// notified of that.
     pub(crate) const CHOSEN: u32 = 7;
     /// Linked at a key, asleep or about to be: on the word of its bucket, with all others of its queue.
     pub(crate) const TOGETHER: u32 = 8;
 }
 
-/// What a thread waits for. Things of different kinds never match, whatever their addresses: an
-/// address may be a lock's now, and a condition variable's or a key of a user's a moment later.
+/// The kind of object that a thread waits for. Objects of different kinds never match, even at the same address: an address
+/// may be a lock's now, and a condition variable's or a user's key a moment later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub(crate) enum Kind {
@@ -62,8 +64,8 @@ pub(crate) enum Kind {
     Condvar,
     /// A key of [`park`](super::park).
     Key,
-    /// A [`Line`](super::Line). Apart from keys: an `unpark` at the address of a lock would tell its threads, and not wake
-    /// those that sleep together.
+    /// A [`Line`](super::Line). It is separate from keys: an `unpark` at the address of a lock would notify its threads, and
+    /// not wake those that sleep together.
     Line,
     /// A [`RawRwLock`](crate::rwlock::RawRwLock): a thread that wants it.
     RwLock,
@@ -73,60 +75,58 @@ pub(crate) enum Kind {
 
 /// A waiting thread.
 ///
-/// Every byte is a cell's: functions that tell a thread to go hold a reference to its node, which may
-/// be gone before they return. Rust's rules allow that only of memory that is shared and mutable, and
-/// so not of padding.
+/// Every byte belongs to a cell: functions that notify a thread hold a reference to its node, which may be gone before they
+/// return. Rust's rules allow that only for memory that is shared and mutable, and so not for padding.
 #[derive(Debug)]
 pub(crate) struct Node<P: Host> {
     pub(super) status: P::AtomicU32,
-    /// A [`Kind`]; it and the address change when the thread is moved to another queue, under the locks
-    /// of both buckets.
+    /// A [`Kind`]. It and the address change when the thread is moved to another queue, under the locks of both buckets.
     kind: P::AtomicU32,
     address: P::AtomicUsize,
-    /// The byte of the mutex that a waiter of a lock or a condition variable wants; null for others, and
-    /// for a waiter of a condition variable that wants a lock which is not of this crate.
-    /// An unlock dereferences this and nothing else: a linked node says that its mutex is there.
+    /// The byte of the mutex that a waiter of a lock or a condition variable wants. It is null for others, and for a waiter
+    /// of a condition variable whose lock is not of this crate. An unlock dereferences this pointer and no other: a linked
+    /// node proves that its mutex is live.
     mutex: Cell<*const P::AtomicU8>,
-    /// When it was linked for the first time, in ticks; before that, when it began to wait. Of a waiter of a condition
-    /// variable, when it was notified.
+    /// When the node was first linked, in ticks; before that, when its thread began to wait. For a waiter of a condition
+    /// variable: when it was notified.
     pub(crate) since: P::AtomicUsize,
-    /// When it was woken, in ticks.
+    /// When the thread was woken, in ticks.
     pub(crate) woken: P::AtomicUsize,
-    /// The CPU on which it last ran before it parked, with its NUMA node: where it will most likely run again. When it is
-    /// woken, the waker's.
+    /// The CPU on which the thread last ran before it parked, with its NUMA node: it will most likely run there again. After
+    /// a wake, the waker's.
     pub(crate) place: P::AtomicU32,
-    /// The thread's real-time priority; 0 for one of an ordinary scheduling class.
+    /// The thread's real-time priority; 0 for an ordinary scheduling class.
     pub(crate) priority: P::AtomicU32,
-    /// Of a heir: until when it leaves the lock alone, in ticks. A heir that has not watched for a wake's time after that
-    /// has lost its CPU.
+    /// For an heir: until when it leaves the lock alone, in ticks. An heir that does not watch within the time of a wake
+    /// after that has lost its CPU.
     pub(crate) rests_until: P::AtomicUsize,
-    /// Of a heir, not 0: it has asked unlocks to wake it or to hand it the lock.
+    /// For an heir, not 0: it has asked unlocks to wake it or to hand it the lock.
     pub(crate) has_asked: P::AtomicUsize,
-    /// Of the newest of a queue: when its oldest may be overdue, in ticks. At a mutex: when the heir is to wake the
-    /// oldest. At a reader-writer lock: until when no overdue thread is served after one was.
+    /// On the newest node of a queue: when its oldest may be overdue, in ticks. At a mutex: when the heir must wake the
+    /// oldest. At a reader-writer lock: until when no further overdue thread is served.
     pub(super) due: P::AtomicUsize,
-    /// Of the newest of a mutex's queue: the heir, or null.
+    /// On the newest node of a mutex's queue: the heir, or null.
     pub(super) heir: P::AtomicPtr<Node<P>>,
-    /// Of the newest of a mutex's queue: the thread that was woken last, or null once it has run.
+    /// On the newest node of a mutex's queue: the thread that was woken last, or null once it has run.
     pub(super) woken_last: P::AtomicPtr<Node<P>>,
-    /// At a condition variable: the number of the series that it was linked in. See
-    /// [`Guard::link_in_series`](super::Guard::link_in_series). At a reader-writer lock: what its thread
-    /// wants. At a key: the token of its thread, then that of the thread which unparks it.
+    /// At a condition variable: the number of the series in which the node was linked. See
+    /// [`Guard::link_in_series`](super::Guard::link_in_series). At a reader-writer lock: what its thread wants. At a key:
+    /// the token of its thread, then the token of the thread that unparks it.
     pub(super) series: P::AtomicUsize,
-    /// Links of the queue; relaxed, because the bucket's lock orders them. The newest's newer is the
-    /// oldest, and the other way round. `older` is null until the node is linked for the first time.
+    /// Links of the queue; relaxed, because the bucket's lock orders them. The queue is circular: the newest's `newer` is
+    /// the oldest, and the oldest's `older` is the newest. `older` is null until the node is first linked.
     pub(super) newer: P::AtomicPtr<Node<P>>,
     pub(super) older: P::AtomicPtr<Node<P>>,
-    /// Of the newest of a queue: that of the bucket's next queue.
+    /// On the newest node of a queue: the newest node of the bucket's next queue.
     pub(super) next_queue: P::AtomicPtr<Node<P>>,
 }
 
 impl<P: Host> Node<P> {
-    /// Whether each byte is one of the cells', on a machine whose atomics are as large as their values.
+    /// Whether cells cover each byte, on a machine whose atomics are as large as their values.
     pub(crate) const HAS_NO_PADDING: bool =
         size_of::<Self>() == 4 * size_of::<u32>() + 13 * size_of::<usize>();
 
-    /// A thread that begins to wait at `now` for what is at `address`, and that wants `mutex`.
+    /// Creates the node of a thread that begins to wait at `now` for the object at `address`, and that wants `mutex`.
     pub(crate) fn new(kind: Kind, address: usize, mutex: *const P::AtomicU8, now: usize) -> Self {
         Self {
             status: AtomicInt::new(status::PARKED),
@@ -149,142 +149,143 @@ impl<P: Host> Node<P> {
         }
     }
 
-    /// The byte of the mutex that the thread wants. Never changes.
+    /// Returns the byte of the mutex that the thread wants. It never changes.
     pub(crate) fn mutex(&self) -> *const P::AtomicU8 {
         self.mutex.get()
     }
 
-    /// What it waits for, by its address.
+    /// Returns the address of the object that the thread waits for.
     pub(crate) fn address(&self) -> usize {
         self.address.load(Ordering::Relaxed)
     }
 
-    /// Whether it waits for this. Under the lock of its bucket.
+    /// Returns whether the thread waits for this object. Call it under the lock of its bucket.
     pub(crate) fn waits_for(&self, kind: Kind, address: usize) -> bool {
         self.address() == address && self.kind.load(Ordering::Relaxed) == kind as u32
     }
 
-    /// Whether it has ever been linked. Its own thread asks, which is not linked then.
+    /// Returns whether the node has ever been linked. Only its own thread calls this, while the node is not linked.
     pub(crate) fn was_linked(&self) -> bool {
-        // Not `newer`: that of a node which was chosen may be null again.
+        // Not `newer`, which may be null again in a chosen node.
         !self.older.load(Ordering::Relaxed).is_null()
     }
 
-    /// Makes it wait for something else, since `now`. Unlinked, under the locks of both buckets.
+    /// Makes the thread wait for another object since `now`. The node is unlinked, and both buckets are locked.
     pub(crate) fn readdress(&self, kind: Kind, address: usize, now: usize) {
         self.kind.store(kind as u32, Ordering::Relaxed);
         self.address.store(address, Ordering::Relaxed);
         self.since.store(now, Ordering::Relaxed);
     }
 
-    /// Of the newest of a queue: whether its oldest may be overdue.
+    /// On the newest node of a queue: returns whether its oldest may be overdue.
     pub(crate) fn may_be_due(&self, now: usize) -> bool {
         has_come(now, self.due.load(Ordering::Relaxed))
     }
 
-    /// Of the newest of a queue: when its oldest may be overdue.
+    /// On the newest node of a queue: returns when its oldest may be overdue.
     pub(crate) fn due(&self) -> usize {
         self.due.load(Ordering::Relaxed)
     }
 
-    /// Of the newest of a mutex's queue: the heir. Under the lock of its bucket, as long as that is held.
+    /// On the newest node of a mutex's queue: returns the heir. Valid while the lock of its bucket is held.
     pub(crate) fn heir(&self) -> Option<&Self> {
-        // SAFETY: a heir is linked, and linked nodes are live while the bucket's lock is held.
+        // SAFETY: an heir is linked, and linked nodes are live while the bucket's lock is held.
         unsafe { self.heir.load(Ordering::Relaxed).as_ref() }
     }
 
-    /// Of the newest of a mutex's queue: a linked node becomes the heir, or none is.
+    /// On the newest node of a mutex's queue: makes a linked node the heir, or clears the role.
     pub(crate) fn set_heir(&self, heir: Option<&Self>) {
         self.heir.store(pointer(heir), Ordering::Relaxed);
     }
 
-    /// Of the newest of a mutex's queue: the thread that was woken last and has not run. Under the lock of its bucket, as
-    /// long as that is held.
+    /// On the newest node of a mutex's queue: returns the thread that was woken last and has not run. Valid while the lock
+    /// of its bucket is held.
     pub(crate) fn woken_last(&self) -> Option<&Self> {
         // SAFETY: as for `heir`: a woken thread's node is linked until it has run.
         unsafe { self.woken_last.load(Ordering::Relaxed).as_ref() }
     }
 
-    /// Of the newest of a mutex's queue: a linked node was woken, or none is about to run.
+    /// On the newest node of a mutex's queue: records the linked node that was woken last, or none.
     pub(crate) fn set_woken_last(&self, woken: Option<&Self>) {
         self.woken_last.store(pointer(woken), Ordering::Relaxed);
     }
 
-    /// Of the newest of a queue: when to look for an overdue thread again.
+    /// On the newest node of a queue: sets when to look for an overdue thread again.
     pub(crate) fn set_due(&self, due: usize) {
         self.due.store(due, Ordering::Relaxed);
     }
 
-    /// At a condition variable: the number of its series.
+    /// At a condition variable: returns the number of its series.
     pub(crate) fn series(&self) -> usize {
         self.series.load(Ordering::Relaxed)
     }
 
-    /// At a reader-writer lock: what its thread wants.
+    /// At a reader-writer lock: returns what its thread wants.
     pub(crate) fn wants(&self) -> usize {
         self.series.load(Ordering::Relaxed)
     }
 
-    /// Sets what its thread wants of a reader-writer lock, before it is linked.
+    /// Sets what its thread wants of a reader-writer lock, before the node is linked.
     pub(crate) fn set_wants(&self, wants: usize) {
         self.series.store(wants, Ordering::Relaxed);
     }
 
-    /// A thread that is about to run notes how long its wake took, unless it was woken on the waker's own CPU: then it took
-    /// its place, and that tells how long a switch takes.
+    /// Records how long the caller's wake took, as the caller is about to run. A wake on the waker's own CPU is not
+    /// recorded: the caller has taken the waker's place, so its time is the time of a context switch.
     pub(crate) fn note_wake(&self, now: usize) {
         if !self.is_here() {
             P::note_wake(now.wrapping_sub(self.woken.load(Ordering::Relaxed)));
         }
     }
 
-    /// Whether the caller runs where its thread ran last; once that was woken, where its waker ran. False on a machine that
-    /// does not say where a thread runs.
+    /// Returns whether the caller runs on the CPU where its thread ran last, or, once it was woken, where its waker ran.
+    /// False on a machine that does not report where a thread runs.
     pub(crate) fn is_here(&self) -> bool {
         let here = place::<P>();
         is_known(here) && self.place.load(Ordering::Relaxed) == here
     }
 
-    /// The caller is about to wake its thread. Under the lock of its bucket.
+    /// Records that the caller is about to wake the thread. Call it under the lock of the bucket.
     pub(crate) fn set_woken(&self, now: usize) {
         self.woken.store(now, Ordering::Relaxed);
         self.place.store(place::<P>(), Ordering::Relaxed);
     }
 
-    /// What it is, or was told.
+    /// Returns the current status.
     ///
-    /// Acquire: an owner sees what the thread that handed it the lock did before.
+    /// Acquire: an owner sees the stores that came before the handoff.
     #[inline]
     pub(crate) fn status(&self) -> u32 {
         self.status.load(Ordering::Acquire)
     }
 
-    /// Sets the status of a node that no other thread may change: one that is not linked, or under the lock of its bucket.
+    /// Sets the status of a node that no other thread may change: one that is not linked, or one whose bucket the caller has
+    /// locked.
     pub(crate) fn set_status(&self, status: u32) {
         self.status.store(status, Ordering::Relaxed);
     }
 
-    /// Tells the thread, whose node is unlinked, or linked at a mutex and changed under the lock of its bucket, what it is now. The caller wakes it afterwards by the
-    /// address that this returns.
+    /// Stores the thread's new status. The node is unlinked, or linked at a mutex and changed under the lock of its bucket.
+    /// Afterwards the caller wakes the thread by the returned address.
     pub(crate) fn tell(&self, status: u32) -> *const P::AtomicU32 {
         let word = &raw const self.status;
-        // Release: a new owner sees what the old one did in its section. The last access: from here
-        // on the node may be gone.
+        // Release: a new owner sees the stores of the old one's section. This is the last access: after it the node may be
+        // gone.
         self.status.store(status, Ordering::Release);
         word
     }
 
-    /// Leaves `NEAR` for `status`; false if it was left before.
+    /// Changes the status from `NEAR` to `status`. Returns false if it was no longer `NEAR`.
     ///
-    /// Release: a thread that sees the change sees what was done to the node before. Acquire if it was
-    /// left before: as for [`status`](Self::status).
+    /// Release: a thread that sees the change sees all earlier changes of the node. Acquire on failure: as for
+    /// [`status`](Self::status).
     pub(crate) fn leave_near(&self, status: u32) -> bool {
         self.status
             .compare_exchange(status::NEAR, status, Ordering::Release, Ordering::Acquire)
             .is_ok()
     }
 
-    /// The word that the thread sleeps on.
+    /// Returns the word that the thread sleeps on.
     pub(crate) fn word(&self) -> &P::AtomicU32 {
         &self.status
     }
@@ -294,7 +295,7 @@ fn pointer<T>(node: Option<&T>) -> *mut T {
     node.map_or(ptr::null_mut(), |node| ptr::from_ref(node).cast_mut())
 }
 
-/// Where the caller runs, as a hint: higher numbers than fit lose their highest bits.
+/// Returns where the caller runs, as a hint: numbers that do not fit lose their highest bits.
 ///
 /// ```text
 ///   31 ─ NUMA node ─ 26 | 25 ─ last-level cache ─ 16 | 15 ─ CPU ─ 0

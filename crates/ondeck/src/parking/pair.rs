@@ -1,4 +1,4 @@
-//! Two buckets locked at once, to move a waiter from one to the other.
+//! Two buckets that are locked at once, to move a waiter from one to the other.
 
 use core::ptr;
 
@@ -12,8 +12,7 @@ pub(crate) struct Pair<'a, P: Host> {
 }
 
 impl<'a, P: Host> Pair<'a, P> {
-    /// Waits for both locks, in the order of the buckets' addresses, so that two pairs cannot wait
-    /// for each other.
+    /// Waits for both locks, in the order of the buckets' addresses, so that two pairs cannot deadlock.
     pub(crate) fn lock(first: &'a Bucket<P>, second: &'a Bucket<P>) -> Self {
         if ptr::eq(first, second) {
             Self { first: first.lock(), second: None }
@@ -28,8 +27,8 @@ impl<'a, P: Host> Pair<'a, P> {
         }
     }
 
-    /// Adds a second lock to one that is held. `Err` with both if the first had to be let go
-    /// meanwhile, so that what its holder knew may be true no more.
+    /// Adds a second lock to one that is held. Returns `Err` with both if the first had to be unlocked in between, so that
+    /// facts which its holder knew may no longer be true.
     pub(crate) fn extend(first: Guard<'a, P>, second: &'a Bucket<P>) -> Result<Self, Self> {
         let bucket = first.bucket();
         if ptr::eq(bucket, second) {
@@ -44,17 +43,17 @@ impl<'a, P: Host> Pair<'a, P> {
         Err(Self::lock(bucket, second))
     }
 
-    /// Lets the second lock go.
+    /// Unlocks the second bucket.
     pub(crate) fn into_first(self) -> Guard<'a, P> {
         self.first
     }
 
-    /// The lock of the bucket named first.
+    /// Returns the lock of the first bucket.
     pub(crate) fn first(&self) -> &Guard<'a, P> {
         &self.first
     }
 
-    /// The lock of the bucket named second.
+    /// Returns the lock of the second bucket.
     pub(crate) fn second(&self) -> &Guard<'a, P> {
         self.second.as_ref().unwrap_or(&self.first)
     }

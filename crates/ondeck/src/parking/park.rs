@@ -1,29 +1,25 @@
-//! The table for locks of others: park at a key, unpark those that are there, move them to another.
+//! The table for locks of other crates: park at a key, unpark the threads at a key, move them to another key.
 //!
 //! The contract in full:
 //!
-//! * A key is the address of something that the caller's lock owns, so that no two locks use the same
-//!   key at the same time. Keys are in a space of their own: a mutex or a condition variable of this
-//!   crate may be at the same address.
-//! * [`park`] calls `validate` under the lock of the key's bucket, and parks only if it says so.
-//!   [`unpark`] and [`requeue`] call theirs under the same lock. So if a thread changes the state word
-//!   before it calls `unpark`, either the other's `validate` sees the change or `unpark` finds the
-//!   parked thread: the bucket's lock orders them, no fence is needed.
-//! * Each call is one step: what `then` is told happens, and a thread that comes later is not woken by
-//!   an earlier call.
-//! * Closures run with a bucket locked: they must be short, must not park, unpark, lock a [`Mutex`]
-//!   or panic.
-//! * Threads are woken in the order in which they parked. None is woken but by `unpark`, `requeue` or
-//!   its deadline: there are no spurious returns.
-//! * Neither the caller's lock nor its memory is needed after `unpark` has found the last thread: a key
-//!   is only compared.
+//! * A key is the address of something that the caller's lock owns, so that no two locks use the same key at the same time.
+//!   Keys have their own space: a mutex or a condition variable of this crate may be at the same address.
+//! * [`park`] calls `validate` under the lock of the key's bucket, and parks only if it returns true. [`unpark`] and
+//!   [`requeue`] call their closures under the same lock. So if a thread changes the state word before it calls `unpark`,
+//!   either the other thread's `validate` sees the change or `unpark` finds the parked thread: the bucket's lock orders
+//!   them, and no fence is needed.
+//! * Each call is one step: the counts that `then` receives are exact, and a thread that comes later is not woken by an
+//!   earlier call.
+//! * Closures run with a bucket locked: they must be short, and must not park, unpark, lock a [`Mutex`] or panic.
+//! * Threads are woken in the order in which they parked. A thread returns only after `unpark`, `requeue` or its deadline:
+//!   there are no spurious returns.
+//! * After `unpark` has found the last thread, neither the caller's lock nor its memory is needed: a key is only compared.
 //! * No call allocates. Each costs one bucket's lock (about two atomic read-modify-writes), `requeue`
 //!   two, and `unpark` one system call for each thread that it wakes.
 //!
 //! [`Mutex`]: crate::Mutex
 //!
-//! Source: WebKit's `WTF::ParkingLot`, and parking_lot_core, whose `validate` and callbacks under
-//! the lock these are.
+//! Source: WebKit's `WTF::ParkingLot`, and parking_lot_core with its `validate` and its callbacks under the lock.
 
 use core::ptr;
 
@@ -37,32 +33,31 @@ use crate::machine::{AtomicPointer, Ordering, Timestamp};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use = "a thread that was not woken must not go on as if it were"]
 pub enum Parked {
-    /// It parked, and was woken by [`unpark`] or [`requeue`].
+    /// The thread parked, and was woken by [`unpark`] or [`requeue`].
     Woken,
-    /// It did not park, because `validate` said no.
+    /// The thread did not park, because `validate` returned false.
     Invalid,
-    /// The deadline passed before it was woken.
+    /// The deadline passed before the thread was woken.
     TimedOut,
 }
 
-/// What a [`requeue`] did.
+/// The result of a [`requeue`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Requeued {
-    /// Threads that it woke.
+    /// The number of threads that were woken.
     pub woken: usize,
-    /// Threads that are now parked at the other key.
+    /// The number of threads that are now parked at the other key.
     pub moved: usize,
 }
 
-/// Parks at `key` if `validate` agrees, until woken or until the deadline.
+/// Parks at `key` if `validate` returns true, until the thread is woken or the deadline passes.
 ///
-/// `before_sleep` runs after the thread can be found by others and before it sleeps, without the
-/// bucket's lock: the place to unlock something.
+/// `before_sleep` runs once other threads can find this one and before it sleeps, without the bucket's lock: unlock
+/// something there if needed.
 ///
 /// # Safety
 ///
-/// The key is an address that the caller controls: no other code parks or unparks there meanwhile that
-/// is not part of the same lock.
+/// The key is an address that the caller controls: until this returns, only code of the same lock parks or unparks there.
 ///
 /// # Panics
 ///
@@ -98,9 +93,9 @@ pub unsafe fn park<P: Host>(
     unsafe { park_with::<P>(key, 0, validate, before_sleep, |_, _| (), deadline).0 }
 }
 
-/// As [`park`], with a token that threads which unpark it see; returns also the one that it was given by such
-/// a thread. If the deadline passed, `timed_out` is called under the bucket's lock, with the key at which the
-/// thread was parked by then, and whether no other is parked there.
+/// As [`park`], with a token that unparking threads see. Also returns the token that such a thread gave. If the deadline
+/// passed, calls `timed_out` under the bucket's lock, with the key at which the thread was parked last, and whether no other
+/// thread is parked there.
 ///
 /// # Safety
 ///
@@ -119,32 +114,31 @@ pub(super) unsafe fn park_with<P: Host>(
     if !validate() {
         return (Parked::Invalid, 0);
     }
-    // SAFETY: it is new, and unlinked before this function returns: by the thread that wakes this one,
-    // or below.
+    // SAFETY: it is new, and unlinked before this function returns, by the thread that wakes this one or below.
     unsafe { guard.link(Kind::Key, &node) };
     drop(guard);
-    // A panic would leave the node linked and its stack gone.
+    // A panic would leave the node linked after its stack is gone.
     let abort = AbortOnDrop;
     before_sleep();
     core::mem::forget(abort);
     let Err(guard) = node.sleep(Kind::Key, deadline, None, |_| true) else {
         return (Parked::Woken, node.wants());
     };
-    // It may have been moved.
+    // The node may have been moved.
     let key = node.address();
     timed_out(key, guard.newest(Kind::Key, key).is_none());
     (Parked::TimedOut, 0)
 }
 
-/// Wakes at most `most` threads that are parked at `key`, in the order in which they parked; says how
-/// many.
+/// Wakes at most `most` threads that are parked at `key`, in the order in which they parked. Returns the number of threads
+/// woken.
 ///
-/// `then` is called before they are woken, with their number and whether others remain, under the
-/// bucket's lock: the place to change the state word by what remains.
+/// `then` is called before they are woken, under the bucket's lock, with their number and whether others remain: update the
+/// state word there.
 ///
 /// # Safety
 ///
-/// As for [`park`]. A thread that is woken goes on as if the caller's lock had told it to.
+/// As for [`park`]. A woken thread continues as if the caller's lock had permitted it to.
 pub unsafe fn unpark<P: Host>(key: usize, most: usize, then: impl FnOnce(usize, bool)) -> usize {
     let guard = P::bucket(key).lock();
     // Not all of them: there may be thousands.
@@ -158,8 +152,8 @@ pub unsafe fn unpark<P: Host>(key: usize, most: usize, then: impl FnOnce(usize, 
     count
 }
 
-/// If `validate` agrees: wakes at most `wake` threads that are parked at `from`, and parks at most
-/// `move_most` of the others at `to` instead, without waking them.
+/// If `validate` returns true, wakes at most `wake` threads that are parked at `from`, and parks at most `move_most` of the
+/// others at `to` instead, without waking them.
 ///
 /// `validate` is called under the locks of both keys' buckets.
 ///
@@ -183,7 +177,7 @@ pub unsafe fn requeue<P: Host>(
     while moved < move_most
         && let Some(node) = locks.first().oldest(Kind::Key, from)
     {
-        // SAFETY: it is linked there, and here before either lock is released.
+        // SAFETY: it is linked there, and is linked here before either bucket is unlocked.
         unsafe {
             locks.first().unlink(Kind::Key, node);
             node.readdress(Kind::Key, to, 0);
@@ -196,27 +190,27 @@ pub unsafe fn requeue<P: Host>(
     Requeued { woken, moved }
 }
 
-/// Threads that were unlinked and wait to be told: a list through their nodes, which stay while they
-/// are `CHOSEN`. So any number is chosen in one step, and woken without the bucket's lock.
+/// Threads that were unlinked and wait for their notification: a list through their nodes, which stay while they are
+/// `CHOSEN`. So any number of threads is chosen in one step, and woken without the bucket's lock.
 pub(crate) struct Chosen<P: Host> {
     first: *const Node<P>,
     last: *const Node<P>,
-    /// What they will be told.
+    /// The status that they will receive.
     status: u32,
 }
 
 impl<P: Host> Chosen<P> {
-    /// None so far, which will be told to go on.
+    /// Creates an empty list; its threads will be notified to continue.
     pub(crate) fn new() -> Self {
         Self::told(status::DONE)
     }
 
-    /// None so far, which will be told `status`.
+    /// Creates an empty list; its threads will receive `status`.
     pub(crate) fn told(status: u32) -> Self {
         Self { first: ptr::null(), last: ptr::null(), status }
     }
 
-    /// Takes the `count` oldest threads of a queue, none of which is near, and which will be told `status`.
+    /// Takes the `count` oldest threads of a queue, none of which is near. They will receive `status`.
     pub(crate) fn take(
         guard: &Guard<'_, P>,
         kind: Kind,
@@ -227,7 +221,7 @@ impl<P: Host> Chosen<P> {
         let mut chosen = Self::told(status);
         for _ in 0..count {
             let Some(node) = guard.oldest(kind, address) else { break };
-            // SAFETY: it is linked, and its thread waits for what `wake` tells it.
+            // SAFETY: it is linked, and its thread waits until `wake` notifies it.
             unsafe {
                 guard.unlink(kind, node);
                 chosen.push(node);
@@ -240,12 +234,12 @@ impl<P: Host> Chosen<P> {
     ///
     /// # Safety
     ///
-    /// The node is not linked any more, its thread is not near, and does not leave while it is `CHOSEN`.
+    /// The node is no longer linked, and its thread is not near, and does not leave while the node is `CHOSEN`.
     pub(crate) unsafe fn push(&mut self, node: &Node<P>) {
         node.newer.store(ptr::null_mut(), Ordering::Relaxed);
         node.set_status(status::CHOSEN);
         let node = ptr::from_ref(node);
-        // SAFETY: the last one is live until it is told, because its thread waits for that.
+        // SAFETY: the last node is live until it is notified, because its thread waits for that.
         match unsafe { self.last.as_ref() } {
             Some(last) => last.newer.store(node.cast_mut(), Ordering::Relaxed),
             None => self.first = node,
@@ -253,20 +247,20 @@ impl<P: Host> Chosen<P> {
         self.last = node;
     }
 
-    /// Gives them all a token, before they are told to go on.
+    /// Gives all of them a token, before they are notified.
     pub(super) fn give(&self, token: usize) {
         let mut next = self.first;
-        // SAFETY: they are live until they are told.
+        // SAFETY: the nodes are live until they are notified.
         while let Some(node) = unsafe { next.as_ref() } {
             node.set_wants(token);
             next = node.newer.load(Ordering::Relaxed);
         }
     }
 
-    /// Tells them all.
+    /// Notifies all of them.
     pub(crate) fn wake(self) {
         let mut next = self.first;
-        // SAFETY: they are live until they are told; what comes next was read before.
+        // SAFETY: the nodes are live until they are notified; the next one is read before that.
         while let Some(node) = unsafe { next.as_ref() } {
             next = node.newer.load(Ordering::Relaxed);
             // spec: Condvar!TellChosen
@@ -277,7 +271,7 @@ impl<P: Host> Chosen<P> {
     }
 }
 
-/// Ends the process when it is dropped: while a closure unwinds.
+/// Aborts the process when it is dropped, which happens if a closure unwinds.
 struct AbortOnDrop;
 
 impl Drop for AbortOnDrop {

@@ -1,8 +1,8 @@
 //! The queues of a bucket, under its lock: one for each lock, condition variable or key that threads
 //! wait for.
 //!
-//! A queue is a ring. Its newest node stands for it in the bucket's list of queues, so that adding to
-//! it and reaching either end cost the same however many threads wait, here or in other queues.
+//! A queue is a ring. Its newest node represents it in the bucket's list of queues, so the cost of adding a node and of
+//! reaching either end does not depend on the number of waiting threads, here or in other queues.
 
 use core::ptr;
 
@@ -14,7 +14,7 @@ use crate::machine::{AtomicInt, AtomicPointer, Ordering, Platform};
 
 #[allow(clippy::unused_self, reason = "that there is a guard says that the bucket's lock is held")]
 impl<P: Host> Guard<'_, P> {
-    /// The place that points to the newest node of a queue, and that node, if there is such a queue.
+    /// Returns the place that points to the newest node of a queue, and that node, if the queue exists.
     fn queue(&self, kind: Kind, address: usize) -> Option<Queue<'_, P>> {
         let mut place = &self.bucket().queues;
         loop {
@@ -27,8 +27,8 @@ impl<P: Host> Guard<'_, P> {
         }
     }
 
-    /// Whether the threads of a queue sleep together, or may if it is empty. Those of one queue of a bucket do at a time:
-    /// what wakes them would wake the others' in vain.
+    /// Returns whether the threads of a queue sleep together, or may do so if it is empty. Only one queue of a bucket may at
+    /// a time: a wake of one queue would also wake the threads of another for nothing.
     pub(super) fn sleeps_together(&self, kind: Kind, address: usize) -> bool {
         let mut next = self.bucket().queues.load(Ordering::Relaxed);
         // SAFETY: linked nodes are live while the bucket's lock is held.
@@ -47,8 +47,7 @@ impl<P: Host> Guard<'_, P> {
     ///
     /// # Safety
     ///
-    /// The node is not linked, what it waits for is of this bucket, and it stays where it is until it
-    /// has been unlinked.
+    /// The node is not linked, its address hashes to this bucket, and it stays in place until it has been unlinked.
     pub(crate) unsafe fn link(&self, kind: Kind, node: &Node<P>) {
         // SAFETY: as the caller promises.
         unsafe { self.link_to(self.queue(kind, node.address()), node) }
@@ -56,9 +55,9 @@ impl<P: Host> Guard<'_, P> {
 
     /// Links a waiter of a condition variable as the newest of its queue. Returns the number of its series.
     ///
-    /// A series is all waiters from a time when none was linked to the next such time. A linked waiter
-    /// uses its condition variable. So while a waiter of a series is linked, the condition variable is the
-    /// one that all waiters of that series came to: an address alone would not tell.
+    /// A series is all waiters from a time when none was linked to the next such time. A linked waiter uses its condition
+    /// variable. So while a waiter of a series is linked, the condition variable is the one at which all waiters of that
+    /// series arrived. The address alone would not prove that.
     ///
     /// # Safety
     ///
@@ -79,7 +78,7 @@ impl<P: Host> Guard<'_, P> {
         series
     }
 
-    /// Links a node as the newest of this queue, which is its own, or of a new one.
+    /// Links a node as the newest of `queue`, or of a new queue if there is none.
     ///
     /// # Safety
     ///
@@ -100,12 +99,12 @@ impl<P: Host> Guard<'_, P> {
         place.store(own, Ordering::Relaxed);
     }
 
-    /// Links a node at `now`: as the newest if it has never been linked, else by its age, which counts from then
-    /// on. So a thread that comes back does not have to become the oldest again.
+    /// Links a node at `now`: as the newest if it has never been linked, else by its age, which counts from its first link.
+    /// So a thread that comes back does not have to become the oldest again.
     ///
-    /// Hundreds of threads that begin to wait at the same moment get the bucket's lock one after the other, in any
-    /// order. If their age counted from before, each would have to go past half of the others to find its place, all
-    /// of which are in other CPUs' caches, and all that come later would wait for that.
+    /// Hundreds of threads that begin to wait at the same moment acquire the bucket's lock one after the other, in any
+    /// order. If their age counted from an earlier time, each would have to pass half of the others to find its place. All
+    /// of those nodes are in other CPUs' caches, and all threads that come later would wait for that walk.
     ///
     /// # Safety
     ///
@@ -120,7 +119,8 @@ impl<P: Host> Guard<'_, P> {
         unsafe { self.link(kind, node) }
     }
 
-    /// Links the node of a real-time thread before those of lower priority, whatever their age, as the newest of its own.
+    /// Links the node of a real-time thread before those of lower priority, whatever their age, as the newest of its own
+    /// priority.
     ///
     /// # Safety
     ///
@@ -135,7 +135,7 @@ impl<P: Host> Guard<'_, P> {
         match self.oldest_first(kind, node.address()).take_while(comes_first).last() {
             // SAFETY: as the caller promises.
             Some(last) if ptr::eq(last, newest) => unsafe { self.link(kind, node) },
-            // Behind the newest, in the ring, comes the oldest.
+            // In the ring, the oldest comes after the newest.
             last => insert(node, last.unwrap_or(newest)),
         }
     }
@@ -144,9 +144,9 @@ impl<P: Host> Guard<'_, P> {
     ///
     /// # Safety
     ///
-    /// The node is linked in this bucket, and `kind` is what it waits for.
+    /// The node is linked in this bucket, and waits for an object of `kind`.
     pub(crate) unsafe fn move_by_priority(&self, kind: Kind, node: &Node<P>) {
-        // What the newest keeps for all of the queue: the node may be the only one.
+        // The state that the newest keeps for the whole queue: the node may be the only one.
         let kept = self.newest(kind, node.address()).map(|newest| QueueState::of(newest));
         // SAFETY: as the caller promises.
         unsafe {
@@ -177,7 +177,7 @@ impl<P: Host> Guard<'_, P> {
             return unsafe { self.link(kind, node) };
         }
         if !waited_longer(oldest) {
-            // Behind the newest, in the ring, comes the oldest.
+            // In the ring, the oldest comes after the newest.
             return insert(node, newest);
         }
         // From the newest, because a thread that comes back was one of the newest, or the oldest.
@@ -188,11 +188,11 @@ impl<P: Host> Guard<'_, P> {
         insert(node, older);
     }
 
-    /// Takes a node out of its queue.
+    /// Removes a node from its queue.
     ///
     /// # Safety
     ///
-    /// The node is linked in this bucket, and `kind` is what it waits for.
+    /// The node is linked in this bucket, and waits for an object of `kind`.
     pub(crate) unsafe fn unlink(&self, kind: Kind, node: &Node<P>) {
         let (newer, older) =
             (node.newer.load(Ordering::Relaxed), node.older.load(Ordering::Relaxed));
@@ -213,24 +213,23 @@ impl<P: Host> Guard<'_, P> {
         }
     }
 
-    /// The node that was linked last.
+    /// Returns the node that was linked last.
     pub(crate) fn newest(&self, kind: Kind, address: usize) -> Option<&Node<P>> {
         self.queue(kind, address).map(|(_, newest)| newest)
     }
 
-    /// The node that has waited longest.
+    /// Returns the node that has waited longest.
     pub(crate) fn oldest(&self, kind: Kind, address: usize) -> Option<&Node<P>> {
         self.oldest_first(kind, address).next()
     }
 
-    /// The node after `node` in the order of age, newest first; the oldest's is the newest.
+    /// Returns the next node after `node` in the order of age, newest first. After the oldest comes the newest.
     pub(crate) fn next_older(&self, node: &Node<P>) -> &Node<P> {
-        // SAFETY: `node` is linked, so its neighbours are, and linked nodes are live while the bucket's
-        // lock is held.
+        // SAFETY: `node` is linked, so its neighbours are, and linked nodes are live while the bucket's lock is held.
         unsafe { &*node.older.load(Ordering::Relaxed) }
     }
 
-    /// All nodes of a queue, the one that has waited longest first. A node may be unlinked once it was given out.
+    /// Iterates over the nodes of a queue, oldest first. A node may be unlinked once the iterator has returned it.
     pub(crate) fn oldest_first(
         &self,
         kind: Kind,
@@ -251,7 +250,7 @@ impl<P: Host> Guard<'_, P> {
 /// The place that points to the newest node of a queue, and that node.
 type Queue<'a, P> = (&'a <P as Platform>::AtomicPtr<Node<P>>, &'a Node<P>);
 
-/// What the newest of a queue keeps for all of it.
+/// The state that the newest node of a queue keeps for the whole queue.
 struct QueueState<P: Host> {
     due: usize,
     heir: *mut Node<P>,
@@ -274,14 +273,14 @@ impl<P: Host> QueueState<P> {
     }
 }
 
-/// Puts a node into the ring, as the one next newer than `older`.
+/// Inserts a node into the ring, as the next newer one after `older`.
 fn insert<P: Host>(node: &Node<P>, older: &Node<P>) {
     let own = ptr::from_ref(node).cast_mut();
     let newer = older.newer.load(Ordering::Relaxed);
     node.newer.store(newer, Ordering::Relaxed);
     node.older.store(ptr::from_ref(older).cast_mut(), Ordering::Relaxed);
     older.newer.store(own, Ordering::Relaxed);
-    // SAFETY: linked nodes are live, and the caller holds the bucket's lock. `newer` is `older` itself
-    // if that is the only one.
+    // SAFETY: linked nodes are live, and the caller holds the bucket's lock. `newer` is `older` itself if the ring has one
+    // node.
     unsafe { (*newer).older.store(own, Ordering::Relaxed) };
 }

@@ -1,4 +1,4 @@
-//! A bucket as the check of traces against the specifications sees it: what its lock guards, at one moment.
+//! A bucket as the check of traces against the specifications sees it: the data under its lock, at one moment.
 
 use core::ptr;
 
@@ -12,23 +12,23 @@ use crate::machine::{AtomicInt, AtomicPointer, Ordering};
 pub struct Shown {
     /// The address of the word that its thread sleeps on.
     pub word: usize,
-    /// What its thread waits for.
+    /// The address of the object that its thread waits for.
     pub address: usize,
     pub status: u32,
-    /// Of what it waits for, it is the heir.
+    /// Whether it is the heir of that object.
     pub is_heir: bool,
-    /// Of what it waits for, it is the thread that was woken last, and has not run.
+    /// Whether it is the thread of that object which was woken last, and has not run.
     pub is_woken_last: bool,
     pub has_asked: bool,
     pub priority: u32,
 }
 
 impl<P: Host> Bucket<P> {
-    /// Calls `see` with each linked node, those of a queue oldest first.
+    /// Calls `see` with each linked node, oldest first within a queue.
     ///
     /// # Safety
     ///
-    /// No thread changes the bucket meanwhile.
+    /// No thread changes the bucket during the call.
     #[doc(hidden)]
     pub unsafe fn show(&self, mut see: impl FnMut(Shown)) {
         let mut queue = self.queues.load(Ordering::Relaxed);
@@ -39,7 +39,7 @@ impl<P: Host> Bucket<P> {
                 (newest.heir.load(Ordering::Relaxed), newest.woken_last.load(Ordering::Relaxed));
             let mut node = newest;
             loop {
-                // SAFETY: as above. After the newest, in the ring, comes the oldest.
+                // SAFETY: as above. In the ring, the oldest comes after the newest.
                 node = unsafe { &*node.newer.load(Ordering::Relaxed) };
                 see(Shown {
                     word: ptr::from_ref(node.word()).addr(),

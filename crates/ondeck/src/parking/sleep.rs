@@ -1,5 +1,5 @@
-//! How a thread waits whose node is linked: it reads its own status for a while, or sleeps until it is told something, until
-//! its deadline, or until the end of a slice.
+//! How a thread with a linked node waits: it reads its own status for a while, or sleeps until its status changes, its
+//! deadline passes, or a slice ends.
 
 use core::time::Duration;
 
@@ -8,8 +8,8 @@ use super::bucket::Guard;
 use super::node::{Kind, Node, status};
 use crate::machine::{AtomicInt, FutexWait, Ordering, Timestamp};
 
-/// A part of a parked thread's sleep. At its end the thread looks whether the one that is to look after
-/// it gets no CPU.
+/// A part of a parked thread's sleep. At its end the thread checks whether the thread that is responsible for it gets no
+/// CPU.
 ///
 /// The end does not move when a signal interrupts the sleep.
 #[derive(Clone, Copy)]
@@ -21,23 +21,23 @@ pub(crate) struct Slice {
 impl Slice {
     /// Many time slices of a scheduler.
     const FIRST: Duration = Duration::from_millis(20);
-    /// No thread waits for a lock longer because it has waited for long.
+    /// A thread does not wait longer for a lock because it has already waited for long.
     const LONGEST: Duration = Duration::from_millis(640);
-    /// A waiter that has not been notified has no lock to look at. It wakes only to find out whether it
-    /// has been moved to one meanwhile. A thread that has been moved looks so much later for the first time.
+    /// A waiter that has not been notified has no lock to check. It wakes only to find out whether it has been moved to one.
+    /// A thread that has been moved makes its first check at most this much later.
     const LONGEST_IDLE: Duration = Duration::from_millis(2_560);
 
-    /// The first slice, from now on.
+    /// Begins the first slice, now.
     pub(crate) fn begin<P: Host>() -> Self {
         Self { end: P::now().after(Self::FIRST), length: Self::FIRST }
     }
 
-    /// The next slice of a thread that is parked for a lock, from now on: twice as long.
+    /// Begins the next slice of a thread that is parked for a lock, now: twice as long as the last.
     pub(crate) fn next<P: Host>(&mut self) {
         self.lengthen::<P>(Self::LONGEST);
     }
 
-    /// The next slice of a waiter that was not notified yet.
+    /// Begins the next slice of a waiter that has not been notified.
     pub(crate) fn next_idle<P: Host>(&mut self) {
         self.lengthen::<P>(Self::LONGEST_IDLE);
     }
@@ -48,17 +48,17 @@ impl Slice {
     }
 }
 
-/// The end of a sleep: the deadline or the end of the slice, whichever comes first.
+/// Returns the end of a sleep: the deadline or the end of the slice, whichever comes first.
 pub(crate) fn end_of_sleep(deadline: Option<Timestamp>, slice: Option<Slice>) -> Option<Timestamp> {
     [deadline, slice.map(|slice| slice.end)].into_iter().flatten().min()
 }
 
 impl<P: Host> Node<P> {
-    /// Sleeps until the caller, whose node is linked in a queue of this kind, is told something. Returns its status then.
+    /// Sleeps until the caller, whose node is linked in a queue of this kind, receives a new status. Returns that status.
     ///
-    /// When its deadline has passed, or a slice is over if there are slices, and no thread has chosen the node, calls
-    /// `leaves` under the lock of the bucket with whether the deadline has passed. If that returns true, unlinks the node and
-    /// returns the lock as the error.
+    /// If no thread has chosen the node when its deadline passes, or when a slice ends if there are slices, calls `leaves`
+    /// under the lock of the bucket with whether the deadline has passed. If that returns true, unlinks the node and returns
+    /// the lock as the error.
     pub(crate) fn sleep(
         &self,
         kind: Kind,
@@ -71,8 +71,8 @@ impl<P: Host> Node<P> {
             if is_told(now) {
                 return Ok(now);
             }
-            // A thread that was chosen is told in a moment, whatever its deadline. If it looked again and again,
-            // it might keep the one that is to tell it from the CPU.
+            // A thread that was chosen is notified in a moment, whatever its deadline. If it woke to check over and over, it
+            // might keep the notifying thread from the CPU.
             let end = end_of_sleep(deadline, slice).filter(|_| now == status::PARKED);
             if P::futex_wait(self.word(), now, end) != FutexWait::TimedOut {
                 continue;
@@ -82,7 +82,7 @@ impl<P: Host> Node<P> {
             }
             let is_over = deadline.is_some_and(|deadline| P::now() >= deadline);
             let guard = self.lock_bucket();
-            // Only under the lock is it certain that no thread is about to choose this node.
+            // Only under the lock can the caller be certain that no thread is about to choose this node.
             if self.status() == status::PARKED && leaves(is_over) {
                 // SAFETY: a node that was not chosen is linked, in the bucket of its address.
                 unsafe { guard.unlink(kind, self) };
@@ -100,8 +100,8 @@ impl<P: Host> Node<P> {
     ) -> Result<u32, Guard<'static, P>> {
         let bucket = P::bucket(self.address());
         loop {
-            // Acquire, and before the status. The thread that wakes this one stores its status, then the number. So a
-            // thread that has the new number sees its status; with the old one it does not sleep, or is woken.
+            // Acquire, and before the status. The waking thread stores the caller's status, then the number. So if the
+            // caller reads the new number, it sees its new status; if it reads the old one, it does not sleep, or is woken.
             let round = bucket.rounds.load(Ordering::Acquire);
             let now = self.status();
             if is_told(now) {
@@ -120,7 +120,7 @@ impl<P: Host> Node<P> {
         }
     }
 
-    /// Locks the bucket in which the caller's node is linked, if it is. It is moved under the locks of both buckets.
+    /// Locks the bucket in which the caller's node is linked, if it is linked. A move holds the locks of both buckets.
     fn lock_bucket(&self) -> Guard<'static, P> {
         loop {
             let address = self.address();
@@ -131,8 +131,8 @@ impl<P: Host> Node<P> {
         }
     }
 
-    /// Reads the caller's own status until it is told something, which is true, or for `ticks`. No other thread reads its
-    /// cache line: unlike a poll of a lock this disturbs none.
+    /// Reads the caller's own status for `ticks`, or until it is notified. Returns whether it was notified. No other thread
+    /// reads this cache line, so unlike a poll of a lock this disturbs none.
     pub(crate) fn is_told_within(&self, ticks: usize) -> bool {
         let start = P::ticks() as usize;
         while !is_told(self.status()) {
@@ -145,7 +145,7 @@ impl<P: Host> Node<P> {
     }
 }
 
-/// Whether a thread that waits elsewhere than at a mutex has been told to go on.
+/// Returns whether a thread that waits elsewhere than at a mutex has been notified to continue.
 fn is_told(status: u32) -> bool {
     use status::{CHOSEN, NEAR, PARKED, TOGETHER};
     !matches!(status, NEAR | PARKED | CHOSEN | TOGETHER)

@@ -1,10 +1,10 @@
-//! The table for locks of others, with tokens: a parked thread brings one along, and a thread that unparks
-//! chooses by them and gives another one back.
+//! The table for locks of other crates, with tokens: a parked thread brings a token, and an unparking thread chooses by the
+//! tokens and gives one back.
 //!
-//! It is [`park`] and its like, with that contract, for locks whose waiters differ: readers and
-//! writers in one queue, say. A token is a number that means something to the caller's lock only.
+//! It has [`park`] and its companions, with the same contract, for locks with different kinds of waiters: readers and
+//! writers in one queue, for example. A token is a number with a meaning only to the caller's lock.
 //!
-//! Source: parking_lot_core, whose interface this is but for the types.
+//! Source: parking_lot_core, which has the same interface except for the types.
 
 use super::Host;
 use super::node::Kind;
@@ -12,42 +12,42 @@ use super::pair::Pair;
 use super::park::{self, Chosen, Parked};
 use crate::machine::Timestamp;
 
-/// What becomes of a parked thread.
+/// What happens to a parked thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Choice {
-    /// It is unparked.
+    /// The thread is unparked.
     Unpark,
-    /// It stays.
+    /// The thread stays parked.
     Skip,
-    /// It stays, and so do all that parked later.
+    /// The thread stays parked, and so do all that parked later.
     Stop,
 }
 
-/// What an unpark did, or is about to do.
+/// The result of an unpark, or the plan for one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Unparked {
-    /// Threads that it woke.
+    /// The number of threads that were woken.
     pub woken: usize,
-    /// Threads that are now parked at the other key.
+    /// The number of threads that are now parked at the other key.
     pub moved: usize,
     /// Whether threads are still parked at the first key.
     pub others: bool,
 }
 
-/// What a [`requeue`] is to do.
+/// The limits of a [`requeue`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Requeue {
-    /// How many threads are woken at most, the oldest first.
+    /// The maximum number of threads to wake, the oldest first.
     pub wake: usize,
-    /// How many of the others are moved at most.
+    /// The maximum number of the others to move.
     pub move_most: usize,
 }
 
-/// Parks at `key` with `token`, if `validate` agrees, until unparked or until the deadline. Returns also the
-/// token of the thread that unparked it; else 0.
+/// Parks at `key` with `token` if `validate` returns true, until the thread is unparked or the deadline passes. Also returns
+/// the token of the thread that unparked it, or 0 if none did.
 ///
-/// `timed_out` is called if the deadline has passed, under the bucket's lock: with the key at which the
-/// thread was parked, to which it may have been moved, and whether no other thread is parked there.
+/// If the deadline has passed, `timed_out` is called under the bucket's lock with the key at which the thread was parked, to
+/// which it may have been moved, and whether no other thread is parked there.
 ///
 /// # Safety
 ///
@@ -68,10 +68,9 @@ pub unsafe fn park<P: Host>(
     unsafe { park::park_with::<P>(key, token, validate, before_sleep, timed_out, deadline) }
 }
 
-/// Unparks the threads at `key` that `choose` chooses by their tokens, in the order in which they parked.
+/// Unparks the threads at `key` that `choose` selects by their tokens, in the order in which they parked.
 ///
-/// `then` is called before they are woken, under the bucket's lock, and returns the token that each of them
-/// is given.
+/// `then` is called before they are woken, under the bucket's lock, and returns the token that each of them receives.
 ///
 /// # Safety
 ///
@@ -86,8 +85,8 @@ pub unsafe fn unpark<P: Host>(
     for node in guard.oldest_first(Kind::Key, key) {
         match choose(node.wants()) {
             Choice::Unpark => {
-                // SAFETY: it is linked, and its thread waits for what `wake` tells it. The iterator has read
-                // the next one before.
+                // SAFETY: it is linked, and its thread waits until `wake` notifies it. The iterator has already read the
+                // next one.
                 unsafe {
                     guard.unlink(Kind::Key, node);
                     chosen.push(node);
@@ -107,10 +106,10 @@ pub unsafe fn unpark<P: Host>(
     done
 }
 
-/// Unparks threads at `from` and moves others to `to`, as many as `validate` says; it may say none.
+/// Unparks threads at `from` and moves others to `to`, within the limits that `validate` returns; it may return none.
 ///
-/// `validate` and then `then` are called under the locks of both keys' buckets; `then` returns the token of
-/// the threads that are woken. If `validate` says nothing, or the keys are the same, `then` is not called.
+/// `validate` and then `then` are called under the locks of both keys' buckets; `then` returns the token for the woken
+/// threads. If `validate` returns `None`, or the keys are the same, `then` is not called.
 ///
 /// # Safety
 ///
@@ -126,8 +125,8 @@ pub unsafe fn requeue<P: Host>(
     let Some(what) = validate().filter(|_| from != to) else { return done };
     let mut chosen = Chosen::new();
     while let Some(node) = locks.first().oldest(Kind::Key, from) {
-        // SAFETY: it is linked there. Its thread waits for what `wake` tells it, or it is linked at the other
-        // key before either lock is released.
+        // SAFETY: it is linked there. Its thread waits until `wake` notifies it, or it is linked at the other key before
+        // either bucket is unlocked.
         unsafe {
             if done.woken < what.wake {
                 locks.first().unlink(Kind::Key, node);

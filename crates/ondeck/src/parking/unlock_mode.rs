@@ -1,4 +1,4 @@
-//! The word that every unlock of a mutex loads: whether a waiting thread asks something of an unlock.
+//! The word that every unlock of a mutex loads: whether a waiting thread has a request to an unlock.
 //!
 //! ```text
 //!   0 QUIET     no unlock of this bucket has anything to do but its store
@@ -9,19 +9,19 @@
 //!                                        3 HAND  its heir is overdue: the unlock hands it the lock
 //! ```
 //!
-//! Written under the bucket's lock, and not 0 only while a thread is linked for that mutex. Read without it. There is
-//! one word for all mutexes of a bucket: a heir that finds it taken by another mutex does without (`heir.rs`), and an
-//! unlock of another mutex compares the address and goes its way.
+//! Threads write the word under the bucket's lock and read it without the lock. It is not 0 only while a thread is linked
+//! for that mutex. All mutexes of a bucket share one word: an heir that finds it taken by another mutex makes no request
+//! (`heir.rs`), and an unlock of another mutex compares the address and returns.
 //!
-//! The shift drops the two highest bits of an address. Two mutexes that differ in nothing else may take each other's
-//! request for their own: they then look at the queues, by whole addresses, and find nothing to do.
+//! The shift drops the two highest bits of an address. Two mutexes that differ in nothing else may mistake each other's
+//! request for their own: their unlocks then search the queues by whole addresses, and find nothing to do.
 
-/// No unlock of the bucket has anything to do.
+/// No unlock of the bucket has a request to serve.
 pub const QUIET: usize = 0;
 
 const REQUEST_BITS: u32 = 2;
 
-/// What an unlock is asked to do.
+/// The request to an unlock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
 pub(crate) enum Request {
@@ -34,19 +34,20 @@ pub(crate) enum Request {
 }
 
 impl Request {
-    /// The word that makes this request of unlocks of the mutex at `address`.
+    /// Returns the word that makes this request to unlocks of the mutex at `address`.
     #[inline]
     pub(crate) fn of(self, address: usize) -> usize {
         address << REQUEST_BITS | self as usize
     }
 
-    /// Whether the word, which is not [`QUIET`], asks something of unlocks of the mutex at `address`: for their fast path.
+    /// Returns whether the word, which is not [`QUIET`], has a request to unlocks of the mutex at `address`: for their fast
+    /// path.
     #[inline(always)]
     pub(crate) fn is_of(mode: usize, address: usize) -> bool {
         (mode ^ (address << REQUEST_BITS)) < 1 << REQUEST_BITS
     }
 
-    /// What the word asks of unlocks of the mutex at `address`.
+    /// Returns the word's request to unlocks of the mutex at `address`.
     #[inline]
     pub(crate) fn read(mode: usize, address: usize) -> Option<Self> {
         let requests = [Self::Debt, Self::Wake, Self::Hand];

@@ -1,89 +1,89 @@
-//! Visible readers: where a thread says which locks it reads, on cache lines of its own, so that readers of
-//! one lock write no memory that other readers write. The owner of a biased mutex says so there, too
-//! (`biased/mod.rs`).
+//! Visible readers: a thread publishes the locks that it reads on its own cache lines, so that readers of one lock write no
+//! memory that other readers write. The owner of a biased mutex also publishes that mutex there (`biased/mod.rs`).
 //!
 //! ```text
-//! rows     one a thread      slot 0 · slot 1 · … · slot 7      0, or the address of a lock; awaited
-//! biases   one an address's  writers that sleep · rest · taken
+//! rows     one for each thread   slot 0 · slot 1 · … · slot 7      0, or the address of a lock; awaited
+//! biases   one for each address  writers that sleep · rest · taken
 //! ```
 //!
-//! A lock's readers use one slot of each row, that of the lock's address: a writer that waits for them reads
-//! one word a row.
+//! A lock's readers use one slot of each row, chosen by the lock's address: a writer that waits for them reads one word of
+//! each row.
 //!
 //! | word | written by |
 //! |---|---|
-//! | a slot | its row's thread, if it is 0: the address of the lock that it reads; 0 when the reader leaves |
-//! | `awaited`, of a slot | 1: a thread that sleeps until the slot has no longer a biased mutex's address; 0: the thread that empties it, and then wakes that one |
-//! | `sleeping_writers` | a writer, before it sleeps until the visible readers have left, and again when it wakes: how many writers sleep so |
+//! | a slot | the row's thread, if it is 0: the address of the lock that it reads; 0 when the reader leaves |
+//! | `awaited`, of a slot | 1: a thread that sleeps until the slot no longer has a biased mutex's address; 0: the thread that empties the slot, and then wakes the sleeping thread |
+//! | `sleeping_writers` | a writer, before it sleeps until the visible readers have left, and again when it wakes: the number of writers that sleep for that |
 //! | `rest` | a writer that has revoked a bias: the time, in ticks, until which no lock of this address is biased again |
-//! | `taken_at` | a thread that has waited awake: when it took the lock, in ticks |
+//! | `taken_at` | a thread that has waited awake: when it acquired the lock, in ticks |
 //!
-//! Addresses that fall together share the words of a bias: then readers look for a writer that sleeps where
-//! there is none, or a lock rests because another does.
+//! Addresses that hash to the same bias share its words. Then readers may look for a sleeping writer where there is none, or
+//! a lock may rest because another does.
 //!
-//! Source: Dave Dice and Alex Kogan, "BRAVO: Biased Locking for Reader-Writer Locks" (USENIX ATC 2019). Its
-//! table is shared by all threads, which take a slot by a compare-exchange; a row of its own lets a thread
-//! do so by a store.
+//! Source: Dave Dice and Alex Kogan, "BRAVO: Biased Locking for Reader-Writer Locks" (USENIX ATC 2019). Its table is shared
+//! by all threads, which take a slot by a compare-exchange. With a row for each thread, a store takes a slot.
 
 use super::Host;
 use super::bucket_of;
 use crate::machine::{AtomicInt, Ordering};
 
-/// Locks that a thread reads at the same time as a visible reader, if their addresses differ in this.
+/// The number of locks that a thread can read at the same time as a visible reader, if their addresses hash to different
+/// slots.
 const SLOTS: usize = 8;
 
-/// How many biases there are: 32 KiB.
+/// The number of biases, which take 32 KiB.
 pub const BIASES: usize = 256;
 
-/// The index of an address's bias.
+/// Returns the index of an address's bias.
 #[inline(always)]
 pub const fn bias_of(address: usize) -> usize {
     bucket_of(address) % BIASES
 }
 
-/// Which locks one thread reads, and which it owns by their bias. On two cache lines, because some CPUs fetch them in pairs.
+/// The locks that one thread reads, and the mutexes that it owns by their bias. On two cache lines, because some CPUs fetch
+/// them in pairs.
 #[derive(Debug)]
 #[repr(align(128))]
 pub struct Row<P: Host> {
     slots: [Slot<P>; SLOTS],
 }
 
-/// A place of a row: for one lock at a time.
+/// A place in a row, for one lock at a time.
 #[derive(Debug)]
 pub(crate) struct Slot<P: Host> {
     /// 0, or the address of a lock.
     pub(crate) lock: P::AtomicUsize,
-    /// Not 0: a thread sleeps on this futex until the biased mutex whose address is there was unlocked.
+    /// Not 0: a thread sleeps on this futex until the biased mutex with its address in the slot is unlocked.
     pub(crate) awaited: P::AtomicU32,
 }
 
 impl<P: Host> Row<P> {
-    /// A row of a thread that reads no lock.
+    /// Creates the row of a thread that reads no lock.
     #[must_use]
     pub fn new() -> Self {
         let slot = |_| Slot { lock: AtomicInt::new(0), awaited: AtomicInt::new(0) };
         Self { slots: core::array::from_fn(slot) }
     }
 
-    /// The place for the lock at `address`.
+    /// Returns the place for the lock at `address`.
     #[inline(always)]
     pub(crate) fn place(&self, address: usize) -> &Slot<P> {
         &self.slots[bucket_of(P::name_of(address)) % SLOTS]
     }
 
-    /// The word of that place which says the lock.
+    /// Returns the word of that place that holds the lock's address.
     #[inline(always)]
     pub(crate) fn slot(&self, address: usize) -> &P::AtomicUsize {
         &self.place(address).lock
     }
 
-    /// The name of the thread that has this row.
+    /// Returns the address that identifies the row's thread.
     #[inline(always)]
     pub(crate) fn address(&self) -> usize {
         core::ptr::from_ref(self).addr()
     }
 
-    /// Whether the row's thread, the caller, reads a lock.
+    /// Returns whether the caller, the row's thread, reads a lock.
     pub(crate) fn has_readers(&self) -> bool {
         self.slots.iter().any(|slot| slot.lock.load(Ordering::Relaxed) != 0)
     }
@@ -95,9 +95,9 @@ impl<P: Host> Default for Row<P> {
     }
 }
 
-/// What writers say to the visible readers of locks.
+/// The words by which writers signal to the visible readers of locks.
 ///
-/// Each visible reader that leaves reads a word of the first line: what busy locks write is on another one.
+/// Each visible reader that leaves reads a word of the first line. The word that busy locks write is on another line.
 #[derive(Debug)]
 #[repr(C, align(128))]
 pub struct Bias<P: Host> {
@@ -112,7 +112,7 @@ pub struct Bias<P: Host> {
 struct Alone<P: Host>(P::AtomicUsize);
 
 impl<P: Host> Bias<P> {
-    /// One of locks that have not been biased.
+    /// Creates the bias of locks that have not been biased.
     #[must_use]
     pub fn new() -> Self {
         Self {
@@ -122,55 +122,55 @@ impl<P: Host> Bias<P> {
         }
     }
 
-    /// Whether a writer may sleep that a reader which has left is to wake.
+    /// Returns whether a writer may sleep that a leaving reader must wake.
     ///
-    /// Relaxed: behind a light fence, with a heavy fence of the writer.
+    /// Relaxed: it comes after a light fence, which pairs with a heavy fence of the writer.
     #[inline(always)]
     pub(crate) fn has_sleeping_writers(&self) -> bool {
         self.sleeping_writers.load(Ordering::Relaxed) != 0
     }
 
-    /// A writer is about to sleep until visible readers have left. It makes a heavy fence next.
+    /// Records that a writer is about to sleep until visible readers have left. The writer makes a heavy fence next.
     pub(crate) fn begin_sleep(&self) {
         self.sleeping_writers.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// It does not sleep any more.
+    /// Records that the writer no longer sleeps.
     pub(crate) fn end_sleep(&self) {
         self.sleeping_writers.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// Whether locks of this bias may be biased at `now`.
+    /// Returns whether locks of this bias may be biased at `now`.
     ///
-    /// An end that is further away than a rest is long was long ago, and the counter has wrapped around since: on 32 bits
-    /// after two minutes, and half of the time for locks that never rested.
+    /// If the recorded end of the rest is further away than the longest rest, it was long ago, and the counter has wrapped
+    /// around since: on 32 bits after two minutes, and half of the time for locks that never rested.
     pub(crate) fn has_rested(&self, now: usize) -> bool {
         let left = self.rest.load(Ordering::Relaxed).wrapping_sub(now);
         left == 0 || left > LONGEST_REST
     }
 
-    /// Whether a thread that had waited awake took such a lock less than `ticks` before `now`. Relaxed, as all of
-    /// these: it decides how long threads pause, and nothing else.
+    /// Returns whether a thread that had waited awake acquired a lock of this bias less than `ticks` before `now`. Relaxed,
+    /// as all of these: it decides how long threads pause, and nothing else.
     pub(crate) fn was_taken(&self, now: usize, ticks: usize) -> bool {
         is_near(now, self.taken_at.0.load(Ordering::Relaxed), ticks)
     }
 
-    /// Such a thread has taken a lock at `now`.
+    /// Records that a thread which had waited awake acquired a lock at `now`.
     pub(crate) fn set_taken_at(&self, now: usize) {
         self.taken_at.0.store(now, Ordering::Relaxed);
     }
 
-    /// They may not for `ticks` from `now` on.
+    /// Bars locks of this bias from being biased for `ticks` from `now` on.
     pub(crate) fn rest(&self, now: usize, ticks: usize) {
         self.rest.store(now.wrapping_add(ticks.min(LONGEST_REST)), Ordering::Relaxed);
     }
 }
 
-/// The longest rest, in ticks: on 32 bits eight seconds.
+/// The longest rest, in ticks: eight seconds on 32 bits.
 const LONGEST_REST: usize = usize::MAX >> 5;
 
-/// Whether the two are less than `ticks` apart. `then` may be the later one: another CPU's counter, or read after
-/// `now` was. A counter that has gone back far is not near, and neither is one that has wrapped around.
+/// Returns whether the two times are less than `ticks` apart. `then` may be later: it may come from another CPU's counter,
+/// or have been read after `now`. A counter that has gone back far is not near, and neither is one that has wrapped around.
 fn is_near(now: usize, then: usize, ticks: usize) -> bool {
     now.wrapping_sub(then).cast_signed().unsigned_abs() < ticks
 }

@@ -1,4 +1,4 @@
-//! The mutex that inherits priorities as programs use it: behind `lock_api`, with data and guards.
+//! The mutex with priority inheritance that programs use: a [`lock_api`] mutex with data and guards.
 
 extern crate std;
 
@@ -12,18 +12,16 @@ use crate::mutex::deadline;
 use crate::observe::{self, Access, Acquisition, Kind, Observed, observed_until_dropped};
 use crate::platform::{Native, Platform, Timestamp};
 
-/// A mutual-exclusion lock around a `T` whose owner runs with the highest priority of the threads that
-/// wait.
+/// A mutual-exclusion lock around a `T` whose owner runs with the highest priority of the waiting threads.
 ///
-/// For threads of real-time scheduling classes; for others [`Mutex`](crate::Mutex) is faster by
-/// far. The lock goes to the waiting thread of the highest priority. There is no poisoning. It comes
-/// through [`lock_api`], and can be a `static`. See the [module](super) for its protocol, and for
-/// threads that end with the lock.
+/// It is for threads of real-time scheduling classes; for others [`Mutex`](crate::Mutex) is much faster. The lock goes to
+/// the waiting thread of the highest priority. There is no poisoning. The type is an instance of [`lock_api::Mutex`], and
+/// can be a `static`. The [module](super) describes its protocol, and the case of threads that end with the lock.
 ///
 /// # Panics
 ///
-/// When its owner locks it again, and [`lock`](lock_api::Mutex::lock) when a thread ended with it: both
-/// would else wait for ever.
+/// If its owner locks it again. [`lock`](lock_api::Mutex::lock) also panics if a thread ended with the lock. Otherwise both
+/// would wait for ever.
 ///
 /// # Memory ordering
 ///
@@ -31,8 +29,7 @@ use crate::platform::{Native, Platform, Timestamp};
 ///
 /// # Cost
 ///
-/// One atomic read-modify-write for an uncontended lock, and one for the unlock. A contended pair is two
-/// system calls.
+/// An uncontended lock and its unlock cost one atomic read-modify-write each. A contended pair costs two system calls.
 ///
 /// ```
 /// use ondeck::PiMutex;
@@ -48,10 +45,10 @@ use crate::platform::{Native, Platform, Timestamp};
 /// ```
 pub type PiMutex<T> = lock_api::Mutex<RawPiMutex, T>;
 
-/// What [`PiMutex::lock`] returns: it unlocks when it is dropped.
+/// The guard that [`PiMutex::lock`] returns. Dropping it unlocks the mutex.
 pub type PiMutexGuard<'a, T> = lock_api::MutexGuard<'a, RawPiMutex, T>;
 
-/// A guard of a part of what the mutex protects; see [`lock_api::MutexGuard::map`].
+/// A guard of a part of the protected data; see [`lock_api::MutexGuard::map`].
 pub type MappedPiMutexGuard<'a, T> = lock_api::MappedMutexGuard<'a, RawPiMutex, T>;
 
 /// A guard that owns a share of the mutex rather than borrowing it; see
@@ -74,13 +71,13 @@ impl Observed for RawPiMutex {
 
 observed_until_dropped!([] RawPiMutex);
 
-// SAFETY: from a lock to the matching unlock the word has the owner's number, and an unlock happens before
-// the next lock. A lock that a thread ended with is no other's.
+// SAFETY: from a lock to the matching unlock the word has the owner's number, and an unlock happens before the next lock. If
+// a thread ended with the lock, no other thread owns it.
 unsafe impl lock_api::RawMutex for RawPiMutex {
     #[allow(clippy::declare_interior_mutable_const, reason = "lock_api asks for it")]
     const INIT: Self = Self::new();
 
-    /// The kernel takes the unlock of the owner only.
+    /// The kernel accepts only the owner's unlock.
     type Guard = GuardNoSend;
 
     #[inline]
@@ -120,7 +117,7 @@ fn lock_or_panic(mutex: &RawPiMutex) {
     }
 }
 
-/// Waits until the deadline, also if a thread ended with the lock.
+/// Waits until the deadline, even if a thread ended with the lock.
 fn lock_until(mutex: &RawPiMutex, deadline: Timestamp) -> Option<GuardNoSend> {
     let owner = RawPiMutex::try_lock_until(mutex, deadline).unwrap_or_else(|_| {
         // An attempt must not fail before its time.

@@ -1,10 +1,10 @@
 //! A mutex whose owner runs with the priority of the threads that wait for it.
 //!
 //! ```text
-//! the word       bits 0-29  the owner's number, by which the kernel knows it; 0 if the lock is free
+//! the word       bits 0-29  the owner's thread number, by which the kernel knows it; 0 if the lock is free
 //!                bit 30     an owner ended with the lock: written by the kernel, cleared by the next owner
 //!                bit 31     threads wait in the kernel: written by the kernel
-//! abandoned      whether an owner ever ended with the lock, and that was not repaired. Of the owner
+//! abandoned      whether an owner ended with the lock without a later repair. Only the owner uses it
 //!
 //! lock           0 ──► own number            a compare-exchange
 //!                else                        the kernel: FUTEX_LOCK_PI
@@ -12,35 +12,34 @@
 //!                else                        the kernel: FUTEX_UNLOCK_PI
 //! ```
 //!
-//! A thread of a real-time class that waits for a lock is held up by its owner, and by all threads
-//! that keep the owner from running: priority inversion. Here the kernel lets the owner run with the
-//! highest priority of those that wait, through chains of such locks. It wakes them by priority, and hands
-//! the lock over. That is what it costs: a contended pair is two system calls and a context switch, where
-//! [`Mutex`](crate::Mutex) mostly has none, so this mutex is for threads of real-time classes only.
+//! If a thread of a real-time class waits for a lock, the lock's owner delays it, and so do all threads that keep the owner
+//! from running: priority inversion. Here the kernel lets the owner run with the highest priority of the waiting threads,
+//! through chains of such locks. It wakes them by priority, and hands off the lock. The cost is that a contended pair takes
+//! two system calls and a context switch, where [`Mutex`](crate::Mutex) mostly has none. So this mutex is only for threads
+//! of real-time classes.
 //!
 //! # An owner that ends
 //!
-//! A thread may end with the lock, if it has forgotten a guard. The kernel notices that when another
-//! thread waits or comes to wait. Safe code may have kept a reference into the data
-//! ([`lock_api::MutexGuard::leak`]), so the lock then stays with no thread: [`lock`](lock_api::Mutex::lock)
-//! panics, and attempts fail. A program that knows that no reference was kept takes the lock by
-//! [`RawPiMutex::lock_robust`], which says that the owner ended, puts the data right, and
+//! A thread may end with the lock, if it has forgotten a guard. The kernel notices that when another thread waits or begins
+//! to wait. Safe code may have kept a reference into the data ([`lock_api::MutexGuard::leak`]), so no thread acquires the
+//! lock from then on: [`lock`](lock_api::Mutex::lock) panics, and attempts fail. A program that knows that no reference was
+//! kept acquires the lock by [`RawPiMutex::lock_robust`], which reports that the owner ended, repairs the data, and
 //! [repairs](RawPiMutex::repair) the lock.
 //!
-//! The kernel tells owners by number. If no thread waited when the owner ended, and another thread has
-//! been given the number since, that thread counts as the owner until it ends.
+//! The kernel identifies owners by number. If no thread waited when the owner ended, and another thread has received the
+//! number since, that thread counts as the owner until it ends.
 //!
 //! # Threads that wait for each other
 //!
-//! The kernel refuses a wait that would close a circle: the owner waits for a lock of the thread that wants
-//! this one. If a thread of the circle has a deadline, that is no deadlock. So the thread that was refused
-//! asks again each millisecond, until its own deadline. The owner does not get its priority meanwhile.
+//! The kernel refuses a wait that would close a cycle: the owner waits for a lock of the thread that wants this one. If a
+//! thread of the cycle has a deadline, that is not a deadlock. So the refused thread asks again each millisecond, until its
+//! own deadline. In that time the owner does not inherit its priority.
 //!
 //! # Memory ordering
 //!
-//! The compare-exchange that locks is `Acquire` and pairs with the one that unlocks, `Release`. The calls
-//! of the kernel order like both, by the lock of the futex's bucket there; an acquire load after the call
-//! says so to the compiler.
+//! The compare-exchange that locks is `Acquire` and pairs with the one that unlocks, `Release`. The kernel's calls order
+//! like both, by the lock of the futex's bucket in the kernel; an acquire load after the call makes that known to the
+//! compiler.
 //!
 //! # Sources
 //!
@@ -66,11 +65,10 @@ const NUMBER: u32 = (1 << 30) - 1;
 const OWNER_ENDED: u32 = 1 << 30;
 const WAITED: u32 = 1 << 31;
 
-/// How long a thread rests that is in a circle of waits, before it asks the kernel again.
+/// How long a thread in a cycle of waits rests before it asks the kernel again.
 const AGAIN: Duration = Duration::from_millis(1);
 
-/// The last owner ended with the lock, and the data may be half changed: see
-/// [`RawPiMutex::lock_robust`].
+/// The last owner ended with the lock, and its changes to the data may be incomplete: see [`RawPiMutex::lock_robust`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OwnerEnded;
 
@@ -92,7 +90,7 @@ pub struct RawPiMutex {
 }
 
 impl RawPiMutex {
-    /// An unlocked mutex.
+    /// Creates an unlocked mutex.
     pub const fn new() -> Self {
         Self { word: AtomicU32::new(0), abandoned: AtomicU32::new(0) }
     }
@@ -104,16 +102,15 @@ impl RawPiMutex {
         self.word.compare_exchange(0, Native::tid(), Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 
-    /// Waits for the lock, abandoned or not; false if the deadline passed before. If the owner ended,
-    /// takes its place, or with `Ended::Stays` leaves it.
+    /// Waits for the lock, abandoned or not. Returns false if the deadline passes first. If the owner ended, takes its
+    /// place, or with `Ended::Stays` leaves the lock as it is.
     #[cold]
     fn wait(&self, deadline: Option<Timestamp>, ended: Ended) -> Result<bool, OwnerEnded> {
         loop {
             let word = self.word.load(Ordering::Relaxed);
             match Native::futex_lock_pi(&self.word, deadline) {
                 PiLock::Owner => {
-                    // Acquire: see the top. The bit is the kernel's, which sets it if the owner ended while
-                    // this thread waited.
+                    // Acquire: see the top. The kernel sets the bit if the owner ended while this thread waited.
                     // step: taken in the kernel
                     if self.word.load(Ordering::Acquire) & OWNER_ENDED != 0 {
                         self.abandoned.store(1, Ordering::Relaxed);
@@ -123,8 +120,8 @@ impl RawPiMutex {
                 }
                 PiLock::OwnerEnded if ended == Ended::Stays => return Err(OwnerEnded),
                 PiLock::OwnerEnded => {
-                    // The kernel has found no thread by the number in the word, which this thread had read
-                    // before: if the word is the same still, the lock is that thread's.
+                    // The kernel has found no thread with the number that this thread had read in the word. If the word is
+                    // still the same, the lock belongs to that ended thread.
                     // step: replace
                     let own = Native::tid() | word & WAITED;
                     let (acquire, relaxed) = (Ordering::Acquire, Ordering::Relaxed);
@@ -142,8 +139,8 @@ impl RawPiMutex {
                         (&raw const *self).addr()
                     )
                 }
-                // The owner waits for a lock of this thread, which the kernel lets no thread wait for. But
-                // the owner may give up.
+                // The owner waits for a lock of this thread, so the kernel lets no wait close the cycle. But the owner may
+                // give up.
                 PiLock::Circle => {
                     let left = deadline.map_or(AGAIN, |deadline| deadline.since(Native::now()));
                     if left.is_zero() {
@@ -156,7 +153,7 @@ impl RawPiMutex {
         }
     }
 
-    /// The caller owns the lock: unlocks it again if a thread ended with it.
+    /// Unlocks again if a thread ended with the lock. The caller owns the lock.
     #[inline]
     fn unless_abandoned(&self) -> Result<(), OwnerEnded> {
         // step: unless abandoned
@@ -168,15 +165,15 @@ impl RawPiMutex {
         Ok(())
     }
 
-    /// Waits until the lock is the calling thread's.
+    /// Waits until the calling thread owns the lock.
     ///
     /// # Errors
     ///
-    /// [`OwnerEnded`] if a thread ended with the lock. The caller does not have it then.
+    /// [`OwnerEnded`] if a thread ended with the lock. The caller then does not own it.
     ///
     /// # Panics
     ///
-    /// If the calling thread owns it.
+    /// If the calling thread already owns it.
     #[inline]
     pub fn lock(&self) -> Result<(), OwnerEnded> {
         if !self.take() {
@@ -185,13 +182,13 @@ impl RawPiMutex {
         self.unless_abandoned()
     }
 
-    /// Acquires the lock if it is free and no thread ended with it; says whether it did.
+    /// Acquires the lock if it is free and no thread ended with it. Returns whether it did.
     #[inline]
     pub fn try_lock(&self) -> bool {
         self.take() && self.unless_abandoned().is_ok()
     }
 
-    /// As [`lock`](Self::lock), until the deadline at most; says whether it has the lock.
+    /// As [`lock`](Self::lock), until the deadline at the latest. Returns whether the caller owns the lock.
     ///
     /// # Errors
     ///
@@ -207,23 +204,23 @@ impl RawPiMutex {
         self.unless_abandoned().map(|()| true)
     }
 
-    /// Waits until the lock is the calling thread's, also if a thread ended with it.
+    /// Waits until the calling thread owns the lock, even if a thread ended with it.
     ///
     /// # Errors
     ///
-    /// [`OwnerEnded`] if so. The caller has the lock all the same; it puts right what the lock guards,
-    /// [repairs](Self::repair) the lock, and unlocks it. Without the repair the next owner is told, too.
+    /// [`OwnerEnded`] if a thread ended with it. The caller owns the lock in that case also: it repairs the protected data,
+    /// [repairs](Self::repair) the lock, and unlocks it. Without the repair the next owner also receives the error.
     ///
     /// # Panics
     ///
-    /// If the calling thread owns it.
+    /// If the calling thread already owns it.
     ///
     /// # Safety
     ///
-    /// * A thread that ended with the lock has kept no reference into what the lock guards.
-    /// * No two threads call this at the same time. One that has read the number of an owner and is held up,
-    ///   while that one unlocks, the next owner ends and is replaced, and the first locks again, would take the
-    ///   lock from a thread that lives.
+    /// * A thread that ended with the lock has kept no reference into the protected data.
+    /// * No two threads call this at the same time. Suppose that a thread has read an owner's number and is delayed, while
+    ///   that owner unlocks, the next owner ends and is replaced, and the first owner locks again. The delayed thread would
+    ///   then take the lock from a live thread.
     pub unsafe fn lock_robust(&self) -> Result<(), OwnerEnded> {
         if !self.take() {
             self.wait(None, Ended::Replaced)?;
@@ -231,7 +228,7 @@ impl RawPiMutex {
         if self.abandoned.load(Ordering::Relaxed) != 0 { Err(OwnerEnded) } else { Ok(()) }
     }
 
-    /// Forgets that a thread ended with the lock: the caller owns it, and has put right what it guards.
+    /// Clears the mark that a thread ended with the lock. The caller owns the lock, and has repaired the protected data.
     pub fn repair(&self) {
         self.abandoned.store(0, Ordering::Relaxed);
     }
@@ -254,26 +251,26 @@ impl RawPiMutex {
     fn unlock_slow(&self) {
         // step: unlock in the kernel
         if Native::futex_unlock_pi(&self.word) == PiUnlock::NotOwner {
-            // The child of a fork, which owns what the thread that forked owned, by that one's number. No
-            // thread waits: the parent's do not exist here, and one of the child would have been told that
-            // the owner ended, or would wait for the parent's.
+            // This is the child of a fork, which owns the locks of the thread that forked, under that thread's number. No
+            // thread waits: the parent's threads do not exist here, and a thread of the child would have received the report
+            // that the owner ended, or would wait for the parent's thread.
             self.word.store(0, Ordering::Release);
         }
     }
 
-    /// Whether a thread owns the lock, for assertions and tests.
+    /// Returns whether a thread owns the lock, for assertions and tests.
     #[inline]
     pub fn is_locked(&self) -> bool {
         self.word.load(Ordering::Relaxed) != 0
     }
 }
 
-/// What becomes of the lock of a thread that ended.
+/// What happens to the lock of a thread that ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Ended {
-    /// No thread has it any more.
+    /// No thread owns it any more.
     Stays,
-    /// The calling thread is the owner in its place.
+    /// The calling thread becomes the owner.
     Replaced,
 }
 

@@ -1,16 +1,14 @@
-//! macOS, iOS, tvOS, watchOS, visionOS: `os_sync_wait_on_address` since macOS 14.4 and iOS 17.4, before that
-//! `__ulock_wait`.
+//! macOS, iOS, tvOS, watchOS, visionOS: `os_sync_wait_on_address` since macOS 14.4 and iOS 17.4, `__ulock_wait` before.
 //!
-//! Both are the kernel's `ulock` (`bsd/kern/sys_ulock.c` of XNU), so a thread that waits by one may be woken by the
-//! other. The older one is not documented, and has not changed since macOS 10.12; LLVM's libc++ calls it for
-//! C++20's `std::atomic::wait`. The newer one is looked for by its name, so that programs start on older
-//! systems.
+//! Both are the kernel's `ulock` (`bsd/kern/sys_ulock.c` of XNU), so a thread that waits by one may be woken by the other.
+//! The older one is not documented, and has not changed since macOS 10.12; LLVM's libc++ calls it for C++20's
+//! `std::atomic::wait`. The newer one is looked up by its name, so that programs start on older systems.
 //!
-//! The kernel compares the word and begins to sleep in one step. A wake takes the address for a name: it tells
-//! that no thread waits there, and not how many it woke.
+//! The kernel compares the word and begins to sleep in one step. A wake uses the address as a name. It reports whether no
+//! thread waits there, but not how many it woke.
 //!
-//! There is no documented way to interrupt all threads of a process. So there is no heavy fence: all fences are
-//! full ones, and an unlock costs a fence besides its store.
+//! There is no documented way to interrupt all threads of a process. So there is no heavy fence: all fences are full ones,
+//! and an unlock costs a fence in addition to its store.
 
 use core::ffi::{CStr, c_int, c_void};
 use core::ptr;
@@ -25,7 +23,7 @@ const SIZE: usize = size_of::<u32>();
 // SAFETY: see the top.
 unsafe impl System for Native {
     fn futex_wait(word: &AtomicU32, expected: u32, deadline: Option<Timestamp>) -> FutexWait {
-        // At least 1: 0 is for ever. At most a minute: a caller waits again, and very long times were refused.
+        // At least 1, because 0 is for ever. At most a minute: a caller waits again, and the kernel refused very long times.
         let nanos = deadline.map(|deadline| {
             let nanos = deadline.since(Self::now()).as_nanos();
             u64::try_from(nanos).unwrap_or(u64::MAX).clamp(1, 60_000_000_000)
@@ -37,10 +35,10 @@ unsafe impl System for Native {
             older(address, expected, nanos)
         };
         match (result, errno) {
-            // How many other threads wait there, or that the word had another value.
+            // The number of other threads that wait there, or the word had another value.
             (0.., _) => FutexWait::Woken,
             (_, libc::EINTR) => FutexWait::Interrupted,
-            // The page of the word, or memory of the kernel, was not there: a caller looks again.
+            // The page of the word, or memory of the kernel, was not there: a caller checks again.
             (_, libc::EFAULT | libc::ENOMEM) => FutexWait::Mismatch,
             (_, libc::ETIMEDOUT) => {
                 let passed = deadline.is_some_and(|deadline| Self::now() >= deadline);
@@ -51,7 +49,7 @@ unsafe impl System for Native {
     }
 
     fn futex_wake(address: *const AtomicU32, count: u32) -> usize {
-        // A lock's bucket has two woken, not hundreds.
+        // A bucket's lock wakes two threads, not hundreds.
         let (flag, times) = if count <= 4 { (0, count) } else { (ULF_WAKE_ALL, 1) };
         for _ in 0..times {
             wake(address, flag);
@@ -59,7 +57,7 @@ unsafe impl System for Native {
         0
     }
 
-    /// The clock that stands while the machine sleeps: deadlines of the kernel's waits stand, too.
+    /// The clock that stops while the machine sleeps: the deadlines of the kernel's waits stop also.
     fn now() -> Timestamp {
         unix::clock(libc::CLOCK_UPTIME_RAW)
     }
@@ -77,15 +75,15 @@ const UL_COMPARE_AND_WAIT: u32 = 1;
 const ULF_WAKE_ALL: u32 = 0x100;
 
 unsafe extern "C" {
-    /// The timeout is in microseconds; 0 is none.
+    /// The timeout is in microseconds; 0 means none.
     fn __ulock_wait(operation: u32, address: *mut c_void, value: u64, timeout: u32) -> c_int;
     fn __ulock_wake(operation: u32, address: *mut c_void, wake_value: u64) -> c_int;
 }
 
-/// Wakes one thread, or as many as the flag says.
+/// Wakes one thread, or all of them, according to the flag.
 fn wake(address: *const AtomicU32, flag: u32) {
-    // Again if a signal interrupted it before it began. What sleeps there may be of another kind, if the memory is used
-    // again: then no thread that the caller means is among them.
+    // Again if a signal interrupted it before it began. If the memory is used again, threads of another kind may sleep
+    // there; then no thread that the caller means is among them.
     loop {
         // SAFETY: the address is a name, which is not read.
         let (result, errno) = quietly(|| unsafe {
@@ -98,7 +96,7 @@ fn wake(address: *const AtomicU32, flag: u32) {
 }
 
 fn older(address: *mut c_void, expected: u32, nanos: Option<u64>) -> (c_int, c_int) {
-    // Rounded up. A wait of more than an hour ends early, which a caller takes for a spurious wake.
+    // Rounded up. A wait of more than an hour ends early, and the caller treats that as a spurious wake.
     let micros = nanos.map_or(0, |nanos| u32::try_from(nanos.div_ceil(1_000)).unwrap_or(u32::MAX));
     // SAFETY: a live word, which the kernel only reads.
     quietly(|| unsafe { __ulock_wait(UL_COMPARE_AND_WAIT, address, expected.into(), micros) })
@@ -124,15 +122,15 @@ fn documented(address: *mut c_void, expected: u32, nanos: Option<u64>) -> (c_int
     })
 }
 
-/// The documented functions, where the system has them.
+/// The documented functions, if the system has them.
 mod functions {
     use super::{AtomicPtr, CStr, Ordering, c_int, c_void, ptr};
 
     type Wait = unsafe extern "C" fn(*mut c_void, u64, usize, u32) -> c_int;
     type WaitFor = unsafe extern "C" fn(*mut c_void, u64, usize, u32, u32, u64) -> c_int;
 
-    /// Null while no thread has looked; then the function, or `ABSENT`. Relaxed: all threads that write it write
-    /// the same, and code is there before threads are.
+    /// Null while no thread has looked the function up; then the function, or `ABSENT`. Relaxed: all threads that write it
+    /// write the same value, and the code is there before any thread is.
     static WAIT: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
     static WAIT_FOR: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
     const ABSENT: *mut c_void = ptr::without_provenance_mut(1);
@@ -143,10 +141,10 @@ mod functions {
         wait != ABSENT && wait_for != ABSENT
     }
 
-    /// They are there.
+    /// Returns the functions, which are there.
     pub(super) fn found() -> (Wait, WaitFor) {
         let (wait, wait_for) = (WAIT.load(Ordering::Relaxed), WAIT_FOR.load(Ordering::Relaxed));
-        // SAFETY: functions of these types, as `are_there` has said in this thread.
+        // SAFETY: functions of these types, because `are_there` returned true on this thread.
         unsafe {
             (
                 core::mem::transmute::<*mut c_void, Wait>(wait),

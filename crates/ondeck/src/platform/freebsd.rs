@@ -1,11 +1,11 @@
 //! FreeBSD: _umtx_op(2), private, with absolute deadlines; membarrier(2) since FreeBSD 14.1.
 //!
-//! `UMTX_OP_WAIT_UINT_PRIVATE` compares the word and begins to sleep in one step. `UMTX_OP_WAKE_PRIVATE` takes
-//! the address for a name, together with the process's map; it does not tell how many threads it woke.
+//! `UMTX_OP_WAIT_UINT_PRIVATE` compares the word and begins to sleep in one step. `UMTX_OP_WAKE_PRIVATE` uses the address as
+//! a name, together with the process's map; it does not report how many threads it woke.
 //!
-//! membarrier(2) is "source-compatible with the Linux implementation" (its page in section 2 of the manual): the
-//! private expedited command has each running thread of the process execute a fence. The function is looked
-//! for by its name. An older kernel would end a process that makes the bare system call.
+//! membarrier(2) is "source-compatible with the Linux implementation" (its page in section 2 of the manual): the private
+//! expedited command makes each running thread of the process execute a fence. The function is looked up by its name,
+//! because an older kernel would end a process that makes the bare system call.
 
 use core::ffi::{CStr, c_int, c_uint, c_void};
 use core::ptr;
@@ -28,7 +28,7 @@ unsafe impl System for Native {
                 _timeout: libc::timespec {
                     tv_sec: libc::time_t::try_from(nanos / NANOS_PER_SECOND)
                         .unwrap_or(libc::time_t::MAX),
-                    // Less than a second: it fits 32 bits.
+                    // Less than a second, so it fits 32 bits.
                     tv_nsec: ((nanos % NANOS_PER_SECOND) as i32).into(),
                 },
                 _flags: libc::UMTX_ABSTIME,
@@ -88,8 +88,8 @@ unsafe impl System for Native {
 
     fn heavy_fence() -> bool {
         const PRIVATE_EXPEDITED: c_int = 1 << 3;
-        // The kernel reads which CPUs run the process before it makes a fence of its own: what the caller has stored
-        // is visible by then to a thread that is switched in behind that.
+        // The kernel reads which CPUs run the process before it makes its own fence: with this fence, the caller's stores
+        // are already visible to a thread that is switched in after that.
         core::sync::atomic::fence(Ordering::SeqCst);
         call(PRIVATE_EXPEDITED)
     }
@@ -103,8 +103,8 @@ unsafe impl System for Native {
     }
 }
 
-/// The C library's function, or null. Relaxed: all threads that write it write the same, and code is there
-/// before threads are.
+/// The C library's function, or null. Relaxed: all threads that write it write the same value, and the code is there before
+/// any thread is.
 static MEMBARRIER: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 
 fn call(command: c_int) -> bool {

@@ -1,5 +1,5 @@
-//! The real machine: [`Native`], and the systems that it may be of. Here is also what a lock may ask of any machine: the
-//! traits [`Platform`], [`Fences`], [`Estimates`], [`Threads`] and [`Host`].
+//! The real machine: [`Native`], and the systems that it supports. It also reexports the services that a lock may use of any
+//! machine: the traits [`Platform`], [`Fences`], [`Estimates`], [`Threads`] and [`Host`].
 
 mod native;
 mod system;
@@ -7,9 +7,9 @@ mod system;
 #[allow(dead_code, reason = "a system that waits by the standard library uses a part of it")]
 mod unix;
 
-// The system: the first whose condition holds. All systems are named here and nowhere else; `docs/systems.md` says
-// how one is added. `--cfg ondeck_system="portable"` chooses what has no system of its own where another would be
-// chosen, for the tests; `"unthreaded"` likewise.
+// The system: the first one whose condition holds. Only this file names the systems; `docs/systems.md` explains how to add
+// one. `--cfg ondeck_system="portable"` selects the fallback for systems without a module where another module would be
+// selected, for the tests; `"unthreaded"` likewise.
 cfg_select! {
     ondeck_system = "portable" => {
         mod portable;
@@ -22,7 +22,7 @@ cfg_select! {
         pub use linux::AffinityError;
         #[cfg(target_pointer_width = "64")]
         pub(crate) use linux::{Links, RobustList};
-        /// [`Native`], which has more on Linux: [`PiFutex`], and masks of CPUs.
+        /// [`Native`], which has more functions on Linux: [`PiFutex`], and masks of CPUs.
         pub use native::Native as Linux;
     }
     windows => {

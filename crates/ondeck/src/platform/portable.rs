@@ -1,19 +1,19 @@
-//! Systems that have nothing else here: a wait is one at a condition variable of the standard library.
+//! Systems without another module here: a wait uses a condition variable of the standard library.
 //!
 //! ```text
 //! TABLE   place, by address: a mutex ──► [oldest] → [waiter] → [newest]      waiters of all words there
-//! waiter  on its thread's stack: the word's address, whether it was woken, a condition variable of its own
+//! waiter  on its thread's stack: the word's address, whether it was woken, its condition variable
 //! ```
 //!
-//! The word is compared under the place's mutex, and a wake takes that mutex: so a wake which follows a change of
-//! the word either finds the thread linked, or the thread finds the word changed. A wake reads the table only,
-//! never the word. It notifies a waiter under the mutex, which the waiter has to take before its stack goes.
+//! The word is compared under the place's mutex, and a wake acquires that mutex. So if a wake follows a change of the word,
+//! either the wake finds the thread linked, or the thread finds the word changed. A wake reads only the table, never the
+//! word. It notifies a waiter under the mutex, which the waiter must acquire before its stack goes away.
 //!
-//! Source: the idea of WebKit's `WTF::ParkingLot` (Filip Pizlo, "Locking in WebKit"), with the standard library's
-//! mutex for the bucket's.
+//! Source: the idea of WebKit's `WTF::ParkingLot` (Filip Pizlo, "Locking in WebKit"), with the standard library's mutex in
+//! place of the bucket's lock.
 //!
-//! Where the standard library keeps its mutexes on the heap, which it does where it has no futex, a wait allocates:
-//! locks then cannot be used inside a global allocator. There is no heavy fence.
+//! Where the standard library has no futex, it keeps its mutexes on the heap, and a wait allocates: locks then cannot be
+//! used inside a global allocator. There is no heavy fence.
 
 extern crate std;
 
@@ -41,17 +41,17 @@ struct Queue {
     oldest: *const Waiter,
 }
 
-// SAFETY: the waiters are followed under the place's mutex only, and each stays where it is while it is linked.
+// SAFETY: the waiters are followed only under the place's mutex, and each one is not moved while it is linked.
 unsafe impl Send for Queue {}
 
 impl Queue {
     const EMPTY: Self = Self { oldest: ptr::null() };
 
-    /// Unlinks the waiters for which `is_meant` is true, oldest first, and gives each to `then`.
+    /// Unlinks the waiters for which `is_meant` is true, oldest first, and passes each to `then`.
     fn unlink(&mut self, mut is_meant: impl FnMut(&Waiter) -> bool, mut then: impl FnMut(&Waiter)) {
         let mut before: Option<&Waiter> = None;
         let mut next = self.oldest;
-        // SAFETY: null or a linked waiter, which stays where it is while the caller has the mutex.
+        // SAFETY: null or a linked waiter, which is not moved while the caller holds the mutex.
         while let Some(waiter) = unsafe { next.as_ref() } {
             next = waiter.newer.get();
             if is_meant(waiter) {
@@ -82,7 +82,7 @@ impl Queue {
 }
 
 fn place(address: usize) -> MutexGuard<'static, Queue> {
-    // Words are at multiples of 4; those of one lock's neighbours fall apart.
+    // Words are at multiples of 4; the words of one lock's neighbours hash to different places.
     let place = &TABLE[(address >> 2).wrapping_mul(0x9E37_79B9) >> 8 & (PLACES - 1)];
     // Nothing panics with the mutex locked.
     place.lock().unwrap_or_else(PoisonError::into_inner)
@@ -158,17 +158,16 @@ unsafe impl System for Native {
     }
 }
 
-/// Runs in the child of a fork, whose only thread this is: the waiters are not there, and a thread that had a
-/// mutex is gone.
+/// Runs in the child of a fork, on its only thread: the waiters do not exist there, and a thread that had a mutex is gone.
 #[cfg(unix)]
 extern "C" fn wipe_own() {
     let table = (&raw const TABLE).cast_mut();
-    // SAFETY: in memory that is writable, because a mutex is; there is no other thread. What the old mutexes had
-    // allocated stays allocated.
+    // SAFETY: it is in writable memory, because it contains a mutex; there is no other thread. The allocations of the old
+    // mutexes are leaked.
     unsafe { table.write([const { Mutex::new(Queue::EMPTY) }; PLACES]) };
 }
 
-/// As the standard library's, which takes no lock that a fork could find taken.
+/// The clock of the standard library's waits; it takes no lock that a fork could find taken.
 #[cfg(unix)]
 mod clock {
     use super::Timestamp;
@@ -178,11 +177,11 @@ mod clock {
         unix::clock(libc::CLOCK_MONOTONIC)
     }
 
-    /// A wait has lasted until then.
+    /// A wait has lasted until `then`: nothing to do.
     pub(super) fn has_come(_: Timestamp) {}
 }
 
-/// The standard library's clock, whose times have no number: they are counted from the first one. No process forks here.
+/// The standard library's clock, whose times are not numbers: they are counted from the first one. No process forks here.
 #[cfg(not(any(unix, all(target_family = "wasm", target_os = "unknown"))))]
 mod clock {
     use std::sync::OnceLock;
@@ -196,11 +195,11 @@ mod clock {
         Timestamp::from_nanos(0).after(begin.elapsed())
     }
 
-    /// A wait has lasted until then.
+    /// A wait has lasted until `then`: nothing to do.
     pub(super) fn has_come(_: Timestamp) {}
 }
 
-/// The standard library has none.
+/// The standard library has no clock here.
 #[cfg(all(target_family = "wasm", target_os = "unknown"))]
 #[path = "counted_clock.rs"]
 mod clock;

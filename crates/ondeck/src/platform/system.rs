@@ -1,29 +1,28 @@
-//! What a lock needs of an operating system, apart from the CPU.
+//! The services that a lock needs of an operating system, apart from the CPU.
 
 use core::ffi::CStr;
 use core::sync::atomic::AtomicU32;
 
 use super::{FutexWait, Timestamp};
 
-/// What systems differ in. What is the same on all of them is in `native/`: the atomics, the parking table, the
+/// The parts in which systems differ. The parts that all of them share are in `native/`: the atomics, the parking table, the
 /// tick counter, the rows of visible readers.
 ///
-/// A system gives a wait on an address, a wake, and a clock. The rest has a default, which is right on every
-/// system with threads and slower on some. It is implemented once, for [`Native`](super::Native), by the
-/// module that `platform/mod.rs` chooses.
+/// A system provides a wait on an address, a wake, and a clock. The rest has a default, which is right on every system with
+/// threads and slower on some. The module that `platform/mod.rs` selects implements this once, for
+/// [`Native`](super::Native).
 ///
 /// # Safety
 ///
-/// The traits of [`Native`](super::Native) are implemented by this, and have the same requirements.
+/// [`Native`](super::Native) implements its traits by this one, so this trait has the same requirements.
 ///
 /// * [`futex_wake`](Self::futex_wake) never accesses memory at its address.
-/// * After [`register_heavy_fence`](Self::register_heavy_fence) has said true, each
-///   [`heavy_fence`](Self::heavy_fence) that says true made every running thread of the process execute a full
-///   fence between its call and its return.
-/// * What is given to [`wipe_in_children`](Self::wipe_in_children) is all zeros in the child of a fork before
-///   that uses a lock.
-/// * [`single_threaded`](Self::single_threaded) is as [`Platform`](super::Platform) wants it.
-/// * No two threads that live have one [`thread_pointer`](Self::thread_pointer).
+/// * After [`register_heavy_fence`](Self::register_heavy_fence) has returned true, each [`heavy_fence`](Self::heavy_fence)
+///   that returns true made every running thread of the process execute a full fence between its call and its return.
+/// * The memory that is given to [`wipe_in_children`](Self::wipe_in_children) is all zeros in the child of a fork before the
+///   child uses a lock.
+/// * [`single_threaded`](Self::single_threaded) is as [`Platform`](super::Platform) requires.
+/// * No two live threads have the same [`thread_pointer`](Self::thread_pointer).
 /// * Nothing unwinds.
 pub(super) unsafe trait System {
     /// Whether the system may have a heavy fence. Without one a light fence is a full fence at compile time.
@@ -37,8 +36,8 @@ pub(super) unsafe trait System {
 
     /// See [`Platform::futex_requeue`](super::Platform::futex_requeue).
     ///
-    /// Where no system call moves threads they are woken: a wait may end spuriously, so a thread that would
-    /// be moved looks at its lock again, and waits there by itself.
+    /// If no system call moves threads, they are woken: a wait may end spuriously, so a thread that would be moved checks
+    /// its lock again, and waits there on its own.
     fn futex_requeue(
         from: &AtomicU32,
         expected: u32,
@@ -46,7 +45,7 @@ pub(super) unsafe trait System {
         _to: *const AtomicU32,
         move_: u32,
     ) -> Option<usize> {
-        // Acquire, as the kernel's comparison is one with the wake.
+        // Acquire, because the kernel's comparison is one step with the wake.
         let holds = from.load(core::sync::atomic::Ordering::Acquire) == expected;
         holds.then(|| Self::futex_wake(from, wake.saturating_add(move_)))
     }
@@ -59,28 +58,28 @@ pub(super) unsafe trait System {
         std::thread::yield_now();
     }
 
-    /// Registers the process for heavy fences; whether the system has them. Called once or a few times.
+    /// Registers the process for heavy fences. Returns whether the system has them. Called once or a few times.
     fn register_heavy_fence() -> bool {
         false
     }
 
-    /// Makes a heavy fence; whether the system did.
+    /// Makes a heavy fence. Returns whether the system did.
     fn heavy_fence() -> bool {
         false
     }
 
-    /// Sees to it that the child of a fork finds zeros in this memory: by `wipe`, which the child calls, or
-    /// by other means. Nothing where processes do not fork.
+    /// Ensures that the child of a fork finds zeros in this memory: by `wipe`, which the child calls, or by other means.
+    /// Does nothing where processes do not fork.
     fn wipe_in_children(_memory: *mut u8, _size: usize, _wipe: extern "C" fn()) {}
 
-    /// What a variable of the environment says. Called by the constructor of `native/environment.rs`, and so
-    /// without allocating.
+    /// Passes the value of an environment variable to a closure. The constructor of `native/environment.rs` calls it, so it
+    /// must not allocate.
     #[allow(dead_code, reason = "WebAssembly runs no constructors")]
     fn with_variable(_name: &CStr, _use: impl FnOnce(&[u8])) {}
 
     /// See [`Platform::cpus`](super::Platform::cpus).
     fn cpus() -> usize {
-        /// 0 while no thread has asked. Relaxed: all threads that write it write much the same.
+        /// 0 while no thread has asked. Relaxed: all threads that write it write nearly the same value.
         static CPUS: AtomicU32 = AtomicU32::new(0);
         match CPUS.load(core::sync::atomic::Ordering::Relaxed) {
             0 => {
@@ -134,10 +133,10 @@ pub(super) unsafe trait System {
         false
     }
 
-    /// The name of the calling thread while it lives: the address of something that is its own.
+    /// Returns the address of an object of the calling thread, which identifies it while it lives.
     ///
-    /// Where the standard library allocates what is a thread's own, it frees that before the last destructors run, which
-    /// may still own locks: there the system's own name is taken.
+    /// Where the standard library allocates a thread's values, it frees them before the last destructors run, which may
+    /// still own locks. There the system's identifier is used.
     #[inline]
     fn thread_pointer() -> core::num::NonZeroUsize {
         #[cfg(unix)]

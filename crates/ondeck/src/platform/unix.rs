@@ -1,4 +1,4 @@
-//! What Unix systems have in common: errno, a last message, forks, the environment.
+//! The parts that Unix systems have in common: errno, a last message, forks, the environment.
 
 use core::ffi::CStr;
 
@@ -6,12 +6,12 @@ use super::Timestamp;
 
 const NANOS_PER_SECOND: u64 = 1_000_000_000;
 
-/// The time on a clock that never fails and never goes backwards.
+/// Returns the time on a clock that never fails and never goes backwards.
 pub(super) fn clock(clock: libc::clockid_t) -> Timestamp {
     let mut time = core::mem::MaybeUninit::<libc::timespec>::uninit();
     // SAFETY: clock_gettime writes the timespec it is given.
     if unsafe { libc::clock_gettime(clock, time.as_mut_ptr()) } != 0 {
-        // SAFETY: the calling thread's own, valid while it lives.
+        // SAFETY: the calling thread's own errno, valid while it lives.
         die("clock_gettime", unsafe { *errno() });
     }
     // SAFETY: clock_gettime returned 0, so it has written the timespec.
@@ -21,20 +21,20 @@ pub(super) fn clock(clock: libc::clockid_t) -> Timestamp {
     Timestamp::from_nanos(time.tv_sec as u64 * NANOS_PER_SECOND + time.tv_nsec as u64)
 }
 
-/// Has a function called in the child of each fork, whose only thread is the caller.
+/// Makes the child of each fork, whose only thread is the caller, call a function.
 pub(super) fn in_children(handler: extern "C" fn()) {
     // SAFETY: the handler is a function of this library, which is never unloaded while locks are in use.
     let (error, _) = quietly(|| unsafe { libc::pthread_atfork(None, None, Some(handler)) });
     if error != 0 {
-        // There is no memory for a few words. A program that went on could fork later, and its child would wait for threads
-        // that it does not have: far from here, and without a sign of it.
+        // There is no memory for a few words. If the program continued, it could fork later, and its child would wait for
+        // threads that it does not have: far from here, and without a sign of it.
         die("pthread_atfork", error);
     }
 }
 
-/// What a variable of the environment says. No thread may change the environment meanwhile.
+/// Passes the value of an environment variable to a closure. No thread may change the environment during the call.
 pub(super) fn with_variable(name: &CStr, use_it: impl FnOnce(&[u8])) {
-    // SAFETY: the name ends with a zero byte. No thread changes the environment meanwhile.
+    // SAFETY: the name ends with a zero byte. No thread changes the environment during the call.
     let value = unsafe { libc::getenv(name.as_ptr()) };
     if !value.is_null() {
         // SAFETY: a string that ends with a zero byte; it is used before a thread can change it.
@@ -42,7 +42,7 @@ pub(super) fn with_variable(name: &CStr, use_it: impl FnOnce(&[u8])) {
     }
 }
 
-/// Where the C library keeps the calling thread's errno.
+/// Returns the address of the calling thread's errno in the C library.
 fn errno() -> *mut libc::c_int {
     // SAFETY: takes nothing, and returns a pointer that is valid while the thread lives.
     unsafe {
@@ -58,20 +58,19 @@ fn errno() -> *mut libc::c_int {
     }
 }
 
-/// What a call of the C library returns, and the errno that it leaves if it fails. The calling thread's errno
-/// stays as it was: a program that locks between a call of its own and a look at its errno must not find
-/// another.
+/// Returns the result of a call of the C library, and the errno that it leaves if it fails. The calling thread's errno stays
+/// as it was: a program that locks between its own call and its check of errno must find its own value.
 pub(super) fn quietly<T>(call: impl FnOnce() -> T) -> (T, i32) {
     // SAFETY: the calling thread's own errno, valid while it lives.
     let own = unsafe { &mut *errno() };
     let before = *own;
     let result = call();
-    // SAFETY: as above; asked again, because the call has written there, too.
+    // SAFETY: as above; borrowed again, because the call has also written there.
     let own = unsafe { &mut *errno() };
     (result, core::mem::replace(own, before))
 }
 
-/// Ends the process with a message for a failure that only a bug can cause.
+/// Aborts the process with a message, for a failure that only a bug can cause.
 ///
 /// It neither allocates, locks nor unwinds, because it is called from the middle of a lock.
 #[cold]
@@ -92,7 +91,7 @@ pub(super) fn die(operation: &str, errno: i32) -> ! {
         [b"ondeck: ", operation.as_bytes(), b" failed with errno ", &digits[start..], b"\n"];
     let parts = parts
         .map(|part| libc::iovec { iov_base: part.as_ptr().cast_mut().cast(), iov_len: part.len() });
-    // In one call, because every thread may come here at once, and each line is to stay whole.
+    // In one call, because every thread may come here at once, and each line must stay whole.
     // SAFETY: each pointer and length is of one live slice; writev(2) only reads them.
     unsafe { libc::writev(libc::STDERR_FILENO, parts.as_ptr(), PARTS.into()) };
     // SAFETY: abort has no preconditions.

@@ -1,12 +1,11 @@
-//! WebAssembly without threads: no other thread can unlock, wake or notify, so a wait that would have no end is a
-//! deadlock, and panics.
+//! WebAssembly without threads: no other thread can unlock, wake or notify, so a wait without an end is a deadlock, and
+//! panics.
 //!
-//! A wait until a deadline is over at once: nothing can happen meanwhile, and time is what the
-//! [counted clock](counted_clock) says it is. But locks also sleep in slices, at the ends of which they look whether
-//! they were forgotten: of these each that is longer than the first few, and follows such a one, lasts twice as
-//! long as the one before. So a wait that has a deadline comes to it, and one that has none comes to the end
-//! of time, where it panics. A writer that waits for a reader of the same thread sleeps in short slices only, and
-//! is not noticed: it waits for ever.
+//! A wait until a deadline ends at once: nothing can happen during it, and the [counted clock](counted_clock) decides the
+//! time. But locks also sleep in slices, and at the end of each they check whether they were forgotten. A slice that is
+//! longer than the first few, and follows another such slice, counts as twice as long as the one before. So a wait with a
+//! deadline reaches it, and a wait without one reaches the end of time, where it panics. A writer that waits for a reader on
+//! the same thread sleeps only in short slices, and is not detected: it waits for ever.
 
 extern crate std;
 
@@ -18,14 +17,14 @@ use super::{FutexWait, Native, Timestamp};
 #[path = "counted_clock.rs"]
 mod counted_clock;
 
-/// Slices of locks begin with less.
+/// The first slices of locks are shorter than this.
 const LONG_SLICE: u64 = 300_000_000;
 
-/// How long the last long slice lasted, in nanoseconds; 0 if the last one was not long.
+/// The length of the last long slice, in nanoseconds; 0 if the last slice was not long.
 static LASTED: AtomicU64 = AtomicU64::new(0);
 
-// SAFETY: there are no other threads, so that nothing here is between threads, and `single_threaded` is true. A
-// deadlock ends the process, see `deadlock`.
+// SAFETY: there is only one thread, so nothing here is shared between threads, and `single_threaded` is true. A deadlock
+// ends the process, see `deadlock`.
 unsafe impl System for Native {
     fn futex_wait(word: &AtomicU32, expected: u32, deadline: Option<Timestamp>) -> FutexWait {
         if word.load(Ordering::Relaxed) != expected {
@@ -62,7 +61,7 @@ unsafe impl System for Native {
     }
 }
 
-/// Panics, and does not unwind: nodes of the stack that would unwind are linked in the parking table.
+/// Panics without unwinding: nodes on the unwinding stack are linked in the parking table.
 #[cold]
 fn deadlock() -> ! {
     struct Ends;

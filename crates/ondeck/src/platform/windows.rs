@@ -1,22 +1,21 @@
 //! Windows: `WaitOnAddress`, `WakeByAddressSingle` and `WakeByAddressAll`, since Windows 8; the heavy fence
 //! `FlushProcessWriteBuffers`, since Windows Vista.
 //!
-//! `WaitOnAddress` compares the word and begins to sleep in one step. The wakes take the address for a name: its
-//! documentation allows that memory is gone. How many threads they woke they do not tell.
+//! `WaitOnAddress` compares the word and begins to sleep in one step. The wakes use the address as a name: their
+//! documentation allows that the memory is gone. They do not report how many threads they woke.
 //!
 //! # The heavy fence
 //!
-//! `FlushProcessWriteBuffers` interrupts every processor that runs a thread of the process, and "guarantees the
-//! visibility of write operations performed on one processor to the other processors". On x86 only a store and a
-//! later load change places, so that is a full fence; folly's `asymmetricHeavyBarrier` and .NET's garbage
-//! collector rely on it. What the documentation says of loads is not enough for other processors: there all
-//! fences are full ones.
+//! `FlushProcessWriteBuffers` interrupts every processor that runs a thread of the process, and "guarantees the visibility
+//! of write operations performed on one processor to the other processors". On x86 only a store and a later load can be
+//! reordered, so that is a full fence; folly's `asymmetricHeavyBarrier` and .NET's garbage collector rely on it. For other
+//! processors the documentation does not guarantee enough about loads: there all fences are full ones.
 //!
-//! Under Wine it had no effect for many years, without any sign of that. All fences are full ones there, too.
+//! Under Wine it had no effect for many years, without any sign of that. There also, all fences are full ones.
 //!
 //! # Time
 //!
-//! Waits end at a tick of the system's timer, 1 to 16 ms, behind their deadline.
+//! Waits end at a tick of the system's timer, 1 to 16 ms after their deadline.
 
 use core::ffi::CStr;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -36,13 +35,13 @@ use super::{FutexWait, Native, Timestamp};
 const NANOS_PER_MILLI: u128 = 1_000_000;
 const NANOS_PER_SECOND: u64 = 1_000_000_000;
 
-// SAFETY: what each call promises is at the top. Processes do not fork.
+// SAFETY: the top of this file states what each call guarantees. Processes do not fork.
 unsafe impl System for Native {
     const MAY_HAVE_HEAVY_FENCE: bool = cfg!(any(target_arch = "x86_64", target_arch = "x86"));
 
     fn futex_wait(word: &AtomicU32, expected: u32, deadline: Option<Timestamp>) -> FutexWait {
         let millis = deadline.map_or(INFINITE, |deadline| {
-            // Rounded up. A wait of 49 days ends early, which a caller takes for a spurious wake.
+            // Rounded up. A wait of 49 days ends early, and the caller treats that as a spurious wake.
             let left = deadline.since(Self::now()).as_nanos().div_ceil(NANOS_PER_MILLI);
             u32::try_from(left).unwrap_or(INFINITE).min(INFINITE - 1)
         });
@@ -57,7 +56,7 @@ unsafe impl System for Native {
                 millis,
             )
         };
-        // SAFETY: as above. A program that locks between a call of its own and `GetLastError` finds its own error.
+        // SAFETY: as above. A program that locks between its own call and `GetLastError` finds its own error.
         let error = unsafe { GetLastError() };
         // SAFETY: as above.
         unsafe { SetLastError(before) };
@@ -74,7 +73,7 @@ unsafe impl System for Native {
             0 => {}
             // SAFETY: the address is a name, which is not read.
             1 => unsafe { WakeByAddressSingle(address.cast()) },
-            // Not all, where many may sleep and few are wanted.
+            // Not all, because many may sleep and only a few must wake.
             // SAFETY: as above.
             2..=4 => (0..count).for_each(|_| unsafe { WakeByAddressSingle(address.cast()) }),
             // SAFETY: as above.
@@ -127,7 +126,7 @@ unsafe impl System for Native {
         let (start, size) = (value.as_mut_ptr(), value.len() as u32);
         // SAFETY: the name ends with a zero byte; the system writes at most the size of the live array.
         let length = unsafe { GetEnvironmentVariableA(name.as_ptr().cast(), start, size) } as usize;
-        // 0 if there is none; the size that would be needed if the value is too long.
+        // 0 if there is none; the required size if the value is too long.
         if (1..value.len()).contains(&length) {
             use_it(&value[..length]);
         }
@@ -140,7 +139,7 @@ unsafe impl System for Native {
     }
 }
 
-/// Whether the system is Wine, which says so by a function of its own.
+/// Returns whether the system is Wine, which has a special function.
 fn is_wine() -> bool {
     // SAFETY: the names end with zero bytes; the library is part of every process.
     unsafe {

@@ -8,7 +8,7 @@ use std::time::Instant;
 use super::std;
 use super::{LockResult, MutexGuard, PoisonError};
 
-/// A condition variable for [`Mutex`](super::Mutex): [`std::sync::Condvar`] over the one of one byte.
+/// A condition variable for [`Mutex`](super::Mutex): [`std::sync::Condvar`] over the one-byte condition variable.
 ///
 /// A wait never ends spuriously, and waiters may use different mutexes, which the standard library's refuses.
 ///
@@ -35,19 +35,19 @@ pub struct Condvar {
 impl UnwindSafe for Condvar {}
 impl RefUnwindSafe for Condvar {}
 
-/// Whether a wait ended because its time was over.
+/// Whether a wait timed out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WaitTimeoutResult(bool);
 
 impl WaitTimeoutResult {
-    /// Whether the time was over, and no notification came before.
+    /// Returns whether the wait timed out without an earlier notification.
     pub fn timed_out(&self) -> bool {
         self.0
     }
 }
 
 impl Condvar {
-    /// A condition variable that no thread waits for.
+    /// Creates a condition variable without waiters.
     pub const fn new() -> Self {
         Self { inner: crate::Condvar::new() }
     }
@@ -56,7 +56,7 @@ impl Condvar {
     ///
     /// # Errors
     ///
-    /// With the guard, if the mutex is poisoned by then.
+    /// With the guard, if the mutex is poisoned after the wait.
     pub fn wait<'a, T: ?Sized>(
         &self,
         mut guard: MutexGuard<'a, T>,
@@ -65,7 +65,7 @@ impl Condvar {
         guard.told()
     }
 
-    /// [Waits](Self::wait) while `condition` says so of the value.
+    /// [Waits](Self::wait) while `condition` returns true for the value.
     ///
     /// # Errors
     ///
@@ -81,11 +81,11 @@ impl Condvar {
         Ok(guard)
     }
 
-    /// As [`wait`](Self::wait), for a time at most; also says whether it was over.
+    /// As [`wait`](Self::wait), for at most `timeout`. Also returns whether it timed out.
     ///
     /// # Errors
     ///
-    /// With both, if the mutex is poisoned by then.
+    /// With both, if the mutex is poisoned after the wait.
     pub fn wait_timeout<'a, T: ?Sized>(
         &self,
         mut guard: MutexGuard<'a, T>,
@@ -95,8 +95,7 @@ impl Condvar {
         told(guard, timed_out)
     }
 
-    /// As [`wait_timeout`](Self::wait_timeout), with the time in milliseconds; says whether the wait ended
-    /// before it was over.
+    /// As [`wait_timeout`](Self::wait_timeout), with the time in milliseconds. Returns whether the wait ended in time.
     ///
     /// # Errors
     ///
@@ -116,8 +115,7 @@ impl Condvar {
         }
     }
 
-    /// As [`wait_while`](Self::wait_while), for a time at most; also says whether the condition still held
-    /// when it was over.
+    /// As [`wait_while`](Self::wait_while), for at most `timeout`. Also returns whether the condition still held at its end.
     ///
     /// # Errors
     ///
@@ -140,18 +138,18 @@ impl Condvar {
         }
     }
 
-    /// Wakes a thread that waits, if there is one.
+    /// Wakes a waiting thread, if there is one.
     pub fn notify_one(&self) {
         self.inner.notify_one();
     }
 
-    /// Wakes all threads that wait.
+    /// Wakes all waiting threads.
     pub fn notify_all(&self) {
         self.inner.notify_all();
     }
 }
 
-/// What a wait with a time returns.
+/// Returns the result of a wait with a timeout.
 fn told<T: ?Sized>(
     guard: MutexGuard<'_, T>,
     timed_out: bool,
@@ -163,7 +161,7 @@ fn told<T: ?Sized>(
     }
 }
 
-// As the standard library prints it.
+// The same output as the standard library's.
 impl fmt::Debug for Condvar {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Condvar").finish_non_exhaustive()

@@ -1,12 +1,12 @@
 //! Locks that remember that a thread panicked while it held them.
 //!
-//! [`ondeck::Mutex`](crate::Mutex) does not: a panic unlocks it and that is all. Where the protected
-//! data may be left half changed, these tell the next owner, like the standard library's, by a
-//! [`LockResult`]. It costs a byte and a look at the thread's panics; others pay nothing for it.
+//! [`ondeck::Mutex`](crate::Mutex) does not: a panic only unlocks it. If changes to the protected data may be left
+//! incomplete, these locks report that to the next owner by a [`LockResult`], like the standard library's. It costs a byte
+//! and a check whether the thread panics; other locks pay nothing for it.
 //!
-//! They have the methods, the traits and the output of those of the standard library, so that a program may
-//! change one `use` for the other: `use ondeck::poison::{Condvar, Mutex, MutexGuard};`. The types of the
-//! results are the standard library's, except for [`WaitTimeoutResult`], which no other crate can make.
+//! They have the methods, the traits and the output of the standard library's locks, so that a program may replace one `use`
+//! by the other: `use ondeck::poison::{Condvar, Mutex, MutexGuard};`. The types of the results are the standard library's,
+//! except for [`WaitTimeoutResult`], which no other crate can construct.
 //!
 //! | file | what |
 //! |---|---|
@@ -16,8 +16,8 @@
 //!
 //! # What poisons
 //!
-//! A panic that begins while a guard is there that may write, and drops it. A guard that is made while its thread panics
-//! already, by a destructor, does not poison: its own section did not panic.
+//! A panic that begins while a guard with write access exists, and drops that guard. A guard that is created while its
+//! thread is already panicking, by a destructor, does not poison: its own section did not panic.
 
 extern crate std;
 
@@ -37,7 +37,7 @@ pub use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
 
 /// Whether a thread panicked while it held a lock.
 ///
-/// Relaxed: written and read by owners, in the order of the lock; others get a hint.
+/// Relaxed: written and read by owners, in the order of the lock; for other threads it is a hint.
 #[derive(Debug, Default)]
 struct Flag(AtomicBool);
 
@@ -54,18 +54,18 @@ impl Flag {
         self.0.store(false, Ordering::Relaxed);
     }
 
-    /// A section begins.
+    /// Begins a section.
     fn begin(&self) -> Section<'_> {
         Section { flag: self, panicking_before: panicking() }
     }
 
-    /// The value, which is told to be poisoned if it is.
+    /// Returns the value, as an error if the lock is poisoned.
     fn tell<T>(&self, value: T) -> LockResult<T> {
         if self.is_set() { Err(PoisonError::new(value)) } else { Ok(value) }
     }
 }
 
-/// Part of a guard, before the lock itself: when it is dropped the section ends, and the lock is still held.
+/// A part of a guard, declared before the lock itself: when it is dropped the section ends, and the lock is still held.
 struct Section<'a> {
     flag: &'a Flag,
     panicking_before: bool,

@@ -27,7 +27,7 @@ pub struct Mutex<T: ?Sized> {
     inner: crate::Mutex<T>,
 }
 
-/// The lock, held; unlocked, and poisoned if this thread began to panic meanwhile, when dropped.
+/// The guard of the lock. Its drop unlocks the mutex, and poisons it if this thread began to panic during the section.
 #[must_use = "the lock is unlocked at once if the guard is not kept"]
 pub struct MutexGuard<'a, T: ?Sized> {
     // Dropped in this order.
@@ -35,7 +35,7 @@ pub struct MutexGuard<'a, T: ?Sized> {
     pub(super) inner: crate::MutexGuard<'a, T>,
 }
 
-/// The lock, held, as a guard of a part of what it protects; see [`MutexGuard::map`].
+/// A guard of a part of the protected data; see [`MutexGuard::map`].
 #[must_use = "the lock is unlocked at once if the guard is not kept"]
 pub struct MappedMutexGuard<'a, T: ?Sized> {
     // Dropped in this order.
@@ -43,17 +43,17 @@ pub struct MappedMutexGuard<'a, T: ?Sized> {
     inner: crate::MappedMutexGuard<'a, T>,
 }
 
-// A panic that left the value half changed is told to the next thread that locks.
+// The next thread that locks learns of a panic that left changes to the value incomplete.
 impl<T: ?Sized> UnwindSafe for Mutex<T> {}
 impl<T: ?Sized> RefUnwindSafe for Mutex<T> {}
 
 impl<T> Mutex<T> {
-    /// An unlocked mutex around `value`.
+    /// Creates an unlocked mutex around `value`.
     pub const fn new(value: T) -> Self {
         Self { poisoned: Flag::new(), inner: crate::Mutex::new(value) }
     }
 
-    /// The value, when no thread can hold the lock any more.
+    /// Returns the value, when no thread can hold the lock any more.
     ///
     /// # Errors
     ///
@@ -63,7 +63,7 @@ impl<T> Mutex<T> {
         poisoned.tell(inner.into_inner())
     }
 
-    /// A copy of the value.
+    /// Returns a copy of the value.
     ///
     /// # Errors
     ///
@@ -75,16 +75,16 @@ impl<T> Mutex<T> {
         self.lock().map(|guard| T::clone(&guard)).map_err(|_| PoisonError::new(()))
     }
 
-    /// Replaces the value. The one before is dropped when the lock is free again.
+    /// Replaces the value. The previous value is dropped after the unlock.
     ///
     /// # Errors
     ///
-    /// With the new value, if it is poisoned: then it has the one before still.
+    /// With the new value, if the mutex is poisoned: then it keeps the previous value.
     pub fn set(&self, value: T) -> Result<(), PoisonError<T>> {
         self.replace(value).map(drop)
     }
 
-    /// Replaces the value, and returns the one before.
+    /// Replaces the value, and returns the previous one.
     ///
     /// # Errors
     ///
@@ -103,7 +103,7 @@ impl<T: ?Sized> Mutex<T> {
         &self.inner
     }
 
-    /// Waits until the lock is this thread's.
+    /// Waits until this thread owns the lock.
     ///
     /// # Errors
     ///
@@ -117,7 +117,7 @@ impl<T: ?Sized> Mutex<T> {
     ///
     /// # Errors
     ///
-    /// `WouldBlock` if it is not; `Poisoned` with the guard if the mutex is poisoned.
+    /// `WouldBlock` if the lock is taken; `Poisoned` with the guard if the mutex is poisoned.
     pub fn try_lock(&self) -> TryLockResult<MutexGuard<'_, T>> {
         match self.inner.try_lock() {
             Some(guard) => Ok(self.guard(guard)?),
@@ -125,7 +125,7 @@ impl<T: ?Sized> Mutex<T> {
         }
     }
 
-    /// The value, which no thread can have locked: the caller has the only reference.
+    /// Returns the value without locking: the caller has the only reference, so no thread can own the lock.
     ///
     /// # Errors
     ///
@@ -134,12 +134,12 @@ impl<T: ?Sized> Mutex<T> {
         self.poisoned.tell(self.inner.get_mut())
     }
 
-    /// Whether a thread panicked while it held the lock.
+    /// Returns whether a thread panicked while it held the lock.
     pub fn is_poisoned(&self) -> bool {
         self.poisoned.is_set()
     }
 
-    /// Forgets about it: the caller has put the data right.
+    /// Clears the poison: the caller has repaired the data.
     pub fn clear_poison(&self) {
         self.poisoned.clear();
     }
@@ -150,12 +150,12 @@ impl<T: ?Sized> Mutex<T> {
 }
 
 impl<'a, T: ?Sized> MutexGuard<'a, T> {
-    /// The same guard, told to be poisoned if its mutex is: after a wait, in which others had the lock.
+    /// Returns the same guard, as an error if its mutex is poisoned: after a wait, in which others had the lock.
     pub(super) fn told(self) -> LockResult<Self> {
         self.section.flag.tell(self)
     }
 
-    /// A guard of a part of what the mutex protects.
+    /// Returns a guard of a part of the protected data.
     ///
     /// An associated function, because a method could hide one of the value.
     pub fn map<U: ?Sized, F>(guard: Self, part: F) -> MappedMutexGuard<'a, U>
@@ -167,11 +167,11 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
         MappedMutexGuard { section, inner }
     }
 
-    /// A guard of a part of what the mutex protects, if there is that part.
+    /// Returns a guard of a part of the protected data, if the part exists.
     ///
     /// # Errors
     ///
-    /// With the guard as it was, if there is not.
+    /// With the guard as it was, if the part does not exist.
     pub fn filter_map<U: ?Sized, F>(guard: Self, part: F) -> Result<MappedMutexGuard<'a, U>, Self>
     where
         F: FnOnce(&mut T) -> Option<&mut U>,
@@ -185,7 +185,7 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
 }
 
 impl<'a, T: ?Sized> MappedMutexGuard<'a, T> {
-    /// A guard of a part of the part.
+    /// Returns a guard of a part of the part.
     pub fn map<U: ?Sized, F>(guard: Self, part: F) -> MappedMutexGuard<'a, U>
     where
         F: FnOnce(&mut T) -> &mut U,
@@ -195,11 +195,11 @@ impl<'a, T: ?Sized> MappedMutexGuard<'a, T> {
         MappedMutexGuard { section, inner }
     }
 
-    /// A guard of a part of the part, if there is that one.
+    /// Returns a guard of a part of the part, if that exists.
     ///
     /// # Errors
     ///
-    /// With the guard as it was, if there is not.
+    /// With the guard as it was, if the part does not exist.
     pub fn filter_map<U: ?Sized, F>(guard: Self, part: F) -> Result<MappedMutexGuard<'a, U>, Self>
     where
         F: FnOnce(&mut T) -> Option<&mut U>,
@@ -244,7 +244,7 @@ impl<T: ?Sized> DerefMut for MappedMutexGuard<'_, T> {
     }
 }
 
-// As the standard library prints it.
+// The same output as the standard library's.
 impl<T: ?Sized + fmt::Debug> fmt::Debug for Mutex<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut shown = f.debug_struct("Mutex");

@@ -10,9 +10,9 @@ use std::panic::{RefUnwindSafe, UnwindSafe};
 use super::std;
 use super::{Flag, LockResult, PoisonError, Section, TryLockError, TryLockResult};
 
-/// A reader-writer lock with poisoning around a `T`: [`std::sync::RwLock`] over the one of four bytes.
+/// A reader-writer lock with poisoning around a `T`: [`std::sync::RwLock`] over the four-byte lock.
 ///
-/// Writers poison, readers do not. A thread that reads and reads again may wait for ever if a writer waits in
+/// Writers poison, readers do not. A thread that already reads and reads again may wait for ever if a writer waits in
 /// between, as with the standard library's.
 ///
 /// ```
@@ -33,20 +33,20 @@ pub struct RwLock<T: ?Sized> {
     value: UnsafeCell<T>,
 }
 
-// SAFETY: it has a `T`.
+// SAFETY: it owns a `T`.
 unsafe impl<T: ?Sized + Send> Send for RwLock<T> {}
 // SAFETY: the lock gives threads shared references at the same time, or one thread a unique one.
 unsafe impl<T: ?Sized + Send + Sync> Sync for RwLock<T> {}
 
-/// A read lock, held; unlocked when dropped.
+/// The guard of a read lock. Dropping it unlocks the lock.
 #[must_use = "the lock is unlocked at once if the guard is not kept"]
 pub struct RwLockReadGuard<'a, T: ?Sized> {
-    /// Not a reference to the lock, so that a guard of a `T` is one of a supertype of it.
+    /// Not a reference to the lock, so that a guard of a `T` coerces to a guard of a supertype.
     value: NonNull<T>,
     inner: crate::RwLockReadGuard<'a, ()>,
 }
 
-/// The write lock, held; unlocked, and poisoned if this thread began to panic meanwhile, when dropped.
+/// The guard of the write lock. Its drop unlocks the lock, and poisons it if this thread began to panic during the section.
 #[must_use = "the lock is unlocked at once if the guard is not kept"]
 pub struct RwLockWriteGuard<'a, T: ?Sized> {
     // Dropped in this order.
@@ -56,14 +56,14 @@ pub struct RwLockWriteGuard<'a, T: ?Sized> {
     unique: PhantomData<&'a mut T>,
 }
 
-/// A read lock, held, as a guard of a part of what it protects; see [`RwLockReadGuard::map`].
+/// A read guard of a part of the protected data; see [`RwLockReadGuard::map`].
 #[must_use = "the lock is unlocked at once if the guard is not kept"]
 pub struct MappedRwLockReadGuard<'a, T: ?Sized> {
     value: NonNull<T>,
     inner: crate::RwLockReadGuard<'a, ()>,
 }
 
-/// The write lock, held, as a guard of a part of what it protects; see [`RwLockWriteGuard::map`].
+/// A write guard of a part of the protected data; see [`RwLockWriteGuard::map`].
 #[must_use = "the lock is unlocked at once if the guard is not kept"]
 pub struct MappedRwLockWriteGuard<'a, T: ?Sized> {
     // Dropped in this order.
@@ -73,17 +73,17 @@ pub struct MappedRwLockWriteGuard<'a, T: ?Sized> {
     unique: PhantomData<&'a mut T>,
 }
 
-// A panic that left the value half changed is told to the next thread that locks.
+// The next thread that locks learns of a panic that left changes to the value incomplete.
 impl<T: ?Sized> UnwindSafe for RwLock<T> {}
 impl<T: ?Sized> RefUnwindSafe for RwLock<T> {}
 
 impl<T> RwLock<T> {
-    /// An unlocked lock around `value`.
+    /// Creates an unlocked lock around `value`.
     pub const fn new(value: T) -> Self {
         Self { poisoned: Flag::new(), inner: crate::RwLock::new(()), value: UnsafeCell::new(value) }
     }
 
-    /// The value, when no thread can hold the lock any more.
+    /// Returns the value, when no thread can hold the lock any more.
     ///
     /// # Errors
     ///
@@ -93,7 +93,7 @@ impl<T> RwLock<T> {
         poisoned.tell(value.into_inner())
     }
 
-    /// A copy of the value.
+    /// Returns a copy of the value.
     ///
     /// # Errors
     ///
@@ -105,16 +105,16 @@ impl<T> RwLock<T> {
         self.read().map(|guard| T::clone(&guard)).map_err(|_| PoisonError::new(()))
     }
 
-    /// Replaces the value. The one before is dropped when the lock is free again.
+    /// Replaces the value. The previous value is dropped after the unlock.
     ///
     /// # Errors
     ///
-    /// With the new value, if it is poisoned: then it has the one before still.
+    /// With the new value, if the lock is poisoned: then it keeps the previous value.
     pub fn set(&self, value: T) -> Result<(), PoisonError<T>> {
         self.replace(value).map(drop)
     }
 
-    /// Replaces the value, and returns the one before.
+    /// Replaces the value, and returns the previous one.
     ///
     /// # Errors
     ///
@@ -142,11 +142,11 @@ impl<T: ?Sized> RwLock<T> {
         self.poisoned.tell(self.read_guard(self.inner.read()))
     }
 
-    /// A read lock, if this thread need not wait for it.
+    /// Acquires a read lock, if this thread need not wait for it.
     ///
     /// # Errors
     ///
-    /// `WouldBlock` if it would; `Poisoned` with the guard if the lock is poisoned.
+    /// `WouldBlock` if it would have to wait; `Poisoned` with the guard if the lock is poisoned.
     pub fn try_read(&self) -> TryLockResult<RwLockReadGuard<'_, T>> {
         match self.inner.try_read() {
             Some(inner) => Ok(self.poisoned.tell(self.read_guard(inner))?),
@@ -154,7 +154,7 @@ impl<T: ?Sized> RwLock<T> {
         }
     }
 
-    /// Waits until the lock is this thread's alone.
+    /// Waits until this thread owns the lock.
     ///
     /// # Errors
     ///
@@ -163,11 +163,11 @@ impl<T: ?Sized> RwLock<T> {
         self.guard(self.inner.write())
     }
 
-    /// The write lock, if no thread has the lock.
+    /// Acquires the write lock, if no thread has the lock.
     ///
     /// # Errors
     ///
-    /// `WouldBlock` if one has; `Poisoned` with the guard if the lock is poisoned.
+    /// `WouldBlock` if a thread has it; `Poisoned` with the guard if the lock is poisoned.
     pub fn try_write(&self) -> TryLockResult<RwLockWriteGuard<'_, T>> {
         match self.inner.try_write() {
             Some(inner) => Ok(self.guard(inner)?),
@@ -175,7 +175,7 @@ impl<T: ?Sized> RwLock<T> {
         }
     }
 
-    /// The value, which no thread can have locked: the caller has the only reference.
+    /// Returns the value without locking: the caller has the only reference, so no thread can own the lock.
     ///
     /// # Errors
     ///
@@ -184,12 +184,12 @@ impl<T: ?Sized> RwLock<T> {
         self.poisoned.tell(self.value.get_mut())
     }
 
-    /// Whether a thread panicked while it held the write lock.
+    /// Returns whether a thread panicked while it held the write lock.
     pub fn is_poisoned(&self) -> bool {
         self.poisoned.is_set()
     }
 
-    /// Forgets about it: the caller has put the data right.
+    /// Clears the poison: the caller has repaired the data.
     pub fn clear_poison(&self) {
         self.poisoned.clear();
     }
@@ -212,23 +212,23 @@ impl<T: ?Sized> RwLock<T> {
 }
 
 impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
-    /// A read lock in place of the write lock, without a moment between them in which another thread could write.
+    /// Turns the write lock into a read lock, without a moment in which another thread could write.
     pub fn downgrade(guard: Self) -> RwLockReadGuard<'a, T> {
         let Self { section, inner, value, .. } = guard;
-        // A panic that is under way has been noted before others may read.
+        // A panic that is under way is recorded before others may read.
         drop(section);
         RwLockReadGuard { value, inner: crate::RwLockWriteGuard::downgrade(inner) }
     }
 }
 
-/// What a read guard and one of a part have in common.
+/// The methods that a read guard and a guard of a part have in common.
 macro_rules! reads {
     ($($guard:ident)*) => {$(
         // SAFETY: a shared guard gives a `&T`.
         unsafe impl<T: ?Sized + Sync> Sync for $guard<'_, T> {}
 
         impl<'a, T: ?Sized> $guard<'a, T> {
-            /// A guard of a part of what this one protects.
+            /// Returns a guard of a part of the data that this one protects.
             ///
             /// An associated function, because a method could hide one of the value.
             pub fn map<U: ?Sized, F>(guard: Self, part: F) -> MappedRwLockReadGuard<'a, U>
@@ -238,11 +238,11 @@ macro_rules! reads {
                 MappedRwLockReadGuard { value: NonNull::from(part(&guard)), inner: guard.inner }
             }
 
-            /// A guard of a part of what this one protects, if there is that part.
+            /// Returns a guard of a part of the data that this one protects, if the part exists.
             ///
             /// # Errors
             ///
-            /// With the guard as it was, if there is not.
+            /// With the guard as it was, if the part does not exist.
             pub fn filter_map<U: ?Sized, F>(
                 guard: Self,
                 part: F,
@@ -261,14 +261,14 @@ macro_rules! reads {
 
 reads! { RwLockReadGuard MappedRwLockReadGuard }
 
-/// What a write guard and one of a part have in common.
+/// The methods that a write guard and a guard of a part have in common.
 macro_rules! writes {
     ($($guard:ident)*) => {$(
         // SAFETY: a shared guard gives a `&T`.
         unsafe impl<T: ?Sized + Sync> Sync for $guard<'_, T> {}
 
         impl<'a, T: ?Sized> $guard<'a, T> {
-            /// A guard of a part of what this one protects.
+            /// Returns a guard of a part of the data that this one protects.
             ///
             /// An associated function, because a method could hide one of the value.
             pub fn map<U: ?Sized, F>(guard: Self, part: F) -> MappedRwLockWriteGuard<'a, U>
@@ -281,11 +281,11 @@ macro_rules! writes {
                 MappedRwLockWriteGuard { section, inner, value, unique: PhantomData }
             }
 
-            /// A guard of a part of what this one protects, if there is that part.
+            /// Returns a guard of a part of the data that this one protects, if the part exists.
             ///
             /// # Errors
             ///
-            /// With the guard as it was, if there is not.
+            /// With the guard as it was, if the part does not exist.
             pub fn filter_map<U: ?Sized, F>(
                 guard: Self,
                 part: F,
@@ -321,7 +321,7 @@ impl<T> From<T> for RwLock<T> {
     }
 }
 
-// As the standard library prints it.
+// The same output as the standard library's.
 impl<T: ?Sized + fmt::Debug> fmt::Debug for RwLock<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut shown = f.debug_struct("RwLock");

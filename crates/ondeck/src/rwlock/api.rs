@@ -1,4 +1,4 @@
-//! The reader-writer lock as programs use it: behind `lock_api`, with data and guards.
+//! The reader-writer lock that programs use: a [`lock_api`] lock with data and guards.
 
 extern crate std;
 
@@ -15,22 +15,21 @@ use crate::platform::{Host, Native, Platform, Timestamp};
 
 /// A reader-writer lock around a `T`: any number of readers, or one writer.
 ///
-/// A writer that arrives while readers hold the lock keeps later readers out, and waits for those of that
-/// moment. A thread that has waited for about a millisecond is handed the lock; below that barging is
-/// allowed. There is no poisoning.
+/// A writer that arrives while readers hold the lock keeps later readers out, and waits for the readers of that moment. A
+/// thread that has waited for about a millisecond receives the lock by a handoff; before that, barging is allowed. There is
+/// no poisoning.
 ///
-/// It comes through [`lock_api`], with everything that [`lock_api::RwLock`] offers: upgradable reads,
-/// downgrades, mapped guards, attempts with deadlines, fair unlocks, and owned guards with the feature
-/// `arc_lock`. It can be a `static`.
+/// The type is an instance of [`lock_api::RwLock`] and has all of its methods: upgradable reads, downgrades, mapped guards,
+/// attempts with deadlines, fair unlocks, and owned guards with the feature `arc_lock`. It can be a `static`.
 ///
-/// A thread that has a read lock and calls [`read`](lock_api::RwLock::read) again may wait for ever, if a
-/// writer waits in between. [`ReadRecursive`] is for such threads.
+/// If a thread that has a read lock calls [`read`](lock_api::RwLock::read) again, it may wait for ever: a writer may have
+/// begun to wait in between. [`ReadRecursive`] is for such threads.
 ///
 /// # Panics
 ///
-/// A read or an upgradable read, if there are 2²⁴ read guards of one lock at the same time, forgotten or not. A
-/// [`bump`](lock_api::RwLockReadGuard::bump) and a read lock that is given up
-/// [for a closure](lock_api::RwLockReadGuard::unlocked) end the process then.
+/// A read or an upgradable read, if there are 2²⁴ read guards of one lock at the same time, forgotten or not. In that case a
+/// [`bump`](lock_api::RwLockReadGuard::bump), or a read lock that is given up [for a
+/// closure](lock_api::RwLockReadGuard::unlocked), ends the process.
 ///
 /// # Memory ordering
 ///
@@ -38,9 +37,9 @@ use crate::platform::{Host, Native, Platform, Timestamp};
 ///
 /// # Cost
 ///
-/// One atomic read-modify-write to lock and one to unlock, uncontended. Where reads dominate, the lock is
-/// biased: a read is then two stores to a cache line of the thread's own, and the next write waits for
-/// a heavy fence, some microseconds. The protocol is told in the [module](super).
+/// An uncontended lock and an uncontended unlock are one atomic read-modify-write each. Where reads dominate, the lock is
+/// biased: a read is then two stores to the thread's own cache line, and the next write waits for a heavy fence, some
+/// microseconds. The [module](super) describes the protocol.
 ///
 /// ```
 /// use ondeck::{RwLock, RwLockUpgradableReadGuard, RwLockWriteGuard};
@@ -60,20 +59,20 @@ use crate::platform::{Host, Native, Platform, Timestamp};
 /// ```
 pub type RwLock<T> = lock_api::RwLock<RawRwLock<Native>, T>;
 
-/// What [`RwLock::read`] returns: it unlocks when it is dropped.
+/// The guard that [`RwLock::read`] returns. Dropping it unlocks the lock.
 pub type RwLockReadGuard<'a, T> = lock_api::RwLockReadGuard<'a, RawRwLock<Native>, T>;
 
-/// What [`RwLock::write`] returns: it unlocks when it is dropped.
+/// The guard that [`RwLock::write`] returns. Dropping it unlocks the lock.
 pub type RwLockWriteGuard<'a, T> = lock_api::RwLockWriteGuard<'a, RawRwLock<Native>, T>;
 
-/// What [`RwLock::upgradable_read`] returns: it unlocks when it is dropped.
+/// The guard that [`RwLock::upgradable_read`] returns. Dropping it unlocks the lock.
 pub type RwLockUpgradableReadGuard<'a, T> =
     lock_api::RwLockUpgradableReadGuard<'a, RawRwLock<Native>, T>;
 
-/// A read guard of a part of what the lock protects; see [`lock_api::RwLockReadGuard::map`].
+/// A read guard of a part of the protected data; see [`lock_api::RwLockReadGuard::map`].
 pub type MappedRwLockReadGuard<'a, T> = lock_api::MappedRwLockReadGuard<'a, RawRwLock<Native>, T>;
 
-/// A write guard of a part of what the lock protects; see [`lock_api::RwLockWriteGuard::map`].
+/// A write guard of a part of the protected data; see [`lock_api::RwLockWriteGuard::map`].
 pub type MappedRwLockWriteGuard<'a, T> = lock_api::MappedRwLockWriteGuard<'a, RawRwLock<Native>, T>;
 
 /// A read guard that owns a share of the lock rather than borrowing it.
@@ -89,10 +88,10 @@ pub type ArcRwLockWriteGuard<T> = lock_api::ArcRwLockWriteGuard<RawRwLock<Native
 pub type ArcRwLockUpgradableReadGuard<T> =
     lock_api::ArcRwLockUpgradableReadGuard<RawRwLock<Native>, T>;
 
-/// Reads by a thread that may have a read lock of the same [`RwLock`] already: they never wait for a writer
-/// that waits itself.
+/// Reads by a thread that may already have a read lock of the same [`RwLock`]. They never wait for a writer that is itself
+/// waiting.
 ///
-/// Used for other reads, they keep such a writer waiting.
+/// If other threads use these reads, they keep such a writer waiting.
 ///
 /// ```
 /// use ondeck::RwLock;
@@ -104,32 +103,32 @@ pub type ArcRwLockUpgradableReadGuard<T> =
 /// assert_eq!(*outer, *inner);
 /// ```
 pub trait ReadRecursive {
-    /// What the lock protects.
+    /// The type of the protected data.
     type Data: ?Sized;
 
     /// Waits until no writer owns the lock.
     fn read_recursive(&self) -> RwLockReadGuard<'_, Self::Data>;
 
-    /// A guard if no writer owns the lock.
+    /// Returns a guard if no writer owns the lock.
     fn try_read_recursive(&self) -> Option<RwLockReadGuard<'_, Self::Data>>;
 
     /// Waits until no writer owns the lock, for `timeout` at most.
     fn try_read_recursive_for(&self, timeout: Duration) -> Option<RwLockReadGuard<'_, Self::Data>>;
 
-    /// Waits until no writer owns the lock, until `timeout` at most.
+    /// Waits until no writer owns the lock, until `timeout` at the latest.
     fn try_read_recursive_until(&self, timeout: Instant)
     -> Option<RwLockReadGuard<'_, Self::Data>>;
 }
 
-/// The guard of a read lock that is held.
+/// Makes the guard of a read lock that is held.
 fn read_guard<T: ?Sized>(lock: &RwLock<T>, held: Shared<Native>) -> RwLockReadGuard<'_, T> {
-    // SAFETY: it was just taken, of this lock.
+    // SAFETY: the read lock was just acquired, and is of this lock.
     unsafe { lock.make_read_guard_unchecked(held) }
 }
 
-/// The lock without its data.
+/// Returns the lock without its data.
 fn raw<T: ?Sized>(lock: &RwLock<T>) -> &RawRwLock<Native> {
-    // SAFETY: the functions below only take read locks, for which they make guards.
+    // SAFETY: the functions below only acquire read locks, for which they make guards.
     unsafe { lock.raw() }
 }
 
@@ -198,8 +197,8 @@ fn guard(owner: bool) -> Option<GuardNoSend> {
     owner.then(GuardNoSend::new)
 }
 
-// SAFETY: what `RawRwLock` in this module promises: readers or one writer, and an unlock happens before the
-// next lock that it excludes. A panic comes before any change.
+// SAFETY: as `RawRwLock` in this module promises: readers or one writer, and an unlock happens before the next lock that it
+// excludes. A panic comes before any change.
 unsafe impl lock_api::RawRwLock for RawRwLock<Native> {
     const INIT: Self = Self { state: AtomicU32::new(0) };
 

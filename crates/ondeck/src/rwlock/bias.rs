@@ -1,5 +1,5 @@
-//! Readers that write no word of the lock: while the lock is biased, a reader stores the lock's address into
-//! a slot of its own thread's row (`parking/visible.rs`), and reads the word again.
+//! Readers that write no word of the lock: while the lock is biased, a reader stores the lock's address into a slot of its
+//! thread's row (`parking/visible.rs`), and reads the word again.
 //!
 //! ```text
 //! reader                                      writer
@@ -10,23 +10,22 @@
 //!        └──► slot := 0, counted or waits
 //! ```
 //!
-//! It is Dekker's pattern: either the reader sees `WRITER`, or the writer sees the slot. The writer pays
-//! for it, with a heavy fence of some microseconds. So a lock whose bias was revoked rests: it stays without
-//! one for [`REST`] times what the fence and the look took, which bounds what writers lose to a part in that
-//! number. Then a counted reader makes it biased again that had to wait: for a writer, or because another
-//! reader changed the word at the same moment. Where neither happens, a bias would save little.
+//! This is Dekker's pattern: either the reader sees `WRITER`, or the writer sees the slot. The writer pays for it, with a
+//! heavy fence of some microseconds. So a lock whose bias was revoked rests: it stays unbiased for [`REST`] times the
+//! duration of the fence and the scan, which bounds the loss of writers to one part in that number. After that, a counted
+//! reader makes it biased again if the reader had to wait: for a writer, or because another reader changed the word at the
+//! same moment. Where neither happens, a bias would save little.
 //!
-//! * A slot that is taken, by the thread's read of another lock or by an earlier one of this lock, is left
-//!   alone: that read is counted. A read lock knows its slot, so its unlock needs no search.
+//! * A slot that is taken, by the thread's read of another lock or by an earlier read of this lock, is not touched: the new
+//!   read is counted. A read lock knows its slot, so its unlock needs no search.
 //! * A lock may be biased and have counted readers at the same time. A writer waits for both.
-//! * A reader that leaves, and finds that a writer sleeps, wakes it by the lock's address only; that it
-//!   stores 0 is its last access to the lock (4): the slot is not the lock's memory.
-//! * Before it makes a lock biased, a reader looks whether a slot has the lock's address already. If so, it
-//!   was left by a forgotten guard of a lock that was there before, and a writer would wait for it for ever.
-//! * Where the kernel refuses membarrier(2), light fences are full ones, and heavy fences are their
-//!   caller's alone. Where it refuses them later, a reader that was under way may have had none: a writer then
-//!   waits for [`SETTLES`], a thousand times as long as any store buffer takes to drain, before it looks, and
-//!   no lock is biased any more.
+//! * A reader that leaves, and finds that a writer sleeps, wakes it by the lock's address only. Its store of 0 is its last
+//!   access for the lock (4): the slot is not part of the lock's memory.
+//! * Before it makes a lock biased, a reader checks whether a slot already has the lock's address. If so, a forgotten guard
+//!   of an earlier lock at that address left it there, and a writer would wait for it for ever.
+//! * Where the kernel refuses membarrier(2), light fences are full ones, and heavy fences order only their callers. If it
+//!   refuses them later, a reader that was under way may have had no fence. A writer then waits for [`SETTLES`], a thousand
+//!   times as long as any store buffer takes to drain, before it reads the slots, and no lock is biased any more.
 
 use core::time::Duration;
 
@@ -35,37 +34,38 @@ use super::{BIASED, PARKED, READERS, RawRwLock, Shared, UPGRADABLE, WRITER};
 use crate::parking::{Bias, Row};
 use crate::platform::{AtomicInt, FutexWait, Host, Ordering};
 
-/// How many times as long as its revocation took a lock rests.
+/// The rest of a lock after a revocation, as a multiple of the revocation's time.
 const REST: usize = 32;
 
 /// The shortest rest, in nanoseconds.
 const LEAST_REST_NANOS: u32 = 20_000;
 
-/// The rest of a lock whose address a slot has already, in nanoseconds. A forgotten guard leaves it there for ever, a reader that
-/// comes too late for a bias for a moment. A look at all 512 rows takes some tens of microseconds.
+/// The rest of a lock whose address a slot already has, in nanoseconds. A forgotten guard leaves the address there for ever;
+/// a reader that comes too late for a bias leaves it there for a moment. A scan of all 512 rows takes some tens of
+/// microseconds.
 const OCCUPIED_NANOS: u32 = 100_000_000;
 
-/// How long a store may stay invisible to others, if no fence can be made.
+/// The longest time for which a store may stay invisible to others, if no fence can be made.
 ///
-/// Adam Morrison and Yehuda Afek, "Temporally Bounding TSO for Fence-Free Asymmetric Synchronization", rely
-/// on such a bound, too. An interrupt of the CPU, which each tick of the scheduler is, drains its buffer.
+/// Adam Morrison and Yehuda Afek, "Temporally Bounding TSO for Fence-Free Asymmetric Synchronization", also rely on such a
+/// bound. An interrupt of the CPU, such as each tick of the scheduler, drains its buffer.
 const SETTLES: Duration = Duration::from_millis(50);
 
-/// Waits for [`SETTLES`]: then other threads' stores from before are visible, and their loads from now on see
-/// what the calling thread has stored.
+/// Waits for [`SETTLES`]. After that, earlier stores of other threads are visible, and later loads of other threads see the
+/// earlier stores of the calling thread.
 pub(crate) fn settle_stores<P: Host>() {
     let (word, until) = (AtomicInt::new(0), P::now().after(SETTLES));
     while P::futex_wait(&word, 0, Some(until)) != FutexWait::TimedOut {}
 }
 
 impl<P: Host> RawRwLock<P> {
-    /// Takes a read lock by a slot of the calling thread, if the lock is biased and the slot is free.
+    /// Acquires a read lock by a slot of the calling thread, if the lock is biased and the slot is free.
     #[inline(always)]
     pub(super) fn try_visible(&self) -> Option<&'static P::AtomicUsize> {
         let address = self.address();
         let slot = P::row()?.slot(address);
-        // Acquire: a writer that reads what this thread stores next has synchronized with the thread that
-        // stored the 0, which need not be this one.
+        // Acquire: a writer that reads this thread's next store has then synchronized with the thread that stored the 0,
+        // which may be another one.
         if slot.load(Ordering::Acquire) != 0 {
             return None;
         }
@@ -83,7 +83,7 @@ impl<P: Host> RawRwLock<P> {
         None
     }
 
-    /// The caller has a counted read lock, for which it has waited: makes the lock biased if that seems worth it.
+    /// Makes the lock biased if a bias is likely to pay. The caller has a counted read lock, for which it has waited.
     #[cold]
     #[inline(never)]
     pub(super) fn make_biased(&self) {
@@ -93,11 +93,11 @@ impl<P: Host> RawRwLock<P> {
         if !is_quiet || !bias.has_rested(P::ticks() as usize) || P::row().is_none() {
             return;
         }
-        // Where heavy fences are system calls, the whole process has few of them.
+        // Where heavy fences are system calls, they are rationed for the whole process.
         if P::heavy_fences_are_refused() || P::fences_are_asymmetric() && !P::may_relax() {
             return;
         }
-        // No revocation can be under way or end meanwhile, because the caller is counted.
+        // No revocation is under way or ends during this, because the caller is counted.
         if self.has_visible() {
             bias.rest(P::ticks() as usize, P::ticks_in(OCCUPIED_NANOS));
             return;
@@ -106,13 +106,13 @@ impl<P: Host> RawRwLock<P> {
         self.try_change(|state| (state & OTHERS == 0).then_some(state | BIASED));
     }
 
-    /// Whether a visible reader of this lock is seen.
+    /// Returns whether the caller sees a visible reader of this lock.
     pub(super) fn has_visible(&self) -> bool {
         !Visible::<P>::of(self.address()).have_left()
     }
 
-    /// `WRITER` is set on the caller's behalf, and `BIASED` was set: from now on no reader becomes visible.
-    /// Returns those that may be.
+    /// Revokes the bias: `WRITER` is set on the caller's behalf, and `BIASED` was set. From now on no reader becomes
+    /// visible. Returns the rows of those that may be.
     pub(super) fn revoke(&self) -> Visible<P> {
         let begin = P::ticks() as usize;
         // spec: RwLock!HeavyFence
@@ -130,22 +130,23 @@ impl<P: Host> RawRwLock<P> {
         visible
     }
 
-    /// A read lock of the calling thread whose guard was forgotten: for `force_unlock_read`.
+    /// Returns a read lock of the calling thread whose guard was forgotten, for `force_unlock_read`.
     ///
-    /// To unlock with it is sound only if the calling thread has a read lock of this lock, and forgets each
-    /// [`Shared`] of this lock: one that is kept may stand for the slot that this returns.
+    /// An unlock with it is sound only if the calling thread has a read lock of this lock, and forgets each [`Shared`] of
+    /// this lock: one that is kept may refer to the slot that this returns.
     ///
     /// # Panics
     ///
-    /// In debug builds, if no read lock is counted and the calling thread has none: another thread's is not found.
+    /// In debug builds, if no read lock is counted and the calling thread has none. A read lock of another thread is not
+    /// found.
     pub fn forgotten(&self) -> Shared<P> {
-        // Relaxed: the calling thread's read keeps the bias, if it is visible. If there is none, the read is
-        // counted, and what the slot has was left by a lock that was at this address before.
+        // Relaxed: if the calling thread's read is visible, it keeps the bias. If there is no bias, the read is counted, and
+        // an address in the slot was left by an earlier lock at this address.
         let may_be_visible = self.state.load(Ordering::Relaxed) & BIASED != 0;
         let row = if may_be_visible { P::row() } else { None };
         let slot = row.map(|row| row.slot(self.address()));
         let own = slot.filter(|slot| slot.load(Ordering::Relaxed) == self.address());
-        // The count would fall below 0, and the lock stay locked for ever.
+        // The count would fall below 0, and the lock would stay locked for ever.
         debug_assert!(
             own.is_some() || self.state.load(Ordering::Relaxed) & READERS != 0,
             "ondeck: a thread unlocks a read lock that another thread has, or none; in place of parking_lot, guards that \
@@ -155,12 +156,12 @@ impl<P: Host> RawRwLock<P> {
     }
 }
 
-/// Empties a slot of the calling thread, which has the lock's `address`: the reader leaves, or has not come.
-/// The lock may be gone.
+/// Empties a slot of the calling thread that has the lock's `address`: the reader leaves, or has not entered. The lock may
+/// be gone.
 #[inline(always)]
 pub(super) fn retract<P: Host>(slot: &P::AtomicUsize, address: usize) {
     // spec: RwLock!Retract
-    // Release: a writer that reads this sees what the reader did.
+    // Release: a writer that reads this sees the reader's section.
     slot.store(0, Ordering::Release);
     // Pairs with the heavy fence of a writer that is about to sleep.
     P::light_fence();
@@ -170,7 +171,7 @@ pub(super) fn retract<P: Host>(slot: &P::AtomicUsize, address: usize) {
     }
 }
 
-/// The rows in which readers of a lock may be visible, without those at the beginning in which none was seen.
+/// The rows in which readers of a lock may be visible, without the leading rows in which none was seen.
 pub(super) struct Visible<P: Host> {
     address: usize,
     rows: &'static [Row<P>],
@@ -181,13 +182,13 @@ impl<P: Host> Visible<P> {
         Self { address, rows: P::rows() }
     }
 
-    /// None.
+    /// Returns no rows.
     pub(super) fn none() -> Self {
         Self { address: 0, rows: &[] }
     }
 
-    /// Whether they have all left. A reader that has left does not come back while there is a writer; one
-    /// that only tries is gone in a moment.
+    /// Returns whether all have left. A reader that has left does not come back while there is a writer; one that only tries
+    /// is gone in a moment.
     pub(super) fn have_left(&mut self) -> bool {
         // spec: RwLock!Scan
         // Acquire: pairs with the stores of readers that have left.

@@ -9,15 +9,15 @@ use crate::platform::{AtomicInt, Host, Ordering, Timestamp};
 use crate::spin::{Waits, poll};
 
 impl<P: Host> RawRwLock<P> {
-    /// `WRITER` is set on the caller's behalf. Waits until no reader is left, and clears `DRAINING`: then
-    /// the caller is the owner. False if the deadline passed before; then `WRITER` is still set.
+    /// Waits until no reader is left, and clears `DRAINING`: then the caller is the owner. `WRITER` is set on the caller's
+    /// behalf. Returns false if the deadline passes first; then `WRITER` is still set.
     pub(super) fn drain(&self, deadline: Option<Timestamp>) -> bool {
         let state = self.state.load(Ordering::Acquire);
         if state & DRAINING == 0 {
             return true;
         }
         // spec: RwLock!Drain
-        // It stays as it is while `WRITER` is set.
+        // `BIASED` does not change while `WRITER` is set.
         let mut visible = if state & BIASED == 0 { Visible::none() } else { self.revoke() };
         loop {
             if visible.have_left() && self.own() {
@@ -34,7 +34,7 @@ impl<P: Host> RawRwLock<P> {
         }
     }
 
-    /// Clears `DRAINING`, and with it the bias, if no reader is counted; says whether it did.
+    /// Clears `DRAINING`, and with it the bias, if no reader is counted. Returns whether it did.
     fn own(&self) -> bool {
         // spec: RwLock!Own
         // Acquire: pairs with the unlocks of all counted readers.
@@ -43,14 +43,14 @@ impl<P: Host> RawRwLock<P> {
         })
     }
 
-    /// Sleeps until the last reader has left, or until the deadline. Returns earlier, too.
+    /// Sleeps until the last reader has left, or until the deadline. May return earlier.
     fn sleep_beside_readers(&self, visible: &mut Visible<P>, deadline: Option<Timestamp>) {
         let bias = P::bias(self.address()).filter(|_| !visible.have_left());
         if let Some(bias) = bias {
             // spec: RwLock!BeginSleep
             bias.begin_sleep();
             // spec: RwLock!FenceBeforeSleep
-            // A visible reader that leaves sees that this thread sleeps, or is seen to have left below.
+            // Either a visible reader that leaves sees that this thread sleeps, or this thread sees below that it has left.
             P::heavy_fence();
         }
         self.park_beside_readers(visible, deadline);
@@ -67,21 +67,20 @@ impl<P: Host> RawRwLock<P> {
         // spec: RwLock!DrainerLooks
         let have_left = visible.have_left();
         // spec: RwLock!DrainerParks
-        // The last counted reader's decrement comes after this, and sees the bit: then it finds the node,
-        // because it has to wait for the bucket's lock. Or it came before: then the change fails.
+        // If the last counted reader's decrement comes after this, it sees the bit, and it finds the node, because it must
+        // wait for the bucket's lock. If the decrement came before, the change fails.
         let sleeps = |state| (state & READERS != 0 || !have_left).then_some(state | ASLEEP);
         if !self.try_change(sleeps) {
             return;
         }
-        // SAFETY: it is new, and is unlinked before this function returns: by the thread that wakes this
-        // one, or by `sleep`.
+        // SAFETY: it is new, and is unlinked before this function returns, by the thread that wakes this one or by `sleep`.
         unsafe { guard.link(Kind::Readers, &node) };
         drop(guard);
-        // After a slice it looks again, because the store of a visible reader may have been late, if heavy fences
-        // are refused.
+        // After a slice the caller checks again: if heavy fences are refused, the store of a visible reader may have been
+        // late.
         let end = end_of_sleep(deadline, Some(Slice::begin::<P>()));
         // spec: RwLock!DrainerSleeps
-        // However it ends, the caller looks again.
+        // The caller checks again, whatever the result.
         let _ = node.sleep(Kind::Readers, end, None, |_| true);
     }
 }

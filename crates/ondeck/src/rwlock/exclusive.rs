@@ -1,5 +1,5 @@
-//! Writers: lock, unlock, downgrade; and the upgradable reader: one at a time, beside other readers, and the only one that may
-//! become the writer without unlocking.
+//! Writers: lock, unlock, downgrade. Also the upgradable reader: one at a time, beside other readers, and the only one that
+//! may become the writer without unlocking.
 
 use super::settle::Mode;
 use super::shared::AbortOnDrop;
@@ -19,14 +19,13 @@ impl<P: Host> RawRwLock<P> {
         }
     }
 
-    /// Acquires the lock if no thread holds it in any way; says whether it did.
+    /// Acquires the lock if no thread holds it in any way. Returns whether it did.
     #[inline]
     pub fn try_lock_exclusive(&self) -> bool {
         self.lock_exclusive_at_once() || self.own_at_once(|state| Want::Write.acquire(state), 0)
     }
 
-    /// As [`lock_exclusive`](Self::lock_exclusive), but gives up at the deadline; says whether it owns the
-    /// lock.
+    /// As [`lock_exclusive`](Self::lock_exclusive), but gives up at the deadline. Returns whether the caller owns the lock.
     #[inline]
     pub fn try_lock_exclusive_until(&self, deadline: Timestamp) -> bool {
         self.lock_exclusive_at_once() || self.lock_exclusive_slow(Some(deadline))
@@ -40,10 +39,10 @@ impl<P: Host> RawRwLock<P> {
             // spec: RwLock!Attempt
             self.state.compare_exchange(state, next, Ordering::Acquire, Ordering::Relaxed)
         };
-        // Not read before: that would fetch the line twice.
+        // The word is not read first: that would fetch the line twice.
         match take(0) {
             Ok(_) => true,
-            // Parked threads keep no writer out.
+            // Parked threads do not keep a writer out.
             Err(found) => found & !FOR_OTHERS == 0 && take(found).is_ok(),
         }
     }
@@ -57,20 +56,19 @@ impl<P: Host> RawRwLock<P> {
         first && self.drain_or_leave(deadline, 0)
     }
 
-    /// Acquires the lock as a writer, by what `writer` makes of the word, unless there are readers; says whether it did. If a
-    /// visible reader was overlooked at first, gives `WRITER` up, and sets `instead`.
+    /// Acquires the lock as a writer, by the change that `writer` makes to the word, unless there are readers. Returns
+    /// whether it did. If a visible reader was overlooked at first, clears `WRITER`, and sets `instead`.
     #[cold]
     fn own_at_once(&self, writer: impl Fn(u32) -> Option<u32>, instead: u32) -> bool {
         /// A deadline that has passed.
         const NOW: Option<Timestamp> = Some(Timestamp::from_nanos(0));
-        // A heavy fence is made only if it seems that no reader is in the way.
+        // A heavy fence is made only if no reader appears to be in the way.
         let has_readers = |state| state & READERS != 0 || state & BIASED != 0 && self.has_visible();
         self.try_change(|state| writer(state).filter(|_| !has_readers(state)))
             && self.drain_or_leave(NOW, instead)
     }
 
-    /// Waits for readers to leave, if there are any. At the deadline it gives `WRITER` up, sets `instead`,
-    /// and returns false.
+    /// Waits for readers to leave, if there are any. At the deadline it clears `WRITER`, sets `instead`, and returns false.
     fn drain_or_leave(&self, deadline: Option<Timestamp>, instead: u32) -> bool {
         let owner = self.drain(deadline);
         if !owner {
@@ -79,7 +77,8 @@ impl<P: Host> RawRwLock<P> {
         owner
     }
 
-    /// Changes the word if `next` says to what; says whether it did. Acquire: for acquisitions.
+    /// Changes the word to the value that `next` returns, if it returns one. Returns whether it did. Acquire: for
+    /// acquisitions.
     #[inline(always)]
     pub(super) fn try_change(&self, mut next: impl FnMut(u32) -> Option<u32>) -> bool {
         let mut state = self.state.load(Ordering::Relaxed);
@@ -102,10 +101,10 @@ impl<P: Host> RawRwLock<P> {
         let give = |state: u32| {
             let next = state & !WRITER;
             // spec: RwLock!GiveBack
-            // Release: later owners and readers see what this one did. The last access (4).
+            // Release: later owners and readers see this owner's section. The last access (4).
             self.state.compare_exchange(state, next, Ordering::Release, Ordering::Relaxed)
         };
-        // Not read before: the exchange would wait for that.
+        // The word is not read first: the exchange would wait for that load.
         let gives = match give(WRITER) {
             Ok(_) => true,
             Err(found) => found & (PARKED | IN_FLIGHT) != PARKED && give(found).is_ok(),
@@ -115,8 +114,8 @@ impl<P: Host> RawRwLock<P> {
         }
     }
 
-    /// Unlocks by handing the lock to the thread that has been parked longest, if there is one; to all
-    /// parked readers if it is a reader.
+    /// Unlocks by a handoff to the thread that has been parked longest, if there is one. If that is a reader, all parked
+    /// readers receive the lock.
     ///
     /// # Safety
     ///
@@ -132,8 +131,7 @@ impl<P: Host> RawRwLock<P> {
         self.give_back(without_writer, Mode::Unlock);
     }
 
-    /// Lets the thread that has been parked longest have the lock for a turn, if there is one, and gets it
-    /// back.
+    /// Gives the thread that has been parked longest, if there is one, a turn with the lock, and then locks again.
     ///
     /// # Safety
     ///
@@ -147,7 +145,7 @@ impl<P: Host> RawRwLock<P> {
         }
     }
 
-    /// Makes the write lock a read lock; no writer comes in between.
+    /// Turns the write lock into a read lock; no writer comes in between.
     ///
     /// # Safety
     ///
@@ -158,7 +156,7 @@ impl<P: Host> RawRwLock<P> {
         Shared::counted()
     }
 
-    /// Makes the write lock an upgradable read lock; no writer comes in between.
+    /// Turns the write lock into an upgradable read lock; no writer comes in between.
     ///
     /// # Safety
     ///
@@ -168,8 +166,8 @@ impl<P: Host> RawRwLock<P> {
         self.give_back(|state| without_writer(state) | UPGRADABLE, Mode::Unlock);
     }
 
-    /// Takes off the word what `give` takes off it. If threads are parked and none is in flight, sees to it
-    /// that some go on; fairly, those that have waited longest are handed the lock.
+    /// Changes the word by `give`. If threads are parked and none is in flight, lets some continue. In the fair mode, hands
+    /// off the lock to those that have waited longest.
     #[inline]
     fn give_back(&self, give: impl Fn(u32) -> u32, mode: Mode) {
         let mut state = self.state.load(Ordering::Relaxed);
@@ -200,19 +198,19 @@ impl<P: Host> RawRwLock<P> {
         }
     }
 
-    /// Takes the upgradable read lock if there is neither a writer nor another one; says whether it did.
+    /// Acquires the upgradable read lock if there is neither a writer nor another upgradable reader. Returns whether it did.
     #[inline]
     pub fn try_lock_upgradable(&self) -> bool {
         self.attempt(Want::Upgradable, 0)
     }
 
-    /// As [`lock_upgradable`](Self::lock_upgradable), but gives up at the deadline; says whether it has it.
+    /// As [`lock_upgradable`](Self::lock_upgradable), but gives up at the deadline. Returns whether the caller has the lock.
     #[inline]
     pub fn try_lock_upgradable_until(&self, deadline: Timestamp) -> bool {
         self.try_lock_upgradable() || self.wait(Want::Upgradable, Some(deadline))
     }
 
-    /// Gives the upgradable read lock up.
+    /// Unlocks the upgradable read lock.
     ///
     /// # Safety
     ///
@@ -222,8 +220,7 @@ impl<P: Host> RawRwLock<P> {
         self.give_back(|state| state & !UPGRADABLE, Mode::Unlock);
     }
 
-    /// Gives the upgradable read lock up, and hands the lock to the thread that has been parked longest, if
-    /// there is one.
+    /// Unlocks the upgradable read lock by a handoff to the thread that has been parked longest, if there is one.
     ///
     /// # Safety
     ///
@@ -233,8 +230,8 @@ impl<P: Host> RawRwLock<P> {
         self.give_back(|state| state & !UPGRADABLE, Mode::Fair);
     }
 
-    /// Lets the thread that has been parked longest have the lock for a turn, if there is one, and gets the
-    /// upgradable read lock back.
+    /// Gives the thread that has been parked longest, if there is one, a turn with the lock, and then acquires the
+    /// upgradable read lock again.
     ///
     /// # Safety
     ///
@@ -242,7 +239,7 @@ impl<P: Host> RawRwLock<P> {
     #[inline]
     pub unsafe fn bump_upgradable(&self) {
         if self.state.load(Ordering::Relaxed) & PARKED != 0 {
-            // Without the lock there is nothing to be held.
+            // A panic below would leave a guard without its lock.
             let abort = AbortOnDrop;
             // SAFETY: as the caller promises.
             unsafe { self.unlock_upgradable_fair() };
@@ -251,7 +248,7 @@ impl<P: Host> RawRwLock<P> {
         }
     }
 
-    /// Makes the upgradable read lock a read lock.
+    /// Turns the upgradable read lock into a read lock.
     ///
     /// # Safety
     ///
@@ -262,8 +259,7 @@ impl<P: Host> RawRwLock<P> {
         Shared::counted()
     }
 
-    /// Makes the upgradable read lock the write lock, after all readers have left. No other writer comes
-    /// in between.
+    /// Turns the upgradable read lock into the write lock, after all readers have left. No other writer comes in between.
     ///
     /// # Safety
     ///
@@ -274,8 +270,8 @@ impl<P: Host> RawRwLock<P> {
         debug_assert!(owner, "without a deadline a wait ends with the lock");
     }
 
-    /// As [`upgrade`](Self::upgrade), but only if there are no readers; says whether the caller owns the
-    /// lock. If not, it still has the upgradable read lock.
+    /// As [`upgrade`](Self::upgrade), but only if there are no readers. Returns whether the caller owns the lock. If not, it
+    /// still has the upgradable read lock.
     ///
     /// # Safety
     ///
@@ -285,8 +281,8 @@ impl<P: Host> RawRwLock<P> {
         self.own_at_once(|state| Some(upgraded(state)), UPGRADABLE)
     }
 
-    /// As [`upgrade`](Self::upgrade), but gives up at the deadline; says whether the caller owns the lock.
-    /// If not, it still has the upgradable read lock.
+    /// As [`upgrade`](Self::upgrade), but gives up at the deadline. Returns whether the caller owns the lock. If not, it
+    /// still has the upgradable read lock.
     ///
     /// # Safety
     ///
@@ -303,12 +299,12 @@ impl<P: Host> RawRwLock<P> {
     }
 }
 
-/// The word without its writer, whether that drained or not.
+/// Returns the word without its writer, whether that drained or not.
 fn without_writer(state: u32) -> u32 {
     state & !(WRITER | DRAINING | ASLEEP)
 }
 
-/// The word after the upgradable reader has become a writer, which drains if there are readers.
+/// Returns the word after the upgradable reader has become a writer, which drains if there are readers.
 fn upgraded(state: u32) -> u32 {
     with_writer(state & !UPGRADABLE)
 }

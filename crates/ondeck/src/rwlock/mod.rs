@@ -1,19 +1,19 @@
-//! The reader-writer lock: one word of 32 bits, its waiting threads in the parking table.
+//! The reader-writer lock: one word of 32 bits, with its waiting threads in the parking table.
 //!
 //! ```text
 //!  31                                    7    6      5        4         3        2          1        0
 //! ┌───────────────────────────────────────┬───────┬──────┬─────────┬────────┬──────────┬────────┬──────┐
-//! │ how many readers the word has counted │BIASED │ASLEEP│IN_FLIGHT│ PARKED │UPGRADABLE│DRAINING│WRITER│
+//! │ the number of readers in the count    │BIASED │ASLEEP│IN_FLIGHT│ PARKED │UPGRADABLE│DRAINING│WRITER│
 //! └───────────────────────────────────────┴───────┴──────┴─────────┴────────┴──────────┴────────┴──────┘
 //! ```
 //!
 //! | bit | set | cleared |
 //! |---|---|---|
-//! | `WRITER` | by a writer, if neither it nor `UPGRADABLE` is set, or on its behalf by an unlock that hands the lock over; by the upgradable reader that upgrades | by that writer's unlock, downgrade, or when it gives up |
-//! | `DRAINING` | with `WRITER`, if there are readers: the writer waits for them to leave, and no reader enters but a recursive one | by that writer, when there are none: it is the owner from then on |
+//! | `WRITER` | by a writer, if neither it nor `UPGRADABLE` is set, or on its behalf by an unlock that hands off the lock; by the upgradable reader that upgrades | by that writer's unlock, downgrade, or when it gives up |
+//! | `DRAINING` | with `WRITER`, if there are readers: the writer waits for them to leave, and only recursive readers enter | by that writer, when there are none: it is the owner from then on |
 //! | `UPGRADABLE` | by an upgradable reader, beside readers | by its unlock, downgrade or upgrade |
 //! | `PARKED` | under the bucket's lock, with the first thread that is linked | under the bucket's lock, with the last one |
-//! | `IN_FLIGHT` | under the bucket's lock, with a thread that is woken to compete | by that thread: when it has the lock, or is linked again, or gives up; by a thread that has been parked for 20 ms or longer, in case that one gets no CPU |
+//! | `IN_FLIGHT` | under the bucket's lock, with a thread that is woken to compete | by that thread: when it has the lock, or is linked again, or gives up; by a thread that has been parked for 20 ms or longer, in case the thread in flight gets no CPU |
 //! | `ASLEEP` | under the bucket's lock, by the writer that drains, before it sleeps | by that writer |
 //! | `BIASED` | by a reader, if there is neither writer nor upgradable reader, and no thread is parked | with `DRAINING`, by the writer that becomes the owner |
 //!
@@ -23,7 +23,7 @@
 //!          BIASED, no WRITER: its thread's slot := address ──► holds the lock ──► slot := 0: bias.rs
 //! writer   free: WRITER ──► owner ──► clears WRITER ── PARKED, not IN_FLIGHT ──► settle.rs
 //!          readers: WRITER + DRAINING ──► waits for them ──► clears DRAINING ──► owner
-//! else     spins for as long as a wake takes at most, then parks: wait.rs
+//! else     spins for the time of a wake at most, then parks: wait.rs
 //! ```
 //!
 //! | file | what |
@@ -33,48 +33,45 @@
 //! | `bias.rs` | readers that the word does not count, and how a writer makes them visible to itself |
 //! | `drain.rs` | how a writer waits for readers to leave |
 //! | `wait.rs` | how a thread waits for its turn |
-//! | `settle.rs` | which parked threads go next, and the wake of a writer that waits for readers |
+//! | `settle.rs` | which parked threads continue next, and the wake of a writer that waits for readers |
 //! | `api.rs` | what programs use: [`RwLock`] and its guards |
 //!
 //! # Invariants
 //!
 //! 1. *Exclusion.* While `WRITER` is set without `DRAINING` its owner has the lock alone: no reader is
 //!    counted, and `UPGRADABLE` is clear.
-//! 2. *No wake is lost.* If a thread is parked and none is in flight, then `WRITER` is set, or `UPGRADABLE`
-//!    and no reader is parked; the thread that clears that bit looks after the parked ones. A thread that
-//!    was in flight and does not become a writer looks after them itself.
+//! 2. *No wake is lost.* If a thread is parked and none is in flight, then `WRITER` is set, or `UPGRADABLE` is set and no
+//!    reader is parked; the thread that clears that bit is responsible for the parked ones. A thread that was in flight and
+//!    does not become a writer is responsible for them itself.
 //! 3. *Counted while linked.* Under the lock of the bucket `PARKED` is set if and only if a thread is
 //!    linked.
-//! 4. *Nothing is touched after the unlock.* The read-modify-write that gives the lock up is the last
-//!    access to the word. Where threads are parked it is made under the bucket's lock, and what is done
-//!    then is done to linked nodes; the last reader wakes the writer that drains by the lock's address
-//!    only. At worst that wakes the writer of another lock at the same address, which looks at its own
-//!    readers again and sleeps on.
+//! 4. *Nothing is touched after the unlock.* The read-modify-write of the unlock is the last access to the word. If threads
+//!    are parked, it is made under the bucket's lock, and only linked nodes are changed after it; the last reader wakes the
+//!    writer that drains by the lock's address only. At worst that wakes the writer of another lock at the same address,
+//!    which checks its own readers again and sleeps on.
 //!
 //! # Fairness
 //!
-//! A writer that arrives while readers hold the lock keeps later readers out: it waits for the readers of
-//! that moment only. Between writers, and between a writer that unlocks and waiting readers, barging is
-//! allowed: an unlock wakes at most one parked thread, the oldest, to compete. If that becomes a reader, it
-//! wakes some of the readers that parked next. Once the oldest has been parked for a millisecond, an unlock hands
-//! the lock over, at most once in a millisecond: to that writer, or to all parked readers together and then to the
-//! oldest parked writer. So no thread that is parked waits for longer than those take that were parked before it,
-//! each a millisecond and one section.
+//! A writer that arrives while readers hold the lock keeps later readers out: it waits only for the readers of that moment.
+//! Between writers, and between a writer that unlocks and waiting readers, barging is allowed: an unlock wakes at most one
+//! parked thread, the oldest, to compete. If that thread becomes a reader, it wakes some of the readers that parked next.
+//! Once the oldest has been parked for a millisecond, an unlock hands off the lock, at most once in a millisecond: to the
+//! oldest if it is a writer, or to all parked readers together and then to the oldest parked writer. So a parked thread
+//! waits only for the threads that parked before it, a millisecond and one section for each.
 //!
-//! A recursive read enters while a writer waits for readers, so that a thread that holds the lock cannot
-//! wait for itself.
+//! A recursive read enters while a writer waits for readers, so that a thread that holds the lock cannot deadlock with
+//! itself.
 //!
 //! # Memory ordering
 //!
-//! Acquisitions are `Acquire` and pair with the `Release` of the unlock; a thread that is handed the lock
-//! pairs with the `Release` store of its node's status, and the thread that hands it over, which need not
-//! have had it, with the unlock. All changes of the word are read-modify-writes, so
-//! the release sequence of an unlock goes on through later changes of others: a writer that reads that no
-//! reader is counted has synchronized with the unlocks of all of them.
+//! Acquisitions are `Acquire` and pair with the `Release` of the unlock. A thread that receives the lock by a handoff pairs
+//! with the `Release` store of its node's status. The thread that hands it off may never have had the lock; it pairs with
+//! the unlock. All changes of the word are read-modify-writes, so the release sequence of an unlock continues through later
+//! changes by other threads: a writer that reads a count of 0 has synchronized with the unlocks of all readers.
 //!
 //! # Sources
 //!
-//! A writer that takes its bit first and then waits for readers: Amanieu d'Antras' parking_lot, and before
+//! A writer that sets its bit first and then waits for readers: Amanieu d'Antras' parking_lot, and before
 //! it Björn Brandenburg and James Anderson, "Spin-Based Reader-Writer Synchronization for Multiprocessor
 //! Real-Time Systems" (phase-fair locks: readers and writers take turns). One thread in flight: this
 //! crate's [mutex](crate::mutex). Readers that write no shared memory: Dave Dice and Alex Kogan, "BRAVO:
@@ -110,42 +107,41 @@ const ASLEEP: u32 = 1 << 5;
 const BIASED: u32 = 1 << 6;
 /// One reader.
 const ONE: u32 = 1 << 7;
-/// All of the count.
+/// The bits of the count.
 const READERS: u32 = !(ONE - 1);
-/// The most readers: only forgotten guards can be as many. Half of what the count holds, so that
-/// there is room for those that are handed the lock, and for upgradable readers that have it and are
-/// downgraded. No thread begins to wait while there are that many: at most as many come to that as there are
-/// threads.
+/// The maximum number of readers, which only forgotten guards can reach. It is half of the largest count, so that there is
+/// room for readers that receive the lock by a handoff, and for upgradable readers that are downgraded. No thread begins to
+/// wait while the count is that high, so the excess is at most the number of threads.
 const MOST_READERS: u32 = 1 << 31;
 
 /// A reader-writer lock without data, four bytes; see the [module](self) for its protocol.
 ///
-/// Programs use it as [`RwLock`]. Its own methods are for locks built of it and for platforms other than
+/// Programs use it as [`RwLock`]. Its own methods serve locks that are built on it, and platforms other than
 /// [`Native`](crate::platform::Native).
 #[repr(transparent)]
 pub struct RawRwLock<P: Host> {
     state: P::AtomicU32,
 }
 
-/// A read lock that is held: how it was taken, which its unlock needs to know.
+/// A read lock that is held. It records how the lock was acquired, which the unlock needs.
 ///
-/// Forgetting it leaves the lock read-locked.
+/// If it is forgotten, the lock stays read-locked.
 #[must_use = "a read lock stays held until it is unlocked with this"]
 pub struct Shared<P: Host> {
     /// The slot of a visible reader; `None` if the word counts it.
     slot: Option<&'static P::AtomicUsize>,
-    /// Not to be sent to another thread.
+    /// It must not be sent to another thread.
     thread: PhantomData<*mut ()>,
 }
 
 impl<P: Host> Shared<P> {
-    /// A read lock that the word counts.
+    /// Creates a read lock that the word counts.
     #[inline(always)]
     fn counted() -> Self {
         Self { slot: None, thread: PhantomData }
     }
 
-    /// A read lock by a slot.
+    /// Creates a read lock by a slot.
     #[inline(always)]
     fn visible(slot: &'static P::AtomicUsize) -> Self {
         Self { slot: Some(slot), thread: PhantomData }
@@ -173,15 +169,14 @@ enum Want {
 }
 
 impl Want {
-    /// The word after this acquisition, if `state` allows it. `DRAINING` is set if the writer is to wait
-    /// for readers.
+    /// Returns the word after this acquisition, if `state` allows it. `DRAINING` is set if the writer must wait for readers.
     #[inline(always)]
     fn acquire(self, state: u32) -> Option<u32> {
         match self {
             Self::Read => (state & (WRITER | MOST_READERS) == 0).then(|| state + ONE),
             Self::Recursive => (state & (WRITER | DRAINING) != WRITER && state & MOST_READERS == 0)
                 .then(|| state + ONE),
-            // Nor if it could not be counted when it is downgraded.
+            // Also not if a downgrade could not count it.
             Self::Upgradable => {
                 (state & (WRITER | UPGRADABLE | MOST_READERS) == 0).then_some(state | UPGRADABLE)
             }
@@ -190,38 +185,38 @@ impl Want {
     }
 }
 
-/// The word with a writer, which drains if there are readers.
+/// Returns the word with a writer, which drains if there are readers.
 #[inline(always)]
 fn with_writer(state: u32) -> u32 {
     state | WRITER | if state & (READERS | BIASED) == 0 { 0 } else { DRAINING }
 }
 
 impl<P: Host> RawRwLock<P> {
-    /// An unlocked lock.
+    /// Creates an unlocked lock.
     pub fn new() -> Self {
         Self { state: AtomicInt::new(0) }
     }
 
-    /// The name of this lock in the parking table.
+    /// Returns the address that names this lock in the parking table.
     #[inline(always)]
     fn address(&self) -> usize {
         (&raw const self.state).addr()
     }
 
-    /// Whether a thread holds the lock in any way, for assertions and tests.
+    /// Returns whether a thread holds the lock in any way, for assertions and tests.
     #[inline]
     pub fn is_locked(&self) -> bool {
         let state = self.state.load(Ordering::Relaxed);
         state & (READERS | WRITER | UPGRADABLE) != 0 || state & BIASED != 0 && self.has_visible()
     }
 
-    /// Whether readers may be visible instead of counted, for tests.
+    /// Returns whether readers may be visible instead of counted, for tests.
     #[doc(hidden)]
     pub fn is_biased(&self) -> bool {
         self.state.load(Ordering::Relaxed) & BIASED != 0
     }
 
-    /// Makes the lock biased as a read that had to wait does, if it has rested: for tests.
+    /// Makes the lock biased if it has rested, as a read that had to wait does. For tests.
     #[doc(hidden)]
     pub fn consider_bias(&self) {
         if self.try_lock_shared_counted() {
@@ -231,7 +226,7 @@ impl<P: Host> RawRwLock<P> {
         }
     }
 
-    /// Whether a writer owns the lock, for assertions and tests.
+    /// Returns whether a writer owns the lock, for assertions and tests.
     #[inline]
     pub fn is_locked_exclusive(&self) -> bool {
         self.state.load(Ordering::Relaxed) & (WRITER | DRAINING) == WRITER

@@ -1,19 +1,19 @@
-//! Which parked threads go next, and whether they are handed the lock or compete for it.
+//! Which parked threads continue next, and whether they receive the lock or compete for it.
 //!
 //! ```text
-//! the oldest that may go on     overdue, or a fair unlock         otherwise
+//! the oldest that may continue  overdue, or a fair unlock         otherwise
 //! ─────────────────────────────────────────────────────────────────────────────────────────────────
-//! a writer                      is handed the lock                 is woken to compete, in flight
-//! a reader                      all parked readers are handed it,  is woken to compete, in flight; when
-//!                               and the oldest of the others too   it has the lock, it wakes the readers
+//! a writer                      receives the lock                 is woken to compete, in flight
+//! a reader                      all parked readers receive it,    is woken to compete, in flight; when
+//!                               and the oldest of the others also it has the lock, it wakes the readers
 //!                               (a writer drains them)             that parked next, one of them in flight
-//! an upgradable reader          is handed it with all readers      is woken to compete, in flight
+//! an upgradable reader          receives it with all readers      is woken to compete, in flight
 //! ```
 //!
-//! Beside a writer none may go on, beside an upgradable reader only readers. The writer that waits for readers to leave is in a
-//! queue of its own, and the last reader wakes it.
+//! Beside a writer no thread may continue; beside an upgradable reader only readers may. The writer that waits for readers
+//! to leave is in a separate queue, and the last reader wakes it.
 //!
-//! The word is changed once, under the bucket's lock; from then on the lock may be gone (4).
+//! The word is changed once, under the bucket's lock. After that change the lock may be gone (4).
 
 use core::ptr;
 
@@ -21,48 +21,49 @@ use super::{IN_FLIGHT, ONE, PARKED, RawRwLock, UPGRADABLE, WRITER, Want, with_wr
 use crate::parking::{Chosen, Guard, Kind, Node, has_come, status};
 use crate::platform::{AtomicInt, Host, Ordering};
 
-/// A thread that has been parked for so long is overdue: it is handed the lock, at most one in such a time
-/// for each lock. As for the mutex: many wakes of every machine, a few time slices of no scheduler.
+/// A thread that has been parked for this time is overdue: it receives the lock by a handoff, at most one in each such
+/// period for each lock. As for the mutex, it is many times a wake on any machine, and less than a few time slices of any
+/// scheduler.
 const OVERDUE_NANOS: u32 = 1_000_000;
 
-/// What parked threads are looked after for.
+/// The reason to let parked threads continue.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mode {
-    /// A thread gives the lock up, or its mark.
+    /// A thread unlocks, or clears its mark.
     Unlock,
-    /// A thread gives the lock up, and hands it over.
+    /// A thread unlocks by a handoff.
     Fair,
     /// A thread that was in flight has become a reader: others may read beside it.
     Beside,
 }
 
-/// How many readers one reader wakes at most: each is a system call.
+/// The maximum number of readers that one reader wakes: each costs a system call.
 const BESIDE: usize = 8;
 
-/// What a look at the queue has chosen.
+/// The choice among the threads of the queue.
 struct Plan<'a, P: Host> {
-    /// The word to come.
+    /// The next value of the word.
     next: u32,
-    /// Whether all parked readers are handed the lock.
+    /// Whether all parked readers receive the lock.
     readers: bool,
-    /// Another thread that is handed the lock; or the one that is woken to compete, in flight.
+    /// Another thread that receives the lock; or the one that is woken to compete, in flight.
     one: Option<&'a Node<P>>,
-    /// How many readers, which parked right after that one, are woken to compete beside it.
+    /// The number of readers, which parked right after `one`, that are woken to compete beside it.
     beside: usize,
-    /// Whether the thread that has waited longest goes on. Readers that go on beside an upgradable one do not take the
-    /// turn of one that may not.
+    /// Whether the thread that has waited longest continues. Readers that continue beside an upgradable one do not use up
+    /// the turn of a thread that may not continue.
     oldest_goes: bool,
 }
 
 impl<P: Host> RawRwLock<P> {
-    /// Takes off the word what `give` takes off it, and has parked threads go on that may.
+    /// Changes the word by `give`, and lets the parked threads continue that may.
     #[cold]
     #[inline(never)]
     pub(super) fn settle(&self, give: &dyn Fn(u32) -> u32, mode: Mode) {
         self.settle_locked(P::bucket(self.address()).lock(), give, mode);
     }
 
-    /// The same, under the lock of the bucket.
+    /// As [`settle`](Self::settle), under the lock of the bucket.
     pub(super) fn settle_locked(&self, guard: Guard<'_, P>, give: &dyn Fn(u32) -> u32, mode: Mode) {
         let address = self.address();
         let now = P::ticks() as usize;
@@ -71,9 +72,9 @@ impl<P: Host> RawRwLock<P> {
         let plan = loop {
             let plan = plan(&guard, address, give(state), hands_over, mode);
             // step: settle
-            // Release: see `unlock_exclusive`. Acquire: a thread that only gives its mark up, and never had
-            // the lock, may hand it to a reader here. The reader's Acquire is of the status that it is told;
-            // what the last owner did it sees by this one. The last access (4).
+            // Release: see `unlock_exclusive`. Acquire: a thread that only clears its mark, and never had the lock, may hand
+            // it to a reader here. The reader acquires only its own status; by this Acquire it also sees the last owner's
+            // section. The last access (4).
             match self.state.compare_exchange(state, plan.next, Ordering::AcqRel, Ordering::Relaxed)
             {
                 Ok(_) => break plan,
@@ -84,7 +85,7 @@ impl<P: Host> RawRwLock<P> {
         let mut chosen = Chosen::<P>::told(told);
         let mut take = |node: &Node<P>| {
             node.set_woken(now);
-            // SAFETY: it is linked, its thread is not near, and waits for what it is told below.
+            // SAFETY: it is linked, and its thread is not near, and waits until it is notified below.
             unsafe {
                 guard.unlink(Kind::RwLock, node);
                 chosen.push(node);
@@ -94,7 +95,7 @@ impl<P: Host> RawRwLock<P> {
             take(node);
         }
         if plan.readers {
-            // Once through the queue, however many others stay: it has read which one comes next.
+            // One pass over the queue, whatever the number of others that stay: the iterator has already read the next node.
             guard.oldest_first(Kind::RwLock, address).filter(|node| is_reader(node)).for_each(take);
         }
         let beside = Chosen::take(&guard, Kind::RwLock, address, plan.beside, status::COMPETE);
@@ -102,7 +103,7 @@ impl<P: Host> RawRwLock<P> {
             && plan.oldest_goes
             && let Some(newest) = guard.newest(Kind::RwLock, address)
         {
-            // A handoff rests the lock for a wake: one in a while.
+            // A handoff makes the lock rest for a wake, so it is limited to one in a while.
             newest.set_due(now.wrapping_add(P::ticks_in(OVERDUE_NANOS)));
         }
         drop(guard);
@@ -111,10 +112,10 @@ impl<P: Host> RawRwLock<P> {
     }
 }
 
-/// Whether the oldest parked thread is overdue, and none was served for so long.
+/// Returns whether the oldest parked thread is overdue, and no overdue thread was served within that time.
 fn is_time<P: Host>(guard: &Guard<'_, P>, address: usize, now: usize) -> bool {
     let overdue = P::ticks_in(OVERDUE_NANOS);
-    // A rest that would last for longer than any does was long ago: on 32 bits ticks repeat.
+    // A rest longer than the maximum ended long ago: on 32 bits ticks repeat.
     let rests = |newest: &Node<P>| (1..=overdue).contains(&newest.due().wrapping_sub(now));
     let is_overdue = |oldest: &Node<P>| {
         has_come(now, oldest.since.load(Ordering::Relaxed).wrapping_add(overdue))
@@ -127,7 +128,7 @@ fn is_reader<P: Host>(node: &Node<P>) -> bool {
     node.wants() <= Want::Recursive as usize
 }
 
-/// What is to be done if the word becomes `free`.
+/// Returns the plan for the case that the word becomes `free`.
 fn plan<'a, P: Host>(
     guard: &'a Guard<'_, P>,
     address: usize,
@@ -171,10 +172,9 @@ fn plan<'a, P: Host>(
     Plan { next, readers, one, beside, oldest_goes }
 }
 
-/// The last reader has left the lock at `address`: wakes the writer that is waiting for the readers to drain.
+/// Wakes the writer that waits for the readers to drain, after the last reader has left the lock at `address`.
 ///
-/// The lock may be gone (4). If there is another one at its address, its writer looks once more than it
-/// had to.
+/// The lock may be gone (4). If there is another one at its address, its writer makes one unnecessary check.
 #[cold]
 #[inline(never)]
 pub(super) fn wake_drainer<P: Host>(address: usize) {

@@ -1,5 +1,5 @@
-//! Readers: the count goes up if there is no writer, and down again; or, if the lock is biased, a slot of the
-//! thread has the lock's address for that time.
+//! Readers: the count goes up if there is no writer, and down again. If the lock is biased, a slot of the thread has the
+//! lock's address for that time instead.
 
 use super::bias::retract;
 use super::settle::wake_drainer;
@@ -9,8 +9,8 @@ use crate::platform::{AtomicInt, Host, Ordering, Timestamp};
 impl<P: Host> RawRwLock<P> {
     /// Waits until the calling thread has a read lock.
     ///
-    /// A thread that holds one already may wait for ever, because a writer that waits keeps readers out:
-    /// see [`lock_shared_recursive`](Self::lock_shared_recursive).
+    /// A thread that already holds a read lock may wait for ever, because a waiting writer keeps readers out: see
+    /// [`lock_shared_recursive`](Self::lock_shared_recursive).
     #[inline]
     pub fn lock_shared(&self) -> Shared<P> {
         let state = self.state.load(Ordering::Relaxed);
@@ -21,8 +21,7 @@ impl<P: Host> RawRwLock<P> {
         }
     }
 
-    /// Counts the caller, if `state` is still the word, and says that the caller may be counted. A lock that
-    /// is biased has visible readers instead.
+    /// Counts the caller, if `state` is still the word and permits that. A biased lock has visible readers instead.
     #[inline(always)]
     fn count_at_once(&self, state: u32) -> bool {
         const NOT_AT_ONCE: u32 = WRITER | BIASED | MOST_READERS;
@@ -35,13 +34,14 @@ impl<P: Host> RawRwLock<P> {
         if state == 0 { count(0) } else { state & NOT_AT_ONCE == 0 && count(state) }
     }
 
-    /// The caller cannot be counted at once. Not cold, because readers of biased locks come here.
+    /// Acquires a read lock for a caller that cannot be counted at once. Not cold, because readers of biased locks come
+    /// here.
     #[inline(never)]
     fn lock_shared_otherwise(&self, state: u32) -> Shared<P> {
         if let Some(held) = self.try_visible_at(state) {
             return held;
         }
-        // The thread's slot has another read. That is no reason to wait.
+        // The thread's slot is taken by another read. That is no reason to wait.
         if state & BIASED != 0 && self.attempt(Want::Read, 0) {
             return Shared::counted();
         }
@@ -51,14 +51,14 @@ impl<P: Host> RawRwLock<P> {
         Shared::counted()
     }
 
-    /// A read lock by a slot, if `state` is that of a biased lock.
+    /// Acquires a read lock by a slot, if `state` is the word of a biased lock.
     #[inline(always)]
     fn try_visible_at(&self, state: u32) -> Option<Shared<P>> {
         let is_biased = state & (BIASED | WRITER) == BIASED;
         if is_biased { self.try_visible().map(Shared::visible) } else { None }
     }
 
-    /// Takes a read lock if there is no writer.
+    /// Acquires a read lock if there is no writer.
     #[inline]
     pub fn try_lock_shared(&self) -> Option<Shared<P>> {
         self.try_visible_at(self.state.load(Ordering::Relaxed))
@@ -72,15 +72,15 @@ impl<P: Host> RawRwLock<P> {
             .or_else(|| self.wait(Want::Read, Some(deadline)).then(Shared::counted))
     }
 
-    /// As [`lock_shared`](Self::lock_shared), but never waits for a writer that waits itself: for a thread
-    /// that may have a read lock already.
+    /// As [`lock_shared`](Self::lock_shared), but never waits for a writer that is itself waiting: for a thread that may
+    /// already have a read lock.
     #[inline]
     pub fn lock_shared_recursive(&self) -> Shared<P> {
         self.lock_shared_recursive_counted();
         Shared::counted()
     }
 
-    /// Takes a read lock if no writer owns the lock.
+    /// Acquires a read lock if no writer owns the lock.
     #[inline]
     pub fn try_lock_shared_recursive(&self) -> Option<Shared<P>> {
         self.try_lock_shared_recursive_counted().then(Shared::counted)
@@ -92,11 +92,11 @@ impl<P: Host> RawRwLock<P> {
         self.try_lock_shared_recursive_counted_until(deadline).then(Shared::counted)
     }
 
-    /// Gives a read lock up.
+    /// Unlocks a read lock.
     ///
     /// # Safety
     ///
-    /// `held` is what the acquisition of this lock returned.
+    /// `held` is the value that the acquisition of this lock returned.
     #[inline]
     #[allow(clippy::needless_pass_by_value, reason = "what it stands for ends here")]
     pub unsafe fn unlock_shared(&self, held: Shared<P>) {
@@ -105,14 +105,14 @@ impl<P: Host> RawRwLock<P> {
             return retract::<P>(slot, address);
         }
         // spec: RwLock!ReaderLeaves
-        // Release: a writer sees what readers did before it. The last access (4).
+        // Release: a writer sees the sections of the readers before it. The last access (4).
         let before = self.state.fetch_sub(ONE, Ordering::Release);
         if before & (READERS | ASLEEP) == ONE | ASLEEP {
             wake_drainer::<P>(address);
         }
     }
 
-    /// Gives a read lock up for a moment if a writer waits, and gets one back.
+    /// Unlocks a read lock for a moment if a writer waits, and then acquires one again.
     ///
     /// # Safety
     ///
@@ -122,7 +122,7 @@ impl<P: Host> RawRwLock<P> {
             return;
         }
         let held_before = core::mem::replace(held, Shared::counted());
-        // Without the lock there is nothing to be held.
+        // A panic below would leave a guard without its lock.
         let abort = AbortOnDrop;
         // SAFETY: as the caller promises.
         unsafe { self.unlock_shared(held_before) };
@@ -131,8 +131,8 @@ impl<P: Host> RawRwLock<P> {
     }
 }
 
-/// Reads that the word counts, whatever the lock would prefer: for faces that have no place to keep a [`Shared`], as the
-/// functions of C, and guards that another thread may drop. A counted read may be unlocked by any thread.
+/// Reads that the word always counts: for interfaces without a place for a [`Shared`], such as the C functions, and for
+/// guards that another thread may drop. Any thread may unlock a counted read.
 impl<P: Host> RawRwLock<P> {
     /// As [`lock_shared`](Self::lock_shared), counted.
     #[inline]
@@ -143,21 +143,20 @@ impl<P: Host> RawRwLock<P> {
         }
     }
 
-    /// As [`try_lock_shared`](Self::try_lock_shared), counted; says whether the caller has the lock.
+    /// As [`try_lock_shared`](Self::try_lock_shared), counted. Returns whether the caller has the lock.
     #[inline]
     pub fn try_lock_shared_counted(&self) -> bool {
         self.attempt(Want::Read, 0)
     }
 
-    /// As [`try_lock_shared_until`](Self::try_lock_shared_until), counted; says whether the caller has the
-    /// lock.
+    /// As [`try_lock_shared_until`](Self::try_lock_shared_until), counted. Returns whether the caller has the lock.
     #[inline]
     pub fn try_lock_shared_counted_until(&self, deadline: Timestamp) -> bool {
         self.try_lock_shared_counted() || self.wait(Want::Read, Some(deadline))
     }
 
-    /// As [`lock_shared_recursive`](Self::lock_shared_recursive), counted; it never makes later reads visible, so that
-    /// it needs nothing of the thread.
+    /// As [`lock_shared_recursive`](Self::lock_shared_recursive), counted. It never makes later reads visible, so it needs
+    /// nothing from the thread.
     #[inline]
     pub fn lock_shared_recursive_counted(&self) {
         if !self.try_lock_shared_recursive_counted() {
@@ -166,29 +165,29 @@ impl<P: Host> RawRwLock<P> {
         }
     }
 
-    /// As [`try_lock_shared_recursive`](Self::try_lock_shared_recursive), counted; says whether the caller has the lock.
+    /// As [`try_lock_shared_recursive`](Self::try_lock_shared_recursive), counted. Returns whether the caller has the lock.
     #[inline]
     pub fn try_lock_shared_recursive_counted(&self) -> bool {
         self.attempt(Want::Recursive, 0)
     }
 
-    /// As [`try_lock_shared_recursive_until`](Self::try_lock_shared_recursive_until), counted; says whether the caller
+    /// As [`try_lock_shared_recursive_until`](Self::try_lock_shared_recursive_until), counted. Returns whether the caller
     /// has the lock.
     #[inline]
     pub fn try_lock_shared_recursive_counted_until(&self, deadline: Timestamp) -> bool {
         self.try_lock_shared_recursive_counted() || self.wait(Want::Recursive, Some(deadline))
     }
 
-    /// Whether the count of readers is at its maximum, 2^24: the reads of this file would then
-    /// fail, or panic instead of waiting.
+    /// Returns whether the count of readers is at its maximum, 2^24. Then the reads of this file fail, or panic instead of
+    /// waiting.
     #[inline]
     pub fn has_most_readers(&self) -> bool {
         self.state.load(Ordering::Relaxed) & MOST_READERS != 0
     }
 
-    /// Gives a counted read lock up, by any thread.
+    /// Unlocks a counted read lock, on any thread.
     ///
-    /// Counted are those of this file, recursive reads, and what a downgrade leaves.
+    /// The counted read locks are those acquired by these functions, recursive reads, and the results of downgrades.
     ///
     /// # Safety
     ///
@@ -200,7 +199,7 @@ impl<P: Host> RawRwLock<P> {
     }
 }
 
-/// Ends the process when it is dropped: while a panic unwinds.
+/// Aborts the process when it is dropped, which happens while a panic unwinds.
 pub(super) struct AbortOnDrop;
 
 impl Drop for AbortOnDrop {

@@ -1,25 +1,24 @@
-//! A thread that finds the lock taken, or that another reader changes the word at the same moment: it waits awake for as long
-//! as a wake takes, then parks until it is handed the lock or woken to compete for it.
+//! The wait of a thread that finds the lock taken, or that finds another reader changing the word at the same moment: it
+//! waits awake for the time of a wake, then parks until it receives the lock or is woken to compete for it.
 //!
-//! # How long it pauses
+//! # The length of the pauses
 //!
-//! Readers of one lock take its cache line from each other, 25 to 300 ns each time. Where sections are shorter
-//! than that, two readers that take turns at each read do less than one of them alone. So a thread that
-//! comes right after one that has waited has come again and again itself: it has lost the line, and pauses
-//! for long, while the other has the line to itself. Else it pauses for as long as a transfer takes, and
-//! for twice as long each time it fails.
+//! Readers of one lock take its cache line from each other, 25 to 300 ns each time. Where sections are shorter than that,
+//! two readers that alternate do less than one of them alone. So if a thread comes right after a thread that has waited, it
+//! has itself been locking over and over: it has lost the line, and makes long pauses while the other has the line to
+//! itself. Otherwise its first pause is the time of a transfer, and each failure doubles the pause.
 //!
-//! | finds | has lost, if another thread took the lock after a pause so shortly before |
+//! | finds | has lost, if another thread acquired the lock after a pause at most this long ago |
 //! |---|---|
 //! | a writer, and wants to write | 0.1 µs and two transfers of a line, as with the [mutex](crate::mutex) |
-//! | a writer, and wants to read | never: if it pauses for long, it misses what it could read beside others |
-//! | another reader that changes the word | two transfers of a line: its section and what is outside take less than those |
+//! | a writer, and wants to read | never: a long pause would miss reads beside others |
+//! | another reader that changes the word | two transfers of a line: its section and the work outside take less than that |
 //!
 //! # Sources
 //!
-//! To back off after a compare-exchange that failed: Dave Dice, Danny Hendler and Ilya Mirsky, "Lightweight
-//! Contention Management for Efficient Compare-and-Swap Operations" (Euro-Par 2013). The pauses are
-//! those of this crate's [mutex](crate::mutex).
+//! The back-off after a failed compare-exchange: Dave Dice, Danny Hendler and Ilya Mirsky, "Lightweight Contention
+//! Management for Efficient Compare-and-Swap Operations" (Euro-Par 2013). The pauses are those of this crate's
+//! [mutex](crate::mutex).
 
 use core::ptr;
 
@@ -30,15 +29,15 @@ use crate::platform::{AtomicInt, Host, Ordering, Timestamp};
 use crate::spin::{Waits, poll};
 
 impl<P: Host> RawRwLock<P> {
-    /// Takes what is wanted if that can be had at once, and takes the caller's mark off; says whether it
-    /// did. For a writer it means that `WRITER` is set on its behalf.
+    /// Acquires the lock as `want` if the word allows that, and clears the caller's mark. Returns whether it did. For a
+    /// writer, success means that `WRITER` is set on its behalf.
     #[inline(always)]
     pub(super) fn attempt(&self, want: Want, mark: u32) -> bool {
         // spec: RwLock!Attempt
         self.try_change(|state| want.acquire(state).map(|next| next & !mark))
     }
 
-    /// The same. If it cannot be had, changes the word by `otherwise`, in the same step.
+    /// As [`attempt`](Self::attempt). If that fails, changes the word by `otherwise`, in the same step.
     fn attempt_or(&self, want: Want, mark: u32, otherwise: impl Fn(u32) -> u32) -> bool {
         let mut has = false;
         self.try_change(|state| {
@@ -49,12 +48,12 @@ impl<P: Host> RawRwLock<P> {
         has
     }
 
-    /// Waits until the caller has what it wants; for a writer, until `WRITER` is set on its behalf. False
-    /// if the deadline passed before.
+    /// Waits until the caller has what it wants; for a writer, until `WRITER` is set on its behalf. Returns false if the
+    /// deadline passes first.
     #[cold]
     #[inline(never)]
     pub(super) fn wait(&self, want: Want, deadline: Option<Timestamp>) -> bool {
-        // Before the thread is linked, or has a mark: a panic would leave them behind.
+        // Before the thread is linked, or has a mark: a panic would leave both behind.
         assert!(
             want == Want::Write || !self.has_most_readers(),
             "ondeck: a lock has 2^24 read guards, most likely forgotten ones"
@@ -71,7 +70,7 @@ impl<P: Host> RawRwLock<P> {
             }
             if deadline.is_some_and(|deadline| P::now() >= deadline) {
                 if mark != 0 {
-                    // What unlocks have left to it, another is to do (2).
+                    // Unlocks relied on this thread; another must take over (2).
                     self.settle(&|state| state & !IN_FLIGHT, Mode::Unlock);
                 }
                 return false;
@@ -83,8 +82,8 @@ impl<P: Host> RawRwLock<P> {
         }
     }
 
-    /// Tries for as long as a wake takes; says whether the caller has what it wants, or `WRITER` is set on its
-    /// behalf.
+    /// Tries for the time of a wake. Returns whether the caller has what it wants; for a writer, whether `WRITER` is set on
+    /// its behalf.
     fn wait_awake(&self, want: Want, mark: u32) -> bool {
         let waits = Waits::now::<P>();
         let reads = want <= Want::Recursive;
@@ -94,7 +93,7 @@ impl<P: Host> RawRwLock<P> {
             (true, true) => waits.collision,
             (true, false) => 0,
         };
-        // Nothing depends on it if both pauses are the same.
+        // If both pauses are the same, the answer makes no difference.
         let bias = P::bias(self.address()).filter(|_| waits.short != waits.long);
         let has_lost = bias.is_some_and(|bias| bias.was_taken(P::ticks() as usize, lost));
         let pause = if has_lost { waits.long } else { waits.short };
@@ -105,8 +104,8 @@ impl<P: Host> RawRwLock<P> {
         has
     }
 
-    /// The caller, which had this mark, has the lock. If it is not a writer, the unlock of which would look,
-    /// other parked threads may go on beside it (2).
+    /// Lets other parked threads continue beside the caller, which had this mark and has the lock (2). If the caller is a
+    /// writer, its unlock will do so.
     fn pass_on(&self, want: Want, mark: u32) {
         // spec: RwLock!Beside
         if mark != 0 && want != Want::Write && self.state.load(Ordering::Relaxed) & PARKED != 0 {
@@ -114,8 +113,8 @@ impl<P: Host> RawRwLock<P> {
         }
     }
 
-    /// Links the caller's node, unless it can have what it wants after all, and sleeps. Returns whether it has what it wants;
-    /// as the error, if it is to compete, its mark: `IN_FLIGHT` or none.
+    /// Links the caller's node, unless the caller can have what it wants after all, and sleeps. Returns whether the caller
+    /// has what it wants; if it must compete, returns its mark as the error: `IN_FLIGHT` or none.
     fn park(
         &self,
         node: &Node<P>,
@@ -132,22 +131,22 @@ impl<P: Host> RawRwLock<P> {
             return Ok(true);
         }
         node.set_status(status::PARKED);
-        // SAFETY: it is new or was unlinked by the thread that told it; and is unlinked again before `wait`
-        // returns, which it outlives.
+        // SAFETY: it is new, or was unlinked by the thread that notified it. It is unlinked again before `wait` returns, and
+        // outlives that call.
         unsafe { guard.link_in_turn(Kind::RwLock, node, P::ticks() as usize) };
         if mark == 0 {
             drop(guard);
         } else {
-            // What unlocks have left to it, another is to do (2): beside an upgradable reader others may go
-            // on that are parked.
+            // Unlocks relied on this thread; another must take over (2): other parked threads may continue beside an
+            // upgradable reader.
             self.settle_locked(guard, &|state| state & !IN_FLIGHT, Mode::Unlock);
         }
         // spec: RwLock!Sleep
         let mut has = false;
         let slept = node.sleep(Kind::RwLock, deadline, Some(Slice::begin::<P>()), |is_over| {
-            // The thread in flight may get no CPU, or be one that the child of a fork does not have. So at the end
-            // of a slice the caller takes what it wants if that can be had; else the next unlock wakes another
-            // thread, and at worst there are two in flight.
+            // The thread in flight may get no CPU, or may not exist in the child of a fork. So at the end of a slice the
+            // caller acquires what it wants if it can. If it cannot, the next unlock wakes another thread, and at worst two
+            // are in flight.
             has = self.attempt_or(want, IN_FLIGHT, |state| state & !IN_FLIGHT);
             has || is_over
         });

@@ -1,24 +1,24 @@
-//! Which last-level cache a CPU of x86-64 shares with others.
+//! The last-level cache that a CPU of x86-64 shares with others.
 //!
-//! CPUID tells it of the CPU that executes it, without a system call. A hypervisor intercepts that, which took 14 µs on a Xeon,
-//! so each CPU is asked once, by a thread that parks there. Nothing is allocated.
+//! CPUID reports it for the CPU that executes it, without a system call. A hypervisor intercepts CPUID, which took 14 µs on
+//! a Xeon, so each CPU is asked once, by a thread that parks there. Nothing is allocated.
 
 use core::arch::x86_64::{__cpuid, __cpuid_count};
 use core::sync::atomic::{AtomicU8, AtomicU16, Ordering};
 
 use super::{cpus, numa};
 
-/// CPUs that are remembered; a thread on a later one asks each time.
+/// The number of CPUs that are remembered; a thread on a later one asks each time.
 const REMEMBERED: usize = 1_024;
 
 /// The low bits of the number of each CPU's cache, with [`KNOWN`]; 0 while no thread has asked on that CPU.
 ///
-/// Relaxed: each entry stands alone, and all threads that write it write the same.
+/// Relaxed: each entry is independent, and all threads that write it write the same value.
 static CACHE_OF: [AtomicU16; REMEMBERED] = [const { AtomicU16::new(0) }; REMEMBERED];
 
 const KNOWN: u16 = 1 << 15;
 
-/// The number of the last-level cache of the CPU that the caller runs on.
+/// Returns the number of the last-level cache of the CPU that the caller runs on.
 #[inline]
 pub(super) fn cache() -> usize {
     let cpu = cpus::current();
@@ -38,20 +38,20 @@ fn ask(cpu: u32, entry: Option<&AtomicU16>) -> usize {
     usize::from(known ^ KNOWN)
 }
 
-/// How a CPU's number at the interrupt controller tells its cache: the high bits are the package's, and so on down to the
-/// hardware thread's (Intel, "Software Developer's Manual", CPUID leaves 1, 4 and 0BH; AMD, "Architecture Programmer's
+/// How to derive a CPU's cache from its number at the interrupt controller: the high bits number the package, and so on down
+/// to the hardware thread (Intel, "Software Developer's Manual", CPUID leaves 1, 4 and 0BH; AMD, "Architecture Programmer's
 /// Manual", volume 3, appendix E). It is the same for all CPUs.
 #[derive(Clone, Copy)]
 struct Numbering {
     /// Whether leaf 0BH has the number. Leaf 1 has its lowest 8 bits.
     is_long: bool,
-    /// How many of its low bits differ between CPUs that share the last-level cache.
+    /// How many low bits of the number differ between CPUs that share the last-level cache.
     low_bits: u8,
 }
 
 impl Numbering {
     fn of_machine() -> Self {
-        /// `low_bits`, and above them two bits: `is_long`, and that it is known.
+        /// `low_bits`, and above them two bits: `is_long`, and a mark that the value is known.
         static KNOWN: AtomicU8 = AtomicU8::new(0);
         let (long, is_known) = (1 << 6, 1 << 7);
         let mut known = KNOWN.load(Ordering::Relaxed);
@@ -84,7 +84,7 @@ impl Numbering {
         }
     }
 
-    /// The number of the last-level cache of the CPU that the caller runs on. `None` if no CPUs share one: hypervisors may
+    /// Returns the number of the last-level cache of the CPU that the caller runs on. `None` if no CPUs share one: hypervisors may
     /// hide caches, and what is left says nothing of the machine.
     fn cache(self) -> Option<u32> {
         if self.low_bits == 0 {
@@ -104,7 +104,7 @@ mod tests {
 
     use super::*;
 
-    /// The CPUs that share the last-level cache of `cpu`, as the kernel lists them.
+    /// Returns the CPUs that share the last-level cache of `cpu`, as the kernel lists them.
     fn sharers(cpu: usize) -> Option<String> {
         let list = |index| {
             let path = format!("/sys/devices/system/cpu/cpu{cpu}/cache/index{index}/shared_cpu_list");

@@ -1,4 +1,4 @@
-//! Which CPUs this thread may use, and how many threads can make progress at once.
+//! The CPUs that this thread may use, and the number of threads that can make progress at once.
 
 extern crate std;
 
@@ -11,16 +11,16 @@ use super::quietly;
 use crate::platform::native::thread::Word;
 use crate::platform::native::ticks;
 
-/// CPU numbers that one mask can name. The kernel's own limit (`CONFIG_NR_CPUS`) is 8,192 on the
-/// largest configurations; glibc's `cpu_set_t` stops at 1,024.
+/// The number of CPUs that one mask can name. The kernel's own limit (`CONFIG_NR_CPUS`) is 8,192 on the largest
+/// configurations; glibc's `cpu_set_t` stops at 1,024.
 const CPU_LIMIT: usize = 8_192;
 const BITS: usize = usize::BITS as usize;
 
-/// The kernel's words are `unsigned long`: on 32 bits with the high byte first, words of 64 bits would have their halves
-/// the other way round.
+/// The kernel's words are `unsigned long`. On a big-endian 32-bit machine, words of 64 bits would have their halves the
+/// other way round.
 type Mask = [usize; CPU_LIMIT / BITS];
 
-/// Why a thread could not be bound to the CPUs asked for.
+/// Why a thread could not be bound to the requested CPUs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AffinityError {
@@ -28,8 +28,8 @@ pub enum AffinityError {
     Empty,
     /// No kernel has a CPU of this number.
     OutOfRange(usize),
-    /// The kernel refused the list: the errno, `EINVAL` when none of the CPUs is online and
-    /// allowed to this process by its control group.
+    /// The kernel refused the list: the errno, `EINVAL` if none of the CPUs is online and allowed to this process by its
+    /// control group.
     Refused(i32),
 }
 
@@ -70,54 +70,54 @@ pub(super) fn set_mask(cpus: &[usize]) -> Result<(), AffinityError> {
     if result == 0 { Ok(()) } else { Err(AffinityError::Refused(errno)) }
 }
 
-/// What threads have told of the sizes of their masks, in one word, so that it changes in one step:
-/// the generation in the upper half, then the largest size told in the generation before, then the
-/// largest told in this one. 0 while no thread has told its size.
+/// The sizes of their masks that threads have reported, in one word, so that it changes in one step: the generation in the
+/// upper half, then the largest size reported in the generation before, then the largest size reported in this one. 0 while
+/// no thread has reported its size.
 ///
-/// Relaxed: the word stands alone.
+/// Relaxed: the word is independent of other data.
 static TOLD: AtomicU64 = AtomicU64::new(0);
 
 /// A size fits into 16 bits.
 const _: () = assert!(CPU_LIMIT <= u16::MAX as usize);
 
-/// How many CPUs the process may use, for the path of a lock: the size of the largest mask that one of
-/// its threads had, when it last waited, in this generation or the one before.
+/// Returns how many CPUs the process may use, for the path of a lock: the size of the largest mask that one of its threads
+/// had, when it last waited, in this generation or the one before.
 ///
-/// A generation is about a second. In each, a thread that asks tells the size of its own mask first,
-/// by one system call. So a first thread that is bound to one CPU does not hide from the others that
-/// they have more, and when all have been bound to one, all know it two seconds later. Threads that are bound to one CPU
-/// each have as many as two, if they are bound to different ones. Nothing is allocated.
+/// A generation is about a second. In each, a calling thread first reports the size of its mask, by one system call. So a
+/// first thread that is bound to one CPU does not hide from the others that they have more, and if all have been bound to
+/// one CPU, all know that two seconds later. Threads that are bound to one CPU each count as two CPUs, if they are bound to
+/// different ones. Nothing is allocated.
 #[inline]
 pub(super) fn usable() -> usize {
     let generation = generation(ticks::read());
-    // 0 before the thread has told it at all.
+    // 0 if the thread has never reported its size.
     if Word::ToldIn.get() != u64::from(generation) + 1 {
         tell(generation);
     }
     largest(TOLD.load(Ordering::Relaxed))
 }
 
-/// The number of the generation: what the counter's high bits say. It wraps around after a century,
-/// and may differ by one between CPUs for a moment.
+/// Returns the number of the generation, the counter's high bits. It wraps around after a century, and may differ by one
+/// between CPUs for a moment.
 #[inline]
 fn generation(now: u64) -> u32 {
     (now >> ticks::second_bits()) as u32
 }
 
-/// Tells the size of the calling thread's mask, for the first time in this generation.
+/// Reports the size of the calling thread's mask, for the first time in this generation.
 #[cold]
 fn tell(generation: u32) {
     Word::ToldIn.set(u64::from(generation) + 1);
     let size = told_size(&read_mask(), &ONLY_CPU);
     let add = |told| Some(with(told, generation, size));
-    // Always succeeds: `add` never says no.
+    // Always succeeds: `add` never returns `None`.
     let _ = TOLD.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add);
 }
 
-/// The CPU of the last mask of size 1 that was told, plus 1; 0 if there was none. Relaxed: it stands alone.
+/// The CPU of the last reported mask of size 1, plus 1; 0 if there was none. Relaxed: it is independent of other data.
 static ONLY_CPU: AtomicU32 = AtomicU32::new(0);
 
-/// The size of a mask that is told. A thread that is bound to another CPU than the last such thread tells of both.
+/// Returns the size to report for a mask. A thread that is bound to another CPU than the last such thread reports both.
 fn told_size(mask: &Mask, only_cpu: &AtomicU32) -> u16 {
     let size = mask.iter().map(|word| word.count_ones()).sum::<u32>().max(1) as u16;
     let first = mask.iter().position(|&word| word != 0);
@@ -127,10 +127,10 @@ fn told_size(mask: &Mask, only_cpu: &AtomicU32) -> u16 {
     if other == 0 || other == cpu { 1 } else { 2 }
 }
 
-/// What has been told, with one more size.
+/// Returns the word of reports, with one more size.
 fn with(told: u64, generation: u32, size: u16) -> u64 {
     let (now, before, latest) = ((told >> 32) as u32, (told >> 16) as u16, told as u16);
-    // A thread whose counter is behind tells of the newer generation.
+    // A thread whose counter lags reports for the newer generation.
     let is_new = generation.wrapping_sub(now).cast_signed() > 0 || told == 0;
     // The generation before is the last one in which a thread waited, however long ago.
     let (now, before, latest) =
@@ -138,21 +138,21 @@ fn with(told: u64, generation: u32, size: u16) -> u64 {
     u64::from(now) << 32 | u64::from(before) << 16 | u64::from(latest)
 }
 
-/// The largest size that was told in the generation of `told` and the one before.
+/// Returns the largest size that was reported in the generation of `told` and the one before.
 #[inline]
 fn largest(told: u64) -> usize {
     usize::from(((told >> 16) as u16).max(told as u16))
 }
 
-/// Without a system call: the C library reads it from memory that the kernel keeps up to date
-/// (rseq(2)), or from a register.
+/// Returns the CPU that the caller runs on, without a system call: the C library reads it from memory that the kernel keeps
+/// up to date (rseq(2)), or from a register.
 pub(super) fn current() -> u32 {
-    // SAFETY: sched_getcpu has no preconditions. It fails with -1 on kernels that do not tell: that is
-    // `UNKNOWN_CPU`, and more bits.
+    // SAFETY: sched_getcpu has no preconditions. On kernels that do not report the CPU it returns -1, which is `UNKNOWN_CPU`
+    // and more bits.
     unsafe { libc::sched_getcpu() }.cast_unsigned()
 }
 
-/// The calling thread's mask; empty if a filter refuses to tell, which callers treat as one CPU.
+/// Returns the calling thread's mask; empty if a filter refuses the call, which callers treat as one CPU.
 fn read_mask() -> Mask {
     let mut mask: Mask = [0; CPU_LIMIT / BITS];
     // SAFETY: thread 0 is the caller; the kernel writes at most the given length of the mask. The raw call is used because
@@ -167,7 +167,7 @@ fn read_mask() -> Mask {
 mod tests {
     use super::*;
 
-    /// What is known after these sizes were told, each with its generation.
+    /// Returns the result after these sizes were reported, each with its generation.
     fn told(sizes: &[(u32, u16)]) -> usize {
         largest(sizes.iter().fold(0, |told, &(generation, size)| with(told, generation, size)))
     }

@@ -1,10 +1,10 @@
 //! futex(2): sleeping on a word and waking by address.
 //!
-//! Private (`FUTEX_PRIVATE_FLAG`), but for memory that several processes share: the kernel then compares addresses of one process and
-//! never touches the word's page on a wake, so a wake for memory that is gone is harmless. Not even
-//! if that memory is used again for a futex of another kind: see [`wake`].
-//! Deadlines are absolute, which only `FUTEX_WAIT_BITSET` offers; `FUTEX_WAIT` would count anew
-//! after every interruption.
+//! Private (`FUTEX_PRIVATE_FLAG`), except for memory that several processes share: the kernel then compares addresses of one
+//! process and never touches the word's page on a wake, so a wake for memory that is gone is harmless. That holds even if
+//! the memory is used again for a futex of another kind: see [`wake`].
+//! Deadlines are absolute, which only `FUTEX_WAIT_BITSET` offers; `FUTEX_WAIT` would begin its timeout anew after every
+//! interruption.
 
 #[cfg(target_pointer_width = "64")]
 use core::ptr;
@@ -14,15 +14,15 @@ use core::time::Duration;
 use super::{die, quietly, timed};
 use crate::platform::{FutexWait, Timestamp};
 
-/// `FUTEX_BITSET_MATCH_ANY`: each wake is for this wait.
+/// `FUTEX_BITSET_MATCH_ANY`: any wake may end this wait.
 const MATCH_ANY: u32 = u32::MAX;
 
-/// Which threads a futex is for.
+/// The threads that a futex is for.
 #[derive(Clone, Copy)]
 pub(super) enum Scope {
-    /// Those of this process: the kernel compares addresses.
+    /// The threads of this process: the kernel compares addresses.
     Process,
-    /// Those of all processes that have mapped the memory: the kernel looks up what is mapped.
+    /// The threads of all processes that have mapped the memory: the kernel looks up the mapping.
     #[cfg(target_pointer_width = "64")]
     Shared,
 }
@@ -54,7 +54,7 @@ pub(super) fn wait(
         libc::EAGAIN => FutexWait::Mismatch,
         libc::EINTR => FutexWait::Interrupted,
         libc::ETIMEDOUT => FutexWait::TimedOut,
-        // EFAULT or EINVAL: not a word of ours; ENOSYS: not Linux.
+        // EFAULT or EINVAL: not one of our words; ENOSYS: not Linux.
         unexpected => die("futex wait", unexpected),
     }
 }
@@ -62,11 +62,11 @@ pub(super) fn wait(
 /// See [`Platform::futex_wake`](crate::platform::Platform::futex_wake).
 pub(super) fn wake(address: *const AtomicU32, count: u32, scope: Scope) -> usize {
     if count == 0 {
-        // The kernel wakes one even then.
+        // The kernel wakes one thread even then.
         return 0;
     }
-    // SAFETY: the kernel uses the address of a private futex only as a key and reads no memory; of a shared
-    // one it looks up what is mapped there, if anything is.
+    // SAFETY: the kernel uses the address of a private futex only as a key, and reads no memory. For a shared futex it looks
+    // up the mapping at the address, if there is one.
     let (result, errno) = quietly(|| unsafe {
         libc::syscall(
             libc::SYS_futex,
@@ -79,12 +79,12 @@ pub(super) fn wake(address: *const AtomicU32, count: u32, scope: Scope) -> usize
         return woken;
     }
     match errno {
-        // The address is not the caller's any more: what sleeps there now is of a kind that a plain
-        // wake must not touch, a futex that inherits priorities (`EINVAL`), or nothing can
-        // (`EFAULT`). No thread that the caller means is among them, since it would keep its word in
-        // place until it has left. So there was none to wake.
+        // The address no longer belongs to the caller: threads that sleep there now use a futex of a kind that a plain wake
+        // must not touch, one that inherits priorities (`EINVAL`), or no thread can sleep there (`EFAULT`). No thread that
+        // the caller means is among them, because it would keep its word in place until it has left. So there was none to
+        // wake.
         libc::EINVAL | libc::EFAULT => 0,
-        // A filter, or no Linux: a thread may sleep there, and would sleep for ever.
+        // A filter, or not Linux: a thread may sleep there, and would sleep for ever.
         unexpected => die("futex wake", unexpected),
     }
 }
@@ -94,10 +94,10 @@ pub(super) fn wake(address: *const AtomicU32, count: u32, scope: Scope) -> usize
 pub(super) fn clear_and_wake_all(word: &AtomicU32, bit: u32) -> Option<usize> {
     // `FUTEX_OP(FUTEX_OP_ANDN | FUTEX_OP_OPARG_SHIFT, shift, FUTEX_OP_CMP_EQ, 0)` of `linux/futex.h`.
     const ANDN_OF_SHIFTED: u32 = (3 | 8) << 28;
-    // The second wake is for a word that was 0, and this one was not.
+    // The second wake is for a word that was 0; this word was not 0.
     let change = ANDN_OF_SHIFTED | bit.trailing_zeros() << 12;
-    // SAFETY: `word` is a live aligned word, which the kernel changes as an atomic. The fourth argument is a
-    // count, as in `requeue`.
+    // SAFETY: `word` is a live aligned word, which the kernel changes atomically. The fourth argument is a count, as in
+    // `requeue`.
     let (result, _) = quietly(|| unsafe {
         libc::syscall(
             libc::SYS_futex,
@@ -120,9 +120,8 @@ pub(super) fn requeue(
     to: *const AtomicU32,
     move_: u32,
 ) -> Option<usize> {
-    // SAFETY: `from` is a live aligned word that the kernel reads; `to` is only a key, as in
-    // `wake`. The fourth argument is a count here, in the place where other operations take a
-    // timeout: widening it to a register keeps its high half zero.
+    // SAFETY: `from` is a live aligned word that the kernel reads; `to` is only a key, as in `wake`. The fourth argument is
+    // a count here, where other operations take a timeout: widening it to a register keeps its high half zero.
     let (result, errno) = quietly(|| unsafe {
         libc::syscall(
             libc::SYS_futex,

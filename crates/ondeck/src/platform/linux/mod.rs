@@ -1,7 +1,7 @@
-//! Linux and Android: futex(2), membarrier(2), and what no other system has.
+//! Linux and Android: futex(2), membarrier(2), and services that no other system has.
 //!
-//! The only place of the lock crates that makes Linux's system calls. One file an idea: the futex, the CPUs,
-//! the NUMA nodes, priorities, time slices, the locks that the kernel knows the owners of.
+//! The only place in the lock crates that makes Linux's system calls. Each file has one topic: the futex, the CPUs, the NUMA
+//! nodes, priorities, time slices, the locks with owners that the kernel knows.
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 mod caches;
@@ -29,9 +29,9 @@ use super::system::System;
 use super::unix::{self, die, quietly};
 use super::{FutexWait, Native, PiFutex, PiLock, PiUnlock, Timestamp};
 
-// SAFETY: what the kernel reads of a futex is argued in `futex.rs`, and what membarrier orders in
-// `native/fence.rs`. The C library knows of every thread that could use a lock. Nothing here unwinds: what
-// cannot be helped ends the process.
+// SAFETY: `futex.rs` argues which memory of a futex the kernel reads, and `native/fence.rs` which accesses membarrier
+// orders. The C library knows of every thread that could use a lock. Nothing here unwinds: failures without a remedy end the
+// process.
 unsafe impl System for Native {
     const MAY_HAVE_HEAVY_FENCE: bool = true;
 
@@ -80,7 +80,7 @@ unsafe impl System for Native {
     }
 
     fn wipe_in_children(memory: *mut u8, size: usize, wipe: extern "C" fn()) {
-        // SAFETY: the range is whole pages of the caller's alone; the advice changes nothing in this process.
+        // SAFETY: the range is whole pages that belong to the caller alone; the advice changes nothing in this process.
         let advise = || unsafe { libc::madvise(memory.cast(), size, libc::MADV_WIPEONFORK) };
         let refused = quietly(advise).0 != 0;
         if refused {
@@ -139,8 +139,8 @@ unsafe impl System for Native {
     }
 }
 
-// SAFETY: the kernel's own numbers and calls. Its lock of the futex's bucket orders a handoff, and
-// `futex_pi.rs` says so to the compiler.
+// SAFETY: the kernel's own numbers and calls. Its lock of the futex's bucket orders a handoff, and `futex_pi.rs` makes that
+// known to the compiler.
 unsafe impl PiFutex for Native {
     #[inline]
     fn thread_id() -> u32 {
@@ -156,7 +156,7 @@ unsafe impl PiFutex for Native {
     }
 }
 
-/// What several processes share: for [`ipc`](crate::ipc).
+/// Calls on memory that several processes share, for [`ipc`](crate::ipc).
 #[cfg(target_pointer_width = "64")]
 impl Native {
     /// As [`Platform::futex_wait`], for a word that several processes share.
@@ -173,9 +173,9 @@ impl Native {
         futex::wake(address, count, futex::Scope::Shared)
     }
 
-    /// Clears a bit of a word that several processes share, and wakes all threads that sleep on it, in one
-    /// step; how many, or `None` if the kernel refuses. A thread that begins to sleep does so before that
-    /// step or after it. The word has another bit that is set.
+    /// Clears a bit of a word that several processes share, and wakes all threads that sleep on it, in one step. Returns the
+    /// number of threads woken, or `None` if the kernel refuses. A thread that begins to sleep does so before that step or
+    /// after it. The word has another bit that is set.
     pub(crate) fn shared_futex_clear_and_wake_all(
         word: &atomic::AtomicU32,
         bit: u32,
@@ -185,13 +185,13 @@ impl Native {
 }
 
 impl Native {
-    /// The kernel's number of the calling thread: see `tid.rs`.
+    /// Returns the kernel's number of the calling thread: see `tid.rs`.
     #[inline]
     pub(crate) fn tid() -> u32 {
         tid::of_caller()
     }
 
-    /// The CPUs that the calling thread may run on, ascending.
+    /// Returns the CPUs that the calling thread may run on, ascending.
     pub fn affinity() -> std::vec::Vec<usize> {
         cpus::mask()
     }

@@ -1,27 +1,26 @@
-//! Which NUMA node a thread runs on, and how many the machine has.
+//! The NUMA node that a thread runs on, and the number of nodes.
 //!
-//! The C library tells the CPU from memory that the kernel keeps up to date, without a system call. The node of a
-//! CPU does not change while it is online, so each CPU is asked for once, by getcpu(2), and
-//! remembered. Nothing is allocated.
+//! The C library reads the CPU from memory that the kernel keeps up to date, without a system call. The node of a CPU does
+//! not change while it is online, so each CPU is asked for once, by getcpu(2), and the result is remembered. Nothing is
+//! allocated.
 
 use core::ptr;
 use core::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 
 use super::{cpus, quietly};
 
-/// CPUs that are remembered; a thread on a later one asks the kernel each time.
+/// The number of CPUs that are remembered; a thread on a later one asks the kernel each time.
 const REMEMBERED: usize = 1_024;
 
-/// The node of each CPU plus 1; 0 while no thread has asked on that CPU, and of nodes from 255 on, which do
-/// not fit.
+/// The node of each CPU plus 1; 0 while no thread has asked on that CPU, and for nodes from 255 on, which do not fit.
 ///
-/// Relaxed: each entry stands alone, and all threads that write it write the same.
+/// Relaxed: each entry is independent, and all threads that write it write the same value.
 static NODE_OF: [AtomicU8; REMEMBERED] = [const { AtomicU8::new(0) }; REMEMBERED];
 
-/// How many nodes there are; 0 while no thread has asked.
+/// The number of nodes; 0 while no thread has asked.
 static NODES: AtomicU32 = AtomicU32::new(0);
 
-/// The node of the CPU that the caller runs on: a load or two, and a system call once for each CPU.
+/// Returns the node of the CPU that the caller runs on: a load or two, and a system call once for each CPU.
 #[inline]
 pub(super) fn node() -> usize {
     let known =
@@ -32,12 +31,12 @@ pub(super) fn node() -> usize {
 #[cold]
 fn ask() -> usize {
     let (mut cpu, mut node) = (0_u32, 0_u32);
-    // SAFETY: the kernel writes two numbers, and the third argument is not used any more.
+    // SAFETY: the kernel writes two numbers, and no longer uses the third argument.
     let (result, _) = quietly(|| unsafe {
         libc::syscall(libc::SYS_getcpu, &raw mut cpu, &raw mut node, ptr::null_mut::<u8>())
     });
     if result != 0 {
-        // A filter refuses the question: all CPUs are on one node.
+        // A filter refuses the call: treat all CPUs as one node.
         (cpu, node) = (cpus::current(), 0);
     }
     if let (Some(entry), Ok(known)) = (NODE_OF.get(cpu as usize), u8::try_from(node + 1)) {
@@ -46,7 +45,7 @@ fn ask() -> usize {
     node as usize
 }
 
-/// How many nodes there are, at least 1: the number of the last one that is online, plus 1. Reads a file once.
+/// Returns the number of nodes, at least 1: the number of the last one that is online, plus 1. Reads a file once.
 pub(super) fn nodes() -> usize {
     let known = NODES.load(Ordering::Relaxed);
     if known != 0 {
@@ -58,7 +57,7 @@ pub(super) fn nodes() -> usize {
     nodes as usize
 }
 
-/// What the kernel says of the nodes that are online: empty if it does not tell.
+/// Returns the kernel's list of the nodes that are online; empty if it provides none.
 fn read(text: &mut [u8; 256]) -> &[u8] {
     let path = c"/sys/devices/system/node/online".as_ptr();
     // SAFETY: the path is a string that ends with a zero.
@@ -73,7 +72,7 @@ fn read(text: &mut [u8; 256]) -> &[u8] {
     usize::try_from(length).map_or(&[], |length| &text[..length])
 }
 
-/// The last number of a list such as `0-1,4`; the kernel's lists ascend.
+/// Returns the last number of a list such as `0-1,4`; the kernel's lists ascend.
 fn last_number(list: &[u8]) -> Option<u32> {
     let digits = list.trim_ascii().rsplit(|byte| !byte.is_ascii_digit()).next()?;
     core::str::from_utf8(digits).ok()?.parse().ok().filter(|&node| node < u32::from(u16::MAX))
@@ -95,7 +94,7 @@ mod tests {
 
     #[test]
     fn a_node_is_the_one_of_the_cpu() {
-        // The thread may move between the two; on one node both are the same all the same.
+        // The thread may move between the two; on one node both are the same anyway.
         if nodes() == 1 {
             assert_eq!([node(), ask(), node()], [0; 3]);
         }

@@ -1,7 +1,7 @@
-//! The scheduling class of the calling thread, as far as a lock has to know it.
+//! The scheduling class of the calling thread, as far as a lock needs to know it.
 //!
-//! A real-time thread runs before all ordinary ones, so a lock wakes it before them, as the kernel's
-//! futex does, and hands no lock to another while it is parked.
+//! A real-time thread runs before all ordinary ones. So a lock wakes it before them, as the kernel's futex does, and is not
+//! handed to another thread while a real-time thread is parked.
 
 use core::sync::atomic::{AtomicBool, Ordering};
 
@@ -9,8 +9,8 @@ use super::quietly;
 use crate::platform::native::thread::Word;
 use crate::platform::native::ticks;
 
-/// Whether a thread of a real-time class has ever asked for its priority. Relaxed: a notification that reads an older
-/// value chooses as if all waiters were ordinary threads, once.
+/// Whether a thread of a real-time class has ever queried its priority. Relaxed: a notification that reads an older value
+/// chooses as if all waiters were ordinary threads, once.
 static SEEN: AtomicBool = AtomicBool::new(false);
 
 /// See [`Host::has_real_time_threads`](crate::platform::Host::has_real_time_threads).
@@ -19,19 +19,18 @@ pub(super) fn has_real_time_threads() -> bool {
     SEEN.load(Ordering::Relaxed)
 }
 
-/// How many times in a second a thread that sleeps again and again asks the kernel for its class, as a power of two. A
-/// thread whose class changes is linked by the previous one for at most this part of a second.
+/// The number of times in a second that a thread which sleeps over and over asks the kernel for its class, as a power of
+/// two. After a thread's class changes, the thread is linked by the previous one for at most this part of a second.
 const ASKS_A_SECOND_BITS: u32 = 4;
 
-/// The real-time priority of the calling thread, 1 to 99, or 0 if it is of an ordinary class.
+/// Returns the real-time priority of the calling thread, 1 to 99, or 0 if it is of an ordinary class.
 ///
-/// A deadline thread, which runs before all of them, is 100. Where a filter refuses the question, all threads
-/// are ordinary.
+/// A deadline thread, which runs before all of them, is 100. If a filter refuses the call, all threads count as ordinary.
 ///
-/// A load if the thread has asked the kernel in the current sixteenth of a second. Otherwise one system call, and two
-/// for a real-time thread.
+/// It costs a load if the thread has asked the kernel in the current sixteenth of a second. Otherwise it costs one system
+/// call, and two for a real-time thread.
 pub(super) fn of_caller() -> u32 {
-    /// Bits of the word that hold the priority plus 1, so that 0 is a thread that has not asked.
+    /// Bits of the word that hold the priority plus 1, so that 0 marks a thread that has not asked.
     const PRIORITY_BITS: u32 = 8;
     let part = ticks::read() >> (ticks::second_bits() - ASKS_A_SECOND_BITS) << PRIORITY_BITS;
     let known = Word::Priority.get();
@@ -47,12 +46,12 @@ pub(super) fn of_caller() -> u32 {
 /// Asks the kernel for the priority of the calling thread.
 #[cold]
 fn ask() -> u32 {
-    /// What the kernel takes for the calling thread.
+    /// The number that stands for the calling thread.
     const CALLER: libc::pid_t = 0;
     /// A flag beside the class.
     const RESET_ON_FORK: i32 = libc::SCHED_RESET_ON_FORK;
     const BEFORE_ALL: u32 = 100;
-    // The calls themselves, because musl's functions of these names always fail.
+    // The raw calls, because musl's functions of these names always fail.
     // SAFETY: takes a number and returns one.
     let (class, _) = quietly(|| unsafe { libc::syscall(libc::SYS_sched_getscheduler, CALLER) });
     if class < 0 {
@@ -89,7 +88,7 @@ mod tests {
             let own = of_caller();
             let known = Word::Priority.get();
             Word::Priority.set(known - u64::from(own) + 7);
-            // Most often the same part of a second: then it is believed.
+            // Most often it is the same part of a second: then the remembered value is used.
             let believed = of_caller();
             assert!(believed == 7 || believed == own);
             Word::Priority.set(Word::Priority.get() ^ 1 << 63);

@@ -1,31 +1,30 @@
-//! The list of locks that the kernel looks through when a thread ends: `set_robust_list`.
+//! The list of locks that the kernel walks when a thread ends: `set_robust_list`.
 //!
-//! Each thread has one such list, and the C library has registered it, for its own robust mutexes. So a lock
-//! of another library does not register a list but joins that one, by its layout: glibc's, which is part
-//! of its binary interface, because processes with different versions of it share mutexes.
+//! Each thread has one such list, and the C library has registered it, for its own robust mutexes. So a lock of another
+//! library does not register a list but joins that one, by its layout. It is glibc's layout, which is part of its binary
+//! interface, because processes with different versions of it share mutexes.
 //!
 //! ```text
-//! offset   0  the futex word          `head.offset` says -32: from a node's `next` to its word
+//! offset   0  the futex word          `head.offset` is -32: from a node's `next` to its word
 //!         24  prev                    the address of the `next` of the neighbour towards the head
 //!         32  next                    the address of the `next` of the neighbour away from the head;
 //!                                     bit 0: that one inherits priorities
 //! head     -8 prev   0 next   8 offset   16 pending
 //! ```
 //!
-//! The kernel marks the word of each lock in the list that has the thread's number, and of `pending`,
-//! which is set while a lock is taken or given up. Only the thread itself changes its list, and the kernel
-//! reads it when that thread is gone: the order of its own accesses is all that counts, so compiler
-//! fences do.
+//! The kernel marks the word of each lock in the list that has the thread's number. It also marks the word of `pending`,
+//! which is set while a lock is acquired or unlocked. Only the thread itself changes its list, and the kernel reads it when
+//! that thread is gone. So only the order of the thread's own accesses matters, and compiler fences suffice.
 //!
-//! Where the list has another layout (musl's offset is -28), or is not registered (a child of the bare system
-//! call), locks work, and no thread is told that an owner ended.
+//! If the list has another layout (musl's offset is -28), or is not registered (a child of the bare system call), locks
+//! work, but no thread receives the report that an owner ended.
 
 use core::sync::atomic::{AtomicUsize, Ordering, compiler_fence};
 
 use super::quietly;
 use crate::platform::native::thread::Word;
 
-/// From a node's `next` to the futex word.
+/// The distance from a node's `next` to the futex word.
 const OFFSET: isize = -32;
 
 /// The head of a thread's list, as the kernel knows it.
@@ -36,7 +35,7 @@ struct Head {
     pending: AtomicUsize,
 }
 
-/// The place of a lock in the list of its owner, 24 bytes behind its word.
+/// The place of a lock in the list of its owner, 24 bytes after its word.
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Links {
@@ -49,7 +48,7 @@ impl Links {
         Self { prev: AtomicUsize::new(0), next: AtomicUsize::new(0) }
     }
 
-    /// What stands for this lock in a list.
+    /// Returns the address that represents this lock in a list.
     fn place(&self) -> usize {
         (&raw const self.next).expose_provenance()
     }
@@ -60,10 +59,10 @@ impl Links {
 pub(crate) struct RobustList(Option<&'static Head>);
 
 impl RobustList {
-    /// That of the calling thread.
+    /// Returns the list of the calling thread.
     #[inline]
     pub(crate) fn of_caller() -> Self {
-        /// There is none.
+        /// The thread has no list.
         const NONE: u64 = 1;
         let known = match Word::RobustList.get() {
             0 => {
@@ -81,12 +80,13 @@ impl RobustList {
         Self(Some(unsafe { &*core::ptr::with_exposed_provenance(known as usize) }))
     }
 
-    /// Whether there is one.
+    /// Returns whether there is a list.
     pub(crate) fn is_there(self) -> bool {
         self.0.is_some()
     }
 
-    /// The calling thread is about to take or to give up a lock: if it ends meanwhile, the kernel looks.
+    /// Marks a lock as pending: the calling thread is about to acquire or unlock it. If the thread ends before
+    /// [`end`](Self::end), the kernel checks that lock.
     #[inline]
     pub(crate) fn begin(self, links: &Links) {
         if let Some(head) = self.0 {
@@ -95,7 +95,7 @@ impl RobustList {
         }
     }
 
-    /// It has done so.
+    /// Clears the mark of [`begin`](Self::begin).
     #[inline]
     pub(crate) fn end(self) {
         if let Some(head) = self.0 {
@@ -104,25 +104,25 @@ impl RobustList {
         }
     }
 
-    /// Links a lock that the calling thread has taken.
+    /// Links a lock that the calling thread has acquired.
     ///
     /// # Safety
     ///
-    /// It is in no list, and stays where it is until it is unlinked.
+    /// It is in no list, and is not moved until it is unlinked.
     #[inline]
     pub(crate) unsafe fn link(self, links: &Links) {
         let Some(head) = self.0 else { return };
         let (first, own) = (head.next.load(Ordering::Relaxed), links.place());
         links.next.store(first, Ordering::Relaxed);
         links.prev.store((&raw const head.next).expose_provenance(), Ordering::Relaxed);
-        // SAFETY: the first of the list, or the head, which has such a word before it, too.
+        // SAFETY: the first of the list, or the head, which also has such a word before it.
         unsafe { prev_of(first) }.store(own, Ordering::Relaxed);
-        // The kernel finds it from here on, and what is behind it.
+        // From here on the kernel finds this lock and all later ones.
         compiler_fence(Ordering::SeqCst);
         head.next.store(own, Ordering::Relaxed);
     }
 
-    /// Unlinks a lock that the calling thread is about to give up.
+    /// Unlinks a lock that the calling thread is about to unlock.
     ///
     /// # Safety
     ///
@@ -134,7 +134,7 @@ impl RobustList {
         }
         let next = links.next.load(Ordering::Relaxed);
         let prev = links.prev.load(Ordering::Relaxed);
-        // SAFETY: its neighbours, each a lock that the thread owns, or the head.
+        // SAFETY: the neighbours are locks that the thread owns, or the head.
         unsafe {
             prev_of(next).store(prev, Ordering::Relaxed);
             next_at(prev).store(next, Ordering::Relaxed);
@@ -143,17 +143,17 @@ impl RobustList {
     }
 }
 
-/// The `prev` of what has its `next` at this place.
+/// Returns the `prev` of the node with its `next` at this place.
 ///
 /// # Safety
 ///
-/// The place is of a list.
+/// The place is in a list.
 unsafe fn prev_of<'a>(place: usize) -> &'a AtomicUsize {
-    // SAFETY: it stands right before.
+    // SAFETY: it is the word right before.
     unsafe { next_at(place - size_of::<usize>()) }
 }
 
-/// The word at this place, without the bit that says that a lock inherits priorities.
+/// Returns the word at this place. The bit of a lock that inherits priorities is ignored.
 ///
 /// # Safety
 ///
@@ -179,6 +179,6 @@ fn find() -> Option<&'static Head> {
     if result != 0 {
         return None;
     }
-    // SAFETY: null, or what the C library has registered.
+    // SAFETY: null, or the head that the C library has registered.
     unsafe { head.as_ref() }.filter(|head| length == size_of::<Head>() && head.offset == OFFSET)
 }

@@ -1,8 +1,8 @@
-//! The calling thread's own block, by the register that has its address.
+//! The calling thread's own block, found by the register that has its address.
 
 use core::num::NonZeroUsize;
 
-/// The address of the calling thread's block: the name of the thread while it lives.
+/// Returns the address of the calling thread's block, which identifies the thread while it lives.
 #[inline(always)]
 pub(super) fn pointer() -> NonZeroUsize {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
@@ -32,8 +32,9 @@ pub(super) fn pointer() -> NonZeroUsize {
         }
         pointer
     };
-    // The C library's own name of the thread. Not the address of a thread-local value: where the standard library keeps those
-    // on the heap, as on Android, it frees them before the last destructors, and a thread that lives may get the same.
+    // The C library's identifier of the thread. The address of a thread-local value would not do: where the standard library
+    // keeps those on the heap, as on Android, it frees them before the last destructors, and a live thread may get the same
+    // address.
     // SAFETY: it has no precondition.
     #[cfg(any(miri, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
     let pointer = unsafe { libc::pthread_self() } as usize;

@@ -1,10 +1,8 @@
-//! The kernel's number of the calling thread, which locks that the kernel knows the owner of have in their
-//! words.
+//! The kernel's number of the calling thread, for the words of locks with owners that the kernel knows.
 //!
-//! Each thread asks once, and remembers. The thread that a fork copies has another number in the child, so
-//! what it remembers counts for one process: beside the number is the process's epoch. The epoch is in
-//! a page that the kernel wipes in children (`MADV_WIPEONFORK`), as it does the parking table: a child
-//! finds 0 there, and takes the next epoch.
+//! Each thread asks once, and remembers. The thread that a fork copies has another number in the child, so a remembered
+//! number is valid for one process: next to the number is the process's epoch. The epoch is in a page that the kernel wipes
+//! in children (`MADV_WIPEONFORK`), like the parking table: a child finds 0 there, and takes the next epoch.
 
 use core::ptr;
 use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
@@ -12,7 +10,7 @@ use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 use super::quietly;
 use crate::platform::native::thread::Word;
 
-/// The page, or null while no thread has asked, or if the kernel gives none.
+/// The page; null while no thread has asked, or if the kernel refuses to map one.
 static PAGE: AtomicPtr<AtomicU32> = AtomicPtr::new(ptr::null_mut());
 
 /// The last epoch that this process or one of its ancestors has taken.
@@ -24,7 +22,7 @@ pub(super) fn of_caller() -> u32 {
     let known = Word::Tid.get();
     // SAFETY: null, or the page, which is never unmapped.
     let epoch = unsafe { PAGE.load(Ordering::Acquire).as_ref() };
-    // Relaxed: what this thread remembers was of this process if the epoch is the one that it found.
+    // Relaxed: if the epoch is the one that this thread remembers, so is the process.
     let epoch = epoch.map_or(0, |epoch| epoch.load(Ordering::Relaxed));
     if epoch != 0 && known >> u32::BITS == u64::from(epoch) { known as u32 } else { ask() }
 }
@@ -48,7 +46,7 @@ fn ask() -> u32 {
     number
 }
 
-/// The page, mapped now if it is not there; null if the kernel refuses. All threads then ask each time.
+/// Returns the page, and maps it if it is not there yet; null if the kernel refuses. In that case all threads ask each time.
 fn page() -> *const AtomicU32 {
     let before = PAGE.load(Ordering::Acquire);
     if !before.is_null() {
@@ -63,7 +61,7 @@ fn page() -> *const AtomicU32 {
     if page == libc::MAP_FAILED {
         return ptr::null();
     }
-    // SAFETY: the mapping is this function's.
+    // SAFETY: only this function knows the mapping.
     let advise = || unsafe { libc::madvise(page, size, libc::MADV_WIPEONFORK) };
     let wiped = quietly(advise).0 == 0;
     let first = wiped

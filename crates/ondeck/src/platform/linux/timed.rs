@@ -1,13 +1,12 @@
 //! futex(2) with a deadline: its time has 64 bits for the seconds, on every CPU.
 //!
-//! On 32 bits that is futex_time64, since Linux 5.1. Where there is none, the deadline has 32 bits: both clocks that
-//! are used here end later than a process lives.
+//! On 32 bits that is futex_time64, since Linux 5.1. If there is none, the deadline has 32 bits: both clocks that are used
+//! here last longer than a process lives.
 
 use core::sync::atomic::AtomicU32;
 use core::time::Duration;
 
-/// Calls futex(2) for this word. The deadline is on the clock of the operation; `mask` is for operations that have
-/// one.
+/// Calls futex(2) for this word. The deadline is on the clock of the operation; `mask` is for operations that take one.
 #[cfg(target_pointer_width = "64")]
 pub(super) fn call(
     word: &AtomicU32,
@@ -35,8 +34,8 @@ pub(super) fn call(
 
     /// The same number on all CPUs, as for all system calls since Linux 5.1.
     const SYS_FUTEX_TIME64: libc::c_long = 422;
-    /// Whether the kernel has only the call with times of 32 bits, or a filter refuses the other one. The filter of
-    /// Android ends a process that tries the other one. Relaxed: it stands alone.
+    /// Whether the kernel has only the call with times of 32 bits, or a filter refuses the other one. The filter of Android
+    /// ends a process that tries the other one. Relaxed: it is independent of other data.
     static IS_OLD: AtomicBool = AtomicBool::new(cfg!(target_os = "android"));
 
     let with_64_bits = || {
@@ -57,7 +56,7 @@ pub(super) fn call(
         return new;
     }
     let old = with_32_bits();
-    // If both calls refuse, it is the operation that the kernel does not have, or that is not allowed.
+    // If both calls fail, the kernel does not have the operation, or does not allow it.
     if old.0 >= 0 || old.1 != new.1 {
         IS_OLD.store(true, Ordering::Relaxed);
     }

@@ -1,32 +1,30 @@
-//! What the environment asks for, read before `main`.
+//! The settings in the environment, read before `main`.
 //!
-//! A lock cannot read the environment when it first needs to: another thread may be changing it, by
-//! `setenv` of the C library or `set_var` of the standard library, and a reader may then follow a
-//! pointer to memory that is gone. So a constructor reads it, once, while the program or the shared
-//! library that contains this crate is being loaded, and copies what it finds into statics. It makes
-//! no system call and allocates nothing.
+//! A lock cannot read the environment when it first needs to: another thread may be changing it, by `setenv` of the C
+//! library or `set_var` of the standard library, and a reader may then follow a pointer to memory that is gone. So a
+//! constructor reads it, once, while the loader loads the program or the shared library that contains this crate, and copies
+//! the settings into statics. It makes no system call and allocates nothing.
 //!
 //! * In a program, and in a library that is loaded with it, no other thread exists at that time.
-//! * A library that is loaded later, by dlopen(3), reads what is there at that moment. The program
-//!   must not change its environment meanwhile in another thread. Since version 2.41 of glibc it may.
-//! * What a program puts into its own environment later changes nothing.
-//! * Where constructors do not run, as in WebAssembly, and for locks that are used by an earlier constructor, the
-//!   defaults hold.
+//! * A library that is loaded later, by dlopen(3), reads the environment of that moment. The program must not change its
+//!   environment in another thread during the load. Since version 2.41 of glibc it may.
+//! * Later changes of the program to its own environment have no effect.
+//! * If constructors do not run, as in WebAssembly, and for locks that an earlier constructor uses, the defaults hold.
 
 use core::sync::atomic::{AtomicBool, Ordering};
 
-/// Whether `ONDECK_NO_MEMBARRIER` asks for full fences. Relaxed: written before whatever reads it,
-/// but for threads of earlier constructors, which may see either.
+/// Whether `ONDECK_NO_MEMBARRIER` asks for full fences. Relaxed: written before any read, except by threads of earlier
+/// constructors, which may read either value.
 static WITHOUT_MEMBARRIER: AtomicBool = AtomicBool::new(false);
 
 /// Called by the loader.
 ///
-/// The number is the order among constructors: those up to 100 are the C library's, those without a
-/// number come last. Locks that other constructors use are therefore told in time. Windows and Apple's systems
-/// have an order of files only.
+/// The number is the order among constructors: numbers up to 100 are reserved for the C library, and constructors without a
+/// number come last. So locks that other constructors use have the settings in time. Windows and Apple's systems have only
+/// an order of files.
 ///
-/// The linker takes this along although nothing refers to it: it is `used`, and stands in the same
-/// object file as a static that every lock needs.
+/// The linker includes this although nothing refers to it: it is `used`, and is in the same object file as a static that
+/// every lock needs.
 #[cfg(any(unix, windows))]
 #[used]
 #[cfg_attr(windows, unsafe(link_section = ".CRT$XCU"))]
@@ -44,7 +42,7 @@ extern "C" fn read() {
     });
 }
 
-/// Whether heavy fences may be used, if the system has them.
+/// Returns whether heavy fences may be used, if the system has them.
 pub(super) fn allows_membarrier() -> bool {
     !WITHOUT_MEMBARRIER.load(Ordering::Relaxed)
 }

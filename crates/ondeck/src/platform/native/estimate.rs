@@ -11,13 +11,12 @@ pub(super) static WAKE: Measured = Measured::new(Estimate::WAKE);
 /// See [`Estimate::TRANSFER`].
 pub(super) static TRANSFER: Measured = Measured::new(Estimate::TRANSFER);
 
-/// An estimate, as it is now.
+/// An estimate with its current value.
 ///
-/// A cache line of its own, because it is written where others are read.
+/// It has its own cache line, because it is written where others are read.
 #[repr(align(64))]
 pub(super) struct Measured {
-    /// In ticks; 0 while nothing was noted. Relaxed: it stands alone, and a time lost to another one is
-    /// no harm.
+    /// In ticks; 0 while nothing has been recorded. Relaxed: it is independent of other data, and a lost update is harmless.
     ticks: AtomicUsize,
     how: Estimate,
 }
@@ -27,7 +26,7 @@ impl Measured {
         Self { ticks: AtomicUsize::new(0), how }
     }
 
-    /// In ticks.
+    /// Returns the estimate, in ticks.
     #[inline]
     pub(super) fn get(&self) -> usize {
         match self.ticks.load(Ordering::Relaxed) {
@@ -36,7 +35,7 @@ impl Measured {
         }
     }
 
-    /// Notes a time, in ticks.
+    /// Records a time, in ticks.
     #[inline]
     pub(super) fn note(&self, time: usize) {
         self.ticks.store(self.how.noted(self.get(), time, ticks::in_nanos), Ordering::Relaxed);

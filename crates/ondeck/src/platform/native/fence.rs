@@ -1,49 +1,44 @@
-//! A pair of fences of which only the rare side pays, by a system call that has every CPU of the process
-//! execute a full fence: membarrier(2), or `FlushProcessWriteBuffers`.
+//! A pair of fences of which only the rare side pays, by a system call that makes every CPU of the process execute a full
+//! fence: membarrier(2), or `FlushProcessWriteBuffers`.
 //!
 //! ```text
 //! STATE (one byte)
 //!   UNCHOSEN ──► ASYMMETRIC   the system has the call, and the process is registered for it
 //!       │            └──────► DEGRADED    the kernel refuses it from now on: Linux only
 //!       └──────► SYMMETRIC    the system does not have it, a filter refuses it, or the environment
-//!                             says ONDECK_NO_MEMBARRIER
+//!                             has ONDECK_NO_MEMBARRIER
 //! ```
 //!
-//! Correct while `UNCHOSEN`: a light fence is then a full fence, and a heavy fence chooses first.
-//! The transition is safe in every interleaving: a light fence is free only after `ASYMMETRIC`
-//! was stored, which is after registration, and from then on every heavy fence, whatever it read
-//! of `STATE`, goes through `choose` and so through the system call. Where a system has none, light fences
-//! are full ones at compile time.
+//! It is correct while `UNCHOSEN`: a light fence is then a full fence, and a heavy fence chooses first. The transition is
+//! safe in every interleaving: a light fence is free only after `ASYMMETRIC` was stored, which is after registration. From
+//! then on every heavy fence, whatever it read of `STATE`, goes through `choose` and so through the system call. On a system
+//! without the call, light fences are full ones at compile time.
 //!
-//! The call makes every CPU that runs a thread of this process execute a full fence between the
-//! call and its return; a thread that does not run has had one when it was switched out. See
-//! `heavy_fence` of each system for where that is promised.
+//! The call makes every CPU that runs a thread of this process execute a full fence between the call and its return; a
+//! thread that does not run executed one when it was switched out. See `heavy_fence` of each system for the source of that
+//! guarantee.
 //!
-//! # When membarrier is refused later
+//! # If membarrier is refused later
 //!
-//! A filter (seccomp) that is installed after the registration may refuse the heavy fence. Light
-//! fences that were already free cannot be made full after the fact: an unlock may have put its store
-//! into its CPU's store buffer, had no fence, and read that no thread waits, while the thread that
-//! parks reads the lock as still taken. Neither sees the other.
+//! A filter (seccomp) that is installed after the registration may refuse the heavy fence. Light fences that were already
+//! free cannot be made full afterwards: an unlock may have put its store into its CPU's store buffer, made no fence, and
+//! read that no thread waits, while the parking thread reads the lock as still taken. Neither sees the other.
 //!
-//! The process goes on all the same, `DEGRADED` for ever:
+//! The process nevertheless continues, `DEGRADED` for ever:
 //!
-//! * Every fence of the pair is a full one, and nothing is relaxed again. So an unlock that begins
-//!   after it has read that fences are to be full has one, and takes part in the symmetric protocol.
-//! * A thread that parks does not rely on unlocks that began before. It sleeps in bounded slices and
-//!   looks at the lock again after each
-//!   ([`heavy_fences_are_refused`](crate::platform::Host::heavy_fences_are_refused)). That is sound
-//!   because a store leaves its CPU's buffer in finite time, without any fence: one of the next looks
-//!   sees the lock free. The wake that the
-//!   unlock did not make is late by some slices, and not lost.
-//! * The same holds for what unlocks read: that they should have a full fence becomes visible to them
-//!   in finite time, and an unlock that reads an older value is one of those from before.
+//! * Every fence of the pair is a full one, and nothing is relaxed again. So an unlock that begins after it has read that
+//!   fences must be full has one, and takes part in the symmetric protocol.
+//! * A parking thread does not rely on unlocks that began before. It sleeps in bounded slices and checks the lock again
+//!   after each ([`heavy_fences_are_refused`](crate::platform::Host::heavy_fences_are_refused)). That is sound because a
+//!   store leaves its CPU's buffer in finite time, without any fence: one of the next checks sees the lock free. The wake
+//!   that the unlock did not make is late by some slices, and not lost.
+//! * The same holds for the loads of unlocks: they see in finite time that they must make a full fence, and an unlock that
+//!   reads an older value counts as one that began before.
 //!
-//! No other way to interrupt the process's CPUs takes membarrier's place. Taking rights from a page
-//! (mprotect(2)) made older kernels interrupt every CPU that ran the process, to have it flush its
-//! translations, and libraries have used that as a heavy fence. It is not a promise: aarch64
-//! broadcasts the flush (`TLBI`) without an interrupt, and so does x86-64 on AMD's newer CPUs since
-//! Linux 6.15 (`INVLPGB`). The fence would be missing there without any sign of it.
+//! No other way to interrupt the process's CPUs replaces membarrier. Removing rights from a page (mprotect(2)) made older
+//! kernels interrupt every CPU that ran the process, so that it flushed its translations, and libraries have used that as a
+//! heavy fence. It is not guaranteed: aarch64 broadcasts the flush (`TLBI`) without an interrupt, and so does x86-64 on
+//! AMD's newer CPUs since Linux 6.15 (`INVLPGB`). There the fence would be missing without any sign of it.
 
 use core::sync::atomic::{AtomicU8, AtomicUsize, Ordering, compiler_fence, fence};
 
@@ -56,16 +51,16 @@ const ASYMMETRIC: u8 = 1;
 const SYMMETRIC: u8 = 2;
 const DEGRADED: u8 = 3;
 
-/// Exported beside the parking table, and for the same reason: where the copies of this crate in a
-/// process have one table, they have one state. A copy that was refused membarrier would make full
-/// fences only, and unlocks of another copy, which has it, none.
+/// Exported with the parking table, and for the same reason: copies of this crate in a process that share one table share
+/// one state. Otherwise, if one copy were refused membarrier it would make only full fences, and unlocks of another copy
+/// that has membarrier would make none.
 // SAFETY: no other symbol of any library has this name.
 #[unsafe(export_name = "ondeck_fence_state_2")]
 static STATE: AtomicU8 = AtomicU8::new(UNCHOSEN);
 
 #[inline(always)]
 pub(super) fn light() {
-    // Relaxed: reading an old UNCHOSEN only makes this a full fence where none was needed.
+    // Relaxed: an old UNCHOSEN only makes this a full fence where none was needed.
     if Native::MAY_HAVE_HEAVY_FENCE && STATE.load(Ordering::Relaxed) == ASYMMETRIC {
         compiler_fence(Ordering::SeqCst);
     } else {
@@ -76,17 +71,17 @@ pub(super) fn light() {
 pub(super) fn heavy() {
     if choose() {
         let start = ticks::read();
-        // The kernel has registered us. A child of a fork may yet be unknown to it: registered by
-        // another thread while the fork copied first the kernel's state and then the memory that says
-        // so. Otherwise only a filter installed since then can refuse.
+        // The kernel has registered this process. It may not know a child of a fork: another thread registered while the
+        // fork copied first the kernel's state and then the memory that records the registration. Otherwise only a filter
+        // installed since then can refuse.
         let fenced = || <Native as System>::heavy_fence();
         let register = || <Native as System>::register_heavy_fence();
         if fenced() || register() && fenced() {
             note_cost(ticks::read().wrapping_sub(start) as usize);
             return;
         }
-        // Relaxed: it stands alone. A filter may be in force for some threads only: for others a heavy
-        // fence that is under way is still one, and those to come are not needed any more.
+        // Relaxed: it is independent of other data. A filter may be in force for some threads only: heavy fences of others
+        // that are under way still work, and later ones are no longer needed.
         STATE.store(DEGRADED, Ordering::Relaxed);
     }
     fence(Ordering::SeqCst);
@@ -98,17 +93,16 @@ pub(super) fn are_refused() -> bool {
     STATE.load(Ordering::Relaxed) == DEGRADED
 }
 
-/// Settles once whether membarrier carries the cost; says whether it does.
+/// Decides once whether membarrier carries the cost. Returns whether it does.
 pub(super) fn choose() -> bool {
     match STATE.load(Ordering::Relaxed) {
         UNCHOSEN => {
             let wanted = environment::allows_membarrier();
             let has = wanted && <Native as System>::register_heavy_fence();
             let chosen = if has { ASYMMETRIC } else { SYMMETRIC };
-            // Two threads may both register, which the kernel allows. They could only disagree if
-            // a filter arrived between them, and then the first word stands: a thread that was
-            // refused must not make fences full that the other has already seen free, nor the
-            // other way round.
+            // Two threads may both register, which the kernel allows. They could only disagree if a filter was installed
+            // between them, and then the first decision stands: a thread that was refused must not make fences full that the
+            // other has already seen free, nor the other way round.
             match STATE.compare_exchange(UNCHOSEN, chosen, Ordering::Relaxed, Ordering::Relaxed) {
                 Ok(_) => chosen == ASYMMETRIC,
                 Err(earlier) => earlier == ASYMMETRIC,
@@ -118,8 +112,8 @@ pub(super) fn choose() -> bool {
     }
 }
 
-/// What a heavy fence costs its caller on average, in ticks; 0 before the first one. Relaxed: it
-/// stands alone, and a cost lost to another one is no harm.
+/// The average cost of a heavy fence to its caller, in ticks; 0 before the first one. Relaxed: it is independent of other
+/// data, and a lost update is harmless.
 static COST: AtomicUsize = AtomicUsize::new(0);
 
 fn note_cost(cost: usize) {
@@ -134,8 +128,8 @@ pub(super) fn cost() -> usize {
 
 /// See [`Host::may_relax`](crate::platform::Host::may_relax).
 pub(super) fn may_relax() -> bool {
-    /// When the last permission was given, in ticks. Relaxed: a permission more, for two threads
-    /// that ask at the same time, is no harm.
+    /// When the last permission was given, in ticks. Relaxed: an extra permission, for two threads that ask at the same
+    /// time, is harmless.
     static GIVEN: AtomicUsize = AtomicUsize::new(0);
     if !choose() {
         return false;

@@ -1,18 +1,17 @@
 //! The rows of visible readers: each thread that reads a biased lock has one, until it ends.
 //!
-//! A thread keeps the number of its row in a word of its own block. The row is claimed by the first biased
-//! read of the thread, and given up by a destructor of its thread-local values; reads that come later in
-//! the thread are counted by their locks. If a slot is not 0 then, its guard was forgotten, or is dropped by a
-//! later destructor, and the row stays that thread's for ever: a read lock that is unlocked without its
-//! `Shared` is looked for in the calling thread's own row (`RawRwLock::forgotten`), and a thread that had
-//! the row next could not tell its own slots from others.
+//! A thread keeps the number of its row in a word of its own block. The first biased read of the thread claims the row, and
+//! a destructor of its thread-local values gives it up; the locks count later reads of the thread. If a slot is not 0 at
+//! that time, its guard was forgotten, or a later destructor will drop it. Then the row stays that thread's for ever: the
+//! unlock of a read lock without its `Shared` searches the calling thread's own row (`RawRwLock::forgotten`), and a thread
+//! that had the row next could not distinguish its own slots from others.
 //!
-//! The child of a fork keeps all rows as they are: a lock that a thread of the parent was reading stays
-//! read-locked there, as if its word had counted that reader. Rows of threads that the child does not have
-//! are never given up; if none is left, reads are counted.
+//! The child of a fork keeps all rows as they are: a lock that a thread of the parent was reading stays read-locked there,
+//! as if its word had counted that reader. Rows of threads that the child does not have are never given up; if none is left,
+//! reads are counted.
 //!
-//! Two copies of this crate in a process have rows of their own. So no lock that both use may be biased: Rust's
-//! types see to that, and the functions of C count all reads (`rwlock/shared.rs`).
+//! Two copies of this crate in a process have separate rows. So a lock that both use must not be biased: Rust's types ensure
+//! that, and the C functions count all reads (`rwlock/shared.rs`).
 
 extern crate std;
 
@@ -23,11 +22,11 @@ use super::Native;
 use super::thread::Word;
 use crate::parking::{BIASES, Bias, Row, bias_of};
 
-/// Threads that can be visible readers at the same time. 64 KiB, of which a process touches as many lines as
-/// it has such threads.
+/// The number of threads that can be visible readers at the same time. The rows take 64 KiB, of which a process touches one
+/// line pair for each such thread.
 const ROWS: usize = 512;
 
-// SAFETY: atomics only, for which zero is a valid value, and which begin with it.
+// SAFETY: only atomics, for which zero is a valid value and the initial one.
 static TABLE: [Row<Native>; ROWS] = unsafe { core::mem::zeroed() };
 static CLAIMED: [AtomicBool; ROWS] = [const { AtomicBool::new(false) }; ROWS];
 // SAFETY: as above.
@@ -36,8 +35,8 @@ static BIAS: [Bias<Native>; BIASES] = unsafe { core::mem::zeroed() };
 /// No row with this number or a higher one has ever been claimed.
 static IN_USE: AtomicUsize = AtomicUsize::new(0);
 
-/// Of a thread's word: it has no row, and will have none. 0 if it has not asked for one. Else the word is the number of its
-/// row and 1.
+/// Value of a thread's word: it has no row, and will have none. 0 means that it has not asked for one. Any other value is
+/// the number of its row plus 1.
 const NONE: u64 = u64::MAX;
 
 #[inline(always)]
@@ -45,14 +44,14 @@ pub(super) fn bias(address: usize) -> &'static Bias<Native> {
     &BIAS[bias_of(address)]
 }
 
-/// The calling thread's row.
+/// Returns the calling thread's row.
 #[inline(always)]
 pub(super) fn own() -> Option<&'static Row<Native>> {
-    // Neither 0 nor `NONE` is the number of a row, so that a thread which has one makes one comparison.
+    // Neither 0 nor `NONE` is the number of a row, so a thread that has one makes one comparison.
     TABLE.get(Word::Row.get().wrapping_sub(1) as usize).or_else(claim)
 }
 
-/// All rows that threads have or have had.
+/// Returns all rows that threads have or have had.
 pub(super) fn all() -> &'static [Row<Native>] {
     &TABLE[..IN_USE.load(Ordering::Relaxed)]
 }
@@ -72,23 +71,22 @@ fn claim() -> Option<&'static Row<Native>> {
         !claimed.load(Ordering::Relaxed) && !claimed.swap(true, Ordering::Acquire)
     };
     let claim = |ends: &Ends| {
-        // A thread that has one has lost its word.
+        // If the thread already has a row, its word was lost.
         let row = ends.row.get().or_else(|| CLAIMED.iter().position(is_free));
         ends.row.set(row);
         row
     };
     let row = ENDS.try_with(claim).ok()??;
-    // A writer that looks for readers finds this out before the thread's first slot: the same fences are
-    // behind both.
+    // A writer that looks for readers sees this before the thread's first slot: the same fences come after both.
     IN_USE.fetch_max(row + 1, Ordering::Relaxed);
     Word::Row.set(row as u64 + 1);
     TABLE.get(row)
 }
 
-/// The thread's values are destroyed.
+/// The destructor that runs with the thread's values.
 struct Ends {
-    /// The number of the thread's row. Not that of the thread's word: where the standard library keeps that on the heap, it
-    /// may have freed it before.
+    /// The number of the thread's row. It is separate from the thread's word: where the standard library keeps that on the
+    /// heap, it may already have freed it.
     row: Cell<Option<usize>>,
 }
 
@@ -144,7 +142,7 @@ mod tests {
     }
 
     /// With GNU's tools on Windows the standard library keeps the words of a thread on the heap, and frees them before the
-    /// last destructors. A later one then finds an empty word, claims a row anew, and gives that up.
+    /// last destructors. A later destructor then finds an empty word, claims a row anew, and gives that up.
     #[test]
     #[cfg_attr(all(windows, target_env = "gnu"), ignore = "such a destructor has a row again")]
     fn a_destructor_that_runs_later_finds_none() {

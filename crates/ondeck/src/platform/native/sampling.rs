@@ -1,4 +1,4 @@
-//! A choice at random in each thread, for what should happen now and then.
+//! A random choice in each thread, for work that is due now and then.
 
 use core::ptr;
 
@@ -13,22 +13,21 @@ pub(super) fn once_in(count: u32) -> bool {
         0 => seed(),
         before => before,
     };
-    // Not a count: threads that use two locks in turn would never see one of them. A linear
-    // congruential generator (Knuth, volume 2, section 3.3.4, line 16), whose high bits are
-    // the good ones.
+    // Not a count: threads that alternate between two locks would never choose one of them. A linear congruential generator
+    // (Knuth, volume 2, section 3.3.4, line 16), of which the high bits are the good ones.
     let next = before.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
     Word::Random.set(next.into());
     (next >> 12).is_multiple_of(count)
 }
 
-/// Where the calling thread's generator begins: elsewhere in each thread. If all began alike, threads
-/// that end before the first choice would never make one, however many of them there are.
+/// Returns the seed of the calling thread's generator, a different one in each thread. If all began alike, threads that end
+/// before the first choice would never make one, whatever their number.
 ///
-/// By the stack's address, for threads that begin together, and the time, for threads that get the
-/// stack of one that has ended.
+/// It comes from the stack's address, for threads that begin together, and from the time, for threads that get the stack of
+/// an ended thread.
 #[cold]
 fn seed() -> u32 {
-    /// The golden ratio's, as for the buckets: spreads what differs in low bits over the high ones.
+    /// From the golden ratio, as for the buckets: spreads differences in low bits over the high ones.
     const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
     let on_stack = 0_u8;
     let own = ptr::from_ref(&on_stack).addr() as u64;

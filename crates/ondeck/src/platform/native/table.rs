@@ -1,10 +1,10 @@
 //! The parking table of the process.
 //!
-//! In the child of a fork the waiters of the parent do not exist, but their nodes would still be
-//! linked, and a bucket may have been locked by a thread that is gone. On Linux the kernel wipes the table
-//! in the child (madvise(2), `MADV_WIPEONFORK`): zeros are a table that was never used. That needs
-//! no handler, no allocation, and holds for a fork that the C library does not see. Where it is
-//! refused, and on other Unix systems, a handler of pthread_atfork(3) does the same.
+//! In the child of a fork the waiters of the parent do not exist, but their nodes would still be linked, and a bucket may
+//! have been locked by a thread that is gone. On Linux the kernel wipes the table in the child (madvise(2),
+//! `MADV_WIPEONFORK`): zeros are a table that was never used. That needs no handler and no allocation, and also works for a
+//! fork that the C library does not see. If the kernel refuses it, and on other Unix systems, a handler of pthread_atfork(3)
+//! does the same.
 
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -12,8 +12,8 @@ use super::Native;
 use crate::parking::{BUCKETS, Bucket, Node, bucket_of};
 use crate::platform::system::System;
 
-/// On Linux page-aligned, and whole pages, because the kernel wipes pages: nothing else may lie in them.
-/// Elsewhere whole cache lines. Other systems' formats of programs allow no such alignment.
+/// On Linux the table is page-aligned and consists of whole pages, because the kernel wipes pages: no other data may be in
+/// them. Elsewhere it consists of whole cache lines, because other systems' program formats allow no such alignment.
 #[cfg_attr(any(target_os = "linux", target_os = "android"), repr(C, align(65536)))]
 #[cfg_attr(not(any(target_os = "linux", target_os = "android")), repr(C, align(4096)))]
 struct Table {
@@ -21,8 +21,8 @@ struct Table {
     buckets: [Bucket<Native>; BUCKETS],
 }
 
-/// Exported, so that two copies of this crate which are linked into one object are refused by the linker
-/// rather than having a table each. The number changes with the layout.
+/// Exported, so that the linker refuses two copies of this crate in one object, which would otherwise have a table each. The
+/// number changes with the layout.
 // SAFETY: no other symbol of any library has this name.
 #[unsafe(export_name = "ondeck_parking_table_6")]
 // SAFETY: as in `wipe`: zeros are a table that was never used. They cost nothing in the program's file.
@@ -41,10 +41,10 @@ pub(super) fn bucket(address: usize) -> &'static Bucket<Native> {
     &TABLE.buckets[bucket_of(address)]
 }
 
-/// Sees to it that the child of a fork finds the table empty.
+/// Ensures that the child of a fork finds the table empty.
 #[inline]
 pub(super) fn protect_once() {
-    /// Relaxed: protecting twice does no harm, and a fork by this thread comes after its own call.
+    /// Relaxed: a second protection is harmless, and a fork by this thread comes after its own call.
     static PROTECTED: AtomicBool = AtomicBool::new(false);
     if !PROTECTED.load(Ordering::Relaxed) {
         protect();
@@ -58,7 +58,7 @@ fn protect() {
     Native::wipe_in_children(start, size_of::<Table>(), wipe);
 }
 
-/// Runs in the child, whose only thread this is.
+/// Runs in the child, on its only thread.
 extern "C" fn wipe() {
     let table = (&raw const TABLE).cast_mut();
     // SAFETY: all fields are atomics, for which zero is a valid value, in memory that is writable;

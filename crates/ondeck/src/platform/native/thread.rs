@@ -1,12 +1,11 @@
-//! Words of each thread, in the thread's own block: at an offset from a register, in a program and in a
-//! shared library alike.
+//! Words of each thread, in the thread's own block: at an offset from a register, both in a program and in a shared library.
 //!
-//! A shared library that is compiled as usual asks `__tls_get_addr` for its threads' variables (the general
-//! model). That function may allocate, and an allocator may be what locks: so the words are reached by the
-//! model for libraries that are loaded with the program (initial-exec; Ulrich Drepper, "ELF Handling For
-//! Thread-Local Storage", 4.4.6), which glibc also allows libraries that are loaded later for some hundred
-//! bytes of all of them together. Rust has no stable way to choose that model, so it is chosen in assembly.
-//! Elsewhere the words are the standard library's, constant and without a destructor.
+//! A shared library that is compiled as usual calls `__tls_get_addr` for its threads' variables (the general model). That
+//! function may allocate, and the allocator may itself be the code that locks. So the words are reached by the model for
+//! libraries that are loaded with the program (initial-exec; Ulrich Drepper, "ELF Handling For Thread-Local Storage",
+//! 4.4.6). glibc also allows it for libraries that are loaded later, for some hundred bytes of all of them together. Rust
+//! has no stable way to select that model, so assembly selects it. Elsewhere the words are the standard library's, constant
+//! and without a destructor.
 
 /// One of the words, 0 at first.
 #[derive(Clone, Copy)]
@@ -38,7 +37,7 @@ mod words {
 
     use super::Word;
 
-    // Hidden: a library's own, even if another copy of this crate is in the process.
+    // Hidden: each library has its own, even if another copy of this crate is in the process.
     global_asm!(
         ".pushsection .tbss.ondeck_thread_words, \"awT\", @nobits",
         ".balign 8",
@@ -68,7 +67,7 @@ mod words {
         #[inline(always)]
         pub(in crate::platform) fn get(self) -> u64 {
             let value;
-            // SAFETY: the calling thread's own word, which is there while the thread is.
+            // SAFETY: the calling thread's own word, which lives as long as the thread.
             unsafe {
                 asm!(
                     "mov {}, qword ptr fs:[{}]",

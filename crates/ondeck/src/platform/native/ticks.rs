@@ -1,9 +1,9 @@
-//! The two clocks: the system's, which deadlines are on, and the hardware counter where it can be trusted.
+//! The two clocks: the system's clock, for deadlines, and the hardware counter if it can be trusted.
 //!
-//! A counter can be trusted if it runs at a constant rate in every power state. x86 says so in
-//! CPUID leaf 8000_0007H, EDX bit 8 ("invariant TSC", Intel SDM volume 3, 19.17.1); the generic
-//! timer of aarch64 always does (Arm ARM, D12), but firmware has to tell its rate. Where a counter cannot be trusted,
-//! ticks are the monotonic clock's nanoseconds, or 64 of them on 32 bits.
+//! A counter can be trusted if it runs at a constant rate in every power state. x86 reports that in CPUID leaf 8000_0007H,
+//! EDX bit 8 ("invariant TSC", Intel SDM volume 3, 19.17.1). The generic timer of aarch64 always does (Arm ARM, D12), but
+//! firmware must report its rate. If a counter cannot be trusted, ticks are the monotonic clock's nanoseconds, or 64 of them
+//! on 32 bits.
 
 use core::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 
@@ -15,11 +15,11 @@ const UNKNOWN: u8 = 0;
 const HARDWARE: u8 = 1;
 const MONOTONIC: u8 = 2;
 
-/// Which clock ticks come from: UNKNOWN, then HARDWARE or MONOTONIC for ever. Relaxed, because it
-/// stands alone: every thread that decides it decides the same.
+/// The clock that ticks come from: UNKNOWN, then HARDWARE or MONOTONIC for ever. Relaxed, because it is independent of other
+/// data: every thread that decides it decides the same.
 static SOURCE: AtomicU8 = AtomicU8::new(UNKNOWN);
 
-/// Ticks a second, or 0 before the first call that asks.
+/// Ticks in a second; 0 before the first call.
 static RATE: AtomicUsize = AtomicUsize::new(0);
 
 const NANOS_PER_SECOND: u64 = 1_000_000_000;
@@ -33,7 +33,7 @@ pub(in crate::platform) fn read() -> u64 {
     if is_hardware() { hardware::read() } else { monotonic().as_nanos() >> MONOTONIC_SHIFT }
 }
 
-/// The ticks after everything before has completed.
+/// Returns the ticks at a moment when all earlier work has completed.
 #[inline(always)]
 pub(in crate::platform) fn read_ordered() -> u64 {
     hardware::complete();
@@ -60,7 +60,7 @@ pub(in crate::platform) fn per_second() -> u64 {
         0 => {
             let monotonic = NANOS_PER_SECOND >> MONOTONIC_SHIFT;
             let rate = if is_hardware() { hardware::rate() } else { monotonic };
-            // Fits: a counter of hardware is used with 64 bits only.
+            // Fits: a hardware counter is used only with 64 bits.
             RATE.store(rate as usize, Ordering::Relaxed);
             rate
         }
@@ -68,8 +68,7 @@ pub(in crate::platform) fn per_second() -> u64 {
     }
 }
 
-/// About a second is 2 to the power of this in ticks: between half of one and two. Needs no
-/// calibration.
+/// Returns the binary logarithm of about a second in ticks: between half a second and two. It needs no calibration.
 #[allow(dead_code, reason = "Linux looks at masks of CPUs about once a second")]
 #[inline]
 pub(in crate::platform) fn second_bits() -> u32 {
@@ -79,14 +78,14 @@ pub(in crate::platform) fn second_bits() -> u32 {
 /// 1.07 seconds.
 const MONOTONIC_SECOND_BITS: u32 = 30 - MONOTONIC_SHIFT;
 
-/// How many low bits of the clock's nanoseconds are no ticks.
+/// The number of low bits of the clock's nanoseconds that ticks leave out.
 ///
-/// Locks keep points in time in a machine word, and compare them as numbers that wrap around. On 32 bits ticks are
-/// 64 ns long: as long as a cache line takes from one CPU to another, the shortest time that a lock measures.
-/// Two points in time are then compared rightly if they are less than 137 seconds apart.
+/// Locks keep points in time in a machine word, and compare them as numbers that wrap around. On 32 bits ticks are 64 ns
+/// long, the time that a cache line takes from one CPU to another, which is the shortest time that a lock measures. A
+/// comparison of two points in time is then correct if they are less than 137 seconds apart.
 const MONOTONIC_SHIFT: u32 = if usize::BITS == 64 { 0 } else { 6 };
 
-/// Ticks in 1,024 nanoseconds, or 0 before the first call that asks.
+/// Ticks in 1,024 nanoseconds; 0 before the first call.
 static PER_1024_NANOS: AtomicUsize = AtomicUsize::new(0);
 
 #[inline]
@@ -95,7 +94,7 @@ pub(in crate::platform) fn in_nanos(nanos: u32) -> usize {
         0 => scale(),
         scale => scale,
     };
-    // 64 bits: 2^32 nanoseconds of a counter of 2^32 ticks in 1,024 of them still fit.
+    // 64 bits: the product of 2^32 nanoseconds and 2^32 ticks in 1,024 of them still fits.
     ((u64::from(nanos) * scale as u64) >> 10) as usize
 }
 
@@ -112,18 +111,18 @@ mod hardware {
 
     use super::{NANOS_PER_SECOND, monotonic};
 
-    /// Long enough that the 20 ns or so that reading the clocks may be off are 0.01 %; short, because
-    /// the first thread that waits for a lock may have to wait for this.
+    /// Long enough that the error of about 20 ns in reading the clocks is 0.01 %, and short because the first thread that
+    /// waits for a lock may have to wait for this.
     const CALIBRATION_NANOS: u64 = 200_000;
 
     #[inline(always)]
     pub(in crate::platform) fn read() -> u64 {
-        // SAFETY: every x86-64 CPU has RDTSC, and Linux leaves it to user space.
+        // SAFETY: every x86-64 CPU has RDTSC, and Linux permits it in user space.
         unsafe { _rdtsc() }
     }
 
-    /// RDTSC may be read before an older instruction has its result. LFENCE waits for all of them (Intel
-    /// SDM volume 2, "RDTSC"; on AMD since Linux makes it dispatch serializing).
+    /// RDTSC may be executed before an older instruction has its result. LFENCE waits for all of them (Intel SDM volume 2,
+    /// "RDTSC"; also on AMD, since Linux makes it dispatch serializing).
     #[inline(always)]
     pub(in crate::platform) fn complete() {
         // SAFETY: SSE2, and with it LFENCE, is part of x86-64.
@@ -142,8 +141,8 @@ mod hardware {
         31
     }
 
-    /// Measured against the monotonic clock: CPUID leaf 15H tells the rate only on some CPUs and
-    /// almost never in a virtual machine.
+    /// Measured against the monotonic clock: CPUID leaf 15H reports the rate only on some CPUs, and almost never in a
+    /// virtual machine.
     pub(in crate::platform) fn rate() -> u64 {
         let (start, start_ticks) = both();
         loop {
@@ -151,14 +150,14 @@ mod hardware {
             if monotonic().as_nanos() - start >= CALIBRATION_NANOS {
                 let (end, end_ticks) = both();
                 let ticks = u128::from(end_ticks.wrapping_sub(start_ticks));
-                // Fits: a counter of 2^64 ticks a second does not exist.
+                // Fits: no counter has 2^64 ticks in a second.
                 return (ticks * u128::from(NANOS_PER_SECOND) / u128::from(end - start)) as u64;
             }
         }
     }
 
-    /// Both clocks at the same moment: of a few attempts the one that was interrupted least between
-    /// the readings around the ticks.
+    /// Returns both clocks at the same moment: of a few attempts, the one with the shortest time between the readings around
+    /// the ticks.
     fn both() -> (u64, u64) {
         const ATTEMPTS: usize = 5;
         let mut best = (u64::MAX, 0, 0);
@@ -188,15 +187,15 @@ mod hardware {
         ticks
     }
 
-    /// The counter may be read early; ISB waits for what is older (Arm ARM, D12.2.1).
+    /// The counter may be read early; ISB waits for older instructions (Arm ARM, D12.2.1).
     #[inline(always)]
     pub(in crate::platform) fn complete() {
         // SAFETY: a barrier, which accesses nothing.
         unsafe { asm!("isb", options(nostack, preserves_flags)) };
     }
 
-    /// Its rate is what firmware has written into a register. Where that was left out there is no telling how long a tick
-    /// is.
+    /// The rate is the number that firmware has written into a register. If firmware has left that out, the length of a tick
+    /// is unknown.
     pub(in crate::platform) fn is_invariant() -> bool {
         rate() != 0
     }
