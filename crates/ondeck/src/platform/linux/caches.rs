@@ -75,7 +75,9 @@ impl Numbering {
             _ => None,
         };
         // Caches are in the order of their levels, and the last one holds data.
-        let caches = leaf.into_iter().flat_map(|leaf| (0..8).map(move |index| __cpuid_count(leaf, index).eax));
+        let caches = leaf
+            .into_iter()
+            .flat_map(|leaf| (0..8).map(move |index| __cpuid_count(leaf, index).eax));
         let last = caches.take_while(|eax| eax & 31 != 0).last();
         let sharers = last.map_or(1, |eax| (eax >> 14 & 0xfff) + 1);
         Self {
@@ -107,7 +109,8 @@ mod tests {
     /// Returns the CPUs that share the last-level cache of `cpu`, as the kernel lists them.
     fn sharers(cpu: usize) -> Option<String> {
         let list = |index| {
-            let path = format!("/sys/devices/system/cpu/cpu{cpu}/cache/index{index}/shared_cpu_list");
+            let path =
+                format!("/sys/devices/system/cpu/cpu{cpu}/cache/index{index}/shared_cpu_list");
             fs::read_to_string(path).ok()
         };
         (0..8).map_while(list).last()
