@@ -1,4 +1,4 @@
-// What rows.toml names of abseil, each used once. Ends with a failed assertion if something is not as it should be.
+// Uses each abseil item that rows.toml names once. A wrong result fails an assertion.
 #undef NDEBUG
 #include <cassert>
 #include <thread>
@@ -28,7 +28,7 @@ void a_mutex_is_tried() {
   absl::MutexLock guard(&constant);
 }
 
-// The lock is had after both calls, whether the condition came true or the time was over.
+// The lock is held after both calls, whether the condition became true or the time ran out.
 void a_mutex_is_locked_with_a_condition() {
   static bool never = false, always = true;
   assert(!constant.LockWhenWithTimeout(absl::Condition(&never), moment));

@@ -1,4 +1,4 @@
-// What rows.toml names of nsync, each used once. Ends with a failed assertion if something is not as it should be.
+// Uses each nsync item that rows.toml names once. A wrong result fails an assertion.
 #undef NDEBUG
 #include <assert.h>
 #include <errno.h>

@@ -1,4 +1,4 @@
-//! What rows.toml names of the standard library, each used once.
+//! Uses each item of the standard library that rows.toml names once.
 
 use std::hint;
 use std::panic;

@@ -1,4 +1,4 @@
-// Included by the `lib.rs` of both versions: what they have in common.
+// The common part of both versions, included by their `lib.rs`.
 
 mod mutexes;
 mod once;
@@ -13,7 +13,7 @@ mod deadlock;
 #[cfg(feature = "deadlock_detection")]
 pub mod deadlock;
 
-// The detection knows locks by the threads that hold them.
+// The detection finds locks through the threads that hold them.
 #[cfg(all(feature = "send_guard", feature = "deadlock_detection"))]
 compile_error!("the features `send_guard` and `deadlock_detection` exclude each other");
 

@@ -1,8 +1,8 @@
-//! The raw mutexes: those of crate `ondeck` with the traits of `lock_api`, and with what detection of deadlocks is told.
+//! The raw mutexes: the ones of crate `ondeck` with the traits of `lock_api`, and with the calls of deadlock detection.
 //!
-//! The versions of `lock_api` differ in what methods are given and return: `methods.rs` of each package has a macro for
-//! each kind of method. A method does what stands behind its name, by a thread that owns the lock where the trait asks for
-//! that.
+//! The versions of `lock_api` differ in the arguments and results of methods: `methods.rs` of each package has a macro
+//! for each kind of method. Each method evaluates the expression after its name. If the trait requires it, the calling
+//! thread owns the lock.
 
 use std::time::{Duration, Instant};
 
@@ -56,7 +56,7 @@ macro_rules! mutex {
             }
         }
 
-        // SAFETY: from a lock to the matching unlock no other thread has it, as crate `ondeck` promises.
+        // SAFETY: no other thread holds it between a lock and the matching unlock, as crate `ondeck` promises.
         unsafe impl lock_api::RawMutex for $name {
             const INIT: Self = Self(<$inner as ondeck::lock_api::RawMutex>::INIT);
             guards!(of a mutex);
@@ -102,7 +102,7 @@ mutex! {
 }
 
 impl RawMutex {
-    /// The mutex is unlocked and locked by a condition variable in `wait`.
+    /// Runs `wait`, in which a condition variable unlocks and locks the mutex.
     ///
     /// # Safety
     ///

@@ -1,10 +1,10 @@
-//! Something that is done once.
+//! One-time initialization.
 
 use std::fmt;
 
 use crate::deadlock::{self, Ends, Held, Wait, Want};
 
-/// How far a [`Once`] has come.
+/// The state of a [`Once`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnceState {
     /// No closure has run.
@@ -13,27 +13,27 @@ pub enum OnceState {
     Poisoned,
     /// A thread runs its closure.
     InProgress,
-    /// It is done.
+    /// The initialization is done.
     Done,
 }
 
 impl OnceState {
-    /// Whether the closure that ran last panicked.
+    /// Returns whether the closure that ran last panicked.
     pub const fn poisoned(self) -> bool {
         matches!(self, Self::Poisoned)
     }
 
-    /// As [`poisoned`](Self::poisoned), by the standard library's name.
+    /// As [`poisoned`](Self::poisoned), under the standard library's name.
     pub const fn is_poisoned(self) -> bool {
         self.poisoned()
     }
 
-    /// Whether it is done.
+    /// Returns whether the initialization is done.
     pub const fn done(self) -> bool {
         matches!(self, Self::Done)
     }
 
-    /// As [`done`](Self::done), by the standard library's name.
+    /// As [`done`](Self::done), under the standard library's name.
     pub const fn is_completed(self) -> bool {
         self.done()
     }
@@ -48,7 +48,7 @@ impl OnceState {
     }
 }
 
-/// Something that is done once, by the first thread that comes: one byte. See `ondeck::Once`.
+/// A one-time initialization, which the first arriving thread runs: one byte. See `ondeck::Once`.
 ///
 /// ```
 /// static BEGUN: parking_lot::Once = parking_lot::Once::new();
@@ -60,29 +60,29 @@ impl OnceState {
 pub struct Once(ondeck::Once);
 
 impl Once {
-    /// A once that nothing was done for.
+    /// Creates a once whose closure has not run.
     pub const fn new() -> Self {
         Self(ondeck::Once::new())
     }
 
-    /// A once for which everything is done already: no closure runs.
+    /// Creates a once that is already done: no closure runs.
     pub const fn new_completed() -> Self {
         Self(ondeck::Once::new_completed())
     }
 
-    /// How far it has come.
+    /// Returns the state.
     #[inline]
     pub fn state(&self) -> OnceState {
         OnceState::of(self.0.state())
     }
 
-    /// Whether it is done.
+    /// Returns whether the initialization is done.
     #[inline]
     pub fn is_completed(&self) -> bool {
         self.0.is_completed()
     }
 
-    /// Runs `closure` if it is the first one; waits while another thread runs its own.
+    /// Runs `closure` if it is the first one. Waits while another thread runs its closure.
     ///
     /// # Panics
     ///
@@ -95,8 +95,8 @@ impl Once {
         }
     }
 
-    /// As [`call_once`](Self::call_once), but also runs `closure` after one that panicked. The closure is
-    /// told which it is.
+    /// As [`call_once`](Self::call_once), but also runs `closure` after one that panicked. The closure
+    /// receives the state before it.
     ///
     /// # Panics
     ///
@@ -110,7 +110,7 @@ impl Once {
         }
     }
 
-    /// Waits until it is done, by another thread.
+    /// Waits until another thread has done it.
     ///
     /// # Panics
     ///
@@ -121,7 +121,7 @@ impl Once {
         }
     }
 
-    /// As [`wait`](Self::wait), but waits on after a closure that panicked.
+    /// As [`wait`](Self::wait), but continues to wait after a closure that panicked.
     pub fn wait_force(&self) {
         if !self.0.is_completed() {
             self.wait_for_turn(|_| self.0.wait_force());
@@ -136,9 +136,9 @@ impl Once {
         deadlock::waits(self.key(), Want::Alone, Ends::Never, wait);
     }
 
-    /// Runs a closure, whose turn has come; others wait for it meanwhile.
+    /// Runs a closure, for which other threads may wait.
     fn run(&self, wait: &Wait, closure: impl FnOnce()) {
-        /// Also if the closure unwinds.
+        /// Ends the hold also if the closure unwinds.
         struct End(usize);
 
         impl Drop for End {

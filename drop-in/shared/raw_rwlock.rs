@@ -1,8 +1,8 @@
-//! The raw reader-writer lock, as the raw mutexes: see `mutexes.rs`.
+//! The raw reader-writer lock, in the same form as the raw mutexes: see `mutexes.rs`.
 //!
-//! Guards of `parking_lot` say nothing of how a read lock was taken. Without the feature `send_guard` a
-//! guard stays with its thread, and crate `ondeck` asks that thread's own row whether the read is there. With
-//! it, any thread may unlock, and so each read is counted in the lock's word.
+//! Guards of `parking_lot` do not record how a read lock was acquired. Without the feature `send_guard` a
+//! guard stays with its thread, and crate `ondeck` checks that thread's own row for the read. With the
+//! feature, any thread may unlock, so each read is counted in the lock's word.
 
 use std::time::{Duration, Instant};
 
@@ -15,16 +15,16 @@ use crate::time::{after, at};
 
 /// The reader-writer lock without data, four bytes: for [`lock_api::RwLock`].
 ///
-/// If `RECURSIVE`, readers do not wait for writers that wait.
+/// If `RECURSIVE`, readers do not wait for waiting writers.
 #[repr(transparent)]
 pub struct ReadWrite<const RECURSIVE: bool>(ondeck::rwlock::RawRwLock<Native>);
 
-/// How a reader comes.
+/// The way in which a reader acquires the lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reader {
-    /// It waits for writers that wait.
+    /// It waits for waiting writers.
     Usual,
-    /// It may have a read lock already, and waits for no writer that waits.
+    /// It may already have a read lock, and does not wait for waiting writers.
     Recursive,
 }
 
@@ -96,7 +96,7 @@ impl<const RECURSIVE: bool> ReadWrite<RECURSIVE> {
     unsafe fn end_read(&self) {
         deadlock::releases(self.key(), Held::Read);
         if cfg!(feature = "send_guard") {
-            // SAFETY: all reads are counted then, and the caller has one.
+            // SAFETY: all reads are counted in this case, and the caller has one.
             unsafe { self.0.unlock_shared_counted() };
         } else {
             // SAFETY: the calling thread has a read lock, which is unlocked here only.
@@ -150,7 +150,7 @@ impl<const RECURSIVE: bool> ReadWrite<RECURSIVE> {
 
     /// # Safety
     ///
-    /// The caller has the upgradable read lock, and keeps it if this says no.
+    /// The caller has the upgradable read lock, and keeps it if this returns false.
     #[inline]
     unsafe fn upgrade_if_alone(&self) -> bool {
         // SAFETY: as the caller promises.
@@ -179,14 +179,14 @@ impl<const RECURSIVE: bool> ReadWrite<RECURSIVE> {
         has
     }
 
-    /// The caller gives up what it holds.
+    /// Records that the caller unlocks the lock.
     #[inline]
     fn give_up(&self, held: Held) -> &ondeck::rwlock::RawRwLock<Native> {
         deadlock::releases(self.key(), held);
         &self.0
     }
 
-    /// The caller holds the lock in another way from now on.
+    /// Records that the caller holds the lock in another way from now on.
     #[inline]
     fn change(&self, from: Held, to: Held) -> &ondeck::rwlock::RawRwLock<Native> {
         deadlock::changes(self.key(), from, to);
@@ -321,7 +321,7 @@ unsafe impl<const RECURSIVE: bool> lock_api::RawRwLockUpgradeTimed for ReadWrite
     );
 }
 
-/// What says how a read lock was taken is not kept: see the top of this file.
+/// Drops the record of how a read lock was acquired: see the top of this file.
 #[inline(always)]
 #[allow(clippy::needless_pass_by_value, reason = "what it says is lost here")]
 fn drop_token(held: ondeck::rwlock::Shared<Native>) {
@@ -330,8 +330,8 @@ fn drop_token(held: ondeck::rwlock::Shared<Native>) {
 
 /// Ends the process if `lock` unwinds, as it does if a lock has 2^24 read guards, most of them forgotten.
 ///
-/// `lock_api` 0.4 has a guard that is given up for a closure locked again, and drops that guard if the lock
-/// unwinds: a read would be unlocked that is not there, and a writer let in beside another reader.
+/// `lock_api` 0.4 relocks a guard that was unlocked for a closure, and drops that guard if the lock unwinds:
+/// it would unlock a read that does not exist, and let a writer in together with another reader.
 #[inline(always)]
 fn or_abort(lock: impl FnOnce()) {
     struct Unwinds;

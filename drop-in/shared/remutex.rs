@@ -4,10 +4,10 @@ use std::num::NonZeroUsize;
 
 use crate::RawMutex;
 
-/// The name of the calling thread: for [`lock_api::ReentrantMutex`].
+/// Returns the name of the calling thread: for [`lock_api::ReentrantMutex`].
 pub struct RawThreadId;
 
-// SAFETY: no two threads that live have the same name; see `ondeck::reentrant`.
+// SAFETY: no two live threads have the same name; see `ondeck::reentrant`.
 unsafe impl lock_api::GetThreadId for RawThreadId {
     const INIT: Self = Self;
 
@@ -17,7 +17,7 @@ unsafe impl lock_api::GetThreadId for RawThreadId {
     }
 }
 
-/// A mutex that the thread which owns it may lock again; its guards give shared references only.
+/// A mutex that its owner may lock again. Its guards give shared references only.
 ///
 /// ```
 /// use parking_lot::ReentrantMutex;
@@ -31,9 +31,9 @@ unsafe impl lock_api::GetThreadId for RawThreadId {
 /// ```
 pub type ReentrantMutex<T> = lock_api::ReentrantMutex<RawMutex, RawThreadId, T>;
 
-/// What [`ReentrantMutex::lock`](lock_api::ReentrantMutex::lock) returns.
+/// The guard that [`ReentrantMutex::lock`](lock_api::ReentrantMutex::lock) returns.
 pub type ReentrantMutexGuard<'a, T> = lock_api::ReentrantMutexGuard<'a, RawMutex, RawThreadId, T>;
 
-/// A guard of a part of what the mutex protects.
+/// A guard of a part of the protected data.
 pub type MappedReentrantMutexGuard<'a, T> =
     lock_api::MappedReentrantMutexGuard<'a, RawMutex, RawThreadId, T>;

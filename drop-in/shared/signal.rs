@@ -13,7 +13,7 @@ impl Signal {
     #[allow(clippy::declare_interior_mutable_const, reason = "what constructors begin with")]
     pub(crate) const NEW: Self = Self(ondeck::condvar::RawCondvar::<Native>::INIT);
 
-    /// Says whether it was notified, rather than that the deadline has passed.
+    /// Waits until notified or until the deadline. Returns whether it was notified.
     ///
     /// # Safety
     ///

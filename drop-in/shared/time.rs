@@ -1,15 +1,15 @@
-//! Deadlines, as crate `ondeck` has them.
+//! Deadlines in the form of crate `ondeck`.
 
 use std::time::{Duration, Instant};
 
 use ondeck::platform::{Native, Platform, Timestamp};
 
-/// The moment after `timeout`; the end of time if that is beyond it.
+/// Returns the moment after `timeout`, saturating at the end of time.
 pub(crate) fn after(timeout: Duration) -> Timestamp {
     Native::now().after(timeout)
 }
 
-/// An instant; never earlier than it was meant.
+/// Converts an instant, never to an earlier moment.
 pub(crate) fn at(instant: Instant) -> Timestamp {
     after(instant.saturating_duration_since(Instant::now()))
 }

@@ -1,4 +1,4 @@
-//! The types with data: `lock_api`'s, over the raw locks.
+//! The types with data: `lock_api`'s types over the raw locks.
 
 use crate::{RawFairMutex, RawMutex, RawRwLock};
 
@@ -14,10 +14,10 @@ use crate::{RawFairMutex, RawMutex, RawRwLock};
 /// ```
 pub type Mutex<T> = lock_api::Mutex<RawMutex, T>;
 
-/// What [`Mutex::lock`](lock_api::Mutex::lock) returns: it unlocks when it is dropped.
+/// The guard that [`Mutex::lock`](lock_api::Mutex::lock) returns. It unlocks when it is dropped.
 pub type MutexGuard<'a, T> = lock_api::MutexGuard<'a, RawMutex, T>;
 
-/// A guard of a part of what the mutex protects.
+/// A guard of a part of the protected data.
 pub type MappedMutexGuard<'a, T> = lock_api::MappedMutexGuard<'a, RawMutex, T>;
 
 /// A mutual-exclusion lock that each unlock hands to the thread that has waited longest. See
@@ -30,15 +30,15 @@ pub type MappedMutexGuard<'a, T> = lock_api::MappedMutexGuard<'a, RawMutex, T>;
 /// ```
 pub type FairMutex<T> = lock_api::Mutex<RawFairMutex, T>;
 
-/// What [`FairMutex::lock`](lock_api::Mutex::lock) returns: it unlocks when it is dropped.
+/// The guard that [`FairMutex::lock`](lock_api::Mutex::lock) returns. It unlocks when it is dropped.
 pub type FairMutexGuard<'a, T> = lock_api::MutexGuard<'a, RawFairMutex, T>;
 
-/// A guard of a part of what the fair mutex protects.
+/// A guard of a part of the data that the fair mutex protects.
 pub type MappedFairMutexGuard<'a, T> = lock_api::MappedMutexGuard<'a, RawFairMutex, T>;
 
 /// A reader-writer lock around a `T`: four bytes; readers, or one writer. See `ondeck::RwLock`.
 ///
-/// A thread that reads and begins another read may wait for ever, if a writer waits in between.
+/// A thread that reads and begins another read may wait forever if a writer waits in between.
 ///
 /// ```
 /// use parking_lot::{RwLock, RwLockUpgradableReadGuard};
@@ -51,18 +51,18 @@ pub type MappedFairMutexGuard<'a, T> = lock_api::MappedMutexGuard<'a, RawFairMut
 /// ```
 pub type RwLock<T> = lock_api::RwLock<RawRwLock, T>;
 
-/// What [`RwLock::read`](lock_api::RwLock::read) returns: it unlocks when it is dropped.
+/// The guard that [`RwLock::read`](lock_api::RwLock::read) returns. It unlocks when it is dropped.
 pub type RwLockReadGuard<'a, T> = lock_api::RwLockReadGuard<'a, RawRwLock, T>;
 
-/// What [`RwLock::write`](lock_api::RwLock::write) returns: it unlocks when it is dropped.
+/// The guard that [`RwLock::write`](lock_api::RwLock::write) returns. It unlocks when it is dropped.
 pub type RwLockWriteGuard<'a, T> = lock_api::RwLockWriteGuard<'a, RawRwLock, T>;
 
-/// What [`RwLock::upgradable_read`](lock_api::RwLock::upgradable_read) returns: it unlocks when it is
-/// dropped.
+/// The guard that [`RwLock::upgradable_read`](lock_api::RwLock::upgradable_read) returns. It unlocks
+/// when it is dropped.
 pub type RwLockUpgradableReadGuard<'a, T> = lock_api::RwLockUpgradableReadGuard<'a, RawRwLock, T>;
 
-/// A read guard of a part of what the lock protects.
+/// A read guard of a part of the protected data.
 pub type MappedRwLockReadGuard<'a, T> = lock_api::MappedRwLockReadGuard<'a, RawRwLock, T>;
 
-/// A write guard of a part of what the lock protects.
+/// A write guard of a part of the protected data.
 pub type MappedRwLockWriteGuard<'a, T> = lock_api::MappedRwLockWriteGuard<'a, RawRwLock, T>;

@@ -1,5 +1,6 @@
 /*
- * C11: threads move money between two accounts; one waits, with a deadline, until enough has come.
+ * C11: threads move money between two accounts; one thread waits, with a deadline, until its
+ * account holds enough.
  *
  *     cc -std=c11 bank.c $(pkg-config --cflags --libs ondeck) -o bank && ./bank
  */

@@ -23,7 +23,7 @@ public:
         not_empty_.notify_one();
     }
 
-    // Nothing once the queue is closed and empty.
+    // Returns nothing once the queue is closed and empty.
     std::optional<T> pop()
     {
         std::unique_lock lock(mutex_);

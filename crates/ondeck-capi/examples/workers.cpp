@@ -1,5 +1,5 @@
-// C++20: workers that can be stopped while they wait: std::condition_variable_any has waits with a
-// std::stop_token, and takes any lock.
+// C++20: workers that can be stopped while they wait. std::condition_variable_any accepts any lock,
+// and can wait with a std::stop_token.
 //
 //     c++ -std=c++20 workers.cpp $(pkg-config --cflags --libs ondeck) -o workers && ./workers
 #include <chrono>
@@ -13,7 +13,7 @@
 namespace
 {
 
-// A static one is initialized by the compiler.
+// A static mutex is initialized at compile time.
 constinit ondeck::mutex guard;
 constinit ondeck::condition_variable all_done;
 std::condition_variable_any work_is_there;
@@ -41,7 +41,7 @@ int main()
         work_is_there.notify_one();
     }
 #else
-    // This C++ library has no threads that can be stopped.
+    // This C++ library does not have std::jthread.
     std::thread first([] {
         std::scoped_lock lock(guard);
         done = jobs;

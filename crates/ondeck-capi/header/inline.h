@@ -1,6 +1,6 @@
 /*
- * What follows takes the place of calls of functions above, by the same names. A program that takes
- * the address of one gets the library's function. With ONDECK_NO_INLINE, and on other systems than
+ * Inlined versions of functions above, under the same names. The address of such a function is
+ * still the address of the library's function. With ONDECK_NO_INLINE, and on systems other than
  * 64-bit Linux, every lock and unlock is a call.
  */
 #if defined(__SANITIZE_THREAD__)
@@ -19,14 +19,14 @@
 #define ONDECK_NOEXCEPT ONDECK_NOTHROW
 extern "C" {
 #else
-/* A definition in C has no attributes behind its parameters. */
+/* C does not allow attributes after the parameters of a definition. */
 #define ONDECK_NOEXCEPT
 #endif
 
 #if defined(ONDECK_TSAN)
 /*
- * ThreadSanitizer is told of each lock and unlock. It cannot see into the library, which has not
- * been compiled for it, so nothing is inlined: each lock and unlock is a call.
+ * Reports each lock and unlock to ThreadSanitizer, which cannot see into the library because the
+ * library was not compiled for it. Nothing is inlined: each lock and unlock is a call.
  */
 static __inline__ void ondeck_tsan_mutex_init(ondeck_mutex_t *mutex) ONDECK_NOEXCEPT
 {
@@ -51,7 +51,7 @@ static __inline__ int ondeck_tsan_mutex_lock(ondeck_mutex_t *mutex) ONDECK_NOEXC
     return 0;
 }
 
-/* The end of an attempt, which may have failed. */
+/* Ends an attempt, which may have failed. */
 static __inline__ int ondeck_tsan_attempted(ondeck_mutex_t *mutex, int error) ONDECK_NOEXCEPT
 {
     unsigned failed = error == 0 ? 0 : __tsan_mutex_try_lock_failed;
@@ -136,19 +136,19 @@ static __inline__ int ondeck_tsan_cond_clockwait(ondeck_cond_t *cond, ondeck_mut
 
 #elif defined(__GNUC__) && !defined(ONDECK_NO_INLINE) && defined(__linux__) &&                     \
     defined(__LP64__) && (defined(__x86_64__) || defined(__aarch64__))
-/* The definition is for inlining only, in C and in C++: no function of this name is ever made of
- * it. */
+/* The definition is for inlining only, in C and in C++: the compiler never emits it as a
+ * function. */
 #define ONDECK_INLINE                                                                              \
     extern __inline__ __attribute__((__gnu_inline__, __always_inline__, __artificial__))
 
 /*
- * The ABI of the inlined paths, number ONDECK_ABI. The reference to the table, whose name has that
- * number, is what a linker or a loader refuses if the library has another.
+ * The ABI of the inlined paths, number ONDECK_ABI. The name of the table contains that number, so
+ * the linker or the loader refuses the reference to the table if the library has another number.
  */
 
 /*
  * The unlock mode of the mutex's bucket. The table's address comes from the global offset table,
- * also in a program that is not position-independent: a plain reference would have the linker copy
+ * even in a program that is not position-independent: with a plain reference the linker would copy
  * the table into the program.
  */
 ONDECK_INLINE const uintptr_t *ondeck_unlock_mode(const ondeck_mutex_t *mutex) ONDECK_NOEXCEPT
@@ -178,20 +178,20 @@ ONDECK_INLINE int ondeck_mutex_trylock(ondeck_mutex_t *mutex) ONDECK_NOEXCEPT
 }
 
 /*
- * A store between two readings of the unlock mode, and no fence but the compiler's.
+ * A store between two loads of the unlock mode, with compiler fences only.
  *
- * The mode is ONDECK_UNLOCK_QUIET unless a waiting thread asks something of an unlock of the bucket.
- * Between the store and the second reading the protocol needs a fence, so that an unlock and a
- * thread that asks do not miss each other. The thread that asks makes it for both sides before it
- * sleeps for long, with membarrier(2): that makes this thread's store visible to it, or its request
- * visible to the second reading. If the kernel refuses membarrier, that thread looks at the lock
- * again from time to time.
+ * The mode is ONDECK_UNLOCK_QUIET unless a waiting thread has published a request to the unlocks of
+ * the bucket. The protocol needs a fence between the store and the second load, so that an unlock
+ * and a requesting thread do not miss each other. The requesting thread issues that fence for both
+ * sides with membarrier(2) before it sleeps for long: either it then sees this thread's store, or
+ * the second load sees its request. If the kernel refuses membarrier, the requesting thread polls
+ * the lock from time to time.
  *
- * If the mode has another value at first, the unlock may owe a handoff in place of the store: the
- * library does all of it.
+ * If the first load finds another mode, the unlock may have to hand off instead of storing: the
+ * library does the whole unlock.
  *
- * Behind the store the mutex is not touched any more: another thread may have freed it. The address
- * is used.
+ * After the store the mutex is not accessed: another thread may have freed it. Only its address is
+ * used.
  */
 ONDECK_INLINE int ondeck_mutex_unlock(ondeck_mutex_t *mutex) ONDECK_NOEXCEPT
 {
@@ -208,7 +208,7 @@ ONDECK_INLINE int ondeck_mutex_unlock(ondeck_mutex_t *mutex) ONDECK_NOEXCEPT
 }
 
 /*
- * A load where no thread waits. Relaxed: a waiter writes the byte before it unlocks its mutex, so
+ * Only a load if no thread waits. Relaxed: a waiter writes the byte before it unlocks its mutex, so
  * every thread that has locked that mutex since reads it.
  */
 ONDECK_INLINE int ondeck_cond_signal(ondeck_cond_t *cond) ONDECK_NOEXCEPT

@@ -4,7 +4,7 @@
 #endif
 
 #if defined(_WIN32)
-/* As in MinGW's <time.h>. The monotonic clock is that of QueryPerformanceCounter. */
+/* As in MinGW's <time.h>. The monotonic clock is QueryPerformanceCounter. */
 #ifndef CLOCK_REALTIME
 #define CLOCK_REALTIME 0
 #endif

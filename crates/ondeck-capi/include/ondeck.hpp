@@ -32,17 +32,17 @@ namespace ondeck
 namespace detail
 {
 
-// Numbers of the kernel. <time.h> has the names only for programs that ask for POSIX.
+// The kernel's numbers. <time.h> defines the names only for programs that ask for POSIX.
 inline constexpr int clock_realtime = 0;
 #if defined(__APPLE__) || defined(__FreeBSD__)
-// CLOCK_MONOTONIC_RAW and CLOCK_MONOTONIC: what std::chrono::steady_clock is there.
+// CLOCK_MONOTONIC_RAW and CLOCK_MONOTONIC, the clocks that std::chrono::steady_clock uses there.
 inline constexpr int clock_monotonic = 4;
 #else
 inline constexpr int clock_monotonic = 1;
 #endif
 
-// A time since a clock's beginning as functions of C take it. Rounded up, so that no wait ends too
-// soon. A time that is out of range is the nearest one within.
+// Converts a time since a clock's epoch to the form that C functions take. Rounds up, so that no
+// wait ends too soon, and clamps to the range of the type.
 template <class Rep, class Period>
 timespec to_timespec(const std::chrono::duration<Rep, Period> &since) noexcept
 {
@@ -50,7 +50,7 @@ timespec to_timespec(const std::chrono::duration<Rep, Period> &since) noexcept
     constexpr std::int64_t longest = INT64_C(9'000'000'000'000'000'000);
     constexpr long in_second = 1'000'000'000;
     const double about = duration<double>(since).count();
-    // Also if it is no number.
+    // Also true of NaN.
     if (!(about > 0))
         return {0, 0};
     if (about >= static_cast<double>(longest))
@@ -62,11 +62,11 @@ timespec to_timespec(const std::chrono::duration<Rep, Period> &since) noexcept
     return {whole.count(), rest};
 }
 
-// The time of CLOCK_MONOTONIC that is so much later than now.
+// Returns the time of CLOCK_MONOTONIC that is the duration later than now.
 template <class Rep, class Period>
 timespec monotonic_after(const std::chrono::duration<Rep, Period> &left) noexcept
 {
-    // std::chrono::steady_clock is that clock in the C++ libraries.
+    // In the C++ libraries std::chrono::steady_clock is that clock.
     const timespec now = to_timespec(std::chrono::steady_clock::now().time_since_epoch());
     timespec then = to_timespec(left);
     then.tv_sec += now.tv_sec;
@@ -78,7 +78,7 @@ timespec monotonic_after(const std::chrono::duration<Rep, Period> &left) noexcep
     return then;
 }
 
-// How long it is until a time of a clock. Nothing if that has passed, however long ago.
+// Returns the duration until a time of a clock: zero if that time has passed, however long ago.
 template <class Clock, class Duration>
 auto left_until(const std::chrono::time_point<Clock, Duration> &time)
 {
@@ -87,7 +87,7 @@ auto left_until(const std::chrono::time_point<Clock, Duration> &time)
     return time > now ? time - now : left::zero();
 }
 
-// The kernel's number of a clock; -1 if it is another one.
+// The kernel's number of a clock; -1 for any other clock.
 template <class Clock>
 inline constexpr int clock_of = std::is_same_v<Clock, std::chrono::steady_clock>   ? clock_monotonic
                                 : std::is_same_v<Clock, std::chrono::system_clock> ? clock_realtime
@@ -106,7 +106,7 @@ public:
     mutex(const mutex &) = delete;
     mutex &operator=(const mutex &) = delete;
 #if defined(ONDECK_TSAN)
-    // The memory may become another mutex.
+    // The memory may be reused for another mutex.
     ~mutex()
     {
         ondeck_mutex_destroy(&raw_);

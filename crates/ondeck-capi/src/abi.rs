@@ -1,27 +1,26 @@
-//! What code that was inlined into a program takes for granted of the library that the program
-//! finds.
+//! The assumptions that code inlined into a program makes about the library that the program loads.
 //!
-//! `docs/data/abi.md` is the text of it. A change of anything there is a
-//! new number, and the number is part of the table's name, so that the loader finds no table for
-//! older code.
+//! `docs/data/abi.md` specifies them. Any change there needs a new number. The number is part of
+//! the table's name, so the loader finds no table for older code.
 
 use core::ffi::c_char;
 
 use ondeck::parking::{BUCKETS, UNLOCK_MODE_QUIET, bucket_of};
 
-/// The number of the ABI of the inlined paths, which `ondeck_abi()` returns too. It is the number
-/// in the name of the parking table: where a program was compiled with another one, no library is
-/// found that has its table, and the linker or the loader says so.
+/// The number of the ABI of the inlined paths, which `ondeck_abi()` also returns. It is part of the
+/// name of the parking table: if a program was compiled with another number, the linker or the
+/// loader fails to find its table and reports that.
 pub const ONDECK_ABI: u32 = 6;
 
 /// The number of bits of an address's hash: the parking table begins with 2 to the power of this
 /// unlock modes.
 pub const ONDECK_BUCKET_BITS: u32 = 10;
 
-/// An address is multiplied by this, modulo 2 to the power of 64. The upper bits are its bucket.
+/// The hash of an address is its product with this number, modulo 2 to the power of 64. The upper
+/// bits of the hash select the bucket.
 pub const ONDECK_BUCKET_FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// The unlock mode with which an inlined unlock is done.
+/// The unlock mode in which an inlined unlock needs no call of the library.
 pub const ONDECK_UNLOCK_QUIET: usize = 0;
 
 const _: () = {
@@ -39,25 +38,26 @@ const _: () = {
     }
 };
 
-/// The number of the ABI that this library has: `ONDECK_ABI` of the header that belongs to it.
+/// Returns the number of this library's ABI: `ONDECK_ABI` of the matching header.
 ///
-/// For programs that load the library by dlopen(3). Others are refused by the linker or the loader
-/// if they were compiled with another one.
+/// For programs that load the library by dlopen(3). The linker or the loader refuses any other
+/// program that was compiled with another number.
 #[unsafe(no_mangle)]
 pub extern "C" fn ondeck_abi() -> u32 {
     ONDECK_ABI
 }
 
-/// The version of this library, as "0.1.0".
+/// Returns the version of this library, such as "0.1.0".
 #[unsafe(no_mangle)]
 pub extern "C" fn ondeck_version() -> *const c_char {
     concat!(env!("CARGO_PKG_VERSION"), "\0").as_ptr().cast()
 }
 
-/// Does now what locks otherwise do when they first need it: registers the process with
-/// membarrier(2), has the parking table wiped in children of forks, measures the rate of the clock.
+/// Prepares now what locks otherwise prepare at their first need: registers the process with
+/// membarrier(2), has the kernel wipe the parking table in children of forks, and measures the rate
+/// of the clock.
 ///
-/// No program has to call this. It is for those that cannot have one slow unlock or wait. Any
+/// No program has to call this. It is for programs that cannot afford one slow unlock or wait. Any
 /// thread may call it, at any time, and more than once. It takes microseconds in a process with one
 /// thread, and milliseconds in others.
 #[unsafe(no_mangle)]

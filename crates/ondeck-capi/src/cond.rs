@@ -1,4 +1,4 @@
-//! `ondeck_cond_t`: the functions of C, each over [`RawCondvar`].
+//! The C functions of `ondeck_cond_t`, each a wrapper of [`RawCondvar`].
 
 use core::cell::UnsafeCell;
 use core::ffi::c_int;
@@ -10,46 +10,46 @@ use crate::deadline::Deadline;
 use crate::mutex::{Mutex, raw as raw_mutex};
 use crate::system;
 
-/// A condition variable for `ondeck_mutex_t`: one byte. It begins as `ONDECK_COND_INIT`, which is
-/// zero; so memory that is all zeros has condition variables in it, and a static one needs no
-/// initializer. It may be freed when no thread waits, and by a thread that it has notified last.
+/// A condition variable for `ondeck_mutex_t`: one byte. Its initial value is `ONDECK_COND_INIT`,
+/// which is zero, so zeroed memory is a valid condition variable and a static one needs no
+/// initializer. It may be freed when no thread waits, also by the thread that it notified last.
 ///
-/// It is of one process. Its waiters may use different mutexes, even at the same time. A copy of it
-/// is another one.
+/// It must not be shared between processes. Its waiters may use different mutexes, even at the same
+/// time. A copy of it is another condition variable.
 #[repr(C)]
 pub struct Cond {
-    /// 0 while no thread waits. For the functions of this header only.
+    /// 0 while no thread waits. Private to the functions of this header.
     pub byte: UnsafeCell<u8>,
 }
 
 const _: () = assert!(size_of::<Cond>() == 1 && align_of::<Cond>() == 1);
 const _: () = assert!(size_of::<Cond>() == size_of::<RawCondvar<Native>>());
 
-/// The condition variable that C means.
+/// Converts C's pointer to the condition variable.
 ///
 /// # Safety
 ///
-/// `cond` points to one that lives as long as the borrow is used.
+/// `cond` points to a condition variable that outlives the use of the borrow.
 unsafe fn raw<'a>(cond: *const Cond) -> &'a RawCondvar<Native> {
-    // SAFETY: both are one byte that is only accessed atomically, 0 or 1; it is there, as the
-    // caller promises.
+    // SAFETY: both types are one byte, 0 or 1, that is only accessed atomically. The caller
+    // promises that it is alive.
     unsafe { &*cond.cast() }
 }
 
-/// Makes a condition variable that no thread waits for, whatever was there before: as an assignment
-/// of `ONDECK_COND_INIT`.
+/// Initializes a condition variable without waiters, regardless of the previous contents: the same
+/// as assigning `ONDECK_COND_INIT`.
 ///
 /// # Safety
 ///
-/// `cond` points to memory for one, which no thread uses.
+/// `cond` points to memory for a condition variable, which no thread uses.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ondeck_cond_init(cond: *mut Cond) {
     // SAFETY: as the caller promises.
     unsafe { cond.write(Cond { byte: UnsafeCell::new(0) }) };
 }
 
-/// Says that a condition variable is not used any more. Returns 0, or EBUSY if a thread waits: then
-/// it is still one.
+/// Ends the use of a condition variable. Returns 0, or EBUSY if a thread waits: the condition
+/// variable then stays usable.
 ///
 /// # Safety
 ///
@@ -63,8 +63,8 @@ pub unsafe extern "C" fn ondeck_cond_destroy(cond: *mut Cond) -> c_int {
 /// Unlocks the mutex, sleeps until the thread is notified, and locks the mutex again. Returns 0,
 /// always.
 ///
-/// The caller's condition may have changed again before it has the mutex: wait in a loop that asks
-/// for it. No cancellation point.
+/// The condition may have changed again before the caller has locked the mutex, so wait in a loop
+/// that tests it. Not a cancellation point.
 ///
 /// # Safety
 ///
@@ -95,12 +95,12 @@ pub unsafe extern "C" fn ondeck_cond_timedwait(
 /// absolute time, and locks the mutex again, however long that takes.
 ///
 /// `clock` is `CLOCK_MONOTONIC` or `CLOCK_REALTIME`. A wait by `CLOCK_REALTIME` for more than a
-/// second may return 0 after each second although the thread was not notified: so that a clock that
-/// is set meanwhile is noticed.
+/// second may return 0 after each second although the thread was not notified. This lets it notice
+/// that the clock was set during the wait.
 ///
-/// Returns 0; ETIMEDOUT, and the thread has not used up a notification; or EINVAL if the clock is
-/// another one or the nanoseconds of the deadline are not between 0 and 999,999,999: then the mutex
-/// was never unlocked. The mutex is the caller's in each case.
+/// Returns 0; ETIMEDOUT, in which case the thread has consumed no notification; or EINVAL if the
+/// clock is another one or the nanoseconds of the deadline are not between 0 and 999,999,999, in
+/// which case the mutex was never unlocked. The caller holds the mutex in each case.
 ///
 /// # Safety
 ///
@@ -119,7 +119,7 @@ pub unsafe extern "C" fn ondeck_cond_clockwait(
     if notified || !deadline.has_come() { 0 } else { libc::ETIMEDOUT }
 }
 
-/// Notifies one waiter, if there is one. Returns 0, always. A load if no thread waits.
+/// Notifies one waiter, if there is one. Returns 0, always. Only a load if no thread waits.
 ///
 /// # Safety
 ///
@@ -131,7 +131,7 @@ pub unsafe extern "C" fn ondeck_cond_signal(cond: *mut Cond) -> c_int {
     0
 }
 
-/// Notifies every waiter. Returns 0, always. A load if no thread waits.
+/// Notifies every waiter. Returns 0, always. Only a load if no thread waits.
 ///
 /// # Safety
 ///
@@ -143,7 +143,7 @@ pub unsafe extern "C" fn ondeck_cond_broadcast(cond: *mut Cond) -> c_int {
     0
 }
 
-/// The rest of an inlined signal, which has found that threads may wait.
+/// Completes an inlined signal that has found that threads may wait.
 ///
 /// # Safety
 ///
@@ -154,7 +154,7 @@ pub unsafe extern "C" fn ondeck_cond_signal_waiters(cond: *mut Cond) {
     unsafe { raw(cond).notify_one() };
 }
 
-/// The rest of an inlined broadcast, which has found that threads may wait.
+/// Completes an inlined broadcast that has found that threads may wait.
 ///
 /// # Safety
 ///

@@ -1,9 +1,9 @@
-//! Points in time as C gives them: of two clocks.
+//! Deadlines as C passes them: points in time of two clocks.
 //!
-//! The parking table sleeps until points of one clock, `CLOCK_MONOTONIC` on Linux. A point of
-//! `CLOCK_REALTIME` is not one of those: the real time may be set while a thread waits. So a wait
-//! until a point of another clock is cut into parts, each of which ends a second later at most, and
-//! the clock is asked again after each.
+//! The parking table sleeps by one clock, `CLOCK_MONOTONIC` on Linux. A deadline by
+//! `CLOCK_REALTIME` cannot be converted once and for all: the real time may be set while a thread
+//! waits. So a wait by another clock is cut into parts of at most a second, and the clock is read
+//! again after each part.
 
 use core::ffi::c_int;
 use core::time::Duration;
@@ -12,7 +12,7 @@ use ondeck::platform::{Native, Platform, Timestamp};
 
 use crate::system::{self, Clock, NANOS_PER_SECOND};
 
-/// A wait until a point of another clock notices a clock that was set after this long at most.
+/// The time within which a wait by another clock notices that the clock was set.
 const PART: Duration = Duration::from_secs(1);
 
 /// A point in time.
@@ -24,17 +24,17 @@ pub(crate) enum Deadline {
     Other(c_int, u64),
 }
 
-/// Whether there is such a clock here: `CLOCK_REALTIME` or `CLOCK_MONOTONIC`.
+/// Returns whether this system has the clock: `CLOCK_REALTIME` or `CLOCK_MONOTONIC`.
 pub(crate) fn is_clock(clock: c_int) -> bool {
     system::clock(clock).is_some()
 }
 
 impl Deadline {
-    /// The point `time` of the clock; none if there is no such clock here, or no such time:
-    /// nanoseconds are between 0 and 999,999,999.
+    /// Returns the point `time` of the clock, or none if this system does not have the clock or the
+    /// nanoseconds of `time` are not between 0 and 999,999,999.
     ///
-    /// A time before the clock's beginning is its beginning, which has passed. One that is
-    /// centuries away is never reached.
+    /// A time before the clock's epoch becomes the epoch, which has passed. A time centuries away
+    /// is never reached.
     pub(crate) fn new(clock: c_int, time: &libc::timespec) -> Option<Self> {
         if !u64::try_from(time.tv_nsec).is_ok_and(|nanos| nanos < NANOS_PER_SECOND) {
             return None;
@@ -46,7 +46,7 @@ impl Deadline {
         })
     }
 
-    /// Whether it has come.
+    /// Returns whether the point has passed.
     pub(crate) fn has_come(self) -> bool {
         match self {
             Self::Table(time) => Native::now() >= time,
@@ -54,8 +54,8 @@ impl Deadline {
         }
     }
 
-    /// Until when to sleep before its clock is asked again: until the deadline itself, if its clock
-    /// cannot be set.
+    /// Returns the time to sleep until before the clock is read again: the deadline itself if its
+    /// clock cannot be set.
     pub(crate) fn next_look(self) -> Timestamp {
         match self {
             Self::Table(time) => time,

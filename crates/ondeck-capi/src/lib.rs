@@ -1,8 +1,8 @@
 //! The one-byte mutex and its condition variable for C and C++.
 //!
-//! `link.sh` makes `libondeck.so.0` and `libondeck.a` of this crate. `include/ondeck.h` is written
-//! from its items by cbindgen (`tests/header.rs`), with `header/inline.h` at its end;
-//! `include/ondeck.hpp` is for C++. What they promise is in `docs/c.md`.
+//! `link.sh` builds `libondeck.so.0` and `libondeck.a` from this crate. cbindgen generates
+//! `include/ondeck.h` from its items (`tests/header.rs`), with `header/inline.h` at the end;
+//! `include/ondeck.hpp` is for C++. `docs/c.md` documents their guarantees.
 //!
 //! ```text
 //! ondeck.hpp     ondeck::mutex, ondeck::condition_variable
@@ -14,20 +14,20 @@
 //!    │
 //!    ├─ deadline.rs   points in time of two clocks
 //!    ├─ system/       clocks and errno of the C library
-//!    ├─ errno.rs      the caller's errno stays what it was; crate `ondeck` keeps it itself
+//!    ├─ errno.rs      preserves the caller's errno; crate `ondeck` does so itself
 //!    ├─ abi.rs        what the inlined code takes for granted
 //!    └─ copies/       two copies of this library with a table each are refused
 //! ```
 //!
 //! # No panic reaches a caller
 //!
-//! The libraries are built with `panic = "abort"`, and every function is `extern "C"`, which aborts
-//! rather than unwinds in any build. Nothing here panics by intention: bad arguments are answered
-//! with error codes.
+//! The libraries are built with `panic = "abort"`, and every function is `extern "C"`, which aborts rather
+//! than unwinds in any build. Nothing here panics on purpose: bad arguments get error codes.
 
 pub mod abi;
 pub mod cond;
-// By the notes of ELF, where link.sh makes libraries. Elsewhere two copies are not found.
+// Copies find each other by ELF notes, on systems where link.sh builds libraries. Elsewhere two copies stay
+// undetected.
 #[cfg(all(
     target_os = "linux",
     target_pointer_width = "64",

@@ -1,4 +1,4 @@
-//! `ondeck_mutex_t`: the functions of C, each over [`RawMutex`].
+//! The C functions of `ondeck_mutex_t`, each a wrapper of [`RawMutex`].
 
 use core::cell::UnsafeCell;
 use core::ffi::c_int;
@@ -10,51 +10,50 @@ use ondeck::platform::Native;
 use crate::deadline::{Deadline, is_clock};
 use crate::system;
 
-/// A mutex: one byte. It begins as `ONDECK_MUTEX_INIT`, which is zero; so memory that is all zeros
-/// has free mutexes in it, and a static one needs no initializer. It has no other resources: it may
-/// be freed without `ondeck_mutex_destroy` while no thread uses it, and by a thread that has just
-/// unlocked it.
+/// A mutex: one byte. Its initial value is `ONDECK_MUTEX_INIT`, which is zero, so zeroed memory is
+/// a free mutex and a static one needs no initializer. It has no other resources: it may be freed
+/// without `ondeck_mutex_destroy` while no thread uses it, also by a thread that has just unlocked
+/// it.
 ///
-/// It is of one process, and not recursive: a thread that locks it twice waits for ever. The thread
-/// that has locked it unlocks it. A copy of it is another mutex.
+/// It must not be shared between processes. It is not recursive: a thread that locks it twice waits
+/// forever. Only the thread that locked it may unlock it. A copy of it is another mutex.
 #[repr(C)]
 pub struct Mutex {
-    /// 0 while it is free. For the functions of this header only.
+    /// 0 while it is free. Private to the functions of this header.
     pub byte: UnsafeCell<u8>,
 }
 
 const _: () = assert!(size_of::<Mutex>() == 1 && align_of::<Mutex>() == 1);
 const _: () = assert!(size_of::<Mutex>() == size_of::<RawMutex<Native>>());
 
-/// The mutex that C means.
+/// Converts C's pointer to the mutex.
 ///
 /// # Safety
 ///
-/// `mutex` points to one that lives as long as the borrow is used.
+/// `mutex` points to a mutex that outlives the use of the borrow.
 pub(crate) unsafe fn raw<'a>(mutex: *const Mutex) -> &'a RawMutex<Native> {
-    // SAFETY: both are one byte that is only accessed atomically, 0 or 1; it is there, as the
-    // caller promises.
+    // SAFETY: both types are one byte, 0 or 1, that is only accessed atomically. The caller
+    // promises that it is alive.
     unsafe { &*mutex.cast() }
 }
 
-/// Makes a mutex free, whatever was there before.
+/// Initializes a free mutex, regardless of the previous contents.
 ///
-/// As an assignment of `ONDECK_MUTEX_INIT`; for memory that is used again under ThreadSanitizer,
-/// which is told so.
+/// The same as assigning `ONDECK_MUTEX_INIT`, but also informs ThreadSanitizer, which has to know
+/// when memory is reused.
 ///
 /// # Safety
 ///
-/// `mutex` points to memory for one, which no thread uses.
+/// `mutex` points to memory for a mutex, which no thread uses.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ondeck_mutex_init(mutex: *mut Mutex) {
     // SAFETY: as the caller promises.
     unsafe { mutex.write(Mutex { byte: UnsafeCell::new(0) }) };
 }
 
-/// Says that a mutex is not used any more. Returns 0, or EBUSY if it is locked: then it is still a
-/// mutex.
+/// Ends the use of a mutex. Returns 0, or EBUSY if it is locked: the mutex then stays usable.
 ///
-/// Frees nothing, because a mutex has nothing but its byte.
+/// Frees nothing, because a mutex consists of its byte only.
 ///
 /// # Safety
 ///
@@ -65,10 +64,10 @@ pub unsafe extern "C" fn ondeck_mutex_destroy(mutex: *mut Mutex) -> c_int {
     if unsafe { raw(mutex) }.is_locked() { libc::EBUSY } else { 0 }
 }
 
-/// Waits until the mutex is the calling thread's. Returns 0, always.
+/// Locks the mutex, waiting until it is free. Returns 0, always.
 ///
-/// Everything before an unlock happens before what follows the next lock. Not a cancellation point;
-/// a signal that the thread handles does not end it.
+/// Everything before an unlock happens before everything after the next lock. Not a cancellation
+/// point. A signal handler that runs during the wait does not end it.
 ///
 /// # Safety
 ///
@@ -83,7 +82,7 @@ pub unsafe extern "C" fn ondeck_mutex_lock(mutex: *mut Mutex) -> c_int {
     0
 }
 
-/// Locks the mutex if it is free. Returns 0, or EBUSY if a thread has it.
+/// Locks the mutex if it is free. Returns 0, or EBUSY if it is locked.
 ///
 /// # Safety
 ///
@@ -110,15 +109,15 @@ pub unsafe extern "C" fn ondeck_mutex_timedlock(
     unsafe { ondeck_mutex_clocklock(mutex, system::REALTIME, deadline) }
 }
 
-/// Waits until the mutex is the calling thread's, or until the clock is at `deadline`, an absolute
+/// Locks the mutex, waiting until it is free or until the clock reaches `deadline`, an absolute
 /// time.
 ///
 /// `clock` is `CLOCK_MONOTONIC` or `CLOCK_REALTIME`. A free mutex is locked even if the deadline
-/// has passed. If the real time is set while the thread waits, it notices within a second.
+/// has passed. If the real time is set during the wait, the thread notices within a second.
 ///
 /// Returns 0; ETIMEDOUT; or EINVAL if the clock is another one, or if the mutex is not free and the
-/// nanoseconds of the deadline are not between 0 and 999,999,999. The mutex is the caller's after a
-/// 0 only.
+/// nanoseconds of the deadline are not between 0 and 999,999,999. The caller holds the mutex only
+/// after a 0.
 ///
 /// # Safety
 ///
@@ -151,7 +150,7 @@ pub unsafe extern "C" fn ondeck_mutex_clocklock(
 
 /// Unlocks the mutex. Returns 0, always.
 ///
-/// The mutex is not touched after another thread can have locked it: that thread may unlock and
+/// The mutex is not accessed after another thread may have locked it: that thread may unlock and
 /// free it.
 ///
 /// # Safety
@@ -164,7 +163,7 @@ pub unsafe extern "C" fn ondeck_mutex_unlock(mutex: *mut Mutex) -> c_int {
     0
 }
 
-/// The rest of an inlined lock, which has found the mutex locked.
+/// Completes an inlined lock that has found the mutex locked.
 ///
 /// # Safety
 ///
@@ -175,8 +174,8 @@ pub unsafe extern "C" fn ondeck_mutex_lock_contended(mutex: *mut Mutex) {
     unsafe { raw(mutex) }.lock_after_attempt(None);
 }
 
-/// The whole of an unlock, for an inlined one that has found another unlock mode than
-/// `ONDECK_UNLOCK_QUIET`.
+/// Unlocks the mutex for an inlined unlock that has found an unlock mode other than
+/// `ONDECK_UNLOCK_QUIET`, and has not stored yet.
 ///
 /// # Safety
 ///
@@ -187,8 +186,8 @@ pub unsafe extern "C" fn ondeck_mutex_unlock_contended(mutex: *mut Mutex) {
     unsafe { raw(mutex).unlock_when_asked() };
 }
 
-/// The rest of an inlined unlock, which has stored 0 and then found another unlock mode than
-/// `ONDECK_UNLOCK_QUIET`. The mutex may be gone by now: `mutex` is an address.
+/// Completes an inlined unlock that has stored 0 and then found an unlock mode other than
+/// `ONDECK_UNLOCK_QUIET`. The mutex may be freed already: `mutex` is only an address.
 #[unsafe(no_mangle)]
 pub extern "C" fn ondeck_mutex_unlocked(mutex: *const Mutex) {
     RawMutex::<Native>::look_after_store(mutex.cast::<AtomicU8>());

@@ -1,4 +1,4 @@
-//! `include/ondeck.h` is what cbindgen makes of the source.
+//! `include/ondeck.h` is the output of cbindgen for the source.
 
 use std::fs;
 use std::path::Path;
@@ -38,7 +38,7 @@ fn config() -> Config {
     config
 }
 
-/// The header as the source says it is.
+/// Generates the header from the source.
 fn written() -> String {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut header = Vec::new();
@@ -51,9 +51,9 @@ fn written() -> String {
         .expect("the source is read")
         .write(&mut header);
     let header = String::from_utf8(header).expect("cbindgen writes text");
-    // A section of the documentation in Rust.
+    // A section heading of Rust's documentation.
     let header = header.replace(" # Safety\n\n ", " Safety: ");
-    // C89 has comments of this kind only.
+    // C89 has block comments only.
     header.replace("// __cplusplus", "/* __cplusplus */")
 }
 
@@ -74,8 +74,8 @@ fn the_header_is_that_of_the_source() {
     );
 }
 
-/// A function that the version script forgets would be missing from the library, and link.sh would
-/// not say so.
+/// A function that the version script lacks would be missing from the library, and link.sh would
+/// not report it.
 #[test]
 fn the_version_script_has_the_functions_of_the_header() {
     let header = written();

@@ -1,7 +1,7 @@
-//! The child of a fork has one thread, and the table of all.
+//! After a fork the child has one thread, but the table of all threads.
 //!
-//! The thread that forks holds the table's lock meanwhile, so that the copy is whole. In the child the other
-//! threads are forgotten: they hold what they held, but for ever, and wait for nothing.
+//! The forking thread holds the table's lock during the fork, so the copy is consistent. In the child the
+//! other threads are forgotten: they hold their locks forever and wait for nothing.
 
 use std::cell::UnsafeCell;
 use std::sync::{MutexGuard, Once};
@@ -9,15 +9,15 @@ use std::sync::{MutexGuard, Once};
 use crate::table::{self, Table};
 use crate::thread;
 
-/// The lock of the table while its holder forks.
+/// The guard of the table's lock, kept here while its holder forks.
 struct AtFork(UnsafeCell<Option<MutexGuard<'static, Table>>>);
 
-// SAFETY: it is written and read by the thread that holds the table's lock.
+// SAFETY: only the thread that holds the table's lock reads and writes it.
 unsafe impl Sync for AtFork {}
 
 static AT_FORK: AtFork = AtFork(UnsafeCell::new(None));
 
-/// Has the handlers called at each fork that the C library makes.
+/// Registers the handlers that the C library calls at each fork.
 pub(crate) fn prepare() {
     static DONE: Once = Once::new();
     // SAFETY: the handlers are functions of this crate, which is never unloaded while its locks are in use.
@@ -33,7 +33,7 @@ extern "C" fn before() {
 }
 
 fn take() -> Option<MutexGuard<'static, Table>> {
-    // SAFETY: this thread, or in the child its copy, holds the table's lock since `before`.
+    // SAFETY: this thread, or its copy in the child, has held the table's lock since `before`.
     unsafe { (*AT_FORK.0.get()).take() }
 }
 

@@ -1,4 +1,4 @@
-//! What locks call, if detection [is on](crate::is_on).
+//! The hooks that locks call if detection [is on](crate::is_on).
 //!
 //! ```text
 //! blocking     begin ──► got it at once ─────────────► Attempt::acquired
@@ -18,20 +18,22 @@ use crate::tell::Found;
 use crate::thread::{self, Thread, enter, ignores};
 use crate::{switch, waits};
 
-/// A thread that wants a lock. Dropped without [`acquired`](Self::acquired): it has given up.
+/// A thread's attempt to acquire a lock. Dropping it without [`acquired`](Self::acquired) means that the
+/// thread has given up.
 #[must_use = "dropped at once, it says that the thread has given up"]
 pub struct Attempt {
     lock: Lock,
     want: Want,
     ends: Ends,
-    /// None if the attempt is not looked at.
+    /// None if the attempt is not checked.
     stack: Option<Stack>,
     waits: bool,
 }
 
-/// The calling thread wants a lock, and will wait for it if it is taken: before its first attempt.
+/// Records that the calling thread wants a lock and will wait for it if it is locked. Called before its first
+/// attempt.
 ///
-/// Reports a read within a read, and an inversion that the lock would make.
+/// Reports a read within a read, and a lock-order inversion that the acquisition would make.
 pub fn begin(lock: Lock, want: Want, ends: Ends) -> Attempt {
     let mut attempt = Attempt { lock, want, ends, stack: None, waits: false };
     let Some(_inside) = enter() else { return attempt };
@@ -63,7 +65,8 @@ fn is_looked_at(table: &Table, lock: Lock) -> bool {
 }
 
 impl Table {
-    /// What is wrong with wanting the lock beside what the calling thread holds, from the hold at `place` on.
+    /// Returns the report, if any, for wanting the lock in addition to the calling thread's holds from
+    /// `place` on.
     fn next_finding(&mut self, place: &mut usize, wanted: (Lock, Want, &Stack)) -> Option<Found> {
         let (lock, want, _) = wanted;
         let known = self.threads.get(&thread::number())?;
@@ -84,9 +87,10 @@ impl Table {
 }
 
 impl Attempt {
-    /// The lock is taken, and the thread is about to wait for it.
+    /// Records that the lock is held and that the thread is about to wait for it.
     ///
-    /// Reports the deadlock that this makes. It sleeps some milliseconds if it seems to make one.
+    /// Reports the deadlock that this wait causes. If the wait seems to cause one, sleeps for some
+    /// milliseconds before it checks again.
     pub fn waits(&mut self) {
         if self.enter_wait() {
             let Some(_inside) = enter() else { return };
@@ -94,15 +98,15 @@ impl Attempt {
         }
     }
 
-    /// The thread holds the lock's mutex, and is about to unlock it and to wait for a condition: it will not
-    /// go on before it has the mutex again.
+    /// Records that the thread, which holds the lock's mutex, is about to unlock it and to wait for a
+    /// condition. It cannot continue before it has acquired the mutex again.
     pub fn waits_for_condition(&mut self) {
         self.enter_wait();
     }
 
     fn enter_wait(&mut self) -> bool {
         let (Some(stack), Some(_inside)) = (self.stack, enter()) else { return false };
-        // In a thread that the standard library did not make this allocates.
+        // This allocates in a thread that the standard library did not create.
         let id = std::thread::current().id();
         let thread = Thread::current(Some(id));
         let mut table = table::lock();
@@ -117,7 +121,7 @@ impl Attempt {
         true
     }
 
-    /// The thread has the lock.
+    /// Records that the thread has acquired the lock.
     pub fn acquired(mut self) {
         let Some(_inside) = enter() else { return };
         let was_waiting = mem::take(&mut self.waits);
@@ -133,7 +137,7 @@ impl Attempt {
         }
     }
 
-    /// The wait is over, and the lock is another thread's or of none: a once that is done.
+    /// Records that the wait has ended without an acquisition, as when a once is done.
     pub fn is_over(self) {}
 }
 
@@ -152,7 +156,7 @@ impl Drop for Attempt {
     }
 }
 
-/// The calling thread has acquired a lock by an attempt that could not have waited.
+/// Records that the calling thread has acquired a lock by an attempt that could not have waited.
 pub fn acquired(lock: Lock, held: Held) {
     let Some(_inside) = enter() else { return };
     let stack = Stack::of_caller();
@@ -162,7 +166,7 @@ pub fn acquired(lock: Lock, held: Held) {
     }
 }
 
-/// The calling thread is about to unlock a lock.
+/// Records that the calling thread is about to unlock a lock.
 pub fn released(lock: Lock, held: Held) {
     let Some(_inside) = enter() else { return };
     let mut table = table::lock();
@@ -171,7 +175,7 @@ pub fn released(lock: Lock, held: Held) {
     }
 }
 
-/// The calling thread holds a lock in another way from now on.
+/// Records that the calling thread holds a lock in another way from now on.
 pub fn changed(lock: Lock, from: Held, to: Held) {
     let Some(_inside) = enter() else { return };
     let stack = Stack::of_caller();
@@ -183,15 +187,15 @@ pub fn changed(lock: Lock, from: Held, to: Held) {
     }
 }
 
-/// The lock at an address is gone, or moves elsewhere: what comes to be there is another one.
+/// Forgets the lock at an address, which was freed or moved: the next lock there is another one.
 ///
-/// Locks that know their end call this by themselves.
+/// Locks that implement `Drop` call this themselves.
 pub fn forget(address: usize) {
     let Some(_inside) = enter() else { return };
     table::lock().forget(address);
 }
 
-/// The lock at an address comes to its end: [`forget`], if anything may be known of it.
+/// Calls [`forget`] for a lock that is being dropped, if the table may have information about it.
 #[inline]
 pub fn ends(address: usize) {
     if switch::is_on() || IS_ANY_IGNORED.load(Ordering::Relaxed) {
@@ -199,10 +203,10 @@ pub fn ends(address: usize) {
     }
 }
 
-/// Relaxed: a lock that was ignored ends after that.
+/// Relaxed: the drop of a lock that was ignored happens after the call that ignored it.
 static IS_ANY_IGNORED: AtomicBool = AtomicBool::new(false);
 
-/// Looks no more at the lock at an address: it is in no report, until [`forget`].
+/// Excludes the lock at an address from all reports, until [`forget`].
 pub fn ignore(address: usize) {
     let Some(_inside) = enter() else { return };
     IS_ANY_IGNORED.store(true, Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! What a lock is, how it is wanted and how it is held.
+//! Kinds of locks, and the ways in which threads want and hold them.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use crate::stack::Stack;
 /// The kind of a lock, for reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LockKind {
-    /// A mutex; a reentrant one, too, which is a mutex with a count.
+    /// A mutex, also a reentrant one, which is a mutex with a count.
     Mutex,
     /// A mutex whose unlock hands it to the thread that has waited longest.
     FairMutex,
@@ -15,7 +15,7 @@ pub enum LockKind {
     PiMutex,
     /// A reader-writer lock.
     RwLock,
-    /// Something that is done once: held by the thread that does it.
+    /// A one-time initialization, held by the thread that runs it.
     Once,
 }
 
@@ -28,7 +28,7 @@ impl fmt::Display for LockKind {
 /// A lock: its address and its kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lock {
-    /// The address of its state. No two locks that live have the same.
+    /// The address of its state. No two live locks have the same.
     pub address: usize,
     /// Its kind.
     pub kind: LockKind,
@@ -43,23 +43,23 @@ impl fmt::Display for Lock {
 /// How a lock is held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Held {
-    /// Beside other readers.
+    /// Together with other readers.
     Read,
-    /// Beside readers, and by one thread only.
+    /// Together with readers, by one thread only.
     Upgradable,
-    /// Alone: a writer, the owner of a mutex, the thread that runs the closure of a once.
+    /// Exclusively: by a writer, the owner of a mutex, the thread that runs the closure of a once.
     Alone,
 }
 
 impl Held {
-    /// Whether two threads can have one lock in these ways at the same time.
+    /// Returns whether two threads can hold one lock in these ways at the same time.
     pub(crate) fn goes_with(self, other: Self) -> bool {
         use Held::{Alone, Upgradable};
         !matches!((self, other), (Alone, _) | (_, Alone) | (Upgradable, Upgradable))
     }
 }
 
-/// That a thread holds a lock.
+/// The fact that a thread holds a lock.
 #[derive(Clone, Copy)]
 pub(crate) struct Hold {
     pub(crate) lock: Lock,
@@ -73,20 +73,20 @@ pub(crate) struct Hold {
 /// How a thread wants a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Want {
-    /// To read, after writers that wait.
+    /// To read, after waiting writers.
     Read,
-    /// To read, before writers that wait.
+    /// To read, before waiting writers.
     Recursive,
-    /// To read, after writers that wait, and perhaps to write later.
+    /// To read, after waiting writers, and perhaps to write later.
     Upgradable,
     /// To write, from an upgradable read.
     Upgrade,
-    /// To have it alone.
+    /// Exclusively.
     Alone,
 }
 
 impl Want {
-    /// How the lock is held after it was acquired.
+    /// Returns how the lock is held after the acquisition.
     pub fn held(self) -> Held {
         match self {
             Self::Read | Self::Recursive => Held::Read,
@@ -95,28 +95,28 @@ impl Want {
         }
     }
 
-    /// Whether a thread that wants the lock waits for one that holds it.
+    /// Returns whether a thread that wants the lock waits for a thread that holds it.
     pub(crate) fn waits_for(self, held: Held) -> bool {
         match self {
-            // Its own upgradable read is no hindrance, and there is no other one.
+            // Its own upgradable read does not exclude it, and there is no other one.
             Self::Upgrade => held == Held::Read,
             _ => !self.held().goes_with(held),
         }
     }
 
-    /// Whether a thread that wants the lock also waits for one that waits to write, while others read. Beside an
-    /// upgradable read alone a writer that waits keeps no reader out.
+    /// Returns whether a thread that wants the lock also waits for a waiting writer while others read. If the
+    /// lock has only an upgradable reader, a waiting writer does not keep readers out.
     pub(crate) fn waits_for_writers(self) -> bool {
         matches!(self, Self::Read | Self::Upgradable)
     }
 
-    /// Whether the thread waits to write: readers that come later wait for it.
+    /// Returns whether the thread waits to write: readers that arrive later wait for it.
     pub(crate) fn writes(self) -> bool {
         matches!(self, Self::Upgrade | Self::Alone)
     }
 
-    /// Whether a thread that wants the lock may wait for one that holds it: at once, or because a third thread
-    /// waits to write.
+    /// Returns whether a thread that wants the lock may wait for a thread that holds it: directly, or because a
+    /// third thread waits to write.
     pub(crate) fn may_wait_for(self, held: Held) -> bool {
         self.waits_for(held) || self.waits_for_writers() && held == Held::Read
     }
@@ -127,6 +127,6 @@ impl Want {
 pub enum Ends {
     /// It ends when the lock is acquired.
     Never,
-    /// It ends at a deadline, too. Such a wait is in no deadlock, and makes no order of locks.
+    /// It also ends at a deadline. Such a wait is part of no deadlock and of no lock order.
     AtADeadline,
 }

@@ -1,13 +1,13 @@
-//! Detects deadlocks, and what may become one, of the locks that tell it what threads hold and await.
+//! Detects deadlocks and potential deadlocks, for locks that report to it which locks threads hold and wait for.
 //!
-//! For locks, not for programs: the crate `ondeck` calls it with its feature `deadlock_detection`, and has what
-//! programs use as `ondeck::deadlock`. It is here by itself since it has the standard library's collections,
-//! stacks and names of functions, which a lock does not need.
+//! Made for locks, not for programs: the crate `ondeck` calls it with its feature `deadlock_detection`, and
+//! exports the part for programs as `ondeck::deadlock`. It is a separate crate because it uses the standard
+//! library's collections, stacks and symbol names, which a lock does not need.
 //!
 //! ```text
-//! lock ─► hooks ─► table     which thread holds and awaits what
-//!           │        ├─ order   which lock was taken while which was held: inversions
-//!           │        └─ waits   which threads wait for each other: deadlocks
+//! lock ─► hooks ─► table     the locks that each thread holds and waits for
+//!           │        ├─ order   the order in which locks were acquired: inversions
+//!           │        └─ waits   threads that wait for each other: deadlocks
 //!           ▼
 //!         tell ─► report     stderr, or the program's handler
 //! ```
@@ -15,17 +15,17 @@
 //! | file | what |
 //! |---|---|
 //! | `switch.rs` | on and off, by `ONDECK_DEADLOCK` or a call |
-//! | `hooks.rs` | what locks call |
-//! | `table.rs` | what is known of threads |
-//! | `order.rs` | in which order locks are taken |
-//! | `waits.rs` | which threads wait for each other |
-//! | `report.rs`, `tell.rs` | what is told, and how |
+//! | `hooks.rs` | the hooks that locks call |
+//! | `table.rs` | the locks and waits of threads |
+//! | `order.rs` | the order in which locks are acquired |
+//! | `waits.rs` | threads that wait for each other |
+//! | `report.rs`, `tell.rs` | reports, and their delivery |
 //! | `stack.rs`, `thread.rs`, `kinds.rs` | stacks, threads, and locks |
 //! | `memory.rs` | collections over the system's allocator |
 //! | `fork.rs` | the child of a fork |
 //!
-//! It allocates by the system's allocator, so that locks of the program's allocator may call it. What builds and
-//! prints a report allocates as the program does. In its own code, locks tell nothing.
+//! It uses the system's allocator, so that locks of the program's allocator may call it. The code that builds
+//! and prints a report allocates as the program does. Locks that its own code takes are not reported to it.
 
 #[cfg(not(all(target_os = "linux", target_pointer_width = "64")))]
 compile_error!("ondeck-deadlock runs on 64-bit Linux only, as the locks do that call it");

@@ -1,4 +1,5 @@
-//! Collections over the system's allocator, so that the program's own may use locks that are in them.
+//! Collections that use the system's allocator, so that locks of the program's own allocator can be
+//! entered in them.
 
 use std::alloc::System;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -10,7 +11,7 @@ pub(crate) type Vec<T> = AnyVec<T, System>;
 pub(crate) type Map<K, V> = HashMap<K, V, BuildHasherDefault<Mix>, System>;
 pub(crate) type Set<K> = HashSet<K, BuildHasherDefault<Mix>, System>;
 
-/// Hashes numbers and addresses, which are no one's to choose.
+/// Hashes numbers and addresses, which no attacker can choose.
 #[derive(Default)]
 pub(crate) struct Mix(u64);
 

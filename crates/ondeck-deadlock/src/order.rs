@@ -1,16 +1,16 @@
-//! In which order locks are taken.
+//! The order in which threads acquire locks.
 //!
-//! There is an edge from one lock to another if a thread held the first and then wanted the second, and would
-//! have waited for it without end. If the edges make a circle, threads may come to wait for each other, in
-//! this run or in another: a lock-order inversion. It is found when the last edge of the circle is made, before
-//! that thread waits.
+//! There is an edge from one lock to another if a thread held the first and then wanted the second, without a deadline.
+//! If the edges form a circle, threads may wait for each other forever, in this run or in another: a lock-order
+//! inversion. It is found when the last edge of the circle is added, before that thread waits.
 //!
-//! An edge keeps up to four observations, which differ in how the lock was wanted and in what the thread held. A circle counts if there are observations of its edges such that
+//! An edge keeps up to four observations, which differ in how the lock was wanted and in which locks the thread held. A
+//! circle counts if its edges have observations such that
 //!
-//! * at each lock, the thread that wants it may have to wait for the one that holds it: readers wait for
-//!   readers only if a writer may wait in between, and recursive readers never;
-//! * no two of the threads held one lock in ways that exclude each other, for then they cannot have been there at
-//!   the same time. Such a lock is a gate.
+//! * at each lock, the thread that wants it may have to wait for the thread that holds it (readers wait for readers
+//!   only if a writer may wait in between, and recursive readers never);
+//! * no two of the threads held one lock in ways that exclude each other, because they could not have been there at the
+//!   same time. Such a lock is a gate.
 //!
 //! Sources: lockdep of the Linux kernel (Ingo Molnar, Peter Zijlstra; readers by Boqun Feng); Abseil's
 //! `GraphCycles`; gates: Klaus Havelund, "Using Runtime Analysis to Guide Model Checking of Java Programs".
@@ -23,15 +23,15 @@ use crate::memory::{Map, Set, Vec};
 use crate::stack::Stack;
 use crate::thread::Thread;
 
-/// More edges are not learned: they take 30 MB.
+/// Further edges are not recorded. This number takes 30 MB.
 const MOST_EDGES: usize = 32_768;
 const MOST_SEEN: usize = 4;
-/// A search for a circle that takes more steps ends, and has found nothing.
+/// A search for a circle ends without a result after this number of steps.
 const MOST_STEPS: usize = 20_000;
-/// No longer circles are searched for.
+/// The longest circle that is searched for.
 const LONGEST: usize = 16;
 
-/// A thread held `from`, and wanted `to`.
+/// An observation: a thread held `from` and wanted `to`.
 #[derive(Clone)]
 pub(crate) struct Seen {
     pub(crate) from: Hold,
@@ -39,18 +39,17 @@ pub(crate) struct Seen {
     pub(crate) want: Want,
     pub(crate) wanted_at: Stack,
     pub(crate) thread: Thread,
-    /// All that the thread held.
+    /// All locks that the thread held.
     held: Vec<(usize, Held)>,
 }
 
 impl Seen {
-    /// Whether nothing more can be learned from a thread that wants the same lock in this way, and holds all of
-    /// `held`.
+    /// Returns whether a thread that wants the same lock in this way, and holds all of `held`, adds no information.
     fn covers(&self, want: Want, held: &[(usize, Held)]) -> bool {
         self.want == want && self.held.iter().all(|it| held.contains(it))
     }
 
-    /// Whether the threads of both cannot have been there at the same time.
+    /// Returns whether the threads of the two observations could not have been there at the same time.
     fn excludes(&self, other: &Self) -> bool {
         let excluded = |(address, held): &(usize, Held)| {
             other.held.iter().any(|(it, as_it)| it == address && !held.goes_with(*as_it))
@@ -75,8 +74,8 @@ impl Order {
         }
     }
 
-    /// A thread that holds all of `held`, the one at `place` among them, wants a lock. Returns the circle that
-    /// this closes, if it was not known: what was just observed is its first edge.
+    /// Records that a thread that holds all of `held`, among them the one at `place`, wants a lock. Returns the circle
+    /// that this closes, if it is new; the new observation is its first edge.
     pub(crate) fn learn(
         &mut self,
         held: &[Hold],
@@ -110,7 +109,7 @@ impl Order {
         }
     }
 
-    /// A circle that the observation closes, which is its first.
+    /// Returns a circle that the observation closes, with the observation first.
     fn circle(&self, first: &Seen) -> Option<Vec<Seen>> {
         let (start, end) = (first.to.address, first.from.lock.address);
         if !self.leads(start, end) {
@@ -126,7 +125,7 @@ impl Order {
         })
     }
 
-    /// Whether there is a path of edges, whatever was observed of them.
+    /// Returns whether there is a path of edges, regardless of their observations.
     fn leads(&self, start: usize, end: usize) -> bool {
         let mut found: Set<usize> = Set::with_hasher_in(BuildHasherDefault::new(), System);
         let mut next = new_list();
@@ -142,7 +141,7 @@ impl Order {
         false
     }
 
-    /// Continues the path to `end` by observations that go together; the path is as before if there are none.
+    /// Extends the path to `end` by observations that are compatible; restores the path if there are none.
     fn extend<'a>(&'a self, path: &mut Vec<&'a Seen>, end: usize, steps: &mut usize) -> bool {
         let Some(last) = path.last() else { return false };
         let (at, want) = (last.to.address, last.want);
@@ -198,7 +197,7 @@ fn new_list() -> Vec<usize> {
     Vec::new_in(System)
 }
 
-/// Takes `address` off the list of a lock.
+/// Removes `address` from the list of a lock.
 fn remove(lists: &mut Map<usize, Vec<usize>>, of: usize, address: usize) {
     if let Some(list) = lists.get_mut(&of) {
         list.retain(|it| *it != address);

@@ -1,4 +1,4 @@
-//! What is told of a deadlock, or of what may become one.
+//! Reports of deadlocks and potential deadlocks.
 
 use std::fmt;
 
@@ -6,14 +6,14 @@ use crate::kinds::{Held, Lock, Want};
 use crate::stack::Stack;
 use crate::thread::Thread;
 
-/// What a report is of.
+/// The subject of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReportKind {
-    /// Threads wait for each other in a circle, for ever.
+    /// Threads wait for each other in a circle, forever.
     Deadlock,
-    /// A thread waits for a lock that it holds itself, for ever.
+    /// A thread waits forever for a lock that it holds itself.
     SelfDeadlock,
-    /// Locks were taken in orders that make a circle: their threads may deadlock, in this run or in another.
+    /// Locks were acquired in orders that form a circle: the threads may deadlock, in this run or in another.
     Inversion,
     /// A thread that reads a lock reads it again, not recursively: it deadlocks if a writer waits in between.
     RecursiveRead,
@@ -35,30 +35,31 @@ pub struct Holding {
 pub struct Edge {
     /// The thread.
     pub thread: Thread,
-    /// What it holds, for which the edge before waits. None if the thread before waits behind this one, which
-    /// waits to write.
+    /// The lock that it holds and the thread of the previous edge waits for. None if the previous thread waits
+    /// because this one waits to write.
     pub holds: Option<Holding>,
     /// The lock that it wants.
     pub wants: Lock,
-    /// How it wants it.
+    /// How the thread wants the lock.
     pub want: Want,
-    /// Where it asked for it.
+    /// Where the thread asked for the lock.
     pub stack: Stack,
 }
 
-/// A deadlock, or what may become one: each edge wants what the next one holds, the last what the first holds.
+/// A deadlock or a potential one: the thread of each edge wants the lock that the next one holds, and the last
+/// wants the lock of the first.
 ///
-/// Its `Display` is the text that is printed, with the names of functions, which are looked up then.
+/// Its `Display` is the printed text, with the names of functions, which are looked up when it is printed.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// What it is of.
+    /// The subject of the report.
     pub kind: ReportKind,
     /// One for each thread, or for each order of two locks.
     pub edges: Vec<Edge>,
 }
 
 impl Report {
-    /// Whether it is of threads that wait for ever, rather than of some that may.
+    /// Returns whether its threads do wait forever, rather than may.
     pub fn has_come_about(&self) -> bool {
         matches!(self.kind, ReportKind::Deadlock | ReportKind::SelfDeadlock)
     }

@@ -1,13 +1,13 @@
-//! Stacks: taken as addresses, and given names when they are printed.
+//! Stacks: recorded as addresses, and resolved to names when they are printed.
 
 use std::ffi::c_void;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// How many calls of a stack are kept.
+/// The number of calls of a stack that are kept.
 const MOST: usize = 40;
 
-/// The calls that a thread was in. Its `Display` looks their names up, which reads the program's file.
+/// The active calls of a thread. Its `Display` looks up their names, which reads the program's file.
 #[derive(Clone, Copy)]
 pub struct Stack {
     addresses: [usize; MOST],
@@ -15,11 +15,11 @@ pub struct Stack {
 }
 
 impl Stack {
-    /// The calls that the calling thread is in, the newest 40 of them. Allocates nothing.
+    /// Records the newest 40 active calls of the calling thread. Does not allocate.
     #[inline(never)]
     pub(crate) fn of_caller() -> Self {
         let mut stack = Self { addresses: [0; MOST], count: 0 };
-        // SAFETY: on Linux the unwinder needs no synchronization; that is for finding names on Windows.
+        // SAFETY: on Linux the unwinder needs no synchronization; only name lookup on Windows does.
         unsafe {
             backtrace::trace_unsynchronized(|frame| {
                 stack.addresses[usize::from(stack.count)] = frame.ip().addr();
@@ -30,12 +30,12 @@ impl Stack {
         stack
     }
 
-    /// The return addresses, the innermost call first. The first few are this crate's own.
+    /// Returns the return addresses, the innermost call first. The first few are this crate's.
     pub fn addresses(&self) -> &[usize] {
         &self.addresses[..usize::from(self.count)]
     }
 
-    /// A number that other stacks hardly have.
+    /// Returns a hash of the stack, which other stacks are unlikely to have.
     pub(crate) fn digest(&self) -> u64 {
         let mix = |sum: u64, address: &usize| {
             (sum ^ *address as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(23)
@@ -50,19 +50,21 @@ impl fmt::Debug for Stack {
     }
 }
 
-/// Crates whose innermost calls say nothing of the program.
+/// Crates whose innermost calls are not informative about the program.
 const OWN: [&str; 6] =
     ["ondeck_deadlock", "ondeck", "lock_api", "parking_lot", "backtrace", "core"];
 
-/// Whether a function is one of the locks rather than of the program that calls them: `a::b`, or a method,
-/// `<a::b as c>::d`. With little debug information inlined functions have no path, so that the file tells.
+/// Returns whether a function belongs to the locks rather than to the program that calls them: `a::b`, or
+/// a method, `<a::b as c>::d`. With little debug information inlined functions have no path, so the file
+/// decides.
 fn is_own(name: &str, file: &Path) -> bool {
     let name = name.trim_start_matches(['<', '&']);
     let is_it = |own: &&str| name.strip_prefix(*own).is_some_and(|rest| rest.starts_with("::"));
     OWN.iter().any(is_it) || name.starts_with("_Unwind") || is_own_file(file)
 }
 
-/// Whether a file is of one of those crates: `lock_api-0.5.0/src/mutex.rs`, `ondeck/src/lib.rs`.
+/// Returns whether a file belongs to one of those crates: `lock_api-0.5.0/src/mutex.rs`,
+/// `ondeck/src/lib.rs`.
 fn is_own_file(file: &Path) -> bool {
     let parts = || file.iter().filter_map(|part| part.to_str());
     parts().zip(parts().skip(1)).any(|(folder, next)| {
@@ -72,13 +74,13 @@ fn is_own_file(file: &Path) -> bool {
     })
 }
 
-/// A function, and where in it the call is.
+/// A function, and the place of the call in it.
 struct Call {
     name: String,
     place: Option<(PathBuf, u32)>,
 }
 
-/// The calls at an address: several where functions were inlined.
+/// Returns the calls at an address: several if functions were inlined.
 fn calls_at(address: usize) -> Vec<Call> {
     let mut calls = Vec::new();
     backtrace::resolve(address as *mut c_void, |symbol| {
@@ -94,7 +96,8 @@ fn calls_at(address: usize) -> Vec<Call> {
 }
 
 impl fmt::Display for Stack {
-    /// A line for each call, without those of the locks themselves and of what started the thread.
+    /// Writes a line for each call, without the calls inside the locks and the calls that started the
+    /// thread.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let here = std::env::current_dir().unwrap_or_default();
         let calls = self.addresses().iter().flat_map(|address| calls_at(*address));
@@ -116,7 +119,7 @@ impl Call {
         is_own(&self.name, file)
     }
 
-    /// Whether it is the standard library's, below what a thread runs.
+    /// Returns whether it belongs to the standard library's code that starts a thread.
     fn starts_thread(&self) -> bool {
         self.name.contains("__rust_begin_short_backtrace")
     }

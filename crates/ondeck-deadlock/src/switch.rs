@@ -1,16 +1,16 @@
-//! On or off: by the environment, read before `main`, or by a call.
+//! Switches detection on or off: by the environment, read before `main`, or by a call.
 //!
 //! The environment is read by a constructor, because a lock cannot read it: another thread may be changing it.
-//! The linker takes the constructor along since it stands in the same object file as the flag that every
-//! lock reads.
+//! The linker includes the constructor because it is in the same object file as the flag that every lock
+//! reads.
 
 use std::ffi::CStr;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::{fork, table};
 
-/// Whether locks are to tell anything. It is written under the table's lock, and read again there: a lock that
-/// reads an old value tells something that is then ignored.
+/// Whether locks report to this crate. It is written under the table's lock, and read again there, so the
+/// report of a lock that reads an old value is ignored.
 static IS_ON: AtomicBool = AtomicBool::new(false);
 
 static ABORTS: AtomicBool = AtomicBool::new(false);
@@ -18,36 +18,36 @@ static ABORTS: AtomicBool = AtomicBool::new(false);
 /// The variable of the environment.
 const VARIABLE: &CStr = c"ONDECK_DEADLOCK";
 
-/// What becomes of a report.
+/// What happens to a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// It is told, and the program goes on.
+    /// It is delivered, and the program continues.
     Report,
-    /// It is told. If it is of a deadlock that has come about, the process is then aborted. No report of what
-    /// only may deadlock aborts.
+    /// It is delivered, and then the process aborts if the report is of an actual deadlock. A report of a
+    /// potential deadlock never aborts.
     Abort,
 }
 
-/// Whether deadlocks are detected. One load, relaxed.
+/// Returns whether deadlocks are detected. One relaxed load.
 #[inline(always)]
 pub fn is_on() -> bool {
     IS_ON.load(Ordering::Relaxed)
 }
 
-/// Whether a deadlock aborts the process.
+/// Returns whether a deadlock aborts the process.
 pub(crate) fn aborts() -> bool {
     ABORTS.load(Ordering::Relaxed)
 }
 
 /// Detects deadlocks from now on, in all threads.
 ///
-/// Locks that are held already are unknown until they are locked the next time. If it was on before, what is
-/// known stays known, and only the mode changes.
+/// Locks that are already held are unknown until they are locked the next time. If detection was on before, it
+/// keeps its information, and only the mode changes.
 ///
 /// # Cost
 ///
-/// From now on each lock and each unlock enters a table that all threads share, and each lock records a stack:
-/// microseconds.
+/// From now on each lock and each unlock accesses a table that all threads share, and each lock records a
+/// stack, which takes microseconds.
 pub fn enable(mode: Mode) {
     fork::prepare();
     ABORTS.store(mode == Mode::Abort, Ordering::Relaxed);
@@ -55,15 +55,14 @@ pub fn enable(mode: Mode) {
     IS_ON.store(true, Ordering::Relaxed);
 }
 
-/// Detects nothing any more, and forgets what is known of locks and their order. What is
-/// [ignored](crate::ignore) stays so.
+/// Stops detection, and forgets all locks and their order. [Ignored](crate::ignore) locks stay ignored.
 pub fn disable() {
     let mut table = table::lock();
     IS_ON.store(false, Ordering::Relaxed);
     table.clear();
 }
 
-/// What a value of `ONDECK_DEADLOCK` asks for, or what is wrong with it.
+/// Parses a value of `ONDECK_DEADLOCK`, or returns the error in it.
 fn asked(value: &str) -> Result<Option<Mode>, String> {
     match value {
         "" | "off" => Ok(None),
@@ -79,21 +78,21 @@ fn asked(value: &str) -> Result<Option<Mode>, String> {
 static CONSTRUCTOR: extern "C" fn() = read;
 
 extern "C" fn read() {
-    // SAFETY: the name ends with a zero byte, and no other thread exists that changes the environment.
+    // SAFETY: the name ends with a zero byte, and there is no other thread that could change the environment.
     let value = unsafe { libc::getenv(VARIABLE.as_ptr()) };
     if value.is_null() {
         return;
     }
-    // SAFETY: getenv returns a string that ends with a zero byte, which nothing changes meanwhile.
+    // SAFETY: getenv returns a string that ends with a zero byte, and nothing changes it during the borrow.
     let value = unsafe { CStr::from_ptr(value) }.to_string_lossy();
     match asked(&value) {
         Ok(Some(mode)) => enable(mode),
         Ok(None) => {}
         Err(unknown) => {
             let told = format!("ondeck: {unknown}\n");
-            // SAFETY: the bytes are there; what cannot be written is lost.
+            // SAFETY: the bytes are valid; a failed write is ignored.
             unsafe { libc::write(libc::STDERR_FILENO, told.as_ptr().cast(), told.len()) };
-            // SAFETY: nothing of the program has run yet.
+            // SAFETY: none of the program's code has run yet.
             unsafe { libc::exit(2) };
         }
     }

@@ -1,12 +1,12 @@
-//! Which thread holds and awaits what, of all threads: a table under one lock.
+//! The locks that each thread holds and waits for, in a table under one lock.
 //!
-//! That a thread holds a lock is entered after it acquired it, and struck out before it unlocks it. That it
-//! waits is entered before it waits, and becomes a hold in one step. So a hold in the table is true, and a wait
-//! is at most late: a circle of waits, each for a lock that the next thread holds, has none that has ended.
+//! A hold is entered after the thread acquired the lock, and removed before the thread unlocks it. A wait is
+//! entered before the thread waits, and becomes a hold in one step. So a hold in the table is true, and a wait
+//! may only be outdated: in a circle of waits, each for a lock that the next thread holds, no wait has ended.
 //!
-//! A hold is untrue only if its lock is gone: a guard was forgotten, and the lock's memory is another lock's now.
-//! Holds have numbers in the order of acquisition, and a later hold that excludes an earlier one shows
-//! that: see [`Table::holders`].
+//! A hold is false only if its lock was freed: a guard was forgotten, and another lock occupies the memory. Holds
+//! are numbered in the order of acquisition, and a later hold that excludes an earlier one reveals this: see
+//! [`Table::holders`].
 //!
 //! The table's own lock is the standard library's.
 
@@ -20,19 +20,19 @@ use crate::order::Order;
 use crate::stack::Stack;
 use crate::thread::Thread;
 
-/// That a thread waits for a lock.
+/// A thread's wait for a lock.
 pub(crate) struct Wait {
     pub(crate) lock: Lock,
     pub(crate) want: Want,
     pub(crate) ends: Ends,
-    /// No two waits have the same.
+    /// Unique among waits.
     pub(crate) number: u64,
     pub(crate) is_told: bool,
     pub(crate) stack: Stack,
     pub(crate) thread: Thread,
 }
 
-/// What is known of a thread.
+/// The locks and the wait of a thread.
 pub(crate) struct Known {
     pub(crate) held: Vec<Hold>,
     pub(crate) wait: Option<Wait>,
@@ -44,22 +44,22 @@ impl Known {
     }
 }
 
-/// What is known of all threads, and of the order in which they took locks.
+/// The locks and waits of all threads, and the order in which they acquired locks.
 pub(crate) struct Table {
     pub(crate) threads: Map<u64, Known>,
     pub(crate) order: Order,
-    /// Reports that were made, by the stacks in them.
+    /// Digests of the reports that were made, computed from the stacks in them.
     pub(crate) told: Set<u64>,
-    /// Addresses of locks that are not looked at.
+    /// Addresses of ignored locks.
     pub(crate) ignored: Set<usize>,
     last: u64,
-    /// With so many threads in the table it is time to forget those of which nothing is known.
+    /// When the table has this number of threads, those without information are forgotten.
     most: usize,
 }
 
-/// A thread that holds more at once has forgotten guards: the oldest go.
+/// A thread that holds more at once has forgotten guards: the oldest holds are dropped.
 const MOST_HELD: usize = 512;
-/// Threads that ended are forgotten when there are as many.
+/// Ended threads are forgotten when there are this many.
 const FEW_THREADS: usize = 64;
 
 static TABLE: Mutex<Table> = Mutex::new(Table {
@@ -71,21 +71,21 @@ static TABLE: Mutex<Table> = Mutex::new(Table {
     most: FEW_THREADS,
 });
 
-/// The table, for the calling thread alone. Nothing is allocated by the program's allocator meanwhile: another
-/// thread may have that allocator's lock, and wait for the table.
+/// Locks the table. Nothing may use the program's allocator while it is locked: another thread may hold that
+/// allocator's lock and wait for the table.
 pub(crate) fn lock() -> MutexGuard<'static, Table> {
-    // No panic leaves it half changed.
+    // A panic never leaves the table half changed.
     TABLE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Table {
-    /// A number that is greater than all before.
+    /// Returns a number greater than all previous ones.
     pub(crate) fn next(&mut self) -> u64 {
         self.last += 1;
         self.last
     }
 
-    /// What is known of a thread.
+    /// The locks and the wait of a thread.
     pub(crate) fn known(&mut self, thread: u64) -> &mut Known {
         if self.threads.len() >= self.most {
             self.threads.retain(|_, known| !known.is_empty());
@@ -95,11 +95,11 @@ impl Table {
         self.threads.entry(thread).or_insert_with(new)
     }
 
-    /// The thread holds the lock from now on.
+    /// Records that the thread holds the lock.
     pub(crate) fn holds(&mut self, thread: u64, lock: Lock, held: Held, stack: &Stack) {
         let number = self.next();
         let known = self.known(thread);
-        // What it cannot have beside the new hold was of another lock at that address.
+        // A hold that the new one excludes belonged to another lock at that address.
         known.held.retain(|hold| hold.lock.address != lock.address || hold.held.goes_with(held));
         if known.held.len() == MOST_HELD {
             known.held.remove(0);
@@ -107,8 +107,8 @@ impl Table {
         known.held.push(Hold { lock, held, number, stack: *stack });
     }
 
-    /// The thread holds the lock no more. If it does not hold it, another thread locked it, whose guard this
-    /// thread was given: then that one does not hold it any more.
+    /// Removes the thread's hold of the lock. If the thread has none, it was given the guard of another thread,
+    /// whose hold is removed.
     pub(crate) fn gives_up(&mut self, thread: u64, lock: Lock, held: Held) {
         let newest = |known: &Known| {
             let is_it = |hold: &Hold| hold.lock.address == lock.address && hold.held == held;
@@ -124,7 +124,7 @@ impl Table {
         }
     }
 
-    /// The threads that hold the lock, and how. Of holds that exclude each other, the later one is true.
+    /// Returns the threads that hold the lock, and how. If two holds exclude each other, the later one is true.
     pub(crate) fn holders(&self, address: usize) -> Vec<(u64, Hold)> {
         let mut found = Vec::new_in(System);
         for (thread, known) in &self.threads {
@@ -139,7 +139,7 @@ impl Table {
         holders
     }
 
-    /// The lock is gone: what comes to its address is another one.
+    /// Forgets the lock: the next lock at its address is another one.
     pub(crate) fn forget(&mut self, address: usize) {
         for known in self.threads.values_mut() {
             known.held.retain(|hold| hold.lock.address != address);
@@ -148,12 +148,12 @@ impl Table {
         self.ignored.remove(&address);
     }
 
-    /// Whether a report with this digest is the first one.
+    /// Returns whether a report with this digest is the first one.
     pub(crate) fn is_new(&mut self, digest: u64) -> bool {
         self.told.insert(digest)
     }
 
-    /// Forgets everything but what is ignored.
+    /// Forgets everything except the ignored locks.
     pub(crate) fn clear(&mut self) {
         self.threads.clear();
         self.told.clear();

@@ -1,4 +1,4 @@
-//! What becomes of a report.
+//! Delivers reports.
 
 use std::alloc::System;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -17,20 +17,21 @@ type Handler = Arc<dyn Fn(&Report) + Send + Sync>;
 
 static HANDLER: RwLock<Option<Handler>> = RwLock::new(None);
 
-/// From now on each report is given to `handler` rather than printed.
+/// Passes each report from now on to `handler` instead of printing it.
 ///
-/// It runs in the thread that is about to wait, without any lock of the detection, but with all locks that the
-/// thread holds: it should not take a lock of the program, nor panic. Locks that it takes are not looked at.
+/// The handler runs in the thread that is about to wait. That thread holds no lock of the detection, but still
+/// holds its other locks: the handler should neither lock the program's locks nor panic. Locks that it acquires
+/// are not checked.
 pub fn on_report(handler: impl Fn(&Report) + Send + Sync + 'static) {
     *HANDLER.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(handler));
 }
 
-/// From now on reports are printed to stderr, as they are at the beginning.
+/// Prints reports to stderr from now on, the initial setting.
 pub fn print_reports() {
     *HANDLER.write().unwrap_or_else(PoisonError::into_inner) = None;
 }
 
-/// A report under the table's lock, when nothing may be allocated by the program's allocator.
+/// A report as it is kept under the table's lock, when the program's allocator must not be used.
 pub(crate) struct Found {
     kind: ReportKind,
     edges: Vec<Edge>,
@@ -41,7 +42,7 @@ impl Found {
         Self { kind, edges: Vec::new_in(System) }
     }
 
-    /// Of locks that were taken in orders which make a circle.
+    /// Of locks that were acquired in orders that form a circle.
     pub(crate) fn inversion(circle: &[Seen]) -> Self {
         let mut found = Self::new(ReportKind::Inversion);
         for seen in circle {
@@ -60,7 +61,7 @@ impl Found {
         self.edges.push(Edge { thread, holds, wants, want, stack: *stack });
     }
 
-    /// The same for reports of the same addresses in the code, of whatever locks.
+    /// Returns a digest that is the same for reports with the same code addresses, whichever locks they are about.
     pub(crate) fn digest(&self) -> u64 {
         let of_edge = |edge: &Edge| {
             let held = edge.holds.map_or(0, |holds| holds.stack.digest());
@@ -68,12 +69,13 @@ impl Found {
                 .wrapping_add(edge.stack.digest())
                 .wrapping_mul(0x9e37_79b9_7f4a_7c15)
         };
-        // A circle may be found from any of its edges.
+        // The same circle may be found from any of its edges.
         self.edges.iter().map(of_edge).fold(self.kind as u64, u64::wrapping_add)
     }
 
-    /// The same for reports that read the same, of whatever locks: the compiler may have copied a call, as when it
-    /// unrolls a loop. Looks up names, without the table's lock.
+    /// Returns a digest that is the same for reports with the same text, whichever locks they are about: the
+    /// compiler may have duplicated a call, for example by unrolling a loop. Looks up names, without the table's
+    /// lock.
     pub(crate) fn digest_of_text(&self) -> u64 {
         let of_edge = |edge: &Edge| {
             let mut text = DefaultHasher::new();
@@ -84,18 +86,18 @@ impl Found {
         self.edges.iter().map(of_edge).fold(self.kind as u64, u64::wrapping_add)
     }
 
-    /// Without the table's lock.
+    /// Called without the table's lock.
     pub(crate) fn report(&self) -> Report {
         Report { kind: self.kind, edges: self.edges.to_vec() }
     }
 
-    /// Tells the report, and aborts if that is asked for. Without the table's lock.
+    /// Delivers the report, and aborts if that is configured. Called without the table's lock.
     pub(crate) fn tell(&self) {
         let report = self.report();
         let handler = HANDLER.read().unwrap_or_else(PoisonError::into_inner).clone();
         match handler {
             Some(handler) => handler(&report),
-            // What cannot be written is lost.
+            // A failed write is ignored.
             None => _ = std::io::stderr().write_all(report.to_string().as_bytes()),
         }
         if report.has_come_about() && switch::aborts() {

@@ -1,19 +1,20 @@
-//! What is known of the calling thread without asking the table.
+//! The thread-local state of the detection.
 //!
-//! The variables are constant and without destructors, so that locks work in destructors of others.
+//! The variables have constant initializers and no destructors, so that locks work in the destructors of
+//! other thread-local variables.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::ThreadId;
 
 thread_local! {
-    /// No two threads of the process have the same, also after their end; 0 before the thread was asked.
+    /// Unique in the process, also among ended threads; 0 before the first use.
     static NUMBER: Cell<u64> = const { Cell::new(0) };
     static IS_INSIDE: Cell<bool> = const { Cell::new(false) };
     static IGNORES: Cell<u32> = const { Cell::new(0) };
 }
 
-/// The number of the calling thread.
+/// Returns the number of the calling thread.
 pub(crate) fn number() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     let known = NUMBER.get();
@@ -25,11 +26,11 @@ pub(crate) fn number() -> u64 {
     number
 }
 
-/// While it is there, the thread's locks are not looked at: those that printing a report takes, those of an
-/// allocator and those of a signal handler that interrupted the detection.
+/// While it lives, locks that the thread acquires are not checked: the locks of printing a report, of an
+/// allocator, and of a signal handler that interrupted the detection.
 pub(crate) struct Inside(());
 
-/// None if the thread is inside already.
+/// Returns none if the thread is already inside.
 pub(crate) fn enter() -> Option<Inside> {
     (!IS_INSIDE.replace(true)).then_some(Inside(()))
 }
@@ -40,21 +41,21 @@ impl Drop for Inside {
     }
 }
 
-/// Whether the thread runs a part of the program whose order of locks is not looked at.
+/// Whether the thread runs a part of the program whose lock order is not checked.
 pub(crate) fn ignores() -> bool {
     IGNORES.get() != 0
 }
 
-/// Runs `part` without looking at the order in which it takes locks.
+/// Runs `part` without checking the order in which it acquires locks.
 ///
-/// Nothing that the calling thread locks in `part` counts as taken behind what the thread holds, and no read
-/// there as recursive. Deadlocks are still reported. Other threads are not concerned.
+/// Locks that the calling thread acquires in `part` add no edges from the locks it holds, and no read in it
+/// counts as a read within a read. Deadlocks are still reported. Other threads are not affected.
 ///
 /// ```
 /// ondeck_deadlock::with_ignored(|| { /* locks in an order that is safe for another reason */ });
 /// ```
 pub fn with_ignored<R>(part: impl FnOnce() -> R) -> R {
-    /// Also if `part` panics.
+    /// Restores the flag also if `part` panics.
     struct Over;
 
     impl Drop for Over {
@@ -68,18 +69,18 @@ pub fn with_ignored<R>(part: impl FnOnce() -> R) -> R {
     part()
 }
 
-/// A thread of a report.
+/// A thread in a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Thread {
     /// Its number in the kernel.
     pub tid: u32,
-    /// Its number in the standard library. Known of threads that wait in a deadlock.
+    /// Its number in the standard library, known only for threads that wait in a deadlock.
     pub id: Option<ThreadId>,
     name: [u8; 16],
 }
 
 impl Thread {
-    /// The calling thread. Makes two system calls.
+    /// Returns the calling thread. Makes two system calls.
     pub(crate) fn current(id: Option<ThreadId>) -> Self {
         let mut name = [0_u8; 16];
         // SAFETY: gettid has no preconditions.

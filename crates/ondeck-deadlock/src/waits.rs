@@ -1,8 +1,9 @@
-//! Which threads wait for each other in a circle.
+//! Finds threads that wait for each other in a circle.
 //!
-//! A thread that waits needs every thread to act that it waits for: a writer waits for all readers. So a circle
-//! of waits without deadlines is a deadlock, whatever else its threads wait for. The thread that begins the last
-//! wait of the circle finds it. It looks again some milliseconds later, and tells what is there both times.
+//! A waiting thread needs all threads that it waits for to act: a writer waits for all readers. So a circle of
+//! waits without deadlines is a deadlock, regardless of the other waits of its threads. The thread that begins
+//! the last wait of the circle finds it, checks again some milliseconds later, and reports the circle if it is
+//! there both times.
 
 use std::alloc::System;
 use std::hash::BuildHasherDefault;
@@ -16,8 +17,9 @@ use crate::switch;
 use crate::table::{self, Table, Wait};
 use crate::tell::Found;
 
-/// How long a deadlock must last to be told: a reader that waits beside a writer that has only just begun to wait
-/// may still come first, and a thread that was handed a lock enters that late.
+/// The time that a deadlock must last before it is reported. A reader that waits together with a writer that has
+/// only just begun to wait may still acquire the lock first, and a thread that was handed a lock enters its hold
+/// late.
 const LASTS: Duration = Duration::from_millis(10);
 
 /// A thread in a circle.
@@ -26,7 +28,7 @@ struct Link {
     thread: u64,
     /// The number of its wait.
     wait: u64,
-    /// What it holds that the one before waits for.
+    /// The hold that the previous thread waits for.
     hold: Option<Hold>,
 }
 
@@ -42,12 +44,12 @@ fn is_same(one: &[Link], other: &[Link]) -> bool {
 }
 
 impl Table {
-    /// The wait of a thread, if it does not end by itself.
+    /// Returns the wait of a thread, if it has no deadline.
     fn endless(&self, thread: u64) -> Option<&Wait> {
         self.threads.get(&thread)?.wait.as_ref().filter(|wait| wait.ends == Ends::Never)
     }
 
-    /// The waiting threads for which a thread waits.
+    /// Returns the waiting threads for which a thread waits.
     fn waited_for(&self, thread: u64) -> Vec<Link> {
         let mut found = Vec::new_in(System);
         let Some(wait) = self.endless(thread) else { return found };
@@ -63,13 +65,13 @@ impl Table {
         if is_read && wait.want.waits_for_writers() {
             self.add_writers(wait.lock.address, &mut found);
         }
-        // The table's own order changes.
+        // Sorted, because the table's iteration order varies.
         found.sort_unstable_by_key(|link| (link.hold.is_none(), link.wait));
         found
     }
 
-    /// Adds the threads that wait to write, unless one of them gives up by itself: then it may be the one that
-    /// keeps readers out.
+    /// Adds the threads that wait to write, unless one of them has a deadline, since that one may be the writer
+    /// that keeps readers out.
     fn add_writers(&self, address: usize, found: &mut Vec<Link>) {
         let before = found.len();
         for (writer, known) in &self.threads {
@@ -84,7 +86,7 @@ impl Table {
         }
     }
 
-    /// The shortest circle of waits that a thread is in. It begins with that thread.
+    /// Returns the shortest circle of waits that a thread is in, beginning with that thread.
     fn circle(&self, thread: u64) -> Option<Vec<Link>> {
         let mut from: Map<u64, (u64, Link)> =
             Map::with_hasher_in(BuildHasherDefault::new(), System);
@@ -109,7 +111,8 @@ impl Table {
         None
     }
 
-    /// The report of a circle, unless each of its threads is in one that was told. From now on it is.
+    /// Returns the report of a circle, unless each of its threads is already in a reported one, and marks them as
+    /// reported.
     fn report(&mut self, circle: &[Link]) -> Option<Found> {
         let mut is_new = false;
         let itself = circle.len() == 1;
@@ -126,7 +129,7 @@ impl Table {
     }
 }
 
-/// The way back from a thread to itself, in the order of waiting.
+/// Returns the path from a thread back to itself, in the order of waiting.
 fn path(from: &Map<u64, (u64, Link)>, thread: u64) -> Vec<Link> {
     let mut path = Vec::new_in(System);
     let mut at = thread;
@@ -138,12 +141,12 @@ fn path(from: &Map<u64, (u64, Link)>, thread: u64) -> Vec<Link> {
             break;
         }
     }
-    // The thread itself is first, then the one that it waits for.
+    // The thread itself is first, then the thread that it waits for.
     path[1..].reverse();
     path
 }
 
-/// A deadlock that the thread is in, if it lasts and was not told before.
+/// Returns a deadlock that the thread is in, if it lasts and was not reported before.
 fn lasting(thread: u64) -> Option<Found> {
     let mut before = table::lock().circle(thread)?;
     loop {
@@ -157,14 +160,15 @@ fn lasting(thread: u64) -> Option<Found> {
     }
 }
 
-/// The calling thread is about to wait, and that is entered: tells the deadlock that it makes.
+/// Reports the deadlock that the calling thread's wait causes. The wait is entered, and the thread is about to
+/// begin it.
 pub(crate) fn look(thread: u64) {
     if let Some(found) = lasting(thread) {
         found.tell();
     }
 }
 
-/// The deadlocks that were not told, of all threads.
+/// Returns the unreported deadlocks of all threads.
 fn all() -> std::vec::Vec<Found> {
     let mut waiting = Vec::new_in(System);
     {
@@ -175,17 +179,18 @@ fn all() -> std::vec::Vec<Found> {
     waiting.into_iter().filter_map(lasting).collect()
 }
 
-/// A wait has ended at its deadline: the one that kept readers out may be another thread now, in a deadlock.
+/// Called after a wait has ended at its deadline: another writer may keep the readers out now, and be in a
+/// deadlock with them.
 pub(crate) fn look_at_all() {
     for found in all() {
         found.tell();
     }
 }
 
-/// The deadlocks that have come about and were not reported before.
+/// Returns the actual deadlocks that were not reported before.
 ///
-/// Threads that make a deadlock report it themselves: this is for programs that want to ask. Takes some
-/// milliseconds if there is one. Nothing is found while detection is off.
+/// A thread that causes a deadlock reports it itself; this function is for programs that want to check
+/// explicitly. Takes some milliseconds if there is a deadlock. Finds nothing while detection is off.
 pub fn check() -> std::vec::Vec<Report> {
     let Some(_inside) = crate::thread::enter() else { return std::vec::Vec::new() };
     if !switch::is_on() {

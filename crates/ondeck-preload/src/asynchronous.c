@@ -1,13 +1,13 @@
-/* Threads whose cancellation is asynchronous: kept from acting while the thread has a node in the parking table, or the
-   lock of a bucket. An unwound stack would leave either there for ever.
+/* Asynchronous cancellation of threads: prevented from acting while the thread has a node in the parking table, or
+   holds the lock of a bucket. If the stack were unwound then, either would stay forever.
 
-   While no thread of the process has asked for that type, nothing of this runs: pthread_setcanceltype is interposed and
-   tells mode.rs, and from then on no lock and no unlock takes a fast path. Each of them then has its cancellation
-   deferred, and restores the type at its end. A thread that waits for a lock does so in slices: between two of them it
-   is in no queue, and a cancellation acts. So it is cancelled while the lock is taken, as with the C library.
+   None of this runs until a thread of the process asks for that type: pthread_setcanceltype is interposed and notifies
+   mode.rs, and from then on no lock and no unlock takes a fast path. Each of them then defers cancellation, and
+   restores the type at its end. A thread waits for a lock in slices: between two slices it is in no queue, and a
+   cancellation acts. So it can be cancelled while the lock is held by another thread, as with the C library.
 
-   Restoring is done in C, where a cancelled thread can be unwound: the callers in Rust call these functions in the last
-   place. A frame of mtx_lock or of the like, which has nothing to undo, may be below. */
+   The type is restored in C, where a cancelled thread can be unwound: the callers in Rust call these functions as tail
+   calls. A frame of a function such as mtx_lock, which has nothing to undo, may be below. */
 
 #include "cancel.h"
 
@@ -17,7 +17,8 @@
 #define AGAIN (-1)
 
 OURS void ondeck_preload_will_be_asynchronous(void);
-/* Waits for an object of the shim's, until the deadline if there is one, and what gives back what was waited for. */
+/* A function that waits for an object of the shim, until the deadline if there is one, and the function that undoes the
+   acquisition. */
 typedef int wait_function(void *object, int clock, const struct timespec *, int in_slices);
 typedef int undo_function(void *object);
 
@@ -59,7 +60,7 @@ int ondeck_preload_deferred(int (*call)(void *), void *object)
     return result;
 }
 
-/* What a thread has got and was not told of. */
+/* An acquisition that has not been returned to the caller yet. */
 struct got { undo_function *undo; void *object; };
 
 static void give_back(void *pointer)
@@ -83,14 +84,14 @@ static int wait_in_slices(wait_function *wait, undo_function *undo, void *object
         ondeck_preload_set_cancel_type(PTHREAD_CANCEL_ASYNCHRONOUS);
         return result;
     }
-    /* A thread that is cancelled here has not been told that the lock is its own. */
+    /* A thread that is cancelled here does not know yet that it has acquired the lock. */
     pthread_cleanup_push(give_back, &got);
     ondeck_preload_set_cancel_type(PTHREAD_CANCEL_ASYNCHRONOUS);
     pthread_cleanup_pop(0);
     return 0;
 }
 
-/* Waits for what the calling thread does not have. Without a deadline, that is null. */
+/* Waits for an object that the calling thread does not hold. Without a deadline, `deadline` is null. */
 int ondeck_preload_wait_deferred(wait_function *wait, undo_function *undo, void *object, int clock,
                                  const struct timespec *deadline)
 {

@@ -17,7 +17,7 @@ OURS int ondeck_preload_barrier_waiting(void *barrier, int clock, const struct t
 OURS int ondeck_preload_wait_deferred(int (*wait)(void *, int, const struct timespec *, int), int (*undo)(void *),
                                       void *object, int clock, const struct timespec *);
 
-/* The other threads of the round have gone on, and it cannot be taken back. */
+/* Undoes nothing: the other threads of the round have continued. */
 static int nothing(void *unused)
 {
     (void)unused;

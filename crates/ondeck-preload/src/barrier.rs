@@ -1,7 +1,7 @@
-//! Barriers: ondeck's, in the caller's own bytes, but for those that processes share.
+//! Barriers: ondeck's, in the caller's own bytes, except process-shared ones.
 //!
-//! The C library's destruction waits for threads that have been let go and have not run yet. Here they read their own
-//! nodes and the parking table only, so there is nothing to wait for. The wait itself is begun in `barrier.c`.
+//! The C library's destruction waits for threads that were released and have not run yet. Here such threads read only
+//! their own nodes and the parking table, so there is nothing to wait for. `barrier.c` begins the wait.
 
 use core::cell::Cell;
 use core::ffi::{c_int, c_void};
@@ -19,15 +19,16 @@ const LEADER: c_int = 1;
 ///
 /// # Safety
 ///
-/// As of the C library's function: `barrier` points to memory for a barrier, `attributes` to attributes or nowhere.
+/// As for the C library's function: `barrier` points to memory for a barrier, `attributes` points to attributes or is
+/// null.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ondeck_preload_barrier_init(
     barrier: *mut Barrier,
     attributes: *const c_void,
     count: u32,
 ) -> c_int {
-    // It knows what attributes mean, and which counts are refused.
-    // SAFETY: the C library's function, with what its caller gave.
+    // The C library interprets attributes, and refuses invalid counts.
+    // SAFETY: the C library's function, with the caller's arguments.
     let result = unsafe { real::barrier_init(barrier, attributes, count) };
     if result == 0 {
         // SAFETY: it was initialized just now, and no other thread uses it yet.
@@ -43,12 +44,12 @@ pub unsafe extern "C" fn ondeck_preload_barrier_init(
 ///
 /// # Safety
 ///
-/// As of the C library's function: `barrier` points to a barrier.
+/// As for the C library's function: `barrier` points to a barrier.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ondeck_preload_barrier_destroy(barrier: *mut Barrier) -> c_int {
-    // SAFETY: the caller's barrier is there.
+    // SAFETY: the caller's barrier is valid.
     if unsafe { &*barrier }.is_shared() {
-        // SAFETY: the C library's function, with what its caller gave.
+        // SAFETY: the C library's function, with the caller's arguments.
         return unsafe { real::barrier_destroy(barrier) };
     }
     0
@@ -58,7 +59,7 @@ pub unsafe extern "C" fn ondeck_preload_barrier_destroy(barrier: *mut Barrier) -
 ///
 /// # Safety
 ///
-/// `barrier` points to a barrier of ours, `deadline` nowhere.
+/// `barrier` points to a barrier of ours, `deadline` is null.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ondeck_preload_barrier_waiting(
     barrier: *mut c_void,
@@ -66,7 +67,7 @@ pub unsafe extern "C" fn ondeck_preload_barrier_waiting(
     deadline: *const timespec,
     in_slices: c_int,
 ) -> c_int {
-    // SAFETY: the caller's barrier is there until its wait is over.
+    // SAFETY: the caller's barrier is valid until its wait is over.
     let lock = unsafe { &(*barrier.cast::<Barrier>()).lock };
     let leads = Cell::new(false);
     let attempt = |until: Option<_>| {

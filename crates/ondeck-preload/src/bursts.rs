@@ -1,6 +1,7 @@
-//! Operations that are recorded one by one, for replays: see `ondeck_record::burst`.
+//! Operations recorded one by one, for replays: see `ondeck_record::burst`.
 //!
-//! While they are, no fast path is taken, and each function comes here. Else the shim is as it was.
+//! While they are recorded, no fast path is taken, and each function calls this module. Otherwise
+//! the shim is unaffected.
 
 use core::ffi::c_int;
 use core::ptr;
@@ -10,13 +11,13 @@ use ondeck_record::burst::{Action, Begun, Caller, begin};
 use crate::mode;
 use crate::object::Mutex;
 
-/// An operation that has begun, if operations are recorded.
+/// An operation in progress, if operations are recorded.
 #[inline(always)]
 pub(crate) fn begun() -> Option<Begun> {
     mode::has_bursts().then(begin)
 }
 
-/// Carries out an operation, which is recorded if it returns 0.
+/// Runs an operation, and records it if it returns 0.
 #[inline(always)]
 pub(crate) fn recorded<T>(
     action: Action,
@@ -26,7 +27,7 @@ pub(crate) fn recorded<T>(
     recorded_of(action, object, Caller::default(), operation)
 }
 
-/// The same, called from there.
+/// The same, with the call site.
 #[inline(always)]
 pub(crate) fn recorded_of<T>(
     action: Action,

@@ -1,7 +1,7 @@
 //! `mtx_*` and `cnd_*`: the same objects under the names of C11. The waits are in `cancel.c`.
 //!
-//! The C library's own `mtx_lock` calls its `pthread_mutex_lock` directly, not through the table that an
-//! interposer is found by. So all of them are here.
+//! The C library's `mtx_lock` calls its own `pthread_mutex_lock` directly, not through the table by which an
+//! interposer is found. So all of them are here.
 
 use core::ffi::c_int;
 use core::ptr;
@@ -25,10 +25,10 @@ const BUSY: c_int = 1;
 const ERROR: c_int = 2;
 const TIMED_OUT: c_int = 4;
 
-/// `mtx_recursive` in the type of a mutex. All other bits make no difference, as in the C library.
+/// `mtx_recursive` in the type of a mutex. All other bits are ignored, as in the C library.
 const TYPE_RECURSIVE: c_int = 1;
 
-/// What C11 calls a result.
+/// Converts a result to C11's.
 #[unsafe(no_mangle)]
 pub extern "C" fn ondeck_preload_c11_result(errno: c_int) -> c_int {
     match errno {
@@ -43,7 +43,7 @@ pub extern "C" fn ondeck_preload_c11_result(errno: c_int) -> c_int {
 ///
 /// # Safety
 ///
-/// As of the C library's function: `mutex` points to memory for a mutex.
+/// As for the C library's function: `mutex` points to memory for a mutex.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ondeck_preload_mtx_init(mutex: *mut Mutex, type_: c_int) -> c_int {
     // SAFETY: the memory is the caller's, and zeros are a mutex.
@@ -61,22 +61,22 @@ pub unsafe extern "C" fn ondeck_preload_mtx_init(mutex: *mut Mutex, type_: c_int
 ///
 /// # Safety
 ///
-/// As of the C library's function: `mutex` points to a mutex.
+/// As for the C library's function: `mutex` points to a mutex.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ondeck_preload_mtx_destroy(mutex: *mut Mutex) {
     // SAFETY: as the caller promises.
     unsafe { ondeck_preload_mutex_destroy(mutex) };
 }
 
-/// Functions that do the same as those of pthread, and return what C11 calls the result.
+/// Functions that do the same as the pthread ones, and return C11's name of the result.
 macro_rules! same {
     ($($(#[$doc:meta])* $name:ident($($argument:ident: $type:ty),+) is $pthread:ident;)+) => {$(
         $(#[$doc])*
         ///
         /// # Safety
         ///
-        /// As of the C library's function: each pointer is to what its type says. A mutex that is unlocked is the
-        /// caller's.
+        /// As for the C library's function: each pointer points to an object of its type. A mutex to be unlocked
+        /// is held by the caller.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $name($($argument: $type),+) -> c_int {
             // SAFETY: as the caller promises.
@@ -104,7 +104,7 @@ same! {
 ///
 /// # Safety
 ///
-/// As of the C library's function: `cond` points to memory for a condition variable.
+/// As for the C library's function: `cond` points to memory for a condition variable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ondeck_preload_cnd_init(cond: *mut Cond) -> c_int {
     // SAFETY: as the caller promises.
@@ -115,7 +115,7 @@ pub unsafe extern "C" fn ondeck_preload_cnd_init(cond: *mut Cond) -> c_int {
 ///
 /// # Safety
 ///
-/// As of the C library's function: `cond` points to a condition variable.
+/// As for the C library's function: `cond` points to a condition variable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ondeck_preload_cnd_destroy(cond: *mut Cond) {
     // SAFETY: as the caller promises.

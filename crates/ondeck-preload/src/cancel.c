@@ -1,9 +1,9 @@
-/* The waits of condition variables: the part that a thread may be cancelled in.
+/* The waits of condition variables: the part in which a thread may be cancelled.
 
-   A wait is a cancellation point. A cancelled thread is unwound, and no frame of Rust may be on its stack then: all of
-   a wait but its sleep is in cond.rs, and each of those functions has returned before the thread can be cancelled. The
-   window in which it can is the system call. While it is open a cancellation acts at once, as in the C library's own
-   waits. The cleanup handler runs before those of the caller, which find the mutex locked. */
+   A wait is a cancellation point. A cancelled thread is unwound, and no frame of Rust may then be on its stack. So
+   all of a wait except its sleep is in cond.rs, and each of those functions has returned before the thread can be
+   cancelled. The thread can be cancelled only during the system call: there a cancellation acts at once, as in the C
+   library's own waits. The cleanup handler runs before the handlers of the caller, which find the mutex locked. */
 
 #define _GNU_SOURCE
 #include "cancel.h"
@@ -75,10 +75,10 @@ static int is_before(const struct timespec *a, const struct timespec *b)
     return a->tv_sec < b->tv_sec || (a->tv_sec == b->tv_sec && a->tv_nsec < b->tv_nsec);
 }
 
-/* A condition variable of the C library's with a mutex of ours, which the C library cannot unlock: it gets a mutex of
-   its own, and the wait ends after some milliseconds, as if spuriously. So a notification that comes after our mutex
-   was unlocked and before the C library's wait has begun delays the caller, and is not lost. `is_old` says that the
-   condition variable is one of GLIBC_2.2.5. */
+/* Waits at a condition variable of the C library with a mutex of ours, which the C library cannot unlock: it gets a
+   substitute mutex, and the wait ends after some milliseconds, as if spuriously. So a notification between the unlock
+   of our mutex and the start of the C library's wait delays the caller, but is not lost. `is_old` is set for a
+   condition variable of GLIBC_2.2.5. */
 static int wait_by_proxy(pthread_cond_t *cond, pthread_mutex_t *mutex, clockid_t clock, const struct timespec *deadline,
                          int is_old)
 {
@@ -115,10 +115,10 @@ static int wait_by_proxy(pthread_cond_t *cond, pthread_mutex_t *mutex, clockid_t
     return deadline && !is_before(&now, deadline) ? ETIMEDOUT : 0;
 }
 
-/* `clock` is OWN_CLOCK for the condition variable's. */
+/* `clock` is OWN_CLOCK for the condition variable's own clock. */
 static int wait_deferred(pthread_cond_t *cond, pthread_mutex_t *mutex, int clock, const struct timespec *deadline)
 {
-    /* The bit in which the C library keeps the clock, in the word of its flags. */
+    /* The bit of the C library's flags that selects the clock. */
     enum { FLAGS = 36, MONOTONIC = 2 };
     struct wait wait;
     struct sleep sleep;
@@ -143,7 +143,7 @@ static int wait_deferred(pthread_cond_t *cond, pthread_mutex_t *mutex, int clock
     return ((clockwait_function *)ondeck_preload_real(CLOCKWAIT))(cond, mutex, clock, deadline);
 }
 
-/* An asynchronous cancellation may act in the sleep only, and after the wait. */
+/* An asynchronous cancellation may act only during the sleep, and after the wait. */
 static int wait_any(pthread_cond_t *cond, pthread_mutex_t *mutex, int clock, const struct timespec *deadline)
 {
     int type = defer();
@@ -153,8 +153,8 @@ static int wait_any(pthread_cond_t *cond, pthread_mutex_t *mutex, int clock, con
     return result;
 }
 
-/* A condition variable of GLIBC_2.2.5 is a pointer to one that the C library has allocated: it stays the C library's,
-   which can wait with mutexes of its own only. */
+/* A condition variable of GLIBC_2.2.5 is a pointer to one that the C library has allocated. It stays the C library's,
+   which can wait only with its own mutexes. */
 static int wait_old_deferred(pthread_cond_t *cond, pthread_mutex_t *mutex, const struct timespec *deadline)
 {
     if (deadline && (deadline->tv_nsec < 0 || deadline->tv_nsec > 999999999))
@@ -175,7 +175,7 @@ static int wait_old(pthread_cond_t *cond, pthread_mutex_t *mutex, const struct t
     return result;
 }
 
-/* The functions that programs call, by the names and versions of the C library. */
+/* The functions that programs call, under the names and versions of the C library. */
 
 int ondeck_preload_cond_wait(pthread_cond_t *, pthread_mutex_t *);
 int ondeck_preload_cond_timedwait(pthread_cond_t *, pthread_mutex_t *, const struct timespec *);
@@ -202,7 +202,8 @@ NAME(ondeck_preload_cond_clockwait, "pthread_cond_clockwait@GLIBC_2.30");
 int ondeck_preload_cond_clockwait(pthread_cond_t *cond, pthread_mutex_t *mutex, clockid_t clock,
                                   const struct timespec *deadline)
 {
-    /* A negative clock is one of a process or thread, which is refused; it must not be taken for OWN_CLOCK. */
+    /* A negative number is the clock of a process or thread, which is refused; it must not be mistaken for
+       OWN_CLOCK. */
     return wait_any(cond, mutex, clock < 0 ? INT32_MAX : clock, deadline);
 }
 

@@ -1,4 +1,4 @@
-//! Deadlines: points in time on one of the two clocks that the functions take.
+//! Deadlines: points in time on one of the two clocks that the functions accept.
 
 use core::ffi::c_int;
 use core::mem::MaybeUninit;
@@ -9,7 +9,7 @@ use ondeck::platform::{Linux, Platform, Timestamp};
 
 use crate::errno::EINVAL;
 
-/// A deadline as a caller gave it.
+/// A deadline in the caller's form.
 #[derive(Clone, Copy)]
 pub(crate) struct Deadline {
     clock: c_int,
@@ -19,7 +19,7 @@ pub(crate) struct Deadline {
 impl Deadline {
     /// # Errors
     ///
-    /// `EINVAL` if the nanoseconds are none.
+    /// `EINVAL` if the nanoseconds are out of range.
     ///
     /// # Safety
     ///
@@ -34,26 +34,28 @@ impl Deadline {
         }
     }
 
-    /// Until when to wait, on the clock of waits: the deadline, or a moment before it at which to ask again,
-    /// because `CLOCK_REALTIME` may have been set meanwhile. None if the deadline has passed.
+    /// Returns the time to wait until, on the clock of waits: the deadline, or an earlier moment at which to
+    /// check again, because `CLOCK_REALTIME` may have been set during the wait. None if the deadline has
+    /// passed.
     pub(crate) fn until(self) -> Option<Timestamp> {
-        /// A wait with a deadline in real time ends so late after its clock was set forward.
+        /// The largest delay with which a wait with a deadline in real time ends after its clock was set
+        /// forward.
         const LONGEST: Duration = Duration::from_secs(1);
         let left = self.left()?;
         let left = if self.clock == libc::CLOCK_REALTIME { left.min(LONGEST) } else { left };
         Some(Linux::now().after(left))
     }
 
-    /// The deadline as waits take it; none if it is on a clock that can be set.
+    /// Returns the deadline in the form that waits take; none if it is on a clock that can be set.
     pub(crate) fn on_clock_of_waits(self) -> Option<Timestamp> {
-        // A time before the clock's beginning has passed.
+        // A time before the clock's epoch has passed.
         let seconds = u64::try_from(self.time.tv_sec).unwrap_or(0);
         let nanos =
             seconds.saturating_mul(1_000_000_000).saturating_add(self.time.tv_nsec.cast_unsigned());
         (self.clock == libc::CLOCK_MONOTONIC).then_some(Timestamp::from_nanos(nanos))
     }
 
-    /// The time until then; none if it has come.
+    /// Returns the time until the deadline; none if it has passed.
     fn left(self) -> Option<Duration> {
         let now = now(self.clock);
         let mut seconds = self.time.tv_sec.saturating_sub(now.tv_sec);
@@ -63,18 +65,18 @@ impl Deadline {
             nanos += 1_000_000_000;
         }
         let seconds = u64::try_from(seconds).ok()?;
-        // Between 0 and a second: the nanoseconds of a time were checked.
+        // The nanoseconds are between 0 and a second: `new` has checked them.
         let left = Duration::new(seconds, nanos as u32);
         (!left.is_zero()).then_some(left)
     }
 }
 
-/// Whether a clock is one that the functions take.
+/// Returns whether the functions accept a clock.
 pub(crate) fn is_known(clock: c_int) -> bool {
     clock == libc::CLOCK_REALTIME || clock == libc::CLOCK_MONOTONIC
 }
 
-/// A moment of the clock of waits, as the kernel takes it.
+/// Converts a moment of the clock of waits to the kernel's form.
 pub(crate) fn timespec_of(moment: Timestamp) -> timespec {
     let nanos = moment.as_nanos();
     timespec {
@@ -85,7 +87,7 @@ pub(crate) fn timespec_of(moment: Timestamp) -> timespec {
 
 fn now(clock: c_int) -> timespec {
     let mut time = MaybeUninit::uninit();
-    // SAFETY: the C library writes the time of a clock that every kernel has.
+    // SAFETY: the C library writes the time of a clock that every kernel has to `now`.
     unsafe {
         libc::clock_gettime(clock, time.as_mut_ptr());
         time.assume_init()
@@ -98,7 +100,7 @@ mod tests {
 
     fn deadline(clock: c_int, seconds: i64, nanos: i64) -> Result<Deadline, c_int> {
         let time = timespec { tv_sec: seconds, tv_nsec: nanos };
-        // SAFETY: the time is there.
+        // SAFETY: the time is valid.
         unsafe { Deadline::new(clock, &raw const time) }
     }
 

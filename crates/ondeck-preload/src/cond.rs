@@ -1,8 +1,8 @@
-//! Condition variables: all of a wait but its sleep, and notifications.
+//! Condition variables: all of a wait except its sleep, and notifications.
 //!
-//! A wait is a cancellation point, and the unwinding of a cancelled thread may not go through a frame of Rust.
-//! So the functions that programs call, and the system call, are in `cancel.c`; what is here has returned
-//! before a thread can be cancelled.
+//! A wait is a cancellation point, and the unwinding of a cancelled thread must not pass through a frame of
+//! Rust. So the functions that programs call, and the system call, are in `cancel.c`; the functions here have
+//! returned before a thread can be cancelled.
 //!
 //! | condition variable | mutex | a wait |
 //! |---|---|---|
@@ -11,8 +11,8 @@
 //! | the C library's | the C library's | the C library's |
 //! | the C library's | ours | the C library's with a mutex in its place, for some milliseconds: see `cancel.c` |
 //!
-//! The C library's are those that are shared between processes, and those of programs that were linked before
-//! glibc 2.3.2, which have another layout and functions of another version.
+//! The C library serves condition variables that are shared between processes, and condition variables of
+//! programs that were linked before glibc 2.3.2, which have another layout and functions of another version.
 
 use core::ffi::{c_int, c_long, c_void};
 use core::mem::MaybeUninit;
@@ -34,15 +34,15 @@ use crate::object::{Cond, Kind, Mutex};
 use crate::real;
 use crate::recorded;
 
-/// What the functions of waits return that is no error number; as in `cancel.c`.
+/// Results of the functions of waits that are not error numbers; as in `cancel.c`.
 mod next {
     use core::ffi::c_int;
 
     /// Sleep, then take a step.
     pub(super) const SLEEP: c_int = -1;
-    /// The C library's wait is to be called.
+    /// Call the C library's wait.
     pub(super) const LIBC: c_int = -2;
-    /// The C library's wait is to be called, with a mutex in the place of ours.
+    /// Call the C library's wait, with a substitute for our mutex.
     pub(super) const PROXY: c_int = -3;
 }
 
@@ -52,22 +52,22 @@ pub struct Wait {
     waiter: MaybeUninit<Waiter<Linux>>,
     mutex: *mut Mutex,
     mutex_is: MutexIs,
-    /// A deadline in real time. One in monotonic time is the waiter's.
+    /// A deadline in real time. A deadline in monotonic time is kept in the waiter.
     deadline: Option<Deadline>,
-    /// Recorded as one operation, unless the mutex is unlocked and locked by functions that are recorded.
+    /// Recorded as one operation, unless functions that are recorded themselves unlock and lock the mutex.
     begun: Option<Begun>,
 }
 
-/// The bytes that `cancel.c` has for it.
+/// The bytes that `cancel.c` reserves for a wait.
 const _: () = assert!(size_of::<Wait>() <= 512 && align_of::<Wait>() <= 128);
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum MutexIs {
-    /// ondeck's, and plain.
+    /// ondeck's, of a plain kind.
     Plain,
-    /// ondeck's, and has an owner to be written.
+    /// ondeck's, of a kind whose owner is written.
     Owned,
-    /// Unlocked and locked by its own functions.
+    /// Any other: unlocked and locked by its own functions.
     Foreign,
 }
 
@@ -84,13 +84,13 @@ pub struct Sleep {
 ///
 /// # Safety
 ///
-/// As of the C library's function: `cond` points to a condition variable.
+/// As for the C library's function: `cond` points to a condition variable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ondeck_preload_cond_signal(cond: *mut Cond) -> c_int {
-    // SAFETY: the caller's condition variable is there.
+    // SAFETY: the caller's condition variable is valid.
     let shared = unsafe { &*cond };
     if shared.is_libc() {
-        // SAFETY: the C library's function, with what its caller gave.
+        // SAFETY: the C library's function, with the caller's arguments.
         return unsafe { real::cond_signal(cond) };
     }
     bursts::recorded(Action::Notify, cond, || {
@@ -116,13 +116,13 @@ unsafe extern "C" fn notify_one(cond: *mut c_void) -> c_int {
 ///
 /// # Safety
 ///
-/// As of the C library's function: `cond` points to a condition variable.
+/// As for the C library's function: `cond` points to a condition variable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ondeck_preload_cond_broadcast(cond: *mut Cond) -> c_int {
-    // SAFETY: the caller's condition variable is there.
+    // SAFETY: the caller's condition variable is valid.
     let shared = unsafe { &*cond };
     if shared.is_libc() {
-        // SAFETY: the C library's function, with what its caller gave.
+        // SAFETY: the C library's function, with the caller's arguments.
         return unsafe { real::cond_broadcast(cond) };
     }
     bursts::recorded(Action::Notify, cond, || {
@@ -144,12 +144,12 @@ unsafe extern "C" fn notify_all(cond: *mut c_void) -> c_int {
     0
 }
 
-/// `pthread_cond_init`. The bytes are written whatever they were.
+/// `pthread_cond_init`. Overwrites the bytes regardless of their contents.
 ///
 /// # Safety
 ///
-/// As of the C library's function: `cond` points to memory for a condition variable, `attributes` to
-/// attributes or nowhere.
+/// As for the C library's function: `cond` points to memory for a condition variable, `attributes` points to
+/// attributes or is null.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ondeck_preload_cond_init(
     cond: *mut Cond,
@@ -160,35 +160,35 @@ pub unsafe extern "C" fn ondeck_preload_cond_init(
         unsafe { cond.write_bytes(0, 1) };
         return 0;
     }
-    // What the C library writes is one of ours, too: zeros, and the flags.
-    // SAFETY: the C library's function, with what its caller gave.
+    // The C library also writes a condition variable of ours: zeros, and the flags.
+    // SAFETY: the C library's function, with the caller's arguments.
     unsafe { real::cond_init(cond, attributes) }
 }
 
-/// `pthread_cond_destroy`. A thread that was notified does not touch the condition variable any more, so
-/// there is nothing to wait for.
+/// `pthread_cond_destroy`. A notified thread no longer accesses the condition variable, so there is nothing to
+/// wait for.
 ///
 /// # Safety
 ///
-/// As of the C library's function: `cond` points to a condition variable.
+/// As for the C library's function: `cond` points to a condition variable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ondeck_preload_cond_destroy(cond: *mut Cond) -> c_int {
-    // SAFETY: the caller's condition variable is there.
+    // SAFETY: the caller's condition variable is valid.
     if unsafe { &*cond }.is_libc() {
-        // SAFETY: the C library's function, with what its caller gave.
+        // SAFETY: the C library's function, with the caller's arguments.
         return unsafe { real::cond_destroy(cond) };
     }
     0
 }
 
-/// Begins a wait: the mutex is unlocked. `clock` is the deadline's, or negative for the condition
-/// variable's own. Returns an error number if the wait is over before it began, else what is next.
+/// Begins a wait by unlocking the mutex. `clock` is the deadline's clock, or negative for the condition
+/// variable's own. Returns an error number if the wait is over before it began, otherwise the next step.
 ///
 /// # Safety
 ///
-/// As of `pthread_cond_timedwait`: `cond`, `mutex` and `deadline` point to such, the last one possibly
-/// nowhere; the caller has locked the mutex, unless its kind is one that is checked. `wait` points to memory
-/// for a wait that stays where it is until the wait is over.
+/// As for `pthread_cond_timedwait`: `cond`, `mutex` and `deadline` point to objects of these types, and the
+/// last may be null; the caller has locked the mutex, unless its kind is a checked one. `wait` points to
+/// memory for a wait, which does not move until the wait is over.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ondeck_preload_wait_begin(
     wait: *mut Wait,
@@ -197,7 +197,7 @@ pub unsafe extern "C" fn ondeck_preload_wait_begin(
     clock: c_int,
     deadline: *const timespec,
 ) -> c_int {
-    // SAFETY: the caller's objects are there.
+    // SAFETY: the caller's objects are valid.
     let (cond, shared) = unsafe { (&*cond, &*mutex) };
     let clock = if clock < 0 { cond.clock() } else { clock };
     let mut real_time = None;
@@ -230,7 +230,7 @@ pub unsafe extern "C" fn ondeck_preload_wait_begin(
     let lock = (mutex_is != MutexIs::Foreign).then_some(&shared.lock);
     let waiter = Waiter::new(&cond.waiters, lock, monotonic);
     let begun = if mutex_is == MutexIs::Foreign { None } else { bursts::begun() };
-    // SAFETY: the caller has the memory.
+    // SAFETY: the caller provides the memory.
     let wait = unsafe {
         wait.write(Wait {
             waiter: MaybeUninit::new(waiter),
@@ -253,10 +253,10 @@ pub unsafe extern "C" fn ondeck_preload_wait_begin(
         held.after();
     }
     if mutex_is == MutexIs::Foreign {
-        // SAFETY: the caller's mutex; that the caller owns it is checked by the function.
+        // SAFETY: the caller's mutex; the function checks that the caller owns it.
         let refused = unsafe { ondeck_preload_mutex_unlock(mutex) };
         if refused != 0 {
-            // SAFETY: it has begun.
+            // SAFETY: the wait has begun.
             unsafe { wait.waiter().cancel() };
             shared.uncount_user();
             return refused;
@@ -265,8 +265,8 @@ pub unsafe extern "C" fn ondeck_preload_wait_begin(
     next::SLEEP
 }
 
-/// Takes a step of a wait. `slept` is what the kernel returned from the sleep before, or 0. Returns what is
-/// next, or what the wait returns: then the mutex is locked again.
+/// Takes a step of a wait. `slept` is the kernel's result of the previous sleep, or 0. Returns the next step,
+/// or the result of the wait, in which case the mutex is locked again.
 ///
 /// # Safety
 ///
@@ -299,13 +299,13 @@ pub unsafe extern "C" fn ondeck_preload_wait_step(
         Some(deadline) => match deadline.until() {
             Some(passes) => Some(until.map_or(passes, |until| until.min(passes))),
             None if slept == FutexWait::TimedOut => {
-                // If it was notified just now, that goes to another waiter, as if the deadline had
-                // passed a moment before.
+                // If it was notified just now, the notification goes to another waiter, as if the deadline had
+                // passed a moment earlier.
                 // SAFETY: as the caller promises.
                 unsafe { wait.waiter().cancel() };
                 return wait.end(ETIMEDOUT);
             }
-            // A sleep that ends at once: a cancellation that is pending acts there.
+            // A sleep that ends at once: a pending cancellation acts there.
             None => Some(Timestamp::from_nanos(0)),
         },
     };
@@ -321,8 +321,8 @@ pub unsafe extern "C" fn ondeck_preload_wait_step(
     next::SLEEP
 }
 
-/// Ends a wait whose thread is cancelled: another waiter has its notification, if it was notified, and the
-/// mutex is locked.
+/// Ends the wait of a cancelled thread: passes its notification, if there is one, to another waiter, and locks
+/// the mutex.
 ///
 /// # Safety
 ///
@@ -338,17 +338,17 @@ pub unsafe extern "C" fn ondeck_preload_wait_cancel(wait: *const Wait) {
 
 impl Wait {
     fn waiter(&self) -> &Waiter<Linux> {
-        // SAFETY: a wait is written with a waiter.
+        // SAFETY: a wait always contains a waiter.
         unsafe { self.waiter.assume_init_ref() }
     }
 
-    /// The waiter is done: what it returns, with its mutex locked.
+    /// Finishes the waiter, locks its mutex, and returns the result of the wait.
     fn end(&self, result: c_int) -> c_int {
-        // SAFETY: the mutex of a wait is there until the wait is over.
+        // SAFETY: the mutex of a wait is valid until the wait is over.
         let shared = unsafe { &*self.mutex };
         match self.mutex_is {
             MutexIs::Foreign => {
-                // What is wrong with the mutex is more than what became of the wait, as in the C library.
+                // An error of the mutex takes precedence over the result of the wait, as in the C library.
                 // SAFETY: the caller's mutex, which it had locked.
                 let refused = unsafe { ondeck_preload_mutex_lock(self.mutex) };
                 shared.uncount_user();
@@ -364,25 +364,25 @@ impl Wait {
     }
 }
 
-/// Whether a mutex is one of ours, for waits at condition variables of the C library's.
+/// Returns whether a mutex is one of ours, for waits at condition variables of the C library.
 ///
 /// # Safety
 ///
 /// `mutex` points to a mutex.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ondeck_preload_is_ours(mutex: *const Mutex) -> c_int {
-    // SAFETY: the caller's mutex is there.
+    // SAFETY: the caller's mutex is valid.
     (unsafe { &*mutex }.kind() != Kind::Libc).into()
 }
 
-/// Unlocks a mutex of ours for a wait at a condition variable of the C library's. Returns an error number.
+/// Unlocks a mutex of ours for a wait at a condition variable of the C library. Returns an error number.
 ///
 /// # Safety
 ///
-/// As of `pthread_cond_wait`.
+/// As for `pthread_cond_wait`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ondeck_preload_proxy_unlock(mutex: *mut Mutex) -> c_int {
-    // SAFETY: the caller's mutex is there.
+    // SAFETY: the caller's mutex is valid.
     unsafe { &*mutex }.count_user();
     // SAFETY: as the caller promises.
     let refused = unsafe { ondeck_preload_mutex_unlock(mutex) };
@@ -402,7 +402,7 @@ pub unsafe extern "C" fn ondeck_preload_proxy_unlock(mutex: *mut Mutex) -> c_int
 pub unsafe extern "C" fn ondeck_preload_proxy_lock(mutex: *mut Mutex) -> c_int {
     // SAFETY: as the caller promises.
     let refused = unsafe { ondeck_preload_mutex_lock(mutex) };
-    // SAFETY: the caller's mutex is there.
+    // SAFETY: the caller's mutex is valid.
     unsafe { &*mutex }.uncount_user();
     refused
 }

@@ -1,7 +1,7 @@
 //! Calls into the parking table with cancellation deferred, for processes in which it may be asynchronous: see
 //! `asynchronous.c`.
 //!
-//! Each of these is called in the last place, so that no frame of Rust is there when a cancellation acts.
+//! Each function here is called as a tail call, so that no frame of Rust is on the stack when a cancellation acts.
 
 use core::ffi::{c_int, c_void};
 use core::time::Duration;
@@ -12,14 +12,14 @@ use ondeck::platform::{Linux, Platform, Timestamp};
 use crate::clock::Deadline;
 use crate::errno::ETIMEDOUT;
 
-/// A function that waits for an object, until the deadline if there is one. The last argument asks it to come back
-/// with [`AGAIN`] after a slice. Else it returns an error number.
+/// A function that waits for an object, until the deadline if there is one. If the last argument is set, it returns
+/// [`AGAIN`] after a slice. Otherwise it returns an error number.
 pub(crate) type Wait =
     unsafe extern "C" fn(*mut c_void, clock: c_int, *const timespec, in_slices: c_int) -> c_int;
-/// A function that gives back what was waited for, or does something else that waits for no other thread.
+/// A function that undoes an acquisition, or does something else without waiting for another thread.
 pub(crate) type Call = unsafe extern "C" fn(*mut c_void) -> c_int;
 
-/// What a wait returns at the end of a slice; as in `asynchronous.c`.
+/// The result of a wait at the end of a slice; as in `asynchronous.c`.
 const AGAIN: c_int = -1;
 
 #[cfg(feature = "names")]
@@ -34,7 +34,8 @@ unsafe extern "C" {
     ) -> c_int;
 }
 
-/// Without the names `pthread_setcanceltype` is not the shim's either, and nothing is asynchronous.
+/// Without the exported names `pthread_setcanceltype` is not interposed either, and no cancellation is
+/// asynchronous.
 #[cfg(not(feature = "names"))]
 unsafe fn ondeck_preload_deferred(call: Call, object: *mut c_void) -> c_int {
     // SAFETY: as the caller promises.
@@ -57,19 +58,18 @@ unsafe fn ondeck_preload_wait_deferred(
 ///
 /// # Safety
 ///
-/// As of the function, which does not wait for another thread.
+/// As for the function, which must not wait for another thread.
 #[inline(always)]
 pub(crate) unsafe fn call(function: Call, object: *mut c_void) -> c_int {
     // SAFETY: as the caller promises.
     unsafe { ondeck_preload_deferred(function, object) }
 }
 
-/// Calls the function that waits; `undo` gives back what was waited for, if the thread is cancelled before it is
-/// told.
+/// Calls the function that waits; `undo` undoes the acquisition if the thread is cancelled before the call returns.
 ///
 /// # Safety
 ///
-/// As of the functions.
+/// As for the functions.
 #[inline(always)]
 pub(crate) unsafe fn wait(
     wait: Wait,
@@ -82,19 +82,19 @@ pub(crate) unsafe fn wait(
     unsafe { ondeck_preload_wait_deferred(wait, undo, object, clock, deadline) }
 }
 
-/// The body of a [`Wait`]: attempts until `attempt`, which gives up at the moment it is given, has succeeded or the
-/// deadline has passed.
+/// The body of a [`Wait`]: calls `attempt`, which gives up at the moment that it is given, until it has succeeded
+/// or the deadline has passed.
 ///
 /// # Safety
 ///
-/// `deadline` points to a time or nowhere.
+/// `deadline` points to a time or is null.
 pub(crate) unsafe fn attempts(
     clock: c_int,
     deadline: *const timespec,
     in_slices: c_int,
     attempt: impl Fn(Option<Timestamp>) -> bool,
 ) -> c_int {
-    /// Longer than an unlock lets a parked thread wait before it has it compete, and hands it the lock.
+    /// Longer than the time after which an unlock wakes a parked thread to compete, and then hands it the lock.
     const SLICE: Duration = Duration::from_millis(5);
     let deadline = if deadline.is_null() {
         None

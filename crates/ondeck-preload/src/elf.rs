@@ -1,8 +1,8 @@
-//! The C library in memory: its functions, by name and version, out of its own tables.
+//! Finds functions of the C library in memory, by name and version, in its own tables.
 //!
-//! What dlvsym(3) does, without its lock: the loader lists what it has loaded in `_r_debug`, for debuggers.
-//! The C library is among the first entries, which do not change after the program's start, so that the list
-//! can be read while another thread loads a library.
+//! Does the same as dlvsym(3), without its lock: the loader lists the loaded objects in `_r_debug`, for
+//! debuggers. The C library is among the first entries, which do not change after the program's start, so the
+//! list can be read while another thread loads a library.
 //!
 //! Sources: the System V ABI, "Dynamic Linking"; Ulrich Drepper, "How To Write Shared Libraries", on the hash
 //! table of GNU; the Linux Standard Base, "Symbol Versioning".
@@ -10,7 +10,7 @@
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::ptr;
 
-/// `struct link_map`, the part that is public.
+/// The public part of `struct link_map`.
 #[repr(C)]
 struct LinkMap {
     base: usize,
@@ -70,7 +70,7 @@ const TAG_VERSIONS: u64 = 0x6fff_fff0;
 const TAG_DEFINITIONS: u64 = 0x6fff_fffc;
 
 const SYMBOL_IS_FUNCTION: u8 = 2;
-/// Of a symbol's version: the bit that says that it is not the default.
+/// The bit of a symbol's version that marks it as not the default.
 const HIDDEN: u16 = 0x8000;
 
 /// A library that the loader has loaded.
@@ -88,15 +88,15 @@ fn maps() -> impl Iterator<Item = &'static LinkMap> {
     // SAFETY: the loader's variable, which it fills before it runs any constructor.
     let mut map = unsafe { (&raw const R_DEBUG.map).read_volatile() };
     core::iter::from_fn(move || {
-        // SAFETY: null, or an entry of the list; a library that is unloaded meanwhile stands behind those
-        // of the program's start, and callers stop at one of these.
+        // SAFETY: null, or an entry of the list. A library that is unloaded at the same time is after the
+        // entries of the program's start, and callers stop at one of those.
         let entry = unsafe { map.as_ref() }?;
         map = entry.next;
         Some(entry)
     })
 }
 
-/// Whether a library is loaded whose file has a name that begins like this.
+/// Returns whether a library is loaded whose file name has this prefix.
 pub(crate) fn is_loaded(name: &str) -> bool {
     maps().filter(|map| !map.name.is_null()).any(|map| {
         // SAFETY: the loader's string.
@@ -107,12 +107,12 @@ pub(crate) fn is_loaded(name: &str) -> bool {
 }
 
 impl Library {
-    /// The C library, if there is one that calls itself `libc.so.6`.
+    /// Returns the C library, if there is one named `libc.so.6`.
     pub(crate) fn libc() -> Option<Self> {
         maps().find_map(|map| Self::of(map, c"libc.so.6"))
     }
 
-    /// The library of an entry, if it is the one of this name.
+    /// Returns the library of an entry, if it has this name.
     fn of(map: &LinkMap, soname: &CStr) -> Option<Self> {
         let mut library = Self {
             base: map.base,
@@ -124,7 +124,7 @@ impl Library {
         };
         let mut name = None;
         let mut entry = map.dynamic;
-        // SAFETY: the dynamic section is in memory, and ends with a tag of its own.
+        // SAFETY: the dynamic section is in memory, and ends with a null tag.
         while let Some(dynamic) = unsafe { entry.as_ref() }.filter(|dynamic| dynamic.tag != TAG_END)
         {
             let address = library.address(dynamic.value);
@@ -148,23 +148,23 @@ impl Library {
         (is_complete && library.string(name?) == soname).then_some(library)
     }
 
-    /// An address of the dynamic section: the loader makes those of most libraries absolute.
+    /// Returns an address of the dynamic section, which the loader makes absolute for most libraries.
     fn address(&self, value: usize) -> usize {
         if value < self.base { value + self.base } else { value }
     }
 
-    /// The string at an offset of the library's table.
+    /// Returns the string at an offset of the library's table.
     fn string(&self, offset: usize) -> &CStr {
         // SAFETY: the library's own offset into its own table of strings.
         unsafe { CStr::from_ptr(self.strings.add(offset)) }
     }
 
-    /// The index of the version called `name`.
+    /// Returns the index of the version called `name`.
     fn version(&self, name: &str) -> Option<u16> {
         let mut definition = self.definitions;
         loop {
-            // SAFETY: the first definition, or one that another has named as the next; the name follows a
-            // definition, and its first word is the offset of the string.
+            // SAFETY: the first definition, or the next one after another. The name follows a definition, and
+            // its first word is the offset of the string.
             let (current, string) = unsafe {
                 let current = &*definition;
                 let string = definition.byte_add(current.first_name as usize).cast::<u32>();
@@ -176,18 +176,18 @@ impl Library {
             if current.next == 0 {
                 return None;
             }
-            // SAFETY: the definition says where the next is.
+            // SAFETY: the definition has the offset of the next.
             definition = unsafe { definition.byte_add(current.next as usize) };
         }
     }
 
-    /// The address of a function.
+    /// Returns the address of a function.
     pub(crate) fn function(&self, name: &str, version: &str) -> Option<*mut c_void> {
         let version = self.version(version)?;
         let mut index = self.bucket(hash(name))? as usize;
         loop {
-            // SAFETY: an index from the hash table is one of the table of symbols, which has as many
-            // entries as that of versions.
+            // SAFETY: an index from the hash table is valid in the table of symbols, which has the same
+            // number of entries as the table of versions.
             let (symbol, has) = unsafe { (&*self.symbols.add(index), *self.versions.add(index)) };
             if has & !HIDDEN == version
                 && symbol.section != 0
@@ -203,10 +203,10 @@ impl Library {
         }
     }
 
-    /// The first symbol of the chain of a hash.
+    /// Returns the first symbol of the chain of a hash.
     fn bucket(&self, hash: u32) -> Option<u32> {
-        // SAFETY: the table begins with the number of buckets and three more words; a filter of as many
-        // 64-bit words as the third says, and the buckets follow.
+        // SAFETY: the table begins with the number of buckets and three more words. A filter follows, whose
+        // length in 64-bit words is the third word, and then the buckets.
         let first = unsafe {
             let buckets = self.hash.add(HEADER + 2 * *self.hash.add(2) as usize);
             *buckets.add((hash % *self.hash) as usize)
@@ -214,10 +214,10 @@ impl Library {
         (first != 0).then_some(first)
     }
 
-    /// Whether the symbol is the last of its chain, which its word behind the buckets says.
+    /// Returns whether the symbol is the last of its chain, according to its word after the buckets.
     fn ends_chain(&self, index: usize) -> bool {
-        // SAFETY: as in `bucket`; behind the buckets there is a word for each symbol from the first one that
-        // the table knows, which the second word tells.
+        // SAFETY: as in `bucket`. After the buckets there is a word for each symbol, from the first one that
+        // the table covers, whose index is the second word.
         unsafe {
             let chains =
                 self.hash.add(HEADER + 2 * *self.hash.add(2) as usize + *self.hash as usize);
@@ -229,7 +229,7 @@ impl Library {
 /// The words before the filter of a hash table.
 const HEADER: usize = 4;
 
-/// The hash of a name in GNU's table.
+/// Returns the hash of a name in GNU's table.
 fn hash(name: &str) -> u32 {
     name.bytes().fold(5_381, |hash: u32, byte| hash.wrapping_mul(33).wrapping_add(u32::from(byte)))
 }

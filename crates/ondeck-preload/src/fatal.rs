@@ -1,6 +1,6 @@
-//! The one thing that the shim prints: why it cannot serve this process.
+//! The only message that the shim prints: why it cannot serve this process.
 
-/// How each message begins.
+/// The prefix of each message.
 pub(crate) const NAME: &str = "libondeck_preload.so: ";
 
 pub(crate) fn write(text: &str) {
@@ -27,7 +27,7 @@ pub(crate) fn exit() -> ! {
     unsafe { libc::_exit(STATUS) }
 }
 
-/// Where a panic ends, which only a bug of the shim can cause: `link.sh` puts it in the place of the standard
+/// Handles a panic, which only a bug of the shim can cause: `link.sh` substitutes it for the standard
 /// library's function.
 #[unsafe(no_mangle)]
 pub extern "C" fn ondeck_preload_panic() -> ! {
@@ -37,12 +37,12 @@ pub extern "C" fn ondeck_preload_panic() -> ! {
     unsafe { libc::abort() }
 }
 
-/// Stands for malloc(3) in the unwinder that `link.sh` links: there is no memory.
+/// Replaces malloc(3) in the unwinder that `link.sh` links: always out of memory.
 #[unsafe(no_mangle)]
 pub extern "C" fn ondeck_preload_no_memory(_size: usize) -> *mut core::ffi::c_void {
     core::ptr::null_mut()
 }
 
-/// Stands for free(3) there: nothing was allocated.
+/// Replaces free(3) there: nothing was allocated.
 #[unsafe(no_mangle)]
 pub extern "C" fn ondeck_preload_not_freed(_memory: *mut core::ffi::c_void) {}

@@ -1,4 +1,4 @@
-/* The system calls of sleeps that a thread may be cancelled in, and of sleeps that no thread ends. */
+/* The system calls for sleeps in which a thread may be cancelled, and for sleeps that no thread ends. */
 
 #ifndef ONDECK_PRELOAD_FUTEX_H
 #define ONDECK_PRELOAD_FUTEX_H
@@ -9,8 +9,8 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-/* What the kernel returns: 0 or a negative error number. Not by the C library's syscall(2), which would be one more
-   frame to unwind, from the middle, and which writes errno. */
+/* Returns the kernel's result: 0 or a negative error number. Does not use the C library's syscall(2), which would be
+   another frame to unwind, from its middle, and which writes errno. */
 static inline __attribute__((always_inline)) long futex(const uint32_t *word, int operation, uint32_t value,
                                                         const struct timespec *end, uint32_t bits)
 {
@@ -27,15 +27,15 @@ static inline __attribute__((always_inline)) long futex(const uint32_t *word, in
     return result;
 }
 
-/* Sleeps while the word has this value, until a moment that `flags` says the clock of: FUTEX_CLOCK_REALTIME, or none
-   for the monotonic one. */
+/* Sleeps while the word has this value, until a moment of the clock in `flags`: FUTEX_CLOCK_REALTIME, or 0 for the
+   monotonic clock. */
 static inline __attribute__((always_inline)) long futex_wait(const uint32_t *word, uint32_t expected, int flags,
                                                              const struct timespec *end)
 {
     return futex(word, FUTEX_WAIT_BITSET | flags, expected, end, FUTEX_BITSET_MATCH_ANY);
 }
 
-/* Wakes one thread that sleeps at this address, of which nothing is read. */
+/* Wakes one thread that sleeps at this address. The memory there is not read. */
 static inline void futex_wake_one(const uint32_t *word)
 {
     futex(word, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, NULL, 0);

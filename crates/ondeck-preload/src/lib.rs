@@ -9,31 +9,31 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `object.rs` | what the bytes of the caller's objects mean |
+//! | `object.rs` | the meaning of the bytes of the caller's objects |
 //! | `thread.rs` | the identity of a thread |
 //! | `mutex.rs`, `timed.rs`, `init.rs` | the functions of mutexes |
-//! | `cond.rs`, `cancel.c` | the functions of condition variables; what can be cancelled is in C |
+//! | `cond.rs`, `cancel.c` | the functions of condition variables; the cancellable part is in C |
 //! | `rwlock.rs` | the functions of reader-writer locks |
 //! | `barrier.rs`, `barrier.c` | the functions of barriers |
-//! | `spin.c`, `semaphore.c`, `polling.rs` | how threads wait for spinlocks and semaphores, the rest of which is the C library's |
+//! | `spin.c`, `semaphore.c`, `polling.rs` | the waits of spinlocks and semaphores, whose other functions are the C library's |
 //! | `asynchronous.c`, `deferred.rs` | threads whose cancellation is asynchronous |
-//! | `c11.rs` | `mtx_*` and `cnd_*`, which are the same with other results |
-//! | `mode.rs` | what fast paths have to leave to slow ones, and the constructor |
+//! | `c11.rs` | `mtx_*` and `cnd_*`, the same functions with other results |
+//! | `mode.rs` | the mode in which fast paths defer to slow paths, and the constructor |
 //! | `real.rs`, `elf.rs` | the C library's own functions, found without a lock |
-//! | `recorded.rs` | locking and unlocking, with what the recorder is told |
+//! | `recorded.rs` | locking and unlocking, with the calls of the recorder |
 //! | `bursts.rs` | the same functions, with each operation recorded for replays |
-//! | `refuse.rs`, `fatal.rs` | which processes are refused, and how |
-//! | `names.rs` | under which names and versions the functions are found |
+//! | `refuse.rs`, `fatal.rs` | refusing processes that the shim cannot serve |
+//! | `names.rs` | the names and versions of the functions |
 //!
 //! # Rules
 //!
 //! * No function allocates, prints, takes a lock of the C library or of the loader, changes `errno`, or
-//!   ends because of a signal.
+//!   returns early because of a signal.
 //! * Everything works before the library's own constructor has run: other libraries' constructors may run
 //!   before, and lock.
 //! * An object that was never touched is all zeros, as `PTHREAD_MUTEX_INITIALIZER` leaves it.
 //!
-//! It is linked by `link.sh`, which gives the functions their names.
+//! `link.sh` links the library, and gives the functions their names.
 
 #![no_std]
 

@@ -1,7 +1,7 @@
-//! Lock, attempt and unlock: what nearly all calls are.
+//! Lock, attempt and unlock: nearly all calls.
 //!
-//! The fast path is one load that says whether the shim is ready and the kind is the usual one, the mutex's own
-//! instruction, and a return, without a branch that is taken. Everything else is out of line.
+//! The fast path is one load that checks that the shim is ready and the kind is the usual one, the mutex's own
+//! instruction, and a return, without a taken branch. Everything else is out of line.
 
 use core::arch::naked_asm;
 use core::ffi::{c_int, c_void};
@@ -21,7 +21,7 @@ use crate::real;
 use crate::recorded;
 use crate::thread::this_thread;
 
-/// Whether the mutex is of the usual kind, and nothing but its lock is to be done.
+/// Returns whether the mutex is of the usual kind, and only its lock has to be done.
 #[inline(always)]
 fn is_usual(mutex: &Mutex) -> bool {
     mode::word() | mutex.raw_kind() == 0
@@ -31,10 +31,10 @@ fn is_usual(mutex: &Mutex) -> bool {
 ///
 /// # Safety
 ///
-/// As of the C library's function: `mutex` points to a mutex that was initialized.
+/// As for the C library's function: `mutex` points to a mutex that was initialized.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ondeck_preload_mutex_lock(mutex: *mut Mutex) -> c_int {
-    // SAFETY: the caller's mutex is there for as long as the caller uses it.
+    // SAFETY: the caller's mutex is valid while the caller uses it.
     let shared = unsafe { &*mutex };
     if !is_usual(shared) {
         // SAFETY: as the caller promises.
@@ -52,7 +52,7 @@ pub unsafe extern "C" fn ondeck_preload_mutex_lock(mutex: *mut Mutex) -> c_int {
     0
 }
 
-/// Without an instruction that locks the bus: there is no other thread.
+/// Locks without a locked instruction: there is no other thread.
 ///
 /// # Safety
 ///
@@ -60,12 +60,12 @@ pub unsafe extern "C" fn ondeck_preload_mutex_lock(mutex: *mut Mutex) -> c_int {
 #[cold]
 #[inline(never)]
 unsafe fn lock_alone(mutex: *mut Mutex) -> c_int {
-    // SAFETY: the caller's mutex is there.
+    // SAFETY: the caller's mutex is valid.
     let shared = unsafe { &*mutex };
     let byte = shared.byte();
-    // Plain accesses, as of ondeck's own attempt: a signal handler in between gives back what it takes. A
-    // locked mutex is not written: memory that processes share may have one of a private kind, which the
-    // other process unlocks just now.
+    // Plain accesses, as in ondeck's own attempt: a signal handler in between unlocks what it locks. A locked mutex is
+    // not written: memory that processes share may have a mutex of a private kind, which the other process may be
+    // unlocking right now.
     if byte.load(Ordering::Relaxed) != 0 {
         // SAFETY: as the caller promises.
         return unsafe { lock_slow(mutex) };
@@ -75,10 +75,10 @@ unsafe fn lock_alone(mutex: *mut Mutex) -> c_int {
     0
 }
 
-/// [`lock_other`] with the place that the mutex is locked from.
+/// Calls [`lock_other`] with the call site of the lock.
 ///
-/// The fast path ends with a jump to this function, so that the return address is that of the program. If a compiler
-/// calls it instead, the place is in the shim, and call sites of the same frame are one.
+/// The fast path ends with a jump to this function, so the return address is in the program. If a compiler emits a
+/// call instead, the place is in the shim, and call sites of the same frame are not distinguished.
 ///
 /// # Safety
 ///
@@ -86,7 +86,7 @@ unsafe fn lock_alone(mutex: *mut Mutex) -> c_int {
 #[unsafe(naked)]
 unsafe extern "C" fn lock_from(mutex: *mut Mutex) -> c_int {
     naked_asm!(
-        // A signal may come here, and its handler unwind.
+        // A signal may arrive here, and its handler may unwind.
         ".cfi_startproc",
         "mov rsi, [rsp]",
         "lea rdx, [rsp + 8]",
@@ -105,7 +105,7 @@ unsafe extern "C" fn lock_recorded(mutex: *mut Mutex, address: usize, frame: usi
     bursts::recorded_of(Action::Lock, mutex, caller, || unsafe { lock_other(mutex) })
 }
 
-/// The second fastest path, for the other kinds, if the mutex is free.
+/// The second fastest lock path, for the other kinds, if the mutex is free.
 ///
 /// # Safety
 ///
@@ -113,7 +113,7 @@ unsafe extern "C" fn lock_recorded(mutex: *mut Mutex, address: usize, frame: usi
 #[cold]
 #[inline(never)]
 unsafe fn lock_other(mutex: *mut Mutex) -> c_int {
-    // SAFETY: the caller's mutex is there.
+    // SAFETY: the caller's mutex is valid.
     let shared = unsafe { &*mutex };
     match mode::word() | shared.raw_kind() {
         ADAPTIVE if shared.lock.try_lock() => {}
@@ -135,18 +135,18 @@ unsafe fn lock_slow(mutex: *mut Mutex) -> c_int {
     let shared = unsafe { &*mutex };
     match shared.kind() {
         Kind::Plain if mode::may_be_asynchronous() => {
-            // SAFETY: as the caller promises; it does not own a plain mutex.
+            // SAFETY: as the caller promises, it does not own a plain mutex.
             return unsafe { lock_deferred(mutex, 0, ptr::null()) };
         }
         Kind::Plain => recorded::lock(shared),
-        // SAFETY: the C library's function, with what its caller gave.
+        // SAFETY: the C library's function, with the caller's arguments.
         Kind::Libc => return unsafe { real::mutex_lock(mutex) },
         kind => {
             if let Some(done) = enter_again(shared, kind, EDEADLK) {
                 return done;
             }
             if mode::may_be_asynchronous() {
-                // SAFETY: as the caller promises; it was asked whether it owns the mutex.
+                // SAFETY: as the caller promises; ownership by the calling thread was checked.
                 return unsafe { lock_deferred(mutex, 0, ptr::null()) };
             }
             recorded::lock(shared);
@@ -163,11 +163,11 @@ unsafe fn lock_slow(mutex: *mut Mutex) -> c_int {
 /// As for [`ondeck_preload_mutex_lock`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ondeck_preload_mutex_trylock(mutex: *mut Mutex) -> c_int {
-    // SAFETY: the caller's mutex is there.
+    // SAFETY: the caller's mutex is valid.
     let shared = unsafe { &*mutex };
     if is_usual(shared) {
-        // It reads before it writes: a thread that tries again and again leaves the line to the owner.
-        // Atomic in a process of one thread, too, as the C library's: the mutex may be in memory that processes share.
+        // Reads before it writes, so a thread that tries repeatedly leaves the line to the owner. Atomic also in a
+        // process of one thread, as in the C library: the mutex may be in memory that processes share.
         if shared.lock.is_locked() || Linux::test_and_set(shared.byte(), Ordering::Acquire) {
             return EBUSY;
         }
@@ -188,7 +188,7 @@ unsafe fn trylock_slow(mutex: *mut Mutex) -> c_int {
     let shared = unsafe { &*mutex };
     let kind = shared.kind();
     if kind == Kind::Libc {
-        // SAFETY: the C library's function, with what its caller gave.
+        // SAFETY: the C library's function, with the caller's arguments.
         return unsafe { real::mutex_trylock(mutex) };
     }
     if let Some(done) = enter_again(shared, kind, EBUSY) {
@@ -203,7 +203,7 @@ unsafe fn trylock_slow(mutex: *mut Mutex) -> c_int {
     0
 }
 
-/// Locks if the mutex is free. Atomic in a process of one thread, too: see [`ondeck_preload_mutex_trylock`].
+/// Locks if the mutex is free. Atomic also in a process of one thread: see [`ondeck_preload_mutex_trylock`].
 pub(crate) fn try_lock(mutex: &Mutex) -> bool {
     let is_owner = !Linux::test_and_set(mutex.byte(), Ordering::Acquire);
     if is_owner {
@@ -216,11 +216,10 @@ pub(crate) fn try_lock(mutex: &Mutex) -> bool {
 ///
 /// # Safety
 ///
-/// As for [`ondeck_preload_mutex_lock`], and the caller has locked the mutex, unless its kind is one that is
-/// checked.
+/// As for [`ondeck_preload_mutex_lock`], and the caller has locked the mutex, unless its kind is a checked one.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ondeck_preload_mutex_unlock(mutex: *mut Mutex) -> c_int {
-    // SAFETY: the caller's mutex is there until it is unlocked.
+    // SAFETY: the caller's mutex is valid until it is unlocked.
     let shared = unsafe { &*mutex };
     if is_usual(shared) && !recorded::is_requested_now(shared) {
         // SAFETY: the caller owns it.
@@ -231,7 +230,7 @@ pub unsafe extern "C" fn ondeck_preload_mutex_unlock(mutex: *mut Mutex) -> c_int
     unsafe { unlock_other(mutex) }
 }
 
-/// The second fastest path, for the other kinds.
+/// The second fastest unlock path, for the other kinds.
 ///
 /// # Safety
 ///
@@ -239,7 +238,7 @@ pub unsafe extern "C" fn ondeck_preload_mutex_unlock(mutex: *mut Mutex) -> c_int
 #[cold]
 #[inline(never)]
 unsafe fn unlock_other(mutex: *mut Mutex) -> c_int {
-    // SAFETY: the caller's mutex is there until it is unlocked.
+    // SAFETY: the caller's mutex is valid until it is unlocked.
     let shared = unsafe { &*mutex };
     match mode::word() | shared.raw_kind() {
         _ if mode::has_bursts() => {
@@ -269,7 +268,7 @@ unsafe fn unlock_slow(mutex: *mut Mutex) -> c_int {
     // SAFETY: as the caller promises.
     let shared = unsafe { &*mutex };
     match shared.kind() {
-        // SAFETY: the C library's function, with what its caller gave.
+        // SAFETY: the C library's function, with the caller's arguments.
         Kind::Libc => return unsafe { real::mutex_unlock(mutex) },
         Kind::Plain => {}
         Kind::Recursive | Kind::Errorcheck => {
@@ -288,7 +287,7 @@ unsafe fn unlock_slow(mutex: *mut Mutex) -> c_int {
         // SAFETY: as below.
         return unsafe { deferred::call(unlock_now, mutex.cast()) };
     }
-    // SAFETY: the caller owns it: a checked kind was checked, of a plain one the caller promises it.
+    // SAFETY: the caller owns it: a checked kind was checked, and for a plain one the caller promises it.
     unsafe { recorded::unlock(shared) };
     0
 }
@@ -302,39 +301,39 @@ unsafe extern "C" fn unlock_now(mutex: *mut c_void) -> c_int {
     0
 }
 
-/// Unlocks a mutex that the calling thread has just locked, and was cancelled before it was told.
+/// Unlocks a mutex that the calling thread has just locked, if the thread was cancelled before the lock returned.
 ///
 /// # Safety
 ///
-/// As it says.
+/// The calling thread has just locked the mutex that `object` points to.
 pub(crate) unsafe extern "C" fn unlock_again(mutex: *mut c_void) -> c_int {
     // SAFETY: as the caller promises.
     unsafe { unlock_slow(mutex.cast()) }
 }
 
-/// Whether the calling thread owns a mutex of a checked kind.
+/// Returns whether the calling thread owns a mutex of a checked kind.
 #[inline(always)]
 pub(crate) fn is_own(mutex: &Mutex) -> bool {
-    // Relaxed: only the calling thread writes its own number, so it reads it exactly if it is the owner.
+    // Relaxed: only the calling thread writes its own number, so it reads that number if and only if it is the owner.
     mutex.owner.load(Ordering::Relaxed) == this_thread()
 }
 
-/// The calling thread is about to unlock a mutex of a checked kind.
+/// Clears the owner of a checked kind. Called when the thread is about to unlock.
 #[inline(always)]
 pub(crate) fn disown(mutex: &Mutex) {
     mutex.owner.store(0, Ordering::Relaxed);
     mutex.count.store(0, Ordering::Relaxed);
 }
 
-/// The calling thread has just locked a mutex of a checked kind.
+/// Sets the owner of a checked kind. Called when the thread has just locked.
 #[inline(always)]
 pub(crate) fn own(mutex: &Mutex) {
     mutex.owner.store(this_thread(), Ordering::Relaxed);
     mutex.count.store(1, Ordering::Relaxed);
 }
 
-/// If the calling thread owns a mutex of a checked kind: what its next attempt to lock it returns. A
-/// recursive mutex is then locked once more. `refused` is what is returned of an errorcheck mutex.
+/// If the calling thread owns a mutex of a checked kind, returns the result of its attempt to lock it again. A
+/// recursive mutex is then locked once more; for an errorcheck mutex the result is `refused`.
 pub(crate) fn enter_again(mutex: &Mutex, kind: Kind, refused: c_int) -> Option<c_int> {
     if kind == Kind::Plain || !is_own(mutex) {
         return None;
@@ -349,11 +348,11 @@ pub(crate) fn enter_again(mutex: &Mutex, kind: Kind, refused: c_int) -> Option<c
     Some(0)
 }
 
-/// Waits for a mutex that is ours, with cancellation deferred; returns what the C library's function does.
+/// Waits for a mutex of ours, with cancellation deferred. Returns the same results as the C library's function.
 ///
 /// # Safety
 ///
-/// `mutex` points to a mutex that the calling thread does not own, `deadline` to a time or nowhere.
+/// `mutex` points to a mutex that the calling thread does not own, `deadline` points to a time or is null.
 #[inline(always)]
 pub(crate) unsafe fn lock_deferred(
     mutex: *mut Mutex,
@@ -364,18 +363,18 @@ pub(crate) unsafe fn lock_deferred(
     unsafe { deferred::wait(lock_waiting, unlock_again, mutex.cast(), clock, deadline) }
 }
 
-/// Waits for a mutex that is ours: a `Wait` of `deferred.rs`.
+/// Waits for a mutex of ours: a `Wait` of `deferred.rs`.
 ///
 /// # Safety
 ///
-/// `mutex` points to a mutex that the calling thread does not own, `deadline` to a time or nowhere.
+/// `mutex` points to a mutex that the calling thread does not own, `deadline` points to a time or is null.
 pub(crate) unsafe extern "C" fn lock_waiting(
     mutex: *mut c_void,
     clock: c_int,
     deadline: *const timespec,
     in_slices: c_int,
 ) -> c_int {
-    // SAFETY: the caller's mutex is there.
+    // SAFETY: the caller's mutex is valid.
     let shared = unsafe { &*mutex.cast::<Mutex>() };
     let attempt = |until| {
         if let Some(until) = until {

@@ -1,9 +1,10 @@
-//! Under which names and versions programs find the functions: those that the C library has.
+//! The names and versions under which programs find the functions: the same as in the C library.
 //!
-//! `@@` is the version that a program gets which is linked today, and `@` one for programs that were linked
-//! before. The names of waits that a thread may end in are in C: `cancel.c`, `barrier.c`, `semaphore.c`, `spin.c`.
-//! A condition variable of `GLIBC_2.2.5` has another layout and stays the C library's: its waits alone are here,
-//! for the sake of mutexes of ours. `crates/ondeck-preload/symbols.py` compares the list with the C library's.
+//! `@@` marks the version for programs that are linked today, and `@` a version for programs that were linked
+//! earlier. The names of waits in which a thread may end are in C: `cancel.c`, `barrier.c`, `semaphore.c`,
+//! `spin.c`. A condition variable of `GLIBC_2.2.5` has another layout and stays the C library's: only its waits
+//! are interposed, because they may use mutexes of ours. `crates/ondeck-preload/symbols.py` compares the list with
+//! the C library's.
 
 core::arch::global_asm!(
     ".symver ondeck_preload_mutex_init, pthread_mutex_init@@GLIBC_2.2.5",

@@ -1,4 +1,4 @@
-//! What the bytes of a `pthread_mutex_t` and of a `pthread_cond_t` mean, to the shim and to the C library.
+//! The meaning of the bytes of a `pthread_mutex_t` and of a `pthread_cond_t`, for the shim and for the C library.
 //!
 //! ```text
 //! offset  bytes  the C library (x86-64)   the shim
@@ -22,11 +22,11 @@
 //!     40      8  __g_signals              0
 //! ```
 //!
-//! Zeros are an unlocked mutex to both, so what `PTHREAD_MUTEX_INITIALIZER` wrote needs no
-//! initialization, and an initialization over a locked mutex makes it a new one.
+//! Zeros are an unlocked mutex for both, so a mutex from `PTHREAD_MUTEX_INITIALIZER` needs no initialization, and
+//! initializing a locked mutex makes it a new one.
 //!
-//! An object of any other kind (robust, with a priority protocol, shared between processes, destroyed) is
-//! the C library's alone, and the shim reads nothing of it but its kind.
+//! An object of any other kind (robust, with a priority protocol, shared between processes, destroyed) belongs to the
+//! C library alone, and the shim reads only its kind.
 
 use core::ffi::c_int;
 use core::mem::offset_of;
@@ -44,8 +44,8 @@ pub struct Mutex {
     lock_rest: [u8; 3],
     /// Written by the owner only.
     pub(crate) count: AtomicU32,
-    /// 0 if the mutex is unlocked. Written by the owner only; another thread that reads it finds a
-    /// number that is not its own.
+    /// 0 if the mutex is unlocked. Written by the owner only; any other thread that reads it finds a number different
+    /// from its own.
     pub(crate) owner: AtomicU64,
     kind: AtomicI32,
     /// Whether the recorder asks the owner to record its unlock.
@@ -53,20 +53,20 @@ pub struct Mutex {
     /// Counted by owners while the recorder is on.
     pub(crate) acquisitions: AtomicU64,
     users: AtomicU32,
-    /// While the recorder is on: which stack initialized it.
+    /// While the recorder is on: the stack that initialized it.
     pub(crate) created: AtomicU32,
 }
 
 const _: () = assert!(size_of::<Mutex>() == 40 && offset_of!(Mutex, kind) == 16);
 
-/// What `__kind` says, if the shim serves it.
+/// The value of `__kind`, if the shim serves it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// `PTHREAD_MUTEX_NORMAL`, `_DEFAULT` and `_ADAPTIVE_NP`.
     Plain,
     Recursive,
     Errorcheck,
-    /// Not the shim's: the C library's functions are called, which also refuse what is no kind.
+    /// Not served: the C library's functions are called, which also refuse invalid kinds.
     Libc,
 }
 
@@ -76,28 +76,27 @@ pub(crate) const RECURSIVE: c_int = 1;
 pub(crate) const ERRORCHECK: c_int = 2;
 /// `PTHREAD_MUTEX_ADAPTIVE_NP`, as `__kind`.
 pub(crate) const ADAPTIVE: c_int = 3;
-/// What the C library writes into `__kind` of a destroyed mutex.
+/// The value that the C library writes into `__kind` of a destroyed mutex.
 const DESTROYED: c_int = -1;
-/// `PTHREAD_MUTEX_ROBUST_NORMAL_NP` in `__kind`, which a destroyed mutex has, too.
+/// `PTHREAD_MUTEX_ROBUST_NORMAL_NP` in `__kind`, a bit that a destroyed mutex also has.
 const ROBUST: c_int = 16;
-/// Whether transactions may stand for the lock (`PTHREAD_MUTEX_ELISION_NP`) or not (`_NO_ELISION_NP`). They
-/// say nothing of what the mutex does.
+/// Whether transactions may replace the lock (`PTHREAD_MUTEX_ELISION_NP`) or not (`_NO_ELISION_NP`). These bits do not
+/// affect the behaviour of the mutex.
 const ELISION: c_int = 256 | 512;
 
 impl Mutex {
-    /// The byte of ondeck's mutex, for the one instruction that locks a free one.
+    /// Returns the byte of ondeck's mutex, for the one instruction that locks a free one.
     #[inline(always)]
     pub(crate) fn byte(&self) -> &AtomicU8 {
         const { assert!(size_of::<RawMutex<Linux>>() == 1) };
-        // SAFETY: a `RawMutex` is transparent: its one field is this atomic byte.
+        // SAFETY: a `RawMutex` is transparent: its only field is this atomic byte.
         unsafe { &*(&raw const self.lock).cast() }
     }
 
-    /// `__kind` as it is.
+    /// Returns the raw `__kind`.
     #[inline(always)]
     pub(crate) fn raw_kind(&self) -> c_int {
-        // Relaxed: a kind is changed by initialization and destruction only, which no other use of the
-        // mutex may overlap.
+        // Relaxed: only initialization and destruction change a kind, and no other use of the mutex may overlap them.
         self.kind.load(Ordering::Relaxed)
     }
 
@@ -114,23 +113,23 @@ impl Mutex {
         self.kind.store(kind, Ordering::Relaxed);
     }
 
-    /// Takes what says of elision out of `__kind`: then the fast paths know it.
+    /// Removes the elision bits from `__kind`, so that the fast paths recognize it.
     pub(crate) fn forget_elision(&self) {
         if self.kind() != Kind::Libc {
             self.set_kind(self.raw_kind() & !ELISION);
         }
     }
 
-    /// Whether the bytes from 24 on are in use by the C library: the list of a thread's robust mutexes.
+    /// Returns whether the C library uses the bytes from 24 on, for the list of a thread's robust mutexes.
     fn is_robust(&self) -> bool {
         self.raw_kind() & ROBUST != 0
     }
 
-    /// A thread will wait at a condition variable of ours, and lock this mutex again, which may be the C
-    /// library's.
+    /// Records that a thread will wait at a condition variable of ours and then lock this mutex again, which may be
+    /// the C library's.
     pub(crate) fn count_user(&self) {
         if !self.is_robust() {
-            // Relaxed: a thread that asks for it destroys the mutex, which no other use may overlap.
+            // Relaxed: the count is read only by a thread that destroys the mutex, which no other use may overlap.
             self.users.fetch_add(1, Ordering::Relaxed);
         }
     }
@@ -141,13 +140,13 @@ impl Mutex {
         }
     }
 
-    /// Whether a thread that waits at a condition variable of ours will lock this mutex again. The C library
-    /// does not know of it, and does not ask it of robust mutexes.
+    /// Returns whether a thread that waits at a condition variable of ours will lock this mutex again. The C library
+    /// does not know about such waits, and does not check for waiters of robust mutexes.
     pub(crate) fn has_users(&self) -> bool {
         !self.is_robust() && self.users.load(Ordering::Relaxed) != 0
     }
 
-    /// What a destroyed mutex is to the C library: each later use is refused.
+    /// Marks the mutex as destroyed for the C library: each later use is refused.
     pub(crate) fn set_destroyed(&self) {
         self.set_kind(DESTROYED);
     }
@@ -164,12 +163,12 @@ pub struct Cond {
 
 const _: () = assert!(size_of::<Cond>() == 48 && offset_of!(Cond, flags) == 36);
 
-/// In `flags`, as in the C library's `__wrefs`.
+/// A bit of `flags`, as in the C library's `__wrefs`.
 const SHARED: u32 = 1;
 const MONOTONIC: u32 = 2;
 
 impl Cond {
-    /// Whether the condition variable is shared between processes, and so the C library's.
+    /// Returns whether the condition variable is shared between processes, and therefore the C library's.
     #[inline(always)]
     pub(crate) fn is_libc(&self) -> bool {
         // Relaxed: written by initialization only.
@@ -190,8 +189,8 @@ impl Cond {
 pub struct RwLock {
     pub(crate) lock: RawRwLock<Linux>,
     lock_rest: [u32; 3],
-    /// The thread that has it for writing, 0 if none has. Written by that thread only. The C library has two words
-    /// here that it does not use.
+    /// The thread that has write-locked it, 0 if there is none. Written by that thread only. The C library has two
+    /// unused words here.
     owner: AtomicU64,
     writer: u32,
     shared: AtomicU32,
@@ -211,33 +210,33 @@ const _: () = assert!(
 pub(crate) const NONRECURSIVE: u32 = 2;
 
 impl RwLock {
-    /// Not 0 if it is shared between processes, and so the C library's.
+    /// Not 0 if it is shared between processes, and therefore the C library's.
     #[inline(always)]
     pub(crate) fn is_libc(&self) -> c_int {
         // Relaxed: written by initialization only.
         self.shared.load(Ordering::Relaxed).cast_signed()
     }
 
-    /// Whether a thread that has a read lock takes no other, so that a read may wait for a writer that waits.
+    /// Returns whether a thread with a read lock takes no second one, so that a read may wait for a waiting writer.
     #[inline(always)]
     pub(crate) fn is_nonrecursive(&self) -> bool {
         self.kind.load(Ordering::Relaxed) == NONRECURSIVE
     }
 
-    /// Whether the thread of this number has it for writing.
+    /// Returns whether the thread of this number has write-locked it.
     pub(crate) fn is_owned_by(&self, thread: u64) -> bool {
         // Relaxed: only a thread itself writes its number.
         self.owner.load(Ordering::Relaxed) == thread
     }
 
-    /// The calling thread, which has it for writing, notes that or, with 0, is about to give it up.
+    /// Sets the writer. The calling thread has write-locked it or, for 0, is about to unlock it.
     #[inline(always)]
     pub(crate) fn set_owner(&self, thread: u64) {
         self.owner.store(thread, Ordering::Relaxed);
     }
 }
 
-/// A `pthread_barrier_t`. The C library uses the first 20 bytes, and this library the first eight of those.
+/// A `pthread_barrier_t`. The C library uses the first 20 bytes, and this library the first eight of them.
 #[repr(C)]
 pub struct Barrier {
     pub(crate) lock: ondeck::Barrier,
@@ -253,7 +252,7 @@ const _: () = assert!(
 );
 
 impl Barrier {
-    /// Whether processes share it, which need not have the shim.
+    /// Returns whether processes share it, which may run without the shim.
     pub(crate) fn is_shared(&self) -> bool {
         self.shared != 0
     }

@@ -1,4 +1,4 @@
-/* How long a thread polls before it sleeps. */
+/* The time for which a thread polls before it sleeps. */
 
 #ifndef ONDECK_PRELOAD_POLLING_H
 #define ONDECK_PRELOAD_POLLING_H
@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-/* As long as a wake takes, in ticks of the processor's counter; 0 where no thread is to poll: see polling.rs. */
+/* The duration of a wake, in ticks of the processor's counter; 0 if threads must not poll: see polling.rs. */
 OURS uint64_t ondeck_preload_polling_ticks(void);
 
 static inline uint64_t ticks(void)

@@ -1,9 +1,9 @@
-//! The C library's own functions, for the objects that are left to it.
+//! The C library's own functions, for the objects that the shim does not serve.
 //!
-//! They are found in the C library itself, by name and version, without the loader's help: dlvsym(3) takes
+//! They are looked up in the C library itself, by name and version, without the loader's help: dlvsym(3) takes
 //! the loader's lock, and the constructor of a library that another thread loads may hold that lock while it
-//! waits for a mutex. Our own constructor finds all of them. A call that comes before finds the one it needs
-//! by the same way, so that it does not matter which is first.
+//! waits for a mutex. Our own constructor finds all of them. An earlier call finds the function that it needs in
+//! the same way, so the order does not matter.
 
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicPtr, Ordering};
@@ -15,8 +15,8 @@ use crate::elf;
 use crate::fatal;
 use crate::object::{Barrier, Cond, Mutex, RwLock};
 
-/// A function of the C library, and where it is once it was found. Relaxed: what is stored is a function of
-/// the process, and what it points to was there before the process had threads.
+/// A function of the C library, and its address once it was found. Relaxed: the address is constant in a process,
+/// and the code at it was there before the process had threads.
 struct Real {
     name: &'static str,
     version: &'static str,
@@ -55,7 +55,7 @@ impl Real {
 
 macro_rules! functions {
     ($($field:ident: $name:literal $version:literal ($($parameter:ident: $argument:ty),*);)*) => {
-        /// The places in [`ALL`].
+        /// The indexes in [`ALL`].
         #[allow(non_camel_case_types, reason = "the names of functions")]
         enum Place { $($field,)* Count }
 
@@ -66,7 +66,7 @@ macro_rules! functions {
             ///
             /// # Safety
             ///
-            /// As of that function.
+            /// As for that function.
             pub(crate) unsafe fn $field($($parameter: $argument),*) -> c_int {
                 let found = ALL[Place::$field as usize].get();
                 // SAFETY: the C library's function of this name and version has this type.
@@ -115,8 +115,8 @@ pub(crate) fn find_all() {
     }
 }
 
-/// Functions of the C library that are called from C: no frame of Rust may be there when a thread is cancelled in
-/// them.
+/// Functions of the C library that C code calls: no frame of Rust may be on the stack when a thread is cancelled
+/// in them.
 static CANCELLABLE: [Real; 9] = [
     Real::new("pthread_cond_wait", "GLIBC_2.3.2"),
     Real::new("pthread_cond_timedwait", "GLIBC_2.3.2"),
@@ -129,7 +129,7 @@ static CANCELLABLE: [Real; 9] = [
     Real::new("sem_clockwait", "GLIBC_2.34"),
 ];
 
-/// Where one of them is: a place in `CANCELLABLE`.
+/// Returns the address of one of them, by its index in `CANCELLABLE`.
 #[unsafe(no_mangle)]
 pub extern "C" fn ondeck_preload_real(which: usize) -> *mut c_void {
     CANCELLABLE[which].get()

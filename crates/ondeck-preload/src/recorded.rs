@@ -1,6 +1,7 @@
-//! Locking and unlocking of the mutexes that are ours, with what the recorder is told: see `ondeck_record`.
+//! Locks and unlocks mutexes of ours, with the calls of the recorder: see `ondeck_record`.
 //!
-//! While it is off, that is one load for each lock, and one for each unlock, of the mutex's own line.
+//! While the recorder is off, it costs one load for each lock, and one load of the mutex's own line for
+//! each unlock.
 
 use core::sync::atomic::Ordering;
 use core::{hint, ptr};
@@ -25,18 +26,18 @@ impl Mutex {
         }
     }
 
-    /// The kind as the recorder knows it.
+    /// Returns the kind in the recorder's terms.
     fn recorded_kind(&self) -> u32 {
         self.raw_kind().cast_unsigned() & 3
     }
 }
 
-/// The calling thread has just locked the mutex, which was free.
+/// Called when the thread has just locked the mutex, which was free.
 #[inline(always)]
 pub(crate) fn count(mutex: &Mutex) {
     if ondeck_record::is_on() {
         let turn = count_once(mutex);
-        // Relaxed: a thread that begins to wait from now on says itself when that was.
+        // Relaxed: a thread that begins to wait from now on records the time itself.
         let request = mutex.request.load(Ordering::Relaxed);
         if request != 0 {
             hint::cold_path();
@@ -48,7 +49,7 @@ pub(crate) fn count(mutex: &Mutex) {
     }
 }
 
-/// The calling thread has just locked the mutex, for which it has waited.
+/// Called when the thread has just locked the mutex, for which it has waited.
 fn count_waited(mutex: &Mutex) {
     if ondeck_record::is_on() {
         count_once(mutex);
@@ -58,13 +59,13 @@ fn count_waited(mutex: &Mutex) {
 /// Counts an acquisition, and returns its number.
 #[inline(always)]
 fn count_once(mutex: &Mutex) -> u64 {
-    // Not a read-modify-write: the owner alone writes it.
+    // Not a read-modify-write: only the owner writes it.
     let count = mutex.acquisitions.load(Ordering::Relaxed).wrapping_add(1);
     mutex.acquisitions.store(count, Ordering::Relaxed);
     count
 }
 
-/// Waits until the mutex is the calling thread's.
+/// Locks the mutex, waiting until it is free.
 pub(crate) fn lock(mutex: &Mutex) {
     if mutex.lock.try_lock() {
         return count(mutex);
@@ -75,8 +76,8 @@ pub(crate) fn lock(mutex: &Mutex) {
     count_waited(mutex);
 }
 
-/// As [`lock`], of a mutex that was found locked, but gives up at the deadline; says whether the calling
-/// thread has it.
+/// As [`lock`], for a mutex that was found locked, but gives up at the deadline. Returns whether the mutex
+/// was locked.
 pub(crate) fn lock_until(mutex: &Mutex, until: Timestamp) -> bool {
     let wait = ondeck_record::begin(mutex.address(), mutex.recorded_kind(), Some(mutex.words()));
     let is_owner = mutex.lock.try_lock_until(until);
@@ -89,26 +90,26 @@ pub(crate) fn lock_until(mutex: &Mutex, until: Timestamp) -> bool {
     is_owner
 }
 
-/// Whether the unlock is to be recorded: asked by the owner.
+/// Returns whether the unlock must be recorded. For owners.
 #[inline(always)]
 pub(crate) fn is_requested(mutex: &Mutex) -> bool {
-    // Relaxed: a request that is missed is seen by the next unlock.
+    // Relaxed: the next unlock sees a request that this one misses.
     mutex.request.load(Ordering::Relaxed) != 0
 }
 
-/// As [`is_requested`], of a mutex of the usual kind, and leaves out what need not be asked for.
+/// As [`is_requested`], for a mutex of the usual kind, without the unnecessary checks.
 #[inline(always)]
 pub(crate) fn is_requested_now(mutex: &Mutex) -> bool {
     let request = mutex.request.load(Ordering::Relaxed);
     if request == 0 {
         return false;
     }
-    // Keeps the usual way free of a branch that is taken.
+    // Keeps the common path free of taken branches.
     hint::cold_path();
     !lease::passes(request, &mutex.count)
 }
 
-/// For an owner that is about to unlock: what to call `after` on then.
+/// Returns the record on which an owner that is about to unlock calls `after` afterwards.
 pub(crate) fn before_unlock(mutex: &Mutex) -> Option<Held> {
     if !is_requested(mutex) {
         return None;
@@ -130,7 +131,7 @@ pub(crate) unsafe fn unlock(mutex: &Mutex) {
     }
 }
 
-/// The calling thread has locked the mutex again, at the end of a wait for a condition variable.
+/// Called when the thread has locked the mutex again, at the end of a wait for a condition variable.
 pub(crate) fn relocked(mutex: &Mutex, waiter: &Waiter<Linux>) {
     if ondeck_record::is_on()
         && let Some(nanos) = waiter.waited_for_mutex()
@@ -141,7 +142,7 @@ pub(crate) fn relocked(mutex: &Mutex, waiter: &Waiter<Linux>) {
     count(mutex);
 }
 
-/// A mutex was initialized by the calling thread.
+/// Called when the thread has initialized a mutex.
 pub(crate) fn note_creation(mutex: &Mutex) {
     let created = ondeck_record::created(mutex.address(), mutex.recorded_kind());
     if created != 0 {

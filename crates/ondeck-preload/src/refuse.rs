@@ -1,8 +1,8 @@
-//! What the shim cannot serve, asked by the constructor before `main` runs.
+//! Refuses processes that the shim cannot serve. The constructor checks this before `main` runs.
 //!
-//! Most of it never comes so far. The kernel and the loader leave the shim out where it could do no good:
-//! programs that are linked statically, that are of another architecture, that gain rights (setuid), or whose
-//! loader is not glibc's. An AddressSanitizer of gcc ends such a program itself.
+//! Most such processes never get here. The kernel and the loader do not load the shim where it could not work:
+//! into programs that are linked statically, that are for another architecture, that gain rights (setuid), or
+//! whose loader is not glibc's. gcc's AddressSanitizer ends such a program itself.
 
 use core::ffi::{CStr, c_int};
 use core::mem::MaybeUninit;
@@ -15,7 +15,7 @@ unsafe extern "C" {
     fn gnu_get_libc_version() -> *const core::ffi::c_char;
 }
 
-/// Ends the process with a message if it is one that the shim cannot serve.
+/// Ends the process with a message if the shim cannot serve it.
 pub(crate) fn unfit_processes() {
     for name in ["libtsan.so", "libclang_rt.tsan"] {
         if elf::is_loaded(name) {
@@ -37,7 +37,7 @@ pub(crate) fn unfit_processes() {
     }
 }
 
-/// Whether the C library initializes its objects as the shim believes.
+/// Returns whether the C library initializes its objects as the shim assumes.
 fn knows_layout() -> bool {
     knows_mutexes() && knows_rwlocks()
 }
@@ -47,8 +47,8 @@ fn knows_mutexes() -> bool {
     let mut cond = MaybeUninit::<Cond>::uninit();
     let mut mutex_attributes = MaybeUninit::<libc::pthread_mutexattr_t>::uninit();
     let mut cond_attributes = MaybeUninit::<libc::pthread_condattr_t>::uninit();
-    // SAFETY: functions of the C library that initialize the memory they are given; both objects are
-    // written in full, and plain numbers.
+    // SAFETY: functions of the C library that initialize the given memory; both objects are written in full,
+    // and consist of plain numbers.
     unsafe {
         libc::pthread_mutexattr_init(mutex_attributes.as_mut_ptr());
         libc::pthread_mutexattr_settype(mutex_attributes.as_mut_ptr(), RECURSIVE);
@@ -69,8 +69,8 @@ fn knows_rwlocks() -> bool {
     let mut rwlock = MaybeUninit::<RwLock>::uninit();
     let mut attributes = MaybeUninit::<libc::pthread_rwlockattr_t>::uninit();
     let mut word = |shared: bool| {
-        // SAFETY: functions of the C library that initialize the memory they are given; the lock is written in
-        // full, and plain numbers.
+        // SAFETY: functions of the C library that initialize the given memory; the lock is written in full,
+        // and consists of plain numbers.
         unsafe {
             libc::pthread_rwlockattr_init(attributes.as_mut_ptr());
             libc::pthread_rwlockattr_setkind_np(
@@ -89,7 +89,7 @@ fn knows_rwlocks() -> bool {
 
 /// # Safety
 ///
-/// There are so many words, and aligned.
+/// The object has at least this number of words, and is aligned.
 unsafe fn words<const COUNT: usize>(start: *const u32) -> [u32; COUNT] {
     // SAFETY: as the caller promises.
     unsafe { start.cast::<[u32; COUNT]>().read() }

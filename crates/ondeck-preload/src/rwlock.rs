@@ -1,16 +1,16 @@
-//! Reader-writer locks: all of them but those that processes share are ondeck's, in the caller's own bytes.
+//! Reader-writer locks: ondeck's, in the caller's own bytes, except process-shared ones.
 //!
 //! | kind | a read while a writer waits |
 //! |---|---|
 //! | `PTHREAD_RWLOCK_PREFER_READER_NP`, the default | enters: the thread may have a read lock already |
 //! | `PTHREAD_RWLOCK_PREFER_WRITER_NP` | the same, as with the C library |
-//! | `PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP` | waits behind that writer |
+//! | `PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP` | waits for that writer |
 //!
-//! Reads are counted in the word, so that an unlock needs nothing of the lock. A slot for a visible reader is given
-//! back by a destructor of the thread, which the shim must not have.
+//! Reads are counted in the word. A slot for a visible reader would have to be returned by a thread-local destructor,
+//! which the shim must not have.
 //!
-//! The word tells an unlock whether it is a reader's or the writer's: while a writer has the lock there is no reader.
-//! The thread that writes is noted, because the C library says `EDEADLK` to it.
+//! The word shows an unlock whether it is a reader's or the writer's: while a writer holds the lock there is no
+//! reader. The writing thread is recorded, because the C library returns `EDEADLK` to it.
 
 use core::ffi::{c_int, c_void};
 use core::ptr;
@@ -29,7 +29,7 @@ use crate::real;
 use crate::thread::this_thread;
 
 impl RwLock {
-    /// Whether it is ours, and nothing but the lock is to be done.
+    /// Returns whether it is ours, and only the lock has to be done.
     #[inline(always)]
     fn is_usual(&self) -> bool {
         mode::word() | self.is_libc() == 0
@@ -53,7 +53,7 @@ impl RwLock {
         is_owner
     }
 
-    /// What a thread is told that has the lock already in a way that would have it wait for itself.
+    /// Returns the error for a thread that already has the lock in a way that would make it wait for itself.
     fn refused(&self) -> c_int {
         if self.is_owned_by(this_thread()) { EDEADLK } else { 0 }
     }
@@ -63,11 +63,12 @@ impl RwLock {
     }
 }
 
-/// `pthread_rwlock_init`. The bytes are written whatever they were.
+/// `pthread_rwlock_init`. Overwrites the bytes regardless of their contents.
 ///
 /// # Safety
 ///
-/// As of the C library's function: `rwlock` points to memory for a lock, `attributes` to attributes or nowhere.
+/// As for the C library's function: `rwlock` points to memory for a lock, `attributes` points to attributes or is
+/// null.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ondeck_preload_rwlock_init(
     rwlock: *mut RwLock,
@@ -78,21 +79,21 @@ pub unsafe extern "C" fn ondeck_preload_rwlock_init(
         unsafe { rwlock.write_bytes(0, 1) };
         return 0;
     }
-    // What the C library writes is one of ours, too: zeros, the kind, and whether it is shared.
-    // SAFETY: the C library's function, with what its caller gave.
+    // The C library also writes a lock of ours: zeros, the kind, and whether it is shared.
+    // SAFETY: the C library's function, with the caller's arguments.
     unsafe { real::rwlock_init(rwlock, attributes) }
 }
 
-/// `pthread_rwlock_destroy`. Of a lock that threads have or want, too, the C library says 0.
+/// `pthread_rwlock_destroy`. Returns 0, like the C library, even for a lock that threads hold or want.
 ///
 /// # Safety
 ///
-/// As of the C library's function: `rwlock` points to a lock.
+/// As for the C library's function: `rwlock` points to a lock.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ondeck_preload_rwlock_destroy(rwlock: *mut RwLock) -> c_int {
-    // SAFETY: the caller's lock is there.
+    // SAFETY: the caller's lock is valid.
     if unsafe { &*rwlock }.is_libc() != 0 {
-        // SAFETY: the C library's function, with what its caller gave.
+        // SAFETY: the C library's function, with the caller's arguments.
         return unsafe { real::rwlock_destroy(rwlock) };
     }
     0
@@ -102,10 +103,10 @@ pub unsafe extern "C" fn ondeck_preload_rwlock_destroy(rwlock: *mut RwLock) -> c
 ///
 /// # Safety
 ///
-/// As of the C library's function: `rwlock` points to a lock.
+/// As for the C library's function: `rwlock` points to a lock.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ondeck_preload_rwlock_rdlock(rwlock: *mut RwLock) -> c_int {
-    // SAFETY: the caller's lock is there for as long as the caller uses it.
+    // SAFETY: the caller's lock is valid while the caller uses it.
     let shared = unsafe { &*rwlock };
     if shared.is_usual() && shared.try_read() {
         return 0;
@@ -123,7 +124,7 @@ pub unsafe extern "C" fn ondeck_preload_rwlock_rdlock(rwlock: *mut RwLock) -> c_
 /// As for [`ondeck_preload_rwlock_rdlock`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ondeck_preload_rwlock_wrlock(rwlock: *mut RwLock) -> c_int {
-    // SAFETY: the caller's lock is there for as long as the caller uses it.
+    // SAFETY: the caller's lock is valid while the caller uses it.
     let shared = unsafe { &*rwlock };
     if shared.is_usual() && shared.try_write() {
         return 0;
@@ -144,9 +145,9 @@ unsafe fn lock_slow(
     waiting: deferred::Wait,
     real: unsafe fn(*mut RwLock) -> c_int,
 ) -> c_int {
-    // SAFETY: the caller's lock is there.
+    // SAFETY: the caller's lock is valid.
     if unsafe { &*rwlock }.is_libc() != 0 {
-        // SAFETY: the C library's function, with what its caller gave.
+        // SAFETY: the C library's function, with the caller's arguments.
         return unsafe { real(rwlock) };
     }
     // SAFETY: as the caller promises.
@@ -160,10 +161,10 @@ unsafe fn lock_slow(
 /// As for [`ondeck_preload_rwlock_rdlock`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ondeck_preload_rwlock_tryrdlock(rwlock: *mut RwLock) -> c_int {
-    // SAFETY: the caller's lock is there.
+    // SAFETY: the caller's lock is valid.
     let shared = unsafe { &*rwlock };
     if shared.is_libc() != 0 {
-        // SAFETY: the C library's function, with what its caller gave.
+        // SAFETY: the C library's function, with the caller's arguments.
         return unsafe { real::rwlock_tryrdlock(rwlock) };
     }
     bursts::recorded(Action::Read, rwlock, || match shared.try_read() {
@@ -180,10 +181,10 @@ pub unsafe extern "C" fn ondeck_preload_rwlock_tryrdlock(rwlock: *mut RwLock) ->
 /// As for [`ondeck_preload_rwlock_rdlock`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ondeck_preload_rwlock_trywrlock(rwlock: *mut RwLock) -> c_int {
-    // SAFETY: the caller's lock is there.
+    // SAFETY: the caller's lock is valid.
     let shared = unsafe { &*rwlock };
     if shared.is_libc() != 0 {
-        // SAFETY: the C library's function, with what its caller gave.
+        // SAFETY: the C library's function, with the caller's arguments.
         return unsafe { real::rwlock_trywrlock(rwlock) };
     }
     bursts::recorded(Action::Write, rwlock, || if shared.try_write() { 0 } else { EBUSY })
@@ -196,7 +197,7 @@ macro_rules! with_deadline {
         ///
         /// # Safety
         ///
-        /// As of the C library's function: `rwlock` points to a lock, `deadline` to a time.
+        /// As for the C library's function: `rwlock` points to a lock, `deadline` to a time.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $timed(rwlock: *mut RwLock, deadline: *const timespec) -> c_int {
             // SAFETY: as the caller promises.
@@ -207,17 +208,17 @@ macro_rules! with_deadline {
         ///
         /// # Safety
         ///
-        /// As of the C library's function: `rwlock` points to a lock, `deadline` to a time.
+        /// As for the C library's function: `rwlock` points to a lock, `deadline` to a time.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $clocked(
             rwlock: *mut RwLock,
             clock: c_int,
             deadline: *const timespec,
         ) -> c_int {
-            // SAFETY: the caller's lock is there.
+            // SAFETY: the caller's lock is valid.
             let shared = unsafe { &*rwlock };
             if shared.is_libc() != 0 {
-                // SAFETY: the C library's function, with what its caller gave.
+                // SAFETY: the C library's function, with the caller's arguments.
                 return unsafe { $real(rwlock, clock, deadline) };
             }
             // SAFETY: as the caller promises.
@@ -240,7 +241,7 @@ with_deadline! {
         Action::Write, try_write, write_waiting, real::rwlock_clockwrlock;
 }
 
-/// Whether the C library would take the deadline, of which it asks before it looks at the lock.
+/// Returns whether the C library would accept the deadline, which it checks before it reads the lock.
 ///
 /// # Safety
 ///
@@ -250,18 +251,18 @@ unsafe fn is_deadline(clock: c_int, deadline: *const timespec) -> bool {
     clock::is_known(clock) && unsafe { clock::Deadline::new(clock, deadline) }.is_ok()
 }
 
-/// Waits for a lock that is ours, unless the calling thread writes.
+/// Waits for a lock of ours, unless the calling thread is its writer.
 ///
 /// # Safety
 ///
-/// `rwlock` points to a lock, `deadline` to a time or nowhere; `waiting` is one of the two functions below.
+/// `rwlock` points to a lock, `deadline` points to a time or is null; `waiting` is one of the two functions below.
 unsafe fn wait(
     rwlock: *mut RwLock,
     waiting: deferred::Wait,
     clock: c_int,
     deadline: *const timespec,
 ) -> c_int {
-    // SAFETY: the caller's lock is there.
+    // SAFETY: the caller's lock is valid.
     let refused = unsafe { &*rwlock }.refused();
     if refused != 0 {
         return refused;
@@ -278,14 +279,14 @@ unsafe fn wait(
 ///
 /// # Safety
 ///
-/// `rwlock` points to a lock that the calling thread does not write, `deadline` to a time or nowhere.
+/// `rwlock` points to a lock that the calling thread does not write, `deadline` points to a time or is null.
 unsafe extern "C" fn read_waiting(
     rwlock: *mut c_void,
     clock: c_int,
     deadline: *const timespec,
     in_slices: c_int,
 ) -> c_int {
-    // SAFETY: the caller's lock is there.
+    // SAFETY: the caller's lock is valid.
     let shared = unsafe { &*rwlock.cast::<RwLock>() };
     if shared.try_read() {
         return 0;
@@ -321,14 +322,14 @@ unsafe extern "C" fn read_waiting(
 ///
 /// # Safety
 ///
-/// As of [`read_waiting`].
+/// As for [`read_waiting`].
 unsafe extern "C" fn write_waiting(
     rwlock: *mut c_void,
     clock: c_int,
     deadline: *const timespec,
     in_slices: c_int,
 ) -> c_int {
-    // SAFETY: the caller's lock is there.
+    // SAFETY: the caller's lock is valid.
     let shared = unsafe { &*rwlock.cast::<RwLock>() };
     if shared.try_write() {
         return 0;
@@ -356,13 +357,13 @@ unsafe extern "C" fn write_waiting(
 ///
 /// # Safety
 ///
-/// As of the C library's function: `rwlock` points to a lock that the calling thread has.
+/// As for the C library's function: `rwlock` points to a lock that the calling thread has.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ondeck_preload_rwlock_unlock(rwlock: *mut RwLock) -> c_int {
-    // SAFETY: the caller's lock is there until it is unlocked.
+    // SAFETY: the caller's lock is valid until it is unlocked.
     let shared = unsafe { &*rwlock };
     if shared.is_libc() != 0 {
-        // SAFETY: the C library's function, with what its caller gave.
+        // SAFETY: the C library's function, with the caller's arguments.
         return unsafe { real::rwlock_unlock(rwlock) };
     }
     bursts::recorded(Action::Unlock, rwlock, || {
@@ -380,10 +381,10 @@ pub unsafe extern "C" fn ondeck_preload_rwlock_unlock(rwlock: *mut RwLock) -> c_
 /// `rwlock` points to a lock of ours that the calling thread has.
 #[inline(always)]
 unsafe extern "C" fn unlock_now(rwlock: *mut c_void) -> c_int {
-    // SAFETY: the caller's lock is there until it is unlocked.
+    // SAFETY: the caller's lock is valid until it is unlocked.
     let shared = unsafe { &*rwlock.cast::<RwLock>() };
     if !shared.lock.is_locked_exclusive() {
-        // SAFETY: as no thread writes, the calling one reads.
+        // SAFETY: no thread writes, so the calling thread reads.
         unsafe { shared.lock.unlock_shared_counted() };
         return 0;
     }

@@ -1,16 +1,17 @@
-/* Semaphores: the words are the C library's, and so are all functions but those that wait.
+/* Semaphores: the words are the C library's, and so are all functions except those that wait.
 
      data      bits 0-31   the value
                bits 32-63  how many threads sleep, or are about to, or have been woken and not run yet
      private   0, or not 0 for a semaphore that processes share: the C library's
 
-   The C library's sem_wait sleeps at once, so that each post is a system call, and each wait is two switches. Here a
-   thread that finds 0, while no other thread sleeps, reads the value for as long as a wake takes. Then it does what the
-   C library does: it counts itself, sleeps while the value is 0, and takes from the value and the count in one step.
+   The C library's sem_wait sleeps at once, so each post is a system call, and each wait costs two context switches.
+   Here a thread that finds 0, while no other thread sleeps, polls the value for the duration of a wake. Then it does
+   the same as the C library: it counts itself, sleeps while the value is 0, and decrements the value and the count in
+   one step.
 
-   sem_post stays the C library's: one change of `data`, and a wake by the address if that counted a thread. It takes no
-   lock, so that signal handlers may call it, and touches nothing after the change, so that the thread that takes what
-   was posted may free the semaphore. The parking table's locks would allow neither.
+   sem_post stays the C library's: one change of `data`, and a wake by the address if that counted a thread. It takes
+   no lock, so signal handlers may call it, and it accesses nothing after the change, so the thread that takes the
+   posted unit may free the semaphore. The parking table's locks would allow neither.
 
    A wait is a cancellation point, and ends with EINTR if a handler ran. So all of it is in C; see cancel.c. */
 
@@ -30,7 +31,7 @@ static inline uint32_t value_of(uint64_t data)
     return (uint32_t)data;
 }
 
-/* Takes one, and `more`, if there is one. Acquire: pairs with the release of the post. */
+/* Takes one unit, and `more`, if there is a unit. Acquire: pairs with the release of the post. */
 static inline int take(struct semaphore *semaphore, uint64_t more)
 {
     uint64_t data = __atomic_load_n(&semaphore->data, __ATOMIC_RELAXED);
@@ -43,8 +44,8 @@ static inline int take(struct semaphore *semaphore, uint64_t more)
     return 0;
 }
 
-/* Takes one as soon as there is one, if that is soon. A thread that finds others asleep does not stay: what is posted
-   next wakes one of those. */
+/* Polls for a unit for a short time. A thread that finds others asleep does not poll: the next post wakes one of
+   those. */
 static int take_soon(struct semaphore *semaphore)
 {
     uint64_t budget = ondeck_preload_polling_ticks(), begin = ticks();
@@ -59,8 +60,8 @@ static int take_soon(struct semaphore *semaphore)
     return 0;
 }
 
-/* The calling thread, which is counted, gives up. A thread that is cancelled may have been woken just before: then
-   another is to have what was posted. */
+/* Removes the calling thread, which gives up, from the count. A cancelled thread may have been woken just before:
+   another thread must then get the posted unit. */
 static void leave(void *pointer)
 {
     struct semaphore *semaphore = pointer;
@@ -83,7 +84,7 @@ static long sleep_once(struct semaphore *semaphore, int flags, const struct time
     return result;
 }
 
-/* Returns an error number. The calling thread is counted, and is not any more if it has taken one. */
+/* Returns an error number. The calling thread is counted, until it has taken a unit. */
 static int sleep_until_taken(struct semaphore *semaphore, clockid_t clock, const struct timespec *deadline)
 {
     int flags = clock == CLOCK_REALTIME ? FUTEX_CLOCK_REALTIME : 0;
@@ -134,7 +135,7 @@ static __attribute__((cold, noinline)) int wait_slow(struct semaphore *semaphore
     }
     if (type == PTHREAD_CANCEL_DEFERRED)
         return 0;
-    /* A thread that is cancelled here has not been told that it has taken one. */
+    /* A thread that is cancelled here does not know yet that it has taken a unit. */
     pthread_cleanup_push(post_again, semaphore);
     restore(type);
     pthread_cleanup_pop(0);
@@ -163,7 +164,7 @@ int ondeck_preload_sem_wait(sem_t *object)
 
     if (is_shared(semaphore))
         return ((wait_function *)ondeck_preload_real(SEM_WAIT))(object);
-    /* A cancellation that is pending acts whether the thread has to wait or not. */
+    /* A pending cancellation acts even if the thread need not wait. */
     pthread_testcancel();
     return wait(semaphore, CLOCK_MONOTONIC, NULL);
 }
@@ -186,7 +187,7 @@ int ondeck_preload_sem_clockwait(sem_t *object, clockid_t clock, const struct ti
         errno = EINVAL;
         return -1;
     }
-    /* A cancellation that is pending acts only if the thread has to sleep, as in the C library. */
+    /* A pending cancellation acts only if the thread has to sleep, as in the C library. */
     return wait(semaphore, clock, deadline);
 }
 
@@ -195,7 +196,7 @@ NAME(ondeck_preload_sem_timedwait, "sem_timedwait@@GLIBC_2.34");
 NAME(ondeck_preload_sem_timedwait, "sem_timedwait@GLIBC_2.2.5");
 int ondeck_preload_sem_timedwait(sem_t *object, const struct timespec *deadline)
 {
-    /* As in sem_wait; but a deadline that is no time comes first. */
+    /* As in sem_wait, but an invalid deadline is checked first. */
     if (!is_invalid(deadline))
         pthread_testcancel();
     return ondeck_preload_sem_clockwait(object, CLOCK_REALTIME, deadline);

@@ -1,16 +1,17 @@
-/* Spinlocks: the word is the C library's, and so are all functions but the one that waits.
+/* Spinlocks: the word is the C library's, and so are all functions except the one that waits.
 
      word   1        free
             0 or less  taken; a thread without the shim counts it down by its attempts
 
-   So one word serves threads of processes with and without the shim, and needs no mark for which of the two it is.
+   So one word serves threads of processes with and without the shim, without a mark for either.
 
-   The C library's pthread_spin_lock reads the word until it is free. If the thread that has it lost its CPU, those that
-   wait burn theirs, and in a real-time class they may keep that one from running for ever. Here a thread that has read
-   the word for as long as a wake takes sleeps for a moment, then for twice as long, up to a millisecond, and reads it
-   again. No thread wakes it, so that an unlock is one store and never a system call: what signal handlers and threads
-   of a real-time class may do in a section is what it is with the C library. Nothing is kept of a thread that waits,
-   and its cancellation, if it is asynchronous, leaves nothing behind. */
+   The C library's pthread_spin_lock polls the word until it is free. If the owner has lost its CPU,
+   the waiters waste theirs, and in a real-time class they may keep the owner from running forever.
+   Here a thread that has polled the word for the duration of a wake sleeps briefly, then twice as
+   long each time, up to a millisecond, and polls again. No thread wakes it, so an unlock is one
+   store and never a system call: signal handlers and real-time threads may do the same in a section
+   as with the C library. A waiting thread is recorded nowhere, so its asynchronous cancellation
+   leaves nothing to clean up. */
 
 #define _GNU_SOURCE
 #include "futex.h"
@@ -26,7 +27,7 @@ static inline int take(pthread_spinlock_t *lock)
     return __atomic_exchange_n(lock, TAKEN, __ATOMIC_ACQUIRE) == FREE;
 }
 
-/* Reads until the lock seems free. Not, if it does not become free soon. */
+/* Polls until the lock seems free. Returns false if it does not become free soon. */
 static int is_free_soon(const pthread_spinlock_t *lock, uint64_t budget)
 {
     uint64_t begin = ticks();
@@ -50,7 +51,7 @@ static void sleep_for(long nanoseconds)
         end.tv_nsec -= 1000000000;
         end.tv_sec++;
     }
-    /* It ends by the time, or by a signal. */
+    /* The sleep ends by its timeout, or by a signal. */
     futex_wait(&never, 0, FUTEX_PRIVATE_FLAG, &end);
 }
 

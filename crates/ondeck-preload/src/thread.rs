@@ -1,12 +1,12 @@
 //! The identity of a thread, for mutexes that know their owner.
 //!
-//! A number that no other thread of the process has or will have: a thread's address, or what the kernel calls
-//! it, may be another thread's as soon as the first one has ended, and that one would own what the first one has
-//! left locked. The numbers are 64 bits wide, so that they do not run out, and nothing is kept by them.
+//! A number that no other thread of the process has or will have. A thread's address or its kernel id may be
+//! reused as soon as the thread has ended, and the new thread would then own the mutexes that the old one has
+//! left locked. The numbers are 64 bits wide, so they do not run out, and no table is indexed by them.
 //!
 //! The number is in the thread's own block, at an offset that the loader fills in, and has no destructor: see
-//! `thread.rs` of `ondeck`'s Linux platform. A new thread finds 0 there. The only thread of a child of fork has
-//! the number of the thread that forked, so that it may unlock what that one had locked.
+//! `thread.rs` of `ondeck`'s Linux platform. A new thread finds 0 there. The only thread in the child of a fork
+//! has the number of the thread that forked, so it may unlock the mutexes that the parent thread had locked.
 
 use core::arch::{asm, global_asm};
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -22,11 +22,11 @@ global_asm!(
     ".popsection",
 );
 
-/// The calling thread's number, which is not 0.
+/// Returns the calling thread's number, which is not 0.
 #[inline(always)]
 pub(crate) fn this_thread() -> u64 {
     let number: u64;
-    // SAFETY: loads the calling thread's own word, by an entry of the global offset table.
+    // SAFETY: loads the calling thread's own word, through an entry of the global offset table.
     unsafe {
         asm!(
             "mov {0}, qword ptr [rip + ondeck_preload_thread@GOTTPOFF]",
@@ -42,7 +42,7 @@ pub(crate) fn this_thread() -> u64 {
 #[inline(never)]
 fn number_thread() -> u64 {
     static NUMBERS: AtomicU64 = AtomicU64::new(0);
-    // Relaxed: only that it is another one each time.
+    // Relaxed: the only requirement is a different number each time.
     let number = NUMBERS.fetch_add(1, Ordering::Relaxed) + 1;
     // SAFETY: as above.
     unsafe {

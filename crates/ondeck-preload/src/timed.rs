@@ -17,7 +17,7 @@ use crate::real;
 ///
 /// # Safety
 ///
-/// As of the C library's function: `mutex` points to a mutex, `deadline` to a time.
+/// As for the C library's function: `mutex` points to a mutex, `deadline` to a time.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ondeck_preload_mutex_timedlock(
     mutex: *mut Mutex,
@@ -31,7 +31,7 @@ pub unsafe extern "C" fn ondeck_preload_mutex_timedlock(
 ///
 /// # Safety
 ///
-/// As of the C library's function: `mutex` points to a mutex, `deadline` to a time.
+/// As for the C library's function: `mutex` points to a mutex, `deadline` to a time.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ondeck_preload_mutex_clocklock(
     mutex: *mut Mutex,
@@ -41,33 +41,33 @@ pub unsafe extern "C" fn ondeck_preload_mutex_clocklock(
     if !clock::is_known(clock) {
         return EINVAL;
     }
-    // SAFETY: the caller's mutex is there.
+    // SAFETY: the caller's mutex is valid.
     let shared = unsafe { &*mutex };
     let kind = shared.kind();
     if kind == Kind::Libc {
-        // SAFETY: the C library's function, with what its caller gave.
+        // SAFETY: the C library's function, with the caller's arguments.
         return unsafe { real::mutex_clocklock(mutex, clock, deadline) };
     }
     if let Some(done) = enter_again(shared, kind, EDEADLK) {
         return done;
     }
-    // SAFETY: as the caller promises; it was asked whether it owns the mutex.
+    // SAFETY: as the caller promises; ownership by the calling thread was checked.
     bursts::recorded(Action::Lock, mutex, || unsafe { clocklock(mutex, clock, deadline) })
 }
 
-/// Locks a mutex that is ours and not the calling thread's.
+/// Locks a mutex of ours that the calling thread does not own.
 ///
 /// # Safety
 ///
-/// As of [`ondeck_preload_mutex_clocklock`].
+/// As for [`ondeck_preload_mutex_clocklock`].
 #[inline(always)]
 unsafe fn clocklock(mutex: *mut Mutex, clock: c_int, deadline: *const timespec) -> c_int {
-    // SAFETY: the caller's mutex is there.
+    // SAFETY: the caller's mutex is valid.
     let shared = unsafe { &*mutex };
     if !try_lock(shared) {
-        // Only a call that has to wait looks at the time, so that a wrong one is no error before.
+        // Only a call that has to wait checks the time, so an invalid time is no error before that.
         if mode::may_be_asynchronous() {
-            // SAFETY: as the caller promises; it was asked whether it owns the mutex.
+            // SAFETY: as the caller promises; ownership by the calling thread was checked.
             return unsafe { lock_deferred(mutex, clock, deadline) };
         }
         // SAFETY: as above.

@@ -1,4 +1,4 @@
-//! What can be wrong with a recording.
+//! Errors of reading a recording.
 
 use std::io;
 use std::path::PathBuf;
@@ -10,9 +10,9 @@ pub enum Error {
     /// The folder or the file cannot be opened.
     #[error("cannot read {}: {source}", path.display())]
     Io {
-        /// Which one.
+        /// The path.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
     /// No process recorded anything.
@@ -25,18 +25,18 @@ pub enum Error {
         /// The folder.
         folder: PathBuf,
     },
-    /// A file that is no recording of this version, or not a whole one.
+    /// A file that is not a recording of this version, or is incomplete.
     #[error("{} {why}", path.display())]
     Unusable {
-        /// Which one.
+        /// The path.
         path: PathBuf,
-        /// What is wrong with it, and what to do.
+        /// The fault, and the remedy.
         why: String,
     },
-    /// A report could not be made.
+    /// A report could not be drawn.
     #[error("cannot draw the flame graph: {0}")]
     Drawing(String),
-    /// A report could not be packed.
+    /// A report could not be compressed.
     #[error("cannot write the profile: {0}")]
     Writing(#[from] io::Error),
 }

@@ -1,7 +1,7 @@
 //! One recording: copied, checked, and read field by field.
 //!
-//! Nothing in it is trusted: a number that leads outside of a table is left out, so that a file with a
-//! disk error gives less, never a fault.
+//! Nothing in it is trusted. An index outside its table is ignored, so a file with a disk error yields less data and
+//! never crashes the reader.
 
 use std::fs::{File as Descriptor, OpenOptions};
 use std::io::{self, Read as _};
@@ -19,7 +19,7 @@ use ondeck_record::layout::{
 
 use crate::Error;
 
-/// A copy of a recording. A process may record while it is made: then its fields are of different moments.
+/// A copy of a recording. If a process records during the copy, its fields are from different moments.
 pub struct Recording {
     file: Box<Tracked>,
 }
@@ -33,8 +33,8 @@ impl Recording {
     /// Opens, checks and copies a file.
     pub fn open(path: &Path) -> Result<Self, Error> {
         let io = |source| Error::Io { path: path.to_owned(), source };
-        // Root reads folders in which others may make files: a pipe could wait for ever, a link could lead
-        // anywhere.
+        // Root reads folders in which other users may create files: opening a pipe could block forever, and a link
+        // could lead anywhere.
         let file = OpenOptions::new()
             .read(true)
             .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
@@ -89,23 +89,23 @@ impl Recording {
         copy(&file, size as usize).map(|file| Self { file }).map_err(io)
     }
 
-    /// The whole file.
+    /// Returns the whole file.
     pub fn file(&self) -> &File {
         &self.file.file
     }
 
-    /// The operations of threads; zeros if the file has none.
+    /// Returns the operations of threads; zeros if the file has none.
     pub fn tracks(&self) -> &[Track; TRACKS] {
         &self.file.tracks
     }
 
-    /// The entries of locks that are in use, with their numbers.
+    /// Returns the used entries of locks, with their numbers.
     pub fn locks(&self) -> impl Iterator<Item = (usize, &Lock)> {
         let used = (get(&self.file().header.locks_used) as usize).min(LOCKS);
         self.file().locks[..used].iter().enumerate().filter(|(_, lock)| get(&lock.address) != 0)
     }
 
-    /// Samples: lock, role, stack, count, ticks, longest.
+    /// Returns the samples: lock, role, stack, count, ticks, longest.
     pub fn samples(&self) -> impl Iterator<Item = (usize, Role, u32, [u64; 3])> {
         self.file().samples[..SAMPLES].iter().filter_map(|sample| {
             let key = get(&sample.key);
@@ -115,7 +115,7 @@ impl Recording {
         })
     }
 
-    /// The return addresses of a stack, innermost first.
+    /// Returns the return addresses of a stack, innermost first.
     pub fn stack(&self, number: u32) -> Vec<u64> {
         let Some(stack) = self.file().stacks[..STACKS].get(number as usize) else {
             return Vec::new();
@@ -128,30 +128,31 @@ impl Recording {
         self.file().frames[at..at + count].iter().map(get).collect()
     }
 
-    /// The snapshots of the mappings.
+    /// Returns the snapshots of the mappings.
     pub fn maps(&self) -> String {
         let used = (get(&self.file().header.maps_used) as usize).min(MAPS);
         text(&self.file().maps[..used])
     }
 
-    /// A text that ends at the first zero.
+    /// Returns the text up to the first zero.
     pub fn text(bytes: &[AtomicU8]) -> String {
         let text = text(bytes);
         text.split('\0').next().unwrap_or_default().to_owned()
     }
 
-    /// Texts that each end with a zero, up to an empty one.
+    /// Returns zero-terminated texts, up to an empty one.
     pub fn texts(bytes: &[AtomicU8]) -> Vec<String> {
         text(bytes).split('\0').take_while(|text| !text.is_empty()).map(str::to_owned).collect()
     }
 }
 
-/// Copies what the first `size` bytes have that is no hole. Not a mapping of it: reading a hole of one takes memory, and if
-/// the file is cut off meanwhile, reading one ends this process.
+/// Copies the data among the first `size` bytes, without the holes. The file is not mapped: reading a hole of a mapping
+/// takes memory, and if the file is truncated at the same time, reading the mapping kills this process.
 fn copy(from: &Descriptor, size: usize) -> io::Result<Box<Tracked>> {
-    // SAFETY: all fields are atomics, for which zeros are a value.
+    // SAFETY: all fields are atomics, for which zeros are valid.
     let mut file = unsafe { Box::<Tracked>::new_zeroed().assume_init() };
-    // SAFETY: its bytes, which nothing else refers to while the slice is used. Atomics may have every value.
+    // SAFETY: the bytes of the object, to which nothing else refers while the slice is used. Every value is valid for
+    // an atomic.
     let bytes =
         unsafe { slice::from_raw_parts_mut(ptr::from_mut(&mut *file).cast::<u8>(), TRACKED_SIZE) };
     let mut at = 0;
@@ -166,10 +167,10 @@ fn copy(from: &Descriptor, size: usize) -> io::Result<Box<Tracked>> {
     Ok(file)
 }
 
-/// Where the next data or hole begins, at `at` or behind it; `None` if there is no more data. A file system
-/// that knows no holes has data everywhere.
+/// Returns the start of the next data or hole, at `at` or after it; `None` if there is no more data. A file system
+/// without holes reports data everywhere.
 fn next(file: &Descriptor, at: usize, what: libc::c_int) -> Option<usize> {
-    // SAFETY: lseek(2) has no memory to touch.
+    // SAFETY: lseek(2) accesses no memory.
     let found = unsafe { libc::lseek(file.as_raw_fd(), at.cast_signed() as libc::off_t, what) };
     usize::try_from(found).ok()
 }

@@ -8,16 +8,16 @@ use ondeck_record::layout::Role;
 use crate::Error;
 use crate::model::Profile;
 
-/// Of the picture, and of one of its rows.
+/// Sizes of the picture and of one of its rows.
 const WIDTH: usize = 1120;
 const ROW: u32 = 16;
 
-/// The flame graph of a role as a part of an HTML page: the frames alone, on the page's own ground, whose titles
-/// say what a pointer is on. Widths are waited time.
+/// Draws the flame graph of a role as part of an HTML page: only the frames, on the page's background, with titles
+/// that show under the pointer. Widths are waited time.
 ///
 /// # Errors
 ///
-/// [`Error::Drawing`]; a profile without stacks is drawn as a line that says so.
+/// [`Error::Drawing`]. A profile without stacks is no error: its picture is a line of text.
 pub(crate) fn part(profile: &Profile, role: Role, title: &str) -> Result<String, Error> {
     let folded = folded(profile, role);
     let mut options = Options::default();
@@ -25,7 +25,7 @@ pub(crate) fn part(profile: &Profile, role: Role, title: &str) -> Result<String,
     options.no_javascript = true;
     options.deterministic = true;
     options.image_width = Some(WIDTH);
-    // A generic name: a list would be quoted, and be the name of no font.
+    // A generic name, because a list would be quoted and match no font.
     options.font_type = "sans-serif".into();
     let mut svg = Vec::new();
     let lines = if folded.is_empty() { "no stacks were taken 1" } else { &folded };
@@ -42,7 +42,7 @@ pub(crate) fn part(profile: &Profile, role: Role, title: &str) -> Result<String,
         .skip(1)
         .filter_map(|rest| rest.split_once('"')?.0.parse().ok())
         .collect();
-    // The lowest row is that of all together.
+    // The lowest row is the total.
     let (Some(top), Some(bottom)) = (tops.iter().min(), tops.iter().max()) else {
         return Err(strange());
     };
@@ -55,8 +55,8 @@ pub(crate) fn part(profile: &Profile, role: Role, title: &str) -> Result<String,
     ))
 }
 
-/// A line for each stack of a role, outermost function first, then the time in nanoseconds. The outermost frame is the
-/// lock, before it the process if there are several.
+/// Returns a line for each stack of a role: the functions, outermost first, then the time in nanoseconds. The
+/// outermost frame is the lock, preceded by the process if there are several.
 fn folded(profile: &Profile, role: Role) -> String {
     let mut text = String::new();
     let several = profile.processes.len() > 1;
@@ -72,14 +72,14 @@ fn folded(profile: &Profile, role: Role) -> String {
             for frame in sample.frames().rev() {
                 _ = write!(text, ";{}", cleaned(&frame.function));
             }
-            // Writing to a string does not fail.
+            // Writing to a string cannot fail.
             _ = writeln!(text, " {}", sample.nanos.round().max(1.0));
         }
     }
     text
 }
 
-/// Without what the format means something by.
+/// Replaces the characters that have a meaning in the format.
 fn cleaned(name: &str) -> String {
     name.replace(';', ":").replace(['\n', '\r'], " ")
 }

@@ -1,8 +1,8 @@
-//! Futexes that a program waits at by itself: found by looking at its threads now and then.
+//! Futexes on which a program waits without the recorder, found by sampling its threads.
 //!
-//! The recorder sees the locks that call it. A lock that calls futex(2) itself, as those of Rust's standard library, of
-//! parking_lot and of Go, is seen only when its thread sleeps in the kernel, which then says at which address. So does
-//! a condition variable, and a thread that has nothing to do.
+//! The recorder sees only locks that call it. A lock that calls futex(2) itself, such as the locks of Rust's standard
+//! library, of parking_lot and of Go, is seen only while one of its threads sleeps in the kernel, which reports the
+//! address. Condition variables and idle threads look the same.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -12,25 +12,25 @@ use crate::mappings::Mappings;
 use crate::model::{Futex, Futexes, Location, Module};
 use crate::reader::{Names, Reader};
 
-/// What was seen, as it was read.
+/// The raw samples.
 #[derive(Debug, Default)]
 pub struct Seen {
-    /// How often threads were looked at.
+    /// The number of times that threads were sampled.
     pub looks: u64,
-    /// How often that was refused.
+    /// The number of times that the kernel refused it.
     pub refused: u64,
     /// By the number of the process.
     pub processes: BTreeMap<u32, Sleeps>,
 }
 
-/// What was seen of a process.
+/// The samples of a process.
 #[derive(Debug, Default)]
 pub struct Sleeps {
     /// Its `/proc/PID/maps`.
     pub maps: String,
-    /// How often threads slept there.
+    /// The number of times that threads were found asleep there.
     pub waits: HashMap<Sleep, u64>,
-    /// Which function the call before a return address calls, for addresses of stacks.
+    /// For each return address of the stacks, the function that the call before it calls.
     pub called: HashMap<u64, Option<u64>>,
     /// The most threads that slept at an address at the same time.
     pub most: HashMap<u64, u32>,
@@ -41,12 +41,12 @@ pub struct Sleeps {
 pub struct Sleep {
     /// The futex.
     pub address: u64,
-    /// The instruction after the system call, and then what of the stack is an address of code.
+    /// The instruction after the system call, and then the words of the stack that are code addresses.
     pub words: Vec<u64>,
 }
 
 impl Reader {
-    /// Gives names to what was seen. Leaves out what the shim waits for: that is recorded.
+    /// Resolves the samples to names. Leaves out waits of the shim, which are recorded.
     pub fn futexes(&mut self, seen: &Seen) -> Futexes {
         let mut found = Vec::new();
         for (pid, sleeps) in &seen.processes {
@@ -94,8 +94,8 @@ fn is_same(a: &[Arc<Location>], b: &[Arc<Location>]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.address == b.address)
 }
 
-/// The part of a stack that is certain. Words of it may be left of calls that have returned; one is the return address of the
-/// next frame if the call before it is of the function that the frame before is in.
+/// Returns the part of a stack that is certain. Words of a stack may be left over from calls that have returned. A word
+/// is the return address of the next frame if the call instruction before it calls the function of the previous frame.
 fn certain(
     names: &mut Names<'_>,
     words: &[u64],
@@ -104,7 +104,7 @@ fn certain(
     let Some((pc, rest)) = words.split_first() else { return Vec::new() };
     let mut inner = *pc;
     let mut stack = vec![names.location(inner)];
-    // The C library's function for system calls has nothing on the stack but where it returns to.
+    // The C library's function for system calls has only its return address on the stack.
     let is_wrapper = stack[0].frames.iter().any(|frame| frame.function == "syscall");
     for (index, word) in rest.iter().enumerate() {
         let called = called.get(word).copied().flatten();

@@ -1,15 +1,16 @@
-//! What was recorded of a program's locks: which lock, which stacks, how long, how bad the tail.
+//! Reads what was recorded about a program's locks: the locks, the stacks, the waiting times and their
+//! tails.
 //!
-//! The files are those of [`ondeck_record::layout`], one for each process image, in one folder. They may
-//! be read while the programs run, and after they ended in whatever way.
+//! The files have the layout of [`ondeck_record::layout`], one for each process image, in one folder. They
+//! may be read while the programs run, and after they ended in any way.
 //!
 //! ```text
 //! folder ─► file        one recording: checked, then read field by field
 //!             │
 //!             ▼
 //!           reader ◄─── symbols    names, lines, inlined functions, variables, build-ids
-//!             │    ◄─── mappings   which object is where
-//!             │    ◄─── futexes    what threads waited at besides
+//!             │    ◄─── mappings   the places of objects
+//!             │    ◄─── futexes    other futexes on which threads waited
 //!             ▼
 //!           Profile  ─► table      for a terminal, also while the program runs
 //!                    ─► page       HTML, with two flame graphs

@@ -1,7 +1,8 @@
 //! JSON lines: one object a line, for other programs.
 //!
-//! `type` says what a line is: `profile` first, then for each process a `process`, its `lock`s worst
-//! first, and behind each lock its `stack`s; at the end each `futex` that was seen by sampling. Times are nanoseconds. Version 1; fields are only added.
+//! The first line has the `type` `profile`. Then each process has a line `process`, a line `lock` for each of its
+//! locks, worst first, and after each lock a line `stack` for each of its stacks. The lines `futex` at the end are
+//! for the futexes that sampling found. Times are nanoseconds. Version 1; fields are only added.
 
 use serde_json::{Value, json};
 
@@ -9,7 +10,7 @@ use ondeck_record::layout::Role;
 
 use crate::model::{Lock, Process, Profile, Sample, Times};
 
-/// All of a profile.
+/// Returns the lines of a profile.
 pub fn render(profile: &Profile) -> String {
     let refused: Vec<String> = profile.refused.iter().map(ToString::to_string).collect();
     let mut lines = vec![json!({

@@ -1,11 +1,11 @@
-//! What was mapped where: the lines of `/proc/self/maps` that the recorder kept.
+//! The mappings of a process: the lines of `/proc/self/maps` that the recorder kept.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use ondeck_record::layout::EXTENSION;
 
-/// A file, and the ranges that parts of it take.
+/// A file, and the address ranges of its parts.
 #[derive(Debug)]
 pub struct Mapped {
     pub path: PathBuf,
@@ -13,7 +13,7 @@ pub struct Mapped {
     pub parts: Vec<(u64, u64, u64)>,
 }
 
-/// What the snapshots say together.
+/// The union of the snapshots.
 #[derive(Debug, Default)]
 pub struct Mappings {
     pub files: Vec<Mapped>,
@@ -22,7 +22,7 @@ pub struct Mappings {
 }
 
 impl Mappings {
-    /// Reads snapshots. Later ones add to earlier ones: a library that was unloaded is still known.
+    /// Reads snapshots. Later ones add to earlier ones, so an unloaded library is still known.
     pub fn parse(text: &str) -> Self {
         let mut files: BTreeMap<PathBuf, Vec<(u64, u64, u64)>> = BTreeMap::new();
         let mut mappings = Self::default();

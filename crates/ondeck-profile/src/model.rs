@@ -1,4 +1,4 @@
-//! What a profile is: processes, their locks, the stacks of holders and waiters.
+//! The data of a profile: processes, their locks, the stacks of holders and waiters.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -10,16 +10,16 @@ use serde::Serialize;
 /// Everything that was recorded in a folder.
 #[derive(Debug, Default)]
 pub struct Profile {
-    /// One for each process image that can be read, by the time of their beginning.
+    /// One for each process image that can be read, in the order of their start.
     pub processes: Vec<Process>,
-    /// What files could not be read, and why.
+    /// The files that could not be read, and why.
     pub refused: Vec<crate::Error>,
-    /// Futexes that the programs waited at by themselves; none if the threads were not looked at.
+    /// Futexes on which the programs waited without the recorder; none if the threads were not sampled.
     pub futexes: Option<Futexes>,
 }
 
 impl Profile {
-    /// All locks with their process, worst first: by the time that threads waited for them.
+    /// Returns all locks with their process, worst first: by the time that threads waited for them.
     pub fn locks(&self) -> Vec<(&Process, &Lock)> {
         let mut locks: Vec<_> = self
             .processes
@@ -40,47 +40,47 @@ pub struct Process {
     pub parent: u32,
     /// The program's file.
     pub program: PathBuf,
-    /// Its arguments, the name first; the end of many is missing.
+    /// Its arguments, the name first; a long list is cut off.
     pub arguments: Vec<String>,
     /// When the recording began.
     pub started: SystemTime,
-    /// From then until the last thing that was recorded.
+    /// From then until the last record.
     pub length: Duration,
-    /// Whether it ended by `exit` or by returning from `main`, so that acquisitions are counted to the
-    /// end. Else it runs, or was killed, or called `exec` or `_exit`.
+    /// Whether it ended by `exit` or by returning from `main`, so that acquisitions are counted to the end. Otherwise
+    /// it is still running, or was killed, or called `exec` or `_exit`.
     pub ended: bool,
-    /// Threads that found a lock taken or kept others waiting.
+    /// Threads that found a lock held or kept others waiting.
     pub threads: u32,
     /// Its locks, worst first.
     pub locks: Vec<Lock>,
-    /// What is mapped where, for later symbolization.
+    /// Its mappings, for later symbolization.
     pub modules: Vec<Module>,
-    /// What found no room in the file.
+    /// Records that the file had no room for.
     pub dropped: Dropped,
-    /// What recording cost.
+    /// The cost of recording.
     pub cost: Cost,
 }
 
-/// A file that a process had mapped with code or data.
+/// A file that a process had mapped, with code or data.
 #[derive(Clone, Debug, Serialize)]
 pub struct Module {
     /// Its path.
     pub path: PathBuf,
-    /// Its build-id in hexadecimal digits; empty if it has none or cannot be read any more.
+    /// Its build-id in hexadecimal digits; empty if it has none or can no longer be read.
     pub build_id: String,
-    /// The name that a library has in itself (`DT_SONAME`), however its file is called; empty if it has none.
+    /// The name inside a library (`DT_SONAME`), which may differ from its file's; empty if it has none.
     pub soname: String,
-    /// The first address that it takes.
+    /// Its first address.
     pub start: u64,
-    /// The first address behind it.
+    /// The first address after it.
     pub end: u64,
-    /// What to subtract from an address to have that of the file.
+    /// The difference between an address in the process and the address in the file.
     pub bias: u64,
     /// Whether it has line numbers, itself or in a separate file.
     pub has_lines: bool,
 }
 
-/// What a full file could not take. Its totals are too small by as much.
+/// Records that a full file had no room for. Totals are too small by these numbers.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct Dropped {
     /// Waits and holds of locks without an entry.
@@ -94,31 +94,31 @@ pub struct Dropped {
 }
 
 impl Dropped {
-    /// Whether anything was dropped.
+    /// Returns whether anything was dropped.
     pub fn any(&self) -> bool {
         [self.locks, self.stacks, self.samples, self.mappings].iter().any(|count| *count != 0)
     }
 }
 
-/// What recording cost, by its own measurements.
+/// The cost of recording, as the recorder measured it.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct Cost {
     /// Records of waits and holds.
     pub events: u64,
-    /// What one of them cost on average without its stack, in nanoseconds.
+    /// The average cost of one of them without its stack, in nanoseconds.
     pub event_nanos: f64,
-    /// Waits that were not recorded, because others stand for them.
+    /// Waits that were not recorded, because others represent them.
     pub looks: u64,
-    /// What one of them costs, in nanoseconds.
+    /// The cost of one of them, in nanoseconds.
     pub look_nanos: f64,
-    /// Stacks that were taken.
+    /// Stacks that were recorded.
     pub stacks: u64,
-    /// What one of them cost on average, in nanoseconds.
+    /// The average cost of one of them, in nanoseconds.
     pub stack_nanos: f64,
 }
 
 impl Cost {
-    /// All of it, in nanoseconds of CPU time.
+    /// Returns the total cost, in nanoseconds of CPU time.
     pub fn nanos(&self) -> f64 {
         self.events as f64 * self.event_nanos
             + self.looks as f64 * self.look_nanos
@@ -126,7 +126,7 @@ impl Cost {
     }
 }
 
-/// What kind of lock it is.
+/// The kind of a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
@@ -134,7 +134,7 @@ pub enum Kind {
     Default,
     /// A recursive `pthread_mutex_t`.
     Recursive,
-    /// A `pthread_mutex_t` that checks for errors.
+    /// An error-checking `pthread_mutex_t`.
     Errorcheck,
     /// An adaptive `pthread_mutex_t`.
     Adaptive,
@@ -159,7 +159,7 @@ impl Kind {
         }
     }
 
-    /// A word for tables.
+    /// Returns a word for tables.
     pub fn word(self) -> &'static str {
         match self {
             Self::Default => "default",
@@ -183,9 +183,9 @@ pub enum Place {
         module: String,
         /// The variable; empty if the module has no symbol there.
         symbol: String,
-        /// How many bytes behind the variable's beginning.
+        /// The offset in bytes from the variable's beginning.
         offset: u64,
-        /// Where the variable is declared, if there is debugging information.
+        /// The file where the variable is declared, if there is debugging information.
         file: Option<String>,
         /// The line there.
         line: Option<u64>,
@@ -199,7 +199,7 @@ pub enum Place {
 }
 
 impl Place {
-    /// The variable, and how far in it.
+    /// Returns the variable, and the offset in it.
     pub fn symbol(&self) -> Option<String> {
         match self {
             Self::Static { symbol, offset: 0, .. } if !symbol.is_empty() => Some(symbol.clone()),
@@ -211,7 +211,7 @@ impl Place {
     }
 }
 
-/// A lock, and what was recorded of it.
+/// A lock, and what was recorded about it.
 #[derive(Debug)]
 pub struct Lock {
     /// Its address in the process.
@@ -222,46 +222,46 @@ pub struct Lock {
     pub place: Place,
     /// The stack that initialized it, innermost first; empty if that is not known.
     pub created: Vec<Arc<Location>>,
-    /// How often it was acquired while recording; `None` for a lock that does not count.
+    /// The number of acquisitions during the recording; `None` for a lock that does not count them.
     pub acquisitions: Option<u64>,
-    /// How often another lock was initialized at this address, as far as by a function call. What was recorded of
-    /// them is together.
+    /// The number of times that another lock was initialized at this address by a function call. The records of these
+    /// locks are not separated.
     pub reused: u32,
     /// Waits that have ended.
     pub wait: Times,
-    /// Of those the ones that ended at a deadline, without the lock.
+    /// The waits among them that ended at a deadline, without the lock.
     pub timeouts: u64,
-    /// Holds at whose end threads waited, as far as they were recorded.
+    /// Recorded holds at whose end threads waited.
     pub hold: Times,
-    /// How long owners kept others waiting, all of these together, in nanoseconds.
+    /// The total time that owners kept others waiting, in nanoseconds.
     pub kept_waiting: f64,
-    /// How long threads waited, all of these together, while no thread had the lock, as far as is known: a woken thread
-    /// was not running yet, or a parked thread was not woken; of a `pthread_rwlock_t` also while threads read.
+    /// The total time that threads waited while no thread is known to have held the lock: a woken thread was not
+    /// running yet, or a parked thread was not woken. For a `pthread_rwlock_t` it includes waits during reads.
     pub free: f64,
-    /// Threads that took part: exact up to 256 threads of the process, else about as many.
+    /// Threads that took part: exact up to 256 threads of the process, an estimate above.
     pub threads: u32,
     /// Threads that waited when the file was read.
     pub waiting: u64,
-    /// What threads did, by their stacks, worst first.
+    /// The holds of threads, by their stacks, worst first.
     pub holders: Vec<Sample>,
-    /// How threads waited, by their stacks, worst first. A wait is recorded at the unlock that follows it,
-    /// and has the stack of that, if the lock is a `pthread_mutex_t`.
+    /// The waits of threads, by their stacks, worst first. If the lock is a `pthread_mutex_t`, a wait is recorded at
+    /// the unlock that follows it, with the stack of that unlock.
     pub waiters: Vec<Sample>,
 }
 
 impl Lock {
-    /// The part of acquisitions that had to wait; `None` if they are not counted.
+    /// Returns the part of acquisitions that had to wait; `None` if they are not counted.
     pub fn contention(&self) -> Option<f64> {
         let all = self.acquisitions.filter(|all| *all != 0)?;
         Some(((self.wait.count - self.timeouts.min(self.wait.count)) as f64 / all as f64).min(1.0))
     }
 
-    /// The part of all waiting in which the lock was free.
+    /// Returns the part of all waiting during which the lock was free.
     pub fn free_part(&self) -> f64 {
         self.free / (self.kept_waiting + self.free).max(1.0)
     }
 
-    /// The samples of a role.
+    /// Returns the samples of a role.
     pub fn samples(&self, role: Role) -> &[Sample] {
         match role {
             Role::Holder => &self.holders,
@@ -269,7 +269,7 @@ impl Lock {
         }
     }
 
-    /// The lock in few words: its variable, the function that initialized it, or its address.
+    /// Returns a short name of the lock: its variable, the function that initialized it, or its address.
     pub fn name(&self) -> String {
         if let Some(symbol) = self.place.symbol() {
             return symbol;
@@ -283,7 +283,7 @@ impl Lock {
         }
     }
 
-    /// Where it is declared or was initialized, `file:line` if that is known.
+    /// Returns where it is declared or was initialized, as `file:line` if that is known.
     pub fn origin(&self) -> String {
         match &self.place {
             Place::Static { file: Some(file), line: Some(line), .. } => format!("{file}:{line}"),
@@ -306,19 +306,19 @@ impl Lock {
 /// Times in nanoseconds, as a histogram.
 #[derive(Clone, Debug, Default)]
 pub struct Times {
-    /// How many.
+    /// The number of times.
     pub count: u64,
-    /// All together.
+    /// Their sum.
     pub nanos: f64,
     /// The longest.
     pub longest: f64,
-    /// Buckets that are not empty: from, to, how many.
+    /// Buckets that are not empty: from, to, count.
     pub buckets: Vec<(f64, f64, u64)>,
 }
 
 impl Times {
-    /// The time that a part of all of them, 0.99 for instance, is at most: the upper end of its bucket,
-    /// which is at most 1/8 wide. 0 if there are none.
+    /// Returns the quantile for a part of all times, such as 0.99: the upper end of its bucket, which is at most 1/8
+    /// wide. 0 if there are no times.
     pub fn quantile(&self, part: f64) -> f64 {
         let all: f64 = self.buckets.iter().map(|bucket| bucket.2 as f64).sum();
         let wanted = (part * all).ceil().max(1.0);
@@ -332,36 +332,36 @@ impl Times {
         0.0
     }
 
-    /// The mean; 0 if there are none.
+    /// Returns the mean; 0 if there are no times.
     pub fn mean(&self) -> f64 {
         if self.count == 0 { 0.0 } else { self.nanos / self.count as f64 }
     }
 }
 
-/// What threads with the same stack did.
+/// The samples with the same stack.
 #[derive(Clone, Debug)]
 pub struct Sample {
-    /// The stack, innermost first; without the frames of ondeck.
+    /// The stack, innermost first, without the frames of ondeck.
     pub stack: Vec<Arc<Location>>,
-    /// How often.
+    /// The number of events.
     pub count: u64,
-    /// For how long, in nanoseconds: of a waiter its waits, of a holder the waits of others.
+    /// The time in nanoseconds: for a waiter its waits, for a holder the waits of others.
     pub nanos: f64,
     /// The longest single wait, or the longest single hold, in nanoseconds.
     pub longest: f64,
 }
 
 impl Sample {
-    /// Its functions, innermost first, inlined ones included.
+    /// Returns its functions, innermost first, inlined ones included.
     pub fn frames(&self) -> impl DoubleEndedIterator<Item = &Frame> {
         self.stack.iter().flat_map(|location| location.frames.iter())
     }
 }
 
-/// An address of code, and what is there.
+/// A code address, and the functions there.
 #[derive(Debug, Serialize)]
 pub struct Location {
-    /// The address: of a call, not of what it returns to.
+    /// The address of the call, not of the instruction to which it returns.
     pub address: u64,
     /// Its module in [`Process::modules`].
     pub module: Option<usize>,
@@ -372,7 +372,7 @@ pub struct Location {
 /// A function, and a line of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Frame {
-    /// The name, demangled; the module and an offset if there is none.
+    /// The demangled name; the module and an offset if there is none.
     pub function: String,
     /// The source file.
     pub file: Option<String>,
@@ -381,7 +381,7 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// The function, and where it is: `work (hot.c:12)`.
+    /// Returns the function and its place: `work (hot.c:12)`.
     pub fn short(&self) -> String {
         match (&self.file, self.line) {
             (Some(file), Some(line)) => {
@@ -393,48 +393,49 @@ impl Frame {
     }
 }
 
-/// Futexes that programs waited at by themselves, found by looking at their threads.
+/// Futexes on which programs waited without the recorder, found by sampling their threads.
 #[derive(Debug)]
 pub struct Futexes {
-    /// How often threads were looked at.
+    /// The number of times that threads were sampled.
     pub looks: u64,
-    /// Whether all threads could be looked at.
+    /// Whether all threads could be sampled.
     pub is_whole: bool,
-    /// By how often threads slept there, most first.
+    /// Sorted by the number of times that threads slept there, most first.
     pub found: Vec<Futex>,
 }
 
 impl Futexes {
-    /// How often a thread was found asleep.
+    /// Returns the number of times that a thread was found asleep.
     pub fn samples(&self) -> u64 {
         self.found.iter().map(|futex| futex.samples).sum()
     }
 }
 
-/// A futex that threads slept at.
+/// A futex on which threads slept.
 #[derive(Debug)]
 pub struct Futex {
     /// The process.
     pub pid: u32,
     /// Its address.
     pub address: u64,
-    /// Where that is.
+    /// The place of that address.
     pub place: Place,
-    /// How often a thread was found there.
+    /// The number of times that a thread was found there.
     pub samples: u64,
-    /// The most threads at the same time.
+    /// The largest number of threads at the same time.
     pub threads: u32,
-    /// Their stacks, as far as they are certain, innermost first, and how often each was found; most first.
+    /// The certain parts of their stacks, innermost first, with the number of times that each was found, most first.
     pub stacks: Vec<(Vec<Arc<Location>>, u64)>,
 }
 
 impl Futex {
-    /// The variable, or the address.
+    /// Returns the variable, or the address.
     pub fn name(&self) -> String {
         self.place.symbol().unwrap_or_else(|| format!("{:#x}", self.address))
     }
 
-    /// Which function waited there most often, with its callers: without the frames of the lock, if that leaves any.
+    /// Returns the function that waited there most often, with its callers, without the frames of the lock if that
+    /// leaves any.
     pub fn frames(&self) -> Vec<&Frame> {
         let Some((stack, _)) = self.stacks.first() else { return Vec::new() };
         let all: Vec<&Frame> = stack.iter().flat_map(|location| &location.frames).collect();
@@ -443,7 +444,7 @@ impl Futex {
     }
 }
 
-/// Begins of functions that wait for others.
+/// Prefixes of functions that wait on behalf of their callers.
 const LOCKS: [&str; 13] = [
     "syscall",
     "std::sys::",
@@ -460,7 +461,7 @@ const LOCKS: [&str; 13] = [
     "sync.",
 ];
 
-/// Parts of the paths of their sources, where inlined functions have lost the names of their modules.
+/// Parts of the paths of their sources, for inlined functions that have lost the names of their modules.
 const SOURCES: [&str; 5] =
     ["/library/std/src/", "/library/core/src/", "/parking_lot", "/lock_api-", "/go/src/sync/"];
 

@@ -8,12 +8,12 @@ use ondeck_report::numbers::page::{count, time};
 use crate::model::{Kind, Lock, Process, Profile, Sample, Times};
 use crate::{Error, flame, table};
 
-/// Locks with a section of their own; the table has all.
+/// The number of locks with a section each; the table has all locks.
 const SECTIONS: usize = 20;
-/// Stacks shown of each role of a lock.
+/// The number of stacks shown for each role of a lock.
 const STACKS: usize = 10;
 
-/// The whole page.
+/// Returns the whole page.
 ///
 /// # Errors
 ///
@@ -83,7 +83,7 @@ fn verdict(profile: &Profile, locks: &[(&Process, &Lock)]) -> String {
 fn boxes(profile: &Profile) -> Markup {
     let notes = table::notes(profile);
     html! {
-        // The first is the cost, which is in the footer.
+        // The first note is the cost, which is in the footer.
         @for note in notes.iter().skip(1) {
             aside.box.warning { p { (note) } }
         }

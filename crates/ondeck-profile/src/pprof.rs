@@ -1,7 +1,7 @@
 //! pprof's format: a `profile.proto` message, gzipped. `go tool pprof` and others read it.
 //!
-//! The messages below are those of `profile.proto` of github.com/google/pprof (Apache-2.0), the fields that
-//! are used here, by their numbers.
+//! The messages below are the messages of `profile.proto` of github.com/google/pprof (Apache-2.0), with the
+//! fields that are used here, by their numbers.
 
 use std::collections::HashMap;
 use std::io::Write;
@@ -15,12 +15,12 @@ use prost::Message;
 use crate::Error;
 use crate::model::{Lock, Process, Profile, Sample};
 
-/// The stacks of a role of all processes: as Go's profiles of mutexes have them, `contentions` and
-/// `delay`, each with labels for the lock and the process.
+/// Encodes the stacks of a role of all processes in the form of Go's mutex profiles: `contentions` and
+/// `delay`, with labels for the lock and the process.
 ///
 /// # Errors
 ///
-/// [`Error::Writing`] if packing fails, which it does not in memory.
+/// [`Error::Writing`] if the compression fails, which cannot happen in memory.
 pub fn encode(profile: &Profile, role: Role) -> Result<Vec<u8>, Error> {
     let mut packed = GzEncoder::new(Vec::new(), Compression::default());
     packed.write_all(&Builder::of(profile, role).encode_to_vec())?;
@@ -234,7 +234,7 @@ impl Builder {
     }
 
     fn location(&mut self, process: usize, location: &crate::Location) -> u64 {
-        // A frame that was cut off on top makes another location of the same address.
+        // Cutting off frames at the top makes a different location of the same address.
         let key = (process, location.address, location.frames.len());
         if let Some(known) = self.locations.get(&key) {
             return *known;

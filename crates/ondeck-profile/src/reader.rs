@@ -1,4 +1,4 @@
-//! From recordings to a profile.
+//! Builds a profile from recordings.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -23,25 +23,25 @@ use crate::trim::trim;
 /// # Errors
 ///
 /// [`Error::Io`] if the folder cannot be listed, [`Error::Empty`] if it has no recording, and the first
-/// file's error if no file can be read. A file that cannot be read beside others that can is in
+/// file's error if no file can be read. If only some of the files cannot be read, they are in
 /// [`Profile::refused`].
 pub fn read(folder: &Path) -> Result<Profile, Error> {
     Reader::new(folder).read()
 }
 
-/// Reads a folder again and again, and its programs' symbols once: for tables that are updated.
+/// Reads a folder repeatedly, and its programs' symbols once: for tables that are updated.
 pub struct Reader {
     folder: PathBuf,
     pub(crate) symbols: Symbols,
 }
 
 impl Reader {
-    /// A reader of a folder, which need not have recordings yet.
+    /// Creates a reader of a folder, which need not have recordings yet.
     pub fn new(folder: &Path) -> Self {
         Self { folder: folder.to_owned(), symbols: Symbols::default() }
     }
 
-    /// Reads what is there now.
+    /// Reads the current recordings.
     ///
     /// # Errors
     ///
@@ -62,7 +62,7 @@ impl Reader {
         Ok(profile)
     }
 
-    /// The recordings that are there; at least one.
+    /// Returns the recordings in the folder; at least one.
     pub(crate) fn paths(&self) -> Result<Vec<PathBuf>, Error> {
         let io = |source| Error::Io { path: self.folder.clone(), source };
         let mut paths: Vec<PathBuf> = std::fs::read_dir(&self.folder)
@@ -138,7 +138,7 @@ impl Reader {
         }
     }
 
-    /// The files that were mapped, with where the whole of each lies.
+    /// Returns the mapped files, each with the address range of the whole file.
     pub(crate) fn modules(&mut self, mappings: &Mappings, program: &Path) -> Vec<Module> {
         let module = |mapped: &crate::mappings::Mapped| {
             let least = mapped.parts.iter().map(|part| part.0).min()?;
@@ -162,20 +162,20 @@ impl Reader {
                     .find_map(|(from, _, offset)| from.checked_sub(object.address_of(*offset)?));
                 if let Some(bias) = bias {
                     module.bias = bias;
-                    // Variables without initial value lie behind what is mapped of the file.
+                    // Variables without an initial value lie after the mapped part of the file.
                     module.end = most.max(bias.saturating_add(object.end()));
                 }
             }
             Some(module)
         };
         let mut modules: Vec<Module> = mappings.files.iter().filter_map(module).collect();
-        // pprof takes the first one for the program.
+        // pprof assumes that the first one is the program.
         modules.sort_by_key(|module| module.path != program);
         modules
     }
 }
 
-/// Records, and waits that were not recorded.
+/// Returns the numbers of records and of waits that were not recorded.
 fn counts(recording: &Recording) -> (u64, u64) {
     recording.locks().fold((0, 0), |(events, looks), (_, lock)| {
         let recorded = get(&lock.events);
@@ -184,7 +184,7 @@ fn counts(recording: &Recording) -> (u64, u64) {
     })
 }
 
-/// Ticks that all records took, without their stacks.
+/// Returns the ticks that all records took, without their stacks.
 fn event_ticks(recording: &Recording) -> u64 {
     recording.locks().fold(0, |sum, (_, lock)| sum.saturating_add(get(&lock.event_ticks)))
 }
@@ -193,7 +193,7 @@ fn event_ticks(recording: &Recording) -> u64 {
 pub(crate) struct Clock {
     nanos_a_tick: f64,
     start: u64,
-    /// Ticks from the beginning to the last thing that is known.
+    /// Ticks from the beginning to the last known moment.
     pub(crate) last: u64,
 }
 
@@ -204,7 +204,7 @@ impl Clock {
         let later = get(&header.later_ticks);
         let mut nanos_a_tick = 1e9 / get(&header.rate).max(1) as f64;
         if later > start {
-            // Much further apart than the recorder had time for.
+            // Much further apart than the recorder had been running.
             let nanos = get(&header.later_monotonic).saturating_sub(get(&header.start_monotonic));
             let measured = nanos as f64 / (later - start) as f64;
             if nanos > 1_000_000 && (0.5..2.0).contains(&(measured / nanos_a_tick)) {
@@ -220,7 +220,7 @@ impl Clock {
         ticks as f64 * self.nanos_a_tick
     }
 
-    /// From the beginning of the recording to that moment.
+    /// Returns the time from the beginning of the recording to that moment.
     pub(crate) fn since_start(&self, ticks: u64) -> Duration {
         Duration::from_nanos(self.nanos(ticks.saturating_sub(self.start)) as u64)
     }
@@ -249,7 +249,7 @@ impl Clock {
     }
 }
 
-/// Addresses of one process become names.
+/// Resolves the addresses of one process to names.
 pub(crate) struct Names<'a> {
     symbols: &'a mut Symbols,
     modules: &'a [Module],
@@ -273,7 +273,8 @@ impl<'a> Names<'a> {
     pub(crate) fn stack(&mut self, returns: &[u64]) -> Vec<Arc<Location>> {
         let mut stack: Vec<Arc<Location>> = Vec::with_capacity(returns.len() + 1);
         for address in returns {
-            // The call is before what it returns to, which may be of another line or another function.
+            // The call is before the instruction to which it returns, which may belong to another line or
+            // another function.
             let location = self.location(address.saturating_sub(1));
             let inner = stack.last().map(|inner| inner.address);
             stack.extend(inner.and_then(|inner| self.left(inner, *address)));
@@ -282,8 +283,8 @@ impl<'a> Names<'a> {
         stack
     }
 
-    /// The function that was called before `address` and has left no frame, because the last thing that it
-    /// did was to call the function with `inner`, by a jump. Functions that end with an unlock do that.
+    /// Returns the function that was called before `address` and has left no frame, because it ended with a
+    /// tail call of the function that contains `inner`. Functions that end with an unlock do that.
     fn left(&mut self, inner: u64, address: u64) -> Option<Arc<Location>> {
         let module = self.module(address)?;
         let bias = self.modules[module].bias;
@@ -293,7 +294,7 @@ impl<'a> Names<'a> {
         (!is_it).then(|| self.location(called.wrapping_add(bias)))
     }
 
-    /// Whether `address` is in the function that begins at `start`.
+    /// Returns whether `address` is in the function that begins at `start`.
     pub(crate) fn is_within(&mut self, start: u64, address: u64) -> bool {
         let Some(module) = self.module(start) else { return false };
         let bias = self.modules[module].bias;
@@ -387,17 +388,18 @@ impl<'a> Names<'a> {
     }
 }
 
-/// The count of a lock that counts. Not if more threads have waited for it: then another lock was made at its
-/// address, without an initialization that the recorder could see, and began to count anew.
+/// Returns the count of a lock that counts its acquisitions. Returns none if more threads have waited for it:
+/// another lock was then created at its address, without an initialization that the recorder could see, and
+/// its count began at 0.
 fn acquisitions(entry: &Entry) -> Option<u64> {
     let counted = get(&entry.acquisitions).wrapping_sub(get(&entry.acquisitions_before));
-    // Waits are estimated where they are many, to some percent.
+    // Large numbers of waits are estimates, with an error of some percent.
     let least = get(&entry.waits).saturating_sub(get(&entry.timeouts)) / 2;
     (counted != 0 && counted.cast_signed() > 0 && counted >= least).then_some(counted)
 }
 
-/// How many threads a set of bits stands for, into which each of `all` threads puts the bit of its number
-/// modulo the size of the set: linear counting (Whang, Vander-Zanden, Taylor 1990).
+/// Estimates the number of threads in a set of bits, in which each of `all` threads sets the bit of its
+/// number modulo the size of the set: linear counting (Whang, Vander-Zanden, Taylor 1990).
 fn threads(words: &[u64], all: u32) -> u32 {
     let ones: u32 = words.iter().map(|word| word.count_ones()).sum();
     let size = 64 * words.len() as u32;

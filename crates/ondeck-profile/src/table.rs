@@ -7,22 +7,22 @@ use ondeck_report::table::{new_table, right_align};
 
 use crate::model::{Futex, Futexes, Kind, Lock, Process, Profile, Sample};
 
-/// Stacks shown of each role of a lock.
+/// The number of stacks shown for each role of a lock.
 const STACKS: usize = 3;
-/// Callers shown of each stack.
+/// The number of callers shown for each stack.
 const CALLERS: usize = 3;
-/// The longest name of a lock in the table; the whole one is below.
+/// The longest name of a lock in the table; the whole name is below the table.
 const NAME: usize = 18;
 
-/// What the columns are that do not say it.
+/// Explains the columns whose headings do not.
 const LEGEND: &str =
     "rate: acquisitions that waited; held, most: p99 and longest of holds with waiters";
 
-/// What time is called in which threads waited and no thread is known to have had the lock.
+/// The name for time in which threads waited and no thread is known to have held the lock.
 pub(crate) const FREE: &str = "waited while it was free";
 
-/// The `most` worst locks in a table, then each with its stacks, then what recording cost and what is
-/// missing. `colour` allows escape sequences for a terminal.
+/// Renders the `most` worst locks in a table, then each lock with its stacks, then the cost of
+/// recording and the missing data. `colour` allows escape sequences for a terminal.
 pub fn render(profile: &Profile, most: usize, colour: bool) -> String {
     let mut text = String::new();
     let locks = profile.locks();
@@ -31,7 +31,7 @@ pub fn render(profile: &Profile, most: usize, colour: bool) -> String {
     if shown.is_empty() {
         _ = writeln!(text, "{}", nothing(profile));
     } else {
-        // Writing to a string does not fail.
+        // Writing to a string cannot fail.
         _ = writeln!(text, "{}", summary(shown, colour));
         _ = writeln!(text, "{LEGEND}");
         for (process, lock) in shown {
@@ -49,11 +49,11 @@ pub fn render(profile: &Profile, most: usize, colour: bool) -> String {
     text
 }
 
-/// Locks that are not seen, and why.
+/// The locks that the recorder cannot see, and why.
 const UNSEEN: &str = "locks that call futex(2) themselves, as those of Rust's standard library, parking_lot and Go, \
                       are not recorded";
 
-/// What there is to say if no lock was contended that the recorder sees.
+/// Returns the text for a profile in which no lock that the recorder sees was contended.
 pub(crate) fn nothing(profile: &Profile) -> String {
     match &profile.futexes {
         Some(futexes) if !futexes.found.is_empty() => {
@@ -67,11 +67,11 @@ pub(crate) fn nothing(profile: &Profile) -> String {
     }
 }
 
-/// What stands above the table of futexes, and what it means.
+/// The heading of the table of futexes, and its explanation.
 pub(crate) const FUTEXES: &str = "futexes waited for, by sampling";
 pub(crate) const MEANING: &str =
     "a thread that slept at a futex waited for a lock, or at a condition variable, or for work";
-/// Futexes shown.
+/// The number of futexes shown.
 pub(crate) const MOST: usize = 10;
 
 fn futexes(profile: &Profile) -> String {
@@ -81,13 +81,13 @@ fn futexes(profile: &Profile) -> String {
     let mut text = format!("\n{FUTEXES}, {} looks; {MEANING}\n", futexes.looks);
     for futex in futexes.found.iter().take(MOST) {
         let (share, name, waited) = (share(futexes, futex), futex.name(), waited_in(futex));
-        // Writing to a string does not fail.
+        // Writing to a string cannot fail.
         _ = writeln!(text, "  {share:>4}  {name}, at most {} at once  {waited}", futex.threads);
     }
     text
 }
 
-/// The part of all sleeps that were found.
+/// Formats the part of all sleeps that were found.
 pub(crate) fn share(all: &Futexes, futex: &Futex) -> String {
     format!("{:.0}%", 100.0 * futex.samples as f64 / all.samples().max(1) as f64)
 }
@@ -98,7 +98,7 @@ pub(crate) fn waited_in(futex: &Futex) -> String {
     frames.join(" < ")
 }
 
-/// The table alone: for a screen that is updated.
+/// Renders the table alone, for a screen that is updated.
 pub fn summary(locks: &[(&Process, &Lock)], colour: bool) -> String {
     let header =
         ["lock", "waited", "waits", "rate", "p50", "p99", "longest", "held", "most", "thr"];
@@ -128,7 +128,7 @@ fn shortened(name: &str) -> String {
     name.chars().take(NAME - 1).chain(['…']).collect()
 }
 
-/// The part of acquisitions that waited.
+/// Formats the part of acquisitions that waited.
 pub(crate) fn rate(lock: &Lock) -> String {
     match lock.contention() {
         None => "?".to_owned(),
@@ -187,20 +187,21 @@ fn details(process: &Process, lock: &Lock, several: bool) -> String {
     text
 }
 
-/// The innermost functions of a stack.
+/// Formats the innermost functions of a stack.
 pub(crate) fn callers(sample: &Sample) -> String {
     let names: Vec<String> = sample.frames().take(CALLERS).map(crate::Frame::short).collect();
     names.join(" < ")
 }
 
-/// What a reader has to know: the cost, what is missing, what could not be read.
+/// Returns the notes for the reader: the cost, the missing data, the files that could not be read.
 pub(crate) fn notes(profile: &Profile) -> Vec<String> {
     let mut notes = Vec::new();
     let sum = |of: fn(&Process) -> f64| profile.processes.iter().map(of).sum::<f64>();
     let events = sum(|process| process.cost.events as f64);
     let stacks = sum(|process| process.cost.stacks as f64);
     let cost = sum(|process| process.cost.nanos());
-    // The time that the threads had together is not known; that of one is the strictest measure.
+    // The total running time of the threads is unknown; the time of a single thread is the strictest
+    // measure.
     let threads =
         sum(|process| f64::from(process.threads.max(1)) * process.length.as_nanos() as f64);
     notes.push(format!(

@@ -1,4 +1,4 @@
-//! What threads did with locks, operation by operation, if that was recorded.
+//! The lock operations of threads, one by one, if they were recorded.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -19,13 +19,13 @@ use crate::trim::trim;
 pub struct Tracks {
     /// The program's file.
     pub program: PathBuf,
-    /// How long it was recorded for.
+    /// The length of the recording.
     pub length: Duration,
-    /// Threads that did anything with a lock.
+    /// Threads with lock operations.
     pub threads: Vec<Thread>,
-    /// Threads that found no place in the file.
+    /// The number of threads for which the file had no place.
     pub dropped: u64,
-    /// Where locks and condition variables are, by their addresses.
+    /// The places of locks and condition variables, by their addresses.
     pub objects: HashMap<u64, Place>,
     /// Functions that lock, with their lines.
     pub sites: Vec<Frame>,
@@ -36,7 +36,7 @@ pub struct Tracks {
 pub struct Thread {
     /// Locks that it has acquired.
     pub acquisitions: u64,
-    /// What was recorded, in the order of time.
+    /// Its bursts, in the order of time.
     pub bursts: Vec<Burst>,
 }
 
@@ -45,7 +45,7 @@ pub struct Thread {
 pub struct Burst {
     /// Acquisitions of the thread before it.
     pub first: u64,
-    /// When it began, since the beginning of the recording.
+    /// When it began, relative to the beginning of the recording.
     pub begun: Duration,
     /// The operations.
     pub operations: Vec<Operation>,
@@ -54,23 +54,23 @@ pub struct Burst {
 /// One operation.
 #[derive(Clone, Copy, Debug)]
 pub struct Operation {
-    /// What it was.
+    /// The kind of operation.
     pub action: Action,
     /// Work before it, in nanoseconds.
     pub before: f64,
-    /// How long it took, in nanoseconds.
+    /// Its duration, in nanoseconds.
     pub took: f64,
     /// The address of the lock or the condition variable.
     pub object: u64,
-    /// Where it was called, in [`Tracks::sites`].
+    /// Its call site, in [`Tracks::sites`].
     pub site: Option<usize>,
 }
 
-/// Reads those of all processes of a folder.
+/// Reads the operations of all processes of a folder.
 ///
 /// # Errors
 ///
-/// As [`read`](crate::read), but for files that cannot be read, which are left out.
+/// As [`read`](crate::read), except that files that cannot be read are left out.
 pub fn read(folder: &Path) -> Result<Vec<Tracks>, Error> {
     let mut reader = Reader::new(folder);
     let recordings = reader.paths()?.into_iter().filter_map(|path| Recording::open(&path).ok());

@@ -1,4 +1,5 @@
-//! Cuts the frames of the locks themselves off the top of stacks: a reader wants the code that locked.
+//! Cuts the frames of the locks themselves off the top of stacks, because a reader wants to see the code
+//! that locked.
 
 use std::sync::Arc;
 
@@ -6,10 +7,10 @@ use crate::model::{Frame, Location, Module};
 
 mod cpp;
 
-/// The libraries whose frames are all cut off, by the names that they have in themselves.
+/// The libraries whose frames are all cut off, by the names inside them (`DT_SONAME`).
 const LIBRARIES: [&str; 2] = ["libondeck_preload.so", "libondeck.so"];
 
-/// Begins of functions that are cut off while they are innermost.
+/// Prefixes of functions that are cut off while they are innermost.
 const FUNCTIONS: [&str; 12] = [
     "ondeck::",
     "ondeck_record::",
@@ -25,7 +26,7 @@ const FUNCTIONS: [&str; 12] = [
     "ondeck_preload_",
 ];
 
-/// Generic functions of others around them.
+/// Generic functions of other crates around them.
 const DROPS: [&str; 6] = [
     "core::ptr::drop_in_place<lock_api::",
     "core::ptr::drop_glue<lock_api::",
@@ -35,8 +36,8 @@ const DROPS: [&str; 6] = [
     "drop<lock_api::",
 ];
 
-/// Parts of the paths of source files, where inlined functions have lost the names of their modules. Names
-/// of packages end at the folder, or have a version.
+/// Parts of the paths of source files, for inlined functions that have lost the names of their modules.
+/// Names of packages end at the folder, or have a version.
 const SOURCES: [&str; 7] = [
     "/ondeck-record/src/",
     "/ondeck-record-0.",
@@ -56,21 +57,21 @@ fn is_ours(frame: &Frame) -> bool {
         || frame.file.as_ref().is_some_and(is_of)
 }
 
-/// The stack from the caller of the lock's innermost function on.
+/// Returns the stack from the caller of the lock's outermost function on.
 pub fn trim(mut stack: Vec<Arc<Location>>, modules: &[Module]) -> Vec<Arc<Location>> {
     let is_library = |location: &Location| {
         location.module.is_some_and(|module| {
             LIBRARIES.iter().any(|library| modules[module].soname.starts_with(library))
         })
     };
-    // Behind the last frame of a library: between two of them is the unwinder.
+    // After the last frame of a library: the unwinder may be between two of its frames.
     let last = stack.iter().rposition(|location| is_library(location));
     let mut first = last.map_or(0, |last| last + 1);
     while let Some(location) = stack.get(first) {
         let own = location.frames.iter().take_while(|frame| is_ours(frame)).count();
         if own < location.frames.len() {
             if own != 0 {
-                // Inlined into the caller, which stays.
+                // Inlined into the caller, which is kept.
                 stack[first] = Arc::new(Location {
                     address: location.address,
                     module: location.module,
@@ -82,7 +83,7 @@ pub fn trim(mut stack: Vec<Arc<Location>>, modules: &[Module]) -> Vec<Arc<Locati
         first += 1;
     }
     if first >= stack.len() {
-        // Nothing of the program's: better all than nothing.
+        // No frame of the program is left: keep all rather than none.
         return stack;
     }
     stack.split_off(first)

@@ -1,4 +1,4 @@
-//! Recordings of the crate's own mutex, and files that are none.
+//! Recordings of the crate's own mutex, and files that are not recordings.
 
 #[path = "profiles/refused.rs"]
 mod refused;

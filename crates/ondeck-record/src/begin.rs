@@ -6,7 +6,7 @@ use crate::layout::{File, MAGIC, VERSION};
 use crate::sys::{self, Descriptor};
 use crate::{clock, maps, stack, table};
 
-/// Fills the head of a file of `size` bytes; the magic number last. `counted_before` says that locks may have
+/// Fills the head of a file of `size` bytes, the magic number last. If `counted_before`, locks may have
 /// counted acquisitions already.
 pub fn fill(file: &File, size: usize, counted_before: bool) {
     let header = &file.header;
@@ -35,14 +35,15 @@ pub fn fill(file: &File, size: usize, counted_before: bool) {
         }
     }
     maps::refresh(file);
-    // The unwinder's own first use fills its tables: not in the middle of a lock.
+    // The first use of the unwinder fills its tables, which must not happen in the middle of a lock
+    // operation.
     stack::warm(file);
     header.look_sixteenths.store(table::cost_of_look(), Ordering::Relaxed);
-    // Release: a reader that sees it sees the head.
+    // Release: a reader that sees the magic number sees the head.
     header.magic.store(MAGIC, Ordering::Release);
 }
 
-/// Copies text to `at`, with room for a zero behind it; says where it ends.
+/// Copies text to `at`, with room for a terminating zero. Returns the end of the text.
 fn put(to: &[AtomicU8], at: usize, text: &[u8]) -> usize {
     let room = &to[at..to.len() - 1];
     for (to, from) in room.iter().zip(text) {

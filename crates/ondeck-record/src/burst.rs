@@ -1,19 +1,19 @@
-//! Bursts: what a thread does with locks, operation by operation, for a replay of the program elsewhere.
+//! Bursts: the lock operations of a thread, one by one, for a replay of the program elsewhere.
 //!
 //! A burst is [`OPERATIONS`] consecutive operations of a thread with the work before each, whether threads wait or not.
-//! Between bursts acquisitions are counted only. Waiting is time of an operation and no work, so that a burst says what
-//! the thread would do on any machine with any lock.
+//! Between bursts acquisitions are only counted. Waiting belongs to the operation and not to the work, so a burst
+//! describes the behaviour of the thread on any machine with any lock.
 //!
 //! * The next burst begins after a random number of acquisitions. The number is 0 for a thread whose operations are far
-//!   apart, and grows where they are close, so that the clock is read in a small part of the time.
-//! * Of a thread [`BURSTS`] bursts are kept, of all that it has begun each with the same probability (Vitter, "Random
-//!   Sampling with a Reservoir", 1985, algorithm R). Each has the thread's count of acquisitions, by which the reader
-//!   knows what part of the program it stands for.
-//! * Work of more than 20 µs is compared with the thread's CPU time: if the thread has blocked meanwhile, what it did
-//!   not use is an operation of its own, [`Action::Blocked`].
-//! * A call site is known by its return address and its frame; the stack is taken when a thread first sees it.
+//!   apart, and grows if they are close together, so that reading the clock takes a small part of the time.
+//! * [`BURSTS`] bursts of a thread are kept, each of those it has begun with the same probability (Vitter, "Random
+//!   Sampling with a Reservoir", 1985, algorithm R). Each burst has the thread's count of acquisitions, which shows the
+//!   reader the part of the program that it represents.
+//! * Work of more than 20 µs is compared with the thread's CPU time: if the thread has blocked during that time, the
+//!   time in which it used no CPU becomes a separate operation, [`Action::Blocked`].
+//! * A call site is identified by its return address and its frame; the stack is recorded when a thread first sees it.
 //!
-//! An operation takes two readings of the clock, some 20 ns, and outside of a burst a few loads and stores of the
+//! An operation costs two readings of the clock, some 20 ns; outside of a burst it costs a few loads and stores of the
 //! thread's own memory.
 
 use core::ptr;
@@ -25,27 +25,27 @@ use crate::layout::{
 };
 use crate::{clock, room, samples, slot, state, sys, thread};
 
-/// Nanoseconds of work or of an operation after which the thread's CPU time is looked at: some percent of this.
+/// Nanoseconds of work or of an operation after which the thread's CPU time is read, which takes some percent of this.
 const LONG: u64 = 20_000;
-/// Nanoseconds between two operations on average from which on a thread is recorded without a pause: an operation
-/// takes 2 % of it.
+/// The average number of nanoseconds between two operations from which on a thread is recorded without a pause:
+/// recording an operation takes 2 % of it.
 const SPARSE: u64 = 1_000;
-/// The most bursts' lengths between two bursts.
+/// The longest pause between two bursts, in lengths of a burst.
 const LONGEST_PAUSE: u64 = 64;
-/// Empty operations of a trial that measures their overhead, and how many trials there are.
+/// The number of empty operations in a trial that measures their overhead, and the number of trials.
 const EMPTY: usize = 32;
 const TRIALS: usize = 4;
 
-/// The place of a call. Zeros if it is unknown: then the depth of the stack alone identifies a call site.
+/// The place of a call. Zeros if it is unknown: the depth of the stack alone then identifies a call site.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Caller {
     /// The return address of the function that was called.
     pub address: usize,
-    /// A place on the stack that is the same whenever the same caller calls.
+    /// A stack address that is the same for each call by the same caller.
     pub frame: usize,
 }
 
-/// An operation that has begun.
+/// An operation in progress.
 #[derive(Clone, Copy, Debug)]
 #[must_use]
 pub struct Begun {
@@ -53,7 +53,7 @@ pub struct Begun {
     at: u64,
 }
 
-/// The calling thread is about to lock, to unlock, to wait or to notify.
+/// Called when the thread is about to lock, unlock, wait or notify.
 #[inline]
 pub fn begin() -> Begun {
     let is_in_burst = track().is_some_and(|track| get(&track.current) != 0);
@@ -61,13 +61,13 @@ pub fn begin() -> Begun {
 }
 
 impl Begun {
-    /// It has locked, unlocked or notified.
+    /// Called when the thread has locked, unlocked or notified.
     #[inline]
     pub fn end(self, action: Action, object: usize, caller: Caller) {
         self.end_without(action, object, caller, 0);
     }
 
-    /// It has waited, and then waited that long for the mutex.
+    /// Called when the thread has waited for the condition, and then that long for the mutex.
     pub fn end_of_wait(self, mutex: usize, nanos: u64) {
         self.end_without(Action::Wait, mutex, Caller::default(), clock::ticks_in(nanos));
     }
@@ -97,7 +97,7 @@ impl Begun {
     }
 }
 
-/// Relaxed throughout: one thread writes a track, and the reader comes after the end.
+/// Relaxed throughout: only one thread writes a track, and the reader reads it after the end.
 #[inline]
 fn get(field: &AtomicU64) -> u64 {
     field.load(Ordering::Relaxed)
@@ -113,7 +113,7 @@ fn add(field: &AtomicU64, value: u64) {
     set(field, get(field).wrapping_add(value));
 }
 
-/// The calling thread's track in the file that is recorded into; none if there is no room for it.
+/// Returns the calling thread's track in the current file; none if there is no room for it.
 #[inline]
 fn track() -> Option<&'static Track> {
     let file = state::file()?;
@@ -122,11 +122,11 @@ fn track() -> Option<&'static Track> {
         return new(file);
     }
     let track = ptr::with_exposed_provenance::<Track>(known.load(Ordering::Relaxed));
-    // SAFETY: null, or a track of a file that is never unmapped.
+    // SAFETY: null, or points to a track of a file that is never unmapped.
     unsafe { track.as_ref() }
 }
 
-/// The thread is new, or it is the child of a fork, or another recording has begun.
+/// Finds the track if the thread is new, or is in the child of a fork, or if another recording has begun.
 #[cold]
 #[inline(never)]
 fn new(file: &'static File) -> Option<&'static Track> {
@@ -146,15 +146,15 @@ fn new(file: &'static File) -> Option<&'static Track> {
     Some(track)
 }
 
-/// The tracks behind a file, which has them if bursts are wanted.
+/// Returns the tracks after the file, which has them if bursts are wanted.
 fn tracks(file: &'static File) -> Option<&'static [Track; TRACKS]> {
     let tracked = ptr::with_exposed_provenance::<Tracked>(thread::address_of(file));
-    // SAFETY: what is wanted is known before the first file is made, so this one was mapped with its tracks. No file is
-    // ever unmapped, and zeros are a value of atomics.
+    // SAFETY: whether bursts are wanted is known before the first file is created, so this file was mapped with its
+    // tracks. No file is ever unmapped, and zeros are valid for atomics.
     state::wants_bursts().then(|| unsafe { &(*tracked).tracks })
 }
 
-/// Measures what operations take that nothing lies between. Their burst is thrown away.
+/// Measures the overhead of consecutive empty operations. Their burst is discarded.
 fn measure(file: &'static File, track: &'static Track) {
     let Some(burst) = room::reach(file, &track.bursts[0]) else { return };
     set(&track.current, 1);
@@ -162,7 +162,7 @@ fn measure(file: &'static File, track: &'static Track) {
     for _ in 0..TRIALS * EMPTY {
         begin().end(Action::Notify, 0, Caller::default());
     }
-    // The mean, because a clock may tick seldom; the least one, because a thread may lose its CPU.
+    // The mean of a trial, because the clock may tick rarely; the smallest mean, because the thread may lose its CPU.
     let sum =
         |trial: &[Operation]| trial.iter().map(|operation| get(&operation.before)).sum::<u64>();
     let least = burst.operations[..TRIALS * EMPTY].chunks_exact(EMPTY).map(sum).min();
@@ -171,7 +171,7 @@ fn measure(file: &'static File, track: &'static Track) {
     set(&track.current, 0);
 }
 
-/// Begins a burst, if there is a place for it.
+/// Begins a burst, if there is room for it.
 #[cold]
 #[inline(never)]
 fn start(track: &'static Track) {
@@ -180,7 +180,7 @@ fn start(track: &'static Track) {
     set(&track.begun, number + 1);
     let place = if number < BURSTS as u64 { number } else { random(track, number + 1) };
     let Some(burst) = track.bursts.get(place as usize) else {
-        // As long as the burst that is not kept.
+        // Pauses for the length of the burst that is not kept.
         set(&track.skip, OPERATIONS as u64 / 2 + pause(track));
         return;
     };
@@ -197,7 +197,7 @@ fn start(track: &'static Track) {
     set(&track.current, place + 1);
 }
 
-/// Writes an operation that began at `at`; the last one ends the burst.
+/// Writes an operation that began at `at`. The last operation ends the burst.
 fn note(track: &'static Track, at: u64, took: u64, action: Action, object: usize, site: u32) {
     let Some(burst) = current(track) else { return };
     let long = clock::ticks_in(LONG);
@@ -212,11 +212,11 @@ fn note(track: &'static Track, at: u64, took: u64, action: Action, object: usize
     }
     push(burst, before, took, action, object, site);
     if took > long {
-        // The thread may have slept in it, which is not to count for the work after it.
+        // The thread may have slept in the operation, which must not count towards the work after it.
         look_at_cpu(track);
     }
     set(&track.last, clock::ticks());
-    // A place is left for time that is blocked.
+    // One place is left for blocked time.
     if get(&burst.used) as usize + 2 > OPERATIONS {
         set(&track.current, 0);
         set(&track.skip, pause_after(track, burst));
@@ -244,18 +244,18 @@ fn push(burst: &Burst, before: u64, took: u64, action: Action, object: usize, si
     set(to_object, object as u64);
     to_action.store(action as u32, Ordering::Relaxed);
     to_site.store(site, Ordering::Relaxed);
-    // Release: a reader that comes while the program runs sees what it counts.
+    // Release: a reader that reads while the program runs sees the counted operations.
     burst.used.store(used + 1, Ordering::Release);
 }
 
-/// Splits `before` ticks until `at`, in which nothing was recorded: the thread worked, and it was blocked. The rest is
-/// time in which it had lost its CPU to another thread.
+/// Splits the `before` ticks until `at`, in which nothing was recorded, into the work of the thread and its blocked
+/// time. The rest is time in which another thread had its CPU.
 #[cold]
 fn split(track: &Track, at: u64, before: u64) -> (u64, u64) {
     let (cpu, cpu_at, times) = (get(&track.cpu), get(&track.cpu_at), get(&track.blocked));
     look_at_cpu(track);
     let used = clock::ticks_in(get(&track.cpu).saturating_sub(cpu));
-    // Until the work began, the thread ran.
+    // The thread ran until the work began.
     let earlier = at.saturating_sub(before).saturating_sub(cpu_at);
     let worked = used.saturating_sub(earlier).min(before);
     let has_blocked = get(&track.blocked) != times;
@@ -263,13 +263,13 @@ fn split(track: &Track, at: u64, before: u64) -> (u64, u64) {
 }
 
 fn look_at_cpu(track: &Track) {
-    // Not of getrusage(2), which is as old as the last tick.
+    // Not read by getrusage(2), which is only as recent as the last timer tick.
     set(&track.cpu, clock::nanos_of(libc::CLOCK_THREAD_CPUTIME_ID));
     set(&track.blocked, sys::times_blocked());
     set(&track.cpu_at, clock::ticks());
 }
 
-/// How many acquisitions are not recorded after a burst.
+/// Returns the number of acquisitions that are not recorded after a burst.
 fn pause_after(track: &Track, burst: &Burst) -> u64 {
     let each = clock::ticks().saturating_sub(get(&burst.begun)) / OPERATIONS as u64;
     let sparse = clock::ticks_in(SPARSE);
@@ -277,13 +277,13 @@ fn pause_after(track: &Track, burst: &Burst) -> u64 {
     pause(track)
 }
 
-/// As [`pause_after`] the last burst that was recorded.
+/// Returns [`pause_after`] for the last burst that was recorded.
 fn pause(track: &Track) -> u64 {
-    // Half of a burst's operations acquire, and the mean is half of the most.
+    // Half of a burst's operations acquire, and the mean is half of the maximum.
     random(track, get(&track.pause) * OPERATIONS as u64 + 1)
 }
 
-/// A number below `end`: Marsaglia's xorshift with Vigna's multiplication (xorshift64*).
+/// Returns a random number below `end`: Marsaglia's xorshift with Vigna's multiplication (xorshift64*).
 fn random(track: &Track, end: u64) -> u64 {
     let mut random = get(&track.random);
     random ^= random >> 12;
@@ -294,7 +294,7 @@ fn random(track: &Track, end: u64) -> u64 {
     ((u128::from(drawn) * u128::from(end)) >> 64) as u64
 }
 
-/// The number of the stack of that caller, plus 1; 0 if it cannot be taken.
+/// Returns the number of that caller's stack, plus 1; 0 if it cannot be recorded.
 fn site(track: &Track, caller: Caller) -> u32 {
     let here = 0_u8;
     let frame = if caller.frame == 0 { ptr::from_ref(&here).addr() } else { caller.frame };
@@ -302,7 +302,7 @@ fn site(track: &Track, caller: Caller) -> u32 {
     let known = &track.sites[place_of(key, SITES)];
     if get(&known.key) != key {
         let Some(file) = state::file() else { return 0 };
-        // A handler of a signal that locks meanwhile has no stack.
+        // A signal handler that locks in here has no stack.
         let stack = thread::of(file, |_| samples::keep_stack(file)).flatten();
         set(&known.stack, stack.map_or(0, |stack| u64::from(stack) + 1));
         set(&known.key, key);

@@ -1,4 +1,5 @@
-//! Ticks: the time-stamp counter of x86-64 where it runs at a constant rate, else `CLOCK_MONOTONIC`.
+//! Ticks: the time-stamp counter of x86-64 if it runs at a constant rate, otherwise
+//! `CLOCK_MONOTONIC`.
 
 use core::mem::MaybeUninit;
 use core::sync::atomic::{AtomicU8, AtomicU64, Ordering};
@@ -7,17 +8,17 @@ const UNKNOWN: u8 = 0;
 const COUNTER: u8 = 1;
 const MONOTONIC: u8 = 2;
 
-/// Which clock ticks come from. Relaxed: it stands alone, and each thread decides the same.
+/// The source of ticks. Relaxed: no other data depends on it, and each thread decides the same.
 static SOURCE: AtomicU8 = AtomicU8::new(UNKNOWN);
 
-/// Ticks a second, or 0 before they were measured. A child of a fork need not measure again.
+/// Ticks a second, or 0 before the measurement. A child of a fork need not measure again.
 static RATE: AtomicU64 = AtomicU64::new(0);
 
 const NANOS_PER_SECOND: u64 = 1_000_000_000;
 
 pub fn nanos_of(clock: libc::clockid_t) -> u64 {
     let mut time = MaybeUninit::<libc::timespec>::zeroed();
-    // SAFETY: clock_gettime writes the timespec that it is given; if it fails, the zeros stay.
+    // SAFETY: clock_gettime writes to the given timespec; if it fails, the zeros stay.
     let time = unsafe {
         libc::clock_gettime(clock, time.as_mut_ptr());
         time.assume_init()
@@ -41,8 +42,8 @@ fn decide() -> u64 {
     ticks()
 }
 
-/// Ticks and nanoseconds of `CLOCK_MONOTONIC` at the same moment: of a few attempts the one that was
-/// interrupted least.
+/// Returns ticks and nanoseconds of `CLOCK_MONOTONIC` at the same moment, from the least
+/// interrupted of a few attempts.
 pub fn both() -> (u64, u64) {
     let mut best = (u64::MAX, 0, 0);
     for _ in 0..4 {
@@ -56,9 +57,10 @@ pub fn both() -> (u64, u64) {
     (best.1, best.2)
 }
 
-/// Ticks a second; the first call measures for 0.2 ms.
+/// Returns the ticks a second. The first call measures them for 0.2 ms.
 ///
-/// The recorder needs it for its own limits only. The reader has a second moment much later.
+/// The recorder needs the rate only for its own limits. The reader uses a second moment, much
+/// later.
 pub fn rate() -> u64 {
     let known = RATE.load(Ordering::Relaxed);
     if known != 0 {
@@ -77,10 +79,11 @@ pub fn rate() -> u64 {
     rate.max(1)
 }
 
-/// Ticks in `nanos` nanoseconds; 0 while the rate is not known.
+/// Returns the ticks in `nanos` nanoseconds; 0 while the rate is unknown.
 #[inline]
 pub fn ticks_in(nanos: u64) -> u64 {
-    // Up to an hour of nanoseconds at 5 GHz: 2^42 times 2^33 would not fit, so by microseconds.
+    // An hour of nanoseconds at 5 GHz is 2^42 times 2^33, which would overflow, so compute with
+    // microseconds.
     nanos * (RATE.load(Ordering::Relaxed) / 1_000_000) / 1_000
 }
 
@@ -90,7 +93,7 @@ mod counter {
 
     #[inline(always)]
     pub fn read() -> u64 {
-        // SAFETY: every x86-64 CPU has RDTSC, and Linux leaves it to user space.
+        // SAFETY: every x86-64 CPU has RDTSC, and Linux allows it in user space.
         unsafe { _rdtsc() }
     }
 

@@ -7,21 +7,21 @@
 //! 16  folder  where recordings go, ended by a zero; empty for that of the environment
 //! ```
 //!
-//! The process reads the page when it finds a lock taken, so the switch takes effect at the next
-//! contended lock of each process. Each time that it is switched on has a number and a file of its own: a
-//! process may miss that it was off between two of them.
+//! The process reads the page when it finds a lock held, so the switch takes effect at the next contended
+//! lock of each process. Each period of recording has its own number and file, because a process may miss
+//! that recording was off between two of them.
 
 use core::sync::atomic::{AtomicU8, AtomicU32, AtomicU64};
 
-/// The first eight bytes of a page, as a number of the machine's byte order.
+/// The first eight bytes of a page, as a number in the machine's byte order.
 pub const MAGIC: u64 = u64::from_ne_bytes(*b"ondeckCP");
 
 /// The length of the file.
 pub const SIZE: usize = 4096;
 
-/// What the page asks for: the two lowest bits of the word.
+/// The request of the page: the two lowest bits of the word.
 pub mod wanted {
-    /// What `ONDECK_PROFILE` says.
+    /// As `ONDECK_PROFILE` requests.
     pub const ENVIRONMENT: u32 = 0;
     /// Recording.
     pub const ON: u32 = 1;
@@ -36,18 +36,18 @@ pub mod wanted {
         word & ((1 << BITS) - 1)
     }
 
-    /// How often it was switched on; 0 is the environment.
+    /// Returns the number of times that it was switched on; 0 stands for the environment.
     #[inline]
     pub fn number(word: u32) -> u32 {
         word >> BITS
     }
 
-    /// The word that switches on where this word is.
+    /// Returns the word that replaces this one to switch on.
     pub fn on_after(word: u32) -> u32 {
         (number(word) + 1) << BITS | ON
     }
 
-    /// The word that switches off where this word is.
+    /// Returns the word that replaces this one to switch off.
     pub fn off_after(word: u32) -> u32 {
         number(word) << BITS | OFF
     }

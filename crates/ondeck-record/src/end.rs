@@ -1,4 +1,4 @@
-//! The end of a program: what locks have counted themselves since they were last recorded.
+//! The end of a program: adds the acquisitions that locks have counted since they were last recorded.
 
 use core::sync::atomic::Ordering;
 
@@ -6,13 +6,14 @@ use crate::layout::{File, LOCKS};
 use crate::sys::OwnMemory;
 use crate::{clock, maps, room};
 
-/// Where a `pthread_mutex_t` has its kind, and the count that the preloaded library keeps there.
+/// The offsets in a `pthread_mutex_t` of its kind, and of the count that the preloaded library keeps
+/// there.
 const KIND: usize = 16;
 const ACQUISITIONS: usize = 24;
 
 /// Completes the file.
 pub fn finish(file: &File) {
-    // Not the others: reading a page of the file would give it memory.
+    // Only the used entries: reading a page of the file would allocate memory for it.
     let used = file.header.locks_used.load(Ordering::Relaxed) as usize;
     let memory = OwnMemory::open();
     let peek = |address: usize, buffer: &mut [u8]| {
@@ -23,11 +24,11 @@ pub fn finish(file: &File) {
         let address = lock.address.load(Ordering::Acquire) as usize;
         let known = lock.acquisitions.load(Ordering::Relaxed);
         if address == 0 || known == 0 {
-            // It does not count.
+            // This lock does not count.
             continue;
         }
-        // The lock's memory may be gone, or be used for something else: then the kind or the count will
-        // not fit, most likely.
+        // The lock's memory may be freed or reused: the kind or the count then most likely does not
+        // fit.
         let (mut now_kind, mut count) = ([0; 4], [0; 8]);
         if peek(address + KIND, &mut now_kind)
             && peek(address + ACQUISITIONS, &mut count)

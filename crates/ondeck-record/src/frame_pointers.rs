@@ -1,8 +1,9 @@
-//! Stacks by frame pointers, where the unwinder would take locks: code that keeps them (`-fno-omit-frame-pointer`,
-//! `-C force-frame-pointers`) links its frames, and each is `[the caller's frame, the return address]`.
+//! Stacks by frame pointers, for systems whose unwinder takes locks. Code that keeps frame pointers
+//! (`-fno-omit-frame-pointer`, `-C force-frame-pointers`) links its frames, each of which is `[the caller's frame,
+//! the return address]`.
 //!
-//! Code that does not keep them uses the register for anything else. So no word is read that is not surely on the
-//! calling thread's own stack, above the frame before: a chain that leads elsewhere ends there.
+//! Other code uses the register for arbitrary values. So a word is read only if it is certainly on the calling
+//! thread's own stack, above the previous frame; a chain that leads elsewhere ends there.
 
 use crate::frames::Frames;
 use crate::layout::File;
@@ -17,7 +18,7 @@ pub fn take(file: &File, frames: &mut Frames) {
     let here = 0_u8;
     let start = (&raw const here).addr();
     if let Some(end) = end_of_stack(file, start) {
-        // SAFETY: from a variable of this function to there, all is the calling thread's stack.
+        // SAFETY: all memory from a variable of this function to `end` is the calling thread's stack.
         unsafe { walk(register(), start, end, frames) };
     }
 }
@@ -26,12 +27,12 @@ pub fn take(file: &File, frames: &mut Frames) {
 ///
 /// # Safety
 ///
-/// From `start` to `end` memory can be read.
+/// The memory from `start` to `end` can be read.
 unsafe fn walk(mut frame: usize, start: usize, end: usize, frames: &mut Frames) {
     let mut least = start;
     while frame >= least && frame.is_multiple_of(align_of::<usize>()) && frame <= end - LINK {
         let link = core::ptr::with_exposed_provenance::<[usize; 2]>(frame);
-        // SAFETY: aligned, and between `start` and `end`.
+        // SAFETY: the word is aligned, and between `start` and `end`.
         let [next, address] = unsafe { link.read_volatile() };
         if !frames.push(address as u64) {
             return;
@@ -41,13 +42,13 @@ unsafe fn walk(mut frame: usize, start: usize, end: usize, frames: &mut Frames) 
     }
 }
 
-/// Where the stack of the calling thread, which `start` is on, ends at the latest. `None` on a stack of another
-/// kind, such as a signal's or a coroutine's.
+/// Returns an upper bound of the end of the calling thread's stack, on which `start` is. `None` on a stack of
+/// another kind, such as a signal's or a coroutine's.
 fn end_of_stack(file: &File, start: usize) -> Option<usize> {
     maps::see(file, start as u64);
     let mapped = maps::range_of(file, start as u64)?;
-    // The C library puts a thread's own memory on top of its stack; the kernel puts random bytes on top of the
-    // first thread's. Both are there as long as the thread is.
+    // The C library puts a thread's control block on top of its stack; the kernel puts random bytes on top of the
+    // first thread's stack. Both live as long as the thread.
     // SAFETY: getauxval(3) only reads what the kernel gave the process.
     let random = unsafe { libc::getauxval(libc::AT_RANDOM) } as usize;
     [own_memory(), random]
@@ -68,7 +69,8 @@ fn register() -> usize {
 #[cfg(target_arch = "x86_64")]
 fn own_memory() -> usize {
     let address: usize;
-    // SAFETY: the first word of a thread's own memory is its address (System V ABI for thread-local storage, 3.4.6).
+    // SAFETY: the first word of a thread's control block is its address (System V ABI for thread-local storage,
+    // 3.4.6).
     unsafe { core::arch::asm!("mov {}, fs:[0]", out(reg) address, options(readonly, nostack)) };
     address
 }
@@ -133,7 +135,7 @@ mod tests {
         let mut words = [0_usize; 12];
         let start = words.as_ptr().addr();
         for strange in [1, start + 1, start - 16, start + 8 * 11, usize::MAX - 7, start + 8 * 2] {
-            // Not aligned, below, cut off by the end, beyond, and itself again.
+            // Not aligned, below, cut off by the end, beyond the end, and pointing to itself.
             (words[2], words[3]) = (strange, 0x1111);
             assert_eq!(walked(&words, 2), [0x1111], "{strange:#x}");
         }
@@ -142,7 +144,7 @@ mod tests {
 
     #[test]
     fn the_end_of_each_thread_s_stack_is_above_its_frames() {
-        // SAFETY: all fields are atomics, for which zeros are a value.
+        // SAFETY: all fields are atomics, for which zeros are valid.
         let file = unsafe { Box::<File>::new_zeroed().assume_init() };
         maps::refresh(&file);
         let here = 0_u8;

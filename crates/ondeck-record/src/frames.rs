@@ -1,11 +1,11 @@
-//! The frames of a stack, and the place where each stack is kept once.
+//! The frames of a stack, and the table that stores each stack once.
 
 use core::sync::atomic::Ordering;
 
 use crate::layout::{DEPTH, FRAMES, File, STACKS, place_of};
 use crate::room;
 
-/// A stack as it was taken: return addresses, innermost first.
+/// A stack as recorded: return addresses, innermost first.
 pub struct Frames {
     addresses: [u64; DEPTH],
     count: usize,
@@ -16,7 +16,7 @@ impl Frames {
         Self { addresses: [0; DEPTH], count: 0 }
     }
 
-    /// Adds a caller; false if the stack ends here, or has no room for more.
+    /// Adds a caller. Returns false if the stack ends here or has no room for more.
     pub fn push(&mut self, address: u64) -> bool {
         if self.count == DEPTH || address == 0 {
             return false;
@@ -30,8 +30,8 @@ impl Frames {
         &self.addresses[..self.count]
     }
 
-    /// FNV-1a (Fowler, Noll, Vo) over whole words, then mixed: a stack is looked for by it alone, and two
-    /// of 30,000 stacks are alike in 64 bits with a probability of 2^-35.
+    /// FNV-1a (Fowler, Noll, Vo) over whole words, then mixed: a stack is looked up by this hash alone,
+    /// and two of 30,000 stacks collide in 64 bits with a probability of 2^-35.
     fn hash(&self) -> u64 {
         let hash = self.slice().iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, word| {
             (hash ^ word).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(23)
@@ -39,9 +39,10 @@ impl Frames {
         (hash ^ hash >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) | 1
     }
 
-    /// The number of this stack, and whether it is new; `None` if there is no room, which is counted.
+    /// Returns the number of this stack, and whether it is new; `None` if there is no room, which is
+    /// counted.
     pub fn keep(&self, file: &File) -> Option<(u32, bool)> {
-        /// Where this number of places in a row is taken, the table counts as full.
+        /// If this number of consecutive places is occupied, the table is treated as full.
         const FAR: usize = 256;
         let hash = self.hash();
         let first = place_of(hash, STACKS);
@@ -64,7 +65,7 @@ impl Frames {
                             to.store(*from, Ordering::Relaxed);
                         }
                     }
-                    // Release: the frames that it tells of.
+                    // Release: publishes the frames that it refers to.
                     stack.place.store(at << 8 | self.count as u64, Ordering::Release);
                     return Some((place as u32, true));
                 }
@@ -76,7 +77,7 @@ impl Frames {
         None
     }
 
-    /// The addresses, innermost first.
+    /// Returns the addresses, innermost first.
     pub fn addresses(&self) -> &[u64] {
         self.slice()
     }

@@ -1,7 +1,7 @@
-//! The file of a recording, version 4: what the recorder maps, and what the reader reads.
+//! The file of a recording, version 4, which the recorder maps and the reader reads.
 //!
-//! One file is one process image. It has a fixed layout, so that it needs no allocation, no index and no
-//! end: it can be read while the process runs, and after the process ended in whatever way.
+//! One file is for one process image. Its layout is fixed, so it needs no allocation, no index and no trailer: it can
+//! be read while the process runs, and after the process ended in any way.
 //!
 //! ```text
 //! 0        ┌────────────────────────────────────────────────────────────────┐
@@ -24,35 +24,35 @@
 //!          ├────────────────────────────────────────────────────────────────┤
 //!  maps    │ u8[1 MiB]        lines of /proc/self/maps, snapshots appended    │
 //!          ├────────────────────────────────────────────────────────────────┤
-//!  tracks  │ Track[128]       by thread: bursts of what it did with locks     │
+//!  tracks  │ Track[128]       by thread: bursts of its lock operations        │
 //!          └────────────────────────────────────────────────────────────────┘
 //!                             only in a file with bursts: see `Tracked`
 //! ```
 //!
-//! Every field is an atomic of the machine's byte order, and zero means "nothing yet": a new file is a
-//! hole of zeros, and pages that are never written take no space. A table that is full counts what it
-//! could not take in `dropped_*` of the header.
+//! Every field is an atomic in the machine's byte order, and zero means "nothing yet": a new file is a hole of zeros,
+//! and pages that are never written take no space. The `dropped_*` fields of the header count entries for which a table
+//! had no room.
 //!
-//! Times are ticks of the clock that the header names. The reader converts them by two moments at which
-//! ticks and nanoseconds were read together.
+//! Times are in ticks of the clock that the header names. The reader converts them with two moments at which ticks and
+//! nanoseconds were read together.
 //!
 //! A change to anything here raises [`VERSION`].
 
 use core::mem::offset_of;
 use core::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 
-/// The first eight bytes of a file, as a number of the machine's byte order.
+/// The first eight bytes of a file, as a number in the machine's byte order.
 pub const MAGIC: u64 = u64::from_ne_bytes(*b"ondeckPF");
 
 /// The layout that this module describes.
 pub const VERSION: u32 = 4;
 
-/// How a recording's file is named behind the process id and a number: `4711.0.ondeck-profile`.
+/// The suffix of a recording's file name, after the process id and a number: `4711.0.ondeck-profile`.
 pub const EXTENSION: &str = "ondeck-profile";
 
 /// Locks that a file has room for.
 pub const LOCKS: usize = 8_192;
-/// Places in the table by which a lock is found: twice as many, so that the search is short.
+/// Places in the table that finds a lock: twice the number of locks, so that the search is short.
 pub const PLACES: usize = 2 * LOCKS;
 /// Places in the table of samples.
 pub const SAMPLES: usize = 65_536;
@@ -64,26 +64,26 @@ pub const FRAMES: usize = 1 << 20;
 pub const RANGES: usize = 8_192;
 /// Bytes for the snapshots of the mappings.
 pub const MAPS: usize = 1 << 20;
-/// The most frames of one stack; callers further out are left off.
+/// The most frames of one stack; further callers are left out.
 pub const DEPTH: usize = 64;
 
-/// Threads whose operations are recorded.
+/// The number of threads whose operations are recorded.
 pub const TRACKS: usize = 128;
-/// Bursts that are kept of a thread.
+/// The number of bursts kept for a thread.
 pub const BURSTS: usize = 16;
 /// Operations of a burst.
 pub const OPERATIONS: usize = 512;
-/// Call sites that a thread remembers the stacks of; a power of two.
+/// The number of call sites whose stacks a thread remembers; a power of two.
 pub const SITES: usize = 64;
 
-/// Bits of a value that a bucket of a histogram keeps: a bucket is at most 1/8 wide.
+/// The precision of a histogram in bits: a bucket is at most 1/8 wide.
 const PRECISION: u32 = 3;
-/// Values from this power of two on are in the last bucket: more than an hour of ticks.
+/// Values from this power of two on go into the last bucket: more than an hour of ticks.
 const LARGEST: u32 = 44;
 /// Buckets of a histogram.
 pub const BUCKETS: usize = ((LARGEST - PRECISION + 1) << PRECISION) as usize;
 
-/// The bucket that a time is counted in.
+/// Returns the bucket that counts a time.
 #[inline]
 pub fn bucket_of(ticks: u64) -> usize {
     let small = 1 << PRECISION;
@@ -98,7 +98,7 @@ pub fn bucket_of(ticks: u64) -> usize {
     (((power - PRECISION + 1) << PRECISION) + within as u32) as usize
 }
 
-/// The least time that is counted in a bucket, and the least one that is counted in the next.
+/// Returns the smallest time of a bucket, and the smallest time of the next.
 pub fn bounds_of(bucket: usize) -> (u64, u64) {
     let low = |bucket: usize| {
         let (power, within) = (bucket >> PRECISION, bucket as u64 & ((1 << PRECISION) - 1));
@@ -119,15 +119,15 @@ pub mod kind {
     pub const ADAPTIVE: u32 = 3;
     /// A mutex of the crate `ondeck`, one byte: its acquisitions are not counted.
     pub const ONDECK: u32 = 256;
-    /// A `pthread_rwlock_t`, read or written: its acquisitions are not counted, and readers are charged with no wait.
+    /// A `pthread_rwlock_t`, read or written: its acquisitions are not counted, and readers are not charged for waits.
     pub const RWLOCK: u32 = 257;
 }
 
-/// What a thread of a sample did.
+/// The role of a thread in a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Role {
-    /// It owned the lock while others waited; its time is the sum of theirs.
+    /// It owned the lock while others waited; the sample's time is the sum of their waits.
     Holder = 0,
     /// It waited for the lock.
     Waiter = 1,
@@ -136,7 +136,7 @@ pub enum Role {
 /// The head of a file.
 #[repr(C, align(4096))]
 pub struct Header {
-    /// [`MAGIC`], written last: a file without it was not finished.
+    /// [`MAGIC`], written last: a file without it is unfinished.
     pub magic: AtomicU64,
     /// [`VERSION`].
     pub version: AtomicU32,
@@ -146,7 +146,7 @@ pub struct Header {
     pub size: AtomicU64,
     /// The parent of the process at the beginning.
     pub parent: AtomicU32,
-    /// Threads that a record was made of.
+    /// The number of threads that have made a record.
     pub threads: AtomicU32,
     /// Ticks at the beginning, together with the next two.
     pub start_ticks: AtomicU64,
@@ -160,23 +160,23 @@ pub struct Header {
     pub later_ticks: AtomicU64,
     /// `CLOCK_MONOTONIC` at that moment.
     pub later_monotonic: AtomicU64,
-    /// 1 if the process ended as a program does, so that all counts are its last ones.
+    /// 1 if the process ended by `exit` or by returning from `main`, so that all counts are final.
     pub ended: AtomicU32,
     /// 1 if locks may have counted acquisitions before this file was made.
     pub counted_before: AtomicU32,
     /// 1 while a thread copies `/proc/self/maps`.
     pub copying_maps: AtomicU32,
-    /// How often `/proc/self/maps` was copied.
+    /// The number of times that `/proc/self/maps` was copied.
     pub snapshots: AtomicU32,
-    /// Stacks that were taken.
+    /// The number of stacks that were recorded.
     pub stacks_taken: AtomicU64,
-    /// Ticks that taking them took.
+    /// The ticks that recording them took.
     pub stack_ticks: AtomicU64,
-    /// What a wait costs that is not recorded, in sixteenths of a tick.
+    /// The cost of a wait that is not recorded, in sixteenths of a tick.
     pub look_sixteenths: AtomicU64,
-    /// Entries used in `locks`; may be more than there are.
+    /// Entries used in `locks`; may exceed its size.
     pub locks_used: AtomicU64,
-    /// Return addresses used in `frames`; may be more than there are.
+    /// Return addresses used in `frames`; may exceed its size.
     pub frames_used: AtomicU64,
     /// Ranges in `ranges`.
     pub ranges_used: AtomicU64,
@@ -190,15 +190,15 @@ pub struct Header {
     pub dropped_samples: AtomicU64,
     /// Snapshots of the mappings that found no room.
     pub dropped_maps: AtomicU64,
-    /// Entries used in `tracks`; may be more than there are.
+    /// Entries used in `tracks`; may exceed its size.
     pub tracks_used: AtomicU64,
     /// The path of the program, ended by a zero.
     pub program: [AtomicU8; 1024],
-    /// Its arguments, each ended by a zero; the end of many is cut off.
+    /// Its arguments, each ended by a zero; a long list is cut off.
     pub arguments: [AtomicU8; 2048],
 }
 
-/// Which pages of the file were written once.
+/// The pages of the file for which the disk has room.
 #[repr(C, align(4096))]
 pub struct Room {
     /// A bit for each [`PAGE`] of the file.
@@ -208,28 +208,27 @@ pub struct Room {
 /// The unit of [`Room`], in bytes: no system has smaller pages.
 pub const PAGE: usize = 4_096;
 
-/// Where the entry of a lock is. Apart from the entries, so that the pages of a table that is searched at
-/// random are few.
+/// The place of a lock's entry. Separate from the entries, so that the table that is searched at random has few pages.
 #[repr(C)]
 pub struct Place {
     /// The lock's address; 0 in a free place.
     pub address: AtomicU64,
-    /// The number of its entry, plus 1; 0 until that is known.
+    /// The number of its entry, plus 1; 0 until it is known.
     pub entry: AtomicU64,
 }
 
-/// A lock, and everything that was recorded of it except stacks.
+/// A lock, and everything that was recorded about it except stacks.
 ///
 /// # The account
 ///
-/// How long threads were kept waiting by an owner is the time integral of the number of threads that
-/// wait, from the unlock before to the owner's own. With `waiting` threads now, that integral since the
-/// beginning is `area + waiting × now`, if each arrival at `t` subtracts `t` from `area` and each
-/// acquisition at `t` adds it; `charged` is what owners before have been charged with. So all charges
-/// together, and `rest`, are all waits together. A thread that is recorded for `w` threads like it counts `w` times.
+/// The time for which an owner kept threads waiting is the time integral of the number of waiting threads, from the
+/// previous unlock to the owner's unlock. If each arrival at `t` subtracts `t` from `area` and each acquisition at `t`
+/// adds it, that integral since the beginning is `area + waiting × now`, where `waiting` is the current number of
+/// waiting threads; `charged` is the amount already charged to previous owners. So all charges plus `rest` equal the
+/// sum of all waits. A thread that is recorded for `w` threads like it counts `w` times.
 ///
-/// `begun` and `done` count changes: when both are the same before and after, what lies between was read
-/// whole.
+/// `begun` and `done` count changes: if both are equal before and after a read, the fields in between were read
+/// consistently.
 #[repr(C, align(64))]
 pub struct Lock {
     /// Its address; 0 until the entry is used.
@@ -246,30 +245,29 @@ pub struct Lock {
     pub waiting: AtomicU64,
     /// The integral less `waiting × now`, modulo 2^64.
     pub area: AtomicU64,
-    /// What owners have been charged with, in ticks.
+    /// The ticks that owners have been charged with.
     pub charged: AtomicU64,
-    /// When the first of the waiting threads came, or the last recorded unlock.
+    /// When the first of the waiting threads arrived, or when the last recorded unlock was.
     pub since: AtomicU64,
-    /// What the count of acquisitions is less by, modulo 2^64: what the lock had counted before it was first
-    /// seen here, less what locks had counted that were at this address before.
+    /// An offset to subtract from the count of acquisitions, modulo 2^64: the lock's count when it was first seen here,
+    /// less the counts of earlier locks at this address.
     pub acquisitions_before: AtomicU64,
     /// Acquisitions, as counted in the lock itself when it was last recorded.
     pub acquisitions: AtomicU64,
     /// Records made, of waits and of holds.
     pub events: AtomicU64,
-    /// Ticks that making them took, without their stacks.
+    /// The ticks that making them took, without their stacks.
     pub event_ticks: AtomicU64,
-    /// What no owner was charged with, in ticks: threads waited while the lock was free, or while an owner held it that
-    /// no record stands for. `charged` includes it.
+    /// The ticks that no owner was charged with: threads waited while the lock was free, or while an owner held it that
+    /// no record represents. `charged` includes them.
     pub rest: AtomicU64,
-    /// The hold that a thread was seen to have when another one parked, by the lock's count of
-    /// acquisitions.
+    /// The hold during which a thread parked, identified by the lock's count of acquisitions.
     pub turn: AtomicU64,
-    /// Since when that hold has lasted at least.
+    /// A moment at which that hold had already begun.
     pub turn_since: AtomicU64,
-    /// Not 0 if the next unlock is to be recorded, of a lock that has no room for that itself.
+    /// Not 0 if the next unlock must be recorded, for a lock that has no room for this flag itself.
     pub request: AtomicU32,
-    /// How often another lock was initialized at this address.
+    /// The number of times that another lock was initialized at this address.
     pub reused: AtomicU32,
     /// Waits that have ended.
     pub waits: AtomicU64,
@@ -285,24 +283,24 @@ pub struct Lock {
     pub hold_ticks: AtomicU64,
     /// The longest one.
     pub hold_longest: AtomicU64,
-    /// Which threads took part, by their number modulo 256.
+    /// The threads that took part, by their number modulo 256.
     pub threads: [AtomicU64; 4],
-    /// How many waits were how long.
+    /// The histogram of waits.
     pub wait_times: [AtomicU64; BUCKETS],
-    /// How many of the recorded holds were how long.
+    /// The histogram of recorded holds.
     pub hold_times: [AtomicU64; BUCKETS],
 }
 
-/// What threads with the same stack did with the same lock.
+/// The events of threads with the same stack at the same lock.
 #[repr(C)]
 pub struct Sample {
     /// [`sample_key`]; 0 in a free place.
     pub key: AtomicU64,
-    /// How often.
+    /// The number of events.
     pub count: AtomicU64,
-    /// For how long, in ticks.
+    /// Their total time, in ticks.
     pub ticks: AtomicU64,
-    /// The longest single time, in ticks.
+    /// The longest single event, in ticks.
     pub longest: AtomicU64,
 }
 
@@ -311,11 +309,11 @@ pub struct Sample {
 pub struct Stack {
     /// A hash of its frames; 0 in a free place.
     pub hash: AtomicU64,
-    /// Where its frames begin times 256, plus how many they are; 0 until they are written.
+    /// The index of its first frame times 256, plus the number of frames; 0 until they are written.
     pub place: AtomicU64,
 }
 
-/// What a thread does with a lock or a condition variable.
+/// An operation of a thread on a lock or a condition variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Action {
@@ -327,7 +325,7 @@ pub enum Action {
     Write = 3,
     /// Unlocks any of these.
     Unlock = 4,
-    /// Unlocks a mutex, waits for a notification, and has locked the mutex again. It took the time without the mutex.
+    /// Unlocks a mutex, waits for a notification, and locks the mutex again. Its time is the time without the mutex.
     Wait = 5,
     /// Notifies the waiters of a condition variable.
     Notify = 6,
@@ -336,7 +334,7 @@ pub enum Action {
 }
 
 impl Action {
-    /// The action of that number.
+    /// Returns the action of that number.
     pub fn of(number: u32) -> Option<Self> {
         [Self::Lock, Self::Read, Self::Write, Self::Unlock, Self::Wait, Self::Notify, Self::Blocked]
             .into_iter()
@@ -347,7 +345,7 @@ impl Action {
 /// One operation.
 #[repr(C)]
 pub struct Operation {
-    /// Ticks that the thread worked before it, since the operation before.
+    /// Ticks of work since the previous operation.
     pub before: AtomicU64,
     /// Ticks that it took.
     pub took: AtomicU64,
@@ -355,7 +353,7 @@ pub struct Operation {
     pub object: AtomicU64,
     /// Its [`Action`].
     pub action: AtomicU32,
-    /// The number of the stack that it was called with, plus 1; 0 if that is not known.
+    /// The number of its call's stack, plus 1; 0 if that is not known.
     pub site: AtomicU32,
 }
 
@@ -372,10 +370,10 @@ pub struct Burst {
     pub operations: [Operation; OPERATIONS],
 }
 
-/// A call site whose stack was taken.
+/// A call site whose stack was recorded.
 #[repr(C)]
 pub struct Site {
-    /// What it is known by; 0 in a free place.
+    /// Its key; 0 in a free place.
     pub key: AtomicU64,
     /// The number of its stack, plus 1.
     pub stack: AtomicU64,
@@ -383,7 +381,7 @@ pub struct Site {
 
 /// A thread whose operations are recorded. Only that thread writes it.
 ///
-/// The first fields are what the thread keeps to itself; the reader needs `acquisitions`, `overhead` and `bursts`.
+/// The first fields are private to the thread; the reader needs `acquisitions`, `overhead` and `bursts`.
 #[repr(C, align(4096))]
 pub struct Track {
     /// Locks that the thread has acquired, also outside of bursts.
@@ -394,23 +392,23 @@ pub struct Track {
     pub begun: AtomicU64,
     /// Acquisitions until the next burst.
     pub skip: AtomicU64,
-    /// Bursts' lengths until then, on average.
+    /// The average pause, in lengths of a burst.
     pub pause: AtomicU64,
     /// The burst that is being recorded, plus 1; 0 if none is.
     pub current: AtomicU64,
     /// When the last operation of that burst ended.
     pub last: AtomicU64,
-    /// The thread's CPU time when it was last asked for, in nanoseconds.
+    /// The thread's CPU time when it was last read, in nanoseconds.
     pub cpu: AtomicU64,
     /// When that was, in ticks.
     pub cpu_at: AtomicU64,
-    /// How often the thread had blocked by then.
+    /// The number of times that the thread had blocked at that moment.
     pub blocked: AtomicU64,
-    /// What chance is drawn from.
+    /// The state of the random number generator.
     pub random: AtomicU64,
     /// Call sites.
     pub sites: [Site; SITES],
-    /// What is kept: of all bursts that have begun each with the same probability.
+    /// The kept bursts: each burst that has begun is kept with the same probability.
     pub bursts: [Burst; BURSTS],
 }
 
@@ -419,9 +417,9 @@ pub struct Track {
 pub struct File {
     /// Its head.
     pub header: Header,
-    /// Which pages have room.
+    /// The pages that have room.
     pub room: Room,
-    /// Where locks are.
+    /// The places of locks.
     pub places: [Place; PLACES],
     /// The locks.
     pub locks: [Lock; LOCKS],
@@ -437,7 +435,7 @@ pub struct File {
     pub maps: [AtomicU8; MAPS],
 }
 
-/// The length of a file in bytes. Most of it is a hole. A disk that could not take all of it gets no file.
+/// The length of a file in bytes. Most of it is a hole. If the disk could not hold all of it, no file is created.
 pub const SIZE: usize = size_of::<File>();
 /// The /dev/shm of a container has 64 MB.
 const _: () = assert!(SIZE < 64 << 20);
@@ -445,7 +443,7 @@ const _: () = assert!(SIZE < 64 << 20);
 /// A file with the operations of threads.
 #[repr(C)]
 pub struct Tracked {
-    /// What every file has.
+    /// The part that every file has.
     pub file: File,
     /// The threads.
     pub tracks: [Track; TRACKS],
@@ -453,30 +451,30 @@ pub struct Tracked {
 
 /// The length of such a file.
 pub const TRACKED_SIZE: usize = size_of::<Tracked>();
-/// A thread asks for the room of its first page, and for that of each burst.
+/// A thread requests the room for its first page, and for each burst.
 const _: () = assert!(offset_of!(Track, bursts) <= PAGE);
 
-/// The key of a sample.
+/// Returns the key of a sample.
 #[inline]
 pub fn sample_key(lock: usize, role: Role, stack: u32) -> u64 {
     1 << 63 | (role as u64) << 62 | (lock as u64) << 32 | u64::from(stack)
 }
 
-/// What [`sample_key`] was made of: the lock's number, the role, the stack's place.
+/// Returns the parts of a [`sample_key`]: the lock's number, the role, the stack's place.
 pub fn of_sample_key(key: u64) -> (usize, Role, u32) {
     let role = if key >> 62 & 1 == 0 { Role::Holder } else { Role::Waiter };
     ((key >> 32) as usize & (LOCKS - 1), role, key as u32)
 }
 
-/// Where a table that is searched by `key` is looked at first.
+/// Returns the place at which a search for `key` begins.
 #[inline]
 pub fn place_of(key: u64, places: usize) -> usize {
-    /// The golden ratio's: spreads what differs in low bits over the high ones.
+    /// Derived from the golden ratio: spreads differences in low bits over the high ones.
     const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
     (key.wrapping_mul(GOLDEN) >> 32) as usize & (places - 1)
 }
 
-/// Copies the text that begins at the start of `bytes`, up to `buffer`'s length; says how much.
+/// Copies the text at the start of `bytes`, up to `buffer`'s length. Returns its length.
 pub fn copy(bytes: &[AtomicU8], buffer: &mut [u8]) -> usize {
     for (to, from) in buffer.iter_mut().zip(bytes) {
         *to = from.load(Ordering::Relaxed);

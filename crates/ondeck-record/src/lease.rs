@@ -1,8 +1,8 @@
-//! Unlocks that pass without the recorder: a number of one thread's, counted down in a word of the lock.
+//! Unlocks that bypass the recorder: a number of unlocks of one thread, counted down in a word of the lock.
 //!
-//! While threads are parked, most unlocks of a thread that locks again and again are not recorded. To be asked
-//! each time whether this one is costs as much as the unlock itself. So the recorder gives such a thread a
-//! lease: a number of unlocks that pass.
+//! While threads are parked, most unlocks of a thread that locks repeatedly are not recorded. Deciding this anew for
+//! each unlock costs as much as the unlock itself. So the recorder gives such a thread a lease: a number of unlocks
+//! that bypass the recorder.
 //!
 //! ```text
 //! 31            12 11          0
@@ -11,8 +11,8 @@
 //! └───────────────┴────────────┘
 //! ```
 //!
-//! Another thread that unlocks puts itself in the place of the one that has it. It gets a lease of its own when
-//! it finds itself there the next time: where threads take turns, none has one, and each counts for itself.
+//! Another thread that unlocks replaces the lease's holder with itself. It gets a lease when it finds itself there the
+//! next time: if threads take turns, none has a lease, and each is counted individually.
 
 use core::sync::atomic::{AtomicU32, Ordering};
 
@@ -21,28 +21,29 @@ use crate::words::WAIT;
 
 const BITS: u32 = 12;
 
-/// The most unlocks that one lease is for.
+/// The most unlocks of one lease.
 pub const MOST: u32 = (1 << BITS) - 1;
 
-/// The calling thread, in 20 bits: threads whose memory is a multiple of 4 GB apart are one.
+/// Returns 20 bits that identify the calling thread. Threads whose memory is a multiple of 4 GB apart have the same
+/// bits.
 #[inline(always)]
 fn this_thread() -> u32 {
     (slot::address::<u8>().addr() >> 12 << BITS) as u32
 }
 
-/// Whether the next unlock passes as things are. For owners.
+/// Returns whether the next unlock would bypass the recorder. For owners.
 #[inline(always)]
 pub fn will_pass(request: u32, lease: &AtomicU32) -> bool {
     let left = lease.load(Ordering::Relaxed).wrapping_sub(this_thread());
     request == WAIT && left.wrapping_sub(1) < MOST
 }
 
-/// Whether this unlock passes. For owners; `request` is the lock's word that asks for records.
+/// Returns whether this unlock bypasses the recorder. For owners; `request` is the lock's word that asks for records.
 #[inline(always)]
 pub fn passes(request: u32, lease: &AtomicU32) -> bool {
     let passes = will_pass(request, lease);
     if passes {
-        // Relaxed, and no read-modify-write: owners alone write it.
+        // Relaxed, and no read-modify-write: only owners write it.
         lease.store(lease.load(Ordering::Relaxed) - 1, Ordering::Relaxed);
         let leased = slot::leased();
         leased.store(leased.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
@@ -50,8 +51,8 @@ pub fn passes(request: u32, lease: &AtomicU32) -> bool {
     passes
 }
 
-/// The calling thread, an owner, may let this number of unlocks pass. Returns how many of them may have a lease. Another thread
-/// may end it before.
+/// Allows the calling thread, an owner, this number of unlocks without the recorder. Returns the number of them that a
+/// lease covers. Another thread may end the lease earlier.
 pub fn take(lease: &AtomicU32, wanted: u32) -> u32 {
     let own = this_thread();
     let was_there = lease.load(Ordering::Relaxed) & !MOST == own;

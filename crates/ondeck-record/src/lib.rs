@@ -1,35 +1,36 @@
-//! Records which locks threads wait for: inside the process that is measured, into a file that outlives it.
+//! Records the locks that threads wait for: inside the measured process, into a file that outlives it.
 //!
-//! For locks, not for programs: `ondeck_preload` calls it for the mutexes of C and C++ programs, the crate
-//! `ondeck` with its feature `profile` for its own. Programs get a profile by `ondeck run --profile`, and
-//! `ondeck-profile` reads the file.
+//! Made for locks, not for programs: `ondeck_preload` calls it for the mutexes of C and C++ programs, and
+//! the crate `ondeck` calls it for its own locks with the feature `profile`. `ondeck run --profile`
+//! profiles a program, and `ondeck-profile` reads the file.
 //!
 //! ```text
-//! lock slow path ─► wait ─► thread    whether this one is recorded; waits until their unlock
+//! lock slow path ─► wait ─► thread    decides whether this one is recorded; keeps waits until their unlock
 //!                    │
 //!                  unlock ─► table    the lock's entry: account, totals, histograms
 //!                    │
 //!                 samples ─► stack    return addresses: frames, each stack kept once
-//!                    │  └──► maps     what is mapped where
+//!                    │  └──► maps     the mappings of the process
 //!                    │
 //!                    ▼
 //!                  layout             the file: version 4, drawn there
 //!
-//! every operation ─► burst           what threads do with locks, in order: for replays
+//! every operation ─► burst           the lock operations of threads, in order: for replays
 //! ```
 //!
 //! It allocates nothing, takes no lock, waits for nothing, and keeps `errno`. Signal handlers that lock
-//! while their thread is in here are not recorded. The child of a fork gets a file of its own, and so does
-//! the image after an `exec`. Where a file cannot be made, nothing is recorded and the program goes on.
+//! while their thread is in the recorder are not recorded. The child of a fork gets its own file, and so
+//! does the image after an `exec`. If a file cannot be created, nothing is recorded and the program
+//! continues.
 //!
-//! | variable | says |
+//! | variable | meaning |
 //! |---|---|
 //! | `ONDECK_PROFILE` | record into files in this folder, one for each process image |
-//! | `ONDECK_RECORD` | also record [`burst`]s of what threads do with locks, contended or not, if the lock calls [`burst`] |
+//! | `ONDECK_RECORD` | also record [`burst`]s of the lock operations of threads, contended or not, if the lock calls [`burst`] |
 //! | `ONDECK_CONTROL` | the file of a [`control`] page, by which another process switches recording |
 //!
 //! Probes for SystemTap, `bpftrace` and `perf`, whether recording or not: `ondeck:wait_begin(lock)`,
-//! `ondeck:wait_end(lock, acquired)`; while recording `ondeck:release(lock)`, too.
+//! `ondeck:wait_end(lock, acquired)`; while recording also `ondeck:release(lock)`.
 
 #![no_std]
 

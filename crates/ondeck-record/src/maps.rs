@@ -1,4 +1,4 @@
-//! What is mapped where: `/proc/self/maps`, copied when a stack has an address that no snapshot has.
+//! The mappings of the process: `/proc/self/maps`, copied when a stack has an address that no snapshot has.
 
 use core::mem;
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -7,20 +7,20 @@ use crate::layout::{File, RANGES};
 use crate::sys::Descriptor;
 use crate::{clock, room};
 
-/// Snapshots take at most one part in this number of the time; one takes some tens of microseconds: some addresses, as
-/// of code that is made while the program runs, come and go.
+/// Snapshots take at most 1/`SHARE` of the time, because some addresses, such as generated code, come and go. One
+/// snapshot takes some tens of microseconds.
 const SHARE: u64 = 64;
 
-/// When the last one ended, and what it cost, in ticks.
+/// When the last one ended, and its cost, in ticks.
 static LAST: AtomicU64 = AtomicU64::new(0);
 static COST: AtomicU64 = AtomicU64::new(0);
 
-/// Whether the last snapshot has this address.
+/// Returns whether the last snapshot has this address.
 pub fn has(file: &File, address: u64) -> bool {
     range_of(file, address).is_some()
 }
 
-/// The range of the last snapshot that has this address.
+/// Returns the range of the last snapshot that has this address.
 pub fn range_of(file: &File, address: u64) -> Option<(u64, u64)> {
     let used = (file.header.ranges_used.load(Ordering::Acquire) as usize).min(RANGES);
     let bound = |index: usize, end: usize| file.ranges[index][end].load(Ordering::Relaxed);
@@ -36,7 +36,7 @@ pub fn range_of(file: &File, address: u64) -> Option<(u64, u64)> {
     (low < used && bound(low, 0) <= address).then(|| (bound(low, 0), bound(low, 1)))
 }
 
-/// Takes a snapshot now if an address is in no range, and the last one is not too young.
+/// Takes a snapshot now if an address is in no range and the last snapshot is not too recent.
 pub fn see(file: &File, address: u64) {
     if has(file, address) {
         return;
@@ -47,10 +47,10 @@ pub fn see(file: &File, address: u64) {
     }
 }
 
-/// Takes a snapshot: all ranges anew, and the lines that name something behind those of before.
+/// Takes a snapshot: replaces all ranges, and appends the lines that name something to the earlier ones.
 pub fn refresh(file: &File) {
-    // A thread takes one at a time; another does without. The mark is the file's, because the child of a fork
-    // has the memory of its parent, whose thread may be in here.
+    // Only one thread at a time takes a snapshot; others skip it. The mark is in the file, because the child of a fork
+    // has a copy of its parent's memory, in which a thread may have been in here.
     if file.header.copying_maps.swap(1, Ordering::Acquire) != 0 {
         return;
     }
@@ -65,15 +65,15 @@ pub fn refresh(file: &File) {
     file.header.copying_maps.store(0, Ordering::Release);
 }
 
-/// What is known of the line that is being read.
+/// The state of the line that is being read.
 #[derive(Default)]
 struct Line {
     length: usize,
-    /// Where the range begins and ends, and which of the two the next digit is of.
+    /// The beginning and the end of the range, and to which of the two the next digit belongs.
     range: [u64; 2],
     field: usize,
     names_something: bool,
-    /// It found no room.
+    /// There was no room for it.
     is_dropped: bool,
 }
 
@@ -87,7 +87,8 @@ struct Snapshot<'a> {
 
 impl Snapshot<'_> {
     fn take(mut self, maps: &Descriptor) {
-        // Small, because stacks of threads may be: lines of some thousand bytes are written where they go.
+        // Small, because stacks of threads may be small: lines of some thousand bytes are written directly to their
+        // destination.
         let mut buffer = [0_u8; 512];
         loop {
             let count = maps.read(&mut buffer);
@@ -99,7 +100,7 @@ impl Snapshot<'_> {
             }
         }
         self.file.header.snapshots.fetch_add(1, Ordering::Relaxed);
-        // Release: what they count.
+        // Release: publishes the entries that they count.
         self.file.header.ranges_used.store(self.ranges as u64, Ordering::Release);
         self.file.header.maps_used.store(self.text as u64, Ordering::Release);
     }
@@ -136,7 +137,7 @@ impl Snapshot<'_> {
             range[1].store(line.range[1], Ordering::Relaxed);
             self.ranges += 1;
         }
-        // What is not kept is written over by the next line.
+        // A line that is not kept is overwritten by the next one.
         if line.names_something && line.is_dropped {
             self.file.header.dropped_maps.fetch_add(1, Ordering::Relaxed);
         } else if line.names_something {
@@ -155,7 +156,7 @@ mod tests {
 
     use super::*;
 
-    /// The file of a process is a mapping; memory does for a snapshot.
+    /// In a process the file is a mapping; for a snapshot ordinary memory is enough.
     fn file() -> Box<File> {
         // SAFETY: all fields are atomics, for which zeros are a value.
         unsafe { Box::<File>::new_zeroed().assume_init() }
@@ -179,7 +180,7 @@ mod tests {
 
     #[test]
     fn what_one_file_is_busy_with_does_not_keep_another_from_its_snapshot() {
-        // A fork while a thread of the parent is at it: the child has that mark in the parent's file.
+        // A fork while a thread of the parent takes a snapshot: the mark is in the parent's file only.
         let (parents, childs) = (file(), file());
         parents.header.copying_maps.store(1, Ordering::Relaxed);
         refresh(&parents);

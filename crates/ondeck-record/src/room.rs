@@ -1,9 +1,10 @@
-//! Room on the disk, asked for page by page: a disk that is full ends no program.
+//! Room on the disk, requested page by page, so that a full disk kills no program.
 //!
-//! The file is mapped and mostly a hole. The first access to a page of a hole takes room on the disk, and if
-//! there is none, or if the file was cut off, the kernel sends SIGBUS. So each page is asked for before its
-//! first access: the kernel adds nothing to a word of it, by a call that says `EFAULT` instead. That takes
-//! about as long as the fault that it stands for. What is there stays there, so it is asked for once.
+//! The file is mapped and is mostly a hole. The first access to a page of a hole allocates room on the disk,
+//! and if there is none, or if the file was truncated, the kernel sends SIGBUS. So each page is requested
+//! before its first access: a system call adds 0 to a word of it, and fails with `EFAULT` instead. That
+//! takes about as long as the page fault that it replaces. An allocated page stays allocated, so it is
+//! requested once.
 
 use core::ptr;
 use core::sync::atomic::Ordering;
@@ -11,13 +12,13 @@ use core::sync::atomic::Ordering;
 use crate::layout::{File, PAGE};
 use crate::sys;
 
-/// The object, if the pages that it lies in can be accessed.
+/// Returns the object, if its pages can be accessed.
 #[inline]
 pub fn reach<'a, T>(file: &File, object: &'a T) -> Option<&'a T> {
     let start = ptr::from_ref(object).addr() - ptr::from_ref(file).addr();
     let pages = start / PAGE..=(start + size_of::<T>() - 1) / PAGE;
     for page in pages {
-        // Relaxed: it says something of the page's presence, not of what is written there.
+        // Relaxed: the bit is about the page's presence, not about its contents.
         let is_there = file.room.pages[page / 64].load(Ordering::Relaxed) >> (page % 64) & 1 != 0;
         if !is_there && !ask(file, page) {
             return None;

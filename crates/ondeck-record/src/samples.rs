@@ -1,4 +1,4 @@
-//! The stacks of records, and those of locks' initializations.
+//! The stacks of records and of lock initializations.
 
 use core::sync::atomic::Ordering;
 
@@ -6,10 +6,11 @@ use crate::layout::{File, Lock, Role};
 use crate::thread::{self, Local};
 use crate::{clock, maps, stack, state, sys, table};
 
-/// Takes the stack, if it is this record's turn, and adds it to what the thread is: waiter, holder, both.
+/// Records the stack, if it is this record's turn, and adds it to the samples of the thread's roles: waiter,
+/// holder, or both.
 ///
-/// `waited` is the ticks of its wait and for how many it counts, `blame` what it is charged with and how long
-/// it held the lock. Says how many ticks the stack took.
+/// `waited` is the ticks of its wait and the number of waits that it counts for; `blame` is the ticks that it
+/// is charged with and the ticks for which it held the lock. Returns the ticks that recording the stack took.
 pub fn add(
     file: &File,
     local: &mut Local,
@@ -45,12 +46,12 @@ pub fn add(
     end.wrapping_sub(start)
 }
 
-/// `count` events of `ticks` in all, as a stack that stands for `stands_for` ticks counts them.
+/// Scales `count` events of `ticks` in total to a stack that stands for `stands_for` ticks.
 fn times(count: u64, stands_for: u64, ticks: u64) -> u64 {
     (u128::from(count) * u128::from(stands_for) / u128::from(ticks.max(1))) as u64
 }
 
-/// Takes the calling thread's stack, and looks at the mappings if it has an address that they have not.
+/// Records the calling thread's stack, and copies the mappings if they lack one of its addresses.
 pub(crate) fn keep_stack(file: &File) -> Option<u32> {
     let frames = stack::take(file)?;
     let (number, is_new) = frames.keep(file)?;
@@ -62,8 +63,8 @@ pub(crate) fn keep_stack(file: &File) -> Option<u32> {
     Some(number)
 }
 
-/// The lock at `lock` was initialized by the calling thread: what to keep in its word
-/// [`created`](crate::Words::created), 0 if its stack was not taken.
+/// Records that the calling thread has initialized the lock at `lock`. Returns the value for its word
+/// [`created`](crate::Words::created): 0 if the stack was not recorded.
 #[inline]
 pub fn created(lock: usize, kind: u32) -> u32 {
     if state::is_on() { create(lock, kind) } else { 0 }

@@ -1,13 +1,13 @@
-//! Where a thread's memory is: at an offset from a register, in a program and in a shared library alike.
+//! A thread's memory, at an offset from a register in a program and in a shared library alike.
 //!
-//! A shared library that is compiled as usual asks `__tls_get_addr` for its threads' variables, which may
-//! allocate, and an allocator may be what locks. So the memory is reached by the model for libraries that are
-//! loaded with the program (initial-exec; Ulrich Drepper, "ELF Handling For Thread-Local Storage", 4.4.6).
-//! Rust has no stable way to choose it, so it is chosen in assembly.
+//! An ordinary shared library gets its thread-local variables by `__tls_get_addr`, which may allocate, and the caller
+//! that locks may be an allocator. So the memory is accessed by the model for libraries that are loaded with the
+//! program (initial-exec; Ulrich Drepper, "ELF Handling For Thread-Local Storage", 4.4.6). Rust has no stable way to
+//! choose that model, so assembly does it.
 
 use core::sync::atomic::{AtomicU32, AtomicUsize};
 
-/// Bytes of a thread. Libraries that are loaded later share some hundred bytes of this kind.
+/// Bytes of each thread. Libraries that are loaded later share some hundred bytes of this kind.
 pub const SIZE: usize = 512;
 
 #[cfg(all(target_env = "gnu", target_arch = "x86_64"))]
@@ -15,7 +15,7 @@ mod memory {
     use core::arch::{asm, global_asm};
     use core::ptr;
 
-    // Hidden: a library's own, even if another copy of this crate is in the process.
+    // Hidden: private to this library, even if another copy of this crate is in the process.
     global_asm!(
         ".pushsection .tbss.ondeck_record_slot, \"awT\", @nobits",
         ".balign 8",
@@ -31,7 +31,7 @@ mod memory {
     #[inline(always)]
     pub fn address<T>() -> *const T {
         let address: usize;
-        // SAFETY: an entry of the global offset table, which the loader has filled, and the address of the
+        // SAFETY: reads an entry of the global offset table, which the loader has filled, and the address of the
         // thread's block, which is the block's first word (System V ABI for thread-local storage, 3.4.6).
         unsafe {
             asm!(
@@ -68,19 +68,21 @@ pub use memory::address;
 /// The bytes at the end of a thread's memory that the functions below use.
 pub const REST: usize = 24;
 
-/// Which file the thread's track is in, and where that is: see [`burst`](crate::burst).
+/// The file of the thread's track, and the track's place in it: see [`burst`](crate::burst).
 #[inline(always)]
 pub fn track() -> &'static [AtomicUsize; 2] {
     let place = address::<u8>().wrapping_add(SIZE - REST).cast();
-    // SAFETY: within the thread's memory, which is aligned and there while the thread is; the reference does not leave it.
+    // SAFETY: the word is within the thread's memory, which is aligned and lives as long as the thread; the reference
+    // stays in the thread.
     unsafe { &*place }
 }
 
-/// How many unlocks of the thread had a [`lease`](crate::lease): the last word of its memory. No other thread
-/// knows of it, so all accesses are relaxed.
+/// The number of the thread's unlocks that had a [`lease`](crate::lease): the last word of its memory. No other thread
+/// accesses it, so all accesses are relaxed.
 #[inline(always)]
 pub fn leased() -> &'static AtomicU32 {
     let word = address::<AtomicU32>().wrapping_add(SIZE / size_of::<AtomicU32>() - 1);
-    // SAFETY: within the thread's memory, which is aligned and there while the thread is; the reference does not leave it.
+    // SAFETY: the word is within the thread's memory, which is aligned and lives as long as the thread; the reference
+    // stays in the thread.
     unsafe { &*word }
 }

@@ -1,8 +1,8 @@
-//! Stacks, taken by the unwinder of the compiler's library.
+//! Stacks, recorded by the unwinder of the compiler's runtime library.
 //!
 //! `_Unwind_Backtrace` of libgcc finds a frame's tables by glibc's `_dl_find_object`, which takes no lock
-//! and allocates nothing (glibc 2.35, GCC 12). Before, it took the loader's lock, which a measured thread
-//! may have: there stacks are taken by frame pointers, of code that keeps them.
+//! and allocates nothing (glibc 2.35, GCC 12). Older versions take the loader's lock, which a measured
+//! thread may hold. With those versions stacks are recorded by frame pointers, for code that keeps them.
 
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicU8, Ordering};
@@ -23,19 +23,20 @@ const GO_ON: c_int = 0;
 const END_OF_STACK: c_int = 5;
 
 extern "C" fn each(context: *mut c_void, frames: *mut c_void) -> c_int {
-    // SAFETY: `take` passes its own frames, which no other code uses meanwhile.
+    // SAFETY: `take` passes its own frames, which no other code uses during the call.
     let frames = unsafe { &mut *frames.cast::<Frames>() };
     // SAFETY: the unwinder passes a context that is valid during the call.
     let address = unsafe { _Unwind_GetIP(context) };
     if frames.push(address as u64) { GO_ON } else { END_OF_STACK }
 }
 
-/// The calling thread's stack, that of this library included: the reader cuts it off by name.
+/// Returns the calling thread's stack, including the frames of this library, which the reader cuts off by
+/// name.
 #[inline(never)]
 pub fn take(file: &File) -> Option<Frames> {
     let mut frames = Frames::new();
     if can_unwind() {
-        // SAFETY: the callback takes the argument for what it is.
+        // SAFETY: the callback casts the argument back to its type.
         unsafe { _Unwind_Backtrace(each, (&raw mut frames).cast()) };
     } else {
         sys::with_errno_kept(|| frame_pointers::take(file, &mut frames));
@@ -43,7 +44,7 @@ pub fn take(file: &File) -> Option<Frames> {
     (!frames.slice().is_empty()).then_some(frames)
 }
 
-/// Has the unwinder do what it does at its first use.
+/// Triggers the initialization that the unwinder performs at its first use.
 pub fn warm(file: &File) {
     take(file);
 }
@@ -52,7 +53,7 @@ fn can_unwind() -> bool {
     const UNKNOWN: u8 = 0;
     const YES: u8 = 1;
     const NO: u8 = 2;
-    /// Relaxed: it stands alone, and each thread finds the same.
+    /// Relaxed: no other data depends on it, and each thread computes the same.
     static ANSWER: AtomicU8 = AtomicU8::new(UNKNOWN);
     if ANSWER.load(Ordering::Relaxed) == UNKNOWN {
         // SAFETY: the C library returns a string that is never freed.
@@ -92,7 +93,7 @@ mod tests {
 
     #[test]
     fn a_stack_ends_where_the_thread_began() {
-        // SAFETY: all fields are atomics, for which zeros are a value.
+        // SAFETY: all fields are atomics, for which zeros are valid.
         let file = unsafe { std::boxed::Box::<File>::new_zeroed().assume_init() };
         let frames = take(&file).expect("this C library is 2.35 or later");
         assert!(frames.addresses().len() > 3);

@@ -1,9 +1,9 @@
-//! Whether this process records, and where: the flag, the mapped file, the beginning, a child of a fork.
+//! The state of recording in this process: the flag, the mapped file, the beginning, a child of a fork.
 //!
-//! The flag and the pointer to the file lie in pages that the kernel fills with zeros in the child of a
-//! fork (madvise(2), `MADV_WIPEONFORK`), as the parking table does. Zero is "not decided": the child
-//! decides anew when it first finds a lock taken, and opens a file of its own. That holds for forks that
-//! the C library does not see, too. Where the kernel refuses, a handler of pthread_atfork(3) does it.
+//! The flag and the pointer to the file lie in pages that the kernel fills with zeros in the child of a fork
+//! (madvise(2), `MADV_WIPEONFORK`), as the parking table does. Zero is "not decided": the child decides anew when it
+//! first finds a lock held, and opens its own file. That also works for forks that the C library does not see. If the
+//! kernel refuses, a handler of pthread_atfork(3) clears them.
 
 use core::cell::UnsafeCell;
 use core::ffi::CStr;
@@ -24,20 +24,20 @@ const ON: u32 = 3;
 /// Recording cannot begin: there is no room, no file, no memory.
 const REFUSED: u32 = 4;
 
-/// Whole pages of any size that the kernel has, because it wipes pages.
+/// Aligned to the largest page size of any kernel, because the kernel wipes whole pages.
 #[repr(C, align(65536))]
 struct Wiped {
     flag: AtomicU32,
-    /// The word of the control page that the flag is the answer to; 0 without a page.
+    /// The word of the control page for which the flag was decided; 0 without a page.
     answered: AtomicU32,
-    /// The number of the switch that the file was made for; 0 is the environment.
+    /// The number of the switch for which the file was created; 0 stands for the environment.
     made_for: AtomicU32,
     file: AtomicPtr<File>,
-    /// Of the thread that is deciding: its stack may have no room for a path.
+    /// A buffer of the deciding thread, whose stack may have no room for a path.
     path: UnsafeCell<Path>,
 }
 
-// SAFETY: the one field that is no atomic is used by the thread that has written `DECIDING`.
+// SAFETY: the only field that is not atomic is used only by the thread that has written `DECIDING`.
 unsafe impl Sync for Wiped {}
 
 type Path = Text<4160>;
@@ -50,7 +50,7 @@ static STATE: Wiped = Wiped {
     path: UnsafeCell::new(Path::new()),
 };
 
-/// Whether this process image, or a process that it was forked from, has made a file before. Not wiped.
+/// Whether this process image, or a process that it was forked from, has created a file before. Not wiped.
 static COUNTED: AtomicBool = AtomicBool::new(false);
 
 /// The folder that the environment names, ended by a zero; empty if recording is not wanted. Not wiped.
@@ -59,14 +59,14 @@ static FOLDER: [AtomicU8; 4080] = [const { AtomicU8::new(0) }; 4080];
 /// Whether `ONDECK_RECORD` is set. Not wiped.
 static BURSTS: AtomicBool = AtomicBool::new(false);
 
-/// The page of `ONDECK_CONTROL`. Not wiped: a child of a fork has the mapping, too.
+/// The page of `ONDECK_CONTROL`. Not wiped: a child of a fork also has the mapping.
 static CONTROL: AtomicPtr<Control> = AtomicPtr::new(ptr::null_mut());
 
-/// What the recorder is part of, and whether the constructor has run: 0 before.
+/// The program or library that contains the recorder; 0 before the constructor has run.
 static READY: AtomicU32 = AtomicU32::new(0);
 
-/// Called by the loader, before `main` and before other constructors that use locks. The number is the
-/// order; those up to 100 are the C library's. Recording is off before.
+/// Called by the loader, before `main` and before other constructors that use locks. The number is the priority;
+/// numbers up to 100 are reserved for the C library. Recording is off before it runs.
 #[used]
 #[unsafe(link_section = ".init_array.00101")]
 static CONSTRUCTOR: extern "C" fn() = start;
@@ -101,17 +101,16 @@ extern "C" fn start() {
     });
 }
 
-/// A variable of the environment. A program with more rights than its user ignores it.
+/// Returns a variable of the environment. A program with more rights than its user ignores it.
 fn variable(name: &CStr) -> Option<&'static CStr> {
     // SAFETY: getauxval(3) only reads what the kernel gave the process.
     if unsafe { libc::getauxval(libc::AT_SECURE) } != 0 {
         return None;
     }
-    // SAFETY: the name ends with a zero byte; constructors run before a thread could change the
-    // environment.
+    // SAFETY: the name ends with a zero byte; constructors run before any thread could change the environment.
     let value = unsafe { libc::getenv(name.as_ptr()) };
-    // SAFETY: getenv returns null or a string that ends with a zero byte, which the caller is done with
-    // before a thread can change it.
+    // SAFETY: getenv returns null or a string that ends with a zero byte, which the caller no longer uses when a thread
+    // could change it.
     (!value.is_null()).then(|| unsafe { CStr::from_ptr(value) }).filter(|value| !value.is_empty())
 }
 
@@ -119,7 +118,7 @@ fn map_control(path: &CStr) {
     let Ok(file) = Descriptor::open(path, libc::O_RDONLY) else { return };
     let Some(page) = file.map(control::SIZE, false) else { return };
     let page = page.cast::<Control>().as_ptr();
-    // A file that is shorter than its mapping would be a fault.
+    // Accessing the mapping of a file that is too short would raise SIGBUS.
     let mut magic = [0; 8];
     if file.read(&mut magic) == magic.len() && u64::from_ne_bytes(magic) == control::MAGIC {
         CONTROL.store(page, Ordering::Release);
@@ -128,7 +127,7 @@ fn map_control(path: &CStr) {
 
 fn wipe_in_children() {
     let start = (&raw const STATE).cast_mut().cast();
-    // SAFETY: the pages are this static's alone; the advice changes nothing in this process.
+    // SAFETY: the pages belong to this static alone, and the advice changes nothing in this process.
     let refused = unsafe { libc::madvise(start, size_of::<Wiped>(), libc::MADV_WIPEONFORK) } != 0;
     if refused {
         // SAFETY: the handler is a function of this library.
@@ -142,19 +141,20 @@ extern "C" fn wipe() {
     STATE.flag.store(UNKNOWN, Ordering::Relaxed);
 }
 
-/// Whether locks are recorded. One load; for fast paths.
+/// Returns whether locks are recorded. One load; for fast paths.
 #[inline(always)]
 pub fn is_on() -> bool {
     STATE.flag.load(Ordering::Relaxed) == ON
 }
 
-/// Whether [bursts](crate::burst) are wanted of locks that call them. Known when the constructors of priority 101 have run.
+/// Returns whether locks that support [bursts](crate::burst) should record them. Known after the constructors of
+/// priority 101 have run.
 pub fn wants_bursts() -> bool {
     BURSTS.load(Ordering::Relaxed)
 }
 
-/// The file, while locks are recorded. For slow paths: decides whether to record, if that is open, or if
-/// another process has asked for a change.
+/// Returns the file, while locks are recorded. For slow paths: if the decision to record is open, or if another process
+/// has requested a change, it decides.
 #[inline]
 pub fn file() -> Option<&'static File> {
     let flag = STATE.flag.load(Ordering::Acquire);
@@ -167,8 +167,8 @@ pub fn file() -> Option<&'static File> {
         .map_or(wanted::ENVIRONMENT, |control| control.wanted.load(Ordering::Acquire));
     let answered = STATE.answered.load(Ordering::Acquire) == asked;
     match flag {
-        // SAFETY: a mapping of that type which is never unmapped: stored before the flag and the answer,
-        // which were read with acquire.
+        // SAFETY: a mapping of that type which is never unmapped. It was stored before the flag and the answer, which
+        // were read with acquire.
         ON if answered => unsafe { STATE.file.load(Ordering::Relaxed).as_ref() },
         OFF | REFUSED if answered => None,
         DECIDING => None,
@@ -193,21 +193,21 @@ fn decide(flag: u32, asked: u32) -> Option<&'static File> {
     } else if !known.is_null() && STATE.made_for.load(Ordering::Relaxed) == number {
         ON
     } else if let Some(new) = sys::with_errno_kept(open) {
-        // The file before stays mapped: a thread may write to it.
+        // The previous file stays mapped: a thread may still write to it.
         STATE.file.store(new, Ordering::Release);
         STATE.made_for.store(number, Ordering::Relaxed);
         ON
     } else {
         REFUSED
     };
-    // Release: the file that both speak of.
+    // Release: publishes the file to which both refer.
     STATE.answered.store(asked, Ordering::Release);
     STATE.flag.store(decision, Ordering::Release);
     // SAFETY: as in `file`.
     if decision == ON { unsafe { STATE.file.load(Ordering::Relaxed).as_ref() } } else { None }
 }
 
-/// Makes the file of this process image, and maps it.
+/// Creates the file of this process image, and maps it.
 fn open() -> Option<*mut File> {
     // SAFETY: as in `file`.
     let control = unsafe { CONTROL.load(Ordering::Acquire).as_ref() };
@@ -215,7 +215,7 @@ fn open() -> Option<*mut File> {
         .map(|control| &control.folder)
         .filter(|folder| folder[0].load(Ordering::Relaxed) != 0)
         .unwrap_or(&FOLDER);
-    // SAFETY: no other thread decides meanwhile, and this one calls nothing that does.
+    // SAFETY: no other thread decides at the same time, and this one calls nothing that does.
     let path = unsafe { &mut *STATE.path.get() };
     // An image that called `exec` had the same process id.
     for number in 0..1024 {
@@ -245,12 +245,11 @@ fn open() -> Option<*mut File> {
                     return None;
                 };
                 let mapping = mapping.cast::<File>().as_ptr();
-                // For the tracks behind it.
+                // For the tracks after it.
                 mapping.expose_provenance();
-                // SAFETY: a mapping of a file of that size; all fields are atomics, for which zeros are
-                // a value.
+                // SAFETY: a mapping of a file of that size; all fields are atomics, for which zeros are valid.
                 let mapped = unsafe { &*mapping };
-                // What says which pages have room, and the head: all others are asked for one by one.
+                // The head and the bits of pages that have room: all other pages are requested one by one.
                 let starts = [(&raw const mapped.room).cast(), (&raw const mapped.header).cast()];
                 if !starts.into_iter().all(sys::can_write) {
                     sys::remove(path);

@@ -1,11 +1,11 @@
-//! System calls. Directly, not by the C library's functions: those are cancellation points, which
-//! locking a mutex is not, and other libraries put theirs in front of them.
+//! Direct system calls, not through the C library's functions: those are cancellation points, which locking a
+//! mutex is not, and other libraries interpose them.
 
 use core::ffi::CStr;
 use core::ptr::{self, NonNull};
 use core::sync::atomic::AtomicU32;
 
-/// Keeps the calling thread's `errno` as it is: locking a mutex does not change it.
+/// Preserves the calling thread's `errno`, because locking a mutex does not change it.
 pub fn with_errno_kept<T>(action: impl FnOnce() -> T) -> T {
     // SAFETY: the C library returns a pointer to the calling thread's own errno, valid while it lives.
     let errno = unsafe { libc::__errno_location() };
@@ -17,11 +17,11 @@ pub fn with_errno_kept<T>(action: impl FnOnce() -> T) -> T {
     result
 }
 
-/// An open file, closed when it is dropped.
+/// An open file, closed on drop.
 pub struct Descriptor(libc::c_int);
 
 impl Descriptor {
-    /// Opens `path`; `Err` with `errno`.
+    /// Opens `path`; returns `errno` on failure.
     pub fn open(path: &CStr, flags: libc::c_int) -> Result<Self, i32> {
         // SAFETY: openat(2) reads the path, which ends with a zero byte.
         let fd = unsafe {
@@ -36,34 +36,34 @@ impl Descriptor {
         if fd < 0 { Err(last_error()) } else { Ok(Self(fd as libc::c_int)) }
     }
 
-    /// Whether the file can become `size` bytes long and have all of them written: a process that writes
-    /// to a mapping of a file for which the disk has no room would be killed.
+    /// Returns whether the disk has room for the file to become `size` bytes long with all of them written. A
+    /// process that writes to a mapping for which the disk has no room is killed.
     pub fn has_room(&self, size: usize) -> bool {
         let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
         let mut disk: libc::statfs = zeroed();
-        // SAFETY: both calls write the structure that they are given.
+        // SAFETY: both calls write to the given structure.
         let asked = unsafe {
             libc::getrlimit(libc::RLIMIT_FSIZE, &raw mut limit) == 0
                 && libc::syscall(libc::SYS_fstatfs, self.0, &raw mut disk) == 0
         };
-        // A tmpfs without a limit says that it has no blocks at all.
+        // A tmpfs without a limit reports no blocks at all.
         let free = if disk.f_blocks == 0 { u64::MAX } else { disk.f_bavail };
         asked
             && limit.rlim_cur >= size as u64
             && free.saturating_mul(disk.f_bsize.cast_unsigned()) >= size as u64
     }
 
-    /// Makes the file `size` bytes long, the new ones zeros.
+    /// Makes the file `size` bytes long; new bytes are zeros.
     pub fn resize(&self, size: usize) -> bool {
-        // SAFETY: ftruncate(2) has no memory to touch.
+        // SAFETY: ftruncate(2) accesses no memory.
         unsafe { libc::syscall(libc::SYS_ftruncate, self.0, size) == 0 }
     }
 
-    /// Maps the first `size` bytes, shared; with `writable` for writing, too.
+    /// Maps the first `size` bytes, shared; if `writable`, also for writing.
     pub fn map(&self, size: usize, writable: bool) -> Option<NonNull<u8>> {
         let protection =
             if writable { libc::PROT_READ | libc::PROT_WRITE } else { libc::PROT_READ };
-        // SAFETY: a mapping at an address that the kernel chooses touches none that is there.
+        // SAFETY: a mapping at an address that the kernel chooses replaces no existing one.
         let address = unsafe {
             libc::syscall(
                 libc::SYS_mmap,
@@ -91,7 +91,7 @@ impl Descriptor {
     }
 }
 
-/// The memory of this process, as a file: reading memory directly that is no longer mapped would be a fault.
+/// The memory of this process, as a file: reading unmapped memory directly would crash.
 pub struct OwnMemory(Descriptor);
 
 impl OwnMemory {
@@ -99,7 +99,7 @@ impl OwnMemory {
         Descriptor::open(c"/proc/self/mem", libc::O_RDONLY).ok().map(Self)
     }
 
-    /// Copies from `address`; says whether all of it is mapped.
+    /// Copies from `address`. Returns whether all of it is mapped.
     pub fn read(&self, address: usize, buffer: &mut [u8]) -> bool {
         let fd = self.0.0;
         // SAFETY: pread(2) writes at most the length of the buffer.
@@ -112,18 +112,18 @@ impl OwnMemory {
 
 impl Drop for Descriptor {
     fn drop(&mut self) {
-        // SAFETY: the descriptor is this object's own.
+        // SAFETY: the descriptor belongs to this object.
         unsafe { libc::syscall(libc::SYS_close, self.0) };
     }
 }
 
-/// Removes a file that turned out not to be usable.
+/// Removes a file that turned out to be unusable.
 pub fn remove(path: &CStr) {
     // SAFETY: unlinkat(2) reads the path, which ends with a zero byte.
     unsafe { libc::syscall(libc::SYS_unlinkat, libc::AT_FDCWD, path.as_ptr(), 0) };
 }
 
-/// What a symbolic link says, as far as `buffer` has room.
+/// Returns the target of a symbolic link, cut to the length of `buffer`.
 pub fn read_link(path: &CStr, buffer: &mut [u8]) -> usize {
     // SAFETY: readlinkat(2) reads the path and writes at most the length of the buffer.
     let count = unsafe {
@@ -138,17 +138,18 @@ pub fn read_link(path: &CStr, buffer: &mut [u8]) -> usize {
     usize::try_from(count).unwrap_or(0)
 }
 
-/// How often the calling thread has blocked.
+/// Returns the number of times that the calling thread has blocked.
 pub fn times_blocked() -> u64 {
-    // SAFETY: a structure of integers, for which zeros are a value.
+    // SAFETY: a structure of integers, for which zeros are valid.
     let mut usage: libc::rusage = unsafe { core::mem::zeroed() };
-    // SAFETY: getrusage(2) writes the structure that it is given.
+    // SAFETY: getrusage(2) writes to the given structure.
     unsafe { libc::syscall(libc::SYS_getrusage, libc::RUSAGE_THREAD, &raw mut usage) };
     usage.ru_nvcsw.cast_unsigned()
 }
 
 pub fn process() -> u32 {
-    // SAFETY: getpid(2) has no arguments. Not the C library's, which some versions remember over forks.
+    // SAFETY: getpid(2) has no arguments. Not the C library's function, because some versions cache the
+    // result across forks.
     unsafe { libc::syscall(libc::SYS_getpid) as u32 }
 }
 
@@ -157,11 +158,11 @@ pub fn parent() -> u32 {
     unsafe { libc::syscall(libc::SYS_getppid) as u32 }
 }
 
-/// Whether this word of a mapped file can be written: `false` where the disk has no room for it, or where the
-/// file is shorter. Writing it could end the process.
+/// Returns whether this word of a mapped file can be written: `false` if the disk has no room for it, or if
+/// the file is shorter. Writing such a word would kill the process.
 ///
-/// The word stays as it is: FUTEX_WAKE_OP adds 0 to it, and wakes no thread. madvise(2) with
-/// `MADV_POPULATE_WRITE` would do, too, since Linux 5.14.
+/// The word stays as it is: FUTEX_WAKE_OP adds 0 to it, and wakes no thread. Since Linux 5.14 madvise(2) with
+/// `MADV_POPULATE_WRITE` would also do.
 pub fn can_write(word: *const u32) -> bool {
     const NO_THREAD: usize = 0;
     const ADD_NOTHING: u32 = (libc::FUTEX_OP_ADD.cast_unsigned()) << 28;
@@ -187,11 +188,11 @@ fn last_error() -> i32 {
 }
 
 fn zeroed() -> libc::statfs {
-    // SAFETY: a structure of integers, for which zeros are a value.
+    // SAFETY: a structure of integers, for which zeros are valid.
     unsafe { core::mem::zeroed() }
 }
 
-/// A path that is put together in memory that is there already: the stacks of threads may be small.
+/// A path that is built in existing memory, because the stacks of threads may be small.
 pub struct Text<const N: usize> {
     bytes: [u8; N],
     length: usize,
@@ -209,7 +210,7 @@ impl<const N: usize> Text<N> {
 
     /// Appends.
     pub fn push(&mut self, byte: u8) {
-        // One is left for a zero behind it.
+        // One byte is left for the terminating zero.
         if self.length + 1 < N {
             self.bytes[self.length] = byte;
             self.length += 1;
@@ -233,7 +234,7 @@ impl<const N: usize> Text<N> {
         self.push(b'0' + (number % 10) as u8);
     }
 
-    /// The text, if all of it had room.
+    /// Returns the text, if there was room for all of it.
     pub fn as_c_str(&mut self) -> Option<&CStr> {
         self.bytes[self.length] = 0;
         let whole = &self.bytes[..=self.length];

@@ -7,10 +7,10 @@ use crate::layout::{
 };
 use crate::{clock, room};
 
-/// Where this number of places in a row is taken, a table counts as full.
+/// If this number of consecutive places is occupied, a table is treated as full.
 const FAR: usize = 128;
 
-/// The entry of the lock at `address`, and whether it is new. `None` if there is no room, which is
+/// Returns the entry of the lock at `address`, and whether it is new. `None` if there is no room, which is
 /// counted. `turn` is the lock's count of acquisitions; 0 if it has none.
 pub fn lock(
     file: &'static File,
@@ -26,7 +26,7 @@ pub fn lock(
             break;
         }
         let seen = match place.address.load(Ordering::Acquire) {
-            // With no entry left no place is taken either, so that the search stays short.
+            // If no entry is left, no place is used either, so that the search stays short.
             0 if file.header.locks_used.load(Ordering::Relaxed) >= LOCKS as u64 => break,
             0 => place.address.compare_exchange(0, key, Ordering::AcqRel, Ordering::Acquire),
             other => Err(other),
@@ -44,11 +44,11 @@ pub fn lock(
                     lock.acquisitions.store(turn, Ordering::Relaxed);
                 }
                 lock.address.store(key, Ordering::Release);
-                // Release: the entry that it tells of.
+                // Release: publishes the entry to which it refers.
                 place.entry.store(number + 1, Ordering::Release);
                 return Some((lock, true));
             }
-            // Another thread may be about to enter it: what the caller has to tell is dropped.
+            // Another thread may be about to enter the lock: the caller's record is dropped.
             Err(other) if other == key => match entry(file, place) {
                 Some(lock) => return Some((lock, false)),
                 None => break,
@@ -65,7 +65,7 @@ fn entry(file: &'static File, place: &Place) -> Option<&'static Lock> {
     file.locks.get(number.checked_sub(1)? as usize)
 }
 
-/// The entry of the lock at `address`, if it has one.
+/// Returns the entry of the lock at `address`, if it has one.
 pub fn find(file: &'static File, address: usize) -> Option<&'static Lock> {
     let key = address as u64;
     let first = place_of(key, PLACES);
@@ -80,7 +80,8 @@ pub fn find(file: &'static File, address: usize) -> Option<&'static Lock> {
     None
 }
 
-/// Another lock is initialized at `address`: its count begins anew, that of the one before stays.
+/// Records that another lock is initialized at `address`: its count begins at 0, and the count of the previous
+/// one is kept.
 pub fn initialized(file: &'static File, address: usize, kind: u32) {
     if let Some(lock) = find(file, address) {
         let counted = lock.acquisitions.swap(0, Ordering::Relaxed);
@@ -90,7 +91,7 @@ pub fn initialized(file: &'static File, address: usize, kind: u32) {
     }
 }
 
-/// Adds to what threads with this stack did with this lock.
+/// Adds to the sample of this stack at this lock.
 pub fn sample(file: &File, lock: &Lock, role: Role, stack: u32, count: u64, ticks: u64, one: u64) {
     let number =
         (core::ptr::from_ref(lock).addr() - file.locks.as_ptr().addr()) / size_of::<Lock>();
@@ -115,15 +116,15 @@ pub fn sample(file: &File, lock: &Lock, role: Role, stack: u32, count: u64, tick
     file.header.dropped_samples.fetch_add(1, Ordering::Relaxed);
 }
 
-/// One change of the account; see [`Lock`].
+/// Makes one change of the account; see [`Lock`].
 fn change(lock: &Lock, change: impl FnOnce()) {
     lock.begun.fetch_add(1, Ordering::AcqRel);
     change();
-    // Release: the change. Pairs with the acquire load of `charge`.
+    // Release: publishes the change. Pairs with the acquire load of `charge`.
     lock.done.fetch_add(1, Ordering::AcqRel);
 }
 
-/// A thread that counts for `weight` began to wait at `now`.
+/// Records that a thread that counts for `weight` began to wait at `now`.
 pub fn arrive(lock: &Lock, now: u64, weight: u32) {
     let weight = u64::from(weight);
     change(lock, || {
@@ -134,7 +135,7 @@ pub fn arrive(lock: &Lock, now: u64, weight: u32) {
     });
 }
 
-/// That thread stopped waiting at `now`.
+/// Records that the thread stopped waiting at `now`.
 pub fn leave(lock: &Lock, now: u64, weight: u32) {
     let weight = u64::from(weight);
     change(lock, || {
@@ -143,8 +144,8 @@ pub fn leave(lock: &Lock, now: u64, weight: u32) {
     });
 }
 
-/// A thread that waits since `arrived` counted for `from`, and counts for `to` from now on, as if it had
-/// from its arrival.
+/// Changes the weight of a thread that has waited since `arrived` from `from` to `to`, as if it had been `to`
+/// since the arrival.
 pub fn reweigh(lock: &Lock, arrived: u64, from: u32, to: u32) {
     let (from, to) = (u64::from(from), u64::from(to));
     change(lock, || {
@@ -154,8 +155,8 @@ pub fn reweigh(lock: &Lock, arrived: u64, from: u32, to: u32) {
     });
 }
 
-/// What the owner that unlocked at `now` kept others waiting, all together, in ticks, since the unlock
-/// before. 0 if other threads change the account too often to read it: the next owner is charged for
+/// Returns the total ticks for which the owner that unlocked at `now` kept others waiting since the previous
+/// unlock. 0 if other threads change the account too often to read it: the next owner is then charged for
 /// both.
 pub fn charge(lock: &Lock, now: u64) -> u64 {
     for _ in 0..4 {
@@ -169,10 +170,10 @@ pub fn charge(lock: &Lock, now: u64) -> u64 {
     0
 }
 
-/// Makes `total` what owners were charged with, and says how much more that is.
+/// Sets the amount that owners were charged with to `total`, and returns the increase.
 ///
-/// It may be less: by a wait that began after the moment that the total is of, or by an owner that was late to
-/// record. Of the first waits at a lock it may even be less than 0.
+/// The total may be smaller than before: because of a wait that began after the total's moment, or because of
+/// an owner that recorded late. At the first waits of a lock it may even be less than 0.
 fn raise(lock: &Lock, total: u64) -> u64 {
     let mut before = lock.charged.load(Ordering::Acquire);
     loop {
@@ -188,7 +189,8 @@ fn raise(lock: &Lock, total: u64) -> u64 {
     }
 }
 
-/// Adds `left` to what no owner was charged with, and takes `wanted` of that, or as much as there is.
+/// Adds `left` to the ticks that no owner was charged with, and takes `wanted` of them, or as many as there
+/// are.
 pub fn out_of_rest(lock: &Lock, left: u64, wanted: u64) -> u64 {
     if wanted <= left {
         lock.rest.fetch_add(left - wanted, Ordering::Relaxed);
@@ -228,18 +230,18 @@ pub fn held(lock: &Lock, ticks: u64) {
     lock.hold_times[bucket_of(ticks)].fetch_add(1, Ordering::Relaxed);
 }
 
-/// Notes that the thread with this number took part.
+/// Records that the thread with this number took part.
 pub fn took_part(lock: &Lock, thread: u32) {
     let bit = 1 << (thread % 64);
     let word = &lock.threads[thread as usize / 64 % 4];
-    // Most of the time the bit is there, and the line need not be written.
+    // Most of the time the bit is already set, and the line need not be written.
     if word.load(Ordering::Relaxed) & bit == 0 {
         word.fetch_or(bit, Ordering::Relaxed);
     }
 }
 
-/// What a wait costs that is not recorded, in sixteenths of a tick: two readings of the clock, and about as
-/// much for everything else.
+/// Measures the cost of a wait that is not recorded, in sixteenths of a tick: two readings of the clock, and
+/// about as much for everything else.
 pub fn cost_of_look() -> u64 {
     const TIMES: u64 = 64;
     let start = clock::ticks();
@@ -258,18 +260,18 @@ mod tests {
     use super::*;
 
     fn empty() -> Box<Lock> {
-        // SAFETY: all fields are atomics, for which zeros are a value.
+        // SAFETY: all fields are atomics, for which zeros are valid.
         unsafe { Box::new_zeroed().assume_init() }
     }
 
     #[test]
     fn owners_are_charged_with_all_that_others_waited_together() {
         let lock = empty();
-        // Two threads wait from 100 and from 140; the owner unlocks at 200.
+        // Two threads wait since 100 and since 140; the owner unlocks at 200.
         arrive(&lock, 100, 1);
         arrive(&lock, 140, 3);
         assert_eq!(charge(&lock, 200), 100 + 3 * 60);
-        // The first has the lock from 210 on, and unlocks at 300.
+        // The first holds the lock from 210 on, and unlocks at 300.
         leave(&lock, 210, 1);
         assert_eq!(charge(&lock, 300), 10 + 3 * 100);
         leave(&lock, 310, 3);

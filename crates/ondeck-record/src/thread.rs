@@ -1,27 +1,27 @@
-//! What a thread keeps to itself: when it makes its next record, and its waits that are not recorded yet.
+//! The thread-local state of the recorder: when the thread makes its next record, and its waits that are not recorded
+//! yet.
 //!
 //! # What is recorded
 //!
-//! A record writes cache lines that other threads write, some 100 ns; a stack takes some microseconds. So
-//! that the cost is bounded however often a lock is contended:
+//! A record writes cache lines that other threads also write, some 100 ns; a stack takes some microseconds. The
+//! following rules bound the cost, however often a lock is contended:
 //!
-//! * Of a thread's contended acquisitions one in `period` is recorded, and counts for `period` of them.
-//!   Which one is random. The period is 1 while they are rare, doubles if records come closer than
-//!   [`CLOSE`], and is halved if they are far apart.
-//! * A wait in which the thread parks is recorded always, for itself alone, from then on in the lock's
-//!   account: parking costs much more than a record does. So is a wait of [`LONG`] that only polled, after
-//!   it. So the tail is whole, and the longest wait is the longest one.
-//! * A record has a stack with a probability of its time divided by `mean`, 1 at most, and then the stack
-//!   counts for its time divided by that probability. The mean grows while stacks cost more than 1/64 of
-//!   the thread's time.
+//! * One in `period` of a thread's contended acquisitions, chosen at random, is recorded and counts for `period` of
+//!   them. The period is 1 while they are rare. It doubles if records come closer than [`CLOSE`], and is halved if they
+//!   are far apart.
+//! * A wait in which the thread parks is always recorded, counts for itself alone, and is in the lock's account from
+//!   then on: parking costs much more than a record. A wait of [`LONG`] that only polled is also recorded, after its
+//!   end. So the tail is complete, and the longest recorded wait is the longest wait.
+//! * A record has a stack with a probability of its time divided by `mean`, at most 1, and the stack then counts for
+//!   its time divided by that probability. The mean grows while stacks cost more than 1/64 of the thread's time.
 //!
-//! Both numbers depend on earlier events only. So each sum is right on average, whatever the numbers are.
+//! Both numbers depend only on earlier events. So each sum is right on average for any value of them.
 //!
-//! While threads are parked, an unlock is recorded if one of them asks for it: if it came or parked during the
-//! hold. Of the others one in a few of each thread is: in 1 if they are [`CLOSE`] apart, in up to
-//! [`LONGEST_RUN`] if the thread unlocks as often as it can; see also `lease.rs`. So threads with long holds are recorded with
-//! each, others cost little. What this gets wrong: a thread with a long hold now and then among short ones,
-//! during which no other thread came or parked; the blame for it goes to one of the thread's short holds.
+//! While threads are parked, an unlock is recorded if one of them asks for it, because it arrived or parked during the
+//! hold. One in a few of each thread's other unlocks is recorded: each of them if they are [`CLOSE`] apart, and one in
+//! up to [`LONGEST_RUN`] if the thread unlocks as often as it can; see also `lease.rs`. So each long hold is recorded,
+//! and short ones cost little. The known error: if a thread has an occasional long hold among short ones, during which
+//! no other thread arrived or parked, one of the thread's short holds gets the blame.
 
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, compiler_fence};
@@ -33,48 +33,48 @@ use crate::{clock, lease, slot};
 
 /// Nanoseconds between two records of a thread below which its period is doubled.
 const CLOSE: u64 = 8_000;
-/// Nanoseconds of a wait that is recorded always, although its thread did not park.
+/// Nanoseconds of a wait that is always recorded, although its thread did not park.
 const LONG: u64 = 64_000;
 /// The least mean of waited nanoseconds between two stacks.
 const MEAN: u64 = 2_000;
-/// A stack's cost times this is the time in which a thread takes at most one, on average.
+/// On average, a thread records at most one stack in this number times the cost of a stack.
 const SHARE: u64 = 64;
-/// The most acquisitions that one record counts for.
+/// The most acquisitions for which one record counts.
 const LONGEST_PERIOD: u32 = 4_096;
 
 /// An acquisition that is recorded when the thread unlocks.
 #[derive(Clone, Copy, Debug)]
 pub struct Pending {
-    /// Which file the wait began in: see [`address_of`].
+    /// The file in which the wait began: see [`address_of`].
     pub file: usize,
     pub lock: usize,
     pub arrived: u64,
     pub acquired: u64,
-    /// For how many threads it counts; 0 if it was not chosen.
+    /// The number of threads for which it counts; 0 if it was not chosen.
     pub weight: u32,
-    /// Whether the lock's account has it.
+    /// Whether it is in the lock's account.
     pub is_in_account: bool,
     pub has_parked: bool,
 }
 
-/// Unlocks that one record stands for on average, at most: of a thread that does nothing else, records are then
-/// some microseconds apart.
+/// The largest average number of unlocks that one record represents: records of a thread that does nothing else are
+/// then some microseconds apart.
 const LONGEST_RUN: u32 = 1_024;
 
-/// A thread's unlocks of a lock since the last one that was its turn to be recorded, without the one that is now.
+/// A thread's unlocks of a lock since the last recorded turn, without the current one.
 #[derive(Clone, Copy)]
 pub struct Passed {
     pub unlocks: u64,
-    /// Since that one.
+    /// Ticks since that turn.
     pub ticks: u64,
 }
 
-/// What an unlock is to do that was not asked for by name.
+/// The task of an unlock without a request for its record.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Pass {
     Recorded,
     Unrecorded,
-    /// No thread waited at the last record: the word can be cleared.
+    /// Clear the word, because no thread waited at the last record.
     Forgotten,
 }
 
@@ -83,18 +83,18 @@ pub enum Pass {
 pub struct Current {
     /// 0 if there is none.
     pub lock: usize,
-    /// Which file it is recorded in: see [`address_of`].
+    /// The file in which it is recorded: see [`address_of`].
     pub file: usize,
     pub kind: u32,
     /// When it began, in ticks.
     pub arrived: u64,
-    /// For how many threads it counts in the lock's account; 0 if it is not there.
+    /// The number of threads for which it counts in the lock's account; 0 if it is not there.
     pub weight: u32,
     pub has_parked: bool,
-    /// The lock's words, null if it has none. The lock is there as long as a thread waits for it.
+    /// The lock's words, null if it has none. The lock lives as long as a thread waits for it.
     pub request: *const AtomicU32,
     pub acquisitions: *const AtomicU64,
-    /// What the lock's count of acquisitions was when the thread last read it, and when.
+    /// The lock's count of acquisitions when the thread last read it, and the time of that reading.
     pub turn: u64,
     pub turn_since: u64,
 }
@@ -114,23 +114,23 @@ impl Current {
     };
 }
 
-/// Locks that a thread has at the same time, and had to wait for; more are recorded at once.
+/// The most locks that a thread holds at the same time after waiting for them; any more are recorded immediately.
 const PENDING: usize = 4;
 
-/// What a file is known by. No mapping of one is ever unmapped, and the child of a fork has those of its
-/// parent, so it is no other file's.
+/// Returns the address that identifies a file. It is unique, because no file is ever unmapped and the child of a fork
+/// has the mappings of its parent.
 pub fn address_of(file: &File) -> usize {
     ptr::from_ref(file).addr()
 }
 
 pub struct Local {
-    /// Which file all this belongs to.
+    /// The file to which all of this belongs.
     file: usize,
     pub index: u32,
     /// Acquisitions until the next record.
     skip: u32,
     period: u32,
-    /// The period that `skip` was chosen for.
+    /// The period for which `skip` was chosen.
     weight: u32,
     last_event: u64,
     random: u64,
@@ -140,34 +140,35 @@ pub struct Local {
     created_cost: u64,
     /// The wait that the thread is in.
     pub current: Current,
-    /// The lock of the last recorded unlock, when that was, whether threads waited then.
+    /// The lock of the last recorded unlock, its time, and whether threads waited then.
     ran: usize,
     ran_at: u64,
     ran_alone: bool,
-    /// Unlocks of that lock until the next record, and since the last one; of how many one is recorded.
+    /// Unlocks of that lock until the next record and since the last one, and the number of unlocks of which one is
+    /// recorded.
     run_left: u32,
     run_passed: u32,
     run_length: u32,
     pending: [Pending; PENDING],
     count: usize,
-    /// Acquisitions whose moment is known, the last one first.
+    /// Acquisitions with known times, the last one first.
     stamps: [Stamp; PENDING],
 }
 
-/// A thread has acquired a lock for which other threads wait.
+/// An acquisition of a lock for which other threads wait.
 #[derive(Clone, Copy)]
 struct Stamp {
     lock: usize,
-    /// As the lock's count of acquisitions has it; 0 if it has none.
+    /// The lock's count of acquisitions; 0 if it has none.
     turn: u64,
     acquired: u64,
 }
 
-/// The memory of a thread. Zeros are that of a thread that was never here.
+/// The memory of a thread. All zeros before the thread first used the recorder.
 #[repr(C, align(8))]
 pub struct Slot {
-    /// Set while the thread is in the recorder: a handler of a signal, or the unwinder, that locks
-    /// meanwhile is not recorded.
+    /// Set while the thread is in the recorder, so that locks taken by a signal handler or by the unwinder are not
+    /// recorded.
     busy: AtomicBool,
     local: UnsafeCell<Local>,
 }
@@ -175,20 +176,20 @@ pub struct Slot {
 const _: () = assert!(size_of::<Slot>() + slot::REST <= slot::SIZE && align_of::<Slot>() == 8);
 
 impl Slot {
-    /// Calls `action`, unless the thread is in here already.
+    /// Calls `action`, unless the thread is already in the recorder.
     #[inline]
     fn enter<T>(action: impl FnOnce(&mut Local) -> T) -> Option<T> {
-        // SAFETY: the calling thread's own, which is there while the thread is, and zeros at first.
+        // SAFETY: the memory belongs to the calling thread, lives as long as the thread, and is zeros at first.
         let slot: &Self = unsafe { &*slot::address() };
-        // Relaxed, in two steps: no other thread knows of it.
+        // Relaxed, in two steps: no other thread accesses it.
         if slot.busy.load(Ordering::Relaxed) {
             return None;
         }
         slot.busy.store(true, Ordering::Relaxed);
-        // The compiler may not move the accesses in between to where a handler of a signal finds the flag
-        // unset, nor leave the flag unset because this thread alone writes it.
+        // The compiler must not move the accesses in between to a place where a signal handler finds the flag unset,
+        // nor remove the store because only this thread writes the flag.
         compiler_fence(Ordering::SeqCst);
-        // SAFETY: no other reference: `busy` was false.
+        // SAFETY: there is no other reference, because `busy` was false.
         let result = action(unsafe { &mut *slot.local.get() });
         compiler_fence(Ordering::SeqCst);
         slot.busy.store(false, Ordering::Relaxed);
@@ -196,8 +197,7 @@ impl Slot {
     }
 }
 
-/// Calls `action` with what the calling thread keeps for this file; not if the thread is in the recorder
-/// already.
+/// Calls `action` with the calling thread's state for this file, unless the thread is already in the recorder.
 #[inline]
 pub fn of<T>(file: &File, action: impl FnOnce(&mut Local) -> T) -> Option<T> {
     Slot::enter(|local| {
@@ -208,13 +208,13 @@ pub fn of<T>(file: &File, action: impl FnOnce(&mut Local) -> T) -> Option<T> {
     })
 }
 
-/// Takes what the calling thread has kept of its acquisition of this lock.
+/// Takes the calling thread's kept acquisition of this lock.
 pub fn take(lock: usize) -> Option<Pending> {
     Slot::enter(|local| local.take(lock)).flatten()
 }
 
-/// The calling thread has acquired this lock, and threads may wait for it: when that was, unless its unlock is not going
-/// to be recorded. `now` is the moment, if it is known already.
+/// Notes the time at which the calling thread acquired this lock, for which threads may wait, unless its unlock will
+/// not be recorded. `now` is that time, if it is already known.
 pub fn stamp(lock: usize, turn: u64, now: Option<u64>) {
     Slot::enter(|local| {
         let passes = local.ran == lock && !local.ran_alone && local.run_left != 0;
@@ -235,7 +235,7 @@ pub fn take_stamp(lock: usize, turn: u64) -> Option<u64> {
     .flatten()
 }
 
-/// The calling thread is about to unlock, and other threads may wait.
+/// Called when the thread is about to unlock, and other threads may wait.
 pub fn pass(lock: usize, lease: Option<&AtomicU32>) -> Pass {
     Slot::enter(|local| {
         if local.ran != lock {
@@ -249,7 +249,7 @@ pub fn pass(lock: usize, lease: Option<&AtomicU32>) -> Pass {
             return Pass::Recorded;
         }
         local.forget(lock);
-        // This unlock, and those that pass from now on.
+        // This unlock, and those that bypass the recorder from now on.
         let granted = lease.map_or(0, |lease| lease::take(lease, local.run_left - 1));
         local.run_left -= 1 + granted;
         local.run_passed += 1;
@@ -258,7 +258,7 @@ pub fn pass(lock: usize, lease: Option<&AtomicU32>) -> Pass {
     .unwrap_or(Pass::Unrecorded)
 }
 
-/// The calling thread's wait for this lock is over, and `outer` is the one around it again. `None` if it was
+/// Ends the calling thread's wait for this lock, and restores the outer wait `outer`. Returns `None` if the thread was
 /// not in that wait.
 pub fn leave(lock: usize, outer: Current) -> Option<Current> {
     Slot::enter(|local| {
@@ -269,7 +269,7 @@ pub fn leave(lock: usize, outer: Current) -> Option<Current> {
 }
 
 impl Local {
-    /// The thread is new, or it is the child of a fork, or a new recording has begun.
+    /// Resets the state if the thread is new, or is in the child of a fork, or if a new recording has begun.
     #[cold]
     fn begin(&mut self, file: &File) {
         self.file = address_of(file);
@@ -278,7 +278,7 @@ impl Local {
         (self.last_event, self.last_stack, self.last_created) = (0, 0, 0);
         self.mean = clock::ticks_in(MEAN);
         self.current = Current::NONE;
-        // What the thread had locked before is not recorded: the child of a fork may never unlock it.
+        // Locks that the thread already holds are not recorded: the child of a fork may never unlock them.
         self.count = 0;
         self.ran = 0;
         let own = core::ptr::from_ref(self).addr() as u64;
@@ -293,7 +293,8 @@ impl Local {
         self.random.wrapping_mul(0x2545_F491_4F6C_DD1D)
     }
 
-    /// The thread found a lock taken at `now`: for how many such it is recorded, 0 for none.
+    /// Records that the thread found a lock held at `now`. Returns the number of such events for which this one is
+    /// recorded; 0 if it is not recorded.
     #[inline]
     pub fn next(&mut self, now: u64) -> u32 {
         self.skip -= 1;
@@ -317,13 +318,13 @@ impl Local {
         weight
     }
 
-    /// Whether a wait of `ticks` is recorded although it was not chosen.
+    /// Returns whether a wait of `ticks` is recorded although it was not chosen.
     #[inline]
     pub fn is_long(ticks: u64) -> bool {
         ticks >= clock::ticks_in(LONG)
     }
 
-    /// Keeps an acquisition until its unlock; gives it back if there is no room.
+    /// Keeps an acquisition until its unlock; returns it if there is no room.
     pub fn keep(&mut self, pending: Pending) -> Result<(), Pending> {
         if self.count == PENDING {
             return Err(pending);
@@ -333,7 +334,7 @@ impl Local {
         Ok(())
     }
 
-    /// Takes what was kept of the thread's acquisition of this lock.
+    /// Takes the thread's kept acquisition of this lock.
     pub fn take(&mut self, lock: usize) -> Option<Pending> {
         let index = self.pending[..self.count].iter().position(|pending| pending.lock == lock)?;
         self.count -= 1;
@@ -341,7 +342,7 @@ impl Local {
         Some(self.pending[self.count])
     }
 
-    /// Takes what was last noted of an acquisition of this lock.
+    /// Takes the last noted acquisition of this lock.
     fn forget(&mut self, lock: usize) -> Option<Stamp> {
         let stamp = self.stamps.iter_mut().find(|stamp| stamp.lock == lock)?;
         let taken = *stamp;
@@ -349,7 +350,8 @@ impl Local {
         Some(taken)
     }
 
-    /// For a record that stands for `ticks` in all: what its stack stands for, if one is to be taken.
+    /// Returns the ticks for which a stack counts in a record that stands for `ticks` in total, if a stack should be
+    /// recorded.
     pub fn stack_for(&mut self, ticks: u64) -> Option<u64> {
         if ticks == 0 {
             return None;
@@ -362,7 +364,7 @@ impl Local {
         ((chosen as u64) < ticks).then_some(mean)
     }
 
-    /// A stack was taken from `start` to `end`.
+    /// Accounts for a stack that was recorded from `start` to `end`.
     pub fn took_stack(&mut self, start: u64, end: u64) {
         let cost = end.wrapping_sub(start);
         let passed = start.wrapping_sub(self.last_stack);
@@ -374,7 +376,7 @@ impl Local {
         }
     }
 
-    /// The thread's unlocks of this lock since the last one that was its turn.
+    /// Returns the thread's unlocks of this lock since its last turn.
     pub fn passed(&self, lock: usize, now: u64) -> Passed {
         if self.ran != lock {
             return Passed { unlocks: 0, ticks: 0 };
@@ -383,12 +385,13 @@ impl Local {
         Passed { unlocks, ticks: now.saturating_sub(self.ran_at) }
     }
 
-    /// It is the turn of an unlock at `now` to be recorded; others wait or not. Says which ones it stands for besides.
+    /// Records that an unlock at `now` has its turn, and whether others wait. Returns the other unlocks that it
+    /// represents.
     pub fn run(&mut self, lock: usize, now: u64, others_wait: bool) -> Passed {
         let passed = self.passed(lock, now);
         let since = now.saturating_sub(self.ran_at);
         let close = clock::ticks_in(CLOSE);
-        // Shorter by steps, because a run may be long by chance; at once where holds are long.
+        // Shortens gradually, because a run may be long by chance; immediately if holds are long.
         self.run_length = if self.ran != lock || since > close * 4 {
             1
         } else if since > close {
@@ -406,12 +409,12 @@ impl Local {
         passed
     }
 
-    /// Whether to take the stack of a lock's initialization: all while they are rare.
+    /// Decides on the stack of a lock's initialization: all are recorded while they are rare.
     pub fn may_note_creation(&self, now: u64) -> bool {
         now.wrapping_sub(self.last_created) >= self.created_cost.saturating_mul(SHARE)
     }
 
-    /// It was taken from `start` to `end`.
+    /// Accounts for that stack, which was recorded from `start` to `end`.
     pub fn noted_creation(&mut self, start: u64, end: u64) {
         self.last_created = end;
         self.created_cost = end.wrapping_sub(start);

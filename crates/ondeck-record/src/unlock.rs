@@ -1,9 +1,8 @@
-//! An unlock that is recorded: the thread's own wait before it, and the blame for those of others.
+//! A recorded unlock: the thread's own wait before it, and the blame for the waits of others.
 //!
 //! # Blame
 //!
-//! The time that all waiting threads together have waited since the record before, see the account of [`Lock`],
-//! has parts:
+//! The total time of all waiting threads since the previous record (see the account of [`Lock`]) has two parts:
 //!
 //! ```text
 //! record before                          acquired                  unlock, recorded
@@ -12,17 +11,18 @@
 //!                    rest                           the owner's
 //! ```
 //!
-//! An owner is charged with its hold, times the threads that wait at its end. What is left is kept as the lock's
-//! `rest`. Of a thread that locks again and again one unlock in a few is recorded; it stands for those before it,
-//! and takes their part out of the rest. So the rest is the time in which no owner held the lock: a woken thread
-//! was not running yet, or a parked thread was not woken.
+//! An owner is charged with its hold times the number of threads that wait at its end. The remainder is kept as the
+//! lock's `rest`. If a thread locks repeatedly, one unlock in a few is recorded; it represents those before it, and
+//! takes their part out of the rest. So the rest is the time in which no owner held the lock: a woken thread was not
+//! running yet, or a parked thread was not woken.
 //!
-//! The hold has begun when its owner stopped waiting, or when it noted so because threads were parked. Else no
-//! thread waited then, and the first thread that found the lock taken says since when it has been.
+//! The hold began when its owner stopped waiting, or at the time that the owner noted because threads were parked.
+//! Otherwise no thread waited at its beginning, and the first thread that found the lock held supplies a time since
+//! which it has been held.
 //!
-//! The moment of the unlock is read before it, because an unlock may wake a thread and lose its CPU to it. For the
-//! same reason a hold that is not known to be short is charged before its unlock: after it the next owner may be
-//! faster, and then no thread would wait any more.
+//! The time of the unlock is read before it, because an unlock may wake a thread and lose its CPU to it. For the same
+//! reason a hold that is not known to be short is charged before its unlock: after it the next owner may record first,
+//! and no thread would be waiting.
 
 use core::sync::atomic::Ordering;
 
@@ -33,10 +33,10 @@ use crate::thread::{self, Local, Pass, Passed, Pending};
 use crate::words::{RECORD, Words};
 use crate::{clock, samples, state, table};
 
-/// Nanoseconds of a hold that is short: a charge would make it longer by some percent.
+/// Nanoseconds of a short hold: charging it before the unlock would lengthen it by some percent.
 const SHORT: u64 = 4_000;
 
-/// What an unlock has to record once it is done.
+/// The record that an unlock has to make after it.
 #[derive(Debug)]
 #[must_use]
 pub struct Held {
@@ -46,35 +46,36 @@ pub struct Held {
     /// The lock's count of acquisitions; 0 if it has none.
     turn: u64,
     hold: Option<Hold>,
-    /// What was charged before the unlock.
+    /// The amount charged before the unlock.
     account: Option<Account>,
 }
 
-/// A hold whose unlock is recorded.
+/// A hold with a recorded unlock.
 #[derive(Clone, Copy, Debug)]
 struct Hold {
-    /// When it began, if the owner knows.
+    /// When it began, if the owner knows that.
     acquired: Option<u64>,
     released: u64,
-    /// A thread asked for this record. Long holds are asked for more often than short ones, so it stands for itself alone.
+    /// Whether a thread asked for this record. Records of long holds are requested more often than records of short
+    /// ones, so a requested record represents only itself.
     is_asked: bool,
 }
 
-/// What a record adds to the lock's samples.
+/// The amounts that a record adds to the lock's samples.
 #[derive(Clone, Copy, Debug)]
 struct Account {
-    /// The ticks of the owner's own wait, and for how many it counts.
+    /// The ticks of the owner's own wait, and the number of waits for which it counts.
     waited: Option<(u64, u32)>,
-    /// What it is charged with, and how long it held the lock, if other threads wait.
+    /// The ticks that it is charged with, and for which it held the lock, if other threads wait.
     blame: Option<(u64, u64)>,
 }
 
-/// The calling thread owns the lock, found its word [`request`](Words::request) not to be 0, and is about to
-/// unlock. Some 50 ns, within the critical section, and more if that is not known to be short. `None` if this unlock is
-/// not recorded.
+/// Called when the thread owns the lock, has found its word [`request`](Words::request) not to be 0, and is about to
+/// unlock. Takes some 50 ns within the critical section, and more if that is not known to be short. Returns `None` if
+/// this unlock is not recorded.
 #[inline(never)]
 pub fn before_unlock(lock: usize, kind: u32, words: Words<'_>) -> Option<Held> {
-    // Relaxed: a request that comes now is for this hold or the next.
+    // Relaxed: a request that arrives now is for this hold or the next.
     let request = words.request.load(Ordering::Relaxed);
     let is_asked = request & RECORD != 0;
     let pending = if is_asked {
@@ -84,7 +85,7 @@ pub fn before_unlock(lock: usize, kind: u32, words: Words<'_>) -> Option<Held> {
         match thread::pass(lock, words.lease) {
             Pass::Unrecorded => return None,
             Pass::Forgotten if !is_wanted(lock) => {
-                // If a thread parks just now, it asks again when it parks again, or the next one does.
+                // If a thread parks just now, it asks again when it parks again, or the next thread asks.
                 words.request.store(0, Ordering::Relaxed);
                 return None;
             }
@@ -107,19 +108,19 @@ pub fn before_unlock(lock: usize, kind: u32, words: Words<'_>) -> Option<Held> {
     Some(record)
 }
 
-/// Whether recorded threads wait for the lock: since the caller's last unlock, after which none did.
+/// Returns whether recorded threads wait for the lock, given that none waited after the caller's last unlock.
 #[cold]
 fn is_wanted(lock: usize) -> bool {
     let entry = state::file().and_then(|file| table::find(file, lock));
     entry.is_some_and(|entry| entry.waiting.load(Ordering::Relaxed) != 0)
 }
 
-/// The calling thread owns a lock without words, and is about to unlock; threads may be parked. `None` if this
-/// unlock is not recorded.
+/// Called when the thread owns a lock without words and is about to unlock; threads may be parked. Returns `None` if
+/// this unlock is not recorded.
 ///
-/// A lock without words has no count that would tell later which owner a wait is to blame on. So the owner is
-/// charged now: after the unlock the next owner may be faster. That is a look at the lock's entry, and, if a thread
-/// has asked for a record, some nanoseconds more.
+/// A lock without words has no count that would later identify the owner to blame for a wait. So the owner is charged
+/// now: after the unlock the next owner may record first. This costs a read of the lock's entry, and some nanoseconds
+/// more if a thread has asked for a record.
 pub fn before_plain_unlock(lock: usize, kind: u32) -> Option<Held> {
     let file = state::file()?;
     let entry = table::find(file, lock)?;
@@ -147,7 +148,7 @@ pub fn before_plain_unlock(lock: usize, kind: u32) -> Option<Held> {
     Some(record)
 }
 
-/// Corrects the account for a wait whose unlock was not seen.
+/// Corrects the account for a wait whose unlock was not recorded.
 pub fn settle(file: &'static File, stale: &Pending) {
     if let Some(entry) = table::find(file, stale.lock)
         && stale.is_in_account
@@ -158,12 +159,12 @@ pub fn settle(file: &'static File, stale: &Pending) {
 }
 
 impl Held {
-    /// A wait that is recorded before its unlock.
+    /// Creates the record of a wait before its unlock.
     pub(crate) fn of_wait(lock: usize, kind: u32, pending: Pending) -> Self {
         Self { lock, kind, pending: Some(pending), turn: 0, hold: None, account: None }
     }
 
-    /// The lock is unlocked. Its memory is not touched.
+    /// Called after the unlock. Does not access the lock's memory.
     #[inline(never)]
     pub fn after(self) {
         probe!(ondeck, release, self.lock);
@@ -191,7 +192,7 @@ impl Held {
 
     /// Closes the accounts of the owner's wait and of its hold.
     fn settle(&self, file: &'static File, entry: &Lock, local: &mut Local) -> Account {
-        // An unlock of what was locked before this recording, or before the fork, has no account here.
+        // A lock that was locked before this recording, or before the fork, has no account here.
         let pending = self.pending.filter(|pending| pending.file == thread::address_of(file));
         let waited = pending.and_then(|pending| wait_of(entry, &pending));
         let blame = self.hold.and_then(|hold| {
@@ -207,7 +208,7 @@ impl Held {
     }
 }
 
-/// Counts a wait that is over; its ticks, and for how many it counts.
+/// Counts a finished wait. Returns its ticks, and the number of waits for which it counts.
 fn wait_of(entry: &Lock, pending: &Pending) -> Option<(u64, u32)> {
     if pending.is_in_account {
         table::leave(entry, pending.acquired, pending.weight);
@@ -221,7 +222,8 @@ fn wait_of(entry: &Lock, pending: &Pending) -> Option<(u64, u32)> {
     })
 }
 
-/// Charges an owner for the `waiting` threads; says with what, and how long it held the lock, unless none waits.
+/// Charges an owner for the `waiting` threads. Returns the charge and the time for which it held the lock, unless no
+/// thread waits.
 fn blame_for(
     entry: &Lock,
     waiting: u64,
@@ -237,7 +239,7 @@ fn blame_for(
     };
     let known = owner.acquired.or_else(told);
     let begin = match known {
-        // Without a count an older moment than the record before may be that of an earlier hold.
+        // Without a count, a time before the previous record may belong to an earlier hold.
         Some(known) if turn == 0 => known.max(last),
         Some(known) => known,
         None => last,
@@ -254,7 +256,7 @@ fn blame_for(
     if waiting == 0 {
         return None;
     }
-    // If its begin is not known, then it is one of those that passed since the last record.
+    // If its beginning is unknown, it is one of the holds since the last record.
     let held = if known.is_none() { held / (passed.unlocks + 1) } else { held };
     table::held(entry, held);
     Some((own + others, held))

@@ -1,4 +1,4 @@
-//! A wait: what locks call from the moment at which a thread finds one taken until it is the owner.
+//! A wait: the hooks that locks call from the moment at which a thread finds the lock held until it is the owner.
 //!
 //! ```text
 //! lock:    taken?  begin ── polls ── parks ── sleeps ── acquired        the wait is kept by the thread
@@ -8,9 +8,9 @@
 //! unlock:  word ≠ 0?  before_unlock ── unlock ── after                  wait and hold are recorded
 //! ```
 //!
-//! So an unlock reads one word to know whether it is recorded, for the thread's own wait or for those of
-//! others, and everything that costs is behind the unlock. With `RECORD` it is recorded, and the owner clears
-//! that. With `WAIT` alone, threads are parked: then one unlock is recorded in a few, see `thread.rs`.
+//! So an unlock reads one word to find out whether it is recorded, for the thread's own wait or for the waits of
+//! others, and all expensive work is done after the unlock. If `RECORD` is set, the unlock is recorded, and the owner
+//! clears the bit. If only `WAIT` is set, threads are parked, and one unlock in a few is recorded; see `thread.rs`.
 
 use core::sync::atomic::Ordering;
 use core::{mem, ptr};
@@ -28,16 +28,16 @@ use crate::{clock, maps, state, table};
 #[must_use]
 pub struct Wait {
     lock: usize,
-    /// Ticks; 0 if it is not recorded in any case.
+    /// Ticks; 0 if it will certainly not be recorded.
     arrived: u64,
-    /// The wait around this one: that of a thread whose handler of a signal waits.
+    /// The outer wait, if this one is in a signal handler that interrupted a wait.
     outer: Current,
 }
 
-/// The calling thread found the lock at `lock` taken, and is about to wait for it.
+/// Called when the thread has found the lock at `lock` held, and is about to wait for it.
 ///
-/// Never blocks and never allocates; keeps `errno`. Some 20 ns while recording, mostly for reading the
-/// clock; a load and the probe `ondeck:wait_begin` otherwise.
+/// Never blocks and never allocates; keeps `errno`. Takes some 20 ns while recording, mostly for reading the clock;
+/// otherwise a load and the probe `ondeck:wait_begin`.
 #[inline]
 pub fn begin(lock: usize, kind: u32, words: Option<Words<'_>>) -> Wait {
     probe!(ondeck, wait_begin, lock);
@@ -60,7 +60,7 @@ fn begin_in(file: &'static File, lock: usize, kind: u32, words: Option<Words<'_>
             has_parked: false,
             request: words.map_or(ptr::null(), |words| ptr::from_ref(words.request)),
             acquisitions: words.map_or(ptr::null(), |words| ptr::from_ref(words.acquisitions)),
-            // Relaxed: an older count is that of an older hold, and will differ from a newer one.
+            // Relaxed: an outdated count belongs to an older hold, and will differ from a newer one.
             turn: words.map_or(0, |words| words.acquisitions.load(Ordering::Relaxed)),
             turn_since: arrived,
         };
@@ -83,7 +83,7 @@ fn begin_in(file: &'static File, lock: usize, kind: u32, words: Option<Words<'_>
     }
 }
 
-/// Enters the wait that the thread is in into its lock's account.
+/// Enters the thread's current wait into its lock's account.
 fn enter(file: &'static File, local: &mut Local, weight: u32) -> Option<&'static Lock> {
     let Current { lock, kind, arrived, turn, .. } = local.current;
     let (entry, is_new) = table::lock(file, lock, kind, turn)?;
@@ -98,23 +98,25 @@ fn enter(file: &'static File, local: &mut Local, weight: u32) -> Option<&'static
 
 /// Asks the owner to record its unlock.
 fn request(current: &Current, entry: &Lock, what: u32) {
-    // SAFETY: null, or the word of a lock that the calling thread waits for.
+    // SAFETY: null, or points to the word of a lock that the calling thread waits for.
     let request = unsafe { current.request.as_ref() }.unwrap_or(&entry.request);
-    // Relaxed: an owner that misses it leaves it to the next one. Read first, for the owner's sake.
+    // Relaxed: if an owner misses the request, the next one serves it. Read first, to avoid taking the cache line from
+    // the owner.
     if request.load(Ordering::Relaxed) & what != what {
         request.fetch_or(what, Ordering::Relaxed);
     }
 }
 
-/// The calling thread found the lock at `lock` free, and threads may wait for it: a later acquisition than all that it
-/// has noted before. `turn` is the lock's count of acquisitions, this one included; 0 if it has none.
+/// Called when the thread has found the lock at `lock` free, and threads may wait for it. Notes an acquisition later
+/// than all that the thread has noted before. `turn` is the lock's count of acquisitions, this one included; 0 if it
+/// has none.
 #[inline(never)]
 pub fn acquired(lock: usize, turn: u64) {
     thread::stamp(lock, turn, None);
 }
 
-/// The calling thread is about to park for the lock at `lock`: its wait is recorded for itself from now
-/// on, whether it was chosen or not. For the locks' own slow path; may be called again and again.
+/// Called when the thread is about to park for the lock at `lock`. Its wait is recorded for itself from now on, even
+/// if it was not chosen. For the locks' slow paths; may be called repeatedly.
 #[inline]
 pub fn parks(lock: usize) {
     if state::is_on() {
@@ -145,16 +147,16 @@ fn parks_while_on(lock: usize) {
     });
 }
 
-/// Tells the owner since when it has held the lock at least: since the calling thread last read the count of
+/// Gives the owner a time since which it has held the lock: when the calling thread last read the count of
 /// acquisitions, if that has not changed.
 fn note_turn(current: &mut Current, entry: &Lock) {
-    // SAFETY: null, or the word of a lock that the calling thread waits for.
+    // SAFETY: null, or points to the word of a lock that the calling thread waits for.
     let Some(acquisitions) = (unsafe { current.acquisitions.as_ref() }) else { return };
     let turn = acquisitions.load(Ordering::Relaxed);
     if turn != current.turn {
         (current.turn, current.turn_since) = (turn, clock::ticks());
     }
-    // The first thread that tells is the one that has known for longest, or nearly.
+    // The first thread to do so has the earliest time, or nearly the earliest.
     if entry.turn.load(Ordering::Relaxed) != turn {
         entry.turn_since.store(current.turn_since, Ordering::Relaxed);
         entry.turn.store(turn, Ordering::Release);
@@ -162,7 +164,8 @@ fn note_turn(current: &mut Current, entry: &Lock) {
 }
 
 impl Wait {
-    /// The calling thread has the lock now. Recorded at its unlock, if the lock has words; else at once.
+    /// Called when the thread has acquired the lock. The wait is recorded at the unlock if the lock has words,
+    /// otherwise immediately.
     #[inline]
     pub fn acquired(self, words: Option<Words<'_>>) {
         probe!(ondeck, wait_end, self.lock, 1);
@@ -175,7 +178,7 @@ impl Wait {
         let acquired = clock::ticks();
         let Some(current) = thread::leave(self.lock, self.outer) else { return };
         let Current { lock, kind, arrived, weight, has_parked, .. } = current;
-        // The pending wait keeps this moment. The lock counts the acquisition after it.
+        // The pending wait keeps this time. The lock counts the acquisition afterwards.
         let turn = words.map(|words| words.acquisitions.load(Ordering::Relaxed).wrapping_add(1));
         let is_recorded = weight != 0 || Local::is_long(acquired.saturating_sub(arrived));
         if !is_recorded || turn.is_none() {
@@ -202,7 +205,7 @@ impl Wait {
         }
     }
 
-    /// The calling thread gave up at its deadline.
+    /// Called when the thread has given up at its deadline.
     pub fn gave_up(self) {
         probe!(ondeck, wait_end, self.lock, 0);
         if self.arrived == 0 {
@@ -219,7 +222,7 @@ impl Wait {
     }
 }
 
-/// Keeps an acquisition until its unlock. Gives it back if it is to be recorded now.
+/// Keeps an acquisition until its unlock. Returns it if it must be recorded now.
 fn keep(
     file: &'static File,
     local: &mut Local,
@@ -228,7 +231,7 @@ fn keep(
 ) -> Option<Pending> {
     let Some(words) = words else { return Some(pending) };
     if let Some(stale) = local.take(pending.lock) {
-        // Another thread has unlocked what this one had locked.
+        // Another thread has unlocked the lock that this one had locked.
         unlock::settle(file, &stale);
     }
     let kept = local.keep(pending);
@@ -238,11 +241,11 @@ fn keep(
     kept.err()
 }
 
-/// The calling thread has the lock at `lock` again, for which it has waited for `nanos` since its
-/// wait at a condition variable was over.
+/// Called when the thread has reacquired the lock at `lock`, after waiting for `nanos` since its wait at a condition
+/// variable ended.
 ///
-/// It is recorded as a wait for that lock, and no owner is charged with it: when it began, at the notification,
-/// no thread told the lock's account of it.
+/// It is recorded as a wait for that lock, and no owner is charged with it: when it began, at the notification, it was
+/// not entered into the lock's account.
 #[inline(never)]
 pub fn relocked(lock: usize, kind: u32, words: Option<Words<'_>>, nanos: u64) {
     let Some(file) = state::file() else { return };
@@ -270,14 +273,13 @@ pub fn relocked(lock: usize, kind: u32, words: Option<Words<'_>>, nanos: u64) {
 }
 
 impl Current {
-    /// The file that the wait began in, if that is still the one that is recorded into: another one has no
-    /// account of it.
+    /// Returns the file in which the wait began, if it is still the current one: another file has no account of it.
     fn file(&self) -> Option<&'static File> {
         state::file().filter(|file| thread::address_of(file) == self.file)
     }
 }
 
-/// Takes back what [`enter`] did for a wait that is over.
+/// Reverts [`enter`] for a finished wait.
 fn forget(file: &'static File, current: &Current, now: u64) {
     if current.weight != 0
         && let Some(entry) = table::find(file, current.lock)

@@ -1,12 +1,13 @@
-//! What each part of the mutex's waiting policy is worth on this machine: throughput without it, relative to throughput
-//! with all parts. It needs the feature `ablation`.
+//! Measures the benefit of each part of the mutex's waiting policy on this machine: the throughput without it, relative
+//! to the throughput with all parts. Needs the feature `ablation`.
 //!
 //! ```sh
 //! cargo run --release -p ondeck --features ablation --example ablate -- ROUNDS MILLISECONDS
 //! ```
 //!
-//! The variants of a workload take turns, round by round, so that a disturbance of the machine hits all alike. A row has
-//! medians; `±` is half of the distance between the quartiles of the whole policy, relative to its median.
+//! The variants of a workload take turns, round by round, so that a disturbance of the machine affects all of them
+//! equally. A row has medians; `±` is half of the distance between the quartiles of the whole policy, relative to its
+//! median.
 
 use std::hint::{black_box, spin_loop};
 use std::sync::Barrier;
@@ -16,14 +17,14 @@ use std::time::{Duration, Instant};
 use ondeck::mutex::Part;
 use ondeck::{Condvar, Mutex};
 
-/// Cache lines that a section with data touches.
+/// Cache lines that a section with data accesses.
 const LINES: usize = 16;
 
 #[derive(Clone, Copy)]
 #[repr(align(64))]
 struct Line(u64);
 
-/// What threads do.
+/// The workload of the threads.
 #[derive(Clone, Copy)]
 enum Work {
     /// A section that touches `lines` cache lines, with nanoseconds of work inside and outside.
@@ -87,7 +88,7 @@ fn row(name: &str, work: Work, threads: usize, rounds: u64, length: Duration) {
     println!();
 }
 
-/// Sections a second.
+/// Returns the sections a second.
 fn sections(threads: usize, length: Duration, lines: usize, inside: u64, outside: u64) -> f64 {
     let lock = Mutex::new([Line(0); LINES]);
     measure(threads, length, |stop, done| {
@@ -102,7 +103,7 @@ fn sections(threads: usize, length: Duration, lines: usize, inside: u64, outside
     })
 }
 
-/// Items a second through a buffer.
+/// Returns the items a second through a buffer.
 fn buffer(threads: usize, length: Duration, capacity: usize) -> f64 {
     let lock = Mutex::new((0_usize, false));
     let (not_full, not_empty) = (Condvar::new(), Condvar::new());
@@ -140,7 +141,7 @@ fn buffer(threads: usize, length: Duration, capacity: usize) -> f64 {
     })
 }
 
-/// Runs `body` in `threads` threads until `stop` is set. Returns what they count in a second.
+/// Runs `body` in `threads` threads until `stop` is set. Returns the sum of their counts per second.
 fn measure(threads: usize, length: Duration, body: impl Fn(&AtomicBool, &AtomicU64) + Sync) -> f64 {
     #[repr(align(128))]
     struct Count(AtomicU64);
@@ -174,7 +175,7 @@ fn pass(nanos: u64) {
     }
 }
 
-/// How much more work two threads do than one: 2.0 with two cores, 1.0 or less if they share one.
+/// Returns the ratio of the work of two threads to the work of one: 2.0 with two cores, 1.0 or less if they share one.
 fn cores() -> f64 {
     let work = || {
         let (start, mut count) = (Instant::now(), 0_u64);

@@ -1,4 +1,4 @@
-//! The mutex's lock and unlock as functions, to read what the compiler makes of them: `docs/data/assembly.md`.
+//! The mutex's lock and unlock as functions, to inspect the compiler's output: `docs/data/assembly.md`.
 
 use ondeck::mutex::RawMutex;
 use ondeck::platform::Linux;

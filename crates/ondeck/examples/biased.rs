@@ -1,5 +1,5 @@
-//! `BiasedMutex`: a counter of one thread, which locks it without a read-modify-write; another reads it once in a
-//! while.
+//! `BiasedMutex`: a counter of one thread, which locks it without a read-modify-write. Another thread reads it
+//! once in a while.
 
 use std::thread;
 use std::time::Duration;

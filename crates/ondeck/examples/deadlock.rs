@@ -1,5 +1,5 @@
 //! A lock-order inversion between two accounts, which is reported although nothing deadlocks. `docs/deadlock.md`
-//! has what it prints:
+//! has its output:
 //!
 //! ```sh
 //! ONDECK_DEADLOCK=report cargo run -p ondeck --example deadlock --features deadlock_detection
@@ -13,7 +13,7 @@ struct Account {
     balance: Mutex<i64>,
 }
 
-/// The mistake: the order of the locks is that of the arguments.
+/// The mistake: the locks are taken in the order of the arguments.
 fn transfer(from: &Account, to: &Account, amount: i64) {
     let mut source = from.balance.lock();
     *source -= amount;

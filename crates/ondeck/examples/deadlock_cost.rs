@@ -1,11 +1,11 @@
-//! What the detection of deadlocks costs while it is off, and while it is on:
+//! Measures the cost of deadlock detection while it is off, and while it is on:
 //!
 //! ```sh
 //! cargo run --release -p ondeck --example deadlock_cost --features deadlock_detection
 //! cargo run --release -p ondeck --example deadlock_cost
 //! ```
 //!
-//! The second says what the locks cost without the feature.
+//! The second command measures the locks without the feature.
 
 use std::hint::black_box;
 use std::thread;
@@ -13,10 +13,10 @@ use std::time::{Duration, Instant};
 
 use ondeck::{Mutex, RwLock};
 
-/// Of so many rounds the fastest counts.
+/// The number of rounds, of which the fastest counts.
 const ROUNDS: usize = 15;
 
-/// Prints how long a turn takes, in nanoseconds.
+/// Prints the time of a turn, in nanoseconds.
 fn measure(what: &str, turns: u32, mut turn: impl FnMut()) {
     let round = || {
         let start = Instant::now();

@@ -1,4 +1,4 @@
-//! `FairMutex`: threads have it in the order in which they began to wait.
+//! `FairMutex`: threads acquire it in the order in which they began to wait.
 
 use std::thread;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use ondeck::FairMutex;
 fn main() {
     let order = FairMutex::new(Vec::new());
     thread::scope(|scope| {
-        // All others come while it is locked, one after the other.
+        // All other threads arrive while it is locked, one after the other.
         let mut first = order.lock();
         for name in ["second", "third", "fourth"] {
             let order = &order;

@@ -15,7 +15,7 @@ fn main() {
         place.write(Mutex::new(0));
         &*place
     };
-    // SAFETY: this process has one thread, so its child may do as it likes.
+    // SAFETY: this process has one thread, so its child may call any function.
     let child = unsafe { libc::fork() };
     for _ in 0..1_000 {
         *count.lock().expect("no process ended in its section") += 1;

@@ -1,4 +1,5 @@
-//! `Parker`: one thread sleeps until another one gives it a token. A token that comes first is kept.
+//! `Parker`: one thread sleeps until another one gives it a token. A token that arrives first is
+//! kept.
 
 use std::thread;
 

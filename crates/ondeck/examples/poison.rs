@@ -1,5 +1,5 @@
-//! `poison::Mutex`: for code with `lock().unwrap()`. As with the standard library's, a panic in a section is seen
-//! by the next owner.
+//! `poison::Mutex`: for code with `lock().unwrap()`. As with the standard library's mutex, the next owner learns
+//! of a panic in a section.
 
 use std::thread;
 

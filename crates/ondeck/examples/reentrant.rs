@@ -1,5 +1,5 @@
-//! `ReentrantMutex`: a function that locks calls another that locks. What it guards is shared, so it changes in a
-//! `RefCell` or a `Cell`.
+//! `ReentrantMutex`: a function that locks calls another that locks. Access to its data is shared, so the data
+//! changes through a `RefCell` or a `Cell`.
 
 use std::cell::RefCell;
 

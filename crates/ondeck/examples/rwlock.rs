@@ -6,7 +6,7 @@ use ondeck::{RwLock, RwLockUpgradableReadGuard};
 
 static LIMIT: RwLock<u32> = RwLock::new(10);
 
-/// Raises the limit; other readers go on until it has to be written.
+/// Raises the limit. Other readers continue until it has to be written.
 fn raise(least: u32) {
     let limit = LIMIT.upgradable_read();
     if *limit < least {

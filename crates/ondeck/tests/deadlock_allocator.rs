@@ -14,7 +14,7 @@ struct Locked;
 static OUTER: Mutex<()> = Mutex::new(());
 static INNER: Mutex<u64> = Mutex::new(0);
 
-// SAFETY: the system's allocator does everything.
+// SAFETY: all calls go to the system's allocator.
 unsafe impl GlobalAlloc for Locked {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let _outer = OUTER.lock();
@@ -52,7 +52,7 @@ fn an_allocator_may_lock() {
         }
     });
     assert!(*INNER.lock() - before > 2000);
-    // Reports allocate, too.
+    // Reports also allocate.
     let _table = table.lock();
     let lock = ondeck::RwLock::new(());
     let _outer = lock.read();

@@ -1,9 +1,9 @@
 //! The specifications in `spec/` and the source name each other's steps; these tests find a name without its
 //! counterpart.
 //!
-//! Above an action, which is a definition or a label of PlusCal, the specification says where its step is:
-//! `\* models <path> <function>`, once or more, or `\* models nothing: <reason>`. The function says at the
-//! step: `// spec: Module!Action`. Whether both do the same, readers have to judge.
+//! Above an action, which is a definition or a label of PlusCal, the specification names the place of its step:
+//! `\* models <path> <function>`, once or more, or `\* models nothing: <reason>`. The function has
+//! `// spec: Module!Action` at the step. Readers have to judge whether both do the same.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 /// A step: the path and the function of the source, the module and the action of the specification.
 type Step = [String; 4];
 
-/// The steps that a module says it models.
+/// Returns the steps that a module claims to model.
 fn modelled(module: &str, text: &str) -> Vec<Step> {
     let mut steps = Vec::new();
     let mut pending = Vec::new();
@@ -43,14 +43,14 @@ fn modelled(module: &str, text: &str) -> Vec<Step> {
     steps
 }
 
-/// The name of the function whose signature begins in this line.
+/// Returns the name of the function whose signature begins in this line.
 fn declared(code: &str) -> Option<&str> {
     let (before, behind) = code.split_once("fn ")?;
     (!before.contains("//")).then(|| behind.split(['(', '<']).next()).flatten()
 }
 
-/// The steps that a file names, each with the innermost function around it. The file is read as rustfmt leaves it: what is
-/// inside of a function is further from the margin.
+/// Returns the steps that a file names, each with the innermost function around it. Relies on the format of rustfmt:
+/// the body of a function is further from the margin.
 fn named(path: &str, text: &str) -> Vec<Step> {
     let lines: Vec<(usize, &str)> = text
         .lines()
@@ -67,7 +67,7 @@ fn named(path: &str, text: &str) -> Vec<Step> {
         let function = lines[..at].iter().rev().find_map(|&(indentation, code)| {
             let is_around = indentation < inside;
             if code.starts_with('}') {
-                // What ends here is not around the step.
+                // A function that ends here does not contain the step.
                 inside = inside.min(indentation);
             }
             declared(code).filter(|_| is_around)
@@ -78,7 +78,7 @@ fn named(path: &str, text: &str) -> Vec<Step> {
     steps.collect()
 }
 
-/// The steps that only one of the two names.
+/// Returns the steps that only one of the two names.
 fn unpaired(modelled: Vec<Step>, named: Vec<Step>) -> String {
     let [modelled, named] = [modelled, named].map(BTreeSet::from_iter);
     let only = |one: &BTreeSet<Step>, other, says: &str| {
@@ -91,7 +91,7 @@ fn unpaired(modelled: Vec<Step>, named: Vec<Step>) -> String {
         + &only(&named, &modelled, "only the source says")
 }
 
-/// All files under `directory` with this extension.
+/// Returns all files under `directory` with this extension.
 fn files_under(directory: &Path, extension: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let Ok(entries) = fs::read_dir(directory) else { return found };

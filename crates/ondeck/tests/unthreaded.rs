@@ -1,5 +1,5 @@
-//! The system without threads, chosen by `--cfg ondeck_system="unthreaded"` (`ci/systems.sh unthreaded`): what has no
-//! end is a panic that says so, and what has a deadline comes to it at once.
+//! The system without threads, chosen by `--cfg ondeck_system="unthreaded"` (`ci/systems.sh unthreaded`): an endless
+//! wait is a panic with that message, and a wait with a deadline reaches it at once.
 //!
 //! Each test is one thread; they run one after the other.
 #![cfg(ondeck_system = "unthreaded")]
@@ -20,7 +20,7 @@ fn locks_that_are_free_are_locked() {
     }
 }
 
-/// By the clock that the deadline is on.
+/// By the clock of the deadline.
 #[track_caller]
 fn lasts(timeout: Duration, wait: impl FnOnce()) {
     let before = Native::now();
@@ -35,11 +35,11 @@ fn waits_with_a_deadline_end() {
         let mutex = Mutex::new(());
         let mut guard = mutex.lock();
         lasts(timeout, || assert!(mutex.try_lock_for(timeout).is_none()));
-        // Its deadline is converted from the standard library's clock, which goes on meanwhile.
+        // Its deadline is converted from the standard library's clock, which advances in the meantime.
         assert!(Condvar::new().wait_for(&mut guard, timeout).timed_out());
         lasts(timeout, || assert!(!Event::new().wait_for(timeout)));
     }
-    // Many short ones in a row take no more time than they say.
+    // Many short waits in a row take no longer than their sum.
     let before = Native::now();
     let (mutex, condvar) = (Mutex::new(()), Condvar::new());
     let mut guard = mutex.lock();
@@ -48,7 +48,7 @@ fn waits_with_a_deadline_end() {
     assert!(Native::now() < Timestamp::from_nanos(u64::MAX / 2));
 }
 
-/// What each name of a deadlock does, in a process of its own.
+/// Runs the deadlock of each name in a separate process.
 #[test]
 #[ignore = "a part of the next test, which runs it in processes of its own"]
 fn a_deadlock() {

@@ -1,4 +1,4 @@
-//! The condition variable: `lock_api` 0.4 has none.
+//! The condition variable, which `lock_api` 0.4 does not have.
 
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -7,12 +7,12 @@ use crate::MutexGuard;
 use crate::signal::Signal;
 use crate::time::at;
 
-/// Whether a wait ended because its time was over.
+/// The result of a timed wait: whether it timed out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WaitTimeoutResult(bool);
 
 impl WaitTimeoutResult {
-    /// Whether the time was over, rather than that the waiter was notified.
+    /// Returns whether the wait timed out, rather than was notified.
     #[inline]
     pub fn timed_out(self) -> bool {
         self.0
@@ -42,19 +42,19 @@ impl WaitTimeoutResult {
 pub struct Condvar(Signal);
 
 impl Condvar {
-    /// A condition variable that no thread waits for.
+    /// Creates a condition variable without waiters.
     #[inline]
     pub const fn new() -> Self {
         Self(Signal::NEW)
     }
 
-    /// Notifies one waiter; says whether there was one.
+    /// Notifies one waiter. Returns whether there was one.
     #[inline]
     pub fn notify_one(&self) -> bool {
         self.0.notify_one()
     }
 
-    /// Notifies all waiters; says how many there were.
+    /// Notifies all waiters. Returns their number.
     #[inline]
     pub fn notify_all(&self) -> usize {
         self.0.notify_all()
@@ -76,7 +76,7 @@ impl Condvar {
         self.wait_by(guard, Some(timeout))
     }
 
-    /// As [`wait`](Self::wait), for `timeout` at most; for ever, if that is more than the clock can tell.
+    /// As [`wait`](Self::wait), for `timeout` at most; forever, if the clock cannot represent that time.
     #[inline]
     pub fn wait_for<T: ?Sized>(
         &self,
@@ -86,7 +86,7 @@ impl Condvar {
         self.wait_by(guard, Instant::now().checked_add(timeout))
     }
 
-    /// Waits while `condition` says so.
+    /// Waits while `condition` returns true.
     #[inline]
     pub fn wait_while<T, F>(&self, guard: &mut MutexGuard<'_, T>, condition: F)
     where
@@ -96,9 +96,9 @@ impl Condvar {
         self.wait_while_by(guard, condition, None);
     }
 
-    /// Waits while `condition` says so, until `timeout` at most.
+    /// Waits while `condition` returns true, until `timeout` at most.
     ///
-    /// That the time was over says nothing of the condition, which is not asked again then.
+    /// After a timeout the condition is not evaluated again, so it may be true or false.
     #[inline]
     pub fn wait_while_until<T, F>(
         &self,
@@ -113,7 +113,7 @@ impl Condvar {
         self.wait_while_by(guard, condition, Some(timeout))
     }
 
-    /// Waits while `condition` says so, for `timeout` at most: as
+    /// Waits while `condition` returns true, for `timeout` at most: as
     /// [`wait_while_until`](Self::wait_while_until).
     #[inline]
     pub fn wait_while_for<T: ?Sized, F>(
@@ -133,7 +133,8 @@ impl Condvar {
         guard: &mut MutexGuard<'_, T>,
         deadline: Option<Instant>,
     ) -> WaitTimeoutResult {
-        // SAFETY: the guard says that the mutex is locked by this thread, and it is so again after the wait.
+        // SAFETY: the guard proves that this thread has locked the mutex, and the mutex is locked again
+        // after the wait.
         let notified = unsafe { self.0.wait(MutexGuard::mutex(guard).raw(), deadline.map(at)) };
         WaitTimeoutResult(!notified)
     }

@@ -1,4 +1,4 @@
-//! Functions that make locks in constants: `new` does that, too, by now.
+//! Functions that create locks in constants. Today `new` can also do that.
 
 use crate::{FairMutex, Mutex, RawThreadId, ReentrantMutex, RwLock};
 use crate::{RawFairMutex, RawMutex, RawRwLock};

@@ -1,4 +1,4 @@
-//! What the traits of `lock_api` 0.4 ask of each kind of method: see `mutexes.rs`.
+//! The forms of each kind of method that the traits of `lock_api` 0.4 require: see `mutexes.rs`.
 
 macro_rules! guards {
     (of an upgradable reader) => {};
@@ -17,7 +17,7 @@ macro_rules! locks {
     )*};
 }
 
-/// Methods that may fail, or whose time may be over.
+/// Methods that may fail or time out.
 macro_rules! attempts {
     (|$self:ident| $($name:ident($($arg:ident: $Arg:ty)?) => $does:expr;)*) => {$(
         #[inline]
@@ -38,7 +38,7 @@ macro_rules! holding {
     )*};
 }
 
-/// Upgrades that may fail: then the caller has what it had before.
+/// Upgrades that may fail, in which case the caller keeps its lock.
 macro_rules! upgrades {
     (|$self:ident| $($name:ident($($arg:ident: $Arg:ty)?) => $does:expr;)*) => {$(
         #[inline]

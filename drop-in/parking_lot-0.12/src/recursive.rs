@@ -8,7 +8,7 @@ use crate::time::{after, at};
 /// The reader-writer lock without data: for [`lock_api::RwLock`].
 pub type RawRwLock = ReadWrite<false>;
 
-// SAFETY: readers beside each other, as crate `ondeck` promises.
+// SAFETY: readers share the lock, and a writer excludes all others, as crate `ondeck` promises.
 unsafe impl lock_api::RawRwLockRecursive for RawRwLock {
     #[inline]
     fn lock_shared_recursive(&self) {

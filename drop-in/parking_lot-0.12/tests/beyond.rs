@@ -1,5 +1,5 @@
-//! What stands here for items of std, abseil and nsync that parking_lot has no like of: the names of the last
-//! table of `docs/data/parity.md`, each used once.
+//! Replacements for items of std, abseil and nsync that have no counterpart in parking_lot: the names of the
+//! last table of `docs/data/parity.md`, each used once.
 
 use std::panic;
 use std::sync::Arc;

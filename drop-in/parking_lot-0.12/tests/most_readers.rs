@@ -1,4 +1,5 @@
-//! As many read guards as a lock can count. Detection of deadlocks would keep a list of them.
+//! Takes the maximum number of read guards that a lock can count. Deadlock detection would keep a
+//! list of them.
 #![cfg(not(feature = "deadlock_detection"))]
 
 use std::mem::forget;
@@ -11,7 +12,7 @@ use parking_lot::{RwLock, RwLockReadGuard, RwLockUpgradableReadGuard};
 const CHILD: &str = "ONDECK_TEST_CHILD";
 const MOST: u32 = 1 << 24;
 
-/// `test`, run in a child process, ends that process with SIGABRT.
+/// Checks that `test`, run in a child process, ends that process with SIGABRT.
 fn aborts(test: &str, child: impl FnOnce()) {
     if std::env::var_os(CHILD).is_some() {
         child();

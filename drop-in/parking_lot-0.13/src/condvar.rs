@@ -1,4 +1,4 @@
-//! The condition variable: `lock_api`'s, over the raw one.
+//! The condition variable of `lock_api`, over the raw one.
 
 use std::time::{Duration, Instant};
 
@@ -34,7 +34,7 @@ pub struct RawCondvar(Signal);
 /// ```
 pub type Condvar = lock_api::Condvar<RawCondvar>;
 
-// SAFETY: a waiter has the mutex again when it returns, as crate `ondeck` promises.
+// SAFETY: a waiter holds the mutex again when it returns, as crate `ondeck` promises.
 unsafe impl lock_api::RawCondvar for RawCondvar {
     const INIT: Self = Self(Signal::NEW);
 

@@ -1,4 +1,4 @@
-//! What the traits of `lock_api` 0.5 ask of each kind of method: see `mutexes.rs`.
+//! The forms of each kind of method that the traits of `lock_api` 0.5 require: see `mutexes.rs`.
 
 macro_rules! guards {
     (of a mutex) => {
@@ -24,7 +24,7 @@ macro_rules! locks {
     )*};
 }
 
-/// Methods that may fail, or whose time may be over.
+/// Methods that may fail or time out.
 macro_rules! attempts {
     (|$self:ident| $($name:ident($($arg:ident: $Arg:ty)?) => $does:expr;)*) => {$(
         #[inline]
@@ -56,7 +56,7 @@ macro_rules! bumps {
     )*};
 }
 
-/// Methods of a thread that holds the lock in another way afterwards.
+/// Methods after which the thread holds the lock in another way.
 macro_rules! changes {
     (|$self:ident| $($name:ident => $does:expr;)*) => {$(
         #[inline]
@@ -68,7 +68,7 @@ macro_rules! changes {
     )*};
 }
 
-/// Upgrades that may fail: then the caller has what it had before.
+/// Upgrades that may fail, in which case the caller keeps its lock.
 macro_rules! upgrades {
     (|$self:ident| $($name:ident($($arg:ident: $Arg:ty)?) => $does:expr;)*) => {$(
         #[inline]

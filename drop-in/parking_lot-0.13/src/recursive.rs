@@ -1,4 +1,5 @@
-//! The reader-writer locks: the usual one, and the one of which a thread may have several read guards.
+//! The reader-writer locks: the usual one, and a recursive one, of which a thread may have several
+//! read guards.
 
 use crate::raw_rwlock::ReadWrite;
 
@@ -8,9 +9,9 @@ pub type RawRwLock = ReadWrite<false>;
 /// The lock of [`RecursiveRwLock`] without data.
 pub type RawRwLockRecursive = ReadWrite<true>;
 
-/// A reader-writer lock whose readers wait for the writer that owns it, and not for writers that wait.
+/// A reader-writer lock whose readers wait for the writer that owns it, but not for waiting writers.
 ///
-/// A thread may have several read guards of it. Readers that come and come keep a writer waiting.
+/// A thread may have several read guards of it. A steady stream of readers keeps a writer waiting.
 ///
 /// ```
 /// let lock = parking_lot::RecursiveRwLock::new(1);
@@ -20,20 +21,20 @@ pub type RawRwLockRecursive = ReadWrite<true>;
 /// ```
 pub type RecursiveRwLock<T> = lock_api::RwLock<RawRwLockRecursive, T>;
 
-/// What [`RecursiveRwLock::read`](lock_api::RwLock::read) returns.
+/// The guard that [`RecursiveRwLock::read`](lock_api::RwLock::read) returns.
 pub type RecursiveRwLockReadGuard<'a, T> = lock_api::RwLockReadGuard<'a, RawRwLockRecursive, T>;
 
-/// What [`RecursiveRwLock::write`](lock_api::RwLock::write) returns.
+/// The guard that [`RecursiveRwLock::write`](lock_api::RwLock::write) returns.
 pub type RecursiveRwLockWriteGuard<'a, T> = lock_api::RwLockWriteGuard<'a, RawRwLockRecursive, T>;
 
-/// What [`RecursiveRwLock::upgradable_read`](lock_api::RwLock::upgradable_read) returns.
+/// The guard that [`RecursiveRwLock::upgradable_read`](lock_api::RwLock::upgradable_read) returns.
 pub type RecursiveRwLockUpgradableReadGuard<'a, T> =
     lock_api::RwLockUpgradableReadGuard<'a, RawRwLockRecursive, T>;
 
-/// A read guard of a part of what the lock protects.
+/// A read guard of a part of the protected data.
 pub type MappedRecursiveRwLockReadGuard<'a, T> =
     lock_api::MappedRwLockReadGuard<'a, RawRwLockRecursive, T>;
 
-/// A write guard of a part of what the lock protects.
+/// A write guard of a part of the protected data.
 pub type MappedRecursiveRwLockWriteGuard<'a, T> =
     lock_api::MappedRwLockWriteGuard<'a, RawRwLockRecursive, T>;

@@ -1,8 +1,8 @@
 //! The parking table of crate [`ondeck`] with the interface of parking_lot_core 0.9 and 0.10,
 //! for `[patch.crates-io]`.
 //!
-//! What differs from the original is in `docs/drop-in.md` of the project. Both packages have
-//! this file as their root.
+//! The project's `docs/drop-in.md` lists the differences from the original. Both packages have this
+//! file as their root.
 //!
 //! | feature | adds |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! Parking and unparking, by the parking table of crate `ondeck`.
+//! Parking and unparking in the parking table of crate `ondeck`.
 
 use std::cell::Cell;
 use std::time::Instant;
@@ -14,37 +14,37 @@ use crate::time::at;
 /// How a [`park`] ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ParkResult {
-    /// It was unparked, and given this token.
+    /// The thread was unparked with this token.
     Unparked(UnparkToken),
-    /// It did not park, because `validate` said no.
+    /// The thread did not park, because `validate` returned false.
     Invalid,
-    /// The time was over.
+    /// The wait timed out.
     TimedOut,
 }
 
 impl ParkResult {
-    /// Whether it was unparked.
+    /// Returns whether the thread was unparked.
     #[inline]
     pub const fn is_unparked(self) -> bool {
         matches!(self, Self::Unparked(_))
     }
 }
 
-/// What an unpark did, or is about to do.
+/// The effect of an unpark that is done, or about to be done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UnparkResult {
-    /// Threads that are woken.
+    /// The number of woken threads.
     pub unparked_threads: usize,
-    /// Threads that were moved to the other key.
+    /// The number of threads moved to the other key.
     pub requeued_threads: usize,
     /// Whether others are still parked at the key.
     pub have_more_threads: bool,
-    /// Whether the caller had better hand its lock over: about once in half a millisecond.
+    /// Whether the caller should hand its lock over: true about once in half a millisecond.
     pub be_fair: bool,
 }
 
-/// What [`unpark_requeue`] does.
+/// The operation of [`unpark_requeue`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequeueOp {
     /// Nothing.
@@ -59,35 +59,36 @@ pub enum RequeueOp {
     RequeueOne,
 }
 
-/// What [`unpark_filter`] does with a thread.
+/// The decision of [`unpark_filter`] about a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FilterOp {
-    /// It is unparked.
+    /// Unpark it.
     Unpark,
-    /// It stays.
+    /// Leave it parked.
     Skip,
-    /// It stays, and all that parked later.
+    /// Leave it and all later threads parked.
     Stop,
 }
 
-/// What a thread is given that is unparked.
+/// The token that an unparked thread receives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnparkToken(pub usize);
 
-/// What a thread brings along that parks.
+/// The token that a parking thread supplies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ParkToken(pub usize);
 
-/// For threads that need none.
+/// A token for threads that need none.
 pub const DEFAULT_UNPARK_TOKEN: UnparkToken = UnparkToken(0);
 
-/// For threads that need none.
+/// A token for threads that need none.
 pub const DEFAULT_PARK_TOKEN: ParkToken = ParkToken(0);
 
-/// Parks at `key` if `validate` agrees, until unparked or until `timeout`.
+/// Parks at `key` if `validate` returns true, until unparked or until `timeout`.
 ///
-/// `validate` runs under the lock of the key's queue, `before_sleep` after it, and `timed_out` under it
-/// again: with the key at which the thread was parked by then, and whether it was the last one there.
+/// `validate` runs under the lock of the key's queue, `before_sleep` without it, and `timed_out` under it
+/// again. `timed_out` receives the key at which the thread was parked last, and whether it was the last
+/// thread there.
 ///
 /// # Safety
 ///
@@ -115,7 +116,7 @@ pub unsafe fn park(
     }
 }
 
-/// What was done at `key`, as callbacks are told.
+/// Returns the effect at `key`, in the form that callbacks receive.
 fn result(key: usize, done: Unparked) -> UnparkResult {
     UnparkResult {
         unparked_threads: done.woken,
@@ -125,7 +126,7 @@ fn result(key: usize, done: Unparked) -> UnparkResult {
     }
 }
 
-/// Unparks the threads at `key` that `choose` wants.
+/// Unparks the threads at `key` that `choose` selects.
 ///
 /// # Safety
 ///
@@ -147,8 +148,8 @@ unsafe fn unpark(
 
 /// Unparks the thread that has waited longest at `key`.
 ///
-/// `callback` runs under the lock of the key's queue, also if there is no thread; it says which token the
-/// thread is given.
+/// `callback` runs under the lock of the key's queue, even if there is no thread. It returns the token for
+/// the thread.
 ///
 /// # Safety
 ///
@@ -163,7 +164,7 @@ pub unsafe fn unpark_one(
     unsafe { unpark(key, choose, callback) }
 }
 
-/// Unparks all threads at `key`; says how many.
+/// Unparks all threads at `key`. Returns their number.
 ///
 /// # Safety
 ///
@@ -173,9 +174,9 @@ pub unsafe fn unpark_all(key: usize, unpark_token: UnparkToken) -> usize {
     unsafe { unpark(key, |_| Choice::Unpark, |_| unpark_token) }.unparked_threads
 }
 
-/// Unparks the threads at `key` that `filter` chooses, in the order in which they parked.
+/// Unparks the threads at `key` that `filter` selects, in the order in which they parked.
 ///
-/// Both closures run under the lock of the key's queue. `callback` says which token the threads are given.
+/// Both closures run under the lock of the key's queue. `callback` returns the token for the threads.
 ///
 /// # Safety
 ///
@@ -194,7 +195,7 @@ pub unsafe fn unpark_filter(
     unsafe { unpark(key, choose, callback) }
 }
 
-/// Unparks threads at `key_from` or moves them to `key_to`, as `validate` says.
+/// Unparks threads at `key_from` or moves them to `key_to`, as `validate` decides.
 ///
 /// Both closures run under the locks of both keys' queues. `callback` does not run after
 /// [`RequeueOp::Abort`]. If the keys are the same, nothing is done.

@@ -3,31 +3,31 @@
 use std::hint::spin_loop;
 use std::thread;
 
-/// How often [`SpinWait::spin`] says yes.
+/// The number of times that [`SpinWait::spin`] returns true.
 const MOST: u32 = 10;
-/// How many of these do not yield the CPU.
+/// The number of those calls that do not yield the CPU.
 const SHORT: u32 = 3;
 
-/// A pause that becomes longer, then yields the CPU, and then says that it is time to park.
+/// A pause that becomes longer, then yields the CPU, and then suggests parking.
 #[derive(Debug, Default)]
 pub struct SpinWait {
     count: u32,
 }
 
 impl SpinWait {
-    /// One that has not paused yet.
+    /// Creates one that has not paused yet.
     #[inline]
     pub const fn new() -> Self {
         Self { count: 0 }
     }
 
-    /// Begins anew.
+    /// Starts over.
     #[inline]
     pub const fn reset(&mut self) {
         self.count = 0;
     }
 
-    /// Pauses, or yields the CPU; false if the thread had better park.
+    /// Pauses, or yields the CPU. Returns false if the thread should park.
     #[inline]
     pub fn spin(&mut self) -> bool {
         if self.count >= MOST {

@@ -1,6 +1,6 @@
-//! What the locks tell crate `ondeck-deadlock`, and what programs ask.
+//! The locks' reports to crate `ondeck-deadlock`, and the queries of programs.
 //!
-//! Only deadlocks that have come about are asked for. Orders of locks are not looked at, and nothing is printed.
+//! Only actual deadlocks are detected. Lock orders are not checked, and nothing is printed.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -11,7 +11,7 @@ use std::thread::{self, ThreadId};
 use backtrace::Backtrace;
 use ondeck_deadlock::{Attempt, Ends, Held, Lock, LockKind, Mode, Want};
 
-/// The lock at `key`. The first that is named switches detection on.
+/// Returns the lock at `key`. The first call switches detection on.
 fn lock(key: usize) -> Lock {
     if !ondeck_deadlock::is_on() {
         ondeck_deadlock::enable(Mode::Report);
@@ -19,7 +19,7 @@ fn lock(key: usize) -> Lock {
     Lock { address: key, kind: LockKind::Mutex }
 }
 
-/// Takes the lock at `key`: by `attempt`, or else by `block`; says whether that succeeded.
+/// Acquires the lock at `key` by `attempt`, or otherwise by `block`. Returns whether that succeeded.
 pub(crate) fn acquire(
     key: usize,
     want: Want,
@@ -30,7 +30,7 @@ pub(crate) fn acquire(
     try_acquire(key, want, || attempt() || waits(key, want, ends, |_| block()))
 }
 
-/// Takes the lock at `key` if `attempt` does; says whether it did.
+/// Records an acquisition of the lock at `key` if `attempt` succeeds. Returns whether it did.
 pub(crate) fn try_acquire(key: usize, want: Want, attempt: impl FnOnce() -> bool) -> bool {
     let has = attempt();
     if has {
@@ -39,34 +39,34 @@ pub(crate) fn try_acquire(key: usize, want: Want, attempt: impl FnOnce() -> bool
     has
 }
 
-/// The calling thread has taken the lock at `key`.
+/// Records that the calling thread has acquired the lock at `key`.
 pub(crate) fn acquired(key: usize, want: Want) {
     ondeck_deadlock::acquired(lock(key), want.held());
 }
 
-/// The calling thread is about to give the lock at `key` up.
+/// Records that the calling thread is about to unlock the lock at `key`.
 pub(crate) fn releases(key: usize, held: Held) {
     ondeck_deadlock::released(lock(key), held);
 }
 
-/// The calling thread holds the lock at `key` in another way from now on.
+/// Records that the calling thread holds the lock at `key` in another way from now on.
 #[allow(dead_code, reason = "the parking table has one way to hold a resource")]
 pub(crate) fn changes(key: usize, from: Held, to: Held) {
     ondeck_deadlock::changed(lock(key), from, to);
 }
 
-/// Where each waiting thread began to wait, without names.
+/// The stack with which each waiting thread began to wait, without names.
 fn stacks() -> MutexGuard<'static, HashMap<ThreadId, Backtrace>> {
     static STACKS: LazyLock<Mutex<HashMap<ThreadId, Backtrace>>> = LazyLock::new(Mutex::default);
-    // No panic leaves it half changed.
+    // A panic never leaves it half changed.
     STACKS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A wait, until it is over or dropped.
+/// A wait, until it ends or is dropped.
 pub(crate) struct Wait(Cell<Option<Attempt>>);
 
 impl Wait {
-    /// A wait with a deadline is in no deadlock, and is not entered.
+    /// A wait with a deadline is never in a deadlock, and is not entered.
     fn begin(key: usize, want: Want, ends: Ends) -> Self {
         if ends == Ends::AtADeadline {
             return Self(Cell::new(None));
@@ -76,12 +76,12 @@ impl Wait {
             ondeck_deadlock::with_ignored(|| ondeck_deadlock::begin(lock, want, ends));
         let stack = Backtrace::new_unresolved();
         stacks().insert(thread::current().id(), stack);
-        // It enters the wait, and does not look for a deadlock: the program asks for them.
+        // Enters the wait without a search for deadlocks: the program asks for them.
         attempt.waits_for_condition();
         Self(Cell::new(Some(attempt)))
     }
 
-    /// The calling thread waits no more.
+    /// Ends the wait of the calling thread.
     pub(crate) fn is_over(&self) {
         if self.0.take().is_some() {
             stacks().remove(&thread::current().id());
@@ -90,30 +90,30 @@ impl Wait {
 }
 
 impl Drop for Wait {
-    /// Also if what was waited for unwinds, as that of a once that is poisoned does.
+    /// Also ends the wait if the wait unwinds, as for a poisoned once.
     fn drop(&mut self) {
         self.is_over();
     }
 }
 
-/// Runs `block`, which waits for the lock at `key` without taking it.
+/// Runs `block`, which waits for the lock at `key` without acquiring it.
 pub(crate) fn waits<T>(key: usize, want: Want, ends: Ends, block: impl FnOnce(&Wait) -> T) -> T {
     block(&Wait::begin(key, want, ends))
 }
 
-/// A thread that waits for ever.
+/// A thread that waits forever.
 pub struct DeadlockedThread {
     id: ThreadId,
     stack: Backtrace,
 }
 
 impl DeadlockedThread {
-    /// The thread.
+    /// Returns the thread's id.
     pub fn thread_id(&self) -> ThreadId {
         self.id
     }
 
-    /// Where it waits.
+    /// Returns where it waits.
     pub fn backtrace(&self) -> &Backtrace {
         &self.stack
     }
@@ -125,18 +125,18 @@ impl fmt::Debug for DeadlockedThread {
     }
 }
 
-/// The deadlocks that were not reported before: of each, the threads that wait for each other.
+/// Returns the deadlocks that were not reported before, each as the threads that wait for each other.
 ///
-/// It sees mutexes of all kinds, reader-writer locks and onces. It does not see what a thread waits for
-/// inside of [`Condvar`](crate::Condvar), nor locks of others. A thread whose wait has a deadline is in no
-/// deadlock. A guard that was forgotten holds its lock for ever.
+/// It covers mutexes of all kinds, reader-writer locks and onces. It covers neither waits inside
+/// [`Condvar`](crate::Condvar) nor the locks of other crates. A thread whose wait has a deadline is never in a
+/// deadlock. A forgotten guard holds its lock forever.
 ///
-/// The threads stay where they are.
+/// The threads stay deadlocked.
 ///
 /// # Cost
 ///
-/// With the feature `deadlock_detection` each lock and each unlock enters a table that all threads share,
-/// and each wait records a stack: expect microseconds. Without it, nothing.
+/// With the feature `deadlock_detection` each lock and each unlock accesses a table that all threads share, and
+/// each wait records a stack: expect microseconds. Without it there is no cost.
 pub fn check_deadlock() -> Vec<Vec<DeadlockedThread>> {
     let thread = |edge: &ondeck_deadlock::Edge| {
         let id = edge.thread.id?;

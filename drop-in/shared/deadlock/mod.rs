@@ -1,4 +1,4 @@
-//! What the locks tell the detection of deadlocks: crate `ondeck-deadlock`, or nothing at all without the feature.
+//! The locks' reports to deadlock detection: to crate `ondeck-deadlock`, or no-ops without the feature.
 
 #[cfg(feature = "deadlock_detection")]
 mod detect;

@@ -1,4 +1,4 @@
-//! Without the feature the locks tell nothing: what `detect.rs` has, empty.
+//! Without the feature the locks report nothing: the items of `detect.rs`, empty.
 
 #![allow(dead_code, reason = "only named, and not all of it by each package")]
 #![allow(clippy::unused_self, reason = "as in `detect.rs`")]
@@ -25,7 +25,7 @@ pub(crate) enum Ends {
     AtADeadline,
 }
 
-/// `block` makes an attempt first itself.
+/// `block` itself begins with an attempt.
 #[inline(always)]
 pub(crate) fn acquire(
     _key: usize,

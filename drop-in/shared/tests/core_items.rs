@@ -1,4 +1,4 @@
-//! What parking_lot_core 0.9 and 0.10 both export, each item used once. It passes with the originals, too:
+//! Uses each item that both parking_lot_core 0.9 and 0.10 export once. It also passes with the originals:
 //! `ci/dropin.sh` compiles it against them.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -22,12 +22,12 @@ impl Place {
 
     fn park(&self, token: ParkToken) -> ParkResult {
         let count = || self.0.fetch_add(1, Ordering::Relaxed) < usize::MAX;
-        // SAFETY: the key is this object's, and no closure panics or parks.
+        // SAFETY: the key belongs to this object, and no closure panics or parks.
         unsafe { park(self.key(), count, || (), |_, _| unreachable!(), token, None) }
     }
 
-    /// Returns when so many have parked: they count themselves under the lock of the queue, which each
-    /// unpark takes.
+    /// Waits until this number of threads have parked. They count themselves under the lock of the queue,
+    /// which each unpark takes.
     fn wait_for(&self, threads: usize) {
         while self.0.load(Ordering::Relaxed) != threads {
             thread::yield_now();
@@ -99,7 +99,7 @@ fn a_filter_chooses_by_token_in_the_order_of_arrival() {
     });
 }
 
-/// What is done to three threads, and how many are unparked and moved.
+/// The operation on three threads, and the numbers of unparked and moved ones.
 fn requeued(operation: RequeueOp) -> (usize, usize) {
     let (from, to) = (Place::default(), Place::default());
     thread::scope(|scope| {

@@ -1,4 +1,4 @@
-//! What parking_lot 0.12 and 0.13 both export, each item used once. It passes with the originals, too:
+//! Uses each item that both parking_lot 0.12 and 0.13 export once. It also passes with the originals:
 //! `ci/dropin.sh` compiles it against them.
 
 use std::sync::Arc;
@@ -153,7 +153,7 @@ fn a_condition_variable_counts_its_waiters() {
         while *lock.lock() != 3 {
             thread::yield_now();
         }
-        // All of them wait: they count themselves with the mutex locked.
+        // All of them wait, because they count themselves with the mutex locked.
         let guard = lock.lock();
         assert!(condvar.notify_one());
         assert_eq!(condvar.notify_all(), 2);

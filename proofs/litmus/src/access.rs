@@ -1,4 +1,4 @@
-//! A thread as its source says it.
+//! A thread at the level of its source.
 
 pub use std::sync::atomic::Ordering;
 
@@ -14,14 +14,14 @@ pub enum Access {
     Modify { location: usize, read: u64, written: u64, order: Ordering },
     /// A fence.
     Fence { order: Ordering },
-    /// A light fence that is nothing on the machine.
+    /// A light fence, which is no instruction on the machine.
     Light,
-    /// A heavy fence: a full one of the caller, and of each other thread somewhere meanwhile.
+    /// A heavy fence: a full fence of the caller, and of each other thread at some point during it.
     Heavy,
 }
 
 impl Access {
-    /// The location, if it is an access to memory.
+    /// Returns the location, if it is an access to memory.
     #[must_use]
     pub fn location(&self) -> Option<usize> {
         match *self {
@@ -32,20 +32,20 @@ impl Access {
         }
     }
 
-    /// Whether it writes memory.
+    /// Returns whether it writes memory.
     #[must_use]
     pub fn writes(&self) -> bool {
         matches!(self, Self::Store { .. } | Self::Modify { .. })
     }
 
-    /// Whether it reads memory.
+    /// Returns whether it reads memory.
     #[must_use]
     pub fn reads(&self) -> bool {
         matches!(self, Self::Load { .. } | Self::Modify { .. })
     }
 
-    /// The same with one part of its ordering less, in each way that there is: what a mutant is made of. None if it
-    /// orders nothing. A fence becomes `None`: it is gone.
+    /// Returns the access with one part of its ordering removed, in each possible way: the mutations of a mutant.
+    /// Returns no access if it orders nothing. A fence becomes `None`, which means that it is removed.
     #[must_use]
     pub fn weaker(&self) -> Vec<Option<Self>> {
         let orders = |order| match order {
@@ -73,7 +73,7 @@ impl Access {
     }
 }
 
-/// The threads with one access weakened, in each way that there is: thread, place, and the threads.
+/// Returns the threads with one access weakened, in each possible way: thread, place, and the threads.
 #[must_use]
 pub fn weaken(threads: &[Vec<Access>]) -> Vec<(usize, usize, Vec<Vec<Access>>)> {
     let mut all = Vec::new();

@@ -1,7 +1,7 @@
 //! All executions of a program in which each read returns its value.
 //!
-//! What every model asks of one location alone is asked here, location by location, before the locations are combined:
-//! that its accesses are sequentially consistent, and that no other write comes between the halves of a
+//! The requirements that every model has for a single location are checked here, location by location, before the
+//! locations are combined: its accesses are sequentially consistent, and no other write comes between the halves of a
 //! read-modify-write. So few candidates are left.
 
 use std::rc::Rc;
@@ -17,7 +17,7 @@ struct History {
     writes: Vec<usize>,
 }
 
-/// The executions of the program that end with the values of `last`.
+/// Returns the executions of the program that end with the values of `last`.
 pub fn executions(program: Program, last: &[(usize, u64)]) -> impl Iterator<Item = Execution> {
     let po = program.po_of_location();
     let count = program.events.len();
@@ -40,7 +40,7 @@ pub fn executions(program: Program, last: &[(usize, u64)]) -> impl Iterator<Item
     })
 }
 
-/// All histories of the location that begins with the write `first`.
+/// Returns all histories of the location that begins with the write `first`.
 fn histories(
     program: &Program,
     po: &Relation,
@@ -77,7 +77,7 @@ fn histories(
                         .map(|&write| pairs.iter().copied().chain([(write, read)]).collect())
                 })
                 .collect();
-            // Asked after each read, or the ways of many reads would multiply.
+            // Checked after each read, or the combinations of many reads would multiply.
             open.retain(|pairs| is_coherent(program, po, &order, pairs));
         }
         found
@@ -86,7 +86,7 @@ fn histories(
     found
 }
 
-/// All orders of the writes that begin with `begun` and keep each thread's own.
+/// Returns all orders of the writes that begin with `begun` and keep each thread's order.
 fn orders(po: &Relation, begun: &[usize], left: &[usize]) -> Vec<Vec<usize>> {
     if left.is_empty() {
         return vec![begun.to_vec()];
@@ -122,6 +122,6 @@ fn is_coherent(
         own.is_none_or(|write| place(source).map(|before| before + 1) == place(write))
     });
     let fr = rf.inverse().then(&co);
-    // The halves of a read-modify-write are in program order, so no read of one has its own write.
+    // The halves of a read-modify-write are in program order, so its read never returns the value of its own write.
     is_atomic && ((&fr | &co) | &rf | po).is_acyclic()
 }

@@ -1,12 +1,12 @@
 //! Events of an execution, and their order in threads.
 //!
-//! Dependencies between the accesses of a thread order nothing here, because the C++ model gives a compiler leave to break
+//! Dependencies between the accesses of a thread order nothing here, because the C++ model allows a compiler to break
 //! them.
 
 use crate::relation::{Events, Relation};
 use crate::{Acquire, Instr, Ordering, Set};
 
-/// What an event is.
+/// The kind of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Read { acquire: Acquire },
@@ -17,35 +17,37 @@ pub enum Kind {
 /// An event.
 #[derive(Clone, Copy, Debug)]
 pub struct Event {
-    /// The number of its thread; none of an initial write.
+    /// The number of its thread; none for an initial write.
     pub thread: Option<usize>,
     pub kind: Kind,
-    /// Of a read or a write.
+    /// The location of a read or a write.
     pub location: usize,
     pub value: u64,
-    /// It is one half of a read-modify-write.
+    /// Whether it is one half of a read-modify-write.
     pub atomic: bool,
 }
 
-/// The events of all threads, without what the memory decides.
+/// The events of all threads, without the choices of the memory.
 #[derive(Debug)]
 pub struct Program {
     pub events: Vec<Event>,
     /// Program order.
     pub po: Relation,
-    /// The read of a read-modify-write to its write.
+    /// From the read of a read-modify-write to its write.
     pub rmw: Relation,
-    /// Those of them that are one instruction.
+    /// The pairs of halves that are one instruction.
     pub single: Vec<(usize, usize)>,
-    /// A heavy fence before the fences that it makes in other threads, and these before its end.
+    /// A heavy fence is before the fences that it causes in other threads, and these are before its end.
     pub forced: Relation,
 }
 
-/// A fence of a thread and place that is before one of another: `((thread, place), (thread, place))`, by instructions.
+/// A fence, by thread and place, that is before a fence of another thread: `((thread, place), (thread, place))`, by
+/// instructions.
 pub type Forced = ((usize, usize), (usize, usize));
 
 impl Program {
-    /// The events of threads. Each location that occurs begins as `initial` says, in a write of no thread.
+    /// Creates the events of threads. Each location that occurs begins with its value in `initial`, by a write of no
+    /// thread.
     pub fn of(threads: &[Vec<Instr>], initial: impl Fn(usize) -> u64, forced: &[Forced]) -> Self {
         let mut events = Vec::new();
         let mut locations: Vec<usize> = threads.iter().flatten().filter_map(location).collect();
@@ -96,23 +98,23 @@ impl Program {
         program
     }
 
-    /// The events for which `is` says so.
+    /// Returns the events for which `is` returns true.
     pub fn which(&self, is: impl Fn(&Event) -> bool) -> Events {
         let events = self.events.iter().enumerate().filter(|(_, event)| is(event));
         events.fold(0, |set, (i, _)| set | 1 << i)
     }
 
-    /// Reads.
+    /// Returns the reads.
     pub fn reads(&self) -> Events {
         self.which(|e| matches!(e.kind, Kind::Read { .. }))
     }
 
-    /// Writes, initial ones among them.
+    /// Returns the writes, including initial ones.
     pub fn writes(&self) -> Events {
         self.which(|e| matches!(e.kind, Kind::Write { .. }))
     }
 
-    /// The pairs of accesses of one thread to one location, in program order.
+    /// Returns the pairs of accesses of one thread to one location, in program order.
     pub fn po_of_location(&self) -> Relation {
         let memory = self.reads() | self.writes();
         let mut same = Relation::empty(self.events.len());
@@ -124,7 +126,8 @@ impl Program {
         same
     }
 
-    /// What barriers order: accesses to the barrier between them, and that to accesses.
+    /// Returns the order by barriers: from accesses to the barrier after them, and from the barrier to the accesses
+    /// after it.
     pub fn fenced(&self) -> Relation {
         let mut fenced = Relation::empty(self.events.len());
         let in_set = |event: &Event, set: Set| match event.kind {

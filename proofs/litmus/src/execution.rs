@@ -1,4 +1,5 @@
-//! An execution: events, where each read has its value from, and in which order writes became visible.
+//! An execution: events, the source of each read's value, and the order in which writes became
+//! visible.
 
 use std::fmt;
 
@@ -13,7 +14,7 @@ pub struct Execution {
     pub(crate) rf: Relation,
     /// Coherence: the order of the writes of each location.
     pub(crate) co: Relation,
-    /// From a read to the writes that come after the one it has its value from.
+    /// From a read to the writes after the one whose value it returns.
     pub(crate) fr: Relation,
 }
 
@@ -24,12 +25,12 @@ impl Execution {
         Self { program, rf, co, fr }
     }
 
-    /// The pairs of a relation whose events are of different threads, or of one.
+    /// Returns the pairs of a relation whose events are of different threads, or of one thread.
     pub(crate) fn external(&self, relation: &Relation) -> Relation {
         self.by_thread(relation, false)
     }
 
-    /// The pairs of a relation whose events are of one thread.
+    /// Returns the pairs of a relation whose events are of one thread.
     pub(crate) fn internal(&self, relation: &Relation) -> Relation {
         self.by_thread(relation, true)
     }

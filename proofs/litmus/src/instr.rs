@@ -1,13 +1,13 @@
-//! A thread as a machine has it.
+//! A thread at the level of a machine.
 
 use crate::Ordering;
 
-/// Loads, stores, or both: what a barrier orders.
+/// The accesses that a barrier orders: loads, stores, or both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Set {
-    /// Whether loads are in it.
+    /// Whether loads are included.
     pub reads: bool,
-    /// Whether stores are in it.
+    /// Whether stores are included.
     pub writes: bool,
 }
 
@@ -27,9 +27,9 @@ impl Set {
 pub enum Acquire {
     /// Not at all.
     No,
-    /// It is before what follows it: LDAPR. A load that acquires so may come before an earlier store that releases.
+    /// It is ordered before all later accesses: LDAPR. Such a load may be ordered before an earlier release store.
     Processor,
-    /// As before, and it stays behind earlier stores that release: LDAR, `lr.aq`.
+    /// The same, and it stays after earlier release stores: LDAR, `lr.aq`.
     Consistent,
 }
 
@@ -50,7 +50,8 @@ pub enum Instr {
         release: bool,
         single: bool,
     },
-    /// A barrier between what `before` and `after` say. `order` is for the C++ model, which has no such sets.
+    /// A barrier between the accesses in `before` and in `after`. `order` is for the C++ model, which has no such
+    /// sets.
     Barrier { before: Set, after: Set, order: Ordering },
     /// See [`Access::Heavy`](crate::Access::Heavy).
     Heavy,
@@ -61,7 +62,7 @@ impl Instr {
     pub const FULL: Self =
         Self::Barrier { before: Set::RW, after: Set::RW, order: Ordering::SeqCst };
 
-    /// Whether it accesses memory.
+    /// Returns whether it accesses memory.
     #[must_use]
     pub fn is_access(&self) -> bool {
         matches!(self, Self::Read { .. } | Self::Write { .. } | Self::Modify { .. })

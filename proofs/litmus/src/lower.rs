@@ -1,4 +1,4 @@
-//! What a compiler makes of the accesses of a thread.
+//! Lowers the accesses of a thread to instructions, like a compiler.
 //!
 //! | source | x86-64 | Arm | RISC-V |
 //! |---|---|---|---|
@@ -12,15 +12,15 @@
 //! | fence, acquire and release | | `dmb ish` | `fence.tso` |
 //! | fence, sequentially consistent | `mfence` | `dmb ish` | `fence rw,rw` |
 //!
-//! Where a machine has two ways, this is the weaker one: a loop of an exclusive load and store orders less than the
-//! one instruction of FEAT_LSE or of an AMO.
+//! If a machine has two ways, this is the weaker one: a loop of an exclusive load and store orders less than the single
+//! instruction of FEAT_LSE or an AMO.
 //!
 //! Sources: LLVM's targets, whose output for the mutex is in `docs/data/assembly.md`; for RISC-V also its instruction
 //! manual, "Mappings from C/C++ primitives to RISC-V primitives".
 
 use crate::{Access, Acquire, Instr, Model, Ordering, Set};
 
-/// The instructions of the accesses on the machine of a model.
+/// Returns the instructions of the accesses on the machine of a model.
 #[must_use]
 pub fn lower(model: Model, accesses: &[Access]) -> Vec<Instr> {
     accesses.iter().flat_map(|access| instrs(model, *access)).collect()
@@ -48,8 +48,8 @@ fn instrs(model: Model, access: Access) -> Vec<Instr> {
     }
 }
 
-/// RISC-V loads and stores have no orderings of their own. A sequentially consistent store of x86-64 has a fence behind
-/// it, or is an exchange, which orders as much.
+/// RISC-V loads and stores have no orderings themselves. A sequentially consistent store of x86-64 has a fence after
+/// it, or is an exchange, which orders the same.
 fn around(model: Model, order: Ordering, access: Instr) -> Vec<Instr> {
     let fence = |before, after| Instr::Barrier { before, after, order: Ordering::Relaxed };
     let is_load = matches!(access, Instr::Read { .. });
@@ -72,7 +72,7 @@ fn around(model: Model, order: Ordering, access: Instr) -> Vec<Instr> {
 
 fn acquire_of_load(model: Model, order: Ordering) -> Acquire {
     match model {
-        // All loads of x86-64 acquire, which its model has without being told; a fence of RISC-V follows the load.
+        // All loads of x86-64 acquire, which is implicit in its model; on RISC-V a fence follows the load.
         Model::X86 | Model::RiscV => Acquire::No,
         Model::ArmRcpc if order != Ordering::SeqCst => Acquire::Processor,
         Model::Arm | Model::ArmRcpc | Model::Cpp => Acquire::Consistent,

@@ -1,10 +1,10 @@
-//! A litmus test and its verdict; where a heavy fence interrupts the other threads.
+//! A litmus test and its verdict, and the places where a heavy fence interrupts the other threads.
 //!
 //! A heavy fence is membarrier(2): a full barrier of the caller, then an interrupt of every other thread with a full
-//! barrier in it, then another full barrier of the caller behind all of those. An interrupt comes before or after any
-//! access. So the test is checked once for each place that it may have in each other thread.
+//! barrier in it, then another full barrier of the caller after all of them. An interrupt may come before or after
+//! any access. So the test is checked once for each possible place of the interrupt in each other thread.
 //!
-//! Source: the comments of the Linux kernel's `kernel/sched/membarrier.c`, which say what its barriers pair with.
+//! Source: the comments of the Linux kernel's `kernel/sched/membarrier.c`, which name the pairs of its barriers.
 
 use crate::candidates::executions;
 use crate::event::{Forced, Program};
@@ -13,29 +13,29 @@ use crate::{Execution, Instr, Model};
 /// One outcome of some threads.
 #[derive(Clone, Debug, Default)]
 pub struct Test {
-    /// The threads, each read with the value that it returned.
+    /// The threads. Each read has the value that it returned.
     pub threads: Vec<Vec<Instr>>,
-    /// What locations hold before, if not 0.
+    /// The initial values of locations, if not 0.
     pub initial: Vec<(usize, u64)>,
-    /// What locations hold in the end, as far as the outcome says it.
+    /// The final values of locations, as far as the outcome specifies them.
     pub last: Vec<(usize, u64)>,
 }
 
-/// Whether an outcome may happen.
+/// The verdict on an outcome.
 #[derive(Debug)]
 pub enum Verdict {
-    /// It may: in this execution.
+    /// It may happen, in this execution.
     Allowed(Execution),
-    /// It may not: the model accepts none of this many executions. If that is 0, then the values of some read were
-    /// written nowhere, or the reads of one location contradict its coherence: that holds in every model.
+    /// It may not happen: the model accepts none of this number of executions. If that is 0, the value of some read
+    /// was never written, or the reads of one location contradict its coherence, in every model.
     Forbidden {
-        /// How many were considered.
+        /// The number of executions that were considered.
         considered: usize,
     },
 }
 
 impl Verdict {
-    /// Whether the outcome may happen.
+    /// Returns whether the outcome may happen.
     #[must_use]
     pub fn is_allowed(&self) -> bool {
         matches!(self, Self::Allowed(_))
@@ -43,7 +43,7 @@ impl Verdict {
 }
 
 impl Test {
-    /// Whether the outcome may happen in the model.
+    /// Decides whether the outcome may happen in the model.
     #[must_use]
     pub fn verdict(&self, model: Model) -> Verdict {
         let mut considered = 0;
@@ -62,10 +62,10 @@ impl Test {
     }
 }
 
-/// Threads without heavy fences, and which fence is before which.
+/// Threads without heavy fences, and the order between fences.
 type Placed = (Vec<Vec<Instr>>, Vec<Forced>);
 
-/// The threads with every heavy fence in every place, and which fence is before which.
+/// Returns the threads with every heavy fence in every place, and the order between fences.
 fn placements(threads: &[Vec<Instr>]) -> Vec<Placed> {
     let mut done = Vec::new();
     let mut open = vec![(threads.to_vec(), Vec::new())];
@@ -95,7 +95,8 @@ fn placements(threads: &[Vec<Instr>]) -> Vec<Placed> {
     done
 }
 
-/// The thread `other` interrupted in each place where that makes a difference: before each access, and at the end.
+/// Returns the thread `other` interrupted in each place where that makes a difference: before each access, and at the
+/// end.
 fn interrupted(
     threads: &[Vec<Instr>],
     forced: &[Forced],

@@ -5,18 +5,18 @@ use std::ops::{BitAnd, BitOr, Sub};
 /// A set of events: bit `i` is event `i`.
 pub type Events = u128;
 
-/// The most events that an execution may have.
+/// The largest number of events of an execution.
 pub const MOST: usize = 128;
 
 /// A relation between the events of one execution.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Relation {
-    /// Row `i` has the events that event `i` is related to.
+    /// Row `i` has the events to which event `i` is related.
     rows: Vec<Events>,
 }
 
 impl Relation {
-    /// The empty relation between so many events.
+    /// Returns the empty relation between the given number of events.
     ///
     /// # Panics
     ///
@@ -35,27 +35,27 @@ impl Relation {
         self.rows[from] |= 1 << to;
     }
 
-    /// Whether two events are related.
+    /// Returns whether two events are related.
     #[must_use]
     pub fn has(&self, from: usize, to: usize) -> bool {
         self.rows[from] & 1 << to != 0
     }
 
-    /// The pairs that begin in one set and end in the other.
+    /// Returns the pairs that begin in one set and end in the other.
     #[must_use]
     pub fn between(&self, from: Events, to: Events) -> Self {
         let row = |(i, row): (usize, &Events)| if from & 1 << i == 0 { 0 } else { row & to };
         Self { rows: self.rows.iter().enumerate().map(row).collect() }
     }
 
-    /// The pairs that this and then `next` lead to.
+    /// Returns the composition of this and `next`.
     #[must_use]
     pub fn then(&self, next: &Self) -> Self {
         let row = |row: &Events| bits(*row).fold(0, |all, i| all | next.rows[i]);
         Self { rows: self.rows.iter().map(row).collect() }
     }
 
-    /// The pairs the other way round.
+    /// Returns the inverse.
     #[must_use]
     pub fn inverse(&self) -> Self {
         let mut inverse = Self::empty(self.rows.len());
@@ -67,14 +67,14 @@ impl Relation {
         inverse
     }
 
-    /// The same, and each event related to itself.
+    /// Returns the reflexive closure.
     #[must_use]
     pub fn or_same(&self) -> Self {
         let row = |(i, row): (usize, &Events)| row | 1 << i;
         Self { rows: self.rows.iter().enumerate().map(row).collect() }
     }
 
-    /// The transitive closure (Warshall's algorithm).
+    /// Returns the transitive closure (Warshall's algorithm).
     #[must_use]
     pub fn closure(&self) -> Self {
         let mut rows = self.rows.clone();
@@ -89,7 +89,7 @@ impl Relation {
         Self { rows }
     }
 
-    /// Makes one event of two: what was related to `second` is related to `first`, and the pair itself is gone.
+    /// Merges two events: relations of `second` become relations of `first`, and the pair itself is removed.
     pub fn fuse(&mut self, first: usize, second: usize) {
         let row = self.rows[second];
         self.rows[second] = 0;
@@ -102,10 +102,10 @@ impl Relation {
         self.rows[first] &= !(1 << first);
     }
 
-    /// Whether nothing leads from an event back to itself.
+    /// Returns whether the relation has no cycle.
     #[must_use]
     pub fn is_acyclic(&self) -> bool {
-        // Events that lead only to events which are gone go, until all are or none can.
+        // Remove events that lead only to removed events, until all are removed or none can be.
         let mut left: Events = self.all();
         loop {
             let gone =
@@ -117,13 +117,13 @@ impl Relation {
         }
     }
 
-    /// Whether no event is related to itself.
+    /// Returns whether no event is related to itself.
     #[must_use]
     pub fn is_irreflexive(&self) -> bool {
         self.rows.iter().enumerate().all(|(i, row)| row & 1 << i == 0)
     }
 
-    /// All pairs.
+    /// Returns all pairs.
     pub fn pairs(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
         self.rows.iter().enumerate().flat_map(|(from, row)| bits(*row).map(move |to| (from, to)))
     }
@@ -137,7 +137,7 @@ impl Relation {
     }
 }
 
-/// The numbers of the bits that are set.
+/// Returns the numbers of the set bits.
 pub fn bits(mut set: Events) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let bit = set.trailing_zeros() as usize;

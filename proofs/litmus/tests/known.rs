@@ -1,4 +1,4 @@
-//! The litmus tests of the literature, with the verdicts that their authors give: a wrong checker does not have them.
+//! The litmus tests of the literature, with their authors' verdicts, which a wrong checker would not reproduce.
 
 #[path = "known/machines.rs"]
 mod machines;

@@ -1,6 +1,6 @@
-//! The fast paths of `ondeck`, recorded with the orderings of its source, against each memory model: an outcome that may
-//! not happen is forbidden. What forbids it is found by making one ordering weaker, and is the table of
-//! `docs/weak-memory.md`.
+//! The fast paths of `ondeck`, recorded with the orderings of its source, against each memory model: an outcome that
+//! must not happen is forbidden. The orderings that forbid it are found by weakening one at a time, and make up the
+//! table of `docs/weak-memory.md`.
 
 #[path = "paths/biased.rs"]
 mod biased;
@@ -39,12 +39,12 @@ fn no_model_allows_what_may_not_happen() {
     }
 }
 
-/// Where one ordering is all that forbids an outcome, and that ordering is weaker, the checker sees it.
+/// If only one ordering forbids an outcome, and that ordering is weakened, the checker notices.
 #[test]
 fn the_page_names_the_orderings_that_each_model_needs() {
     let rows: Vec<_> = shapes().map(|shape| (shape.name, shape.record().needed())).collect();
     for (name, needed) in &rows {
-        // No ordering forbids it, but that an exchange is one access.
+        // No ordering forbids it: an exchange is one access.
         let by_exchange = *name == mutex::EXCLUSION;
         assert_eq!(
             needed.is_empty(),

@@ -1,16 +1,17 @@
-//! Two copies of this library in one process have one parking table, or the process ends here.
+//! Ends the process if two copies of this library in it do not share one parking table.
 //!
-//! The table is an exported symbol, so the loader gives all copies that it can see the same one. It
-//! cannot where a program has a static copy that it does not export and loads another, where two
-//! plugins have static copies of their own and are loaded with `RTLD_LOCAL`. Then a thread would park
-//! in one table, and the unlock look into the other: programs would stop, some day, without a word.
+//! The table is an exported symbol, so the loader resolves it to the same table for all copies that
+//! it can see. It cannot do so if a program has a static copy that it does not export and loads
+//! another copy, or if two plugins have a static copy each and are loaded with `RTLD_LOCAL`. A thread
+//! would then park in one table while the unlock searches the other: the program would hang at some
+//! point without a message.
 //!
-//! So each copy has a note in its object (ELF `PT_NOTE`), which tells where its [`Copy`] is; and
-//! each copy's constructor looks at the notes of all objects that are loaded: whichever is loaded
-//! later finds the other. Objects in other namespaces, those of dlmopen(3), are not found.
+//! So each copy has a note in its object (ELF `PT_NOTE`) with the place of its [`Copy`], and each
+//! copy's constructor reads the notes of all loaded objects: the copy that is loaded later finds the
+//! other. Objects in other namespaces, made by dlmopen(3), are not found.
 //!
-//! Copies of the crate `ondeck` in a program in Rust, or in the library that is preloaded, have no
-//! note: no function of C comes to their locks.
+//! Copies of the crate `ondeck` in a Rust program, or in the preloaded library, have no note: no C
+//! function can reach their locks.
 
 mod note;
 mod objects;
@@ -20,12 +21,13 @@ use core::ffi::{c_char, c_int};
 
 use objects::Object;
 
-/// What a copy says of itself. Only appended to: a copy of any version reads that of any other.
+/// The description of a copy. Fields are only ever appended: a copy of any version reads the
+/// description of any other.
 #[repr(C)]
 struct Copy {
     /// The number in the table's name.
     abi: u32,
-    /// Its size, for what is appended.
+    /// Its size, which shows whether appended fields are present.
     size: u32,
     /// The table that this copy uses: the loader's choice.
     table: *const u8,
@@ -33,7 +35,7 @@ struct Copy {
     state: *const u8,
 }
 
-// SAFETY: constants once the loader has relocated the object.
+// SAFETY: the fields are constant once the loader has relocated the object.
 unsafe impl Sync for Copy {}
 
 unsafe extern "C" {
@@ -53,7 +55,7 @@ static OWN: Copy = Copy {
 /// Called by the loader, after it has relocated all objects that it loads together. The number puts
 /// it before the constructors of programs, which may use locks.
 ///
-/// It is `used`, and in the same object file as what every program needs.
+/// It is `used`, and in the same object file as functions that every program needs.
 #[used]
 #[unsafe(link_section = ".init_array.00101")]
 static CONSTRUCTOR: extern "C" fn(c_int, *const *const c_char) = check;

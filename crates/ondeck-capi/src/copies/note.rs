@@ -1,4 +1,4 @@
-//! The note in an object that has a copy of this library: how it is written, and how it is found.
+//! The note in an object that has a copy of this library: its format, and how to find it.
 //!
 //! ```text
 //! namesz = 7    descsz = 8    type = 1
@@ -36,24 +36,24 @@ struct Head {
     kind: u32,
 }
 
-/// The copy that a segment of notes tells of, if one of them is ours.
+/// Returns the copy that a segment of notes refers to, if one of the notes is ours.
 ///
 /// # Safety
 ///
 /// `segment` is a loaded segment of notes of a loaded object.
 pub(super) unsafe fn find(segment: &[u8]) -> Option<*const Copy> {
-    /// The parts of a note begin at multiples of this. Segments with notes of other alignment have
-    /// none of ours.
+    /// The parts of a note begin at multiples of this. Segments with another alignment contain none
+    /// of our notes.
     const ALIGN: usize = 4;
     let mut at = 0;
     while let Some(bytes) = segment.get(at..at + size_of::<Head>()) {
-        // SAFETY: so many bytes are there, and any bytes are a head.
+        // SAFETY: the segment has that number of bytes left, and any bytes are a valid head.
         let head: Head = unsafe { ptr::read_unaligned(bytes.as_ptr().cast()) };
         let name = at + size_of::<Head>();
         let content = name + (head.name_size as usize).next_multiple_of(ALIGN);
         if head.kind == KIND && head.name_size == 7 && segment.get(name..content) == Some(&NAME) {
             let start: *const u8 = segment.get(content..content + size_of::<isize>())?.as_ptr();
-            // SAFETY: so many bytes are there.
+            // SAFETY: the segment has that number of bytes left.
             let distance: isize = unsafe { ptr::read_unaligned(start.cast()) };
             return Some(start.wrapping_offset(distance).cast());
         }

@@ -13,31 +13,30 @@ pub(super) struct Object {
     pub(super) copy: Option<*const Copy>,
 }
 
-/// The copy that an object has, by its headers; `base` is what is added to their addresses.
+/// Returns the copy that an object has, according to its headers; `base` is added to their addresses.
 ///
 /// # Safety
 ///
-/// The object is loaded there.
+/// The object is loaded at `base`.
 unsafe fn copy_of(base: u64, headers: &[libc::Elf64_Phdr]) -> Option<*const Copy> {
     headers.iter().filter(|header| header.p_type == libc::PT_NOTE).find_map(|header| {
         let start = base.wrapping_add(header.p_vaddr) as *const u8;
-        // SAFETY: as the caller promises, it is in memory.
+        // SAFETY: the caller promises that the object is in memory.
         unsafe { note::find(slice::from_raw_parts(start, header.p_memsz as usize)) }
     })
 }
 
-/// Shows every loaded object of the caller's namespace to `visit`.
+/// Calls `visit` for every loaded object of the caller's namespace.
 pub(super) fn for_each(visit: &mut dyn FnMut(Object)) {
     let mut visit = visit;
-    // SAFETY: the callback gets back the pointer that is given here, which lives until the call
-    // returns.
+    // SAFETY: the callback receives the pointer that is passed here, which lives until the call returns.
     unsafe { libc::dl_iterate_phdr(Some(one), (&raw mut visit).cast()) };
 }
 
 unsafe extern "C" fn one(info: *mut libc::dl_phdr_info, _: usize, visit: *mut c_void) -> c_int {
-    // SAFETY: what `for_each` has given, used by no other.
+    // SAFETY: the pointer that `for_each` passed, which no other code uses.
     let visit = unsafe { &mut *visit.cast::<&mut dyn FnMut(Object)>() };
-    // SAFETY: the loader gives a valid description, that of a loaded object.
+    // SAFETY: the loader passes a valid description of a loaded object.
     let info = unsafe { &*info };
     let headers = if info.dlpi_phdr.is_null() {
         &[]
@@ -48,7 +47,7 @@ unsafe extern "C" fn one(info: *mut libc::dl_phdr_info, _: usize, visit: *mut c_
     let name = if info.dlpi_name.is_null() {
         c""
     } else {
-        // SAFETY: as above; it stays while the object is loaded.
+        // SAFETY: as above; the name stays while the object is loaded.
         unsafe { CStr::from_ptr(info.dlpi_name) }
     };
     // SAFETY: as above.

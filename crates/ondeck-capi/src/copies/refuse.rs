@@ -1,16 +1,16 @@
-//! The end of a process that has two parking tables: what it says.
+//! The error message with which a process that has two parking tables ends.
 
 use core::ffi::CStr;
 
 use super::objects::Object;
 
-/// The longest path of a program that is told; of a longer one its beginning.
+/// The length to which the program's path is cut in the message.
 const PATH: usize = 1024;
 
-/// Of a message.
+/// The number of parts of a message.
 const PARTS: u8 = 5;
 
-/// Ends the process with a message that names both objects and tells what to do.
+/// Ends the process with a message that names both objects and the remedy.
 ///
 /// Neither allocates nor locks, because the loader is in the middle of its work.
 #[cold]
@@ -40,9 +40,9 @@ with -Wl,--export-dynamic-symbol='ondeck_*'.\n",
     unsafe { libc::abort() }
 }
 
-/// The path of the program.
+/// Returns the path of the program.
 fn program(path: &mut [u8; PATH]) -> &[u8] {
-    // SAFETY: it writes at most the length that is given.
+    // SAFETY: readlink(2) writes at most the given length.
     let length =
         unsafe { libc::readlink(c"/proc/self/exe".as_ptr(), path.as_mut_ptr().cast(), PATH) };
     match usize::try_from(length) {

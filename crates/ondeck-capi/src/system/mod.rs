@@ -1,7 +1,7 @@
-//! What C libraries differ in: where errno is, and which clocks there are.
+//! The differences between C libraries: the location of errno, and the available clocks.
 //!
-//! The parking table sleeps by one clock of the system, and functions of C name a clock by a number. `clock` says
-//! what a number is here, `nanos` reads a clock that is not the table's.
+//! The parking table sleeps by one clock of the system, and C functions identify a clock by a number. `clock`
+//! returns the clock of a number, and `nanos` reads a clock that is not the table's.
 
 use core::ffi::c_int;
 
@@ -16,18 +16,18 @@ cfg_select! {
     }
 }
 
-/// A clock that points in time may be of.
+/// A clock for deadlines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Clock {
-    /// The one that the parking table sleeps by.
+    /// The clock by which the parking table sleeps.
     Table,
-    /// Another one, by its number. It may be set, or goes on while the machine sleeps.
+    /// Another clock, by its number. It may be set, or advances while the machine sleeps.
     Other(c_int),
 }
 
 pub(crate) const NANOS_PER_SECOND: u64 = 1_000_000_000;
 
-/// Saturating; 0 of a time that is negative. The fields are of 32 or of 64 bits.
+/// Saturates; a negative time becomes 0. The fields have 32 or 64 bits.
 #[allow(clippy::useless_conversion, reason = "of other systems they are of other types")]
 pub(crate) fn nanos_of(time: &libc::timespec) -> u64 {
     let seconds = u64::try_from(time.tv_sec);

@@ -33,7 +33,7 @@ static void attempts(void)
     EQUAL(ondeck_mutex_unlock(&mutex), 0);
 }
 
-/* Of a mutex that another thread has. */
+/* Calls on a mutex that another thread holds. */
 static void *time_out(void *unused)
 {
     (void)unused;
@@ -70,7 +70,7 @@ static void deadlines(void)
     struct timespec past = {0, 0}, wrong = {0, -1};
     EQUAL(ondeck_mutex_clocklock(&mutex, CLOCK_PROCESS_CPUTIME_ID, &past), EINVAL);
     EQUAL(ondeck_mutex_clocklock(&mutex, -1, &past), EINVAL);
-    /* A free mutex is locked, whatever the deadline. */
+    /* A free mutex is locked regardless of the deadline. */
     for (int i = 0; i < 2; i++) {
         EQUAL(ondeck_mutex_clocklock(&mutex, clocks[i], &past), 0);
         EQUAL(ondeck_mutex_unlock(&mutex), 0);
@@ -87,7 +87,7 @@ static void deadlines(void)
         pthread_t thread = begin(wait_for_ever, &clock);
         while (__atomic_load_n(&is_there, __ATOMIC_ACQUIRE) == 0)
             sleep_ms(1);
-        /* Behind the end of a part, so that the clock is asked again. */
+        /* Past the end of a part, so that the clock is read again. */
         sleep_ms(clock == CLOCK_REALTIME ? 1100 : 20);
         EQUAL(ondeck_mutex_unlock(&mutex), 0);
         end(thread);
@@ -176,7 +176,7 @@ static void memory(void)
     EQUAL(ondeck_cond_destroy(c), 0);
 }
 
-/* A thread that waits, is interrupted by signals, and finds its errno as it was. */
+/* A thread that waits is interrupted by signals and finds its errno unchanged. */
 static void *wait_with_errno(void *unused)
 {
     (void)unused;
@@ -216,7 +216,7 @@ static void interruptions(void)
     end(thread);
 }
 
-/* By its address a function is the library's, and does the same. */
+/* A function called by its address is the library's, and does the same. */
 static void addresses(void)
 {
     int (*volatile lock)(ondeck_mutex_t *) = ondeck_mutex_lock;
@@ -229,7 +229,7 @@ static void addresses(void)
     EQUAL(unlock(&mutex), 0);
 }
 
-/* ThreadSanitizer allows no threads in the child of a process with threads. */
+/* Under ThreadSanitizer the child of a multithreaded process cannot start threads. */
 #if !defined(ONDECK_TSAN)
 static int turns;
 
@@ -256,7 +256,7 @@ static void *park(void *unused)
     return NULL;
 }
 
-/* The child of a fork finds a table without its parent's threads. */
+/* After a fork the child's table contains none of the parent's threads. */
 static void children(void)
 {
     EQUAL(ondeck_mutex_lock(&mutex), 0);
@@ -270,7 +270,8 @@ static void children(void)
     if (child == 0) {
         progress();
 #if defined(ONDECK_INLINE)
-        /* The thread that waits in the parent is not here, and the bucket is as it began. */
+        /* The thread that waits in the parent does not exist here, and the bucket is in its initial
+         * state. */
         EQUAL(*ondeck_unlock_mode(&mutex), 0);
 #endif
         EQUAL(ondeck_mutex_unlock(&mutex), 0);

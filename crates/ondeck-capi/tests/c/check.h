@@ -1,4 +1,4 @@
-/* What the tests in C have in common: checks that say what they found, threads, times. */
+/* Shared by the C tests: checks that print the values they found, threads, times. */
 #ifndef CHECK_H
 #define CHECK_H
 
@@ -34,7 +34,7 @@ static inline void end(pthread_t thread)
     EQUAL(pthread_join(thread, NULL), 0);
 }
 
-/* The time of a clock, so many milliseconds from now. */
+/* Returns the time of a clock, the given number of milliseconds from now. */
 static inline struct timespec after_ms(clockid_t clock, long ms)
 {
     struct timespec time;
@@ -48,7 +48,7 @@ static inline struct timespec after_ms(clockid_t clock, long ms)
     return time;
 }
 
-/* Whether a clock is at a time, or behind it. */
+/* Returns whether a clock has reached or passed a time. */
 static inline int has_come(clockid_t clock, struct timespec time)
 {
     struct timespec now;

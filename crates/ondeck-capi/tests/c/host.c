@@ -1,10 +1,10 @@
 /*
- * Loads plugins, and has each of them, and itself, use one mutex at the same time: a wake that one
- * copy of the library owes a thread that another copy has parked arrives.
+ * Loads plugins, and lets each plugin and the program itself use one mutex at the same time. A
+ * thread that one copy of the library has parked must be woken by another copy.
  *
  *     host local|global|namespace PLUGIN...
  *
- * With -DHOST_USES_ONDECK the program itself locks, too.
+ * With -DHOST_USES_ONDECK the program itself also locks.
  */
 #define _GNU_SOURCE
 #include "check.h"
@@ -51,7 +51,7 @@ static void *use(void *argument)
         EQUAL(user->lock(&mutex), 0);
         count++;
         if (i % 4 == 0) {
-            /* The others park meanwhile. */
+            /* The other threads park during the sleep. */
             struct timespec time = {0, 200000};
             nanosleep(&time, NULL);
         }

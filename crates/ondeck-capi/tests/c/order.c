@@ -1,11 +1,10 @@
 /*
- * What the inlined unlock does, access by access: it reads the unlock mode of its bucket, stores 0,
- * reads the mode again, and calls the library if the mode was not ONDECK_UNLOCK_QUIET. A wake that
- * is lost because a step is missing comes late and not never, so that no program with threads would
- * show it.
+ * Checks each access of the inlined unlock: it reads the unlock mode of its bucket, stores 0, reads
+ * the mode again, and calls the library if the mode was not ONDECK_UNLOCK_QUIET. If a step were
+ * missing, a lost wake would only come late, so no multithreaded program would show the mistake.
  *
- * The table is this program's own, on pages that may not be read: each reading is a signal, whose
- * handler says what is read, looks at the mutex, and lets one instruction pass.
+ * This program defines the table itself, on pages without read permission. Each load raises a
+ * signal, whose handler supplies the value, records the mutex, and lets one instruction execute.
  */
 #define _GNU_SOURCE
 #include "check.h"
@@ -25,10 +24,10 @@ uintptr_t ondeck_parking_table_6[BUCKETS] __attribute__((__aligned__(65536)));
 
 static ondeck_mutex_t mutex;
 static ondeck_mutex_t *volatile used = &mutex;
-/* The modes that are read one after the other. */
+/* The modes that successive loads return. */
 static uintptr_t modes[2];
 static int readings;
-/* The mutex's byte at each reading, and at the call of the library. */
+/* The mutex's byte at each load, and at the call of the library. */
 static int bytes[2], byte_at_call;
 static uintptr_t *addresses[2];
 static const char *call;
@@ -57,7 +56,7 @@ static void passed(int number, siginfo_t *info, void *context)
     ((ucontext_t *)context)->uc_mcontext.gregs[REG_EFL] &= ~TRAP;
 }
 
-/* What the library would do. */
+/* Does the library's part. */
 void ondeck_mutex_lock_contended(ondeck_mutex_t *called_with)
 {
     EQUAL(called_with == &mutex, 1);
@@ -87,7 +86,7 @@ static void handle(int number, void (*handler)(int, siginfo_t *, void *))
     EQUAL(sigaction(number, &action, NULL), 0);
 }
 
-/* Unlocks while the mode is first one, then the other. */
+/* Unlocks while the two loads return the two given modes. */
 static void unlock(uintptr_t before, uintptr_t after)
 {
     modes[0] = before;

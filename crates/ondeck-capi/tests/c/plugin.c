@@ -1,4 +1,4 @@
-/* A library that is loaded by host.c, with functions of its own over a lock of the host's. */
+/* A library that host.c loads, with its own functions over a lock of the host. */
 #include <ondeck.h>
 
 int plugin_lock(ondeck_mutex_t *mutex);

@@ -7,7 +7,7 @@
  *     race unlocked    the second thread forgets the mutex: a race, which must be reported
  *     race failed      the second thread ignores that its attempt has failed: a race, which must be
  *                      reported
- *     race neighbour   each thread has a mutex of its own, next to the other's: a race, which must be
+ *     race neighbour   each thread has its own mutex, next to the other's: a race, which must be
  *                      reported
  */
 #include "check.h"
@@ -98,7 +98,7 @@ int main(int argc, char **argv)
         while (strcmp(how, "waited") == 0 && written <= i)
             wait_once(i);
         number++;
-        /* Attempts of the other fail meanwhile. */
+        /* Attempts of the other thread fail during the sleep. */
         if (strcmp(how, "failed") == 0 || i % 8 == 0)
             sleep_ms(2);
         ondeck_mutex_unlock(&mutexes[0]);

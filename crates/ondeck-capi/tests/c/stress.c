@@ -1,7 +1,7 @@
 /*
- * Threads that lock by every function, some of which sleep with the lock, so that others poll,
- * park, are woken, and are handed the lock; over mutexes that are neighbours in memory. Nothing
- * hangs, and no count is lost.
+ * Threads lock mutexes that are adjacent in memory by every function. Some sleep while they hold
+ * the lock, so that others poll, park, are woken, and are handed the lock. Nothing hangs, and no
+ * count is lost.
  *
  *     stress ROUNDS
  */
@@ -14,13 +14,14 @@ enum { THREADS = 6, MUTEXES = 8, SLOTS = 4 };
 
 static ondeck_mutex_t mutexes[MUTEXES];
 static long counts[MUTEXES];
-/* How many threads are in a section: some sleep there, so that two at once are seen. */
+/* The number of threads in a section. Some sleep there, so that two at once would be seen. */
 static int inside[MUTEXES];
 static long rounds;
-/* Whether each unlock is the header's: the library's would wake the threads that those forgot. */
+/* Whether each unlock is the header's: an unlock of the library would wake the threads that the
+ * header's forgot. */
 static int only_inlined;
 
-/* The library's functions, where the header has inlined ones. */
+/* The library's versions of functions that the header inlines. */
 static int (*volatile call_lock)(ondeck_mutex_t *) = ondeck_mutex_lock;
 static int (*volatile call_unlock)(ondeck_mutex_t *) = ondeck_mutex_unlock;
 
@@ -58,7 +59,7 @@ static void *count(void *seed)
     uint32_t state = (uint32_t)(uintptr_t)seed * 2654435761u;
     for (long i = 0; i < rounds; i++) {
         uint32_t choice = next(&state);
-        /* One of them is wanted most. */
+        /* One mutex gets most of the contention. */
         unsigned which = choice % 4 == 0 ? choice / 4 % MUTEXES : 3;
         acquire(&mutexes[which], choice >> 8);
         EQUAL(++inside[which], 1);

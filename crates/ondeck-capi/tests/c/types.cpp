@@ -1,5 +1,5 @@
-// The classes of ondeck.hpp are what the standard's locks and algorithms want, and wait by every
-// clock.
+// The classes of ondeck.hpp meet the requirements of the standard's locks and algorithms, and wait
+// by every clock.
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>
@@ -110,7 +110,7 @@ static void locks()
     CHECK(std::unique_lock(constant, 1s).owns_lock());
     CHECK(std::unique_lock(constant, hasty_clock::now() + 1s).owns_lock());
 
-    // A thread that waits for ever, by a duration that no clock can add to its time.
+    // A thread that waits forever, with a duration that overflows when added to any clock's time.
     std::unique_lock held(constant);
     std::thread waiting([] {
         CHECK(constant.try_lock_for(std::chrono::hours::max()));

@@ -1,5 +1,5 @@
-/* An allocator of the program's own that locks, as jemalloc does: its malloc is guarded by pthread mutexes, and
- * is called before any constructor has run. A lock that allocates calls itself through it, or is counted. */
+/* A custom allocator that locks, like jemalloc: pthread mutexes guard its malloc, which is called before any
+ * constructor has run. A lock that allocates would recurse through it, or is counted. */
 #include "kinds.h"
 
 enum { THREADS = 6, ROUNDS = 2000, ARENA = 64 << 20 };
@@ -9,7 +9,7 @@ static char *arena;
 static size_t used;
 static long allocations;
 
-/* A pointer that grows; memory is not used again. The size is in front, for realloc. */
+/* A bump allocator, which never reuses memory. The size is in front of the block, for realloc. */
 static void *take(size_t bytes, size_t alignment)
 {
     if (pthread_mutex_lock(&malloc_mutex) != 0)
@@ -140,7 +140,7 @@ int main(void)
         threads[i] = start(allocates, NULL);
     for (int i = 0; i < THREADS; i++)
         finish(threads[i]);
-    /* A child initializes the allocator's mutex anew, whatever its state was. */
+    /* A child reinitializes the allocator's mutex, whatever its state was. */
     quiet_is(pthread_mutex_lock(&malloc_mutex), 0);
     pid_t child = fork();
     if (child == 0) {

@@ -1,5 +1,6 @@
 /* A program that allocates in many threads and in children of fork. run.sh preloads jemalloc, tcmalloc and
- * mimalloc beside the shim, whose locks are pthread mutexes; jemalloc initializes them anew in a child. */
+ * mimalloc together with the shim. Their locks are pthread mutexes; jemalloc reinitializes them in a
+ * child. */
 #include "conform.h"
 
 enum { THREADS = 6, ROUNDS = 20000, SLOTS = 256, CHILDREN = 10 };
@@ -7,7 +8,7 @@ enum { THREADS = 6, ROUNDS = 20000, SLOTS = 256, CHILDREN = 10 };
 static void *slots[SLOTS];
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
-/* A block that one thread allocated is freed by another. */
+/* Blocks are allocated by one thread and freed by another. */
 static void *exchanges(void *seed)
 {
     uint32_t state = (uint32_t)(uintptr_t)seed;
@@ -46,7 +47,7 @@ int main(void)
     /* The allocator's locks are contended at this moment. */
     int bad = 0;
     for (int i = 0; i < CHILDREN; i++) {
-        /* Locked in every other child, which initializes it anew. */
+        /* Locked in every other child, which reinitializes it. */
         if (i % 2)
             quiet_is(pthread_mutex_lock(&mutex), 0);
         pid_t child = fork();

@@ -1,6 +1,6 @@
-/* Threads whose cancellation is asynchronous. One is cancelled while it waits for a mutex that stays locked, or at a
- * condition variable: its stack is used again, and others use the object. Then threads are cancelled anywhere in a lock
- * or an unlock: a new mutex at the same address works. */
+/* Threads whose cancellation is asynchronous. First a thread is cancelled while it waits for a mutex that stays locked,
+ * or at a condition variable: its stack is reused, and other threads use the object. Then threads are cancelled
+ * anywhere in a lock or an unlock, after which a new mutex at the same address must work. */
 #include "kinds.h"
 
 enum how { LOCK, TIMEDLOCK, CLOCKLOCK, HOWS };
@@ -28,7 +28,7 @@ static void *waits_for_the_mutex(void *argument)
     return NULL;
 }
 
-/* Gets the stack of the thread before, and writes all over it. */
+/* Reuses the stack of the previous thread, and overwrites all of it. */
 static void *writes_on_its_stack(void *unused UNUSED)
 {
     unsigned char bytes[200 * 1024];
@@ -46,7 +46,7 @@ static void *locks(void *unused UNUSED)
     return NULL;
 }
 
-/* The mutex is locked by the calling thread, and stays so. */
+/* The calling thread has locked the mutex, and keeps it locked. */
 static void others_use_it(void)
 {
     finish(start(writes_on_its_stack, NULL));
@@ -118,7 +118,7 @@ static void a_thread_that_waits_at_a_condition(int type)
     is(pthread_mutex_destroy(&mutex), 0);
 }
 
-/* Contends with the thread that is cancelled, which may end as the owner. */
+/* Contends with the cancelled thread, which may end as the owner. */
 static void *contends(void *unused UNUSED)
 {
     while (!get_flag(&ended)) {

@@ -1,6 +1,6 @@
-/* Every function of a barrier, private and shared, with every code: rounds of several sizes, one thread of each is the
- * serial one, none passes early; signals; a barrier that is destroyed, and its page unmapped, by a thread that has
- * passed it. */
+/* Every function of a barrier, private and shared, with every code: rounds of several sizes, of which one thread is
+ * the serial one and none passes early; signals; a barrier that is destroyed, and its page unmapped, by a thread that
+ * has passed it. */
 #include "conform.h"
 
 enum { MOST = 32, ROUNDS = 200, PAGE = 4096 };
@@ -71,7 +71,7 @@ static void *waits(void *asynchronous)
     return (void *)(intptr_t)(result == PTHREAD_BARRIER_SERIAL_THREAD ? 1 : 2);
 }
 
-/* A wait is interrupted by handlers, goes on, and is no cancellation point. */
+/* A wait is interrupted by handlers and continues. It is not a cancellation point. */
 static void interrupted(int shared)
 {
     signal(SIGUSR1, handler);
@@ -94,7 +94,7 @@ static void interrupted(int shared)
     is(pthread_barrier_destroy(&barrier), 0);
 }
 
-/* Gets the stack of the thread before, and writes all over it. */
+/* Reuses the stack of the previous thread, and overwrites all of it. */
 static void *writes_on_its_stack(void *unused UNUSED)
 {
     unsigned char bytes[200 * 1024];
@@ -121,7 +121,7 @@ static void ended(void)
 static pthread_barrier_t *pages;
 static int destroyed;
 
-/* The serial thread ends the barrier at once. */
+/* The serial thread destroys the barrier at once. */
 static void *meets_and_destroys(void *unused UNUSED)
 {
     for (int round = 0; round < ROUNDS / 4; round++) {

@@ -1,5 +1,5 @@
-/* Callers that find the functions themselves: by dlsym on libc's handle, and by RTLD_NEXT. An object that is
- * used by one set of functions only works, whichever set it is, and the sets do not disturb each other. */
+/* Callers that look up the functions themselves: by dlsym on libc's handle, and by RTLD_NEXT. An object that
+ * only one set of functions uses works with either set, and the sets do not disturb each other. */
 #include "conform.h"
 
 #include <dlfcn.h>
@@ -54,7 +54,7 @@ static struct functions functions_of(void *handle)
 
 enum { TURNS = 2000 };
 
-/* Two threads take turns by the condition variable. */
+/* Two threads alternate by means of the condition variable. */
 static void *turns(void *argument, long mine)
 {
     struct set *set = argument;

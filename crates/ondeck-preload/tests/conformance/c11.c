@@ -1,4 +1,5 @@
-/* The functions of <threads.h>. glibc makes them of its own mutex past the PLT, so they are names of their own. */
+/* The functions of <threads.h>. glibc implements them with its own mutex, bypassing the PLT, so they must be
+ * interposed separately. */
 #include "conform.h"
 
 #include <threads.h>
@@ -182,7 +183,7 @@ int main(void)
         say("== type %d", TYPES[i]);
         one_type(TYPES[i]);
     }
-    /* glibc takes a type that it does not know for a plain one. */
+    /* glibc treats an unknown type as a plain one. */
     memset(&mutex, 0xA5, sizeof mutex);
     gives(mtx_init(&mutex, 64), thrd_success);
     gives(mtx_lock(&mutex), thrd_success);

@@ -1,5 +1,5 @@
-/* Cancellation. A wait at a condition variable is a cancellation point, and its handlers have the mutex; a lock
- * of a mutex is none. */
+/* Cancellation. A wait at a condition variable is a cancellation point, whose handlers hold the mutex; a lock
+ * of a mutex is not a cancellation point. */
 #include "kinds.h"
 
 #include <threads.h>
@@ -21,7 +21,7 @@ static void *try_it(void *unused UNUSED)
     return (void *)(intptr_t)error;
 }
 
-/* The handler has the mutex: another thread cannot lock it, and its own unlock is right. */
+/* The handler holds the mutex: another thread cannot lock it, and the handler's unlock succeeds. */
 static void handler(void *unused UNUSED)
 {
     handled++;
@@ -86,7 +86,7 @@ static void a_sleeping_waiter(int type, enum flavour flavour, int shared, enum f
     after();
 }
 
-/* The mutex is locked by another thread when the cancelled waiter comes for it. */
+/* Another thread holds the mutex when the cancelled waiter wants it. */
 static void a_waiter_without_its_mutex(int type, enum flavour flavour, int shared, enum function function)
 {
     prepare(type, flavour, shared);
@@ -117,7 +117,7 @@ static void a_pending_cancellation(enum function function)
     after();
 }
 
-/* A request that is pending is acted upon although the deadline has passed. */
+/* A pending request acts although the deadline has passed. */
 static void *cancelled_with_a_past_deadline(void *argument)
 {
     clockid_t clock = (clockid_t)(intptr_t)argument;
@@ -140,7 +140,7 @@ static void a_past_deadline(clockid_t clock, enum flavour flavour, int shared)
     after();
 }
 
-/* While cancellation is disabled the wait goes on, and the request stays. */
+/* While cancellation is disabled the wait continues, and the request stays pending. */
 static void *disabled_waiter(void *argument)
 {
     int state = -1;
@@ -168,7 +168,7 @@ static void a_disabled_waiter(enum function function)
     after();
 }
 
-/* The cancellation type of the caller is what it was, whichever it was and however the wait ends. */
+/* The caller's cancellation type is unchanged, whatever it was and however the wait ends. */
 static void *asks_its_type(void *argument)
 {
     int wanted = (int)(intptr_t)argument, type = -1;
@@ -202,7 +202,7 @@ static void the_type_stays(int type)
     after();
 }
 
-/* A handler waits itself: a thread that is being cancelled is not cancelled again. */
+/* A handler itself waits: a thread that is being cancelled is not cancelled again. */
 static pthread_cond_t handler_condition = PTHREAD_COND_INITIALIZER;
 static int handler_waits, handler_woken;
 
@@ -246,12 +246,12 @@ static void a_handler_that_waits(void)
     after();
 }
 
-/* A mutex's functions are no cancellation points, also when they sleep. */
+/* The functions of a mutex are not cancellation points, even when they sleep. */
 static void *locks_while_cancelled(void *argument)
 {
     struct timespec later = from_now(CLOCK_REALTIME, 3600 * 1000), soon;
     intptr_t function = (intptr_t)argument % 3;
-    /* A request that is pending at the call, and one that comes while the thread sleeps. */
+    /* A request that is pending at the call, and a request that arrives while the thread sleeps. */
     if ((intptr_t)argument >= 3)
         quiet_is(pthread_cancel(pthread_self()), 0);
     thread = thread_id();

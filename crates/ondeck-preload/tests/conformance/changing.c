@@ -1,14 +1,14 @@
-/* Waiters of one condition variable change their mutex between waits: A, then B, then both at once by turns. */
+/* Waiters of one condition variable change their mutex between waits: A, then B, then both alternately. */
 #include "kinds.h"
 
 enum { WAITERS = 4, ROUNDS = 200, MUTEXES = 5 };
 
 static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
 static pthread_mutex_t mutexes[MUTEXES];
-/* The round that may go on, and how many threads wait in it: guarded by the mutex of the round. */
+/* The current round, and the number of threads that wait in it: guarded by the mutex of the round. */
 static int go_on[MUTEXES], waiting[MUTEXES];
 
-/* No two rounds in succession have the same mutex. glibc allows a wait with another mutex as soon as no thread
+/* No two successive rounds have the same mutex. glibc allows a wait with another mutex as soon as no thread
  * waits with the first. */
 static int mutex_of(int round)
 {
@@ -28,7 +28,7 @@ static void *waiter(void *unused UNUSED)
     return NULL;
 }
 
-/* While the waiters of the old mutex are being moved to it, others wait with the new one already. */
+/* While waiters are being moved to the old mutex, others already wait with the new one. */
 static void rounds(void)
 {
     pthread_t threads[WAITERS];
@@ -41,13 +41,13 @@ static void rounds(void)
         await_flag(&waiting[m], WAITERS * (round / MUTEXES + 1));
         quiet_is(pthread_mutex_lock(&mutexes[m]), 0);
         go_on[m] = round + 1;
-        /* Signals under the mutex: none of them can find a thread that waits already for the next round. */
+        /* Signals under the mutex, so that none can reach a thread that already waits for the next round. */
         for (int i = 0; round % 2 == 1 && i < WAITERS; i++)
             quiet_is(pthread_cond_signal(&condition), 0);
         if (round % 4 == 0)
             quiet_is(pthread_cond_broadcast(&condition), 0);
         quiet_is(pthread_mutex_unlock(&mutexes[m]), 0);
-        /* A broadcast wakes them, too. */
+        /* A broadcast also wakes them. */
         if (round % 4 == 2)
             quiet_is(pthread_cond_broadcast(&condition), 0);
     }

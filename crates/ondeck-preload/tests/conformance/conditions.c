@@ -54,7 +54,7 @@ static void *try_it(void *unused UNUSED)
 static void *wait_until_ready(void *argument)
 {
     enum function function = (enum function)(intptr_t)argument;
-    /* As late as a time can be. */
+    /* The latest possible time. */
     struct timespec deadline = {.tv_sec = LONG_MAX, .tv_nsec = 999999999};
     quiet_is(pthread_mutex_lock(&mutex), 0);
     set_flag(&waiting, waiting + 1);
@@ -107,8 +107,8 @@ static void notifications(enum function function, int robust)
     }
 }
 
-/* A wait with a mutex that another thread has locked is refused by the kinds that know their owner, and nothing
- * has changed. */
+/* The kinds that know their owner refuse a wait with a mutex that another thread has locked, and nothing has
+ * changed. */
 static void not_the_owner(void)
 {
     is(call(WAIT, NULL), EPERM);

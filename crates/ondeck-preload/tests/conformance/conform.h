@@ -1,8 +1,8 @@
-/* What every program of this suite uses: the outcome log, expectations, flags between threads.
+/* Shared by the programs of this suite: the outcome log, expectations, flags between threads.
  *
  * A program writes its outcomes to standard output, and each line is the same in every run. run.sh runs the
- * program against plain glibc and under the shim, and compares the two logs byte for byte. An expectation that
- * is not met is written to standard error, and the program ends with 1.
+ * program against plain glibc and under the shim, and compares the two logs byte for byte. A failed expectation
+ * is written to standard error, and the program exits with 1.
  *
  * The log is written by write(2) from a buffer on the stack: a child of fork must not write its parent's lines
  * again, and a program that replaces malloc must not be called by its own log. */
@@ -62,7 +62,8 @@ __attribute__((format(printf, 1, 2))) static inline void say(const char *format,
     conform_write(STDOUT_FILENO, line, (size_t)length);
 }
 
-/* One line on standard error, and the program ends with 1. After twenty lines they are only counted. */
+/* Writes a line to standard error, and makes the program exit with 1. After twenty lines failures are only
+ * counted. */
 __attribute__((format(printf, 1, 2))) static inline void fail(const char *format, ...)
 {
     char line[512];
@@ -77,7 +78,7 @@ __attribute__((format(printf, 1, 2))) static inline void fail(const char *format
         conform_write(STDERR_FILENO, line, (size_t)length);
 }
 
-/* The name of a return code: "0", "EBUSY". */
+/* Returns the name of a return code: "0", "EBUSY". */
 static inline const char *code(int number)
 {
     const char *name = number == 0 ? "0" : strerrorname_np(number);
@@ -102,15 +103,15 @@ static inline int conform_holds(const char *file, int line, const char *what, in
     return got;
 }
 
-/* Logs the return code of a call, and expects it. `quiet_is` leaves the log alone: for loops and for threads
- * that run at the same time. */
+/* Logs the return code of a call, and checks it. `quiet_is` does not log: for loops and for threads that run at
+ * the same time. */
 #define is(call, want) conform_is(__FILE__, __LINE__, #call, (call), (want), 1)
 #define quiet_is(call, want) conform_is(__FILE__, __LINE__, #call, (call), (want), 0)
-/* The same of a condition. */
+/* The same for a condition. */
 #define holds(condition) conform_holds(__FILE__, __LINE__, #condition, !!(condition), 1)
 #define quiet_holds(condition) conform_holds(__FILE__, __LINE__, #condition, !!(condition), 0)
 
-/* The exit status of the program. */
+/* Returns the exit status of the program. */
 static inline int conform_end(void)
 {
     int failures = __atomic_load_n(&conform_failures, __ATOMIC_SEQ_CST);
@@ -128,7 +129,7 @@ static inline int get_flag(int *flag)
     return __atomic_load_n(flag, __ATOMIC_SEQ_CST);
 }
 
-/* Waits until the flag is at least `value`. sched_yield is no cancellation point. */
+/* Waits until the flag is at least `value`. sched_yield is not a cancellation point. */
 static inline void await_flag(int *flag, int value)
 {
     while (get_flag(flag) < value)
@@ -140,8 +141,8 @@ static inline pid_t thread_id(void)
     return (pid_t)syscall(SYS_gettid);
 }
 
-/* Waits until the kernel says that a thread of this process sleeps. The thread has said before, by a flag, that
- * what it does next is the call in which it is to sleep. */
+/* Waits until the kernel reports that a thread of this process sleeps. The thread has set a flag just before
+ * the call in which it will sleep. */
 static inline void await_sleep(pid_t thread)
 {
     char path[64];
@@ -154,7 +155,7 @@ static inline void await_sleep(pid_t thread)
         ssize_t length = read(fd, text, sizeof text - 1);
         close(fd);
         if (length > 0) {
-            /* The state is the field behind the name, which ends with the last parenthesis. */
+            /* The state is the field after the name, which ends with the last parenthesis. */
             const char *end = strrchr(text, ')');
             if (end != NULL && end[1] == ' ' && end[2] == 'S')
                 return;
@@ -163,7 +164,7 @@ static inline void await_sleep(pid_t thread)
     }
 }
 
-/* The moment that is `milliseconds` from now. A negative number gives one that has passed. */
+/* Returns the moment `milliseconds` from now. A negative number gives a moment that has passed. */
 static inline struct timespec from_now(clockid_t clock, long milliseconds)
 {
     struct timespec moment;
@@ -182,7 +183,7 @@ static inline struct timespec from_now(clockid_t clock, long milliseconds)
     return moment;
 }
 
-/* Has the moment passed on this clock? */
+/* Returns whether the moment has passed on this clock. */
 static inline int has_passed(clockid_t clock, const struct timespec *moment)
 {
     struct timespec now;
@@ -217,13 +218,13 @@ static inline void *finish(pthread_t thread)
     return result;
 }
 
-/* Runs a function to its end on a thread of its own, and returns its result. */
+/* Runs a function to its end on a new thread, and returns its result. */
 static inline int elsewhere(thread_function function, void *argument)
 {
     return (int)(intptr_t)finish(start(function, argument));
 }
 
-/* The exit status of a child; 256 + the signal if a signal ended it. */
+/* Returns the exit status of a child; 256 + the signal if a signal ended it. */
 static inline int child_status(pid_t child)
 {
     int status = 0;
@@ -234,7 +235,7 @@ static inline int child_status(pid_t child)
     return WIFEXITED(status) ? WEXITSTATUS(status) : 256 + WTERMSIG(status);
 }
 
-/* Memory that children of fork share. */
+/* Allocates memory that children of fork share. */
 static inline void *shared_memory(size_t bytes)
 {
     void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -243,7 +244,7 @@ static inline void *shared_memory(size_t bytes)
     return memory;
 }
 
-/* A small pseudo-random number; the state is the thread's own (xorshift). */
+/* Returns a small pseudo-random number; the state belongs to the thread (xorshift). */
 static inline uint32_t next_random(uint32_t *state)
 {
     uint32_t x = *state;

@@ -1,5 +1,6 @@
-/* Locks before main and after it: before the constructors of all libraries, in early ones, in those of libraries
- * that a constructor opens, in thread-specific destructors, atexit functions and destructors. */
+/* Locks before main and after it: before the constructors of all libraries, in early constructors, in
+ * constructors of libraries that a constructor opens, in thread-specific destructors, atexit functions and
+ * destructors. */
 #include "kinds.h"
 
 #include <dlfcn.h>
@@ -13,7 +14,8 @@ static int preinit_result = -1, constructor_result = -1;
 static pthread_key_t key;
 static int key_rounds;
 
-/* Every kind, and what goes to libc's own functions, while no constructor has run: not the shim's either. */
+/* Every kind, including those that go to libc's own functions, before any constructor has run, even the
+ * shim's. */
 static int use_all_kinds(void)
 {
     struct timespec past = {.tv_sec = 1, .tv_nsec = 0};
@@ -68,7 +70,7 @@ __attribute__((constructor)) static void constructor(void)
 {
     constructor_result = use_all_kinds();
     pthread_t thread = start(other_thread, NULL);
-    /* The recursive mutex has depth one from before the constructors. */
+    /* The recursive mutex has depth one since before the constructors. */
     while (turn == 0)
         quiet_is(pthread_cond_wait(&condition, &recursive), 0);
     finish(thread);
@@ -94,7 +96,8 @@ __attribute__((destructor)) static void destructor(void)
         _exit(1);
 }
 
-/* Destructors of thread-specific data run in rounds, the last of them after most of the thread is gone. */
+/* Destructors of thread-specific data run in rounds, the last of which is after most of the thread's state has
+ * been destroyed. */
 static void key_destructor(void *value)
 {
     quiet_is(pthread_mutex_lock(&recursive), 0);
@@ -113,7 +116,7 @@ static void *with_specific_data(void *unused UNUSED)
 
 static pthread_mutex_t hammered = PTHREAD_MUTEX_INITIALIZER;
 
-/* Goes on while the process ends. */
+/* Continues while the process ends. */
 static void *never_joined(void *unused UNUSED)
 {
     for (;;) {

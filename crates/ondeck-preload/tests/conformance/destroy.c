@@ -1,6 +1,6 @@
 /* An object's memory ends as soon as POSIX allows it: after another thread's unlock or broadcast. Each object
- * has a page of its own, which is unmapped at once and whose address is not used again, so that an access that
- * comes too late is a segmentation fault. */
+ * has its own page, which is unmapped at once and whose address is not reused, so an access that comes too
+ * late is a segmentation fault. */
 #include "kinds.h"
 
 enum { THREADS = 3, ROUNDS = 240, PAGE = 4096 };
@@ -32,7 +32,7 @@ static void unmap_object(struct object *object)
         abort();
 }
 
-/* The last reference goes: lock, count, unlock, and the thread that counted to zero frees the page. */
+/* The last reference is dropped: lock, count, unlock, and the thread that counted to zero frees the page. */
 static void drop(struct object *object, int round, int timed)
 {
     struct timespec later = from_now(CLOCK_REALTIME, 3600 * 1000);
@@ -78,7 +78,7 @@ static void references(int type, enum flavour flavour)
         finish(threads[i]);
 }
 
-/* A waiter that was notified under the mutex frees both objects as soon as it has the mutex. */
+/* A waiter that was notified under the mutex frees both objects as soon as it holds the mutex. */
 static void *free_when_ready(void *argument)
 {
     struct object *object = argument;
@@ -111,8 +111,8 @@ static void freed_by_the_waiter(int type)
     }
 }
 
-/* The thread that broadcasts destroys the condition variable at once. The waiters, which are awake but may not
- * have run, must not touch it any more, or the destruction waits for them. */
+/* The broadcasting thread destroys the condition variable at once. The waiters, which are awake but may not
+ * have run, must no longer access it, unless the destruction waits for them. */
 static void *wait_with_keeper(void *argument)
 {
     struct object *object = argument;
@@ -151,7 +151,7 @@ static void freed_by_the_broadcaster(int under_mutex)
 
 int main(void)
 {
-    /* Addresses that nothing else gets: reserved, given back, and taken page by page from the middle. */
+    /* Addresses that no other allocation gets: reserved, unmapped, and taken page by page from the middle. */
     size_t reserve = (size_t)1 << 36;
     char *area = mmap(NULL, reserve, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (area == MAP_FAILED)

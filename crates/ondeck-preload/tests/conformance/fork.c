@@ -1,5 +1,5 @@
-/* fork and _Fork while other threads contend. The child finds locks that threads hold which it has not, and
- * nothing else of them. */
+/* fork and _Fork while other threads contend. The child finds locks that are held by threads that do not
+ * exist in it, but no other trace of those threads. */
 #include "kinds.h"
 
 enum { FORKS = 60, THREADS = 4, PLAIN_TYPES = TYPE_COUNT };
@@ -7,7 +7,7 @@ enum { FORKS = 60, THREADS = 4, PLAIN_TYPES = TYPE_COUNT };
 static pthread_mutex_t mutexes[PLAIN_TYPES];
 static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
 static pthread_mutex_t turn_mutex = PTHREAD_MUTEX_INITIALIZER;
-/* What fork handlers lock, as allocators and libraries do. */
+/* Locked by fork handlers, as in allocators and libraries. */
 static pthread_mutex_t guarded = PTHREAD_MUTEX_INITIALIZER;
 static long guarded_value[2];
 static long turn;
@@ -55,11 +55,12 @@ static void after_fork(void)
     quiet_is(pthread_mutex_unlock(&guarded), 0);
 }
 
-/* The only thread of the child, or one of several: every kind of lock and a condition variable. */
+/* Run by the only thread of the child, or by one of several: every kind of lock and a condition
+ * variable. */
 static void use_anew(pthread_mutex_t *mutex, int type)
 {
     struct timespec past = from_now(CLOCK_REALTIME, -1);
-    /* Over whatever the parent's threads left. */
+    /* Overwrites the state that the parent's threads left. */
     quiet_is(init_kind(mutex, type, PLAIN), 0);
     quiet_is(pthread_mutex_trylock(mutex), 0);
     quiet_is(pthread_mutex_unlock(mutex), 0);
@@ -76,7 +77,7 @@ static void use_anew(pthread_mutex_t *mutex, int type)
     quiet_is(pthread_mutex_unlock(mutex), 0);
 }
 
-/* A lock that was held at the moment of fork stays locked, and says so in its time. */
+/* A lock that was held at the moment of fork stays locked, and its timed lock times out. */
 static void meet_what_was_left(void)
 {
     for (int i = 0; i < PLAIN_TYPES; i++) {
@@ -107,7 +108,7 @@ static void *child_turns(void *argument)
     return NULL;
 }
 
-/* Objects at the addresses at which the parent's threads wait. */
+/* Uses objects at the addresses at which the parent's threads wait. */
 static void start_threads_in_the_child(void)
 {
     pthread_t threads[2];

@@ -1,4 +1,4 @@
-/* Static initializers: each one, in static memory, in memory of zeros and as a value assigned at run time. */
+/* Each static initializer: in static memory, in zeroed memory, and as a value assigned at run time. */
 #include "kinds.h"
 
 static pthread_mutex_t plain = PTHREAD_MUTEX_INITIALIZER;
@@ -86,7 +86,7 @@ int main(void)
     *heap = (pthread_mutex_t)PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
     use("errorcheck, assigned", heap, EDEADLK);
 
-    /* A locked mutex is overwritten by an initializer, and is unlocked thereby. */
+    /* Overwriting a locked mutex with an initializer unlocks it. */
     *heap = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     is(pthread_mutex_lock(heap), 0);
     *heap = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;

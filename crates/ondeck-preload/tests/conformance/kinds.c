@@ -57,7 +57,7 @@ ELSEWHERE(clock_nanoseconds_large, timed_at(CLOCK_MONOTONIC, 1, 1000000000))
 ELSEWHERE(clock_nanoseconds_negative, timed_at(CLOCK_MONOTONIC, 1, LONG_MIN))
 ELSEWHERE(clock_invalid, timed_at(CLOCK_PROCESS_CPUTIME_ID, 1, 0))
 
-/* Waits for the mutex with a deadline that is as late as a time can be, and unlocks it. */
+/* Waits for the mutex with the latest possible deadline, and unlocks it. */
 static int waiting;
 static pid_t waiting_thread;
 
@@ -82,7 +82,7 @@ static void late_deadline(clockid_t clock)
     is((int)(intptr_t)finish(thread), 0);
 }
 
-/* The owner's own second lock. A default mutex would wait for itself for ever, so it is tried with deadlines. */
+/* The owner locks a second time. A default mutex would wait for itself forever, so this uses deadlines. */
 static void lock_again(int type, enum flavour flavour)
 {
     int recursive = type == PTHREAD_MUTEX_RECURSIVE;
@@ -101,7 +101,7 @@ static void lock_again(int type, enum flavour flavour)
 
 static void others_while_locked(int type, enum flavour flavour)
 {
-    /* The kernel itself refuses a moment before 1970 for a mutex that inherits priorities. */
+    /* For a mutex that inherits priorities, the kernel itself refuses a moment before 1970. */
     int before_epoch = is_inherit(flavour) ? EINVAL : ETIMEDOUT;
     is(elsewhere(try_lock, NULL), EBUSY);
     is(elsewhere(timed_past, NULL), ETIMEDOUT);
@@ -127,7 +127,7 @@ static void others_while_locked(int type, enum flavour flavour)
     is(elsewhere(try_lock, NULL), EBUSY);
 }
 
-/* A deadline is not looked at if the mutex is free. A clock always is. */
+/* The deadline is not checked if the mutex is free. The clock always is. */
 static void timed_while_free(void)
 {
     is(timed_default(-1000), 0);
@@ -160,17 +160,17 @@ static void one_kind(int type, enum flavour flavour)
     is(pthread_mutex_unlock(&mutex), 0);
     is(elsewhere(try_lock, NULL), 0);
     if (has_owner(type, flavour)) {
-        /* The thread that locked it has ended. A robust mutex says so, and any other stays locked. */
+        /* The thread that locked it has ended. A robust mutex reports that, and any other stays locked. */
         is(pthread_mutex_trylock(&mutex), is_robust(flavour) ? EOWNERDEAD : EBUSY);
         is(pthread_mutex_unlock(&mutex), is_robust(flavour) ? 0 : EPERM);
-        /* Threads that come after it are not the owner either, although they may have its stack. */
+        /* Later threads are not the owner either, although they may have the same stack. */
         for (int i = 0; i < 3 && !is_robust(flavour); i++) {
             is(elsewhere(unlock, NULL), EPERM);
             is(elsewhere(try_lock, NULL), EBUSY);
         }
         is(init_kind(&mutex, type, flavour), 0);
     } else {
-        /* A mutex without an owner may be unlocked by any thread. */
+        /* A mutex that does not track its owner may be unlocked by any thread. */
         is(pthread_mutex_trylock(&mutex), EBUSY);
         is(elsewhere(unlock, NULL), 0);
     }
@@ -198,7 +198,7 @@ static void one_kind(int type, enum flavour flavour)
     is(pthread_mutex_unlock(&mutex), EINVAL);
     is(pthread_mutex_destroy(&mutex), 0);
 
-    /* An initialization over a locked mutex: allocators do that in a child of fork. */
+    /* Initializes a locked mutex: allocators do that in a child of fork. */
     is(init_kind(&mutex, type, flavour), 0);
     is(pthread_mutex_lock(&mutex), 0);
     if (!is_robust(flavour)) {
@@ -209,7 +209,7 @@ static void one_kind(int type, enum flavour flavour)
     is(pthread_mutex_destroy(&mutex), 0);
 }
 
-/* Kinds that are no kinds. */
+/* Invalid kinds. */
 static void unknown_kinds(void)
 {
     static const int WORDS[] = {-1, 4, 5, 15, 127};
@@ -225,7 +225,7 @@ static void unknown_kinds(void)
     }
 }
 
-/* Attributes that glibc does not take. */
+/* Attributes that glibc does not accept. */
 static void attributes(void)
 {
     pthread_mutexattr_t attribute;

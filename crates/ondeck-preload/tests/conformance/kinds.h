@@ -1,4 +1,4 @@
-/* The kinds of mutexes: every type with every flavour that glibc takes. */
+/* The kinds of mutexes: every type with every flavour that glibc accepts. */
 #ifndef KINDS_H
 #define KINDS_H
 
@@ -24,7 +24,7 @@ struct kind_name {
     int type;
 };
 
-/* PTHREAD_MUTEX_NORMAL has the number of the default type. If it is asked for by settype, glibc adds a flag. */
+/* PTHREAD_MUTEX_NORMAL has the number of the default type. If settype requests it, glibc adds a flag. */
 static const struct kind_name TYPES[] UNUSED = {
     {"default", -1},
     {"normal", PTHREAD_MUTEX_NORMAL},
@@ -49,14 +49,15 @@ static inline int is_shared(enum flavour flavour)
     return flavour == SHARED || flavour == ROBUST_SHARED || flavour == INHERIT_SHARED;
 }
 
-/* An owner is checked by its type or its flavour: another thread's unlock gives EPERM. */
+/* Whether the type or the flavour makes the mutex check its owner: another thread's unlock then returns
+ * EPERM. */
 static inline int has_owner(int type, enum flavour flavour)
 {
     return type == PTHREAD_MUTEX_RECURSIVE || type == PTHREAD_MUTEX_ERRORCHECK || is_robust(flavour) ||
            is_inherit(flavour);
 }
 
-/* Initializes a mutex of this type and flavour; the code of pthread_mutex_init. */
+/* Initializes a mutex of this type and flavour. Returns the code of pthread_mutex_init. */
 static inline int init_kind(pthread_mutex_t *mutex, int type, enum flavour flavour)
 {
     if (type < 0 && flavour == PLAIN)
@@ -76,8 +77,8 @@ static inline int init_kind(pthread_mutex_t *mutex, int type, enum flavour flavo
     return error;
 }
 
-/* glibc's __kind, without the flags of lock elision, which mean nothing to a caller. Debuggers and processes
- * that share the object read it there. */
+/* Returns glibc's __kind, without the flags of lock elision, which mean nothing to a caller. Debuggers and
+ * processes that share the object read it there. */
 static inline int kind_word(const pthread_mutex_t *mutex)
 {
     int word;

@@ -1,5 +1,5 @@
-/* The first call of each function is made while the dynamic linker's lock is held: see library_lazy.c. This
- * program itself calls none of them before. */
+/* The first call of each function happens while the dynamic linker's lock is held: see library_lazy.c. This
+ * program itself does not call any of them before that. */
 #include <dlfcn.h>
 #include <stdio.h>
 

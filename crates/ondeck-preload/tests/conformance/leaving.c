@@ -1,5 +1,5 @@
-/* The first thread leaves by pthread_exit, and the others go on with what it used. The last one ends the process
- * by its return. */
+/* The first thread leaves by pthread_exit, and the others continue with the objects that it used. The last
+ * thread ends the process by returning. */
 #include "kinds.h"
 
 enum { THREADS = 4, ROUNDS = 2000 };

@@ -1,5 +1,5 @@
-/* A library whose constructor runs before those of the other objects (linked with -z initfirst), and uses every
- * kind of lock there. `early_result` is what went wrong. */
+/* A library whose constructor runs before the constructors of the other objects (linked with -z initfirst), and
+ * uses every kind of lock there. `early_result` describes a failure. */
 #include "kinds.h"
 
 int early_result(void);

@@ -1,4 +1,5 @@
-/* What constructors of other libraries open: its own constructor and destructor lock, too. */
+/* A library that constructors of other libraries open. Its own constructor and destructor also
+ * lock. */
 #include "kinds.h"
 
 int inner_result(void);

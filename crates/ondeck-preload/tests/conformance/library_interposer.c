@@ -1,5 +1,5 @@
 /* Another preloaded library that interposes some of the same functions and calls the next ones by RTLD_NEXT, as
- * tracers do. run.sh puts it before the shim and behind it. */
+ * tracers do. run.sh loads it before the shim and after it. */
 #include "conform.h"
 
 #include <dlfcn.h>

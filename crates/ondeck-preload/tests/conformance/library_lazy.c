@@ -1,6 +1,6 @@
-/* A library whose constructor has another thread call each function for the first time in the process, and waits
- * for it. The dynamic linker's lock is held meanwhile: a function that looks for libc's function at its first
- * call waits for that lock, and nothing goes on any more. */
+/* A library whose constructor starts another thread, which calls each function for the first time in the
+ * process, and waits for it. The constructor's thread holds the dynamic linker's lock: a function that looks up
+ * libc's function at its first call would wait for that lock, which is a deadlock. */
 #include "kinds.h"
 #include "rwlock.h"
 

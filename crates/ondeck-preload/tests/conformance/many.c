@@ -1,5 +1,5 @@
-/* Ten million mutexes, all of them locked and unlocked, some contended, all but none of them kept: the process
- * grows by the mutexes' own bytes. */
+/* Ten million mutexes, all of them locked and unlocked, some contended, and hardly any kept locked: the
+ * process grows by the mutexes' own bytes only. */
 #include "memory.h"
 
 enum { MUTEXES = 10000000, CONTENDED = 20000, ALLOWED_KIB = 16 * 1024 };
@@ -7,7 +7,7 @@ enum { MUTEXES = 10000000, CONTENDED = 20000, ALLOWED_KIB = 16 * 1024 };
 static pthread_mutex_t *mutexes;
 static int turn;
 
-/* Two threads that go through the same mutexes meet at some of them. */
+/* Two threads that traverse the same mutexes meet at some of them. */
 static void *contender(void *unused UNUSED)
 {
     for (int round = 1; round <= 2; round++) {
@@ -30,7 +30,7 @@ int main(void)
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (mutexes == MAP_FAILED)
         abort();
-    /* The first thread, and the pages of its stack, are there before the count begins. */
+    /* Start the first thread, and touch the pages of its stack, before the count begins. */
     finish(start(contender, (turn = 2, NULL)));
     turn = 0;
     for (size_t i = 0; i < MUTEXES; i++) {

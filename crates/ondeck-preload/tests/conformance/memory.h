@@ -1,10 +1,10 @@
-/* How much memory the process has, by the kernel's account. */
+/* The memory of the process, as the kernel reports it. */
 #ifndef MEMORY_H
 #define MEMORY_H
 
 #include "conform.h"
 
-/* A line of /proc/self/status, in KiB: "VmRSS:", "RssAnon:", "VmData:". */
+/* Returns a line of /proc/self/status, in KiB: "VmRSS:", "RssAnon:", "VmData:". */
 static inline long memory_kib(const char *name)
 {
     char text[4096] = "";

@@ -1,7 +1,7 @@
-/* A mutex of a private kind in memory that processes share, each with one thread. glibc's trylock excludes the other
- * process all the same, and programs have come to rely on it. Its lock does not.
+/* A mutex of a private kind in memory that processes share, each with one thread. glibc's trylock nevertheless
+ * excludes the other process, and programs have come to rely on that. Its lock does not.
  *
- * One process is stepped through its trylock by ptrace(2), and the other tries between two of its instructions. */
+ * ptrace(2) steps one process through its trylock, and the other process tries between two instructions. */
 #include "kinds.h"
 
 #include <sys/ptrace.h>
@@ -28,7 +28,8 @@ static int step(pid_t child)
     return is_stopped(child);
 }
 
-/* Both processes try, this one when the other is so many instructions in. False if it was through before. */
+/* Both processes try, this one when the other has executed the given number of instructions. False if the other had
+ * already finished. */
 static int try_within(struct shared *shared, int type, int instructions)
 {
     quiet_is(init_kind(&shared->mutex, type, PLAIN), 0);
@@ -61,7 +62,7 @@ static int try_within(struct shared *shared, int type, int instructions)
 
 static void attempts_exclude_each_other(struct shared *shared, int type)
 {
-    /* So that the dynamic linker has nothing left to do in the child. */
+    /* Leaves no work to the dynamic linker in the child. */
     quiet_is(init_kind(&shared->mutex, type, PLAIN), 0);
     quiet_is(pthread_mutex_trylock(&shared->mutex), 0);
     quiet_is(pthread_mutex_unlock(&shared->mutex), 0);
@@ -71,7 +72,8 @@ static void attempts_exclude_each_other(struct shared *shared, int type)
     holds(instructions > 1);
 }
 
-/* What one process has locked, whichever way, the other finds locked; what it has unlocked, the other can lock. */
+/* A mutex that one process has locked, by either function, is locked for the other; after the unlock the other can
+ * lock it. */
 static void one_after_the_other(struct shared *shared, int type)
 {
     is(init_kind(&shared->mutex, type, PLAIN), 0);
@@ -96,7 +98,7 @@ int main(void)
 {
     struct shared *shared = shared_memory(sizeof *shared);
     for (int type = 0; type < TYPE_COUNT; type++) {
-        /* Under the shim a child of fork is the owner of what its parent has locked: see README.md. */
+        /* Under the shim a child of fork owns the mutexes that its parent has locked: see README.md. */
         if (TYPES[type].type == PTHREAD_MUTEX_RECURSIVE)
             continue;
         say("== %s", TYPES[type].name);

@@ -1,7 +1,7 @@
 /* The condition variable of programs from before glibc 2.3.2: functions of version GLIBC_2.2.5, whose object is
- * one pointer. glibc allocates the real one at the first use and keeps its address there. A shim that takes
- * these calls for today's layout writes over what lies behind the pointer, and one that leaves them to libc has
- * them unlock a mutex that is not libc's. */
+ * one pointer. glibc allocates the real one at the first use and keeps its address there. A shim that treats
+ * these calls as having today's layout overwrites the memory after the pointer, and a shim that leaves them to
+ * libc makes libc unlock a mutex that is not libc's. */
 #include "conform.h"
 
 /* Today's header says 48 bytes. Only the first eight are the object. */

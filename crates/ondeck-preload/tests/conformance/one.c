@@ -1,4 +1,4 @@
-/* One signal wakes one waiter: nothing else wakes them here, so that the wakes can be counted. */
+/* One signal wakes one waiter. Nothing else wakes waiters here, so the wakes can be counted. */
 #include "kinds.h"
 
 enum { WAITERS = 6, SIGNALS = 200 };
@@ -57,7 +57,8 @@ static void run(int type, enum flavour flavour)
         for (int j = 0; j < WAITERS; j++)
             await_sleep(waiters[j]);
     }
-    /* One more than there were signals may be a spurious wake, which POSIX allows. One in ten is none. */
+    /* A single wake more than the number of signals may be a spurious wake, which POSIX allows. One in
+     * ten is not. */
     long wakes = read_woken();
     int one_each = wakes >= SIGNALS && wakes <= SIGNALS + SIGNALS / 10;
     say("one wake for each signal: %s", one_each ? "yes" : "no");

@@ -1,5 +1,5 @@
-/* What C++ makes of the functions: shared mutexes, semaphores, barriers and call_once of the standard library, and
- * pthread_once with cancellation, exceptions and fork. */
+/* The C++ classes over these functions: shared mutexes, semaphores, barriers and call_once of the standard
+ * library; and pthread_once with cancellation, exceptions and fork. */
 #include <barrier>
 #include <chrono>
 #include <latch>
@@ -139,7 +139,7 @@ static void forking_routine()
     calls++;
     pid_t pid = fork();
     if (pid == 0) {
-        /* The child's own generation: the routine runs again there. */
+        /* The child has a new generation: the routine runs again there. */
         static int again;
         again = 0;
         quiet_is(pthread_once(&once, [] { again++; }), 0);

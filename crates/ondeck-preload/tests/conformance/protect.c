@@ -1,5 +1,5 @@
-/* Mutexes with a priority ceiling. A thread with a real-time policy may use them, where the system allows one;
- * what any other thread is told is the same with and without the shim. */
+/* Mutexes with a priority ceiling. A thread with a real-time policy may use them, if the system allows that
+ * policy; any other thread gets the same results with and without the shim. */
 #include "kinds.h"
 
 static pthread_mutex_t mutex;
@@ -22,7 +22,7 @@ static int init_protect(int type, int robust)
     return pthread_mutex_init(&mutex, &attributes);
 }
 
-/* The codes are logged, not expected: they depend on the rights of the process. */
+/* The codes are logged, not checked: they depend on the rights of the process. */
 static void use(int type)
 {
     struct timespec past = {.tv_sec = 1, .tv_nsec = 0};

@@ -1,5 +1,5 @@
-/* A bounded queue with two condition variables, whose mutex other threads take by trylock and timedlock. What is
- * put in comes out, each item once. A lost wake-up is a hang. */
+/* A bounded queue with two condition variables, whose mutex other threads lock by trylock and timedlock. Each
+ * item that is put in comes out once. A lost wake-up is a hang. */
 #include "kinds.h"
 
 enum { PUTTERS = 3, TAKERS = 3, OTHERS = 2, ITEMS = 1000, PLACES = 4 };
@@ -45,7 +45,7 @@ static void *taker(void *argument)
     return NULL;
 }
 
-/* Takes the mutex by the other functions, so that a notified waiter finds it locked. */
+/* Locks the mutex by the other functions, so that a notified waiter finds it locked. */
 static void *other(void *argument)
 {
     while (!get_flag(&ended)) {

@@ -1,16 +1,16 @@
 /* Signals, broadcasts, time-outs and cancellations of one condition variable race each other, and every signal
  * is accounted for.
  *
- * All of the account is guarded by the mutex. Plain waiters have no deadline and are not cancelled, and count
- * themselves before they wait. A producer signals only if more of them wait than signals are owed, and owes one
- * more. So at each signal a plain waiter is blocked that the signal can wake, or is about to return. Any waiter
- * that returns 0 takes one of what is owed. A waiter that times out or is cancelled takes nothing: if it did
- * consume a signal, something stays owed for ever, which is a lost signal. A waiter that returns 0 although
- * nothing is owed was woken in vain. POSIX allows that, but if it happens often, one signal wakes several
- * waiters: a doubled signal. A broadcast begins a new generation, pays all that is owed, and expects every
- * waiter of the old one to return.
+ * The mutex guards the whole account. Plain waiters have no deadline and are not cancelled, and count
+ * themselves before they wait. A producer signals only if the number of plain waiters exceeds the number of
+ * owed signals, and then owes one more. So at each signal a plain waiter that the signal can wake is blocked or
+ * about to return. Any waiter that returns 0 pays one owed signal. A waiter that times out or is cancelled pays
+ * nothing: if it did consume a signal, one stays owed forever, which is a lost signal. A waiter that returns 0
+ * although nothing is owed was woken spuriously. POSIX allows that, but if it happens often, one signal wakes
+ * several waiters: a doubled signal. A broadcast begins a new generation, pays all owed signals, and expects
+ * every waiter of the old generation to return.
  *
- * CONFORM_SECONDS is the length of the whole; 4 if it is not set. */
+ * CONFORM_SECONDS is the total duration; 4 if it is not set. */
 #include "kinds.h"
 
 enum { PLAIN_WAITERS = 6, TIMED_WAITERS = 3, CANCELLED_WAITERS = 3, PRODUCERS = 2 };
@@ -155,7 +155,8 @@ static void *producer(void *seed)
     return NULL;
 }
 
-/* Producers pause, and all that is owed must be taken: a minute of looks, however long each one lasts. */
+/* Producers pause, and all owed signals must be paid within a minute's worth of checks, however long each check
+ * takes. */
 static void expect_nothing_owed(const char *label)
 {
     set_flag(&paused, 0);
@@ -217,8 +218,8 @@ static void race(const char *label, int type, enum flavour flavour, int shared, 
     quiet_is(pthread_cond_destroy(&condition), 0);
     quiet_is(pthread_mutex_destroy(&mutex), 0);
 
-    /* A signal after the unlock may find a thread that came later; and a wait by turns, as it is made of
-     * process-shared objects, returns in vain. Both are allowed, and not counted. */
+    /* A signal after the unlock may wake a thread that arrived later, and a wait in slices, used with
+     * process-shared objects, returns spuriously. Both are allowed, and not counted. */
     int doubled = !shared && !late && account.in_vain * 4 > account.signals;
     if (doubled)
         fail("%s: doubled: %ld waiters were woken in vain, %ld signals", label, account.in_vain, account.signals);

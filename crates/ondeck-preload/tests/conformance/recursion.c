@@ -1,4 +1,4 @@
-/* Recursion: a deep one, its overflow, and a condition variable's wait at depth two. */
+/* Recursion: a deep one, an overflow, and a condition variable's wait at depth two. */
 #include "kinds.h"
 
 enum { DEPTH = 1000000 };
@@ -56,8 +56,8 @@ static void deep(enum flavour flavour)
     is(elsewhere(waits_at_depth_two, NULL), ETIMEDOUT);
 }
 
-/* The count is at offset 4, where debuggers read it. One that is full refuses each function with EAGAIN, and
- * the mutex stays as it was. */
+/* The count is at offset 4, where debuggers read it. If the count is full, each function fails with EAGAIN,
+ * and the mutex is unchanged. */
 static void overflow(enum flavour flavour)
 {
     uint32_t full = UINT32_MAX;

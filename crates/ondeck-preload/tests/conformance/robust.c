@@ -1,4 +1,5 @@
-/* Robust mutexes: their owner dies, as a thread and as a process, before every function that can say so. */
+/* Robust mutexes: their owner dies, as a thread and as a process, before every function that can report
+ * it. */
 #include "kinds.h"
 
 struct shared {
@@ -32,7 +33,7 @@ static int try_lock(void)
     return pthread_mutex_trylock(&shared->mutex);
 }
 
-/* trylock is the last: glibc 2.36 leaves a mutex that is not recoverable locked by it, although it fails. */
+/* trylock comes last: in glibc 2.36 a failed trylock leaves an unrecoverable mutex locked. */
 static int (*const LOCKS[])(void) = {plain_lock, past_lock, clock_lock, try_lock};
 static const char *const LOCK_NAMES[] = {"lock", "timedlock", "clocklock", "trylock"};
 enum { LOCK_COUNT = 4 };
@@ -71,7 +72,7 @@ static void *wait_then_relock(void *unused UNUSED)
     return (void *)(intptr_t)error;
 }
 
-/* Waits until its deadline has passed; the owner ends after that, so that the mutex is what it is told of. */
+/* Waits until its deadline has passed. The owner ends after that, so the result is the mutex's state. */
 static void *wait_in_time(void *unused UNUSED)
 {
     quiet_is(pthread_mutex_lock(&shared->mutex), 0);
@@ -95,7 +96,7 @@ static void *lock_past_the_deadline(void *unused UNUSED)
     return NULL;
 }
 
-/* The mutex becomes one that no thread can lock again while a thread waits. */
+/* The mutex becomes unrecoverable while a thread waits. */
 static void *wait_in_vain(void *unused UNUSED)
 {
     quiet_is(pthread_mutex_lock(&shared->mutex), 0);
@@ -170,7 +171,7 @@ static void waiters_whose_owner_ends(int type, enum flavour flavour, int shared_
     pthread_t owner = start(lock_past_the_deadline, NULL);
     finish(owner);
     int error = (int)(intptr_t)finish(thread);
-    /* The waiter may have had the mutex before the owner. */
+    /* The waiter may have locked the mutex before the owner. */
     quiet_holds(error == EOWNERDEAD || error == ETIMEDOUT);
     if (error == ETIMEDOUT) {
         quiet_is(pthread_mutex_lock(&shared->mutex), EOWNERDEAD);

@@ -1,11 +1,11 @@
-/* Every function of a reader-writer lock, for every kind, with every code; readers beside a writer that waits, and
- * exclusion. */
+/* Every function of a reader-writer lock, for every kind, with every code; readers together with a waiting writer,
+ * and exclusion. */
 #include "rwlock.h"
 
 static pthread_rwlock_t rwlock;
 static const struct rwlock_kind *kind;
 
-/* A lock with a deadline by one of six functions. */
+/* Locks with a deadline by one of six functions. */
 enum timed { TIMEDRD, CLOCKRD_REAL, CLOCKRD_MONO, TIMEDWR, CLOCKWR_REAL, CLOCKWR_MONO, TIMED };
 static const char *const TIMED_NAMES[TIMED] = {
     "timedrdlock", "clockrdlock real", "clockrdlock monotonic",
@@ -28,7 +28,8 @@ static int lock_until(enum timed how, const struct timespec *deadline)
     }
 }
 
-/* The code of a lock with a deadline so far from now. One that says that it waited has waited. */
+/* Returns the code of a lock with a deadline at this distance from now. If the code is a timeout, checks that the
+ * call has waited. */
 static int timed(enum timed how, long milliseconds)
 {
     struct timespec deadline = from_now(clock_of(how), milliseconds);
@@ -123,7 +124,7 @@ static void codes(void)
         elsewhere(beside_a_writer, NULL);
         is(pthread_rwlock_unlock(&rwlock), 0);
     }
-    /* A thread that had it for writing is no owner any more. */
+    /* A thread that had write-locked it is no longer the owner. */
     is(pthread_rwlock_rdlock(&rwlock), 0);
     is(pthread_rwlock_rdlock(&rwlock), 0);
     is(pthread_rwlock_unlock(&rwlock), 0);
@@ -137,7 +138,7 @@ static void codes(void)
     }
     is(pthread_rwlock_destroy(&rwlock), 0);
 
-    /* An initialization over a locked lock. */
+    /* Initializes a held lock. */
     is(init_rwlock(&rwlock, kind), 0);
     is(pthread_rwlock_wrlock(&rwlock), 0);
     is(init_rwlock(&rwlock, kind), 0);
@@ -214,7 +215,7 @@ static void while_a_writer_waits(void)
     pthread_t writer = start_sleeper(writes, NULL);
     elsewhere(tries_to_read, NULL);
     if (!is_nonrecursive(kind)) {
-        /* A thread that reads already must not wait for a writer that waits for it. */
+        /* A thread that already reads must not wait for a writer that waits for it. */
         for (int i = 0; i < 100; i++)
             quiet_is(pthread_rwlock_rdlock(&rwlock), 0);
         for (int i = 0; i < 100; i++)
@@ -225,7 +226,7 @@ static void while_a_writer_waits(void)
     finish(writer);
     holds(got);
 
-    /* The writer gives up: those behind it go on. */
+    /* The writer gives up: the threads behind it continue. */
     is(pthread_rwlock_rdlock(&rwlock), 0);
     writer = start_sleeper(writes, &rwlock);
     pthread_t reader = start(reads, NULL);
@@ -301,7 +302,7 @@ static void exclusion(void)
     is(pthread_rwlock_destroy(&rwlock), 0);
 }
 
-/* Many readers at once: each is counted, or told EAGAIN, and none waits for ever. */
+/* Many readers at once: each is counted or gets EAGAIN, and none waits forever. */
 static void many_readers(void)
 {
     enum { MANY = (1 << 24) + 10 };
@@ -341,7 +342,7 @@ static void *waits_through_signals(void *read)
     return NULL;
 }
 
-/* A signal handler runs, and the wait goes on. A wait is no cancellation point. */
+/* A signal handler runs, and the wait continues. A wait is not a cancellation point. */
 static void interrupted(void)
 {
     struct sigaction action = {.sa_handler = handler};

@@ -21,7 +21,7 @@ static const struct rwlock_kind RWLOCKS[] UNUSED = {
 };
 #define RWLOCK_COUNT ((int)(sizeof RWLOCKS / sizeof *RWLOCKS))
 
-/* Whether a reader waits behind a writer that waits. */
+/* Returns whether a reader waits for a waiting writer. */
 static inline int is_nonrecursive(const struct rwlock_kind *kind)
 {
     return kind->kind == PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP;

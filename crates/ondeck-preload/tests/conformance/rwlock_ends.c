@@ -1,5 +1,6 @@
-/* Reader-writer locks whose memory or threads end: the page is unmapped as soon as another thread has unlocked; a
- * thread is cancelled asynchronously in its wait; the child of a fork amid contention uses them anew. */
+/* Reader-writer locks whose memory or threads end: the page is unmapped as soon as another thread has unlocked;
+ * a thread is cancelled asynchronously in its wait; the child of a fork under contention reinitializes and uses
+ * them. */
 #include "rwlock.h"
 
 enum { THREADS = 3, ROUNDS = 100, PAGE = 4096, FORKS = 10 };
@@ -66,7 +67,7 @@ static void unmapped(const struct rwlock_kind *kind)
         finish(threads[i]);
 }
 
-/* The last reader lets a writer go on, which frees the page. */
+/* The last reader lets a writer continue, which frees the page. */
 static void *writes_and_unmaps(void *argument)
 {
     struct object *object = argument;
@@ -128,8 +129,8 @@ static void *locks(void *unused UNUSED)
     return NULL;
 }
 
-/* glibc 2.36 keeps a cancelled reader or writer counted in its word, so that only the lock's next initialization is
- * asked for. */
+/* glibc 2.36 keeps a cancelled reader or writer counted in its word, so only the next initialization of the lock is
+ * tested. */
 static void cancelled(const struct rwlock_kind *kind)
 {
     for (int reads = 0; reads < 2; reads++) {
@@ -177,7 +178,7 @@ static void *contends_for_a_while(void *argument)
     return NULL;
 }
 
-/* Over whatever the parent's threads left. */
+/* Overwrites the state that the parent's threads left. */
 static void child(const struct rwlock_kind *kind)
 {
     pthread_t threads[2];
@@ -204,7 +205,7 @@ static void forked(const struct rwlock_kind *kind)
     pthread_t threads[THREADS];
     int bad = 0;
     quiet_is(init_rwlock(&rwlock, kind), 0);
-    /* A lock that is read at the fork stays so in the child, which gives it back. */
+    /* A lock that is read-locked at the fork stays read-locked in the child, which unlocks it. */
     quiet_is(pthread_rwlock_rdlock(&rwlock), 0);
     pid_t pid = fork();
     if (pid == 0)
@@ -245,7 +246,7 @@ int main(void)
         if (!RWLOCKS[i].shared)
             forked(&RWLOCKS[i]);
     }
-    /* From here on a thread of the process is asynchronous. */
+    /* From here on a thread of the process has asynchronous cancellation. */
     for (int i = 0; i < RWLOCK_COUNT; i++) {
         say("== cancelled, %s", RWLOCKS[i].name);
         if (!RWLOCKS[i].shared)

@@ -1,5 +1,5 @@
-/* A program that forbids itself system calls which its own locks do not need, once with threads that contend
- * already. A lock may use others only if it can do without. */
+/* A program that forbids itself all system calls that its own locks do not need, once while its threads
+ * already contend. A lock may use other system calls only if it can do without them. */
 #include "kinds.h"
 
 #include <linux/filter.h>
@@ -37,7 +37,7 @@ static void *contends(void *argument)
 {
     long mine = (long)(intptr_t)argument;
     for (int i = 0; i < ROUNDS; i++) {
-        /* The filter comes while these rounds go on. */
+        /* The filter is installed while these rounds run. */
         if (i == ROUNDS / 2) {
             __atomic_fetch_add(&ready, 1, __ATOMIC_SEQ_CST);
             while (!get_flag(&go_on)) {

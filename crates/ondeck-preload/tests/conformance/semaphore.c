@@ -1,5 +1,5 @@
 /* Every function of a semaphore, private, shared and named, with every code: values, deadlines, signals with and
- * without SA_RESTART, posts from handlers, cancellation, and memory that ends with the wait. */
+ * without SA_RESTART, posts from handlers, cancellation, and memory that is unmapped right after the wait. */
 #include "conform.h"
 
 #include <semaphore.h>
@@ -29,7 +29,7 @@ static void end(void)
     quiet_is(sort == NAMED ? sem_close(semaphore) : sem_destroy(semaphore), 0);
 }
 
-/* 0, or the errno of a call that returned -1. */
+/* Returns 0, or the errno of a call that returned -1. */
 static int result(int returned)
 {
     if (returned == 0)
@@ -112,7 +112,7 @@ static void codes(void)
     }
 }
 
-/* What is posted is taken, neither more nor less. */
+/* Exactly the posted units are taken. */
 static long taken;
 
 static void *takes(void *argument)
@@ -156,14 +156,14 @@ static void counted(void)
         finish(threads[i]);
     holds(taken == (long)THREADS * POSTS);
     is(value(), 0);
-    /* glibc's count of those that wait is behind its value; each post is a system call while it is not 0. */
+    /* glibc's count of waiters is after its value; while it is not 0, each post is a system call. */
     uint32_t waiters;
     memcpy(&waiters, (char *)semaphore + 4, sizeof waiters);
     holds(waiters == 0);
     end();
 }
 
-/* As a mutex. */
+/* Uses a semaphore as a mutex. */
 static long inside, sum;
 
 static void *excludes(void *unused UNUSED)
@@ -270,7 +270,8 @@ static void *waits_to_be_cancelled(void *how)
 
 static int may_wait;
 
-/* How a thread with a pending cancellation waits: sem_wait, sem_timedwait, one with no time, sem_clockwait. */
+/* The ways in which a thread with a pending cancellation waits: sem_wait, sem_timedwait, sem_timedwait with an
+ * invalid time, sem_clockwait. */
 enum pending { WAITS, WAITS_TIMED, WAITS_INVALID, WAITS_CLOCK };
 
 static void *waits_although_cancelled(void *how)
@@ -291,7 +292,7 @@ static void *waits_although_cancelled(void *how)
     return (void *)(intptr_t)outcome;
 }
 
-/* Returns what the thread returns. */
+/* Returns the thread's result. */
 static void *waits_with_one(enum pending how)
 {
     set_flag(&about_to, 0);
@@ -321,7 +322,7 @@ static void cancelled(void)
         is(value(), 0);
     }
     is(cleaned, 3);
-    /* A pending cancellation acts although there is something to take, but in sem_clockwait. */
+    /* A pending cancellation acts although a unit is available, except in sem_clockwait. */
     is(sem_post(semaphore), 0);
     holds(waits_with_one(WAITS) == PTHREAD_CANCELED);
     holds(waits_with_one(WAITS_TIMED) == PTHREAD_CANCELED);
@@ -329,7 +330,7 @@ static void cancelled(void)
     is(value(), 1);
     is((int)(intptr_t)waits_with_one(WAITS_CLOCK), 0);
     is(value(), 0);
-    /* A cancelled thread counts as a waiter no more: the others get what is posted. */
+    /* A cancelled thread no longer counts as a waiter: the other threads get the posted units. */
     pthread_t two[2] = {start_sleeper(takes_one, NULL), start_sleeper(takes_one, NULL)};
     pthread_t thread = start_sleeper(waits_to_be_cancelled, NULL);
     is(pthread_cancel(thread), 0);
@@ -342,7 +343,7 @@ static void cancelled(void)
     end();
 }
 
-/* The thread that takes what was posted unmaps the page at once. */
+/* The thread that takes the posted unit unmaps the page at once. */
 static sem_t *page;
 
 static void *takes_and_unmaps(void *argument)

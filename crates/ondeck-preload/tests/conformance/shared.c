@@ -1,4 +1,4 @@
-/* Process-shared objects between processes: of fork, and one that runs without any preloaded library.
+/* Process-shared objects between processes: children of fork, and a process without any preloaded library.
  *
  * `shared FD` is the other process of a pair; the objects are in the memory behind the file descriptor. */
 #include "kinds.h"

@@ -1,8 +1,8 @@
-/* Process-shared reader-writer locks, spinlocks, barriers and semaphores between processes: of fork, and one that runs
- * without any preloaded library.
+/* Process-shared reader-writer locks, spinlocks, barriers and semaphores between processes: children of fork, and a
+ * process without any preloaded library.
  *
  * `shared_others FD NAME` is the other process of a pair: the objects are in the memory behind the file descriptor, and
- * a semaphore has that name. */
+ * NAME is the name of a semaphore. */
 #include "rwlock.h"
 
 #include <semaphore.h>
@@ -48,7 +48,7 @@ static void read_and_write(long mine)
 static int take_part(long mine, const char *name)
 {
     int failures = conform_failures;
-    /* From here on both run. */
+    /* From here on both processes run. */
     __atomic_fetch_add(&shared->here, 1, __ATOMIC_SEQ_CST);
     await_flag(&shared->here, 2);
     read_and_write(mine);

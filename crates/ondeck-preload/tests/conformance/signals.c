@@ -1,4 +1,4 @@
-/* Signals that interrupt waits: no function returns EINTR, none ends early, and errno stays what it was. */
+/* Signals that interrupt waits: no function returns EINTR, none ends early, and errno is unchanged. */
 #include "kinds.h"
 
 enum { SIGNALS = 200, ERRNO = EXFULL };
@@ -25,7 +25,7 @@ static pthread_cond_t condition;
 static int handled, about_to, ready, ended;
 static pid_t thread;
 
-/* The handler changes errno as a careless one does, and puts it back as a careful one does. */
+/* The handler changes errno, like a careless one, and restores it, like a careful one. */
 static void handler(int number UNUSED)
 {
     int saved = errno;
@@ -34,7 +34,7 @@ static void handler(int number UNUSED)
     errno = saved;
 }
 
-/* Waits once, until the mutex is free or the condition is there, and expects 0 or a time-out in its time. */
+/* Waits once, until the mutex is free or the condition is true, and expects 0 or a punctual timeout. */
 static void *interrupted(void *argument)
 {
     enum function function = (enum function)(intptr_t)argument;
@@ -103,8 +103,8 @@ static void one_function(enum function function, const char *kind)
     is(pthread_cond_destroy(&condition), 0);
 }
 
-/* A waiter is notified before its deadline, and has the mutex only after it, with a handler that runs across the
- * deadline. It was notified, and has not timed out. */
+/* A waiter is notified before its deadline, and acquires the mutex only after it, while a handler runs across
+ * the deadline. The result is a notification, not a timeout. */
 static struct timespec across;
 static clockid_t across_clock;
 
@@ -130,7 +130,7 @@ static void notified_in_time(clockid_t clock)
 {
     int error = 0, in_time = 0;
     across_clock = clock;
-    /* A machine that is too busy gets more time. */
+    /* If the machine is too busy, try again with more time. */
     for (long milliseconds = 30; !in_time; milliseconds *= 2) {
         ready = about_to = handled = 0;
         quiet_is(pthread_cond_init(&condition, NULL), 0);
@@ -141,7 +141,7 @@ static void notified_in_time(clockid_t clock)
         ready = 1;
         quiet_is(pthread_cond_signal(&condition), 0);
         in_time = !has_passed(clock, &across);
-        /* A waiter that was too late may be gone. */
+        /* A waiter that was too late may have returned already. */
         if (in_time) {
             quiet_is(pthread_kill(waiter, SIGUSR2), 0);
             await_flag(&handled, 1);
@@ -155,7 +155,7 @@ static void notified_in_time(clockid_t clock)
         fail("notified in time, clock %d: %s", (int)clock, code(error));
 }
 
-/* No function changes errno, also where it fails. */
+/* No function changes errno, even if it fails. */
 static void errno_stays(int type)
 {
     struct timespec past = from_now(CLOCK_REALTIME, -1);

@@ -1,12 +1,13 @@
-/* A process with one thread that gets more: what was locked alone is unlocked among others, and the other way
- * round. A lock that saves its atomic operations while the process has one thread must notice the second. */
+/* A single-threaded process that starts threads: a lock that was locked before is unlocked after, and the
+ * other way round. A lock that omits its atomic operations while the process has one thread must notice the
+ * second. */
 #include "kinds.h"
 
 enum { ROUNDS = 200, INCREMENTS = 500 };
 
 static pthread_mutex_t mutex;
 static long value;
-/* What an attempt in the signal handler returns. */
+/* The result of an attempt in the signal handler. */
 static int expected;
 
 static void *increments(void *unused UNUSED)
@@ -32,7 +33,7 @@ static void alone(void)
 
 static void handler(int number UNUSED)
 {
-    /* The interrupted code is in no function of the mutex: it has it, or it has not. */
+    /* The interrupted code is in no function of the mutex: it either holds the mutex or does not. */
     int error = pthread_mutex_trylock(&mutex);
     quiet_is(error, expected);
     if (error == 0)
@@ -53,7 +54,7 @@ int main(void)
         expected = 0;
         raise(SIGUSR1);
         for (int round = 0; round < ROUNDS; round++) {
-            /* Locked alone; the new thread has to wait for this one. */
+            /* Locked while single-threaded; the new thread has to wait for this one. */
             quiet_is(pthread_mutex_lock(&mutex), 0);
             pthread_t thread = start(increments, NULL);
             value++;

@@ -29,7 +29,7 @@ static void *adds(void *unused UNUSED)
     return NULL;
 }
 
-/* The holder leaves the processor in its section. */
+/* The holder gives up the processor in its section. */
 static void *naps(void *unused UNUSED)
 {
     for (int i = 0; i < 20; i++) {
@@ -106,7 +106,7 @@ int main(void)
             is(pthread_kill(waiting, SIGUSR1), 0);
             await_flag(&handled, i + 1);
         }
-        /* It is no cancellation point. */
+        /* It is not a cancellation point. */
         is(pthread_cancel(waiting), 0);
         usleep(1000);
         is(pthread_spin_unlock(&lock), 0);
@@ -123,7 +123,7 @@ int main(void)
         is(pthread_spin_unlock(&lock), 0);
         is(elsewhere(try_it, NULL), 0);
 
-        /* An initialization over a taken lock. */
+        /* Initializes a held lock. */
         is(pthread_spin_lock(&lock), 0);
         is(pthread_spin_init(&lock, shared), 0);
         is(pthread_spin_trylock(&lock), 0);

@@ -1,5 +1,5 @@
 /* Many threads: 10,000 started in one process, and 4,096 alive at once that all wait for one mutex and at one
- * condition variable. No limit, and no memory that grows with them. */
+ * condition variable. There is no limit, and memory does not grow with them. */
 #include "memory.h"
 
 
@@ -13,7 +13,7 @@ static pthread_cond_t arrived = PTHREAD_COND_INITIALIZER;
 static long counter;
 static int arrivals, ready;
 
-/* The smallest stack that there is. */
+/* The smallest stack that is allowed. */
 static pthread_t start_small(thread_function function, void *argument)
 {
     pthread_attr_t attributes;
@@ -29,7 +29,7 @@ static pthread_t start_small(thread_function function, void *argument)
     return thread;
 }
 
-/* Each thread contends a little, so that whatever a lock keeps for a thread is made. */
+/* Each thread contends a little, so that a lock creates any data that it keeps for a thread. */
 static void *short_life(void *unused UNUSED)
 {
     for (int i = 0; i < 20; i++) {

@@ -1,5 +1,5 @@
-// Cancellation and exceptions of C++ go through frames of a wait: destructors run, the mutex is held in them, and
-// the thread ends as it should. libstdc++'s own locks, which use every clock variant, work.
+// Cancellation and C++ exceptions pass through frames of a wait: destructors run, the mutex is held in them, and
+// the thread ends properly. libstdc++'s own locks, which use every clock variant, work.
 #include "conform.h"
 
 #include <chrono>
@@ -27,7 +27,7 @@ void *try_it(void *)
     return reinterpret_cast<void *>(static_cast<intptr_t>(error));
 }
 
-// Unlocks on every way out, as a guard does.
+// Unlocks on every exit path, like a guard.
 struct Guard {
     explicit Guard(pthread_mutex_t *m) : mutex(m) { quiet_is(pthread_mutex_lock(mutex), 0); }
     Guard(const Guard &) = delete;
@@ -174,7 +174,7 @@ void ping_pong(const char *name)
     quiet_holds(turn == 400 && timed_out);
 }
 
-// Its destructor runs when the thread ends, after all that the thread did.
+// Its destructor runs when the thread ends, after everything else in the thread.
 struct AtThreadEnd {
     ~AtThreadEnd()
     {

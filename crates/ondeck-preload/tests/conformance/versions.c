@@ -1,8 +1,9 @@
-/* Names and versions: whatever version of a function a program was linked with, one object serves all functions
- * that work on one layout. Condition variables of version GLIBC_2.2.5 have another
- * layout, and functions of their own.
+/* Names and versions: for every version of a function with which a program may be linked, one object serves all
+ * functions that work on one layout. Condition variables of version GLIBC_2.2.5 have another layout, and
+ * separate functions.
  *
- * `versions --server` prints the object that serves mutexes, so that run.sh knows that the shim is there. */
+ * `versions --server` prints the object that serves mutexes, so that run.sh can check that the shim is
+ * loaded. */
 #include "conform.h"
 
 #include <dlfcn.h>
@@ -131,8 +132,8 @@ static void objects(void)
         say("%s %s is where mutexes are: %s", one.name, one.version, same ? "yes" : "no");
         if (!same)
             fail("%s %s is in %s, mutexes are in %s", one.name, one.version, object_of(function), server());
-        /* Without a version dlsym gives the default one, which must not be the old layout. libc has none for
-         * the names with underscores. */
+        /* Without a version dlsym returns the default one, which must not be the old layout. libc has no
+         * default version for the names with underscores. */
         function = dlsym(RTLD_DEFAULT, one.name);
         same = strcmp(object_of(function), server()) == 0;
         if (!same && one.name[0] != '_')
@@ -150,7 +151,7 @@ static void objects(void)
 
 typedef int (*on_mutex)(void *);
 
-/* One mutex, locked by one name and unlocked by another, in each combination. */
+/* One mutex, locked under one name and unlocked under another, in each combination. */
 static void mixed_names(void)
 {
     static const struct name_version LOCKS[] = {

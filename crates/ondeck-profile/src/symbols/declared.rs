@@ -17,7 +17,7 @@ pub type Declared = HashMap<u64, (String, u64)>;
 type Bytes = EndianArcSlice<RunTimeEndian>;
 type Entry = DebuggingInformationEntry<Bytes>;
 
-/// All variables of a file; what cannot be read is left out.
+/// Returns all variables of a file, without those that cannot be read.
 pub fn read(path: &Path) -> Declared {
     let mut declared = Declared::new();
     _ = read_into(path, &mut declared);
@@ -58,7 +58,7 @@ fn of_unit(unit: UnitRef<'_, Bytes>, declared: &mut Declared) -> gimli::Result<(
     Ok(())
 }
 
-/// The address, if the location is one and nothing else.
+/// Returns the address, if the location is just an address.
 fn address_of(unit: &Unit<Bytes>, entry: &Entry) -> Option<u64> {
     let AttributeValue::Exprloc(expression) = entry.attr_value(gimli::DW_AT_location)? else {
         return None;
@@ -70,7 +70,7 @@ fn address_of(unit: &Unit<Bytes>, entry: &Entry) -> Option<u64> {
     }
 }
 
-/// File and line; of a member of a class, those of its declaration.
+/// Returns file and line; for a static member of a class, those where the class declares it.
 fn place_of(unit: &UnitRef<'_, Bytes>, entry: &Entry) -> Option<(String, u64)> {
     let Some(line) = entry.attr(gimli::DW_AT_decl_line) else {
         let AttributeValue::UnitRef(offset) = entry.attr_value(gimli::DW_AT_specification)? else {

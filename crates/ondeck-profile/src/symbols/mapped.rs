@@ -8,6 +8,7 @@ use memmap2::Mmap;
 /// Maps a file; `None` if it cannot be opened.
 pub(super) fn map(path: &Path) -> Option<Mmap> {
     let file = File::open(path).ok()?;
-    // SAFETY: an object that is installed; that it is cut off meanwhile is not expected of one.
+    // SAFETY: the file is an installed object, which is not expected to be truncated while it is
+    // mapped.
     unsafe { Mmap::map(&file) }.ok()
 }

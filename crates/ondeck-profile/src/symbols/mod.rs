@@ -1,8 +1,8 @@
-//! Names for addresses: functions with lines and inlined calls, variables with where they are declared.
+//! Names for addresses: functions with lines and inlined calls, variables with their declarations.
 //!
 //! Lines come from the object itself or from its separate debugging file: by build-id or by the name in
-//! `.gnu_debuglink`, where GDB looks for them (GDB manual, "Separate Debug Files"). What has no debugging
-//! information has symbols, what has none of these has offsets and a build-id.
+//! `.gnu_debuglink`, in the places where GDB looks for them (GDB manual, "Separate Debug Files"). Without
+//! debugging information names come from symbols; without symbols there are only offsets and a build-id.
 
 mod declared;
 mod mapped;
@@ -20,7 +20,7 @@ pub struct Symbols {
 }
 
 impl Symbols {
-    /// The object at `path`; `None` if it cannot be read any more.
+    /// Returns the object at `path`; `None` if it can no longer be read.
     pub fn object(&mut self, path: &Path) -> Option<&ObjectFile> {
         self.objects.entry(path.to_owned()).or_insert_with(|| ObjectFile::open(path)).as_ref()
     }

@@ -13,7 +13,7 @@ use super::declared::{self, Declared};
 use super::mapped;
 use crate::model::Frame;
 
-/// Where debugging files are, as in GDB.
+/// The folders of debugging files, as in GDB.
 const DEBUG: &str = "/usr/lib/debug";
 
 /// A named range of addresses of a file.
@@ -33,7 +33,7 @@ struct Segment {
     in_memory: u64,
 }
 
-/// An object, with what is known of its addresses.
+/// An object, with its symbols and debugging information.
 pub struct ObjectFile {
     build_id: String,
     soname: String,
@@ -50,7 +50,7 @@ pub struct ObjectFile {
 
 /// The `DT_SONAME` of a 64-bit file of this machine's byte order.
 fn soname_of(file: &object::File<'_>) -> Option<String> {
-    /// The tag of a dynamic entry that says where the name is (System V ABI).
+    /// The tag of the dynamic entry that locates the name (System V ABI).
     const DT_SONAME: u64 = 14;
     let section = |name| file.section_by_name(name)?.data().ok();
     let (entries, names) = (section(".dynamic")?, section(".dynstr")?);
@@ -63,7 +63,7 @@ fn soname_of(file: &object::File<'_>) -> Option<String> {
     Some(String::from_utf8_lossy(name).into_owned())
 }
 
-/// A variable, and where it is declared.
+/// A variable, and its declaration.
 #[derive(Clone, Debug, Default)]
 pub struct Variable {
     pub name: String,
@@ -121,8 +121,9 @@ impl ObjectFile {
         })
     }
 
-    /// The function of this object that the call right before `address` calls, if the instruction says
-    /// which: `E8` and a distance. Not if it calls a stub of the procedure linkage table.
+    /// Returns the function of this object that the call instruction right before `address` calls, if
+    /// the call is direct: `E8` and a distance. None if it calls a stub of the procedure linkage
+    /// table.
     pub fn called_before(&self, address: u64) -> Option<u64> {
         const LENGTH: u64 = 5;
         let call = address.checked_sub(LENGTH)?;
@@ -141,27 +142,27 @@ impl ObjectFile {
         (self.is_x86 && inside == 0).then_some(called)
     }
 
-    /// Whether `address` is in the function that begins at `start`.
+    /// Returns whether `address` is in the function that begins at `start`.
     pub fn is_within(&self, start: u64, address: u64) -> bool {
         containing(&self.functions, address).is_some_and(|(symbol, _)| symbol.start == start)
     }
 
-    /// Its build-id in hexadecimal digits; empty if it has none.
+    /// Returns its build-id in hexadecimal digits; empty if it has none.
     pub fn build_id(&self) -> &str {
         &self.build_id
     }
 
-    /// The name that a library has in itself, however its file is called; empty if it has none.
+    /// Returns the name inside a library, which may differ from its file's; empty if it has none.
     pub fn soname(&self) -> &str {
         &self.soname
     }
 
-    /// Whether there are line numbers.
+    /// Returns whether there are line numbers.
     pub fn has_lines(&self) -> bool {
         self.has_lines
     }
 
-    /// The file's address for an offset in it.
+    /// Returns the file's address for an offset in it.
     pub fn address_of(&self, offset: u64) -> Option<u64> {
         let segment = self
             .segments
@@ -170,12 +171,13 @@ impl ObjectFile {
         Some(offset - segment.offset + segment.address)
     }
 
-    /// The first address behind everything that is loaded, variables without initial value included.
+    /// Returns the first address after all loaded parts, including variables without an initial value.
     pub fn end(&self) -> u64 {
         self.segments.iter().map(|segment| segment.address + segment.in_memory).max().unwrap_or(0)
     }
 
-    /// Functions at an address, the innermost inlined one first; empty if nothing is known.
+    /// Returns the functions at an address, the innermost inlined one first; empty if nothing is
+    /// known.
     pub fn frames(&self, address: u64) -> Vec<Frame> {
         let mut frames = self.inlined(address).unwrap_or_default();
         let known = containing(&self.functions, address);
@@ -188,7 +190,7 @@ impl ObjectFile {
         } else if let (Some(last), Some((symbol, _))) = (frames.last_mut(), known)
             && !last.function.contains("::")
         {
-            // Debugging information for lines alone has the last part of the name only.
+            // Debugging information with only line tables has just the last part of the name.
             last.function = demangled(&symbol.name);
         }
         frames.retain(|frame| !frame.function.is_empty());
@@ -214,7 +216,7 @@ impl ObjectFile {
         Some(frames)
     }
 
-    /// The variable at an address.
+    /// Returns the variable at an address.
     pub fn variable(&self, address: u64) -> Option<Variable> {
         let (symbol, offset) = containing(&self.variables, address)?;
         let declared = self.declared.get_or_init(|| {
@@ -232,7 +234,7 @@ fn containing(symbols: &[Symbol], address: u64) -> Option<(&Symbol, u64)> {
     let behind = symbols.partition_point(|symbol| symbol.start <= address);
     let symbol = symbols.get(behind.checked_sub(1)?)?;
     let offset = address - symbol.start;
-    // Assembly may have no size: then a symbol goes as far as the next one.
+    // Symbols of assembly code may have no size: such a symbol extends to the next one.
     (offset < symbol.size || symbol.size == 0).then_some((symbol, offset))
 }
 
@@ -251,7 +253,7 @@ fn collect(file: &object::File<'_>, functions: &mut Vec<Symbol>, variables: &mut
     }
 }
 
-/// A separate debugging file.
+/// Finds a separate debugging file.
 fn separate(path: &Path, file: &object::File<'_>, build_id: &str) -> Option<PathBuf> {
     let mut places = Vec::new();
     if build_id.len() > 2 {
@@ -268,11 +270,11 @@ fn separate(path: &Path, file: &object::File<'_>, build_id: &str) -> Option<Path
     places.into_iter().find(|place| place.is_file() && place != path)
 }
 
-/// A name as it is in the source; of Rust without the hash behind it.
+/// Returns a name as in the source; a Rust name without the hash at its end.
 fn demangled(name: &str) -> String {
-    // Symbols of libraries may have their version: `pthread_create@@GLIBC_2.34`.
+    // Symbols of libraries may end with a version: `pthread_create@@GLIBC_2.34`.
     let name = name.split('@').next().unwrap_or(name);
-    // A demangler takes C's `m` for the type that C++ mangles to it, `unsigned long`.
+    // A demangler would turn C's `m` into the type that C++ mangles to it, `unsigned long`.
     if !["_Z", "__Z", "_R", "__R"].iter().any(|prefix| name.starts_with(prefix)) {
         return name.to_owned();
     }

@@ -1,9 +1,9 @@
-//! Which functions of C++ are locks' own: those of libstdc++ and libc++.
+//! Recognizes the C++ functions that belong to locks, those of libstdc++ and libc++.
 
-/// Begins of functions that call those of C, in `std` or outside of it.
+/// Prefixes of functions that call C's, in `std` or outside of it.
 const OF_C: [&str; 4] = ["__gthread_", "__glibcxx_rwlock_", "__glibcxx_timed", "__libcpp_"];
 
-/// Classes and functions of the namespace `std`, up to where a name may go on.
+/// Classes and functions of the namespace `std`, up to the point where a name may continue.
 const OF_STD: [&str; 18] = [
     "mutex::",
     "timed_mutex::",
@@ -28,7 +28,7 @@ const OF_STD: [&str; 18] = [
 /// Namespaces within `std` that name a version of the library.
 const VERSIONS: [&str; 4] = ["__1::", "__ndk1::", "_V2::", "__cxx11::"];
 
-/// Whether a function, as the debugging information or a demangled symbol names it, belongs to a lock.
+/// Returns whether a function, as named by the debugging information or a demangled symbol, belongs to a lock.
 pub fn is_of_lock(function: &str) -> bool {
     let name = without_type(function);
     let of_std = name.strip_prefix("std::").map(|mut inside| {
@@ -39,12 +39,12 @@ pub fn is_of_lock(function: &str) -> bool {
     });
     let starts = |name: &str, with: &[&str]| with.iter().any(|start| name.starts_with(start));
     starts(of_std.unwrap_or(name), &OF_C)
-        // The mutexes of a scoped_lock are unlocked by std::apply with a lambda of its destructor.
+        // The destructor of scoped_lock unlocks its mutexes by std::apply with a lambda.
         || of_std.is_some_and(|name| starts(name, &OF_STD) || name.contains("::~scoped_lock()"))
 }
 
-/// A name without the type that a function template returns: what follows the last blank outside of brackets that is before
-/// the arguments.
+/// Returns a name without the return type of a function template: the text after the last blank that precedes the
+/// arguments and is outside of brackets.
 fn without_type(function: &str) -> &str {
     let mut depth = 0_i32;
     let mut start = 0;

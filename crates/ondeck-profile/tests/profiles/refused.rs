@@ -1,4 +1,4 @@
-//! What cannot be read is refused with the file's name and the reason.
+//! Unreadable files are refused with the file's name and the reason.
 
 use std::fs::{self, File};
 use std::mem::offset_of;
@@ -7,7 +7,7 @@ use std::path::Path;
 use ondeck_profile::{Error, read};
 use ondeck_record::layout::{EXTENSION, Header, MAGIC, SIZE, VERSION};
 
-/// A recording with this head and length, made for recordings of `size` bytes.
+/// Writes a recording with this head and length, whose head gives its size as `size` bytes.
 fn recording_for(size: usize, folder: &Path, magic: u64, version: u32, length: u64) {
     let path = folder.join(format!("1.0.{EXTENSION}"));
     let mut head = [&magic.to_ne_bytes()[..], &version.to_ne_bytes()].concat();
@@ -70,7 +70,7 @@ fn a_bad_file_beside_a_good_one_is_left_out_and_told() {
     assert!(ondeck_profile::table::render(&profile, 10, false).contains("2.0.ondeck-profile"));
 }
 
-/// Numbers of a damaged file lead nowhere, and nowhere is left out.
+/// Numbers of a damaged file may lead nowhere, and are then ignored.
 #[test]
 fn a_file_of_noise_is_read_without_harm() {
     let folder = tempfile::tempdir().unwrap();
@@ -95,7 +95,7 @@ fn a_file_of_noise_is_read_without_harm() {
     assert!(!ondeck_profile::lines::render(&profile).is_empty());
 }
 
-/// Root reads folders in which others may make files.
+/// Root reads folders in which other users may create files.
 #[test]
 fn a_pipe_and_a_link_are_not_waited_for_nor_followed() {
     let folder = tempfile::tempdir().unwrap();

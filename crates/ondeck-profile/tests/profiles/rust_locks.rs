@@ -14,7 +14,7 @@ static TOLD: Mutex<(bool, bool)> = Mutex::new((false, false));
 static CHANGED: Condvar = Condvar::new();
 static QUIET: Mutex<u64> = Mutex::new(0);
 
-/// Says that this process is the program.
+/// The variable that makes this process the program.
 const PROGRAM: &str = "ONDECK_TEST_PROGRAM";
 const VICTIMS: u32 = 3;
 const ROUNDS: u32 = 20;
@@ -26,7 +26,7 @@ static OVER: AtomicBool = AtomicBool::new(false);
 #[inline(never)]
 fn hold_for_long() {
     let mut value = CROWDED.lock();
-    // All of them want it now, and are parked soon.
+    // All of them want the lock now, and will park soon.
     while WANTING.load(Ordering::Relaxed) != VICTIMS {
         thread::yield_now();
     }
@@ -54,7 +54,7 @@ fn wait_to_be_told() {
     std::hint::black_box(());
 }
 
-/// A waiter of the condition variable is told while its mutex is locked, and stays locked.
+/// Notifies a waiter of the condition variable while its mutex is locked, and keeps the mutex locked.
 fn tell() {
     loop {
         let mut told = TOLD.lock();
@@ -123,7 +123,7 @@ fn a_rust_lock_is_named_with_its_holder() {
         let first = &worst.frames().next().unwrap().function;
         assert!(first.ends_with(function), "{role:?}: {first}");
     }
-    // Each victim has it for nanoseconds.
+    // Each victim holds the lock for nanoseconds.
     let blame = |function: &str| -> f64 {
         let is_it = |sample: &&ondeck_profile::Sample| {
             sample.frames().next().is_some_and(|frame| frame.function.ends_with(function))
@@ -135,7 +135,7 @@ fn a_rust_lock_is_named_with_its_holder() {
     assert!(lock.free > 0.0, "a thread has to be woken");
     let (_, told) =
         locks.iter().find(|(_, lock)| lock.name().ends_with("TOLD")).expect("contended");
-    // A waiter that gets its CPU late finds the mutex free, and has not waited for it.
+    // A waiter that is scheduled late finds the mutex free and does not wait for it.
     assert!(told.wait.count >= u64::from(RELOCKS / 2), "{} waits", told.wait.count);
     let stacks: Vec<_> = told.waiters.iter().filter_map(|sample| sample.frames().next()).collect();
     assert!(

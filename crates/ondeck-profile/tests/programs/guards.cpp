@@ -1,5 +1,5 @@
-// Three threads keep a lock by a guard of the standard library, which is inlined or not: the
-// function that has the guard is to be named.
+// Three threads hold a lock by a guard of the standard library, which may be inlined. The profile
+// must name the function that has the guard.
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -51,7 +51,7 @@ struct Guards {
     }
 };
 
-// Three threads, for so long that each has waited.
+// Runs three threads until each has waited.
 template <class Keep> static void contend(Keep keep) {
     stop = false;
     std::vector<std::thread> threads;

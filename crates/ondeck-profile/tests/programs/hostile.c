@@ -1,8 +1,8 @@
-/* What a recorder has to survive.
+/* Situations that a recorder has to survive.
 
    hostile switch    a thread that waits while another recording begins: ONDECK_CONTROL names a page,
                      and the folders 1 and 2 are in the working directory
-   hostile stack     the child of a fork, whose first wait is that of a thread with the smallest stack
+   hostile stack     the child of a fork, in which a thread with the smallest stack waits first
    hostile reuse     one mutex after another at the same address
    hostile relock    waiters of a condition variable that find their mutex locked when they are notified
    hostile full      threads that wait for many locks, once a line was read from standard input */
@@ -31,7 +31,7 @@ static void *take(void *lock) {
     return NULL;
 }
 
-/* The thread that was started last has found its lock taken, and sleeps. */
+/* Waits until the thread that was started last has found its lock held, and sleeps. */
 static void until_it_sleeps(void) {
     char path[64], state = 'R';
     while (!taker) usleep(100);
@@ -56,7 +56,7 @@ static pthread_t start_taker(pthread_mutex_t *lock, size_t stack) {
     return thread;
 }
 
-/* Has another thread, with this much stack, wait for a lock. */
+/* Starts another thread, with this much stack, that waits for a lock. */
 static void wait_once(pthread_mutex_t *lock, size_t stack) {
     pthread_mutex_lock(lock);
     pthread_t thread = start_taker(lock, stack);
@@ -95,12 +95,12 @@ static int switches(void) {
     record_into(page, "1", 1);
     pthread_mutex_lock(&crowded);
     pthread_t thread = start_taker(&crowded, 0);
-    /* It sees nothing of the other recording before it has the lock. */
+    /* The waiting thread does not notice the other recording before it has acquired the lock. */
     signal(SIGUSR1, keep);
     pthread_kill(thread, SIGUSR1);
     while (!is_kept) usleep(100);
     record_into(page, "2", 2);
-    /* The first wait that is seen is what begins the other recording. */
+    /* The first recorded wait begins the other recording. */
     pthread_mutex_lock(&other);
     pthread_mutex_timedlock(&other, &past);
     pthread_mutex_unlock(&crowded);
@@ -146,7 +146,8 @@ static void *wait_to_be_told(void *unused) {
     return unused;
 }
 
-/* The mutex that a waiter of a condition variable wants again stays locked for some time after the notification. */
+/* The mutex that a waiter of a condition variable must reacquire stays locked for some time after the
+   notification. */
 static int relock(void) {
     for (int i = 0; i < 5; i++) {
         pthread_t thread;

@@ -1,7 +1,7 @@
-/* One hot lock and one innocent one. A single thread holds the hot lock for long, others hold it shortly: they
-   wait, and the holder is to blame. A lock on the heap is waited for once.
+/* One hot lock and one innocent one. A single thread holds the hot lock for long, and others hold it briefly:
+   they wait, and the long holder must be blamed. One thread waits once for a lock on the heap.
 
-   hot MILLISECONDS [fork|exec|kill]   what the process does at its end */
+   hot MILLISECONDS [fork|exec|kill]   the last word is the way in which the process ends */
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>

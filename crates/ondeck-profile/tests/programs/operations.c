@@ -1,6 +1,6 @@
-/* What a recorder of all operations has to survive: more threads than it has room for, each kind of mutex, locks in
-   memory that is freed, signal handlers that lock, and children of forks. It ends with 0 if no call had another result
-   than without a recorder. */
+/* Situations that a recorder of all operations has to survive: more threads than it has room for, each kind of
+   mutex, locks in memory that is freed, signal handlers that lock, and children of forks. Exits with 0 if each call
+   had the same result as without a recorder. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <signal.h>

@@ -1,11 +1,12 @@
-/* A lock whose blame is known: each thread notes when it wanted the lock, had it, and gave it back. One thread keeps it
-   for long, the others for a moment.
+/* A lock with a known blame: each thread notes when it wanted the lock, acquired it, and unlocked it. One thread holds
+   it for long, the others briefly.
 
-   truth KEPT AWAY SHORT BETWEEN MILLISECONDS   in nanoseconds: how long the keeper has it, and is away after that; how
-                                                long each of two others has it, and until it wants it again
+   truth KEPT AWAY SHORT BETWEEN MILLISECONDS   in nanoseconds: how long the keeper holds the lock, and
+                                                how long it then stays away; how long each of two others
+                                                holds it, and the time until it wants the lock again
 
-   Prints the parts of all waiting time in percent: while the keeper had the lock, while the others had it, while it was
-   free. */
+   Prints the parts of all waiting time in percent: while the keeper held the lock, while the others held it, while it
+   was free. */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -40,7 +41,7 @@ static void pause_for(uint64_t nanoseconds) {
     nanosleep(&length, NULL);
 }
 
-/* Each has the whole, so that no common function is to blame. */
+/* Each function has the whole loop, so that no common function gets the blame. */
 #define SECTION(thread, nanoseconds)                                                            \
     do {                                                                                        \
         uint64_t wanted = now();                                                                \
@@ -102,7 +103,7 @@ int main(int count, char **arguments) {
     double whole = 0, of[2] = {0, 0};
     for (long i = 0; i < length; i++) {
         whole += (double)(all[i].begin - all[i].wanted);
-        /* Sections do not overlap: those before it end before it begins. */
+        /* Sections do not overlap: all earlier ones end before this one begins. */
         for (long j = i - 1; j >= 0 && all[j].end > all[i].wanted; j--) {
             uint64_t begin = all[j].begin > all[i].wanted ? all[j].begin : all[i].wanted;
             of[all[j].thread != 0] += (double)(all[j].end - begin);

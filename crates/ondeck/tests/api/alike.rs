@@ -1,5 +1,5 @@
-//! What many locks promise alike: sections exclude each other, and a wait or an attempt with a deadline ends not before
-//! it, and succeeds if what it waits for comes before.
+//! Guarantees that many locks share: sections exclude each other, and a wait or an attempt with a deadline does not
+//! time out early, and succeeds if its event comes before the deadline.
 
 use std::cell::Cell;
 use std::time::{Duration, Instant};
@@ -18,7 +18,7 @@ use super::watchdog;
 
 const SHORT: Duration = Duration::from_millis(5);
 
-/// So many threads add, each so often.
+/// The number of threads, and the number of additions of each.
 fn crowd(add: impl Fn() + Sync) -> u32 {
     const THREADS: u32 = 6;
     const SECTIONS: u32 = 5_000;
@@ -60,7 +60,7 @@ fn contended_increments_are_all_there() {
     }
 }
 
-/// By each of its two methods a wait or an attempt fails when its time is over, and not before.
+/// With each of the two methods, a wait or an attempt fails when its time is over, and not before.
 fn fails_in_time(what: &str, lasting: impl Fn(Duration) -> bool, until: impl Fn(Instant) -> bool) {
     let start = Instant::now();
     assert!(!lasting(SHORT), "{what}: there is nothing to be had");
@@ -143,7 +143,8 @@ fn none_ends_before_its_deadline() {
     until_at_rest(&raw const fair);
 }
 
-/// A thread waits at `place` for very long, another one gives up meanwhile, and then `come` lets the first one go on.
+/// A thread waits at `place` for very long, another one gives up during that wait, and then `come` lets the first one
+/// continue.
 fn succeeds_in_time<T: Sync>(place: &T, wait: fn(&T, Duration) -> bool, come: impl FnOnce()) {
     let address = std::ptr::from_ref(place).addr();
     watchdog::scope(|scope| {

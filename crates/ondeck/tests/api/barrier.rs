@@ -27,7 +27,7 @@ fn for_one_thread_or_none_it_lets_each_go_on_as_the_leader() {
     }
 }
 
-/// No thread begins a round before all have ended the one before, and each has one leader.
+/// No thread begins a round before all have ended the previous one, and each round has one leader.
 #[test]
 fn rounds_are_apart() {
     const THREADS: u32 = 4;
@@ -53,8 +53,8 @@ fn rounds_are_apart() {
     until_at_rest(&raw const barrier);
 }
 
-/// Threads sleep at one barrier of a bucket on the bucket's word, and at others on words of their own: each round
-/// wakes its own, whichever began first.
+/// The threads of one barrier of a bucket sleep on the bucket's word, and the threads of other barriers on words
+/// in their nodes: each round wakes its own threads, whichever began first.
 #[test]
 fn barriers_of_one_bucket_do_not_disturb_each_other() {
     const ROUNDS: u32 = 200;
@@ -84,19 +84,19 @@ fn barriers_of_one_bucket_do_not_disturb_each_other() {
     }
 }
 
-/// Each thread frees the barrier's memory when its own wait returns, if the others have come.
+/// Each thread frees the barrier's memory when its own wait returns, if the others have arrived.
 #[test]
 fn it_is_freed_as_soon_as_a_wait_returns() {
     for _ in 0..2_000 {
-        // Leaked unless a thread frees it, and that is the first one that returns.
+        // Leaked unless a thread frees it, which the first one that returns does.
         let barrier: &Barrier = Box::leak(Box::new(Barrier::new(3)));
         let returned = &*Box::leak(Box::new(AtomicU32::new(0)));
         let come = move || {
             barrier.wait();
             if returned.fetch_add(1, Ordering::Relaxed) == 0 {
                 let memory = std::ptr::from_ref(barrier).cast_mut();
-                // SAFETY: allocated above, by a box, and freed by one thread. The others do not use it any
-                // more, by the barrier's promise. Overwritten first, so that a thread that does hangs.
+                // SAFETY: allocated above, by a box, and freed by one thread. The barrier promises that the
+                // others no longer use it. It is overwritten first, so that a thread that does use it hangs.
                 unsafe {
                     memory.write_bytes(0xFF, 1);
                     drop(Box::from_raw(memory));
@@ -111,7 +111,7 @@ fn it_is_freed_as_soon_as_a_wait_returns() {
     }
 }
 
-/// One of two that wait gives up: the other one still needs two.
+/// One of two waiting threads gives up: the other one still needs two.
 #[test]
 fn a_thread_that_gives_up_leaves_the_others_waiting() {
     let barrier = Barrier::new(3);

@@ -16,12 +16,12 @@ type Raw = RawBiasedMutex<Native>;
 
 const SHORT: Duration = Duration::from_millis(5);
 
-/// Makes the lock biased to the calling thread; says whether it is.
+/// Makes the lock biased to the calling thread. Returns whether it is.
 ///
-/// It never is where the kernel refuses membarrier, and if the thread's row is that of one which has forgotten a
+/// It never is if the kernel refuses membarrier, or if the thread's row belonged to a thread that has forgotten a
 /// guard in the same slot.
 fn bias(raw: &Raw) -> bool {
-    // The process gives no more permissions than one in a time.
+    // The process grants only one permission per period.
     let begin = Instant::now();
     while !raw.is_biased() && begin.elapsed() < Duration::from_millis(500) {
         unlock(raw, raw.lock());
@@ -29,14 +29,14 @@ fn bias(raw: &Raw) -> bool {
     raw.is_biased()
 }
 
-/// For a lock whose guard is forgotten. Its address is in a row for ever, so that a reader-writer lock of another test
-/// which came to be there would never be biased.
+/// Allocates a lock whose guard will be forgotten. Its address stays in a row forever, so a reader-writer lock of
+/// another test at the same address would never be biased.
 fn never_freed() -> &'static mut Raw {
     Box::leak(Box::default())
 }
 
 fn unlock(raw: &Raw, held: Held<Native>) {
-    // SAFETY: each test gives back what it was given.
+    // SAFETY: each test releases what it has acquired.
     unsafe { raw.unlock(held) };
 }
 
@@ -71,7 +71,7 @@ fn a_thread_that_has_it_again_and_again_becomes_its_owner() {
     assert!(!raw.is_biased());
 }
 
-/// An owner beside threads that come now and then: no section is lost, and the lock changes its owner.
+/// An owner and threads that arrive occasionally: no section is lost, and the lock changes its owner.
 #[test]
 fn the_owner_and_others_exclude_each_other() {
     let counts = BiasedMutex::new([0_u64; 2]);
@@ -102,7 +102,7 @@ fn the_owner_and_others_exclude_each_other() {
     assert_eq!(*counts.lock(), [300_000 + others; 2]);
 }
 
-/// Two locks that have the same slot of each row.
+/// Two locks that map to the same slot of each row.
 fn two_of_one_slot(raws: &[Raw]) -> [&Raw; 2] {
     let slot = |raw: &Raw| bucket_of(std::ptr::from_ref(raw).addr()) % 8;
     let (outer, rest) = raws.split_first().unwrap();
@@ -110,7 +110,7 @@ fn two_of_one_slot(raws: &[Raw]) -> [&Raw; 2] {
     [outer, inner]
 }
 
-/// The thread has the inner lock again and again while it is inside of the other one by that slot.
+/// The thread acquires the inner lock repeatedly while it holds the other one by that slot.
 #[test]
 fn a_lock_is_not_biased_by_a_slot_that_another_one_has() {
     let raws: Vec<_> = (0..1_024).map(|_| Raw::new()).collect();
@@ -127,7 +127,8 @@ fn a_lock_is_not_biased_by_a_slot_that_another_one_has() {
     assert!(attempt(outer) && attempt(inner));
 }
 
-/// The owner came in by the inner mutex, because its slot was another lock's, which it has given up since.
+/// The owner acquired the mutex through the inner mutex, because another lock had its slot. The owner has unlocked
+/// that lock since.
 #[test]
 fn an_owner_that_came_in_beside_its_slot_is_not_let_in_again() {
     let raws: Vec<_> = (0..1_024).map(|_| Raw::new()).collect();
@@ -179,7 +180,7 @@ fn a_forgotten_guard_leaves_it_locked() {
             let _never_unlocked = raw.lock();
         });
     });
-    // Threads that come later may have the row.
+    // Later threads may get the row.
     for _ in 0..3 {
         watchdog::scope(|scope| {
             scope.spawn(|| {
@@ -191,7 +192,7 @@ fn a_forgotten_guard_leaves_it_locked() {
     }
 }
 
-/// It has no borrow any more, and may be moved. The slot has its old address.
+/// It is no longer borrowed, and may be moved. The slot has its old address.
 #[test]
 fn a_forgotten_guard_of_a_lock_that_is_moved() {
     let place = never_freed();
@@ -207,7 +208,7 @@ fn a_forgotten_guard_of_a_lock_that_is_moved() {
     });
 }
 
-/// Its memory becomes another lock's, which the same thread can use.
+/// Its memory is reused for another lock, which the same thread can use.
 #[test]
 fn a_forgotten_guard_of_a_lock_that_is_gone() {
     let place = never_freed();
@@ -223,7 +224,7 @@ fn a_forgotten_guard_of_a_lock_that_is_gone() {
     assert!(attempt(place));
 }
 
-/// The thread's row is given up by then, and perhaps another thread's.
+/// The thread has already given up its row, which another thread may own now.
 #[test]
 fn a_guard_that_is_dropped_by_a_later_destructor() {
     static LOCK: BiasedMutex<u32> = BiasedMutex::new(0);
@@ -231,7 +232,7 @@ fn a_guard_that_is_dropped_by_a_later_destructor() {
         static KEPT: RefCell<Option<BiasedMutexGuard<'static, u32>>> = const { RefCell::new(None) };
     }
     thread::spawn(|| {
-        // Destructors run in the reverse order of registration: this one after that of the row.
+        // Destructors run in the reverse order of registration: this one runs after the row's.
         KEPT.set(None);
         for _ in 0..100_000 {
             *LOCK.lock() += 1;

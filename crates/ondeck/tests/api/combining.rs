@@ -43,7 +43,7 @@ fn no_section_is_lost_and_each_thread_gets_its_own_results() {
     assert_eq!(log.into_inner().len(), THREADS * SECTIONS);
 }
 
-/// While a section runs, others come: the thread that has the lock runs theirs, too.
+/// While a section runs, other threads arrive: the thread that has the lock also runs their sections.
 #[test]
 fn a_section_of_a_thread_that_waits_is_run_by_another() {
     const OTHERS: usize = 4;
@@ -63,11 +63,11 @@ fn a_section_of_a_thread_that_waits_is_run_by_another() {
             others.into_iter().filter_map(|other| other.join().ok()).any(|delegated| delegated)
         })
     };
-    // Whether others come in time is the scheduler's choice.
+    // Whether other threads arrive in time is up to the scheduler.
     while !is_delegated() {}
 }
 
-/// A panic is that of the thread whose section it is; other sections go on.
+/// A panic goes to the thread whose section it is; other sections continue.
 #[test]
 fn a_panic_goes_on_in_the_thread_that_asked() {
     let mutex = CombiningMutex::new(0);
@@ -102,7 +102,7 @@ fn a_panic_goes_on_in_the_thread_that_asked() {
     });
 }
 
-/// A section of another thread would find that its thread unwinds, and a lock with poisoning would not be poisoned.
+/// A section of another thread would run in a thread that unwinds, and would not poison a lock with poisoning.
 #[test]
 fn a_thread_that_unwinds_runs_no_section_of_another() {
     struct UsesIt<'a>(&'a CombiningMutex<()>, &'a Barrier);
@@ -110,7 +110,7 @@ fn a_thread_that_unwinds_runs_no_section_of_another() {
         fn drop(&mut self) {
             self.0.with(|()| {
                 self.1.wait();
-                // The other thread comes meanwhile.
+                // The other thread arrives during the sleep.
                 thread::sleep(Duration::from_millis(1));
             });
         }

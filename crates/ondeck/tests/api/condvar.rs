@@ -47,7 +47,7 @@ fn notifications_say_how_many_they_reached() {
                 woken.fetch_add(1, Ordering::Relaxed);
             });
         }
-        // A thread that has counted itself and unlocked the mutex is waiting.
+        // A thread that has counted itself and unlocked the mutex is already waiting.
         while *mutex.lock() < 5 {
             thread::yield_now();
         }
@@ -124,7 +124,8 @@ fn are_notified_in_the_order_of_arrival() -> bool {
 
 #[test]
 fn an_overdue_waiter_is_notified_first() {
-    // Now and then an overdue thread of another test's lock in the same bucket was served just before.
+    // Occasionally an overdue thread of another test's lock in the same bucket has been served just
+    // before.
     assert!((0..100).any(|_| are_notified_in_the_order_of_arrival()));
 }
 
@@ -163,7 +164,7 @@ fn a_condvar_says_that_it_has_a_waiter() {
         while !condvar.has_waiters() {
             thread::yield_now();
         }
-        // This thread got the mutex, so the waiter has unlocked it and waits.
+        // This thread has acquired the mutex, so the waiter has unlocked it and waits.
         mutex.lock();
         assert_eq!(format!("{condvar:?}"), "RawCondvar { has_waiters: true }");
         assert_eq!(condvar.notify_all(), 1);

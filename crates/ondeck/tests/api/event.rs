@@ -43,7 +43,8 @@ fn a_set_wakes_all_that_wait_even_if_it_is_reset_at_once() {
     until_at_rest(&raw const event);
 }
 
-/// A lock is no key: the address of the first field of a structure is also the structure's.
+/// A lock is not a key, although the address of the first field of a structure is also the
+/// structure's address.
 #[test]
 fn a_thread_that_waits_is_not_unparked_by_its_address() {
     let event = Event::new();
@@ -60,7 +61,7 @@ fn a_thread_that_waits_is_not_unparked_by_its_address() {
     });
 }
 
-/// The consumer resets, looks, and waits: no item is forgotten.
+/// The consumer resets, checks for items, and waits: no item is forgotten.
 #[test]
 fn what_was_there_before_a_set_is_seen_after_the_reset() {
     const ITEMS: u32 = 20_000;

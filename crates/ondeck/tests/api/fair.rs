@@ -18,7 +18,7 @@ fn it_is_one_byte_and_constant() {
     assert!(CONSTANT.try_lock().is_some());
 }
 
-/// The thread that unlocks does not get the lock back before the one that waits.
+/// The unlocking thread does not get the lock back before the waiting one.
 #[test]
 fn each_unlock_hands_the_lock_to_the_thread_that_waits() {
     let mutex = FairMutex::new(Vec::new());

@@ -1,4 +1,4 @@
-//! The child of a fork finds locks that work, whatever the parent's threads were doing.
+//! Locks work in the child of a fork, whatever the parent's threads were doing.
 
 use std::thread;
 use std::time::Duration;
@@ -27,7 +27,7 @@ fn contend(mutex: &Mutex<u32>) {
 #[test]
 fn the_child_unlocks_a_lock_that_threads_were_parked_for() {
     let _watchdog = Watchdog::start("parked threads at a fork", Duration::from_mins(2));
-    // If the kernel does not wipe the table, only a fork by the C library is noticed.
+    // If the kernel does not wipe the table, only forks through the C library are noticed.
     let bare = std::env::var_os("ONDECK_TEST_LIBRARY_FORK").is_none();
     for how in [Fork::Library, Fork::Call].into_iter().take(1 + usize::from(bare)) {
         for _ in 0..20 {
@@ -86,12 +86,12 @@ fn the_child_uses_a_reader_writer_lock_that_threads_were_parked_for() {
     }
 }
 
-/// The forking thread has read locks, counted and visible, which its copy gives up.
+/// The forking thread has read locks, counted and visible, which its copy unlocks.
 #[test]
 fn the_child_gives_up_what_its_thread_was_reading() {
     let _watchdog = Watchdog::start("readers at a fork", Duration::from_mins(2));
     let lock = RwLock::new(0);
-    // SAFETY: it is only asked.
+    // SAFETY: the call only queries the state.
     let raw = unsafe { lock.raw() };
     while !raw.is_biased() {
         raw.consider_bias();

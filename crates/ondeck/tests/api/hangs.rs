@@ -1,4 +1,4 @@
-//! A test whose thread waits for one that has panicked ends, and says why.
+//! A test whose thread waits for a thread that has panicked ends, and prints the reason.
 
 use std::time::Duration;
 
@@ -7,16 +7,16 @@ use ondeck::Mutex;
 use crate::again::{again, is_child};
 use crate::watchdog::scope_within;
 
-/// The words of the panic.
+/// The message of the panic.
 const WHY: &str = "the test's own panic";
 
-/// Locks, as one that waits for ever.
+/// Locks, like a thread that waits forever.
 #[inline(never)]
 fn waits_for_ever(mutex: &Mutex<()>) {
     drop(mutex.lock());
 }
 
-/// One that waits for a thread which panics with the lock.
+/// A test that waits for a thread that panics with the lock.
 fn hang(limit: Duration, panics: impl FnOnce() + Send, body: impl FnOnce()) {
     let mutex = Mutex::new(());
     std::mem::forget(mutex.lock());
@@ -27,7 +27,7 @@ fn hang(limit: Duration, panics: impl FnOnce() + Send, body: impl FnOnce()) {
     });
 }
 
-/// The child ends with the panic's words, and those of the thread that waits.
+/// The child ends with the panic's message, and with the stack of the waiting thread.
 fn is_said(test: impl FnOnce()) {
     if is_child() {
         return test();

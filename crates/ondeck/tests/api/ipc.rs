@@ -16,10 +16,10 @@ use crate::seccomp::{Filter, Scope};
 use crate::watchdog::{self, Watchdog};
 
 const SHORT: Duration = Duration::from_millis(5);
-/// The bit of a word that says that a thread may sleep.
+/// The bit of a word that is set if a thread may sleep.
 const WAITED: u32 = 1 << 31;
 
-/// What the processes share.
+/// The memory that the processes share.
 #[repr(C)]
 pub(crate) struct Shared {
     pub(crate) mutex: Mutex<u32>,
@@ -27,11 +27,11 @@ pub(crate) struct Shared {
     step: AtomicU32,
 }
 
-/// New shared memory, which is never unmapped.
+/// Maps new shared memory, which is never unmapped.
 pub(crate) fn share() -> &'static Shared {
     let (access, kind) =
         (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED | libc::MAP_ANONYMOUS);
-    // SAFETY: a new mapping, as large as what is written there, which stays.
+    // SAFETY: a new mapping, large enough for the value written there, which is never unmapped.
     unsafe {
         let memory = libc::mmap(ptr::null_mut(), size_of::<Shared>(), access, kind, -1, 0);
         assert_ne!(memory, libc::MAP_FAILED);
@@ -65,11 +65,11 @@ impl Shared {
     }
 }
 
-/// A child process, killed at the latest when this is dropped.
+/// A child process, which is killed when this is dropped, if not before.
 pub(crate) struct Child(pub(crate) i32);
 
 impl Child {
-    /// Runs `body` in a child, which ends after it.
+    /// Runs `body` in a child, which then ends.
     pub(crate) fn start(body: impl FnOnce()) -> Self {
         // SAFETY: the child uses its copy of the memory, and ends without the parent's destructors.
         let pid = unsafe { libc::fork() };
@@ -83,7 +83,7 @@ impl Child {
     }
 
     fn signal(&self, signal: i32) {
-        // SAFETY: a signal to a child of this process, which is not waited for yet.
+        // SAFETY: a signal to a child of this process that has not been reaped yet.
         assert_eq!(unsafe { libc::kill(self.0, signal) }, 0);
     }
 
@@ -94,7 +94,7 @@ impl Child {
         status
     }
 
-    /// Waits until it has ended as it should.
+    /// Waits until it has ended successfully.
     fn ends(self) {
         assert_eq!(self.wait(), 0);
         std::mem::forget(self);
@@ -108,7 +108,7 @@ impl Drop for Child {
     }
 }
 
-/// Locks a mutex that no thread has ended with.
+/// Locks a mutex whose owner has not died.
 pub(crate) fn lock(shared: &Shared) -> MutexGuard<'_, u32> {
     shared.mutex.lock().expect("no owner has died")
 }
@@ -130,7 +130,7 @@ fn processes_exclude_each_other() {
     assert_eq!(shared.word() & !WAITED, 0, "no owner is left");
 }
 
-/// The owner is killed. Its successors are told until one repairs the lock.
+/// The owner is killed. Its successors get the error until one of them repairs the lock.
 #[test]
 fn the_next_owner_is_told_that_a_process_was_killed() {
     assert!(ipc::owner_death_is_told());
@@ -145,7 +145,7 @@ fn the_next_owner_is_told_that_a_process_was_killed() {
     assert!(shared.mutex.try_lock().is_none());
     drop(child);
     let died = shared.mutex.try_lock().expect("it is free").expect_err("the owner was killed");
-    // SAFETY: the owner's process is gone, and its references with it.
+    // SAFETY: the owner's process has ended, and its references with it.
     let guard = unsafe { died.into_inner() };
     assert_eq!(*guard, 7);
     drop(guard);
@@ -170,17 +170,17 @@ fn a_thread_that_sleeps_is_woken_when_the_owner_is_killed() {
         let waiters = [0; 2].map(|_| scope.spawn(|| shared.mutex.lock().is_err()));
         shared.until_waited_for();
         drop(child);
-        // Nothing is repaired: both are told.
+        // Nothing is repaired: both get the error.
         assert!(waiters.into_iter().all(|waiter| waiter.join().expect("no panic")));
     });
-    // SAFETY: the owner's process is gone, and its references with it.
+    // SAFETY: the owner's process has ended, and its references with it.
     drop(unsafe { shared.mutex.lock().expect_err("still").repair() });
     drop(lock(shared));
 }
 
 /// A waiter is woken, and killed before it runs: the kernel wakes another in its place.
 ///
-/// The waiter has the CPU of the thread that wakes and kills it, and runs only while that CPU is idle.
+/// The waiter is bound to the CPU of the thread that wakes and kills it, and runs only while that CPU is idle.
 #[test]
 fn a_waiter_that_is_killed_takes_no_wake_along() {
     let shared = share();
@@ -201,7 +201,7 @@ fn a_waiter_that_is_killed_takes_no_wake_along() {
     watchdog::scope(|scope| {
         let waiter = scope.spawn(|| {
             number.store(asleep::name(), Ordering::Relaxed);
-            // So long that only a lost wake takes longer.
+            // Long enough that only a lost wake exceeds it.
             shared.mutex.try_lock_for(Duration::from_secs(30)).is_some()
         });
         while number.load(Ordering::Relaxed) == 0 {
@@ -209,20 +209,20 @@ fn a_waiter_that_is_killed_takes_no_wake_along() {
         }
         asleep::until_asleep(number.load(Ordering::Relaxed));
         Linux::set_affinity(&[cpu]).expect("one of its own");
-        // Wakes the child, which came first.
+        // Wakes the child, which arrived first.
         drop(guard);
         drop(child);
         assert!(waiter.join().expect("no panic"), "no thread was woken");
     });
 }
 
-/// An owner unlocks, another thread takes the lock at once, and only then the first one's process is killed, which
-/// has not woken the thread that sleeps. The second owner's unlock wakes that.
+/// An owner unlocks, and another thread takes the lock at once. Only then is the first owner's process killed,
+/// before it has woken the sleeping thread. The second owner's unlock wakes that thread.
 #[test]
 fn an_owner_that_is_killed_before_its_wake_leaves_it_to_the_next() {
     static SHARED: AtomicPtr<Shared> = AtomicPtr::new(ptr::null_mut());
     extern "C" fn end(_: i32) {
-        // SAFETY: the test's own, which is never unmapped.
+        // SAFETY: memory of this test, which is never unmapped.
         let shared = unsafe { &*SHARED.load(Ordering::Relaxed) };
         shared.next_step();
         shared.until_step(4);
@@ -234,7 +234,7 @@ fn an_owner_that_is_killed_before_its_wake_leaves_it_to_the_next() {
     let child = Child::start(|| {
         let guard = lock(shared);
         let handler: extern "C" fn(i32) = end;
-        // SAFETY: the handler uses atomics and system calls only.
+        // SAFETY: the handler only uses atomics and system calls.
         unsafe { libc::signal(libc::SIGSYS, handler as libc::sighandler_t) };
         // A wake of one thread.
         let filter = Filter::trapping(libc::SYS_futex, 1);
@@ -248,7 +248,7 @@ fn an_owner_that_is_killed_before_its_wake_leaves_it_to_the_next() {
     watchdog::scope(|scope| {
         let sleeper = scope.spawn(|| {
             number.store(asleep::name(), Ordering::Relaxed);
-            // So long that only a lost wake takes longer.
+            // Long enough that only a lost wake exceeds it.
             shared.mutex.try_lock_for(Duration::from_secs(30)).is_some()
         });
         shared.until_waited_for();
@@ -265,7 +265,7 @@ fn an_owner_that_is_killed_before_its_wake_leaves_it_to_the_next() {
     });
 }
 
-/// A process is killed while it sleeps, and stays counted: that is put right after some unlocks.
+/// A process that is killed while it sleeps stays counted. Some unlocks later the count is corrected.
 #[test]
 fn an_unlock_wakes_no_thread_for_ever_if_none_is_left() {
     let shared = share();
@@ -290,7 +290,7 @@ fn a_thread_that_ends_is_told_like_a_process() {
         std::mem::forget(guard);
     };
     thread::spawn(end).join().expect("no panic");
-    // SAFETY: the owner has kept no reference.
+    // SAFETY: the owner keeps no reference.
     let guard = unsafe { shared.mutex.lock().expect_err("its owner has ended").repair() };
     drop(guard);
     drop(lock(shared));
@@ -319,13 +319,13 @@ impl Other {
     }
 
     fn unlock(&self) {
-        // SAFETY: an initialized mutex, of the caller.
+        // SAFETY: an initialized mutex, owned by the caller.
         assert_eq!(unsafe { libc::pthread_mutex_unlock(self.0.as_ptr().cast_mut()) }, 0);
     }
 }
 
-/// The list of a thread's locks is the C library's, too: both join and leave it in any order, and all of both
-/// that are left are told.
+/// The list of a thread's locks is shared with the C library: locks of both enter and leave it in any order, and
+/// for all locks of both that are left, the owner's death is reported.
 #[test]
 fn locks_of_the_c_library_are_in_the_same_list() {
     let shared = [0; 4].map(|_| share());
@@ -346,7 +346,7 @@ fn locks_of_the_c_library_are_in_the_same_list() {
             let a = lock(shared[0]);
             third.unlock();
             drop(b);
-            // `a`, `c` and `first` are left.
+            // `a`, `c` and `first` are still in the list.
             std::mem::forget((a, c));
         });
     });
@@ -391,14 +391,14 @@ fn the_copy_of_a_guard_in_a_child_unlocks_nothing() {
     let guard = lock(shared);
     for how in [Fork::Library, Fork::Call] {
         fork(how, || {
-            // SAFETY: the parent's is not used in the child.
+            // SAFETY: the child does not use the parent's guard.
             drop(unsafe { ptr::read(&raw const guard) });
             assert!(shared.mutex.try_lock().is_none());
         });
     }
     assert!(shared.mutex.is_locked());
     drop(guard);
-    // The child of the C library's fork takes it by its own number.
+    // The child of the C library's fork locks it with its own thread number.
     fork(Fork::Library, || std::mem::forget(lock(shared)));
     assert!(shared.mutex.lock().is_err(), "it has ended");
 }
@@ -461,7 +461,7 @@ fn a_waiter_is_told_that_an_owner_was_killed() {
         let waiter = scope.spawn(|| {
             let mut guard = lock(shared);
             shared.next_step();
-            // Again and again, because the child may need longer than that to begin.
+            // Repeatedly, because the child may need longer than that to begin.
             while let (Ok(again), _) = shared.condvar.wait_for(guard, 10 * SHORT) {
                 guard = again;
             }

@@ -1,7 +1,7 @@
-//! A process that is stopped or killed between any two instructions of a lock, an unlock or a wait, by ptrace(2).
+//! A process is stopped or killed between any two instructions of a lock, an unlock or a wait, by ptrace(2).
 //!
-//! On x86-64 only: on a machine whose atomic operations are loops of load-linked and store-conditional, a loop that is
-//! stopped after each instruction never ends.
+//! On x86-64 only: if atomic operations are loops of load-linked and store-conditional, a loop that is stopped after
+//! each instruction never ends.
 
 use std::mem::forget;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -13,18 +13,18 @@ use crate::asleep;
 use crate::ipc::{Child, Shared, lock, share};
 use crate::watchdog::{self, Watchdog};
 
-/// What a child stops by, at the beginning and at the end.
+/// The signal by which a child stops itself, at the beginning and at the end.
 const MARK: i32 = libc::SIGUSR1;
 
-/// A child that runs one instruction at a time. Used by the thread that has started it only.
+/// A child that runs one instruction at a time. Only the thread that has started it may use it.
 struct Stepped(Child);
 
 impl Stepped {
-    /// Starts a child which runs `before`, and which then goes through `body` step by step.
+    /// Starts a child that runs `before`, and then executes `body` step by step.
     fn start<T>(before: impl FnOnce() -> T, body: impl FnOnce(T)) -> Self {
         let stepped = Self(Child::start(|| {
             let begun = before();
-            // SAFETY: makes the parent the tracer, and stops.
+            // SAFETY: this makes the parent the tracer, and stops.
             unsafe {
                 assert_eq!(libc::ptrace(libc::PTRACE_TRACEME, 0, 0, 0), 0);
                 libc::raise(MARK);
@@ -34,7 +34,7 @@ impl Stepped {
             unsafe { libc::raise(MARK) };
         }));
         assert_eq!(stepped.stopped_by(), MARK);
-        // It does not survive a test that is ended from outside.
+        // The child must not survive a test that is killed from outside.
         let option = libc::PTRACE_O_EXITKILL;
         // SAFETY: the child is stopped.
         let set = unsafe { libc::ptrace(libc::PTRACE_SETOPTIONS, stepped.0.0, 0, option) };
@@ -42,7 +42,7 @@ impl Stepped {
         stepped
     }
 
-    /// Waits until it is stopped; says by which signal.
+    /// Waits until it is stopped. Returns the signal.
     fn stopped_by(&self) -> i32 {
         let status = self.0.wait();
         assert!(libc::WIFSTOPPED(status), "it has ended: {status:#x}");
@@ -51,7 +51,7 @@ impl Stepped {
 
     fn run(&self, how: libc::c_uint) -> i32 {
         loop {
-            // SAFETY: the child is stopped, and goes on without a signal.
+            // SAFETY: the child is stopped, and continues without a signal.
             assert_eq!(unsafe { libc::ptrace(how, self.0.0, 0, 0) }, 0);
             let signal = self.stopped_by();
             // Another process may stop this one and its children for a while.
@@ -61,14 +61,14 @@ impl Stepped {
         }
     }
 
-    /// Runs an instruction; false if the body is over.
+    /// Runs one instruction. Returns false if the body has ended.
     fn step(&self) -> bool {
         let signal = self.run(libc::PTRACE_SINGLESTEP);
         assert!([libc::SIGTRAP, MARK].contains(&signal), "signal {signal}");
         signal == libc::SIGTRAP
     }
 
-    /// Runs as many instructions; false if the body is over before.
+    /// Runs this number of instructions. Returns false if the body ends before.
     fn steps(&self, steps: usize) -> bool {
         (0..steps).all(|_| self.step())
     }
@@ -79,7 +79,7 @@ impl Stepped {
     }
 }
 
-/// Whether this machine lets a process trace its child.
+/// Returns whether this machine lets a process trace its child.
 fn may_trace() -> bool {
     let child = Child::start(|| {
         // SAFETY: makes the parent the tracer, or fails.
@@ -98,7 +98,8 @@ fn watched() -> Watchdog {
     Watchdog::start("a process that goes step by step", Duration::from_mins(1))
 }
 
-/// Two mutexes. A child has the first all the time, so that its list has another lock than the one that comes and goes.
+/// Two mutexes. A child holds the first all the time, so that its list also has a lock other than the one that enters
+/// and leaves.
 fn two() -> [&'static Shared; 2] {
     [share(), share()]
 }
@@ -107,7 +108,7 @@ fn owner_has_ended(shared: &Shared) -> bool {
     shared.mutex.try_lock().expect("its owner's end is noticed").is_err()
 }
 
-/// The kernel notices at any time that the lock is about to be the ended process's, or is.
+/// At any step the kernel notices that the killed process owns the lock, or is about to.
 #[test]
 fn a_process_may_be_killed_at_any_step_of_a_lock() {
     if !may_trace() {
@@ -127,7 +128,7 @@ fn a_process_may_be_killed_at_any_step_of_a_lock() {
     }
 }
 
-/// The thread that sleeps has the lock, whether it was unlocked or not.
+/// The sleeping thread acquires the lock, whether it was unlocked or not.
 #[test]
 fn a_process_may_be_killed_at_any_step_of_an_unlock() {
     if !may_trace() {
@@ -161,8 +162,8 @@ fn a_process_may_be_killed_at_any_step_of_an_unlock() {
     }
 }
 
-/// The next owner has the lock in its list as soon as it can. The one before does not touch the lock's place after that:
-/// its own list is whole.
+/// The next owner has the lock in its list as soon as possible. After that the previous owner does not access the
+/// lock's list entry: its own list is intact.
 #[test]
 fn the_next_owner_may_come_at_the_first_step_after_an_unlock() {
     if !may_trace() {
@@ -180,10 +181,10 @@ fn the_next_owner_may_come_at_the_first_step_after_an_unlock() {
     }
     let (done, is_done) = mpsc::channel::<()>();
     watchdog::scope(|scope| {
-        // Another thread than the one that was forked, so that its list is at another address than the child's.
+        // Not the thread that forked, so that its list is at another address than the child's.
         let next = scope.spawn(move || {
             let guard = lock(second);
-            // An error, when the child has ended.
+            // An error after the child has ended.
             let _ = is_done.recv();
             drop(guard);
         });

@@ -1,4 +1,4 @@
-//! The lock's memory is unmapped right after its last user's unlock: a thread that still touches it faults.
+//! The lock's memory is unmapped right after its last user's unlock: a thread that still accesses it faults.
 
 use std::ptr;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
@@ -14,7 +14,7 @@ fn round_count() -> u32 {
     std::env::var("ONDECK_TEST_ROUNDS").ok().and_then(|text| text.parse().ok()).unwrap_or(20_000)
 }
 
-/// The locks and data on a page of their own.
+/// The locks and data, alone on a page.
 struct Page {
     mutex: Mutex<u32>,
     condvar: Condvar,
@@ -40,8 +40,8 @@ fn map() -> &'static Page {
 
 /// # Safety
 ///
-/// No thread uses the page any more: by the contract of the lock on it, not because other threads were
-/// joined.
+/// No thread uses the page any more, which must follow from the contract of the lock on it, not from a join of
+/// the other threads.
 unsafe fn unmap(page: &'static Page) {
     let page = ptr::from_ref(page).cast_mut().cast();
     // SAFETY: mapped by `map` with this size.
@@ -68,7 +68,7 @@ fn rounds(
             for number in 1..=round_count() {
                 let fresh = map();
                 page.store(ptr::from_ref(fresh).addr(), Ordering::Relaxed);
-                // If `first` locks at once, the other thread begins while this one owns the lock.
+                // If `first` locks immediately, the other thread begins while this one owns the lock.
                 round.store(2 * number, Ordering::Release);
                 first(number, fresh);
                 until(2 * number + 1);
@@ -85,7 +85,7 @@ fn rounds(
     });
 }
 
-/// Counts itself, unlocks, as one of two users, and unmaps the page right after as the last of them.
+/// As one of two users, counts itself and unlocks. The last of them then unmaps the page at once.
 fn leave(page: &'static Page, mut users: MutexGuard<'_, u32>) {
     *users += 1;
     let last = *users == 2;
@@ -139,7 +139,7 @@ fn the_page_is_unmapped_by_the_waiter_that_was_notified() {
     rounds(
         "unmapping by a waiter",
         |number, page| {
-            // Until the waiter waits: it must not be notified before.
+            // Sleeps until the waiter waits, because it must not be notified before.
             let mut state = page.mutex.lock();
             while *state == 0 {
                 drop(state);
@@ -163,14 +163,14 @@ fn the_page_is_unmapped_by_the_waiter_that_was_notified() {
             page.condvar.wait(&mut state);
             assert_eq!(*state, 2);
             drop(state);
-            // SAFETY: the notifier does not use the page any more. It has notified and unlocked, in either
-            // order, and each of these touched the page for the last time before this thread could go on.
+            // SAFETY: the notifier no longer uses the page. It has notified and unlocked, in either order, and
+            // the last access of each was before this thread could continue.
             unsafe { unmap(page) };
         },
     );
 }
 
-/// A section under a lock of `rwlock`; says whether the thread is the last of two.
+/// Runs a section under a lock of `rwlock`. Returns whether the thread is the last of two.
 fn is_last(number: u32, users: &AtomicU32) -> bool {
     moment(number);
     users.fetch_add(1, Ordering::AcqRel) == 1
@@ -189,7 +189,8 @@ fn unmapped_by_a_writer(what: &str, first: impl Fn(u32, &'static Page) -> bool +
         },
         |_, page| {
             if is_last(1, &page.rwlock.write()) {
-                // SAFETY: the other thread counted itself under a lock that was over before this one.
+                // SAFETY: the other thread counted itself under a lock that it had unlocked before this one was
+                // acquired.
                 unsafe { unmap(page) };
             }
         },

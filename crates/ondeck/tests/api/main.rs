@@ -1,6 +1,6 @@
-//! What programs and other libraries' locks use: the mutex, the condition variable and the parking table. Most
-//! tests share the process and its table. A test that needs a process of its own runs itself again as a child
-//! (`support/again.rs`).
+//! The public interfaces, for programs and for other libraries' locks: the locks, the condition variable and
+//! the parking table. Most tests share the process and its table. A test that needs a separate process runs
+//! itself again as a child (`support/again.rs`).
 
 #[path = "../support/again.rs"]
 mod again;
@@ -41,7 +41,7 @@ mod rwlock_forgotten;
 mod semaphore;
 mod tokens;
 
-// What needs the kernel's calls, or pages of its own.
+// Tests that need system calls, or separate pages.
 cfg_select! {
     all(target_os = "linux", not(ondeck_system = "portable")) => {
         #[path = "../support/asleep.rs"]

@@ -1,4 +1,4 @@
-//! What a build with debug assertions reports of misuse, and which place it names.
+//! The reports of misuse in a build with debug assertions, and the places that they name.
 
 use std::cell::RefCell;
 use std::mem;
@@ -15,10 +15,10 @@ use super::watchdog;
 
 /// Runs `misuse`. Returns the message of its panic, and whether that named this file.
 fn told(misuse: impl FnOnce()) -> (String, bool) {
-    /// A panic hook is for the whole process, in which other tests panic, too.
+    /// A panic hook is for the whole process, in which other tests also panic.
     static HOOK: Once = Once::new();
     thread_local! {
-        /// The file that the last panic of this thread named.
+        /// The file in the last panic of this thread.
         static FILE: RefCell<Option<String>> = const { RefCell::new(None) };
     }
     HOOK.call_once(|| {
@@ -45,7 +45,7 @@ fn its_owner_locks_a_mutex_again() {
 #[test]
 fn a_mutex_that_is_not_locked_is_unlocked() {
     let raw = <RawMutex<Native> as lock_api::RawMutex>::INIT;
-    // SAFETY: none. This is the misuse, which is found before anything is done.
+    // SAFETY: none. This is the misuse, which is detected before it has any effect.
     let (message, named) = told(|| unsafe { lock_api::RawMutex::unlock(&raw, GUARD) });
     assert!(message.starts_with("misuse: unlock of a mutex that is not locked"), "{message}");
     assert!(named, "the panic names the caller");
@@ -84,7 +84,7 @@ fn wait_for_another_thread(mutex: &Mutex<()>) {
         scope.spawn(move || {
             let _guard = mutex.lock();
             locked.send(()).expect("the other waits");
-            // By now the other thread waits for the lock, or it will find it free.
+            // The other thread waits for the lock now, or will find it free.
             thread::sleep(Duration::from_millis(5));
         });
         waited_for.recv().expect("the other sends");

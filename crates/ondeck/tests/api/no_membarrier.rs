@@ -1,14 +1,14 @@
-//! The tests of the interfaces in processes in which membarrier(2) is refused, by a filter on system calls or
-//! by the environment, in which the kernel cannot wipe the table in a forked child, and in which no thread
-//! polls. `platform/halfway.rs` has processes that are refused membarrier after it was granted, `stress.rs`
-//! has crowds under each refusal.
+//! Runs the tests of the interfaces in processes in which membarrier(2) is refused, by a filter on system
+//! calls or by the environment; in which the kernel cannot wipe the table in a forked child; and in which no
+//! thread polls. In `platform/halfway.rs` membarrier is refused after it was granted; `stress.rs` has crowds
+//! under each refusal.
 
 use ondeck::platform::{Fences, Linux};
 
 use crate::seccomp::Filter;
 use crate::suite::passes;
 
-/// Set in a child: what is refused in it.
+/// Set in a child, to the call that is refused in it.
 const REFUSED: &str = "ONDECK_TEST_REFUSED";
 
 /// The modules whose tests run again, and the one test of this module that depends on the refusal.
@@ -36,7 +36,7 @@ fn run_again(refused: &str, filter: Option<Filter>, environment: &[(&str, &str)]
 fn the_fences_are_as_the_refusal_says() {
     match std::env::var(REFUSED).as_deref() {
         Ok("membarrier") => assert!(!Linux::fences_are_asymmetric()),
-        // What the fences are depends on this machine.
+        // The kind of fences depends on this machine.
         _ => _ = Linux::fences_are_asymmetric(),
     }
 }

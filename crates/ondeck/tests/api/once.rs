@@ -80,7 +80,7 @@ fn a_forced_closure_is_told_that_it_is_the_first() {
     assert!(once.is_completed());
 }
 
-/// A thread that waits while a closure panics is told so.
+/// A thread that waits while a closure panics gets the error.
 #[test]
 fn a_waiter_of_a_closure_that_panics_panics() {
     let (once, go) = (Once::new(), AtomicBool::new(false));
@@ -121,7 +121,7 @@ fn a_closure_that_calls_its_own_once_is_told() {
             && message.contains(&format!("{:#x}", (&raw const once).addr()))
     );
     assert!(once.state().poisoned());
-    // Another thread's once at the same address is no recursion.
+    // Another thread's once at the same address is not a recursion.
     once.call_once_force(|_| ());
     let waits = catch_unwind(AssertUnwindSafe(|| {
         let other = Once::new();

@@ -14,12 +14,12 @@ use crate::again::{again, is_child};
 use crate::seccomp::refuse_waits;
 use crate::suite;
 
-/// Four seconds, longer than [`give_time`] takes: a thread that polled for so long would find the lock
+/// Four seconds, longer than [`give_time`] takes: a thread that polled for that long would find the lock
 /// unlocked.
 const LONG: u32 = u32::MAX - 1;
 
-/// Gives the other thread three seconds, and the CPU hundreds of times. The process ends as soon as that thread
-/// tries to sleep, so hardly any of this passes.
+/// Waits for three seconds, yielding the CPU to the other thread hundreds of times. The process ends as soon as
+/// that thread tries to sleep, normally almost at once.
 fn give_time() {
     (0..300).for_each(|_| thread::sleep(Duration::from_millis(10)));
 }
@@ -38,8 +38,8 @@ fn bind(child: &mut Command) {
     }
 }
 
-/// Runs in a process of its own. `wait` has to sleep, which the kernel refuses; that ends the process.
-/// Meanwhile the calling thread does what would end a wait that does not sleep.
+/// Runs in a separate process. `wait` has to sleep, which the kernel refuses; that ends the process. At the
+/// same time the calling thread performs the action that would end a wait without a sleep.
 fn sleeps(wait: fn(), end: fn()) {
     if !is_child() {
         let output = again(bind);
@@ -63,7 +63,7 @@ fn sleeps(wait: fn(), end: fn()) {
 
 #[test]
 fn no_thread_polls_a_lock_where_there_is_one_cpu() {
-    /// Whether the other thread's attempt will find the lock taken.
+    /// Whether the other thread's attempt will find the lock held.
     static HELD: AtomicBool = AtomicBool::new(false);
     sleeps(
         || {

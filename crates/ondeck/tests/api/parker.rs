@@ -19,7 +19,7 @@ fn a_token_that_is_given_before_is_not_lost_and_two_are_one() {
     assert!(parker.park_for(Duration::ZERO));
 }
 
-/// Two threads give each other the token in turn.
+/// Two threads give each other the token alternately.
 #[test]
 fn each_token_is_taken_once() {
     const TURNS: u32 = 5_000;
@@ -54,6 +54,6 @@ fn it_can_be_sent_and_its_handle_shared() {
     let waits = thread::spawn(move || parker.park());
     unparker.unpark();
     waits.join().expect("no panic");
-    // The parker is gone.
+    // The parker has been dropped.
     unparker.unpark();
 }

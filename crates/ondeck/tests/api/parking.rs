@@ -122,7 +122,7 @@ fn all_that_are_parked_are_woken_by_one_call_and_none_that_comes_later() {
         }
         until(|| parked.load(Ordering::Acquire) == WAITERS);
         let late = watchdog::scope(|calls| {
-            // It wants the bucket's lock, under which `then` is called.
+            // It waits for the bucket's lock, under which `then` is called.
             let mut late = None;
             let woken = keys::unpark::<Native>(key, usize::MAX, |count, more| {
                 assert_eq!((count, more), (WAITERS, false));
@@ -170,8 +170,8 @@ fn all_that_are_parked_are_moved_by_one_call() {
     });
 }
 
-/// Keys are in a space of their own: safe code that locks and notifies cannot wake a thread that is parked at
-/// the same address, and an unpark cannot wake a waiter of a lock.
+/// Keys are in a separate space: safe code that locks and notifies cannot wake a thread that is parked at the
+/// same address, and an unpark cannot wake a waiter of a lock.
 #[test]
 fn a_key_is_apart_from_the_mutex_and_the_condition_variable_at_its_address() {
     let (mutex, condvar, parked) = (Mutex::new(0), Condvar::new(), AtomicUsize::new(0));

@@ -20,7 +20,7 @@ use super::watchdog;
 
 const SHORT: Duration = Duration::from_millis(5);
 
-/// What the mutex's word says to the kernel.
+/// Returns the mutex's word, in the kernel's format.
 fn word<T>(mutex: &PiMutex<T>) -> u32 {
     // SAFETY: the first word of the mutex is an atomic of the kernel's layout.
     unsafe { &*(&raw const *mutex).cast::<AtomicU32>() }.load(Ordering::Relaxed)
@@ -33,7 +33,7 @@ fn until_waited_for<T>(mutex: &PiMutex<T>) {
     }
 }
 
-/// What a thread panicked with.
+/// Returns the message of a thread's panic.
 fn message(result: thread::Result<()>) -> String {
     *result.expect_err("a panic").downcast::<String>().expect("a message")
 }
@@ -51,10 +51,10 @@ fn an_attempt_with_a_deadline_succeeds_before_it() {
     assert!(mutex.try_lock_for(Duration::ZERO).is_some());
 }
 
-/// Since Linux 5.14; `libc` has it on some CPUs only.
+/// Available since Linux 5.14; `libc` has it on some CPUs only.
 const FUTEX_LOCK_PI2: i32 = 13;
 
-/// The kernel ends each wait by the clock of the time of day at once, as if that had been set forward.
+/// The kernel ends each wait by the realtime clock at once, as if the clock had been set forward.
 #[test]
 fn a_deadline_on_a_clock_that_is_set_forward_is_waited_for_all_the_same() {
     alone(|| {
@@ -64,7 +64,7 @@ fn a_deadline_on_a_clock_that_is_set_forward_is_waited_for_all_the_same() {
             refuse_futex_operation(FUTEX_LOCK_PI2, libc::ENOSYS);
             refuse_futex_operation(libc::FUTEX_LOCK_PI, libc::ETIMEDOUT);
             let deadline = Linux::now().after(SHORT);
-            // SAFETY: it is waited for only.
+            // SAFETY: the child is only reaped.
             assert_eq!(unsafe { mutex.raw() }.try_lock_until(deadline), Ok(false));
             assert!(Linux::now() >= deadline);
         };
@@ -72,7 +72,7 @@ fn a_deadline_on_a_clock_that_is_set_forward_is_waited_for_all_the_same() {
     });
 }
 
-/// On 32 bits the call with deadlines of 64 bits is there all the same.
+/// On 32 bits the call with deadlines of 64 bits also exists.
 #[test]
 #[cfg(target_pointer_width = "32")]
 fn an_operation_that_the_kernel_does_not_have_is_no_call_that_it_does_not_have() {
@@ -82,7 +82,7 @@ fn an_operation_that_the_kernel_does_not_have_is_no_call_that_it_does_not_have()
         let attempt = || {
             refuse_futex_operation(FUTEX_LOCK_PI2, libc::ENOSYS);
             assert!(mutex.try_lock_for(SHORT).is_none());
-            // A question to the other call would end the process.
+            // Using the other call would end the process.
             crate::seccomp::refuse(libc::SYS_futex, libc::ENOSYS);
             let (word, now) = (AtomicU32::new(0), Linux::now());
             assert_eq!(Linux::futex_wait(&word, 0, Some(now)), FutexWait::TimedOut);
@@ -114,7 +114,7 @@ fn end_with(mutex: &Arc<PiMutex<u32>>, when: impl FnOnce() + Send + 'static) {
     ended.join().expect("no panic");
 }
 
-/// The lock of a thread that has ended is no other's, until it is taken with care and repaired.
+/// No thread can acquire the lock of an ended thread, until one recovers and repairs it.
 fn is_abandoned(mutex: &PiMutex<u32>) {
     let lock = || message(catch_unwind(AssertUnwindSafe(|| drop(mutex.lock()))));
     assert!(lock().contains("a thread ended while it owned the lock"), "{}", lock());
@@ -122,7 +122,7 @@ fn is_abandoned(mutex: &PiMutex<u32>) {
     let start = Instant::now();
     assert!(mutex.try_lock_for(SHORT).is_none());
     assert!(start.elapsed() >= SHORT);
-    // SAFETY: the threads here keep no references.
+    // SAFETY: the threads of this test keep no references.
     unsafe {
         let raw = mutex.raw();
         assert_eq!(raw.lock_robust(), Err(OwnerEnded));
@@ -143,7 +143,7 @@ fn an_owner_that_ends_before_another_comes() {
     is_abandoned(&mutex);
 }
 
-/// A thread of the kernel has been given the number of an owner that has ended. Threads of the kernel own no locks.
+/// A kernel thread has the number of an owner that has ended. Kernel threads own no locks.
 #[test]
 fn an_owner_that_ended_and_whose_number_a_thread_of_the_kernel_has() {
     const FIRST: u32 = 2;
@@ -186,7 +186,7 @@ fn an_owner_that_ends_while_others_wait() {
     is_abandoned(&mutex);
 }
 
-/// When an owner has ended, and before the thread that waits has taken its place, the kernel refuses those that come.
+/// After an owner has ended, and before the waiting thread has become the owner, the kernel refuses arriving threads.
 #[test]
 fn threads_that_come_while_an_owner_ends_are_refused_for_a_moment_only() {
     for _ in 0..100 {
@@ -223,7 +223,7 @@ fn the_child_of_a_fork_unlocks_what_its_thread_locked() {
             // SAFETY: the thread that forked owned it.
             unsafe { mutex.raw().unlock() };
             let guard = mutex.lock();
-            // The call itself: musl's function knows nothing of a fork that the library did not make.
+            // A direct system call, because musl's function does not notice a fork that bypasses the library.
             // SAFETY: gettid has no preconditions.
             let own = unsafe { libc::syscall(libc::SYS_gettid) } as u32;
             assert_eq!(word(&mutex), own, "the child's thread has another number");
@@ -234,7 +234,7 @@ fn the_child_of_a_fork_unlocks_what_its_thread_locked() {
     drop(guard);
 }
 
-/// The priority of a thread of this process as the kernel runs it: below 0 for a real-time class.
+/// Returns the effective priority of a thread of this process: below 0 for a real-time class.
 fn runs_with(tid: i32) -> i32 {
     let path = format!("/proc/self/task/{tid}/stat");
     let text = std::fs::read_to_string(path).expect("the thread lives");
@@ -242,7 +242,7 @@ fn runs_with(tid: i32) -> i32 {
     rest.split_whitespace().nth(15).expect("a priority").parse().expect("a number")
 }
 
-/// Makes the calling thread one of a real-time class; false if that is not allowed.
+/// Moves the calling thread to a real-time class. Returns false if that is not allowed.
 fn become_urgent() -> bool {
     // SAFETY: all fields are numbers, of which some C libraries have more than one.
     let mut parameters: libc::sched_param = unsafe { std::mem::zeroed() };
@@ -291,7 +291,7 @@ fn a_guard_unlocks_and_can_be_mapped() {
     assert!(!raw.is_locked());
 }
 
-/// Two threads want each other's lock. One of them has a deadline, so this is no deadlock.
+/// Two threads want each other's lock. One of them has a deadline, so this is not a deadlock.
 #[test]
 fn an_attempt_in_a_circle_of_waits_ends_at_its_deadline() {
     let (first, second) = (PiMutex::new(()), PiMutex::new(()));

@@ -1,4 +1,4 @@
-//! The mutex and the reader-writer lock that remember a panic.
+//! The mutex and the reader-writer lock with poisoning.
 
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::TryLockError;
@@ -21,7 +21,7 @@ fn panic_with<G>(lock: impl FnOnce() -> G) {
     assert!(unwound.is_err());
 }
 
-/// A mutex whose owner panicked in the middle of a change.
+/// Returns a mutex whose owner panicked in the middle of a change.
 fn poisoned() -> Mutex<u32> {
     let mutex = Mutex::new(1);
     panic_with(|| {
@@ -32,7 +32,7 @@ fn poisoned() -> Mutex<u32> {
     mutex
 }
 
-/// A reader-writer lock whose writer did the same.
+/// Returns a reader-writer lock whose writer did the same.
 fn poisoned_rwlock() -> RwLock<u32> {
     let lock = RwLock::new(1);
     panic_with(|| {
@@ -141,7 +141,7 @@ fn a_guard_of_a_part_poisons_like_the_whole() {
     assert!(mutex.try_lock().is_err_and(|told| matches!(told, TryLockError::Poisoned(_))));
 }
 
-/// A thread that waits is told of the panic of a thread that had the lock meanwhile.
+/// A waiting thread learns of the panic of a thread that had the lock during the wait.
 #[test]
 fn a_wait_is_told_of_a_panic() {
     let (mutex, condvar) = (Mutex::new(0), Condvar::default());
@@ -153,7 +153,7 @@ fn a_wait_is_told_of_a_panic() {
             assert_eq!(**told.get_ref(), 2);
         });
         let panics = scope.spawn(|| {
-            // The other waits as soon as it has written, because it unlocks by its wait.
+            // The other thread waits as soon as it has written, because its wait unlocks the mutex.
             loop {
                 let mut guard = mutex.lock().expect("not poisoned");
                 if *guard == 1 {
@@ -264,7 +264,7 @@ fn guards_of_a_part_are_like_those_of_the_whole() {
     assert!(unwound.is_err() && lock.is_poisoned());
 }
 
-/// As the standard library's: a read guard of a longer reference is one of a shorter, and `map` has two arguments.
+/// As in the standard library, a read guard is covariant in its reference, and `map` has two arguments.
 #[test]
 fn its_guards_have_the_standard_librarys_types() {
     type Parts<'a, 'b> = (RwLockReadGuard<'a, &'b u32>, MappedRwLockReadGuard<'a, &'b u32>);
@@ -283,7 +283,8 @@ fn its_guards_have_the_standard_librarys_types() {
     assert_eq!(**part, 1);
 }
 
-/// Compares what both libraries print of the same locks, and of their guards, before and after a panic in the last section.
+/// Compares the output of both libraries for the same locks, and for their guards, before and after a panic in the last
+/// section.
 macro_rules! shown_alike {
     ($Lock:ident, $value:expr, $($lock:ident)*, $last:ident) => {{
         let (ours, theirs) = ($Lock::from($value), std::sync::$Lock::from($value));

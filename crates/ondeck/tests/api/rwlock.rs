@@ -82,7 +82,7 @@ fn attempts_end_at_their_deadlines() {
     assert!(lock.try_write_for(SHORT).is_none());
     assert!(lock.try_write_until(Instant::now() + SHORT).is_none());
     assert!(start.elapsed() >= 2 * SHORT);
-    // The attempts have left nothing behind that keeps readers out.
+    // The attempts have left no state that keeps readers out.
     drop(lock.try_read().expect("no writer"));
     let upgradable = lock.upgradable_read();
     let upgradable = RwLockUpgradableReadGuard::try_upgrade_for(upgradable, SHORT)
@@ -123,7 +123,7 @@ fn a_writer_that_waits_keeps_readers_out_but_not_recursive_ones() {
         assert_eq!((*inner, *reader), (0, 0));
         drop(inner);
         drop(reader);
-        // The writer has the lock before this reader, or it is over.
+        // The writer has acquired the lock before this reader, or has already finished.
         assert_eq!(*lock.read(), 1);
     });
 }
@@ -135,7 +135,7 @@ fn a_fair_unlock_and_a_bump_hand_it_over() {
     watchdog::scope(|scope| {
         let mut writer = lock.write();
         scope.spawn(|| *lock.write() += 1);
-        // The other thread parks in finite time. Then a bump gives it its turn.
+        // The other thread eventually parks. Then a bump hands it the lock.
         while *writer == 0 {
             thread::sleep(SHORT);
             RwLockWriteGuard::bump(&mut writer);
@@ -266,7 +266,7 @@ fn a_crowd_of_writers() {
     crowd(3, 5_000, 16);
 }
 
-/// A stream of readers that overlap does not keep a writer out.
+/// A stream of overlapping readers does not keep a writer out.
 #[test]
 fn overlapping_readers_do_not_starve_a_writer() {
     let _watchdog = Watchdog::start("a writer among readers", Duration::from_mins(1));
@@ -277,7 +277,7 @@ fn overlapping_readers_do_not_starve_a_writer() {
             scope.spawn(|| {
                 let mut held = lock.read();
                 while !over.load(Ordering::Relaxed) {
-                    // Recursive reads would keep the writer waiting for ever.
+                    // Recursive reads would keep the writer waiting forever.
                     drop(held);
                     held = lock.read();
                     (0..100).for_each(|_| std::hint::spin_loop());
@@ -292,7 +292,7 @@ fn overlapping_readers_do_not_starve_a_writer() {
     assert_eq!(lock.into_inner(), 100);
 }
 
-/// Writers that take the lock again and again do not keep a reader out, nor another writer.
+/// Writers that lock repeatedly keep out neither a reader nor another writer.
 #[test]
 fn busy_writers_starve_no_thread() {
     let _watchdog = Watchdog::start("readers among writers", Duration::from_mins(1));
@@ -317,10 +317,10 @@ fn busy_writers_starve_no_thread() {
     });
 }
 
-/// Waits until `lock` has rested and the process may make a heavy fence more, so that it is biased.
+/// Waits until `lock` has rested and the process may make another heavy fence, so that the lock is biased.
 pub fn until_biased<T>(lock: &RwLock<T>) {
     let _watchdog = Watchdog::start("a bias", Duration::from_mins(1));
-    // SAFETY: it is only asked.
+    // SAFETY: the call only queries the state.
     let raw = unsafe { lock.raw() };
     while !raw.is_biased() {
         raw.consider_bias();
@@ -340,7 +340,7 @@ fn a_lock_that_is_read_again_and_again_is_biased_until_it_is_written() {
     drop(inner);
     assert!(!lock.is_locked());
     *lock.try_write().expect("free") = 2;
-    // SAFETY: it is only asked.
+    // SAFETY: the call only queries the state.
     assert!(!unsafe { lock.raw() }.is_biased());
     assert_eq!(*lock.read(), 2);
 }
@@ -365,7 +365,7 @@ fn a_thread_reads_many_biased_locks_at_once() {
     locks.iter().for_each(until_biased);
     let readers: Vec<_> = locks.iter().map(RwLock::read).collect();
     assert!(locks.iter().all(|lock| lock.try_write().is_none()));
-    // In another order than they were taken.
+    // In another order than the locks.
     let (odd, even): (Vec<_>, Vec<_>) = readers.into_iter().partition(|reader| **reader % 2 == 1);
     drop(even);
     assert!(locks.iter().enumerate().all(|(at, lock)| lock.try_write().is_some() == (at % 2 == 0)));
@@ -373,7 +373,7 @@ fn a_thread_reads_many_biased_locks_at_once() {
     assert!(locks.iter().all(|lock| lock.try_write().is_some()));
 }
 
-/// A guard that was forgotten keeps its lock, and no lock that comes to be at the same address.
+/// A forgotten guard keeps its lock locked, but not a later lock at the same address.
 #[test]
 fn a_forgotten_guard_keeps_no_other_lock() {
     let _watchdog = Watchdog::start("a forgotten guard", Duration::from_mins(1));
@@ -386,11 +386,12 @@ fn a_forgotten_guard_keeps_no_other_lock() {
         drop(place.read());
     }
     assert_eq!(*place.write(), 2);
-    // Its address is in a row for ever: a lock of another test there would never be biased.
+    // Its address stays in a row forever: a lock of another test there would never be biased.
     Box::leak(place);
 }
 
-/// Values of a thread are destroyed in some order: a lock is read before and after the thread has lost its row.
+/// Thread-local values are destroyed in some order: a lock is read before and after the thread has lost its
+/// row.
 #[test]
 fn destructors_of_a_thread_read_biased_locks() {
     static LOCK: RwLock<u32> = RwLock::new(0);
@@ -444,7 +445,7 @@ fn another_thread_unlocks_a_counted_read() {
 fn what_a_downgrade_leaves_is_counted() {
     let lock = RawRwLock::<Native>::new();
     lock.lock_exclusive();
-    // SAFETY: locked above; what it leaves is unlocked by the next call.
+    // SAFETY: locked above; the next call unlocks the remaining read lock.
     unsafe {
         let _ = lock.downgrade();
         lock.unlock_shared_counted();

@@ -1,4 +1,5 @@
-//! The reader-writer lock with as many read guards as it can count, which only forgotten guards can be.
+//! The reader-writer lock with the maximum number of read guards that it can count, which only forgotten
+//! guards can reach.
 
 use std::mem::forget;
 use std::os::unix::process::ExitStatusExt;
@@ -11,19 +12,19 @@ use ondeck::{RwLock, RwLockUpgradableReadGuard};
 
 use crate::again::{again, is_child};
 
-/// So many guards, and no more.
+/// The maximum number of guards.
 const MOST: u32 = 1 << 24;
 const SHORT: Duration = Duration::from_millis(1);
 
-/// `count` guards more are forgotten.
+/// Forgets another `count` guards.
 fn forget_guards(lock: &RwLock<u32>, count: u32) {
     for _ in 0..count {
         forget(lock.read_recursive());
     }
 }
 
-/// Each attempt fails, and each wait panics: none of them makes the count go round to 0, beside which a writer
-/// would be let in.
+/// Each attempt fails, and each wait panics: none of them makes the count wrap to 0, which would let a writer
+/// in.
 #[test]
 fn no_guard_is_given_beyond_the_most() {
     let lock = RwLock::new(7);
@@ -32,7 +33,7 @@ fn no_guard_is_given_beyond_the_most() {
     forget_guards(&lock, MOST - 1);
     assert!(lock.try_read().is_none() && lock.try_read_recursive().is_none());
     assert!(lock.try_write().is_none() && lock.try_write_for(SHORT).is_none());
-    // The guard that is there may become one more.
+    // The existing guard may become another one.
     forget(RwLockUpgradableReadGuard::downgrade(upgradable));
     for _ in 0..3 {
         assert!(lock.try_upgradable_read().is_none());
@@ -47,7 +48,7 @@ fn no_guard_is_given_beyond_the_most() {
     assert_eq!(*reader, 7);
 }
 
-/// A guard that was given up for a moment cannot be had again: it would be dropped all the same.
+/// A guard that was temporarily unlocked cannot be locked again, but would still be dropped.
 #[test]
 fn a_bump_that_cannot_end_ends_the_process() {
     static LOCK: RwLock<u32> = RwLock::new(7);

@@ -1,5 +1,5 @@
-//! Read locks of forgotten guards that are unlocked all the same, as by locks whose guards do not say how they
-//! were taken.
+//! Read locks of forgotten guards that are nevertheless unlocked, as by locks whose guards do not record how they were
+//! acquired.
 
 use std::mem::forget;
 use std::thread;
@@ -10,9 +10,9 @@ use crate::rwlock::until_biased;
 
 use super::watchdog;
 
-/// Unlocks a read lock of the calling thread, each guard of which was forgotten.
+/// Unlocks a read lock of the calling thread, which has forgotten all of its guards.
 fn unlock(lock: &RwLock<u32>) {
-    // SAFETY: the tests forget all guards of the thread, and call this once for each.
+    // SAFETY: the tests forget all guards of the thread, and call this function once for each.
     unsafe { lock.force_unlock_read(lock.raw().forgotten()) };
 }
 
@@ -28,7 +28,7 @@ fn a_counted_and_a_visible_read_are_both_found() {
     assert!(!lock.is_locked() && lock.try_write().is_some());
 }
 
-/// A read by a slot. A read is counted if the slot has an address of a lock that is gone, so there are more locks than one.
+/// Reads by a slot. A read is counted if the slot has the address of a dropped lock, so several locks are tried.
 #[test]
 #[cfg(debug_assertions)]
 fn another_threads_read_is_refused() {
@@ -45,8 +45,8 @@ fn another_threads_read_is_refused() {
     assert!(locks.iter().all(|lock| lock.try_write().is_some()));
 }
 
-/// A guard is never unlocked, and its lock ends. The next lock at that address is not biased, so its reads are
-/// counted, and are not taken for what the slot still has.
+/// A guard is never unlocked, and its lock is dropped. The next lock at that address is not biased, so its reads are
+/// counted, and are not confused with the stale slot.
 #[test]
 fn a_slot_of_the_lock_that_was_there_before_is_left_alone() {
     let mut place = Box::new(RwLock::new(1));
@@ -56,11 +56,11 @@ fn a_slot_of_the_lock_that_was_there_before_is_left_alone() {
     forget(place.read());
     unlock(&place);
     assert!(!place.is_locked() && place.try_write().is_some());
-    // Its address is in a row for ever: a lock of another test there would never be biased.
+    // Its address stays in a row forever: a lock of another test there would never be biased.
     Box::leak(place);
 }
 
-/// A destructor that runs after the one of the thread's row unlocks what the thread has read.
+/// A destructor that runs after the destructor of the thread's row unlocks the thread's reads.
 #[test]
 fn a_visible_read_is_found_by_the_last_destructor() {
     static LOCK: RwLock<u32> = RwLock::new(1);
@@ -73,7 +73,7 @@ fn a_visible_read_is_found_by_the_last_destructor() {
     thread_local!(static LAST: Last = const { Last });
     until_biased(&LOCK);
     let reader = thread::spawn(|| {
-        // Destructors run in the reverse order of registration, and the row's comes with the first read.
+        // Destructors run in the reverse order of registration, and the first read registers the row's.
         LAST.with(|_| ());
         forget(LOCK.read());
     });

@@ -20,7 +20,7 @@ use super::watchdog;
 
 const SHORT: Duration = Duration::from_millis(5);
 
-/// One whose threads compete, and a fair one.
+/// Returns a semaphore whose threads compete, and a fair one.
 fn both(permits: u32) -> [Semaphore; 2] {
     [Semaphore::new(permits), Semaphore::fair(permits)]
 }
@@ -69,8 +69,8 @@ fn no_more_threads_are_inside_than_there_are_permits() {
     }
 }
 
-/// Others acquire before a thread that wants more than there is. When it has waited for long, what is released is kept for
-/// it.
+/// Other threads acquire before a thread that wants more permits than there are. After it has waited for long, released
+/// permits are kept for it.
 #[test]
 fn a_large_request_gets_its_permits_after_a_while() {
     let semaphore = Semaphore::new(2);
@@ -89,7 +89,7 @@ fn a_large_request_gets_its_permits_after_a_while() {
     end(&semaphore, 0);
 }
 
-/// A fair one grants in order, also where a later request could be met and the first could not.
+/// A fair semaphore grants in order, even if a later request could be met and the first could not.
 #[test]
 fn a_large_request_is_not_passed_over() {
     let (semaphore, order) = (Semaphore::fair(2), Mutex::new(Vec::new()));
@@ -157,7 +157,7 @@ fn too_many_permits_are_refused_and_named() {
     end(&semaphore, MOST_PERMITS);
 }
 
-/// A thread of the parent waits, which the child does not have.
+/// The waiting thread is the parent's, and does not exist in the child.
 #[test]
 #[cfg(unix)]
 fn the_child_of_a_fork_does_not_wait_behind_the_parents_threads() {

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-/// The tests with these names, or with names that begin like this, pass in a child process that `prepare` has
+/// Checks that the tests with these names or name prefixes pass in a child process that `prepare` has
 /// configured.
 pub fn passes(tests: &[&str], prepare: impl FnOnce(&mut Command)) {
     let mut child = Command::new(std::env::current_exe().expect("this program has a path"));

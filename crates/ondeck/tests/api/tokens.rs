@@ -16,11 +16,11 @@ fn key(word: &AtomicU32) -> usize {
 }
 
 fn park(word: &AtomicU32, token: usize) -> (Parked, usize) {
-    // SAFETY: the word is a test's own.
+    // SAFETY: the word belongs to the test.
     unsafe { tokens::park::<Native>(key(word), token, || true, || (), |_, _| unreachable!(), None) }
 }
 
-/// The tokens of the threads that are parked.
+/// Returns the tokens of the parked threads.
 fn parked(word: &AtomicU32) -> Vec<usize> {
     let mut seen = Vec::new();
     let look = |token| {
@@ -32,7 +32,7 @@ fn parked(word: &AtomicU32) -> Vec<usize> {
     seen
 }
 
-/// Waits until as many are parked.
+/// Waits until this number of threads are parked.
 fn until_parked(word: &AtomicU32, count: usize) {
     while parked(word).len() != count {
         thread::yield_now();

@@ -19,7 +19,7 @@ fn place<T>(value: &T) -> usize {
     bucket_of(std::ptr::from_ref(value).addr())
 }
 
-/// So many words that two of them share a bucket.
+/// Enough words that two of them share a bucket.
 fn words() -> Vec<AtomicU32> {
     (0..4_096).map(|_| AtomicU32::new(0)).collect()
 }
@@ -97,7 +97,7 @@ impl Places {
         self.condvars.iter().max_by_key(|condvar| place(*condvar)).expect("some")
     }
 
-    /// Two mutexes of different buckets, neither of which is the condition variable's.
+    /// Returns two mutexes of different buckets, neither of which is the condition variable's.
     fn mutexes(&self) -> (&Mutex<bool>, &Mutex<bool>) {
         let last = place(self.condvar());
         let mut before = self.mutexes.iter().filter(|mutex| place(*mutex) < last);
@@ -113,7 +113,7 @@ fn wait(condvar: &Condvar, mutex: &Mutex<bool>) {
     condvar.wait(&mut waiting);
 }
 
-/// Waits until a thread waits that uses `mutex`.
+/// Waits until a thread that uses `mutex` waits.
 fn until_waited(mutex: &Mutex<bool>) {
     while !*mutex.lock() {
         thread::yield_now();
@@ -132,12 +132,12 @@ fn a_notifier_follows_the_newest_waiter_to_another_mutex() {
             wait(condvar, one);
         });
         until_waited(one);
-        // While it watches for a notification, it can be notified without the bucket that is held.
+        // While the waiter watches for a notification, it can be notified without the held bucket.
         asleep::until_asleep(name.load(Ordering::Relaxed));
         scope.spawn(|| hold.hold(std::ptr::from_ref(one).addr()));
         hold.wait();
         let notifier = scope.spawn(|| condvar.notify_one());
-        // Long enough for it to wait for the bucket that is held, most likely.
+        // Most likely long enough for it to wait for the held bucket.
         thread::sleep(Duration::from_millis(5));
         let newest = scope.spawn(|| wait(condvar, other));
         until_waited(other);

@@ -1,5 +1,5 @@
-//! Threads that wait for each other for ever are told, whatever they wait for. They stay there until the process
-//! ends.
+//! Threads that wait for each other forever are reported, whatever they wait for. They stay deadlocked until the
+//! process ends.
 
 use std::sync::{Arc, Barrier};
 use std::thread;
@@ -14,8 +14,8 @@ use crate::told::{Told, detected, edges, leaked, place, rw_place};
 
 type Part = Box<dyn FnOnce(&dyn Fn()) + Send>;
 
-/// Two threads: each takes its first lock, meets the other, and takes its second. What may deadlock is silenced,
-/// so that what has deadlocked is the only report.
+/// Two threads: each takes its first lock, meets the other, and takes its second. Reports of potential deadlocks
+/// are silenced, so that the actual deadlock is the only report.
 fn meet(one: Part, other: Part) {
     let both = Arc::new(Barrier::new(2));
     for (name, part) in [("one", one), ("other", other)] {
@@ -26,7 +26,7 @@ fn meet(one: Part, other: Part) {
     }
 }
 
-/// The names of the threads in a deadlock of two.
+/// Returns the names of the threads in a deadlock of two.
 fn names(told: &Told) -> [String; 2] {
     let report = told.one(ReportKind::Deadlock);
     assert_eq!(report.edges.len(), 2, "{report}");
@@ -67,7 +67,7 @@ fn two_threads_with_two_mutexes() {
             assert_ne!(held_at, waits_at);
             assert!(edge.thread.id.is_some_and(|id| id != thread::current().id()));
         }
-        // Once: also a further thread that joins them is in no other circle.
+        // Once: another thread that joins them forms no other circle.
         thread::spawn(|| deadlock::with_ignored(|| drop(left.lock())));
         told.none_for_a_while();
     });
@@ -178,7 +178,7 @@ fn a_once_whose_closure_waits_for_a_thread_that_waits_for_the_once() {
     });
 }
 
-/// Whether or not the first thread is notified, it does not go on without the mutex.
+/// Whether or not the first thread is notified, it cannot continue without the mutex.
 #[test]
 fn a_thread_that_waits_for_a_condition_and_holds_what_the_mutex_waits_for() {
     detected(|told| {
@@ -201,7 +201,7 @@ fn a_thread_that_waits_for_a_condition_and_holds_what_the_mutex_waits_for() {
     });
 }
 
-/// A writer that gives up is in the queue, too: it may be the one that keeps the reader out.
+/// A writer that will give up is also in the queue: it may be the one that keeps the reader out.
 #[test]
 fn a_deadlock_that_is_certain_when_another_wait_ends() {
     detected(|told| {
@@ -215,7 +215,7 @@ fn a_deadlock_that_is_certain_when_another_wait_ends() {
                     thread::yield_now();
                 }
                 timed.wait();
-                // By now the third thread waits, or it is no part of this.
+                // The third thread waits now, or is not part of the circle.
                 thread::sleep(Duration::from_millis(100));
                 let _inner = lock.read();
             });
@@ -227,9 +227,9 @@ fn a_deadlock_that_is_certain_when_another_wait_ends() {
     });
 }
 
-/// A lock that its thread holds, and wants.
+/// A lock that its thread holds and wants again.
 fn alone(told: &Told, kind: LockKind, want: Want, part: impl FnOnce() + Send + 'static) {
-    // In a debug build some of them panic after the report.
+    // In a debug build some of the locks panic after the report.
     thread::spawn(part);
     let report = told.one(ReportKind::SelfDeadlock);
     let [edge] = &report.edges[..] else { panic!("one edge: {report}") };
@@ -237,7 +237,7 @@ fn alone(told: &Told, kind: LockKind, want: Want, part: impl FnOnce() + Send + '
     assert_eq!((lock, lock.kind, edge.want), (edge.wants, kind, want), "{report}");
 }
 
-/// Makes a lock, takes it, and waits for it again.
+/// Creates a lock, acquires it, and waits for it again.
 macro_rules! waits_for_itself {
     ($told:ident: $($Lock:ident $want:ident |$lock:ident| $first:expr, $second:expr;)*) => {$(
         alone($told, LockKind::$Lock, Want::$want, || {

@@ -1,4 +1,4 @@
-//! What is right is not reported.
+//! Correct programs are not reported.
 
 use std::sync::Barrier;
 use std::thread;
@@ -90,7 +90,7 @@ fn a_lock_in_the_place_of_one_that_is_gone() {
     });
 }
 
-/// The guard of the first is forgotten, so that its thread holds it at its end.
+/// The guard of the first lock is forgotten, so the thread still holds it at its end.
 #[test]
 fn a_lock_in_the_place_of_one_that_went_while_it_was_held() {
     detected(|told| {
@@ -108,14 +108,14 @@ fn a_lock_in_the_place_of_one_that_went_while_it_was_held() {
     });
 }
 
-/// The memory is used again without a drop, which only other threads' acquisitions show.
+/// The memory is reused without a drop, which only other threads' acquisitions reveal.
 #[test]
 fn a_lock_that_another_thread_holds_where_a_guard_was_forgotten() {
     detected(|told| {
         deadlock::enable(Mode::Abort);
         let mut lock = RwLock::new(());
         std::mem::forget(lock.write());
-        // SAFETY: no thread uses the lock, whose memory becomes that of another one.
+        // SAFETY: no thread uses the lock, whose memory is reused for another one.
         unsafe { std::ptr::write(&raw mut lock, RwLock::new(())) };
         let at_once = Barrier::new(2);
         thread::scope(|scope| {
@@ -142,7 +142,7 @@ fn reads_that_cannot_wait() {
             drop(lock.try_read_for(Duration::from_secs(9)).unwrap());
         }
         {
-            // Beside it no writer comes.
+            // The upgradable read keeps writers out in between.
             let _upgradable = lock.upgradable_read();
             drop(lock.read());
         }
@@ -153,7 +153,7 @@ fn reads_that_cannot_wait() {
     });
 }
 
-/// Recursive reads wait for no writer that waits.
+/// Recursive reads do not wait for waiting writers.
 #[test]
 fn recursive_reads_in_two_orders() {
     detected(|told| {

@@ -1,4 +1,4 @@
-//! Lock-order inversions are told before they deadlock.
+//! Lock-order inversions are reported before they deadlock.
 
 use std::panic::{self, AssertUnwindSafe};
 use std::thread;
@@ -64,7 +64,7 @@ fn three_orders_make_a_circle() {
     });
 }
 
-/// Takes a lock, and runs a part of a test with it.
+/// Acquires a lock, and runs a part of a test with it.
 type With<'a> = dyn Fn(&dyn Fn()) + 'a;
 
 #[test]
@@ -82,7 +82,7 @@ fn locks_of_all_kinds_make_circles() {
             &|part| drop((rw.upgradable_read(), part())),
             &|part| drop((poisoning.lock(), part())),
             &|part| drop((poisoning_rw.write(), part())),
-            // A closure that panics leaves it to be done.
+            // After a closure that panics the once is still not done.
             &|part| {
                 _ = panic::catch_unwind(AssertUnwindSafe(|| {
                     once.call_once_force(|_| {

@@ -1,4 +1,5 @@
-//! What becomes of the process: by the environment, in children of forks, inside of an allocator.
+//! Detection in the process: switched by the environment, in children of forks, inside an
+//! allocator.
 
 use std::os::unix::process::ExitStatusExt;
 use std::sync::Barrier;

@@ -1,4 +1,4 @@
-//! Reads within reads are told, whether or not a writer waits.
+//! Reads within reads are reported, whether or not a writer waits.
 
 use ondeck::deadlock::{ReportKind, Want};
 use ondeck::{RwLock, RwLockWriteGuard, poison};

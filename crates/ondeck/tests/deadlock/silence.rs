@@ -1,4 +1,4 @@
-//! How a report is silenced, and how detection is switched off.
+//! Silencing of reports, and switching detection off.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 

@@ -1,4 +1,4 @@
-//! What is told in this process.
+//! The reports in this process.
 
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
@@ -14,23 +14,23 @@ use crate::again::alone;
 pub struct Told(Receiver<Report>);
 
 impl Told {
-    /// The only report so far, or the next one to come.
+    /// Returns the only report so far, or waits for it.
     pub fn one(&self, kind: ReportKind) -> Report {
-        // So long that only a lost report exceeds it.
+        // Long enough that only a lost report exceeds it.
         let report = self.0.recv_timeout(Duration::from_mins(1)).expect("a report");
         assert_eq!(report.kind, kind, "{report}");
         self.none();
         report
     }
 
-    /// Nothing was reported since.
+    /// Checks that nothing was reported since.
     pub fn none(&self) {
         if let Ok(report) = self.0.try_recv() {
             panic!("nothing is wrong: {report}");
         }
     }
 
-    /// Nothing is reported in a time that is long enough for a deadlock that has come about.
+    /// Checks that nothing is reported in a time that is long enough for an actual deadlock.
     pub fn none_for_a_while(&self) {
         thread::sleep(Duration::from_millis(100));
         assert!(deadlock::check().is_empty());
@@ -38,7 +38,7 @@ impl Told {
     }
 }
 
-/// Runs the calling test in a process of its own, with detection.
+/// Runs the calling test in a separate process, with detection.
 pub fn detected(test: impl FnOnce(&Told)) {
     alone(|| {
         let (sender, receiver) = mpsc::channel();
@@ -48,35 +48,35 @@ pub fn detected(test: impl FnOnce(&Told)) {
     });
 }
 
-/// Where a mutex is, for reports.
+/// Returns the address of a mutex, for reports.
 pub fn place<R: RawMutex, T>(mutex: &lock_api::Mutex<R, T>) -> usize {
-    // SAFETY: for its address only.
+    // SAFETY: used for its address only.
     std::ptr::from_ref(unsafe { mutex.raw() }).addr()
 }
 
-/// Where a reader-writer lock is, for reports.
+/// Returns the address of a reader-writer lock, for reports.
 pub fn rw_place<R: RawRwLock, T>(lock: &lock_api::RwLock<R, T>) -> usize {
-    // SAFETY: for its address only.
+    // SAFETY: used for its address only.
     std::ptr::from_ref(unsafe { lock.raw() }).addr()
 }
 
-/// Of each edge what is held and what is wanted.
+/// Returns for each edge the held lock and the wanted lock.
 pub fn edges(report: &Report) -> Vec<(Option<usize>, usize)> {
     let of = |edge: &deadlock::Edge| (edge.holds.map(|it| it.lock.address), edge.wants.address);
     report.edges.iter().map(of).collect()
 }
 
-/// New mutexes.
+/// Creates mutexes.
 pub fn mutexes<const COUNT: usize>() -> [Mutex<()>; COUNT] {
     [(); COUNT].map(|()| Mutex::new(()))
 }
 
-/// Takes the locks, each behind those before.
+/// Acquires the locks one after the other, holding all of them.
 pub fn take(locks: &[&Mutex<()>]) {
     let _guards: Vec<_> = locks.iter().map(|lock| lock.lock()).collect();
 }
 
-/// A lock or anything else, for ever.
+/// Leaks a value, such as a lock.
 pub fn leaked<T>(value: T) -> &'static T {
     Box::leak(Box::new(value))
 }

@@ -1,4 +1,4 @@
-//! The lock of a bucket where no thread polls.
+//! The lock of a bucket on a machine where no thread polls.
 
 use std::cell::Cell;
 use std::ptr;
@@ -24,7 +24,7 @@ hooks! {
             PAUSES.set(PAUSES.get() + 1);
             Linux::pause();
         }
-        // The heir's first attempt is at once.
+        // The heir makes its first attempt immediately.
         fn polling() -> Polling {
             let mut polling = no_polling();
             polling.short = 0;
@@ -72,8 +72,8 @@ hooks! {
     }
 }
 
-/// Six threads sleep for the lock of a bucket. Those that its release wakes have it one after the other, and each of them has
-/// to wake others.
+/// Six threads sleep for the lock of a bucket. The threads that its unlock wakes acquire it one after the other, and
+/// each of them has to wake others.
 #[test]
 fn all_that_sleep_for_a_bucket_get_it() {
     let _watchdog = watched();
@@ -93,7 +93,7 @@ fn all_that_sleep_for_a_bucket_get_it() {
             for word in others {
                 scope.spawn(move || visit(word, &mut || ()));
             }
-            // Until they sleep, which a table's own futexes do not tell.
+            // Waits until they sleep, which the table does not count for its own futexes.
             thread::sleep(Duration::from_millis(50));
         });
     });

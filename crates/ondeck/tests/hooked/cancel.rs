@@ -1,7 +1,7 @@
-//! Waits that are taken step by step: cancelled, and without a mutex of this crate.
+//! Waits that are driven step by step: cancelled, and without a mutex of this crate.
 //!
-//! A thread that makes no sleep of its waiter's may drive several waiters, one after the other. So what
-//! happens between a notification and a cancellation is in the test's hands.
+//! A thread that never makes its waiter's sleep may drive several waiters, one after the other. So the test controls
+//! the events between a notification and a cancellation.
 
 use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -35,7 +35,7 @@ type Condvar = RawCondvar<Machine>;
 /// The tests share a table.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-/// Runs `test` alone with the table, which is at rest afterwards.
+/// Runs `test` alone with the table, and checks that the table is at rest afterwards.
 fn alone(test: impl FnOnce()) {
     let _watchdog = watched();
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
@@ -63,7 +63,7 @@ impl Parked {
         deadline: Option<Timestamp>,
     ) -> Self {
         let waiter = Self(Box::new(Waiter::new(condvar, mutex, deadline)));
-        // SAFETY: it is in a box, and each test ends its wait.
+        // SAFETY: the waiter is in a box, and each test ends its wait.
         unsafe { waiter.0.begin() };
         assert!(waiter.sleeps(), "it has just begun");
         waiter
@@ -74,12 +74,12 @@ impl Parked {
         unsafe { self.0.step(slept) }
     }
 
-    /// Whether its wait goes on.
+    /// Returns whether its wait continues.
     fn sleeps(&self) -> bool {
         matches!(self.step(FutexWait::Woken), Step::Sleep { .. })
     }
 
-    /// Its wait is over.
+    /// Ends its wait.
     fn is_notified(&self) -> bool {
         matches!(self.step(FutexWait::Woken), Step::Done { notified: true })
     }
@@ -128,7 +128,7 @@ fn a_waiter_without_a_mutex_times_out() {
     alone(|| {
         let condvar = Condvar::new();
         let late = Parked::begin(&condvar, None, Some(Machine::now()));
-        // A sleep that ended before its time was no sleep until the deadline.
+        // A sleep that ended early did not reach the deadline.
         let early = Parked::begin(&condvar, None, Some(Timestamp::from_nanos(u64::MAX)));
         assert!(matches!(late.step(FutexWait::TimedOut), Step::Done { notified: false }));
         assert!(matches!(early.step(FutexWait::TimedOut), Step::Sleep { .. }));
@@ -182,9 +182,9 @@ fn a_waiter_that_is_cancelled_before_its_first_step_is_gone() {
     });
 }
 
-/// A waiter with a mutex is notified while that is locked, and cancelled after `unlocks` has unlocked it.
-/// Another waiter, which began before it, has the notification in the end. It is woken at once if the mutex is free then,
-/// and by the unlock of the cancelled waiter if not.
+/// A waiter with a mutex is notified while that is locked, and cancelled after `unlocks` has unlocked it. Another
+/// waiter, which began before it, gets the notification in the end. If the mutex is free at that time, that waiter is
+/// woken at once; otherwise the unlock of the cancelled waiter wakes it.
 fn is_passed_on(unlocks: impl FnOnce(&RawMutex<Machine>), is_woken_at_once: bool) {
     alone(|| {
         let (mutex, condvar) = (RawMutex::new(), Condvar::new());
@@ -289,13 +289,13 @@ fn a_notification_that_came_when_no_other_waited_is_not_passed_to_a_later_waiter
 fn a_cancelled_waiter_notifies_no_waiter_of_a_condition_variable_that_came_to_the_same_address() {
     alone(|| {
         let place = UnsafeCell::new(Condvar::new());
-        // SAFETY: no reference to what was there before is used after it was replaced.
+        // SAFETY: no reference to the previous object is used after it was replaced.
         let condvar = || unsafe { &*place.get() };
         let left = Parked::foreign(condvar());
         let cancelled = Parked::foreign(condvar());
         assert_eq!(condvar().notify_one(), 1);
         left.cancel();
-        // SAFETY: as above. It has no waiter any more, so it may be freed.
+        // SAFETY: as above. It no longer has a waiter, so it may be freed.
         unsafe { place.get().write(Condvar::new()) };
         let other = Parked::foreign(condvar());
         cancelled.cancel();

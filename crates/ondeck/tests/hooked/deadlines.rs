@@ -1,5 +1,5 @@
-//! No thread sleeps beyond its deadline, be that in the first slice of its sleep or in a later one. Time passes only while
-//! a thread sleeps.
+//! No thread sleeps beyond its deadline, whether it is in the first slice of its sleep or in a later one. Time passes
+//! only while a thread sleeps.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc;
@@ -45,7 +45,7 @@ hooks! {
 
 type Machine = Hooked<Timed>;
 
-/// Each wait fails when its deadline has come, and no later.
+/// Each wait fails at its deadline, and no later.
 fn ends_in_time(waits: &[(&str, &dyn Fn(Timestamp) -> bool)]) {
     for (what, wait) in waits {
         for milliseconds in [0, 5, 50, 5_000] {
@@ -56,7 +56,7 @@ fn ends_in_time(waits: &[(&str, &dyn Fn(Timestamp) -> bool)]) {
     }
 }
 
-/// In one test, because the waits share the time.
+/// All in one test, because the waits share the clock.
 #[test]
 fn no_thread_sleeps_beyond_its_deadline() {
     let _watchdog = watched();

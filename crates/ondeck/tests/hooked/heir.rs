@@ -1,16 +1,16 @@
-//! The heir: what it relies on, for how long it leaves the lock alone, and what it leaves behind.
+//! The heir: the unlocks that it relies on, the time for which it leaves the lock alone, and the state that it leaves.
 
 use std::sync::atomic::Ordering;
 
 use super::hooked_platform::until;
 use super::steered::*;
 
-/// The unlock is over before the request is stored: it asked nothing of that unlock.
+/// The unlock is over before the request is stored, so the request does not reach it.
 #[test]
 fn a_heir_tries_the_lock_again_after_its_request() {
     let (_alone, mutex, [heir]) = owned();
     heir.begins(|| {
-        // As it enters it withdraws the request of another heir.
+        // A thread that becomes the heir withdraws the request of the previous heir.
         MODE.stop_me_at(2);
         lock(mutex)
     });
@@ -23,7 +23,7 @@ fn a_heir_tries_the_lock_again_after_its_request() {
     assert_eq!(heir.unlocks(mutex), 0);
 }
 
-/// The heir asks after an unlock has read that nothing is asked of it, and before that unlock's store.
+/// The heir publishes its request after an unlock has read that there is none, and before that unlock's store.
 #[test]
 fn an_unlock_reads_the_mode_again_behind_its_store() {
     let (_alone, mutex, [owner, heir]) = steered();
@@ -60,7 +60,7 @@ fn an_unlock_whose_store_is_late_is_noticed_before_the_heir_sleeps_for_long() {
     assert_eq!(heir.unlocks(mutex), 0);
 }
 
-/// The same where the kernel refuses heavy fences that it had granted: the heir looks again after each slice.
+/// The same if the kernel refuses heavy fences after granting them: the heir tries the lock again after each slice.
 #[test]
 fn without_a_heavy_fence_a_heir_looks_again_after_each_slice() {
     let (_alone, mutex, [owner, heir]) = steered();
@@ -93,7 +93,7 @@ fn a_sleeping_heir_is_woken_by_the_unlock_and_by_no_other() {
     assert_eq!(heir.unlocks(mutex), 0);
 }
 
-/// Its owner takes the lock again before a thread can wake.
+/// The owner takes the lock again before a thread can wake.
 #[test]
 fn a_heir_that_was_woken_in_vain_is_handed_the_lock() {
     let (_alone, mutex, [heir]) = owned();
@@ -119,7 +119,7 @@ fn a_heir_that_was_woken_in_vain_is_handed_the_lock() {
     assert_eq!(heir.unlocks(mutex), 0);
 }
 
-/// It is told when the lock is handed to it, however it waits.
+/// The heir notices that the lock is handed to it, however it waits.
 #[test]
 fn a_polling_heir_is_handed_the_lock() {
     let (_alone, mutex, [heir]) = owned();
@@ -134,7 +134,7 @@ fn a_polling_heir_is_handed_the_lock() {
 fn a_heir_is_handed_the_lock_as_its_deadline_passes() {
     let (_alone, mutex, [heir]) = owned();
     heir.begins(|| {
-        // The first attempt is that of a thread that arrives.
+        // The first attempt is the one of an arriving thread.
         ATTEMPTS.stop_me_at(2);
         lock_until(mutex, after(MICRO))
     });
@@ -154,7 +154,7 @@ fn a_heir_that_gives_up_leaves_no_request() {
     time_passes(MICRO);
     assert_eq!(heir.ends(), 0);
     assert_eq!(Machine::mode(), 0);
-    // If a thread is parked behind it, that one is the heir now.
+    // If a thread is parked behind it, that thread is the heir now.
     heir.sleeps_until(mutex, after(MICRO));
     parked.sleeps_for(mutex);
     let before = sleeps();
@@ -179,7 +179,7 @@ fn the_heir_of_another_mutex_of_the_bucket_naps() {
     assert_eq!(unlock(other), 0, "nothing is asked of this unlock");
     let before = sleeps();
     time_passes(TENURE);
-    // It cannot leave a debt, so it has woken the thread that was parked behind it, which naps now.
+    // It cannot leave a debt, so it has woken the thread parked behind it, which naps now.
     assert_eq!(naps.ends(), 1);
     until(|| sleeps() > before);
     assert_eq!(naps.unlocks(other), 0);
@@ -189,7 +189,8 @@ fn the_heir_of_another_mutex_of_the_bucket_naps() {
     assert_eq!(asks.unlocks(one), 0);
 }
 
-/// A thread that was woken on its waker's CPU does not poll there before it asks. It does if it can ask nothing.
+/// A thread that was woken on its waker's CPU does not poll there before it publishes a request. If it cannot publish a
+/// request, it polls.
 #[test]
 fn a_heir_that_stands_aside_polls_once_another_mutex_has_the_bucket() {
     let _alone = alone();
@@ -217,8 +218,8 @@ fn a_heir_that_stands_aside_polls_once_another_mutex_has_the_bucket() {
     assert_eq!(asks.unlocks(other), 0);
 }
 
-/// The first owns the lock. Two of three owners that were displaced come back at once: the second waits then, as one that
-/// leaves the lock alone.
+/// The first thread owns the lock. Two of three displaced owners come back at once: the second then waits as a thread
+/// that leaves the lock alone.
 fn is_captured(mutex: &'static Lock, [one, two]: [&Actor; 2]) {
     lock(mutex);
     one.polls_for(mutex);
@@ -233,7 +234,7 @@ fn is_captured(mutex: &'static Lock, [one, two]: [&Actor; 2]) {
         };
         poll();
         assert_eq!(heir.ends(), 1);
-        // A thread that comes now was not displaced.
+        // A thread that arrives now was not displaced.
         time_passes(if owner.is_none() { MICRO } else { 0 });
     }
     one.comes_back_to(mutex);
@@ -258,7 +259,7 @@ fn the_displaced_owner_of_a_captured_lock_leaves_it_alone_for_a_tenure() {
     assert_eq!(two.unlocks(mutex), 0);
 }
 
-/// It naps or polls.
+/// Runs until it naps or polls.
 fn poll_until_owner(actor: &Actor) {
     until(|| {
         if actor.is_busy() {
@@ -268,7 +269,7 @@ fn poll_until_owner(actor: &Actor) {
     });
 }
 
-/// The owner of a captured lock is displaced by the heir that naps, and comes back at once.
+/// The napping heir displaces the owner of a captured lock, which comes back at once.
 fn comes_back_once_more(mutex: &'static Lock, [owner, heir]: [&Actor; 2]) {
     time_passes(TENURE);
     assert_eq!(owner.unlocks(mutex), 0);
@@ -276,8 +277,8 @@ fn comes_back_once_more(mutex: &'static Lock, [owner, heir]: [&Actor; 2]) {
     owner.sleeps_for(mutex);
 }
 
-/// Threads that circulate come at any time: a lock to which many of them come is not captured, although some come just
-/// after a change of owner.
+/// Circulating threads arrive at any time: a lock at which many of them arrive is not captured, although some arrive
+/// just after a change of owner.
 #[test]
 fn a_lock_to_which_other_threads_come_is_not_captured() {
     let (_alone, mutex, [one, two, other]) = steered();
@@ -287,7 +288,7 @@ fn a_lock_to_which_other_threads_come_is_not_captured() {
     for _ in 0..3 {
         assert_eq!(other.does(|| lock_until(mutex, after(0))), 0);
     }
-    // The heir naps because the lock was captured when it came.
+    // The heir naps because the lock was captured when it arrived.
     time_passes(TENURE);
     assert_eq!(two.unlocks(mutex), 0);
     poll_until_owner(&one);
@@ -298,7 +299,7 @@ fn a_lock_to_which_other_threads_come_is_not_captured() {
     assert_eq!(two.unlocks(mutex), 0);
 }
 
-/// It sleeps with a request, or naps because it cannot make one.
+/// Runs until it sleeps with a request, or naps because it cannot publish one.
 #[test]
 fn no_heir_sleeps_beyond_its_deadline() {
     let _alone = alone();

@@ -1,4 +1,4 @@
-//! A lock and an unlock whose beginnings were compiled elsewhere, as the header for C does: the rest of them.
+//! The rest of a lock and of an unlock whose beginnings were inlined elsewhere, as by the header for C.
 
 use std::thread;
 
@@ -14,7 +14,7 @@ hooks! {
         fn polling() -> Polling {
             no_polling()
         }
-        // No parked thread looks by itself: it stays parked if a wake is missing.
+        // No parked thread wakes by itself: it stays parked if a wake is missing.
         fn now() -> Timestamp {
             Timestamp::from_nanos(u64::MAX / 4)
         }
@@ -23,7 +23,7 @@ hooks! {
 
 type Machine = Hooked<Inlined>;
 
-/// A thread parks for the mutex, which is locked, by `lock`; then `unlock_it` has to wake it.
+/// A thread parks for the locked mutex by `lock`; then `unlock_it` has to wake it.
 fn a_parked_thread_is_woken(
     lock: impl FnOnce(&RawMutex<Machine>) + Send,
     unlock_it: impl FnOnce(&RawMutex<Machine>),

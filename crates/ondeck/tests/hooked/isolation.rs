@@ -1,5 +1,5 @@
-//! What a lock costs depends on its own waiters. However many other threads are in the same bucket, the
-//! lock's unlocks do not take the bucket's lock for them, and do not go through their queues.
+//! The cost of a lock depends only on its own waiters. However many other threads are in the same
+//! bucket, the lock's unlocks do not take the bucket's lock for them, and do not traverse their queues.
 
 use std::sync::atomic::AtomicU32;
 
@@ -21,7 +21,7 @@ fn with_the_bucket_locked(work: impl FnOnce()) {
     assert_eq!(parked, Parked::Invalid);
 }
 
-/// A heir of another lock sleeps with a request. Then there is a debt of that lock's owner.
+/// An heir of another lock sleeps with a request. Then that lock's owner has a debt.
 #[test]
 fn an_unlock_that_no_thread_waits_for_takes_no_lock_of_the_bucket() {
     let _alone = alone();
@@ -69,7 +69,7 @@ fn an_unlock_that_a_heir_polls_for_takes_no_lock_of_the_bucket() {
 /// Many threads are parked, for the lock itself or in another queue of its bucket.
 #[test]
 fn an_unlock_and_a_notification_go_through_no_queue() {
-    /// Far fewer than there are threads in a queue, and more than a wake reads.
+    /// Far fewer than the threads in a queue, and more than a wake reads.
     const FEW: u32 = 40;
     const MANY: usize = 100;
     let _alone = alone();

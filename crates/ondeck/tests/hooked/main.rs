@@ -1,8 +1,8 @@
-//! The locks on a machine that stops threads where a test wants it, so that an interleaving that is one in a
+//! The locks on a machine that stops threads where a test wants, so that an interleaving that is one in a
 //! million on a real machine happens in each run.
 //!
-//! Nothing here depends on a time: a thread that waits for another waits until that one has come. A test that
-//! would hang ends with a message.
+//! Nothing here depends on time: a thread that waits for another waits until that one has arrived. A test
+//! that would hang ends with a message.
 
 #[macro_use]
 #[path = "../support/delegated.rs"]
@@ -39,7 +39,7 @@ use hooked_platform::{Hooked, Hooks};
 use watchdog::Watchdog;
 
 /// Ends the process if the test hangs, as it does after a lost wake. It also ends the process if the test
-/// fails, because stopped threads would then be stopped for ever.
+/// fails, because stopped threads would then stay stopped forever.
 fn watched() -> Watchdog {
     std::panic::set_hook(Box::new(|panic| {
         let _ = writeln!(std::io::stderr(), "{panic}");
@@ -51,7 +51,7 @@ fn watched() -> Watchdog {
 /// The pause before the first poll, in nanoseconds.
 const SHORT: u32 = 100;
 
-/// No thread polls, or watches.
+/// No thread polls or watches.
 fn no_polling() -> Polling {
     let mut polling = Polling::default();
     (polling.budget, polling.watch) = (0, 0);
@@ -61,6 +61,6 @@ fn no_polling() -> Polling {
 
 /// Unlocks for the owner.
 fn unlock<H: Hooks>(mutex: &RawMutex<Hooked<H>>) {
-    // SAFETY: the tests unlock what they have locked, if maybe in another thread.
+    // SAFETY: the tests unlock only locks that they have locked, possibly in another thread.
     unsafe { mutex.unlock() };
 }

@@ -1,4 +1,4 @@
-//! Notifications: what becomes of a waiter, and which system calls that takes.
+//! Notifications: their effect on a waiter, and the system calls that they take.
 
 use std::sync::atomic::Ordering;
 
@@ -16,7 +16,7 @@ fn with_a_condvar<const COUNT: usize>(
     (alone, new_lock(), Box::leak(Box::new(Condvar::new())), Actor::some())
 }
 
-/// Waits, and then is the owner.
+/// Waits, and is then the owner.
 fn wait(mutex: &Lock, condvar: &Condvar) -> u32 {
     mutex.lock();
     // SAFETY: locked above.
@@ -24,7 +24,7 @@ fn wait(mutex: &Lock, condvar: &Condvar) -> u32 {
     1
 }
 
-/// Notifies `count` waiters, without a heavy fence; says how many threads that has woken.
+/// Notifies `count` waiters, without a heavy fence. Returns the number of woken threads.
 fn notify(condvar: &Condvar, count: usize) -> u32 {
     let calls = calls_of(|| {
         let notified = if count == 1 { condvar.notify_one() } else { condvar.notify_all() };
@@ -81,7 +81,7 @@ fn a_waiter_that_is_moved_to_a_mutex_with_a_heir_sleeps_on() {
     assert_eq!(waiter.unlocks(mutex), 0);
 }
 
-/// The mutex's bucket has an owner's debt already.
+/// The mutex's bucket already has an owner's debt.
 #[test]
 fn a_waiter_that_is_moved_to_a_mutex_whose_owner_has_a_debt_sleeps_on() {
     let (_alone, mutex, condvar, [waiter, heir, parked]) = with_a_condvar(alone());
@@ -114,7 +114,7 @@ fn a_second_waiter_of_a_free_mutex_is_woken_beside_the_first() {
     assert_eq!(first.unlocks(mutex), 0);
 }
 
-/// A woken thread would take the CPU from the owner that has notified it.
+/// A woken thread would take the CPU from the notifying owner.
 #[test]
 fn on_one_cpu_a_waiter_is_left_to_the_owner_of_its_mutex() {
     let (_alone, mutex, condvar, [waiter]) = with_a_condvar(alone_on_one_cpu());
@@ -125,7 +125,7 @@ fn on_one_cpu_a_waiter_is_left_to_the_owner_of_its_mutex() {
     assert_eq!(waiter.unlocks(mutex), 0);
 }
 
-/// On two CPUs, too, if it last ran on its notifier's.
+/// The same on two CPUs, if it last ran on its notifier's.
 #[test]
 fn a_waiter_that_ran_on_its_notifiers_cpu_is_left_to_the_owner() {
     let (_alone, mutex, condvar, [waiter]) = with_a_condvar(alone());
@@ -140,7 +140,8 @@ fn a_waiter_that_ran_on_its_notifiers_cpu_is_left_to_the_owner() {
     assert_eq!(waiter.unlocks(mutex), 0);
 }
 
-/// A waiter that slept on `cpu`, which its notifier runs on, too, is woken although the mutex is locked, and waits for it.
+/// A waiter that slept on `cpu`, on which its notifier also runs, is woken although the mutex is locked, and waits for
+/// it.
 fn is_not_left_to_the_owner(cpu: u32) {
     let (mutex, waiter) = (new_lock(), Actor::new());
     let condvar = &*Box::leak(Box::new(Condvar::new()));
@@ -157,7 +158,7 @@ fn is_not_left_to_the_owner(cpu: u32) {
     assert_eq!(waiter.unlocks(mutex), 0);
 }
 
-/// A real-time thread would wait for the bucket while the fence is made.
+/// A real-time thread would wait for the bucket during the fence.
 #[test]
 fn no_waiter_is_left_to_an_owner_beside_real_time_threads() {
     let _alone = alone();
@@ -196,7 +197,7 @@ fn a_waiter_is_not_left_to_an_owner_whose_unlock_is_under_way() {
     assert_eq!(waiter.unlocks(mutex), 0);
 }
 
-/// The same where the kernel refuses heavy fences that it had granted.
+/// The same if the kernel refuses heavy fences after granting them.
 #[test]
 fn without_a_heavy_fence_no_waiter_is_left_to_an_owner() {
     let (_alone, mutex, condvar, [owner, waiter]) = with_a_condvar(alone_on_one_cpu());
@@ -209,7 +210,7 @@ fn without_a_heavy_fence_no_waiter_is_left_to_an_owner() {
     REFUSED.store(true, Ordering::SeqCst);
     let before = sleeps();
     assert_eq!(calls_of(|| assert_eq!(condvar.notify_one(), 1)).wakes, 1);
-    // It finds the mutex locked, and looks again after its first sleep.
+    // It finds the mutex locked, and tries it again after its first sleep.
     until(|| sleeps() > before);
     BUFFER.drain();
     time_passes(TENURE);
@@ -217,8 +218,8 @@ fn without_a_heavy_fence_no_waiter_is_left_to_an_owner() {
     REFUSED.store(false, Ordering::SeqCst);
 }
 
-/// Of two waiters that were moved to the free mutex the woken one gets no CPU. The other looks for itself at the end of a
-/// slice, although it had no lock to look at before it was notified.
+/// Two waiters were moved to the free mutex, and the woken one gets no CPU. The other tries the mutex at the end of a
+/// slice, although it had no lock to try before it was notified.
 #[test]
 fn a_moved_waiter_looks_after_itself() {
     let (_alone, mutex, condvar, [lost, parked]) = with_a_condvar(alone());
@@ -245,7 +246,7 @@ fn a_near_waiter_is_notified_without_a_system_call() {
     waiter.polls_in(|| wait(mutex, condvar));
     lock(mutex);
     assert_eq!(notify(condvar, 1), 0);
-    // It competes like any thread that comes: it polls.
+    // It competes like any arriving thread: it polls.
     poll();
     until_polls();
     assert_eq!(unlock(mutex), 0);

@@ -38,7 +38,8 @@ hooks! {
 
 type Machine = Hooked<Urgent>;
 
-/// Waiters of these priorities come one after the other. Says in which order notifications chose them.
+/// Waiters of these priorities arrive one after the other. Returns the order in which notifications
+/// chose them.
 fn order_of_notifications(priorities: &[u32]) -> Vec<u32> {
     let (mutex, condvar) = (RawMutex::<Machine>::new(), RawCondvar::<Machine>::new());
     let order = Mutex::new(Vec::new());
@@ -72,7 +73,7 @@ fn order_of_notifications(priorities: &[u32]) -> Vec<u32> {
 fn the_highest_priority_is_notified_first() {
     let _watchdog = watched();
     assert_eq!(order_of_notifications(&[0; 3]), [0; 3]);
-    // Ordinary threads come last, the newest of them first, as ever.
+    // Ordinary threads come last, the newest of them first, as always.
     SEEN.store(true, Ordering::Relaxed);
     assert_eq!(order_of_notifications(&[1, 50, 0, 20, 51]), [51, 50, 20, 1, 0]);
 }

@@ -1,6 +1,6 @@
-//! Memory that is used again while an unlock is between its look at the unlock mode and the bucket's lock: as a condition
-//! variable, as a key, as another mutex. The unlock writes nothing there, and does not wake a thread that waits there for
-//! something else.
+//! Memory that is reused while an unlock is between its load of the unlock mode and the bucket's lock: as a condition
+//! variable, as a key, as another mutex. The unlock writes nothing there, and does not wake a thread that waits there
+//! for something else.
 
 use std::mem::MaybeUninit;
 use std::ptr;
@@ -13,13 +13,14 @@ use super::hooked_platform::until;
 use super::keys;
 use super::steered::*;
 
-/// An unlock has seen that a heir at `memory` wants to be woken. That one gives up, and `reborn` runs, with the memory as
-/// it likes. Its argument lets the unlock go on, and returns how many threads that has woken.
+/// An unlock has seen that an heir at `memory` wants to be woken. The heir gives up, and `reborn` runs, which may use
+/// the memory in any way. Its argument lets the unlock continue, and returns the number of threads that the unlock has
+/// woken.
 fn while_unlocking(reborn: impl FnOnce(*mut Lock, &dyn Fn() -> u32)) {
     let _alone = alone();
     let memory = Box::leak(Box::new(MaybeUninit::new(Lock::new()))).as_mut_ptr();
     let address = memory.expose_provenance();
-    // SAFETY: it is a mutex until no thread uses it.
+    // SAFETY: the memory is a mutex until no thread uses it.
     let mutex = move || unsafe { &*ptr::with_exposed_provenance::<Lock>(address) };
     let [owner, heir] = Actor::some();
     owner.does(move || lock(mutex()));
@@ -42,7 +43,7 @@ fn while_unlocking(reborn: impl FnOnce(*mut Lock, &dyn Fn() -> u32)) {
 fn a_condition_variable_in_the_place_of_a_mutex_is_not_notified_by_its_unlock() {
     while_unlocking(|memory, go_on| {
         let condvar = memory.cast::<RawCondvar<Machine>>();
-        // SAFETY: the mutex is gone, and both objects are a byte.
+        // SAFETY: the mutex has ended, and both objects are a byte.
         let condvar = unsafe {
             condvar.write(RawCondvar::new());
             &*condvar
@@ -64,7 +65,7 @@ fn a_condition_variable_in_the_place_of_a_mutex_is_not_notified_by_its_unlock() 
 fn a_key_in_the_place_of_a_mutex_is_not_unparked_by_its_unlock() {
     while_unlocking(|memory, go_on| {
         let (word, key) = (memory.cast::<AtomicU8>(), memory.addr());
-        // SAFETY: the mutex is gone, and both objects are a byte.
+        // SAFETY: the mutex has ended, and both objects are a byte.
         let word = unsafe {
             word.write(AtomicU8::new(3));
             &*word
@@ -81,11 +82,11 @@ fn a_key_in_the_place_of_a_mutex_is_not_unparked_by_its_unlock() {
     });
 }
 
-/// The unlock may wake the heir of the new mutex, which asks again then.
+/// The unlock may wake the heir of the new mutex, which then publishes its request again.
 #[test]
 fn another_mutex_in_the_place_of_a_mutex_is_not_unlocked_by_its_unlock() {
     while_unlocking(|memory, go_on| {
-        // SAFETY: the first mutex is gone.
+        // SAFETY: the first mutex has ended.
         let mutex = unsafe {
             memory.write(Lock::new());
             &*memory

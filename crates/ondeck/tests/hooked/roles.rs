@@ -1,10 +1,10 @@
-//! Which thread is responsible while others are parked, and which has the lock next.
+//! The thread that is responsible while others are parked, and the next owner of the lock.
 
 use super::hooked_platform::until;
 use super::steered::*;
 
-/// The heir has lost its CPU between a look at its status and its attempt, and another has taken its place. It acquires
-/// the lock all the same: the request is that of the other.
+/// The heir has lost its CPU between a load of its status and its attempt, and another thread has replaced it. It still
+/// acquires the lock: the request belongs to the other.
 #[test]
 fn a_heir_that_acquires_after_it_was_replaced_leaves_the_role_to_the_other() {
     let (_alone, mutex, [owner, late, next]) = steered();
@@ -76,7 +76,7 @@ fn a_debt_to_threads_that_have_given_up_is_gone() {
     assert_eq!(heir.unlocks(mutex), 0);
 }
 
-/// A parked thread gives up while another is the owner that has the debt: it stays.
+/// A parked thread gives up while another one owns the lock and has the debt: the debt stays.
 #[test]
 fn a_thread_that_gives_up_leaves_the_debt_to_others() {
     let (_alone, mutex, [heir, hurried, patient]) = owned();
@@ -91,7 +91,7 @@ fn a_thread_that_gives_up_leaves_the_debt_to_others() {
     assert_eq!(patient.unlocks(mutex), 0);
 }
 
-/// The lock is free, and no unlock will come.
+/// The lock is free, and no unlock will follow.
 #[test]
 fn a_woken_thread_that_gives_up_wakes_the_next() {
     let (_alone, mutex, [heir, hurried, patient]) = owned();
@@ -135,7 +135,7 @@ fn every_half_millisecond_a_polling_heir_leaves_its_role_to_the_oldest_parked_th
     let before = sleeps();
     time_passes(MILLI / 2);
     poll();
-    // The woken thread sleeps as the heir. The other parks, if it has seen that.
+    // The woken thread sleeps as the heir. The other thread parks, if it has seen that.
     until(|| sleeps() > before && Machine::mode() != 0);
     try_poll();
     assert_eq!(unlock(mutex), 1);
@@ -145,7 +145,7 @@ fn every_half_millisecond_a_polling_heir_leaves_its_role_to_the_oldest_parked_th
     assert_eq!(newest.unlocks(mutex), 0);
 }
 
-/// The lock is held for long, and the heir will have it first.
+/// The lock is held for long, and the heir will acquire it first.
 #[test]
 fn a_woken_thread_parks_again_beside_a_heir_that_sleeps() {
     let (_alone, mutex, [first, woken, heir]) = owned();
@@ -167,7 +167,8 @@ fn a_woken_thread_parks_again_beside_a_heir_that_sleeps() {
     assert_eq!(woken.unlocks(mutex), 0);
 }
 
-/// Two threads are parked, the older one beside another cache than all others. Whether that one is woken first, after so long.
+/// Two threads are parked, the older one near another cache than all others. Returns whether the older one is woken
+/// first, after this time.
 fn farther_one_is_woken_first(after: u64) -> bool {
     let (_alone, mutex, [owner, far, near]) = owned();
     owner.sleeps_for(mutex);
@@ -206,7 +207,7 @@ fn a_parked_thread_takes_the_place_of_a_heir_that_gets_no_cpu() {
     time_passes(SLICE);
     until(|| sleeps() > before);
     assert_eq!(unlock(mutex), 1);
-    // It has woken the other, because its turn as the heir was over.
+    // It has woken the other thread, because its turn as the heir was over.
     assert_eq!(parked.unlocks(mutex), 0);
     poll();
     assert_eq!(lost.unlocks(mutex), 0);
@@ -226,12 +227,12 @@ fn a_parked_thread_acquires_beside_a_woken_thread_that_gets_no_cpu() {
     time_passes(SLICE);
     assert_eq!(parked.ends(), 1);
     WOKE.open();
-    // It has found the lock taken, or is about to try it.
+    // It has found the lock held, or is about to try it.
     parked.unlocks(mutex);
     assert_eq!(lost.unlocks(mutex), 0);
 }
 
-/// A heir acquires while a woken thread has not run for so long, and another is parked.
+/// An heir acquires while a woken thread has not run for the given time, and another is parked.
 fn debt_beside_a_woken_thread(for_so_long: u64) -> usize {
     let (_alone, mutex, [woken, parked, heir]) = owned();
     woken.sleeps_in(|| {
@@ -278,7 +279,7 @@ fn a_real_time_thread_has_the_lock_before_those_that_came_earlier() {
             PRIORITY.set(priority);
             lock(mutex)
         });
-        // As a parked thread, and as the heir; and the heir that it has replaced parks.
+        // It sleeps as a parked thread and as the heir, and the heir that it has replaced parks.
         until(|| sleeps() == before + 3);
     }
     assert_eq!(unlock(mutex), 1);

@@ -1,5 +1,5 @@
-//! The reader-writer lock: which thread has its turn, how much is done under the lock of a bucket, which other locks share, and
-//! how threads wait that do not poll.
+//! The reader-writer lock: the turns of threads, the amount of work under the lock of a bucket, which other locks
+//! share, and waits of threads that do not poll.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -23,7 +23,7 @@ fn leaked<H: Hooks>() -> &'static Lock<H> {
 /// A section of a reader.
 fn read<H: Hooks>(lock: &Lock<H>) {
     lock.lock_shared_counted();
-    // SAFETY: it was just taken.
+    // SAFETY: the lock was just acquired.
     unsafe { lock.unlock_shared_counted() };
 }
 
@@ -34,15 +34,16 @@ fn write<H: Hooks>(lock: &Lock<H>) {
 }
 
 fn end_write<H: Hooks>(lock: &Lock<H>) {
-    // SAFETY: the tests unlock what they have locked.
+    // SAFETY: the tests unlock only locks that they have locked.
     unsafe { lock.unlock_exclusive() };
 }
 
-/// Where the thread that unlocks stops: it has told the first of two readers, and not yet the second.
+/// The gate at which the unlocking thread stops: it has changed the status of the first of two readers, and not yet of
+/// the second.
 static HALF_WAY: Gate = Gate::new();
 /// Whether the second reader is about to sleep for the first time.
 static IS_PARKED: AtomicBool = AtomicBool::new(false);
-/// How often it has slept with an end after it was chosen.
+/// The number of its sleeps with a deadline since it was chosen.
 static LOOKS: AtomicU32 = AtomicU32::new(0);
 /// Whether the thread sleeps until its status changes.
 static SLEEPS: AtomicBool = AtomicBool::new(false);
@@ -76,7 +77,8 @@ hooks! {
     }
 }
 
-/// A reader was chosen to go on, but is not told yet: the thread that is to tell it may have lost its CPU.
+/// A reader was chosen to continue, but its status has not been changed yet: the thread that must change it may have
+/// lost its CPU.
 #[test]
 fn a_chosen_reader_sleeps_until_it_is_told() {
     let _watchdog = watched();
@@ -115,12 +117,12 @@ hooks! {
     }
 }
 
-/// The queue is a reader, many writers, and many readers. All readers are handed the lock.
+/// The queue has a reader, many writers, and many readers. All readers are handed the lock.
 #[test]
 fn readers_are_chosen_in_time_proportional_to_the_queue() {
-    /// As many writers wait, and as many readers after them.
+    /// The number of waiting writers, and of waiting readers after them.
     const WRITERS: u32 = 40;
-    /// Pointers for each thread in the queue: a few walks through it, and what it takes to unlink one.
+    /// The pointers read for each thread in the queue: enough for a few traversals, and for an unlink.
     const FEW: u32 = 15;
     let _watchdog = watched();
     let lock = leaked::<Queue>();
@@ -142,7 +144,7 @@ fn readers_are_chosen_in_time_proportional_to_the_queue() {
 }
 
 std::thread_local! {
-    /// How often this thread has paused.
+    /// The number of pauses of this thread.
     static PAUSES: Cell<u32> = const { Cell::new(0) };
 }
 
@@ -162,8 +164,8 @@ hooks! {
     }
 }
 
-/// Where no thread polls, as with `ONDECK_SPIN=0` or on one CPU: a thread that finds the lock taken does not read it again
-/// and again before it parks.
+/// If no thread polls, as with `ONDECK_SPIN=0` or on one CPU, a thread that finds the lock held does not read it
+/// repeatedly before it parks.
 #[test]
 fn a_thread_that_does_not_poll_parks_without_a_pause() {
     let _watchdog = watched();
@@ -192,13 +194,13 @@ std::thread_local! {
     static PASSED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The tests of turns share their machine and its time.
+/// The tests of turns share their machine and its clock.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 const OVERDUE: u64 = 1_000_000;
 
 hooks! {
-    /// Time passes only where a test says so.
+    /// Time passes only when a test advances it.
     Turns {
         fn ticks() -> u64 {
             NOW.load(Ordering::SeqCst)
@@ -231,13 +233,13 @@ hooks! {
 
 type Machine = Hooked<Turns>;
 
-/// Whether the thread that was woken for its age is late to compete.
+/// Whether the thread that was woken because it is overdue competes late.
 fn set_late(is_late: bool) {
     IS_LATE.store(is_late, Ordering::SeqCst);
 }
 
-/// A thread that was woken for its age and failed to acquire the lock keeps its turn, although others come later, with short
-/// deadlines.
+/// A thread that was woken because it is overdue, and failed to acquire the lock, keeps its turn, although others
+/// arrive later with short deadlines.
 #[test]
 fn the_turn_of_a_writer_is_not_put_off_by_one_that_parks_while_it_is_awake() {
     const MOST: u32 = 50;
@@ -286,8 +288,8 @@ fn the_turn_of_a_writer_is_not_put_off_by_one_that_parks_while_it_is_awake() {
     assert!(turns < 10, "{turns} turns, {waited} ns");
 }
 
-/// One thread makes its upgradable read a write and back, again and again, with hardly a pause. A reader parks during
-/// each write, and a writer is overdue.
+/// One thread repeatedly upgrades its upgradable read to a write and downgrades it again, with hardly a pause. A reader
+/// parks during each write, and a writer is overdue.
 #[test]
 fn readers_beside_an_upgradable_one_do_not_take_the_turn_of_a_writer() {
     const MOST: u32 = 20;

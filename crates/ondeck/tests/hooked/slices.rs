@@ -1,4 +1,4 @@
-//! The slices of a sleep: how long each one is, and that a signal does not move its end.
+//! The slices of a sleep: their lengths, and that a signal does not move their ends.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,10 +16,11 @@ use super::{no_polling, unlock, watched};
 
 /// The time, in nanoseconds.
 static NOW: AtomicU64 = AtomicU64::new(0);
-/// The end that each sleep asked for, and the time at its begin.
+/// The requested end of each sleep, and the time at its beginning.
 static SLEEPS: Mutex<Vec<(Timestamp, Timestamp)>> = Mutex::new(Vec::new());
 
-/// How many sleeps end at once: by a signal, a millisecond apart, or because their time is over.
+/// The number of sleeps that end at once: by a signal, a millisecond apart, or because their time
+/// is over.
 const MOST: usize = 30;
 const SIGNALS: usize = 10;
 
@@ -58,7 +59,8 @@ hooks! {
 
 type Machine = Hooked<Sliced>;
 
-/// A thread sleeps, first amid signals, until `wake` has it woken. Its slices grow to `longest`.
+/// A thread sleeps, interrupted by signals at first, until `wake` wakes it. Its slices grow to
+/// `longest`.
 fn sleeps(longest: Duration, thread: impl FnOnce() + Send, wake: impl FnOnce()) {
     let before = Machine::sleeps();
     SLEEPS.lock().unwrap_or_else(PoisonError::into_inner).clear();
@@ -89,7 +91,7 @@ fn sleeps(longest: Duration, thread: impl FnOnce() + Send, wake: impl FnOnce()) 
     assert_eq!(lengths.last(), Some(&longest), "slices grow");
 }
 
-/// The tests share a table, and the time.
+/// The tests share a table and the clock.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 #[test]

@@ -1,4 +1,4 @@
-//! A machine for the mutex on which time passes where a test says so, and threads do what the test tells them.
+//! A machine for the mutex on which a test controls the time and the actions of threads.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering};
@@ -16,28 +16,28 @@ use super::{SHORT, watched};
 
 pub(super) const MICRO: u64 = 1_000;
 pub(super) const MILLI: u64 = 1_000 * MICRO;
-/// How long a wake takes.
+/// The duration of a wake.
 pub(super) const WAKE: u64 = 20 * MICRO;
-/// How long a nap takes, and the first sleep of a heir.
+/// The duration of a nap, and of the first sleep of an heir.
 pub(super) const TENURE: u64 = 2 * WAKE;
-/// How long a thread polls that does.
+/// The time for which a polling thread polls.
 pub(super) const POLLING: u64 = 900 * MICRO;
 /// The first slice of a parked thread's sleep.
 pub(super) const SLICE: u64 = 20 * MILLI;
 
 /// The time, in ticks of a nanosecond.
 static NOW: AtomicU64 = AtomicU64::new(1 << 40);
-/// How often a thread has begun to sleep, or to sleep on.
+/// The number of times that a thread has begun or resumed a sleep.
 static SLEEPS: AtomicU32 = AtomicU32::new(0);
-/// Polls that threads may still make.
+/// The number of polls that threads may still make.
 static POLLS: AtomicU32 = AtomicU32::new(0);
-/// Polls that threads have been permitted so far, and begin.
+/// The number of polls that threads have been permitted and have begun.
 static POLLED: AtomicU32 = AtomicU32::new(0);
-/// How many threads wait for a poll.
+/// The number of threads that wait for a poll.
 static POLLERS: AtomicU32 = AtomicU32::new(0);
 /// Whether heavy fences are refused.
 pub(super) static REFUSED: AtomicBool = AtomicBool::new(false);
-/// What a heavy fence costs, and whether there are real-time threads.
+/// The cost of a heavy fence, and whether there are real-time threads.
 pub(super) static HEAVY_COST: AtomicUsize = AtomicUsize::new(0);
 pub(super) static REAL_TIME: AtomicBool = AtomicBool::new(false);
 static CPUS: AtomicU32 = AtomicU32::new(0);
@@ -45,8 +45,8 @@ static CPUS: AtomicU32 = AtomicU32::new(0);
 static ONE_CPU: AtomicBool = AtomicBool::new(false);
 pub(super) static BUFFER: Buffer = Buffer::new();
 
-/// Where a thread stops: before an attempt, after it has read a machine word, behind an unlock's store, before it
-/// reads or writes the unlock mode, before it sleeps, and after it was woken.
+/// The gates at which a thread stops: before an attempt, after it has read a machine word, after an unlock's
+/// store, before it reads or writes the unlock mode, before it sleeps, and after it was woken.
 pub(super) static ATTEMPTS: Gate = Gate::new();
 pub(super) static HAS_READ: Gate = Gate::new();
 pub(super) static HAS_STORED: Gate = Gate::new();
@@ -58,7 +58,7 @@ std::thread_local! {
     /// Whether the thread polls. Each poll needs the test's permission.
     static IS_POLLER: Cell<bool> = const { Cell::new(false) };
     static DEADLINE: Cell<Option<Timestamp>> = const { Cell::new(None) };
-    /// Each thread runs on one of its own, unless a test says otherwise.
+    /// Each thread runs on a separate CPU, unless a test specifies another.
     pub(super) static CPU: Cell<u32> = Cell::new(CPUS.fetch_add(1, Ordering::SeqCst));
     pub(super) static CACHE: Cell<usize> = const { Cell::new(0) };
     pub(super) static PRIORITY: Cell<u32> = const { Cell::new(0) };
@@ -161,7 +161,7 @@ hooks! {
 pub(super) type Machine = Hooked<Steered>;
 pub(super) type Lock = RawMutex<Machine>;
 
-/// A test has the machine for itself, which is at rest afterwards.
+/// Runs a test with exclusive use of the machine, and checks that the machine is at rest afterwards.
 pub(super) struct Alone {
     _watchdog: Watchdog,
     _alone: MutexGuard<'static, ()>,
@@ -218,31 +218,31 @@ pub(super) fn sleeps() -> u32 {
     SLEEPS.load(Ordering::SeqCst)
 }
 
-/// Lets a poller poll once more.
+/// Permits one more poll.
 pub(super) fn poll() {
     let before = POLLED.load(Ordering::SeqCst);
     POLLS.fetch_add(1, Ordering::SeqCst);
-    // After this the thread is no longer among those that wait for a poll, unless it waits for the next one.
+    // After this the thread no longer waits for a poll, unless it waits for the next one.
     until(|| POLLED.load(Ordering::SeqCst) != before);
 }
 
-/// Unlocks for the owner; says how many threads that has woken.
+/// Unlocks for the owner. Returns the number of woken threads.
 pub(super) fn unlock(mutex: &Lock) -> u32 {
     calls_of(|| super::unlock(mutex)).wakes
 }
 
 /// Unlocks for the owner, fairly.
 pub(super) fn unlock_fair(mutex: &Lock) -> u32 {
-    // SAFETY: the tests unlock what they have locked, if maybe in another thread.
+    // SAFETY: the tests unlock only locks that they have locked, possibly in another thread.
     calls_of(|| unsafe { mutex.unlock_fair() }).wakes
 }
 
 type Work = Box<dyn FnOnce() -> u32 + Send>;
 
-/// A thread that does what a test tells it.
+/// A thread that a test controls.
 pub(super) struct Actor {
     works: mpsc::Sender<Work>,
-    /// How many works are not done.
+    /// The number of unfinished tasks.
     left: Arc<AtomicU32>,
     result: Arc<AtomicU32>,
 }
@@ -261,12 +261,12 @@ impl Actor {
         Self { works, left, result }
     }
 
-    /// Several.
+    /// Creates several.
     pub(super) fn some<const COUNT: usize>() -> [Self; COUNT] {
         [(); COUNT].map(|()| Self::new())
     }
 
-    /// Begins to work.
+    /// Starts a task.
     pub(super) fn begins(&self, work: impl FnOnce() -> u32 + Send + 'static) {
         self.left.fetch_add(1, Ordering::SeqCst);
         self.works.send(Box::new(work)).expect("it works until the test ends");
@@ -276,36 +276,36 @@ impl Actor {
         self.left.load(Ordering::SeqCst) != 0
     }
 
-    /// Its work is over by itself: returns the result.
+    /// Waits until its task ends, and returns the result.
     pub(super) fn ends(&self) -> u32 {
         until(|| !self.is_busy());
         self.result.load(Ordering::SeqCst)
     }
 
-    /// Works, and comes to an end.
+    /// Runs a task to its end.
     pub(super) fn does(&self, work: impl FnOnce() -> u32 + Send + 'static) -> u32 {
         self.begins(work);
         self.ends()
     }
 
-    /// Works, and sleeps in the middle of it.
+    /// Runs a task until it sleeps.
     pub(super) fn sleeps_in(&self, work: impl FnOnce() -> u32 + Send + 'static) {
         let before = sleeps();
         self.begins(work);
         until(|| sleeps() > before);
     }
 
-    /// Wants the lock, and sleeps for it.
+    /// Locks, until it sleeps.
     pub(super) fn sleeps_for(&self, mutex: &'static Lock) {
         self.sleeps_in(|| lock(mutex));
     }
 
-    /// Wants the lock until a deadline, and sleeps for it.
+    /// Locks with a deadline, until it sleeps.
     pub(super) fn sleeps_until(&self, mutex: &'static Lock, deadline: Timestamp) {
         self.sleeps_in(move || lock_until(mutex, deadline));
     }
 
-    /// Works, and polls as the heir in the middle of it, after the attempt of a thread that arrives.
+    /// Runs a task until it polls as the heir, after the attempt of an arriving thread.
     pub(super) fn polls_in(&self, work: impl FnOnce() -> u32 + Send + 'static) {
         let before = POLLERS.load(Ordering::SeqCst);
         self.polls_at_once_in(work);
@@ -313,7 +313,7 @@ impl Actor {
         until(|| POLLERS.load(Ordering::SeqCst) > before || !self.is_busy());
     }
 
-    /// Works, and polls in the middle of it, as a displaced owner that comes back does without another attempt.
+    /// Runs a task until it polls, without another attempt, like a displaced owner that comes back.
     fn polls_at_once_in(&self, work: impl FnOnce() -> u32 + Send + 'static) {
         let before = POLLERS.load(Ordering::SeqCst);
         self.begins(|| {
@@ -323,30 +323,30 @@ impl Actor {
         until(|| POLLERS.load(Ordering::SeqCst) > before);
     }
 
-    /// Wants the lock, and polls for it.
+    /// Locks, until it polls.
     pub(super) fn polls_for(&self, mutex: &'static Lock) {
         self.polls_in(|| lock(mutex));
     }
 
-    /// Wants the lock from which it was displaced a moment ago, and polls for it.
+    /// Locks, just after it was displaced from the lock, until it polls.
     pub(super) fn comes_back_to(&self, mutex: &'static Lock) {
         self.polls_at_once_in(|| lock(mutex));
     }
 
-    /// Has the lock by now: unlocks, and says how many threads that has woken.
+    /// Unlocks the lock, which it has acquired. Returns the number of woken threads.
     pub(super) fn unlocks(&self, mutex: &'static Lock) -> u32 {
         assert_eq!(self.ends(), 1, "it is the owner");
         self.does(|| unlock(mutex))
     }
 }
 
-/// 1: the lock is the caller's.
+/// Returns 1: the caller has the lock.
 pub(super) fn lock(mutex: &Lock) -> u32 {
     mutex.lock();
     1
 }
 
-/// Whether the lock is the caller's.
+/// Returns whether the caller has the lock.
 pub(super) fn lock_until(mutex: &Lock, deadline: Timestamp) -> u32 {
     DEADLINE.set(Some(deadline));
     let owner = mutex.try_lock_until(deadline);
@@ -354,7 +354,7 @@ pub(super) fn lock_until(mutex: &Lock, deadline: Timestamp) -> u32 {
     owner.into()
 }
 
-/// Lets a poller poll once more, if there is one.
+/// Permits one more poll, if a thread polls.
 pub(super) fn try_poll() {
     if POLLERS.load(Ordering::SeqCst) != 0 {
         poll();

@@ -1,4 +1,4 @@
-//! What a read of a biased lock, and the owner of a biased mutex, write.
+//! The stores of a read of a biased lock, and of the owner of a biased mutex.
 
 use std::cell::Cell;
 
@@ -9,7 +9,7 @@ use ondeck::rwlock::RawRwLock;
 use super::hooked_platform::{Hooked, Write, hooks, written};
 
 std::thread_local! {
-    /// The time of each thread, so that a test is not disturbed by another.
+    /// The time is per thread, so that tests do not disturb each other.
     static NOW: Cell<u64> = const { Cell::new(1) };
 }
 
@@ -34,12 +34,12 @@ hooks! {
 
 type Machine = Hooked<Visible>;
 
-/// Passes longer than a lock rests.
+/// Advances the time beyond the rest of a lock.
 fn pass_time() {
     NOW.set(NOW.get() + (1 << 40));
 }
 
-/// A lock that is biased.
+/// Returns a biased lock.
 fn biased() -> RawRwLock<Machine> {
     let lock = RawRwLock::new();
     lock.consider_bias();
@@ -53,13 +53,13 @@ fn read(lock: &RawRwLock<Machine>) {
     unsafe { lock.unlock_shared(held) };
 }
 
-/// Where the calling thread's row is.
+/// Returns the address of the calling thread's row.
 fn own_row() -> std::ops::Range<usize> {
     let row = std::ptr::from_ref(Machine::row().expect("this machine has rows"));
     row.addr()..row.addr() + size_of_val(Machine::row().expect("as before"))
 }
 
-/// `work` makes two stores to the row, and writes nothing else.
+/// Checks that `work` makes two stores to the row, and writes nothing else.
 fn stores_to_its_row(work: impl FnOnce()) {
     let writes = written(work);
     assert_eq!(writes.len(), 2, "{writes:?}");
@@ -106,7 +106,7 @@ fn an_uncontended_write_changes_the_word_twice() {
     assert_eq!(writes, [(Write::Change, word); 2]);
 }
 
-/// After a write the lock rests for a multiple of what the revocation cost.
+/// After a write the lock rests for a multiple of the cost of the revocation.
 #[test]
 fn a_lock_that_was_written_rests() {
     let lock = biased();
@@ -120,7 +120,7 @@ fn a_lock_that_was_written_rests() {
     assert!(lock.is_biased());
 }
 
-/// The owner makes no read-modify-write, and writes nothing of the mutex.
+/// The owner makes no read-modify-write, and does not write to the mutex.
 #[test]
 fn a_section_of_the_owner_is_two_stores_to_the_threads_own_row() {
     let mutex = RawBiasedMutex::<Machine>::new();

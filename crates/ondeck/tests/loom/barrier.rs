@@ -1,4 +1,4 @@
-//! The barrier: rounds are apart, one leader each, deadlines, and the end of its memory.
+//! The barrier: rounds are separate, with one leader each; deadlines; and the end of its memory.
 
 use ondeck::Barrier;
 use ondeck::platform::Platform;
@@ -7,7 +7,7 @@ use crate::guarded::Guarded;
 use crate::loom_platform::{Loom, join, pass_time, spawn};
 use crate::scenario::{POLLS, SLEEPS, SOON, explored};
 
-/// A barrier, and a cell that the threads write in turn, one a round.
+/// A barrier, and a cell that the threads write in turn, one in each round.
 type Shared = Guarded<Barrier<Loom>>;
 
 impl Shared {
@@ -19,7 +19,8 @@ impl Shared {
         self.raw().wait().is_leader()
     }
 
-    /// Runs two rounds, and writes in the one of this number. Returns how often it was the leader.
+    /// Runs two rounds, and writes in the round of this number. Returns the number of times that it was the
+    /// leader.
     fn rounds(&self, own: u32) -> u32 {
         let leader = (0..2).map(|round| {
             if round == own {
@@ -48,8 +49,8 @@ fn three_threads() {
     shared.free();
 }
 
-/// Loom cannot run a thread that is not joined, so one frees it for certain, and the other is still in its wait in
-/// some executions.
+/// Loom cannot run a thread that is not joined, so one thread always frees it, and the other is still in its wait
+/// in some executions.
 fn freed() {
     let shared = Shared::new(2);
     let other = spawn(|| shared.leads());

@@ -1,4 +1,5 @@
-//! The biased mutex: exclusion beside the owner, revocations, wakes of the owner's unlock, and its memory.
+//! The biased mutex: exclusion between the owner and others, revocations, wakes by the owner's unlock, and
+//! its memory.
 
 use ondeck::biased::RawBiasedMutex;
 
@@ -16,7 +17,8 @@ const REFUSED_LATER: Setting = Setting { fences: Fences::RefusedLater, ..ROWS };
 type Mutex = Guarded<RawBiasedMutex<Loom>>;
 
 impl Mutex {
-    /// One that is biased to the calling thread, because one acquisition is a run on this machine.
+    /// Creates a mutex that is biased to the calling thread, because one acquisition counts as a run on
+    /// this machine.
     fn biased() -> &'static Self {
         let guarded = Self::of(RawBiasedMutex::new());
         guarded.section();
@@ -53,7 +55,7 @@ fn late_owner() {
     guarded.end(4);
 }
 
-/// Another thread comes while the owner is inside, and a third does something else.
+/// Another thread arrives while the owner is inside, and a third does something else.
 fn beside_the_owner_inside(meanwhile: Option<fn()>) {
     let guarded = Mutex::biased();
     let held = guarded.raw().lock();
@@ -141,7 +143,8 @@ explored! {
     fn the_owner_and_another_thread_with_asymmetric_fences on ASYMMETRIC, 3 => owner_and_another;
     /// The bias is revoked, and the lock biased to the other thread, whose own sections the first revokes.
     fn two_threads_that_become_the_owner_in_turn on ASYMMETRIC, 2 => owners_in_turn;
-    /// The owner comes late to find its bias gone, and empties its slot while another owner is inside.
+    /// The owner notices late that its bias is revoked, and empties its slot while another owner is
+    /// inside.
     fn a_late_owner_and_the_next_one_and_a_third_thread on ROWS, 3 => late_owner;
     /// Another thread sleeps until the owner has left: only the unlock can wake it.
     fn the_owner_wakes_the_thread_that_waits_for_it on ASYMMETRIC, 4 => || beside_the_owner_inside(None);
@@ -153,9 +156,9 @@ explored! {
     /// A thread gave up after it had revoked the bias; the next one still waits for the owner.
     fn a_thread_comes_after_one_that_gave_up on ROWS, 3 => after_one_that_gave_up;
     fn the_last_of_two_frees_it on ASYMMETRIC, 3 => || freed_by_the_last(Mutex::biased(), 2, 3);
-    /// From some moment on heavy fences are refused, also while the owner comes in or leaves.
+    /// From some moment on heavy fences are refused, also while the owner enters or leaves.
     fn heavy_fences_are_refused_later on REFUSED_LATER, 3 => || beside_the_owner_inside(Some(refuse));
-    /// The owner comes in without a fence, and the thread that revokes the bias has none for it.
+    /// The owner enters without a fence, and the thread that revokes the bias cannot issue one for it.
     fn heavy_fences_are_refused_before_the_owner_comes on REFUSED_LATER, 3 => refused_before;
     fn without_membarrier_it_is_not_biased on Setting { fences: Fences::Refused, ..ROWS }, 3 => without_membarrier;
 }

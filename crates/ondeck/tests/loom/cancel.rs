@@ -1,4 +1,4 @@
-//! Waits that are taken step by step: cancelled while they are notified, and without a mutex of this crate.
+//! Waits that are driven step by step: cancelled while they are notified, and without a mutex of this crate.
 
 use ondeck::condvar::{RawCondvar, Step, Waiter};
 use ondeck::platform::{FutexWait, Platform};
@@ -10,7 +10,7 @@ use crate::scenario::{HANDED, ONE_BUCKET, POLLS, SLEEPS, Shared, explored};
 /// Takes the first step of a wait that has begun, and cancels it instead of a sleep. Returns whether it was
 /// notified before.
 fn cancelled(waiter: &Waiter<Loom>) -> bool {
-    // SAFETY: it has begun, and nothing is done with it after this.
+    // SAFETY: the wait has begun, and is not used after this.
     match unsafe { waiter.step(FutexWait::Woken) } {
         Step::Done { notified } => notified,
         Step::Sleep { .. } => {
@@ -28,25 +28,25 @@ fn wait_cancelled(condition: &Condition, shared: &Shared) -> bool {
     // SAFETY: the scenarios call it when they own the mutex; the waiter stays here.
     unsafe { waiter.begin() };
     let notified = cancelled(&waiter);
-    // Loom reports a race if it came back without the mutex.
+    // Loom reports a race if it returned without the mutex.
     let _ = shared.counted();
     notified
 }
 
-/// Waits for a notification. `own` is a lock that the condition variable knows nothing of; the caller owns
-/// it, before and after.
+/// Waits for a notification. `own` is a lock unknown to the condition variable; the caller owns it, before and
+/// after.
 fn wait_without(condition: &Condition, own: &Shared) {
     let waiter = Waiter::<Loom>::new(condition.raw(), None, None);
     // SAFETY: the waiter stays here.
     unsafe { waiter.begin() };
     own.unlock();
     let mut slept = FutexWait::Woken;
-    // SAFETY: it has begun, and no step is taken after the last one.
+    // SAFETY: the wait has begun, and no step is taken after the last one.
     while let Step::Sleep { word, expected, until } = unsafe { waiter.step(slept) } {
         // SAFETY: a word of the waiter.
         slept = Loom::futex_wait(unsafe { &*word }, expected, until);
     }
-    // From here on a notifier must not touch it.
+    // From here on a notifier must not access it.
     drop(waiter);
     own.lock();
 }
@@ -60,7 +60,7 @@ fn wait_for_count_without(condition: &Condition, own: &Shared) {
     own.unlock();
 }
 
-/// Two threads wait, and one of them is cancelled while one is notified: the other one goes on, because the
+/// Two threads wait, and one of them is cancelled while one is notified. The other one continues, because the
 /// cancelled one leaves it the notification.
 fn cancelled_beside_a_waiter(place: Notify) {
     let (shared, condition) = pair(First::Mutex);
@@ -69,7 +69,7 @@ fn cancelled_beside_a_waiter(place: Notify) {
         let notified = shared.counted() == 0 && wait_cancelled(condition, shared);
         shared.unlock();
         if notified {
-            // It was not cancelled, and has no use for it.
+            // It was not cancelled, and does not need the notification.
             condition.raw().notify_one();
         }
     });
@@ -92,7 +92,7 @@ fn cancelled_beside_a_notifier_that_frees() {
     });
     let told = count_and(shared, Notify::Inside, || condition.raw().notify_one());
     if told == 1 {
-        // The thread that was blocked on it has been notified.
+        // The thread that was blocked on it was notified.
         condition.free();
     }
     join(cancelled);
@@ -139,7 +139,7 @@ fn cancelled_without_a_mutex() {
         condition.raw().notify_one();
     });
     let notified = cancelled(&foreign);
-    // From here on the notifier must not touch it.
+    // From here on the notifier must not access it.
     drop(foreign);
     if notified {
         condition.raw().notify_one();
@@ -160,7 +160,7 @@ fn freed_without_a_mutex() {
         }
         own.unlock();
         if waits {
-            // There was no other waiter, so the notifier does not use it any more.
+            // There was no other waiter, so the notifier no longer uses it.
             condition.free();
         }
         waits
@@ -195,8 +195,8 @@ explored! {
     /// Two threads wait without a mutex of this crate and are notified together. The last one frees the condition
     /// variable.
     fn waiters_without_a_mutex_are_notified_together on SLEEPS, 1 => two_without_a_mutex;
-    /// A thread waits without a mutex of this crate, and is cancelled while one waiter is notified. Another, which
-    /// has a mutex, goes on, because the cancelled one leaves it the notification.
+    /// A thread waits without a mutex of this crate, and is cancelled while one waiter is notified. Another
+    /// waiter, which has a mutex, continues, because the cancelled one leaves it the notification.
     fn a_cancelled_waiter_without_a_mutex_leaves_its_notification_to_another on SLEEPS, 2 =>
         cancelled_without_a_mutex;
     /// A thread waits without a mutex of this crate. It frees the condition variable as soon as it was notified.

@@ -9,7 +9,7 @@ use crate::scenario::{POLLS, SLEEPS, explored};
 
 type Mutex = Guarded<RawCombining<Loom>>;
 
-/// A section: counts, and keeps what was counted before.
+/// A section: counts, and keeps the previous count.
 struct Job {
     guarded: &'static Mutex,
     before: UnsafeCell<Option<u32>>,
@@ -17,7 +17,7 @@ struct Job {
 
 /// # Safety
 ///
-/// It is a job.
+/// The pointer is to a job.
 unsafe fn run(job: *mut ()) {
     // SAFETY: as the caller promises.
     let job = unsafe { &*job.cast::<Job>() };
@@ -31,7 +31,7 @@ unsafe fn run(job: *mut ()) {
 }
 
 impl Mutex {
-    /// Returns how many sections there were before.
+    /// Returns the number of previous sections.
     fn section(&'static self) -> u32 {
         let job = Job { guarded: self, before: UnsafeCell::new(None) };
         let request = Request::new(run, (&raw const job).cast_mut().cast());

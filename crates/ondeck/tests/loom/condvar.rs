@@ -1,4 +1,4 @@
-//! The condition variable: signals are neither lost nor stolen, and nothing is left behind.
+//! The condition variable: signals are neither lost nor stolen, and the table is empty at the end.
 
 use ondeck::condvar::RawCondvar;
 use ondeck::parking::Requeued;
@@ -22,7 +22,7 @@ impl Condition {
     pub fn wait(&self, shared: &Shared, deadline: Option<Timestamp>) -> bool {
         // SAFETY: the scenarios call it when they own the mutex.
         let notified = unsafe { self.raw().wait(shared.raw(), deadline) };
-        // Loom reports a race if it came back without the mutex.
+        // Loom reports a race if it returned without the mutex.
         let _ = shared.counted();
         notified
     }
@@ -43,7 +43,7 @@ impl Condition {
     }
 }
 
-/// Which of the two is made first, and so has the lower bucket.
+/// The one of the two that is created first, and therefore has the lower bucket.
 #[derive(Clone, Copy)]
 pub enum First {
     Mutex,
@@ -61,7 +61,7 @@ pub fn pair(first: First) -> (&'static Shared, &'static Condition) {
     }
 }
 
-/// Where a notifier notifies.
+/// The point at which a notifier notifies.
 #[derive(Clone, Copy)]
 pub enum Notify {
     /// While it owns the mutex.
@@ -71,7 +71,7 @@ pub enum Notify {
 }
 use Notify::{Inside, Outside};
 
-/// A section that counts, and notifies. Returns what `notify` does.
+/// Runs a section that counts, and notifies. Returns the result of `notify`.
 pub fn count_and<R>(shared: &Shared, place: Notify, notify: impl FnOnce() -> R) -> R {
     shared.lock();
     shared.count();
@@ -98,7 +98,7 @@ fn notify(place: Notify, first: First) {
     shared.end(1);
 }
 
-/// One thread waits, one notifies it, and a third wants the mutex, too.
+/// One thread waits, one notifies it, and a third also wants the mutex.
 fn notify_beside_another(place: Notify) {
     let (shared, condition) = pair(First::Mutex);
     let waiter = spawn(move || condition.wait_for_count(shared));
@@ -132,8 +132,8 @@ pub fn notify_one_twice(condition: &RawCondvar<Loom>) {
     condition.notify_one();
 }
 
-/// `waiters` threads wait until a deadline that passes at any time, and another thread notifies one of them: as
-/// many waits return that they were notified as the notification returned.
+/// `waiters` threads wait until a deadline that passes at any time, and another thread notifies one of them:
+/// the number of waits that return as notified equals the result of the notification.
 fn deadline_and_signal(waiters: usize, place: Notify) {
     let (shared, condition) = pair(First::Mutex);
     let waiter = move || {
@@ -184,7 +184,8 @@ fn requeue_of_the_same_buckets() {
     shared.end(1);
 }
 
-/// Two waiters of one condition variable have a mutex each. One signal notifies both, once so many sleep.
+/// Two waiters of one condition variable have a mutex each. One signal notifies both, after the given number of
+/// threads sleep.
 fn two_mutexes_when(parked: usize) {
     let (a, condition) = pair(First::Mutex);
     let b = Shared::new();
@@ -217,7 +218,7 @@ explored! {
     fn notify_all_inside on SLEEPS, 3 => || notify_both(Inside, notify_all);
     fn notify_all_outside on SLEEPS, 3 => || notify_both(Outside, notify_all);
     fn notify_all_outside_one_bucket on ONE_BUCKET, 2 => || notify_both(Outside, notify_all);
-    /// The second signal finds one waiter gone and the other still there.
+    /// The second signal finds that one waiter has left, and the other has not.
     fn one_signal_each on SLEEPS, 2 => || notify_both(Inside, notify_one_twice);
     fn deadline_and_signal_inside on SLEEPS, 4 => || deadline_and_signal(1, Inside);
     fn deadline_and_signal_outside on SLEEPS, 3 => || deadline_and_signal(1, Outside);

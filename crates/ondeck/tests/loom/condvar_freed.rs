@@ -1,12 +1,11 @@
-//! A notified waiter frees the condition variable, the mutex or both: the notifier does not touch again
-//! what is freed.
+//! A notified waiter frees the condition variable, the mutex or both: the notifier does not access the freed memory.
 
 use crate::condvar::{First, Notify, count_and, pair};
 use crate::loom_platform::{Setting, join, spawn};
 use crate::scenario::{HANDED, POLLS, SLEEPS, explored};
 
-/// The waiter frees both as soon as it has been notified, while the notifier is still in its call. The notifier owns the
-/// mutex while it notifies, so by then it does not use the condition variable's byte any more.
+/// The waiter frees both as soon as it has been notified, while the notifier is still in its call. The notifier owns
+/// the mutex while it notifies, so it no longer uses the condition variable's byte at that time.
 fn the_waiter_frees() {
     let (shared, condition) = pair(First::Mutex);
     let waiter = spawn(move || {
@@ -40,8 +39,8 @@ fn a_notified_waiter_frees_both() {
     }
 }
 
-/// The waiter frees the mutex as soon as it has been notified. The notifier, whose section was before, may still be in
-/// its call.
+/// The waiter frees the mutex as soon as it has been notified. The notifier, whose section is over, may still be in its
+/// call.
 fn the_waiter_frees_the_mutex() {
     let (shared, condition) = pair(First::Mutex);
     let waiter = spawn(move || {

@@ -8,8 +8,8 @@ use ondeck::platform::Platform;
 use crate::loom_platform::{Loom, Setting, join, pass_time, spawn};
 use crate::scenario::{ASYMMETRIC, HANDED, POLLS, SLEEPS, Shared, explored, until_asleep};
 
-/// When the deadline passes: before the owner unlocks the mutex, after that, or at any time, by a thread of
-/// its own.
+/// When the deadline passes: before the owner unlocks the mutex, after that, or at any time, in a separate
+/// thread.
 #[derive(Clone, Copy)]
 enum Passes {
     Before,

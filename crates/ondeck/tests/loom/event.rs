@@ -1,4 +1,4 @@
-//! The event: no wait is forgotten, what was before a set is seen, deadlines, and the end of its memory.
+//! The event: no wait is forgotten, writes before a set are seen, deadlines, and the end of its memory.
 
 use ondeck::Event;
 use ondeck::platform::{AtomicInt, Ordering, Platform};
@@ -39,6 +39,7 @@ explored! {
     fn two_threads_wait on SLEEPS, 2 => || two_wait(new());
     fn a_deadline_passes_at_any_time on SLEEPS, 4 => || awaited_until_a_deadline(new());
     fn a_deadline_passes_beside_another_waiter on SLEEPS, 2 => || awaited_beside_a_deadline(new());
-    /// The consumer resets, looks, and waits: it does not wait while there is an item that it has not seen.
+    /// The consumer resets, checks for items, and waits: it does not wait while there is an item that it
+    /// has not seen.
     fn what_was_ready_before_a_set_is_seen_after_the_reset on SLEEPS, 4 => reset_and_look;
 }

@@ -48,7 +48,7 @@ explored! {
     fn two_sections_each_of_two_threads on SLEEPS, 4 => || sections(RawFairMutex::new(), 2, &[2]);
     fn a_section_each_of_three_threads on SLEEPS, 2 => || sections(RawFairMutex::new(), 1, &[1, 1]);
     fn a_waiter_reads_its_node_before_it_sleeps on POLLS, 4 => || sections(RawFairMutex::new(), 1, &[1]);
-    /// The thread that unlocks comes again, behind the one that waits.
+    /// The unlocking thread locks again, after the waiting one.
     fn the_owner_does_not_come_before_the_thread_that_waits on SLEEPS, 3 => in_order;
     fn the_last_of_two_frees_it on SLEEPS, 5 => || freed_by_the_last(new(), 2, 2);
     fn a_deadline_passes_at_any_time on SLEEPS, 4 => deadline;

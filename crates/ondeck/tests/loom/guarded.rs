@@ -1,4 +1,4 @@
-//! A lock, and a cell that it guards, as the scenarios have them; and the scenarios that several locks have.
+//! A lock, and a cell that it guards, for the scenarios; and the scenarios that several locks share.
 
 use std::mem::ManuallyDrop;
 
@@ -12,31 +12,31 @@ use ondeck::{Event, Latch, Once, parking};
 use crate::loom_platform::{Loom, join, pass_time, spawn};
 use crate::scenario::SOON;
 
-/// A lock, and cells that it guards, most often one. Loom reports a race if exclusion or a happens-before edge is missing
-/// between two accesses to a cell.
+/// A lock, and the cells that it guards, usually one. Loom reports a race if exclusion or a happens-before edge is
+/// missing between two accesses to a cell.
 pub struct Guarded<L, const CELLS: usize = 1> {
-    // Dropped by hand: see `free`.
+    // Dropped manually: see `free`.
     raw: ManuallyDrop<L>,
     cells: [UnsafeCell<u32>; CELLS],
 }
 
-// SAFETY: the cells are only touched as the lock allows; loom checks that this is true.
+// SAFETY: the cells are only accessed as the lock allows, which loom checks.
 unsafe impl<L: Sync, const CELLS: usize> Sync for Guarded<L, CELLS> {}
 // SAFETY: as above.
 unsafe impl<L: Send, const CELLS: usize> Send for Guarded<L, CELLS> {}
 
 impl<L, const CELLS: usize> Guarded<L, CELLS> {
-    /// Never freed, so that an access after its end is noticed and is not undefined behaviour. This costs a
-    /// hundred bytes an execution.
+    /// Creates a lock that is never freed, so that an access after its end is detected and is not undefined behaviour.
+    /// This costs a hundred bytes for each execution.
     pub fn of(lock: L) -> &'static Self {
         let cells = std::array::from_fn(|_| UnsafeCell::new(0));
         let guarded: &Self = Box::leak(Box::new(Self { raw: ManuallyDrop::new(lock), cells }));
-        // The order in which locks are made decides on their buckets.
+        // The order in which locks are created determines their buckets.
         let _ = Loom::bucket(guarded.address());
         guarded
     }
 
-    /// The lock.
+    /// Returns the lock.
     pub fn raw(&self) -> &L {
         &self.raw
     }
@@ -52,7 +52,7 @@ impl<L, const CELLS: usize> Guarded<L, CELLS> {
         }
     }
 
-    /// Counts in a cell; the lock lets no other thread access the cell meanwhile.
+    /// Counts in a cell. The lock keeps other threads from accessing the cell during the call.
     pub fn count_in(&self, cell: usize) -> u32 {
         self.cells[cell].with_mut(|count| {
             // SAFETY: the lock guards it.
@@ -63,7 +63,7 @@ impl<L, const CELLS: usize> Guarded<L, CELLS> {
         })
     }
 
-    /// What was counted in a cell; the lock lets no other thread write it meanwhile.
+    /// Returns the count of a cell. The lock keeps other threads from writing it during the call.
     pub fn counted_in(&self, cell: usize) -> u32 {
         self.cells[cell].with(|count| {
             // SAFETY: the lock guards it.
@@ -76,14 +76,14 @@ impl<L, const CELLS: usize> Guarded<L, CELLS> {
         self.count_in(0)
     }
 
-    /// What was counted in the first cell.
+    /// Returns the count of the first cell.
     pub fn counted(&self) -> u32 {
         self.counted_in(0)
     }
 
-    /// From now on the lock is gone: a later access is noticed.
+    /// Ends the lock: a later access is detected.
     pub fn free(&self) {
-        // SAFETY: no thread uses it any more, which is what is checked; the memory stays.
+        // SAFETY: no thread uses it any more, which the test checks; the memory is not freed.
         unsafe { std::ptr::drop_in_place((&raw const *self.raw).cast_mut()) };
     }
 }
@@ -151,10 +151,10 @@ impl Exclusive for RawBiasedMutex<Loom> {
 }
 
 impl<L: Exclusive> Guarded<L> {
-    /// Counts, and unlocks. Returns what was counted before.
+    /// Counts, and unlocks. Returns the previous count.
     pub fn end_section(&self, held: L::Held) -> u32 {
         let before = self.count() - 1;
-        // SAFETY: it is what an acquisition returned.
+        // SAFETY: the token was returned by an acquisition.
         unsafe { self.raw().unlock(held) };
         before
     }
@@ -171,25 +171,25 @@ impl<L: Exclusive> Guarded<L> {
         })
     }
 
-    /// A section if the lock is to be had at once; returns how many there were.
+    /// Runs a section if the lock is free. Returns the previous number of sections.
     pub fn attempt(&self) -> u32 {
         self.section_if(self.raw().try_lock())
     }
 
-    /// A section until a moment that comes; returns how many there were.
+    /// Runs a section with a deadline that passes. Returns the previous number of sections.
     pub fn section_until(&self) -> u32 {
         self.section_if(self.raw().try_lock_until(SOON))
     }
 
-    /// As one of so many users; the last one frees the lock as soon as its own unlock is over, whatever the other
-    /// threads still do in theirs.
+    /// Runs a section as one of this number of users. The last one frees the lock as soon as its own unlock is over,
+    /// even if other threads are still in their unlocks.
     pub fn section_of(&self, users: u32) {
         if self.section() + 1 == users {
             self.free();
         }
     }
 
-    /// At the end of all threads the lock is free, and there were so many sections.
+    /// Checks that after the end of all threads the lock is free, and that there was this number of sections.
     pub fn end(&self, sections: u32) {
         assert!(!self.raw().is_locked(), "no thread owns the lock");
         assert_eq!(self.counted(), sections);
@@ -207,16 +207,16 @@ pub fn sections<L: Exclusive>(lock: L, first: u32, others: &[u32]) {
     guarded.end(first + others.iter().sum::<u32>());
 }
 
-/// The last of so many threads frees the lock.
+/// The last of this number of threads frees the lock.
 pub fn freed_by_the_last<L: Exclusive>(guarded: &'static Guarded<L>, threads: u32, users: u32) {
     let others: Vec<_> = (1..threads).map(|_| spawn(move || guarded.section_of(users))).collect();
     guarded.section_of(users);
     others.into_iter().for_each(join);
 }
 
-/// What threads wait for until it comes about, once.
+/// A one-time event for which threads wait.
 pub trait Awaited: Sync + Sized + 'static {
-    /// Does `before`, and has it come about.
+    /// Runs `before`, and triggers the event.
     fn come(&self, before: impl FnOnce());
     fn wait(&self);
     fn wait_by(&self, deadline: Timestamp) -> bool;
@@ -252,19 +252,19 @@ awaited! {
 }
 
 impl<L: Awaited> Guarded<L> {
-    /// Counts, and has it come about.
+    /// Counts, and triggers the event.
     pub fn come(&self) {
         self.raw().come(|| _ = self.count());
     }
 
-    /// Waits; what was done before is seen.
+    /// Waits. Checks that writes before the event are seen.
     pub fn wait(&self) {
         self.raw().wait();
         assert_eq!(self.counted(), 1);
     }
 }
 
-/// The thread that waits frees it as soon as its wait is over.
+/// The waiting thread frees it as soon as its wait is over.
 pub fn freed_by_a_waiter<L: Awaited>(lock: L) {
     let guarded = Guarded::<L>::of(lock);
     let other = spawn(|| guarded.come());
@@ -281,7 +281,7 @@ pub fn two_wait<L: Awaited>(lock: L) {
     guarded.free();
 }
 
-/// A deadline passes at any time: a wait that ends before it sees what was done.
+/// A deadline passes at any time: a wait that ends before it sees the writes before the event.
 pub fn awaited_until_a_deadline<L: Awaited>(lock: L) {
     let guarded = Guarded::<L>::of(lock);
     let clock = spawn(|| pass_time(1));
@@ -293,7 +293,7 @@ pub fn awaited_until_a_deadline<L: Awaited>(lock: L) {
     guarded.come();
     join(other);
     join(clock);
-    // It has come about for all that ask now.
+    // The event has occurred for all threads that check now.
     guarded.wait();
     guarded.free();
 }

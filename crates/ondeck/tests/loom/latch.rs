@@ -25,12 +25,12 @@ impl Shared {
         self.raw().arrive_and_wait();
     }
 
-    /// What so many threads have done before their counts is seen.
+    /// Checks that the writes of this number of threads before their counts are seen.
     fn check(&self, threads: usize) {
         assert!((0..threads).all(|thread| self.counted_in(thread) == 1));
     }
 
-    /// Sees that it is open without a wait.
+    /// Checks that it is open, without a wait.
     fn until_open(&self, threads: usize) {
         while !self.raw().is_open() {
             Loom::yield_now();
@@ -113,12 +113,13 @@ explored! {
     fn a_waiter_of_two_counts_frees_it on SLEEPS, 3 => two_counts;
     fn a_waiter_reads_its_node_before_it_sleeps on POLLS, 2 => two_counts;
     fn a_waiter_of_one_count_frees_it on SLEEPS, 6 => || freed_by_a_waiter(Latch::on_platform(1));
-    /// Both count and wait; the first thread that returns may free it, and here the model's own does.
+    /// Both threads count and wait. The first thread that returns may free the latch, and here the model's own
+    /// thread does.
     fn two_arrive on SLEEPS, 5 => two_arrivals;
-    /// A thread waits, so that the last count is made under the bucket's lock. Another one finds the latch open.
+    /// A thread waits, so the last count is made under the bucket's lock. Another thread finds the latch open.
     fn it_is_found_open_beside_a_waiter on SLEEPS, 3 => open_beside_a_waiter;
     fn it_is_found_open_beside_threads_that_arrive on SLEEPS, 3 => open_beside_arrivals;
-    /// The last thread that arrives tells the one before it, which has not seen the count between them.
+    /// The last arriving thread wakes the previous one, which has not seen the count between them.
     fn a_count_between_two_that_arrive on SLEEPS, 2 => count_between_arrivals;
     fn a_deadline_passes_at_any_time on SLEEPS, 3 => deadline;
 }

@@ -1,7 +1,7 @@
 //! The mutex, its condition variable and the parking table under the loom model checker.
 //!
-//! Beside each test is its bound of involuntary switches in an execution; `cargo test` explores one fewer,
-//! `ci/loom.sh` all. The memory model is loom's, and `docs/verification.md` says what it does not show.
+//! Each test has its bound of involuntary switches in an execution next to it; `cargo test` explores one
+//! fewer, `ci/loom.sh` all. The memory model is loom's, whose limits are in `docs/verification.md`.
 //! `ci/mutants.sh` shows that each of these tests can fail.
 
 #[path = "../support/loom_platform.rs"]

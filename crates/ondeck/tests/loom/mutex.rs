@@ -8,8 +8,8 @@ use crate::scenario::{
     ASYMMETRIC, HANDED, POLLS, ROTATES, SLEEPS, STALE, Shared, explored, together,
 };
 
-/// Two threads wait from the start: the first thread owns the mutex until both have been started, and has so many
-/// sections.
+/// Two threads wait from the start: the first thread owns the mutex until both have been started, and runs the
+/// given number of sections.
 fn two_waiters(sections: u32) {
     let shared = Shared::new();
     shared.lock();
@@ -76,7 +76,7 @@ fn attempts() {
     shared.end(succeeded + 1);
 }
 
-/// A fair unlock hands the lock to a parked thread, and a bump gets it back.
+/// A fair unlock hands the lock to a parked thread, and a bump reacquires it.
 fn fair_unlocks() {
     let shared = Shared::new();
     let fair = move || {

@@ -11,7 +11,7 @@ fn new() -> Once<Loom> {
     Once::on_platform()
 }
 
-/// So many threads call.
+/// The given number of threads call it.
 fn called_by(threads: usize) {
     let once = Guarded::<_>::of(new());
     let call = move || {
@@ -29,7 +29,7 @@ explored! {
     fn two_threads_call on SLEEPS, 5 => || called_by(2);
     fn three_threads_call on SLEEPS, 2 => || called_by(3);
     fn a_caller_reads_its_node_before_it_sleeps on POLLS, 4 => || called_by(2);
-    /// The thread that finds it done frees it, while the other may still be at its end.
+    /// The thread that finds it done frees it, while the other may still be finishing its call.
     fn a_waiter_frees_it on SLEEPS, 5 => || freed_by_a_waiter(new());
     fn a_deadline_passes_at_any_time on SLEEPS, 4 => || awaited_until_a_deadline(new());
 }

@@ -1,4 +1,4 @@
-//! The parker: no token is lost, what was before it is seen, deadlines, and the end of its memory.
+//! The parker: no token is lost, writes before it are seen, deadlines, and the end of its memory.
 
 use ondeck::parker::RawParker;
 use ondeck::platform::Timestamp;
@@ -21,7 +21,7 @@ impl Shared {
     }
 
     fn take(&self, deadline: Option<Timestamp>) -> bool {
-        // SAFETY: the model's own thread, or one other, parks.
+        // SAFETY: only one thread parks: the model's own thread, or one other.
         unsafe { self.raw().park(deadline) }
     }
 }
@@ -63,7 +63,8 @@ fn deadline() {
 
 explored! {
     fn the_thread_that_parks_frees_it on SLEEPS, 8 => freed;
-    /// Two threads give tokens. If two were taken, or if both were given before, both are seen.
+    /// Two threads give tokens. If two were taken, or if both were given before, the writes of both
+    /// are seen.
     fn two_tokens_are_one_or_two on SLEEPS, 4 => two_tokens;
     fn a_deadline_passes_at_any_time on SLEEPS, 6 => deadline;
 }

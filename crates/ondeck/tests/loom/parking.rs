@@ -7,17 +7,17 @@ use crate::guarded::Guarded;
 use crate::loom_platform::{Loom, join, pass_time, spawn};
 use crate::scenario::{ONE_BUCKET, SLEEPS, SOON, explored};
 
-/// Another library's lock, as far as the table knows it: how often it was opened, and how many closures ran. A thread that
-/// finds it open does not park. All accesses to the word are relaxed: that the bucket's lock orders them is what is
-/// checked. Loom reports a race if two closures ran without the bucket's lock.
+/// Another library's lock, as seen by the table: the number of times that it was opened, and the number of closures
+/// that ran. A thread that finds it open does not park. All accesses to the word are relaxed, to check that the
+/// bucket's lock orders them. Loom reports a race if two closures ran without the bucket's lock.
 pub type Gate = Guarded<<Loom as Platform>::AtomicU32>;
 
 /// How a [`Gate::park`] ended.
 struct Outcome {
     parked: Parked,
-    /// The number of its look among all looks at the gate.
+    /// The number of its check among all checks of the gate.
     order: u32,
-    /// How often the gate had been opened when it ended.
+    /// The number of times that the gate had been opened when it ended.
     seen: u32,
 }
 
@@ -30,7 +30,7 @@ impl Gate {
         self.raw().load(Ordering::Relaxed)
     }
 
-    /// Parks unless it is open. A woken thread sees what was done before the wake.
+    /// Parks unless it is open. A woken thread sees the writes before the wake.
     fn park(&self, deadline: Option<Timestamp>) -> Outcome {
         let (mut order, mut linked) = (0, false);
         let closed = || {
@@ -57,7 +57,7 @@ impl Gate {
         self.raw().store(self.opened() + 1, Ordering::Relaxed);
     }
 
-    /// Returns how many it woke, and whether others remained.
+    /// Returns the number of woken threads, and whether others remained.
     fn unpark(&self, most: usize) -> (usize, bool) {
         let mut told = (0, false);
         let then = |count, more| {
@@ -81,7 +81,7 @@ impl Gate {
     }
 }
 
-/// Which of two gates is made first, and so has the lower bucket.
+/// The one of two gates that is created first, and therefore has the lower bucket.
 #[derive(Clone, Copy)]
 pub enum Lower {
     From,
@@ -102,12 +102,12 @@ fn parker(gate: &'static Gate, deadline: Option<Timestamp>) -> Thread {
     spawn(move || gate.park(deadline))
 }
 
-/// Joins the threads. Returns how many were woken.
+/// Joins the threads. Returns the number of woken ones.
 fn woken(threads: impl IntoIterator<Item = Thread>) -> usize {
     threads.into_iter().map(join).filter(|end| end.parked == Parked::Woken).count()
 }
 
-/// Some threads come to park while the gate opens: each is found, or finds it open.
+/// Some threads arrive to park while the gate opens: each is found, or finds it open.
 fn open_for(parkers: usize) {
     let gate = Gate::new();
     let threads: Vec<_> = (0..parkers).map(|_| parker(gate, None)).collect();
@@ -117,8 +117,8 @@ fn open_for(parkers: usize) {
     assert_eq!(woken(threads), told);
 }
 
-/// Joins two threads of which so many were woken. If it was both, the one that parked last was woken last: `how` says
-/// what that shows.
+/// Joins two threads, of which the given number were woken. If both were woken, the one that parked last was woken
+/// last: `how` describes that order in the message.
 fn in_order(threads: [Thread; 2], count: usize, how: &str) {
     let ends = threads.map(join);
     let woken: Vec<_> = ends.iter().filter(|end| end.parked == Parked::Woken).collect();
@@ -154,7 +154,7 @@ fn other_keys() {
     assert!(!told.1 && !told_other.1);
 }
 
-/// A deadline passes at any time: the threads that are woken were counted, and no others.
+/// A deadline passes at any time: the woken threads were counted, and no others.
 fn deadline_and_unpark(deadlines: &'static [Option<Timestamp>]) {
     let gate = Gate::new();
     let threads: Vec<_> = deadlines.iter().map(|&deadline| parker(gate, deadline)).collect();
@@ -165,7 +165,7 @@ fn deadline_and_unpark(deadlines: &'static [Option<Timestamp>]) {
     join(clock);
 }
 
-/// A parked thread is moved and then woken where it is now, while its deadline passes.
+/// A parked thread is moved and then woken at its new key, while its deadline passes.
 fn requeue_and_deadline(lower: Lower) {
     let (from, to) = gates(lower);
     let waiter = parker(from, Some(SOON));
@@ -194,7 +194,7 @@ fn requeue_and_unpark(lower: Lower, at_new: bool) {
     assert_eq!(woken([waiter]), told);
 }
 
-/// Of two parked threads the first is woken, and the second is moved.
+/// The first of two parked threads is woken, and the second is moved.
 fn requeue_wakes_and_moves() {
     let (from, to) = gates(Lower::From);
     let threads = [0; 2].map(|_| parker(from, None));
@@ -232,7 +232,7 @@ fn opposite_requeues(waiters: usize) {
     assert_eq!(woken(threads), told);
 }
 
-/// The bucket's lock: so many threads want it at once.
+/// The bucket's lock, for which the given number of threads compete at once.
 fn all_at_once(threads: usize) {
     let gate = Gate::new();
     let others: Vec<_> = (1..threads).map(|_| spawn(|| gate.unpark(1))).collect();
@@ -246,9 +246,9 @@ fn all_at_once(threads: usize) {
 explored! {
     fn a_thread_that_opens_finds_the_parked_thread_or_is_seen on SLEEPS, 8 => || open_for(1);
     fn a_thread_that_opens_finds_both_parked_threads_or_is_seen on SLEEPS, 3 => || open_for(2);
-    /// Two threads are parked, and each is woken by a call of its own: the one that came first is woken first.
+    /// Two threads are parked, and each is woken by a separate call: the one that arrived first is woken first.
     fn wakes_in_the_order_of_parking on SLEEPS, 3 => woken_in_order;
-    /// A thread that is parked at another key of the bucket is neither counted nor woken.
+    /// A thread parked at another key of the bucket is neither counted nor woken.
     fn other_keys_of_the_bucket_sleep_on on ONE_BUCKET, 3 => other_keys;
     fn a_deadline_passes_at_any_time on SLEEPS, 5 => || deadline_and_unpark(&[Some(SOON)]);
     fn a_deadline_passes_beside_a_parked_thread on SLEEPS, 2 => || deadline_and_unpark(&[Some(SOON), None]);
@@ -264,7 +264,7 @@ explored! {
         || requeue_and_unpark(Lower::From, true);
     fn the_first_is_woken_and_the_second_moved on SLEEPS, 2 => requeue_wakes_and_moves;
     fn the_first_is_woken_and_the_second_moved_within_a_bucket on ONE_BUCKET, 2 => requeue_wakes_and_moves;
-    /// Of two parked threads the first is moved, and the second is found where it was.
+    /// The first of two parked threads is moved, and the second stays at its key.
     fn the_first_is_moved_and_the_second_stays on SLEEPS, 2 => first_moved_and_second_stays;
     fn two_threads_move_opposite_ways on SLEEPS, 8 => || opposite_requeues(0);
     fn two_threads_move_a_parked_thread_opposite_ways on SLEEPS, 2 => || opposite_requeues(1);

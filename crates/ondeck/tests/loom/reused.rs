@@ -1,7 +1,7 @@
-//! Memory that is used again. The last user of a mutex frees it while another thread is between the store
-//! and the look of its unlock, and by then another object is at the same address.
+//! Memory that is reused. The last user of a mutex frees it while another thread is between the store and
+//! the second load of its unlock, and another object takes the same address.
 //!
-//! The other thread's look may wake a thread of a new mutex. It has no effect on an object of another kind:
+//! The rest of that unlock may wake a thread of a new mutex. It has no effect on an object of another kind:
 //! it takes no node of another kind, and writes nothing to the memory.
 
 use std::cell::UnsafeCell;
@@ -16,10 +16,10 @@ use crate::guarded::Guarded;
 use crate::loom_platform::{Loom, join, spawn};
 use crate::scenario::{ASYMMETRIC, HANDED, POLLS, SLEEPS, Shared, explored, until_asleep};
 
-/// Memory for one byte of a lock at a time, at the same address.
+/// Memory for one lock's byte at a time, at the same address.
 struct Memory(UnsafeCell<MaybeUninit<RawMutex<Loom>>>);
 
-/// The memory, and a cell that the mutex guards which is there.
+/// The memory, and a cell that the mutex there guards.
 type Slot = Guarded<Memory>;
 
 impl Slot {
@@ -28,7 +28,7 @@ impl Slot {
     }
 
     fn mutex(&self) -> &RawMutex<Loom> {
-        // SAFETY: the scenarios use it while it is one.
+        // SAFETY: the scenarios use it while it is a mutex.
         unsafe { (*self.raw().0.get()).assume_init_ref() }
     }
 
@@ -47,18 +47,18 @@ impl Slot {
         let last = self.count() == 2;
         self.unlock();
         if last {
-            // SAFETY: all sections were before. That no thread uses the mutex any more is what is checked.
+            // SAFETY: all sections are over. The test checks that no thread uses the mutex any more.
             unsafe { std::ptr::drop_in_place(self.raw().0.get().cast::<RawMutex<Loom>>()) };
         }
         last
     }
 
-    /// From now on another object is there.
+    /// Replaces the object by another one.
     fn put<T>(&self, value: T) -> &T {
         assert!(size_of::<T>() <= size_of::<RawMutex<Loom>>());
         let place = self.raw().0.get().cast::<T>();
-        // SAFETY: the memory is large enough, and aligned for an atomic of the same size; the object that
-        // was there is gone.
+        // SAFETY: the memory is large enough, and aligned for an atomic of the same size; the previous
+        // object has ended.
         unsafe {
             place.write(value);
             &*place
@@ -80,7 +80,7 @@ fn reuse(next: fn(&'static Slot)) {
         slot.lock();
         section();
     });
-    // The other finds the mutex taken.
+    // The other thread finds the mutex locked.
     Loom::yield_now();
     section();
     join(other);
@@ -115,7 +115,7 @@ fn a_condition_variable(slot: &'static Slot) {
         assert_eq!(shared.counted(), 1, "the waiter was woken by something else");
         shared.unlock();
     });
-    // The thread that is still in its unlock of the old mutex may look now.
+    // The thread that is still in its unlock of the old mutex may continue now.
     until_asleep(1);
     shared.section();
     let told = condition.notify_one();
@@ -131,12 +131,12 @@ fn a_key(slot: &'static Slot) {
     let key = slot.address();
     let waiter = spawn(move || {
         let closed = || word.load(Ordering::Relaxed) == 7;
-        // SAFETY: nothing else uses the key any more.
+        // SAFETY: nothing else uses the key now.
         let parked = unsafe { parking::park::<Loom>(key, closed, || (), None) };
         assert_ne!(word.load(Ordering::Relaxed), 7, "the thread was woken by something else");
         usize::from(parked == Parked::Woken)
     });
-    // The thread that is still in its unlock of the old mutex may look now.
+    // The thread that is still in its unlock of the old mutex may continue now.
     until_asleep(1);
     word.store(8, Ordering::Relaxed);
     // SAFETY: as above.
@@ -145,7 +145,7 @@ fn a_key(slot: &'static Slot) {
     assert_eq!(word.load(Ordering::Relaxed), 8, "the program's word was written");
 }
 
-/// A word of the program that is 0, as a free lock is.
+/// A word of the program that is 0, like a free lock.
 fn a_word(slot: &'static Slot) {
     let word = ManuallyDrop::new(<Loom as Platform>::AtomicU8::new(0));
     let word = slot.put(word);

@@ -14,7 +14,7 @@ use crate::rwlock_scenario::{
 };
 use crate::scenario::{OVERDUE, POLLS, SLEEPS, explored};
 
-/// A reader that is parked goes on when the writer has become the upgradable reader, which waits for that.
+/// A parked reader continues when the writer has become the upgradable reader, which waits for that.
 fn parked_beside_the_upgradable_reader() {
     let guarded = Lock::new();
     guarded.raw().lock_exclusive();
@@ -27,7 +27,7 @@ fn parked_beside_the_upgradable_reader() {
     guarded.end(0);
 }
 
-/// Parked readers go on beside each other: the one that was woken wakes the next, which the first waits for.
+/// Parked readers continue together: the woken one wakes the next, for which the first waits.
 fn readers_wake_each_other() {
     let guarded = Lock::new();
     guarded.raw().lock_exclusive();
@@ -56,7 +56,7 @@ fn freed_by_the_last(first: Does, second: Does) {
     let users = &*Box::leak(Box::new(AtomicUsize::new(0)));
     let section = move |does: Does| {
         let lock = guarded.raw();
-        // The count is under the lock, as the lock's data would be.
+        // The count is under the lock, like the lock's data.
         let count = || users.fetch_add(1, Ordering::AcqRel) == 1;
         if does == Reads {
             let held = lock.lock_shared();
@@ -77,8 +77,8 @@ fn freed_by_the_last(first: Does, second: Does) {
     join(other);
 }
 
-/// The last user of a lock frees it, and another lock is at its address, whose writer waits for a reader
-/// while the last reader of the first is still about to wake its own.
+/// The last user of a lock frees it, and another lock takes its address. The writer of the new lock waits
+/// for a reader while the last reader of the old one is still about to wake its own writer.
 fn another_lock() {
     let guarded = Lock::new();
     let held = guarded.raw().lock_shared();
@@ -87,7 +87,7 @@ fn another_lock() {
         // The only other user has left, because this one owned the lock.
         guarded.free();
         let place = std::ptr::from_ref(guarded.raw()).cast_mut();
-        // SAFETY: the lock that was there is gone.
+        // SAFETY: the previous lock has ended.
         unsafe { place.write(RawRwLock::new()) };
         let held = guarded.raw().lock_shared();
         let writer = spawn(move || guarded.write());
@@ -142,7 +142,7 @@ explored! {
     fn two_visible_readers_and_a_writer on BIASED, 2 => || together(Writes, &[Reads, Reads]);
     fn a_visible_reader_and_two_writers on BIASED, 2 => || together(Writes, &[Reads, Writes]);
     fn a_visible_reader_reads_twice on BIASED, 3 => || together(ReadsTwice, &[Writes]);
-    /// Threads that wait awake beside parked ones, and one of these that is woken and waits awake again.
+    /// Threads that wait awake next to parked ones, and a parked one that is woken and waits awake again.
     fn two_writers_that_wait_awake on BIASED_POLLS, 2 => || together(Writes, &[Writes, Writes]);
     fn a_reader_and_a_writer_that_wait_awake on BIASED_POLLS, 2 => || together(Writes, &[Writes, Reads]);
     fn a_writer_that_waits_awake_gives_up on BIASED_POLLS, 1 => || together(Writes, &[WritesUntil, Writes]);

@@ -1,4 +1,4 @@
-//! A reader-writer lock with a cell that it guards, and what each thread of a scenario does with them.
+//! A reader-writer lock with a cell that it guards, and the actions of each thread of a scenario.
 
 use ondeck::platform::Host;
 use ondeck::rwlock::{RawRwLock, Shared};
@@ -7,8 +7,8 @@ use crate::guarded::Guarded;
 use crate::loom_platform::{Loom, join, pass_time, spawn};
 use crate::scenario::SOON;
 
-/// A lock, and a cell that it guards. Loom reports a race if a writer's access to the cell is beside
-/// another's, or not ordered with it.
+/// A lock, and a cell that it guards. Loom reports a race if a writer's access to the cell is
+/// concurrent with another access.
 pub type Lock = Guarded<RawRwLock<Loom>>;
 
 impl Lock {
@@ -16,7 +16,7 @@ impl Lock {
         Self::of(RawRwLock::new())
     }
 
-    /// One that is biased, if threads of this machine can be visible readers.
+    /// Creates a lock that is biased, if threads of this machine can be visible readers.
     pub fn biased_if_possible() -> &'static Self {
         let guarded = Self::new();
         if Loom::row().is_some() {
@@ -27,7 +27,7 @@ impl Lock {
     }
 
     pub fn unlock_shared(&self, held: Shared<Loom>) {
-        // SAFETY: the scenarios call it with what this lock returned.
+        // SAFETY: the scenarios call it with a token that this lock returned.
         unsafe { self.raw().unlock_shared(held) };
     }
 
@@ -50,7 +50,8 @@ impl Lock {
         counted
     }
 
-    /// At the end of all threads the lock is free, and there were so many sections of writers.
+    /// Checks that after the end of all threads the lock is free, and that there was this number of
+    /// sections of writers.
     pub fn end(&self, expected: u32) {
         assert_eq!(self.counted(), expected);
         assert!(!self.raw().is_locked(), "no thread has the lock");
@@ -60,21 +61,21 @@ impl Lock {
     }
 }
 
-/// What a thread of a scenario does.
+/// The action of a thread of a scenario.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Does {
     Reads,
     Writes,
-    /// Reads, and reads again meanwhile.
+    /// Reads, and reads again within that read.
     ReadsTwice,
     /// Takes the upgradable read lock, and writes.
     Upgrades,
-    /// Writes, and reads on.
+    /// Writes, and downgrades to a read.
     Downgrades,
-    /// Writes, and reads on as the upgradable reader.
+    /// Writes, and downgrades to an upgradable read.
     DowngradesToUpgradable,
     WritesFairly,
-    /// If no thread has the lock.
+    /// Only if the lock is free.
     Tries,
     /// With a deadline.
     WritesUntil,
@@ -87,10 +88,10 @@ use Does::{
 };
 
 impl Does {
-    /// Returns how many sections of a writer it had.
+    /// Returns the number of its sections as a writer.
     fn section(self, guarded: &Lock) -> u32 {
         let lock = guarded.raw();
-        // SAFETY: each call below is made by the thread that has the lock so.
+        // SAFETY: the thread that makes each call below has the lock in the required way.
         unsafe {
             match self {
                 Reads => _ = guarded.read(),
@@ -167,7 +168,7 @@ impl Does {
     }
 }
 
-/// Each thread does one thing; the first one on the model's own thread.
+/// Each thread performs one action; the first action runs on the model's own thread.
 pub fn together(first: Does, others: &'static [Does]) {
     let guarded = Lock::biased_if_possible();
     let all = || others.iter().chain([&first]);

@@ -1,5 +1,5 @@
-//! The reader-writer lock's visible readers: what they see of the last writer, where heavy fences are refused later, and the
-//! deadline of a writer beside one that stays.
+//! The reader-writer lock's visible readers: that they see the last writer's stores, heavy fences that are refused
+//! later, and the deadline of a writer whose reader stays.
 
 use ondeck::platform::Host;
 
@@ -14,7 +14,7 @@ const REFUSED_LATER: Setting = Setting { fences: Fences::RefusedLater, ..VISIBLE
 
 fn becomes_biased() {
     let guarded = Lock::new();
-    // The machine makes the rows at their first use: the other thread is not to learn of the section by that.
+    // The machine creates the rows at their first use, which must not order the section for the other thread.
     let _ = Loom::row();
     let reader = spawn(|| guarded.read());
     guarded.write();
@@ -55,11 +55,11 @@ fn deadline() {
 }
 
 explored! {
-    /// Nothing but the word tells the reader of the writer.
+    /// Only the word orders the writer before the reader.
     fn a_reader_of_a_lock_that_becomes_biased_sees_the_last_writer on VISIBLE, 3 => becomes_biased;
-    /// The reader comes in without a fence, and the writer has none for it.
+    /// The reader enters without a fence, and the writer cannot issue one for it.
     fn heavy_fences_are_refused_before_the_reader_comes on REFUSED_LATER, 3 => refused_before;
-    /// Also while the reader comes, or leaves.
+    /// Also while the reader enters or leaves.
     fn heavy_fences_are_refused_later on REFUSED_LATER, 2 => refused_later;
     /// Only its deadline ends the wait of the writer.
     fn a_deadline_passes_and_the_reader_stays on VISIBLE, 3 => deadline;

@@ -1,4 +1,5 @@
-//! What the tests share: the machines that they run on, the mutex with what it guards, and the table of tests.
+//! Shared by the tests: the machines on which they run, the mutex with its guarded cell, and the table of
+//! tests.
 
 use ondeck::mutex::RawMutex;
 use ondeck::platform::{Platform, Timestamp};
@@ -10,11 +11,11 @@ use crate::loom_platform::{self, Fences, Loom, Setting};
 pub const SLEEPS: Setting = Setting { polls: false, ..Setting::DEFAULT };
 /// The machine where the heir polls twice before it sleeps.
 pub const POLLS: Setting = Setting::DEFAULT;
-/// The machine where each heir that another thread runs beside has lost its CPU.
+/// The machine where each heir has lost its CPU whenever another thread runs.
 pub const STALE: Setting = Setting { stale: true, ..POLLS };
 /// The machine where each heir is handed the lock.
 pub const HANDED: Setting = Setting { handed: true, ..SLEEPS };
-/// The machine where a heir soon leaves its role to a parked thread.
+/// The machine where an heir soon leaves its role to a parked thread.
 pub const ROTATES: Setting = Setting { rotates: true, ..POLLS };
 /// The machine where every parked thread has waited for too long.
 pub const OVERDUE: Setting = Setting { overdue: true, ..SLEEPS };
@@ -23,10 +24,10 @@ pub const ASYMMETRIC: Setting = Setting { fences: Fences::Asymmetric, ..SLEEPS }
 /// The machine on which all locks are in one bucket.
 pub const ONE_BUCKET: Setting = Setting { buckets: 1, ..SLEEPS };
 
-/// A moment that has not come yet, until `loom_platform::pass_time(1)`.
+/// A moment that is in the future until `loom_platform::pass_time(1)`.
 pub const SOON: Timestamp = Timestamp::from_nanos(1);
 
-/// Waits until so many threads sleep.
+/// Waits until this number of threads sleep.
 pub fn until_asleep(count: usize) {
     while loom_platform::asleep() < count {
         Loom::yield_now();
@@ -73,8 +74,7 @@ impl Shared {
     }
 }
 
-/// Runs `others` on threads of their own and `first` on the model's first thread. Returns when all have
-/// ended.
+/// Runs `others` on new threads and `first` on the model's first thread. Returns when all have ended.
 pub fn together(first: impl FnOnce(), others: impl IntoIterator<Item = Box<dyn FnOnce()>>) {
     let others: Vec<_> = others.into_iter().map(loom_platform::spawn).collect();
     first();

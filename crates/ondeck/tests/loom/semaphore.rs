@@ -1,4 +1,4 @@
-//! The semaphore: permits are not lost and not doubled, the order, deadlines, and the end of its memory.
+//! The semaphore: permits are neither lost nor doubled, the order, deadlines, and the end of its memory.
 
 use ondeck::Semaphore;
 use ondeck::platform::Platform;
@@ -26,7 +26,7 @@ impl Shared {
         Self::of(Semaphore::fair_on_platform(permits))
     }
 
-    /// Has all of the so many permits for a moment.
+    /// Holds all permits for a moment.
     fn section(&self, permits: u32) {
         self.raw().acquire_many(permits);
         self.count();
@@ -72,8 +72,7 @@ fn a_waiter_polls_before_it_sleeps() {
     explore(POLLS, 4, move || section_each(Shared::fair(1)));
 }
 
-/// What a thread did before a release is seen by a thread that is granted the permit by a later release of
-/// another thread.
+/// A thread that is granted a permit by a later release of another thread sees the writes before the first release.
 #[test]
 fn a_grant_happens_after_all_releases_that_it_needed() {
     explore_all(3, 0, |shared| {
@@ -90,7 +89,8 @@ fn a_grant_happens_after_all_releases_that_it_needed() {
     });
 }
 
-/// A thread acquires by a load and a compare-exchange what was released beside a thread in the line.
+/// A thread acquires, by a load and a compare-exchange, a permit that was released while another thread was in the
+/// queue.
 #[test]
 fn a_permit_that_is_too_little_for_a_waiter_is_anothers() {
     explore(SLEEPS, 2, || {
@@ -123,7 +123,7 @@ fn a_granted_thread_frees_it() {
     });
 }
 
-/// Two threads wait, both in the line if that is awaited, and two permits are released.
+/// Two threads wait, both in the queue if the test waits for that, and two permits are released.
 fn two_waiters(shared: &'static Shared, in_line: usize, releases: &[u32]) {
     let waiters = [0; 2].map(|_| spawn(|| shared.raw().acquire()));
     shared.until_waiting(in_line);
@@ -158,7 +158,7 @@ fn a_deadline_passes_at_any_time() {
     });
 }
 
-/// A thread whose deadline passes after it was woken leaves the permit to another in the line.
+/// A thread whose deadline passes after it was woken leaves the permit to another one in the queue.
 #[test]
 fn a_thread_that_gives_up_takes_no_wake_along() {
     explore_all(2, 0, |shared| {
@@ -175,7 +175,7 @@ fn a_thread_that_gives_up_takes_no_wake_along() {
     });
 }
 
-/// The first wants two and gives up: the second has the one that there is, without a release.
+/// The first thread wants two permits and gives up: the second acquires the only available one, without a release.
 #[test]
 fn the_next_has_what_a_thread_that_gives_up_left() {
     explore_all(2, 1, |shared| {

@@ -1,4 +1,5 @@
-//! Parking with tokens: an unpark gives one, or a deadline passes, and the thread is told of one of them only.
+//! Parking with tokens: an unpark gives a token or a deadline passes, and the thread learns of only one of
+//! them.
 
 use ondeck::parking::Parked;
 use ondeck::parking::tokens::{self, Choice};
@@ -22,7 +23,7 @@ fn token_and_deadline() {
             assert!(at == key && is_last);
             told += 1;
         };
-        // SAFETY: the word is this scenario's own.
+        // SAFETY: the word belongs to this scenario.
         let ended =
             unsafe { tokens::park::<Loom>(key, BROUGHT, closed, || (), timed_out, Some(SOON)) };
         (ended, told)

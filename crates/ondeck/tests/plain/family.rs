@@ -12,13 +12,13 @@ use ondeck::{Barrier, Event, Latch, Once, Semaphore};
 use super::plain_platform::{Plain, soon};
 use super::{Freed, alone, crew, rounds};
 
-/// A lock, and what it guards.
+/// A lock, and the number that it guards.
 struct Guarded<L> {
     lock: L,
     number: UnsafeCell<u32>,
 }
 
-// SAFETY: `number` is touched as the lock allows.
+// SAFETY: `number` is accessed only as the lock allows.
 unsafe impl<L: Sync> Sync for Guarded<L> {}
 
 impl<L> Guarded<L> {
@@ -28,7 +28,7 @@ impl<L> Guarded<L> {
 
     /// # Safety
     ///
-    /// No other thread touches the number meanwhile.
+    /// No other thread accesses the number during the call.
     unsafe fn add(&self) {
         // SAFETY: as the caller promises.
         unsafe { *self.number.get() += 1 };
@@ -36,7 +36,7 @@ impl<L> Guarded<L> {
 
     /// # Safety
     ///
-    /// No other thread writes the number meanwhile.
+    /// No other thread writes the number during the call.
     unsafe fn get(&self) -> u32 {
         // SAFETY: as the caller promises.
         unsafe { *self.number.get() }
@@ -50,7 +50,7 @@ fn a_writer_excludes_readers_with_a_bias_and_without() {
         let lock = &shared.lock;
         crew(4, |thread| {
             for round in 0..rounds() {
-                // SAFETY: each access is one that the lock allows, and each unlock is of what was locked.
+                // SAFETY: the lock allows each access, and each unlock matches a lock.
                 unsafe {
                     match (round + thread) % 4 {
                         0 => {
@@ -85,7 +85,7 @@ fn a_writer_excludes_readers_with_a_bias_and_without() {
     });
 }
 
-/// One thread has it so often in a row that it becomes its owner; the others take that away.
+/// One thread locks it often enough in a row to become its owner; the others revoke the bias.
 #[test]
 fn the_owner_of_a_bias_excludes_the_others() {
     alone(|| {
@@ -116,7 +116,7 @@ fn a_fair_mutex_excludes() {
                 } else if !shared.lock.try_lock_until(soon(20)) {
                     continue;
                 }
-                // SAFETY: the thread has the mutex, and again after the bump.
+                // SAFETY: the thread has the mutex, also after the bump.
                 unsafe {
                     shared.add();
                     shared.lock.bump();
@@ -149,7 +149,7 @@ fn one_permit_excludes() {
     });
 }
 
-/// Each thread has a number of its own in turn: that of the round before was its neighbour's.
+/// Each thread has one number in each round, which was its neighbour's in the previous round.
 #[test]
 fn a_round_of_a_barrier_orders_all_threads() {
     alone(|| {
@@ -173,8 +173,8 @@ fn what_was_done_before_an_event_a_latch_and_a_once_is_seen_after() {
             let latch = Guarded::new(Latch::<Plain>::on_platform(1));
             let once = Guarded::new(Once::<Plain>::on_platform());
             crew(3, |thread| {
-                // SAFETY: the first thread alone adds to two of the numbers, before it tells; and one thread to the third,
-                // in the closure that runs once.
+                // SAFETY: only the first thread adds to two of the numbers, before it signals; and only one thread adds
+                // to the third, in the closure that runs once.
                 unsafe {
                     if thread == 0 {
                         event.add();
@@ -199,7 +199,7 @@ fn what_was_done_before_a_token_is_seen_after() {
         let answer = RawParker::<Plain>::new();
         crew(2, |thread| {
             for round in 0..rounds() {
-                // SAFETY: one thread parks at each, and they write in turn.
+                // SAFETY: one thread parks at each parker, and they write in turn.
                 unsafe {
                     if thread == 0 {
                         shared.add();
@@ -226,7 +226,8 @@ fn the_first_that_has_met_frees_the_barrier() {
             let barrier = Freed(Box::into_raw(Box::new(Barrier::<Plain>::on_platform(3))));
             crew(3, |_| {
                 let barrier = barrier.get();
-                // SAFETY: it is there until all have come. Then the leader alone uses it, if no wait touches it after that.
+                // SAFETY: it lives until all have arrived. Then only the leader uses it, if no wait accesses it after
+                // that.
                 unsafe {
                     if (*barrier).wait().is_leader() {
                         drop(Box::from_raw(barrier));

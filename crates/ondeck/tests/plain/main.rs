@@ -1,9 +1,9 @@
-//! The locks that need no kernel, and the table, on a platform of the standard library alone: for Miri (`ci/miri.sh`)
-//! and ThreadSanitizer (`ci/tsan.sh`), and without them an ordinary test. In this file the mutex, its condition variable
-//! and the combining mutex.
+//! The locks that need no kernel, and the table, on a platform built on the standard library alone: for Miri
+//! (`ci/miri.sh`) and ThreadSanitizer (`ci/tsan.sh`), and without them an ordinary test. This file tests the mutex, its
+//! condition variable and the combining mutex.
 //!
-//! What the locks guard is not atomic, and memory is freed as early as it may be: to these tools a missing
-//! happens-before edge is a data race, and an access that comes too late is a use after free.
+//! The guarded data is not atomic, and memory is freed as early as possible: these tools report a missing
+//! happens-before edge as a data race, and a late access as a use after free.
 //!
 //! `ONDECK_TEST_ROUNDS` is the number of rounds of each thread.
 
@@ -36,24 +36,24 @@ fn rounds() -> u32 {
     given.unwrap_or(if cfg!(miri) { 4 } else { 20_000 })
 }
 
-/// Runs `test` alone with the table, which all tests share. At its end nothing is left in the table.
+/// Runs `test` alone with the table, which all tests share. Checks that nothing is left in the table at the end.
 fn alone(test: impl FnOnce()) {
     static ONE: Mutex<()> = Mutex::new(());
     let _one = ONE.lock();
-    // To an interpreter a lost wake is a deadlock, which it reports itself.
+    // An interpreter reports a lost wake as a deadlock itself.
     let _watchdog = (!cfg!(miri)).then(|| Watchdog::start("a test", Duration::from_mins(4)));
     test();
     assert!(is_at_rest(), "something is left in the table");
 }
 
-/// A number that a mutex guards, and which is not atomic.
+/// A non-atomic number that a mutex guards.
 struct Shared {
     mutex: RawMutex<Plain>,
     changed: RawCondvar<Plain>,
     number: UnsafeCell<u32>,
 }
 
-// SAFETY: `number` is touched by the owner of the mutex only.
+// SAFETY: only the owner of the mutex accesses `number`.
 unsafe impl Sync for Shared {}
 
 impl Shared {
@@ -87,8 +87,8 @@ impl Shared {
     }
 }
 
-/// Runs `body`, with a thread's number, on so many threads, and joins each: the end of a scope alone is a
-/// happens-before edge that only the standard library sees.
+/// Runs `body`, with a thread's number, on this number of threads, and joins each of them: the happens-before edge of a
+/// scope's end is visible only to the standard library.
 fn crew(threads: u32, body: impl Fn(u32) + Sync) {
     thread::scope(|scope| {
         let body = &body;
@@ -147,7 +147,7 @@ fn no_signal_is_lost() {
         let shared = Shared::new();
         crew(5, |thread| {
             let giver = thread < 2;
-            // As many items are given as are taken.
+            // Each given item is taken.
             for round in 0..rounds() * if giver { 3 } else { 2 } {
                 shared.mutex.lock();
                 // SAFETY: the thread owns the mutex except during the wait, across which no reference lives.
@@ -176,9 +176,9 @@ fn no_signal_is_lost() {
     });
 }
 
-/// One wait of the owner of `shared`'s mutex, step by step: to the condition variable the mutex is one, or
-/// a lock that it knows nothing of. It is cancelled if its sleep is over at `end`. Returns whether it was
-/// notified; the caller owns the mutex.
+/// Makes a wait of the owner of `shared`'s mutex, step by step. For the condition variable the mutex is one of this
+/// crate, or an unknown lock. The wait is cancelled if its sleep is over at `end`. Returns whether it was notified; the
+/// caller owns the mutex.
 fn wait_in_steps(shared: &Shared, is_foreign: bool, end: Option<Timestamp>) -> bool {
     let mutex = (!is_foreign).then_some(&shared.mutex);
     let waiter = Waiter::new(&shared.changed, mutex, None);
@@ -208,8 +208,8 @@ fn wait_in_steps(shared: &Shared, is_foreign: bool, end: Option<Timestamp>) -> b
     }
 }
 
-/// One thread gives an item at a time. Two take them, and wait for as long as it takes. Waits of two others
-/// are cancelled again and again. After each the item, if there is one, is taken although they do not.
+/// One thread gives an item at a time. Two threads take them, and wait without a deadline. Waits of two others are
+/// cancelled repeatedly. After each cancellation the item, if there is one, is taken by other threads.
 #[test]
 fn a_cancelled_waiter_takes_no_signal_away() {
     alone(|| {
@@ -262,11 +262,11 @@ fn a_cancelled_waiter_takes_no_signal_away() {
     });
 }
 
-/// What one of its users frees. It is only ever used by a pointer: a reference that is passed to a function
+/// An object that one of its users frees. It is only used through a pointer: a reference that is passed to a function
 /// promises that the memory outlives the call.
 struct Freed<T>(*mut T);
 
-// SAFETY: it is a pointer to what threads share.
+// SAFETY: it is a pointer to an object that threads share.
 unsafe impl<T: Sync> Sync for Freed<T> {}
 
 impl<T> Freed<T> {
@@ -275,7 +275,7 @@ impl<T> Freed<T> {
     }
 }
 
-/// The memory is freed right after the last unlock, whatever the other threads still do in theirs.
+/// The memory is freed right after the last unlock, even if other threads are still in their unlocks.
 #[test]
 fn the_last_owner_frees_the_mutex() {
     alone(|| {
@@ -283,8 +283,8 @@ fn the_last_owner_frees_the_mutex() {
             let shared = Freed(Box::into_raw(Box::new(Shared::new())));
             crew(3, |_| {
                 let shared = shared.get();
-                // SAFETY: the memory stays until three threads have counted themselves. Then the last one
-                // alone uses it, if an unlock touches nothing after its store.
+                // SAFETY: the memory stays until three threads have counted themselves. Then only the last one uses it,
+                // if an unlock accesses nothing after its store.
                 unsafe {
                     (*shared).mutex.lock();
                     *(*shared).number.get() += 1;
@@ -332,8 +332,8 @@ fn the_waiter_frees_the_mutex_and_the_condvar() {
     });
 }
 
-/// A fair lock of one word over the table: 0 free, 1 locked, 2 locked and a thread may be parked. A thread
-/// that is woken owns it.
+/// A fair lock of one word over the table: 0 free, 1 locked, 2 locked and a thread may be parked. A woken thread owns
+/// it.
 struct Word(AtomicU32);
 
 impl Word {
@@ -410,29 +410,29 @@ fn parked_threads_are_moved_and_woken() {
     });
 }
 
-/// Each request is on the stack of its thread, which goes on as soon as it is told.
+/// Each request is on the stack of its thread, which continues as soon as its request is marked as done.
 #[test]
 fn sections_that_other_threads_run() {
-    /// A section: counts, and lets others come meanwhile.
+    /// A section: counts, and lets other threads arrive during it.
     ///
     /// # Safety
     ///
-    /// It is a number that no other thread touches meanwhile.
+    /// The pointer is to a number that no other thread accesses during the call.
     unsafe fn count(number: *mut ()) {
         // SAFETY: as the caller promises.
         unsafe { *number.cast::<u32>() += 1 };
         thread::yield_now();
     }
-    /// A number of which sections are made.
+    /// A number on which sections operate.
     struct Number(UnsafeCell<u32>);
-    // SAFETY: it is touched in sections only.
+    // SAFETY: it is accessed in sections only.
     unsafe impl Sync for Number {}
     let rounds = rounds().div_ceil(20);
     alone(|| {
         let mutex = RawCombining::<Plain>::new();
         let number = Number(UnsafeCell::new(0));
         crew(4, |_| {
-            // The whole of it: a field alone is not `Sync`.
+            // Captures the whole object, because a field alone is not `Sync`.
             let number = &number;
             for _ in 0..rounds {
                 let request = Request::new(count, number.0.get().cast());
@@ -444,8 +444,7 @@ fn sections_that_other_threads_run() {
     });
 }
 
-/// Shows that the tool which runs this sees a race at all: `ci/tsan.sh` and `ci/miri.sh` fail unless it is
-/// reported.
+/// Shows that the tool that runs this detects a race at all: `ci/tsan.sh` and `ci/miri.sh` fail unless it is reported.
 #[test]
 #[ignore = "a data race on purpose, to be reported by a tool"]
 fn a_race_on_purpose() {

@@ -1,4 +1,4 @@
-//! What ends the process, with its message: cases in which going on would be silently wrong.
+//! Cases that abort the process with a message, because continuing would be silently wrong.
 
 use std::os::unix::process::ExitStatusExt;
 use std::sync::atomic::AtomicU32;
@@ -9,7 +9,7 @@ use crate::again::{again, is_child};
 use crate::keys;
 use crate::seccomp::refuse_futexes;
 
-/// The calling test, run in a child process, aborts with `message`.
+/// Checks that the calling test, run in a child process, aborts with `message`.
 fn aborts(message: &str) {
     let output = again(|_| ());
     let told = String::from_utf8_lossy(&output.stderr);
@@ -28,7 +28,7 @@ fn a_closure_of_park_panics_where_the_thread_can_be_found() {
     }
 }
 
-/// A lock that took an unknown failure for a wake would spin, or lose a wake.
+/// A lock that treated an unknown failure as a wake would spin, or lose a wake.
 #[test]
 fn a_futex_cannot_be_waited_for() {
     if is_child() {
@@ -59,7 +59,7 @@ fn the_waiters_of_a_futex_cannot_be_moved() {
     }
 }
 
-/// In place of the C library's, which `pthread_atfork` calls.
+/// Replaces the C library's function, which `pthread_atfork` calls.
 #[cfg(target_env = "gnu")]
 mod atfork {
     use std::ffi::{c_int, c_void};
@@ -67,10 +67,10 @@ mod atfork {
 
     type Handler = Option<unsafe extern "C" fn()>;
 
-    /// Whether there is no memory for a handler.
+    /// Whether registering a handler fails for lack of memory.
     pub static FAILS: AtomicBool = AtomicBool::new(false);
 
-    // SAFETY: as the C library's own, which it calls.
+    // SAFETY: as for the C library's own function, which it calls.
     #[unsafe(no_mangle)]
     unsafe extern "C" fn __register_atfork(
         prepare: Handler,
@@ -82,7 +82,7 @@ mod atfork {
         if FAILS.load(Ordering::Relaxed) {
             return libc::ENOMEM;
         }
-        // SAFETY: the next function of the name is the C library's, which has this type.
+        // SAFETY: the next function of this name is the C library's, which has this type.
         unsafe {
             let next = libc::dlsym(libc::RTLD_NEXT, c"__register_atfork".as_ptr());
             std::mem::transmute::<*mut c_void, Register>(next)(prepare, parent, child, object)

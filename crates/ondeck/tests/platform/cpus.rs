@@ -1,6 +1,7 @@
-//! How many CPUs the waiting threads may use: as many as the thread with the widest mask.
+//! The number of CPUs that waiting threads may use: the number of the thread with the widest mask.
 //!
-//! Each test has a process of its own, because what threads report is kept for the whole process.
+//! Each test runs in a separate process, because the reports of threads are kept for the whole
+//! process.
 
 use std::os::unix::process::CommandExt;
 use std::thread;
@@ -10,7 +11,7 @@ use ondeck::spin::Polling;
 
 use crate::again::{is_child, passes};
 
-/// Whether there are several CPUs, so that one differs from all.
+/// Returns whether there are several CPUs, so that one differs from all.
 fn has_several() -> bool {
     let has = Linux::affinity().len() > 1;
     if !has {
@@ -83,7 +84,7 @@ fn threads_that_are_all_bound_have_one_cpu() {
     assert_eq!(Polling::current().budget, 0);
 }
 
-/// Hangs if a mask that was reported once counts for ever.
+/// Hangs if a mask that was reported once counts forever.
 #[test]
 fn threads_that_are_bound_later_have_one_cpu_some_time_later() {
     if !has_several() {

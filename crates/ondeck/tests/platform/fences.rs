@@ -1,4 +1,4 @@
-//! The asymmetric fences of Linux, beyond what every system promises (`systems/fences.rs`).
+//! The asymmetric fences of Linux, beyond the guarantees of every system (`systems/fences.rs`).
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
@@ -10,7 +10,8 @@ use crate::again::{is_child, passes};
 use crate::dekker::both_missed;
 use crate::seccomp::refuse;
 
-/// Whether the machine can show that a fence is missing: two threads have to run at the same time.
+/// Returns whether the machine can show that a fence is missing: two threads have to run at the
+/// same time.
 fn can_show() -> bool {
     let can = Linux::fences_are_asymmetric() && Linux::parallelism() >= 2;
     if !can {
@@ -37,7 +38,7 @@ fn light_fences_are_full_once_a_heavy_one_was_refused() {
     }
 }
 
-/// Counted in ticks, so that a busy machine does no harm: no permission comes too early.
+/// Counted in ticks, so that it also holds on a busy machine: no permission comes too early.
 #[test]
 fn permissions_to_relax_are_as_far_apart_as_heavy_fences_cost() {
     if !Linux::fences_are_asymmetric() {
@@ -49,7 +50,7 @@ fn permissions_to_relax_are_as_far_apart_as_heavy_fences_cost() {
         return;
     }
     assert_eq!(Linux::heavy_cost_ticks(), 0, "no heavy fence has been made");
-    // The ticks before permission was asked for, and after it was given.
+    // The ticks before the request for permission, and after the permission.
     let permission = || loop {
         let asked = Linux::ticks() as usize;
         if Linux::may_relax() {

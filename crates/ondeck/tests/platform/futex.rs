@@ -1,5 +1,5 @@
-//! The futex of Linux beyond what every system promises (`systems/futex.rs`): each outcome of a wait, and how many threads
-//! are woken or moved.
+//! The futex of Linux beyond the guarantees of every system (`systems/futex.rs`): each outcome of a wait, and the
+//! number of woken or moved threads.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use ondeck::platform::{FutexWait, Linux, Platform, Timestamp};
 
-/// Longer than any test takes; a wait that reaches it has lost its wake.
+/// Longer than any test takes: a wait that reaches it has lost its wake.
 fn far_ahead() -> Timestamp {
     Linux::now().after(Duration::from_mins(1))
 }
@@ -71,9 +71,9 @@ fn a_signal_interrupts_the_wait() {
     let waiter = thread::spawn({
         let word = Arc::clone(&word);
         move || {
-            // SAFETY: asks for the caller's own identity.
+            // SAFETY: returns the caller's own identity.
             let own = unsafe { libc::pthread_self() };
-            // With musl it is a pointer, which could not be sent.
+            // With musl it is a pointer, which is not `Send`.
             tell.send(own as usize).expect("the test listens");
             Linux::futex_wait(&word, 0, Some(far_ahead()))
         }

@@ -1,7 +1,7 @@
-//! A process goes on if membarrier(2) is refused after it was granted. Light fences that cost nothing
-//! cannot be made full afterwards, so parked threads look at their lock again now and then.
+//! A process continues if membarrier(2) is refused after it was granted. Light fences that cost nothing cannot be
+//! made full afterwards, so parked threads try their lock again from time to time.
 //!
-//! Each refusal is in a child process of its own.
+//! Each refusal is in a separate child process.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -14,20 +14,20 @@ use crate::again::{is_child, passes};
 use crate::seccomp::{Filter, Scope};
 use crate::watchdog::Watchdog;
 
-/// What a child prints if it was never granted what it is about to lose.
+/// The output of a child to which membarrier was never granted.
 const NOT_GRANTED: &str = "membarrier was never granted";
 
-/// What a child prints at its end.
+/// The output of a child at its end.
 const TO_THE_END: &str = "went on to the end";
 
-/// How long a child goes on. It makes new locks some thousand times a second.
+/// The time for which a child runs. It creates new locks some thousand times a second.
 const LONG_ENOUGH: Duration = Duration::from_millis(1_500);
 
-/// How long it goes on until a thread has asked for a heavy fence.
+/// The time limit within which a thread must have issued a heavy fence.
 const LONGEST: Duration = Duration::from_secs(40);
 
-/// Threads wait for each other at mutexes and condition variables that are new in every turn, so that
-/// their buckets go through every pairing of fences.
+/// Threads wait for each other at mutexes and condition variables that are new in every turn, so that their
+/// buckets pass through every pairing of fences.
 fn turns(over: &AtomicBool) {
     let mut block: Vec<Mutex<u32>> = Vec::new();
     while !over.load(Ordering::Relaxed) {
@@ -39,7 +39,7 @@ fn turns(over: &AtomicBool) {
         }
         let mutex = &block[block.len() - 1];
         let reached = Condvar::new();
-        // The first unlock looks whether a thread is parked, and none ever was.
+        // The first unlock checks for parked threads, and there never was one.
         *mutex.lock() += 1;
         thread::scope(|scope| {
             let mut count = mutex.lock();
@@ -62,7 +62,7 @@ enum Refused {
     BeforeTheFirstFence,
 }
 
-/// What a child runs.
+/// The body of a child.
 fn child(refused: Refused) {
     let _watchdog = Watchdog::start("a refusal halfway", Duration::from_mins(1));
     let filter = Filter::no_membarrier(libc::EPERM);
@@ -91,7 +91,8 @@ fn child(refused: Refused) {
             filter.install(Scope::Process).expect("filters are allowed");
         }
         let start = Instant::now();
-        // A heir makes a heavy fence only if it sleeps for a second time: on a busy machine that may take longer.
+        // An heir makes a heavy fence only if it sleeps for a second time, which may take longer on a busy
+        // machine.
         let is_over = || start.elapsed() > LONGEST || before || Linux::heavy_fences_are_refused();
         while start.elapsed() < LONG_ENOUGH || !is_over() {
             thread::sleep(Duration::from_millis(20));
@@ -102,7 +103,7 @@ fn child(refused: Refused) {
     println!("\n{TO_THE_END}");
 }
 
-/// The calling test runs in a child, which goes on to its end although membarrier is refused.
+/// Runs the calling test in a child, and checks that it runs to its end although membarrier is refused.
 fn goes_on(refused: Refused) {
     if is_child() {
         return child(refused);

@@ -50,7 +50,7 @@ fn impossible_masks_are_refused_with_the_reason() {
     assert!(error.to_string().contains("online"), "{error}");
 }
 
-/// Runs in a process of its own, because what waiters measure is for the whole process.
+/// Runs in a separate process, because waiters' measurements are for the whole process.
 #[test]
 fn what_waiters_measure_counts_for_all() {
     alone(measure);
@@ -59,7 +59,7 @@ fn what_waiters_measure_counts_for_all() {
 fn measure() {
     assert_eq!(Linux::wake_ticks(), Linux::ticks_in(20_000));
     assert_eq!(Linux::transfer_ticks(), Linux::ticks_in(50));
-    // Longer than the longest time that is taken into account.
+    // Longer than the longest time that counts.
     (0..1_000).for_each(|_| Linux::note_transfer(usize::MAX));
     assert_eq!(Linux::transfer_ticks(), Linux::ticks_in(500));
     assert_eq!(Linux::wake_ticks(), Linux::ticks_in(20_000));

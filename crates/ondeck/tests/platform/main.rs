@@ -1,5 +1,5 @@
-//! The Linux platform: what it promises to the locks, and what it does if the kernel refuses something. What a
-//! process does only once, or cannot go on after, is tested in child processes (`support/again.rs`).
+//! The Linux platform: its guarantees to the locks, and its behaviour if the kernel refuses something. Actions
+//! that a process performs only once, or cannot survive, are tested in child processes (`support/again.rs`).
 
 #[path = "../support/again.rs"]
 mod again;

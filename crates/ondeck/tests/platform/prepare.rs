@@ -1,6 +1,6 @@
-//! What `prepare` has done, no lock has to do later.
+//! Locks need not repeat the work of `prepare`.
 //!
-//! Each test has a process of its own, because a process does it once.
+//! Each test runs in a separate process, because a process does it once.
 
 use std::sync::atomic::AtomicUsize;
 use std::{fs, thread};
@@ -28,7 +28,8 @@ fn the_process_is_registered_with_membarrier() {
     assert!(Linux::fences_are_asymmetric());
 }
 
-/// Whether the kernel wipes the page at `address` in the child of a fork: the flag `wf` of proc(5).
+/// Returns whether the kernel wipes the page at `address` in the child of a fork: the flag `wf` of
+/// proc(5).
 fn is_wiped(address: usize) -> bool {
     let maps = fs::read_to_string("/proc/self/smaps").expect("there is a /proc");
     let range = |line: &str| {
@@ -49,7 +50,7 @@ fn the_table_is_wiped_in_children() {
         passes(|_| ());
         return;
     }
-    // This is the one address of the table that can be read without having the table wiped.
+    // This is the only address of the table that can be read without setting up the wiping.
     let table: *const AtomicUsize = Linux::unlock_mode(0);
     assert!(!is_wiped(table.addr()));
     ondeck::prepare();

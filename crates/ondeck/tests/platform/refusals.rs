@@ -1,4 +1,4 @@
-//! What the platform does if the kernel refuses a system call that it can do without.
+//! The platform's behaviour if the kernel refuses a system call that it can do without.
 
 use std::thread;
 
@@ -12,7 +12,7 @@ fn fences_do_without_the_kernel_where_the_environment_refuses_membarrier() {
     if is_child() {
         assert!(!Linux::fences_are_asymmetric());
         assert!(!Linux::may_relax());
-        // A question to the kernel would end the process.
+        // Asking the kernel would end the process.
         refuse(libc::SYS_membarrier, libc::EPERM);
         Linux::light_fence();
         Linux::heavy_fence();
@@ -35,7 +35,7 @@ fn a_process_that_is_refused_membarrier_later_goes_on_with_full_fences() {
     assert!(Linux::fences_are_asymmetric());
     Linux::heavy_fence();
     assert!(!Linux::heavy_fences_are_refused());
-    // The refusal is for one thread only, but what that thread learns holds for all.
+    // The refusal is for one thread only, but its conclusion holds for all threads.
     let refused = thread::spawn(|| {
         refuse(libc::SYS_membarrier, libc::EPERM);
         Linux::heavy_fence();
@@ -45,7 +45,7 @@ fn a_process_that_is_refused_membarrier_later_goes_on_with_full_fences() {
     assert!(Linux::heavy_fences_are_refused());
     assert!(!Linux::fences_are_asymmetric());
     assert!(!Linux::may_relax());
-    // A fence that would be granted does not undo that.
+    // A fence that would be granted does not change that.
     Linux::heavy_fence();
     assert!(Linux::heavy_fences_are_refused());
     assert!(!Linux::fences_are_asymmetric());

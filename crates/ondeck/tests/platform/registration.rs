@@ -2,7 +2,7 @@
 //! has no such registration: another thread registered while the fork copied first the kernel's state and
 //! then the memory. The child's first heavy fence is then refused, and the child registers anew.
 //!
-//! Here a filter refuses once, in a process of its own.
+//! Here a filter refuses once, in a separate process.
 
 use std::sync::mpsc;
 use std::thread;
@@ -18,10 +18,10 @@ use crate::again::{is_child, passes};
 use crate::seccomp::Filter;
 use crate::watchdog::Watchdog;
 
-/// What a child prints if nothing can be tested on this machine.
+/// The output of a child if nothing can be tested on this machine.
 const NOT_HERE: &str = "not on this machine:";
 
-/// What a child runs.
+/// The body of a child.
 fn child() {
     let _watchdog = Watchdog::start("a refused fence", Duration::from_mins(1));
     if !Linux::fences_are_asymmetric() {

@@ -1,4 +1,5 @@
-//! What a thread does once in so many calls is also done by short-lived threads.
+//! Actions that a thread performs once in a number of calls are also performed by short-lived
+//! threads.
 
 use std::thread;
 
@@ -6,12 +7,13 @@ use ondeck::platform::{Linux, Threads};
 
 const COUNT: u32 = 128;
 
-/// How many of so many calls are chosen.
+/// Returns the number of chosen calls out of the given number.
 fn chosen(calls: u32) -> u32 {
     (0..calls).map(|_| u32::from(Linux::once_in(COUNT))).sum()
 }
 
-/// On average one call in 128 is chosen, 50 in all. The bounds are far from what chance explains.
+/// On average one call in 128 is chosen, 50 in total. Chance cannot explain values outside of the
+/// bounds.
 #[test]
 fn threads_that_ask_a_few_times_are_chosen_now_and_then() {
     let threads = || thread::spawn(|| chosen(16)).join().expect("no panic");

@@ -1,39 +1,36 @@
-//! Proves from the logs of all threads that a lock did what it promises.
+//! Proves from the logs of all threads that a lock kept its promises.
 //!
-//! **Exclusion.** Each section draws a ticket from a counter that is guarded by the lock and by nothing else. Sorted by
-//! their tickets, the sections of a lock are numbered from 0, and none began before its predecessor had ended. If two ran at
-//! once, or one did not see what its predecessor wrote, a number would be there twice.
+//! **Exclusion.** Each section draws a ticket from a counter that only the lock guards. Sorted by their tickets, the
+//! sections of a lock are numbered from 0, and none began before its predecessor had ended. If two ran at once, or one
+//! did not see its predecessor's stores, a number would occur twice.
 //!
-//! **Bounded bypass.** A lock that allows barging promises no order. This lock promises that a thread that
-//! has been parked for a millisecond ([`OVERDUE_AFTER`]) is handed the lock by an unlock, one such thread
-//! every half a millisecond ([`PERIOD`]). No wall time is asserted, because a machine may be busy or
-//! stopped for any time. Chances are counted instead. The log's own clock is cut into periods, and a wait
-//! is charged with the periods between the moment when it became overdue and its acquisition, each by how
-//! many times the lock was unlocked in it:
+//! **Bounded bypass.** A lock that allows barging promises no order. This lock promises that a thread that has been
+//! parked for a millisecond ([`OVERDUE_AFTER`]) is handed the lock by an unlock, one such thread every half a
+//! millisecond ([`PERIOD`]). No wall time is asserted, because a machine may be busy or stopped for any time. Chances
+//! are counted instead. The log's own clock is divided into periods. A wait is charged with the periods between the
+//! moment when it became overdue and its acquisition, each weighted by the number of unlocks in it:
 //!
-//! * A period without an unlock counts nothing, because no waiter was passed over. So a period does not
-//!   count if the process is stopped, if the owner has no CPU, or if the waiter was handed the lock and has
-//!   not run yet: then it is the owner, and no other thread can be.
-//! * A period with 128 unlocks or more counts 1. While a thread is awake at the lock, only one unlock in
-//!   128 looks whether a waiter is overdue, at random. A period with fewer unlocks counts for that part of
-//!   128.
-//! * A waiter that is ready to run but has no CPU may be awake (the poller, or not yet in the queue), and
-//!   is not handed the lock. The kernel tells for how long at most that was, and so many periods are not
-//!   counted.
+//! * A period without an unlock counts as 0, because no waiter was passed over. So a period does not count if the
+//!   process is stopped, if the owner has no CPU, or if the waiter was handed the lock and has not run yet: it is then
+//!   the owner, and no other thread can be.
+//! * A period with 128 unlocks or more counts as 1. While a thread is awake at the lock, only one random unlock in 128
+//!   checks for an overdue waiter. A period with fewer unlocks counts as that fraction of 128.
+//! * A waiter that is ready to run but has no CPU may be awake (the poller, or not yet in the queue), and is not handed
+//!   the lock. The kernel reports an upper bound of that time, and this number of periods is not counted.
 //!
-//! In a period with a chance the oldest waiter is served, unless another thread takes the lock at the
-//! moment of the handoff, which then fails and is tried in the next period. At most all other waiters are
-//! ahead of one. But a woken waiter that does not get the lock goes to the end of the queue, and others may
-//! come before it once more. So no bound is certain. [`most_chances`] is far above every count that was
-//! seen, and far below the counts of a lock without handoffs.
+//! In a period with a chance the oldest waiter is served, unless another thread takes the lock at the moment of the
+//! handoff, which then fails and is tried in the next period. At most all other waiters are ahead of it. But a woken
+//! waiter that does not get the lock goes to the end of the queue, and others may be served before it again. So no
+//! bound is certain. [`most_chances`] is far above every count that was seen, and far below the counts of a lock
+//! without handoffs.
 
-/// How long a waiter is parked before it is overdue.
+/// The time for which a waiter is parked before it is overdue.
 pub const OVERDUE_AFTER: u64 = 1_000_000;
 
 /// The time between two handoffs.
 pub const PERIOD: u64 = 500_000;
 
-/// While a thread is awake at the lock, one unlock in so many looks whether a waiter is overdue.
+/// While a thread is awake at the lock, one unlock in this number checks for an overdue waiter.
 const SAMPLE: f64 = 128.0;
 
 /// One section. Times are nanoseconds of the monotonic clock.
@@ -41,26 +38,26 @@ const SAMPLE: f64 = 128.0;
 pub struct Section {
     /// The lock's number.
     pub lock: usize,
-    /// How many sections of that lock there were before.
+    /// The number of previous sections of that lock.
     pub ticket: usize,
     /// When the thread began to want the lock.
     pub attempt: u64,
-    /// When it had the lock.
+    /// When it acquired the lock.
     pub acquired: u64,
     /// When it was about to unlock.
     pub unlocked: u64,
-    /// For how long at most the thread was ready to run during its wait and had no CPU, in microseconds.
-    /// Known of long waits only.
+    /// An upper bound of the time for which the thread was ready to run during its wait and had no CPU, in
+    /// microseconds. Known only for long waits.
     pub delayed: u32,
     /// Whether it began with a wait at a condition variable. Only the notifier knows when the waiter began to wait for the
     /// lock.
     pub notified: bool,
 }
 
-/// What is wrong with a log.
+/// A fault in a log.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fault {
-    /// Two sections at once, or one that did not see what another wrote.
+    /// Two sections at once, or one that did not see another's stores.
     Overlap { before: Section, after: Section },
     /// A waiter was passed over too often.
     Starved { waiter: Section, chances: f64, most: f64 },
@@ -70,7 +67,7 @@ pub enum Fault {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Report {
     pub sections: usize,
-    /// Sections whose thread became overdue before.
+    /// The number of sections whose thread became overdue before them.
     pub long_waits: usize,
     /// The most chances that one of them had.
     pub chances: f64,
@@ -85,12 +82,13 @@ impl Report {
     }
 }
 
-/// How many chances a waiter among `threads` may have before it has the lock.
+/// Returns the number of chances that a waiter among `threads` may have before it acquires the lock.
 pub fn most_chances(threads: usize) -> f64 {
     16.0 * (threads as f64 + 8.0)
 }
 
-/// Checks the logs of all threads that used `locks` locks. If `most_chances` is `None`, bypass is reported and not judged.
+/// Checks the logs of all threads that used `locks` locks. If `most_chances` is `None`, bypass is reported but not
+/// judged.
 pub fn check(
     logs: &[Vec<Section>],
     locks: usize,
@@ -114,7 +112,7 @@ pub fn check(
     Ok(report)
 }
 
-/// How many waiters became overdue, and the most chances that one of them had.
+/// Returns the number of waiters that became overdue, and the most chances that one of them had.
 fn bypass(sections: &[Section], most: Option<f64>) -> Result<(usize, f64), Fault> {
     let (Some(first), Some(last)) = (sections.first(), sections.last()) else {
         return Ok((0, 0.0));
@@ -125,7 +123,7 @@ fn bypass(sections: &[Section], most: Option<f64>) -> Result<(usize, f64), Fault
     for section in sections {
         unlocks[period(section.unlocked)] += 1.0;
     }
-    // The chances in all periods before each.
+    // The sums of the chances in all periods before each period.
     let mut before = Vec::with_capacity(unlocks.len() + 1);
     let mut sum = 0.0;
     for count in unlocks {

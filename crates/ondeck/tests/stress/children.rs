@@ -12,7 +12,8 @@ use ondeck::platform::{Host, Timestamp};
 
 use super::copy::{Fork, fork, with_threads};
 
-/// Forks until the time is over, as the owner of a lock for which others are parked. Returns how often.
+/// Forks until the time is over, as the owner of a lock for which others are parked. Returns the number of
+/// forks.
 pub fn fork_on<P: Host>(seed: u64, over: &AtomicBool) -> u64 {
     let mut rng = Rng::with_seed(seed);
     let mutex = RawMutex::<P>::new();
@@ -31,7 +32,7 @@ pub fn fork_on<P: Host>(seed: u64, over: &AtomicBool) -> u64 {
         // It forks at least once, however busy the machine is.
         loop {
             mutex.lock();
-            // Mostly long enough for them to park.
+            // Usually long enough for them to park.
             thread::sleep(Duration::from_micros(rng.u64(0..1_000)));
             fork(Fork::Library, || {
                 // SAFETY: this thread's copy owns the lock, and none of the threads that are parked for the

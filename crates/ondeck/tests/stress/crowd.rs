@@ -1,4 +1,5 @@
-//! A crowd: threads that come and go, and lock and unlock few locks in every way. Each section is logged.
+//! A crowd: threads that come and go, and lock and unlock a few locks in every way. Each section is
+//! logged.
 
 use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -14,14 +15,14 @@ use super::checker::{Fault, OVERDUE_AFTER, Report, Section, check};
 use super::delay::Delays;
 use super::disturb::{Place, waiting};
 
-/// A lock, a condition variable, and how many sections there were.
+/// A lock, a condition variable, and the number of sections so far.
 pub struct Spot<P: Host> {
     mutex: RawMutex<P>,
     condvar: RawCondvar<P>,
     sections: UnsafeCell<usize>,
 }
 
-// SAFETY: only the owner of the lock accesses the count, which is what the tests check.
+// SAFETY: only the owner of the lock accesses the count, which the tests check.
 unsafe impl<P: Host> Sync for Spot<P> {}
 
 impl<P: Host> Spot<P> {
@@ -38,15 +39,15 @@ fn in_nanos<P: Host>(nanos: u64) -> Timestamp {
     Timestamp::from_nanos(now::<P>() + nanos)
 }
 
-/// How long the sections of a crowd are, and the time between them.
+/// The length of a crowd's sections, and the time between them.
 #[derive(Clone, Copy, Debug)]
 pub enum Pace {
     /// From nothing to some hundreds of microseconds, at random.
     Mixed,
     /// Sections of a few microseconds with nothing in between, which starve waiters.
     Rush,
-    /// The same as a rush, but each thread wants one lock only, by its number. The first lock's sections
-    /// are the shortest possible, those of the others take some tens of microseconds.
+    /// The same as a rush, but each thread wants only one lock, selected by its number. The first lock's
+    /// sections are the shortest possible; sections of the others take some tens of microseconds.
     Uneven,
 }
 
@@ -59,7 +60,8 @@ pub struct Crowd {
     /// The most sections that one thread of the crowd has before another takes its place.
     pub life: u32,
     pub duration: Duration,
-    /// Chances that a waiter may have before it has its lock. If this is `None`, bypass is not judged.
+    /// The chances that a waiter may have before it acquires its lock. If this is `None`, bypass is not
+    /// judged.
     pub most_chances: Option<f64>,
     pub seed: u64,
 }
@@ -157,7 +159,7 @@ impl<P: Host> Visitor<'_, P> {
         self.work(lock);
         let choice = if matches!(self.pace, Pace::Mixed) { self.rng.u32(0..60) } else { 99 };
         if choice < 3 {
-            // The condition is signalled now and then, and at the end until all threads have left.
+            // The condition is signalled from time to time, and at the end until all threads have left.
             let deadline = (choice != 0).then(|| in_nanos::<P>(self.rng.u64(0..1_000_000)));
             self.end(section);
             // SAFETY: this thread owns the lock.
@@ -190,12 +192,12 @@ impl<P: Host> Visitor<'_, P> {
     }
 }
 
-/// How many sections the logs of a crowd have room for together.
+/// The total number of sections for which the logs of a crowd have room.
 const ROOM: usize = 2 << 20;
 
-/// Whether a log has hardly any room left.
+/// Returns whether a log has hardly any room left.
 fn is_full(log: &Vec<Section>) -> bool {
-    /// More sections than are logged between two calls of this.
+    /// More sections than are logged between two calls of this function.
     const RESERVE: usize = 16;
     log.len() + RESERVE > log.capacity()
 }
@@ -249,7 +251,7 @@ pub fn run<P: Host>(crowd: &Crowd, begin: impl Fn(usize) + Sync) -> Result<Repor
     Ok(report)
 }
 
-/// A thread comes, visits, and goes, while others wait.
+/// A thread arrives, visits, and leaves, while others wait.
 fn live<P: Host>(
     crowd: &Crowd,
     number: usize,

@@ -8,10 +8,10 @@ use std::{io, mem, ptr, thread};
 use fastrand::Rng;
 use ondeck::platform::Linux;
 
-/// The kernel's names of the threads that may be sent signals; 0 is a free place.
+/// The kernel's numbers of the threads that may be sent signals; 0 is a free place.
 static ROSTER: [AtomicI32; 128] = [const { AtomicI32::new(0) }; 128];
 
-/// How often the handler ran, and how often on a thread that waited for a lock.
+/// The number of runs of the handler, and of those on a thread that waited for a lock.
 pub static HANDLED: AtomicU64 = AtomicU64::new(0);
 pub static HANDLED_WAITING: AtomicU64 = AtomicU64::new(0);
 
@@ -20,7 +20,7 @@ thread_local! {
     static WAITING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Notes that the calling thread waits while `wait` runs.
+/// Marks the calling thread as waiting while `wait` runs.
 pub fn waiting<R>(wait: impl FnOnce() -> R) -> R {
     WAITING.set(true);
     let result = wait();
@@ -38,7 +38,7 @@ impl Place {
         let take = |place: &AtomicI32| {
             place.compare_exchange(0, thread, Ordering::Relaxed, Ordering::Relaxed).is_ok()
         };
-        // The search starts at different places, because a signal goes to the next place that is taken.
+        // The search starts at different places, because a signal goes to the next occupied place.
         let from = thread as usize * 37;
         let taken = (from..from + ROSTER.len()).map(|index| index % ROSTER.len());
         let place = taken.into_iter().find(|&index| take(&ROSTER[index]));

@@ -1,4 +1,4 @@
-//! The checker finds each fault in a log that has no other fault.
+//! The checker finds each fault in a log without any other fault.
 
 use super::checker::{Fault, OVERDUE_AFTER, PERIOD, Section, check, most_chances};
 
@@ -22,7 +22,7 @@ fn checked(logs: &[Vec<Section>]) -> Result<(), Fault> {
     check(logs, 1, Some(most_chances(logs.len()))).map(|_| ())
 }
 
-/// So many turns that the third thread has had too many chances.
+/// Enough turns that the third thread has had too many chances.
 fn too_many() -> usize {
     let periods = most_chances(3) as u64 + 4;
     ((OVERDUE_AFTER + periods * PERIOD) / 1_000) as usize
@@ -42,7 +42,7 @@ fn a_log_of_another_lock_is_not_mixed_in() {
     assert_eq!(report.sections, 11);
 }
 
-/// Each change of a log, and the ticket at which two sections are found to be at once.
+/// Each change of a log, and the ticket at which the checker finds two simultaneous sections.
 #[test]
 fn sections_at_once_are_found() {
     type Change = fn(&mut Vec<Vec<Section>>);
@@ -85,7 +85,8 @@ fn a_waiter_without_a_cpu_or_for_a_condition_is_not_starved() {
 
 #[test]
 fn a_waiter_is_not_starved_while_the_lock_rests() {
-    // The waiter was passed over as often, but the process was stopped for as long as a waiter may wait.
+    // The waiter was passed over the same number of times, but the process was stopped for as long as a
+    // waiter may wait.
     let mut logs = taking_turns(5_000);
     let stop = too_many() as u64 * 1_000;
     for section in logs.iter_mut().flatten().filter(|section| section.ticket > 2_500) {

@@ -1,8 +1,8 @@
-//! Real threads use few locks in every way, in every setting of the matrix. A checker proves from their
+//! Real threads use a few locks in every way, in every setting of the matrix. A checker proves from their
 //! logs that the locks kept their promises.
 //!
-//! A run takes some eight seconds, or as many as `ONDECK_STRESS_SECONDS` says. Every run draws other seeds,
-//! unless `ONDECK_STRESS_SEED` gives one. A row that fails prints how to run it again.
+//! A run takes some eight seconds, or `ONDECK_STRESS_SECONDS`. Every run draws other seeds, unless
+//! `ONDECK_STRESS_SEED` gives one. A row that fails prints the command that runs it again.
 
 #[path = "../support/fork.rs"]
 mod copy;
@@ -38,13 +38,13 @@ use few_buckets::{Few, Unmasked};
 use settings::{FIXED, Settings};
 use watchdog::Watchdog;
 
-/// A number from the environment.
+/// Returns a number from the environment.
 fn number<T: std::str::FromStr>(variable: &str) -> Option<T> {
     let text = std::env::var(variable).ok()?;
     Some(text.parse().unwrap_or_else(|_| panic!("{variable}={text}: not a number")))
 }
 
-/// What a process of the matrix runs: the row that `ONDECK_STRESS_SETTINGS` says.
+/// Runs the row in `ONDECK_STRESS_SETTINGS`, in a process of the matrix.
 #[test]
 #[ignore = "a part of the next test, which runs it in processes that it has prepared"]
 fn one_row() {
@@ -61,11 +61,11 @@ fn no_wake_is_lost_where_no_slice_ends() {
     }
 }
 
-/// Every row once, then others drawn at random, while there is time; or the one that
-/// `ONDECK_STRESS_SETTINGS` says.
+/// Runs every row once, then others drawn at random, while there is time; or only the row in
+/// `ONDECK_STRESS_SETTINGS`.
 #[test]
 fn the_locks_keep_their_promises_in_every_row_of_the_matrix() {
-    /// The longest time of one row: after that, other rows find more.
+    /// The longest time of one row. After that, other rows are more likely to find a fault.
     const LONGEST: f64 = 10.0;
     if let Some(row) = Settings::of_environment() {
         println!("{}", matrix::run(&row));

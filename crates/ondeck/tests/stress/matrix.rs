@@ -1,4 +1,4 @@
-//! The rows of the matrix, each in a process of its own, started, stopped and judged here.
+//! The rows of the matrix, each in a separate process, which is started, stopped and judged here.
 
 use std::io::Read;
 use std::os::unix::process::CommandExt;
@@ -12,7 +12,7 @@ use ondeck::platform::Linux;
 use super::seccomp::Filter;
 use super::settings::{Cpus, Membarrier, Settings, VARIABLE};
 
-/// Runs a row in a process of its own. Returns what the row has printed of itself.
+/// Runs a row in a separate process. Returns the row's output.
 pub fn run(settings: &Settings) -> String {
     let program = std::env::current_exe().expect("this program has a path");
     let mut command = Command::new(program);
@@ -22,7 +22,7 @@ pub fn run(settings: &Settings) -> String {
     let (mut reader, writer) = io::pipe().expect("a pipe");
     command.stdout(writer.try_clone().expect("a pipe")).stderr(writer);
     let mut child = command.spawn().expect("the row starts, and filters are allowed");
-    // The writing ends of the pipe are in the command.
+    // The command holds the write ends of the pipe.
     drop(command);
     let said = thread::spawn(move || {
         let mut text = Vec::new();
@@ -55,7 +55,8 @@ pub fn run(settings: &Settings) -> String {
     format!("{settings:?}\n  {}, {stops} stops", seen.join("\n  "))
 }
 
-/// Stops a process and lets it go on. The child is not waited for meanwhile, so its number stays its own.
+/// Stops a process and lets it continue. The child is not reaped during this, so its number is not
+/// reused.
 fn stop(child: &Child, length: Duration) {
     let process = child.id().cast_signed();
     // SAFETY: signals to a child of ours.
@@ -82,10 +83,10 @@ fn prepare(command: &mut Command, settings: &Settings) {
     let cpus = Linux::affinity();
     let pinned = settings.cpus == Cpus::Pinned;
     let last = [*cpus.last().expect("a thread runs somewhere")];
-    // SAFETY: system calls alone, between fork and exec.
+    // SAFETY: only system calls, between fork and exec.
     unsafe {
         command.pre_exec(move || {
-            // A stopped child must not outlive the process that would let it go on.
+            // A stopped child must not outlive the process that would continue it.
             libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
             if pinned {
                 Linux::set_affinity(&last).map_err(|_| io::Error::last_os_error())?;

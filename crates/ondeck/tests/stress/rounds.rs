@@ -20,11 +20,11 @@ use ondeck::semaphore::Semaphore;
 
 use super::disturb::{Place, waiting};
 
-/// The most rounds of each kind: a latch and a once are used up by one.
+/// The maximum number of rounds of each kind: each round uses up a latch and a once.
 const MOST: usize = 4_096;
-/// Half of the rounds are mutexes', and a quarter of them the reader-writer lock's.
+/// Half of the rounds are for mutexes, and a quarter for the reader-writer lock.
 const KINDS: usize = 24;
-/// The first ones meet most buckets of the standard table in their initial state.
+/// The first rounds find most buckets of the standard table in their initial state.
 const MUTEXES: usize = 4_096;
 
 struct Family<P: Host> {
@@ -37,7 +37,7 @@ struct Family<P: Host> {
     latches: Vec<Latch<P>>,
     onces: Vec<Once<P>>,
     barrier: Barrier<P>,
-    /// Sections of owners.
+    /// The number of sections of owners.
     count: UnsafeCell<u64>,
 }
 
@@ -60,7 +60,7 @@ impl<P: Host> Family<P> {
         }
     }
 
-    /// A section of an owner. Returns how many it is: one.
+    /// Runs a section of an owner. Returns the number of sections: one.
     fn own(&self, rng: &mut Rng) -> u64 {
         // SAFETY: the caller is the owner.
         let before = unsafe { *self.count.get() };
@@ -70,9 +70,9 @@ impl<P: Host> Family<P> {
         1
     }
 
-    /// A section of a reader.
+    /// Runs a section of a reader.
     fn read(&self, rng: &mut Rng) -> u64 {
-        // SAFETY: there is no writer meanwhile.
+        // SAFETY: there is no writer during the read.
         let count = || unsafe { self.count.get().read_volatile() };
         let before = count();
         linger::<P>(rng);
@@ -80,11 +80,11 @@ impl<P: Host> Family<P> {
         0
     }
 
-    /// Uses the lock of the round. Returns how many sections of an owner that was.
+    /// Uses the lock of the round. Returns the number of owner sections.
     fn visit(&self, round: usize, number: usize, rng: &mut Rng) -> u64 {
         let (latch, once) = (&self.latches[round / KINDS], &self.onces[round / KINDS]);
         let deadline = soon::<P>(rng);
-        // SAFETY: each unlock below is of what the thread has locked just before.
+        // SAFETY: each unlock below matches a lock of the thread just before.
         unsafe {
             match round % KINDS {
                 0 => {
@@ -155,7 +155,7 @@ impl<P: Host> Family<P> {
 
     fn visit_rwlock(&self, deadline: Timestamp, rng: &mut Rng) -> u64 {
         let lock = &self.rwlock;
-        // SAFETY: each unlock below is of what the thread has locked just before.
+        // SAFETY: each unlock below matches a lock of the thread just before.
         unsafe {
             match rng.u32(0..8) {
                 0..3 => {
@@ -212,7 +212,7 @@ fn soon<P: Host>(rng: &mut Rng) -> Timestamp {
     P::now().after(Duration::from_nanos(rng.u64(0..40_000)))
 }
 
-/// Now and then for so long that others sleep.
+/// Occasionally long enough that others sleep.
 fn linger<P: Host>(rng: &mut Rng) {
     match rng.u32(0..8) {
         0 => thread::sleep(Duration::from_micros(rng.u64(0..100))),
@@ -226,7 +226,7 @@ fn linger<P: Host>(rng: &mut Rng) {
     }
 }
 
-/// Runs rounds until the time is over. Returns how many there were. Each thread first calls `begin`, with its number.
+/// Runs rounds until the time is over. Returns their number. Each thread first calls `begin`, with its number.
 pub fn run<P: Host>(duration: Duration, seed: u64, begin: impl Fn(usize) + Sync) -> u64 {
     let mut rng = Rng::with_seed(seed);
     let threads = rng.usize(2..6);
@@ -243,7 +243,7 @@ pub fn run<P: Host>(duration: Duration, seed: u64, begin: impl Fn(usize) + Sync)
                 for round in 0.. {
                     let more = family.visit(round, number, &mut rng);
                     sections.fetch_add(more, Ordering::Relaxed);
-                    // This is before the barrier, so that behind it all threads know which round is the last.
+                    // This is before the barrier, so that after it all threads know whether the round is the last.
                     let is_last = round + 1 == MOST * KINDS || start.elapsed() > duration;
                     if number == 0 && is_last {
                         last.store(round as u64, Ordering::Relaxed);

@@ -1,5 +1,6 @@
-//! One row of the matrix, in a process of its own: first its settings, then crowds, rounds, conditions, rounds of the other
-//! locks and the table for other locks in turn, while the row's disturbances go on. At the end it prints what it saw.
+//! One row of the matrix, in a separate process: first its settings, then crowds, rounds, conditions, rounds of the
+//! other locks and the table for other locks in turn, while the row's disturbances continue. At the end it prints its
+//! counts.
 
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -48,7 +49,7 @@ fn expect_settings(settings: &Settings) {
         assert!(!Linux::fences_are_asymmetric(), "membarrier is refused");
     }
     if settings.unwiped {
-        // SAFETY: nothing is advised.
+        // SAFETY: the length is 0, so no memory is affected.
         let advised = unsafe { libc::madvise(ptr::null_mut(), 0, libc::MADV_WIPEONFORK) };
         assert_ne!(advised, 0, "the advice to wipe is refused");
     }
@@ -93,8 +94,7 @@ fn run_on<P: Host>(settings: &Settings) {
             });
         }
         let start = Instant::now();
-        // On a busy machine the time of a short row may be over before a section or a signal. Then the row
-        // goes on.
+        // On a busy machine the time of a short row may be over before a section or a signal. The row then continues.
         while start.elapsed().as_secs_f64() < settings.seconds
             || sums.report.sections == 0
             || !has_been_disturbed(settings)
@@ -124,24 +124,24 @@ fn run_on<P: Host>(settings: &Settings) {
     say(&sums);
 }
 
-/// Whether signals have come, if the row has any. The watchdog ends a row in which none come.
+/// Returns whether signals have arrived, if the row has any. The watchdog ends a row in which none arrive.
 fn has_been_disturbed(settings: &Settings) -> bool {
     let interrupted = INTERRUPTED.load(Ordering::Relaxed) > 0 || settings.table == Table::Linux;
     !settings.signals || (interrupted && disturb::HANDLED_WAITING.load(Ordering::Relaxed) > 0)
 }
 
-/// Gives the calling thread, which is one of a bout, and the threads that it starts the row's scheduling
-/// policy.
+/// Gives the row's scheduling policy to the calling thread, which takes part in a bout, and to the threads that it
+/// starts.
 fn prepare(settings: &Settings, number: usize) {
     if settings.cpus == Cpus::Fifo {
-        // A refusal was printed at the begin of the row.
+        // A refusal was printed at the beginning of the row.
         let _ = disturb::fifo([1, 2, 3, 4][number % 4]);
     }
 }
 
-/// Whether bypass is judged. It is not judged under SCHED_FIFO: a lock's owner of a higher priority may
-/// keep a thread that holds a bucket's lock from its CPU, and a thread that waits for that bucket is then
-/// not even in the queue. Priority inheritance is not promised.
+/// Returns whether bypass is judged. It is not judged under SCHED_FIFO: a lock's owner of a higher priority may keep a
+/// thread that holds a bucket's lock from its CPU, and a thread that waits for that bucket is then not even in the
+/// queue. Priority inheritance is not promised.
 fn is_judged(settings: &Settings) -> bool {
     delay::is_counted() && settings.cpus != Cpus::Fifo
 }

@@ -1,9 +1,9 @@
-//! The settings of a row of the matrix. Its number, its length and its seed tell all of them, so that a row that failed can be
-//! run again.
+//! The settings of a row of the matrix. Its number, its length and its seed determine all of them, so that a failed row
+//! can be run again.
 
 use fastrand::Rng;
 
-/// The environment variable that has a row's number, seconds and seed in its process.
+/// The environment variable with a row's number, seconds and seed, set in the row's process.
 pub const VARIABLE: &str = "ONDECK_STRESS_SETTINGS";
 
 /// The parking table.
@@ -14,32 +14,32 @@ pub enum Table {
     Linux,
     One,
     Two,
-    /// One bucket, and no sleep ends with a slice: a lost wake is a hang.
+    /// One bucket, and no sleep ends with a slice, so a lost wake is a hang.
     Unmasked,
 }
 
-/// What membarrier(2) does, from the start.
+/// The behaviour of membarrier(2), from the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Membarrier {
     #[default]
     Allowed,
     /// A filter refuses it with EPERM.
     Forbidden,
-    /// A filter refuses it with ENOSYS, as a kernel without it does.
+    /// A filter refuses it with ENOSYS, like a kernel without it.
     Missing,
-    /// The environment says not to use it.
+    /// The environment disables it.
     Unwanted,
 }
 
-/// Where the threads run.
+/// The CPUs of the threads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Cpus {
-    /// Where the kernel puts them.
+    /// Chosen by the kernel.
     #[default]
     Free,
     /// On one CPU, to which the whole process is bound from its start: no thread polls.
     Pinned,
-    /// On one of the CPUs that the process has: waiters poll although no owner can run meanwhile.
+    /// On one of several CPUs of the process: waiters poll although no owner can run at the same time.
     PinnedLate,
     /// On one CPU, under SCHED_FIFO, with four priorities.
     Fifo,
@@ -57,20 +57,21 @@ pub struct Settings {
     pub cpus: Cpus,
     /// Whether no thread polls.
     pub unpolled: bool,
-    /// Whether pthread_atfork(3) empties the table in the child of a fork, because a filter refuses the kernel's part.
+    /// Whether a handler of pthread_atfork(3) empties the table in the child of a fork, because a filter refuses to let
+    /// the kernel wipe it.
     pub unwiped: bool,
     /// Whether signals interrupt waiting threads.
     pub signals: bool,
-    /// Whether the process is stopped and goes on again.
+    /// Whether the process is stopped and continued.
     pub stops: bool,
-    /// Whether the process forks. Not with a table of this test, which no child finds empty.
+    /// Whether the process forks. Not with a table of this test, which is not emptied in a child.
     pub forks: bool,
 }
 
-/// How many rows are always run.
+/// The number of rows that always run.
 pub const FIXED: usize = 17;
 
-/// The rows that are always run: each setting, together with those with which it most likely fails.
+/// The rows that always run: each setting, combined with the settings with which it is most likely to fail.
 fn fixed() -> [Settings; FIXED] {
     let quiet = Settings::default();
     let (signals, stops, forks, unpolled) = (true, true, true, true);
@@ -96,7 +97,7 @@ fn fixed() -> [Settings; FIXED] {
 }
 
 impl Settings {
-    /// The row of this number: the first ones are always the same, others are drawn by the seed.
+    /// Returns the row of this number: the first ones are always the same, others are drawn with the seed.
     pub fn row(number: usize, seconds: f64, seed: u64) -> Self {
         let settings = fixed().get(number).copied().unwrap_or_else(|| Self::draw(seed));
         Self { number, seconds, seed, ..settings }
@@ -129,12 +130,12 @@ impl Settings {
         }
     }
 
-    /// The value of [`VARIABLE`] for this row.
+    /// Returns the value of [`VARIABLE`] for this row.
     pub fn text(&self) -> String {
         format!("{} {} {}", self.number, self.seconds, self.seed)
     }
 
-    /// The row that [`VARIABLE`] names, if any.
+    /// Returns the row that [`VARIABLE`] names, if any.
     pub fn of_environment() -> Option<Self> {
         let text = std::env::var(VARIABLE).ok()?;
         let mut words = text.split_whitespace();

@@ -11,10 +11,10 @@ use ondeck::platform::{Host, Timestamp};
 use super::disturb::{Place, waiting};
 use super::keys::{park, requeue, unpark};
 
-/// Keys that threads park at. In the standard table they most likely have as many buckets.
+/// The keys at which threads park. In the standard table each most likely has a different bucket.
 const KEYS: usize = 4;
 
-/// How the sleeps ended, and what the wakers were told.
+/// The ends of the sleeps, and the results of the wakers.
 #[derive(Debug, Default)]
 struct Counts {
     woken: AtomicU64,
@@ -23,7 +23,7 @@ struct Counts {
     moved: AtomicU64,
 }
 
-/// What the two kinds of threads share.
+/// The state that the two kinds of threads share.
 struct Shared {
     words: [AtomicU64; KEYS],
     over: AtomicBool,
@@ -62,7 +62,7 @@ impl Shared {
             0 => unpark::<P>(key, usize::MAX, |_, more| assert!(!more)),
             1..4 => unpark::<P>(key, rng.usize(1..3), |_, _| ()),
             _ => {
-                // From a key to itself no thread is moved.
+                // No thread is moved from a key to itself.
                 let most = if rng.bool() { usize::MAX } else { rng.usize(0..3) };
                 let done = requeue::<P>(key, self.key(rng), || true, rng.usize(0..3), most);
                 counts.moved.fetch_add(done.moved as u64, Ordering::Relaxed);
@@ -77,8 +77,8 @@ impl Shared {
     }
 }
 
-/// Until the time is over, threads park at few keys, with and without deadlines, and others wake and move
-/// them. Returns how many were woken and how many were moved.
+/// Until the time is over, threads park at a few keys, with and without deadlines, and others wake and
+/// move them. Returns the numbers of woken and moved threads.
 pub fn run<P: Host>(duration: Duration, seed: u64) -> (u64, u64) {
     let mut rng = Rng::with_seed(seed);
     let shared = Shared {
@@ -106,7 +106,7 @@ pub fn run<P: Host>(duration: Duration, seed: u64) -> (u64, u64) {
                 if wakers_left.fetch_sub(1, Ordering::AcqRel) > 1 {
                     return;
                 }
-                // From here on no thread is moved, and a thread that parks has looked at the time before:
+                // From here on no thread is moved, and a thread that parks has checked the time before:
                 // one wake of all at each key must reach all parked threads.
                 shared.over.store(true, Ordering::Relaxed);
                 for word in &shared.words {

@@ -17,7 +17,8 @@ struct Bag<P: Host> {
     mutex: RawMutex<P>,
     filled: RawCondvar<P>,
     tokens: UnsafeCell<u64>,
-    /// How many waiters the notifiers were told of, and how many waits returned that they were notified.
+    /// The number of waiters that notifications reported, and the number of waits that returned as
+    /// notified.
     notified: AtomicUsize,
     heard: AtomicUsize,
 }
@@ -50,7 +51,7 @@ impl<P: Host> Bag<P> {
     fn take(&self, rng: &mut Rng, deadlines: bool, over: &AtomicBool) -> bool {
         waiting(|| self.mutex.lock());
         loop {
-            // SAFETY: this thread owns the lock; the reference is gone before the unlock.
+            // SAFETY: this thread owns the lock; the reference ends before the unlock.
             let tokens = unsafe { &mut *self.tokens.get() };
             let ends = *tokens == 0 && over.load(Ordering::Relaxed);
             if *tokens > 0 || ends {
@@ -91,8 +92,8 @@ impl<P: Host> Bag<P> {
 
 /// Until the time is over tokens go through two bags, a few at a time, and all arrive. No token is given
 /// before the earlier ones have arrived, so that no later signal can replace one that was lost. In every
-/// other run no waiter has a deadline, which could replace a signal, too; in the others deadlines race with
-/// signals.
+/// other run no waiter has a deadline, because a deadline could also replace a signal; in the other runs
+/// deadlines race with signals.
 pub fn run<P: Host>(duration: Duration, seed: u64) -> u64 {
     let bags = [Bag::<P>::new(), Bag::<P>::new()];
     let [over_first, over_second] = [AtomicBool::new(false), AtomicBool::new(false)];

@@ -1,5 +1,5 @@
-//! Runs the calling test once more in a child process: for what a process does only once, and for what ends
-//! it.
+//! Runs the calling test again in a child process, to test actions that a process performs only once or that
+//! end it.
 
 #![allow(dead_code, reason = "not every test that includes this file needs all of it")]
 
@@ -9,7 +9,7 @@ use std::thread;
 /// Set in the child.
 const CHILD: &str = "ONDECK_TEST_CHILD";
 
-/// Whether this is the child.
+/// Returns whether this is the child.
 pub fn is_child() -> bool {
     std::env::var_os(CHILD).is_some()
 }
@@ -27,7 +27,8 @@ pub fn again(prepare: impl FnOnce(&mut Command)) -> Output {
     output
 }
 
-/// The calling test passes in a child process that `prepare` has configured. Returns what the child printed.
+/// Checks that the calling test passes in a child process that `prepare` has configured. Returns the child's
+/// output.
 pub fn passes(prepare: impl FnOnce(&mut Command)) -> String {
     let output = again(prepare);
     let told = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -41,7 +42,7 @@ pub fn passes_with(environment: &[(&str, &str)]) {
     passes(|child| _ = child.envs(environment.to_vec()));
 }
 
-/// Runs the calling test, which is `test`, in a process of its own.
+/// Runs the calling test, which is `test`, in a separate process.
 pub fn alone(test: impl FnOnce()) {
     if is_child() {
         return test();

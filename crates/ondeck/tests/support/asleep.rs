@@ -1,18 +1,19 @@
-//! Whether a thread sleeps, by the kernel's word.
+//! Checks in the kernel's data whether a thread sleeps.
 
 use std::thread;
 
-/// The kernel's name of the calling thread.
+/// Returns the kernel's number of the calling thread.
 pub fn name() -> u32 {
-    // The call itself: musl's function does not know of every fork.
+    // A direct system call, because musl's function does not notice every fork.
     // SAFETY: gettid has no preconditions.
     unsafe { libc::syscall(libc::SYS_gettid) as u32 }
 }
 
-/// Waits until the thread of this name, of this process or the first of another one, sleeps in the kernel.
+/// Waits until the thread of this number, in this process or the first of another one, sleeps in the
+/// kernel.
 pub fn until_asleep(name: u32) {
     let stat = format!("/proc/{name}/stat");
-    // After the thread's own name, which is in parentheses, comes the state.
+    // The state follows the thread's name, which is in parentheses.
     while !std::fs::read_to_string(&stat).expect("it lives").contains(") S ") {
         thread::yield_now();
     }

@@ -1,8 +1,8 @@
-//! Functions and methods that do what another type's of the same name do.
+//! Functions and methods that delegate to another type's of the same name.
 
 #![allow(unused_macros, reason = "not every test that includes this file needs both")]
 
-/// Functions of a platform that are those of `$To`.
+/// Functions of a platform that delegate to `$To`.
 macro_rules! delegated {
     ($To:ident: $(fn $name:ident($($arg:ident: $Type:ty),*) $(-> $Result:ty)?;)*) => {$(
         fn $name($($arg: $Type),*) $(-> $Result)? {
@@ -11,7 +11,7 @@ macro_rules! delegated {
     )*};
 }
 
-/// Methods of an atomic that are those of what `$get` returns for it.
+/// Methods of an atomic that delegate to the result of `$get`.
 macro_rules! forwarded {
     ($get:expr => $(fn $name:ident($($arg:ident: $Type:ty),*) $(-> $Result:ty)?;)*) => {$(
         fn $name(&self, $($arg: $Type),*) $(-> $Result)? {

@@ -1,7 +1,7 @@
 //! The real machine with a parking table of one or two buckets, so that all locks share them; and a machine on which no
 //! sleep ends with a slice, so that a lost wake is a hang.
 //!
-//! Everything but the table is [`Linux`]'s own.
+//! Everything except the table is [`Linux`]'s own.
 
 #![allow(dead_code, reason = "not every test that includes this file needs all of it")]
 
@@ -14,9 +14,9 @@ use ondeck::parking::{Bucket, bucket_of};
 use ondeck::platform::{Estimates, Fences, FutexWait, Host, Linux, Platform, Threads, Timestamp};
 use ondeck::spin::Polling;
 
-/// A table of a test's own, and what differs besides.
+/// A test's own table, and the other differences.
 pub trait Table: Copy + Send + Sync + 'static {
-    /// How many buckets it has.
+    /// The number of buckets.
     const BUCKETS: usize;
     /// Whether sleeps end with the slices of a parked thread.
     const HAS_SLICES: bool;
@@ -62,7 +62,7 @@ tables! {
     Unmasked: 1, false;
 }
 
-/// How many waits on a futex of these machines a signal's handler ended.
+/// The number of waits on a futex of these machines that a signal handler ended.
 pub static INTERRUPTED: AtomicU64 = AtomicU64::new(0);
 
 impl<T: Table> Place<T> {
@@ -78,7 +78,7 @@ fn index<T: Table>(address: usize) -> usize {
     bucket_of(address) % T::BUCKETS
 }
 
-// SAFETY: `Linux` does everything, and keeps the same promises.
+// SAFETY: all calls go to `Linux`, which keeps the same promises.
 unsafe impl<T: Table> Platform for Few<T> {
     type AtomicU8 = <Linux as Platform>::AtomicU8;
     type AtomicU32 = <Linux as Platform>::AtomicU32;
@@ -101,7 +101,7 @@ unsafe impl<T: Table> Platform for Few<T> {
     }
 
     fn futex_wait(word: &Self::AtomicU32, expected: u32, deadline: Option<Timestamp>) -> FutexWait {
-        /// The shortest slice is longer. The deadlines and naps of these tests are shorter.
+        /// The shortest slice is longer than this, and the deadlines and naps of these tests are shorter.
         const SLICE: Duration = Duration::from_millis(15);
         let is_kept = |end: &Timestamp| T::HAS_SLICES || end.since(Linux::now()) <= SLICE;
         let outcome = Linux::futex_wait(word, expected, deadline.filter(is_kept));
@@ -112,7 +112,7 @@ unsafe impl<T: Table> Platform for Few<T> {
     }
 }
 
-// SAFETY: the table is made once, and a place in it is a function of the address. No test forks.
+// SAFETY: the table is created once, and a place in it is a function of the address. No test forks.
 unsafe impl<T: Table> Host for Few<T> {
     fn unlock_mode(address: usize) -> &'static AtomicUsize {
         &Place::<T>::get().unlock_modes[index::<T>(address)]
@@ -123,7 +123,7 @@ unsafe impl<T: Table> Host for Few<T> {
     }
 }
 
-// SAFETY: they are those of `Linux`.
+// SAFETY: the fences are those of `Linux`.
 unsafe impl<T: Table> Fences for Few<T> {
     delegated! {
         Linux:

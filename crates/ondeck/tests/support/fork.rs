@@ -1,4 +1,4 @@
-//! A forked copy of the process that runs a closure and has to end.
+//! Runs a closure in a forked copy of the process, which has to end.
 
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
@@ -16,11 +16,11 @@ pub enum Fork {
     Call,
 }
 
-/// Runs `child` in a forked child and waits for its end.
+/// Runs `child` in a forked child, and waits for its end.
 pub fn fork(how: Fork, child: impl FnOnce()) {
-    // SAFETY: the child uses its copy of the memory, and ends without running the parent's destructors. The
-    // C library's allocator works in it after that library's fork; after the bare call `child` must not
-    // allocate.
+    // SAFETY: the child uses its copy of the memory, and ends without running the parent's destructors.
+    // After the C library's fork its allocator works in the child; after the bare system call `child` must
+    // not allocate.
     let pid = unsafe {
         match how {
             Fork::Library => libc::fork(),
@@ -52,15 +52,14 @@ pub fn fork(how: Fork, child: impl FnOnce()) {
     }
 }
 
-/// Runs `body` on so many threads, and `last` on this one. Returns when all have ended. For children of
-/// [`Fork::Library`].
+/// Runs `body` on this number of threads, and `last` on the calling one. Returns when all have ended. For
+/// children of [`Fork::Library`].
 ///
-/// It uses the C library alone, which supports this. The standard library locks a mutex of its own for each
-/// thread that starts or ends; if that was locked at the fork, it stays locked in the child for ever.
+/// Uses only the C library, which supports this. The standard library locks an internal mutex for each
+/// thread that starts or ends; if that was locked at the fork, it stays locked in the child forever.
 pub fn with_threads<F: Fn() + Sync>(count: usize, body: &F, last: impl FnOnce()) {
     extern "C" fn start<F: Fn()>(body: *mut c_void) -> *mut c_void {
-        // SAFETY: the pointer is to the body that `with_threads` was given, which lives until all threads
-        // are joined.
+        // SAFETY: the pointer is to the `body` of `with_threads`, which lives until all threads are joined.
         unsafe { (*body.cast::<F>())() };
         ptr::null_mut()
     }
@@ -79,7 +78,7 @@ pub fn with_threads<F: Fn() + Sync>(count: usize, body: &F, last: impl FnOnce())
         .collect();
     last();
     for thread in threads {
-        // SAFETY: the thread was made above and is joined once.
+        // SAFETY: the thread was created above and is joined once.
         let result = unsafe { libc::pthread_join(thread, ptr::null_mut()) };
         assert_eq!(result, 0, "it can be joined");
     }

@@ -1,4 +1,5 @@
-//! The lock of a bucket, held for as long as a test wants: the closure `validate` runs under it.
+//! Holds the lock of a bucket for as long as a test wants, in the closure `validate`, which runs
+//! under it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -35,7 +36,7 @@ impl Hold {
         }
     }
 
-    /// Has the holder give the lock back.
+    /// Makes the holder unlock.
     pub fn let_go(&self) {
         self.over.store(true, Ordering::Release);
     }

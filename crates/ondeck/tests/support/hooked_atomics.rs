@@ -1,5 +1,5 @@
-//! The atomics of the hooked platform. Bytes and machine words have hooks, reads of pointers are counted, and writes are
-//! noted.
+//! The atomics of the hooked platform. Bytes and machine words have hooks, reads of pointers are counted, and writes
+//! are recorded.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -25,7 +25,7 @@ macro_rules! hooked_integers {
         }
 
         impl<H> $name<H> {
-            /// The atomic, to be changed.
+            /// Returns the atomic, for a modification.
             fn changed(&self) -> &$atomic {
                 note_write(Write::Change, self);
                 &self.0

@@ -1,4 +1,4 @@
-//! An unlock's store that other threads do not see yet.
+//! Emulates an unlock's store that other threads do not see yet.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering, fence};
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering, fence};
 /// The store buffer of a CPU. It holds an unlock's store until a fence, or until a test drains it.
 #[derive(Debug)]
 pub struct Buffer {
-    /// The address of the byte whose store of 0 is not visible yet; 0 if there is none.
+    /// The address of the byte whose store of 0 is not visible yet; 0 if there is no such byte.
     byte: AtomicUsize,
 }
 
@@ -20,7 +20,7 @@ impl Buffer {
         Self { byte: AtomicUsize::new(0) }
     }
 
-    /// From now on the unlocks of the calling thread are buffered.
+    /// Buffers the unlocks of the calling thread from now on.
     pub fn begin(&self) {
         assert_eq!(self.byte.load(Ordering::SeqCst), 0, "one unlock at a time");
         BUFFERS.set(true);
@@ -35,7 +35,8 @@ impl Buffer {
         }
     }
 
-    /// A full fence of the thread with the buffer, or a heavy fence of another thread.
+    /// Called for a full fence of the thread with the buffer, or for a heavy fence of another
+    /// thread.
     pub fn drain(&self) {
         let byte = self.byte.swap(0, Ordering::SeqCst);
         if byte != 0 {

@@ -1,19 +1,19 @@
-//! What a thread calls and what it writes.
+//! Counts the calls of a thread, and records its stores.
 
 use std::cell::{Cell, RefCell};
 
-/// What a thread has called.
+/// The calls of a thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Calls {
     /// System calls that wake a thread.
     pub wakes: u32,
     pub heavy_fences: u32,
-    /// Pointers of the table that were read, which is the length of the queues that the thread has gone
-    /// through.
+    /// Pointers of the table that were read, which is the length of the queues that the thread has
+    /// traversed.
     pub pointers: u32,
 }
 
-/// How a word was written.
+/// The way in which a word was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Write {
     Store,
@@ -23,7 +23,7 @@ pub enum Write {
 
 std::thread_local! {
     static CALLS: Cell<Calls> = const { Cell::new(Calls { wakes: 0, heavy_fences: 0, pointers: 0 }) };
-    /// How each word was written, and its address, while a test wants to know that.
+    /// The way in which each word was written, and its address, while a test wants them recorded.
     static WRITTEN: RefCell<Option<Vec<(Write, usize)>>> = const { RefCell::new(None) };
 }
 
@@ -33,7 +33,7 @@ pub fn count_call(count: impl FnOnce(&mut Calls)) {
     CALLS.set(calls);
 }
 
-/// What the calling thread calls in `work`.
+/// Returns the calls of the calling thread in `work`.
 pub fn calls_of(work: impl FnOnce()) -> Calls {
     let before = CALLS.replace(Calls::default());
     work();
@@ -48,7 +48,7 @@ pub fn note_write<A>(write: Write, word: &A) {
     });
 }
 
-/// What the calling thread writes in `work`, in order.
+/// Returns the stores of the calling thread in `work`, in order.
 pub fn written(work: impl FnOnce()) -> Vec<(Write, usize)> {
     WRITTEN.set(Some(Vec::new()));
     work();

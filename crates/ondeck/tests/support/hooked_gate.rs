@@ -1,10 +1,10 @@
-//! Where a test stops a thread, and waits for another.
+//! Gates at which a test stops a thread, and waits for another.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-/// A place at which a thread that has called `stop_me` stops until it is let go.
+/// A place at which a thread that has called `stop_me` stops until it is released.
 #[derive(Debug)]
 pub struct Gate {
     reached: AtomicBool,
@@ -12,7 +12,7 @@ pub struct Gate {
 }
 
 std::thread_local! {
-    /// The gate at which this thread will stop, and which time that it comes there.
+    /// The gate at which this thread will stop, and the remaining number of arrivals before that.
     static STOPS_AT: Cell<(*const Gate, u32)> = const { Cell::new((std::ptr::null(), 0)) };
 }
 
@@ -21,17 +21,17 @@ impl Gate {
         Self { reached: AtomicBool::new(false), open: AtomicBool::new(false) }
     }
 
-    /// The calling thread will stop here once.
+    /// Makes the calling thread stop here once.
     pub fn stop_me(&self) {
         self.stop_me_at(1);
     }
 
-    /// The calling thread will stop here once, the `time`th time that it comes.
+    /// Makes the calling thread stop here once, at its `time`th arrival.
     pub fn stop_me_at(&self, time: u32) {
         STOPS_AT.set((self, time));
     }
 
-    /// The calling thread has come to the place.
+    /// Called when the thread reaches the place.
     pub fn pass(&self) {
         let (gate, time) = STOPS_AT.get();
         if !std::ptr::eq(gate, self) {
@@ -48,17 +48,17 @@ impl Gate {
         }
     }
 
-    /// Whether the thread has come to the gate.
+    /// Returns whether the thread has reached the gate.
     pub fn is_reached(&self) -> bool {
         self.reached.load(Ordering::Acquire)
     }
 
-    /// Waits until the thread has come to the gate.
+    /// Waits until the thread has reached the gate.
     pub fn until_reached(&self) {
         until(|| self.is_reached());
     }
 
-    /// Lets the thread go.
+    /// Releases the thread.
     pub fn open(&self) {
         self.open.store(true, Ordering::Release);
     }

@@ -1,8 +1,8 @@
-//! The real machine with a table of a test's own, of one bucket. It calls the test's hooks, in which the
-//! test may stop a thread, count, or do something else.
+//! The real machine with a separate table of one bucket for each test. It calls the test's hooks, in which the test
+//! may stop a thread, count, or do something else.
 //!
-//! The default of each hook is [`Linux`]'s own function. Each test has hooks of its own, and so a table.
-//! Fences count as asymmetric, whatever the kernel has: both halves are full ones.
+//! The default of each hook is [`Linux`]'s own function. Each test has its own hooks, and so its own table. Fences
+//! are treated as asymmetric, regardless of the kernel: both halves are full fences.
 
 #![allow(dead_code, reason = "not every test that includes this file needs all of it")]
 
@@ -62,17 +62,17 @@ impl<H: Hooks> Hooked<H> {
         })
     }
 
-    /// The word that unlocks read.
+    /// Returns the word that unlocks read.
     pub fn mode() -> usize {
         Self::table().unlock_mode.load(Ordering::Relaxed)
     }
 
-    /// How often threads have begun to sleep, without those that sleep for a bucket's lock.
+    /// Returns the number of times that threads have begun to sleep, except for a bucket's lock.
     pub fn sleeps() -> u32 {
         Self::table().sleeps.load(Ordering::SeqCst)
     }
 
-    /// Waits until threads have begun to sleep so often.
+    /// Waits until threads have begun to sleep this number of times.
     pub fn until_sleeps(count: u32) {
         until(|| Self::sleeps() >= count);
     }
@@ -92,8 +92,8 @@ impl<H: Hooks> Hooked<H> {
     }
 }
 
-// SAFETY: `Linux` does everything, or a test does it that stops threads, counts, or emulates a machine that
-// would be allowed to do the same.
+// SAFETY: all calls go to `Linux`, or to a test that stops threads, counts, or emulates a machine that would be
+// allowed to do the same.
 unsafe impl<H: Hooks> Platform for Hooked<H> {
     type AtomicU8 = Byte<H>;
     type AtomicU32 = Word<H>;
@@ -118,7 +118,8 @@ unsafe impl<H: Hooks> Platform for Hooked<H> {
     }
 
     fn futex_wait(word: &Self::AtomicU32, expected: u32, deadline: Option<Timestamp>) -> FutexWait {
-        // Threads that wait for the bucket's lock have no deadline, and others that sleep on a word of the table may.
+        // Threads that wait for the bucket's lock have no deadline; others that sleep on a word of the table may have
+        // one.
         if deadline.is_none() && Self::is_of_table(std::ptr::from_ref(word).addr()) {
             return Linux::futex_wait(&word.0, expected, deadline);
         }
@@ -126,21 +127,22 @@ unsafe impl<H: Hooks> Platform for Hooked<H> {
             return outcome;
         }
         std::thread_local! {
-            /// The word that this thread's last sleep timed out at.
+            /// The word at which this thread's last sleep timed out.
             static TIMED_OUT: Cell<usize> = const { Cell::new(0) };
         }
-        /// The shortest slice of a parked thread's sleep is longer, a deadline of these tests shorter.
+        /// The shortest slice of a parked thread's sleep is longer than this, and a deadline of these tests is
+        /// shorter.
         const SLICE: Duration = Duration::from_millis(15);
         let begun = H::now();
-        // On a busy machine threads would look after themselves by chance.
+        // On a busy machine threads would otherwise wake by themselves by chance.
         let ends = deadline.filter(|end| H::has_slices() || end.since(begun) <= SLICE);
         let address = std::ptr::from_ref(word).addr();
-        // The next slice of a sleep is not counted as another sleep.
+        // The next slice of a sleep does not count as another sleep.
         if TIMED_OUT.replace(0) != address {
             Self::table().sleeps.fetch_add(1, Ordering::SeqCst);
         }
         loop {
-            // A wake may be meant for an earlier node at this address, and the time may be the test's.
+            // A wake may be meant for an earlier node at this address, and the test may control the time.
             let soon = Linux::now().after(Duration::from_millis(1));
             let outcome = Linux::futex_wait(&word.0, expected, Some(soon));
             if word.load(Ordering::Relaxed) != expected {
@@ -171,8 +173,8 @@ unsafe impl<H: Hooks> Platform for Hooked<H> {
     }
 }
 
-// SAFETY: the table is made once, a place in it is a function of the address, and the number of a row is given to one
-// thread. No test forks.
+// SAFETY: the table is created once, a place in it is a function of the address, and the number of a row is given to
+// one thread. No test forks.
 unsafe impl<H: Hooks> Host for Hooked<H> {
     fn unlock_mode(_: usize) -> &'static Number<H> {
         H::unlock_mode();
@@ -187,7 +189,7 @@ unsafe impl<H: Hooks> Host for Hooked<H> {
     fn row() -> Option<&'static Row<Self>> {
         static NUMBERS: AtomicUsize = AtomicUsize::new(0);
         std::thread_local! {
-            /// The number of a thread among those that want a row.
+            /// The number of a thread among the threads that want a row.
             static NUMBER: usize = NUMBERS.fetch_add(1, Ordering::Relaxed);
         }
         (H::ROWS != 0).then(|| Self::table().rows.get(NUMBER.with(|number| *number))).flatten()
@@ -197,7 +199,7 @@ unsafe impl<H: Hooks> Host for Hooked<H> {
     }
 }
 
-// SAFETY: they are those of `Linux`, or of a test that emulates others.
+// SAFETY: the fences are those of `Linux`, or of a test that emulates others.
 unsafe impl<H: Hooks> Fences for Hooked<H> {
     delegated! {
         Linux:

@@ -1,4 +1,4 @@
-//! What a test does instead of the real machine, or in addition: each hook with its default.
+//! The actions of a test that replace or extend the real machine: each hook with its default.
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -9,31 +9,31 @@ use ondeck::spin::Polling;
 
 use super::Place;
 
-/// What a test does instead of the machine, or in addition.
+/// The actions of a test that replace or extend the machine.
 pub trait Hooks: Copy + fmt::Debug + Send + Sync + 'static {
-    /// How many threads have rows, by which they can be visible readers.
+    /// The number of threads that have rows, by which they can be visible readers.
     const ROWS: usize = 0;
 
     /// Where the table is kept.
     fn place() -> &'static OnceLock<Place<Self>>;
 
-    /// A mutex or a condition variable is written.
+    /// Called when a mutex or a condition variable is written.
     fn store(byte: &AtomicU8, value: u8, order: Ordering) {
         byte.store(value, order);
     }
     /// Before a mutex is tried.
     fn attempt() {}
-    /// A machine word of the table or of a node is read.
+    /// Called when a machine word of the table or of a node is read.
     fn load_number(number: &AtomicUsize, order: Ordering) -> usize {
         number.load(order)
     }
-    /// A machine word of the table or of a node is written.
+    /// Called when a machine word of the table or of a node is written.
     fn store_number(number: &AtomicUsize, value: usize, order: Ordering) {
         number.store(value, order);
     }
     /// Before the unlock mode is read or written.
     fn unlock_mode() {}
-    /// In an unlock, behind its store.
+    /// In an unlock, after its store.
     fn presumed_light_fence() {
         fence(Ordering::SeqCst);
     }
@@ -53,7 +53,7 @@ pub trait Hooks: Copy + fmt::Debug + Send + Sync + 'static {
     fn has_slices() -> bool {
         false
     }
-    /// If a sleep until then ends at once: how it ends. Not called for a bucket's lock.
+    /// Returns how a sleep until this time ends, if it ends at once. Not called for a bucket's lock.
     fn sleep(_until: Option<Timestamp>) -> Option<FutexWait> {
         None
     }
@@ -106,8 +106,8 @@ pub trait Hooks: Copy + fmt::Debug + Send + Sync + 'static {
     fn may_relax() -> bool {
         false
     }
-    /// 0: a thread that finds a lock locked does not read it before it polls or parks, so that its pauses
-    /// tell a test whether it polls.
+    /// 0: a thread that finds a lock held does not read it before it polls or parks, so its pauses show a
+    /// test whether it polls.
     fn transfer_ticks() -> usize {
         0
     }
@@ -117,7 +117,7 @@ pub trait Hooks: Copy + fmt::Debug + Send + Sync + 'static {
     }
 }
 
-/// Hooks with a table, and what they do.
+/// Defines hooks with a table, and their actions.
 macro_rules! hooks {
     ($(#[$about:meta])* $name:ident { $($hook:item)* }) => {
         $(#[$about])*

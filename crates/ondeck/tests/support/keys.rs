@@ -1,4 +1,4 @@
-//! The table's functions for other libraries' locks, at keys that are words of the test itself.
+//! The table's functions for other libraries' locks, at keys that are words of the test.
 
 #![allow(dead_code, reason = "not every test that includes this file needs all of it")]
 
@@ -12,7 +12,7 @@ pub fn park<P: Host>(
     before_sleep: impl FnOnce(),
     deadline: Option<Timestamp>,
 ) -> Parked {
-    // SAFETY: a test parks and unparks at its own words only, or at addresses of its own locks, whose
+    // SAFETY: a test parks and unparks only at its own words, or at addresses of its own locks, whose
     // waiters are of another kind.
     unsafe { parking::park::<P>(key, validate, before_sleep, deadline) }
 }

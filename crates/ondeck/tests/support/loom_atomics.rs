@@ -1,14 +1,14 @@
-//! Loom's atomics as a platform's.
+//! Loom's atomics as the atomics of a platform.
 //!
 //! A release store is an exchange here. Suppose that a thread makes a read-modify-write and then a store,
 //! and another thread's read-modify-write comes between them. Loom does not see that the store comes after
 //! that one, and lets a later read-modify-write read the older value. The three-state futex, whose waiters
-//! exchange while the owner stores, then deadlocks in the model though never on a machine. The exchange is
-//! stronger than the store in one respect: it continues a release sequence, as `docs/verification.md` says.
-//! Relaxed stores stay stores.
+//! exchange while the owner stores, then deadlocks in the model although it never does on a machine. The
+//! exchange is stronger than the store in one respect: it continues a release sequence, see
+//! `docs/verification.md`. Relaxed stores stay stores.
 //!
 //! No access may race with the drop of an atomic or follow it: every access of another thread has to happen
-//! before the drop, and each asks [`life::Life`].
+//! before the drop, which each access checks with [`life::Life`].
 
 use std::cell::Cell;
 use std::fmt;
@@ -21,7 +21,7 @@ use ondeck::platform::{AtomicInt, AtomicPointer, Ordering};
 use super::words::{self, Model};
 use super::{fence, life, readers};
 
-/// A word, modelled as [`words`] says.
+/// A word, modelled according to [`words`].
 enum Word<A, V> {
     Atomic(A),
     Guarded(UnsafeCell<V>),
@@ -44,7 +44,7 @@ impl<A, V: Copy> Word<A, V> {
         }
     }
 
-    /// The value, if the word is no atomic.
+    /// Returns the value, if the word is not an atomic.
     #[track_caller]
     fn plain(&self) -> Option<V> {
         match self {
@@ -55,7 +55,7 @@ impl<A, V: Copy> Word<A, V> {
         }
     }
 
-    /// If the word is no atomic, writes the value and returns the old one.
+    /// If the word is not an atomic, writes the value and returns the old one.
     #[track_caller]
     fn replace(&self, new: V) -> Option<V> {
         match self {
@@ -86,7 +86,7 @@ macro_rules! loom_word {
         }
 
         impl $(<$T>)? $name $(<$T>)? {
-            /// Before every access of an atomic.
+            /// Called before every access of an atomic.
             #[track_caller]
             fn get(&self) -> &atomic::$name $(<$T>)? {
                 self.1.check();
@@ -125,7 +125,7 @@ macro_rules! loom_integer {
                 std::ptr::from_ref(self).addr()
             }
 
-            /// Before every access of an atomic but a load.
+            /// Called before every access of an atomic except a load.
             #[track_caller]
             fn get_to_write(&self) -> &atomic::$name {
                 readers::before_write(self.address());
@@ -133,8 +133,8 @@ macro_rules! loom_integer {
             }
         }
 
-        // SAFETY: each method is one access of loom's atomic, in the ordering given or a stronger one; or,
-        // if it is no atomic, a plain access between two of loom's switches.
+        // SAFETY: each method is one access of loom's atomic, in the given ordering or a stronger one; or,
+        // if the word is not an atomic, a plain access between two of loom's switches.
         unsafe impl AtomicInt for $name {
             type Value = $value;
 
@@ -160,7 +160,7 @@ macro_rules! loom_integer {
                 if order == Ordering::Relaxed {
                     self.get_to_write().store(value, order);
                 } else {
-                    // The top of this file says why.
+                    // The top of this file gives the reason.
                     self.get_to_write().swap(value, order);
                 }
             }
@@ -214,12 +214,12 @@ loom_integer! {
     AtomicUsize usize;
 }
 
-// SAFETY: as for the standard library's type: only the pointer is shared, not what it points to.
+// SAFETY: as for the standard library's type: only the pointer is shared, not its target.
 unsafe impl<T> Send for AtomicPtr<T> {}
 // SAFETY: as above.
 unsafe impl<T> Sync for AtomicPtr<T> {}
 
-// SAFETY: each method is one access, as those of the integers.
+// SAFETY: each method is one access, as for the integers.
 unsafe impl<T: 'static> AtomicPointer<T> for AtomicPtr<T> {
     #[track_caller]
     fn new(pointer: *mut T) -> Self {

@@ -1,4 +1,4 @@
-//! Explores a scenario, and prints how far.
+//! Explores a scenario, and prints the number of executions.
 
 use std::str::FromStr;
 use std::sync::Arc;
@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 
 use super::{readers, setting, threads};
 
-/// The bound of involuntary switches that stands beside a test, with as many more as `ONDECK_LOOM_DEEPER`
-/// in the environment says, or fewer if that is negative, but at least 1. Without the variable the bound is
-/// one fewer, which takes a tenth of the time.
+/// Returns a test's bound of involuntary switches plus the environment variable `ONDECK_LOOM_DEEPER`, which
+/// may be negative, but at least 1. Without the variable the bound is one lower, which takes a tenth of the
+/// time.
 #[allow(dead_code, reason = "broken locks need no more")]
 pub fn deeper(preemptions: usize) -> usize {
     preemptions.saturating_add_signed(number("ONDECK_LOOM_DEEPER").unwrap_or(-1)).max(1)
@@ -19,17 +19,17 @@ fn number<N: FromStr>(variable: &str) -> Option<N> {
     std::env::var(variable).ok()?.parse().ok()
 }
 
-/// Explores `scenario` with at most `preemptions` involuntary switches in each execution, and prints how many
-/// executions there were.
+/// Explores `scenario` with at most `preemptions` involuntary switches in each execution, and prints the
+/// number of executions.
 ///
-/// If the environment has `ONDECK_LOOM_SECONDS`, it ends after that time, and prints that it was cut.
+/// If the environment has `ONDECK_LOOM_SECONDS`, it ends after that time, and prints that it was cut short.
 pub fn model(what: &str, preemptions: usize, scenario: impl Fn() + Send + Sync + 'static) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(preemptions);
     builder.max_branches = 10_000;
     let most = number("ONDECK_LOOM_SECONDS").map(Duration::from_secs);
     builder.max_duration = most;
-    // How often loom looks at the clock.
+    // The interval at which loom checks the clock.
     builder.checkpoint_interval = 1_000;
     let executions = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&executions);

@@ -1,13 +1,14 @@
-//! Asymmetric fences in loom, as membarrier(2) makes them.
+//! Asymmetric fences in loom, modelled after membarrier(2).
 //!
-//! Loom has only fences of the thread that makes them. So a heavy fence here asks every other thread for a
-//! full fence, and waits until each has made it before its next access. A thread makes one before it blocks
-//! and, if a heavy fence came meanwhile, one when it goes on: on a machine a context switch does the same.
+//! A fence of loom affects only the calling thread. So a heavy fence here asks every other thread for a
+//! full fence, and waits until each has made it before its next access. A thread makes a fence before it
+//! blocks and, if a heavy fence came while it was blocked, another one when it continues: on a machine a
+//! context switch does the same.
 //!
 //! This is plain state, which loom's search does not see. It sees each thread's gate: a heavy fence writes
 //! the gate, and the thread reads it before every access, so that loom tries the fence before and after
-//! each access. One gate for all threads would not do: loom compares a write with the last access only,
-//! which would be the writer's own.
+//! each access. One gate for all threads would not be enough: loom compares a write with the last access
+//! only, which would be the writer's own.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -19,23 +20,23 @@ use ondeck::platform::Ordering;
 #[derive(Default)]
 struct Fences {
     threads: Vec<Member>,
-    /// For the threads in the order in which they begin. The first thread makes them all, because to loom
-    /// the making is an access, too.
+    /// The gates of the threads, in the order in which they begin. The first thread creates all of them,
+    /// because loom treats the creation as an access.
     gates: Vec<Rc<atomic::AtomicUsize>>,
-    /// How many heavy fences there were.
+    /// The number of heavy fences so far.
     heavy: usize,
 }
 
 struct Member {
     thread: Thread,
     gate: Rc<atomic::AtomicUsize>,
-    /// Whether the thread is blocked, with a fence behind its last access.
+    /// Whether the thread is blocked, with a fence after its last access.
     quiet: bool,
     /// The threads whose heavy fences wait for this one.
     asked_by: Vec<ThreadId>,
-    /// How many threads its own heavy fence waits for.
+    /// The number of threads for which its own heavy fence waits.
     missing: usize,
-    /// How many heavy fences there were when it last made a fence for one.
+    /// The number of heavy fences when it last made a fence for one.
     seen: usize,
 }
 
@@ -43,7 +44,7 @@ thread_local! {
     static FENCES: RefCell<Fences> = RefCell::default();
     /// Whether there are asymmetric fences in this execution.
     static ON: Cell<bool> = const { Cell::new(false) };
-    /// Whether any thread is asked for a fence: every access looks at this.
+    /// Whether any thread is asked for a fence, which every access checks.
     static ASKED: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -55,7 +56,7 @@ impl Fences {
             .expect("a thread of the model, started by `spawn`")
     }
 
-    /// The caller has made its fence: tells the threads that wait for it.
+    /// Notifies the threads that wait for the caller's fence, which it has made.
     fn answer(&mut self, id: ThreadId) {
         let heavy = self.heavy;
         let own = self.member(id);
@@ -71,7 +72,7 @@ impl Fences {
     }
 }
 
-/// An execution begins, on its first thread.
+/// Called when an execution begins, on its first thread.
 pub fn begin(asymmetric: bool) {
     FENCES.take();
     ON.set(asymmetric);
@@ -83,7 +84,7 @@ pub fn begin(asymmetric: bool) {
     }
 }
 
-/// A thread begins.
+/// Called when a thread begins.
 pub fn join_in() {
     let missed = FENCES.with_borrow_mut(|fences| {
         let seen = fences.heavy;
@@ -102,7 +103,7 @@ pub fn join_in() {
     }
 }
 
-/// The calling thread is about to make an access.
+/// Called when the thread is about to make an access.
 pub fn before_access() {
     if !ON.get() {
         return;
@@ -116,7 +117,7 @@ pub fn before_access() {
     }
 }
 
-/// The calling thread is about to block, or to end.
+/// Called when the thread is about to block, or to end.
 pub fn fall_quiet() {
     atomic::fence(Ordering::SeqCst);
     let id = thread::current().id();
@@ -126,7 +127,7 @@ pub fn fall_quiet() {
     });
 }
 
-/// The calling thread goes on after it was blocked.
+/// Called when the thread continues after it was blocked.
 pub fn go_on() {
     let id = thread::current().id();
     let missed = FENCES.with_borrow_mut(|fences| {

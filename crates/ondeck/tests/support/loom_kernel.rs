@@ -43,16 +43,16 @@ const TICK: u64 = 1_000_000_000;
 
 const MILLISECOND: u64 = 1_000_000;
 
-/// No store stays in a buffer for as long as this, in nanoseconds.
+/// No store stays in a buffer for this number of nanoseconds.
 const SETTLES: u64 = 50_000_000;
 
-/// From now on heavy fences are refused: see [`Fences::RefusedLater`].
+/// Refuses heavy fences from now on: see [`Fences::RefusedLater`].
 #[allow(dead_code, reason = "not every test with this platform does")]
 pub fn refuse() {
     REFUSED.store(true, Ordering::Relaxed);
 }
 
-/// Whether heavy fences were granted and are now refused.
+/// Returns whether heavy fences were granted and are now refused.
 pub fn is_refused() -> bool {
     setting::get().fences == Fences::RefusedLater && REFUSED.load(Ordering::Relaxed)
 }
@@ -84,8 +84,8 @@ pub fn sleep(word: &AtomicU32, expected: u32, deadline: Option<Timestamp>) -> Fu
         deadline,
     });
     kernel.queues.entry(address).or_default().push(waiter.clone());
-    // A nap, or the first sleep of a heir, lasts for a tick, and its second one for a millisecond: each may be over at any
-    // time. All slices in a model are shorter or longer.
+    // A nap, or the first sleep of an heir, lasts for a tick, and the heir's second sleep for a millisecond: each may
+    // end at any time. All slices in a model are shorter or longer.
     let is_short = deadline.is_some_and(|end| {
         let end = end.as_nanos();
         (TICK..=kernel.now + TICK).contains(&end) || end == kernel.now + MILLISECOND
@@ -93,7 +93,7 @@ pub fn sleep(word: &AtomicU32, expected: u32, deadline: Option<Timestamp>) -> Fu
     let passes = is_short || deadline.is_some() && is_refused();
     if passes {
         let is_long = deadline.is_some_and(|end| end.as_nanos() >= kernel.now + SETTLES);
-        // Whatever other threads do meanwhile, the time is over after that.
+        // Whatever other threads do in between, the time is over after that.
         drop(kernel);
         if is_long && is_refused() {
             fence::heavy();
@@ -135,7 +135,7 @@ pub fn requeue(
     Some(woken + count)
 }
 
-/// The time of the model.
+/// Returns the time of the model.
 pub fn now() -> Timestamp {
     Timestamp::from_nanos(kernel().now)
 }
@@ -156,7 +156,7 @@ pub fn pass_time(now: u64) {
     }
 }
 
-/// How many threads sleep on a futex.
+/// Returns the number of threads that sleep on a futex.
 #[allow(dead_code, reason = "not every test with this platform asks")]
 pub fn asleep() -> usize {
     // While a thread waits for others to sleep, it does not hold up their heavy fences.

@@ -1,9 +1,9 @@
-//! Faults that loom does not look for: accesses to memory that is gone.
+//! Detects faults that loom does not check for: accesses to freed memory.
 
-/// Tells whether the memory that it is part of is still in use.
+/// Knows whether the memory that it is part of is still in use.
 ///
-/// A lock or a node that is gone leaves this behind, in memory that the tests never free, or on a stack
-/// that lives as long as its execution. Memory that is used again has a new one.
+/// A dropped lock or node leaves this marker, in memory that the tests never free, or on a stack that
+/// lives as long as its execution. Reused memory has a new one.
 #[derive(Debug)]
 pub struct Life(std::sync::atomic::AtomicU32);
 
@@ -23,8 +23,8 @@ impl Life {
 
 impl Drop for Life {
     fn drop(&mut self) {
-        // SAFETY: a plain store to memory of its own. It is volatile, because the compiler would otherwise
-        // leave it out: no code reads it any more.
+        // SAFETY: a plain store to this object's memory. It is volatile, because the compiler would
+        // otherwise remove it, as no code reads it afterwards.
         unsafe { std::ptr::write_volatile(self.0.as_ptr(), !ALIVE) };
     }
 }

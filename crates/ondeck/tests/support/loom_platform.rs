@@ -37,13 +37,13 @@ pub use setting::{Fences, MOST_BUCKETS, Setting, set};
 #[allow(unused_imports, reason = "not every test with this platform needs all")]
 pub use threads::{join, spawn};
 
-/// Runs locks inside `loom::model`; see the modules on what is modelled, and how.
+/// Runs locks inside `loom::model`; the modules document the modelled features.
 #[derive(Debug)]
 pub struct Loom;
 
 struct Table {
-    /// The addresses seen so far. An address's bucket is its place in this list, because an execution is
-    /// repeated with other addresses.
+    /// The addresses seen so far. An address's bucket is its index in this list, because executions are repeated with
+    /// different addresses.
     addresses: std::sync::Mutex<Vec<usize>>,
     unlock_modes: [AtomicUsize; MOST_BUCKETS],
     buckets: [Bucket<Loom>; MOST_BUCKETS],
@@ -57,10 +57,10 @@ loom::lazy_static! {
     };
 }
 
-/// As many threads as there are in the largest model with visible readers.
+/// The number of threads in the largest model with visible readers.
 const MOST_READERS: usize = 4;
 
-/// Where readers are visible. Not of the table, because few models need it.
+/// The rows of visible readers. Not part of the table, because few models need them.
 struct Readers {
     rows: [Row<Loom>; MOST_READERS],
     bias: Bias<Loom>,
@@ -102,7 +102,7 @@ unsafe impl Platform for Loom {
         loom::thread::yield_now();
     }
 
-    // To a model checker one turn of a waiting loop shows as much as a hundred.
+    // For a model checker one iteration of a waiting loop shows the same as a hundred.
     fn pause_times(_count: u32) {
         Self::pause();
     }
@@ -111,7 +111,7 @@ unsafe impl Platform for Loom {
         loom::thread::yield_now();
     }
 
-    // One attempt shows as much as several.
+    // One attempt shows the same as several.
     fn spins(_count: u32) -> u32 {
         1
     }
@@ -125,7 +125,7 @@ unsafe impl Platform for Loom {
         kernel::now()
     }
 
-    // The time of the calling thread, which passes with its pauses.
+    // Returns the time of the calling thread, which advances with its pauses.
     fn ticks() -> u64 {
         threads::ticks()
     }
@@ -142,7 +142,7 @@ unsafe impl Platform for Loom {
         kernel::wake(address, count)
     }
 
-    // A model has no time of its own.
+    // A model has no real time.
     fn sleep_nanos(_nanos: u32) {
         Self::pause();
     }
@@ -157,7 +157,7 @@ unsafe impl Platform for Loom {
         kernel::requeue(from, expected, wake, to, move_)
     }
 
-    // A pause is a tick. Whether a thread is overdue, the setting says.
+    // A pause is a tick. The setting determines whether a thread is overdue.
     fn ticks_in(nanos: u32) -> usize {
         const EVER: usize = 1 << 40;
         match nanos {
@@ -185,7 +185,7 @@ unsafe impl Platform for Loom {
     }
 }
 
-// SAFETY: an execution has one table, and an address keeps the place that it was given first.
+// SAFETY: an execution has one table, and an address keeps its first place.
 unsafe impl Host for Loom {
     fn unlock_mode(address: usize) -> &'static AtomicUsize {
         &TABLE.unlock_modes[place(address)]
@@ -253,7 +253,7 @@ impl Estimates for Loom {
         polling
     }
 
-    // A thread that is late by this has lost its CPU.
+    // A thread that is late by this amount counts as having lost its CPU.
     fn wake_ticks() -> usize {
         if setting::get().stale { 0 } else { 1 << 50 }
     }
@@ -273,7 +273,7 @@ impl Threads for Loom {
     }
 }
 
-/// Whether nothing is left in the parking table.
+/// Returns whether nothing is left in the parking table.
 #[allow(dead_code, reason = "not every test with this platform asks")]
 pub fn is_at_rest() -> bool {
     let asks = |mode: &AtomicUsize| mode.load(Ordering::Relaxed) != 0;

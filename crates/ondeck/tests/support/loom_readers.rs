@@ -1,13 +1,13 @@
 //! Loads that loom forgets.
 //!
-//! Loom tries the other order of two accesses if the later one finds the earlier one as the last that it
-//! depends on. For a write that is one load, the last one. A thread that reads an atomic and then writes it
-//! finds its own load. So loom never tries that an earlier load of another thread comes after the write. A
-//! waiter that counted itself, by a load and a store under the bucket's lock, was never seen by an owner
-//! that looked at the count once.
+//! Loom tries the other order of two accesses if the earlier one is the last access on which the later one
+//! depends. For a write that is only the last load. A thread that reads an atomic and then writes it finds
+//! its own load. So loom never tries the order in which an earlier load of another thread comes after the
+//! write. An owner that loaded the count once never saw a waiter that counted itself, by a load and a store
+//! under the bucket's lock.
 //!
 //! Here each thread has a shadow of each atomic that it loads, and loads the shadow first. A thread that
-//! writes the atomic after a load of its own writes the shadows of the threads that loaded before that.
+//! writes the atomic after it has loaded it also writes the shadows of the threads that loaded before.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -16,14 +16,14 @@ use std::rc::Rc;
 use loom::sync::atomic::{AtomicBool, Ordering};
 use loom::thread::{self, ThreadId};
 
-/// As many as there are pairs of an atomic and a thread that loads it in the largest model.
+/// The number of pairs of an atomic and a thread that loads it in the largest model.
 const SHADOWS: usize = 96;
 
 #[derive(Default)]
 struct Loads {
-    /// The first thread makes them all, because to loom the making is an access, too.
+    /// The first thread creates all of them, because loom treats the creation as an access.
     shadows: Vec<Rc<AtomicBool>>,
-    /// How many loads there were.
+    /// The number of loads so far.
     count: u64,
     /// The loads of the atomics, by their addresses.
     readers: HashMap<usize, Vec<Reader>>,
@@ -38,11 +38,11 @@ struct Reader {
 
 thread_local! {
     static LOADS: RefCell<Loads> = RefCell::default();
-    /// Whether loads are remembered in this execution.
+    /// Whether loads are recorded in this execution.
     static ON: Cell<bool> = const { Cell::new(false) };
 }
 
-/// An execution begins, on its first thread.
+/// Called when an execution begins, on its first thread.
 pub fn begin(remembers: bool) {
     ON.set(remembers);
     LOADS.take();
@@ -53,7 +53,7 @@ pub fn begin(remembers: bool) {
     LOADS.with_borrow_mut(|loads| loads.shadows = shadows);
 }
 
-/// The calling thread is about to load the atomic.
+/// Called when the thread is about to load the atomic.
 pub fn before_load(address: usize) {
     if !ON.get() {
         return;
@@ -74,7 +74,7 @@ pub fn before_load(address: usize) {
     shadow.load(Ordering::Relaxed);
 }
 
-/// The calling thread is about to access the atomic in another way.
+/// Called when the thread is about to access the atomic in another way.
 pub fn before_write(address: usize) {
     if !ON.get() {
         return;

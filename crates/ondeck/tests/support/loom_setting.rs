@@ -1,8 +1,8 @@
-//! The machine on which a model runs, and what a test can choose.
+//! The machine on which a model runs, and its settings.
 
 use std::cell::Cell;
 
-/// What a test can choose of the machine; see [`set`].
+/// The settings of the machine that a test can choose; see [`set`].
 #[derive(Clone, Copy, Debug)]
 #[allow(clippy::struct_excessive_bools, reason = "each is a property of the machine by itself")]
 pub struct Setting {
@@ -15,27 +15,28 @@ pub struct Setting {
     pub polls: bool,
     /// Whether each heir of a mutex is overdue.
     pub handed: bool,
-    /// Whether the first heir of a mutex is to wake the oldest parked thread at once.
+    /// Whether the first heir of a mutex wakes the oldest parked thread at once.
     pub rotates: bool,
     /// Whether displaced owners come back often enough to find a mutex captured.
     pub captured: bool,
-    /// Whether time passes with each look at the clock, so that awake threads are found to have lost their CPUs.
+    /// Whether time advances with each reading of the clock, so that awake threads are considered to have lost
+    /// their CPUs.
     pub stale: bool,
     /// Whether the first thread that is started is of a real-time scheduling class.
     pub urgent: bool,
     pub fences: Fences,
-    /// Whether the loads that loom forgets are remembered, which takes many more executions: see
+    /// Whether the loads that loom forgets are recorded, which takes many more executions: see
     /// [`readers`](super::readers).
     pub remembers: bool,
     /// Whether threads can be visible readers.
     pub biased: bool,
 }
 
-/// What the two halves of an asymmetric pair of fences are.
+/// The two halves of an asymmetric pair of fences.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(dead_code, reason = "the tests of the zoo choose none")]
 pub enum Fences {
-    /// Both are full: stronger than any machine, and the quickest to explore.
+    /// Both are full: stronger than on any machine, and the fastest to explore.
     Full,
     /// The light half is nothing, the heavy one a fence of all threads, which must be started by
     /// [`spawn`](super::spawn).
@@ -63,14 +64,14 @@ impl Setting {
     };
 }
 
-/// As many as there are different objects in the largest model.
+/// The number of different objects in the largest model.
 pub const MOST_BUCKETS: usize = 2;
 
 thread_local! {
     static SETTING: Cell<Setting> = const { Cell::new(Setting::DEFAULT) };
 }
 
-/// The machine of the model that runs.
+/// Returns the machine of the current model.
 pub fn get() -> Setting {
     SETTING.get()
 }
@@ -81,7 +82,7 @@ pub fn set(setting: Setting) {
     SETTING.set(setting);
 }
 
-/// Whether the light half of a pair of fences is nothing.
+/// Returns whether the light half of a pair of fences is nothing.
 pub fn is_asymmetric() -> bool {
     matches!(get().fences, Fences::Asymmetric | Fences::RefusedLater)
 }

@@ -1,4 +1,4 @@
-//! The threads of a model, which its fences know.
+//! The threads of a model, as known to its fences.
 
 use std::cell::Cell;
 
@@ -6,22 +6,22 @@ use super::fence;
 use super::setting::{self, is_asymmetric};
 
 thread_local! {
-    /// How many threads [`spawn`] has started in this execution.
+    /// The number of threads that [`spawn`] has started in this execution.
     static STARTED: Cell<u32> = const { Cell::new(0) };
-    /// Whether a heir was due to wake a parked thread in this execution.
+    /// Whether an heir was due to wake a parked thread in this execution.
     static ROTATED: Cell<bool> = const { Cell::new(false) };
-    /// The time of all threads, if it passes with each look at the clock.
+    /// The time of all threads, if it advances with each reading of the clock.
     static TIME: Cell<u64> = const { Cell::new(0) };
 }
 
 loom::thread_local! {
     /// The number of a thread of the model, in the order in which they are started.
     static NUMBER: Cell<u32> = Cell::new(0);
-    /// Its own time.
+    /// The thread's own time.
     static TICKS: Cell<u64> = Cell::new(0);
 }
 
-/// Before each execution.
+/// Called before each execution.
 pub fn begin() {
     fence::begin(is_asymmetric());
     STARTED.set(0);
@@ -29,20 +29,22 @@ pub fn begin() {
     ROTATED.set(false);
 }
 
-/// Whether a heir is to wake the oldest parked thread at once: the first one.
+/// Returns whether an heir must wake the oldest parked thread at once: true for the first heir.
 pub fn rotates() -> bool {
     !ROTATED.replace(true)
 }
 
-/// The number of the calling thread, in the order in which they are started.
+/// Returns the number of the calling thread, in the order in which threads are started.
 pub fn number() -> u32 {
     NUMBER.with(Cell::get)
 }
 
-/// The time in ticks. Each thread has its own, which loom need not see, because no other thread uses it.
+/// Returns the time in ticks. Each thread has its own time, which loom need not see, because no other
+/// thread uses it.
 ///
-/// If pollers are stale or threads overdue, there is one time for all, and it passes with each look at the
-/// clock. Loom does not see that either: it may leave out that two threads look in the other order.
+/// If pollers are stale or threads overdue, all threads share one time, which advances with each reading
+/// of the clock. Loom does not see that time either: it may omit executions in which two threads read the
+/// clock in the other order.
 pub fn ticks() -> u64 {
     /// More than a poller may be late.
     const LOOK: u64 = 8;
@@ -53,7 +55,7 @@ pub fn ticks() -> u64 {
     TIME.get()
 }
 
-/// The calling thread has paused for a tick.
+/// Called when the thread has paused for a tick.
 pub fn pass_tick() {
     TICKS.with(|ticks| ticks.set(ticks.get() + 1));
 }

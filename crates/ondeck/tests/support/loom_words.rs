@@ -1,14 +1,14 @@
-//! Which words of the parking table loom explores as atomics.
+//! Selects the words of the parking table that loom explores as atomics.
 //!
-//! An execution takes longer the more atomics there are, and there are more executions the more accesses
-//! could come in another order. Most words of a node do not need that:
+//! More atomics make an execution longer, and more accesses that could be reordered make more executions.
+//! Most words of a node need not be atomics:
 //!
 //! * A word that the lock of a bucket guards is a cell: if the lock does not order two accesses, loom
 //!   reports a race. That is stricter than an atomic.
-//! * A word that only tells how long to wait, or which thread to wake first, is plain. Each value that it
-//!   can have is right.
+//! * A word that only determines how long to wait, or which thread to wake first, is plain. Any of its
+//!   values is correct.
 //!
-//! A word is known by the name of its field, at the place where it is made.
+//! A word is identified by the name of its field, at the place where it is created.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -26,7 +26,7 @@ pub enum Model {
 }
 
 const GUARDED: [&str; 11] = [
-    // Of a bucket.
+    // Words of a bucket.
     "series",
     // Words of a node.
     "kind",
@@ -42,7 +42,7 @@ const GUARDED: [&str; 11] = [
 ];
 const HINTS: [&str; 6] = ["due", "priority", "queues", "rests_until", "vain", "woken"];
 
-/// The files whose words are known by their names.
+/// The files whose words are identified by their names.
 const SOURCES: [(&str, &str); 3] = [
     ("parking/bucket.rs", include_str!("../../src/parking/bucket.rs")),
     ("parking/node.rs", include_str!("../../src/parking/node.rs")),
@@ -50,11 +50,11 @@ const SOURCES: [(&str, &str); 3] = [
 ];
 
 thread_local! {
-    /// The models that are already known, by the places' addresses.
+    /// The models that are already determined, by the addresses of the places.
     static KNOWN: RefCell<HashMap<usize, Model>> = RefCell::default();
 }
 
-/// How the word that is made at this place is modelled.
+/// Returns the model of the word that is created at this place.
 pub fn model(place: &'static Location<'static>) -> Model {
     let key = std::ptr::from_ref(place).addr();
     KNOWN.with_borrow_mut(|known| *known.entry(key).or_insert_with(|| find(place)))

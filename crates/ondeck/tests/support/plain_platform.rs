@@ -1,9 +1,8 @@
-//! A platform of the standard library alone: it has no system call, no assembly, and nothing else that an
-//! interpreter or a sanitizer does not know.
+//! A platform built on the standard library alone: it has no system call, no assembly, and nothing else that an
+//! interpreter or a sanitizer does not understand.
 //!
-//! Both halves of the asymmetric fences are full ones. The kernel's list of sleeping threads is guarded by
-//! a spinlock of this file, not by the standard library's mutex: a sanitizer does not see that one unless
-//! the standard library was built with it.
+//! Both halves of the asymmetric fences are full. A spinlock of this file guards the kernel's list of sleeping threads,
+//! not the standard library's mutex, which a sanitizer does not see unless the standard library was built with it.
 
 use std::cell::{Cell, UnsafeCell};
 use std::ptr;
@@ -30,7 +29,7 @@ struct Machine {
     unlock_modes: [AtomicUsize; BUCKETS],
     buckets: [Bucket<Plain>; BUCKETS],
     rows: [Row<Plain>; ROWS],
-    /// Whether a row is a thread's.
+    /// Whether a row belongs to a thread.
     had: [AtomicBool; ROWS],
     biases: [Bias<Plain>; BUCKETS],
     kernel: Kernel,
@@ -38,12 +37,12 @@ struct Machine {
     start: Instant,
 }
 
-/// The first thread that needs the machine makes it. It is never freed.
+/// Returns the machine, which the first thread that needs it creates. It is never freed.
 fn machine() -> &'static Machine {
     static MACHINE: AtomicPtr<Machine> = AtomicPtr::new(ptr::null_mut());
     let made = MACHINE.load(Ordering::Acquire);
     if !made.is_null() {
-        // SAFETY: it is never freed, and its making happened before.
+        // SAFETY: it is never freed, and its creation happened before.
         return unsafe { &*made };
     }
     let new = Box::into_raw(Box::new(Machine {
@@ -56,10 +55,10 @@ fn machine() -> &'static Machine {
         start: Instant::now(),
     }));
     match MACHINE.compare_exchange(ptr::null_mut(), new, Ordering::AcqRel, Ordering::Acquire) {
-        // SAFETY: as above; this thread made it.
+        // SAFETY: as above; this thread created it.
         Ok(_) => unsafe { &*new },
         Err(other) => {
-            // SAFETY: no other thread has seen this one; the other one is never freed.
+            // SAFETY: no other thread has seen this machine; the other one is never freed.
             unsafe {
                 drop(Box::from_raw(new));
                 &*other
@@ -68,7 +67,7 @@ fn machine() -> &'static Machine {
     }
 }
 
-/// A thread's row, by its place. The end of the thread gives it to another one.
+/// A thread's row, by its index. At the end of the thread it becomes free for another one.
 struct Had(Option<usize>);
 
 impl Had {
@@ -85,7 +84,7 @@ impl Drop for Had {
     }
 }
 
-/// A thread that sleeps for as long as it is in the list.
+/// A thread that sleeps while it is in the list.
 struct Sleeping {
     name: u64,
     address: usize,
@@ -106,7 +105,7 @@ impl Kernel {
         Self { locked: AtomicBool::new(false), waiters: UnsafeCell::default() }
     }
 
-    /// A system call: no other thread makes one meanwhile.
+    /// Makes a system call: no other thread makes one at the same time.
     fn call<R>(&self, call: impl FnOnce(&mut Vec<Sleeping>) -> R) -> R {
         while self.locked.swap(true, Ordering::Acquire) {
             thread::yield_now();
@@ -117,7 +116,7 @@ impl Kernel {
         result
     }
 
-    /// Takes at most `count` threads that sleep at `address` out of the list.
+    /// Removes at most `count` threads that sleep at `address` from the list.
     fn take(&self, address: usize, count: usize) -> Vec<Sleeping> {
         self.call(|waiters| {
             let mut left = count;
@@ -238,7 +237,7 @@ unsafe impl Platform for Plain {
     }
 }
 
-// SAFETY: the table is made once, and its places are a function of the address. No test forks.
+// SAFETY: the table is created once, and its places are a function of the address. No test forks.
 unsafe impl Host for Plain {
     fn unlock_mode(address: usize) -> &'static AtomicUsize {
         &machine().unlock_modes[bucket_of(address) % BUCKETS]
@@ -292,12 +291,12 @@ impl Threads for Plain {
     }
 }
 
-/// The moment so many microseconds from now.
+/// Returns the moment this number of microseconds from now.
 pub fn soon(micros: u64) -> Timestamp {
     Plain::now().after(Duration::from_micros(micros))
 }
 
-/// Whether nothing is left in the parking table, and no thread sleeps.
+/// Returns whether nothing is left in the parking table, and no thread sleeps.
 pub fn is_at_rest() -> bool {
     let machine = machine();
     machine.kernel.call(|waiters| waiters.is_empty())

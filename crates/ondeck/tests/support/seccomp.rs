@@ -1,4 +1,4 @@
-//! Filters on system calls: what a container or a sandbox may refuse, refused here.
+//! Filters on system calls, which refuse calls that a container or a sandbox may refuse.
 
 #![allow(dead_code, reason = "each test that includes this file needs another part of it")]
 
@@ -11,7 +11,7 @@ use std::{io, mem};
 #[derive(Clone)]
 pub struct Filter(Vec<libc::sock_filter>);
 
-/// The threads for which a filter is in force.
+/// The threads to which a filter applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
     /// The calling thread, and the threads and processes that it starts.
@@ -26,12 +26,12 @@ impl Filter {
         Self::answering(call, argument, libc::SECCOMP_RET_ERRNO | errno as u32)
     }
 
-    /// Has the calling thread's handler of `SIGSYS` run in place of `call` with this third argument.
+    /// Runs the calling thread's handler of `SIGSYS` in place of `call` with this third argument.
     pub fn trapping(call: libc::c_long, argument: u32) -> Self {
         Self::answering(call, Some((2, argument)), libc::SECCOMP_RET_TRAP)
     }
 
-    /// Has a [`Listener`] answer `call`.
+    /// Lets a [`Listener`] answer `call`.
     pub fn asking(call: libc::c_long) -> Self {
         Self::answering(call, None, libc::SECCOMP_RET_USER_NOTIF)
     }
@@ -40,7 +40,7 @@ impl Filter {
         const LOAD: u16 = (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16;
         const EQUAL: u16 = (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16;
         const RETURN: u16 = (libc::BPF_RET | libc::BPF_K) as u16;
-        /// Where `seccomp_data` has the number, and the low half of the first argument.
+        /// The offsets in `seccomp_data` of the number, and of the low half of the first argument.
         const NUMBER: u32 = 0;
         const FIRST: u32 = 16 + if cfg!(target_endian = "big") { 4 } else { 0 };
         let step = |code, jt, jf, k| libc::sock_filter { code, jt, jf, k };
@@ -62,12 +62,12 @@ impl Filter {
         Self::refusing(libc::SYS_membarrier, None, errno)
     }
 
-    /// Refuses to wipe memory in a forked child.
+    /// Refuses the wiping of memory in a forked child.
     pub fn no_wiping() -> Self {
         Self::refusing(libc::SYS_madvise, Some((2, libc::MADV_WIPEONFORK as u32)), libc::EINVAL)
     }
 
-    /// Puts the filter in force. Allocates nothing.
+    /// Installs the filter. Does not allocate.
     pub fn install(&self, scope: Scope) -> io::Result<()> {
         let flags = match scope {
             Scope::Thread => 0,
@@ -76,7 +76,7 @@ impl Filter {
         self.set(flags).map(|_| ())
     }
 
-    /// Puts a filter that asks in force, for the calling thread and the threads and processes that it starts.
+    /// Installs a filter that asks a listener, for the calling thread and the threads and processes that it starts.
     pub fn listen(&self) -> io::Result<Listener> {
         let file = self.set(libc::SECCOMP_FILTER_FLAG_NEW_LISTENER)?;
         // SAFETY: the kernel has just opened it for the caller.
@@ -102,21 +102,21 @@ impl Filter {
         if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }
     }
 
-    /// Puts the filter in force in a child from its start.
+    /// Installs the filter in a child from its start.
     pub fn install_in(self, child: &mut Command) {
         // SAFETY: `install` is safe between fork and exec.
         unsafe { child.pre_exec(move || self.install(Scope::Thread)) };
     }
 }
 
-/// Answers the system calls of a filter that asks, seccomp_unotify(2).
+/// Answers the system calls of a filter that asks a listener, see seccomp_unotify(2).
 pub struct Listener(OwnedFd);
 
 impl Listener {
-    /// Waits for a call. From the call's first argument `refuse` decides with which errno the call is
-    /// refused, if at all.
+    /// Waits for a call. From the call's first argument `refuse` decides whether the call is refused, and with which
+    /// errno.
     pub fn answer(&self, refuse: impl FnOnce(u64) -> Option<i32>) -> io::Result<()> {
-        // SAFETY: all fields are integers, for which 0 is a value. The kernel requires zeros.
+        // SAFETY: all fields are integers, for which 0 is valid. The kernel requires zeros.
         let mut call: libc::seccomp_notif = unsafe { mem::zeroed() };
         self.ask(libc::SECCOMP_IOCTL_NOTIF_RECV, (&raw mut call).cast())?;
         let refused = refuse(call.data.args[0]);
@@ -133,14 +133,13 @@ impl Listener {
     }
 
     fn ask(&self, request: libc::Ioctl, argument: *mut libc::c_void) -> io::Result<()> {
-        // SAFETY: `argument` points to the type that `request` takes, and outlives the call.
+        // SAFETY: `argument` points to the type that `request` expects, and outlives the call.
         let result = unsafe { libc::ioctl(self.0.as_raw_fd(), request, argument) };
         if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
     }
 }
 
-/// From now on the kernel refuses the system call of this number with `errno`, to the calling thread and to
-/// no other.
+/// Makes the kernel refuse the system call of this number with `errno` from now on, for the calling thread only.
 pub fn refuse(call: libc::c_long, errno: i32) {
     Filter::refusing(call, None, errno).install(Scope::Thread).expect("filters are allowed");
 }
@@ -149,7 +148,7 @@ pub fn refuse(call: libc::c_long, errno: i32) {
 const FUTEXES: &[libc::c_long] =
     if usize::BITS == 32 { &[libc::SYS_futex, 422] } else { &[libc::SYS_futex] };
 
-/// From now on the kernel says to the calling thread that it has no futexes.
+/// Makes the kernel report to the calling thread from now on that it has no futexes.
 pub fn refuse_futexes() {
     for &call in FUTEXES {
         refuse(call, libc::ENOSYS);
@@ -165,8 +164,8 @@ pub fn refuse_futex_operation(operation: i32, errno: i32) {
     }
 }
 
-/// From now on the kernel refuses the calling thread's waits for private futexes as the locks ask for them. The thread
-/// wakes others as before: with musl a thread that ends wakes itself the one that joins it.
+/// Makes the kernel refuse the calling thread's waits for private futexes, in the form that the locks use, from now on.
+/// The thread can still wake others: with musl an ending thread wakes the joining thread itself.
 pub fn refuse_waits() {
     refuse_futex_operation(libc::FUTEX_WAIT_BITSET, libc::ENOSYS);
 }

@@ -1,5 +1,5 @@
-//! Turns a hang into a failure: these tests are about wakes that must not be lost. Before the process ends it prints which
-//! panics there were, and where each thread is.
+//! Turns a hang into a failure: these tests are about wakes that must not be lost. Before the process ends, it prints
+//! the panics so far and the stack of each thread.
 
 use std::io::{self, Write};
 use std::panic;
@@ -25,7 +25,7 @@ struct Shared {
 static PANICS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 impl Watchdog {
-    /// `limit` is no bound on speed: it is so long that only a lost wake exceeds it.
+    /// `limit` is not a bound on speed: it is long enough that only a lost wake exceeds it.
     pub fn start(what: &str, limit: Duration) -> Self {
         note_panics();
         let shared = Arc::new(Shared::default());
@@ -47,7 +47,7 @@ impl Watchdog {
         Self { shared }
     }
 
-    /// Notes a step of progress.
+    /// Records a step of progress.
     #[allow(dead_code, reason = "most tests are over in a moment")]
     pub fn progress(&self) {
         self.shared.progress.fetch_add(1, Ordering::Relaxed);
@@ -60,8 +60,8 @@ impl Drop for Watchdog {
     }
 }
 
-/// As [`thread::scope`], which waits for its threads although they may wait for one that has panicked. This one ends the
-/// process then.
+/// As [`thread::scope`], which waits for its threads even if they wait for one that has panicked. This function ends
+/// the process in that case.
 #[allow(dead_code, reason = "not every program of tests has scopes that may hang")]
 pub fn scope<'env, F, T>(body: F) -> T
 where
@@ -90,7 +90,7 @@ where
     })
 }
 
-/// Notes all panics from now on, those that a test expects included.
+/// Records all panics from now on, including expected ones.
 fn note_panics() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -107,7 +107,7 @@ fn note_panics() {
 
 /// Ends the process.
 fn end(why: &str) -> ! {
-    // Not by `eprintln!`: the harness would keep that to itself, and end.
+    // Not by `eprintln!`: the harness would capture the text, and end.
     let _ = writeln!(io::stderr(), "{why}");
     let panics = PANICS.lock().unwrap_or_else(PoisonError::into_inner);
     for panic in panics.iter().rev().take(8) {
@@ -120,7 +120,7 @@ fn end(why: &str) -> ! {
 
 #[cfg(target_os = "linux")]
 mod positions {
-    //! Where each thread is: a signal has it say so.
+    //! The stack of each thread, which prints it on a signal.
 
     use std::backtrace::Backtrace;
     use std::fs;
@@ -131,8 +131,8 @@ mod positions {
 
     static SAID: AtomicU32 = AtomicU32::new(0);
 
-    /// Not what a handler may do: the thread may be in the allocator. Then it says nothing, and the process ends all the
-    /// same.
+    /// Not async-signal-safe: the thread may be in the allocator. In that case it prints nothing, and the process still
+    /// ends.
     extern "C" fn say(_signal: libc::c_int) {
         let trace = Backtrace::force_capture().to_string();
         let lines: Vec<&str> = trace.lines().map(str::trim).collect();

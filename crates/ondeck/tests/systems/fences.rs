@@ -6,8 +6,8 @@ use ondeck::platform::{Fences, Native};
 
 use crate::dekker::both_missed;
 
-/// Each of two threads stores, makes its fence, and loads what the other stores. With fences that pair at least one of them
-/// sees the other.
+/// Each of two threads stores, makes its fence, and loads the other's location. With paired fences at least one of them
+/// sees the other's store.
 #[test]
 fn one_of_two_threads_sees_the_other() {
     let light = || {
@@ -21,7 +21,7 @@ fn one_of_two_threads_sees_the_other() {
     assert_eq!(both_missed(20_000, Duration::from_secs(5), light, Native::heavy_fence), 0);
 }
 
-/// What the documentation says of each system.
+/// The documented behaviour of each system.
 #[test]
 fn fences_are_asymmetric_where_the_documentation_says_so() {
     if Native::fences_are_asymmetric() {

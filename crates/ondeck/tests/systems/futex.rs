@@ -26,7 +26,8 @@ fn a_deadline_ends_the_wait_and_not_earlier() {
     while Native::futex_wait(&word, 0, Some(Timestamp::from_nanos(0))) != FutexWait::TimedOut {}
 }
 
-/// As many threads as `waiters` wait for the word to change, until this deadline; then `wake`.
+/// Starts `waiters` threads that wait for the word to change, until this deadline; then calls
+/// `wake`.
 fn all_go(waiters: usize, deadline: Option<Timestamp>, wake: impl Fn(&AtomicU32)) {
     let _watchdog = Watchdog::start("threads that are woken", LIMIT);
     let (word, begun) = (AtomicU32::new(0), AtomicU32::new(0));
@@ -42,7 +43,8 @@ fn all_go(waiters: usize, deadline: Option<Timestamp>, wake: impl Fn(&AtomicU32)
         while begun.load(Ordering::Relaxed) < waiters as u32 {
             thread::yield_now();
         }
-        // Most of them sleep by then. A wake before is not needed, and one behind must not be lost.
+        // Most of them sleep by now. A wake before the sleep is not needed, and a wake after it
+        // must not be lost.
         thread::sleep(Duration::from_millis(20));
         word.store(1, Ordering::Release);
         wake(&word);
@@ -61,7 +63,7 @@ fn a_wake_of_one_wakes_one_that_waits_there() {
     all_go(3, None, |word| (0..3).for_each(|_| _ = Native::futex_wake(word, 1)));
 }
 
-/// A requeue of threads that then wait for a second word, which is woken, too.
+/// A requeue of threads that then wait for a second word, which is also woken.
 #[test]
 fn no_thread_that_is_moved_is_left_alone() {
     let other = AtomicU32::new(0);

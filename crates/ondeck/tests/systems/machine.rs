@@ -13,7 +13,8 @@ fn the_clock_and_the_ticks_go_on() {
     assert!(Native::ticks() > ticks);
 }
 
-/// A tick is short enough for what locks measure, and long enough that a machine word of them lasts.
+/// A tick is short enough for the measurements of locks, and long enough that a machine word of
+/// ticks does not wrap soon.
 #[test]
 fn ticks_have_a_rate_that_suits_a_machine_word() {
     let rate = Native::ticks_per_second();
@@ -33,7 +34,7 @@ fn there_is_a_cpu() {
     let _ = (Native::cpu(), Native::node(), Native::priority());
 }
 
-/// The choice of each thread is its own.
+/// Each thread makes its own choice.
 #[test]
 fn now_and_then_comes_now_and_then() {
     let chosen = || (0..10_000).filter(|_| Native::once_in(10)).count();

@@ -1,7 +1,8 @@
-//! What every system promises to the locks: `ci/systems.sh` runs this on systems that the other tests do not know.
+//! The guarantees of every system to the locks: `ci/systems.sh` runs this on systems that the other tests do not
+//! support.
 //!
-//! Nothing here is of one system, and no time is asserted: that a deadline has passed is read from the clock that
-//! the deadline was on.
+//! Nothing here is specific to one system, and no time is asserted: the clock of a deadline shows that it has
+//! passed.
 
 #[path = "../support/dekker.rs"]
 mod dekker;

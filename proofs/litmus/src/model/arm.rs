@@ -2,14 +2,14 @@
 //!
 //! Source: Christopher Pulte, Shaked Flur, Will Deacon, Jon French, Susmit Sarkar and Peter Sewell, "Simplifying ARM
 //! Concurrency: Multicopy-Atomic Axiomatic and Operational Models for ARMv8" (POPL 2018), and section B2.3 of the Arm
-//! Architecture Reference Manual. Left out is that a store which releases is before the coherence successors of what
-//! precedes it, which later versions do not have.
+//! Architecture Reference Manual. One rule is left out, which later versions do not have: that a release store is
+//! before the coherence successors of the accesses that precede it.
 
 use crate::event::Kind;
 use crate::{Acquire, Execution};
 
-/// What threads observe of each other, and what is ordered by atomic instructions and barriers, has no
-/// cycle: the external visibility requirement. The internal one and atomicity were asked before.
+/// The observations between threads, together with the order by atomic instructions and barriers, have no cycle: the
+/// external visibility requirement. The internal one and atomicity were checked before.
 pub fn accepts(execution: &Execution) -> bool {
     let program = &execution.program;
     let po = &program.po;

@@ -1,10 +1,10 @@
-//! C++20, whose memory model Rust has: what compilers may do, too.
+//! C++20, whose memory model is also Rust's: includes the freedom of compilers.
 //!
 //! Source: Ori Lahav, Viktor Vafeiadis, Jeehoon Kang, Chung-Kil Hur and Derek Dreyer, "Repairing Sequential Consistency
-//! in C/C++11" (PLDI 2017), with the release sequences of C++20. Weaker than that in three respects, so that nothing is
-//! forbidden here that C++ allows: cycles of program order and reads-from are allowed, as in the standard; accesses that
-//! are `SeqCst` count as acquire and release, and only fences are sequentially consistent; a data race is no error but
-//! two relaxed accesses.
+//! in C/C++11" (PLDI 2017), with the release sequences of C++20. It is weaker than that model in three respects, so it
+//! forbids nothing that C++ allows: cycles of program order and reads-from are allowed, as in the standard; accesses
+//! that are `SeqCst` count as acquire and release, and only fences are sequentially consistent; a data race is not an
+//! error but two relaxed accesses.
 
 use crate::event::{Event, Kind, Program};
 use crate::relation::Events;
@@ -34,7 +34,7 @@ pub fn accepts(execution: &Execution) -> bool {
     (by_base | &by_fences).is_acyclic()
 }
 
-/// Program order and synchronization.
+/// Returns happens-before: program order and synchronization.
 fn happens_before(execution: &Execution) -> Relation {
     let program = &execution.program;
     let po = &program.po;
@@ -45,7 +45,7 @@ fn happens_before(execution: &Execution) -> Relation {
         | program.which(|e| matches!(e.kind, Kind::Read { acquire } if acquire != Acquire::No));
     let is_fence = program.which(|e| matches!(e.kind, Kind::Fence { .. }));
     let (reads, writes) = (program.reads(), program.writes());
-    // A release sequence goes on through read-modify-writes.
+    // A release sequence continues through read-modify-writes.
     let sequence = execution.rf.then(&program.rmw).closure().or_same();
     let from = Relation::empty(program.events.len()).or_same() | &po.between(is_fence, writes);
     let to = Relation::empty(program.events.len()).or_same() | &po.between(reads, is_fence);
@@ -54,7 +54,7 @@ fn happens_before(execution: &Execution) -> Relation {
         .then(&sequence)
         .then(&execution.rf)
         .then(&to.between(reads, acquiring));
-    // Initial writes are before all.
+    // Initial writes are before all other events.
     let initial = program.which(|e: &Event| e.thread.is_none());
     let mut begin = Relation::empty(program.events.len());
     for from in crate::relation::bits(initial) {

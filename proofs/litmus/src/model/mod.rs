@@ -1,4 +1,4 @@
-//! Memory models: which executions may happen.
+//! Memory models, which decide which executions may happen.
 
 mod arm;
 mod cpp;
@@ -14,19 +14,19 @@ pub enum Model {
     X86,
     /// Armv8, with LDAR for loads that acquire.
     Arm,
-    /// Armv8.3 and later, with LDAPR for them.
+    /// Armv8.3 and later, with LDAPR for loads that acquire.
     ArmRcpc,
     /// RISC-V: RVWMO.
     RiscV,
-    /// C++20, which Rust has: what a compiler may do besides what the machine does.
+    /// C++20, which is also Rust's model: the freedom of a compiler in addition to the machine's.
     Cpp,
 }
 
-/// All of them.
+/// All models.
 pub const MODELS: [Model; 5] = [Model::X86, Model::Arm, Model::ArmRcpc, Model::RiscV, Model::Cpp];
 
 impl Model {
-    /// Whether the execution may happen.
+    /// Returns whether the execution may happen.
     #[must_use]
     pub fn accepts(self, execution: &Execution) -> bool {
         match self {
@@ -37,7 +37,7 @@ impl Model {
         }
     }
 
-    /// Its name, for tables.
+    /// Returns its name, for tables.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

@@ -1,12 +1,12 @@
 //! RISC-V: RVWMO, a global order of all accesses that keeps thirteen kinds of program order.
 //!
-//! Source: The RISC-V Instruction Set Manual, Volume I, chapter "RVWMO Memory Consistency Model", whose rules are named
+//! Source: The RISC-V Instruction Set Manual, Volume I, chapter "RVWMO Memory Consistency Model", whose rules are cited
 //! by their numbers. Rules 9 to 13 are about dependencies, which no program here has.
 
 use crate::event::Kind;
 use crate::{Acquire, Execution, Relation};
 
-/// The preserved program order and what threads see of each other have no cycle.
+/// The preserved program order and the observations between threads have no cycle.
 pub fn accepts(execution: &Execution) -> bool {
     let program = &execution.program;
     let po = &program.po;

@@ -1,12 +1,12 @@
-//! x86-64: each CPU has a buffer, first in first out, for its stores, and nothing else.
+//! x86-64: each CPU has a first-in-first-out buffer for its stores, and no other reordering.
 //!
 //! Source: Peter Sewell, Susmit Sarkar, Scott Owens, Francesco Zappa Nardelli and Magnus Myreen, "x86-TSO: A Rigorous
 //! and Usable Programmer's Model for x86 Multiprocessors" (CACM 2010); in axioms as in "Herding Cats".
 
 use crate::Execution;
 
-/// Program order but from a store to a later load, barriers, locked instructions, and what one thread sees of another
-/// have no cycle.
+/// Program order, except from a store to a later load, together with barriers, locked instructions, and the
+/// observations between threads, has no cycle.
 pub fn accepts(execution: &Execution) -> bool {
     let program = &execution.program;
     let (reads, writes) = (program.reads(), program.writes());

@@ -1,6 +1,6 @@
-//! Tests of what only a machine has: barriers of one kind, forwarding.
+//! Tests of features that only machines have: barriers of one kind, forwarding.
 //!
-//! Sources as in `source.rs`. `n4b`, `n5`, `n6` and `iwp2.4` are those of "A Better x86 Memory Model: x86-TSO" (Owens,
+//! Sources as in `source.rs`. `n4b`, `n5`, `n6` and `iwp2.4` are from "A Better x86 Memory Model: x86-TSO" (Owens,
 //! Sarkar and Sewell, TPHOLs 2009).
 
 use ondeck_litmus::Model::{self, Arm, ArmRcpc, RiscV, X86};

@@ -1,5 +1,5 @@
-//! Litmus tests in a line: threads are separated by `|`, accesses by blanks, and what memory holds in the end follows
-//! a `#`.
+//! Litmus tests in a line: threads are separated by `|`, accesses by blanks, and the final contents
+//! of memory follow a `#`.
 //!
 //! | word | meaning |
 //! |---|---|
@@ -12,7 +12,7 @@
 
 use ondeck_litmus::{Access, Acquire, Instr, Model, Ordering, Set, Test, lower};
 
-/// A test of accesses, as the compiler maps them to a machine.
+/// A test of accesses as a compiler maps them to a machine.
 pub fn source(model: Model, text: &str) -> Test {
     let threads =
         |text: &str| lower(model, &text.split_whitespace().map(access).collect::<Vec<_>>());
@@ -86,6 +86,6 @@ fn instr(word: &str) -> Instr {
         };
         return Instr::Read { location, value, acquire: Acquire::Processor };
     }
-    // Of the models, this one maps an access to an instruction with the same annotations.
+    // This is the model that maps an access to an instruction with the same annotations.
     lower(Model::Cpp, &[access(word)])[0]
 }

@@ -1,9 +1,9 @@
-//! Tests of orderings that the source says, through the mappings of compilers, in each model.
+//! Tests of orderings of the source, through the mappings of compilers, in each model.
 //!
-//! Verdicts: for x86-64 those of "x86-TSO" (CACM 2010); for Arm of "Simplifying ARM Concurrency" (POPL 2018), whose
-//! processors are multi-copy atomic; for RISC-V of its manual's "RVWMO Explanatory Material"; for C++ of "Repairing
+//! Sources of the verdicts: for x86-64 "x86-TSO" (CACM 2010); for Arm "Simplifying ARM Concurrency" (POPL 2018),
+//! whose processors are multi-copy atomic; for RISC-V its manual's "RVWMO Explanatory Material"; for C++ "Repairing
 //! Sequential Consistency in C/C++11" (PLDI 2017), without its axiom against load buffering, which C++20 allows. The
-//! names are those of "Herding Cats".
+//! names are from "Herding Cats".
 
 use ondeck_litmus::{MODELS, Verdict};
 

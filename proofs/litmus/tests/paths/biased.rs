@@ -1,4 +1,4 @@
-//! The biased mutex: its owner, that comes in by a store, and a thread that revokes the bias.
+//! The biased mutex: its owner, which acquires it by a store, and a thread that revokes the bias.
 
 use ondeck::platform::{AtomicInt, Ordering};
 
@@ -48,7 +48,7 @@ pub const SHAPES: &[Shape] = &[
     },
 ];
 
-/// Thread 0 has used the lock so often that the lock is biased to it.
+/// Thread 0 uses the lock until the lock is biased to it.
 fn biased(m: &'static Memory) {
     for _ in 0..1_000 {
         let held = m.biased.lock();
@@ -58,7 +58,7 @@ fn biased(m: &'static Memory) {
     assert!(m.biased.is_biased());
 }
 
-/// The lock is taken, and kept: dropping what stands for it does nothing.
+/// Acquires the lock and keeps it: dropping the token does nothing.
 fn take(m: &'static Memory) {
     let _kept = m.biased.lock();
 }

@@ -1,7 +1,7 @@
-//! A platform that runs a path of one thread and writes down each access: its location, its value, its ordering, and the
-//! line of the source that made it.
+//! A platform that runs a path of one thread and records each access: its location, its value, its ordering, and its
+//! source line.
 //!
-//! Nothing runs at the same time. What a thread sees of others is what was done before the path began, in the same
+//! Nothing runs at the same time. A thread sees only effects of others that happened before the path began, in the same
 //! memory: see `shape.rs`.
 
 use std::cell::{Cell, RefCell};
@@ -20,7 +20,7 @@ use ondeck_litmus::Access;
 
 use crate::memory::Memory;
 
-/// Records what one thread does.
+/// Records the accesses of one thread.
 #[derive(Debug)]
 pub struct Machine;
 
@@ -28,21 +28,21 @@ pub struct Machine;
 #[derive(Clone, Copy, Debug)]
 pub struct Step {
     pub access: Access,
-    /// How many bytes the location has.
+    /// The width of the location in bytes.
     pub width: usize,
     pub place: &'static Location<'static>,
 }
 
-/// How the machine behaves.
+/// The configuration of the machine.
 #[derive(Clone, Copy, Debug)]
 pub struct Setting {
     /// Heavy fences carry the cost.
     pub asymmetric: bool,
-    /// The number of the thread, by which it has a row.
+    /// The number of the thread, which selects its row.
     pub thread: usize,
 }
 
-/// What a path runs in.
+/// The environment of a path.
 #[derive(Clone, Copy)]
 struct Context {
     memory: &'static Memory,
@@ -50,7 +50,7 @@ struct Context {
     ticks: u64,
 }
 
-/// The clock at the beginning: no time that a lock has noted, which is 0, is near.
+/// The clock at the beginning, far from any time that a lock has noted, which is 0.
 const START: u64 = 1 << 40;
 
 type Told = (Context, Vec<Step>, bool);
@@ -62,20 +62,20 @@ thread_local! {
         ticks: START,
     });
     static STEPS: RefCell<Vec<Step>> = const { RefCell::new(Vec::new()) };
-    /// Where a path tells what it has done.
+    /// The channel to which a path sends its accesses.
     static TELL: RefCell<Option<Sender<Told>>> = const { RefCell::new(None) };
 }
 
-/// From now on the calling thread's paths have memory of their own, as new.
+/// Gives the paths of the calling thread new memory from now on.
 pub fn renew() -> &'static Memory {
     let memory = Memory::leak();
     CONTEXT.set(Context { memory, ticks: START, ..CONTEXT.get() });
     memory
 }
 
-/// What a path does, until it ends or comes to a sleep. Says whether it came to a sleep.
+/// Runs a path until it ends or reaches a sleep. Returns its accesses, and whether it reached a sleep.
 ///
-/// It has a thread of its own. One that sleeps does so for ever: its nodes are linked, and stay there.
+/// The path runs in a new thread. A thread that sleeps does so forever: its nodes are linked, and stay there.
 pub fn record(setting: Setting, path: fn(&'static Memory)) -> (Vec<Step>, bool) {
     let (sender, receiver) = mpsc::channel();
     let context = Context { setting, ..CONTEXT.get() };
@@ -110,12 +110,12 @@ fn note(width: usize, access: Access, place: &'static Location<'static>) {
     STEPS.with_borrow_mut(|steps| steps.push(Step { access, width, place }));
 }
 
-/// The name of a location: its offset in the memory that a path may share; none of what is on a stack.
+/// Returns the name of a location: its offset in the memory that a path may share; none for a location on a stack.
 fn location<T>(at: *const T) -> Option<usize> {
     CONTEXT.get().memory.offset(at.addr())
 }
 
-/// A value, that of an address in the shared memory without where that memory is.
+/// Returns a value; an address in the shared memory becomes its offset.
 fn plain(value: usize) -> u64 {
     CONTEXT.get().memory.offset(value).map_or(value as u64, |offset| 1 << 63 | offset as u64)
 }
@@ -158,7 +158,7 @@ macro_rules! recorded {
             }
         }
 
-        // SAFETY: the values are those of an atomic of `core`, and only one thread has the memory.
+        // SAFETY: the values are those of an atomic of `core`, and only one thread uses the memory.
         unsafe impl AtomicInt for $name {
             type Value = $value;
             fn new(value: $value) -> Self {
@@ -258,15 +258,15 @@ unsafe impl<T: 'static> AtomicPointer<T> for Pointer<T> {
     }
 }
 
-// SAFETY: only one thread runs at a time, and hands the memory on by a channel, so nothing has to be ordered or
-// excluded. A thread that sleeps stays.
+// SAFETY: only one thread runs at a time, and passes the memory on by a channel, so nothing has to be ordered or
+// excluded. A sleeping thread never ends.
 unsafe impl Platform for Machine {
     type AtomicU8 = Byte;
     type AtomicU32 = Half;
     type AtomicUsize = Word;
     type AtomicPtr<T: 'static> = Pointer<T>;
 
-    /// A failed attempt is a load, which orders less than the exchange that it is on a machine.
+    /// A failed attempt is recorded as a load, which orders less than the exchange on a machine.
     #[track_caller]
     fn test_and_set(flag: &Byte, order: Ordering) -> bool {
         flag.compare_exchange(0, 1, order, Ordering::Relaxed).is_err()
@@ -275,7 +275,7 @@ unsafe impl Platform for Machine {
     fn fence(order: Ordering) {
         note(0, Access::Fence { order }, Location::caller());
     }
-    /// One attempt shows as much as several.
+    /// One attempt shows the same as several.
     fn spins(_: u32) -> u32 {
         1
     }
@@ -293,7 +293,7 @@ unsafe impl Platform for Machine {
         1_000_000_000
     }
     fn futex_wait(_: &Half, _: u32, deadline: Option<Timestamp>) -> FutexWait {
-        /// A wait that is shorter than this is over before anything else happens.
+        /// A wait shorter than this ends before anything else happens.
         const SHORT: u64 = 1_000_000;
         let end = deadline.map_or(u64::MAX, Timestamp::as_nanos);
         let ticks = end.saturating_sub(CONTEXT.get().ticks);
@@ -347,7 +347,7 @@ unsafe impl Host for Machine {
     }
 }
 
-// SAFETY: the checker has both fences as accesses of its own, and orders them.
+// SAFETY: the checker models both fences as separate accesses, and orders them.
 unsafe impl Fences for Machine {
     #[track_caller]
     fn light_fence() {
@@ -362,7 +362,7 @@ unsafe impl Fences for Machine {
     fn fences_are_asymmetric() -> bool {
         CONTEXT.get().setting.asymmetric
     }
-    /// As Linux has it: nothing, whether or not heavy fences are there.
+    /// As on Linux: nothing, whether or not heavy fences are available.
     #[track_caller]
     fn presumed_light_fence() {
         note(0, Access::Light, Location::caller());
@@ -380,7 +380,7 @@ impl Threads for Machine {
     }
 }
 
-/// The value at an offset of the memory.
+/// Returns the value at an offset of the memory.
 pub fn value_at(memory: &'static Memory, offset: usize, width: usize) -> u64 {
     let memory_at = ptr::from_ref(memory);
     // SAFETY: a recorded location of this width in the memory, which is of the same type each time.

@@ -22,12 +22,12 @@ pub struct Memory {
     pub condvar: RawCondvar<Machine>,
     pub rwlock: RawRwLock<Machine>,
     pub biased: RawBiasedMutex<Machine>,
-    /// What locks guard.
+    /// The data that locks guard.
     pub data: Word,
 }
 
 impl Memory {
-    /// A new memory. It is never freed, because nodes of threads that sleep may be linked there.
+    /// Creates a memory. It is never freed, because nodes of sleeping threads may be linked there.
     pub fn leak() -> &'static Self {
         Box::leak(Box::new(Self {
             mode: Word::new(0),
@@ -42,7 +42,7 @@ impl Memory {
         }))
     }
 
-    /// The offset of an address of this memory.
+    /// Returns the offset of an address of this memory.
     pub fn offset(&self, address: usize) -> Option<usize> {
         let offset = address.wrapping_sub(ptr::from_ref(self).addr());
         (offset < size_of::<Self>()).then_some(offset)

@@ -1,4 +1,4 @@
-//! The mutex: exclusion, what a section sees, and that no wake is lost.
+//! The mutex: exclusion, visibility in sections, and no lost wakes.
 
 use ondeck::platform::{AtomicInt, Ordering};
 
@@ -51,8 +51,8 @@ pub const SHAPES: &[Shape] = &[
             }),
         ],
     },
-    // Thread 0 unlocks; thread 1, which found the lock taken, asks to be woken. Neither saw the other, and thread 1 sleeps
-    // beside a free lock. The sleep is long: a first one has ended by itself.
+    // Thread 0 unlocks; thread 1, which found the lock held, asks to be woken. Neither saw the other, and thread 1
+    // sleeps although the lock is free. The sleep is long: a first one has ended by its timeout.
     Shape {
         name: "a wake is lost",
         asymmetric: true,

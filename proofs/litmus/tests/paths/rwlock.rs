@@ -77,13 +77,13 @@ fn biased(m: &'static Memory) {
     assert!(m.rwlock.is_biased());
 }
 
-/// A read lock that is kept: dropping what stands for it does nothing.
+/// Acquires a read lock and keeps it: dropping the token does nothing.
 fn read(m: &'static Memory) {
     let _kept = m.rwlock.lock_shared();
 }
 
 fn leave(m: &'static Memory) {
-    // SAFETY: in these shapes the calling thread has the one read lock, and has dropped what stood for it.
+    // SAFETY: in these shapes the calling thread has the one read lock, and has dropped its token.
     unsafe { m.rwlock.unlock_shared(m.rwlock.forgotten()) };
 }
 

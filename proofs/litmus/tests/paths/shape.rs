@@ -1,11 +1,11 @@
-//! A shape: what each thread saw and did in an outcome that may not happen.
+//! A shape: the observations and actions of each thread in an outcome that must not happen.
 //!
-//! Each thread's path runs alone, in a memory that is as its thread finds it in that outcome: `before`, which is common to
-//! all, and then what the thread sees of others. The values that its loads return are those of the outcome. The checker
-//! then decides whether all threads can have seen that.
+//! Each thread's path runs alone, in a memory in the state that the thread finds in that outcome: `before`, which is
+//! common to all, and then the effects of others that the thread sees. The values that its loads return are the
+//! outcome's. The checker then decides whether all threads together can have seen these values.
 //!
-//! Of the recorded accesses those are left out that only one thread makes, or that no thread writes: without them the
-//! models allow more, so what is forbidden stays so.
+//! Recorded accesses to locations that only one thread accesses, or that no thread writes, are left out: without them
+//! the models allow more, so a forbidden outcome stays forbidden.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -16,12 +16,12 @@ use ondeck_litmus::{Access, MODELS, Model, Test, Verdict, lower, weaken};
 use crate::machine::{Setting, Step, record, renew, value_at};
 use crate::memory::Memory;
 
-/// What a thread, or what was before it, does.
+/// The actions of a thread, or before it.
 pub type Does = fn(&'static Memory);
 
 /// One thread of a shape.
 pub struct Actor {
-    /// What it sees of others, after what was before all.
+    /// The effects of others that it sees, after the common `before`.
     sees: Does,
     /// Its path.
     does: Does,
@@ -29,11 +29,11 @@ pub struct Actor {
     sleeps: bool,
 }
 
-/// What a thread sees that sees nothing of others.
+/// The view of a thread that sees no effects of others.
 pub const NOTHING: Does = |_| ();
 
 impl Actor {
-    /// A path that comes to its end.
+    /// A path that runs to its end.
     pub const fn ends(sees: Does, does: Does) -> Self {
         Self { sees, does, sleeps: false }
     }
@@ -44,7 +44,7 @@ impl Actor {
     }
 }
 
-/// An outcome that may not happen.
+/// An outcome that must not happen.
 pub struct Shape {
     pub name: &'static str,
     pub asymmetric: bool,
@@ -90,7 +90,7 @@ impl Shape {
     }
 }
 
-/// A loop that reads the same again and again reads it once.
+/// Removes repeated reads: a loop that reads the same value repeatedly counts as reading it once.
 fn shorten(steps: Vec<Step>) -> Vec<Step> {
     let mut short: Vec<Step> = Vec::new();
     for step in steps {
@@ -102,7 +102,7 @@ fn shorten(steps: Vec<Step>) -> Vec<Step> {
     short
 }
 
-/// The locations that several threads access and one writes, with their widths.
+/// Returns the locations that several threads access and one writes, with their widths.
 fn shared(threads: &[Vec<Step>]) -> BTreeMap<usize, usize> {
     let mut users: BTreeMap<usize, (BTreeSet<usize>, bool, usize)> = BTreeMap::new();
     for (number, steps) in threads.iter().enumerate() {
@@ -122,18 +122,18 @@ fn shared(threads: &[Vec<Step>]) -> BTreeMap<usize, usize> {
 }
 
 impl Recorded {
-    /// The accesses of each thread.
+    /// Returns the accesses of each thread.
     pub fn accesses(&self) -> Vec<Vec<Access>> {
         self.threads.iter().map(|steps| steps.iter().map(|step| step.access).collect()).collect()
     }
 
-    /// Whether threads with these accesses may come to the outcome.
+    /// Returns whether threads with these accesses may reach the outcome.
     pub fn verdict(&self, model: Model, threads: &[Vec<Access>]) -> Verdict {
         let threads = threads.iter().map(|accesses| lower(model, accesses)).collect();
         Test { threads, initial: self.initial.clone(), last: vec![] }.verdict(model)
     }
 
-    /// The accesses without whose ordering some model allows the outcome.
+    /// Returns the accesses without whose ordering some model allows the outcome.
     pub fn needed(&self) -> Needed {
         let mut needed = Needed::new();
         for (thread, place, mutant) in weaken(&self.accesses()) {
@@ -152,7 +152,7 @@ impl Recorded {
         needed
     }
 
-    /// All steps, for a failure's message.
+    /// Returns all steps, for the message of a failure.
     pub fn tell(&self) -> String {
         let mut text = format!("initially {:x?}\n", self.initial);
         for (number, steps) in self.threads.iter().enumerate() {
@@ -164,7 +164,7 @@ impl Recorded {
     }
 }
 
-/// The file and the text of the line that made an access.
+/// Returns the file and the text of the line that made an access.
 fn source_line(step: &Step) -> String {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let file = step.place.file();

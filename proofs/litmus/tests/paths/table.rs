@@ -1,4 +1,4 @@
-//! The table of `docs/weak-memory.md`: which ordering forbids which outcome, and in which models.
+//! The table of `docs/weak-memory.md`: the orderings that forbid each outcome, and the models.
 
 use std::fmt::Write;
 use std::{env, fs};
