@@ -10,13 +10,15 @@
 (*                                                                              *)
 (* Each thread reads or writes Rounds times, as it likes. What is done under    *)
 (* the lock of the bucket is one step where no other thread can tell, and       *)
-(* `guard` where it can. Whether a parked thread is overdue is left to chance.  *)
+(* `guard` where it can. Left to chance: whether a parked thread is overdue, or *)
+(* handed the lock because its owner wants that; how long a thread tries before *)
+(* it parks or sleeps.                                                          *)
 (*                                                                              *)
 (* A thread has one slot, because all that the other ones do is to make it      *)
 (* count where this model lets it be visible.                                   *)
 (*                                                                              *)
-(* Left out: upgradable readers, recursive reads, deadlines, that the lock's    *)
-(* memory is used again; loom has them.                                         *)
+(* Left out: upgradable readers, recursive reads, that the lock's memory is     *)
+(* used again; loom has them.                                                   *)
 EXTENDS Integers, Sequences, FiniteSets
 
 CONSTANTS
@@ -24,6 +26,7 @@ CONSTANTS
     Rounds,      \* how often each thread reads or writes
     Biased,      \* whether the lock is biased at the beginning, and may become so
     MayHandOver, \* whether an unlock may hand the lock over
+    Ends,        \* what may end: "slices" of a sleep, waits that have "deadlines"
     Mutant       \* which mistake is put in; "none" for none
 
 Threads == 1..N
@@ -34,28 +37,30 @@ VARIABLES
     buffer,   \* buffer[t]: stores of t to its slot that others do not see yet
     queue,    \* parked threads, the oldest first
     drainer,  \* the writers that sleep until readers have left: at most one
-    sleepingWriters, \* how many writers sleep until readers have left, or are about to
+    sleepers, \* the writers that sleep until visible readers have left, or are about to
     guard,    \* the thread that has locked the bucket, or 0
     pc,       \* what each thread does next
     want,     \* "read" or "write"
     mark,     \* whether the thread is in flight
-    told,     \* what a parked thread was told: "", "has" or "compete"
+    told,     \* what a parked thread was told: "", "has", "compete", or "beside" to compete unmarked
     fence,    \* fence[t][u]: how many stores of u the heavy fence of t waits for
     left,     \* left[t]: the threads whose slots the writer t has not seen empty
     rounds    \* rounds[t]: how often t has yet to begin
 
-vars == <<word, slot, buffer, queue, drainer, sleepingWriters, guard, pc, want, mark, told, fence, left, rounds>>
+vars == <<word, slot, buffer, queue, drainer, sleepers, guard, pc, want, mark, told, fence, left, rounds>>
 
 Free == [writer |-> FALSE, draining |-> FALSE, parked |-> FALSE, flight |-> FALSE,
          asleep |-> FALSE, biased |-> FALSE, count |-> 0]
 
+AtFirst == [Free EXCEPT !.biased = Biased]
+
 Init ==
-    /\ word = [Free EXCEPT !.biased = Biased]
+    /\ word = AtFirst
     /\ slot = [t \in Threads |-> FALSE]
     /\ buffer = [t \in Threads |-> <<>>]
     /\ queue = <<>>
     /\ drainer = {}
-    /\ sleepingWriters = 0
+    /\ sleepers = {}
     /\ guard = 0
     /\ pc = [t \in Threads |-> "Idle"]
     /\ want = [t \in Threads |-> "read"]
@@ -82,6 +87,12 @@ Acquired(w, what) ==
 (* Where a thread goes on that has what it wants. *)
 Holds(t) == Goto(t, IF want[t] = "read" THEN "Counted" ELSE "Drain")
 
+(* There is no writer: t takes what it wants, and its mark off. *)
+Takes(t) ==
+    /\ word' = Acquired([word EXCEPT !.flight = @ /\ ~mark[t]], want[t])
+    /\ mark' = [mark EXCEPT ![t] = FALSE]
+    /\ IF mark[t] /\ want[t] = "read" /\ Mutant # "woken_reader_wakes_no_other" THEN Goto(t, "PassOn") ELSE Holds(t)
+
 Reading(t) == pc[t] \in {"Counted", "Visible"}
 Writing(t) == pc[t] = "Writes"
 
@@ -93,17 +104,18 @@ Becomes(t) ==
     /\ slot' = [slot EXCEPT ![t] = Head(buffer[t])]
     /\ buffer' = [buffer EXCEPT ![t] = Tail(@)]
     /\ fence' = [u \in Threads |-> [fence[u] EXCEPT ![t] = IF @ > 0 THEN @ - 1 ELSE 0]]
-    /\ UNCHANGED <<word, queue, drainer, sleepingWriters, guard, pc, want, mark, told, left, rounds>>
+    /\ UNCHANGED <<word, queue, drainer, sleepers, guard, pc, want, mark, told, left, rounds>>
 
-\* models nothing: a thread begins
+(* A reader of a biased lock may be counted all the same: its slot is taken.    *)
+\* models crates/ondeck/src/rwlock/shared.rs lock_shared
 Begin(t) ==
     /\ pc[t] = "Idle"
     /\ rounds[t] > 0
     /\ rounds' = [rounds EXCEPT ![t] = @ - 1]
     /\ \E what \in {"read", "write"} : want' = [want EXCEPT ![t] = what]
-    /\ IF want'[t] = "read" /\ word.biased /\ ~word.writer
-       THEN Goto(t, "Publish") ELSE Goto(t, "Attempt")
-    /\ UNCHANGED <<word, slot, buffer, queue, drainer, sleepingWriters, guard, mark, told, fence, left>>
+    /\ \/ Goto(t, "Attempt")
+       \/ want'[t] = "read" /\ word.biased /\ ~word.writer /\ Goto(t, "Publish")
+    /\ UNCHANGED <<word, slot, buffer, queue, drainer, sleepers, guard, mark, told, fence, left>>
 
 \* models crates/ondeck/src/rwlock/bias.rs try_visible
 Publish(t) ==
@@ -111,28 +123,28 @@ Publish(t) ==
     /\ ~OwnSlot(t)
     /\ Store(t, TRUE)
     /\ Goto(t, IF Mutant = "not_looked_again" THEN "Visible" ELSE "LookAgain")
-    /\ UNCHANGED <<word, slot, queue, drainer, sleepingWriters, guard, want, mark, told, fence, left, rounds>>
+    /\ UNCHANGED <<word, slot, queue, drainer, sleepers, guard, want, mark, told, fence, left, rounds>>
 
 \* models crates/ondeck/src/rwlock/bias.rs try_visible
 LookAgain(t) ==
     /\ pc[t] = "LookAgain"
     /\ Goto(t, IF word.biased /\ (~word.writer \/ Mutant = "bias_looked_at_only") THEN "Visible" ELSE "Failed")
-    /\ UNCHANGED <<word, slot, buffer, queue, drainer, sleepingWriters, guard, want, mark, told, fence, left, rounds>>
+    /\ UNCHANGED <<word, slot, buffer, queue, drainer, sleepers, guard, want, mark, told, fence, left, rounds>>
 
 \* models crates/ondeck/src/rwlock/bias.rs retract
 Retract(t) ==
     /\ pc[t] \in {"Visible", "Failed"}
     /\ Store(t, FALSE)
     /\ Goto(t, IF pc[t] = "Visible" THEN "LookLeft" ELSE "LookFailed")
-    /\ UNCHANGED <<word, slot, queue, drainer, sleepingWriters, guard, want, mark, told, fence, left, rounds>>
+    /\ UNCHANGED <<word, slot, queue, drainer, sleepers, guard, want, mark, told, fence, left, rounds>>
 
 \* models crates/ondeck/src/rwlock/bias.rs retract
 LookForSleepingWriters(t) ==
     /\ pc[t] \in {"LookLeft", "LookFailed"}
-    /\ LET wakes == sleepingWriters > 0 /\ Mutant # "sleeping_writers_not_asked"
+    /\ LET wakes == sleepers # {} /\ Mutant # "sleeping_writers_not_asked"
            next == IF pc[t] = "LookLeft" THEN "Idle" ELSE "Attempt"
        IN Goto(t, IF ~wakes THEN next ELSE IF next = "Idle" THEN "Wake" ELSE "WakeFailed")
-    /\ UNCHANGED <<word, slot, buffer, queue, drainer, sleepingWriters, guard, want, mark, told, fence, left, rounds>>
+    /\ UNCHANGED <<word, slot, buffer, queue, drainer, sleepers, guard, want, mark, told, fence, left, rounds>>
 
 \* models crates/ondeck/src/rwlock/settle.rs wake_drainer
 WakeDrainer(t) ==
@@ -142,21 +154,19 @@ WakeDrainer(t) ==
     /\ told' = [u \in Threads |-> IF u \in drainer THEN "has" ELSE told[u]]
     /\ drainer' = {}
     /\ Goto(t, IF pc[t] = "Wake" THEN "Idle" ELSE "Attempt")
-    /\ UNCHANGED <<word, slot, buffer, queue, sleepingWriters, guard, want, mark, fence, left, rounds>>
+    /\ UNCHANGED <<word, slot, buffer, queue, sleepers, guard, want, mark, fence, left, rounds>>
 
+(* It parks as soon as it has tried for long: there is a writer, or others      *)
+(* change the word each time.                                                   *)
 \* models crates/ondeck/src/rwlock/wait.rs attempt
 \* models crates/ondeck/src/rwlock/shared.rs count_at_once
 \* models crates/ondeck/src/rwlock/exclusive.rs lock_exclusive_at_once
 Attempt(t) ==
     /\ pc[t] = "Attempt"
     /\ Fenced(t)
-    /\ IF word.writer
-       THEN Goto(t, "Park") /\ UNCHANGED <<word, mark>>
-       ELSE /\ word' = Acquired([word EXCEPT !.flight = @ /\ ~mark[t]], want[t])
-            /\ mark' = [mark EXCEPT ![t] = FALSE]
-            /\ IF mark[t] /\ want[t] = "read" /\ word.parked /\ Mutant # "woken_reader_wakes_no_other"
-               THEN Goto(t, "Beside") ELSE Holds(t)
-    /\ UNCHANGED <<slot, buffer, queue, drainer, sleepingWriters, guard, want, told, fence, left, rounds>>
+    /\ \/ Goto(t, "Park") /\ UNCHANGED <<word, mark>>
+       \/ ~word.writer /\ Takes(t)
+    /\ UNCHANGED <<slot, buffer, queue, drainer, sleepers, guard, want, told, fence, left, rounds>>
 
 \* models crates/ondeck/src/rwlock/bias.rs make_biased
 Bias(t) ==
@@ -165,7 +175,7 @@ Bias(t) ==
     /\ Fenced(t)
     /\ ~word.writer /\ ~word.parked /\ ~word.biased
     /\ word' = [word EXCEPT !.biased = TRUE]
-    /\ UNCHANGED <<slot, buffer, queue, drainer, sleepingWriters, guard, pc, want, mark, told, fence, left, rounds>>
+    /\ UNCHANGED <<slot, buffer, queue, drainer, sleepers, guard, pc, want, mark, told, fence, left, rounds>>
 
 \* models crates/ondeck/src/rwlock/shared.rs unlock_shared
 ReaderLeaves(t) ==
@@ -174,7 +184,7 @@ ReaderLeaves(t) ==
     /\ word' = [word EXCEPT !.count = @ - 1]
     /\ Goto(t, IF word.count = 1 /\ word.asleep /\ Mutant # "last_reader_wakes_no_writer"
                THEN "Wake" ELSE "Idle")
-    /\ UNCHANGED <<slot, buffer, queue, drainer, sleepingWriters, guard, want, mark, told, fence, left, rounds>>
+    /\ UNCHANGED <<slot, buffer, queue, drainer, sleepers, guard, want, mark, told, fence, left, rounds>>
 
 --------------------------------------------------------------------------------
 
@@ -184,16 +194,21 @@ Without(q, gone) == SelectSeq(q, LAMBDA t : t \notin gone)
 OldestWriter(q) == LET writers == SelectSeq(q, LAMBDA t : want[t] = "write")
                    IN IF writers = <<>> THEN {} ELSE {Head(writers)}
 
-(* Under the lock of the bucket: has threads go on that may, in the queue q, if the word becomes w. *)
-Settled(w, q, hands) ==
+(* The readers that parked right behind the oldest, if that is one. *)
+Behind(q) == {q[i] : i \in {j \in 2..Len(q) : \A k \in 1..j : want[q[k]] = "read"}}
+
+(* Under the lock of the bucket: has threads go on that may, in the queue q, if the word becomes w. `beside` a *)
+(* reader that was woken more than one goes on. *)
+Settled(w, q, hands, beside) ==
     IF w.writer \/ q = <<>> \/ (w.flight /\ ~hands)
     THEN /\ word' = [w EXCEPT !.parked = q # <<>>]
          /\ queue' = q
          /\ UNCHANGED told
     ELSE IF ~hands
-    THEN /\ word' = [w EXCEPT !.flight = TRUE, !.parked = Len(q) > 1]
-         /\ queue' = Tail(q)
-         /\ told' = [told EXCEPT ![Head(q)] = "compete"]
+    THEN LET others == IF beside THEN Behind(q) ELSE {}
+         IN /\ queue' = Without(Tail(q), others)
+            /\ word' = [w EXCEPT !.flight = TRUE, !.parked = queue' # <<>>]
+            /\ told' = [t \in Threads |-> IF t = Head(q) THEN "compete" ELSE IF t \in others THEN "beside" ELSE told[t]]
     ELSE LET readers == IF want[Head(q)] = "read" THEN Readers(q) ELSE {}
              has == readers \cup OldestWriter(q)
              counted == [w EXCEPT !.count = @ + Cardinality(readers)]
@@ -206,27 +221,48 @@ Settled(w, q, hands) ==
             /\ told' = [t \in Threads |-> IF t \in has THEN "has" ELSE told[t]]
 
 Hand == IF MayHandOver THEN BOOLEAN ELSE {FALSE}
+MayEnd(what) == what \in Ends
 
-(* A thread that was linked before goes back by its age: its place is left to chance, which is at either end.  *)
+(* At its deadline a thread gives up that does not sleep: one with a mark leaves to another what unlocks have left to *)
+(* it. Without a mark that is also an attempt that failed.                      *)
+\* models crates/ondeck/src/rwlock/wait.rs wait
+GiveUp(t) ==
+    /\ pc[t] = "Attempt"
+    /\ MayEnd("deadlines")
+    /\ IF mark[t] /\ Mutant # "mark_kept_at_the_deadline"
+       THEN /\ guard = 0
+            /\ Fenced(t)
+            /\ \E hands \in Hand : Settled([word EXCEPT !.flight = FALSE], queue, hands, FALSE)
+       ELSE UNCHANGED <<word, queue, told>>
+    /\ mark' = [mark EXCEPT ![t] = FALSE]
+    /\ Goto(t, "Idle")
+    /\ UNCHANGED <<slot, buffer, drainer, sleepers, guard, want, fence, left, rounds>>
+
+(* A thread that was linked before goes back by its age: its place is left to chance. *)
+Linked(t) == {SubSeq(queue, 1, i) \o <<t>> \o SubSeq(queue, i + 1, Len(queue)) : i \in 0..Len(queue)}
+
 \* models crates/ondeck/src/rwlock/wait.rs park
 Park(t) ==
     /\ pc[t] = "Park"
     /\ guard = 0
     /\ Fenced(t)
     /\ IF ~word.writer /\ Mutant # "parked_without_asking_again"
-       THEN /\ word' = Acquired([word EXCEPT !.flight = @ /\ ~mark[t]], want[t])
-            /\ IF mark[t] /\ want[t] = "read" /\ word.parked
-               THEN Goto(t, "Beside") ELSE Holds(t)
-            /\ UNCHANGED <<queue, told>>
-       ELSE /\ \E linked \in {Append(queue, t), <<t>> \o queue} :
-               IF mark[t] /\ Mutant # "mark_kept"
-               THEN Settled([word EXCEPT !.flight = FALSE], linked, FALSE)
-               ELSE /\ word' = [word EXCEPT !.parked = TRUE]
-                    /\ queue' = linked
-                    /\ UNCHANGED told
-            /\ Goto(t, "Asleep")
-    /\ mark' = [mark EXCEPT ![t] = FALSE]
-    /\ UNCHANGED <<slot, buffer, drainer, sleepingWriters, guard, want, fence, left, rounds>>
+       THEN Takes(t) /\ UNCHANGED <<queue, guard>>
+       ELSE /\ word' = [word EXCEPT !.parked = TRUE]
+            /\ queue' \in Linked(t)
+            /\ mark' = [mark EXCEPT ![t] = FALSE]
+            /\ IF mark[t] /\ Mutant # "mark_kept" THEN Goto(t, "GiveMark") /\ guard' = t
+               ELSE Goto(t, "Asleep") /\ UNCHANGED guard
+    /\ UNCHANGED <<slot, buffer, drainer, sleepers, want, told, fence, left, rounds>>
+
+(* What unlocks have left to it, another is to do. *)
+\* models crates/ondeck/src/rwlock/wait.rs park
+GiveMark(t) ==
+    /\ pc[t] = "GiveMark"
+    /\ \E hands \in Hand : Settled([word EXCEPT !.flight = FALSE], queue, hands, FALSE)
+    /\ guard' = 0
+    /\ Goto(t, "Asleep")
+    /\ UNCHANGED <<slot, buffer, drainer, sleepers, want, mark, fence, left, rounds>>
 
 \* models crates/ondeck/src/rwlock/wait.rs park
 Sleep(t) ==
@@ -235,29 +271,61 @@ Sleep(t) ==
     /\ told' = [told EXCEPT ![t] = ""]
     /\ mark' = [mark EXCEPT ![t] = told[t] = "compete"]
     /\ IF told[t] = "has" THEN Holds(t) ELSE Goto(t, "Attempt")
-    /\ UNCHANGED <<word, slot, buffer, queue, drainer, sleepingWriters, guard, want, fence, left, rounds>>
+    /\ UNCHANGED <<word, slot, buffer, queue, drainer, sleepers, guard, want, fence, left, rounds>>
+
+(* The end of a slice or the deadline, and no thread has chosen it: it takes what it wants, if that can be had.    *)
+(* Otherwise the next unlock is to wake another thread, because the one in flight may get no CPU.                  *)
+\* models crates/ondeck/src/rwlock/wait.rs park
+LookItself(t) ==
+    /\ pc[t] = "Asleep"
+    /\ Ends # {}
+    /\ told[t] = ""
+    /\ guard = 0
+    /\ IF ~word.writer
+       THEN word' = Acquired([word EXCEPT !.flight = FALSE], want[t]) /\ Goto(t, "UnlinkHolder") /\ guard' = t
+       ELSE /\ word' = [word EXCEPT !.flight = FALSE]
+            /\ \/ MayEnd("slices") /\ UNCHANGED <<pc, guard>>
+               \/ MayEnd("deadlines") /\ Goto(t, "Unlink") /\ guard' = t
+    /\ UNCHANGED <<slot, buffer, queue, drainer, sleepers, want, mark, told, fence, left, rounds>>
+
+\* models crates/ondeck/src/rwlock/wait.rs park
+Unlink(t) ==
+    /\ pc[t] \in {"UnlinkHolder", "Unlink"}
+    /\ guard' = 0
+    /\ queue' = Without(queue, {t})
+    /\ word' = IF queue' = <<>> \/ Mutant = "gave_up_forgets_the_others" THEN [word EXCEPT !.parked = FALSE] ELSE word
+    /\ Goto(t, CASE pc[t] = "Unlink" -> "Idle" [] want[t] = "read" -> "PassOn" [] OTHER -> "Drain")
+    /\ UNCHANGED <<slot, buffer, drainer, sleepers, want, mark, told, fence, left, rounds>>
+
+\* models crates/ondeck/src/rwlock/wait.rs pass_on
+PassOn(t) ==
+    /\ pc[t] = "PassOn"
+    /\ Goto(t, IF word.parked THEN "Beside" ELSE "Counted")
+    /\ UNCHANGED <<word, slot, buffer, queue, drainer, sleepers, guard, want, mark, told, fence, left, rounds>>
 
 \* models crates/ondeck/src/rwlock/wait.rs pass_on
 Beside(t) ==
     /\ pc[t] = "Beside"
     /\ guard = 0
-    /\ \E hands \in Hand : Settled(word, queue, hands)
+    /\ \E hands \in Hand : Settled(word, queue, hands, TRUE)
     /\ Goto(t, "Counted")
-    /\ UNCHANGED <<slot, buffer, drainer, sleepingWriters, guard, want, mark, fence, left, rounds>>
+    /\ UNCHANGED <<slot, buffer, drainer, sleepers, guard, want, mark, fence, left, rounds>>
+
+(* The word becomes `free`, and if threads are parked and none is in flight, some go on. *)
+GivesBack(t, free) ==
+    /\ Fenced(t)
+    /\ \E hands \in Hand :
+        IF word.parked /\ (hands \/ ~word.flight) /\ Mutant # "unlock_wakes_no_thread"
+        THEN guard = 0 /\ Settled(free, queue, hands, FALSE)
+        ELSE word' = free /\ UNCHANGED <<queue, told>>
+    /\ Goto(t, "Idle")
 
 \* models crates/ondeck/src/rwlock/exclusive.rs give_back
 \* models crates/ondeck/src/rwlock/exclusive.rs unlock_exclusive
 GiveBack(t) ==
     /\ pc[t] = "Writes"
-    /\ Fenced(t)
-    /\ LET free == [word EXCEPT !.writer = FALSE]
-           settles == word.parked /\ ~word.flight
-       IN /\ settles => guard = 0
-          /\ IF settles /\ Mutant # "unlock_wakes_no_thread"
-             THEN \E hands \in Hand : Settled(free, queue, hands)
-             ELSE word' = free /\ UNCHANGED <<queue, told>>
-    /\ Goto(t, "Idle")
-    /\ UNCHANGED <<slot, buffer, drainer, sleepingWriters, guard, want, mark, fence, left, rounds>>
+    /\ GivesBack(t, [word EXCEPT !.writer = FALSE])
+    /\ UNCHANGED <<slot, buffer, drainer, sleepers, guard, want, mark, fence, left, rounds>>
 
 --------------------------------------------------------------------------------
 
@@ -276,43 +344,46 @@ Drain(t) ==
        ELSE /\ Goto(t, "Scan")
             /\ left' = [left EXCEPT ![t] = {}]
             /\ UNCHANGED fence
-    /\ UNCHANGED <<word, slot, buffer, queue, drainer, sleepingWriters, guard, want, mark, told, rounds>>
+    /\ UNCHANGED <<word, slot, buffer, queue, drainer, sleepers, guard, want, mark, told, rounds>>
 
 \* models crates/ondeck/src/rwlock/bias.rs revoke
 HeavyFence(t) ==
     /\ pc[t] = "HeavyFence"
     /\ FenceIsOver(t) \/ Mutant = "no_heavy_fence"
     /\ Goto(t, "Scan")
-    /\ UNCHANGED <<word, slot, buffer, queue, drainer, sleepingWriters, guard, want, mark, told, fence, left, rounds>>
+    /\ UNCHANGED <<word, slot, buffer, queue, drainer, sleepers, guard, want, mark, told, fence, left, rounds>>
 
-\* The slots, one after the other.
+(* The slots, one after the other: also under the lock of the bucket. *)
 \* models crates/ondeck/src/rwlock/bias.rs have_left
 Scan(t) ==
-    /\ pc[t] = "Scan"
+    /\ pc[t] \in {"Scan", "LookAtLast"}
     /\ \E u \in left[t] :
         /\ \A v \in left[t] : u <= v
         /\ IF slot[u] /\ Mutant # "slots_overlooked"
-           THEN Goto(t, "BeginSleep") /\ UNCHANGED left
+           THEN Goto(t, IF pc[t] = "Scan" THEN "BeginSleep" ELSE "DrainerParks") /\ UNCHANGED left
            ELSE left' = [left EXCEPT ![t] = @ \ {u}] /\ UNCHANGED pc
-    /\ UNCHANGED <<word, slot, buffer, queue, drainer, sleepingWriters, guard, want, mark, told, fence, rounds>>
+    /\ UNCHANGED <<word, slot, buffer, queue, drainer, sleepers, guard, want, mark, told, fence, rounds>>
 
+(* The look before its sleep may be the one that finds that all have left. *)
 \* models crates/ondeck/src/rwlock/drain.rs own
 Own(t) ==
     /\ pc[t] = "Scan"
     /\ left[t] = {}
-    /\ IF word.count = 0 \/ Mutant = "counted_overlooked"
-       THEN /\ word' = [word EXCEPT !.draining = FALSE, !.asleep = FALSE, !.biased = FALSE]
-            /\ Goto(t, "Writes")
-       ELSE Goto(t, "BeginSleep") /\ UNCHANGED word
-    /\ UNCHANGED <<slot, buffer, queue, drainer, sleepingWriters, guard, want, mark, told, fence, left, rounds>>
+    /\ \/ /\ word.count = 0 \/ Mutant = "counted_overlooked"
+          /\ word' = [word EXCEPT !.draining = FALSE, !.asleep = FALSE, !.biased = FALSE]
+          /\ Goto(t, "Writes")
+       \/ Goto(t, "BeginSleep") /\ UNCHANGED word
+    /\ UNCHANGED <<slot, buffer, queue, drainer, sleepers, guard, want, mark, told, fence, left, rounds>>
 
+(* Or it looks again. *)
 \* models crates/ondeck/src/rwlock/drain.rs sleep_beside_readers
 BeginSleep(t) ==
     /\ pc[t] = "BeginSleep"
-    /\ sleepingWriters' = IF left[t] = {} THEN sleepingWriters ELSE sleepingWriters + 1
-    /\ IF left[t] = {} \/ Mutant = "no_fence_of_the_sleeping_writer"
-       THEN Goto(t, "LookFirst") /\ UNCHANGED fence
-       ELSE Goto(t, "FenceBeforeSleep") /\ BeginFence(t)
+    /\ \/ Goto(t, "Scan") /\ UNCHANGED <<sleepers, fence>>
+       \/ /\ sleepers' = IF left[t] = {} THEN sleepers ELSE sleepers \cup {t}
+          /\ IF left[t] = {} \/ Mutant = "no_fence_of_the_sleeping_writer"
+             THEN Goto(t, "LookFirst") /\ UNCHANGED fence
+             ELSE Goto(t, "FenceBeforeSleep") /\ BeginFence(t)
     /\ UNCHANGED <<word, slot, buffer, queue, drainer, guard, want, mark, told, left, rounds>>
 
 \* models crates/ondeck/src/rwlock/drain.rs sleep_beside_readers
@@ -320,27 +391,27 @@ FenceBeforeSleep(t) ==
     /\ pc[t] = "FenceBeforeSleep"
     /\ FenceIsOver(t)
     /\ Goto(t, "LookFirst")
-    /\ UNCHANGED <<word, slot, buffer, queue, drainer, sleepingWriters, guard, want, mark, told, fence, left, rounds>>
+    /\ UNCHANGED <<word, slot, buffer, queue, drainer, sleepers, guard, want, mark, told, fence, left, rounds>>
 
-\* The look at the slots under the lock of the bucket, and then the change of the word.
 \* models crates/ondeck/src/rwlock/drain.rs park_beside_readers
 DrainerLooks(t) ==
     /\ pc[t] = "LookFirst"
     /\ guard = 0
     /\ guard' = t
-    /\ Goto(t, IF \E u \in left[t] : slot[u] THEN "ParkVisible" ELSE "ParkCounted")
-    /\ UNCHANGED <<word, slot, buffer, queue, drainer, sleepingWriters, want, mark, told, fence, left, rounds>>
+    /\ Goto(t, "LookAtLast")
+    /\ UNCHANGED <<word, slot, buffer, queue, drainer, sleepers, want, mark, told, fence, left, rounds>>
 
+(* A visible reader was seen, or none: then it sleeps if readers are counted. *)
 \* models crates/ondeck/src/rwlock/drain.rs park_beside_readers
 DrainerParks(t) ==
-    /\ pc[t] \in {"ParkVisible", "ParkCounted"}
+    /\ pc[t] = "DrainerParks" \/ (pc[t] = "LookAtLast" /\ left[t] = {})
     /\ guard' = 0
-    /\ IF pc[t] = "ParkVisible" \/ word.count > 0
+    /\ IF pc[t] = "DrainerParks" \/ word.count > 0
        THEN /\ word' = [word EXCEPT !.asleep = TRUE]
             /\ drainer' = drainer \cup {t}
             /\ Goto(t, "DrainerSleeps")
        ELSE Goto(t, "EndSleep") /\ UNCHANGED <<word, drainer>>
-    /\ UNCHANGED <<slot, buffer, queue, sleepingWriters, want, mark, told, fence, left, rounds>>
+    /\ UNCHANGED <<slot, buffer, queue, sleepers, want, mark, told, fence, left, rounds>>
 
 \* models crates/ondeck/src/rwlock/drain.rs park_beside_readers
 DrainerSleeps(t) ==
@@ -348,12 +419,32 @@ DrainerSleeps(t) ==
     /\ told[t] # ""
     /\ told' = [told EXCEPT ![t] = ""]
     /\ Goto(t, "EndSleep")
-    /\ UNCHANGED <<word, slot, buffer, queue, drainer, sleepingWriters, guard, want, mark, fence, left, rounds>>
+    /\ UNCHANGED <<word, slot, buffer, queue, drainer, sleepers, guard, want, mark, fence, left, rounds>>
+
+\* models crates/ondeck/src/rwlock/drain.rs park_beside_readers
+DrainerLeaves(t) ==
+    /\ pc[t] = "DrainerSleeps"
+    /\ Ends # {}
+    /\ told[t] = ""
+    /\ guard = 0
+    /\ drainer' = drainer \ {t}
+    /\ Goto(t, "EndSleep")
+    /\ UNCHANGED <<word, slot, buffer, queue, sleepers, guard, want, mark, told, fence, left, rounds>>
+
+(* A writer that waits for readers gives up. *)
+\* models crates/ondeck/src/rwlock/exclusive.rs drain_or_leave
+DrainerGivesUp(t) ==
+    /\ pc[t] \in {"Scan", "BeginSleep"}
+    /\ MayEnd("deadlines")
+    /\ LET free == [word EXCEPT !.writer = FALSE, !.draining = FALSE, !.asleep = FALSE]
+       IN IF Mutant = "gives_up_still_a_writer" THEN Goto(t, "Idle") /\ UNCHANGED <<word, queue, told>>
+          ELSE GivesBack(t, free)
+    /\ UNCHANGED <<slot, buffer, drainer, sleepers, guard, want, mark, fence, left, rounds>>
 
 \* models crates/ondeck/src/rwlock/drain.rs sleep_beside_readers
 EndSleep(t) ==
     /\ pc[t] = "EndSleep"
-    /\ sleepingWriters' = IF left[t] = {} THEN sleepingWriters ELSE sleepingWriters - 1
+    /\ sleepers' = sleepers \ {t}
     /\ Goto(t, "Scan")
     /\ UNCHANGED <<word, slot, buffer, queue, drainer, guard, want, mark, told, fence, left, rounds>>
 
@@ -361,8 +452,9 @@ EndSleep(t) ==
 
 Step(t) ==
     \/ Begin(t) \/ Publish(t) \/ LookAgain(t) \/ Retract(t) \/ LookForSleepingWriters(t)
-    \/ WakeDrainer(t) \/ Attempt(t) \/ Bias(t) \/ ReaderLeaves(t) \/ Park(t) \/ Sleep(t)
-    \/ Beside(t) \/ GiveBack(t) \/ Drain(t) \/ HeavyFence(t) \/ Scan(t) \/ Own(t)
+    \/ WakeDrainer(t) \/ Attempt(t) \/ Bias(t) \/ ReaderLeaves(t) \/ Park(t) \/ GiveMark(t) \/ Sleep(t)
+    \/ GiveUp(t) \/ LookItself(t) \/ Unlink(t) \/ DrainerLeaves(t) \/ DrainerGivesUp(t)
+    \/ PassOn(t) \/ Beside(t) \/ GiveBack(t) \/ Drain(t) \/ HeavyFence(t) \/ Scan(t) \/ Own(t)
     \/ BeginSleep(t) \/ FenceBeforeSleep(t) \/ DrainerLooks(t) \/ DrainerParks(t)
     \/ DrainerSleeps(t) \/ EndSleep(t) \/ Becomes(t)
 
@@ -387,15 +479,15 @@ NoThreadIsForgotten ==
     queue # <<>> =>
         \/ word.flight
         \/ word.writer
-        \/ \E t \in Threads : pc[t] = "Beside"
+        \/ \E t \in Threads : pc[t] \in {"UnlinkHolder", "PassOn", "Beside"}
 
 (* PARKED says whether there are parked threads. *)
-ParkedIsExact == word.parked = (queue # <<>>)
+ParkedIsExact == guard = 0 => word.parked = (queue # <<>>)
 
 (* At the end nothing is left behind. *)
 NothingIsLeft ==
     Over => /\ [word EXCEPT !.biased = FALSE] = Free
-            /\ sleepingWriters = 0 /\ queue = <<>> /\ drainer = {}
+            /\ sleepers = {} /\ queue = <<>> /\ drainer = {}
             /\ \A t \in Threads : ~slot[t]
 
 =============================================================================

@@ -80,6 +80,7 @@ impl<P: Host> RawRwLock<P> {
         // late.
         let end = end_of_sleep(deadline, Some(Slice::begin::<P>()));
         // spec: RwLock!DrainerSleeps
+        // spec: RwLock!DrainerLeaves
         // The caller checks again, whatever the result.
         let _ = node.sleep(Kind::Readers, end, None, |_| true);
     }

@@ -71,6 +71,7 @@ impl<P: Host> RawRwLock<P> {
     /// Waits for readers to leave, if there are any. At the deadline it clears `WRITER`, sets `instead`, and returns false.
     fn drain_or_leave(&self, deadline: Option<Timestamp>, instead: u32) -> bool {
         let owner = self.drain(deadline);
+        // spec: RwLock!DrainerGivesUp
         if !owner {
             self.give_back(|state| without_writer(state) | instead, Mode::Unlock);
         }

@@ -13,6 +13,7 @@ impl<P: Host> RawRwLock<P> {
     /// [`lock_shared_recursive`](Self::lock_shared_recursive).
     #[inline]
     pub fn lock_shared(&self) -> Shared<P> {
+        // spec: RwLock!Begin
         let state = self.state.load(Ordering::Relaxed);
         if self.count_at_once(state) {
             Shared::counted()

@@ -69,6 +69,7 @@ impl<P: Host> RawRwLock<P> {
                 return true;
             }
             if deadline.is_some_and(|deadline| P::now() >= deadline) {
+                // spec: RwLock!GiveUp
                 if mark != 0 {
                     // Unlocks relied on this thread; another must take over (2).
                     self.settle(&|state| state & !IN_FLIGHT, Mode::Unlock);
@@ -107,8 +108,9 @@ impl<P: Host> RawRwLock<P> {
     /// Lets other parked threads continue beside the caller, which had this mark and has the lock (2). If the caller is a
     /// writer, its unlock will do so.
     fn pass_on(&self, want: Want, mark: u32) {
-        // spec: RwLock!Beside
+        // spec: RwLock!PassOn
         if mark != 0 && want != Want::Write && self.state.load(Ordering::Relaxed) & PARKED != 0 {
+            // spec: RwLock!Beside
             self.settle(&|state| state, Mode::Beside);
         }
     }
@@ -137,6 +139,7 @@ impl<P: Host> RawRwLock<P> {
         if mark == 0 {
             drop(guard);
         } else {
+            // spec: RwLock!GiveMark
             // Unlocks relied on this thread; another must take over (2): other parked threads may continue beside an
             // upgradable reader.
             self.settle_locked(guard, &|state| state & !IN_FLIGHT, Mode::Unlock);
@@ -144,6 +147,7 @@ impl<P: Host> RawRwLock<P> {
         // spec: RwLock!Sleep
         let mut has = false;
         let slept = node.sleep(Kind::RwLock, deadline, Some(Slice::begin::<P>()), |is_over| {
+            // spec: RwLock!LookItself
             // The thread in flight may get no CPU, or may not exist in the child of a fork. So at the end of a slice the
             // caller acquires what it wants if it can. If it cannot, the next unlock wakes another thread, and at worst two
             // are in flight.
@@ -158,6 +162,7 @@ impl<P: Host> RawRwLock<P> {
                 Err(IN_FLIGHT)
             }
             Err(guard) => {
+                // spec: RwLock!Unlink
                 if guard.newest(Kind::RwLock, self.address()).is_none() {
                     self.state.fetch_and(!PARKED, Ordering::Relaxed);
                 }
