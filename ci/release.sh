@@ -14,6 +14,8 @@
 #   sbom       the list of everything that the command is built of (CycloneDX), in target/sbom
 #   binaries   the Debian packages and the tarball, stripped, in target/packages
 #   ready      what only the commit of a release has: its tag, its changelog, the address of its repository
+#
+#   ci/release.sh publish    not among the others: publishes all crates, if `ready` has nothing to object
 source "$(dirname "$0")/common.sh"
 export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/target}
 tools=$CARGO_TARGET_DIR/tools
@@ -122,15 +124,23 @@ ready() {
     grep -qE "^## \[$version\] - [0-9]{4}-[0-9]{2}-[0-9]{2}" CHANGELOG.md ||
         lacks "CHANGELOG.md has no section '## [$version] - DATE'"
     git tag --points-at HEAD | grep -qx "v$version" || lacks "the commit has no tag v$version"
-    sed -n '/^\[workspace.package\]/,/^\[/p' Cargo.toml | grep -q '^repository = ' ||
-        lacks "Cargo.toml has no repository; see docs/releasing.md"
+    grep -q '^repository = "https://' Cargo.toml ||
+        lacks "repository in Cargo.toml is no address: write that of the public repository; see docs/releasing.md"
+    ! grep -q 'example\.org' packaging/debian/control ||
+        lacks "Maintainer in packaging/debian/control is an example: write the address of a person"
     return $lacks
+}
+
+publish() {
+    ready
+    step "publish"
+    cargo publish --workspace --locked
 }
 
 [ $# -gt 0 ] || set -- package minimal deny abi semver sbom binaries ready
 for part in "$@"; do
     case $part in
-        package | minimal | deny | abi | semver | sbom | binaries | ready) "$part" ;;
+        package | minimal | deny | abi | semver | sbom | binaries | ready | publish) "$part" ;;
         *) echo "unknown step $part; the head of $0 has all" >&2; exit 2 ;;
     esac
 done

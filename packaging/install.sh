@@ -77,6 +77,9 @@ put 644 "$made/_ondeck" "$prefix/share/zsh/site-functions"
 "$folder/ondeck" completions fish >"$made/ondeck.fish"
 put 644 "$made/ondeck.fish" "$prefix/share/fish/vendor_completions.d"
 
+if [ -z "$destdir" ] && [[ :$PATH: != *":$prefix/bin:"* ]]; then
+    echo "$prefix/bin is not in PATH: export PATH=\"$prefix/bin:\$PATH\"" >&2
+fi
 if [ -z "$destdir" ] && [ "$(id -u)" -eq 0 ]; then
     # A loader that keeps no list of libraries has no such program.
     if command -v ldconfig >/dev/null; then ldconfig; fi

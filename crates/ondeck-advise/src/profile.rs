@@ -25,6 +25,12 @@ pub struct Recorded {
     pub now: &'static str,
 }
 
+/// The version of recordings that this reads; `ondeck_profile::lines` writes it.
+const VERSION: u64 = 1;
+
+/// What to do about a file that is no recording.
+pub const HOW_TO_RECORD: &str = "`ondeck run --profile FILE.jsonl -- PROGRAM` writes one";
+
 /// The lock that threads have waited for longest, of what `ondeck run --profile FILE.jsonl` wrote.
 ///
 /// # Errors
@@ -32,12 +38,17 @@ pub struct Recorded {
 /// A phrase that says why there is no such lock.
 pub fn worst_lock(text: &str) -> Result<Recorded, String> {
     let lines: Vec<Value> =
-        text.lines().map(serde_json::from_str).collect::<Result<_, _>>().unwrap_or_default();
+        text.lines().map_while(|line| serde_json::from_str(line).ok()).collect();
     let of_type = |word: &'static str| lines.iter().filter(move |line| line["type"] == word);
-    if of_type("profile").next().is_none() {
-        return Err(
-            "is no recording; `ondeck run --profile FILE.jsonl -- PROGRAM` writes one".to_owned()
-        );
+    let Some(head) = of_type("profile").next() else {
+        return Err(format!("is no recording; {HOW_TO_RECORD}"));
+    };
+    if head["version"] != VERSION {
+        let version = &head["version"];
+        return Err(format!("is of version {version}, not {VERSION}; record the program again"));
+    }
+    if lines.len() < text.lines().count() {
+        return Err(format!("is cut off at line {}; record the program again", lines.len() + 1));
     }
     let waited = |lock: &Value| lock["wait"]["total"].as_f64().unwrap_or(0.0);
     let worst = of_type("lock").max_by(|one, other| waited(one).total_cmp(&waited(other)));
@@ -135,6 +146,8 @@ mod tests {
             (String::new(), "no recording"),
             ("[]\n{".to_owned(), "no recording"),
             ("{\"type\":\"lock\"}".to_owned(), "no recording"),
+            (HEAD.replace("\"version\":1", "\"version\":2"), "of version 2, not 1"),
+            ([HEAD, &lock("m", "default", "5", 5)[..40]].concat(), "cut off at line 3"),
         ] {
             let problem = worst_lock(&text).expect_err("nothing to advise on");
             assert!(problem.contains(words), "{text}: {problem}");

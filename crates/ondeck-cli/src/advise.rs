@@ -22,7 +22,7 @@ use crate::ending::{Ending, Error};
 use crate::files::Prepared;
 use crate::interrupt::Interrupt;
 use crate::progress::Progress;
-use crate::values::{LockNames, in_range, thread_count, time, work};
+use crate::values::{LockNames, cpu_count, in_range, seed, thread_count, time, work};
 use crate::{output, session, summary};
 
 /// A program that has no lock yet.
@@ -55,7 +55,7 @@ pub(crate) struct Options {
     threads: Option<usize>,
 
     /// CPUs of the machine that the program runs on, if it is not this one
-    #[arg(long, value_name = "COUNT", value_parser = thread_count)]
+    #[arg(long, value_name = "COUNT", value_parser = cpu_count)]
     cpus: Option<usize>,
 
     /// Work with the lock held and between an unlock and the next lock, in nanoseconds
@@ -137,7 +137,8 @@ pub(crate) struct Options {
         hide_short_help = true,
         long,
         value_name = "NUMBER",
-        default_value_t = 1
+        default_value = "1",
+        value_parser = seed
     )]
     seed: u64,
 
@@ -213,8 +214,10 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
 fn recorded(options: &Options) -> Result<Option<Recorded>, Error> {
     let Some(path) = &options.profile else { return Ok(None) };
     let name = path.display();
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| Error::Usage(format!("{name}: cannot be read: {error}")))?;
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        let fix = profile::HOW_TO_RECORD;
+        Error::Usage(format!("{name}: cannot be read: {error}; {fix}"))
+    })?;
     let recorded =
         profile::worst_lock(&text).map_err(|problem| Error::Usage(format!("{name} {problem}")))?;
     output::say(format_args!("threads waited for {} longest", recorded.name));

@@ -23,7 +23,7 @@ until Ctrl-C, or for the time that is given; the program runs on without it.
 Exit codes: 0 done; 1 a report could not be written; 2 wrong usage, or no such program.")]
 pub(crate) struct Options {
     /// The number of the process
-    #[arg(value_name = "PID", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(value_name = "PID", value_parser = number, allow_negative_numbers = true)]
     pid: u32,
 
     /// Record for so long, as `30s`, instead of until Ctrl-C
@@ -36,6 +36,12 @@ pub(crate) struct Options {
 
 /// How soon Ctrl-C and the end of the program are noticed.
 const LOOK: Duration = Duration::from_millis(50);
+
+fn number(word: &str) -> Result<u32, String> {
+    /// Linux's own limit on 64 bits, `PID_MAX_LIMIT`.
+    const MOST: usize = 1 << 22;
+    values::in_range(word, 1, MOST, "as `ps -e` lists them").map(|number| number as u32)
+}
 
 pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
     let pid = options.pid;

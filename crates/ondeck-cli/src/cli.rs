@@ -1,9 +1,11 @@
 //! The command line.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::builder::styling::{AnsiColor, Styles};
-use clap::{Parser, Subcommand};
+use clap::error::ErrorKind;
+use clap::{CommandFactory, Error, FromArgMatches, Parser, Subcommand};
 
 use crate::{advise, attach, bench, compare, costs, list, merge, run, sim, trace};
 
@@ -69,10 +71,53 @@ pub(crate) enum Command {
     Schema,
 }
 
+impl Cli {
+    /// The command line of this process; ends the process if there is a mistake in it.
+    pub(crate) fn of_process() -> Self {
+        let words: Vec<OsString> = std::env::args_os().collect();
+        Self::read(&words).unwrap_or_else(|error| error.exit())
+    }
+
+    /// Reads a command line, so that the error of a wrong word names the word.
+    fn read(words: &[OsString]) -> Result<Self, Error> {
+        /// Else a value such as `-5ms` is taken for an option.
+        const NUMBERS: [&str; 9] = [
+            "COUNT",
+            "COUNTS",
+            "LINES",
+            "NUMBER",
+            "P",
+            "PERCENT",
+            "SECTION,OUTSIDE",
+            "TIME",
+            "TIMES",
+        ];
+        let mut command = Self::command().mut_subcommands(|command| {
+            command.mut_args(|option| {
+                let names = option.get_value_names().unwrap_or_default();
+                let is_number = names.iter().any(|name| NUMBERS.contains(&name.as_str()));
+                if is_number { option.allow_hyphen_values(true) } else { option }
+            })
+        });
+        let read = command.try_get_matches_from_mut(words);
+        read.and_then(|matches| Self::from_arg_matches(&matches)).map_err(|error| {
+            match words.iter().find(|word| word.to_str().is_none()) {
+                Some(word) if error.kind() == ErrorKind::InvalidUtf8 => command.error(
+                    ErrorKind::InvalidUtf8,
+                    format!(
+                        "`{}` is not UTF-8; only names of files may be in another encoding",
+                        word.display()
+                    ),
+                ),
+                _ => error,
+            }
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn the_command_line_is_consistent() {

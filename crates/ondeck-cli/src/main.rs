@@ -54,7 +54,6 @@ cfg_select! {
 
 use std::process::ExitCode;
 
-use clap::Parser;
 use ondeck_lab::alone;
 
 use crate::cli::{Cli, Command};
@@ -71,7 +70,7 @@ fn main() -> ExitCode {
         };
     }
 
-    let cli = Cli::parse();
+    let cli = Cli::of_process();
     let ended = match cli.command {
         Command::Bench(options) => bench::run(&options),
         Command::Sim(options) => sim::run(&options),

@@ -44,6 +44,18 @@ pub(crate) fn round_count(word: &str) -> Result<usize, String> {
     in_range(word, 1, MOST_ROUNDS, "rounds")
 }
 
+pub(crate) fn cpu_count(word: &str) -> Result<usize, String> {
+    in_range(word, 1, MOST_THREADS, "CPUs")
+}
+
+pub(crate) fn run_count(word: &str) -> Result<usize, String> {
+    in_range(word, 1, MOST_ROUNDS, "runs")
+}
+
+pub(crate) fn seed(word: &str) -> Result<u64, String> {
+    word.parse().map_err(|_| format!("use a whole number, 0 to {}", u64::MAX))
+}
+
 pub(crate) fn in_range(word: &str, least: usize, most: usize, what: &str) -> Result<usize, String> {
     match word.trim().parse::<usize>() {
         Ok(count) if (least..=most).contains(&count) => Ok(count),

@@ -10,6 +10,8 @@ mod campaign;
 mod files;
 #[path = "command/machine_file.rs"]
 mod machine_file;
+#[path = "command/mistakes.rs"]
+mod mistakes;
 #[path = "command/replay.rs"]
 mod replay;
 #[path = "command/run.rs"]

@@ -93,6 +93,8 @@ pub const QUESTIONS: &[Question] = &[
             workload: "throughput",
             work: Some(SHORT),
             threads: &[(1, 0), (4, 0)],
+            // Of the least that `share_needs` asks for.
+            round: 130,
             ..Part::USUAL
         }],
     },
@@ -316,7 +318,9 @@ impl Row {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ondeck_lab::sample::share_needs;
     use ondeck_lab::workload;
+    use std::time::Duration;
 
     fn series(lock: &str, threads: usize, (p25, median, p75): (f64, f64, f64)) -> Series {
         let metric = |name: &str, (p25, median, p75): (f64, f64, f64)| Metric {
@@ -376,6 +380,17 @@ mod tests {
         assert_eq!(times, [word("1.00"), word("1.90"), None, word("2.00")]);
         assert_eq!(row.leaders_in_words(&answer.locks), "ondeck = parking_lot");
         assert_eq!(answer.share, Some((8, vec![Some(0.5), Some(0.5), None, Some(0.5)])));
+    }
+
+    #[test]
+    fn rounds_of_short_sections_are_long_enough_for_a_share() {
+        let short = QUESTIONS.iter().find(|question| question.name == "short sections");
+        for part in short.expect("a row").parts {
+            for &(times, more) in part.threads {
+                let needed = share_needs(2 * times + more, 2);
+                assert!(Duration::from_millis(part.round) >= needed, "{times}: {needed:?}");
+            }
+        }
     }
 
     #[test]

@@ -201,6 +201,7 @@ fn a_machine_that_is_not_there_is_named_with_what_there_is() {
     assert!(message.ends_with(", or the path of a machine file)"), "{message}");
     assert_eq!(
         told("no/such/file.toml"),
-        "no/such/file.toml: cannot be read: No such file or directory (os error 2)"
+        "no/such/file.toml: cannot be read: No such file or directory (os error 2) (give a machine file \
+         that you may read, or the name of a bundled machine)"
     );
 }

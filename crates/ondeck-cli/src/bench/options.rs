@@ -9,7 +9,7 @@ use ondeck_report::like::{self, ARTICLES, Article};
 
 use crate::choice::Choice;
 use crate::files::Outputs;
-use crate::values::{MOST_THREADS, in_range, round_count, round_length, stall_limit};
+use crate::values::{MOST_THREADS, in_range, round_count, round_length, seed, stall_limit};
 
 #[derive(Debug, Args)]
 #[command(
@@ -89,7 +89,7 @@ pub(crate) struct Options {
     pub(crate) stall_limit: Duration,
 
     /// Seed of the order in which locks take turns
-    #[arg(hide_short_help = true, long, value_name = "NUMBER", default_value_t = 1)]
+    #[arg(hide_short_help = true, long, value_name = "NUMBER", default_value = "1", value_parser = seed)]
     pub(crate) seed: u64,
 
     /// Measure one of several parts, as `2/5`, for jobs in parallel; `ondeck merge` combines them

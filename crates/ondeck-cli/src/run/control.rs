@@ -86,7 +86,7 @@ impl Page {
         let read = |file: &str| {
             fs::read(format!("/proc/{pid}/{file}")).map_err(|error| match error.kind() {
                 io::ErrorKind::NotFound => format!("there is no process {pid}; see `ps -e`"),
-                _ => format!("cannot look at process {pid}: {error}; become its user, or root"),
+                _ => format!("cannot read /proc/{pid}/{file}: {error}; only root and the user of the process may, and in some containers neither"),
             })
         };
         let environment = read("environ")?;

@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 
 use super::profile::Wanted;
 use crate::files::Outputs;
-use crate::values::round_count;
+use crate::values::run_count;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -59,7 +59,7 @@ pub(crate) struct Options {
         value_name = "COUNT",
         default_value = "10",
         requires = "compare",
-        value_parser = round_count
+        value_parser = run_count
     )]
     pub(crate) runs: usize,
 

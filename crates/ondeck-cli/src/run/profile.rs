@@ -1,8 +1,10 @@
 //! What becomes of a recording: the table, and the reports that were asked for.
 
+use std::ffi::OsString;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use ondeck_profile::futexes::Seen;
 use ondeck_profile::{Profile, Reader, Role, lines, page, pprof, table};
@@ -18,7 +20,7 @@ pub(crate) const LOCKS: usize = 10;
 pub(crate) struct Wanted {
     /// Record which locks threads wait for, and write a report: .html, .pb.gz or .jsonl; several
     /// times for several
-    #[arg(long, value_name = "FILE", value_parser = report)]
+    #[arg(long, value_name = "FILE", value_parser = OsStringValueParser::new().try_map(report))]
     pub(crate) profile: Vec<Report>,
 
     /// The stacks in .pb.gz: of threads that held a lock while others waited, or
@@ -52,10 +54,11 @@ pub(crate) enum Format {
 const FORMATS: [(&str, Format); 3] =
     [(".html", Format::Html), (".pb.gz", Format::Pprof), (".jsonl", Format::Jsonl)];
 
-fn report(word: &str) -> Result<Report, String> {
-    let format = FORMATS.iter().find(|(end, _)| word.ends_with(end) && word.len() > end.len());
-    if let Some(&(_, format)) = format {
-        return Ok(Report { name: PathBuf::from(word), format });
+fn report(name: OsString) -> Result<Report, String> {
+    let bytes = name.as_encoded_bytes();
+    let has_end = |end: &str| bytes.ends_with(end.as_bytes()) && bytes.len() > end.len();
+    if let Some(&(_, format)) = FORMATS.iter().find(|(end, _)| has_end(end)) {
+        return Ok(Report { name: PathBuf::from(name), format });
     }
     let ends = FORMATS.map(|(end, _)| end).join(", ");
     Err(format!("the end of the name says what is written: one of {ends}"))
@@ -112,10 +115,10 @@ mod tests {
     #[test]
     fn the_end_of_a_name_says_what_is_written() {
         for word in ["a.html", "b/c.pb.gz", "l.jsonl"] {
-            assert!(report(word).is_ok(), "{word}");
+            assert!(report(word.into()).is_ok(), "{word}");
         }
         for word in ["a.json", "pb.gz", ".html", "a.pb", "report"] {
-            let error = report(word).expect_err("nothing says what it is");
+            let error = report(word.into()).expect_err("nothing says what it is");
             assert!(error.contains(".html") && error.contains(".pb.gz"), "{error}");
         }
     }

@@ -9,7 +9,7 @@ use ondeck_lab::shard::Shard;
 use super::shorter::Part;
 use crate::choice::Choice;
 use crate::files::Outputs;
-use crate::values::{round_count, simulated_round, simulated_stall_limit};
+use crate::values::{round_count, seed, simulated_round, simulated_stall_limit};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -71,7 +71,7 @@ pub(crate) struct Options {
     pub(crate) stall_limit: Duration,
 
     /// What all chance is drawn from: the same seed gives the same numbers
-    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    #[arg(long, value_name = "NUMBER", default_value = "1", value_parser = seed)]
     pub(crate) seed: u64,
 
     /// Simulate one of several parts, as `2/5`, for jobs in parallel; `ondeck merge` combines them

@@ -32,7 +32,7 @@ impl MachineFile {
         }
         let path = Path::new(name_or_path);
         let named =
-            path.components().count() == 1 && path.extension().is_none_or(|it| it != "toml");
+            path.components().count() <= 1 && path.extension().is_none_or(|it| it != "toml");
         if named && !path.exists() {
             let meant = like("", name_or_path, bundled::names());
             let known = bundled::names().collect::<Vec<_>>().join(", ");
@@ -53,7 +53,10 @@ impl MachineFile {
         let file = path.display().to_string();
         match fs::read_to_string(path) {
             Ok(text) => Self::parse(&file, &text),
-            Err(error) => wrong!("{file}: cannot be read: {error}"),
+            Err(error) => wrong!(
+                "{file}: cannot be read: {error} (give a machine file that you may read, or the name of a \
+                 bundled machine)"
+            ),
         }
     }
 
