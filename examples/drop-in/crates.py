@@ -31,28 +31,30 @@ version = "=0.1.0-beta.3"
 features = ["tracing-subscriber"]
 """
 
+# Without the examples of the documentation, which are compiled while they run.
+TESTS = ["--lib", "--tests"]
+
 # The version, and the arguments of `cargo test`, one list a run.
 CRATES = {
-    "dashmap": ("6.1.0", [["--features", "serde,rayon"]]),
-    "string_cache": ("0.8.9", [[]]),
-    "r2d2": ("0.8.10", [[]]),
+    "dashmap": ("6.1.0", [["--features", "serde,rayon", *TESTS]]),
+    "string_cache": ("0.8.9", [TESTS]),
+    "r2d2": ("0.8.10", [TESTS]),
     # Without the features `gen`, which needs protoc, and `push`, which needs a client of HTTP.
-    "prometheus": ("0.14.0", [["--features", "process"]]),
-    # Without the examples of its documentation.
+    "prometheus": ("0.14.0", [["--features", "process", *TESTS]]),
     "tracing-subscriber": (
         "0.3.23",
-        [["--features", "parking_lot,env-filter,json,time,local-time", "--lib", "--tests"]],
+        [["--features", "parking_lot,env-filter,json,time,local-time", *TESTS]],
     ),
     # What waits: locks, channels, semaphores, and the runtime, whose parking they are.
     "tokio": ("1.54.1", [["--features", "full,test-util", "--lib", "--test", "sync_*", "--test", "rt_*"]]),
-    "moka": ("0.12.16", [["--features", "sync,future", "--lib", "--tests"]]),
+    "moka": ("0.12.16", [["--features", "sync,future", *TESTS]]),
     "quick_cache": ("0.7.0", [["--features", "parking_lot", "--lib"]]),
-    "flurry": ("0.5.2", [["--features", "serde,rayon", "--lib", "--tests"]]),
+    "flurry": ("0.5.2", [["--features", "serde,rayon", *TESTS]]),
     # Over parking_lot_core. One of its tests runs an example.
-    "once_cell": ("1.21.4", [["--features", "parking_lot", "--lib", "--tests", "--examples"]]),
+    "once_cell": ("1.21.4", [["--features", "parking_lot", *TESTS, "--examples"]]),
     # Users of lock_api: these wrap its raw locks, dashmap above has its own beside them.
     "tracing-mutex": ("0.3.3", [["--features", "parkinglot", "--lib"]]),
-    "futures-intrusive": ("0.5.0", [["--lib", "--tests"]]),
+    "futures-intrusive": ("0.5.0", [TESTS]),
     # A database: a program's worth of code over the locks, with guards that own their lock. All tests of its trees
     # together had not ended after nine minutes on two busy CPUs.
     "sled": (

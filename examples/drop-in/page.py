@@ -36,11 +36,11 @@ def medians(run):
 
 def times(run):
     """The seconds of each side and their ratio, which is bold if it is too long. Dashes if they were not recorded, and for
-    the ratio of nothing."""
+    the ratio of less than a tenth of a second."""
     if "seconds" not in run:
         return ["–"] * 3
     original, ours = medians(run)
-    ratio = f"{ours / original:.2f}" if original else "–"
+    ratio = f"{ours / original:.2f}" if original >= 0.1 else "–"
     return [f"{original:.2f}", f"{ours:.2f}", f"**{ratio}**" if is_slower(original, ours) else ratio]
 
 

@@ -26,9 +26,7 @@ class Outcome:
         counts = [tuple(map(int, found[:3])) for found in RESULT.findall(output)]
         self.passed = sum(passed for passed, _, _ in counts)
         self.ignored = sum(ignored for _, _, ignored in counts)
-        # Of the tests alone: those of the documentation are compiled while they run.
-        compiled, _, _ = output.partition("   Doc-tests ")
-        self.seconds = round(sum(float(found[3] or 0) for found in RESULT.findall(compiled)), 2)
+        self.seconds = round(sum(float(found[3] or 0) for found in RESULT.findall(output)), 2)
         tests, targets = FAILURES.findall(output), "".join(TARGETS.findall(output)).splitlines()
         # The target of a test that says its name need not be named, too.
         blocks = tests if len(tests) == len(targets) else [*tests, "\n".join(targets)]

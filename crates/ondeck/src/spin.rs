@@ -29,9 +29,6 @@ pub(crate) struct Waits {
     /// If a thread fails within this time after an heir acquired the lock, it had the lock before: the time is two transfers
     /// of a cache line, and 0.1 µs for some instructions.
     pub(crate) lost: usize,
-    /// If a read collides with another thread's within this time after a thread that had waited acquired the lock, the
-    /// reader came back within less than its section: two transfers of a cache line, there and back.
-    pub(crate) collision: usize,
 }
 
 impl Waits {
@@ -60,7 +57,6 @@ impl Waits {
             watch: if alone { 0 } else { or(set.watch, 2 * wake) },
             tenure: or(set.tenure, 2 * wake),
             lost: P::ticks_in(100) + transfer + transfer / 2,
-            collision: 2 * transfer,
         }
     }
 }

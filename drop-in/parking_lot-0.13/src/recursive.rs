@@ -4,10 +4,10 @@
 use crate::raw_rwlock::ReadWrite;
 
 /// The reader-writer lock without data: for [`lock_api::RwLock`].
-pub type RawRwLock = ReadWrite<false>;
+pub type RawRwLock<const RECURSIVE: bool = false> = ReadWrite<RECURSIVE>;
 
 /// The lock of [`RecursiveRwLock`] without data.
-pub type RawRwLockRecursive = ReadWrite<true>;
+pub type RawRwLockRecursive = RawRwLock<true>;
 
 /// A reader-writer lock whose readers wait for the writer that owns it, but not for waiting writers.
 ///

@@ -50,6 +50,7 @@ fn the_raw_locks_of_this_version_have_their_traits() {
     let initial = RawCondvar::INIT;
     condvar(&initial);
     timed::<RawRwLockRecursive>();
+    timed::<parking_lot::RawRwLock<false>>();
 }
 
 #[test]

@@ -56,7 +56,7 @@ impl<P: Host> RawRwLock<P> {
         // Before the thread is linked, or has a mark: a panic would leave both behind.
         assert!(
             want == Want::Write || !self.has_most_readers(),
-            "ondeck: a lock has 2^24 read guards, most likely forgotten ones"
+            "ondeck: a lock has 2^24 read guards"
         );
         let now = P::ticks() as usize;
         let node = Node::<P>::new(Kind::RwLock, self.address(), ptr::null(), now);
@@ -91,7 +91,7 @@ impl<P: Host> RawRwLock<P> {
         let collides = reads && self.state.load(Ordering::Relaxed) & WRITER == 0;
         let lost = match (reads, collides) {
             (false, _) => waits.lost,
-            (true, true) => waits.collision,
+            (true, true) => waits.long,
             (true, false) => 0,
         };
         // If both pauses are the same, the answer makes no difference.
