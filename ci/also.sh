@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # Checks of a few lines each, which need not run after every change: `ci/also.sh NAME`.
 #
+#   commands [PAGE...]   every command of README.md and of the user's book, or of these pages, works as it stands there;
+#                        half an hour
 #   deadlock             the detection of deadlocks: clippy gives no warning for the feature; deadlocks, inversions and
 #                        reads within reads are reported, and nothing else is; without the feature nothing of it is in
 #                        the crate
@@ -11,6 +13,11 @@
 #   validate [TABLE...]  simulates the published tables again, and fails where a number is not the recorded one or
 #                        docs/validation.md is not that of its records; all tables take ten minutes on one CPU
 source "$(dirname "$0")/common.sh"
+
+commands() {
+    need_packages python3 gcc jq parallel pkg-config
+    python3 ci/book/commands.py "$@"
+}
 
 deadlock() {
     step "without the feature"
@@ -66,6 +73,6 @@ validate() {
 }
 
 case ${1:-} in
-    deadlock | msrv | peers | proofs | validate) "$@" ;;
-    *) echo "usage: ci/also.sh deadlock | msrv | peers | proofs | validate [TABLE...]" >&2; exit 2 ;;
+    commands | deadlock | msrv | peers | proofs | validate) "$@" ;;
+    *) echo "usage: ci/also.sh commands [PAGE...] | deadlock | msrv | peers | proofs | validate [TABLE...]" >&2; exit 2 ;;
 esac

@@ -49,7 +49,7 @@ pub(crate) fn part(profile: &Profile, role: Role, title: &str) -> Result<String,
     let height = (bottom - top).max(ROW);
     Ok(format!(
         "<svg class=\"flame\" role=\"img\" aria-label=\"{title}\" viewBox=\"0 {top} {WIDTH} {height}\">\
-         <style>.flame {{ display: block; width: 100%; min-width: 44rem }} .flame text {{ font: 12px sans-serif; \
+         <style>.flame {{ display: block; width: 100%; min-width: 60rem }} .flame text {{ font: 12px sans-serif; \
          fill: #000; pointer-events: none }} .flame g:hover rect {{ stroke: #000; stroke-width: 0.5 }}</style>\
          {frames}</svg>"
     ))

@@ -112,7 +112,13 @@ fn frame(canvas: &mut Canvas, plot: &Plot, ticks: &[(f64, String)], width: Width
 fn mark(canvas: &mut Canvas, plot: &Plot, landmark: &Landmark) {
     let Some(across) = plot.across(landmark.x) else { return };
     canvas.dashed(&[(across, plot.top - 6.0), (across, plot.bottom)], Ink::Axis, 1.0, "3 3");
-    canvas.text(&landmark.name, (across + 5.0, plot.top - 4.0), Side::Start, Ink::Muted, false);
+    // At the end of a narrow drawing there is no room after the mark.
+    let (x, side) = if across > plot.right - 20.0 {
+        (across - 5.0, Side::End)
+    } else {
+        (across + 5.0, Side::Start)
+    };
+    canvas.text(&landmark.name, (x, plot.top - 4.0), side, Ink::Muted, false);
 }
 
 fn one(canvas: &mut Canvas, plot: &Plot, line: &Line) {

@@ -60,7 +60,7 @@ pub fn render(it: &Page) -> String {
             }
             @for line in &it.lines {
                 @if let Some((threads, lock)) = &line.saturation {
-                    p { (line.name) ": " (lock) " saturates at " (threads) " threads." }
+                    p { (line.name) ": " (lock) " saturates at " (threads) @if *threads == 1 { " thread." } @else { " threads." } }
                 }
             }
             @for line in &it.lines { (table(line)) }
@@ -122,4 +122,33 @@ fn plot(it: &Page, width: Width) -> Markup {
     let landmarks: Vec<Landmark> =
         it.names.iter().filter(|(threads, _)| counts.contains(threads)).map(named).collect();
     lines::draw(&lines, &across, &up, &landmarks, width)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_at_the_end_of_the_plot_ends_at_its_mark_and_one_thread_is_no_plural() {
+        let point = |threads| (threads, 1e6, vec![String::new(); COLUMNS.len()]);
+        let html = render(&Page {
+            program: "app".to_owned(),
+            verdict: String::new(),
+            about: Vec::new(),
+            lines: vec![Line {
+                name: "ondeck".to_owned(),
+                points: vec![point(2), point(8)],
+                saturation: Some((1, "cache".to_owned())),
+            }],
+            names: vec![(2, "today".to_owned()), (8, "4 ×".to_owned())],
+            command: String::new(),
+        });
+        assert!(html.contains("cache saturates at 1 thread."), "{html}");
+        let text = |name: &str| {
+            let end = html.find(&format!(">{name}</text>")).expect("a name");
+            &html[html[..end].rfind("<text").expect("its text")..end]
+        };
+        assert!(text("4 ×").contains("end"), "{}", text("4 ×"));
+        assert!(!text("today").contains("end"), "{}", text("today"));
+    }
 }
