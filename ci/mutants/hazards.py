@@ -1,7 +1,8 @@
 """Hazards: mistakes to be put into the source, one file each. docs/add-a-hazard.md describes them.
 
     hazards.py list [--quick] [NAME...]      name, test binary, test, "hang" or "-", and sentence of each
-    hazards.py check [NAME...]               prints which do not apply, and why; builds nothing
+    hazards.py check [NAME...]               prints which do not apply, and why; builds nothing. Without a name also
+                                             the steps that only the source or only a specification names
     hazards.py diff NAME...                  what each changes
     hazards.py apply NAME [--into TREE]      puts one in, and prints the files that it has changed
 
@@ -158,6 +159,34 @@ class Project:
         if not any(path.exists() and name.search(path.read_text()) for path in files):
             raise Wrong(f"{hazard['name']}: no file of {hazard['binary']} has its test {hazard['test']}")
 
+    def named_steps(self):
+        """Path, function and `Module!Action` of each step that the source names: `// spec: Module!Action`."""
+        for path in sorted(self.root.glob("crates/*/src/**/*.rs")):
+            file = str(path.relative_to(self.root))
+            for step in re.finditer(r"^ *// spec: (\S+)$", self.source(file).text, re.M):
+                functions = self.source(file).functions
+                around = [(start, name) for _, name, start, end in functions if start < step.start() < end]
+                yield file, max(around)[1] if around else "no function", step[1]
+
+    def modelled_steps(self):
+        """The same of the specifications: `\\* models PATH FUNCTION` above an action, a definition or a label.
+
+        An action that models nothing has `\\* models nothing: REASON`.
+        """
+        for path in sorted(self.root.glob("spec/**/*.tla")):
+            pending = []
+            for line in map(str.strip, path.read_text().splitlines()):
+                if line.startswith("\\* models "):
+                    words = line.split()[2:]
+                    if len(words) != 2 and words[0] != "nothing:":
+                        raise Wrong(f"{path}: neither a path and a function nor a reason: {line}")
+                    pending += [words] if words[0] != "nothing:" else []
+                elif pending and not line.startswith("\\*"):
+                    if not (action := re.match(r"(\w+)(\(.*?\))? *(==|:(?!=))", line)):
+                        raise Wrong(f"{path}: no action follows `models`, but: {line}")
+                    yield from ((*words, f"{path.stem}!{action[1]}") for words in pending)
+                    pending = []
+
 
 def check(project, names):
     """Prints a line for each hazard that does not apply; the exit status."""
@@ -170,6 +199,13 @@ def check(project, names):
         except Wrong as wrong:
             complaints += 1
             print(f"DOES NOT APPLY: {wrong}")
+    if not names:
+        named, modelled = set(project.named_steps()), set(project.modelled_steps())
+        for file, function, action in sorted(named ^ modelled):
+            complaints += 1
+            side = "the source" if (file, function, action) in named else "the specification"
+            print(f"ONLY {side} says: {action} is in {function} of {file}")
+        print(f"{len(named & modelled)} steps that the source and a specification name")
     print(f"{len(names or project.names())} hazards, {complaints} complaints")
     return 1 if complaints else 0
 
