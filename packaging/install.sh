@@ -7,7 +7,7 @@
 #   --prefix          where everything goes: /usr/local
 #   --libdir          where libondeck goes: lib below the prefix
 #   --destdir         put in front of every path, for packages; nothing that is installed names it
-#   --cargo-profile   how the command is built: release, which takes the compiler 5 minutes; the libraries are
+#   --cargo-profile   how the command is built: release, which takes the compiler some minutes; the libraries are
 #                     always built for speed
 #
 # CARGO_TARGET_DIR says where the build goes, as ever. Installing anew replaces what is there; the list of what

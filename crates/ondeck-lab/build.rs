@@ -1,22 +1,24 @@
-//! Notes compiler, target and commit for the report.
+//! Notes compiler and target for the report. The commit is noted by the command's build script, so that a commit
+//! does not compile this crate again.
 
 use std::env;
+use std::process::Command;
 
-use vergen_gitcl::{Cargo, Emitter, Gitcl, Rustc};
-
-fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // Outside a git checkout vergen leaves the commit unset, which is not an error.
-    Emitter::default()
-        .add_instructions(&Cargo::builder().opt_level(true).target_triple(true).build())?
-        .add_instructions(&Rustc::builder().semver(true).build())?
-        .add_instructions(&Gitcl::builder().sha(true).dirty(true).build())?
-        .emit()?;
-    println!(
-        "cargo::rustc-env=ONDECK_TARGET_FEATURES={}",
-        env::var("CARGO_CFG_TARGET_FEATURE").unwrap_or_default()
-    );
-    // Cargo separates the flags by the unit separator.
-    let flags = env::var("CARGO_ENCODED_RUSTFLAGS").unwrap_or_default().replace('\u{1f}', " ");
-    println!("cargo::rustc-env=ONDECK_RUSTFLAGS={flags}");
-    Ok(())
+fn main() {
+    println!("cargo::rerun-if-changed=build.rs");
+    let variable = |name: &str| env::var(name).unwrap_or_default();
+    let rustc = Command::new(variable("RUSTC")).arg("--version").output();
+    let version = rustc.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
+    // `rustc 1.95.0 (f2d3ce0bd 2026-03-21)`
+    let version = version.ok().and_then(|line| line.split(' ').nth(1).map(str::to_owned));
+    for (name, value) in [
+        ("RUSTC", version.unwrap_or_default()),
+        ("OPT_LEVEL", variable("OPT_LEVEL")),
+        ("TARGET", variable("TARGET")),
+        ("TARGET_FEATURES", variable("CARGO_CFG_TARGET_FEATURE")),
+        // Cargo separates the flags by the unit separator.
+        ("RUSTFLAGS", variable("CARGO_ENCODED_RUSTFLAGS").replace('\u{1f}', " ")),
+    ] {
+        println!("cargo::rustc-env=ONDECK_{name}={value}");
+    }
 }

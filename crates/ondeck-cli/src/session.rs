@@ -4,7 +4,7 @@
 use ondeck_lab::alone::Helper;
 use ondeck_lab::disturbance::Account;
 use ondeck_lab::results::{
-    CpuTime, Evidence, LockRow, Machine, PureWork, Report, SCHEMA_VERSION, Settings,
+    Build, CpuTime, Evidence, LockRow, Machine, PureWork, Report, SCHEMA_VERSION, Settings,
 };
 use ondeck_lab::workload::Subject;
 use ondeck_lab::{machine, warnings};
@@ -26,7 +26,7 @@ pub(crate) fn empty_report() -> Report {
         started: ondeck_lab::now(),
         seconds: 0.0,
         partial: false,
-        build: machine::build(),
+        build: build(),
         settings: Settings { command: command_line(), ..Settings::default() },
         warnings: warnings::before(&machine),
         failures: Vec::new(),
@@ -38,6 +38,12 @@ pub(crate) fn empty_report() -> Report {
         cpu_time: None,
         machine,
     }
+}
+
+/// The program that is running.
+pub(crate) fn build() -> Build {
+    let commit = env!("ONDECK_COMMIT");
+    machine::build((!commit.is_empty()).then(|| commit.to_owned()))
 }
 
 /// This machine, with the cores that it has now.

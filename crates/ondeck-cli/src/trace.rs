@@ -6,10 +6,10 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use ondeck_lab::disturbance::Account;
 use ondeck_lab::environment::{Pinning, Placement, Policy};
-use ondeck_lab::results::trace::{Document, MEASURED, Refused, SCHEMA, Settings};
+use ondeck_lab::results::trace::{Document, KIND, Refused, SCHEMA, Settings};
 use ondeck_lab::team::{TeamError, TeamSetting};
 use ondeck_lab::workload::{NO_LOCK, Subject};
-use ondeck_lab::{machine, select, warnings};
+use ondeck_lab::{select, warnings};
 use ondeck_trace::{LEAST, Request, Sight, Traced, Tracer, failure, perfetto, text};
 
 use crate::ending::{Ending, Error};
@@ -173,10 +173,10 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
 
     let mut found = Document {
         schema: SCHEMA,
-        kind: MEASURED.to_owned(),
+        kind: KIND.to_owned(),
         started: ondeck_lab::now(),
         partial: false,
-        build: machine::build(),
+        build: session::build(),
         machine,
         settings: Settings {
             command: session::command_line(),
@@ -188,7 +188,6 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
             pinning: placement.pinning.to_string(),
             policy: placement.policy.to_string(),
             least_nanos: LEAST,
-            ..Settings::default()
         },
         sight: tracer.sight(),
         refused: tracer

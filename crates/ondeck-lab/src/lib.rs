@@ -2,8 +2,8 @@
 //!
 //! A [`plan::Request`] becomes [`plan::Stage`]s; [`run::run`] carries them out, lock against lock,
 //! round by round; the outcome is a [`results::Report`]. [`stamp`] is the same for traces: it
-//! records every pair of a run. What is made of either is in other crates, so that every loop that
-//! measures is compiled in this one: tables and pages in `ondeck-report`, explanations in
+//! records every pair of a run. Every loop that measures is compiled in this crate, and what is made of either
+//! is in others: tables and pages in `ondeck-report`, explanations in
 //! `ondeck-trace`, advice in `ondeck-advise`. This library never prints.
 //!
 //! ```text
@@ -13,7 +13,7 @@
 //! run        turns               each lock has a round in each turn, in shuffled order
 //!    │
 //!    ▼
-//! workload   a round             what each thread does; compiled for each lock of the zoo
+//! workload   a round             what each thread does; to time pairs, compiled for each lock
 //!    │
 //!    ▼
 //! team       threads             gate ─► window ─► stop; the coordinator watches for a stall
@@ -23,6 +23,7 @@
 //! ```
 
 pub mod alone;
+pub mod any;
 pub mod clock;
 pub mod costs;
 mod cpus;
@@ -50,5 +51,5 @@ pub mod workload;
 
 /// The time now, RFC 3339 in UTC to the second: for the head of a report.
 pub fn now() -> String {
-    jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+    humantime::format_rfc3339_seconds(std::time::SystemTime::now()).to_string()
 }

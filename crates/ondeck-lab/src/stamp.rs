@@ -4,15 +4,15 @@
 //! which the C library reads from memory. What that costs is measured with the lock that does
 //! nothing.
 //!
-//! The loop is compiled here for every lock, with the optimization of the loops that measure; what
+//! Locks are called through pointers. The loop is compiled here, with the optimization of the loops that measure; what
 //! is made of the stamps is another crate's.
 
 use std::sync::Arc;
 
-use crossbeam_utils::CachePadded;
 use ondeck::platform::{Native, Platform, Threads};
 use ondeck_zoo::{LockInfo, RawLock, Visitor, registry};
 
+use crate::any::{AnyMutex, any};
 use crate::clock::{Anchor, opaque};
 use crate::schedstat::Account;
 use crate::switches::{SwitchLog, SwitchRecorder};
@@ -20,6 +20,7 @@ use crate::system::{Here, System};
 use crate::team::{self, TeamError, TeamSetting, Until};
 use crate::work::Work;
 use crate::workload::NoLock;
+use crate::workload::guarded::Guarded;
 
 /// How a run is made.
 #[derive(Clone, Debug)]
@@ -72,18 +73,18 @@ pub struct Recorded {
     pub cut: bool,
 }
 
-/// A lock, compiled into the loop that stamps.
+/// A lock for the loop that stamps.
 #[derive(Clone, Copy, Debug)]
 pub struct Traced {
     /// The facts of the lock.
     pub info: LockInfo,
-    record: fn(&Course) -> Result<Vec<Recorded>, TeamError>,
+    calls: AnyMutex<Native>,
 }
 
 impl Traced {
     /// The lock `L`, whether or not the registry has it.
     pub fn of<L: RawLock<Native>>() -> Self {
-        Self { info: L::INFO, record: record::<L> }
+        Self { info: L::INFO, calls: any::<Native, L>() }
     }
 
     /// Every lock of the registry, in its order.
@@ -105,16 +106,16 @@ impl Traced {
     ///
     /// [`TeamError`] if the lock gets stuck or the threads cannot be made.
     pub fn record(&self, course: &Course) -> Result<Vec<Recorded>, TeamError> {
-        (self.record)(course)
+        record(self.calls, course)
     }
 }
 
-fn record<L: RawLock<Native>>(course: &Course) -> Result<Vec<Recorded>, TeamError> {
-    let lock = Arc::new(CachePadded::new(L::new()));
+fn record(lock: AnyMutex<Native>, course: &Course) -> Result<Vec<Recorded>, TeamError> {
+    let lock = Arc::new(Guarded::<Native, ()>::new(lock, ()));
     let Course { pairs, section, outside, own_switches, .. } = *course;
     let until = Until::Finished(course.longest_run);
     let outcome = team::run::<Native, _>(&course.team, until, move |member| {
-        let context = L::Context::default();
+        let mut context = lock.context();
         // Written before the start, so that no page fault falls into the run.
         let mut stamps = vec![Stamps { cpu: u32::MAX, ..Stamps::default() }; pairs as usize];
         let kernel_id = Here::thread_number();
@@ -130,14 +131,12 @@ fn record<L: RawLock<Native>>(course: &Course) -> Result<Vec<Recorded>, TeamErro
                 break;
             }
             let wanted = Native::ticks();
-            // SAFETY: the context stays here until the unlock and serves this acquisition alone.
-            unsafe { lock.lock(&context) };
-            let acquired = Native::ticks();
-            let cpu = Native::cpu();
-            section.perform();
-            let released = Native::ticks();
-            // SAFETY: locked above with this context.
-            unsafe { lock.unlock(&context) };
+            let (acquired, cpu, released) = lock.with(&mut context, |_| {
+                let acquired = Native::ticks();
+                let cpu = Native::cpu();
+                section.perform();
+                (acquired, cpu, Native::ticks())
+            });
             let freed = Native::ticks();
             *stamp = Stamps { wanted, acquired, released, freed, cpu };
             made += 1;
@@ -172,7 +171,7 @@ pub fn cost(course: &Course) -> Result<f64, TeamError> {
     let mut least = f64::INFINITY;
     // The fastest of a few: interruptions only ever make it slower.
     for _ in 0..5 {
-        for recorded in record::<NoLock>(&alone)? {
+        for recorded in record(any::<Native, NoLock>(), &alone)? {
             if let (Some(first), Some(last)) = (recorded.stamps.first(), recorded.stamps.last()) {
                 let pairs = recorded.stamps.len().saturating_sub(1).max(1) as f64;
                 least = least.min(scale.between(first.wanted, last.wanted) / pairs);

@@ -15,7 +15,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let Some(out) = arguments.next() else { return Ok(()) };
     let out = Path::new(&out);
     fs::create_dir_all(out)?;
-    fs::write(out.join("profile.html"), page::render(&profile)?)?;
+    fs::write(out.join("profile.html"), page::render(&profile))?;
     fs::write(out.join("profile.jsonl"), lines::render(&profile))?;
     for (name, role) in [("holders", Role::Holder), ("waiters", Role::Waiter)] {
         fs::write(out.join(format!("{name}.pb.gz")), pprof::encode(&profile, role)?)?;

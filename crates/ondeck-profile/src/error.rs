@@ -33,9 +33,6 @@ pub enum Error {
         /// The fault, and the remedy.
         why: String,
     },
-    /// A report could not be drawn.
-    #[error("cannot draw the flame graph: {0}")]
-    Drawing(String),
     /// A report could not be compressed.
     #[error("cannot write the profile: {0}")]
     Writing(#[from] io::Error),

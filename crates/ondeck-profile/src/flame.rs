@@ -1,85 +1,118 @@
 //! Flame graphs in SVG, for the page.
 
-use std::fmt::Write;
+use std::collections::BTreeMap;
 
-use inferno::flamegraph::{Options, from_lines};
+use maud::{Markup, html};
 use ondeck_record::layout::Role;
+use ondeck_report::numbers::page::time;
 
-use crate::Error;
 use crate::model::Profile;
 
-/// Sizes of the picture and of one of its rows.
-const WIDTH: usize = 1120;
-const ROW: u32 = 16;
+/// Of the picture, and of one of its rows.
+const WIDTH: f64 = 1120.0;
+const ROW: usize = 16;
+/// Of a letter, about.
+const LETTER: f64 = 7.1;
+/// What is narrower is left out.
+const LEAST: f64 = 0.1;
 
-/// Draws the flame graph of a role as part of an HTML page: only the frames, on the page's background, with titles
-/// that show under the pointer. Widths are waited time.
-///
-/// # Errors
-///
-/// [`Error::Drawing`]. A profile without stacks is no error: its picture is a line of text.
-pub(crate) fn part(profile: &Profile, role: Role, title: &str) -> Result<String, Error> {
-    let folded = folded(profile, role);
-    let mut options = Options::default();
-    options.count_name = "ns".into();
-    options.no_javascript = true;
-    options.deterministic = true;
-    options.image_width = Some(WIDTH);
-    // A generic name, because a list would be quoted and match no font.
-    options.font_type = "sans-serif".into();
-    let mut svg = Vec::new();
-    let lines = if folded.is_empty() { "no stacks were taken 1" } else { &folded };
-    from_lines(&mut options, lines.lines(), &mut svg)
-        .map_err(|error| Error::Drawing(error.to_string()))?;
-    let whole = String::from_utf8(svg).map_err(|error| Error::Drawing(error.to_string()))?;
-    let strange = || Error::Drawing("the flame graph has another form than expected".to_owned());
-    let start = whole.find("<svg id=\"frames\"").ok_or_else(strange)?;
-    let inside = start + whole[start..].find('>').ok_or_else(strange)? + 1;
-    let end = whole.rfind("</svg></svg>").ok_or_else(strange)?;
-    let frames = &whole[inside..end];
-    let tops: Vec<u32> = frames
-        .split(" y=\"")
-        .skip(1)
-        .filter_map(|rest| rest.split_once('"')?.0.parse().ok())
-        .collect();
-    // The lowest row is the total.
-    let (Some(top), Some(bottom)) = (tops.iter().min(), tops.iter().max()) else {
-        return Err(strange());
-    };
-    let height = (bottom - top).max(ROW);
-    Ok(format!(
-        "<svg class=\"flame\" role=\"img\" aria-label=\"{title}\" viewBox=\"0 {top} {WIDTH} {height}\">\
-         <style>.flame {{ display: block; width: 100%; min-width: 60rem }} .flame text {{ font: 12px sans-serif; \
-         fill: #000; pointer-events: none }} .flame g:hover rect {{ stroke: #000; stroke-width: 0.5 }}</style>\
-         {frames}</svg>"
-    ))
-}
+const STYLE: &str = ".flame { display: block; width: 100%; min-width: 60rem } .flame text { font: 12px sans-serif; \
+                     fill: #000; pointer-events: none } .flame g:hover rect { stroke: #000; stroke-width: 0.5 }";
 
-/// Returns a line for each stack of a role: the functions, outermost first, then the time in nanoseconds. The
-/// outermost frame is the lock, preceded by the process if there are several.
-fn folded(profile: &Profile, role: Role) -> String {
-    let mut text = String::new();
-    let several = profile.processes.len() > 1;
-    for (process, lock) in profile.locks() {
-        let mut begin = String::new();
-        if several {
-            let program = process.program.file_name().unwrap_or_default().to_string_lossy();
-            begin = format!("{} {};", cleaned(&program), process.pid);
-        }
-        _ = write!(begin, "lock {}", cleaned(&lock.name()));
-        for sample in lock.samples(role) {
-            text.push_str(&begin);
-            for frame in sample.frames().rev() {
-                _ = write!(text, ";{}", cleaned(&frame.function));
+/// The flame graph of a role: outermost functions at the bottom, above each what it called. Widths are waited time,
+/// and the title of a frame says what a pointer is on.
+pub(crate) fn part(profile: &Profile, role: Role, title: &str) -> Markup {
+    let all = Node::of(profile, role);
+    let mut drawn = Vec::new();
+    all.draw(0.0, WIDTH / all.nanos, 0, &mut drawn);
+    let rows = drawn.iter().map(|one| one.row + 1).max().unwrap_or(0);
+    html! {
+        @if drawn.is_empty() {
+            p.note { "No stacks were taken." }
+        } @else {
+            svg.flame role="img" aria-label=(title) viewBox=(format!("0 0 {WIDTH} {}", rows * ROW)) {
+                style { (STYLE) }
+                @for Drawn { name, nanos, left, width, row } in &drawn {
+                    @let top = (rows - 1 - row) * ROW;
+                    g {
+                        title { (name) " (" (time(*nanos)) ", " (format!("{:.1}", 100.0 * nanos / all.nanos)) " %)" }
+                        rect x=(format!("{left:.1}")) y=(top) width=(format!("{width:.1}")) height=(ROW - 1)
+                            fill=(colour(name)) {}
+                        text x=(format!("{:.1}", left + 3.0)) y=(top + 11) { (fitted(name, *width)) }
+                    }
+                }
             }
-            // Writing to a string cannot fail.
-            _ = writeln!(text, " {}", sample.nanos.round().max(1.0));
         }
     }
-    text
 }
 
-/// Replaces the characters that have a meaning in the format.
-fn cleaned(name: &str) -> String {
-    name.replace(';', ":").replace(['\n', '\r'], " ")
+/// The time of a function with all that it called, or of all functions.
+#[derive(Default)]
+struct Node {
+    nanos: f64,
+    called: BTreeMap<String, Self>,
+}
+
+struct Drawn<'a> {
+    name: &'a str,
+    nanos: f64,
+    left: f64,
+    width: f64,
+    row: usize,
+}
+
+impl Node {
+    /// The stacks of a role. The outermost frame is the lock, before it the process if there are several.
+    fn of(profile: &Profile, role: Role) -> Self {
+        let mut all = Self::default();
+        let several = profile.processes.len() > 1;
+        for (process, lock) in profile.locks() {
+            let program = process.program.file_name().unwrap_or_default().to_string_lossy();
+            let process = several.then(|| format!("{program} {}", process.pid));
+            for sample in lock.samples(role) {
+                let begin = process.clone().into_iter().chain([format!("lock {}", lock.name())]);
+                let functions = sample.frames().rev().map(|frame| frame.function.clone());
+                let nanos = sample.nanos.max(1.0);
+                let mut node = &mut all;
+                node.nanos += nanos;
+                for name in begin.chain(functions) {
+                    node = node.called.entry(name).or_default();
+                    node.nanos += nanos;
+                }
+            }
+        }
+        all
+    }
+
+    /// Puts what it called side by side, from `left` on.
+    fn draw<'a>(&'a self, mut left: f64, scale: f64, row: usize, drawn: &mut Vec<Drawn<'a>>) {
+        for (name, node) in &self.called {
+            let width = node.nanos * scale;
+            if width >= LEAST {
+                drawn.push(Drawn { name, nanos: node.nanos, left, width, row });
+                node.draw(left, scale, row + 1, drawn);
+            }
+            left += width;
+        }
+    }
+}
+
+/// As much of the name as there is room for; nothing if that is next to nothing.
+fn fitted(name: &str, width: f64) -> String {
+    let room = ((width - 6.0) / LETTER).max(0.0) as usize;
+    match name.chars().count() {
+        _ if room < 3 => String::new(),
+        all if all <= room => name.to_owned(),
+        _ => name.chars().take(room - 1).chain(['…']).collect(),
+    }
+}
+
+/// Yellow to red, by the name: the same function has the same colour in both graphs.
+fn colour(name: &str) -> String {
+    // FNV-1a.
+    let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    let part = |shift: u32, most: u64| (hash >> shift & 0xff) * most / 0xff;
+    format!("rgb({},{},{})", 205 + part(0, 50), part(8, 230), part(16, 55))
 }

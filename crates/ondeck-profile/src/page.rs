@@ -1,12 +1,12 @@
 //! The HTML page: one file in the design of the laboratory's reports, without scripts.
 
-use maud::{Markup, PreEscaped, html};
+use maud::{Markup, html};
 use ondeck_record::layout::Role;
 use ondeck_report::html::frame::Still;
 use ondeck_report::numbers::page::{count, time};
 
 use crate::model::{Kind, Lock, Process, Profile, Sample, Times};
-use crate::{Error, flame, table};
+use crate::{flame, table};
 
 /// The number of locks with a section each; the table has all locks.
 const SECTIONS: usize = 20;
@@ -14,11 +14,7 @@ const SECTIONS: usize = 20;
 const STACKS: usize = 10;
 
 /// Returns the whole page.
-///
-/// # Errors
-///
-/// [`Error::Drawing`] if a flame graph cannot be drawn.
-pub fn render(profile: &Profile) -> Result<String, Error> {
+pub fn render(profile: &Profile) -> String {
     let locks = profile.locks();
     let program = profile
         .processes
@@ -27,7 +23,6 @@ pub fn render(profile: &Profile) -> Result<String, Error> {
             process.program.file_name().unwrap_or_default().to_string_lossy().into_owned()
         })
         .unwrap_or_default();
-    let graphs = [graph(profile, Role::Holder)?, graph(profile, Role::Waiter)?];
     let page = Still {
         title: format!("ondeck profile: locks of {program}"),
         version: env!("CARGO_PKG_VERSION"),
@@ -45,7 +40,7 @@ pub fn render(profile: &Profile) -> Result<String, Error> {
                         @if profile.processes.len() > 1 { ", in its process" }
                         ". A pointer on a frame shows its name and its time."
                     }
-                    @for graph in &graphs { (graph) }
+                    @for role in [Role::Holder, Role::Waiter] { (graph(profile, role)) }
                 }
                 @for (number, (process, lock)) in locks.iter().take(SECTIONS).enumerate() {
                     (one(number, process, lock))
@@ -58,7 +53,7 @@ pub fn render(profile: &Profile) -> Result<String, Error> {
             @if let Some(note) = table::notes(profile).first() { (note) "." }
         },
     };
-    Ok(page.render())
+    page.render()
 }
 
 fn verdict(profile: &Profile, locks: &[(&Process, &Lock)]) -> String {
@@ -90,13 +85,13 @@ fn boxes(profile: &Profile) -> Markup {
     }
 }
 
-fn graph(profile: &Profile, role: Role) -> Result<Markup, Error> {
+fn graph(profile: &Profile, role: Role) -> Markup {
     let title = match role {
         Role::Holder => "What kept threads waiting",
         Role::Waiter => "What waited",
     };
-    let frames = PreEscaped(flame::part(profile, role, title)?);
-    Ok(html! { figure { figcaption { strong { (title) } } (scrolling(title, &frames)) } })
+    let frames = flame::part(profile, role, title);
+    html! { figure { figcaption { strong { (title) } } (scrolling(title, &frames)) } }
 }
 
 fn scrolling(label: &str, table: &Markup) -> Markup {

@@ -5,12 +5,11 @@
 
 use std::collections::HashMap;
 use std::io::Write;
-use std::time::UNIX_EPOCH;
+use std::time::{Duration, UNIX_EPOCH};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use ondeck_record::layout::Role;
-use prost::Message;
 
 use crate::Error;
 use crate::model::{Lock, Process, Profile, Sample};
@@ -23,153 +22,96 @@ use crate::model::{Lock, Process, Profile, Sample};
 /// [`Error::Writing`] if the compression fails, which cannot happen in memory.
 pub fn encode(profile: &Profile, role: Role) -> Result<Vec<u8>, Error> {
     let mut packed = GzEncoder::new(Vec::new(), Compression::default());
-    packed.write_all(&Builder::of(profile, role).encode_to_vec())?;
+    packed.write_all(&Builder::of(profile, role))?;
     Ok(packed.finish()?)
 }
 
-#[derive(Clone, PartialEq, Message)]
-struct Proto {
-    #[prost(message, repeated, tag = "1")]
-    sample_type: Vec<ValueType>,
-    #[prost(message, repeated, tag = "2")]
-    sample: Vec<ProtoSample>,
-    #[prost(message, repeated, tag = "3")]
-    mapping: Vec<Mapping>,
-    #[prost(message, repeated, tag = "4")]
-    location: Vec<ProtoLocation>,
-    #[prost(message, repeated, tag = "5")]
-    function: Vec<Function>,
-    #[prost(string, repeated, tag = "6")]
-    string_table: Vec<String>,
-    #[prost(int64, tag = "9")]
-    time_nanos: i64,
-    #[prost(int64, tag = "10")]
-    duration_nanos: i64,
-    #[prost(message, optional, tag = "11")]
-    period_type: Option<ValueType>,
-    #[prost(int64, tag = "12")]
-    period: i64,
-    #[prost(int64, repeated, tag = "13")]
-    comment: Vec<i64>,
-    #[prost(int64, tag = "14")]
-    default_sample_type: i64,
+/// A message: its fields, each after its number and the way it is written in.
+#[derive(Default)]
+struct Message(Vec<u8>);
+
+impl Message {
+    /// As many bytes of 7 bits as it takes, the lowest first.
+    fn varint(&mut self, mut value: u64) {
+        while value >= 0x80 {
+            self.0.push(value as u8 | 0x80);
+            value >>= 7;
+        }
+        self.0.push(value as u8);
+    }
+
+    /// A field of a number; 0 is not written.
+    fn number(&mut self, field: u64, value: u64) {
+        if value != 0 {
+            self.varint(field << 3);
+            self.varint(value);
+        }
+    }
+
+    /// A field of text, of a message, or of numbers one behind the other.
+    fn bytes(&mut self, field: u64, value: &[u8]) {
+        self.varint(field << 3 | 2);
+        self.varint(value.len() as u64);
+        self.0.extend(value);
+    }
+
+    /// A field of numbers.
+    fn numbers(&mut self, field: u64, values: impl IntoIterator<Item = u64>) {
+        let mut all = Self::default();
+        values.into_iter().for_each(|value| all.varint(value));
+        self.bytes(field, &all.0);
+    }
+
+    /// A field of a message of numbers, which have the fields from 1 on.
+    fn message(&mut self, field: u64, numbers: &[u64]) {
+        let mut message = Self::default();
+        for (number, value) in (1..).zip(numbers) {
+            message.number(number, *value);
+        }
+        self.bytes(field, &message.0);
+    }
 }
 
-#[derive(Clone, Copy, PartialEq, Message)]
-struct ValueType {
-    #[prost(int64, tag = "1")]
-    kind: i64,
-    #[prost(int64, tag = "2")]
-    unit: i64,
-}
-
-#[derive(Clone, PartialEq, Message)]
-struct ProtoSample {
-    #[prost(uint64, repeated, tag = "1")]
-    location_id: Vec<u64>,
-    #[prost(int64, repeated, tag = "2")]
-    value: Vec<i64>,
-    #[prost(message, repeated, tag = "3")]
-    label: Vec<Label>,
-}
-
-#[derive(Clone, Copy, PartialEq, Message)]
-struct Label {
-    #[prost(int64, tag = "1")]
-    key: i64,
-    #[prost(int64, tag = "2")]
-    str: i64,
-    #[prost(int64, tag = "3")]
-    num: i64,
-}
-
-#[derive(Clone, Copy, PartialEq, Message)]
-#[expect(clippy::struct_excessive_bools, reason = "the message has them")]
-struct Mapping {
-    #[prost(uint64, tag = "1")]
-    id: u64,
-    #[prost(uint64, tag = "2")]
-    memory_start: u64,
-    #[prost(uint64, tag = "3")]
-    memory_limit: u64,
-    #[prost(uint64, tag = "4")]
-    file_offset: u64,
-    #[prost(int64, tag = "5")]
-    filename: i64,
-    #[prost(int64, tag = "6")]
-    build_id: i64,
-    #[prost(bool, tag = "7")]
-    has_functions: bool,
-    #[prost(bool, tag = "8")]
-    has_filenames: bool,
-    #[prost(bool, tag = "9")]
-    has_line_numbers: bool,
-    #[prost(bool, tag = "10")]
-    has_inline_frames: bool,
-}
-
-#[derive(Clone, PartialEq, Message)]
-struct ProtoLocation {
-    #[prost(uint64, tag = "1")]
-    id: u64,
-    #[prost(uint64, tag = "2")]
-    mapping_id: u64,
-    #[prost(uint64, tag = "3")]
-    address: u64,
-    #[prost(message, repeated, tag = "4")]
-    line: Vec<Line>,
-}
-
-#[derive(Clone, Copy, PartialEq, Message)]
-struct Line {
-    #[prost(uint64, tag = "1")]
-    function_id: u64,
-    #[prost(int64, tag = "2")]
-    line: i64,
-}
-
-#[derive(Clone, Copy, PartialEq, Message)]
-struct Function {
-    #[prost(uint64, tag = "1")]
-    id: u64,
-    #[prost(int64, tag = "2")]
-    name: i64,
-    #[prost(int64, tag = "3")]
-    system_name: i64,
-    #[prost(int64, tag = "4")]
-    filename: i64,
-}
-
-/// Tables of the message, each entry once.
+/// What a profile's message has so far, and its tables, each entry once.
 #[derive(Default)]
 struct Builder {
-    proto: Proto,
-    strings: HashMap<String, i64>,
-    functions: HashMap<(i64, i64), u64>,
+    proto: Message,
+    strings: HashMap<String, u64>,
+    functions: HashMap<(u64, u64), u64>,
     locations: HashMap<(usize, u64, usize), u64>,
+    mappings: u64,
     /// The number of each process's first mapping, less 1.
     first_mapping: Vec<u64>,
 }
 
+/// The fields of a profile.
+mod field {
+    pub const SAMPLE_TYPE: u64 = 1;
+    pub const SAMPLE: u64 = 2;
+    pub const MAPPING: u64 = 3;
+    pub const LOCATION: u64 = 4;
+    pub const FUNCTION: u64 = 5;
+    pub const STRING_TABLE: u64 = 6;
+    pub const TIME_NANOS: u64 = 9;
+    pub const DURATION_NANOS: u64 = 10;
+    pub const PERIOD_TYPE: u64 = 11;
+    pub const PERIOD: u64 = 12;
+    pub const COMMENT: u64 = 13;
+    pub const DEFAULT_SAMPLE_TYPE: u64 = 14;
+}
+
 impl Builder {
-    fn of(profile: &Profile, role: Role) -> Proto {
+    fn of(profile: &Profile, role: Role) -> Vec<u8> {
         let mut builder = Self::default();
         builder.text("");
-        let contentions =
-            ValueType { kind: builder.text("contentions"), unit: builder.text("count") };
-        let delay = ValueType { kind: builder.text("delay"), unit: builder.text("nanoseconds") };
-        builder.proto.sample_type = vec![contentions, delay];
-        builder.proto.period_type = Some(contentions);
-        builder.proto.period = 1;
-        builder.proto.default_sample_type = delay.kind;
-        let what = match role {
+        let contentions = [builder.text("contentions"), builder.text("count")];
+        let delay = [builder.text("delay"), builder.text("nanoseconds")];
+        let what = builder.text(match role {
             Role::Holder => {
                 "ondeck: stacks that kept others waiting, by how long all of these waited"
             }
             Role::Waiter => "ondeck: stacks that waited for locks",
-        };
-        let comment = builder.text(what);
-        builder.proto.comment.push(comment);
+        });
         for (number, process) in profile.processes.iter().enumerate() {
             builder.mappings(process);
             for lock in &process.locks {
@@ -178,59 +120,68 @@ impl Builder {
                 }
             }
         }
-        if let Some(first) = profile.processes.first() {
-            let started = first.started.duration_since(UNIX_EPOCH).unwrap_or_default();
-            builder.proto.time_nanos = started.as_nanos() as i64;
-        }
+        let nanos = |time: Duration| time.as_nanos() as u64;
+        let started = profile.processes.first().map(|first| first.started);
+        let started = started.and_then(|started| started.duration_since(UNIX_EPOCH).ok());
         let longest = profile.processes.iter().map(|process| process.length).max();
-        builder.proto.duration_nanos = longest.unwrap_or_default().as_nanos() as i64;
-        builder.proto
+        let proto = &mut builder.proto;
+        proto.message(field::SAMPLE_TYPE, &contentions);
+        proto.message(field::SAMPLE_TYPE, &delay);
+        proto.number(field::TIME_NANOS, nanos(started.unwrap_or_default()));
+        proto.number(field::DURATION_NANOS, nanos(longest.unwrap_or_default()));
+        proto.message(field::PERIOD_TYPE, &contentions);
+        proto.number(field::PERIOD, 1);
+        proto.numbers(field::COMMENT, [what]);
+        proto.number(field::DEFAULT_SAMPLE_TYPE, delay[0]);
+        builder.proto.0
     }
 
-    fn text(&mut self, text: &str) -> i64 {
+    /// The place of a text in the table.
+    fn text(&mut self, text: &str) -> u64 {
         if let Some(known) = self.strings.get(text) {
             return *known;
         }
-        let index = self.strings.len().cast_signed() as i64;
-        self.proto.string_table.push(text.to_owned());
-        self.strings.insert(text.to_owned(), index);
-        index
+        let place = self.strings.len() as u64;
+        self.proto.bytes(field::STRING_TABLE, text.as_bytes());
+        self.strings.insert(text.to_owned(), place);
+        place
     }
 
     fn mappings(&mut self, process: &Process) {
-        self.first_mapping.push(self.proto.mapping.len() as u64);
+        self.first_mapping.push(self.mappings);
         for module in &process.modules {
-            let id = self.proto.mapping.len() as u64 + 1;
-            let filename = self.text(&module.path.to_string_lossy());
+            self.mappings += 1;
+            let path = self.text(&module.path.to_string_lossy());
             let build_id = self.text(&module.build_id);
-            self.proto.mapping.push(Mapping {
-                id,
-                memory_start: module.start,
-                memory_limit: module.end,
-                file_offset: 0,
-                filename,
+            let lines = u64::from(module.has_lines);
+            // Behind the addresses the place in the file, and behind the names what there is of each address: functions,
+            // files, lines, inlined functions.
+            let numbers = [
+                self.mappings,
+                module.start,
+                module.end,
+                0,
+                path,
                 build_id,
-                has_functions: true,
-                has_filenames: module.has_lines,
-                has_line_numbers: module.has_lines,
-                has_inline_frames: module.has_lines,
-            });
+                1,
+                lines,
+                lines,
+                lines,
+            ];
+            self.proto.message(field::MAPPING, &numbers);
         }
     }
 
     fn sample(&mut self, number: usize, process: &Process, lock: &Lock, sample: &Sample) {
-        let location_id =
-            sample.stack.iter().map(|location| self.location(number, location)).collect();
-        let (lock_key, lock_name) = (self.text("lock"), self.text(&lock.name()));
-        let pid = self.text("pid");
-        self.proto.sample.push(ProtoSample {
-            location_id,
-            value: vec![sample.count.cast_signed(), sample.nanos.round() as i64],
-            label: vec![
-                Label { key: lock_key, str: lock_name, num: 0 },
-                Label { key: pid, str: 0, num: process.pid.into() },
-            ],
-        });
+        let mut message = Message::default();
+        let stack = sample.stack.iter();
+        let locations: Vec<u64> = stack.map(|location| self.location(number, location)).collect();
+        message.numbers(1, locations);
+        message.numbers(2, [sample.count, sample.nanos.round() as u64]);
+        // A label is a key with a text or with a number.
+        message.message(3, &[self.text("lock"), self.text(&lock.name())]);
+        message.message(3, &[self.text("pid"), 0, process.pid.into()]);
+        self.proto.bytes(field::SAMPLE, &message.0);
     }
 
     fn location(&mut self, process: usize, location: &crate::Location) -> u64 {
@@ -239,31 +190,43 @@ impl Builder {
         if let Some(known) = self.locations.get(&key) {
             return *known;
         }
-        let line = location
-            .frames
-            .iter()
-            .map(|frame| {
-                let name = self.text(&frame.function);
-                let filename = self.text(frame.file.as_deref().unwrap_or_default());
-                Line {
-                    function_id: self.function(name, filename),
-                    line: frame.line.unwrap_or(0).into(),
-                }
-            })
-            .collect();
-        let id = self.proto.location.len() as u64 + 1;
-        let mapping_id =
-            location.module.map_or(0, |one| self.first_mapping[process] + one as u64 + 1);
-        self.proto.location.push(ProtoLocation { id, mapping_id, address: location.address, line });
+        let id = self.locations.len() as u64 + 1;
+        let mut message = Message::default();
+        message.number(1, id);
+        message
+            .number(2, location.module.map_or(0, |it| self.first_mapping[process] + it as u64 + 1));
+        message.number(3, location.address);
+        for frame in &location.frames {
+            let name = self.text(&frame.function);
+            let file = self.text(frame.file.as_deref().unwrap_or_default());
+            let function = self.function(name, file);
+            message.message(4, &[function, frame.line.unwrap_or(0).into()]);
+        }
+        self.proto.bytes(field::LOCATION, &message.0);
         self.locations.insert(key, id);
         id
     }
 
-    fn function(&mut self, name: i64, filename: i64) -> u64 {
-        let id = self.proto.function.len() as u64 + 1;
-        *self.functions.entry((name, filename)).or_insert_with(|| {
-            self.proto.function.push(Function { id, name, system_name: name, filename });
+    fn function(&mut self, name: u64, file: u64) -> u64 {
+        let id = self.functions.len() as u64 + 1;
+        *self.functions.entry((name, file)).or_insert_with(|| {
+            self.proto.message(field::FUNCTION, &[id, name, name, file]);
             id
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The example of the format's own description.
+    #[test]
+    fn a_number_takes_seven_bits_of_each_byte() {
+        let mut message = Message::default();
+        message.number(1, 150);
+        message.number(2, 0);
+        message.numbers(6, [3, 270, 86_942]);
+        assert_eq!(message.0, [0x08, 0x96, 0x01, 0x32, 6, 0x03, 0x8e, 0x02, 0x9e, 0xa7, 0x05]);
     }
 }

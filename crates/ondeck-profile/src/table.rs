@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use ondeck_report::numbers::terminal::{count, time};
-use ondeck_report::table::{new_table, right_align};
+use ondeck_report::table::Grid;
 
 use crate::model::{Futex, Futexes, Kind, Lock, Process, Profile, Sample};
 
@@ -102,7 +102,7 @@ pub(crate) fn waited_in(futex: &Futex) -> String {
 pub fn summary(locks: &[(&Process, &Lock)], colour: bool) -> String {
     let header =
         ["lock", "waited", "waits", "rate", "p50", "p99", "longest", "held", "most", "thr"];
-    let mut table = new_table(&header, colour);
+    let mut table = Grid::new(&header, colour);
     for (_, lock) in locks {
         table.add_row([
             shortened(&lock.name()),
@@ -117,8 +117,8 @@ pub fn summary(locks: &[(&Process, &Lock)], colour: bool) -> String {
             lock.threads.to_string(),
         ]);
     }
-    right_align(&mut table, &[1, 2, 3, 4, 5, 6, 7, 8, 9]);
-    table.trim_fmt()
+    table.right_align(&[1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    table.render()
 }
 
 fn shortened(name: &str) -> String {

@@ -1,6 +1,5 @@
 //! Simulated threads that carry out a script, with one lock, on one machine.
 
-use std::any::Any;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -10,7 +9,7 @@ use ondeck::rwlock::RawRwLock;
 
 use crate::script::{Part, Passage, Script, Sharing, Step};
 use ondeck_sim::engine::{Costs, Doing, End, Job, Sim, Simulation};
-use ondeck_sim::lab::{Chosen, Lock};
+use ondeck_sim::lab::{AnyMutex, Context, Guarded};
 use ondeck_sim::time::{Time, in_nanos, of_nanos};
 
 /// Acquisitions that are simulated at least, of all parts together, and of each thread in a part.
@@ -31,7 +30,7 @@ pub struct Setup<'a> {
     /// What all chance follows from.
     pub seed: u64,
     /// What mutexes are. Reader-writer locks are ondeck's.
-    pub lock: Chosen,
+    pub lock: AnyMutex<Sim>,
     /// How many threads there are.
     pub threads: usize,
 }
@@ -112,7 +111,7 @@ fn run_part(script: &Script, part: &Part, setup: &Setup<'_>) -> Option<Outcome> 
                 passages: of_thread(thread),
                 shared: Rc::clone(&shared),
                 board: Rc::clone(&board),
-                chosen: setup.lock,
+                mutex: setup.lock,
                 own: HashMap::new(),
                 contexts: HashMap::new(),
                 held: 0,
@@ -165,13 +164,13 @@ struct Apart<T>(T);
 
 /// A lock of the recording.
 struct Instance {
-    mutex: Box<dyn Lock>,
+    mutex: Guarded<Sim, ()>,
     rwlock: Apart<RawRwLock<Sim>>,
 }
 
 impl Instance {
-    fn new(chosen: Chosen) -> Self {
-        Self { mutex: chosen.lock(), rwlock: Apart(RawRwLock::new()) }
+    fn new(mutex: AnyMutex<Sim>) -> Self {
+        Self { mutex: Guarded::new(mutex, ()), rwlock: Apart(RawRwLock::new()) }
     }
 }
 
@@ -264,9 +263,9 @@ struct Player {
     passages: Rc<[Passage]>,
     shared: Rc<Vec<Option<Instance>>>,
     board: Rc<RefCell<Board>>,
-    chosen: Chosen,
+    mutex: AnyMutex<Sim>,
     own: HashMap<usize, Instance>,
-    contexts: HashMap<usize, Box<dyn Any>>,
+    contexts: HashMap<usize, Context<Sim>>,
     held: usize,
 }
 
@@ -308,9 +307,12 @@ impl Player {
     /// Makes what the thread needs for a lock, which takes no time.
     fn prepare(&mut self, lock: usize) {
         if self.shared[lock].is_none() {
-            self.own.entry(lock).or_insert_with(|| Instance::new(self.chosen));
+            self.own.entry(lock).or_insert_with(|| Instance::new(self.mutex));
         }
-        self.contexts.entry(lock).or_insert_with(|| self.chosen.context());
+        if !self.contexts.contains_key(&lock) {
+            let context = self.instance(lock).mutex.context();
+            self.contexts.insert(lock, context);
+        }
     }
 
     fn instance(&self, lock: usize) -> &Instance {
@@ -326,9 +328,8 @@ impl Player {
         match step {
             Step::Read(_) => instance.rwlock.0.lock_shared_counted(),
             Step::Write(_) => instance.rwlock.0.lock_exclusive(),
-            // SAFETY: a script has no lock that the thread has already, and the context is the thread's for this lock,
-            // in a box.
-            _ => unsafe { instance.mutex.lock(&*self.contexts[&lock]) },
+            // SAFETY: a script has no lock that the thread has already, and the context is the thread's for this lock.
+            _ => unsafe { instance.mutex.lock(&self.contexts[&lock]) },
         }
         self.held += 1;
         let now = Sim::now_free();
@@ -343,7 +344,7 @@ impl Player {
             // SAFETY: as above.
             Step::EndWrite(_) => unsafe { instance.rwlock.0.unlock_exclusive() },
             // SAFETY: as above, with the same context.
-            _ => unsafe { instance.mutex.unlock(&*self.contexts[&lock]) },
+            _ => unsafe { instance.mutex.unlock(&self.contexts[&lock]) },
         }
         self.held -= 1;
         if self.shared[lock].is_some() {

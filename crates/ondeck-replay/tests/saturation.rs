@@ -5,7 +5,7 @@ use ondeck_replay::{
     outlook, run,
 };
 use ondeck_sim::engine::Costs;
-use ondeck_sim::lab::Chosen;
+use ondeck_sim::lab;
 use ondeck_sim::machine::MachineFile;
 
 /// A thread that locks, works, unlocks and works: lock, nanoseconds inside, nanoseconds outside, call site.
@@ -38,7 +38,7 @@ fn recording(threads: Vec<Thread>) -> Recording {
 }
 
 fn setup<'a>(costs: &'a Costs, lock: &str, threads: usize) -> Setup<'a> {
-    let lock = Chosen::named(lock).expect("a mutex");
+    let lock = lab::named(lock).expect("a mutex");
     Setup { costs, seed: 1, lock, threads }
 }
 

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use ondeck_lab::results::Better;
 
-use super::table::{marked, new_table, right_align};
+use super::table::{Grid, marked};
 use crate::compare::{Comparison, Row, Side, Table, place};
 use crate::numbers::compared::{factor, in_unit};
 
@@ -68,7 +68,7 @@ fn body(comparison: &Comparison, table: &Table, colour: bool) -> String {
     if counted {
         header.push("n");
     }
-    let mut rows = new_table(&header, colour);
+    let mut rows = Grid::new(&header, colour);
     for row in &table.rows {
         let mut cells = vec![
             marked(&row.lock, row.base.partial || row.other.partial),
@@ -97,8 +97,8 @@ fn body(comparison: &Comparison, table: &Table, colour: bool) -> String {
             factor(mean.ratio),
         ]);
     }
-    right_align(&mut rows, &[1, 2, 3, 4, 5, 6, 7]);
-    rows.trim_fmt()
+    rows.right_align(&[1, 2, 3, 4, 5, 6, 7]);
+    rows.render()
 }
 
 /// How many rounds there are on every side of every row, if it is one number.

@@ -7,7 +7,7 @@ use ondeck_lab::sample::{CPU_PER_OP, INVOLUNTARY, RUN, VOLUNTARY};
 
 use crate::compare::Comparison;
 use crate::comparison::{interval, p_value, ratio, side};
-use crate::table::{marked, new_table, right_align};
+use crate::table::{Grid, marked};
 
 /// Of the most memory that a program had at once.
 pub const MAX_RSS: &str = "max_rss";
@@ -35,7 +35,7 @@ pub fn render(comparison: &Comparison, colour: bool) -> String {
 /// The rows of one lock, by its place among the others.
 fn body(comparison: &Comparison, index: usize, colour: bool) -> String {
     let confidence = format!("{} %", ((1.0 - comparison.alpha) * 1e6).round() / 1e4);
-    let mut rows = new_table(&["", "A", "B", "B/A", &confidence, "p"], colour);
+    let mut rows = Grid::new(&["", "A", "B", "B/A", &confidence, "p"], colour);
     for table in &comparison.tables {
         let Some(row) = table.rows.get(index) else { continue };
         rows.add_row([
@@ -47,8 +47,8 @@ fn body(comparison: &Comparison, index: usize, colour: bool) -> String {
             p_value(row),
         ]);
     }
-    right_align(&mut rows, &[1, 2, 3, 4, 5]);
-    rows.trim_fmt()
+    rows.right_align(&[1, 2, 3, 4, 5]);
+    rows.render()
 }
 
 /// What a quantity is when the operation is a whole run.

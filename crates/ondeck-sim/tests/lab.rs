@@ -65,7 +65,8 @@ fn every_lock_excludes_and_ends_its_round() {
     let stages = plan::stages(&request, &lab::subjects());
     let results = lab::with(&setup, || run::run(&request, &stages, &mut Silent));
     assert!(results.failures.is_empty(), "{:?}", results.failures);
-    assert!(results.series.len() > 30, "{}", results.series.len());
+    // More in a build with the museum.
+    assert!(results.series.len() > 20, "{}", results.series.len());
 }
 
 #[test]

@@ -3,13 +3,17 @@
 
 mod schedules {
     mod broken;
+    mod mutexes;
     mod negative;
+    pub mod others;
+    mod shared;
 }
 
 use std::env;
 use std::time::{Duration, Instant};
 
-use ondeck_sim::check::{Checked, Scenario, check, scenarios};
+use ondeck_sim::check::{Checked, Scenario, check};
+use schedules::others::scenarios;
 
 /// Schedules of each scenario in an ordinary run.
 const USUAL: u64 = 40;

@@ -18,11 +18,7 @@ fn pair(wanted: Nanos, acquired: Nanos, released: Nanos, freed: Nanos) -> Pair {
 
 /// The pairs as above, with these states of both threads.
 fn timeline(first: &[Span], second: &[Span]) -> Timeline {
-    let thread = |pairs: Vec<Pair>, spans: &[Span]| Thread {
-        pairs,
-        spans: spans.to_vec(),
-        ..Thread::default()
-    };
+    let thread = |pairs: Vec<Pair>, spans: &[Span]| Thread { pairs, spans: spans.to_vec() };
     Timeline {
         threads: vec![
             thread(vec![pair(0, 5, RELEASED, RELEASED + 10)], first),
@@ -98,8 +94,7 @@ fn a_ready_thread_beside_an_idle_cpu_is_told_from_one_on_a_full_machine() {
 #[test]
 fn a_lock_that_is_kept_for_a_ready_thread_while_another_spins_is_told() {
     let mut kept = timeline(&runs(), &then_runs(State::Queued));
-    let spins =
-        Thread { pairs: vec![pair(20, 1_500, 1_510, 1_520)], spans: runs(), ..Thread::default() };
+    let spins = Thread { pairs: vec![pair(20, 1_500, 1_510, 1_520)], spans: runs() };
     kept.threads.push(spins);
     assert_eq!(idle(&kept)[0], (Cause::KeptForQueued, 790));
     kept.threads[2].pairs[0].wanted = 950;

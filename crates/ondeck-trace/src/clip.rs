@@ -1,8 +1,6 @@
 //! What is drawn of a run: the surroundings of its longest idles and waits.
 
-use ondeck_lab::results::trace::{
-    Clip, ClipCpu, ClipSlice, ClipSpan, ClipThread, ClipWay, Episode, Owned,
-};
+use ondeck_lab::results::trace::{Clip, ClipCpu, ClipSlice, ClipSpan, ClipThread, Episode, Owned};
 
 use super::timeline::{Cpu, Nanos, Ran, Timeline, Turn};
 
@@ -53,16 +51,10 @@ fn clip(timeline: &Timeline, turns: &[Turn], run: usize, (from, to): (Nanos, Nan
             let waits = thread.pairs.iter().filter_map(|pair| {
                 within(pair.wanted, pair.acquired, from, to).filter(|(from, to)| to - from >= grain)
             });
-            let ways = thread.ways.iter().filter_map(|way| {
-                let (from, to) = within(way.from, way.to, from, to)?;
-                Some((from, to, way.way))
-            });
             let span = |(from, to, (state, cpu))| ClipSpan { from, to, state, cpu };
-            let way = |(from, to, way)| ClipWay { from, to, way };
             ClipThread {
                 spans: thinned(spans, grain).into_iter().map(span).collect(),
                 waits: waits.collect(),
-                ways: thinned(ways, grain).into_iter().map(way).collect(),
             }
         })
         .collect();

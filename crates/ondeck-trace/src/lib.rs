@@ -69,7 +69,6 @@ pub struct Request {
     pub longest_idles: usize,
     /// How many of the longest waits; if none, waits are not counted either.
     pub longest_waits: usize,
-    /// How many parts of a clip can be told apart.
     /// The most that the kernel shall be asked for.
     pub most: Sight,
 }
@@ -308,7 +307,6 @@ fn assemble(recorded: Vec<Recorded>, seen: Option<Seen>) -> (Timeline, bool, Nan
     let threads = recorded.into_iter().zip(spans).map(|(thread, spans)| Thread {
         pairs: thread.stamps.iter().map(|stamps| pair(stamps, clocks)).collect(),
         spans,
-        ways: Vec::new(),
     });
     (Timeline { threads: threads.collect(), cpus, seen_until }, whole, end)
 }

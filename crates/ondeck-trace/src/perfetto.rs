@@ -1,9 +1,8 @@
 //! The trace as Chrome's trace events, which Perfetto and chrome://tracing show.
 //!
 //! A process for each lock, with a track for the lock, for each thread and for each CPU, and the
-//! long idles and waits on tracks of their own. If the machine was simulated, a track beside that of
-//! each thread says how it waited. Every slice is a complete event; a flow arrow goes
-//! from a release to the acquisition that ended a long idle.
+//! long idles and waits on tracks of their own. Every slice is a complete event; a flow
+//! arrow goes from a release to the acquisition that ended a long idle.
 
 use ondeck_lab::results::trace::{Clip, Document, Episode, LockTrace};
 use serde::Serialize;
@@ -36,7 +35,6 @@ const IDLES: usize = 2;
 const THREADS: usize = 10;
 const WAITS: usize = 50_000;
 const CPUS: usize = 100_000;
-const WAYS: usize = 200_000;
 
 /// The whole trace.
 pub fn render(document: &Document) -> String {
@@ -45,7 +43,7 @@ pub fn render(document: &Document) -> String {
         out.pid = place + 1;
         out.lock(lock, document.settings.threads);
     }
-    let mut trace = json!({
+    let trace = json!({
         "displayTimeUnit": "ns",
         "otherData": {
             "command": document.settings.command,
@@ -55,10 +53,6 @@ pub fn render(document: &Document) -> String {
         },
         "traceEvents": out.events,
     });
-    if let Some(simulated) = &document.settings.simulated {
-        trace["otherData"]["evidence"] = json!(document.evidence());
-        trace["otherData"]["simulated"] = json!(simulated);
-    }
     format!("{trace}\n")
 }
 
@@ -82,13 +76,6 @@ impl Out {
         cpus.dedup();
         for cpu in cpus {
             self.track(CPUS + cpu as usize, &format!("CPU {cpu}"));
-        }
-        for thread in 0..threads {
-            let waits =
-                |clip: &Clip| clip.threads.get(thread).is_some_and(|it| !it.ways.is_empty());
-            if lock.clips.iter().any(waits) {
-                self.track(WAYS + thread, &format!("how thread {thread} waits"));
-            }
         }
         for clip in &lock.clips {
             self.clip(clip);
@@ -130,10 +117,6 @@ impl Out {
                 let name = format!("{}{cpu}", word(span.state));
                 let times = (span.from, span.to);
                 self.slice(&name, "thread", times, began, THREADS + thread, Map::new());
-            }
-            for one in &track.ways {
-                let times = (one.from, one.to);
-                self.slice(one.way.words(), "wait", times, began, WAYS + thread, Map::new());
             }
         }
         for cpu in &clip.cpus {

@@ -2,44 +2,23 @@
 
 use std::fmt::Write as _;
 
-use ondeck_lab::results::trace::{
-    Clip, Document, Doing, Episode, LockTrace, Settings, Sight, Tally, WayTime,
-};
+use ondeck_lab::results::trace::{Document, Doing, Episode, LockTrace, Settings, Sight, Tally};
 use ondeck_report::numbers::page::time;
 
 use super::cause::Cause;
 use super::timeline::Nanos;
 
-/// More threads of a simulated machine, which may be hundreds, are not listed below an episode: then only those are
-/// that had the lock.
-const MOST_THREADS: usize = 16;
-
 /// The whole of it.
 pub fn render(document: &Document) -> String {
     let mut out = String::new();
-    match &document.settings.simulated {
-        Some(simulated) => render_simulated(&mut out, document, &simulated.machine),
-        None => render_measured(&mut out, document),
-    }
+    render_head(&mut out, document);
     for lock in &document.locks {
         render_lock(&mut out, lock, &document.settings);
     }
     out
 }
 
-/// What was simulated: a reader must not take it for measured.
-fn render_simulated(out: &mut String, document: &Document, machine: &str) {
-    let seed = document.settings.simulated.as_ref().and_then(|simulated| simulated.seed);
-    let seed = seed.map_or(String::new(), |seed| format!(", seed {seed}"));
-    // Writing into a String cannot fail.
-    let _ = writeln!(out, "trace simulated on {machine}{seed}: computed, not measured");
-    for line in textwrap::wrap(&document.settings.situation, 78) {
-        let _ = writeln!(out, "{line}");
-    }
-    let _ = writeln!(out, "seen: all that threads and CPUs did, by the machine's own events");
-}
-
-fn render_measured(out: &mut String, document: &Document) {
+fn render_head(out: &mut String, document: &Document) {
     // Writing into a String cannot fail.
     let _ = writeln!(
         out,
@@ -87,11 +66,6 @@ fn render_lock(out: &mut String, lock: &LockTrace, settings: &Settings) {
         account.voluntary,
         account.involuntary
     );
-    if !lock.ways.is_empty() {
-        for line in textwrap::wrap(&format!("waiting: {}", in_ways(&lock.ways)), 76) {
-            let _ = writeln!(out, "  {line}");
-        }
-    }
     if lock.cut_runs > 0 {
         let _ = writeln!(out, "  {} of the runs were stopped before their end", lock.cut_runs);
     }
@@ -108,8 +82,7 @@ fn render_lock(out: &mut String, lock: &LockTrace, settings: &Settings) {
     {
         render_tally(out, title, tally, settings.least_nanos);
         for (place, episode) in longest.iter().enumerate() {
-            let ways = ways(lock, episode);
-            render_episode(out, place + 1, episode, &ways, settings.simulated.is_some());
+            render_episode(out, place + 1, episode);
         }
     }
 }
@@ -136,29 +109,7 @@ fn render_tally(out: &mut String, title: &str, tally: &Tally, least: Nanos) {
     }
 }
 
-/// How the thread of an episode waited meanwhile, if that is known.
-fn ways(lock: &LockTrace, episode: &Episode) -> Vec<WayTime> {
-    let has = |clip: &&Clip| {
-        clip.run == episode.run && clip.from <= episode.from && episode.to <= clip.to
-    };
-    let thread = lock.clips.iter().find(has).and_then(|clip| clip.threads.get(episode.thread));
-    thread
-        .map(|thread| WayTime::between(&thread.ways, episode.from, episode.to))
-        .unwrap_or_default()
-}
-
-fn in_ways(ways: &[WayTime]) -> String {
-    let word = |one: &WayTime| format!("{} {}", one.way.words(), time(one.nanos as f64));
-    ways.iter().map(word).collect::<Vec<_>>().join(", ")
-}
-
-fn render_episode(
-    out: &mut String,
-    place: usize,
-    episode: &Episode,
-    ways: &[WayTime],
-    is_simulated: bool,
-) {
+fn render_episode(out: &mut String, place: usize, episode: &Episode) {
     let length = (episode.to - episode.from) as f64;
     let _ = writeln!(
         out,
@@ -185,34 +136,17 @@ fn render_episode(
             let _ = writeln!(out, "     {line}");
         }
     }
-    if !ways.is_empty() {
-        let _ = writeln!(out, "     thread {}: {}", episode.thread, in_ways(ways));
-    }
     let known =
         episode.cause != Cause::Unknown || episode.threads.iter().any(|doing| doing.running > 0);
     if known {
-        let took_part = |thread: usize| {
-            [Some(episode.thread), episode.before].contains(&Some(thread))
-                || episode.threads[thread].acquired > 0
-        };
-        // A simulated machine tells all that threads did until they ended.
-        let unknown = if is_simulated { "ended" } else { "unknown" };
-        let many = is_simulated && episode.threads.len() > MOST_THREADS;
-        let mut shown = 0;
         for (thread, doing) in episode.threads.iter().enumerate() {
-            if !many || took_part(thread) && shown < MOST_THREADS {
-                shown += 1;
-                let _ = writeln!(out, "       thread {thread:<3} {}", did(doing, unknown));
-            }
-        }
-        if shown < episode.threads.len() {
-            let _ = writeln!(out, "       and {} threads more", episode.threads.len() - shown);
+            let _ = writeln!(out, "       thread {thread:<3} {}", did(doing));
         }
     }
 }
 
 /// What a thread did, in words.
-fn did(doing: &Doing, unknown: &str) -> String {
+fn did(doing: &Doing) -> String {
     let cpus: Vec<String> = doing.cpus.iter().map(ToString::to_string).collect();
     let running = format!("ran (CPU {})", cpus.join(", "));
     let parts: Vec<String> = [
@@ -220,7 +154,7 @@ fn did(doing: &Doing, unknown: &str) -> String {
         (doing.queued, "ready"),
         (doing.asleep, "asleep"),
         (doing.off, "off its CPU"),
-        (doing.unknown, unknown),
+        (doing.unknown, "unknown"),
     ]
     .iter()
     .filter(|(nanos, _)| *nanos > 0)

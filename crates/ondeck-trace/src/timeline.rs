@@ -2,7 +2,7 @@
 //! where the kernel had each thread meanwhile. Made from stamps and from the kernel's events, read
 //! by everything else; a test makes one by hand.
 
-pub use ondeck_lab::results::episode::{ClipWay, Nanos, State, Way};
+pub use ondeck_lab::results::episode::{Nanos, State};
 
 /// One acquisition, as its thread saw it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -39,8 +39,6 @@ pub struct Thread {
     pub pairs: Vec<Pair>,
     /// What the kernel did with it, in order and without overlap; empty if that is not known.
     pub spans: Vec<Span>,
-    /// How it waited for the lock, in order and without overlap; empty if that is not known.
-    pub ways: Vec<ClipWay>,
 }
 
 /// What a CPU ran.

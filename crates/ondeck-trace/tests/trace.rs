@@ -48,7 +48,7 @@ fn document(sight: Sight, locks: Vec<LockTrace>) -> Document {
         kind: "ondeck trace".to_owned(),
         started: now(),
         partial: false,
-        build: machine::build(),
+        build: machine::build(None),
         machine: machine::describe(),
         settings: Settings { threads: THREADS, pairs: PAIRS, ..Settings::default() },
         sight,
@@ -146,8 +146,7 @@ fn by_hand() -> Document {
         threads: Vec::new(),
     };
     let span = ClipSpan { from: 0, to: 40_000, state: State::Running, cpu: Some(1) };
-    let thread =
-        ClipThread { spans: vec![span], waits: vec![(900, 31_000)], ..ClipThread::default() };
+    let thread = ClipThread { spans: vec![span], waits: vec![(900, 31_000)] };
     let clip = Clip {
         run_began: 500,
         to: 40_000,

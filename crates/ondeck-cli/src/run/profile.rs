@@ -78,7 +78,7 @@ impl Wanted {
         };
         let in_words = |error: ondeck_profile::Error| error.to_string();
         let written = prepared.write_by(|format| match format {
-            Format::Html => page::render(profile).map(String::into_bytes).map_err(in_words),
+            Format::Html => Ok(page::render(profile).into_bytes()),
             Format::Pprof => pprof::encode(profile, role).map_err(in_words),
             Format::Jsonl => Ok(lines::render(profile).into_bytes()),
         });

@@ -11,9 +11,9 @@ use ondeck_replay::{
     outlook,
 };
 use ondeck_report::html::replay::{COLUMNS, Line, Page, render};
-use ondeck_report::table::{new_table, right_align};
-use ondeck_sim::engine::Costs;
-use ondeck_sim::lab::{self, Chosen};
+use ondeck_report::table::Grid;
+use ondeck_sim::engine::{Costs, Sim};
+use ondeck_sim::lab::{self, AnyMutex};
 use ondeck_sim::machine::MachineFile;
 
 use super::shorter::Part;
@@ -35,7 +35,7 @@ const TURN: Duration = Duration::from_secs(1);
 /// One line of the plot: a lock, and how sections are shortened beyond what was asked for.
 struct Case {
     name: String,
-    chosen: Chosen,
+    mutex: AnyMutex<Sim>,
     halved: Option<usize>,
 }
 
@@ -70,7 +70,7 @@ pub(super) fn run(file: &Path, machine: &MachineFile, options: &Options) -> Resu
         && let Some(site) = longest_site(&recording, saturation.lock)
     {
         let name = format!("{}, `{}` halved", last.case.name, function(&recording.sites[site]));
-        let case = Case { name, chosen: last.case.chosen, halved: Some(site) };
+        let case = Case { name, mutex: last.case.mutex, halved: Some(site) };
         found.extend(simulation.of_all(vec![case], &mut progress));
     }
     progress.finish();
@@ -135,8 +135,8 @@ fn cases(options: &Options) -> Result<Vec<Case>, Error> {
         Some(subjects) => subjects.iter().map(|subject| subject.info.name).collect(),
         None => LOCKS.to_vec(),
     };
-    let case = |name: &str| match Chosen::named(name) {
-        Some(chosen) => Ok(Case { name: name.to_owned(), chosen, halved: None }),
+    let case = |name: &str| match lab::named(name) {
+        Some(mutex) => Ok(Case { name: name.to_owned(), mutex, halved: None }),
         None => Err(Error::Usage(format!(
             "--replay puts mutexes in the place of the program's, and `{name}` is none; `ondeck list` shows them"
         ))),
@@ -188,7 +188,7 @@ impl Simulation<'_> {
         let mut shorter = self.shorter.to_vec();
         shorter.extend(case.halved.map(|site| Shorter { site, factor: 0.5 }));
         let script = Script::new(self.recording, &shorter);
-        let setup = Setup { costs: self.costs, seed: self.seed, lock: case.chosen, threads: 1 };
+        let setup = Setup { costs: self.costs, seed: self.seed, lock: case.mutex, threads: 1 };
         outlook(&script, &setup, self.threads)
     }
 }
@@ -318,15 +318,13 @@ fn text(recording: &Recording, found: &[Found], verdict: &str, about: &[String])
     for it in found {
         _ = writeln!(text, "\nsimulated, {}:", it.case.name);
         let header: Vec<&str> = ["threads"].into_iter().chain(COLUMNS).collect();
-        let mut table = new_table(&header, output::colours());
+        let mut table = Grid::new(&header, output::colours());
         for row in &it.outlook.rows {
             let cells = cells(recording, &row.outcome, today(found));
             table.add_row([row.threads.to_string()].into_iter().chain(cells));
         }
-        right_align(&mut table, &[0, 1, 2, 3, 4]);
-        for line in table.to_string().lines() {
-            _ = writeln!(text, "{}", line.trim_end());
-        }
+        table.right_align(&[0, 1, 2, 3, 4]);
+        _ = writeln!(text, "{}", table.render());
     }
     _ = writeln!(text, "\n{}", textwrap::fill(verdict, 80));
     text

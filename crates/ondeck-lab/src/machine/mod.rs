@@ -11,8 +11,8 @@ mod native;
 use std::time::Duration;
 
 use ondeck::platform::Native;
-use ondeck_zoo::RawLock;
 
+use crate::any::AnyMutex;
 use crate::results;
 use crate::team::Teams;
 use crate::work::Work;
@@ -63,17 +63,8 @@ pub trait Machine: Teams {
     /// Sleeps for so long.
     fn sleep(time: Duration);
 
-    /// Does what can be done on the real machine only; `None` on all others.
-    fn real_only<L: RawLock<Self>, R: RealOnly>(_: R) -> Option<R::Done> {
+    /// The mutex, for what can be done on the real machine only; `None` on all others.
+    fn native(_: AnyMutex<Self>) -> Option<AnyMutex<Native>> {
         None
     }
-}
-
-/// Something that can be done with a lock on the real machine only.
-pub trait RealOnly {
-    /// What comes of it.
-    type Done;
-
-    /// Does it.
-    fn on<L: RawLock<Native>>(self) -> Self::Done;
 }

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use ondeck::platform::Native;
-use ondeck_zoo::RawLock;
 
-use super::{Machine, RealOnly};
+use super::Machine;
+use crate::any::AnyMutex;
 use crate::system::{Here, System};
 use crate::team::{self, Body, Outcome, TeamError, TeamSetting, Teams, Until};
 use crate::usage::Usage;
@@ -47,8 +47,8 @@ impl Machine for Native {
         std::thread::sleep(time);
     }
 
-    fn real_only<L: RawLock<Self>, R: RealOnly>(real: R) -> Option<R::Done> {
-        Some(real.on::<L>())
+    fn native(lock: AnyMutex<Self>) -> Option<AnyMutex<Native>> {
+        Some(lock)
     }
 }
 

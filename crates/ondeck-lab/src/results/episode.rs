@@ -180,67 +180,6 @@ pub struct Clip {
     pub owners: Vec<Owned>,
 }
 
-/// How a thread waits for a lock. Only a simulated machine tells.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Way {
-    /// Reads or tries the lock itself.
-    Polls,
-    /// Reads a word elsewhere, such as its own node, until another thread writes it.
-    Near,
-    /// Sleeps.
-    Parked,
-    /// Was woken, and has not come to the lock yet.
-    InFlight,
-}
-
-impl Way {
-    /// Every way, in the order of reports.
-    pub const ALL: [Self; 4] = [Self::Polls, Self::Near, Self::Parked, Self::InFlight];
-
-    /// What the thread does, in a word or two.
-    pub fn words(self) -> &'static str {
-        match self {
-            Self::Polls => "polls",
-            Self::Near => "waits near",
-            Self::Parked => "parked",
-            Self::InFlight => "in flight",
-        }
-    }
-}
-
-/// A time in which a thread waited in one way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct ClipWay {
-    /// Its beginning.
-    pub from: Nanos,
-    /// Its end.
-    pub to: Nanos,
-    /// The way.
-    pub way: Way,
-}
-
-/// The time that threads waited in one way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct WayTime {
-    /// The way.
-    pub way: Way,
-    /// The time.
-    pub nanos: Nanos,
-}
-
-impl WayTime {
-    /// The time of each way between two moments, without those that took none.
-    pub fn between(ways: &[ClipWay], from: Nanos, to: Nanos) -> Vec<Self> {
-        let of = |way: Way| {
-            let its = ways.iter().filter(|one| one.way == way);
-            its.map(|one| one.to.min(to).saturating_sub(one.from.max(from))).sum()
-        };
-        let all = Way::ALL.into_iter().map(|way| Self { way, nanos: of(way) });
-        all.filter(|time| time.nanos > 0).collect()
-    }
-}
-
 /// A thread in a clip.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct ClipThread {
@@ -248,9 +187,6 @@ pub struct ClipThread {
     pub spans: Vec<ClipSpan>,
     /// When it waited for the lock, without the shortest.
     pub waits: Vec<(Nanos, Nanos)>,
-    /// How it waited, if the machine was simulated.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub ways: Vec<ClipWay>,
 }
 
 /// A time in one state.

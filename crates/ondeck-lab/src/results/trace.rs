@@ -4,29 +4,25 @@
 use serde::{Deserialize, Serialize};
 
 use super::episode::{Cause, Nanos};
-use super::{Build, Evidence, Failure, Machine, Simulated, Warning};
+use super::{Build, Failure, Machine, Warning};
 use crate::schedstat::Account;
 
 pub use super::episode::{
-    Clip, ClipCpu, ClipSlice, ClipSpan, ClipThread, ClipWay, Doing, Episode, Owned, Part, Sight,
-    Way, WayTime,
+    Clip, ClipCpu, ClipSlice, ClipSpan, ClipThread, Doing, Episode, Owned, Part, Sight,
 };
 
 /// The version of this document.
 pub const SCHEMA: u32 = 1;
 
-/// The kind of a trace that was measured.
-pub const MEASURED: &str = "ondeck trace";
-
-/// The kind of a trace that was computed.
-pub const SIMULATED: &str = "ondeck sim trace";
+/// The kind of this document.
+pub const KIND: &str = "ondeck trace";
 
 /// A whole trace.
 #[derive(Clone, Debug, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Document {
     /// [`SCHEMA`].
     pub schema: u32,
-    /// [`MEASURED`] or [`SIMULATED`], to tell this document from a report.
+    /// [`KIND`], to tell this document from a report.
     pub kind: String,
     /// When it began, RFC 3339.
     pub started: String,
@@ -52,16 +48,6 @@ pub struct Document {
     pub locks: Vec<LockTrace>,
 }
 
-impl Document {
-    /// Whether it was measured or computed.
-    pub fn evidence(&self) -> Evidence {
-        match self.settings.simulated {
-            Some(_) => Evidence::Simulated,
-            None => Evidence::Measured,
-        }
-    }
-}
-
 /// What was asked for; where threads run as it was granted.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Settings {
@@ -83,12 +69,6 @@ pub struct Settings {
     pub policy: String,
     /// Idles and waits shorter than this are counted and not explained.
     pub least_nanos: Nanos,
-    /// The machine, if it was simulated.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub simulated: Option<Simulated>,
-    /// The workload and its parameters, if it is one of the laboratory's.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub situation: String,
 }
 
 /// Something that the machine would not do.
@@ -127,9 +107,6 @@ pub struct LockTrace {
     pub longest_waits: Vec<Episode>,
     /// What is drawn of the runs that the longest are in.
     pub clips: Vec<Clip>,
-    /// How all threads waited in all runs, if the machine was simulated.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub ways: Vec<WayTime>,
 }
 
 /// How often, how long and why.

@@ -10,14 +10,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ondeck::platform::{Native, Platform};
-use ondeck_zoo::RawLock;
 
 use super::face::{Column, Group, Judged, Needs, Shelf, Shown, Table};
+use super::guarded::Guarded;
 use super::phases::{Phase, Phases, Seen, Stint, together};
 use super::situation::{Rounds, by, counts_of_two};
 use super::{
-    Apart, Asked, EmptyLock, RealRound, Round, Schedule, Situation, Workload, WorkloadInfo, param,
-    real_round,
+    AnyMutex, Asked, Called, EmptyLock, Round, Schedule, Situation, WorkloadInfo, on_native, param,
 };
 use crate::clock::TickScale;
 use crate::environment::Background as Priority;
@@ -30,6 +29,9 @@ use crate::work::Work;
 
 pub(super) struct Background;
 
+/// Why it is measured on the real machine only.
+const WHY: &str = "only a real kernel has priorities for work in the background";
+
 const FILLERS_ALONE: usize = 0;
 const LOCK_ALONE: usize = 1;
 const BOTH: usize = 2;
@@ -40,7 +42,7 @@ const LONG_SECTION: (u64, u64) = (1_000, 0);
 /// One piece of the low work: as short as the phases need it to end in time.
 const PIECE_NANOS: u64 = 10_000;
 
-impl Workload for Background {
+impl Called for Background {
     const INFO: WorkloadInfo = WorkloadInfo {
         name: "background",
         title: "Background",
@@ -71,7 +73,7 @@ impl Workload for Background {
             ],
             note: "done: of what is done alone; kept: throughput with / without; longest wait",
         },
-        only_real: Some(<Self as RealRound>::WHY),
+        only_real: Some(WHY),
         ..WorkloadInfo::USUAL
     };
 
@@ -103,24 +105,16 @@ impl Workload for Background {
         (rounds, situations.collect())
     }
 
-    fn round<M: Machine, L: RawLock<M>>(
+    fn round<M: Machine>(
         given: &Round,
         own: &Priority,
+        lock: AnyMutex<M>,
     ) -> Result<Sample, TeamError> {
-        real_round::<Self, M, L>(given, own)
-    }
-}
-
-impl RealRound for Background {
-    type Own = Priority;
-
-    const WHY: &'static str = "only a real kernel has priorities for work in the background";
-
-    fn round_here<L: RawLock<Native>>(given: &Round, own: &Priority) -> Result<Sample, TeamError> {
+        let lock = on_native(lock, WHY)?;
         let threads = given.team.threads;
         let hammers = threads - fillers(threads);
         let phases = Arc::new(Phases::new(threads, plan(hammers, threads, given.length)));
-        let lock = Arc::new(Apart(L::new()));
+        let lock = Arc::new(Guarded::<Native, ()>::new(lock, ()));
         let (section, outside) = (given.section, given.outside);
         let piece = Work::of_nanos(PIECE_NANOS);
         let priority = *own;
@@ -129,7 +123,7 @@ impl RealRound for Background {
         let setting = TeamSetting { threads: threads + 1, ..given.team.clone() };
         let outcome =
             team::run::<Native, _>(&setting, Until::Finished(Duration::MAX), move |member| {
-                let context = L::Context::default();
+                let mut context = lock.context();
                 let filler = (hammers..threads).contains(&member.index);
                 let lowered = if filler { priority.enter() } else { Ok(()) };
                 if !member.start() {
@@ -142,17 +136,14 @@ impl RealRound for Background {
                 if member.index == threads {
                     return Part::Conductor(phases.conduct(member, &placement));
                 }
-                let lock = &lock.0;
                 let mut longest = [0; 3];
                 let stints = phases.work(member, |phase| {
                     let before = Native::ticks();
-                    // SAFETY: the context stays here until the unlock and serves this acquisition
-                    // alone.
-                    unsafe { lock.lock(&context) };
-                    let wait = Native::ticks().saturating_sub(before);
-                    section.perform();
-                    // SAFETY: locked above with this context.
-                    unsafe { lock.unlock(&context) };
+                    let wait = lock.with(&mut context, |_| {
+                        let wait = Native::ticks().saturating_sub(before);
+                        section.perform();
+                        wait
+                    });
                     longest[phase] = longest[phase].max(wait);
                     outside.perform();
                 });

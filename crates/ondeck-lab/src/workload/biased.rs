@@ -19,7 +19,7 @@ use crate::clock::TickScale;
 use crate::machine::Machine;
 use crate::results::{Better, Unit};
 use crate::sample::{CPU_PER_OP, Quantity, Sample, THROUGHPUT, histogram};
-use crate::team::{self, TeamError, Until};
+use crate::team::{self, Outcome, TeamError, Until};
 use crate::work::Work;
 
 pub(super) struct Biased;
@@ -179,25 +179,26 @@ impl Workload for Biased {
                 waits
             })?;
         audit::balance("sections", shared.0.count.load(Relaxed), outcome.total_pairs())?;
-
-        let all = 0..outcome.pairs.len();
-        let mut sample = Sample::of_roles(&outcome, all, &[]);
-        let window = outcome.window.as_secs_f64();
-        let owner = outcome.window_pairs[OWNER];
-        let sections: u64 = outcome.window_pairs.iter().sum();
-        // An owner that never ran has no result.
-        if owner > 0 {
-            let visits = (sections - owner) as f64 / sections as f64;
-            sample
-                .values
-                .splice(1..1, [(OWNER_PAIR, window * 1e9 / owner as f64), (VISITS, visits)]);
-        }
-        if let Some(waits) = outcome.results.get(1).filter(|waits| !waits.is_empty()) {
-            let at = |part| waits.value_at_quantile(part) as f64;
-            sample.values.splice(2..2, [(VISIT_P50, at(0.5)), (VISIT_P99, at(0.99))]);
-        }
-        Ok(sample)
+        Ok(sample(&outcome))
     }
+}
+
+fn sample(outcome: &Outcome<Histogram<u64>>) -> Sample {
+    let all = 0..outcome.pairs.len();
+    let mut sample = Sample::of_roles(outcome, all, &[]);
+    let window = outcome.window.as_secs_f64();
+    let owner = outcome.window_pairs[OWNER];
+    let sections: u64 = outcome.window_pairs.iter().sum();
+    // An owner that never ran has no result.
+    if owner > 0 {
+        let visits = (sections - owner) as f64 / sections as f64;
+        sample.values.splice(1..1, [(OWNER_PAIR, window * 1e9 / owner as f64), (VISITS, visits)]);
+    }
+    if let Some(waits) = outcome.results.get(1).filter(|waits| !waits.is_empty()) {
+        let at = |part| waits.value_at_quantile(part) as f64;
+        sample.values.splice(2..2, [(VISIT_P50, at(0.5)), (VISIT_P99, at(0.99))]);
+    }
+    sample
 }
 
 /// A section. Returns when the thread had the lock, in ticks, if that is asked for. Inlined into the loops of both

@@ -1,17 +1,16 @@
 //! The bounded buffer: a queue of numbers guarded by the lock under test, with a side that puts them in and a
 //! side that takes them out.
 
-use ondeck_zoo::RawLock;
-
 use super::guarded::Guarded;
 use super::ring::Ring;
 use super::situation::moments;
 use super::{Asked, Notify, Situation, param};
+use crate::any::Context;
 use crate::machine::Machine;
 use crate::team::Member;
 
 /// What both sides share, with the two conditions that they wait for.
-pub(super) type Buffer<M, L> = Guarded<M, L, Queue, 2>;
+pub(super) type Buffer<M> = Guarded<M, Queue, 2>;
 
 pub(super) struct Queue {
     pub(super) ring: Ring,
@@ -106,12 +105,12 @@ macro_rules! wait {
 }
 
 /// Puts numbers in until the team stops or the buffer is closed.
-pub(super) fn produce<M: Machine, L: RawLock<M>, const GATED: bool>(
+pub(super) fn produce<M: Machine, const GATED: bool>(
     member: &Member<M>,
-    buffer: &Buffer<M, L>,
+    buffer: &Buffer<M>,
     after: bool,
 ) -> Part {
-    let mut context = L::Context::default();
+    let mut context = buffer.context();
     let mut part = Part::default();
     let mut items = 0;
     while !member.stopped() {
@@ -144,12 +143,12 @@ pub(super) fn produce<M: Machine, L: RawLock<M>, const GATED: bool>(
 }
 
 /// Takes numbers out until the team stops or the buffer is closed.
-pub(super) fn consume<M: Machine, L: RawLock<M>, const GATED: bool>(
+pub(super) fn consume<M: Machine, const GATED: bool>(
     member: &Member<M>,
-    buffer: &Buffer<M, L>,
+    buffer: &Buffer<M>,
     after: bool,
 ) -> Part {
-    let mut context = L::Context::default();
+    let mut context = buffer.context();
     let mut part = Part::default();
     let mut items = 0;
     while !member.stopped() {
@@ -179,7 +178,7 @@ pub(super) fn consume<M: Machine, L: RawLock<M>, const GATED: bool>(
 }
 
 /// Wakes all threads that sleep, because no later thread would.
-pub(super) fn close<M: Machine, L: RawLock<M>>(buffer: &Buffer<M, L>, context: &mut L::Context) {
+pub(super) fn close<M: Machine>(buffer: &Buffer<M>, context: &mut Context<M>) {
     buffer.with(context, |queue| {
         queue.closed = true;
         queue.notify_all(NOT_FULL);

@@ -9,12 +9,11 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ondeck_zoo::RawLock;
-
 use super::face::{Column, Group, Judged, Shelf, Shown, Table};
+use super::guarded::Guarded;
 use super::phases::{Phase, Phases, Seen, Stint, together};
 use super::situation::{ALONE, Rounds, counts_of_two};
-use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo};
+use super::{AnyMutex, Asked, Called, EmptyLock, Round, Schedule, Situation, WorkloadInfo};
 use crate::machine::Machine;
 use crate::sample::{
     CPU_PER_OP, INVOLUNTARY, RUNNABLE, RUNNING, SLOWDOWN, Sample, THROUGHPUT, VOLUNTARY,
@@ -39,7 +38,7 @@ const BYSTANDER: usize = 0;
 /// Alone, beside, alone, beside: speed that drifts falls on both.
 const TIMES: usize = 2;
 
-impl Workload for Bystander {
+impl Called for Bystander {
     const INFO: WorkloadInfo = WorkloadInfo {
         name: "bystander",
         title: "Bystander",
@@ -88,17 +87,17 @@ impl Workload for Bystander {
         (rounds, counts.into_iter().map(|threads| Situation::working(threads, work)).collect())
     }
 
-    fn round<M: Machine, L: RawLock<M>>(given: &Round, (): &()) -> Result<Sample, TeamError> {
+    fn round<M: Machine>(given: &Round, (): &(), lock: AnyMutex<M>) -> Result<Sample, TeamError> {
         let threads = given.team.threads;
         let phases = Arc::new(Phases::new(threads, plan(threads, given.length)));
-        let lock = Arc::new(Apart(L::new()));
+        let lock = Arc::new(Guarded::<M, ()>::new(lock, ()));
         let (section, outside) = (given.section, given.outside);
         let product = Work::of_nanos(PRODUCT);
         let placement = given.team.placement.clone();
         // One more thread, which conducts.
         let setting = TeamSetting { threads: threads + 1, ..given.team.clone() };
         let outcome = team::run::<M, _>(&setting, Until::Finished(Duration::MAX), move |member| {
-            let context = L::Context::default();
+            let mut context = lock.context();
             if !member.start() {
                 return Part::None;
             }
@@ -110,14 +109,8 @@ impl Workload for Bystander {
             if member.index == threads {
                 return Part::Conductor(phases.conduct(member, &placement));
             }
-            let lock = &lock.0;
             Part::Hammer(phases.work(member, |_| {
-                // SAFETY: the context stays here until the unlock and serves this acquisition
-                // alone.
-                unsafe { lock.lock(&context) };
-                M::perform(section);
-                // SAFETY: locked above with this context.
-                unsafe { lock.unlock(&context) };
+                lock.with(&mut context, |_| M::perform(section));
                 M::perform(outside);
             }))
         })?;

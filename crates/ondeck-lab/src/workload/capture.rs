@@ -8,12 +8,11 @@
 use std::sync::Arc;
 
 use hdrhistogram::Histogram;
-use ondeck_zoo::RawLock;
 
 use super::face::{Column, Judged, Shelf, Shown, Table};
 use super::guarded::Guarded;
 use super::situation::{ALONE, Rounds, counts};
-use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo, audit};
+use super::{AnyMutex, Asked, Called, EmptyLock, Round, Schedule, Situation, WorkloadInfo, audit};
 use crate::machine::Machine;
 use crate::sample::{
     PASSED_MAX, PASSED_P50, PASSED_P99, STREAK_MAX, STREAK_MEAN, STREAK_P50, STREAK_P99, Sample,
@@ -31,7 +30,7 @@ struct Book {
     streak: u64,
 }
 
-impl Workload for Capture {
+impl Called for Capture {
     const INFO: WorkloadInfo = WorkloadInfo {
         name: "capture",
         title: "Capture",
@@ -81,14 +80,14 @@ impl Workload for Capture {
         (rounds, counts.into_iter().map(|threads| Situation::working(threads, work)).collect())
     }
 
-    fn round<M: Machine, L: RawLock<M>>(given: &Round, (): &()) -> Result<Sample, TeamError> {
+    fn round<M: Machine>(given: &Round, (): &(), lock: AnyMutex<M>) -> Result<Sample, TeamError> {
         let book = Book { acquisitions: 0, owner: usize::MAX, streak: 0 };
-        let shared = Arc::new(Apart(Guarded::<M, L, Book>::new(book)));
+        let shared = Arc::new(Guarded::<M, Book>::new(lock, book));
         let (section, outside) = (given.section, given.outside);
         let books = Arc::clone(&shared);
         let outcome =
             team::run::<M, _>(&given.team, Until::Elapsed(given.length), move |member| {
-                let mut context = L::Context::default();
+                let mut context = books.context();
                 let mut tally = Tally::new();
                 let me = member.index;
                 if !member.start() {
@@ -96,7 +95,7 @@ impl Workload for Capture {
                 }
                 let mut pairs = 0;
                 while !member.stopped() {
-                    let (turn, ended) = books.0.with(&mut context, |book| {
+                    let (turn, ended) = books.with(&mut context, |book| {
                         book.acquisitions += 1;
                         let mut ended = None;
                         if book.owner != me {
@@ -115,7 +114,7 @@ impl Workload for Capture {
                 tally
             })?;
         let (acquisitions, last) =
-            shared.0.with(&mut L::Context::default(), |book| (book.acquisitions, book.streak));
+            shared.with(&mut shared.context(), |book| (book.acquisitions, book.streak));
         audit::balance("acquisitions", acquisitions, outcome.total_pairs())?;
         Ok(sample(&outcome, last))
     }

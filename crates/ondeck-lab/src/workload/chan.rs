@@ -8,13 +8,12 @@
 
 use std::sync::Arc;
 
-use ondeck_zoo::RawLock;
-
 use super::face::{Column, Judged, Shelf, Shown, Table, Threads};
 use super::guarded::Guarded;
 use super::ring::Ring;
 use super::situation::{MANY, Rounds, counts};
-use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo, audit};
+use super::{AnyMutex, Asked, Called, EmptyLock, Round, Schedule, Situation, WorkloadInfo, audit};
+use crate::any::Context;
 use crate::machine::Machine;
 use crate::sample::{CPU_PER_OP, OP, RUNNING, SHARE, Sample, THROUGHPUT};
 use crate::team::{self, Outcome, TeamError, Until};
@@ -34,7 +33,7 @@ struct Channel {
 const NOT_FULL: usize = 0;
 const NOT_EMPTY: usize = 1;
 
-impl Workload for Chan {
+impl Called for Chan {
     const INFO: WorkloadInfo = WorkloadInfo {
         name: "chan",
         title: "Channel",
@@ -74,16 +73,15 @@ impl Workload for Chan {
         (rounds, counts.into_iter().map(Situation::plain).collect())
     }
 
-    fn round<M: Machine, L: RawLock<M>>(given: &Round, (): &()) -> Result<Sample, TeamError> {
+    fn round<M: Machine>(given: &Round, (): &(), lock: AnyMutex<M>) -> Result<Sample, TeamError> {
         let capacity = BATCH as usize * given.team.threads;
         let channel =
             Channel { ring: Ring::new(capacity), senders_waiting: 0, receivers_waiting: 0 };
-        let shared = Arc::new(Apart(Guarded::<M, L, Channel, 2>::new(channel)));
+        let shared = Arc::new(Guarded::<M, Channel, 2>::new(lock, channel));
         let channel = Arc::clone(&shared);
         let outcome =
             team::run::<M, _>(&given.team, Until::Elapsed(given.length), move |member| {
-                let mut context = L::Context::default();
-                let channel = &channel.0;
+                let mut context = channel.context();
                 let mut sums = Sums::default();
                 if !member.start() {
                     return sums;
@@ -92,13 +90,13 @@ impl Workload for Chan {
                 // Whole turns only: a thread that stopped after sending would leave others without room.
                 while !member.stopped() {
                     for _ in 0..BATCH {
-                        send(channel, &mut context, operations);
+                        send(&channel, &mut context, operations);
                         sums.sent = sums.sent.wrapping_add(operations);
                         operations += 1;
                         member.done(operations);
                     }
                     for _ in 0..BATCH {
-                        let number = receive(channel, &mut context);
+                        let number = receive(&channel, &mut context);
                         sums.received = sums.received.wrapping_add(number);
                         operations += 1;
                         member.done(operations);
@@ -106,7 +104,7 @@ impl Workload for Chan {
                 }
                 sums
             })?;
-        let empty = shared.0.with(&mut L::Context::default(), |channel| channel.ring.is_empty());
+        let empty = shared.with(&mut shared.context(), |channel| channel.ring.is_empty());
         audit::balance("channels that are empty at the end", 1, u64::from(empty))?;
         let sum = |of: fn(&Sums) -> u64| outcome.results.iter().map(of).fold(0, u64::wrapping_add);
         audit::balance("numbers", sum(|sums| sums.received), sum(|sums| sums.sent))?;
@@ -122,11 +120,7 @@ struct Sums {
 }
 
 #[inline]
-fn send<M: Machine, L: RawLock<M>>(
-    channel: &Guarded<M, L, Channel, 2>,
-    context: &mut L::Context,
-    number: u64,
-) {
+fn send<M: Machine>(channel: &Guarded<M, Channel, 2>, context: &mut Context<M>, number: u64) {
     channel.with(context, |channel| {
         while channel.ring.is_full() {
             channel.senders_waiting += 1;
@@ -141,10 +135,7 @@ fn send<M: Machine, L: RawLock<M>>(
 }
 
 #[inline]
-fn receive<M: Machine, L: RawLock<M>>(
-    channel: &Guarded<M, L, Channel, 2>,
-    context: &mut L::Context,
-) -> u64 {
+fn receive<M: Machine>(channel: &Guarded<M, Channel, 2>, context: &mut Context<M>) -> u64 {
     channel.with(context, |channel| {
         while channel.ring.is_empty() {
             channel.receivers_waiting += 1;

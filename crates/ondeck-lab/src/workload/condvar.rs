@@ -10,13 +10,12 @@
 use std::sync::Arc;
 
 use fastrand::Rng;
-use ondeck_zoo::RawLock;
 
 use super::face::{Column, Judged, Shelf, Shown, Table, Threads};
 use super::guarded::Guarded;
 use super::situation::{Rounds, counts_of_two, moments};
 use super::{
-    Apart, Asked, EmptyLock, Notify, Round, Schedule, Situation, Workload, WorkloadInfo, audit,
+    AnyMutex, Asked, Called, EmptyLock, Notify, Round, Schedule, Situation, WorkloadInfo, audit,
 };
 use crate::machine::Machine;
 use crate::sample::{CPU_PER_OP, RUNNING, SERVER_LOOPS, SHARE, Sample, THROUGHPUT};
@@ -40,7 +39,7 @@ const NEWS: usize = 0;
 /// The source broadcasts once in this number of loops.
 const BROADCAST_ODDS: u32 = 30;
 
-impl Workload for Condvar {
+impl Called for Condvar {
     const INFO: WorkloadInfo = WorkloadInfo {
         name: "condvar",
         title: "Condition variable",
@@ -94,8 +93,12 @@ impl Workload for Condvar {
         (rounds, situations.collect())
     }
 
-    fn round<M: Machine, L: RawLock<M>>(given: &Round, own: &Notify) -> Result<Sample, TeamError> {
-        let shared = Arc::new(Apart(Guarded::<M, L, Jobs, 1>::new(Jobs::default())));
+    fn round<M: Machine>(
+        given: &Round,
+        own: &Notify,
+        lock: AnyMutex<M>,
+    ) -> Result<Sample, TeamError> {
+        let shared = Arc::new(Guarded::<M, Jobs, 1>::new(lock, Jobs::default()));
         let workers = given.team.threads - 1;
         let after = *own == Notify::After;
         let jobs = Arc::clone(&shared);
@@ -105,27 +108,21 @@ impl Workload for Condvar {
                     return;
                 }
                 if member.index == 0 {
-                    serve(member, &jobs.0, workers, after);
+                    serve(member, &jobs, workers, after);
                 } else {
-                    work(member, &jobs.0);
+                    work(member, &jobs);
                 }
             })?;
         let taken: u64 = outcome.pairs[1..].iter().sum();
-        let (given, left) = shared.0.with(&mut L::Context::default(), |jobs| {
-            (jobs.given, jobs.withdrawn + jobs.pending as u64)
-        });
+        let (given, left) = shared
+            .with(&mut shared.context(), |jobs| (jobs.given, jobs.withdrawn + jobs.pending as u64));
         audit::balance("jobs", given, taken + left)?;
         Ok(sample(&outcome))
     }
 }
 
-fn serve<M: Machine, L: RawLock<M>>(
-    member: &Member<M>,
-    jobs: &Guarded<M, L, Jobs, 1>,
-    workers: usize,
-    after: bool,
-) {
-    let mut context = L::Context::default();
+fn serve<M: Machine>(member: &Member<M>, jobs: &Guarded<M, Jobs, 1>, workers: usize, after: bool) {
+    let mut context = jobs.context();
     // The same numbers for every lock.
     let mut rng = Rng::with_seed(18);
     let mut loops = 0;
@@ -154,7 +151,7 @@ fn serve<M: Machine, L: RawLock<M>>(
 }
 
 /// Wakes as many workers as there are jobs, or all of them.
-fn tell<M: Machine, L: RawLock<M>>(jobs: &Guarded<M, L, Jobs, 1>, count: usize, broadcast: bool) {
+fn tell<M: Machine>(jobs: &Guarded<M, Jobs, 1>, count: usize, broadcast: bool) {
     if broadcast {
         jobs.notify_all(NEWS);
     } else {
@@ -164,8 +161,8 @@ fn tell<M: Machine, L: RawLock<M>>(jobs: &Guarded<M, L, Jobs, 1>, count: usize, 
     }
 }
 
-fn work<M: Machine, L: RawLock<M>>(member: &Member<M>, jobs: &Guarded<M, L, Jobs, 1>) {
-    let mut context = L::Context::default();
+fn work<M: Machine>(member: &Member<M>, jobs: &Guarded<M, Jobs, 1>) {
+    let mut context = jobs.context();
     let mut wakeups = 0;
     loop {
         let job = jobs.with(&mut context, |jobs| {

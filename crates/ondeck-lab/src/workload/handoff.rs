@@ -15,12 +15,11 @@ use std::sync::Arc;
 use crossbeam_utils::CachePadded;
 use hdrhistogram::Histogram;
 use ondeck::platform::{AtomicInt, Ordering};
-use ondeck_zoo::RawLock;
 
 use super::face::{Group, Judged, Shelf, Table};
 use super::guarded::Guarded;
 use super::situation::Rounds;
-use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo, param};
+use super::{AnyMutex, Asked, Called, EmptyLock, Round, Schedule, Situation, WorkloadInfo, param};
 use crate::clock::TickScale;
 use crate::machine::Machine;
 use crate::sample::{HANDOFF, LONGEST, Sample, histogram};
@@ -30,8 +29,8 @@ use crate::work::Work;
 pub(super) struct Handoff;
 
 /// When the lock was last released, guarded by the lock; and whose turn it is.
-struct Pass<M: Machine, L: RawLock<M>> {
-    released: Apart<Guarded<M, L, u64>>,
+struct Pass<M: Machine> {
+    released: Guarded<M, u64>,
     turn: CachePadded<M::AtomicU32>,
 }
 
@@ -42,7 +41,7 @@ const TAKERS: u32 = 1;
 /// here spins before its waiter sleeps.
 const SLOW_HOLD: u64 = 50_000;
 
-impl Workload for Handoff {
+impl Called for Handoff {
     const INFO: WorkloadInfo = WorkloadInfo {
         name: "handoff",
         title: "Handoff",
@@ -84,9 +83,9 @@ impl Workload for Handoff {
         (rounds, patterns.map(situation).into())
     }
 
-    fn round<M: Machine, L: RawLock<M>>(given: &Round, (): &()) -> Result<Sample, TeamError> {
-        let pass = Arc::new(Pass::<M, L> {
-            released: Apart(Guarded::new(0)),
+    fn round<M: Machine>(given: &Round, (): &(), lock: AnyMutex<M>) -> Result<Sample, TeamError> {
+        let pass = Arc::new(Pass::<M> {
+            released: Guarded::new(lock, 0),
             turn: CachePadded::new(AtomicInt::new(GIVERS)),
         });
         let hold = given.section;
@@ -108,12 +107,12 @@ impl Workload for Handoff {
     }
 }
 
-fn solo<M: Machine, L: RawLock<M>>(member: &Member<M>, pass: &Pass<M, L>, times: &mut Times) {
-    let mut context = L::Context::default();
-    pass.released.0.with(&mut context, |released| **released = M::ticks());
+fn solo<M: Machine>(member: &Member<M>, pass: &Pass<M>, times: &mut Times) {
+    let mut context = pass.released.context();
+    pass.released.with(&mut context, |released| **released = M::ticks());
     let mut handoffs = 0;
     while !member.stopped() {
-        pass.released.0.with(&mut context, |released| {
+        pass.released.with(&mut context, |released| {
             let now = M::ticks();
             // Inside of the section: outside it would be part of the time.
             times.record(now.saturating_sub(**released));
@@ -124,11 +123,11 @@ fn solo<M: Machine, L: RawLock<M>>(member: &Member<M>, pass: &Pass<M, L>, times:
     }
 }
 
-fn give<M: Machine, L: RawLock<M>>(member: &Member<M>, pass: &Pass<M, L>, hold: Work) {
-    let mut context = L::Context::default();
+fn give<M: Machine>(member: &Member<M>, pass: &Pass<M>, hold: Work) {
+    let mut context = pass.released.context();
     let mut handoffs = 0;
     while !member.stopped() {
-        pass.released.0.with(&mut context, |released| {
+        pass.released.with(&mut context, |released| {
             pass.turn.store(TAKERS, Ordering::Release);
             M::perform(hold);
             **released = M::ticks();
@@ -141,12 +140,12 @@ fn give<M: Machine, L: RawLock<M>>(member: &Member<M>, pass: &Pass<M, L>, hold: 
     }
 }
 
-fn take<M: Machine, L: RawLock<M>>(member: &Member<M>, pass: &Pass<M, L>, times: &mut Times) {
-    let mut context = L::Context::default();
+fn take<M: Machine>(member: &Member<M>, pass: &Pass<M>, times: &mut Times) {
+    let mut context = pass.released.context();
     let mut handoffs = 0;
     while await_turn(member, pass, TAKERS) {
         let time =
-            pass.released.0.with(&mut context, |released| M::ticks().saturating_sub(**released));
+            pass.released.with(&mut context, |released| M::ticks().saturating_sub(**released));
         // Before the turn goes back: afterwards the next time has begun.
         times.record(time);
         handoffs += 1;
@@ -158,7 +157,7 @@ fn take<M: Machine, L: RawLock<M>>(member: &Member<M>, pass: &Pass<M, L>, times:
 /// Waits for a turn; false if the round is over.
 ///
 /// Without PAUSE, whose length would be in the time; but the other thread may need this CPU.
-fn await_turn<M: Machine, L: RawLock<M>>(member: &Member<M>, pass: &Pass<M, L>, turn: u32) -> bool {
+fn await_turn<M: Machine>(member: &Member<M>, pass: &Pass<M>, turn: u32) -> bool {
     const LOOKS: u32 = 4_096;
     loop {
         for _ in 0..LOOKS {

@@ -10,12 +10,11 @@ use std::time::Duration;
 
 use fastrand::Rng;
 use hdrhistogram::Histogram;
-use ondeck_zoo::RawLock;
 
 use super::face::{Column, Judged, Shelf, Shown, Table};
 use super::guarded::Guarded;
 use super::situation::{Rounds, counts_of_two};
-use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo, audit};
+use super::{AnyMutex, Asked, Called, EmptyLock, Round, Schedule, Situation, WorkloadInfo, audit};
 use crate::clock::TickScale;
 use crate::machine::Machine;
 use crate::results::{Better, Unit};
@@ -45,7 +44,7 @@ const ASKED_FOR: u64 = 200;
 /// it comes at any moment of the keeper's.
 const PAUSE: std::ops::Range<u64> = 500..1_500;
 
-impl Workload for LongHold {
+impl Called for LongHold {
     const INFO: WorkloadInfo = WorkloadInfo {
         name: "long_hold",
         title: "Long sections of one thread",
@@ -95,8 +94,8 @@ impl Workload for LongHold {
         (rounds, all.into_iter().flat_map(of).collect())
     }
 
-    fn round<M: Machine, L: RawLock<M>>(given: &Round, (): &()) -> Result<Sample, TeamError> {
-        let shared = Arc::new(Apart(Guarded::<M, L, u64>::new(0)));
+    fn round<M: Machine>(given: &Round, (): &(), lock: AnyMutex<M>) -> Result<Sample, TeamError> {
+        let shared = Arc::new(Guarded::<M, u64>::new(lock, 0));
         let (hold, away) = (given.section, given.outside);
         let turns = Arc::clone(&shared);
         let outcome =
@@ -106,25 +105,20 @@ impl Workload for LongHold {
                     return waits;
                 }
                 if member.index == 0 {
-                    keep(member, &turns.0, hold, away);
+                    keep(member, &turns, hold, away);
                 } else {
-                    ask(member, &turns.0, &mut waits);
+                    ask(member, &turns, &mut waits);
                 }
                 waits
             })?;
-        let acquisitions = shared.0.with(&mut L::Context::default(), |turns| **turns);
+        let acquisitions = shared.with(&mut shared.context(), |turns| **turns);
         audit::balance("acquisitions", acquisitions, outcome.total_pairs())?;
         Ok(sample(outcome))
     }
 }
 
-fn keep<M: Machine, L: RawLock<M>>(
-    member: &Member<M>,
-    turns: &Guarded<M, L, u64>,
-    hold: Work,
-    away: Work,
-) {
-    let mut context = L::Context::default();
+fn keep<M: Machine>(member: &Member<M>, turns: &Guarded<M, u64>, hold: Work, away: Work) {
+    let mut context = turns.context();
     let mut pairs = 0;
     while !member.stopped() {
         turns.with(&mut context, |turns| {
@@ -137,12 +131,8 @@ fn keep<M: Machine, L: RawLock<M>>(
     }
 }
 
-fn ask<M: Machine, L: RawLock<M>>(
-    member: &Member<M>,
-    turns: &Guarded<M, L, u64>,
-    waits: &mut Waits,
-) {
-    let mut context = L::Context::default();
+fn ask<M: Machine>(member: &Member<M>, turns: &Guarded<M, u64>, waits: &mut Waits) {
+    let mut context = turns.context();
     let mut rng = Rng::with_seed(member.index as u64);
     let (section, scale) = (Work::of_nanos(ASKED_FOR), TickScale::of::<M>());
     let before = M::usage();

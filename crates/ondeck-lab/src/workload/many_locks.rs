@@ -7,12 +7,12 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use fastrand::Rng;
 use ondeck_zoo::RawLock;
 
 use super::face::{Across, Judged, Shelf, Table};
-use super::guarded::Guarded;
 use super::situation::{ALONE, Rounds, by, counts};
 use super::{
     Apart, Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo, audit, param,
@@ -20,11 +20,34 @@ use super::{
 use crate::machine::Machine;
 use crate::sample::{FOOTPRINT, Sample, THROUGHPUT};
 use crate::team::{self, TeamError, Until};
+use crate::work::Work;
 
 pub(super) struct ManyLocks;
 
-/// A lock and its counter.
-type Slot<M, L> = Guarded<M, L, u32>;
+/// A lock and its counter. Atomic, so that a lock that is broken, or none at all, spoils no memory.
+struct Slot<L> {
+    lock: L,
+    counter: AtomicU32,
+}
+
+impl<L> Slot<L> {
+    #[inline(always)]
+    fn add<M: Machine>(&self, context: &mut L::Context, section: Work)
+    where
+        L: RawLock<M>,
+    {
+        let (Self { lock, counter }, context) = (self, &*context);
+        // SAFETY: the exclusive borrow keeps the context in place and out of other uses until the unlock.
+        unsafe { lock.lock(context) };
+        M::touch(counter, false);
+        let count = counter.load(Relaxed);
+        M::touch(counter, true);
+        counter.store(count.wrapping_add(1), Relaxed);
+        M::perform(section);
+        // SAFETY: locked above with this context.
+        unsafe { lock.unlock(context) };
+    }
+}
 
 /// Locks of an array: few, so that threads meet; and as many as fill a first-level cache when each
 /// has a cache line.
@@ -97,9 +120,9 @@ impl Workload for ManyLocks {
 
     fn round<M: Machine, L: RawLock<M>>(given: &Round, own: &Array) -> Result<Sample, TeamError> {
         if own.padded {
-            round::<M, L, Apart<Slot<M, L>>>(given, own.locks, Apart, |slot| &slot.0)
+            round::<M, L, Apart<Slot<L>>>(given, own.locks, Apart, |slot| &slot.0)
         } else {
-            round::<M, L, Slot<M, L>>(given, own.locks, |slot| slot, |slot| slot)
+            round::<M, L, Slot<L>>(given, own.locks, |slot| slot, |slot| slot)
         }
     }
 }
@@ -115,10 +138,11 @@ fn label(params: &BTreeMap<String, String>) -> String {
 fn round<M: Machine, L: RawLock<M>, S: Send + Sync + 'static>(
     given: &Round,
     count: usize,
-    keep: impl Fn(Slot<M, L>) -> S,
-    slot_of: impl Fn(&S) -> &Slot<M, L> + Copy + Send + Sync + 'static,
+    keep: impl Fn(Slot<L>) -> S,
+    slot_of: impl Fn(&S) -> &Slot<L> + Copy + Send + Sync + 'static,
 ) -> Result<Sample, TeamError> {
-    let slots: Arc<[S]> = (0..count).map(|_| keep(Guarded::new(0))).collect();
+    let slot = || Slot { lock: L::new(), counter: AtomicU32::new(0) };
+    let slots: Arc<[S]> = (0..count).map(|_| keep(slot())).collect();
     let (section, outside) = (given.section, given.outside);
     let shared = Arc::clone(&slots);
     let outcome = team::run::<M, _>(&given.team, Until::Elapsed(given.length), move |member| {
@@ -130,19 +154,14 @@ fn round<M: Machine, L: RawLock<M>, S: Send + Sync + 'static>(
         }
         let mut pairs = 0;
         while !member.stopped() {
-            slot_of(&shared[rng.usize(0..count)]).with(&mut context, |counter| {
-                **counter = counter.wrapping_add(1);
-                M::perform(section);
-            });
+            slot_of(&shared[rng.usize(0..count)]).add::<M>(&mut context, section);
             pairs += 1;
             member.done(pairs);
             M::perform(outside);
         }
     })?;
-    let mut context = L::Context::default();
-    let guarded = slots.iter().fold(0_u32, |sum, slot| {
-        sum.wrapping_add(slot_of(slot).with(&mut context, |counter| **counter))
-    });
+    let guarded =
+        slots.iter().fold(0_u32, |sum, slot| sum.wrapping_add(slot_of(slot).counter.load(Relaxed)));
     audit::balance(
         "acquisitions",
         u64::from(guarded),

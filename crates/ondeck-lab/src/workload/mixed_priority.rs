@@ -16,14 +16,12 @@ use std::time::Duration;
 
 use crossbeam_utils::CachePadded;
 use ondeck::platform::{Native, Ordering, Platform, Timestamp};
-use ondeck_zoo::RawLock;
 
 use super::face::{Column, Group, Judged, Needs, Shelf, Shown, Table};
 use super::guarded::Guarded;
 use super::situation::Rounds;
 use super::{
-    Apart, Asked, EmptyLock, RealRound, Round, Schedule, Situation, Workload, WorkloadInfo, audit,
-    real_round,
+    AnyMutex, Asked, Called, EmptyLock, Round, Schedule, Situation, WorkloadInfo, audit, on_native,
 };
 use crate::clock::TickScale;
 use crate::environment::{Pinning, Placement, Policy};
@@ -33,6 +31,9 @@ use crate::team::{self, Member, Outcome, TeamError, TeamSetting, Teams, Until};
 use crate::work::Work;
 
 pub(super) struct MixedPriority;
+
+/// Why it is measured on the real machine only.
+const WHY: &str = "only a real kernel has its realtime policies";
 
 const OWNER: usize = 0;
 const HOG: usize = 1;
@@ -49,7 +50,7 @@ const PIECE_NANOS: u64 = 100_000;
 /// After so long the guard ends a trial: ten times what one takes that the hog delays.
 const LIMIT: Duration = Duration::from_millis(10);
 
-impl Workload for MixedPriority {
+impl Called for MixedPriority {
     const INFO: WorkloadInfo = WorkloadInfo {
         name: "mixed_priority",
         title: "Priority inversion",
@@ -76,7 +77,7 @@ impl Workload for MixedPriority {
             ],
             note: "of trials: the hog ran between owner and waiter; its pieces; ended from outside",
         },
-        only_real: Some(<Self as RealRound>::WHY),
+        only_real: Some(WHY),
         ..WorkloadInfo::USUAL
     };
 
@@ -92,23 +93,14 @@ impl Workload for MixedPriority {
         (rounds, vec![Situation::plain(WAITER + 1)])
     }
 
-    fn round<M: Machine, L: RawLock<M>>(given: &Round, own: &()) -> Result<Sample, TeamError> {
-        real_round::<Self, M, L>(given, own)
-    }
-}
-
-impl RealRound for MixedPriority {
-    type Own = ();
-
-    const WHY: &'static str = "only a real kernel has its realtime policies";
-
-    fn round_here<L: RawLock<Native>>(given: &Round, (): &()) -> Result<Sample, TeamError> {
+    fn round<M: Machine>(given: &Round, (): &(), lock: AnyMutex<M>) -> Result<Sample, TeamError> {
+        let lock = on_native(lock, WHY)?;
         let asked = given.team.placement.policy;
         let policy = if asked.is_realtime() { asked } else { Policy::Fifo };
         let placement = Placement { pinning: Pinning::One, policy, ..Placement::default() };
         let setting = TeamSetting { threads: GUARD + 1, placement, ..given.team.clone() };
         let stage = Arc::new(Stage::new());
-        let lock = Arc::new(Apart(Guarded::<Native, L, Book>::new(Book::default())));
+        let lock = Arc::new(Guarded::new(lock, Book::default()));
         let shared = Arc::clone(&lock);
         let outcome =
             team::run::<Native, _>(&setting, Until::Elapsed(given.length), move |member| {
@@ -119,9 +111,9 @@ impl RealRound for MixedPriority {
                 }
                 let mut trials = Trials::default();
                 match member.index {
-                    OWNER => own(member, &stage, policy, &shared.0),
+                    OWNER => own(member, &stage, policy, &shared),
                     HOG => hog(member, &stage),
-                    WAITER => trials = wait(member, &stage, &shared.0),
+                    WAITER => trials = wait(member, &stage, &shared),
                     GUARD => guard(&stage, policy),
                     other => unreachable!("a team of four has no thread {other}"),
                 }
@@ -134,7 +126,7 @@ impl RealRound for MixedPriority {
         }
         let counted = outcome.pairs[OWNER] + outcome.pairs[WAITER];
         let (acquisitions, intrusions) =
-            lock.0.with(&mut L::Context::default(), |book| (book.acquisitions, book.intrusions));
+            lock.with(&mut lock.context(), |book| (book.acquisitions, book.intrusions));
         audit::balance("acquisitions", acquisitions, counted)?;
         audit::balance("acquisitions in the owner's section", intrusions, 0)?;
         Ok(sample(&outcome, &trials))
@@ -254,13 +246,8 @@ impl Stage {
     }
 }
 
-fn own<L: RawLock<Native>>(
-    member: &Member,
-    stage: &Stage,
-    policy: Policy,
-    lock: &Guarded<Native, L, Book>,
-) {
-    let mut context = L::Context::default();
+fn own(member: &Member, stage: &Stage, policy: Policy, lock: &Guarded<Native, Book>) {
+    let mut context = lock.context();
     let section = Work::of_nanos(SECTION_NANOS);
     let mut trial = 0;
     while !member.stopped() {
@@ -298,12 +285,8 @@ fn hog(member: &Member, stage: &Stage) {
     }
 }
 
-fn wait<L: RawLock<Native>>(
-    member: &Member,
-    stage: &Stage,
-    lock: &Guarded<Native, L, Book>,
-) -> Trials {
-    let mut context = L::Context::default();
+fn wait(member: &Member, stage: &Stage, lock: &Guarded<Native, Book>) -> Trials {
+    let mut context = lock.context();
     let mut trials = Trials::default();
     let mut trial = 1;
     while stage.locked.comes(trial, None) {

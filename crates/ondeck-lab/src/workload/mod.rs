@@ -1,8 +1,9 @@
 //! The workloads: one file each, and the list of them. Adding one is a file in this folder and a line in
 //! the list.
 //!
-//! A workload is a type with a generic function, compiled once for every lock, so that a lock's
-//! fast path is inlined into the loop that measures it as it would be into a program.
+//! A workload is a type with a generic function. Where single pairs are timed it is compiled for every lock, so that
+//! the lock's fast path is inlined into the loop that measures it as it would be into a program; else it calls the
+//! lock through pointers ([`any`](mod@crate::any)).
 
 mod audit;
 mod baseline;
@@ -10,7 +11,7 @@ mod buffer;
 mod data;
 pub mod face;
 mod gaps;
-mod guarded;
+pub mod guarded;
 mod kinds;
 mod notify;
 pub mod param;
@@ -25,7 +26,8 @@ use ondeck::platform::Native;
 use ondeck_zoo::sync::{RawBarrier, RawOnce, RawSemaphore};
 use ondeck_zoo::{Kind, LockInfo, RawLock, RawRwLock, Waiting};
 
-use crate::machine::{Machine, RealOnly};
+use crate::any::{AnyMutex, any};
+use crate::machine::Machine;
 use crate::sample::{self, Quantity, Sample};
 use crate::team::{TeamError, TeamSetting};
 use crate::work::Work;
@@ -147,7 +149,7 @@ pub fn quantity(name: &str) -> Option<Quantity> {
     sample::QUANTITIES.iter().chain(own).copied().find(|quantity| quantity.name == name)
 }
 
-/// A way to measure any mutex.
+/// A way to measure any mutex that is compiled for each, because it times single pairs.
 trait Workload {
     /// What its situations have that no other workload's do.
     type Own: Send + Sync + 'static;
@@ -164,42 +166,45 @@ trait Workload {
     ) -> Result<Sample, TeamError>;
 }
 
-/// A workload that is measured on the real machine only, because it is about what only that has.
-pub trait RealRound {
+/// A way to measure any mutex that calls it through pointers, and so is compiled once.
+trait Called {
     /// What its situations have that no other workload's do.
-    type Own;
+    type Own: Send + Sync + 'static;
 
-    /// Why it cannot be computed for another machine, as the rest of a sentence.
-    const WHY: &'static str;
+    const INFO: WorkloadInfo;
 
-    /// Measures one round.
-    ///
-    /// # Errors
-    ///
-    /// [`TeamError`] if the lock gets stuck or the threads cannot be made.
-    fn round_here<L: RawLock<Native>>(given: &Round, own: &Self::Own) -> Result<Sample, TeamError>;
+    /// Its situations, of those requested, and how long it is measured in each.
+    fn situations(asked: &Asked) -> (Schedule, Vec<Situation<Self::Own>>);
+
+    /// Measures one round on a machine.
+    fn round<M: Machine>(
+        given: &Round,
+        own: &Self::Own,
+        lock: AnyMutex<M>,
+    ) -> Result<Sample, TeamError>;
 }
 
-/// The round of a workload that is about the real machine, or needs what only that has.
-///
-/// # Errors
-///
-/// [`TeamError::Refused`] on all machines but the real one; [`TeamError`] of the round there.
-fn real_round<W: RealRound, M: Machine, L: RawLock<M>>(
-    given: &Round,
-    own: &W::Own,
-) -> Result<Sample, TeamError> {
-    struct Given<'a, W: RealRound>(&'a Round, &'a W::Own);
-    impl<W: RealRound> RealOnly for Given<'_, W> {
-        type Done = Result<Sample, TeamError>;
+impl<W: Called> Workload for W {
+    type Own = W::Own;
 
-        fn on<L: RawLock<Native>>(self) -> Self::Done {
-            W::round_here::<L>(self.0, self.1)
-        }
+    const INFO: WorkloadInfo = W::INFO;
+
+    fn situations(asked: &Asked) -> (Schedule, Vec<Situation<Self::Own>>) {
+        W::situations(asked)
     }
-    M::real_only::<L, _>(Given::<W>(given, own)).unwrap_or_else(|| {
-        Err(TeamError::Refused(format!("it is measured on real machines only: {}", W::WHY)))
-    })
+
+    fn round<M: Machine, L: RawLock<M>>(
+        given: &Round,
+        own: &Self::Own,
+    ) -> Result<Sample, TeamError> {
+        W::round(given, own, any::<M, L>())
+    }
+}
+
+/// The mutex, if the machine is the real one; else why it cannot be measured, of which `why` is the reason.
+fn on_native<M: Machine>(lock: AnyMutex<M>, why: &str) -> Result<AnyMutex<Native>, TeamError> {
+    M::native(lock)
+        .ok_or_else(|| TeamError::Refused(format!("it is measured on real machines only: {why}")))
 }
 
 type RoundFn = fn(&Round, &Own) -> Result<Sample, TeamError>;

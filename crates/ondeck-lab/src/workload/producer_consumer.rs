@@ -8,12 +8,10 @@
 
 use std::sync::Arc;
 
-use ondeck_zoo::RawLock;
-
 use super::buffer::{Bounded, Buffer, CAPACITIES, Part, Queue, consume, produce, sum};
 use super::face::{Column, Judged, Shelf, Shown, Table};
 use super::situation::{Rounds, by, counts_of_two};
-use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo, audit};
+use super::{AnyMutex, Asked, Called, EmptyLock, Round, Schedule, Situation, WorkloadInfo, audit};
 use crate::machine::Machine;
 use crate::sample::{
     CPU_PER_OP, INVOLUNTARY, RUNNING, SHARE, Sample, THROUGHPUT, VOLUNTARY, WAITS,
@@ -22,7 +20,7 @@ use crate::team::{self, Outcome, TeamError, Until};
 
 pub(super) struct ProducerConsumer;
 
-impl Workload for ProducerConsumer {
+impl Called for ProducerConsumer {
     const INFO: WorkloadInfo = WorkloadInfo {
         name: "producer_consumer",
         title: "Producers and consumers",
@@ -63,8 +61,12 @@ impl Workload for ProducerConsumer {
         (rounds, Bounded::situations(asked, capacities, &counts))
     }
 
-    fn round<M: Machine, L: RawLock<M>>(given: &Round, own: &Bounded) -> Result<Sample, TeamError> {
-        let shared = Arc::new(Apart(Buffer::<M, L>::new(Queue::new(own.capacity))));
+    fn round<M: Machine>(
+        given: &Round,
+        own: &Bounded,
+        lock: AnyMutex<M>,
+    ) -> Result<Sample, TeamError> {
+        let shared = Arc::new(Buffer::<M>::new(lock, Queue::new(own.capacity)));
         let producers = given.team.threads / 2;
         let after = own.after();
         let buffer = Arc::clone(&shared);
@@ -74,12 +76,12 @@ impl Workload for ProducerConsumer {
                     return Part::default();
                 }
                 if member.index < producers {
-                    produce::<M, L, false>(member, &buffer.0, after)
+                    produce::<M, false>(member, &buffer, after)
                 } else {
-                    consume::<M, L, false>(member, &buffer.0, after)
+                    consume::<M, false>(member, &buffer, after)
                 }
             })?;
-        let left = shared.0.with(&mut L::Context::default(), |queue| queue.drain::<M>());
+        let left = shared.with(&mut shared.context(), |queue| queue.drain::<M>());
         let (senders, receivers) = outcome.results.split_at(producers);
         audit::balance("items", sum(senders), sum(receivers).wrapping_add(left))?;
         Ok(sample(&outcome, producers))

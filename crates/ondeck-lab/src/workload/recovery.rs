@@ -10,14 +10,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use ondeck_zoo::RawLock;
-
 use super::buffer::{
     Bounded, Buffer, CAPACITIES, NOT_EMPTY, NOT_FULL, Part, Queue, close, consume, produce, sum,
 };
 use super::face::{Column, Judged, Shelf, Shown, Table};
 use super::situation::{Rounds, counts_of_two};
-use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo, audit};
+use super::{AnyMutex, Asked, Called, EmptyLock, Round, Schedule, Situation, WorkloadInfo, audit};
 use crate::environment::Placement;
 use crate::machine::Machine;
 use crate::sample::{CPU_PER_OP, FRESH, RECOVERED, RUNNING, Sample, THROUGHPUT, VOLUNTARY, WAITS};
@@ -33,7 +31,7 @@ const SHUT: Duration = Duration::from_millis(5);
 const CANCEL_CHECK: Duration = Duration::from_millis(20);
 const ASKING: Duration = Duration::from_micros(500);
 
-impl Workload for Recovery {
+impl Called for Recovery {
     const INFO: WorkloadInfo = WorkloadInfo {
         name: "recovery",
         title: "After a sleep",
@@ -80,7 +78,11 @@ impl Workload for Recovery {
         (rounds, Bounded::situations(asked, &CAPACITIES[1..2], &counts))
     }
 
-    fn round<M: Machine, L: RawLock<M>>(given: &Round, own: &Bounded) -> Result<Sample, TeamError> {
+    fn round<M: Machine>(
+        given: &Round,
+        own: &Bounded,
+        lock: AnyMutex<M>,
+    ) -> Result<Sample, TeamError> {
         let threads = given.team.threads;
         let producers = threads / 2;
         let mut queue = Queue::new(own.capacity);
@@ -89,7 +91,7 @@ impl Workload for Recovery {
             queue.ring.push::<M>(number);
             first += number;
         }
-        let shared = Arc::new(Apart(Buffer::<M, L>::new(queue)));
+        let shared = Arc::new(Buffer::<M>::new(lock, queue));
         let buffer = Arc::clone(&shared);
         let (after, round) = (own.after(), given.length);
         let placement = given.team.placement.clone();
@@ -100,17 +102,17 @@ impl Workload for Recovery {
                 return Role::Conductor(None);
             }
             if member.index == threads {
-                return Role::Conductor(conduct(member, &buffer.0, threads, round, &placement));
+                return Role::Conductor(conduct(member, &buffer, threads, round, &placement));
             }
             let before = M::usage();
             let part = if member.index < producers {
-                produce::<M, L, true>(member, &buffer.0, after)
+                produce::<M, true>(member, &buffer, after)
             } else {
-                consume::<M, L, true>(member, &buffer.0, after)
+                consume::<M, true>(member, &buffer, after)
             };
             Role::Worker(part, M::usage().since(before))
         })?;
-        let left = shared.0.with(&mut L::Context::default(), |queue| queue.drain::<M>());
+        let left = shared.with(&mut shared.context(), |queue| queue.drain::<M>());
         sample(outcome, producers, first, left)
     }
 }
@@ -129,15 +131,15 @@ struct Half {
 }
 
 /// Lets the threads run, shuts the gate, opens it, and lets them run again.
-fn conduct<M: Machine, L: RawLock<M>>(
+fn conduct<M: Machine>(
     member: &Member<M>,
-    buffer: &Buffer<M, L>,
+    buffer: &Buffer<M>,
     threads: usize,
     round: Duration,
     placement: &Placement,
 ) -> Option<[Half; 2]> {
     let _raised = placement.raise_coordinator();
-    let mut context = L::Context::default();
+    let mut context = buffer.context();
     let fresh = half(member, round / 2);
     buffer.with(&mut context, |queue| queue.held = true);
     while !member.stopped() && buffer.with(&mut context, |queue| queue.waiting) < threads {

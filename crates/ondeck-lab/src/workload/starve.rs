@@ -7,12 +7,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use ondeck_zoo::RawLock;
-
 use super::face::{Column, Judged, Shelf, Shown, Table};
 use super::guarded::Guarded;
 use super::situation::{Rounds, counts};
-use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo, audit};
+use super::{AnyMutex, Asked, Called, EmptyLock, Round, Schedule, Situation, WorkloadInfo, audit};
 use crate::clock::TickScale;
 use crate::machine::Machine;
 use crate::sample::{CPU_PER_OP, LONGEST_GAP, RUNNING, SHARE, STARVED_WINDOWS, Sample, THROUGHPUT};
@@ -26,7 +24,7 @@ pub const NAME: &str = "starve";
 
 pub(super) struct Starve;
 
-impl Workload for Starve {
+impl Called for Starve {
     const INFO: WorkloadInfo = WorkloadInfo {
         name: NAME,
         title: "Starvation",
@@ -72,20 +70,20 @@ impl Workload for Starve {
         (rounds, counts.into_iter().map(|threads| Situation::working(threads, work)).collect())
     }
 
-    fn round<M: Machine, L: RawLock<M>>(given: &Round, (): &()) -> Result<Sample, TeamError> {
-        let shared = Arc::new(Apart(Guarded::<M, L, u64>::new(0)));
+    fn round<M: Machine>(given: &Round, (): &(), lock: AnyMutex<M>) -> Result<Sample, TeamError> {
+        let shared = Arc::new(Guarded::<M, u64>::new(lock, 0));
         let (section, outside) = (given.section, given.outside);
         let turns = Arc::clone(&shared);
         let outcome =
             team::run::<M, _>(&given.team, Until::Elapsed(given.length), move |member| {
-                let mut context = L::Context::default();
+                let mut context = turns.context();
                 if !member.start() {
                     return Gaps::begin::<M>();
                 }
                 let mut gaps = Gaps::begin::<M>();
                 let mut pairs = 0;
                 while !member.stopped() {
-                    let turn = turns.0.with(&mut context, |turns| {
+                    let turn = turns.with(&mut context, |turns| {
                         **turns += 1;
                         M::perform(section);
                         **turns
@@ -98,7 +96,7 @@ impl Workload for Starve {
                 gaps.end(M::ticks());
                 gaps
             })?;
-        let acquisitions = shared.0.with(&mut L::Context::default(), |turns| **turns);
+        let acquisitions = shared.with(&mut shared.context(), |turns| **turns);
         audit::balance("acquisitions", acquisitions, outcome.total_pairs())?;
         Ok(sample::<M>(&outcome))
     }

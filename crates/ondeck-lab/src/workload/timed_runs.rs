@@ -6,15 +6,13 @@
 //! here every single time is kept, in memory of the thread's own, and goes into a histogram after
 //! the run, so that the section is not longer than his.
 
-use std::cell::UnsafeCell;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ondeck_zoo::RawLock;
-
 use super::face::{Group, Judged, Shelf, Table};
+use super::guarded::Guarded;
 use super::situation::{Extent, Runs};
-use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo};
+use super::{AnyMutex, Asked, Called, EmptyLock, Round, Schedule, Situation, WorkloadInfo};
 use crate::clock::TickScale;
 use crate::machine::Machine;
 use crate::sample::{LONGEST, RUN, Sample, histogram};
@@ -25,7 +23,7 @@ const SOURCE: &str =
 
 pub(super) struct Wait;
 
-impl Workload for Wait {
+impl Called for Wait {
     const INFO: WorkloadInfo = WorkloadInfo {
         name: "wait",
         title: "Longest wait",
@@ -51,21 +49,15 @@ impl Workload for Wait {
         runs(asked, 100)
     }
 
-    fn round<M: Machine, L: RawLock<M>>(given: &Round, (): &()) -> Result<Sample, TeamError> {
-        let lock = Arc::new(Apart(L::new()));
+    fn round<M: Machine>(given: &Round, (): &(), lock: AnyMutex<M>) -> Result<Sample, TeamError> {
+        let lock = Arc::new(Guarded::<M, ()>::new(lock, ()));
         let pairs = given.pairs;
         let outcome =
             team::run::<M, _>(&given.team, Until::Finished(given.longest_run), move |member| {
-                let context = L::Context::default();
-                let lock = &lock.0;
+                let mut context = lock.context();
                 Times::take(member, pairs, || {
                     let before = M::ticks();
-                    // SAFETY: the context stays here until the unlock and serves this acquisition
-                    // alone.
-                    unsafe { lock.lock(&context) };
-                    let after = M::ticks();
-                    // SAFETY: locked above with this context.
-                    unsafe { lock.unlock(&context) };
+                    let after = lock.with(&mut context, |_| M::ticks());
                     Some(after.saturating_sub(before))
                 })
             })?;
@@ -97,16 +89,7 @@ fn runs(asked: &Asked, of_source: usize) -> (Schedule, Vec<Situation>) {
 
 pub(super) struct Idle;
 
-/// What the threads of `idle` share: when the last unlock was, if there was one.
-struct Released<L> {
-    lock: L,
-    at: UnsafeCell<Option<u64>>,
-}
-
-// SAFETY: `at` is only touched by the owner of the lock.
-unsafe impl<L: Sync> Sync for Released<L> {}
-
-impl Workload for Idle {
+impl Called for Idle {
     const INFO: WorkloadInfo = WorkloadInfo {
         name: "idle",
         title: "Longest idle",
@@ -132,24 +115,20 @@ impl Workload for Idle {
         runs(asked, 1_000)
     }
 
-    fn round<M: Machine, L: RawLock<M>>(given: &Round, (): &()) -> Result<Sample, TeamError> {
-        let shared = Arc::new(Apart(Released { lock: L::new(), at: UnsafeCell::new(None) }));
+    fn round<M: Machine>(given: &Round, (): &(), lock: AnyMutex<M>) -> Result<Sample, TeamError> {
+        // When the last unlock was, if there was one.
+        let released = Arc::new(Guarded::<M, Option<u64>>::new(lock, None));
         let pairs = given.pairs;
         let outcome =
             team::run::<M, _>(&given.team, Until::Finished(given.longest_run), move |member| {
-                let context = L::Context::default();
-                let shared = &shared.0;
+                let mut context = released.context();
                 Times::take(member, pairs, || {
-                    // SAFETY: the context stays here until the unlock and serves this acquisition
-                    // alone; the time of the release is touched between lock and unlock only.
-                    unsafe {
-                        shared.lock.lock(&context);
-                        M::touch(&*shared.at.get(), true);
-                        let idle = (*shared.at.get()).map(|at| M::ticks().saturating_sub(at));
-                        *shared.at.get() = Some(M::ticks());
-                        shared.lock.unlock(&context);
+                    released.with(&mut context, |released| {
+                        let at = &mut **released;
+                        let idle = at.map(|at| M::ticks().saturating_sub(at));
+                        *at = Some(M::ticks());
                         idle
-                    }
+                    })
                 })
             })?;
         Ok(sample::<M>(outcome))

@@ -1,11 +1,13 @@
 //! A Rust program with the feature `profile` of `ondeck`: this test starts itself again as that program.
 
 use std::env;
+use std::io::Read;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use flate2::read::GzDecoder;
 use ondeck::{Condvar, Mutex};
 use ondeck_profile::{Kind, Place, Role, lines, page, pprof, read, table};
 
@@ -151,10 +153,41 @@ fn a_rust_lock_is_named_with_its_holder() {
     assert!(text.contains("CROWDED") && text.contains("hold_for_long"), "{text}");
     assert!(text.contains("acquisitions are not known"), "{text}");
     assert!(text.contains("waited while it was free"), "{text}");
-    let page = page::render(&profile).unwrap();
+    let page = page::render(&profile);
     assert!(page.contains("Threads waited while it was free for "));
     assert!(page.contains("hold_for_long") && !page.contains("<script"));
+    let graph = page.split("<svg class=\"flame\"").nth(1).expect("a flame graph");
+    assert!(graph.contains("hold_for_long ("), "a frame and its time: {graph}");
     let lines = lines::render(&profile);
     assert!(lines.lines().count() > 3 && lines.contains("\"free\":"), "{lines}");
-    assert!(pprof::encode(&profile, Role::Holder).unwrap().starts_with(&[0x1f, 0x8b]));
+    let packed = pprof::encode(&profile, Role::Holder).unwrap();
+    let mut message = Vec::new();
+    GzDecoder::new(&*packed).read_to_end(&mut message).unwrap();
+    assert!(String::from_utf8_lossy(&message).contains("hold_for_long"));
+    let fields = fields(&message);
+    // Kinds of samples, samples, modules, places, functions, texts.
+    assert!((1..=6).all(|field| fields.contains(&field)), "{fields:?}");
+}
+
+/// The fields of a message of `profile.proto`, which are numbers or have a length.
+fn fields(mut message: &[u8]) -> Vec<u64> {
+    let mut fields = Vec::new();
+    while !message.is_empty() {
+        let tag = varint(&mut message);
+        let number = varint(&mut message);
+        match tag & 7 {
+            0 => {}
+            2 => message = &message[number as usize..],
+            other => panic!("a field of the type {other}"),
+        }
+        fields.push(tag >> 3);
+    }
+    fields
+}
+
+fn varint(bytes: &mut &[u8]) -> u64 {
+    let length = 1 + bytes.iter().position(|byte| byte & 0x80 == 0).expect("its last byte");
+    let (all, rest) = bytes.split_at(length);
+    *bytes = rest;
+    all.iter().rev().fold(0, |value, byte| value << 7 | u64::from(byte & 0x7f))
 }

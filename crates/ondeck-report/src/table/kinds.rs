@@ -1,12 +1,11 @@
 //! Tables with locks down: the kinds that workloads choose from.
 
-use comfy_table::{Attribute, Cell};
 use ondeck_lab::results::{Better, LockRow, Metric, Series};
 use ondeck_lab::sample::{CPU_PER_OP, HANDOFF, LONGEST, PAIR, RUN};
 use ondeck_lab::workload::face::{Column, Threads};
 use ondeck_lab::workload::{NO_LOCK, param};
 
-use super::{Grid, marked, new_table, right_align, written};
+use super::{Cell, Grid, marked, written};
 use crate::data::{grouped, thread_counts};
 use crate::numbers::terminal::{in_one_unit, significant, time};
 
@@ -38,13 +37,13 @@ fn table<'a, C: Into<Cell>>(
     cells: impl Fn(&[&'a Series]) -> Vec<C>,
 ) -> Grid {
     rows.sort_by(|one, other| key(&one.1).total_cmp(&key(&other.1)));
-    let mut table = new_table(header, colour);
+    let mut table = Grid::new(header, colour);
     for (lock, its) in rows {
-        let mut row = vec![Cell::new(marked(&lock, its.iter().any(|one| one.partial)))];
+        let mut row = vec![Cell::from(marked(&lock, its.iter().any(|one| one.partial)))];
         row.extend(cells(&its).into_iter().map(Into::into));
         table.add_row(row);
     }
-    right_align(&mut table, &(1..header.len()).collect::<Vec<_>>());
+    table.right_align(&(1..header.len()).collect::<Vec<_>>());
     table
 }
 
@@ -64,10 +63,10 @@ fn best<'a>(all: impl Iterator<Item = Option<&'a Metric>>) -> f64 {
 
 /// A median times a factor, in bold if it is the best of its column.
 fn cell(metric: Option<&Metric>, factor: f64, best: f64) -> Cell {
-    let Some(metric) = metric else { return Cell::new(NONE) };
-    let cell = Cell::new(significant(metric.median * factor));
+    let Some(metric) = metric else { return Cell::from(NONE) };
+    let cell = Cell::from(significant(metric.median * factor));
     let is_best = metric.better != Better::Neither && rank(Some(metric)).total_cmp(&best).is_eq();
-    if is_best { cell.add_attribute(Attribute::Bold) } else { cell }
+    if is_best { cell.bold() } else { cell }
 }
 
 /// A percentile of the single times of a series.
@@ -105,7 +104,7 @@ pub(super) fn alone(series: &[&Series], locks: &[LockRow], colour: bool) -> Stri
         "none (the harness)".clone_into(lock);
     }
     let header = ["lock", "multi", "p25-p75", "single", "p25-p75", "bytes"];
-    table(rows, &header, colour, key, cells).trim_fmt()
+    table(rows, &header, colour, key, cells).render()
 }
 
 /// The patterns of a handoff side by side.
@@ -130,7 +129,7 @@ pub(super) fn patterns(series: &[&Series], colour: bool) -> String {
     };
     let key = |its: &[&Series]| median(its, "slow", HANDOFF.name).unwrap_or(f64::INFINITY);
     let header = ["lock", "solo", "fast", "p99", "slow", "p99", "slow cpu"];
-    table(by_lock(series), &header, colour, key, cells).trim_fmt()
+    table(by_lock(series), &header, colour, key, cells).render()
 }
 
 /// Quantities across, the best of the first column on top.
@@ -144,7 +143,7 @@ pub(super) fn quantities(series: &[&Series], columns: &[Column], colour: bool) -
         one.metric(quantity.name).map_or(NONE.to_owned(), |metric| written(*shown, metric.median))
     };
     let cells = |its: &[&Series]| columns.iter().map(|column| cell(its[0], column)).collect();
-    table::<String>(by_series(series), &header, colour, key, cells).trim_fmt()
+    table::<String>(by_series(series), &header, colour, key, cells).render()
 }
 
 /// Runs as their source shows them: the average run and the four longest times.
@@ -173,10 +172,8 @@ pub(super) fn runs(series: &[&Series], colour: bool) -> String {
     let header = ["lock", "run", "four longest", "least", "p50", "p99", "p99.9", "runs"];
     let mut table = table(by_series(series), &header, colour, key, cells);
     // Eight columns fit a terminal only with a single space between them.
-    for column in table.column_iter_mut() {
-        column.set_padding((0, 0));
-    }
-    table.trim_fmt()
+    table.narrow();
+    table.render()
 }
 
 /// Numbers of threads across, with more columns for the greatest.
@@ -203,7 +200,7 @@ pub(super) fn threads(series: &[&Series], layout: &Threads, colour: bool) -> Str
             .map(|(threads, best)| cell(of(its, *threads, quantity.name), factor, *best));
         let extras = layout.extras.iter().map(|Column(_, quantity, shown)| {
             let metric = of(its, last, quantity.name);
-            Cell::new(metric.map_or(NONE.to_owned(), |metric| written(*shown, metric.median)))
+            Cell::from(metric.map_or(NONE.to_owned(), |metric| written(*shown, metric.median)))
         });
         numbers.chain(extras).collect()
     };
@@ -213,7 +210,7 @@ pub(super) fn threads(series: &[&Series], layout: &Threads, colour: bool) -> Str
     let header: Vec<&str> = header.iter().map(String::as_str).collect();
     let key = |its: &[&Series]| rank(of(its, last, quantity.name));
     let table = table(rows, &header, colour, key, cells);
-    format!("{}\n{}: at {} {}", table.trim_fmt(), layout.note, last - layout.others, layout.role)
+    format!("{}\n{}: at {} {}", table.render(), layout.note, last - layout.others, layout.role)
 }
 
 /// Situations across, by their labels in the order in which they appear: sizes of an array, programs, conditions of
@@ -247,7 +244,7 @@ pub(super) fn across(
             };
             let key =
                 |its: &[&Series]| labels.first().map_or(0.0, |first| rank(of(its, first).as_ref()));
-            table(by_lock(series), &header, colour, key, cells).trim_fmt()
+            table(by_lock(series), &header, colour, key, cells).render()
         })
         .collect();
     tables.join("\n\n")

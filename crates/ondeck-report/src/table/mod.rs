@@ -1,12 +1,12 @@
 //! Tables for a terminal: the sources' own, at most 80 columns wide.
 
 mod answer;
+mod grid;
 mod kinds;
 mod like;
 
 use std::fmt::Write;
 
-use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table as Grid, TableStyle};
 use ondeck_lab::plan::{conditions_of, is_condition};
 use ondeck_lab::results::{Baseline, Cost, LockRow, Report, Series, Unit};
 use ondeck_lab::workload::face::{Shown, Table};
@@ -20,6 +20,7 @@ use crate::data::{grouped, params_in_brief};
 use crate::verdict;
 
 pub use answer::render as answer;
+pub use grid::{Cell, Grid};
 pub use like::render as like;
 
 /// Every table of the report, one below the other, with a heading each; above them that it is simulated, if it is. `colour` allows escape
@@ -39,7 +40,7 @@ pub fn render(report: &Report, colour: bool) -> String {
 
 /// The table of locks: what `list` shows.
 pub fn locks(rows: &[LockRow], colour: bool) -> String {
-    let mut table = new_table(&["lock", "waiter", "fairness", "bytes", "+thread", "from"], colour);
+    let mut table = Grid::new(&["lock", "waiter", "fairness", "bytes", "+thread", "from"], colour);
     for row in rows {
         table.add_row([
             row.name.clone(),
@@ -50,13 +51,13 @@ pub fn locks(rows: &[LockRow], colour: bool) -> String {
             row.origin.clone(),
         ]);
     }
-    right_align(&mut table, &[3, 4]);
-    table.trim_fmt()
+    table.right_align(&[3, 4]);
+    table.render()
 }
 
 /// What an operation of each workload costs with the lock that does nothing.
 pub fn baselines(baselines: &[Baseline], colour: bool) -> String {
-    let mut table = new_table(&["workload", "", "ns", "p25-p75"], colour);
+    let mut table = Grid::new(&["workload", "", "ns", "p25-p75"], colour);
     for one in baselines.iter().filter(|one| one.missing.is_none()) {
         let params: Vec<_> = one
             .params
@@ -73,20 +74,21 @@ pub fn baselines(baselines: &[Baseline], colour: bool) -> String {
             format!("{p25}-{p75}"),
         ]);
     }
-    right_align(&mut table, &[2, 3]);
-    table.trim_fmt()
+    table.right_align(&[2, 3]);
+    table.render()
 }
 
 /// The table of costs.
 pub fn costs(costs: &[Cost], colour: bool) -> String {
-    let mut table = new_table(&["", "operation", "ns", "p25", "p75"], colour);
+    let mut table = Grid::new(&["", "operation", "ns", "p25", "p75"], colour);
     let mut group = None;
     for cost in costs {
         let shown = if group == Some(&cost.group) { "" } else { &*cost.group };
         group = Some(&cost.group);
         match &cost.refused {
             Some(reason) => {
-                table.add_row([shown, &*cost.operation, "refused", "", ""]).add_row(["", reason])
+                table.add_row([shown, &*cost.operation, "refused", "", ""]);
+                table.add_row(["", reason]);
             }
             None => table.add_row([
                 shown.to_owned(),
@@ -95,10 +97,10 @@ pub fn costs(costs: &[Cost], colour: bool) -> String {
                 significant(cost.p25),
                 significant(cost.p75),
             ]),
-        };
+        }
     }
-    right_align(&mut table, &[2, 3, 4]);
-    table.trim_fmt()
+    table.right_align(&[2, 3, 4]);
+    table.render()
 }
 
 fn tables(report: &Report, colour: bool) -> Vec<(String, String)> {
@@ -265,32 +267,4 @@ fn written(shown: Shown, value: f64) -> String {
 /// A lock's name, with a star if not all of its rounds were measured.
 pub(crate) fn marked(name: &str, partial: bool) -> String {
     format!("{name}{}", if partial { "*" } else { "" })
-}
-
-/// A table of this crate's style: a rule under the header, no other lines. `colour` allows escape
-/// sequences for a terminal.
-pub fn new_table<T: ToString>(header: &[T], colour: bool) -> Grid {
-    let mut table = Grid::new();
-    let rule = LineStyle::none().fill('─').junction('─');
-    table.load_style(TableStyle::new().header_separator(rule));
-    table.set_content_arrangement(ContentArrangement::Disabled);
-    table.set_header(header.iter().map(ToString::to_string));
-    if colour {
-        table.enforce_styling();
-    } else {
-        table.force_no_tty();
-    }
-    table
-}
-
-/// Aligns columns of numbers to the right, and leaves one blank between all columns.
-pub fn right_align(table: &mut Grid, columns: &[usize]) {
-    for &index in columns {
-        if let Some(column) = table.column_mut(index) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
-    for column in table.column_iter_mut() {
-        column.set_padding((0, 1));
-    }
 }

@@ -7,7 +7,7 @@
 //! shares its CPU with others. What goes wrong is a [`Failure`]: the schedule's seed, by which the run repeats
 //! exactly, what each thread was doing, and the last events.
 //!
-//! [`scenarios`] lists the primitives of this workspace, from the literature's locks to this project's own.
+//! `tests/schedules/` has those of the primitives of this workspace, from the literature's locks to this project's own.
 //!
 //! # What it sees, and what not
 //!
@@ -22,13 +22,7 @@
 
 mod failure;
 mod judge;
-#[cfg(feature = "lab")]
-mod mutexes;
-#[cfg(feature = "lab")]
-mod others;
 mod schedule;
-#[cfg(feature = "lab")]
-mod shared;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -36,10 +30,6 @@ use crate::engine::{End, Job, Ran, Simulation};
 
 pub use failure::Failure;
 pub use judge::Judge;
-#[cfg(feature = "lab")]
-pub use mutexes::Mutexes;
-#[cfg(feature = "lab")]
-pub use others::scenarios;
 pub use schedule::{Kind, Schedule};
 
 /// So many of the last events are shown.

@@ -4,12 +4,12 @@
 //! functions of the machine takes no time there. See [`Machine`] for what that asks of a
 //! workload.
 
-mod chosen;
 mod team;
 
 use std::cell::RefCell;
 use std::time::Duration;
 
+use ondeck_lab::any::any;
 use ondeck_lab::machine::Machine;
 use ondeck_lab::team::{Body, Outcome, TeamError, TeamSetting, Teams, Until};
 use ondeck_lab::usage::Usage;
@@ -20,7 +20,8 @@ use ondeck_zoo::{RawLock, Visitor, locks};
 use crate::engine::{self, Costs, Ran, Sim};
 use crate::time::{Time, in_nanos};
 
-pub use chosen::{Chosen, Lock};
+pub use ondeck_lab::any::{AnyMutex, Context};
+pub use ondeck_lab::workload::guarded::Guarded;
 
 /// A simulated machine to measure on.
 #[derive(Clone, Debug)]
@@ -141,6 +142,22 @@ pub fn subjects() -> Vec<Subject> {
     locks::for_each_pi::<Sim>(&mut of_kernel);
     subjects.splice(mutexes..mutexes, of_kernel.0);
     subjects
+}
+
+/// The mutex of that name, to be called through pointers; none if no mutex that can be simulated has it.
+pub fn named(name: &str) -> Option<AnyMutex<Sim>> {
+    struct Find<'a>(&'a str, Option<AnyMutex<Sim>>);
+    impl Visitor<Sim> for Find<'_> {
+        fn visit<L: RawLock<Sim>>(&mut self) {
+            if L::INFO.name == self.0 {
+                self.1 = Some(any::<Sim, L>());
+            }
+        }
+    }
+    let mut found = Find(name, None);
+    locks::for_each_hosted::<Sim>(&mut found);
+    locks::for_each_pi::<Sim>(&mut found);
+    found.1
 }
 
 struct Collect(Vec<Subject>);

@@ -76,7 +76,7 @@ impl Visitor<Sim> for Table {
 }
 
 /// Their waiters have nodes on their stacks, without the caller's choice of a place.
-const ON_STACKS: [&str; 1] = ["ondeck"];
+const ON_STACKS: [&str; 2] = ["ondeck", "ondeck_biased"];
 
 fn machines() -> Vec<(&'static str, Costs, usize)> {
     let mut large = machine([2, 2, 4, 2]);

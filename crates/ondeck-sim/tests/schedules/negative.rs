@@ -1,12 +1,13 @@
 //! The tool catches what it is for, and nothing else.
 
-use ondeck_sim::check::{Failure, Mutexes, Scenario, check, replay};
+use ondeck_sim::check::{Failure, Scenario, check, replay};
 use ondeck_zoo::{RawLock, Visitor};
 
 use super::broken::{
     HANDOFF_TO_NOBODY, NO_RECHECK, NO_WAKE, NOT_ATOMIC, NOWHERE, Peterson, ThreeStates,
     WAITERS_FORGOTTEN,
 };
+use super::mutexes::Mutexes;
 use ondeck_sim::engine::Sim;
 
 const SEEDS: std::ops::Range<u64> = 1..400;

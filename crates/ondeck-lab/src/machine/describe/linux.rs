@@ -228,12 +228,4 @@ mod tests {
         assert_eq!(list_length(""), None);
         assert_eq!(list_length("3-1"), None);
     }
-
-    #[test]
-    fn this_machine_has_a_cpu_and_a_kernel() {
-        let machine = describe();
-        assert!(machine.cpus >= 1 && machine.usable_cpus >= 1, "{machine:?}");
-        assert!(machine.kernel.starts_with("Linux "), "{machine:?}");
-        assert!(machine.memory_bytes > 1 << 20, "{machine:?}");
-    }
 }

@@ -20,3 +20,16 @@ cfg_select! {
 fn parallelism() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn this_machine_has_cpus_memory_and_a_kernel() {
+        let machine = super::describe();
+        assert!(machine.cpus >= 1 && machine.usable_cpus >= 1, "{machine:?}");
+        assert!(machine.memory_bytes > 1 << 20, "{machine:?}");
+        let kernels = ["Linux ", "Windows ", "Darwin"];
+        assert!(kernels.iter().any(|kernel| machine.kernel.contains(kernel)), "{machine:?}");
+        assert!(cfg!(not(windows)) || machine.load_average.is_none(), "{machine:?}");
+    }
+}

@@ -9,13 +9,12 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use fastrand::Rng;
 use ondeck::platform::Native;
-use ondeck_zoo::RawLock;
 
 use crate::sample::Sample;
 use crate::team::{self, TeamError, Until};
 use crate::workload::gaps::{self, Gaps};
 use crate::workload::guarded::Guarded;
-use crate::workload::{Apart, Round, audit};
+use crate::workload::{AnyMutex, Round, audit};
 
 const BATCH: usize = 16;
 const CACHED: usize = 64;
@@ -91,14 +90,14 @@ struct Part {
     gap: u64,
 }
 
-pub(super) fn round<L: RawLock<Native>>(given: &Round) -> Result<Sample, TeamError> {
+pub(super) fn round(given: &Round, lock: AnyMutex<Native>) -> Result<Sample, TeamError> {
     let blocks = PER_THREAD * given.team.threads;
-    let shared = Arc::new(Apart(Guarded::<Native, L, Central>::new(Central::new(blocks))));
+    let shared = Arc::new(Guarded::<_, Central>::new(lock, Central::new(blocks)));
     let central = Arc::clone(&shared);
     let states: Arc<[AtomicU32]> = (0..blocks).map(|_| AtomicU32::new(FREE)).collect();
     let outcome =
         team::run::<Native, _>(&given.team, Until::Elapsed(given.length), move |member| {
-            let mut context = L::Context::default();
+            let mut context = central.context();
             let mut rng = Rng::with_seed(member.index as u64);
             let (mut cache, mut used) = (Vec::with_capacity(PER_THREAD), Vec::with_capacity(USED));
             let mut part = Part::default();
@@ -110,7 +109,7 @@ pub(super) fn round<L: RawLock<Native>>(given: &Round) -> Result<Sample, TeamErr
             while !member.stopped() {
                 if used.len() < USED && (used.is_empty() || rng.bool()) {
                     if cache.is_empty() {
-                        central.0.with(&mut context, |central| central.fetch(&mut cache));
+                        central.with(&mut context, |central| central.fetch(&mut cache));
                         part.fetched += cache.len() as u64;
                     }
                     if let Some(block) = cache.pop() {
@@ -123,7 +122,7 @@ pub(super) fn round<L: RawLock<Native>>(given: &Round) -> Result<Sample, TeamErr
                     states[block as usize].store(FREE, Ordering::Relaxed);
                     cache.push(block);
                     if cache.len() >= CACHED {
-                        central.0.with(&mut context, |central| central.give_back(&mut cache));
+                        central.with(&mut context, |central| central.give_back(&mut cache));
                     }
                 }
                 operations += 1;
@@ -135,7 +134,7 @@ pub(super) fn round<L: RawLock<Native>>(given: &Round) -> Result<Sample, TeamErr
             part
         })?;
     let sum = |of: fn(&Part) -> u64| outcome.results.iter().map(of).sum::<u64>();
-    let (fetched, returned, left) = shared.0.with(&mut L::Context::default(), |central| {
+    let (fetched, returned, left) = shared.with(&mut shared.context(), |central| {
         (central.fetched, central.returned, central.len() as u64)
     });
     audit::balance("blocks fetched", fetched, sum(|part| part.fetched))?;

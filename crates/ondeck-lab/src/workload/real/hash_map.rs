@@ -7,14 +7,13 @@ use std::sync::Arc;
 
 use fastrand::Rng;
 use ondeck::platform::Native;
-use ondeck_zoo::RawLock;
 
 use super::mixed;
 use crate::sample::Sample;
 use crate::team::{self, TeamError, Until};
 use crate::workload::gaps::{self, Gaps};
-use crate::workload::guarded::Guarded;
-use crate::workload::{Apart, Round, audit};
+use crate::workload::guarded::{Guarded, Held};
+use crate::workload::{AnyMutex, Round, audit};
 
 /// Places of all stripes; half of them are in use when every key is there.
 const PLACES: usize = 8_192;
@@ -65,15 +64,16 @@ fn place<const STRIPES: usize>(key: u64) -> (usize, u64) {
     (hash as usize % STRIPES, hash / STRIPES as u64)
 }
 
-pub(super) fn round<L: RawLock<Native>, const STRIPES: usize>(
+pub(super) fn round<const STRIPES: usize>(
     given: &Round,
+    lock: AnyMutex<Native>,
 ) -> Result<Sample, TeamError> {
-    let stripe = |_| Apart(Guarded::<Native, L, Stripe<STRIPES>>::new(Stripe::new()));
+    let stripe = |_| Guarded::<_, Stripe<STRIPES>>::new(lock, Stripe::new());
     let shared: Arc<[_; STRIPES]> = Arc::new(std::array::from_fn(stripe));
     let map = Arc::clone(&shared);
     let outcome =
         team::run::<Native, _>(&given.team, Until::Elapsed(given.length), move |member| {
-            let mut context = L::Context::default();
+            let mut context = map[0].context();
             let mut rng = Rng::with_seed(member.index as u64);
             let (mut added, mut sum) = (0_u64, 0_u64);
             if !member.start() {
@@ -84,7 +84,7 @@ pub(super) fn round<L: RawLock<Native>, const STRIPES: usize>(
             while !member.stopped() {
                 let key = rng.u64(1..=KEYS);
                 let (stripe, hash) = place::<STRIPES>(key);
-                let stripe = &map[stripe].0;
+                let stripe = &map[stripe];
                 if rng.u32(0..WRITES) == 0 {
                     stripe.with(&mut context, |stripe| stripe.add(key, hash));
                     added += 1;
@@ -99,11 +99,11 @@ pub(super) fn round<L: RawLock<Native>, const STRIPES: usize>(
             std::hint::black_box(sum);
             (added, gaps.end::<Native>())
         })?;
-    let mut context = L::Context::default();
-    let values = |stripe: &Apart<Guarded<Native, L, Stripe<STRIPES>>>, context: &mut L::Context| {
-        stripe.0.with(context, |stripe| stripe.places.iter().map(|place| place.1).sum::<u64>())
+    let mut context = shared[0].context();
+    let values = |stripe: &mut Held<'_, _, Stripe<STRIPES>, 0>| {
+        stripe.places.iter().map(|place| place.1).sum::<u64>()
     };
-    let held = shared.iter().map(|stripe| values(stripe, &mut context)).sum();
+    let held = shared.iter().map(|stripe| stripe.with(&mut context, values)).sum();
     audit::balance("additions", held, outcome.results.iter().map(|(added, _)| added).sum())?;
     let gaps = outcome.results.iter().map(|&(_, gap)| gap);
     Ok(gaps::with::<Native>(Sample::of_outcome(&outcome), gaps))

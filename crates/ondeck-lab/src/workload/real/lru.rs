@@ -8,14 +8,13 @@ use std::sync::Arc;
 
 use fastrand::Rng;
 use ondeck::platform::Native;
-use ondeck_zoo::RawLock;
 
 use super::mixed;
 use crate::sample::Sample;
 use crate::team::{self, TeamError, Until};
 use crate::workload::gaps::{self, Gaps};
 use crate::workload::guarded::Guarded;
-use crate::workload::{Apart, Round, audit};
+use crate::workload::{AnyMutex, Round, audit};
 
 const ENTRIES: usize = 1_024;
 const KEYS: usize = 4_096;
@@ -120,12 +119,12 @@ impl Cache {
     }
 }
 
-pub(super) fn round<L: RawLock<Native>>(given: &Round) -> Result<Sample, TeamError> {
-    let shared = Arc::new(Apart(Guarded::<Native, L, Cache>::new(Cache::new())));
+pub(super) fn round(given: &Round, lock: AnyMutex<Native>) -> Result<Sample, TeamError> {
+    let shared = Arc::new(Guarded::<_, Cache>::new(lock, Cache::new()));
     let cache = Arc::clone(&shared);
     let outcome =
         team::run::<Native, _>(&given.team, Until::Elapsed(given.length), move |member| {
-            let mut context = L::Context::default();
+            let mut context = cache.context();
             let mut rng = Rng::with_seed(member.index as u64);
             let mut right = 0;
             if !member.start() {
@@ -136,11 +135,10 @@ pub(super) fn round<L: RawLock<Native>>(given: &Round) -> Result<Sample, TeamErr
             while !member.stopped() {
                 let key = key(&mut rng);
                 let expected = mixed(u64::from(key));
-                let value =
-                    cache.0.with(&mut context, |cache| cache.get(key)).unwrap_or_else(|| {
-                        cache.0.with(&mut context, |cache| cache.put(key, expected));
-                        expected
-                    });
+                let value = cache.with(&mut context, |cache| cache.get(key)).unwrap_or_else(|| {
+                    cache.with(&mut context, |cache| cache.put(key, expected));
+                    expected
+                });
                 right += u64::from(value == expected);
                 lookups += 1;
                 member.done(lookups);
@@ -149,9 +147,8 @@ pub(super) fn round<L: RawLock<Native>>(given: &Round) -> Result<Sample, TeamErr
             (right, gaps.end::<Native>())
         })?;
     let right = outcome.results.iter().map(|(right, _)| right).sum();
-    let (lookups, sound) = shared
-        .0
-        .with(&mut L::Context::default(), |cache| (cache.hits + cache.misses, cache.sound()));
+    let (lookups, sound) =
+        shared.with(&mut shared.context(), |cache| (cache.hits + cache.misses, cache.sound()));
     audit::balance("lookups", lookups, outcome.total_pairs())?;
     audit::balance("right values", outcome.total_pairs(), right)?;
     audit::balance("entries in their places", ENTRIES as u64, sound)?;

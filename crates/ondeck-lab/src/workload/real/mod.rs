@@ -13,14 +13,10 @@ mod work_queue;
 
 use std::collections::BTreeMap;
 
-use ondeck::platform::Native;
-use ondeck_zoo::RawLock;
-
 use super::face::{Across, Judged, Shelf, Table};
 use super::situation::{Rounds, counts};
 use super::{
-    Asked, EmptyLock, RealRound, Round, Schedule, Situation, Workload, WorkloadInfo, param,
-    real_round,
+    AnyMutex, Asked, Called, EmptyLock, Round, Schedule, Situation, WorkloadInfo, on_native, param,
 };
 use crate::machine::Machine;
 use crate::sample::{OPERATION_GAP, SHARE, Sample, THROUGHPUT};
@@ -28,7 +24,10 @@ use crate::team::TeamError;
 
 pub(super) struct Real;
 
-impl Workload for Real {
+/// Why it is measured on the real machine only.
+const WHY: &str = "its programs compute, and their time is that of the real CPU";
+
+impl Called for Real {
     const INFO: WorkloadInfo = WorkloadInfo {
         name: "real",
         title: "Programs",
@@ -55,7 +54,7 @@ impl Workload for Real {
                 label,
             },
         ]),
-        only_real: Some(<Self as RealRound>::WHY),
+        only_real: Some(WHY),
         ..WorkloadInfo::USUAL
     };
 
@@ -78,23 +77,14 @@ impl Workload for Real {
         (rounds, situations.collect())
     }
 
-    fn round<M: Machine, L: RawLock<M>>(given: &Round, own: &App) -> Result<Sample, TeamError> {
-        real_round::<Self, M, L>(given, own)
-    }
-}
-
-impl RealRound for Real {
-    type Own = App;
-
-    const WHY: &'static str = "its programs compute, and their time is that of the real CPU";
-
-    fn round_here<L: RawLock<Native>>(given: &Round, own: &App) -> Result<Sample, TeamError> {
+    fn round<M: Machine>(given: &Round, own: &App, lock: AnyMutex<M>) -> Result<Sample, TeamError> {
+        let lock = on_native(lock, WHY)?;
         match own {
-            App::Lru => lru::round::<L>(given),
-            App::HashMap => hash_map::round::<L, 16>(given),
-            App::HashMapOfOne => hash_map::round::<L, 1>(given),
-            App::WorkQueue => work_queue::round::<L>(given),
-            App::Allocator => allocator::round::<L>(given),
+            App::Lru => lru::round(given, lock),
+            App::HashMap => hash_map::round::<16>(given, lock),
+            App::HashMapOfOne => hash_map::round::<1>(given, lock),
+            App::WorkQueue => work_queue::round(given, lock),
+            App::Allocator => allocator::round(given, lock),
         }
     }
 }

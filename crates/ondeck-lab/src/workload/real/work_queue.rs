@@ -9,7 +9,6 @@ use std::hint::black_box;
 use std::sync::Arc;
 
 use ondeck::platform::Native;
-use ondeck_zoo::RawLock;
 
 use super::mixed;
 use crate::sample::Sample;
@@ -17,7 +16,7 @@ use crate::team::{self, TeamError, Until};
 use crate::workload::gaps::{self, Gaps};
 use crate::workload::guarded::Guarded;
 use crate::workload::ring::Ring;
-use crate::workload::{Apart, Round, audit};
+use crate::workload::{AnyMutex, Round, audit};
 
 const JOBS_PER_THREAD: usize = 4;
 
@@ -28,15 +27,15 @@ const TURNS: usize = 32;
 const LINK: u64 = 1;
 const CHAIN: u64 = 1 << 48;
 
-pub(super) fn round<L: RawLock<Native>>(given: &Round) -> Result<Sample, TeamError> {
+pub(super) fn round(given: &Round, lock: AnyMutex<Native>) -> Result<Sample, TeamError> {
     let jobs = JOBS_PER_THREAD * given.team.threads;
     let mut queue = Ring::new(jobs);
     (0..jobs as u64).for_each(|job| queue.push::<Native>(job * CHAIN));
-    let shared = Arc::new(Apart(Guarded::<Native, L, Ring>::new(queue)));
+    let shared = Arc::new(Guarded::<_, Ring>::new(lock, queue));
     let queue = Arc::clone(&shared);
     let outcome =
         team::run::<Native, _>(&given.team, Until::Elapsed(given.length), move |member| {
-            let mut context = L::Context::default();
+            let mut context = queue.context();
             if !member.start() {
                 return 0;
             }
@@ -44,17 +43,17 @@ pub(super) fn round<L: RawLock<Native>>(given: &Round) -> Result<Sample, TeamErr
             let mut done = 0;
             // Whole jobs only: a thread that stopped with one in hand would lose it.
             while !member.stopped() {
-                let job = queue.0.with(&mut context, |queue| take(queue));
+                let job = queue.with(&mut context, |queue| take(queue));
                 let Some(job) = job else { continue };
                 black_box((0..TURNS).fold(job, |number, _| mixed(number)));
-                queue.0.with(&mut context, |queue| put(queue, job + LINK));
+                queue.with(&mut context, |queue| put(queue, job + LINK));
                 done += 1;
                 member.done(done);
                 gaps.done::<Native>();
             }
             gaps.end::<Native>()
         })?;
-    let (chains, links) = shared.0.with(&mut L::Context::default(), |queue| count(queue, jobs));
+    let (chains, links) = shared.with(&mut shared.context(), |queue| count(queue, jobs));
     audit::balance("chains of jobs", chains, (0..jobs as u64).sum())?;
     audit::balance("jobs", links, outcome.total_pairs())?;
     Ok(gaps::with::<Native>(Sample::of_outcome(&outcome), outcome.results.iter().copied()))

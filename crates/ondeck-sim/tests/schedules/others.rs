@@ -11,16 +11,16 @@ use ondeck::parker::RawParker;
 use ondeck::platform;
 use ondeck::rwlock::RawRwLock as OndeckRwLock;
 use ondeck::{Event, Latch};
+use ondeck_sim::check::{Judge, Scenario};
+use ondeck_sim::engine::{Job, Sim};
 use ondeck_zoo::sync::{
     BarrierVisitor, OnceVisitor, RawBarrier, RawOnce, RawSemaphore, SemaphoreVisitor,
     for_each_hosted_barrier, for_each_hosted_once, for_each_hosted_semaphore,
 };
 use ondeck_zoo::{RawRwLock, RwVisitor, locks, rwlocks};
 
-use super::mutexes::some_work;
+use super::mutexes::{Mutexes, some_work};
 use super::shared::{Apart, crew, shared};
-use super::{Judge, Mutexes, Scenario};
-use crate::engine::{Job, Sim};
 
 type Threads = fn(&Judge) -> Vec<Job>;
 

@@ -4,22 +4,13 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use ondeck::platform::Threads;
+use ondeck_sim::check::{Judge, Scenario};
+use ondeck_sim::engine::{Job, Sim};
 use ondeck_zoo::{Fairness, RawCondvar, RawLock, Visitor};
 
 use super::shared::{Apart, crew, shared};
-use super::{Judge, Scenario};
-use crate::engine::{Job, Sim};
 
 /// Collects the scenarios of the locks that it visits.
-///
-/// ```
-/// use ondeck_sim::check::Mutexes;
-/// use ondeck_zoo::locks::for_each_hosted;
-///
-/// let mut mutexes = Mutexes::default();
-/// for_each_hosted::<ondeck_sim::engine::Sim>(&mut mutexes);
-/// assert!(mutexes.0.iter().any(|scenario| scenario.name == "ondeck/sections"));
-/// ```
 #[derive(Debug, Default)]
 pub struct Mutexes(pub Vec<Scenario>);
 

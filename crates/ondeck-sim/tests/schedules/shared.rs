@@ -3,7 +3,7 @@
 use std::ops::Deref;
 use std::rc::Rc;
 
-use crate::engine::Job;
+use ondeck_sim::engine::Job;
 
 /// Something on lines of its own, wherever it is allocated.
 #[derive(Debug, Default)]
