@@ -1,5 +1,5 @@
-//! Notes compiler and target for the report. The commit is noted by the command's build script, so that a commit
-//! does not compile this crate again.
+//! Passes the compiler and the target to the report. The command's build script passes the commit, so that a new
+//! commit does not recompile this crate.
 
 use std::env;
 use std::process::Command;

@@ -1,4 +1,4 @@
-//! Compiles the C faces of the C and C++ peers, if they are asked for.
+//! Compiles the C wrappers of the C and C++ peers, if they are enabled.
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
@@ -15,7 +15,7 @@ mod peers_cpp {
 
     struct Library {
         name: &'static str,
-        /// A header that only this library has, and the shim that includes it.
+        /// A header of this library, and the shim that includes it.
         header: &'static str,
         shim: &'static str,
         debian_package: &'static str,
@@ -23,11 +23,11 @@ mod peers_cpp {
     }
 
     enum Link {
-        /// As pkg-config says, for the module of this name.
+        /// Found by pkg-config, as the module with this name.
         PkgConfig(&'static str),
-        /// A library of this name: it installs no pkg-config file.
+        /// A library with this name that installs no pkg-config file.
         Name(&'static str),
-        /// Nothing but headers.
+        /// Headers only.
         Headers,
     }
 
@@ -85,7 +85,8 @@ mod peers_cpp {
         compiler(C_SHIM, &include_paths).file(C_SHIM).compile("ondeck_zoo_c");
         compiler(CPP_SHIM, &include_paths).file(CPP_SHIM).compile("ondeck_zoo_cpp");
 
-        // After the shims: a linker that resolves from left to right looks for their symbols here.
+        // Linked after the shims: a linker that resolves from left to right then finds their
+        // symbols here.
         for library in &LIBRARIES {
             library.link();
         }
@@ -133,8 +134,8 @@ mod peers_cpp {
         }
     }
 
-    /// The compiler for `source`, as an optimized program would use it whatever our own profile is:
-    /// a lock that was compiled for debugging is not the peer.
+    /// The compiler for `source`, with the options of an optimized program whatever the profile of
+    /// this build: a lock that was compiled for debugging is not the peer.
     fn compiler(source: &str, include_paths: &[PathBuf]) -> cc::Build {
         let cpp = Path::new(source).extension().is_some_and(|extension| extension == "cc");
         let mut build = cc::Build::new();

@@ -1,4 +1,4 @@
-//! The answer as a document: what `--json` writes and the terminal's text is made of.
+//! The answer as a document: written by `--json`, and rendered as the terminal's text.
 
 use std::collections::BTreeMap;
 
@@ -10,56 +10,56 @@ use super::use_case::UseCase;
 /// The version of the JSON of an answer.
 pub const SCHEMA_VERSION: u32 = 2;
 
-/// Everything that there is to say.
+/// The whole advice.
 #[derive(Clone, Debug, Serialize)]
 pub struct Advice {
     /// [`SCHEMA_VERSION`].
     pub schema: u32,
-    /// What was asked.
+    /// The question.
     pub situation: UseCase,
-    /// Which parts of it the user did not say.
+    /// The parts of it that were assumed.
     pub assumed: Vec<String>,
-    /// What was measured; `None` if there are only rules.
+    /// The measurement; `None` if there are only rules.
     pub measured: Option<MeasuredBy>,
-    /// Which lock.
+    /// The recommended lock.
     pub answer: Answer,
-    /// All locks that are left, the best first.
+    /// All remaining locks, the best first.
     pub ranking: Vec<Choice>,
-    /// Locks that are out of the question, by the rule that says so.
+    /// Locks that rules exclude, by rule.
     pub excluded: Vec<Excluded>,
-    /// What to know about the situation.
+    /// Remarks about the situation.
     pub warnings: Vec<Remark>,
-    /// The sources that the answer cites, by their words.
+    /// The sources that the answer cites, by their keys.
     pub sources: BTreeMap<String, Source>,
 }
 
-/// Where figures are from.
+/// The origin of figures.
 #[derive(Clone, Debug, Serialize)]
 pub struct MeasuredBy {
     /// `this run`, or the report's name.
     pub by: String,
-    /// What locks are ranked by.
+    /// The metric that ranks locks.
     pub metric: String,
     /// Its unit.
     pub unit: String,
     /// The level of each pair's interval and test, in per cent.
     pub confidence: f64,
-    /// A smaller difference is not worth a choice.
+    /// The least difference that is worth a choice.
     pub least: f64,
-    /// What the report says of its own figures: a busy machine, noise.
+    /// The report's warnings about its figures: a busy machine, noise.
     pub warnings: Vec<String>,
-    /// Locks that could not be measured, with what happened.
+    /// Locks that could not be measured, with the failure.
     pub failures: Vec<(String, String)>,
 }
 
-/// Which lock, if that is known.
+/// The recommended lock, if one is known.
 #[derive(Clone, Debug, Serialize)]
 pub struct Answer {
-    /// Whether one lock is named: the best, or of several that are not told apart the one in use.
+    /// Whether one lock is named: the best, or among several indistinguishable ones the one in use.
     pub known: bool,
-    /// The first lock; `None` if none is left.
+    /// The first lock; `None` if none remains.
     pub lock: Option<String>,
-    /// The locks that neither measuring nor rules tell apart, the first among them.
+    /// The locks that neither measurements nor rules distinguish, the first among them.
     pub alike: Vec<String>,
     /// Why, or why not.
     pub why: String,
@@ -70,34 +70,34 @@ pub struct Answer {
 pub struct Choice {
     /// The lock.
     pub lock: String,
-    /// Locks of one tier are not told apart by measuring.
+    /// Measurements do not distinguish locks of one tier.
     pub tier: usize,
     /// Bytes of the lock.
     pub bytes: usize,
     /// Bytes that each thread brings to it.
     pub context_bytes: usize,
-    /// Medians of what was measured.
+    /// Medians of the measurements.
     pub figures: BTreeMap<String, f64>,
-    /// How many rounds the ranking's metric has.
+    /// The number of rounds of the ranking's metric.
     pub rounds: usize,
-    /// How it compares with the first lock; for the first, with the second.
+    /// Its comparison with the first lock; for the first, with the second.
     pub against: Option<Versus>,
-    /// What rules say for it and against it.
+    /// The rules for it and against it.
     pub reasons: Vec<Remark>,
 }
 
-/// A lock against another.
+/// A lock compared with another.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Versus {
     /// The other lock.
     pub than: String,
-    /// Above 1 it is better, whichever direction of the metric that is.
+    /// Above 1 the lock is better, whichever direction of the metric is better.
     pub ratio: f64,
-    /// What the ratio may be.
+    /// The confidence interval of the ratio.
     pub interval: Option<(f64, f64)>,
-    /// Of the Mann-Whitney test.
+    /// The p-value of the Mann-Whitney test.
     pub p: f64,
-    /// Whether that is more than chance, and worth a choice.
+    /// Whether the difference is more than chance, and worth a choice.
     pub differs: bool,
 }
 
@@ -111,16 +111,16 @@ pub struct Excluded {
     pub locks: Vec<String>,
 }
 
-/// What a rule says.
+/// A rule's remark.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Remark {
     /// The rule's name.
     pub rule: String,
-    /// What it does.
+    /// Its effect.
     pub effect: Effect,
     /// Why.
     pub reason: String,
-    /// The word of its source.
+    /// The key of its source.
     pub source: String,
 }
 
@@ -136,11 +136,11 @@ impl From<&Rule> for Remark {
 }
 
 impl Advice {
-    /// As indented JSON with a newline at its end.
+    /// As indented JSON with a final newline.
     ///
     /// # Panics
     ///
-    /// Never: every type of it can be written as JSON.
+    /// Never: all its types can be serialized.
     pub fn json(&self) -> String {
         let mut text = serde_json::to_string_pretty(self).expect("it has only JSON types");
         text.push('\n');

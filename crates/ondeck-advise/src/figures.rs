@@ -1,4 +1,4 @@
-//! What was measured, by lock and metric, in one situation.
+//! The measurements by lock and metric, in one situation.
 
 use std::collections::BTreeMap;
 
@@ -22,14 +22,14 @@ pub struct Figure {
     pub samples: Vec<f64>,
 }
 
-/// Which series of a report.
+/// Identifies the series of a report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The workload.
     pub workload: &'static str,
     /// How many threads.
     pub threads: usize,
-    /// The parameters that tell it from others.
+    /// The parameters that distinguish it from others.
     pub params: BTreeMap<String, String>,
 }
 
@@ -53,9 +53,10 @@ impl Place {
 }
 
 impl Figures {
-    /// What a report has of these places. If two of them have a metric, the first one's counts.
+    /// Extracts the figures of a report at these places. If two places have a metric, the first one
+    /// counts.
     ///
-    /// Series that are not whole are left out: they are not of the same rounds as the others.
+    /// Incomplete series are left out: they do not cover the same rounds as the others.
     pub fn of(report: &Report, places: &[Place]) -> Self {
         let mut figures = Self::default();
         for place in places {
@@ -84,14 +85,14 @@ impl Figures {
         self.0.get(lock)?.get(metric)
     }
 
-    /// The least median of a metric among all locks that are no harness.
+    /// The least median of a metric among all locks except the harness's.
     pub fn least(&self, metric: &str) -> Option<f64> {
         let locks = self.0.iter().filter(|(lock, _)| *lock != NO_LOCK);
         let medians = locks.filter_map(|(_, its)| its.get(metric)).map(|figure| figure.median);
         medians.reduce(f64::min)
     }
 
-    /// Whether nothing was measured.
+    /// Whether there are no measurements.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

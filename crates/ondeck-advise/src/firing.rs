@@ -1,4 +1,4 @@
-//! Which rules hold, and what becomes of each lock by them.
+//! The rules that hold, and their effect on each lock.
 
 use ondeck_lab::workload::Subject;
 use wildmatch::WildMatch;
@@ -8,7 +8,7 @@ use super::figures::Figures;
 use super::rules::{Effect, Rule, Rules};
 use super::use_case::{Need, UseCase};
 
-/// What becomes of a lock.
+/// The result of the rules for a lock.
 #[derive(Clone, Debug)]
 pub struct Judged<'a> {
     /// The lock.
@@ -18,13 +18,13 @@ pub struct Judged<'a> {
 }
 
 impl<'a> Judged<'a> {
-    /// The rule by which it is out of the question, or by which nothing can be said of it.
+    /// The rule that excludes it, or that makes it unknown.
     pub fn out(&self) -> Option<&'a Rule> {
         let first = |effect| self.rules.iter().copied().find(|rule| rule.effect == effect);
         first(Effect::Exclude).or(first(Effect::Unknown))
     }
 
-    /// What rules speak for it, less what they speak against it.
+    /// The number of rules for it, minus the rules against it.
     pub fn standing(&self) -> i32 {
         let of = |rule: &&Rule| match rule.effect {
             Effect::Prefer => 1,
@@ -34,7 +34,7 @@ impl<'a> Judged<'a> {
         self.rules.iter().map(of).sum()
     }
 
-    /// Bytes of the lock, and what a thread brings to it.
+    /// Bytes of the lock, and of a thread's context.
     pub fn memory(&self) -> (usize, usize) {
         (self.subject.size, self.subject.context_size)
     }
@@ -45,7 +45,7 @@ impl<'a> Judged<'a> {
     }
 }
 
-/// Judges locks by the rules, and by what was measured if anything was.
+/// Judges locks by the rules, and by the measurements, if any.
 pub fn judge<'a>(
     rules: &'a Rules,
     situation: &UseCase,
@@ -78,13 +78,13 @@ fn holds(rule: &Rule, situation: &UseCase, subject: &Subject, figures: &Figures)
             .is_none_or(|measured| measured.holds(situation, subject.info.name, figures))
 }
 
-/// Whether a condition that may not be set holds.
+/// Whether an optional condition holds.
 fn set<T>(condition: Option<&T>, holds: impl FnOnce(&T) -> bool) -> bool {
     condition.is_none_or(holds)
 }
 
 impl When {
-    /// Whether all of it holds.
+    /// Whether every part of it holds.
     pub fn holds(&self, situation: &UseCase) -> bool {
         let UseCase { threads, section_ns, .. } = situation;
         let need = match situation.fairness {

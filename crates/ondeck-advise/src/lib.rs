@@ -1,9 +1,9 @@
-//! Which lock for a situation, and why: rules that are data, and a short measurement.
+//! Recommends a lock for a situation, with reasons: rules that are data, and a short measurement.
 //!
-//! Rules exclude locks that cannot serve the situation, whatever their speed. Measuring puts the others in
-//! order, in tiers of locks that are not told apart. Within a tier, rules that prefer or warn decide. If they
-//! leave the choice open, the answer is the lock that the program has now; if that is not among them, the answer
-//! says that it is not known, and names them all.
+//! Rules exclude locks that cannot serve the situation, whatever their speed. Measurements order the others,
+//! in tiers of locks that they do not distinguish. Within a tier, rules that prefer or warn decide. If they
+//! leave the choice open, the answer is the lock that the program has now. If that is not among the
+//! candidates, the answer is unknown, and names them all.
 //!
 //! ```text
 //! use_case      the situation: threads, work, other programs, needs; or as a `profile` has it
@@ -11,7 +11,7 @@
 //!    ├─► rules     data, each with its source ─► locks that cannot serve are left out
 //!    ├─► measure   a situation of the laboratory, or a report of one
 //!    ▼
-//! rank          tiers of locks that are not told apart
+//! rank          tiers of indistinguishable locks
 //!    │             rules that prefer or warn, within a tier
 //!    ▼
 //! Answer        a lock, or that it is not known
@@ -45,29 +45,30 @@ use firing::Judged;
 use rank::Ranked;
 use rules::{Effect, Rule};
 
-/// A report and where it is from.
+/// A report and its origin.
 #[derive(Clone, Copy, Debug)]
 pub struct Evidence<'a> {
     /// `this run`, or the file.
     pub by: &'a str,
-    /// What was measured.
+    /// The report.
     pub report: &'a Report,
 }
 
-/// The locks of the kind that the situation is about: reader-writer locks if some sections only read, else mutexes.
+/// The locks of the kind that the situation needs: reader-writer locks if some sections only read, otherwise
+/// mutexes.
 pub fn subjects(situation: &UseCase) -> Vec<Subject> {
     let kind = if situation.reads == Reads::NONE { Kind::Mutex } else { Kind::RwLock };
     Subject::of_every_kind().into_iter().filter(|subject| subject.kind == kind).collect()
 }
 
-/// The locks that rules leave before anything is measured.
+/// The locks that remain after the rules, before any measurement.
 pub fn candidates(rules: &Rules, situation: &UseCase, subjects: &[Subject]) -> Vec<Subject> {
     let judged = firing::judge(rules, situation, subjects, &Figures::default());
     let left = judged.iter().filter(|judged| judged.out().is_none());
     left.map(|judged| judged.subject.clone()).collect()
 }
 
-/// Whether rules say of the situation itself that nothing can be known.
+/// Whether rules make the situation itself unknown.
 pub fn is_unknown(rules: &Rules, situation: &UseCase) -> bool {
     firing::of_situation(rules, situation).iter().any(|rule| rule.effect == Effect::Unknown)
 }
@@ -92,7 +93,7 @@ pub fn advise(
 ) -> Advice {
     let of_situation = firing::of_situation(rules, situation);
     let unknown = of_situation.iter().find(|rule| rule.effect == Effect::Unknown).copied();
-    // If rules say that nothing can be known of the situation, measurements say nothing of it either.
+    // If rules make the situation unknown, measurements of it are useless.
     let evidence = evidence.filter(|_| unknown.is_none());
     let figures = evidence
         .map(|evidence| Figures::of(evidence.report, &measure::places(situation)))
@@ -129,10 +130,10 @@ pub fn advise(
 }
 
 impl Rules {
-    /// The metric that locks are ranked by in a situation.
+    /// The metric that ranks locks in a situation.
     pub fn judged_by(&self, situation: &UseCase) -> &str {
         let first = self.judge.iter().find(|judge| judge.when.holds(situation));
-        // There is at least one. If none is for this situation, the last one counts.
+        // There is at least one. If none is for this situation, the last one applies.
         first.or(self.judge.last()).map_or(THROUGHPUT.name, |judge| judge.metric.as_str())
     }
 }
@@ -142,7 +143,7 @@ fn unit(ranked: &[Ranked], figures: &Figures, metric: &str) -> String {
     units.map(|figure| figure.unit.clone()).next().unwrap_or_default()
 }
 
-/// The report's warnings, without the one about the virtual machine: rules speak of that.
+/// The report's warnings, except the one about the virtual machine, which rules cover.
 fn warnings(report: &Report) -> Vec<String> {
     let told = report.warnings.iter().filter(|warning| warning.code != VIRTUAL_MACHINE);
     told.map(|warning| warning.message.clone()).collect()
@@ -199,7 +200,7 @@ fn answer(
     Answer { known, lock: Some(first.judged.name().to_owned()), alike: names, why }
 }
 
-/// What a metric is called in a sentence.
+/// The name of a metric in a sentence.
 fn metric_words(metric: &str) -> &str {
     match metric {
         pair if pair == PAIR.name => "time of a pair",
@@ -236,7 +237,7 @@ fn choices(ranked: &[Ranked], figures: &Figures, metric: &str, rules: &Rules) ->
     ranked.iter().enumerate().map(choice).collect()
 }
 
-/// Locks by the rule that takes them away, in the order of the rules.
+/// Locks by the rule that excludes them, in the order of the rules.
 fn excluded(rules: &Rules, out: &[Judged]) -> Vec<Excluded> {
     let by = |rule: &Rule| {
         let its = |judged: &&Judged| judged.out().is_some_and(|first| first.name == rule.name);

@@ -1,4 +1,4 @@
-//! What is measured for a piece of advice: the candidates in exactly that situation.
+//! The measurement for a piece of advice: the candidates in exactly that situation.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -13,27 +13,27 @@ use ondeck_lab::workload::{RWMIX, STARVE, Subject, THROUGHPUT, UNCONTENDED, WORK
 use super::figures::Place;
 use super::use_case::{Need, Reads, UseCase, Users};
 
-/// Rounds of each lock: 10 against 10 tell a difference at p below 0.0001, enough for all pairs of
+/// Rounds of each lock: 10 against 10 show a difference at p below 0.0001, enough for all pairs of
 /// more locks than there are.
 const ROUNDS: usize = 10;
 
-/// Rounds in which gaps are looked for. They are not tested: the greatest gap counts.
+/// Rounds that search for gaps. They are not tested: the greatest gap counts.
 const ROUNDS_OF_GAPS: usize = 4;
 
-/// No round is shorter: making threads takes a millisecond or two.
+/// No round is shorter: creating threads takes a millisecond or two.
 const SHORTEST: Duration = Duration::from_millis(10);
 
-/// Whether a workload has threads that come to the lock as those of the situation do.
+/// Whether a workload models the users of the situation.
 pub fn is_modelled(situation: &UseCase) -> bool {
     situation.used_by != Users::One
 }
 
-/// The workload that locks are ranked by where several threads use them.
+/// The workload that ranks locks where several threads use them.
 pub fn workload(situation: &UseCase) -> &'static str {
     if situation.reads == Reads::NONE { THROUGHPUT } else { RWMIX }
 }
 
-/// Where the situation's figures stand in a report.
+/// The places of the situation's figures in a report.
 pub fn places(situation: &UseCase) -> Vec<Place> {
     if situation.threads == 1 {
         return vec![Place::alone()];
@@ -49,10 +49,10 @@ pub fn places(situation: &UseCase) -> Vec<Place> {
     vec![place(THROUGHPUT), place(STARVE)]
 }
 
-/// What measuring needs to know besides the situation.
+/// The other inputs of a measurement.
 #[derive(Clone, Debug)]
 pub struct Means {
-    /// How long it may take, about.
+    /// Its approximate time.
     pub time: Duration,
     /// How to measure in a process of one thread.
     pub helper: Option<Helper>,
@@ -105,7 +105,7 @@ pub fn plan(situation: &UseCase, candidates: &[Subject], means: &Means) -> (Requ
     let mut stages = Vec::new();
     let mut left = means.time;
     if situation.fairness != Need::None && situation.reads == Reads::NONE {
-        // Some windows that a thread can miss, and what a share needs.
+        // Several windows that a thread can miss, and enough for a share.
         let round =
             Duration::from_millis(110).max(share_needs(situation.threads, base.cpus).mul_f64(1.1));
         stages.extend(stage(STARVE, ROUNDS_OF_GAPS, round));

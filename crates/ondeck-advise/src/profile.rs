@@ -1,25 +1,25 @@
-//! A situation as a recording of a program's locks has it: the lock that threads have waited for longest.
+//! Derives a situation from a recording of a program's locks: the lock that threads have waited for longest.
 
 use serde_json::Value;
 
 use super::use_case::{Language, Reads, Users};
 
-/// What a recording says of the place of a lock. What it does not say is `None`.
+/// The recorded facts about a lock. Facts that were not recorded are `None`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recorded {
     /// The lock's name in the recording.
     pub name: String,
-    /// Threads that waited for it or were waited for.
+    /// Threads that waited for it, or that others waited for.
     pub threads: usize,
-    /// Nanoseconds with the lock held: the median of the holds at whose end threads waited.
+    /// Nanoseconds with the lock held: the median of the holds that ended while threads waited.
     pub section_ns: Option<u64>,
-    /// Nanoseconds of a thread between an unlock and its next lock: what remains of its time.
+    /// Nanoseconds of a thread between an unlock and its next lock: the rest of its time.
     pub outside_ns: Option<u64>,
-    /// The mix of the program is not recorded: for a reader-writer lock one write in ten.
+    /// The program's mix is not recorded: for a reader-writer lock one write in ten is assumed.
     pub reads: Reads,
-    /// Whether owners lock it again, as far as its kind says.
+    /// Whether owners lock it again, as far as its kind shows.
     pub used_by: Users,
-    /// What the program is written in, as far as its lock says.
+    /// The program's language, as far as its lock shows.
     pub language: Language,
     /// The lock that it has now.
     pub now: &'static str,
@@ -31,11 +31,11 @@ const VERSION: u64 = 1;
 /// What to do about a file that is no recording.
 pub const HOW_TO_RECORD: &str = "`ondeck run --profile FILE.jsonl -- PROGRAM` writes one";
 
-/// The lock that threads have waited for longest, of what `ondeck run --profile FILE.jsonl` wrote.
+/// The lock that threads have waited for longest, from the output of `ondeck run --profile FILE.jsonl`.
 ///
 /// # Errors
 ///
-/// A phrase that says why there is no such lock.
+/// A phrase that explains why there is no such lock.
 pub fn worst_lock(text: &str) -> Result<Recorded, String> {
     let lines: Vec<Value> =
         text.lines().map_while(|line| serde_json::from_str(line).ok()).collect();
@@ -84,7 +84,7 @@ pub fn worst_lock(text: &str) -> Result<Recorded, String> {
     })
 }
 
-/// No section and no work outside counts for longer than a second, as on the command line.
+/// Limits sections and outside work to a second, as on the command line.
 fn nanos(value: f64) -> u64 {
     value.min(1e9) as u64
 }
@@ -109,7 +109,7 @@ mod tests {
         let text =
             [HEAD, &lock("a", "default", "10", 5), &lock("b", "default", "1000000", 400_000_000)];
         let recorded = worst_lock(&text.concat()).expect("a lock");
-        // Four threads of a second each, less what they waited: 3.6 s for a million turns of which 200 ns are inside.
+        // Four threads of a second each, minus their waits: 3.6 s for a million turns, of which 200 ns are inside.
         let expected = Recorded {
             name: "b".to_owned(),
             threads: 4,

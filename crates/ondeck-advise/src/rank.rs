@@ -1,9 +1,9 @@
-//! The order of locks: by what was measured, then by rules, then by memory.
+//! The order of locks: by measurements, then by rules, then by memory.
 //!
-//! Locks that are not told apart are in one tier. The first tier is the best lock and all that do
-//! not differ from it, the next begins with the best of the others. All pairs are judged at once, so
-//! that the level of a pair is the level of all by the number of pairs (Bonferroni): the best of
-//! many is best by luck more often than one of two is.
+//! Locks that are not distinguished are in one tier. The first tier is the best lock and all that do not differ from
+//! it; the next begins with the best of the others. All pairs are judged at once, so the level of one pair is the
+//! common level divided by the number of pairs (Bonferroni): the best of many is best by luck more often than the best
+//! of two.
 
 use std::cmp::Ordering;
 
@@ -15,16 +15,16 @@ use super::figures::{Figure, Figures};
 use super::firing::Judged;
 use super::rules::Different;
 
-/// A lock in its place.
+/// A lock with its rank.
 #[derive(Clone, Debug)]
 pub struct Ranked<'a> {
     /// The lock, and the rules that hold for it.
     pub judged: Judged<'a>,
-    /// Locks of the same number are not told apart by measuring.
+    /// Measurements do not distinguish locks with the same number.
     pub tier: usize,
 }
 
-/// The level of one pair of so many locks.
+/// The level of one pair among this number of locks.
 pub fn level(different: Different, locks: usize) -> f64 {
     let pairs = (locks * locks.saturating_sub(1) / 2).max(1);
     different.alpha / pairs as f64
@@ -48,8 +48,7 @@ pub fn against(one: &Figure, other: &Figure, alpha: f64, least: f64) -> Option<V
     })
 }
 
-/// Ranks locks by a metric. Those without a figure are in the last tier; without any figures all
-/// are in one.
+/// Ranks locks by a metric. Locks without a figure are in the last tier; without any figures all are in one.
 pub fn rank<'a>(
     locks: Vec<Judged<'a>>,
     figures: &Figures,
@@ -92,8 +91,8 @@ fn better_first(one: &Figure, other: &Figure) -> Ordering {
     }
 }
 
-/// Moves the program's present lock to the front if no measurement and no rule separates it from the best one. Returns whether
-/// it did.
+/// Moves the program's present lock to the front if no measurement and no rule separates it from the best one. Returns
+/// whether it did.
 pub fn stay(ranked: &mut [Ranked], now: &str) -> bool {
     let alike = not_told_apart(ranked);
     let is_now = |one: &Ranked| {
@@ -111,7 +110,7 @@ fn by_rules(one: &Judged, other: &Judged) -> Ordering {
     other.standing().cmp(&one.standing()).then(one.memory().cmp(&other.memory()))
 }
 
-/// How many of the first locks nothing but memory puts in order: 1 if the first one is told apart.
+/// The number of first locks that only memory orders: 1 if the first one is distinguished.
 pub fn not_told_apart(ranked: &[Ranked]) -> usize {
     let Some(first) = ranked.first() else { return 0 };
     let same =
@@ -137,7 +136,7 @@ mod tests {
         (names, not_told_apart(&ranked))
     }
 
-    /// Ten samples around a middle, apart by a hundredth of it.
+    /// Ten samples around a middle, spaced by a hundredth of it.
     fn around(middle: f64) -> Vec<f64> {
         (0..10).map(|step| middle * (0.955 + 0.01 * f64::from(step))).collect()
     }

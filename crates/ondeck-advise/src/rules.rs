@@ -1,7 +1,7 @@
-//! The rules as they stand in their file.
+//! The rules in the form of their file.
 //!
-//! A rule says in which situations (`when`), of which locks (`lock`) and after which measurements
-//! (`measured`) something is so. Whatever a condition does not name does not matter.
+//! A rule states in which situations (`when`), for which locks (`lock`) and after which
+//! measurements (`measured`) it holds. A condition that is not set does not matter.
 
 use std::collections::BTreeMap;
 
@@ -21,9 +21,9 @@ pub const BUILT_IN: &str = include_str!("rules.toml");
 pub struct Rules {
     /// When two measurements count as different.
     pub different: Different,
-    /// Where rules are from, by the word that rules use.
+    /// The sources of rules, by the keys that rules use.
     pub source: BTreeMap<String, Source>,
-    /// What locks are ranked by: the first whose condition holds.
+    /// The metrics that rank locks: the first whose condition holds.
     pub judge: Vec<Judge>,
     /// The rules.
     pub rule: Vec<Rule>,
@@ -35,7 +35,7 @@ pub struct Rules {
 pub struct Different {
     /// The probability of a difference by chance, over all pairs of locks together.
     pub alpha: f64,
-    /// Less than this part is not worth a choice.
+    /// A smaller relative difference is not worth a choice.
     pub least: f64,
 }
 
@@ -47,11 +47,11 @@ pub struct Source {
     pub author: String,
     /// Its title.
     pub title: String,
-    /// What was measured or proved there.
+    /// The measurement or proof in it.
     pub measured: String,
 }
 
-/// What locks are ranked by.
+/// The metric that ranks locks.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Judge {
@@ -62,17 +62,18 @@ pub struct Judge {
     pub metric: String,
 }
 
-/// What a rule does to a lock.
+/// The effect of a rule on a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Effect {
-    /// The lock is out of the question.
+    /// The lock is excluded.
     Exclude,
-    /// Of locks that are not told apart this one is first.
+    /// This lock comes before locks that are not distinguished from it.
     Prefer,
-    /// The lock is behind others that it is not told apart from, and the answer says why.
+    /// This lock comes after locks that are not distinguished from it, and the answer gives the
+    /// reason.
     Warn,
-    /// Nothing can be said: of the lock, or without a condition on locks of the situation.
+    /// Nothing is known: about the lock, or, without a condition on locks, about the situation.
     Unknown,
 }
 
@@ -82,14 +83,14 @@ pub enum Effect {
 pub struct Rule {
     /// Its name, which answers use.
     pub name: String,
-    /// What it does.
+    /// Its effect.
     pub effect: Effect,
-    /// The word of its source.
+    /// The key of its source.
     pub source: String,
-    /// In which situations; always, if not said.
+    /// In which situations; always, if not set.
     #[serde(default)]
     pub when: When,
-    /// Of which locks. Without it the rule is about the situation.
+    /// For which locks. Without it the rule is about the situation.
     pub lock: Option<Which>,
     /// After which measurement.
     pub measured: Option<Measured>,
@@ -97,7 +98,7 @@ pub struct Rule {
     pub reason: String,
 }
 
-/// What can be measured of a lock in a situation, and is known to rules.
+/// The metrics that can be measured of a lock in a situation, and that rules may use.
 pub const METRICS: &[&str] = &[
     PAIR.name,
     THROUGHPUT.name,
@@ -114,7 +115,7 @@ impl Rules {
     ///
     /// # Panics
     ///
-    /// If they are no rules, which a test would have found.
+    /// If they are invalid, which a test would have found.
     pub fn built_in() -> Self {
         toml::from_str(BUILT_IN).unwrap_or_else(|error| panic!("rules.toml: {error}"))
     }

@@ -13,7 +13,7 @@ use super::rules::Effect;
 /// As wide as the tables.
 const COLUMNS: usize = 80;
 
-/// So many locks are told of; all are in the JSON.
+/// The number of locks that are described; the JSON has all.
 const BEST: usize = 3;
 
 impl Advice {
@@ -32,7 +32,7 @@ impl Advice {
         }
         list("out of the question", &self.excluded_lines(), &mut text);
         list("to know", &self.known_lines(), &mut text);
-        // Of what is shown.
+        // Only sources that the shown text cites.
         let shown = self.sources.iter().filter(|(word, _)| text.contains(&format!("[{word}]")));
         let sources = shown.map(|(word, source)| {
             format!("[{word}] {}, {}: {}", source.author, source.title, source.measured)
@@ -114,7 +114,7 @@ fn list(heading: &str, lines: &[String], text: &mut String) {
     }
 }
 
-/// How a figure is written.
+/// The format of a figure.
 type Shown = fn(f64) -> String;
 
 fn figures(measured: &MeasuredBy, choice: &Choice) -> String {

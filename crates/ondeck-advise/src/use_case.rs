@@ -1,4 +1,4 @@
-//! What a user says of the place where a lock is to be used.
+//! A user's description of the place of a lock.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// The place where a lock is to be used.
+/// The place of a lock.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a question of its own")]
 pub struct UseCase {
@@ -18,35 +18,35 @@ pub struct UseCase {
     pub section_ns: u64,
     /// Work of a thread between an unlock and its next lock, in nanoseconds.
     pub outside_ns: u64,
-    /// How many of the sections only read. With none the lock is a mutex.
+    /// The share of the sections that only read. Without any the lock is a mutex.
     pub reads: Reads,
-    /// How its users come to it.
+    /// The kind of its users.
     pub used_by: Users,
     /// How evenly the lock has to be shared.
     pub fairness: Need,
     /// Threads run under a realtime policy, with priorities that count.
     pub realtime: bool,
-    /// How many bytes a lock may take.
+    /// The most bytes that a lock may take.
     pub bytes: Option<usize>,
-    /// What else runs on the machine.
+    /// The other work on the machine.
     pub company: Company,
     /// Threads also wait for conditions.
     pub condvar: bool,
-    /// What the program is written in.
+    /// The language of the program.
     pub language: Language,
     /// The lock that the program has now.
     pub now: Option<String>,
-    /// The lock's memory may be freed by another thread as soon as that has locked and unlocked it.
+    /// Another thread may free the lock's memory as soon as it has locked and unlocked it.
     pub freed: bool,
-    /// Locks of texts are welcome too, not only those that a library offers.
+    /// Locks from texts are also acceptable, not only locks that a library offers.
     pub specimens: bool,
-    /// CPUs of the machine that was measured, or that this is.
+    /// CPUs of the measured machine, or of this one.
     pub measured_cpus: usize,
     /// Whether that machine is a virtual one.
     pub virtual_machine: bool,
 }
 
-/// How many sections in a thousand only read: one of the mixes that the workload `rwmix` has.
+/// The number of sections in a thousand that only read: one of the mixes of the workload `rwmix`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Reads(u32);
 
@@ -60,21 +60,21 @@ impl Reads {
     /// The mixes, in thousandths.
     const ALL: [u32; 6] = [0, 500, 900, 990, 999, 1_000];
 
-    /// How many per cent of the sections write, as reports have it.
+    /// The percentage of sections that write, as in reports.
     pub fn writes(self) -> String {
         (f64::from(1_000 - self.0) / 10.0).to_string()
     }
 }
 
-/// How a lock's users come to it.
+/// The kind of a lock's users.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Users {
     /// Threads of one process, each as often as another.
     Threads,
-    /// One thread almost always, and others seldom.
+    /// One thread nearly always, and others seldom.
     One,
-    /// Threads that may lock again what they hold.
+    /// Threads that may lock again what they already hold.
     Reentrant,
     /// Threads of several processes.
     Processes,
@@ -86,7 +86,7 @@ pub enum Users {
 pub enum Need {
     /// It does not matter which thread is served.
     None,
-    /// No thread may be left out for long.
+    /// No thread may go unserved for long.
     Some,
     /// Strictly in the order of arrival.
     Strict,
@@ -94,7 +94,7 @@ pub enum Need {
     Bound(Duration),
 }
 
-/// What else runs on the machine.
+/// The other work on the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Company {
@@ -106,7 +106,7 @@ pub enum Company {
     Busy,
 }
 
-/// What the program is written in.
+/// The language of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Language {
     /// Rust.
@@ -124,8 +124,8 @@ pub enum Language {
 }
 
 impl UseCase {
-    /// What is assumed of so many threads on so many CPUs unless more is said: a program in Rust that works a
-    /// little with the lock held and more without it, and needs nothing else.
+    /// The assumptions for this number of threads on this number of CPUs unless more is given: a program
+    /// in Rust that works a little with the lock held and more without it, and needs nothing else.
     pub fn usual(threads: usize, cpus: usize) -> Self {
         Self {
             threads,
@@ -153,9 +153,9 @@ impl UseCase {
         (self.threads + self.company.threads(self.cpus)) as f64 / self.cpus.max(1) as f64
     }
 
-    /// How many owners there would be if the lock let all threads in: above 1 there is always one that waits.
+    /// The number of owners there would be if the lock let all threads in: above 1 a thread always waits.
     pub fn demand(&self) -> f64 {
-        /// A lock and unlock, which keep others out even with an empty section: 10 to 20 ns.
+        /// A lock and unlock, which exclude others even with an empty section: 10 to 20 ns.
         const PAIR: u64 = 20;
         let section = (self.section_ns + PAIR) as f64;
         self.threads as f64 * section / (section + self.outside_ns as f64)
@@ -163,7 +163,7 @@ impl UseCase {
 }
 
 impl Company {
-    /// How many busy threads that is on so many CPUs.
+    /// The number of busy threads that this means on this number of CPUs.
     pub fn threads(self, cpus: usize) -> usize {
         match self {
             Self::None => 0,
@@ -185,7 +185,7 @@ impl FromStr for Reads {
     }
 }
 
-/// Reads and writes the answers to a question by their words.
+/// Parses and formats the answers to a question by their words.
 macro_rules! worded {
     ($Type:ident: $expected:literal; $($Variant:ident = $word:literal),*) => {
         impl FromStr for $Type {

@@ -1,5 +1,5 @@
-//! Advice: each rule where it holds and where it does not, every lock in its place, and what an
-//! answer says of what was measured.
+//! Advice: each rule where it holds and where it does not, every lock in its place, and an answer's
+//! statements about measurements.
 
 #[path = "advise/answers.rs"]
 mod answers;

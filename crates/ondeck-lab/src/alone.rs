@@ -11,8 +11,8 @@ use crate::sample::Pairs;
 use crate::system::{Here, System};
 use crate::workload::Subject;
 
-/// How to start this program as such a child: the command and its first arguments, to which the
-/// name of a lock and the round's length in nanoseconds are added.
+/// How to start this program as such a child: the program and its first arguments. [`measure`] appends the
+/// name of a lock and the length of the round in nanoseconds.
 #[derive(Clone, Debug)]
 pub struct Helper {
     /// The program.
@@ -32,7 +32,7 @@ pub enum AloneError {
     Stuck {
         /// The limit that was passed.
         limit: Duration,
-        /// Where its thread was.
+        /// What its thread was doing.
         state: String,
     },
     /// It ended without an answer.
@@ -43,7 +43,7 @@ pub enum AloneError {
     Cancelled,
 }
 
-/// Has a child measure `lock` for `round`, and gives it `limit` more to answer.
+/// Measures `lock` for `round` in a child, which has `limit` more to answer.
 ///
 /// # Errors
 ///
@@ -63,7 +63,7 @@ pub fn measure(
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::inherit());
-    // A Ctrl-C is for this process, which then decides what becomes of the child.
+    // A Ctrl-C is meant for this process, which then decides what to do with the child.
     Here::set_apart(&mut command);
     let mut child = command.spawn()?;
     let answer = child
@@ -82,7 +82,7 @@ pub fn measure(
         Ok(Some(_)) | Err(_) => None,
     };
     if given_up.is_some() {
-        // It may have ended already, and then there is nothing to kill.
+        // The child may have ended already; then there is nothing to kill.
         let _ = child.kill();
     }
     let status = child.wait()?;
@@ -93,10 +93,11 @@ pub fn measure(
     }
 }
 
-/// The child's side: what [`measure`] reads. `arguments` are the ones that the parent added.
+/// The child's side of [`measure`], which reads the returned line. `arguments` are the ones that the parent
+/// appended.
 ///
-/// Call it first thing in `main`, before anything makes a thread. `None` if the arguments make no
-/// sense; a user who finds the hidden command deserves an error, not a panic.
+/// Call it first in `main`, before anything creates a thread. Returns `None` if the arguments are invalid; a
+/// user who finds the hidden command deserves an error, not a panic.
 pub fn answer(subjects: &[Subject], arguments: &[String]) -> Option<String> {
     let [lock, nanos] = arguments else { return None };
     let subject = subjects.iter().find(|subject| subject.info.name == lock)?;

@@ -1,8 +1,8 @@
-//! A mutex of any type, by pointers to its functions.
+//! A mutex of any type, called through pointers to its functions.
 //!
-//! A workload that is compiled for each lock has the lock's fast path inlined into its loop. The workloads that time
-//! pairs need that. In all others a pair is a small part of an operation, and a call through a pointer, of one or two
-//! nanoseconds, is the same for all locks: they are compiled once.
+//! Workloads that time single pairs are compiled for each lock, so that the lock's fast path is inlined into their
+//! loop. In all other workloads a pair is a small part of an operation, and a call through a pointer costs the same
+//! one or two nanoseconds for every lock; these workloads are compiled once.
 
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::fmt;
@@ -31,8 +31,8 @@ pub struct Layouts {
     pub context: Layout,
 }
 
-/// The functions of a type of mutex, of its condition variable and of its context. Addresses are those of values of
-/// this type, which are aligned as [`layouts`](Self::layouts) has it.
+/// The functions of a type of mutex, of its condition variable and of its context. Addresses point to values of
+/// these types, aligned as [`layouts`](Self::layouts) requires.
 pub trait Calls<P: Platform>: Send + Sync {
     /// The facts of the lock.
     fn info(&self) -> LockInfo;
@@ -40,21 +40,21 @@ pub trait Calls<P: Platform>: Send + Sync {
     /// The sizes of the values.
     fn layouts(&self) -> Layouts;
 
-    /// Makes an unlocked mutex there.
+    /// Makes an unlocked mutex at that address.
     ///
     /// # Safety
     ///
-    /// The memory is unused, for as long as the value is there.
+    /// The memory is unused, and stays valid for as long as the value exists.
     unsafe fn make_lock(&self, lock: *mut u8);
 
-    /// Makes a condition variable there.
+    /// Makes a condition variable at that address.
     ///
     /// # Safety
     ///
     /// As for [`make_lock`](Self::make_lock).
     unsafe fn make_condvar(&self, condvar: *mut u8);
 
-    /// Makes a context there.
+    /// Makes a context at that address.
     ///
     /// # Safety
     ///
@@ -65,7 +65,7 @@ pub trait Calls<P: Platform>: Send + Sync {
     ///
     /// # Safety
     ///
-    /// It is there, and nothing uses it any more.
+    /// The mutex exists, and nothing uses it any more.
     unsafe fn drop_lock(&self, lock: *mut u8);
 
     /// Drops a condition variable.
@@ -86,35 +86,35 @@ pub trait Calls<P: Platform>: Send + Sync {
     ///
     /// # Safety
     ///
-    /// As for [`RawLock::lock`]; both are there.
+    /// As for [`RawLock::lock`]; both values exist.
     unsafe fn lock(&self, lock: *const u8, context: *const u8);
 
     /// [`RawLock::unlock`].
     ///
     /// # Safety
     ///
-    /// As for [`RawLock::unlock`]; both are there.
+    /// As for [`RawLock::unlock`]; both values exist.
     unsafe fn unlock(&self, lock: *const u8, context: *const u8);
 
     /// [`RawCondvar::wait`].
     ///
     /// # Safety
     ///
-    /// As for [`RawCondvar::wait`]; all three are there.
+    /// As for [`RawCondvar::wait`]; all three values exist.
     unsafe fn wait(&self, condvar: *const u8, lock: *const u8, context: *const u8);
 
     /// [`RawCondvar::notify_one`].
     ///
     /// # Safety
     ///
-    /// The condition variable is there.
+    /// The condition variable exists.
     unsafe fn notify_one(&self, condvar: *const u8);
 
     /// [`RawCondvar::notify_all`].
     ///
     /// # Safety
     ///
-    /// The condition variable is there.
+    /// The condition variable exists.
     unsafe fn notify_all(&self, condvar: *const u8);
 }
 
@@ -127,7 +127,7 @@ impl<P: Platform> fmt::Debug for dyn Calls<P> {
 /// The functions of `L`.
 struct Typed<L>(PhantomData<fn() -> L>);
 
-// In all of these, the caller promises that the values are there, of the types that this impl has.
+// In all of these, the caller promises that the values exist and have the types of this impl.
 impl<P: Platform, L: RawLock<P>> Calls<P> for Typed<L> {
     fn info(&self) -> LockInfo {
         L::INFO
@@ -157,7 +157,7 @@ impl<P: Platform, L: RawLock<P>> Calls<P> for Typed<L> {
     }
 
     unsafe fn drop_lock(&self, lock: *mut u8) {
-        // SAFETY: the value is there, and nothing uses it any more.
+        // SAFETY: the value exists, and nothing uses it any more.
         unsafe { lock.cast::<L>().drop_in_place() }
     }
 
@@ -172,7 +172,7 @@ impl<P: Platform, L: RawLock<P>> Calls<P> for Typed<L> {
     }
 
     unsafe fn lock(&self, lock: *const u8, context: *const u8) {
-        // SAFETY: the values are there; the caller promises what `lock` asks for.
+        // SAFETY: the values exist; the caller promises what `lock` requires.
         unsafe { (*lock.cast::<L>()).lock(&*context.cast()) }
     }
 
@@ -187,7 +187,7 @@ impl<P: Platform, L: RawLock<P>> Calls<P> for Typed<L> {
     }
 
     unsafe fn notify_one(&self, condvar: *const u8) {
-        // SAFETY: the condition variable is there.
+        // SAFETY: the condition variable exists.
         unsafe { (*condvar.cast::<L::Condvar>()).notify_one() }
     }
 
@@ -197,17 +197,18 @@ impl<P: Platform, L: RawLock<P>> Calls<P> for Typed<L> {
     }
 }
 
-/// Memory on cache lines of its own.
+/// Memory that shares no cache line with other data.
 pub(crate) struct Memory {
     start: NonNull<u8>,
     layout: Layout,
 }
 
 impl Memory {
-    /// For a value of that layout; from two lines on, because the adjacent-line prefetcher of x86 fetches pairs of them.
+    /// Allocates memory for a value of that layout. Starts at an even line, because the adjacent-line prefetcher of x86
+    /// fetches lines in pairs.
     pub(crate) fn of(layout: Layout) -> Self {
         let layout = layout.align_to(128).expect("a valid alignment").pad_to_align();
-        // Not of no bytes, which an allocator need not have.
+        // An allocator need not support an allocation of no bytes.
         let layout = if layout.size() == 0 { Layout::new::<u8>() } else { layout };
         // SAFETY: the size is not 0.
         let start = unsafe { alloc(layout) };

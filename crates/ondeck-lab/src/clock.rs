@@ -1,17 +1,17 @@
-//! Ticks as the laboratory uses them: read cheaply, turned into nanoseconds afterwards.
+//! Ticks as the laboratory uses them: read cheaply, and converted into nanoseconds afterwards.
 
 use ondeck::platform::{Native, Platform};
 
 use crate::system::{Here, System};
 
-/// Turns differences of [`ticks`](Platform::ticks) into nanoseconds.
+/// Converts differences of [`ticks`](Platform::ticks) into nanoseconds.
 #[derive(Clone, Copy, Debug)]
 pub struct TickScale {
     nanos_per_tick: f64,
 }
 
 impl TickScale {
-    /// The real machine's scale; the first call may take a millisecond, later ones are a division.
+    /// Returns the real machine's scale. The first call may take a millisecond; later ones cost a division.
     pub fn get() -> Self {
         Self::of::<Native>()
     }
@@ -26,8 +26,8 @@ impl TickScale {
         ticks as f64 * self.nanos_per_tick
     }
 
-    /// The time from one reading to another in nanoseconds; 0 if the counters of two CPUs disagree
-    /// so much that it would be negative.
+    /// The time from one reading to another in nanoseconds. Returns 0 if the counters of two CPUs disagree
+    /// enough to make it negative.
     pub fn between(self, earlier: u64, later: u64) -> f64 {
         self.nanos(later.saturating_sub(earlier))
     }
@@ -40,7 +40,7 @@ pub fn step_nanos() -> f64 {
     TickScale::get().nanos(common_step(&readings))
 }
 
-/// The largest number of which all differences of readings are multiples; 0 if they are all the same.
+/// The largest number that divides all differences of the readings; 0 if the readings are equal.
 fn common_step(readings: &[u64]) -> u64 {
     readings.windows(2).map(|pair| pair[1].abs_diff(pair[0])).fold(0, |mut a, mut b| {
         while b != 0 {
@@ -60,7 +60,8 @@ pub struct Anchor {
 }
 
 impl Anchor {
-    /// Now: the reading of the kernel's clock that is most tightly between two of the counter.
+    /// Takes an anchor now: of several readings of the kernel's clock, the one most tightly enclosed by two
+    /// of the counter.
     pub fn take() -> Self {
         const TRIES: usize = 8;
         let mut best = (u64::MAX, Self::default());
@@ -86,8 +87,8 @@ pub fn name() -> &'static str {
     }
 }
 
-/// Something that the optimizer cannot see through, without an instruction: it keeps a loop around
-/// an empty operation, and two fences in a row, from being merged away.
+/// A barrier that the optimizer cannot see through and that has no instruction. It keeps a loop around an
+/// empty operation, or two fences in a row, from being merged.
 #[inline(always)]
 pub(crate) fn opaque() {
     // SAFETY: no instruction at all.

@@ -1,6 +1,6 @@
-//! Which programs had the CPUs while something was measured: this program, others, or the host of the virtual
-//! machine. A load average does not tell: it knows nothing of the host, and after a run it is still
-//! that run's own.
+//! Which programs had the CPUs during a measurement: this program, others, or the host of the virtual
+//! machine. A load average does not show it: it ignores the host, and after a run it still contains the run's
+//! own load.
 
 use std::thread;
 use std::time::Duration;
@@ -23,7 +23,7 @@ impl Account {
         let own = self.own - earlier.own;
         CpuTime {
             own_seconds: own,
-            // Both are rounded, each in its way.
+            // Both values are rounded, each by its own rule.
             others_seconds: (self.busy - earlier.busy - own).max(0.0),
             host_seconds: (self.host - earlier.host).max(0.0),
             idle_seconds: (self.idle - earlier.idle).max(0.0),
@@ -45,17 +45,17 @@ pub struct CpuTime {
 }
 
 impl CpuTime {
-    /// What the host had of the CPU time that was not idle, 0 to 1.
+    /// The host's share of the CPU time that was not idle, 0 to 1.
     pub fn of_host(&self) -> f64 {
         self.share(self.host_seconds)
     }
 
-    /// What other programs had of the CPU time that was not idle, 0 to 1.
+    /// Other programs' share of the CPU time that was not idle, 0 to 1.
     pub fn of_others(&self) -> f64 {
         self.share(self.others_seconds)
     }
 
-    /// All that was not idle, in seconds.
+    /// All CPU time that was not idle, in seconds.
     pub fn wanted(&self) -> f64 {
         self.own_seconds + self.others_seconds + self.host_seconds
     }
@@ -76,7 +76,7 @@ impl CpuTime {
     }
 }
 
-/// The share of all CPUs that others take during `time`, which this thread sleeps through.
+/// The share of all CPUs that other programs take during `time`. The calling thread sleeps for that time.
 pub fn look(time: Duration) -> Option<f64> {
     let before = Account::now()?;
     thread::sleep(time);

@@ -1,10 +1,9 @@
 //! The laboratory: workloads, measuring and statistics for mutual-exclusion locks.
 //!
-//! A [`plan::Request`] becomes [`plan::Stage`]s; [`run::run`] carries them out, lock against lock,
-//! round by round; the outcome is a [`results::Report`]. [`stamp`] is the same for traces: it
-//! records every pair of a run. Every loop that measures is compiled in this crate, and what is made of either
-//! is in others: tables and pages in `ondeck-report`, explanations in
-//! `ondeck-trace`, advice in `ondeck-advise`. This library never prints.
+//! A [`plan::Request`] becomes [`plan::Stage`]s. [`run::run`] carries them out, lock against lock, round by
+//! round, and returns a [`results::Report`]. [`stamp`] does the same for traces: it records every pair of a
+//! run. Every loop that measures is compiled in this crate. Other crates process the results: `ondeck-report`
+//! makes tables and pages, `ondeck-trace` explains, `ondeck-advise` gives advice. This library never prints.
 //!
 //! ```text
 //! plan       Request ─► Stages   a workload, its threads and parameters, the locks that compete
@@ -49,7 +48,7 @@ pub mod warnings;
 pub mod work;
 pub mod workload;
 
-/// The time now, RFC 3339 in UTC to the second: for the head of a report.
+/// The current time, RFC 3339 in UTC to the second, for the head of a report.
 pub fn now() -> String {
     humantime::format_rfc3339_seconds(std::time::SystemTime::now()).to_string()
 }

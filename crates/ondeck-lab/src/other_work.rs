@@ -12,11 +12,11 @@ pub struct OtherWork {
 }
 
 impl OtherWork {
-    /// So many busy threads.
+    /// Starts `count` busy threads.
     ///
     /// # Errors
     ///
-    /// If the system refuses a thread.
+    /// An error if the system refuses to create a thread.
     pub fn begin(count: usize) -> std::io::Result<Self> {
         let mut work = Self { stop: Arc::default(), threads: Vec::new() };
         for _ in 0..count {
@@ -36,7 +36,7 @@ impl Drop for OtherWork {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
         for thread in self.threads.drain(..) {
-            // It does nothing that could panic.
+            // The thread runs nothing that could panic.
             _ = thread.join();
         }
     }

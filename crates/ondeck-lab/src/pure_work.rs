@@ -1,7 +1,7 @@
-//! Whether two CPUs are two cores: how much work, of which nothing is shared, two threads do at once, by what one does alone.
+//! Whether two CPUs are two cores: the rate of unshared work of two threads, divided by the rate of one.
 //!
-//! The host of a virtual machine may give two of its CPUs one core, in turns or as its hyper-threads, and may do so for
-//! minutes and then no more. Then threads take turns where they would meet. No account of the kernel tells.
+//! The host of a virtual machine may put two of its CPUs on one core, in turns or as hyper-threads, for minutes at a
+//! time. Then threads take turns instead of running at the same time. No kernel statistic shows it.
 
 use std::collections::BTreeSet;
 use std::hint::black_box;
@@ -16,11 +16,11 @@ use crate::cpus::{first, second};
 use crate::system::{Here, System};
 use crate::usage::Usage;
 
-/// Work is counted for so long, this often alone and this often in two threads: 48 ms together.
+/// The length of a window, and the number of windows with one thread and with two: 48 ms together.
 const WINDOW: Duration = Duration::from_millis(8);
 const WINDOWS: usize = 3;
 
-/// From this ratio on the CPUs are two cores, and up to that one they are one.
+/// At this ratio or above the CPUs are two cores; at the second ratio or below they are one.
 const TWO: f64 = 1.7;
 const ONE: f64 = 1.3;
 
@@ -35,39 +35,39 @@ pub struct PureWork {
     pub after: Option<f64>,
 }
 
-/// What two CPUs are.
+/// What two CPUs share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Cores {
     /// A core each.
     Two,
     /// One core, which they share.
     One,
-    /// Neither: the host's other guests want cores, too, or the state changed.
+    /// Neither: other guests of the host compete for cores, or the state changed.
     Unclear,
 }
 
 impl PureWork {
-    /// Looks at the machine, for some 50 ms, before a run that may use so many CPUs; nothing if that is one.
+    /// Measures, in some 50 ms, before a run on this number of usable CPUs; `None` for one CPU.
     pub fn before(usable_cpus: usize) -> Option<Self> {
         (usable_cpus > 1).then(ratio)?.map(|before| Self { before, after: None })
     }
 
-    /// Looks once more, behind the run.
+    /// Measures again, after the run.
     pub fn look_again(&mut self) {
         self.after = ratio();
     }
 
-    /// What the CPUs were, before and after.
+    /// What the CPUs were before and after the run.
     pub fn cores(&self) -> BTreeSet<Cores> {
         [Some(self.before), self.after].into_iter().flatten().map(Cores::of).collect()
     }
 
-    /// The line about the CPUs, of tables and pages.
+    /// The line about the CPUs in tables and pages.
     pub fn line(&self) -> String {
         format!("CPUs: {}", self.words())
     }
 
-    /// All of it in words.
+    /// Both measurements in words.
     pub fn words(&self) -> String {
         let Self { before, after } = *self;
         let (first, last) = (Cores::of(before), Cores::of(after.unwrap_or(before)));
@@ -90,7 +90,7 @@ impl Cores {
         }
     }
 
-    /// As lines and warnings name it.
+    /// Its name in lines and warnings.
     pub fn word(self) -> &'static str {
         match self {
             Self::Two => "two cores",
@@ -100,7 +100,7 @@ impl Cores {
     }
 }
 
-/// The best of some windows each: what else runs only ever takes away.
+/// The ratio of the best windows: other programs only ever lower a rate.
 fn ratio() -> Option<f64> {
     let (one, other) = (first(), second().ok()?);
     let (mut alone, mut both) = (0.0_f64, 0.0_f64);
@@ -111,14 +111,14 @@ fn ratio() -> Option<f64> {
     (alone > 0.0).then(|| both / alone)
 }
 
-/// Pieces of work a second, of a thread on each of these CPUs; nothing if the system refuses one.
+/// Pieces of work a second, of one thread on each of these CPUs; `None` if the system refuses a thread.
 fn rate(cpus: &[usize]) -> Option<f64> {
     let start = Barrier::new(cpus.len());
     thread::scope(|scope| {
         let begin = |&cpu: &usize| {
             let start = &start;
             let work = move || {
-                // Where no thread can be bound, the scheduler finds a CPU for each.
+                // Where no thread can be bound, the scheduler places each.
                 _ = Here::pin(cpu);
                 start.wait();
                 pieces_a_second()
@@ -130,7 +130,8 @@ fn rate(cpus: &[usize]) -> Option<f64> {
     })
 }
 
-/// Of the time in which the thread had a CPU of this machine: other programs here are no question of cores.
+/// Counts only the time in which the thread had a CPU of this machine: other programs here say nothing about
+/// cores.
 fn pieces_a_second() -> f64 {
     let (start, before) = (Instant::now(), Usage::of_this_thread());
     let mut values = std::array::from_fn(|index| index as u64 + 1);
@@ -144,12 +145,13 @@ fn pieces_a_second() -> f64 {
     pieces / start.elapsed().saturating_sub(waited).as_secs_f64().max(1e-6)
 }
 
-/// Some microseconds. Chains that do not need each other keep the core's multiplier busy, which one hyper-thread alone
-/// then fills: two on one core do half as much each.
+/// A piece of some microseconds. Its independent chains keep the core's multiplier busy, which a single hyper-thread
+/// can saturate, so two hyper-threads of one core do half as much each.
 fn piece(values: &mut [u64; 8]) {
     for _ in 0..1_000 {
         for value in &mut *values {
-            // To the whole product: there is no such instruction for vectors, which would leave the multiplier idle.
+            // Uses the whole product: no vector instruction computes it, and vectors would leave the multiplier
+            // idle.
             let product = u128::from(*value) * 0x9E37_79B9_7F4A_7C15;
             *value = (product as u64) ^ ((product >> 64) as u64);
         }

@@ -1,5 +1,5 @@
-//! Carrying out a plan: locks take turns round by round, in an order that is shuffled anew for
-//! every round, so that a disturbance of the machine hits all of them alike.
+//! Carries out a plan. Locks take turns round by round, in an order that is shuffled for every round, so that
+//! a disturbance of the machine affects all of them alike.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -18,11 +18,11 @@ use crate::team::{TeamError, TeamSetting};
 use crate::work::Work;
 use crate::workload::{EmptyLock, Round, Subject};
 
-/// What is called while a run goes on.
+/// Receives the events of a run.
 pub trait Observer {
-    /// A lock's turn begins: the stage, the lock, and how much of the planned time has passed.
+    /// A lock's turn begins; receives the stage, the lock, and the planned time that has passed.
     fn turn(&mut self, stage: &Stage, lock: &str, behind: Duration);
-    /// A lock has failed; it is left out of the rest of the stage, and after a hang of the run.
+    /// A lock has failed. It is left out of the rest of the stage and, if it hung, of the rest of the run.
     fn failed(&mut self, failure: &Failure);
 }
 
@@ -58,8 +58,8 @@ pub fn run(request: &Request, stages: &[Stage], observer: &mut dyn Observer) -> 
     let mut results = Results::default();
     let mut rng = Rng::with_seed(request.seed);
     let mut behind = Duration::ZERO;
-    // A lock that hung once is not tried again: each time costs the stall limit, and its frozen
-    // threads keep their memory.
+    // A lock that hung is not tried again: each attempt costs the stall limit, and its frozen threads keep
+    // their memory.
     let mut dead: HashSet<Cell> = HashSet::new();
     for stage in stages {
         if request.is_cancelled() {
@@ -89,7 +89,7 @@ fn run_stage(
         team: TeamSetting {
             threads: stage.threads,
             placement: Placement::default(),
-            // A section that is longer than the limit is not a stall.
+            // A section longer than the limit is not a stall.
             stall_limit: request.stall_limit + section.duration() + outside.duration(),
             cancel: Arc::clone(&request.cancel),
         },
@@ -101,7 +101,7 @@ fn run_stage(
     };
     let warm_up = Round { length: stage.round(0), pairs: PAIRS_PER_RUN / 16, ..given.clone() };
 
-    // Conditions take turns as locks do.
+    // Conditions take turns like locks.
     let cells: Vec<(&Subject, usize)> = stage
         .subjects
         .iter()
@@ -112,8 +112,8 @@ fn run_stage(
     let mut done = behind;
     // Locks that cannot be measured in this stage, whatever the reason.
     let mut out: HashSet<Cell> = HashSet::new();
-    // Turn 0 warms up: caches, branch predictors, page tables, and the lock's own lazy parts. A machine of virtual
-    // time begins each round anew.
+    // Turn 0 warms up caches, branch predictors, page tables, and the lazy parts of the lock. A machine of virtual
+    // time starts each round afresh.
     for turn in usize::from(request.simulated)..=stage.turns {
         let mut order: Vec<usize> = (0..cells.len()).collect();
         rng.shuffle(&mut order);
@@ -145,8 +145,8 @@ fn run_stage(
                 Ok(()) | Err(NoSample::Cancelled) => {}
                 Err(NoSample::Failed(failure)) => {
                     observer.failed(&failure);
-                    // What the system refuses for many threads it may grant for few. A lock that
-                    // hung would hang again, and each time costs the stall limit.
+                    // The system may grant to few threads what it refuses to many. A lock that hung would
+                    // hang again, and each attempt costs the stall limit.
                     if failure.kind == FailureKind::Refused.word() {
                         out.insert(cell);
                     } else {
@@ -159,7 +159,7 @@ fn run_stage(
     }
 
     if stage.baseline {
-        // A workload that is never measured so has no cell, and its baseline says why.
+        // A workload that cannot be measured with this lock has no cell; its baseline gives the reason.
         let samples = collected.first().map_or(&[][..], |collected| &collected.samples);
         results.baselines.push(baseline(stage, samples));
         return;
@@ -219,7 +219,7 @@ fn take_turn(
         }
         simulated += sample.span;
         collected.samples.push(sample);
-        // By the clock of the machine, or how many runs there are would depend on another one's speed.
+        // By the clock of the machine: otherwise the number of runs would depend on the speed of the host.
         let spent = if request.simulated { simulated } else { start.elapsed() };
         if stage.counted.is_none() || spent >= stage.turn {
             break;

@@ -19,7 +19,7 @@ pub struct Quantity {
     pub unit: Unit,
     /// Which direction is better.
     pub better: Better,
-    /// What a page calls it. What it is stands in `docs/glossary.md`.
+    /// Its title on a page. `docs/glossary.md` defines it.
     pub title: &'static str,
 }
 
@@ -33,7 +33,7 @@ macro_rules! quantities {
             title: $title,
         };)*
 
-        /// Those that several workloads report, or all.
+        /// The quantities that several or all workloads report.
         pub const QUANTITIES: &[Quantity] = &[$($ident),*];
     };
 }
@@ -55,8 +55,8 @@ quantities! {
     /// away, or offered through sched_yield(2) and taken by another thread.
     INVOLUNTARY = "involuntary_switches", PerOperation, Lower,
         "Involuntary context switches";
-    /// Pairs of the least served thread divided by those of the most served, while all wanted the
-    /// lock. It is left out if the time was too short: see [`share_needs`].
+    /// Pairs of the least served thread divided by those of the most served, while all contended for the
+    /// lock. Absent if the time was too short: see [`share_needs`].
     SHARE = "share", Ratio, Higher,
         "Share, least to greatest";
     /// How long a run took, from the common start to the end of the last thread.
@@ -71,22 +71,22 @@ quantities! {
     /// Acquisitions of one thread in a row, on average.
     STREAK_MEAN = "streak_mean", Operations, Neither,
         "Acquisitions in a row, mean";
-    /// Acquisitions of one thread in a row: half of all streaks are no longer.
+    /// Acquisitions of one thread in a row: the median over all streaks.
     STREAK_P50 = "streak_p50", Operations, Neither,
         "Acquisitions in a row, median";
-    /// The same, 99 of 100 streaks.
+    /// The same: the 99th percentile.
     STREAK_P99 = "streak_p99", Operations, Neither,
         "Acquisitions in a row, 99 % of streaks";
     /// The longest streak.
     STREAK_MAX = "streak_max", Operations, Neither,
         "Acquisitions in a row, longest streak";
-    /// Acquisitions of other threads before a waiter acquires: of half of all waiters no more.
+    /// Acquisitions of other threads before a waiter acquires: the median over all waiters.
     PASSED_P50 = "passed_p50", Operations, Lower,
         "Acquisitions that passed over a waiter, median";
-    /// The same, 99 of 100 waiters.
+    /// The same: the 99th percentile.
     PASSED_P99 = "passed_p99", Operations, Lower,
         "Acquisitions that passed over a waiter, 99 % of waiters";
-    /// The most that passed over one waiter.
+    /// The most acquisitions that passed one waiter.
     PASSED_MAX = "passed_max", Operations, Lower,
         "Acquisitions that passed over a waiter, most";
     /// The longest that any thread went without the lock while others had it.
@@ -95,7 +95,7 @@ quantities! {
     /// The longest time between two operations of any one thread.
     OPERATION_GAP = "operation_gap", Milliseconds, Lower,
         "Longest time between two operations of a thread";
-    /// The part of all 50 ms windows of all threads in which the thread never had the lock.
+    /// The part of all 50 ms windows of all threads in which the thread never acquired the lock.
     STARVED_WINDOWS = "starved_windows", Ratio, Lower,
         "Windows of 50 ms without the lock";
     /// Loops of the server a second, where threads have roles and one serves.
@@ -104,7 +104,7 @@ quantities! {
     /// Waits at a condition variable, for each operation.
     WAITS = "waits", PerOperation, Lower,
         "Waits at a condition variable";
-    /// How many threads were on a CPU, on average: how many CPUs the lock's threads kept busy.
+    /// The average number of threads on a CPU: how many CPUs the lock's threads kept busy.
     RUNNING = "running", Threads, Neither,
         "CPUs that the lock's threads kept busy, on average";
     /// Wall time divided by the operations of all threads.
@@ -122,7 +122,7 @@ quantities! {
     /// Throughput beside work of low priority, divided by throughput without it.
     KEPT = "kept", Ratio, Higher,
         "Throughput kept beside low work";
-    /// The longest wait without work of low priority beside.
+    /// The longest wait while no work of low priority runs.
     LONGEST_ALONE = "longest_alone", Milliseconds, Lower,
         "Longest without low work";
     /// Operations a second in the first half of a round, before all threads slept.
@@ -155,15 +155,15 @@ pub struct Sample {
     pub times: Option<Histogram<u64>>,
     /// A counted run that took too long and was stopped before its end.
     pub cut: bool,
-    /// How long it took by the clock of the machine.
+    /// The length of the round by the clock of the machine.
     pub span: Duration,
 }
 
-/// What timing pairs on one thread found.
+/// The result of timing pairs on one thread.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct Pairs {
-    /// The median over batches of 1,000 pairs, in nanoseconds for one pair. A batch that was
-    /// interrupted does not move it.
+    /// The median over batches of 1,000 pairs, in nanoseconds for one pair. An interrupted batch does not
+    /// move it.
     pub median_nanos: f64,
     /// How many pairs there were.
     pub pairs: u64,
@@ -174,14 +174,14 @@ pub struct Pairs {
 }
 
 impl Sample {
-    /// The quantities that every workload reports, of a team's work.
+    /// The quantities that every workload reports, computed from a team's outcome.
     pub fn of_outcome<T>(outcome: &Outcome<T>) -> Self {
         let all = 0..outcome.pairs.len();
         Self::of_roles(outcome, all.clone(), &[all])
     }
 
-    /// The same where threads have roles: operations are what the members of `counted` did, and the
-    /// share is the lowest within any of the `roles`; without one there is no share.
+    /// The same where threads have roles: operations are those of the members in `counted`, and the share is
+    /// the lowest within any of the `roles`; without roles there is no share.
     pub fn of_roles<T>(
         outcome: &Outcome<T>,
         counted: Range<usize>,
@@ -212,7 +212,7 @@ impl Sample {
         sample
     }
 
-    /// The same of one thread that timed its pairs alone.
+    /// The same for one thread that timed its pairs alone.
     pub fn of_pairs(pairs: &Pairs) -> Self {
         let count = pairs.pairs.max(1) as f64;
         let mut values = vec![
@@ -231,7 +231,7 @@ impl Sample {
     }
 }
 
-/// The charge for each pair, as far as the kernel reports it.
+/// The charge for each pair, where the kernel reports it.
 fn charged(usage: Usage, pairs: f64) -> impl Iterator<Item = (Quantity, f64)> {
     let Usage { cpu, voluntary, involuntary, .. } = usage;
     let cpu = cpu.map(|cpu| (CPU_PER_OP, cpu.as_nanos() as f64));
@@ -253,8 +253,8 @@ fn share(pairs: &[u64]) -> f64 {
     if most == 0 { 0.0 } else { least as f64 / most as f64 }
 }
 
-/// How long `threads` threads must be watched on `cpus` CPUs before their shares say something about the lock
-/// rather than about the scheduler: ten time slices of 3 ms for every thread that shares one.
+/// How long `threads` threads must be watched on `cpus` CPUs before their shares characterize the lock rather
+/// than the scheduler: ten time slices of 3 ms for every thread that shares a CPU.
 pub fn share_needs(threads: usize, cpus: usize) -> Duration {
     const TEN_SLICES: Duration = Duration::from_millis(30);
     if threads <= cpus { Duration::ZERO } else { TEN_SLICES * threads.div_ceil(cpus) as u32 }

@@ -1,5 +1,4 @@
-//! What the kernel always tells a thread about itself: time on CPUs, time ready without one, slices
-//! and switches.
+//! The kernel's permanent account of each thread: time on CPUs, time ready without one, slices and switches.
 
 use std::fs;
 
@@ -25,7 +24,7 @@ pub struct Account {
 }
 
 impl Account {
-    /// The calling thread's account now; zeros where the kernel does not tell.
+    /// The calling thread's account now; zeros where the kernel does not report it.
     pub fn of_this_thread() -> Self {
         let usage = Usage::of_this_thread();
         let text = fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
@@ -39,7 +38,7 @@ impl Account {
         }
     }
 
-    /// Both, as a function of each field.
+    /// Combines both, field by field.
     fn with(self, other: Self, join: impl Fn(u64, u64) -> u64) -> Self {
         Self {
             run_nanos: join(self.run_nanos, other.run_nanos),
@@ -50,7 +49,7 @@ impl Account {
         }
     }
 
-    /// What was charged since `earlier`.
+    /// The charges since `earlier`.
     #[must_use]
     pub fn since(self, earlier: Self) -> Self {
         self.with(earlier, u64::saturating_sub)
@@ -63,7 +62,7 @@ impl Account {
     }
 }
 
-/// Why there is no run-queue delay; none if the kernel tells it.
+/// Why there is no run-queue delay; `None` if the kernel reports it.
 pub fn refused() -> Option<String> {
     const FILE: &str = "/proc/thread-self/schedstat";
     match fs::read_to_string(FILE) {

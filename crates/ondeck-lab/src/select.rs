@@ -13,23 +13,23 @@ use crate::workload::{Subject, WORKLOADS, WorkloadInfo, waiters_sleep};
 /// Why a word chooses nothing.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unknown {
-    /// There is no such name.
+    /// No such name exists.
     #[error("unknown {kind} `{word}`{}; `ondeck list` shows all of them", nearest.as_ref().map_or(String::new(), |near| format!(", did you mean `{near}`?")))]
     Name {
-        /// What was looked for: `lock` or `workload`.
+        /// The kind of name: `lock` or `workload`.
         kind: &'static str,
         /// The word.
         word: String,
-        /// The name most like it.
+        /// The most similar name.
         nearest: Option<String>,
     },
     /// A word without a letter, as after the comma of `std,`.
     #[error("an empty name among the {kind}s; take away the comma that is too many")]
     Empty {
-        /// What was looked for.
+        /// The kind of name.
         kind: &'static str,
     },
-    /// A lock that this build was made without.
+    /// A lock that was left out of this build.
     #[error("lock `{word}` is not in this build; {fix}")]
     NotBuilt {
         /// The lock.
@@ -37,7 +37,7 @@ pub enum Unknown {
         /// How to get it.
         fix: &'static str,
     },
-    /// A lock of another system.
+    /// A lock that exists on another system only.
     #[error(
         "lock `{word}` is there on Linux with glibc only; `ondeck list` shows those of this system"
     )]
@@ -47,7 +47,7 @@ pub enum Unknown {
     },
 }
 
-/// A part of the suite that is not about locks, with what it measures.
+/// A part of the suite that measures no locks, with its description.
 pub const COSTS: (&str, &str) = ("costs", "Cost of the operations that locks are made of");
 
 /// The chosen parts of the suite.
@@ -59,8 +59,8 @@ pub struct Parts {
     pub costs: bool,
 }
 
-/// The locks that a suite measures when none are named: those of the sources that show the most,
-/// and the peers that people use.
+/// The locks that a suite measures when none are named: those of the sources that show the most, and the
+/// peers in common use.
 const HEADLINE: &[&str] = &[
     "ondeck",
     "terrible_spinlock",
@@ -79,9 +79,8 @@ const HEADLINE: &[&str] = &[
     "nsync",
 ];
 
-/// The locks of `wait` and `idle` when none are named: the sources' five first, and no other lock
-/// that serves spinners strictly in order: a single run of one takes seconds where threads
-/// outnumber CPUs.
+/// The locks of `wait` and `idle` when none are named: the sources' five first, and no other lock that serves
+/// spinners in strict order. A single run of such a lock takes seconds where threads outnumber CPUs.
 const RUNS: &[&str] = &[
     "ondeck",
     "terrible_spinlock",
@@ -98,9 +97,9 @@ const RUNS: &[&str] = &[
     "nsync",
 ];
 
-/// What a suite measures with more threads than CPUs and with threads that wait for each other: a
-/// spinlock for comparison, and locks that people would use. Strict queues of spinners are left out:
-/// they hand the lock to threads that are off their CPUs, for seconds.
+/// The locks of a suite for more threads than CPUs and for threads that wait for each other: a spinlock for
+/// comparison, and locks in common use. Strict queues of spinners are left out: they hand off to threads that
+/// are off their CPUs, for seconds.
 const CROWD: &[&str] = &[
     "ondeck",
     "spinlock",
@@ -114,13 +113,13 @@ const CROWD: &[&str] = &[
     "nsync",
 ];
 
-/// A pure spinner, which a suite measures beside other work as well: it does the most harm.
+/// A pure spinner, which a suite also measures beside other work: it does the most harm.
 const PURE_SPINNER: &str = "spinlock_amd";
 
-/// The locks made against priority inversion, which a suite measures there as well.
+/// The locks made against priority inversion, which a suite also measures there.
 const INHERIT_PRIORITY: &[&str] = &["glibc_pi", "ondeck_pi"];
 
-/// The biased mutex, and what a program has instead.
+/// The biased mutex, and the alternatives to it.
 const BIASED: &[&str] = &["ondeck_biased", "ondeck", "spinlock", "glibc", "std", "parking_lot"];
 
 /// A group of locks that has a name.
@@ -128,7 +127,7 @@ const BIASED: &[&str] = &["ondeck_biased", "ondeck", "spinlock", "glibc", "std",
 pub struct NamedGroup {
     /// Its name.
     pub name: &'static str,
-    /// What is in it.
+    /// A description of its locks.
     pub about: &'static str,
     has: fn(&Subject) -> bool,
 }
@@ -137,7 +136,7 @@ const fn named(name: &'static str, about: &'static str, has: fn(&Subject) -> boo
     NamedGroup { name, about, has }
 }
 
-/// The groups of locks that have a name: first those of suites.
+/// The named groups of locks, those of suites first.
 pub const GROUPS: &[NamedGroup] = &[
     named(Group::All.word(), "every lock", |lock| in_suite(&lock.info, Group::All)),
     named(
@@ -201,18 +200,18 @@ fn in_suite(lock: &LockInfo, group: Group) -> bool {
     }
 }
 
-/// The locks of a group that a suite measures.
+/// The locks of this group that a suite measures.
 pub(crate) fn group(subjects: &[Subject], group: Group) -> Vec<Subject> {
     subjects.iter().filter(|subject| in_suite(&subject.info, group)).cloned().collect()
 }
 
-/// The locks that the words choose, in the order of `subjects`, each once. A word is a name, a
-/// pattern with `*` and `?`, or a [group](GROUPS), in capitals or not. The name of a mutex also chooses the
-/// locks of other kinds whose names begin with its name: `std` also chooses `std_rwlock`.
+/// The locks that the words select, in the order of `subjects`, each once. A word is a name, a pattern with
+/// `*` and `?`, or a [group](GROUPS), in upper or lower case. The name of a mutex also selects the locks of
+/// other kinds whose names begin with it: `std` also selects `std_rwlock`.
 ///
 /// # Errors
 ///
-/// [`Unknown`] for the first word that chooses nothing.
+/// [`Unknown`] for the first word that selects nothing.
 pub fn locks(subjects: &[Subject], words: &[String]) -> Result<Vec<Subject>, Unknown> {
     let mut chosen = vec![false; subjects.len()];
     for word in words {
@@ -246,17 +245,17 @@ pub fn locks(subjects: &[Subject], words: &[String]) -> Result<Vec<Subject>, Unk
         .collect())
 }
 
-/// Whether a lock that is no mutex has a name that begins with this one.
+/// Whether this lock is not a mutex and its name begins with the mutex's.
 fn is_sibling(subject: &Subject, mutex: &str) -> bool {
     let rest = subject.info.name.strip_prefix(mutex);
     subject.kind != Kind::Mutex && rest.is_some_and(|rest| rest.starts_with('_'))
 }
 
-/// The parts of the suite that the words choose: names or patterns, or `all`.
+/// The parts of the suite that the words select: names or patterns, or `all`.
 ///
 /// # Errors
 ///
-/// [`Unknown`] for the first word that chooses nothing.
+/// [`Unknown`] for the first word that selects nothing.
 pub fn parts(words: &[String]) -> Result<Parts, Unknown> {
     let names = || WORKLOADS.iter().map(|workload| workload.name).chain([COSTS.0]);
     let mut chosen = vec![false; names().count()];
@@ -279,7 +278,7 @@ pub fn parts(words: &[String]) -> Result<Parts, Unknown> {
     Ok(Parts { workloads: workloads.map(|(workload, _)| *workload).collect(), costs })
 }
 
-/// The word as names are written: in small letters, with underscores.
+/// Normalizes a word as names are written: lower case, with underscores.
 fn tidy(kind: &'static str, word: &str) -> Result<String, Unknown> {
     let word = word.trim().to_lowercase().replace('-', "_");
     if word.is_empty() { Err(Unknown::Empty { kind }) } else { Ok(word) }
@@ -290,9 +289,9 @@ fn unknown<'a>(kind: &'static str, word: String, names: impl Iterator<Item = &'a
     Unknown::Name { kind, word, nearest }
 }
 
-/// The name most like `word`, if any is like it at all.
+/// The name most similar to `word`, if any is similar enough.
 fn nearest<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> Option<String> {
-    /// Below this two words have nothing to do with each other.
+    /// Below this similarity two words are unrelated.
     const ALIKE: f64 = 0.7;
     names
         .map(|name| (strsim::jaro_winkler(word, name), name))
@@ -328,7 +327,7 @@ mod tests {
         };
         assert_eq!(names("std"), ["std", "std_rwlock", "std_once", "std_barrier"]);
         assert_eq!(names("std_rwlock"), ["std_rwlock"]);
-        // `spin` is a mutex, and `spinlock` is not its sibling; nor is a mutex a sibling.
+        // `spin` is a mutex; `spinlock` is not its sibling, because a mutex never is.
         assert_eq!(names("spin"), ["spin", "spin_rwlock"]);
         assert!(!names("glibc").contains(&"glibc_pi"));
         assert!(locks(&Subject::of_every_kind(), &["phase".to_owned()]).is_err());
@@ -340,7 +339,7 @@ mod tests {
             let chosen = locks(&Subject::of_every_kind(), &[group.to_owned()]).expect(group);
             assert!(!chosen.is_empty() && chosen.iter().all(|lock| lock.kind == kind), "{group}");
         }
-        // Where there are mutexes only, the group of another kind is no word.
+        // Where there are mutexes only, the group of another kind is unknown.
         assert!(locks(&Subject::all(), &["rwlocks".to_owned()]).is_err());
     }
 

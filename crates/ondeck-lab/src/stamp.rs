@@ -1,11 +1,11 @@
-//! One run: every thread makes its pairs and stamps each of them into memory of its own.
+//! One run in which every thread makes its pairs and stamps each of them into its own memory.
 //!
-//! A stamp is a reading of the tick counter, four a pair, and the CPU's number once, in the section,
-//! which the C library reads from memory. What that costs is measured with the lock that does
+//! A stamp is a reading of the tick counter: four for each pair, and once, in the section, the number of the
+//! CPU, which the C library reads from memory. The cost of stamping is measured with the lock that does
 //! nothing.
 //!
-//! Locks are called through pointers. The loop is compiled here, with the optimization of the loops that measure; what
-//! is made of the stamps is another crate's.
+//! Locks are called through pointers. The loop is compiled here, with the optimization of the loops that measure;
+//! another crate processes the stamps.
 
 use std::sync::Arc;
 
@@ -33,9 +33,9 @@ pub struct Course {
     pub section: Work,
     /// Work between an unlock and the next lock.
     pub outside: Work,
-    /// When a run is stopped although it is not at its end.
+    /// The time after which an unfinished run is stopped.
     pub longest_run: std::time::Duration,
-    /// How each thread records its own switches, if it is to.
+    /// How each thread records its own switches, if it does.
     pub own_switches: Option<SwitchRecorder>,
 }
 
@@ -54,7 +54,7 @@ pub struct Stamps {
     pub cpu: u32,
 }
 
-/// What one thread brings back.
+/// What one thread recorded.
 #[derive(Default)]
 pub struct Recorded {
     /// The kernel's number of the thread.
@@ -100,7 +100,7 @@ impl Traced {
         all.0
     }
 
-    /// Makes one run, and brings back what each thread recorded.
+    /// Makes one run and returns the record of each thread.
     ///
     /// # Errors
     ///
@@ -153,12 +153,12 @@ fn record(lock: AnyMutex<Native>, course: &Course) -> Result<Vec<Recorded>, Team
     Ok(outcome.results)
 }
 
-/// What the stamps add to a pair, in nanoseconds: the loop around the lock that does nothing, with
-/// and without them, on one thread.
+/// The nanoseconds that stamping adds to a pair: measured on one thread by the loop around the lock that does
+/// nothing, with and without stamps.
 ///
 /// # Errors
 ///
-/// [`TeamError`] if no thread can be made, or it was cancelled.
+/// [`TeamError`] if no thread can be created, or the measurement was cancelled.
 pub fn cost(course: &Course) -> Result<f64, TeamError> {
     let scale = crate::clock::TickScale::get();
     let alone = Course {
@@ -169,7 +169,7 @@ pub fn cost(course: &Course) -> Result<f64, TeamError> {
         ..course.clone()
     };
     let mut least = f64::INFINITY;
-    // The fastest of a few: interruptions only ever make it slower.
+    // The fastest of several: interruptions only ever make it slower.
     for _ in 0..5 {
         for recorded in record(any::<Native, NoLock>(), &alone)? {
             if let (Some(first), Some(last)) = (recorded.stamps.first(), recorded.stamps.last()) {

@@ -1,4 +1,4 @@
-//! From samples to the numbers of a report: medians with their spread, percentiles, histograms.
+//! Turns samples into the numbers of a report: medians with their spread, percentiles, histograms.
 
 use hdrhistogram::Histogram;
 use statrs::statistics::{Data, OrderStatistics};
@@ -44,7 +44,7 @@ pub(crate) fn series(
     times: Option<&Histogram<u64>>,
     partial: bool,
 ) -> Series {
-    // A round that has nothing to divide by lacks a quantity that the others have.
+    // A round without a divisor for a quantity lacks that quantity.
     let richest = samples.iter().max_by_key(|sample| sample.values.len());
     let quantities: Vec<Quantity> = richest
         .map_or(Vec::new(), |sample| sample.values.iter().map(|&(quantity, _)| quantity).collect());

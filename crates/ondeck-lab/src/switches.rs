@@ -1,5 +1,6 @@
-//! The context switches that a thread records of itself while it makes its pairs. Only the data are here: the
-//! caller says how the kernel is asked for them, so that the loop that stamps depends on no way to do it.
+//! The context switches that a thread records of itself while it makes its pairs. This file has the data
+//! only: the caller passes the function that records them, so that the loop that stamps does not depend on a
+//! method.
 
 /// A context switch of one thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,7 +18,7 @@ pub struct Switched {
 pub enum How {
     /// It was given a CPU.
     In,
-    /// It went off its CPU of its own accord.
+    /// It left its CPU voluntarily.
     Out,
     /// Its CPU was taken away.
     Preempted,
@@ -28,11 +29,11 @@ pub enum How {
 pub struct SwitchLog {
     /// In their order.
     pub switches: Vec<Switched>,
-    /// If not all fitted: the time of the last before that.
+    /// If some did not fit: the time of the last one before the loss.
     pub lost: Option<u64>,
 }
 
-/// Ends a recording and has what it recorded. Called on the thread that began it.
+/// Ends a recording and returns it. Called on the thread that began it.
 pub type EndOfSwitches = Box<dyn FnOnce() -> SwitchLog>;
 
 /// How a thread records its switches.
@@ -40,6 +41,7 @@ pub type EndOfSwitches = Box<dyn FnOnce() -> SwitchLog>;
 pub struct SwitchRecorder {
     /// Bytes for the records of each thread.
     pub bytes: usize,
-    /// Begins on the calling thread with a ring of the given number of bytes; nothing where the kernel refuses.
+    /// Begins recording on the calling thread, with a ring of the given number of bytes; `None` where the
+    /// kernel refuses.
     pub begin: fn(usize) -> Option<EndOfSwitches>,
 }

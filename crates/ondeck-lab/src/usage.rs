@@ -1,4 +1,4 @@
-//! What the kernel charged a thread: CPU time, time in a run queue, and context switches.
+//! The kernel's charges of a thread: CPU time, time in a run queue, and context switches.
 
 use std::ops::Add;
 use std::time::Duration;
@@ -12,7 +12,7 @@ impl Usage {
         Here::usage()
     }
 
-    /// What was charged since `earlier`.
+    /// The charges since `earlier`.
     #[must_use]
     pub fn since(self, earlier: Self) -> Self {
         let time = |now: Option<Duration>, earlier: Option<Duration>| {
@@ -42,15 +42,15 @@ impl Usage {
         }
     }
 
-    /// The part of its time in which the thread ran or could have run; of several threads together
-    /// their mean. `None` where the kernel does not report it.
+    /// The part of its time in which the thread ran or could have run; for several threads together, their
+    /// mean. `None` where the kernel does not report it.
     pub fn runnable(self) -> Option<f64> {
         let awake = (self.cpu? + self.queued?).as_secs_f64();
         (self.elapsed > Duration::ZERO).then(|| (awake / self.elapsed.as_secs_f64()).min(1.0))
     }
 }
 
-/// The most memory that this process has had at a time, in bytes; `None` where the system does not report it.
+/// The peak memory of this process, in bytes; `None` where the system does not report it.
 pub fn peak_memory() -> Option<u64> {
     Here::peak_memory()
 }
@@ -89,7 +89,7 @@ mod tests {
             }
         };
         assert_eq!(of(1, 4).runnable(), Some(0.25));
-        // Two clocks may differ by a little.
+        // Two clocks may differ slightly.
         assert_eq!(of(20, 1).runnable(), Some(1.0));
         assert_eq!(Usage { queued: None, ..of(1, 4) }.runnable(), None);
         assert_eq!(Usage { elapsed: Duration::ZERO, ..of(0, 0) }.runnable(), None);

@@ -1,4 +1,4 @@
-//! What makes numbers less trustworthy, and what to do about it.
+//! Circumstances that make numbers less trustworthy, and remedies.
 
 use std::time::Duration;
 
@@ -8,19 +8,20 @@ use crate::environment::Refusal;
 use crate::results::{CpuTime, Machine, Series, Warning};
 use crate::sample::{PAIR, THROUGHPUT};
 
-/// For how long the use of the CPUs is watched before a run, and which part of it others may have.
+/// How long the CPU use is watched before a run, and the share that other programs may have.
 const LOOK: Duration = Duration::from_millis(200);
 const BUSY: f64 = 0.1;
 
-/// The share of a run's CPU time that the host may have before figures are another machine's, and
-/// the time of other programs, which is known less well.
+/// The share of a run's CPU time above which the host makes figures meaningless, and the share for other
+/// programs, whose time is known less exactly.
 const STOLEN: f64 = 0.02;
 const OTHERS: f64 = 0.05;
 
-/// With less CPU time than this, in seconds, ticks of 10 ms say nothing of shares.
+/// With less CPU time than this, in seconds, shares computed from ticks of 10 ms mean little.
 const FEW_TICKS: f64 = 1.0;
 
-/// Nanoseconds of a clock's step from which on short times show it. A step of 10 is measured as a little less or more.
+/// From this step of a clock on, in nanoseconds, short times show it. A step of 10 is measured as slightly less or
+/// more.
 const COARSE: f64 = 9.5;
 
 /// A quartile range above this share of the median is noise. Two runs of the same binary on the
@@ -37,7 +38,7 @@ fn warning(code: &str, message: String, fix: &str) -> Warning {
     Warning { code: code.to_owned(), message, fix: fix.to_owned() }
 }
 
-/// Warnings that can be given before anything is measured. Looks at the machine for 0.2 s.
+/// Warnings before a measurement. Watches the machine for 0.2 s.
 pub fn before(machine: &Machine) -> Vec<Warning> {
     let mut warnings = Vec::new();
     if cfg!(debug_assertions) {
@@ -100,7 +101,7 @@ pub fn before(machine: &Machine) -> Vec<Warning> {
     warnings
 }
 
-/// A clock that moves in steps as long as a short time is.
+/// Warns of a clock whose steps are as long as a short time.
 fn coarse(step_nanos: f64) -> Option<Warning> {
     (step_nanos >= COARSE).then(|| {
         warning(
@@ -113,7 +114,7 @@ fn coarse(step_nanos: f64) -> Option<Warning> {
     })
 }
 
-/// Warnings about what was asked for and not granted.
+/// Warnings about requests that were not granted.
 pub fn refused(refusals: &[Refusal]) -> Vec<Warning> {
     refusals
         .iter()
@@ -123,7 +124,7 @@ pub fn refused(refusals: &[Refusal]) -> Vec<Warning> {
         .collect()
 }
 
-/// What happens under a realtime policy if the kernel reserves CPU time for other threads.
+/// Warns about a realtime policy if the kernel reserves CPU time for other threads.
 pub fn realtime(machine: &Machine) -> Option<Warning> {
     let share = machine.realtime_share.as_ref().filter(|share| *share != "all of it")?;
     Some(warning(
@@ -137,12 +138,12 @@ pub fn realtime(machine: &Machine) -> Option<Warning> {
     ))
 }
 
-/// A warning about a part of the suite that the machine does not let run.
+/// A warning about a part of the suite that cannot run on this machine.
 pub fn left_out(refusal: &Refusal) -> Warning {
     warning("refused", format!("{}; it is left out", refusal.reason), &refusal.fix)
 }
 
-/// Warnings about cores and CPU time that the run should have had.
+/// Warnings about cores and CPU time that the run did not get.
 pub fn disturbed(machine: &Machine, cpu: Option<CpuTime>) -> Vec<Warning> {
     let mut warnings = Vec::new();
     if let Some(work) = machine.pure_work.filter(|work| work.cores().len() > 1) {
@@ -174,7 +175,7 @@ pub fn disturbed(machine: &Machine, cpu: Option<CpuTime>) -> Vec<Warning> {
     warnings
 }
 
-/// Warnings that the results themselves give rise to.
+/// Warnings that follow from the results.
 pub fn after(machine: &Machine, series: &[Series], cpu: Option<CpuTime>) -> Vec<Warning> {
     let mut warnings = disturbed(machine, cpu);
     let most = series.iter().map(|series| series.threads).max().unwrap_or(0);

@@ -1,7 +1,7 @@
 //! Work of a given length that touches no shared memory.
 //!
-//! Counted in turns of arithmetic, not in time: a thread that is switched out in the middle still
-//! has its work to do when it comes back, as real work would.
+//! Work is counted in turns of arithmetic, not in time: a thread that is switched out in the middle still has
+//! to finish its work when it runs again, as with real work.
 
 use std::hint::black_box;
 use std::sync::OnceLock;
@@ -10,7 +10,7 @@ use std::time::Duration;
 use crate::clock::TickScale;
 use ondeck::platform::{Native, Platform};
 
-/// A piece of work; performing it takes about the time it was made for on an undisturbed CPU.
+/// A piece of work; performing it takes about its nominal time on an undisturbed CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Work {
     nanos: u64,
@@ -26,13 +26,13 @@ impl Work {
         Self { nanos, turns: ((nanos as f64 / nanos_per_turn()).round() as u64).max(1) }
     }
 
-    /// How long it is meant to take, in nanoseconds: what it takes on a machine of virtual time.
+    /// Its nominal time in nanoseconds, which it takes exactly on a machine of virtual time.
     #[inline]
     pub fn nanos(self) -> u64 {
         self.nanos
     }
 
-    /// Does the work on the real machine. No work is a comparison; any other is a call.
+    /// Does the work on the real machine. Empty work costs a comparison; any other is a call.
     #[inline]
     pub fn perform(self) {
         if self.turns != 0 {
@@ -40,18 +40,19 @@ impl Work {
         }
     }
 
-    /// The same as a duration.
+    /// Its nominal time as a duration.
     pub fn duration(self) -> Duration {
         Duration::from_nanos(self.nanos)
     }
 }
 
-/// The loop of all work: one copy for all locks. With a copy of its own in the loop that measures each lock, its
-/// alignment differs from lock to lock, and the same lock was a fifth faster in one build than in the next.
+/// The loop of all work, one copy for all locks. If the loop that measures each lock had its own copy, its
+/// alignment would differ from lock to lock; the same lock was then a fifth faster in one build than in the
+/// next.
 #[inline(never)]
 fn turn(turns: u64) {
-    // Each step needs the one before, stays in registers, and mixes what an optimizer cannot fold into a formula:
-    // some cycles a turn on every CPU.
+    // Each step depends on the one before, stays in registers, and cannot be folded into a formula: some cycles a
+    // turn on every CPU.
     let mut value = turns;
     for _ in 0..turns {
         value = (value ^ (value >> 29)).wrapping_mul(0x5851_F42D_4C95_7F2D);
@@ -64,7 +65,7 @@ fn nanos_per_turn() -> f64 {
     *NANOS.get_or_init(|| {
         const TURNS: u64 = 100_000;
         let scale = TickScale::get();
-        // The fastest of a few: interruptions only ever make it slower.
+        // The fastest of several: interruptions only ever make it slower.
         (0..15)
             .map(|_| {
                 let start = Native::ticks();

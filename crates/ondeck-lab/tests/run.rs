@@ -30,7 +30,7 @@ struct Forgetful {
     unlocks: <Linux as Platform>::AtomicU32,
 }
 
-// SAFETY: it excludes; it only does not always release.
+// SAFETY: it excludes; it only does not always unlock.
 unsafe impl RawLock<Linux> for Forgetful {
     const INFO: LockInfo = LockInfo {
         name: "forgetful",
@@ -96,7 +96,7 @@ fn request(locks: Vec<Subject>, workload: &str) -> Request {
         round: Some(Duration::from_millis(5)),
         rounds: Some(3),
         work: Some((0, 0)),
-        // Threads of the lowest priority hardly get on where other programs run.
+        // Threads of the lowest priority make little progress where other programs run.
         stall_limit: Duration::from_secs(30),
         ..Request::of(Extent::Quick)
     }
@@ -156,7 +156,7 @@ fn every_workload_measures_every_quantity_it_promises() {
             let metric = series
                 .metric(quantity)
                 .unwrap_or_else(|| panic!("{} of {}", quantity, workload.name));
-            // A round in which a busy machine let some thread do nothing leaves a ratio out.
+            // On a busy machine a round may leave a ratio out, because some thread did nothing.
             assert!(
                 (1..=3).contains(&metric.n) && metric.min >= 0.0,
                 "{quantity} of {}: {metric:?}",
@@ -169,7 +169,7 @@ fn every_workload_measures_every_quantity_it_promises() {
         if let Some(times) = &series.distribution
             && counted
         {
-            // The first acquisition of an `idle` run has nothing to measure from.
+            // The first acquisition of an `idle` run has no earlier unlock.
             let firsts = if workload.name == "idle" { 3 } else { 0 };
             assert_eq!(times.count, 3 * 2 * u64::from(plan::PAIRS_PER_RUN) - firsts);
         }
@@ -177,7 +177,7 @@ fn every_workload_measures_every_quantity_it_promises() {
 }
 
 /// Items, jobs, numbers and acquisitions are counted under the lock and by the threads; a workload
-/// whose books do not balance fails.
+/// fails if the two counts differ.
 #[test]
 fn nothing_is_lost_between_threads() {
     let sharing = WORKLOADS.iter().filter(|workload| workload.shares_data);
@@ -208,8 +208,8 @@ fn nothing_is_lost_between_threads() {
 /// A lock that excludes no thread.
 struct Open;
 
-// SAFETY: not sound, which is the point. What it guards here are numbers and indices that are
-// checked, and no memory is reached through them.
+// SAFETY: deliberately unsound. The guarded data here is numbers and indices that are checked, and no
+// memory is reached through them.
 unsafe impl RawLock<Linux> for Open {
     const INFO: LockInfo =
         LockInfo { name: "open", teaches: "what a broken lock looks like", ..Forgetful::INFO };
@@ -229,7 +229,7 @@ unsafe impl RawLock<Linux> for Open {
     }
 }
 
-/// Where threads have a CPU each they meet in the section soon; one round is not always enough.
+/// With a CPU for each, threads soon meet in the section; one round is not always enough.
 #[test]
 fn a_lock_that_lets_two_in_is_reported_as_broken() {
     if Linux::cpus() == 1 {
@@ -248,13 +248,13 @@ fn a_lock_that_lets_two_in_is_reported_as_broken() {
         for stage in plan::stages(&request, &Subject::all()) {
             let results = run::run(&request, std::slice::from_ref(&stage), &mut Log::default());
             let [failure] = &results.failures[..] else { panic!("{:?} passed", stage.params) };
-            // What two write at once may also be an index that is out of bounds.
+            // A concurrent write may also produce an index that is out of bounds.
             assert!(["broken", "crashed"].contains(&&*failure.kind), "{failure:?}");
         }
     }
 }
 
-/// As many streaks as changes of the owner, and no thread that waits alone.
+/// There are as many streaks as changes of the owner, and a lone thread never waits.
 #[test]
 fn one_thread_has_one_streak_and_is_passed_by_nobody() {
     let request = Request {
@@ -282,8 +282,8 @@ fn workloads_with_two_roles_have_a_thread_for_either() {
 /// A condition variable whose notifications reach no thread.
 struct Deaf;
 
-// SAFETY: not sound as a condition variable, which is the point: every signal is lost. The lock is
-// never acquired again because no wait ends, so no exclusion is broken.
+// SAFETY: deliberately unsound as a condition variable: every signal is lost. The lock is never
+// reacquired because no wait ends, so exclusion holds.
 unsafe impl RawCondvar<Linux, DeafLock> for Deaf {
     fn new() -> Self {
         Self
@@ -299,7 +299,7 @@ unsafe impl RawCondvar<Linux, DeafLock> for Deaf {
     fn notify_all(&self) {}
 }
 
-/// A spinlock that comes with [`Deaf`].
+/// A spinlock that belongs to [`Deaf`].
 struct DeafLock(<Linux as Platform>::AtomicU8);
 
 // SAFETY: one thread at a time finds the word 0.
@@ -374,7 +374,7 @@ fn a_lock_that_hangs_is_reported_and_the_others_are_measured() {
 fn an_interrupted_run_keeps_what_it_has_and_says_so() {
     let request = request(vec![named("std")], "throughput");
     let stages = plan::stages(&request, &Subject::all());
-    // The warm-up and one round go through, the second is dropped.
+    // The warm-up and one round complete; the second round is dropped.
     let mut log = Log { cancel_after: Some((2, Arc::clone(&request.cancel))), ..Log::default() };
     let results = run::run(&request, &stages, &mut log);
     assert!(results.cancelled);

@@ -33,7 +33,7 @@ pub enum Error {
         /// The fault, and the remedy.
         why: String,
     },
-    /// A report could not be compressed.
+    /// A report could not be packed.
     #[error("cannot write the profile: {0}")]
     Writing(#[from] io::Error),
 }

@@ -13,7 +13,7 @@ const SECTIONS: usize = 20;
 /// The number of stacks shown for each role of a lock.
 const STACKS: usize = 10;
 
-/// Returns the whole page.
+/// The whole page.
 pub fn render(profile: &Profile) -> String {
     let locks = profile.locks();
     let program = profile

@@ -1,4 +1,4 @@
-//! A program's threads on a machine that is not there, with another lock, or with shorter sections.
+//! Runs a program's threads on a simulated machine, with another lock, or with shorter sections.
 //!
 //! ```text
 //! Recording ─► script    operations that are balanced, of threads that matter; locks shared or each thread's own
@@ -10,24 +10,24 @@
 //!             outlook    by locks and numbers of threads; the first lock that saturates, and from when on
 //! ```
 //!
-//! # What is carried out
+//! # The replay
 //!
 //! Each simulated thread stands for a recorded one: thread `i` of `N` for thread `i` modulo the number of recorded
-//! ones. It carries out bursts of that thread, chosen at random by the number of acquisitions that each stands for:
-//! works as long as was recorded, locks, works, unlocks. Waiting is not recorded, it follows from the machine and the
-//! lock. Where the recorded thread slept, waited for a condition variable or for a device, the simulated one sleeps as
-//! long.
+//! ones. It replays bursts of that thread, drawn with a weight of the acquisitions that each stands for: it works for
+//! the recorded time, locks, works, unlocks. Waiting is not recorded; it follows from the machine and the lock. Where
+//! the recorded thread slept, or waited for a condition variable or a device, the simulated one sleeps for the same
+//! time.
 //!
-//! A recording with enough bursts is divided into parts of equal time, which are simulated one by one: so phases of a
-//! program are not mixed. A program takes the time of all its parts.
+//! A recording with enough bursts is divided into parts of equal time, which are simulated one by one, so that phases
+//! of a program are not mixed. A program takes the time of all its parts.
 //!
-//! A lock that several recorded threads use is shared by all simulated threads. A lock that one of several recorded
-//! threads uses is that thread's own, and each simulated thread that stands for it has one.
+//! A lock that several recorded threads use is shared by all simulated threads. A lock that only one of several
+//! recorded threads uses is private: each simulated thread that stands for that thread has one.
 //!
 //! # Saturation
 //!
-//! A lock is busy while a thread has it or wants it. It is saturated if it is busy for [`SATURATED`] of the time: more
-//! threads only wait longer.
+//! A lock is busy while a thread has it or wants it. It is saturated if it is busy for [`SATURATED`] of the time:
+//! additional threads only wait longer.
 
 #![warn(missing_docs)]
 
@@ -41,5 +41,5 @@ pub use recording::{Action, Burst, Error, Lock, Operation, Recording, Site, Thre
 pub use run::{Outcome, Setup, run};
 pub use script::{Script, Sharing, Shorter, longest_site};
 
-/// The part of the time from which on a lock that is busy is saturated.
+/// The busy part of the time from which on a lock is saturated.
 pub const SATURATED: f64 = 0.9;

@@ -1,37 +1,37 @@
-//! What a program would do with more threads, and with which lock.
+//! A program's performance with more threads, and with another lock.
 
 use crate::SATURATED;
 use crate::run::{Outcome, Setup, run};
 use crate::script::{Script, Sharing};
 
-/// One number of threads.
+/// The result for one number of threads.
 #[derive(Clone, Debug)]
 pub struct Row {
     /// The number.
     pub threads: usize,
-    /// What came of it.
+    /// The result.
     pub outcome: Outcome,
 }
 
 /// The first lock that saturates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Saturation {
-    /// Which, in the recording.
+    /// Its index in the recording.
     pub lock: usize,
-    /// The least number of threads with which it does.
+    /// The least number of threads that saturates it.
     pub threads: usize,
 }
 
-/// What a lock makes of the program.
+/// A program's performance with one lock.
 #[derive(Clone, Debug)]
 pub struct Outlook {
     /// By the number of threads, ascending.
     pub rows: Vec<Row>,
-    /// None if no lock saturates.
+    /// `None` if no lock saturates.
     pub saturation: Option<Saturation>,
 }
 
-/// Simulates these numbers of threads, which ascend, and looks between them for the one with which a lock saturates.
+/// Simulates these ascending numbers of threads, and searches between them for the one that saturates a lock.
 pub fn outlook(script: &Script, setup: &Setup<'_>, threads: &[usize]) -> Outlook {
     let simulate = |threads| run(script, &Setup { threads, ..setup.clone() });
     let rows: Vec<Row> =

@@ -4,25 +4,25 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-/// What the file says that it is.
+/// The kind that the file states.
 const KIND: &str = "ondeck recording";
-/// The version of its form.
+/// The version of its format.
 const VERSION: u32 = 1;
-/// What to do about a file that cannot be replayed.
+/// The advice for a file that cannot be replayed.
 const NAME_ONE: &str = "name a file that `ondeck run --record FILE -- PROGRAM` wrote";
 
-/// What was recorded of a program.
+/// The recording of a program.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Recording {
     /// Always "ondeck recording".
     pub kind: String,
-    /// Of this form.
+    /// The version of the format.
     pub version: u32,
     /// The program's name.
     pub program: String,
-    /// How long it was recorded for.
+    /// The length of the recording.
     pub seconds: f64,
-    /// Threads that found no room in the recording.
+    /// Threads for which the recording had no room.
     pub dropped_threads: u64,
     /// Its locks.
     pub locks: Vec<Lock>,
@@ -37,7 +37,7 @@ pub struct Recording {
 pub struct Lock {
     /// Its variable, or a function that locks it.
     pub name: String,
-    /// Where that is, as `cache.cc:15`; empty if that is not known.
+    /// The place of that name, as `cache.cc:15`; empty if it is not known.
     pub at: String,
 }
 
@@ -57,23 +57,23 @@ impl Lock {
 pub struct Site {
     /// The function.
     pub function: String,
-    /// The line, as `cache.cc:22`; empty if that is not known.
+    /// The line, as `cache.cc:22`; empty if it is not known.
     pub at: String,
 }
 
 /// A thread.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Thread {
-    /// Locks that it has acquired, whether recorded or not.
+    /// Acquisitions of the thread, recorded or not.
     pub acquisitions: u64,
-    /// What was recorded, in the order of time.
+    /// The recorded bursts, in the order of time.
     pub bursts: Vec<Burst>,
 }
 
 /// Consecutive operations of a thread.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Burst {
-    /// Acquisitions of the thread before it.
+    /// The number of the thread's acquisitions before it.
     pub first: u64,
     /// When it began, in seconds since the beginning.
     pub begun: f64,
@@ -81,7 +81,7 @@ pub struct Burst {
     pub operations: Vec<Operation>,
 }
 
-/// What a thread does.
+/// An action of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Action {
@@ -105,11 +105,11 @@ pub enum Action {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(from = "Row", into = "Row")]
 pub struct Operation {
-    /// What.
+    /// The action.
     pub action: Action,
     /// Work before it, in nanoseconds.
     pub work: f64,
-    /// How long it took, in nanoseconds, waiting included.
+    /// Its duration in nanoseconds, including waits.
     pub took: f64,
     /// The lock, in [`Recording::locks`].
     pub lock: Option<usize>,
@@ -133,12 +133,12 @@ impl From<Operation> for Row {
     }
 }
 
-/// Why a file cannot be replayed, and what to do.
+/// Why a file cannot be replayed, and the advice.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct Error(String);
 
-/// The kind and the version of a file, of whatever form it is.
+/// The kind and the version of a file, in any format.
 #[derive(Deserialize)]
 struct Head {
     kind: Option<String>,
@@ -146,7 +146,7 @@ struct Head {
 }
 
 impl Recording {
-    /// A recording without anything in it.
+    /// An empty recording.
     pub fn new(program: String, seconds: f64) -> Self {
         Self {
             kind: KIND.to_owned(),
@@ -164,7 +164,7 @@ impl Recording {
     ///
     /// # Errors
     ///
-    /// If it cannot be read, if it is no recording, or one with nothing to replay.
+    /// If the file cannot be read, is not a recording, or has nothing to replay.
     pub fn read(path: &Path) -> Result<Self, Error> {
         let name = path.display().to_string();
         let text = std::fs::read(path)
@@ -202,9 +202,9 @@ impl Recording {
         Ok(recording)
     }
 
-    /// A number that cannot be.
+    /// Describes an impossible number, if there is one.
     fn wrong(&self) -> Option<String> {
-        // So that sums of them are no overflow.
+        // Bounded so that sums do not overflow.
         let most = 1 << 50;
         let count =
             |it: &&Thread| it.acquisitions > most || it.bursts.iter().any(|it| it.first > most);
@@ -226,18 +226,18 @@ impl Recording {
         self.threads.iter().flat_map(|thread| &thread.bursts).flat_map(|burst| &burst.operations)
     }
 
-    /// As text.
+    /// Serializes the recording.
     ///
     /// # Errors
     ///
-    /// None is known: it is a tree of strings and numbers.
+    /// Never expected: it is a tree of strings and numbers.
     pub fn to_json(&self) -> Result<String, serde_json::Error> {
         serde_json::to_string(self).map(|text| text + "\n")
     }
 }
 
 impl Operation {
-    /// Whether the thread has a lock after it that it did not have before.
+    /// Whether the thread holds a lock afterwards that it did not hold before.
     pub fn acquires(&self) -> bool {
         matches!(self.action, Action::Lock | Action::Read | Action::Write)
     }

@@ -1,4 +1,4 @@
-//! Simulated threads that carry out a script, with one lock, on one machine.
+//! Simulated threads that replay a script, with one lock, on one machine.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -12,43 +12,43 @@ use ondeck_sim::engine::{Costs, Doing, End, Job, Sim, Simulation};
 use ondeck_sim::lab::{AnyMutex, Context, Guarded};
 use ondeck_sim::time::{Time, in_nanos, of_nanos};
 
-/// Acquisitions that are simulated at least, of all parts together, and of each thread in a part.
+/// The least number of simulated acquisitions, of all parts together, and of each thread in a part.
 const LEAST: u64 = 8_000;
 const LEAST_OF_THREAD: u64 = 150;
-/// A part of them passes before the window in which rates are taken.
+/// The inverse of the part that passes before rates are measured.
 const WARM_UP: u64 = 4;
-/// A run that takes this many times as long as one thread alone would is cut.
+/// A run that takes this many times as long as one thread alone is cut.
 const PATIENCE: f64 = 4.0;
 /// No run is cut earlier, in nanoseconds.
 const LEAST_TIME: f64 = 20e6;
 
-/// What to simulate.
+/// The conditions of a simulation.
 #[derive(Clone, Debug)]
 pub struct Setup<'a> {
     /// The machine.
     pub costs: &'a Costs,
-    /// What all chance follows from.
+    /// The seed of all random numbers.
     pub seed: u64,
-    /// What mutexes are. Reader-writer locks are ondeck's.
+    /// The type of the mutexes. Reader-writer locks are ondeck's.
     pub lock: AnyMutex<Sim>,
     /// How many threads there are.
     pub threads: usize,
 }
 
-/// What came of it.
+/// The result.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
     /// Acquisitions a second, of all threads.
     pub rate: f64,
-    /// The part of the time in which each lock of the recording was busy; of locks that threads have of their own 0.
+    /// The part of the time in which each lock of the recording was busy; 0 for private locks of threads.
     pub busy: Vec<f64>,
-    /// The part of the threads' time in which they waited for locks.
+    /// The part of the threads' time spent waiting for locks.
     pub waiting: f64,
     /// The part of the CPU time that was no work: locking, waiting for locks, and the kernel.
     pub overhead: f64,
-    /// Whether it took so long that it was ended before.
+    /// Whether it took so long that it was cut.
     pub is_cut: bool,
-    /// Whether threads waited for each other for ever.
+    /// Whether the threads deadlocked.
     pub is_stuck: bool,
 }
 
@@ -79,7 +79,7 @@ pub fn run(script: &Script, setup: &Setup<'_>) -> Outcome {
     all
 }
 
-/// None if no thread is there.
+/// Returns `None` if the part has no thread.
 fn run_part(script: &Script, part: &Part, setup: &Setup<'_>) -> Option<Outcome> {
     let passages: Vec<Rc<[Passage]>> =
         part.threads.iter().map(|passages| Rc::from(passages.as_slice())).collect();
@@ -147,7 +147,7 @@ fn run_part(script: &Script, part: &Part, setup: &Setup<'_>) -> Option<Outcome> 
     })
 }
 
-/// What a thread alone takes from one acquisition to the next.
+/// The time of a thread alone from one acquisition to the next.
 fn nanos_of_acquisition(part: &Part) -> f64 {
     let steps = part.threads.iter().flatten().flat_map(|passage| &passage.steps);
     let (nanos, count) = steps.fold((0.0, 0_u64), |(nanos, count), step| match *step {
@@ -158,7 +158,7 @@ fn nanos_of_acquisition(part: &Part) -> f64 {
     nanos / count.max(1) as f64
 }
 
-/// On lines of its own.
+/// A value on its own cache lines.
 #[repr(align(128))]
 struct Apart<T>(T);
 
@@ -174,7 +174,7 @@ impl Instance {
     }
 }
 
-/// How long a lock was busy.
+/// The busy time of a lock.
 #[derive(Clone, Copy, Debug, Default)]
 struct Busy {
     /// Threads that have it or want it.
@@ -183,7 +183,7 @@ struct Busy {
     time: Time,
 }
 
-/// What all threads together have done.
+/// The record of all threads together.
 #[derive(Debug, Default)]
 struct Board {
     count: u64,
@@ -195,9 +195,9 @@ struct Board {
     busy: Vec<Busy>,
     /// Threads that wait for any lock.
     waiting: u64,
-    /// When that number changed last.
+    /// The time when that number last changed.
     waiting_since: Time,
-    /// The time of all threads in which they waited.
+    /// The total time that threads waited.
     waited: Time,
 }
 
@@ -228,7 +228,7 @@ impl Board {
         }
     }
 
-    /// A thread has a lock that it wanted.
+    /// A thread has acquired a lock that it wanted.
     fn acquired(&mut self, now: Time) {
         if self.to.is_some() {
             return;
@@ -247,7 +247,7 @@ impl Board {
         }
     }
 
-    /// Adds the time of locks that are busy, and of threads that wait.
+    /// Adds the time of busy locks, and of waiting threads.
     fn close(&mut self, now: Time) {
         if self.to.is_none() {
             self.now_wait(self.waiting, now);
@@ -304,7 +304,7 @@ impl Player {
         }
     }
 
-    /// Makes what the thread needs for a lock, which takes no time.
+    /// Makes the thread's state for a lock, which takes no time.
     fn prepare(&mut self, lock: usize) {
         if self.shared[lock].is_none() {
             self.own.entry(lock).or_insert_with(|| Instance::new(self.mutex));
@@ -328,7 +328,8 @@ impl Player {
         match step {
             Step::Read(_) => instance.rwlock.0.lock_shared_counted(),
             Step::Write(_) => instance.rwlock.0.lock_exclusive(),
-            // SAFETY: a script has no lock that the thread has already, and the context is the thread's for this lock.
+            // SAFETY: a script never locks what the thread already holds, and this lock has its own context in the
+            // thread.
             _ => unsafe { instance.mutex.lock(&self.contexts[&lock]) },
         }
         self.held += 1;
@@ -339,7 +340,7 @@ impl Player {
     fn release(&mut self, step: Step, lock: usize) {
         let instance = self.instance(lock);
         match step {
-            // SAFETY: a script releases what the thread has acquired in the same way.
+            // SAFETY: a script unlocks only what the thread has acquired in the same way.
             Step::EndRead(_) => unsafe { instance.rwlock.0.unlock_shared_counted() },
             // SAFETY: as above.
             Step::EndWrite(_) => unsafe { instance.rwlock.0.unlock_exclusive() },

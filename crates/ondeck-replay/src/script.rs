@@ -1,44 +1,45 @@
-//! A recording as simulated threads carry it out.
+//! A recording in the form that simulated threads replay.
 
 use std::collections::BTreeSet;
 
 use crate::recording::{Action, Burst, Operation, Recording, Thread};
 
-/// Threads with a smaller part of the busiest thread's acquisitions are left out: they set up and wait for others.
+/// Threads with a smaller part of the busiest thread's acquisitions are left out: they only set up
+/// and wait for others.
 const LEAST: f64 = 0.02;
-/// Parts that a recording is divided into at most.
+/// The most parts of a recording.
 const PARTS: usize = 4;
-/// Bursts of each thread that a part needs.
+/// The bursts of each thread that a part needs.
 const BURSTS: usize = 4;
 
-/// The work of a function's sections is this part of what was recorded.
+/// Shortens the work of a function's sections to this part of the recorded time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Shorter {
     /// The function, in [`Recording::sites`].
     pub site: usize,
-    /// The part that is left.
+    /// The remaining part.
     pub factor: f64,
 }
 
-/// All that simulated threads need to know.
+/// The input of simulated threads.
 #[derive(Clone, Debug)]
 pub struct Script {
-    /// How many recorded threads are carried out.
+    /// The number of recorded threads that are replayed.
     pub threads: usize,
-    /// Acquisitions of those that are left out, as a part of all.
+    /// Acquisitions of the threads that are left out, as a part of all.
     pub left_out: f64,
-    /// The locks; those of [`Recording::locks`].
+    /// The locks of [`Recording::locks`].
     pub locks: Vec<Sharing>,
-    /// What is simulated one by one.
+    /// The parts, which are simulated one by one.
     pub parts: Vec<Part>,
 }
 
 /// Which threads use a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sharing {
-    /// No thread that is carried out.
+    /// No replayed thread.
     Unused,
-    /// Each simulated thread has one.
+    /// Each simulated thread has a private one.
     Own,
     /// All threads.
     Shared,
@@ -49,7 +50,7 @@ pub enum Sharing {
 pub struct Part {
     /// Acquisitions in it.
     pub acquisitions: u64,
-    /// For each recorded thread what it does; nothing if it was not there.
+    /// The bursts of each recorded thread; empty if it did not run in this part.
     pub threads: Vec<Vec<Passage>>,
 }
 
@@ -58,13 +59,13 @@ pub struct Part {
 pub struct Passage {
     /// Acquisitions that it stands for.
     pub weight: u64,
-    /// What to do.
+    /// Its steps.
     pub steps: Vec<Step>,
-    /// Steps before which the thread has no lock.
+    /// Indices of steps before which the thread holds no lock.
     pub entries: Vec<usize>,
 }
 
-/// What a thread does.
+/// A step of a thread.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Step {
     /// Works, in nanoseconds.
@@ -77,16 +78,16 @@ pub enum Step {
     Unlock(usize),
     /// Locks a reader-writer lock to read.
     Read(usize),
-    /// Ends that.
+    /// Ends a read.
     EndRead(usize),
     /// Locks a reader-writer lock to write.
     Write(usize),
-    /// Ends that.
+    /// Ends a write.
     EndWrite(usize),
 }
 
 impl Script {
-    /// Of a recording that has been checked, with sections shortened.
+    /// Makes the script of a checked recording, with sections shortened.
     pub fn new(recording: &Recording, shorter: &[Shorter]) -> Self {
         let counts = recording.threads.iter().map(|thread| thread.acquisitions);
         let (all, most) = (counts.clone().sum::<u64>(), counts.max().unwrap_or(0));
@@ -108,7 +109,7 @@ impl Script {
     }
 }
 
-/// The call site whose sections of that lock have most work in all, of what was recorded.
+/// The call site whose sections of that lock have the most recorded work.
 pub fn longest_site(recording: &Recording, lock: usize) -> Option<usize> {
     let mut work = vec![0.0; recording.sites.len()];
     for burst in recording.threads.iter().flat_map(|thread| &thread.bursts) {
@@ -142,7 +143,7 @@ fn sharing(locks: usize, threads: &[&Thread]) -> Vec<Sharing> {
     users.iter().map(of).collect()
 }
 
-/// Divides by time. A thread that has no burst in a part is not there.
+/// Divides by time. A thread without a burst in a part does not take part in it.
 fn parts(threads: &[&Thread], shorter: &[Shorter]) -> Vec<Part> {
     let least = threads.iter().map(|thread| thread.bursts.len()).min().unwrap_or(0);
     let count = (least / BURSTS).clamp(1, PARTS);
@@ -180,16 +181,16 @@ fn parts(threads: &[&Thread], shorter: &[Shorter]) -> Vec<Part> {
     (0..count).map(part).filter(|part| part.acquisitions != 0).collect()
 }
 
-/// A lock that a thread has, and where it took it.
+/// A lock that a thread holds, and its call site.
 struct Held {
     lock: usize,
     site: Option<usize>,
     release: Step,
-    /// How often it has locked it again.
+    /// The number of nested locks.
     again: usize,
 }
 
-/// What a burst does, with each lock that it locks unlocked again, and nothing else unlocked.
+/// Converts a burst so that it unlocks every lock that it locks, and nothing else.
 fn passage(burst: &Burst, weight: u64, shorter: &[Shorter]) -> Passage {
     let mut held: Vec<Held> = Vec::new();
     let mut steps = Vec::new();
@@ -241,7 +242,7 @@ fn passage(burst: &Burst, weight: u64, shorter: &[Shorter]) -> Passage {
         }
     }
     steps.extend(held.into_iter().rev().map(|held| held.release));
-    // An entry is where something is left to do.
+    // An entry needs a remaining acquisition.
     let takes = |step: &Step| matches!(step, Step::Lock(_) | Step::Read(_) | Step::Write(_));
     let last = steps.iter().rposition(takes);
     entries.retain(|&entry| last.is_some_and(|last| entry <= last));

@@ -54,7 +54,7 @@ fn saturation(recording: &Recording, shorter: &[Shorter]) -> Option<Saturation> 
 
 #[test]
 fn a_lock_saturates_where_its_sections_fill_the_time() {
-    // 2 µs of 20: nine threads take 90 % of the time, and passing the lock on some of the rest.
+    // 2 µs of 20: nine threads take 90 % of the time, and handoffs some of the rest.
     let cold = (1, 100.0, 0.0, 0);
     let whole = recording(vec![thread(&[(0, 2_000.0, 18_000.0, 0), cold])]);
     let found = saturation(&whole, &[]).expect("40 threads want twice the time that there is");
@@ -81,7 +81,7 @@ fn threads_that_share_nothing_scale_and_a_saturated_lock_does_not() {
     let together =
         recording(vec![thread(&[(0, 5_000.0, 5_000.0, 0)]), thread(&[(0, 5_000.0, 5_000.0, 0)])]);
     let whole = rate(&together, 16);
-    // One section of 5 µs after the other, at most, and a wake for each at worst.
+    // At most, sections of 5 µs follow each other; at worst each needs a wake.
     assert!((50_000.0..200_000.0).contains(&whole), "{whole}");
 }
 

@@ -1,7 +1,7 @@
-//! What each part of the mutex's waiting policy is worth on simulated machines: throughput without it, relative to
-//! throughput with all parts. `ci/ablate.sh --simulated` runs it; it needs the feature `ablation`.
+//! The value of each part of the mutex's waiting policy on simulated machines: throughput without the part,
+//! relative to throughput with all parts. `ci/ablate.sh --simulated` runs it; it needs the feature `ablation`.
 //!
-//! A number is the mean of three seeds; `±` is half of the distance between the least and the most of the whole policy.
+//! A number is the mean of three seeds; `±` is half of the spread of the whole policy.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -40,7 +40,7 @@ fn main() {
     }
 }
 
-/// The mean of the pairs in a microsecond, and their spread relative to it.
+/// The mean of the pairs in a microsecond, and their relative spread.
 fn rates(machine: &str, work: (f64, f64), threads: usize, without: &[Part]) -> (f64, f64) {
     Part::leave_out(without);
     let next = AtomicUsize::new(0);

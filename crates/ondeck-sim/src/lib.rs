@@ -1,7 +1,7 @@
-//! A machine that is not there: the locks and workloads of this workspace on simulated CPUs, in virtual time.
+//! Simulated CPUs in virtual time, which run the locks and workloads of this workspace.
 //!
-//! [`engine`] lets simulated threads run; [`Sim`](engine::Sim) is the platform that locks see. [`machine`] says what
-//! a machine is: how many CPUs it has, and what their operations cost. [`check`] is a test tool that drives
+//! [`engine`] runs simulated threads; [`Sim`](engine::Sim) is the platform that locks see. [`machine`] describes a
+//! machine: the number of its CPUs, and the costs of their operations. [`check`] is a test tool that drives
 //! primitives under schedules that ordinary runs hardly ever have.
 
 #![warn(missing_docs)]

@@ -8,13 +8,13 @@ pub const NEVER: Time = Time::MAX;
 
 const PICOS: f64 = 1_000.0;
 
-/// `nanos` nanoseconds.
+/// Converts nanoseconds.
 #[must_use]
 pub fn of_nanos(nanos: f64) -> Time {
     (nanos * PICOS).round() as Time
 }
 
-/// As nanoseconds, cut.
+/// Converts to whole nanoseconds, rounding down.
 #[must_use]
 pub fn in_nanos(time: Time) -> u64 {
     time / PICOS as Time

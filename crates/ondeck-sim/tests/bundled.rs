@@ -18,7 +18,7 @@ fn each_bundled_file_is_right_and_says_where_its_numbers_are_from() {
     assert!(count > 0, "no machine is bundled");
 }
 
-/// A latency of a published table: whether the table has this median for the machine that the source names.
+/// Whether the published table has this median for the machine that the source names.
 fn in_table(table: &str, from: &str, value: f64) -> bool {
     let said = from.trim_start_matches("median of ");
     let name = said.trim_start_matches("two ").split([',', ':', '(']).next().unwrap_or("").trim();
@@ -63,6 +63,6 @@ fn hardware_threads_are_where_the_file_puts_them() {
     assert_eq!((places[6], places[54]), (seventh, Place { sibling: Some(6), ..seventh }));
     let distances = [54, 11, 5].map(|other| file.costs().distance(&seventh, &places[other]));
     assert_eq!(distances, [transfer.smt_sibling, transfer.same_cluster, transfer.same_socket]);
-    // One socket: what the file does not have is that of the next nearer neighbours.
+    // One socket: a key that the file omits has the value of the next nearer neighbours.
     assert_eq!(transfer.cross_socket, transfer.same_socket);
 }

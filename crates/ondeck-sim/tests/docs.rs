@@ -1,6 +1,6 @@
-//! docs/machines.md has the keys and the bundled machines of the source.
+//! docs/machines.md lists the keys and the bundled machines of the source.
 //!
-//! `ONDECK_WRITE_DOCS=1 cargo test -p ondeck-sim --test docs` writes the tables anew.
+//! `ONDECK_WRITE_DOCS=1 cargo test -p ondeck-sim --test docs` rewrites the tables.
 
 use std::fmt::Write;
 use std::fs;
@@ -9,7 +9,7 @@ use ondeck_sim::machine::{Fitted, Key, Leaf, MachineFile, bundled_names, keys};
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/machines.md");
 
-/// A sentence or a few of documentation, of which each line began with a space.
+/// Joins documentation whose lines each begin with a space.
 fn sentences(about: &str) -> String {
     about.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -53,7 +53,7 @@ fn machine_table() -> String {
         } else {
             kinds(of_file().filter(|(_, leaf)| is_estimate(&leaf.from)))
         };
-        // A fitted value of a base is fitted for the machine, too.
+        // A value that was fitted in a base also counts as fitted for the machine.
         let fitted = kinds(file.leaves().filter(|(_, leaf)| {
             let is_of = |mark: &Fitted| mark.machine.as_deref().is_none_or(|it| it == name);
             leaf.fitted.as_ref().is_some_and(is_of)

@@ -1,4 +1,4 @@
-//! What a wrong machine file is told, word for word.
+//! The messages about wrong machine files, word for word.
 
 use ondeck_sim::machine::MachineFile;
 

@@ -41,7 +41,7 @@ fn own_locks() -> Vec<Subject> {
     lab::subjects().into_iter().filter(|subject| subject.info.origin == Origin::Own).collect()
 }
 
-/// With this project's locks, and with the lock that does nothing: a loop in which nothing takes time would never end.
+/// With this project's locks, and with the lock that does nothing: a loop in which nothing took time would never end.
 #[test]
 fn every_workload_that_may_ends_in_virtual_time() {
     let setup = setup("ryzen-7-1700", 1);

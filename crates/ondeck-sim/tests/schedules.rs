@@ -28,7 +28,7 @@ fn number(name: &str) -> Option<u64> {
     )
 }
 
-/// Those that `ONDECK_SCHEDULES_ONLY` asks for: a part of their names.
+/// The scenarios whose names contain `ONDECK_SCHEDULES_ONLY`.
 fn chosen() -> Vec<Scenario> {
     let only = env::var("ONDECK_SCHEDULES_ONLY").unwrap_or_default();
     let mut all = scenarios();

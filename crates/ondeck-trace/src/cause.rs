@@ -1,8 +1,8 @@
-//! Why the lock was idle, or a thread waited: a function of the timeline and nothing else.
+//! Why the lock was idle, or a thread waited: a pure function of the timeline.
 //!
-//! The time is cut wherever anything changes; each piece has one cause, by the first rule that
-//! fits. The verdict is the cause with the most time. Nothing is guessed: what the kernel does not
-//! tell is `Unknown`, or `OwnerStalled` where the owner's own stamps show that it stood still.
+//! The time is cut wherever a state changes; each piece has one cause, by the first rule that fits. The
+//! verdict is the cause with the most time. Nothing is guessed: where the kernel does not report, the
+//! cause is `Unknown`, or `OwnerStalled` where the owner's own stamps show that it stood still.
 
 pub use ondeck_lab::results::episode::Cause;
 
@@ -19,7 +19,7 @@ pub struct Piece {
     pub cause: Cause,
 }
 
-/// Below this a section without work was not interrupted: a timer tick with its work is shorter.
+/// A section without work that is shorter was not interrupted: a timer tick takes less.
 const STALL: Nanos = 20_000;
 
 /// Why the lock was free from `last`'s unlock until `next` acquired it.
@@ -29,7 +29,7 @@ pub fn of_idle(timeline: &Timeline, last: &Turn, next: &Turn) -> Vec<Piece> {
     let mut cuts = timeline.changes(all.clone(), from, to);
     cuts.push(last.pair.freed);
     for thread in all {
-        // The pair that is under way at the end, if it is a wait, and the one before.
+        // The pair in progress at the end, if it is a wait, and the previous one.
         let pairs = &timeline.threads[thread].pairs;
         let upto = pairs.partition_point(|pair| pair.wanted <= to);
         cuts.extend(pairs[..upto].iter().rev().take(2).map(|pair| pair.wanted));
@@ -61,8 +61,8 @@ fn idle_at(timeline: &Timeline, last: &Turn, next: &Turn, at: Nanos) -> Cause {
     }
 }
 
-/// The cause that lies with the thread whose unlock is under way; none if the lock is free already, and
-/// only the other threads count.
+/// The cause that lies with the thread whose unlock is in progress; `None` if the lock is already free,
+/// and only the other threads count.
 fn unlock_at(timeline: &Timeline, last: &Turn, at: Nanos) -> Option<Cause> {
     match timeline.state(last.thread, at) {
         Some(span) => match span.state {
@@ -75,7 +75,7 @@ fn unlock_at(timeline: &Timeline, last: &Turn, at: Nanos) -> Option<Cause> {
     }
 }
 
-/// A thread is ready and has no CPU.
+/// The cause while a thread is ready and has no CPU.
 fn queued(timeline: &Timeline, span: Span, at: Nanos) -> Cause {
     let own = span.cpu.and_then(|own| timeline.cpus.iter().find(|cpu| cpu.number == own));
     // Its CPU is idle: the thread is on its way there.
@@ -89,13 +89,13 @@ fn queued(timeline: &Timeline, span: Span, at: Nanos) -> Cause {
     }
 }
 
-/// Why a thread waited from when it wanted the lock until it had it. `turns` are all of the run.
+/// Why a thread waited from its call of lock until it acquired. `turns` are all of the run.
 pub fn of_wait(timeline: &Timeline, turns: &[Turn], mine: &Turn) -> Vec<Piece> {
     let (from, to) = (mine.pair.wanted, mine.pair.acquired);
     let first = turns.partition_point(|turn| turn.pair.acquired <= from).saturating_sub(1);
     let count = turns[first..].iter().take_while(|turn| turn.pair.acquired < to).count();
     let others = &turns[first..first + count];
-    // The state of each thread that had the lock meanwhile matters, and changes at these moments.
+    // The state of each thread that had the lock in between matters, and changes at these moments.
     let mut involved: Vec<usize> = others.iter().map(|turn| turn.thread).collect();
     involved.push(mine.thread);
     involved.sort_unstable();
@@ -131,7 +131,7 @@ fn wait_at(timeline: &Timeline, others: &[Turn], mine: &Turn, at: Nanos) -> Caus
     match (span.state, owner.is_some()) {
         (State::Queued, _) => queued(timeline, span, at),
         (State::Asleep, held) => {
-            // Free, but another thread is awake and about to have it.
+            // Free, but another thread is awake and about to acquire it.
             let next = others.get(upto);
             let taken = next.and_then(|next| timeline.state(next.thread, at));
             let awake = |span: Span| matches!(span.state, State::Running | State::Queued);
@@ -143,7 +143,7 @@ fn wait_at(timeline: &Timeline, others: &[Turn], mine: &Turn, at: Nanos) -> Caus
     }
 }
 
-/// Cuts a time into pieces, asks for each one's cause, and joins neighbours that have the same.
+/// Cuts a time into pieces, determines the cause of each, and joins neighbours with the same cause.
 fn pieces(from: Nanos, to: Nanos, mut cuts: Vec<Nanos>, at: impl Fn(Nanos) -> Cause) -> Vec<Piece> {
     cuts.retain(|&cut| from < cut && cut < to);
     cuts.push(to);
@@ -162,7 +162,7 @@ fn pieces(from: Nanos, to: Nanos, mut cuts: Vec<Nanos>, at: impl Fn(Nanos) -> Ca
     pieces
 }
 
-/// How much time each cause took, most first.
+/// The time of each cause, most first.
 pub fn shares(pieces: &[Piece]) -> Vec<(Cause, Nanos)> {
     let mut shares: Vec<(Cause, Nanos)> = Cause::ALL
         .into_iter()

@@ -1,5 +1,5 @@
-//! Timelines made by hand, one for each cause. In all of them thread 0 unlocks at 100,
-//! and thread 1, which has wanted it since 10, has it at 1,000.
+//! Timelines made by hand, one for each cause. In all of them thread 0 unlocks at 100, and thread
+//! 1, which has wanted the lock since 10, acquires it at 1,000.
 
 use super::super::timeline::{Cpu, Pair, Thread};
 use super::*;
@@ -16,7 +16,7 @@ fn pair(wanted: Nanos, acquired: Nanos, released: Nanos, freed: Nanos) -> Pair {
     Pair { wanted, acquired, released, freed, cpu: 0 }
 }
 
-/// The pairs as above, with these states of both threads.
+/// These pairs, with these states of both threads.
 fn timeline(first: &[Span], second: &[Span]) -> Timeline {
     let thread = |pairs: Vec<Pair>, spans: &[Span]| Thread { pairs, spans: spans.to_vec() };
     Timeline {
@@ -37,7 +37,7 @@ fn runs() -> Vec<Span> {
     vec![span(0, END, State::Running, 0)]
 }
 
-/// What thread 1 does before it runs at 900.
+/// The states of thread 1 before it runs at 900.
 fn then_runs(state: State) -> Vec<Span> {
     vec![span(0, 900, state, 1), span(900, END, State::Running, 1)]
 }

@@ -1,17 +1,17 @@
-//! What is drawn of a run: the surroundings of its longest idles and waits.
+//! The parts of a run to draw: the surroundings of its longest idles and waits.
 
 use ondeck_lab::results::trace::{Clip, ClipCpu, ClipSlice, ClipSpan, ClipThread, Episode, Owned};
 
 use super::timeline::{Cpu, Nanos, Ran, Timeline, Turn};
 
-/// What is shown before and after, as a share of the length.
+/// The margin before and after, as a share of the length.
 const MARGIN: f64 = 0.25;
 const LEAST_MARGIN: Nanos = 20_000;
 
-/// Parts of a clip that a viewer can be zoomed into: what is shorter is joined with its neighbours.
+/// The finest zoom, in parts of a clip: shorter times are joined with their neighbours.
 const GRAINS: Nanos = 2_000;
 
-/// The clips of a run that show these episodes, in their order; those that overlap are one.
+/// The clips of a run that show these episodes, in order; overlapping clips are joined.
 pub(super) fn cut<'a>(
     timeline: &Timeline,
     run: usize,
@@ -74,7 +74,7 @@ fn clip(timeline: &Timeline, turns: &[Turn], run: usize, (from, to): (Nanos, Nan
     Clip { run, run_began: 0, from, to, threads, cpus, owners }
 }
 
-/// Which threads had a CPU in a window; its idle times are gaps.
+/// The threads that had a CPU in a window; its idle times are gaps.
 fn slices(
     timeline: &Timeline,
     cpu: &Cpu,
@@ -92,14 +92,14 @@ fn slices(
     })
 }
 
-/// Joins neighbours that are alike, and those too short to be seen, as what the longer one is: a
-/// lock whose waiters yield switches some hundred thousand times a run.
+/// Joins equal neighbours. A time that is too short to be seen joins its longer neighbour: a lock
+/// whose waiters yield switches some hundred thousand times in a run.
 fn thinned<T: PartialEq>(
     bars: impl Iterator<Item = (Nanos, Nanos, T)>,
     grain: Nanos,
 ) -> Vec<(Nanos, Nanos, T)> {
     let mut kept: Vec<(Nanos, Nanos, T)> = Vec::new();
-    // The longest single time within the last one.
+    // The longest single time within the last joined one.
     let mut longest = 0;
     for (from, to, what) in bars {
         match kept.last_mut() {
@@ -120,14 +120,14 @@ fn thinned<T: PartialEq>(
     kept
 }
 
-/// The part of a time that is in a window, if any is.
+/// The part of a time that is in a window, if any.
 fn within(from: Nanos, to: Nanos, first: Nanos, last: Nanos) -> Option<(Nanos, Nanos)> {
     let (from, to) = (from.max(first), to.min(last));
     (from < to).then_some((from, to))
 }
 
-/// Which thread had the lock when: neighbours are joined if they are one thread's, or too short to be
-/// seen.
+/// Which thread had the lock when. Neighbours are joined if they belong to one thread, or are too
+/// short to be seen.
 fn owners(turns: &[Turn], from: Nanos, to: Nanos, grain: Nanos) -> Vec<Owned> {
     let mut owners: Vec<Owned> = Vec::new();
     for turn in turns {
@@ -151,8 +151,8 @@ fn owners(turns: &[Turn], from: Nanos, to: Nanos, grain: Nanos) -> Vec<Owned> {
             }
             _ => {
                 let from = begin.max(owners.last().map_or(begin, |last| last.to));
-                // The clocks of two CPUs may differ by a little, so that a turn lies within the one
-                // before it: then nothing is left of it.
+                // The clocks of two CPUs may differ slightly, so that a turn lies within the previous
+                // one: then nothing of it remains.
                 let to = end.max(from);
                 owners.push(Owned { from, to, thread: Some(turn.thread), pairs: 1 });
             }

@@ -3,7 +3,7 @@
 
 use ondeck_lab::clock::Anchor;
 
-/// From either clock to nanoseconds since the run began.
+/// Converts either clock to nanoseconds since the run began.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Clocks {
     begin: Anchor,
@@ -11,19 +11,19 @@ pub(super) struct Clocks {
 }
 
 impl Clocks {
-    /// By two anchors of one run; `begin` is where its time starts.
+    /// From two anchors of one run; its time starts at `begin`.
     pub(super) fn between(begin: Anchor, end: Anchor) -> Self {
         let ticks = end.ticks.saturating_sub(begin.ticks).max(1);
         let nanos = end.nanos.saturating_sub(begin.nanos);
         Self { begin, nanos_per_tick: nanos as f64 / ticks as f64 }
     }
 
-    /// Of a reading of the counter.
+    /// Converts a reading of the counter.
     pub(super) fn of_ticks(self, ticks: u64) -> u64 {
         (ticks.saturating_sub(self.begin.ticks) as f64 * self.nanos_per_tick).round() as u64
     }
 
-    /// Of a moment of the kernel's; what was before the run is at its beginning.
+    /// Converts a time of the kernel; times before the run become its beginning.
     pub(super) fn of_kernel(self, nanos: u64) -> u64 {
         nanos.saturating_sub(self.begin.nanos)
     }

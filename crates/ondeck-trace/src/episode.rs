@@ -1,4 +1,4 @@
-//! The idles and waits of a run: found, explained, counted, and the longest kept.
+//! The idles and waits of a run: finds, explains and counts them, and keeps the longest.
 
 use ondeck_lab::results::trace::{Class, Doing, Episode, Part, Tally};
 
@@ -7,13 +7,13 @@ use super::timeline::{Nanos, State, Timeline, Turn};
 use super::verdict;
 
 /// Idles and waits shorter than this are counted and not explained: the scheduler does nothing in
-/// so short a time, and under contention there are a million of them.
+/// such a short time, and under contention there are a million of them.
 pub const LEAST: Nanos = 10_000;
 
-/// Two waits are alike if so much of the shorter one is at the same time.
+/// Two waits are alike if this part of the shorter one overlaps the longer one.
 const ALIKE: f64 = 0.5;
 
-/// What a run adds to the tallies, and its longest.
+/// A run's contribution to the tallies, and its longest episodes.
 pub(super) struct Found {
     pub(super) idles: Tally,
     pub(super) waits: Tally,
@@ -21,8 +21,8 @@ pub(super) struct Found {
     pub(super) longest_waits: Vec<Episode>,
 }
 
-/// Everything of one run; of the longest idles and waits so many. Waits of which none is kept are not
-/// looked at: with many threads that takes longer than the run.
+/// Evaluates one run, and keeps the given numbers of longest idles and waits. If no waits are kept,
+/// they are skipped: with many threads they take longer to evaluate than the run.
 pub(super) fn find(timeline: &Timeline, run: usize, keep: (usize, usize), least: Nanos) -> Found {
     let turns = timeline.turns();
     let mut idles = Collector { least, ..Collector::default() };
@@ -45,7 +45,7 @@ pub(super) fn find(timeline: &Timeline, run: usize, keep: (usize, usize), least:
     }
 }
 
-/// One that is long enough to be explained.
+/// An idle or wait that is long enough to be explained.
 struct Long {
     from: Nanos,
     to: Nanos,
@@ -70,7 +70,7 @@ impl Collector {
         before: Option<usize>,
         explain: impl FnOnce() -> Vec<Piece>,
     ) {
-        // Clocks of two CPUs may disagree by some nanoseconds.
+        // Clocks of two CPUs may differ by some nanoseconds.
         let nanos = to.saturating_sub(from);
         self.tally.count += 1;
         self.tally.nanos += nanos;
@@ -127,7 +127,7 @@ fn note(classes: &mut Vec<Class>, more: Class) {
     }
 }
 
-/// Both together, in the order of causes.
+/// Adds `more`, keeping the order of causes.
 pub(super) fn add(tally: &mut Tally, more: &Tally) {
     tally.count += more.count;
     tally.nanos += more.nanos;
@@ -174,7 +174,7 @@ fn describe(
     }
 }
 
-/// What a thread did in a time.
+/// The activity of a thread during a time.
 fn doing(timeline: &Timeline, thread: usize, from: Nanos, to: Nanos) -> Doing {
     let mut doing = Doing::default();
     let seen = to.min(timeline.seen_until);

@@ -1,8 +1,8 @@
-//! Why was the lock idle, and why did a thread wait: what the scheduler did meanwhile.
+//! Why the lock was idle, and why a thread waited: the actions of the scheduler in that time.
 //!
-//! Threads hammer a lock and stamp every pair ([`ondeck_lab::stamp`]); the kernel tells which thread ran
-//! where (`kernel`). Both make a [`timeline::Timeline`], of which [`cause`] is a function. What is found is a
-//! [`Document`](ondeck_lab::results::trace::Document), from which text, page and Perfetto's events are made.
+//! Threads hammer a lock and stamp every pair ([`ondeck_lab::stamp`]); the kernel reports which thread ran
+//! where (`kernel`). Both make a [`timeline::Timeline`], of which [`cause`] is a function. The result is a
+//! [`Document`](ondeck_lab::results::trace::Document), which becomes text, a page, or Perfetto's events.
 //!
 //! ```text
 //! a run with stamps            the kernel: schedstat, its tracepoints where permitted
@@ -50,14 +50,14 @@ use timeline::{Nanos, Pair, Thread, Timeline};
 
 pub use episode::LEAST;
 
-/// What is to be traced.
+/// A request for a trace.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// The threads.
     pub team: TeamSetting,
     /// Runs of each lock.
     pub runs: usize,
-    /// For how long runs of a lock are repeated at most.
+    /// How long runs of a lock are repeated at most.
     pub duration: Duration,
     /// Pairs of each thread in a run.
     pub pairs: u32,
@@ -65,15 +65,15 @@ pub struct Request {
     pub section_nanos: u64,
     /// Work between an unlock and the next lock, in nanoseconds.
     pub outside_nanos: u64,
-    /// How many of the longest idles are kept.
+    /// The number of longest idles to keep.
     pub longest_idles: usize,
-    /// How many of the longest waits; if none, waits are not counted either.
+    /// The number of longest waits to keep; if 0, waits are not counted either.
     pub longest_waits: usize,
-    /// The most that the kernel shall be asked for.
+    /// The most detail to request from the kernel.
     pub most: Sight,
 }
 
-/// A tracer that has asked the kernel what it may see.
+/// A tracer that has checked what the kernel permits.
 pub struct Tracer {
     request: Request,
     course: Course,
@@ -82,14 +82,14 @@ pub struct Tracer {
     machine: Option<WholeMachine>,
 }
 
-/// Bytes that each thread has for its own switches, where the kernel limits what may be locked.
+/// Bytes for each thread's own switches, where the kernel limits locked memory.
 const OWN_BYTES: [usize; 3] = [256 << 10, 64 << 10, 16 << 10];
 
-/// A run's limit that suits most: ticket locks take seconds a run.
+/// A limit of a run that suits most locks: ticket locks take seconds a run.
 const LONGEST_RUN: Duration = Duration::from_secs(2);
 
 impl Tracer {
-    /// Finds out what the kernel tells.
+    /// Checks what the kernel reports.
     pub fn new(request: Request) -> Self {
         let mut refused = Vec::new();
         let mut machine = None;
@@ -124,29 +124,29 @@ impl Tracer {
         Self { request, course, sight, refused, machine }
     }
 
-    /// How much the kernel tells.
+    /// The detail that the kernel reports.
     pub fn sight(&self) -> Sight {
         self.sight
     }
 
-    /// What it does not.
+    /// The refusals of the kernel.
     pub fn refused(&self) -> &[Refusal] {
         &self.refused
     }
 
-    /// What the stamps add to a pair, in nanoseconds.
+    /// The nanoseconds that stamping adds to a pair.
     ///
     /// # Errors
     ///
-    /// [`TeamError`] if no thread can be made, or it was cancelled.
+    /// [`TeamError`] if no thread can be created, or the measurement was cancelled.
     pub fn stamp_cost(&self) -> Result<f64, TeamError> {
         let placement = Placement::default();
         let team = TeamSetting { placement, ..self.course.team.clone() };
         stamp::cost(&Course { team, pairs: 16_384, ..self.course.clone() })
     }
 
-    /// Traces one lock, and tells `watch` before each run. What was found until it failed or was
-    /// cancelled is whole.
+    /// Traces one lock, and calls `watch` before each run. After a failure or a cancellation the results so
+    /// far are complete.
     pub fn trace(
         &mut self,
         lock: &Traced,
@@ -193,7 +193,7 @@ impl Tracer {
     }
 }
 
-/// How a lock's failure is reported.
+/// Describes a lock's failure.
 pub fn failure(lock: &str, threads: usize, error: &TeamError) -> Failure {
     let (kind, thread_states) = match error {
         TeamError::Stuck { states, .. } => (FailureKind::Deadlock, states.clone()),
@@ -211,12 +211,12 @@ pub fn failure(lock: &str, threads: usize, error: &TeamError) -> Failure {
     }
 }
 
-/// The timelines of the runs that the longest idles and waits are in.
+/// The timelines of the runs that contain the longest idles and waits.
 struct Kept {
     timelines: Vec<(usize, Nanos, Timeline)>,
-    /// So many idles, and so many waits.
+    /// The numbers of idles and of waits to keep.
     longest: (usize, usize),
-    /// What is shorter is counted and not explained.
+    /// Shorter episodes are counted and not explained.
     least: Nanos,
 }
 
@@ -225,7 +225,7 @@ impl Kept {
         Self { timelines: Vec::new(), longest, least }
     }
 
-    /// Adds what a run has, which began so long after the first one.
+    /// Adds the episodes of a run, whose start is given relative to the first one's.
     fn add(&mut self, found: &mut LockTrace, timeline: Timeline, run: usize, began: Nanos) {
         let more = episode::find(&timeline, run, self.longest, self.least);
         episode::add(&mut found.idles, &more.idles);
@@ -236,7 +236,7 @@ impl Kept {
         self.timelines.retain(|(run, ..)| shown(found).any(|episode| episode.run == *run));
     }
 
-    /// Cuts what is drawn out of them.
+    /// Cuts the clips to draw from the timelines.
     fn draw(&self, found: &mut LockTrace) {
         for (run, began, timeline) in &self.timelines {
             let of_run = shown(found).filter(|episode| episode.run == *run);
@@ -256,7 +256,7 @@ fn shown(found: &LockTrace) -> impl Iterator<Item = &Episode> {
     found.longest_idles.iter().chain(&found.longest_waits)
 }
 
-/// The most bytes that every thread can have for its switches at the same time.
+/// The most bytes that all threads can have for their switches at the same time.
 fn own_bytes(threads: usize, refused: &mut Vec<Refusal>) -> Option<usize> {
     for bytes in OWN_BYTES {
         let all: Result<Vec<_>, _> = (0..threads).map(|_| OwnSwitches::begin(bytes)).collect();
@@ -273,7 +273,7 @@ fn own_bytes(threads: usize, refused: &mut Vec<Refusal>) -> Option<usize> {
 
 type Seen = (Vec<kernel::Event>, Option<u64>);
 
-/// The timeline of a run, whether the kernel's events are whole, and the run's length.
+/// The timeline of a run, whether the kernel's events are complete, and the run's length.
 fn assemble(recorded: Vec<Recorded>, seen: Option<Seen>) -> (Timeline, bool, Nanos) {
     let begin = recorded.iter().map(|thread| thread.begin).min_by_key(|anchor| anchor.ticks);
     let last = recorded.iter().map(|thread| thread.end).max_by_key(|anchor| anchor.ticks);

@@ -1,8 +1,8 @@
 //! The trace as Chrome's trace events, which Perfetto and chrome://tracing show.
 //!
-//! A process for each lock, with a track for the lock, for each thread and for each CPU, and the
-//! long idles and waits on tracks of their own. Every slice is a complete event; a flow
-//! arrow goes from a release to the acquisition that ended a long idle.
+//! Each lock is a process with a track for the lock, for each thread and for each CPU; the long
+//! idles and waits have separate tracks. Every slice is a complete event; a flow arrow connects an
+//! unlock to the acquisition that ended a long idle.
 
 use ondeck_lab::results::trace::{Clip, Document, Episode, LockTrace};
 use serde::Serialize;
@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::timeline::{Nanos, State};
 
-/// One event as the format has it. Times are microseconds.
+/// One event in the format. Times are microseconds.
 #[derive(Debug, Serialize)]
 struct Event {
     name: String,
@@ -147,8 +147,8 @@ impl Out {
         tid: usize,
         args: Map<String, Value>,
     ) {
-        // A viewer that adds both, before or after it has made whole nanoseconds of them or taken the
-        // beginning of the trace away, must not come out behind the beginning of the next slice.
+        // A viewer may round to whole nanoseconds, or subtract the beginning of the trace, before or
+        // after it adds both. In every case the sum must not exceed the beginning of the next slice.
         let dur = Some((micros(to.saturating_sub(from)) - PICOSECOND).max(0.0));
         let event = Event { ts: micros(from + began), dur, tid, args, ..self.blank() };
         self.event(name, cat, "X", event);
@@ -194,7 +194,8 @@ impl Out {
     }
 }
 
-/// In microseconds: far below what is measured, above what doubles lose in minutes of them.
+/// In microseconds: far below the precision of the measurement, above the error of doubles for
+/// minutes of microseconds.
 const PICOSECOND: f64 = 1e-6;
 
 fn micros(nanos: Nanos) -> f64 {

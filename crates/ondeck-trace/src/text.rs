@@ -8,7 +8,7 @@ use ondeck_report::numbers::page::time;
 use super::cause::Cause;
 use super::timeline::Nanos;
 
-/// The whole of it.
+/// Renders the whole trace.
 pub fn render(document: &Document) -> String {
     let mut out = String::new();
     render_head(&mut out, document);
@@ -145,7 +145,7 @@ fn render_episode(out: &mut String, place: usize, episode: &Episode) {
     }
 }
 
-/// What a thread did, in words.
+/// The activity of a thread, in words.
 fn did(doing: &Doing) -> String {
     let cpus: Vec<String> = doing.cpus.iter().map(ToString::to_string).collect();
     let running = format!("ran (CPU {})", cpus.join(", "));

@@ -1,6 +1,6 @@
-//! What happened in one run, in nanoseconds since it began: the pairs that the threads stamped, and
-//! where the kernel had each thread meanwhile. Made from stamps and from the kernel's events, read
-//! by everything else; a test makes one by hand.
+//! The events of one run, in nanoseconds since it began: the pairs that the threads stamped, and
+//! where the kernel had each thread. Stamps and the kernel's events make it, everything else reads
+//! it; a test makes one by hand.
 
 pub use ondeck_lab::results::episode::{Nanos, State};
 
@@ -37,11 +37,11 @@ pub struct Span {
 pub struct Thread {
     /// Its pairs in their order.
     pub pairs: Vec<Pair>,
-    /// What the kernel did with it, in order and without overlap; empty if that is not known.
+    /// Its states in the kernel, in order and without overlap; empty if they are not known.
     pub spans: Vec<Span>,
 }
 
-/// What a CPU ran.
+/// The occupant of a CPU.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ran {
     /// A thread of the run, by its number.
@@ -59,7 +59,7 @@ pub struct Slice {
     pub from: Nanos,
     /// Its end.
     pub to: Nanos,
-    /// What it ran.
+    /// The occupant.
     pub ran: Ran,
 }
 
@@ -68,7 +68,7 @@ pub struct Slice {
 pub struct Cpu {
     /// Its number.
     pub number: u32,
-    /// What it ran, in order and without overlap.
+    /// Its occupants, in order and without overlap.
     pub slices: Vec<Slice>,
 }
 
@@ -77,13 +77,13 @@ pub struct Cpu {
 pub struct Timeline {
     /// The threads.
     pub threads: Vec<Thread>,
-    /// The CPUs; empty where the kernel does not tell of other programs.
+    /// The CPUs; empty where the kernel does not report other programs.
     pub cpus: Vec<Cpu>,
-    /// Until when the kernel's events are whole; 0 if there are none.
+    /// The time until which the kernel's events are complete; 0 if there are none.
     pub seen_until: Nanos,
 }
 
-/// An acquisition and whose it was.
+/// An acquisition and its thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Turn {
     /// The thread.
@@ -93,7 +93,7 @@ pub struct Turn {
 }
 
 impl Timeline {
-    /// Every acquisition in the order in which the lock was had.
+    /// All acquisitions in the order of the lock's owners.
     pub fn turns(&self) -> Vec<Turn> {
         let mut turns: Vec<Turn> = self
             .threads
@@ -105,7 +105,7 @@ impl Timeline {
         turns
     }
 
-    /// What the kernel had done with a thread at that moment, if it is known.
+    /// The state of a thread in the kernel at that moment, if it is known.
     pub fn state(&self, thread: usize, at: Nanos) -> Option<Span> {
         if at >= self.seen_until {
             return None;
@@ -122,7 +122,7 @@ impl Timeline {
         pairs[..next].last().is_some_and(|pair| at < pair.acquired)
     }
 
-    /// The CPUs that had nothing to do at that moment.
+    /// The CPUs that were idle at that moment.
     pub fn idle_cpus(&self, at: Nanos) -> impl Iterator<Item = u32> + '_ {
         self.cpus
             .iter()
@@ -158,7 +158,7 @@ impl Timeline {
 }
 
 impl Cpu {
-    /// What it runs at that moment.
+    /// Its occupant at that moment.
     pub fn at(&self, at: Nanos) -> Option<&Slice> {
         let next = self.slices.partition_point(|slice| slice.from <= at);
         self.slices[..next].last().filter(|slice| at < slice.to)

@@ -1,4 +1,4 @@
-//! What happened, in one line that names threads and CPUs.
+//! The verdict in one line that names threads and CPUs.
 
 use ondeck_report::numbers::page::time;
 
@@ -88,7 +88,7 @@ pub(super) fn of(
     }
 }
 
-/// What ran on the CPU that a thread waited for, for the most of that piece, if it is known.
+/// The occupant, for most of that piece, of the CPU that a thread waited for, if it is known.
 fn had_its_cpu(timeline: &Timeline, thread: usize, piece: &Piece) -> String {
     let Some(number) = timeline.state(thread, piece.from).and_then(|span| span.cpu) else {
         return String::new();
@@ -114,7 +114,7 @@ fn had_its_cpu(timeline: &Timeline, thread: usize, piece: &Piece) -> String {
     }
 }
 
-/// What the threads did that might have wanted the lock and did not.
+/// The activity of the threads that might have wanted the lock and did not.
 fn elsewhere(timeline: &Timeline, at: Nanos) -> String {
     let pairs = |thread: usize| &timeline.threads[thread].pairs;
     let threads = || 0..timeline.threads.len();

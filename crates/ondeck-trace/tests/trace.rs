@@ -1,4 +1,4 @@
-//! Small traces from beginning to end: what is counted adds up, and viewers can read it.
+//! Small traces from beginning to end: counts add up, and viewers can read the output.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -183,7 +183,7 @@ fn perfetto_s_events_are_those_of_the_document() {
 fn slices_that_meet_still_meet_when_a_viewer_adds_up() {
     let mut document = by_hand();
     let clip = &mut document.locks[0].clips[0];
-    // Nanoseconds of lengths that decimals of a microsecond are not exact for.
+    // Lengths in nanoseconds that have no exact decimals in microseconds.
     let spans = (0..1_000u64).map(|step| ClipSpan {
         from: step * 70_353,
         to: (step + 1) * 70_353,
@@ -194,7 +194,7 @@ fn slices_that_meet_still_meet_when_a_viewer_adds_up() {
     assert_eq!(faults(&perfetto::render(&document)), Vec::<String>::new());
 }
 
-/// The rules of Chrome's trace event format that a viewer relies on, and where they are broken.
+/// The violations of the rules of Chrome's trace event format that a viewer relies on.
 fn faults(rendered: &str) -> Vec<String> {
     let Ok(trace) = serde_json::from_str::<Value>(rendered) else {
         return vec!["not JSON".to_owned()];
@@ -239,7 +239,7 @@ fn faults(rendered: &str) -> Vec<String> {
     faults
 }
 
-/// Complete events of one track must be beside or within each other; on ours they are beside.
+/// Complete events of one track must be disjoint or nested; here they are disjoint.
 fn overlaps(events: &[Value]) -> Vec<String> {
     let mut tracks: BTreeMap<(u64, u64), Vec<(f64, f64)>> = BTreeMap::new();
     for event in events.iter().filter(|event| event["ph"] == "X") {
@@ -252,7 +252,7 @@ fn overlaps(events: &[Value]) -> Vec<String> {
     let mut faults = Vec::new();
     for (track, mut slices) in tracks {
         slices.sort_by(|a, b| a.0.total_cmp(&b.0));
-        // Viewers take the least overlap for slices within slices, and add in their own ways.
+        // Viewers take the least overlap for nested slices, and each adds differently.
         let whole = |micros: f64| (micros * 1e3) as u64;
         let first = slices[0].0;
         let meets = |(ts, dur): (f64, f64), (next, _): (f64, f64)| {

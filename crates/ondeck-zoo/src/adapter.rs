@@ -1,8 +1,8 @@
-//! The traits of locks for types that have the functions already, under other names.
+//! Implements the traits of locks for types that already have the functions, under other names.
 //!
-//! A function is given as `|this, context| expression`, which stands in the place of the function's body: nothing of
-//! ours is between a measuring loop and a lock of another library. An expression may rely on what the caller of that
-//! function promises. Why the type is a lock, its file says.
+//! A function is given as `|this, context| expression`. The expression becomes the function's body, so no code of
+//! this project stands between a measuring loop and another library's lock. It may rely on the promises of the
+//! caller of that function. The type's file argues why the type is a lock.
 
 #![allow(unused_macros, reason = "some tests include this file for one of them")]
 
@@ -20,7 +20,7 @@ macro_rules! raw_lock {
             is_idle: |$idle_this:pat_param| $is_idle:expr $(,)?
         }
     ) => {
-        // SAFETY: said where the type is.
+        // SAFETY: argued at the type.
         unsafe impl $(<$($generics)*>)? RawLock<$P> for $Lock {
             const INFO: LockInfo = $info;
 
@@ -75,7 +75,7 @@ macro_rules! raw_rwlock {
             is_idle: |$idle_this:pat_param| $is_idle:expr $(,)?
         }
     ) => {
-        // SAFETY: said where the type is.
+        // SAFETY: argued at the type.
         unsafe impl $(<$($generics)*>)? RawRwLock<$P> for $Lock {
             const INFO: LockInfo = $info;
             $(const SHARES: bool = $shares;)?
@@ -141,7 +141,7 @@ macro_rules! raw_condvar {
             notify_all: |$all_this:pat_param| $all:expr $(,)?
         }
     ) => {
-        // SAFETY: said where the type is.
+        // SAFETY: argued at the type.
         unsafe impl $(<$($generics)*>)? RawCondvar<$P, $Lock> for $Condvar {
             fn new() -> Self {
                 $new

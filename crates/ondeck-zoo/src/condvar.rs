@@ -1,10 +1,10 @@
 //! A condition variable for every lock: a futex that counts notifications.
 //!
 //! Source: Lockless Inc., "Mutexes and Condition Variables using Futexes", section "Condition
-//! Variables": its sequence number, without its requeue, which has to know the lock.
+//! Variables": its sequence number, without its requeue, which depends on the lock.
 //!
-//! Teaches: all that a condition variable needs of the kernel is that a thread sleeps only if no
-//! notification came since it unlocked.
+//! Teaches: a condition variable needs one thing of the kernel: a thread sleeps only if no
+//! notification has come since it unlocked.
 //!
 //! ```text
 //! sequence (u32), the futex   notifications so far, modulo 2^32
@@ -16,7 +16,7 @@
 //! notify:  done if `waiters` is 0; sequence + 1, wake one thread or all
 //! ```
 //!
-//! In the source each notification makes a system call. Here `waiters` spares it if no thread
+//! In the source each notification makes a system call. Here `waiters` avoids the call if no thread
 //! waits. That costs two atomic operations in a wait, which makes system calls anyway.
 //!
 //! # No signal is lost
@@ -25,15 +25,15 @@
 //! Both did so under the lock. So the waiter unlocked before the notifier locked, and the waiter's
 //! count and its read of the sequence happen before the notification. Therefore the notifier
 //!
-//! * finds the waiter counted, unless that has already woken and reads the condition again;
-//! * adds 1 to a sequence that is not older than the one that the waiter read. If the waiter sleeps
-//!   by then, the wake finds it. If it does not, the kernel compares and puts it to sleep in one
-//!   step, and finds another number.
+//! * finds the waiter counted, unless the waiter has already woken and rechecks the condition;
+//! * adds 1 to a sequence that is not older than the one that the waiter read. If the waiter is
+//!   asleep, the wake finds it. Otherwise the kernel's compare-and-sleep is one step, and finds
+//!   another number.
 //!
 //! The wake may choose a thread that began to wait after the number had changed. That thread found
-//! its condition false under the lock, so another one had used up by then what the notifier made
-//! true. A waiter that sleeps on has missed nothing. A waiter that was not asleep yet leaves
-//! because of the number.
+//! its condition false under the lock, so another thread had already consumed what the notifier
+//! made true. A waiter that stays asleep has missed nothing. A waiter that was not asleep yet
+//! leaves because of the number.
 //!
 //! There is one hole. If 2^32 notifications come between a waiter's read of the sequence and its
 //! sleep, the number is the same again. The waiter would have to be off its CPU for as long as they
@@ -41,16 +41,16 @@
 //!
 //! # Memory ordering
 //!
-//! Everything is `Relaxed`. What a thread must see is ordered by the lock, as said above. The rest
-//! is the order of changes to one word, which every ordering keeps. What a notifier did before
-//! reaches the waiter through the lock, too.
+//! All operations are `Relaxed`. The lock orders what a thread must see, as argued above. The rest
+//! follows from the order of changes to one word, which every ordering keeps. The notifier's
+//! earlier actions also reach the waiter through the lock.
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
 use crate::{RawCondvar, RawLock};
 
-/// The condition variable of locks without one of their own: a futex that counts notifications. How
-/// it works, and why it loses no signal, is said in `src/condvar.rs`.
+/// The condition variable of locks that have none themselves: a futex that counts notifications.
+/// `src/condvar.rs` explains how it works, and why it loses no signal.
 #[derive(Debug)]
 pub struct SequenceCondvar<P: Platform> {
     sequence: P::AtomicU32,
@@ -67,7 +67,8 @@ impl<P: Platform> SequenceCondvar<P> {
     }
 }
 
-// SAFETY: each wait that unlocked the lock locks it again; why no signal is lost is said above.
+// SAFETY: each wait that unlocked the lock locks it again; the file's head argues why no signal is
+// lost.
 unsafe impl<P: Platform, L: RawLock<P>> RawCondvar<P, L> for SequenceCondvar<P> {
     fn new() -> Self {
         Self { sequence: AtomicInt::new(0), waiters: AtomicInt::new(0) }
@@ -78,11 +79,11 @@ unsafe impl<P: Platform, L: RawLock<P>> RawCondvar<P, L> for SequenceCondvar<P> 
         let seen = self.sequence.load(Ordering::Relaxed);
         // SAFETY: the caller holds the lock by this context.
         unsafe { lock.unlock(context) };
-        // Every outcome means the same: the caller reads its condition again.
+        // Every result means the same: the caller rechecks its condition.
         let _ = P::futex_wait(&self.sequence, seen, None);
         self.waiters.fetch_sub(1, Ordering::Relaxed);
-        // SAFETY: the lock was unlocked above, so the context is free; it stays, as the caller
-        // says.
+        // SAFETY: the lock was unlocked above, so the context is free; the caller keeps it in
+        // place.
         unsafe { lock.lock(context) };
     }
 

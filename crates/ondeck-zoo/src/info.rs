@@ -11,7 +11,7 @@ pub struct LockInfo {
     pub origin: Origin,
     /// What a thread does while it waits.
     pub waiting: Waiting,
-    /// Which thread gets the lock next.
+    /// Which thread acquires the lock next.
     pub fairness: Fairness,
     /// Whether [`try_lock`](crate::RawLock::try_lock) can ever succeed: some queue locks have no
     /// way to join their queue without committing to wait.
@@ -27,16 +27,16 @@ pub struct LockInfo {
     pub teaches: &'static str,
 }
 
-/// What a lock is for. Locks of one kind are measured against each other.
+/// The purpose of a lock. Locks of one kind are measured against each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Mutual exclusion: [`RawLock`](crate::RawLock).
     Mutex,
     /// One writer or many readers: [`RawRwLock`](crate::RawRwLock).
     RwLock,
-    /// So many threads at once: [`RawSemaphore`](crate::sync::RawSemaphore).
+    /// A limited number of threads at once: [`RawSemaphore`](crate::sync::RawSemaphore).
     Semaphore,
-    /// One thread, and once: [`RawOnce`](crate::sync::RawOnce).
+    /// One thread, once: [`RawOnce`](crate::sync::RawOnce).
     Once,
     /// All threads, or none: [`RawBarrier`](crate::sync::RawBarrier).
     Barrier,
@@ -62,18 +62,18 @@ pub enum Waiting {
     Spins,
     /// Runs, and now and then offers its CPU by sched_yield(2).
     Yields,
-    /// Sleeps in the kernel at once or nearly so.
+    /// Sleeps in the kernel at once or nearly at once.
     Sleeps,
     /// Runs for a bounded time, then sleeps.
     SpinsThenSleeps,
 }
 
-/// Which thread gets the lock next.
+/// Which thread acquires the lock next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fairness {
     /// Any thread that attempts it at the right moment. A waiter may be passed over without bound.
     Barging,
-    /// Barging, but a waiter that was passed over for too long is next.
+    /// Barging, but a waiter that was passed over for too long acquires next.
     Bounded,
     /// Strictly the order of arrival.
     Fifo,
@@ -84,7 +84,7 @@ pub enum Fairness {
 /// Which condition variable a lock has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CondvarKind {
-    /// The lock's own, from its source or its library. It may depend on how the lock works.
+    /// The lock's own, from its source or its library. It may depend on the lock's implementation.
     Own,
     /// [`SequenceCondvar`](crate::SequenceCondvar), which works with every lock.
     Generic,
@@ -92,7 +92,7 @@ pub enum CondvarKind {
     Without,
 }
 
-/// How each is written in commands and reports.
+/// Gives each its word in commands and reports.
 macro_rules! words {
     ($($Fact:ident { $($Variant:ident = $word:literal,)* })*) => {$(
         impl fmt::Display for $Fact {

@@ -1,9 +1,9 @@
-//! Where a guard is kept by a thread's context, for locks that cannot be unlocked without one.
+//! Storage in a thread's context for a guard, for locks whose unlock needs it.
 
 use std::cell::UnsafeCell;
 use std::mem::MaybeUninit;
 
-/// Where a guard is while its thread has the lock; uninitialized between acquisitions.
+/// The guard while its thread holds the lock; uninitialized between acquisitions.
 #[derive(Debug)]
 pub struct Kept<G>(UnsafeCell<MaybeUninit<G>>);
 
@@ -23,10 +23,10 @@ impl<G> Kept<G> {
 
     /// # Safety
     ///
-    /// The calling thread acquired the lock with this context. Called once an acquisition.
+    /// The calling thread acquired the lock with this context. Called once for each acquisition.
     #[inline(always)]
     pub(crate) unsafe fn take(&self) -> G {
-        // SAFETY: the guard is there since the acquisition, and is taken out once.
+        // SAFETY: the acquisition stored the guard, which is taken out once.
         unsafe { (*self.0.get()).assume_init_read() }
     }
 }

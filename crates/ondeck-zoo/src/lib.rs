@@ -1,14 +1,14 @@
-//! The other locks: those of the literature, written once over [`ondeck::platform::Platform`], and
-//! those of other libraries behind the same trait.
+//! The other locks: locks of the literature, written once over [`ondeck::platform::Platform`], and locks
+//! of other libraries with the same trait.
 //!
-//! There is one file for each lock. Those in `src/locks/` are portable: they run on every platform,
-//! so a model checker and a simulator can run the very code that is measured. Those in `src/peers/`
-//! call other libraries: on Linux all of them, elsewhere those of Rust. Each file begins with the lock's source, what it teaches,
-//! its state word with the transitions, and its memory orderings. `docs/add-a-lock.md` says how to
-//! add one. [`registry`] lists them all.
+//! There is one file for each lock. Locks in `src/locks/` are portable: they run on every platform, so a
+//! model checker and a simulator can run the measured code itself. Locks in `src/peers/` call other
+//! libraries: on Linux all of them, elsewhere Rust libraries only. Each file begins with the lock's
+//! source, what it teaches, its state word with the transitions, and its memory orderings.
+//! `docs/add-a-lock.md` explains how to add one. [`registry`] lists them all.
 //!
 //! ```text
-//! Mutex<L, T>            data behind any lock: the critical section is a closure
+//! Mutex<L, T>            data in any lock: the critical section is a closure
 //!    │
 //!    ▼
 //! RawLock, RawCondvar    lock and unlock with a Context; LockInfo, the facts of a lock
@@ -19,17 +19,17 @@
 //! registry               shows each lock's type to a Visitor, so that a caller is compiled for each
 //! ```
 //!
-//! Reader-writer locks have a trait of their own, [`RawRwLock`], beside [`RawLock`]: [`rwlocks`] has the
-//! portable ones, [`peers::rwlocks`] those of other libraries, and [`registry::for_each_rwlock`] shows them
-//! all. Semaphores, onces and barriers have small traits in [`sync`].
+//! Reader-writer locks have a separate trait, [`RawRwLock`]: [`rwlocks`] has the portable ones,
+//! [`peers::rwlocks`] the ones of other libraries, and [`registry::for_each_rwlock`] visits them all.
+//! Semaphores, onces and barriers have small traits in [`sync`].
 //!
-//! Every lock has a condition variable, [`RawLock::Condvar`], so that threads can wait for each
-//! other with any lock. Peers have their library's, where there is one. Lockless' mutexes have
-//! [`LocklessCondvar`](locks::lockless_condvar::LocklessCondvar) from the same text. All others
-//! have [`SequenceCondvar`], which needs nothing of a lock but `lock` and `unlock`.
+//! Every lock has a condition variable, [`RawLock::Condvar`], so that threads can wait for each other with
+//! any lock. Peers use their library's, where there is one. Lockless' mutexes use
+//! [`LocklessCondvar`](locks::lockless_condvar::LocklessCondvar) from the same text. All others use
+//! [`SequenceCondvar`], which needs only `lock` and `unlock` of a lock.
 //!
-//! The feature `peers-cpp` adds the peers written in C and C++ (Abseil, nsync, oneTBB, Concurrency
-//! Kit). Their libraries have to be installed.
+//! The feature `peers-cpp` adds the peers written in C and C++ (Abseil, nsync, oneTBB, Concurrency Kit).
+//! Their libraries have to be installed.
 //!
 //! ```
 //! use ondeck::platform::Native;

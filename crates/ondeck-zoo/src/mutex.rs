@@ -1,4 +1,4 @@
-//! Data behind any lock of the zoo, without `unsafe` for its user.
+//! Data guarded by any lock of the zoo, without `unsafe` for its user.
 
 use std::cell::UnsafeCell;
 use std::marker::PhantomData;
@@ -28,12 +28,13 @@ impl<P: Platform, L: RawLock<P>, T> Mutex<L, T, P> {
         Self { lock: L::new(), value: UnsafeCell::new(value), platform: PhantomData }
     }
 
-    /// What a thread needs to lock this mutex: one for each thread, for any number of acquisitions.
+    /// Makes a thread's context for this mutex: one for each thread, for any number of
+    /// acquisitions.
     pub fn context(&self) -> L::Context {
         L::Context::default()
     }
 
-    /// Locks, runs `section`, and unlocks, also if `section` panics.
+    /// Locks, runs `section`, and unlocks, even if `section` panics.
     #[inline]
     pub fn with<R>(&self, context: &mut L::Context, section: impl FnOnce(&mut T) -> R) -> R {
         let context = &*context;
@@ -44,7 +45,7 @@ impl<P: Platform, L: RawLock<P>, T> Mutex<L, T, P> {
         unsafe { self.run(context, section) }
     }
 
-    /// As [`with`](Self::with), but returns at once if the lock is taken.
+    /// Like [`with`](Self::with), but returns at once if the lock is taken.
     #[inline]
     pub fn try_with<R>(
         &self,
@@ -61,12 +62,12 @@ impl<P: Platform, L: RawLock<P>, T> Mutex<L, T, P> {
         }
     }
 
-    /// Whether the lock is as it was when it was new; see [`RawLock::is_idle`].
+    /// Whether the lock is in its initial state; see [`RawLock::is_idle`].
     pub fn is_idle(&mut self) -> bool {
         self.lock.is_idle()
     }
 
-    /// The value, when no thread can hold the lock any more.
+    /// Returns the value. No thread can hold the lock any more.
     pub fn into_inner(self) -> T {
         self.value.into_inner()
     }

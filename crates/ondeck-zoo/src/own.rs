@@ -1,9 +1,9 @@
-//! This project's locks as programs have them, on the real machine only: the fair one, and those that name threads as
-//! its C library or its kernel does. The others are in [`locks`](crate::locks). The modules of [`ondeck`] draw and
+//! This project's locks in the form that programs use, on the real machine only: the fair one, and those whose C
+//! library or kernel names threads. The others are in [`locks`](crate::locks). The modules of [`ondeck`] draw and
 //! argue their protocols.
 //!
-//! [`ondeck::CombiningMutex`] is not here. [`RawLock`] has `lock` and `unlock`, and a section between
-//! two calls cannot be given to the owner, which would have to run it.
+//! [`ondeck::CombiningMutex`] is not here. [`RawLock`] has `lock` and `unlock`, and a section between two calls
+//! cannot be passed to the owner, which would have to run it.
 
 use std::fmt;
 
@@ -15,7 +15,7 @@ use ondeck::reentrant::RawThreadId;
 
 use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Visitor, Waiting};
 
-/// Shows them to `visitor`.
+/// Shows these locks to `visitor`.
 pub fn for_each_own(visitor: &mut impl Visitor<Native>) {
     visitor.visit::<OndeckFair>();
     visitor.visit::<OndeckReentrant>();
@@ -35,7 +35,7 @@ pub fn for_each_own(visitor: &mut impl Visitor<Native>) {
 #[cfg(any(target_os = "linux", target_os = "android"))]
 const NO_OWNER_ENDS: &str = "no thread ends while it holds a lock of the zoo";
 
-/// What is true of most of them.
+/// The facts that most of them share.
 const OWN: LockInfo = LockInfo {
     name: "",
     origin: Origin::Own,
@@ -50,7 +50,7 @@ const OWN: LockInfo = LockInfo {
 
 /// The mutex of [`ondeck::fair`].
 ///
-/// Teaches: the order of arrival costs a wake for each contended pair, also if the queue is in a parking table.
+/// Teaches: the order of arrival costs a wake for each contended pair, even if the queue is in a parking table.
 // SAFETY, as a lock: `RawFairMutex` excludes; see its own argument.
 #[derive(Debug)]
 pub struct OndeckFair(RawFairMutex<Native>);
@@ -75,7 +75,7 @@ raw_lock! {
     }
 }
 
-/// The mutex of [`ondeck::reentrant`], measured without a second lock by its owner.
+/// The mutex of [`ondeck::reentrant`], measured without nested locks by its owner.
 ///
 /// Teaches: the owner's name and a count are plain accesses beside the one read-modify-write of a mutex.
 // SAFETY, as a lock: `RawReentrantMutex` excludes other threads, and a thread never locks what it holds.
@@ -163,7 +163,7 @@ mod ipc {
 
     /// The mutex of [`ondeck::ipc`], for memory that processes share, measured within one process.
     ///
-    /// Teaches: a lock that survives the death of its owner costs its place in a list of the owner's thread.
+    /// Teaches: a lock that survives the death of its owner costs an entry in a list of the owner's thread.
     // SAFETY, as a lock: `ipc::Mutex` excludes; see its own argument.
     #[derive(Debug)]
     pub struct OndeckIpc(Mutex<()>);

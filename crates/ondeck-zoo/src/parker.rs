@@ -1,5 +1,5 @@
-//! A futex for one thread to sleep on and one other to wake it: part of the nodes of locks that
-//! keep their own list of waiters.
+//! A futex on which one thread sleeps and which another wakes: part of the nodes of locks that keep
+//! their own list of waiters.
 //!
 //! ```text
 //! woken (u32), the futex: 0 the thread sleeps or is about to · 1 it was chosen
@@ -11,12 +11,12 @@
 //!
 //! # Memory ordering
 //!
-//! The waker's store is `Release` and the thread's load `Acquire`: when the thread runs it sees
-//! what the waker did to the node before.
+//! The waker's store is `Release` and the thread's load `Acquire`: the thread sees what the waker
+//! did to the node before.
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
-/// The futex, in memory of the thread that sleeps on it.
+/// The futex, in memory of the sleeping thread.
 #[derive(Debug)]
 pub(crate) struct Parker<P: Platform> {
     woken: P::AtomicU32,
@@ -31,38 +31,39 @@ impl<P: Platform> Default for Parker<P> {
 impl<P: Platform> Parker<P> {
     /// Called by its thread before another can find the node.
     pub(crate) fn prepare(&self) {
-        // Relaxed: whatever publishes the node publishes this.
+        // Relaxed: the operation that publishes the node publishes this.
         self.woken.store(0, Ordering::Relaxed);
     }
 
-    /// Sleeps until another thread calls [`unpark`](Self::unpark); not at all if one has already.
+    /// Sleeps until another thread calls [`unpark`](Self::unpark); returns at once if one already
+    /// has.
     pub(crate) fn park(&self) {
         while self.woken.load(Ordering::Acquire) == 0 {
-            // Every outcome means the same: read the word again.
+            // Every result means the same: reread the word.
             let _ = P::futex_wait(&self.woken, 0, None);
         }
     }
 
-    /// Wakes the thread, which may end, and the parker with it, at once.
+    /// Wakes the thread. The thread may end at once, and the parker with it.
     ///
     /// # Safety
     ///
     /// The thread has called [`prepare`](Self::prepare) since it was last woken, and no other
     /// thread wakes it, so that it sleeps until this call.
     pub(crate) unsafe fn unpark(parker: *const Self) {
-        // SAFETY: as the caller says.
+        // SAFETY: as the caller promises.
         let address = unsafe { Self::choose(parker) };
         P::futex_wake(address, 1);
     }
 
-    /// Tells the thread that it was chosen, and returns the address that it is to be woken at. For a
-    /// waker that holds a lock, and wakes without it.
+    /// Marks the thread as chosen, and returns the address at which to wake it. For a waker that
+    /// holds a lock, and makes the wake after it has unlocked.
     ///
     /// # Safety
     ///
     /// As for [`unpark`](Self::unpark).
     pub(crate) unsafe fn choose(parker: *const Self) -> *const P::AtomicU32 {
-        // SAFETY: the thread is there until the store below.
+        // SAFETY: the thread waits, and keeps its parker, until the store below.
         let address = unsafe { &raw const (*parker).woken };
         // SAFETY: as above; after the store only the address is used.
         unsafe { &*address }.store(1, Ordering::Release);

@@ -1,4 +1,4 @@
-//! Objects of the C library, and what its functions return.
+//! Objects of the C library, and checks of its functions' results.
 
 use std::cell::UnsafeCell;
 use std::ffi::c_int;
@@ -15,15 +15,16 @@ unsafe impl<T> Send for Object<T> {}
 unsafe impl<T> Sync for Object<T> {}
 
 impl<T> Object<T> {
-    /// An object that `initialize` has initialized.
+    /// Makes an object that `initialize` has initialized.
     ///
     /// # Safety
     ///
-    /// `initialize` either initializes what its argument points to, or panics. The object may be moved until it is used.
+    /// `initialize` either initializes the object that its argument points to, or panics. The object may be moved until
+    /// it is used.
     pub(crate) unsafe fn new(initialize: impl FnOnce(*mut T)) -> Self {
         let mut object = MaybeUninit::uninit();
         initialize(object.as_mut_ptr());
-        // SAFETY: it is initialized, as the caller says.
+        // SAFETY: it is initialized, as the caller promises.
         Self(UnsafeCell::new(unsafe { object.assume_init() }))
     }
 
@@ -34,10 +35,10 @@ impl<T> Object<T> {
     }
 }
 
-/// Goes on if a pthread function returned 0.
+/// Panics unless a pthread function returned 0.
 ///
-/// Anything else from a correctly used lock is a bug, of ours or of the machine's: a test and a
-/// branch never taken is what a careful C program pays for knowing.
+/// Anything else from a correctly used lock is a bug, of this program or of the machine. A careful C program also pays
+/// for the check: a test, and a branch that is never taken.
 #[inline(always)]
 pub(crate) fn check(code: c_int, function: &'static str) {
     if code != 0 {
@@ -60,8 +61,8 @@ pub(crate) fn acquired(code: c_int, function: &'static str) -> bool {
     code == 0
 }
 
-/// Checks what a function for destroying an object returned. EBUSY says that it is held: a bug, but not one that should
-/// turn a panic into an abort.
+/// Checks the result of a function that destroys an object. EBUSY means that the object is held: a bug, but not one
+/// that should turn a panic into an abort.
 pub(crate) fn destroyed(code: c_int, function: &'static str) {
     debug_assert!(code == 0 || std::thread::panicking(), "{function} returned {code}");
 }

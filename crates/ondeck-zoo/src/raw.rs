@@ -21,10 +21,10 @@ pub unsafe trait RawLock<P: Platform>: Sized + Send + Sync + 'static {
     /// The facts of this lock.
     const INFO: LockInfo;
 
-    /// What a thread brings to an acquisition: the node of a queue lock, `()` for most.
+    /// A thread's context for an acquisition: the node of a queue lock, `()` for most.
     ///
-    /// Made once by each thread and used for any number of acquisitions, one at a time. It may be
-    /// larger than what is needed between acquisitions, so that making it is not on the fast path.
+    /// Made once by each thread and used for any number of acquisitions, one at a time. It may keep
+    /// more than it needs between acquisitions, so that making it is not on the fast path.
     type Context: Default + 'static;
 
     /// The condition variable for this lock: [`SequenceCondvar`](crate::SequenceCondvar) unless the
@@ -36,7 +36,7 @@ pub unsafe trait RawLock<P: Platform>: Sized + Send + Sync + 'static {
     /// Not `const`: see [`Platform`] on why construction cannot be.
     fn new() -> Self;
 
-    /// Waits until the lock is this thread's.
+    /// Waits until this thread has acquired the lock.
     ///
     /// # Safety
     ///
@@ -44,9 +44,10 @@ pub unsafe trait RawLock<P: Platform>: Sized + Send + Sync + 'static {
     /// [`unlock`](Self::unlock) has returned. The calling thread does not hold the lock.
     unsafe fn lock(&self, context: &Self::Context);
 
-    /// Acquires the lock if that needs no waiting; says whether it did.
+    /// Acquires the lock if it need not wait; returns whether it did.
     ///
-    /// May fail although the lock is free if another thread is just locking or unlocking it.
+    /// May fail although the lock is free, if another thread is locking or unlocking it at the same
+    /// time.
     /// Always fails where [`LockInfo::has_try_lock`] is false.
     ///
     /// # Safety
@@ -61,17 +62,17 @@ pub unsafe trait RawLock<P: Platform>: Sized + Send + Sync + 'static {
     /// The calling thread holds the lock, and acquired it with this very `context`.
     unsafe fn unlock(&self, context: &Self::Context);
 
-    /// Whether the lock is as it was when it was new: without owner, waiter or mark.
+    /// Whether the lock is in its initial state: without owner, waiter or mark.
     ///
-    /// Meaningful only while no thread uses the lock. Takes `&mut self` to make sure of that.
+    /// Meaningful only while no thread uses the lock; `&mut self` ensures that.
     fn is_idle(&mut self) -> bool;
 }
 
-/// A condition variable for the lock `L`: where its owner waits until another thread has changed
-/// what the lock guards.
+/// A condition variable for the lock `L`: an owner waits at it until another thread has changed the
+/// guarded data.
 ///
-/// A waiter reads its condition under the lock, before and after the wait: a wait may end without a
-/// notification, and another thread may have used up what the notifier made true. A notifier has
+/// A waiter checks its condition under the lock, before and after the wait: a wait may end without
+/// a notification, and another thread may have consumed what the notifier made true. A notifier has
 /// changed the condition under the lock; it may still hold the lock or have unlocked it.
 ///
 /// # Safety
@@ -91,8 +92,9 @@ pub unsafe trait RawCondvar<P: Platform, L: RawLock<P>>:
     ///
     /// # Safety
     ///
-    /// The calling thread holds `lock` and acquired it with this very `context`, as it does again
-    /// afterwards. While a thread is in `wait`, every other that waits brings the same lock.
+    /// The calling thread holds `lock` and acquired it with this very `context`, which also holds
+    /// it again afterwards. While a thread is in `wait`, every other waiting thread brings the same
+    /// lock.
     unsafe fn wait(&self, lock: &L, context: &L::Context);
 
     /// Ends the wait of at least one thread, if any waits.
@@ -102,12 +104,12 @@ pub unsafe trait RawCondvar<P: Platform, L: RawLock<P>>:
     fn notify_all(&self);
 }
 
-/// What is to be done with every lock type: the other half of
+/// An operation on every lock type: the argument of
 /// [`for_each_portable`](crate::locks::for_each_portable) and
 /// [`for_each_hosted`](crate::locks::for_each_hosted).
 ///
 /// Locks are types, not values, so that their fast paths are compiled into the loops that measure
-/// them. A visitor is how a program goes through a list of types.
+/// them. A visitor lets a program iterate over types.
 pub trait Visitor<P: Platform> {
     /// Called once for each lock.
     fn visit<L: RawLock<P>>(&mut self);

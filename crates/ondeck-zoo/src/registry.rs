@@ -13,7 +13,7 @@ pub fn for_each(visitor: &mut impl Visitor<Native>) {
     peers::for_each_peer(visitor);
 }
 
-/// Those that need a kernel which knows the owners of locks: Linux's.
+/// Shows the locks that need a kernel which knows the owners of locks: Linux's.
 fn for_each_pi(visitor: &mut impl Visitor<Native>) {
     #[cfg(all(
         any(target_os = "linux", target_os = "android"),

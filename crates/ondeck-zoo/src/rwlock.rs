@@ -1,4 +1,4 @@
-//! The trait of reader-writer locks, beside that of mutexes.
+//! The trait of reader-writer locks.
 
 use ondeck::platform::Platform;
 
@@ -10,8 +10,8 @@ use crate::LockInfo;
 /// writes, because a library's guards are of two types. Most locks take `()`, and the parameter
 /// vanishes.
 ///
-/// [`INFO`](Self::INFO) has the facts that all locks have. There `has_try_lock` is about attempts to
-/// read and to write together, `fairness` is about writers and readers together, and `condvar` is
+/// [`INFO`](Self::INFO) has the same facts as for other locks. Here `has_try_lock` covers attempts
+/// to read and to write, `fairness` covers writers and readers, and `condvar` is
 /// [`CondvarKind::Without`](crate::CondvarKind::Without).
 ///
 /// # Safety
@@ -26,11 +26,11 @@ pub unsafe trait RawRwLock<P: Platform>: Sized + Send + Sync + 'static {
     /// Whether two readers can hold the lock at the same time.
     const SHARES: bool = true;
 
-    /// What a thread brings to a read: made once by each thread, used for any number of reads, one
-    /// at a time.
+    /// A thread's context for a read: made once by each thread, used for any number of reads, one at
+    /// a time.
     type Read: Default + 'static;
 
-    /// What a thread brings to a write, in the same way.
+    /// A thread's context for a write, used in the same way.
     type Write: Default + 'static;
 
     /// An unlocked lock.
@@ -46,10 +46,10 @@ pub unsafe trait RawRwLock<P: Platform>: Sized + Send + Sync + 'static {
     /// [`unlock_read`](Self::unlock_read) has returned. The calling thread does not hold the lock.
     unsafe fn read(&self, context: &Self::Read);
 
-    /// Becomes a reader if that needs no waiting; says whether it did.
+    /// Becomes a reader if it need not wait; returns whether it did.
     ///
-    /// May fail although no writer holds the lock or waits for it, if another thread is just locking
-    /// or unlocking it. Always fails where [`LockInfo::has_try_lock`] is false.
+    /// May fail although no writer holds the lock or waits for it, if another thread is locking or
+    /// unlocking it at the same time. Always fails where [`LockInfo::has_try_lock`] is false.
     ///
     /// # Safety
     ///
@@ -70,7 +70,7 @@ pub unsafe trait RawRwLock<P: Platform>: Sized + Send + Sync + 'static {
     /// As for [`read`](Self::read), until the matching [`unlock_write`](Self::unlock_write).
     unsafe fn write(&self, context: &Self::Write);
 
-    /// Becomes the writer if that needs no waiting; says whether it did.
+    /// Becomes the writer if it need not wait; returns whether it did.
     ///
     /// May fail as [`try_read`](Self::try_read) may.
     ///
@@ -86,13 +86,13 @@ pub unsafe trait RawRwLock<P: Platform>: Sized + Send + Sync + 'static {
     /// The calling thread is the writer, and became it with this very `context`.
     unsafe fn unlock_write(&self, context: &Self::Write);
 
-    /// Whether the lock is as it was when it was new: without reader, writer, waiter or mark.
+    /// Whether the lock is in its initial state: without reader, writer, waiter or mark.
     ///
-    /// Meaningful only while no thread uses the lock. Takes `&mut self` to make sure of that.
+    /// Meaningful only while no thread uses the lock; `&mut self` ensures that.
     fn is_idle(&mut self) -> bool;
 }
 
-/// What is to be done with every type of reader-writer lock; see [`Visitor`](crate::Visitor).
+/// An operation on every type of reader-writer lock; see [`Visitor`](crate::Visitor).
 pub trait RwVisitor<P: Platform> {
     /// Called once for each lock.
     fn visit<L: RawRwLock<P>>(&mut self);

@@ -1,4 +1,4 @@
-//! parking_lot's way to spin before a thread sleeps: part of its ports.
+//! parking_lot's spin before a thread sleeps: part of its ports.
 
 use ondeck::platform::Platform;
 
@@ -14,7 +14,7 @@ impl SpinWait {
         Self(0)
     }
 
-    /// Waits for a turn; false if all turns are over.
+    /// Waits for a turn; returns false if all turns are over.
     pub(crate) fn spin<P: Platform>(&mut self) -> bool {
         if self.0 >= P::spins(Self::TURNS) {
             return false;

@@ -25,9 +25,9 @@ const NO_MISTAKE: u8 = 0;
 const NOTIFY_DOES_NOT_WAKE: u8 = 1;
 /// A waiter between its read of the sequence and its sleep misses the notification.
 const NOTIFY_DOES_NOT_COUNT: u8 = 2;
-/// The waiter sleeps while the sequence is what it was after the unlock.
+/// The waiter sleeps while the sequence has the value from after the unlock.
 const SEQUENCE_READ_AFTER_UNLOCK: u8 = 3;
-/// A notifier may find no waiter when there is one.
+/// A notifier may find no waiter although there is one.
 const WAITER_COUNTED_AFTER_UNLOCK: u8 = 4;
 const NOTIFY_ALL_WAKES_ONE: u8 = 5;
 const WAIT_DOES_NOT_LOCK: u8 = 6;
@@ -61,13 +61,13 @@ unsafe impl<P: Platform, const MISTAKE: u8> RawCondvar<P, Lock<P, MISTAKE>> for 
     unsafe fn wait(&self, lock: &Lock<P, MISTAKE>, (): &()) {
         let count = || self.waiters.fetch_add(1, Ordering::Relaxed);
         let read = || self.sequence.load(Ordering::Relaxed);
-        // On a machine the window of a mistake has to be held open to be hit for certain.
+        // On a machine a mistake shows for certain only if its window is held open.
         let window = || P::pause_times(10_000);
         if MISTAKE != WAITER_COUNTED_AFTER_UNLOCK {
             count();
         }
         let mut seen = read();
-        // SAFETY: as the caller says.
+        // SAFETY: as the caller promises.
         unsafe { lock.unlock(&()) };
         match MISTAKE {
             WAITER_COUNTED_AFTER_UNLOCK => {
@@ -98,7 +98,7 @@ unsafe impl<P: Platform, const MISTAKE: u8> RawCondvar<P, Lock<P, MISTAKE>> for 
     }
 }
 
-/// Implements `RawLock` for a lock around a good one, with another condition variable.
+/// Implements `RawLock` for a wrapper of a good lock, with another condition variable.
 macro_rules! lock_with_condvar {
     ($Lock:ty, [$($parameters:tt)*], $name:literal, $Good:ty, $Condvar:ty) => {
         // SAFETY, as a lock: it excludes as the good lock does.
@@ -112,11 +112,11 @@ macro_rules! lock_with_condvar {
                 Context: (),
                 Condvar: $Condvar,
                 new: Self(RawLock::new()),
-                // SAFETY: as the caller says.
+                // SAFETY: as the caller promises.
                 lock: |this, ()| unsafe { this.0.lock(&()) },
-                // SAFETY: as the caller says.
+                // SAFETY: as the caller promises.
                 try_lock: |this, ()| unsafe { this.0.try_lock(&()) },
-                // SAFETY: as the caller says.
+                // SAFETY: as the caller promises.
                 unlock: |this, ()| unsafe { this.0.unlock(&()) },
                 is_idle: |this| this.0.is_idle(),
             }
@@ -142,7 +142,7 @@ impl<P: Platform, L: LocklessMutex<P> + RawLock<P, Context = ()>> LocklessMutex<
         self.0.wait_word()
     }
     unsafe fn lock_contended(&self, (): &()) {
-        // SAFETY: as the caller says.
+        // SAFETY: as the caller promises.
         unsafe { self.0.lock(&()) };
     }
 }
@@ -195,7 +195,7 @@ fn a_wait_that_does_not_lock_again_is_noticed() {
     model::<WAIT_DOES_NOT_LOCK>(1, Give::EachAlone, Notify::WithTheLock);
 }
 
-/// It takes two waiters: one that leaves the mutex without waking, and one that was moved to it.
+/// Needs two waiters: one that leaves the mutex without waking, and one that was moved to it.
 #[test]
 #[should_panic(expected = "deadlock")]
 fn three_states_that_are_not_left_contended_are_noticed() {

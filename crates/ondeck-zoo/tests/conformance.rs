@@ -1,5 +1,5 @@
 //! Every lock of the registry, portable or a peer, keeps every promise on the real machine. `ONDECK_TEST_WITHOUT` names
-//! locks that the machine at hand cannot run, separated by commas.
+//! locks, separated by commas, that this machine cannot run.
 
 #[path = "support/conformance.rs"]
 mod conformance;
@@ -10,7 +10,7 @@ use ondeck_zoo::{RawLock, Visitor, registry};
 
 #[test]
 fn every_lock_keeps_every_property() {
-    /// The locks that are left out, and are not met yet.
+    /// Locks that are left out and have not been visited yet.
     struct Check<'a>(Vec<&'a str>);
     impl Visitor<Native> for Check<'_> {
         fn visit<L: RawLock<Native>>(&mut self) {
@@ -20,8 +20,7 @@ fn every_lock_keeps_every_property() {
                 return;
             }
             let start = std::time::Instant::now();
-            // The first failure ends the test: a lock that hung has left threads behind, which
-            // would disturb the rest.
+            // The first failure ends the test: a hung lock has left threads running, which would disturb the rest.
             if let Err(failure) = conformance::check::<L>(Limits::default()) {
                 panic!("{failure}");
             }

@@ -1,5 +1,5 @@
-//! Broken locks against the conformance suite: each fails the property that it breaks, and where
-//! the mistake allows it, no other.
+//! Broken locks against the conformance suite: each fails the property that it breaks, and no other
+//! where the mistake allows that.
 
 #[macro_use]
 #[path = "../src/adapter.rs"]
@@ -21,7 +21,7 @@ use ondeck_zoo::{
 const LIMITS: Limits =
     Limits { hang_after: Duration::from_secs(2), long_section: Duration::from_millis(900) };
 
-/// A good lock that most of the broken ones are made of.
+/// A good lock inside most of the broken ones.
 type Good = locks::ThreeStateFutex<Linux>;
 
 const fn info(name: &'static str) -> LockInfo {
@@ -55,7 +55,7 @@ fn fails_only<L: RawLock<Linux>>(property: Property) {
     assert_eq!(failed, [property], "{}", L::INFO.name);
 }
 
-/// `L` fails `property` in the way that `what` is a part of the report's words.
+/// `L` fails `property`, and the report contains `what`.
 #[track_caller]
 fn fails<L: RawLock<Linux>>(property: Property, what: &str) {
     let failure = conformance::check_property::<L>(property, LIMITS).expect_err("it is broken");
@@ -118,7 +118,7 @@ fn a_lock_that_does_nothing_fails_exclusion() {
     fails::<Open>(Property::Exclusion, "two threads were in at once");
 }
 
-/// Has room for so many waiters; one more is let in at once.
+/// The number of waiters it has room for; one more is let in at once.
 const ROOM: usize = 8;
 
 struct Overflowing {
@@ -148,7 +148,7 @@ fn a_lock_with_room_for_eight_waiters_fails_only_exclusion() {
     fails_only::<Overflowing>(Property::Exclusion);
 }
 
-/// An unlock does nothing. Waiters sleep rather than spin, because the suite leaves them behind.
+/// The unlock does nothing. Waiters sleep rather than spin, because the suite abandons them.
 struct Kept(AtomicBool);
 broken_lock! {
     Kept, info("kept"), (), Kept(AtomicBool::new(false)),
@@ -269,10 +269,11 @@ fn an_attempt_that_takes_and_says_no_fails_try_lock() {
 
 // The baton.
 
-/// Only the thread that had the lock last gets it, until it has not come for a while.
+/// Only the thread that had the lock last acquires it, until that thread stays away for a while.
 struct Captured {
     good: Good,
-    /// The thread that had the lock last, 0 at first, and when it last came, in nanoseconds.
+    /// The thread that had the lock last, 0 at first, and the time when it last came, in
+    /// nanoseconds.
     captor: AtomicU64,
     came: AtomicU64,
 }
@@ -318,12 +319,12 @@ fn a_lock_that_its_last_owner_never_shares_fails_only_the_baton() {
 
 // Publication.
 
-/// Takes an owner for dead that holds it for long, and lets others in. Sections that overlap for
-/// that reason see halves of what is written in them. A lock that excludes and only orders memory
-/// badly cannot be made to fail for certain on x86-64; that is for `loom_negative`.
+/// Declares an owner dead that holds it for long, and lets others in. Sections that overlap for
+/// that reason see halves of each other's writes. A lock that excludes and only orders memory badly
+/// cannot be made to fail for certain on x86-64; `loom_negative` covers that.
 struct Leased {
     good: Good,
-    /// When the present owner came.
+    /// When the present owner acquired.
     since: AtomicU64,
 }
 
@@ -362,7 +363,7 @@ broken_lock! {
 
 #[test]
 fn a_lock_that_breaks_in_after_a_while_fails_only_publication() {
-    // Where other programs run, sections may by chance not overlap in one go.
+    // Where other programs run, sections may by chance not overlap in one attempt.
     let failed = (0..5).map(|_| failures::<Leased>()).find(|failures| !failures.is_empty());
     let failed: Vec<_> = failed.into_iter().flatten().map(|failure| failure.property).collect();
     assert_eq!(failed, [Property::Publication]);

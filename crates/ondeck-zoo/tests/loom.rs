@@ -1,8 +1,8 @@
 //! Every portable lock under the loom model checker.
 //!
-//! Bounds: two threads with two acquisitions each and at most four involuntary switches an
-//! execution, three with `mcs_tp`; three threads with one each and at most three, or as [`three_threads_bound`] says.
-//! Loom's memory model. What that cannot see is written in `docs/verification.md`.
+//! Bounds: two threads with two acquisitions each and at most four involuntary switches in an execution, three with
+//! `mcs_tp`; three threads with one each and at most three, or the number of [`three_threads_bound`]. Loom's memory
+//! model. `docs/verification.md` describes what that cannot see.
 
 #[path = "support/loom_pi.rs"]
 mod loom_pi;
@@ -28,24 +28,24 @@ fn two_threads_exclude_each_other_and_lose_no_wake() {
     locks::for_each_pi::<Loom>(&mut Check);
 }
 
-/// How many involuntary switches to explore with three threads; none if loom cannot.
+/// The number of involuntary switches to explore with three threads; `None` if loom cannot explore them.
 ///
-/// Of three threads two may wait. If both poll, loom also explores that they poll in turn for ever
-/// while the owner never runs. No fair scheduler does so, but loom gives up with "maximum number of
-/// branches". In the queue locks, where each waiter polls another word, that takes three switches;
-/// where all poll one word it happens at once.
+/// Of three threads two may wait. If both poll, loom also explores executions in which they alternate for ever while
+/// the owner never runs. No fair scheduler does so, but loom gives up with "maximum number of branches". In the queue
+/// locks, where each waiter polls another word, that takes three switches; where all poll one word it happens at
+/// once.
 fn three_threads_bound(info: &LockInfo) -> Option<usize> {
     match (info.waiting, info.fairness, info.name) {
-        // With three, an unlock that leaves the word at 1 and a thread asleep is not found.
+        // With three, loom does not find an unlock that leaves the word at 1 and a thread asleep.
         (_, _, "lockless_three_state") => Some(deeper(4)),
-        // Of folly_distributed, whose waiters spin, are passed over, and sleep, three switches take minutes.
+        // The waiters of folly_distributed spin, are passed over, and sleep: three switches take minutes.
         (_, _, "mcs" | "clh" | "anderson_array" | "reciprocating" | "folly_distributed") => Some(2),
-        // They spin in a queue, each on a word of its own, though not in the order of arrival.
+        // Their waiters spin in a queue, each on another word, though not in the order of arrival.
         (_, _, "cna" | "cohort" | "hmcs" | "mcs_tp") => Some(1),
-        // They nap, but never wait to be woken: to a model checker they poll one word for ever.
+        // They nap, but never wait for a wake: to a model checker they poll one word for ever.
         (_, _, "folly_microspin" | "folly_picospin") => None,
         (Waiting::Sleeps | Waiting::SpinsThenSleeps, _, _) => Some(deeper(3)),
-        // A queue lock with an unlock that polls, too, has less room than those above.
+        // A queue lock whose unlock also polls has less room than those above.
         (Waiting::Spins, Fairness::Fifo, _) => Some(1),
         (Waiting::Spins | Waiting::Yields, _, _) => None,
     }

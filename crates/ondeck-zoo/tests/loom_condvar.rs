@@ -1,9 +1,8 @@
 //! The condition variables of the portable locks under the loom model checker.
 //!
-//! Bounds: one waiter with every lock, and at most four involuntary switches in an execution, three
-//! with `mcs_tp`, two with this project's own; two waiters with some locks, and as many switches as said below. Two
-//! woken waiters that both poll for the lock exceed what loom can explore: see
-//! `three_threads_bound` in `loom.rs`.
+//! Bounds: one waiter with every lock, and at most four involuntary switches in an execution, three with `mcs_tp`,
+//! two with this project's own; two waiters with some locks, with the numbers of switches below. Two woken waiters
+//! that both poll for the lock exceed what loom can explore: see `three_threads_bound` in `loom.rs`.
 
 #[path = "support/loom_condvars.rs"]
 mod loom_condvars;
@@ -23,8 +22,8 @@ fn one_waiter_loses_no_signal() {
     struct Check;
     impl Visitor<Loom> for Check {
         fn visit<L: RawLock<Loom>>(&mut self) {
-            // This project's own takes more steps than loom can explore so deeply. It has tests of
-            // its own, which go deeper where it matters. Waiters that publish the time take more, too.
+            // This project's own takes more steps than loom can explore so deeply. Its own tests go deeper where it
+            // matters. Waiters that publish the time also take more.
             let switches = deeper(match (L::INFO.origin, L::INFO.name) {
                 (Origin::Own, _) => 2,
                 (_, "mcs_tp") => 3,
@@ -40,7 +39,7 @@ fn one_waiter_loses_no_signal() {
     locks::for_each_pi::<Loom>(&mut Check);
 }
 
-/// At most so many switches: for one permit at a time, and for both at once.
+/// The most switches for one permit at a time, and for both at once.
 fn two_waiters<L: RawLock<Loom>>(each_alone: usize, all_at_once: usize) {
     for when in WHEN {
         permits::<L>(2, 1, Give::EachAlone, when, deeper(each_alone));

@@ -27,7 +27,7 @@ const fn broken(name: &'static str) -> LockInfo {
     }
 }
 
-/// A test-and-set lock whose orderings are as they should be, or relaxed.
+/// A test-and-set lock whose orderings are right, or relaxed.
 struct Spinlock<const ACQUIRES: bool, const RELEASES: bool> {
     locked: <Loom as Platform>::AtomicU8,
 }
@@ -92,7 +92,7 @@ unsafe impl<const MISTAKE: u8> RawLock<Loom> for Futex<MISTAKE> {
         Self { word: AtomicInt::new(0) }
     }
     unsafe fn lock(&self, (): &()) {
-        // SAFETY: as the caller says.
+        // SAFETY: as the caller promises.
         if unsafe { self.try_lock(&()) } {
             return;
         }
@@ -142,7 +142,7 @@ fn a_waiter_that_does_not_mark_is_noticed() {
     exclusion::<Futex<WAITER_DOES_NOT_MARK>>(2, 2, 3);
 }
 
-/// It takes two sleeping threads and an owner: two threads are not enough to see it.
+/// Needs two sleeping threads and an owner: two threads do not suffice.
 #[test]
 #[should_panic(expected = "deadlock")]
 fn a_woken_waiter_that_forgets_the_others_is_noticed() {
@@ -150,7 +150,7 @@ fn a_woken_waiter_that_forgets_the_others_is_noticed() {
     exclusion::<Futex<WAITER_ACQUIRES_UNMARKED>>(3, 1, 3);
 }
 
-/// A lock whose unlock leaves something behind.
+/// A lock whose unlock leaves a trace.
 struct Marked<L>(L, <Loom as Platform>::AtomicU32);
 
 // SAFETY, as a lock: as `L`.
@@ -160,13 +160,13 @@ raw_lock! {
         Context: L::Context,
         Condvar: SequenceCondvar<Loom>,
         new: Self(L::new(), AtomicInt::new(0)),
-        // SAFETY: as the caller says.
+        // SAFETY: as the caller promises.
         lock: |this, context| unsafe { this.0.lock(context) },
-        // SAFETY: as the caller says.
+        // SAFETY: as the caller promises.
         try_lock: |this, context| unsafe { this.0.try_lock(context) },
         unlock: |this, context| {
             this.1.store(1, Ordering::Relaxed);
-            // SAFETY: as the caller says.
+            // SAFETY: as the caller promises.
             unsafe { this.0.unlock(context) }
         },
         is_idle: |this| this.0.is_idle() && this.1.load(Ordering::Relaxed) == 0,
@@ -189,10 +189,10 @@ raw_lock! {
         Context: L::Context,
         Condvar: SequenceCondvar<Loom>,
         new: Self(L::new()),
-        // SAFETY: as the caller says.
+        // SAFETY: as the caller promises.
         lock: |this, context| unsafe { this.0.lock(context) },
         try_lock: |_, _| true,
-        // SAFETY: as the caller says.
+        // SAFETY: as the caller promises.
         unlock: |this, context| unsafe { this.0.unlock(context) },
         is_idle: |this| this.0.is_idle(),
     }

@@ -1,8 +1,8 @@
 //! Every portable reader-writer lock under the loom model checker, and locks that are broken in one place.
 //!
 //! Bounds: a writer and a reader with two acquisitions each, and two writers with one each, at most three
-//! involuntary switches an execution; a writer and two readers with one each, at most one. Loom's memory
-//! model.
+//! involuntary switches in an execution; a writer and two readers with one each, at most one. Loom's
+//! memory model.
 
 #[macro_use]
 #[path = "../src/adapter.rs"]
@@ -26,7 +26,7 @@ struct Shared<L> {
     count: UnsafeCell<u32>,
 }
 
-// SAFETY: `count` is only touched under the lock; loom checks that this is true.
+// SAFETY: `count` is only touched under the lock; loom checks that.
 unsafe impl<L: Sync> Sync for Shared<L> {}
 
 impl<L: RawRwLock<Loom>> Shared<L> {
@@ -59,7 +59,7 @@ impl<L: RawRwLock<Loom>> Shared<L> {
 
     fn attempt_both(&self) -> u32 {
         let (read, write) = (L::Read::default(), L::Write::default());
-        // SAFETY: as above; what was acquired is ended.
+        // SAFETY: as above; each unlock matches its acquisition.
         unsafe {
             if self.lock.try_read(&read) {
                 self.count.with(|_| ());
@@ -75,7 +75,7 @@ impl<L: RawRwLock<Loom>> Shared<L> {
     }
 }
 
-/// Runs these threads, the last of them on the model's own; each returns how often it wrote.
+/// Runs these threads, the last of them on the model's own; each returns the number of its writes.
 fn model<L: RawRwLock<Loom>>(what: &str, preemptions: usize, threads: &[fn(&Shared<L>) -> u32]) {
     let threads = threads.to_vec();
     loom_platform::model(&format!("{}, {what}", L::INFO.name), preemptions, move || {

@@ -1,4 +1,4 @@
-//! What an answer says of what was measured.
+//! An answer's statements about measurements.
 
 use ondeck_advise::{Language, Need, Rules, UseCase, Users, candidates, subjects};
 use ondeck_lab::results::{Failure, Report};

@@ -1,4 +1,4 @@
-//! Each rule holds where it should and nowhere else, and every lock has its place by them.
+//! Each rule holds where it should and nowhere else, and ranks every lock accordingly.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -10,8 +10,8 @@ use ondeck_zoo::Origin;
 
 use crate::support::{advised, fired, plain, report, series};
 
-/// A rule, the lock that it is about, where it holds, and where it does not for the same lock. A
-/// lock that it never holds for is the last.
+/// A rule, the lock that it is about, a situation where it holds, and one where it does not for the
+/// same lock. The last field is a lock for which it never holds.
 type Case = (&'static str, Option<&'static str>, UseCase, UseCase, &'static str);
 
 fn cases() -> Vec<Case> {
@@ -43,7 +43,7 @@ fn cases() -> Vec<Case> {
         ("queue-oversubscribed", Some("mcs"), crowded(), plain(), "std"),
         ("spinner-oversubscribed", Some("spin"), crowded(), plain(), "std"),
         ("yielder-oversubscribed", Some("spinlock"), crowded(), plain(), "std"),
-        // With so few threads there is a CPU for each.
+        // With so few threads each has a CPU.
         (
             "spinner-in-company",
             Some("spin"),
@@ -107,7 +107,7 @@ fn cases() -> Vec<Case> {
     ]
 }
 
-/// In which std waits for long, starves, and burns its CPU, and ondeck does not.
+/// A report in which std waits for long, starves, and burns its CPU, and ondeck does not.
 fn of_std_and_ondeck(situation: &UseCase) -> Report {
     let starve = |lock, gap, share| {
         series("starve", situation, lock, &[("longest_gap", gap), ("share", share)])
@@ -152,7 +152,7 @@ fn no_rule_is_without_a_case() {
     }
 }
 
-/// The peers of C and C++ are not in every build: another lock under the name of one.
+/// Not every build has the peers of C and C++: another lock stands in under one of their names.
 #[test]
 fn a_lock_of_c_or_c_plus_plus_is_none_for_other_languages() {
     for peer in ["abseil", "nsync", "tbb", "ck_mcs"] {

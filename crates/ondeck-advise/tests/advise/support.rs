@@ -1,4 +1,4 @@
-//! Situations, reports with figures that a test chooses, and the advice by them.
+//! Situations, reports with figures that a test chooses, and the resulting advice.
 
 use ondeck_advise::rules::Effect;
 use ondeck_advise::{Advice, Evidence, Rules, UseCase, advise};
@@ -7,12 +7,12 @@ use ondeck_lab::results::{
 };
 use ondeck_lab::workload::Subject;
 
-/// 8 threads on 8 CPUs, no needs, and every kind of lock is welcome.
+/// 8 threads on 8 CPUs, no needs, and every kind of lock acceptable.
 pub fn plain() -> UseCase {
     UseCase { specimens: true, ..UseCase::usual(8, 8) }
 }
 
-/// Samples of a metric, around a middle and apart by a hundredth of it.
+/// Samples of a metric, spaced around a middle by a hundredth of it.
 pub fn metric(name: &str, middle: f64) -> Metric {
     let samples: Vec<f64> = (0..10).map(|step| middle * (0.955 + 0.01 * f64::from(step))).collect();
     Metric {
@@ -72,7 +72,7 @@ pub fn advised(situation: &UseCase, report: Option<&Report>) -> Advice {
     advise(&Rules::built_in(), situation, &Subject::all(), evidence)
 }
 
-/// The rules that an answer names with a lock; for no lock those of the situation.
+/// The rules that an answer names with a lock; without a lock the situation's rules.
 pub fn fired(advice: &Advice, lock: Option<&str>) -> Vec<(String, Effect)> {
     let Some(lock) = lock else {
         return advice.warnings.iter().map(|said| (said.rule.clone(), said.effect)).collect();

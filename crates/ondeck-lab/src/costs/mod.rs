@@ -1,8 +1,8 @@
-//! `costs`: what the operations that locks are made of cost on this machine.
+//! `costs`: the costs on this machine of the operations that locks consist of.
 //!
-//! The rows are those of the sources: PAUSE 1, 10, 30 and 100 times and yielding (Go's issue
-//! 68578), read-modify-writes and the clock (Skarupke), system calls, sleeping and waking
-//! (Lockless), and the two fences and the cache line that the asymmetric designs turn on.
+//! The rows follow the sources: PAUSE 1, 10, 30 and 100 times and yielding (Go's issue 68578),
+//! read-modify-writes and the clock (Skarupke), system calls, sleeping and waking (Lockless), and the two
+//! fences and the cache line that asymmetric designs depend on.
 
 pub mod hardware;
 mod two_threads;
@@ -16,7 +16,7 @@ use crate::results::{Cost, CostGroup};
 use crate::summary::Spread;
 use crate::system::{Here, System};
 
-/// One operation: how to time it once, in nanoseconds for one.
+/// One operation: a function that times it once and returns nanoseconds per operation.
 struct Operation {
     group: CostGroup,
     name: &'static str,
@@ -26,14 +26,14 @@ struct Operation {
 /// Nanoseconds for one operation, or why there are none.
 type Timing = Result<f64, String>;
 
-/// Measures every operation, `rounds` times each; operations take turns. `progress` is called with each
-/// operation's name and the share of the work that is done.
+/// Measures every operation `rounds` times; operations take turns. `progress` receives each operation's name
+/// and the share of the work that is done.
 pub fn measure(
     rounds: usize,
     mut progress: impl FnMut(&str, f64),
     cancelled: impl Fn() -> bool,
 ) -> Vec<Cost> {
-    // Until this has been asked, the light fence is a full one.
+    // Until this has been called, the light fence is a full one.
     Native::fences_are_asymmetric();
     let mut operations = operations();
     let mut timings: Vec<Vec<f64>> = vec![Vec::new(); operations.len()];
@@ -156,13 +156,13 @@ fn bare_system_call() -> Box<dyn FnMut() -> Timing> {
 
 type Word = <Native as Platform>::AtomicU32;
 
-/// An operation on a word of its own.
+/// An operation on a word that nothing else uses.
 fn on_word(operation: impl Fn(&Word) + 'static) -> Box<dyn FnMut() -> Timing> {
     let word = Word::new(0);
     alone(move || operation(&word))
 }
 
-/// An operation that one thread does again and again.
+/// An operation that one thread repeats.
 fn alone(mut operation: impl FnMut() + 'static) -> Box<dyn FnMut() -> Timing> {
     Box::new(move || Ok(per_operation(&mut operation)))
 }

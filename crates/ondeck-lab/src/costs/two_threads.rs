@@ -31,7 +31,7 @@ fn joined<T>(thread: ScopedJoinHandle<'_, Result<T, String>>) -> Result<T, Strin
     thread.join().unwrap_or_else(|_| Err("a measuring thread panicked".to_owned()))
 }
 
-/// Does the work on a thread of its own on that CPU, so that the caller stays where it is.
+/// Runs the work on a new thread that is bound to that CPU; the caller stays on its own.
 pub(super) fn on_cpu<T: Send>(
     cpu: usize,
     work: impl FnOnce() -> Result<T, String> + Send,
@@ -44,7 +44,7 @@ pub(super) fn on_cpu<T: Send>(
     })
 }
 
-/// Measures on the CPU `here` while a thread on the CPU `there` does `meanwhile` again and again.
+/// Measures on the CPU `here` while a thread on the CPU `there` repeats `meanwhile`.
 pub(super) fn beside(
     here: usize,
     there: usize,
@@ -85,12 +85,12 @@ pub(super) fn yield_to_hog() -> Timing {
     })
 }
 
-/// `measure` while another thread of the process runs on another CPU.
+/// Runs `measure` while another thread of the process runs on another CPU.
 pub(super) fn beside_running(measure: impl Fn() -> f64 + Send) -> Timing {
     beside(first(), second()?, std::hint::spin_loop, measure)
 }
 
-/// A line written on one CPU, seen and written on another, seen again on the first.
+/// The round trip of a line: written on one CPU, seen and written on another, seen again on the first.
 pub(super) fn line_round_trip() -> Timing {
     const ANSWERED: u32 = u32::MAX;
     let word = Word::new(0);
@@ -113,30 +113,30 @@ pub(super) fn line_round_trip() -> Timing {
 
 /// From one thread's futex wake to the other thread running, on average.
 ///
-/// Between CPUs a thread waits a while before it wakes the other one, so that that one is asleep by then; on one
-/// CPU the other sleeps because this one runs.
+/// With two CPUs, each thread delays its wake until the other is certainly asleep. On one CPU the other thread
+/// sleeps because this one runs.
 pub(super) fn futex_wake_to_run(other_cpu: bool) -> Timing {
     const TRIPS: u32 = 100;
-    /// It takes some microseconds until a thread sleeps; ten times that.
+    /// A thread needs some microseconds until it sleeps; this is ten times as long.
     const ASLEEP_AFTER: Duration = Duration::from_micros(50);
     let (partner, delay) =
         if other_cpu { (second()?, ASLEEP_AFTER) } else { (first(), Duration::ZERO) };
     let wakes = wakes(partner, delay, TRIPS)?;
-    // Turn 0 begins without a wake: its first time is as good as nothing.
+    // Turn 0 begins without a wake, and its first time is practically zero.
     Ok(wakes.iter().map(|wake| wake.to_run).sum::<f64>() / wakes.len().max(1) as f64)
 }
 
 /// One futex wake, in nanoseconds.
 #[derive(Clone, Copy)]
 pub(super) struct Wake {
-    /// From before the wake until the woken thread runs; 0 for the first turn, which no wake began.
+    /// From before the wake until the woken thread runs; 0 for the first turn, which began without a wake.
     pub(super) to_run: f64,
     /// The call that wakes the other thread at the turn's end.
     pub(super) call: f64,
 }
 
-/// Two threads, on the first CPU and on the CPU `partner`, wake each other in turn, `trips` times each, and each
-/// waits for `delay` before it wakes.
+/// Two threads, on the first CPU and on the CPU `partner`, wake each other in turn, `trips` times each. Each
+/// waits for `delay` before it wakes the other.
 pub(super) fn wakes(partner: usize, delay: Duration, trips: u32) -> Result<Vec<Wake>, String> {
     let shared = Turns { turn: Word::new(0), woken_at: AtomicU64::new(0) };
     let turns = |mine| -> Vec<_> { (0..trips).map(|_| shared.take_turn(mine, delay)).collect() };
@@ -144,7 +144,7 @@ pub(super) fn wakes(partner: usize, delay: Duration, trips: u32) -> Result<Vec<W
         thread::scope(|scope| {
             let answering = spawn(scope, || {
                 let bound = bind(partner);
-                // Bound or not: the other side waits for every turn.
+                // A failed binding changes nothing here: the other side waits for every turn.
                 let wakes = turns(1);
                 bound.map(|()| wakes)
             })?;
@@ -155,17 +155,17 @@ pub(super) fn wakes(partner: usize, delay: Duration, trips: u32) -> Result<Vec<W
     })
 }
 
-/// Which thread has the turn, and when it was given.
+/// Which thread has the turn, and when it received it.
 struct Turns {
     turn: Word,
     woken_at: AtomicU64,
 }
 
 impl Turns {
-    /// Sleeps until it is `mine`'s turn, then gives it away.
+    /// Sleeps until it is `mine`'s turn, then passes the turn on.
     fn take_turn(&self, mine: u32, delay: Duration) -> Wake {
         while self.turn.load(Ordering::Acquire) != mine {
-            // Whatever ended the wait, the word is looked at again.
+            // The loop rereads the word, whatever ended the wait.
             let _ = Native::futex_wait(&self.turn, 1 - mine, None);
         }
         let now = Native::ticks();

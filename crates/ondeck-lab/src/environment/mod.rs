@@ -15,7 +15,7 @@ use pinning::join;
 pub use crate::system::Refusal;
 use crate::system::{Here, System};
 
-/// All of it together.
+/// CPUs, policy and time slice together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Placement {
     /// The CPUs.
@@ -26,12 +26,11 @@ pub struct Placement {
     pub slice: Option<Duration>,
 }
 
-/// How far above the lowest realtime priority the coordinator is: above every role of a team.
+/// The coordinator's distance from the lowest realtime priority: above every role of a team.
 const COORDINATOR: u8 = 5;
 
 impl Placement {
-    /// Tries the placement on a thread of its own, and replaces each part that the machine refuses
-    /// by the default.
+    /// Tries the placement on a new thread, and replaces each part that the machine refuses by the default.
     #[must_use = "what was refused must be reported"]
     pub fn granted(self) -> (Self, Vec<Refusal>) {
         let usable = Here::usable_cpus();
@@ -91,7 +90,7 @@ impl Placement {
         (Self { pinning, ..scheduled }, refusals)
     }
 
-    /// Tries all but the pinning on the calling thread; returns what was granted, and the refusals.
+    /// Tries all but the pinning on the calling thread; returns the granted placement and the refusals.
     fn probe(mut self) -> (Self, Vec<Refusal>) {
         let mut refusals = Vec::new();
         if self.policy != Policy::Other
@@ -113,7 +112,7 @@ impl Placement {
     ///
     /// # Errors
     ///
-    /// The [`Refusal`] if the machine does not allow it; what it did allow stays in force.
+    /// The [`Refusal`] if the machine does not allow it; parts that it did allow stay in force.
     pub fn apply(&self, index: usize) -> Result<(), Refusal> {
         let cpus = self.pinning.cpus();
         let pinned = cpus
@@ -128,12 +127,12 @@ impl Placement {
         pinned
     }
 
-    /// Under a realtime policy, lifts the calling thread above the team that it is to stop, until
-    /// the guard goes; does nothing otherwise.
+    /// Under a realtime policy, raises the calling thread above the team that it will have to stop, until the
+    /// guard is dropped; otherwise does nothing.
     pub(crate) fn raise_coordinator(&self) -> Option<Raised> {
         let former = if self.policy.is_realtime() { Here::scheduling()? } else { return None };
-        // Refused or not, the run goes on: the kernel's reserve for other threads lets the
-        // coordinator in, late.
+        // The run goes on even after a refusal: the kernel's reserve for other threads lets the coordinator
+        // run, late.
         self.policy.apply(COORDINATOR).is_ok().then_some(Raised(former))
     }
 }

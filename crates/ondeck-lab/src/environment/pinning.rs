@@ -12,16 +12,16 @@ pub enum Pinning {
     /// The scheduler places them.
     #[default]
     None,
-    /// Thread *i* runs on the *i*-th usable CPU, and around again.
+    /// Thread *i* runs on the *i*-th usable CPU; after the last CPU the first follows again.
     Each,
-    /// All threads run on the last usable CPU; the first has the most interrupts.
+    /// All threads run on the last usable CPU, because the first has the most interrupts.
     One,
-    /// Thread *i* runs on the *i*-th CPU of the list, and around again.
+    /// Thread *i* runs on the *i*-th CPU of the list; after the last CPU the first follows again.
     List(Vec<usize>),
 }
 
 impl Pinning {
-    /// The CPUs that threads go to in turn; none if the scheduler decides.
+    /// The CPUs that are assigned to threads in turn; empty if the scheduler decides.
     pub(super) fn cpus(&self) -> Vec<usize> {
         match self {
             Self::None => Vec::new(),
@@ -31,12 +31,12 @@ impl Pinning {
         }
     }
 
-    /// Several pinnings, separated by commas: words, and lists of CPUs, which have commas too.
-    /// CPUs that follow each other are one list.
+    /// Parses several pinnings, separated by commas. A pinning is a word or a list of CPUs, which also has
+    /// commas: consecutive CPUs form one list.
     ///
     /// # Errors
     ///
-    /// What was expected, if a part is neither.
+    /// A description of the expected syntax, if a part is neither.
     pub fn several(words: &str) -> Result<Vec<Self>, String> {
         let mut all: Vec<Self> = Vec::new();
         for word in words.split(',') {
@@ -80,7 +80,7 @@ impl FromStr for Pinning {
 
 /// A CPU, or a range of them as `0-3`.
 fn range(word: &str) -> Option<RangeInclusive<usize>> {
-    /// No kernel can be built for more; a longer range is a typing mistake.
+    /// No kernel can be built for more CPUs; a longer range is a typing mistake.
     const MOST: usize = 8_192;
     let number = |word: &str| word.trim().parse::<usize>().ok().filter(|cpu| *cpu < MOST);
     let (first, last) = word.split_once('-').unwrap_or((word, word));

@@ -2,7 +2,7 @@
 
 use crate::results::Build;
 
-/// Describes the program that is running, which was built from that commit.
+/// Describes the running program, which was built from that commit.
 pub fn build(commit: Option<String>) -> Build {
     Build {
         version: env!("CARGO_PKG_VERSION").to_owned(),

@@ -1,8 +1,8 @@
 //! The machine that workloads are measured on, as a parameter; and the description of the real one.
 //!
-//! A workload is written once, over a [`Machine`]: it makes its threads, works, waits and takes its times by
-//! functions of the machine only. So the same source is measured on [`Native`],
-//! and computed on a machine of virtual time that was never built.
+//! A workload is written once, generic over a [`Machine`]: it creates threads, works, waits and reads clocks
+//! through functions of the machine only. So the same source is measured on [`Native`] and computed on a
+//! machine of virtual time that was never built.
 
 mod build;
 mod describe;
@@ -26,8 +26,8 @@ pub fn describe() -> results::Machine {
 
 /// A machine that workloads can be measured on.
 ///
-/// The functions of [`Teams`], [`Platform`](ondeck::platform::Platform) and [`Host`](ondeck::platform::Host) belong to
-/// it, too: teams of threads, clocks (`ticks`, `ticks_per_second`, `now`), turns of waiting loops (`pause`,
+/// The functions of [`Teams`], [`Platform`](ondeck::platform::Platform) and [`Host`](ondeck::platform::Host) also
+/// belong to it: teams of threads, clocks (`ticks`, `ticks_per_second`, `now`), turns of waiting loops (`pause`,
 /// `spin_again`, `yield_now`), the number of CPUs (`cpus`), and the words that threads sleep on.
 ///
 /// # What a machine of virtual time may rely on
@@ -41,29 +41,30 @@ pub fn describe() -> results::Machine {
 ///   the thread that called [`run_team`](Teams::run_team), outside of any body. No lock is then locked by another
 ///   thread, so nothing has to wait. [`Shared::open`](crate::team::Shared::open) also wakes threads from there.
 pub trait Machine: Teams {
-    /// Does a piece of work. It is in measured loops.
+    /// Does a piece of work. Called in measured loops.
     fn perform(work: Work);
 
-    /// Computes something that takes about as long as `time` where nothing disturbs it, and of which nothing but that time
-    /// matters. It is in measured loops.
+    /// Runs a computation that takes about `time` on an undisturbed machine and of which only that time matters. Called
+    /// in measured loops.
     ///
-    /// A machine of virtual time lets the time pass, and does not compute.
+    /// A machine of virtual time lets the time pass and does not compute.
     #[inline(always)]
     fn compute(time: Work, compute: impl FnOnce()) {
         let _ = time;
         compute();
     }
 
-    /// Marks that the calling thread reads or writes plain data that other threads also use. It is in measured loops.
+    /// Marks that the calling thread reads or writes plain data that other threads also use. Called in measured
+    /// loops.
     ///
-    /// Nothing on a real machine, where the access itself is what it is. A machine of virtual time moves the
-    /// cache lines of the data.
+    /// Does nothing on a real machine, where the access itself has its cost. A machine of virtual time moves
+    /// the cache lines of the data.
     fn touch<T: ?Sized>(data: &T, write: bool);
 
-    /// Sleeps for so long.
+    /// Sleeps for that time.
     fn sleep(time: Duration);
 
-    /// The mutex, for what can be done on the real machine only; `None` on all others.
+    /// The mutex, for operations that only the real machine supports; `None` on all other machines.
     fn native(_: AnyMutex<Self>) -> Option<AnyMutex<Native>> {
         None
     }

@@ -28,7 +28,7 @@ impl Teams for Native {
         Here::thread_number()
     }
 
-    /// Whether a thread of this process sleeps in the kernel, and not only for a time of its own choice.
+    /// Whether a thread of this process sleeps in the kernel without a timeout that it chose.
     fn is_parked(thread: i32) -> bool {
         thread != 0 && Here::is_parked(thread)
     }
@@ -62,7 +62,7 @@ mod tests {
         assert!(!Native::is_parked(own), "it runs");
         let (id, given) = std::sync::mpsc::channel();
         let parked = std::thread::spawn(move || {
-            // The receiver is there until this thread has been joined.
+            // The receiver exists until this thread has been joined.
             let _ = id.send(Native::thread_number());
             std::thread::park();
         });

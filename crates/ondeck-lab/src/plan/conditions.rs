@@ -1,11 +1,11 @@
-//! Several placements in one run: their differences go into the parameters of their series.
+//! Several placements in one run. Their differences become parameters of their series.
 
 use std::collections::BTreeMap;
 
 use super::Request;
 use crate::environment::Placement;
 
-/// The conditions of threads, and the parameters that distinguish them from the others of the run.
+/// A placement of threads, and the parameters that distinguish it from the others of the run.
 #[derive(Clone, Debug, Default)]
 pub struct Condition {
     /// Where and how they run.
@@ -14,11 +14,11 @@ pub struct Condition {
     pub params: Vec<(String, String)>,
 }
 
-/// The parameters that conditions have, in the order of tables.
+/// The names of these parameters, in the order of tables.
 pub const CONDITIONS: [&str; 3] = ["policy", "slice", "pin"];
 
-/// Whether a parameter is a condition: what a series was measured under, not what was measured. The other conditions than
-/// [`CONDITIONS`] are numbers of a simulated machine, which have a point in their names: `transfer.memory`.
+/// Whether a parameter is a condition, which says under what a series was measured and not what was measured. Besides
+/// [`CONDITIONS`], the numbers of a simulated machine are conditions; their names contain a point: `transfer.memory`.
 pub fn is_condition(name: &str) -> bool {
     CONDITIONS.contains(&name) || name.contains('.')
 }
@@ -54,7 +54,7 @@ impl Request {
 }
 
 impl Placement {
-    /// Its parts in words, in the order of [`CONDITIONS`].
+    /// The words for its parts, in the order of [`CONDITIONS`].
     fn values(&self) -> [String; 3] {
         let slice = self.slice.map_or_else(|| "default".to_owned(), |slice| format!("{slice:?}"));
         [self.policy.to_string(), slice, self.pinning.to_string()]

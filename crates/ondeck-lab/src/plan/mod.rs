@@ -1,4 +1,4 @@
-//! What a run will measure: stages of cells, each with its share of the time.
+//! The plan of a run: stages of cells, each with its share of the time.
 
 mod conditions;
 
@@ -22,15 +22,15 @@ use crate::workload::{
 pub use crate::workload::{Extent, PAIRS_PER_RUN};
 pub use conditions::{CONDITIONS, Condition, conditions_of, is_condition};
 
-/// What a user asks for; unset fields are chosen by the extent.
+/// A user's request; the extent chooses the fields that are unset.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// How much to measure.
     pub extent: Extent,
     /// How many CPUs the machine has for threads.
     pub cpus: usize,
-    /// Whether the machine is one of virtual time. What only the real one can do is then left out: some workloads,
-    /// warming up, and a process of one thread.
+    /// Whether the machine is one of virtual time. Then the plan omits what only the real one can do: some
+    /// workloads, warming up, and a process of one thread.
     pub simulated: bool,
     /// The locks, or the extent's own choice for each workload.
     pub locks: Option<Vec<Subject>>,
@@ -42,7 +42,7 @@ pub struct Request {
     pub round: Option<Duration>,
     /// Rounds of each series; runs of counted workloads.
     pub rounds: Option<usize>,
-    /// Critical section and outside work in nanoseconds, instead of the suite's own pairs.
+    /// Work in the critical section and outside of it, in nanoseconds, instead of the suite's own pairs.
     pub work: Option<(u64, u64)>,
     /// Numbers of cache lines that a section reads and writes, for workloads that have such sections.
     pub data: Option<Vec<usize>>,
@@ -50,21 +50,21 @@ pub struct Request {
     pub capacities: Option<Vec<usize>>,
     /// When threads notify the waiters of a condition, for workloads that have one.
     pub notify: Option<Vec<Notify>>,
-    /// Where and how threads run; several are measured against each other. At least one.
+    /// Where and how threads run, at least one placement; several are measured against each other.
     pub placements: Vec<Placement>,
     /// For how long no thread may make progress before a lock counts as stuck.
     pub stall_limit: Duration,
-    /// How to measure in a process of one thread; without it that part is left out.
+    /// How to measure in a process of one thread; without a helper this part is omitted.
     pub helper: Option<Helper>,
     /// The seed of the order in which locks take turns.
     pub seed: u64,
-    /// Set from outside to end the run: the round under way is dropped, what was measured is kept.
+    /// Set from outside to end the run: the current round is dropped, and earlier results are kept.
     pub cancel: Arc<AtomicBool>,
 }
 
 impl Request {
-    /// All of an extent, under the usual conditions: the default of a request. A lock counts
-    /// as stuck after 10 s; there is no measuring in a process of one thread; the seed is 1.
+    /// Requests everything of an extent under the default conditions. A lock counts as stuck after 10 s;
+    /// nothing is measured in a process of one thread; the seed is 1.
     pub fn of(extent: Extent) -> Self {
         Self {
             extent,
@@ -87,7 +87,7 @@ impl Request {
         }
     }
 
-    /// The part of it that workloads choose their situations by.
+    /// The part of the request from which workloads choose their situations.
     fn asked(&self) -> Asked {
         Asked {
             extent: self.extent,
@@ -100,7 +100,7 @@ impl Request {
         }
     }
 
-    /// Whether the run is to end.
+    /// Whether the run was cancelled.
     pub fn is_cancelled(&self) -> bool {
         self.cancel.load(Ordering::Relaxed)
     }
@@ -117,24 +117,25 @@ pub struct Stage {
     pub threads: usize,
     /// Work inside and outside of the section, in nanoseconds.
     pub work: (u64, u64),
-    /// What the situation has of the workload's own.
+    /// The workload's own part of the situation.
     pub own: Own,
-    /// Whether it is measured with the lock that does nothing too, if the workload is.
+    /// Whether it is also measured with the lock that does nothing, if the workload is.
     pub emptied: bool,
-    /// Whether it is measured with the lock that does nothing, to see what the workload costs.
+    /// Whether it is measured with the lock that does nothing, to find the cost of the workload itself.
     pub baseline: bool,
-    /// What threads run under; several take turns. At least one.
+    /// The conditions that threads run under, at least one; several take turns.
     pub conditions: Vec<Condition>,
     /// In a process of one thread.
     pub alone: bool,
     /// Parameters as they stand in reports.
     pub params: BTreeMap<String, String>,
-    /// How long a turn of a timed workload is, or how long runs of a counted one are repeated in
+    /// The length of a turn of a timed workload, or the time for which runs of a counted one are repeated in
     /// a turn.
     pub turn: Duration,
     /// How many turns each lock has.
     pub turns: usize,
-    /// Where rounds end by count: how many runs are enough, and when one is cut off.
+    /// For rounds that end by count: the number of runs that suffices, and the time after which a run is cut
+    /// off.
     pub counted: Option<Counted>,
 }
 
@@ -143,12 +144,12 @@ pub struct Stage {
 pub struct Counted {
     /// Runs after which there are enough.
     pub most: usize,
-    /// When a run is cut off, if it is: locks that collapse would take minutes.
+    /// The time after which a run is cut off, if any: with a lock that collapses a run would take minutes.
     pub longest: Option<Duration>,
 }
 
 impl Stage {
-    /// The time that the stage is meant to take, warm-up included.
+    /// The planned time of the stage, including the warm-up.
     pub fn planned(&self) -> Duration {
         let cells = (self.subjects.len() * self.conditions.len()) as u32;
         (self.cost_of_turn(0) + self.cost_of_turn(1) * self.turns as u32) * cells
@@ -161,7 +162,7 @@ impl Stage {
         params
     }
 
-    /// The same with the lock that does nothing; none where one of its kind is enough.
+    /// The same stage with the lock that does nothing; `None` where one stage of its kind suffices.
     fn emptied(&self, extent: Extent) -> Option<Self> {
         /// Long enough to distinguish nanoseconds.
         const ENOUGH: Duration = Duration::from_millis(10);
@@ -183,7 +184,7 @@ impl Stage {
                 Some(Self { threads: 1, turn: self.turn.min(ENOUGH), ..emptied })
             }
             EmptyLock::AsAnyLock => Some(emptied),
-            // Nothing is measured; the stage is there for the reason.
+            // Nothing is measured; the stage exists to carry the reason.
             EmptyLock::Never(_) => Some(Self {
                 subjects: Vec::new(),
                 threads: 0,
@@ -194,17 +195,17 @@ impl Stage {
         }
     }
 
-    /// How long a timed round is in a turn; turn 0 warms up, and is shorter.
+    /// The length of a timed round in a turn. Turn 0 warms up, and is shorter.
     pub fn round(&self, turn: usize) -> Duration {
         if turn == 0 { self.turn / 4 } else { self.turn }
     }
 
-    /// The time that one lock is meant to take in a turn.
+    /// The planned time of one lock in a turn.
     pub fn cost_of_turn(&self, turn: usize) -> Duration {
-        /// Making threads, joining them, starting a process: measured at 1 to 2 ms.
+        /// Creating and joining threads, starting a process: measured at 1 to 2 ms.
         const AROUND: Duration = Duration::from_millis(2);
-        /// The same for each of a crowd, which is parked and woken one by one: measured at 100 to
-        /// 200 µs.
+        /// The same for each thread of a crowd, which is parked and woken one by one: measured at 100 to 200
+        /// µs.
         const EACH: Duration = Duration::from_micros(150);
         /// A run of 16 threads with a lock that neither leads nor collapses: measured at 10 to 60 ms.
         const ONE_RUN: Duration = Duration::from_millis(40);
@@ -243,7 +244,7 @@ fn of_workload(request: &Request, workload: &WorkloadInfo, subjects: &[Subject])
         return Vec::new();
     }
     let (schedule, situations) = workload.situations(&request.asked());
-    // The share is shown for the most threads only, so the suite's other rounds need not be as long.
+    // Reports show the share for the most threads only, so the other rounds of a suite may be shorter.
     let most = situations.iter().map(|situation| situation.threads).max().unwrap_or(0);
     let pace = |threads: usize| match (schedule, request.rounds) {
         (Schedule::Rounds(rounds), asked) => {
@@ -251,7 +252,7 @@ fn of_workload(request: &Request, workload: &WorkloadInfo, subjects: &[Subject])
             let length = if shares { rounds } else { rounds.short() }.length(threads, request.cpus);
             (request.round.unwrap_or(length), asked.unwrap_or(rounds.turns), None)
         }
-        // One run a turn, so that the locks take turns run by run.
+        // One run in each turn, so that the locks alternate after every run.
         (Schedule::Runs(runs), Some(asked)) => {
             let counted = Counted { most: asked, longest: runs.longest };
             (Duration::ZERO, asked, Some(counted))
@@ -267,7 +268,7 @@ fn of_workload(request: &Request, workload: &WorkloadInfo, subjects: &[Subject])
         let (turn, turns, counted) = pace(situation.threads);
         let locks = match schedule {
             Schedule::Rounds(_) => taking_part(request, workload, &subjects, situation.threads),
-            // They are cut off where they take too long.
+            // A run that takes too long is cut off.
             Schedule::Runs(_) => subjects.clone(),
         };
         let params = situation.params.into_iter();
@@ -279,7 +280,7 @@ fn of_workload(request: &Request, workload: &WorkloadInfo, subjects: &[Subject])
             own: situation.own,
             emptied: situation.emptied,
             baseline: false,
-            // A process of one thread is started anew, and the scheduler places it.
+            // The process of one thread is a new one, and the scheduler places it.
             conditions: if situation.alone {
                 vec![Condition::default()]
             } else {
@@ -297,9 +298,9 @@ fn of_workload(request: &Request, workload: &WorkloadInfo, subjects: &[Subject])
     situations.into_iter().filter(possible).map(stage).collect()
 }
 
-/// The locks that are measured with this number of threads. Strict queues of spinners hand the lock to threads
-/// that are off their CPUs, where a single round takes seconds; a suite leaves them out unless they are asked
-/// for. If other threads have to be parked, no spinner can take part at all.
+/// The locks that are measured with this number of threads. A suite omits strict queues of spinners unless the
+/// user names them: they hand off to threads that are off their CPUs, and a single round takes seconds. Where
+/// other threads have to be parked, no spinner can take part.
 fn taking_part(
     request: &Request,
     workload: &WorkloadInfo,
@@ -315,8 +316,8 @@ fn taking_part(
     subjects.iter().filter(|subject| all || !strict(&subject.info)).cloned().collect()
 }
 
-/// The stages in which workloads are measured with the lock that does nothing: one for each workload
-/// and its parameters. In `uncontended` that lock takes turns with the others.
+/// The stages that measure workloads with the lock that does nothing: one for each workload and its
+/// parameters. In `uncontended` that lock takes turns with the others.
 pub fn baselines(stages: &[Stage], extent: Extent) -> Vec<Stage> {
     let mut baselines: Vec<Stage> = Vec::new();
     for stage in stages.iter().filter_map(|stage| stage.emptied(extent)) {
@@ -369,10 +370,10 @@ mod tests {
         }
     }
 
-    /// What is planned, not what it takes.
+    /// Checks the planned time, not the time it takes.
     #[test]
     fn extents_keep_to_the_time_that_is_documented() {
-        // On one CPU rounds are longer, until shares can be distinguished.
+        // On one CPU rounds are longer, because shares need more time.
         if Native::cpus() > 1 {
             let (quick, suite) = (planned(Extent::Quick), planned(Extent::Suite));
             assert!(quick <= Duration::from_secs(30), "{quick:?}");
@@ -441,7 +442,7 @@ mod tests {
         assert_eq!(found[7], (4, "capacity=128;notify=after".to_owned()));
     }
 
-    /// As they are in reports that were written before there was another.
+    /// Keeps the parameters of reports from before the second variant existed.
     #[test]
     fn notifying_inside_is_no_parameter() {
         let inside = Request { notify: Some(vec![Notify::Inside]), ..Request::of(Extent::Suite) };

@@ -40,7 +40,7 @@ impl fmt::Display for Simulated {
 }
 
 impl Report {
-    /// Says of a simulated report that it is one, and what was simulated; `None` if it was measured.
+    /// Describes the simulation of a simulated report; `None` if the report was measured.
     pub fn simulation(&self) -> Option<String> {
         let unnamed = || "simulated on a machine without a name".to_owned();
         match (self.evidence, &self.simulated) {

@@ -1,4 +1,4 @@
-//! Locks that are known and not in this build: of the museum, of libraries that it was made without, and of other
+//! Known locks that are not in this build: locks of the museum, of libraries that the build omits, and of other
 //! systems.
 
 use ondeck::platform::Native;
@@ -6,7 +6,7 @@ use ondeck_zoo::{RawLock, Visitor, registry};
 
 use super::Unknown;
 
-/// The mutexes of the feature `peers-cpp`, and what Debian calls their libraries.
+/// The mutexes of the feature `peers-cpp`, and Debian's names of their libraries.
 pub(super) const CPP_MUTEXES: &[&str] = &["abseil", "nsync", "tbb", "ck_mcs"];
 /// The reader-writer locks of that feature, of the same libraries.
 pub(super) const CPP_RWLOCKS: &[&str] = &[
@@ -18,10 +18,10 @@ pub(super) const CPP_RWLOCKS: &[&str] = &[
     "ck_phase_fair_rwlock",
 ];
 
-/// What a build without the C and C++ peers says to do.
+/// The advice of a build without the C and C++ peers.
 pub(super) const CPP_FIX: &str = "install Debian's libabsl-dev, libnsync-dev, libtbb-dev and libck-dev, and build \
                                   with --features peers-cpp";
-/// The same of a build without the museum.
+/// The advice of a build without the museum.
 pub(super) const MUSEUM_FIX: &str = "build with --features museum";
 
 /// The mutexes of Linux and of its C libraries.
@@ -58,7 +58,7 @@ pub fn museum() -> Vec<&'static str> {
     names.0
 }
 
-/// Why a word that chooses no lock would choose one elsewhere.
+/// Why a word selects no lock here although it would elsewhere.
 pub(super) fn why(word: &str) -> Option<Unknown> {
     let among = |lists: [&[&str]; 2]| lists.concat().contains(&word);
     let word = || word.to_owned();

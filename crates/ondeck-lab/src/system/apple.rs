@@ -1,6 +1,6 @@
 //! macOS.
 //!
-//! It binds no thread to a CPU, counts no context switches of a thread, and has no policies as Linux has them.
+//! It binds no thread to a CPU, counts no context switches of a thread, and lacks the policies of Linux.
 
 use std::convert::Infallible;
 use std::io;
@@ -49,7 +49,7 @@ impl System for Here {
     fn usage() -> Usage {
         let cpu = unix::clock(ClockId::CLOCK_THREAD_CPUTIME_ID);
         let elapsed = unix::clock(ClockId::from_raw(libc::CLOCK_UPTIME_RAW));
-        // A thread that asks has run.
+        // The calling thread has run, so a zero means that the system did not report it.
         Usage { elapsed, cpu: (!cpu.is_zero()).then_some(cpu), ..Usage::default() }
     }
 
@@ -68,11 +68,12 @@ impl System for Here {
         unsafe { libc::pthread_mach_thread_np(libc::pthread_self()) }.cast_signed()
     }
 
-    /// The system does not report whether it sleeps for a time of its own choice, so it is enough that it sleeps.
+    /// The system does not report timed sleeps separately, so any sleep counts.
     fn is_parked(thread: i32) -> bool {
         let mut info = MaybeUninit::<libc::thread_basic_info>::zeroed();
         let mut words = libc::THREAD_BASIC_INFO_COUNT;
-        // SAFETY: the structure is live, and as long as is said. A port that is no thread's is an error.
+        // SAFETY: the structure is live and has the given length. A port that is not a thread's yields an
+        // error.
         let error = unsafe {
             libc::thread_info(
                 thread.cast_unsigned(),
@@ -81,7 +82,7 @@ impl System for Here {
                 &raw mut words,
             )
         };
-        // SAFETY: all zeros are a value of it, whatever was written.
+        // SAFETY: all zeros are a valid value, however much was written.
         let info = unsafe { info.assume_init() };
         error == libc::KERN_SUCCESS && info.run_state == libc::TH_STATE_WAITING
     }

@@ -1,9 +1,9 @@
-//! What the laboratory asks of the operating system, apart from what locks ask of it: where threads run and what
-//! they are charged. It needs no other module; what a machine is, is in `machine/describe`.
+//! The laboratory's requests to the operating system, apart from those of locks: where threads run and what they
+//! are charged. It depends on no other module; `machine/describe` describes the machine.
 //!
-//! [`System`] is implemented once, for [`Here`], by the module that is chosen below. What a system cannot tell
-//! is absent in reports, and what it cannot do is refused with the reason: neither is ever a zero.
-//! `docs/systems.md` has the table.
+//! [`System`] is implemented once, for [`Here`], by the module that is selected below. A fact that a system
+//! does not report is absent in reports, and a request that it cannot fulfil is refused with the reason:
+//! neither ever becomes a zero. `docs/systems.md` has the table.
 
 #[cfg(unix)]
 mod unix;
@@ -32,12 +32,12 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// What the machine would not do, and what can be done about it.
+/// Something that the machine refuses, and a remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// What was refused and why.
+    /// What was refused, and why.
     pub reason: String,
-    /// How to have it granted.
+    /// How to get it granted.
     pub fix: String,
 }
 
@@ -55,7 +55,7 @@ pub enum Policy {
     RoundRobin,
 }
 
-/// A low priority, for work that is to fill the CPU time that others leave.
+/// A low priority, for work that fills the CPU time left by others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Background {
     /// `SCHED_IDLE`: nearly only while no other thread wants the CPU.
@@ -82,7 +82,7 @@ pub struct Usage {
     pub involuntary: Option<u64>,
 }
 
-/// The kernel's account of all CPUs at one moment, and of them the part of this process.
+/// The kernel's account of all CPUs at one moment, and this process's part of it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Account {
     pub(crate) busy: f64,
@@ -94,21 +94,21 @@ pub struct Account {
 /// The system that this program runs on.
 pub(crate) struct Here;
 
-/// What systems differ in. What has a default is what a system need not have: the default says that it is absent.
+/// The differences between systems. An item with a default is optional: the default says that it is absent.
 pub(crate) trait System {
-    /// Its name, as it stands in sentences.
+    /// Its name in sentences.
     const NAME: &'static str;
 
-    /// The clock of deadlines, from which ticks come where the CPU's counter is of no use.
+    /// The clock of deadlines, from which ticks come where the CPU's counter is unusable.
     const CLOCK: &'static str;
 
-    /// Why there are no realtime threads of which one keeps the others off a CPU; `None` where there are.
+    /// Why a realtime thread cannot keep other threads off a CPU here; `None` where it can.
     const NO_REALTIME: Option<&'static str>;
 
-    /// Why no thread works at a low priority; `None` where it can.
+    /// Why no thread can run at a low priority; `None` where it can.
     const NO_LOW_PRIORITY: Option<&'static str>;
 
-    /// Why it is not seen whether another thread sleeps; `None` where it is.
+    /// Why one thread cannot see whether another sleeps; `None` where it can.
     const NO_SIGHT_OF_THREADS: Option<&'static str>;
 
     /// The CPUs that this process may use, ascending.
@@ -117,13 +117,13 @@ pub(crate) trait System {
     /// Why no thread can be bound to a CPU; `None` where it can.
     const NO_PINNING: Option<&'static str> = None;
 
-    /// How a user finds out which CPUs there are to bind threads to.
+    /// How a user lists the CPUs that threads can be bound to.
     const LIST_CPUS: &'static str;
 
     /// Binds the calling thread to a CPU.
     fn pin(cpu: usize) -> Result<(), String>;
 
-    /// The CPUs of the core of that one, as the system lists them.
+    /// The CPUs that share a core with this one, as the system lists them.
     fn siblings(_cpu: usize) -> Option<String> {
         None
     }
@@ -131,15 +131,15 @@ pub(crate) trait System {
     /// Whether the files of `/sys` list which CPUs share a core or a cache.
     const TELLS_LAYOUT: bool = false;
 
-    /// What a thread ran under before it was raised.
+    /// The scheduling of a thread before it was raised.
     type Scheduling: Copy;
 
-    /// What the calling thread runs under now.
+    /// The current scheduling of the calling thread.
     fn scheduling() -> Option<Self::Scheduling> {
         None
     }
 
-    /// Puts the calling thread back to what it ran under.
+    /// Restores the scheduling of the calling thread.
     fn restore(_scheduling: Self::Scheduling) {}
 
     /// Puts a thread under a policy, `above` steps over its lowest priority.
@@ -170,12 +170,12 @@ pub(crate) trait System {
     /// What the calling thread has been charged.
     fn usage() -> Usage;
 
-    /// The account of all CPUs, and of them the part of this process.
+    /// The account of all CPUs, and this process's part of it.
     fn account_of_cpus() -> Option<Account> {
         None
     }
 
-    /// The most memory that this process has had at a time, in bytes.
+    /// The peak memory of this process, in bytes.
     fn peak_memory() -> Option<u64> {
         None
     }
@@ -183,29 +183,29 @@ pub(crate) trait System {
     /// Nanoseconds of a monotonic clock that no program sets.
     fn raw_nanos() -> u64;
 
-    /// A number of the calling thread, not 0, by which it is found again.
+    /// A number of the calling thread, not 0, that identifies it.
     fn thread_number() -> i32;
 
-    /// Whether a thread of this process sleeps in the kernel, and not only for a time of its own choice. False
-    /// where the system does not report it.
+    /// Whether a thread of this process sleeps in the kernel without a timeout that it chose. False where
+    /// the system does not report it.
     fn is_parked(_thread: i32) -> bool {
         false
     }
 
-    /// Keeps a thread from using a CPU until the process ends. Its stack stays as it is.
+    /// Keeps a thread from using a CPU until the process ends. Its stack stays valid.
     fn freeze<T>(handle: &JoinHandle<T>);
 
-    /// Where a thread is, in words. The thread is of the given process, or of this one.
+    /// Describes where a thread is. The thread belongs to the given process, or to this one.
     fn state_of_thread(_process: Option<u32>, thread: i32) -> String {
         format!("thread {thread}, of which {} does not tell what it does", Self::NAME)
     }
 
-    /// Sees to it that a child does not get the Ctrl-C of this process, and, where the system can, that it ends
-    /// with this process.
+    /// Keeps the Ctrl-C of this process from a child and, where the system can, makes the child end with this
+    /// process.
     fn set_apart(command: &mut Command);
 
-    /// Everything that comes out of the pipe; `None` if it does not end within the limit or the round is
-    /// cancelled. Sleeps in between: this process must not run beside the measurement.
+    /// Reads the pipe to its end; `None` if it does not end within the limit or the round is cancelled.
+    /// Sleeps in between: this process must not run beside the measurement.
     fn read_line(
         output: ChildStdout,
         limit: Duration,
@@ -215,14 +215,14 @@ pub(crate) trait System {
     /// Whether there is a system call that does next to nothing.
     const HAS_SYSTEM_CALL: bool = false;
 
-    /// That system call.
+    /// Makes that system call.
     fn system_call() {}
 
     /// Why there is no heavy fence, where there is none.
     const NO_HEAVY_FENCE: &'static str;
 
-    /// Asks for large pages, before the memory is touched. Where it cannot be asked for, or is refused, nothing
-    /// but times changes.
+    /// Requests large pages before the memory is touched. Where the system has none, or refuses, only times
+    /// change.
     fn advise_large_pages(_start: *mut u8, _bytes: usize) {}
 
     /// How late a timed wait may be, where the kernel reports it.
@@ -231,7 +231,7 @@ pub(crate) trait System {
     }
 }
 
-/// The refusal of something that a system does not have.
+/// The refusal of a request that a system does not support.
 fn absent<S: System + ?Sized>(wanted: &str, lacking: &str, option: &str) -> Refusal {
     Refusal {
         reason: format!("{wanted} refused: {} has no {lacking} that ondeck knows", S::NAME),
@@ -239,5 +239,5 @@ fn absent<S: System + ?Sized>(wanted: &str, lacking: &str, option: &str) -> Refu
     }
 }
 
-/// How soon a cancellation is noticed while the answer of a child is awaited, in milliseconds.
+/// The interval, in milliseconds, of checks for a cancellation while a child's answer is awaited.
 const CANCEL_CHECK_MILLIS: u16 = 50;

@@ -1,4 +1,4 @@
-//! What the Unix systems have in common.
+//! Functions that the Unix systems share.
 
 use std::io::{self, Read};
 use std::os::fd::AsFd;
@@ -28,8 +28,8 @@ extern "C" fn sleep_for_ever(_signal: libc::c_int) {
 
 /// Makes the thread sleep until the process ends.
 ///
-/// A thread cannot be killed alone. It can be sent a signal whose handler never returns: then it
-/// sleeps, and its stack, with whatever the lock keeps on it, stays valid.
+/// A single thread cannot be killed. It can receive a signal whose handler never returns: then it sleeps, and
+/// its stack, with whatever the lock keeps on it, stays valid.
 pub(super) fn freeze<T>(handle: &JoinHandle<T>) {
     static INSTALLED: Once = Once::new();
     INSTALLED.call_once(|| {
@@ -39,7 +39,7 @@ pub(super) fn freeze<T>(handle: &JoinHandle<T>) {
         let installed = unsafe { sigaction(FREEZE, &action) };
         debug_assert!(installed.is_ok(), "SIGUSR2 can always be caught");
     });
-    // A thread that has just ended cannot be signalled, and need not be.
+    // A thread that has just ended cannot receive the signal, and does not need it.
     let _ = pthread_kill(handle.as_pthread_t(), FREEZE);
 }
 
@@ -67,7 +67,7 @@ pub(super) fn read_line(
     }
 }
 
-/// The time of a clock; zero if there is none.
+/// Reads a clock; zero if the system does not have it.
 pub(super) fn clock(clock: ClockId) -> Duration {
     clock_gettime(clock).map(Duration::from).unwrap_or_default()
 }

@@ -1,8 +1,8 @@
 //! Windows.
 //!
-//! It counts no context switches of a thread, has no policies as Linux has them, and does not report of another thread
-//! whether it sleeps. What a thread was charged it tells in ticks of some 16 ms, and in cycles of the CPU's
-//! counter: the cycles are taken, as Chromium does (`base/time/time_win.cc`), where that counter has one rate.
+//! It counts no context switches of a thread, lacks the policies of Linux, and does not report whether another thread
+//! sleeps. It reports a thread's CPU time in ticks of some 16 ms, and in cycles of the CPU's counter. Cycles are used
+//! where that counter has a constant rate, as in Chromium (`base/time/time_win.cc`).
 
 use std::convert::Infallible;
 use std::io::{self, Read};
@@ -41,7 +41,7 @@ impl System for Here {
     const NO_SIGHT_OF_THREADS: Option<&'static str> =
         Some("Windows does not tell whether another thread sleeps");
 
-    /// Those of the process's group, at most 64.
+    /// The CPUs of the process's group, at most 64.
     fn usable_cpus() -> Vec<usize> {
         let (mut process, mut system) = (0_usize, 0_usize);
         // SAFETY: a handle that is always valid, and two live numbers.
@@ -82,8 +82,8 @@ impl System for Here {
 
     fn freeze<T>(handle: &JoinHandle<T>) {
         // A thread that has just ended cannot be suspended, and need not be.
-        // SAFETY: the handle is live as long as what it is taken from. A suspended thread keeps what it has locked;
-        // threads of a stuck team are in the lock that is measured, not in the allocator.
+        // SAFETY: the handle is live as long as the handle it is borrowed from. A suspended thread keeps what it has
+        // locked; the threads of a stuck team are in the measured lock, not in the allocator.
         unsafe { SuspendThread(handle.as_raw_handle()) };
     }
 
@@ -91,7 +91,7 @@ impl System for Here {
         command.creation_flags(CREATE_NEW_PROCESS_GROUP);
     }
 
-    /// A thread reads, because a pipe cannot be waited for with a limit. It ends when the child is killed.
+    /// A thread reads, because waiting for a pipe has no timeout. The thread ends when the child is killed.
     fn read_line(
         mut output: ChildStdout,
         limit: Duration,
@@ -101,7 +101,7 @@ impl System for Here {
         std::thread::Builder::new().spawn(move || {
             let mut answer = Vec::new();
             let read = output.read_to_end(&mut answer).map(|_| answer);
-            // The other side may have given up.
+            // The receiver may have given up.
             _ = send.send(read);
         })?;
         let start = Instant::now();
@@ -142,7 +142,7 @@ fn counter() -> Duration {
     Duration::from_nanos(nanos as u64)
 }
 
-/// The CPU time of the calling thread, where cycles can be made to time.
+/// The CPU time of the calling thread, where cycles can be converted to time.
 fn charged() -> Option<Duration> {
     if !Native::ticks_are_hardware() || !cfg!(target_arch = "x86_64") {
         return None;
@@ -150,7 +150,7 @@ fn charged() -> Option<Duration> {
     let mut cycles = 0;
     // SAFETY: the handle is the calling thread's, the number is live.
     let told = unsafe { QueryThreadCycleTime(GetCurrentThread(), &raw mut cycles) };
-    // A thread that asks has run: Wine answers 0.
+    // The calling thread has run, so 0 means that the system did not report it: Wine answers 0.
     if told == 0 || cycles == 0 {
         return None;
     }

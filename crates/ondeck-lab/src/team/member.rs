@@ -1,4 +1,5 @@
-//! What the threads of a team and its coordinator share: the start, the stop, and the progress of each thread.
+//! State shared by the threads of a team and its coordinator: the start, the stop, and the progress of each
+//! thread.
 
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -19,22 +20,23 @@ pub struct Member<M: Teams = Native> {
     usage_at_start: Usage,
 }
 
-/// What the threads of a team share with the coordinator, the part of the machine that watches them.
+/// The state that the threads of a team share with the coordinator, the part of the machine that watches
+/// them.
 ///
-/// The steps of a round: the coordinator makes it for a number of threads and has each of them
-/// [work](Self::work). When all [have arrived](Self::arrived), it [opens the gate](Self::open), or
-/// [gives up](Self::give_up). It takes a snapshot of the [progress](Self::progress) when
-/// [all run](Self::all_run), and another when it [stops](Self::stop) them. When all
-/// [have ended](Self::ended), the two are what an [`Outcome`](super::Outcome) is made of.
+/// The steps of a round: the coordinator creates the state for a number of threads and runs
+/// [`work`](Self::work) on each. When all [have arrived](Self::arrived), it [opens the gate](Self::open), or
+/// [gives up](Self::give_up). It takes a snapshot of the [progress](Self::progress) when [all
+/// run](Self::all_run), and another when it [stops](Self::stop) them. When all [have ended](Self::ended), it
+/// computes an [`Outcome`](super::Outcome) from the two snapshots.
 ///
-/// But for the word on which threads await their start, it is made of ordinary atomics: on a machine of virtual
-/// time what the harness does takes no time.
+/// Except for the word on which threads await their start, it consists of ordinary atomics: the harness takes
+/// no time on a machine of virtual time.
 pub struct Shared<M: Teams = Native> {
     gate: Mutex<Gate>,
     changed: Condvar,
-    /// What the threads wait on for their start: `CLOSED`, then `OPEN` or `GIVEN_UP` for ever. A word
-    /// of its own, because at a mutex they would start one after the other: each would leave
-    /// only when the one before it had unlocked, and had its CPU taken away.
+    /// The word on which threads wait for their start: `CLOSED`, then `OPEN` or `GIVEN_UP` for ever. It is
+    /// not a mutex, because threads would leave a mutex one after the other: each only after the one before
+    /// it had unlocked and lost its CPU.
     start: M::AtomicU32,
     stop: CachePadded<AtomicBool>,
     threads: Vec<CachePadded<Lane>>,
@@ -46,7 +48,7 @@ const CLOSED: u32 = 0;
 const OPEN: u32 = 1;
 const GIVEN_UP: u32 = 2;
 
-/// How many threads have come to the start, and how many have ended.
+/// The numbers of threads that have come to the start and that have ended.
 #[derive(Default)]
 pub(super) struct Gate {
     ready: usize,
@@ -54,12 +56,12 @@ pub(super) struct Gate {
 }
 
 impl Gate {
-    /// Threads that came to the start, or ended without.
+    /// Threads that came to the start, or ended before it.
     pub(super) fn came(&self) -> usize {
         self.ready + self.ended
     }
 
-    /// Threads that ended.
+    /// Threads that have ended.
     pub(super) fn ended(&self) -> usize {
         self.ended
     }
@@ -76,7 +78,7 @@ struct Lane {
 }
 
 impl<M: Teams> Shared<M> {
-    /// For a team of `threads` threads, which has not begun.
+    /// Makes the state of a team of `threads` threads that has not begun.
     pub fn new(threads: usize) -> Arc<Self> {
         Arc::new(Self {
             gate: Mutex::default(),
@@ -88,8 +90,8 @@ impl<M: Teams> Shared<M> {
         })
     }
 
-    /// The whole life of a thread of the team, on that thread: it does `body`, and records its end, also if
-    /// it panics. Returns the body's result, and what the thread was charged from its start on.
+    /// Runs on a thread of the team for its whole life: calls `body`, and records the end, even after a
+    /// panic. Returns the body's result, and the charge of the thread since its start.
     pub fn work<T>(
         self: &Arc<Self>,
         index: usize,
@@ -104,17 +106,17 @@ impl<M: Teams> Shared<M> {
         (result, M::usage().since(member.usage_at_start))
     }
 
-    /// How many threads wait for their start, or have ended without one.
+    /// The number of threads that wait for their start, or have ended before it.
     pub fn arrived(&self) -> usize {
         self.gate().came()
     }
 
-    /// Lets the threads go from their start.
+    /// Lets the threads start.
     pub fn open(&self) {
         self.release(OPEN);
     }
 
-    /// Lets the threads end from their start, without having worked.
+    /// Makes the threads end without working.
     pub fn give_up(&self) {
         self.release(GIVEN_UP);
     }
@@ -124,7 +126,7 @@ impl<M: Teams> Shared<M> {
         self.threads.iter().all(|lane| lane.running.load(Ordering::Relaxed))
     }
 
-    /// Tells the threads to stop: each ends with what it is about.
+    /// Requests that the threads stop: each ends after its current operation.
     pub fn stop(&self) {
         self.stop.store(true, Ordering::Relaxed);
     }
@@ -144,12 +146,12 @@ impl<M: Teams> Shared<M> {
         self.threads[index].number.load(Ordering::Relaxed)
     }
 
-    /// Pairs of each thread by now.
+    /// Pairs of each thread so far.
     pub fn progress(&self) -> Vec<u64> {
         self.threads.iter().map(|lane| lane.pairs.load(Ordering::Relaxed)).collect()
     }
 
-    /// Pairs of each thread when the first one ended; nothing before.
+    /// Pairs of each thread when the first one ended; `None` before.
     pub fn first_end(&self) -> Option<&[u64]> {
         self.first_end.get().map(Vec::as_slice)
     }
@@ -159,7 +161,7 @@ impl<M: Teams> Shared<M> {
         self.gate.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until a thread has arrived or ended, or for so long.
+    /// Waits until a thread has arrived or ended, or until the time is over.
     pub(super) fn await_change<'a>(
         &'a self,
         gate: MutexGuard<'a, Gate>,
@@ -168,7 +170,7 @@ impl<M: Teams> Shared<M> {
         self.changed.wait_timeout(gate, time).unwrap_or_else(PoisonError::into_inner).0
     }
 
-    /// Lets the threads go, or end, from their start.
+    /// Wakes the threads at their start, to run or to end.
     fn release(&self, word: u32) {
         self.start.store(word, Ordering::Release);
         M::futex_wake(&raw const self.start, u32::MAX);
@@ -184,14 +186,14 @@ impl<M: Teams> std::fmt::Debug for Shared<M> {
 impl<M: Teams> Member<M> {
     /// Waits until the whole team is ready, then starts the clock of this thread.
     ///
-    /// False if the team is given up: the thread must return at once.
+    /// Returns false if the team is given up: the thread must then return at once.
     #[must_use]
     pub fn start(&mut self) -> bool {
         let shared = &self.shared;
         shared.gate().ready += 1;
         shared.changed.notify_all();
         while shared.start.load(Ordering::Acquire) == CLOSED {
-            // Every outcome means the same: look again.
+            // Every result means the same: reread the word.
             let _ = M::futex_wait(&shared.start, CLOSED, None);
         }
         self.usage_at_start = M::usage();
@@ -199,7 +201,7 @@ impl<M: Teams> Member<M> {
         shared.start.load(Ordering::Relaxed) == OPEN
     }
 
-    /// What each thread of the team has done by now.
+    /// Pairs of each thread of the team so far.
     pub fn progress(&self) -> Vec<u64> {
         self.shared.progress()
     }
@@ -210,14 +212,14 @@ impl<M: Teams> Member<M> {
         self.shared.stop.load(Ordering::Relaxed)
     }
 
-    /// Says how many pairs this thread has done, by a store to a cache line of its own.
+    /// Publishes the number of pairs that this thread has done, by a store to its own cache line.
     #[inline]
     pub fn done(&self, pairs: u64) {
         self.shared.threads[self.index].pairs.store(pairs, Ordering::Relaxed);
     }
 }
 
-/// Marks a thread's end, also when it panics.
+/// Records a thread's end, even after a panic.
 struct Ended<'a, M: Teams>(&'a Shared<M>, usize);
 
 impl<M: Teams> Drop for Ended<'_, M> {

@@ -1,4 +1,4 @@
-//! A team of real threads: they are made, placed, watched and joined.
+//! A team of real threads: creates, places, watches and joins them.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -9,14 +9,14 @@ use super::{Body, Outcome, Shared, TeamError, TeamSetting, Until, watch};
 use crate::system::{Here, System};
 use crate::usage::Usage;
 
-/// More threads than this are a crowd. Its threads have small stacks: stacks as large as usual
-/// would be gigabytes of address space, which some systems refuse.
+/// More threads than this are a crowd. Its threads have small stacks: stacks of the usual size would be
+/// gigabytes of address space, which some systems refuse.
 pub(crate) const CROWD: usize = 256;
 
 /// Far more than the threads of any workload need.
 const SMALL_STACK: usize = 128 << 10;
 
-/// Runs `body` on every thread of a team and watches over it: [`team::run`](super::run) on the real machine.
+/// Runs `body` on every thread of a team and watches the team: [`team::run`](super::run) on the real machine.
 pub(crate) fn run<T: Send + 'static>(
     setting: &TeamSetting,
     until: Until,
@@ -33,7 +33,7 @@ pub(crate) fn run<T: Send + 'static>(
         }
         let spawned = builder.spawn(move || {
             member_shared.work(index, |member| {
-                // Refusals were reported before the run; a CPU that went away since is not worth one.
+                // Refusals were reported before the run; a CPU that has gone away since is ignored.
                 let _ = placement.apply(index);
                 body(member)
             })
@@ -44,7 +44,7 @@ pub(crate) fn run<T: Send + 'static>(
                 shared.give_up();
                 let made = handles.len();
                 for handle in handles {
-                    // Its result does not matter any more.
+                    // Its result no longer matters.
                     let _ = handle.join();
                 }
                 return Err(TeamError::NoThread {
@@ -62,8 +62,8 @@ pub(crate) fn run<T: Send + 'static>(
         Err(limit) => {
             let remaining =
                 || handles.iter().enumerate().filter(|(index, _)| !shared.has_ended(*index));
-            // First all are described, then all frozen: freezing one changes what the others wait
-            // for.
+            // Describes all threads before it freezes the first, because freezing one changes what the others
+            // wait for.
             let progress = shared.progress();
             let states = remaining()
                 .map(|(index, _)| {
@@ -103,8 +103,8 @@ mod tests {
     use crate::environment::Placement;
     use crate::team;
 
-    /// The limit is longer than a thread that panics needs for its backtrace, also on a busy machine: one that is frozen
-    /// there keeps the standard library's lock of backtraces, and the next panic waits for ever.
+    /// The limit is longer than a panicking thread needs for its backtrace, even on a busy machine. A thread that is
+    /// frozen during its backtrace holds the standard library's lock of backtraces, and the next panic waits for ever.
     fn setting(threads: usize) -> TeamSetting {
         TeamSetting {
             threads,
@@ -114,7 +114,7 @@ mod tests {
         }
     }
 
-    /// For teams of which a thread is to be found stuck.
+    /// For teams in which a thread gets stuck on purpose.
     fn soon_stuck(threads: usize) -> TeamSetting {
         TeamSetting { stall_limit: Duration::from_millis(300), ..setting(threads) }
     }

@@ -5,13 +5,13 @@ use std::time::{Duration, Instant};
 
 use super::{Shared, TeamSetting, Until};
 
-/// How soon a cancellation is noticed.
+/// The interval of checks for a cancellation.
 const CANCEL_CHECK: Duration = Duration::from_millis(50);
 
-/// How often the coordinator looks whether every thread runs: it needs a moment of a CPU for that.
+/// How often the coordinator checks whether every thread runs; each check takes a moment of CPU time.
 const GATHERING: Duration = Duration::from_millis(1);
 
-/// What the coordinator saw.
+/// The coordinator's observations.
 pub(super) struct Watched {
     pub(super) window: Duration,
     pub(super) window_pairs: Vec<u64>,
@@ -27,14 +27,13 @@ struct Snapshot {
 
 impl Snapshot {
     fn take(shared: &Shared) -> Self {
-        // Pairs first: if this thread is switched out in between, the pairs of that time are
-        // missing rather than won.
+        // Pairs first: if this thread is switched out in between, pairs are lost rather than gained.
         let pairs = shared.progress();
         Self { at: Instant::now(), pairs }
     }
 }
 
-/// Opens the gate, stops the team in time, waits for its end; `Err` with the limit when it is stuck.
+/// Opens the gate, stops the team in time, and waits for its end; `Err` with the limit if the team is stuck.
 pub(super) fn watch(
     setting: &TeamSetting,
     until: Until,
@@ -56,7 +55,8 @@ pub(super) fn watch(
         let now = Instant::now();
         if !gathered {
             let all = shared.all_run();
-            // A lock under which some thread never runs would never be measured: it has twice its time.
+            // Under some locks a thread never runs, and the round would never start: it starts after twice
+            // the time.
             if all || now - begin.at >= limit.saturating_mul(2) {
                 gathered = true;
                 begin = Snapshot::take(shared);
@@ -79,7 +79,7 @@ pub(super) fn watch(
             (true, None) => limit.saturating_sub(now.saturating_duration_since(begin.at)),
             (true, Some(_)) => CANCEL_CHECK,
         };
-        // At least some time, so that the coordinator does not poll for a deadline just ahead.
+        // Waits for a minimum time, so that the coordinator does not poll for a deadline just ahead.
         gate = shared.await_change(gate, next.clamp(Duration::from_micros(50), CANCEL_CHECK));
     }
     drop(gate);
@@ -103,7 +103,7 @@ fn await_ready(setting: &TeamSetting, shared: &Shared) -> Result<(), Duration> {
     let start = Instant::now();
     let mut gate = shared.gate();
     while gate.came() < setting.threads {
-        // Making 4,096 threads takes far less than the shortest limit leaves each of them.
+        // Creating 4,096 threads takes far less than the shortest limit allows.
         if start.elapsed() >= setting.stall_limit.saturating_mul(2) {
             drop(gate);
             shared.give_up();

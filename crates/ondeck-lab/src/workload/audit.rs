@@ -1,9 +1,9 @@
-//! Sums that have to agree: if a workload's threads share data, it is counted twice, under the lock and
+//! Sums that have to agree. Where a workload's threads share data, they count it twice, under the lock and
 //! thread by thread. If the two differ, the lock let two threads in at once.
 
 use crate::team::TeamError;
 
-/// Compares what was counted under the lock with what the threads counted.
+/// Compares the count under the lock with the threads' own count.
 ///
 /// # Errors
 ///

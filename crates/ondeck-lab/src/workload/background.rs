@@ -1,10 +1,9 @@
-//! `background`: work of low priority beside the lock, which should fill the gaps that its waiters
-//! leave.
+//! `background`: work of low priority beside the lock, which should fill the gaps left by waiters.
 //!
-//! As many threads as there are CPUs work under SCHED_IDLE or at nice 19. The others lock, work
-//! inside, unlock, work outside. Three phases of one round: the low work alone, the lock alone, both.
-//! Waiters that sleep leave gaps; waiters that spin leave none, though the CPU does nothing useful.
-//! And a thread that fills a gap has the CPU when a waiter wakes, or when the CPU was the owner's.
+//! As many threads as there are CPUs work under SCHED_IDLE or at nice 19. The others lock, work inside,
+//! unlock, work outside. A round has three phases: the low work alone, the lock alone, both. Waiters that
+//! sleep leave gaps; waiters that spin leave none, though the CPU does nothing useful. A thread that fills a
+//! gap occupies the CPU when a waiter wakes, or when the owner should run.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -39,7 +38,7 @@ const BOTH: usize = 2;
 /// Section and outside work: long enough that waiters sleep if they can.
 const LONG_SECTION: (u64, u64) = (1_000, 0);
 
-/// One piece of the low work: as short as the phases need it to end in time.
+/// One piece of the low work, short enough that phases end in time.
 const PIECE_NANOS: u64 = 10_000;
 
 impl Called for Background {
@@ -86,7 +85,7 @@ impl Called for Background {
             Rounds::of_millis(120, 2).short(),
             Rounds::of_millis(1_000, 11),
         );
-        // Low work on every CPU, and one thread more than there are CPUs at the lock.
+        // Low work on every CPU, and one more thread at the lock than there are CPUs.
         let few = 2 * asked.cpus + 1;
         let counts = counts_of_two(asked, &[few], &[few], &[few, 4 * few]);
         let work = asked.work.unwrap_or(LONG_SECTION);
@@ -119,7 +118,7 @@ impl Called for Background {
         let piece = Work::of_nanos(PIECE_NANOS);
         let priority = *own;
         let placement = given.team.placement.clone();
-        // One more thread, which conducts.
+        // The additional thread conducts.
         let setting = TeamSetting { threads: threads + 1, ..given.team.clone() };
         let outcome =
             team::run::<Native, _>(&setting, Until::Finished(Duration::MAX), move |member| {
@@ -156,12 +155,13 @@ impl Called for Background {
 enum Part {
     /// Whether it got the priority.
     Filler(Result<(), String>),
-    /// What it did, and its longest wait of each phase in ticks.
+    /// Its stints, and its longest wait of each phase in ticks.
     Hammer(Vec<Stint>, [u64; 3]),
     Conductor(Option<Vec<Seen>>),
 }
 
-/// How many of `threads` threads do the low work: one for each CPU, but a thread is left for the lock.
+/// The number of the `threads` that do the low work: one for each CPU, but at least one thread remains for
+/// the lock.
 fn fillers(threads: usize) -> usize {
     Native::cpus().min(threads - 1)
 }
@@ -206,7 +206,7 @@ fn sample(outcome: Outcome<Part>) -> Result<Sample, TeamError> {
     let low = |phase: usize| seen[phase].rate(fillers.clone());
     let lock = |phase: usize| seen[phase].rate(hammers.clone());
     let mut own = vec![(LONGEST, millis(BOTH)), (LONGEST_ALONE, millis(LOCK_ALONE))];
-    // If one of the rates is zero, there is nothing to compare with.
+    // If a rate is zero, there is nothing to compare with.
     if low(FILLERS_ALONE) > 0.0 {
         own.insert(0, (FILLED, low(BOTH) / low(FILLERS_ALONE)));
     }

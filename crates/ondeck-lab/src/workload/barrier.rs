@@ -1,4 +1,4 @@
-//! `barrier`: all threads wait for each other, again and again.
+//! `barrier`: all threads wait for each other, repeatedly.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -18,10 +18,10 @@ pub(super) struct Barrier;
 
 struct Shared<B> {
     barrier: Apart<B>,
-    /// After which phase all threads leave. The first thread sets it, before it comes to that phase's
-    /// barrier, so that all find the same after it.
+    /// The phase after which all threads leave. The first thread sets it before it comes to that phase's
+    /// barrier, so that all threads read the same value after it.
     last: Apart<AtomicU64>,
-    /// To which phase each thread has come.
+    /// The phase that each thread has reached.
     came: Vec<Apart<AtomicU64>>,
 }
 
@@ -96,7 +96,7 @@ impl BarrierWorkload for Barrier {
                         last.0.store(phase, Relaxed);
                     }
                     seen.led += u64::from(barrier.0.wait());
-                    // Each looks at one other, and all of them together at all.
+                    // Each thread checks one other; together they check all.
                     seen.early += u64::from(next.load(Relaxed) < phase);
                     member.done(phase);
                     if phase >= last.0.load(Relaxed) {
@@ -121,6 +121,6 @@ impl BarrierWorkload for Barrier {
 struct Seen {
     /// Phases in which it was the one that the barrier chose.
     led: u64,
-    /// Waits that ended although the next thread had not come.
+    /// Waits that ended although the next thread had not arrived.
     early: u64,
 }

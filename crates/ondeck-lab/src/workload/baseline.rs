@@ -1,4 +1,4 @@
-//! No lock at all: what a loop around nothing costs.
+//! Measuring without a lock: the cost of a loop around nothing.
 
 use ondeck_zoo::sync::{RawBarrier, RawOnce, RawSemaphore};
 use ondeck_zoo::{
@@ -7,10 +7,10 @@ use ondeck_zoo::{
 
 use crate::machine::Machine;
 
-/// How a workload can be measured with a lock that does nothing, to see what its loop costs.
+/// How a workload is measured with a lock that does nothing, to find the cost of its loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EmptyLock {
-    /// On one thread: with more, the data that the lock guards would be spoilt.
+    /// On one thread: several would corrupt the data that the lock guards.
     OneThread,
     /// As with any lock: its threads share nothing.
     AsAnyLock,
@@ -21,20 +21,20 @@ pub enum EmptyLock {
 }
 
 impl EmptyLock {
-    /// Of workloads with producers and consumers, servers and clients.
+    /// For workloads with producers and consumers, or servers and clients.
     pub(super) const OF_TWO_ROLES: Self =
         Self::Never("its two roles share data: without a lock they would spoil it");
 }
 
-/// What the lock that does nothing is called in reports.
+/// The name in reports of the lock that does nothing.
 pub const NO_LOCK: &str = "none";
 
 /// A lock that does nothing. Only for workloads whose section touches nothing shared.
 #[derive(Debug)]
 pub struct NoLock;
 
-// SAFETY: it excludes no thread. It is not in the registry, and this crate hands it only to workloads
-// that protect no data with it, or to a single thread.
+// SAFETY: it does not exclude. It is not in the registry, and this crate uses it only in workloads that
+// protect no data with it, or on a single thread.
 unsafe impl<M: Machine> RawLock<M> for NoLock {
     const INFO: LockInfo = NO_MUTEX;
 
@@ -74,14 +74,14 @@ const NO_MUTEX: LockInfo = LockInfo {
     teaches: "What the measuring loop costs without a lock",
 };
 
-/// The facts of those below.
+/// The facts of the locks below that are no mutexes.
 const NOTHING: LockInfo = LockInfo { condvar: CondvarKind::Without, ..NO_MUTEX };
 
-/// The same for readers and writers. What they do in a section is atomic, so that one is safe to measure.
+/// The same for readers and writers. Their sections use atomics, so that measuring one is safe.
 #[derive(Debug)]
 pub(super) struct NoRwLock;
 
-// SAFETY: it excludes no thread. It is not in the registry, and this crate hands it to a single thread.
+// SAFETY: it does not exclude. It is not in the registry, and this crate uses it on a single thread.
 unsafe impl<M: Machine> RawRwLock<M> for NoRwLock {
     const INFO: LockInfo = NOTHING;
 

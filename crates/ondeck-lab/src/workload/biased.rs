@@ -1,8 +1,8 @@
-//! `biased`: one thread has the lock almost always, another comes now and then.
+//! `biased`: one thread acquires the lock nearly always, another now and then.
 //!
-//! The owner counts its sections, and after a given number lets the other thread in for one: the other reads a
-//! line that the owner writes then only, so that it disturbs the owner no more than its sections do. If it cannot
-//! keep up, its part is smaller than was asked for, which the table shows.
+//! After a given number of its sections the owner grants the other thread one. The other polls a line that the
+//! owner writes only then, so that polling does not disturb the owner. If the other thread cannot keep up, its
+//! part is smaller than requested; the table shows it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -24,7 +24,7 @@ use crate::work::Work;
 
 pub(super) struct Biased;
 
-/// The time of a section of the owner, with the work in it and after it.
+/// The time of a section of the owner, including the work in it and after it.
 const OWNER_PAIR: Quantity = Quantity {
     name: "owner_pair",
     unit: Unit::Nanoseconds,
@@ -32,7 +32,7 @@ const OWNER_PAIR: Quantity = Quantity {
     title: "Time of the owner for a pair",
 };
 
-/// The wait that half of the other thread's waits do not exceed.
+/// The median of the other thread's waits.
 const VISIT_P50: Quantity = Quantity {
     name: "visit_p50",
     unit: Unit::Nanoseconds,
@@ -40,7 +40,7 @@ const VISIT_P50: Quantity = Quantity {
     title: "Wait of the other thread, median",
 };
 
-/// The same, 99 of 100 waits.
+/// The 99th percentile of these waits.
 const VISIT_P99: Quantity = Quantity {
     name: "visit_p99",
     unit: Unit::Nanoseconds,
@@ -48,7 +48,7 @@ const VISIT_P99: Quantity = Quantity {
     title: "Wait of the other thread, 99 % of waits",
 };
 
-/// Which part of all sections the other thread had.
+/// The other thread's part of all sections.
 const VISITS: Quantity = Quantity {
     name: "visits",
     unit: Unit::Ratio,
@@ -56,12 +56,12 @@ const VISITS: Quantity = Quantity {
     title: "Sections of the other thread, part of all",
 };
 
-/// The number of the owner's sections after which the other thread has one; 0: it has none.
+/// The number of the owner's sections before each one of the other thread; 0: the other has none.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Every(u64);
 
 impl Every {
-    /// What was asked of this workload: 0, 0.001, 0.1, 1 and 10 % of all sections.
+    /// The values that this workload measures: 0, 0.001, 0.1, 1 and 10 % of all sections.
     const ALL: [Self; 5] = [Self(0), Self(100_000), Self(1_000), Self(100), Self(10)];
 
     fn percent(self) -> String {
@@ -69,10 +69,10 @@ impl Every {
     }
 }
 
-/// The thread that has the lock almost always.
+/// The thread that acquires the lock nearly always.
 const OWNER: usize = 0;
 
-/// What the lock guards. Atomic, so that a lock that is broken, or none at all, spoils no memory.
+/// The data that the lock guards. Atomic, so that without a working lock no memory is corrupted.
 struct Guarded<L> {
     lock: L,
     count: AtomicU64,
@@ -201,8 +201,8 @@ fn sample(outcome: &Outcome<Histogram<u64>>) -> Sample {
     sample
 }
 
-/// A section. Returns when the thread had the lock, in ticks, if that is asked for. Inlined into the loops of both
-/// threads, as a lock's way is into a program.
+/// Runs a section. Returns when the thread acquired the lock, in ticks, if requested. Inlined into the loops of
+/// both threads, as a fast path is in a program.
 #[inline(always)]
 fn pair<M: Machine, L: RawLock<M>>(
     guarded: &Guarded<L>,

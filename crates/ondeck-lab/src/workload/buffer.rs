@@ -1,5 +1,5 @@
-//! The bounded buffer: a queue of numbers guarded by the lock under test, with a side that puts them in and a
-//! side that takes them out.
+//! The bounded buffer: a queue of numbers guarded by the lock under test, with threads that put numbers in
+//! and threads that take them out.
 
 use super::guarded::Guarded;
 use super::ring::Ring;
@@ -9,24 +9,24 @@ use crate::any::Context;
 use crate::machine::Machine;
 use crate::team::Member;
 
-/// What both sides share, with the two conditions that they wait for.
+/// The state that both sides share, with the two conditions that they wait for.
 pub(super) type Buffer<M> = Guarded<M, Queue, 2>;
 
 pub(super) struct Queue {
     pub(super) ring: Ring,
-    /// No thread is to wait any more.
+    /// Threads must not wait any more.
     closed: bool,
-    /// Where the buffer has a gate: all threads are to wait, whatever is in the ring.
+    /// Where the buffer has a gate: all threads have to wait, whatever the ring contains.
     pub(super) held: bool,
-    /// Where the buffer has a gate: how many threads wait.
+    /// Where the buffer has a gate: the number of waiting threads.
     pub(super) waiting: usize,
 }
 
-/// Capacities of a bounded queue: one, in which every item is a meeting of two threads; fewer than there
-/// are threads, so that most wait; and far more.
+/// Capacities of a bounded queue: one, where each item makes two threads meet; fewer than there are threads,
+/// so that most wait; and far more.
 pub(super) const CAPACITIES: [usize; 3] = [1, 8, 128];
 
-/// How many items fit into the queue, and when threads notify.
+/// The capacity of the queue, and when threads notify.
 #[derive(Clone, Copy)]
 pub(super) struct Bounded {
     pub(super) capacity: usize,
@@ -34,7 +34,7 @@ pub(super) struct Bounded {
 }
 
 impl Bounded {
-    /// Every buffer with every number of threads and every moment to notify.
+    /// All combinations of capacity, number of threads and moment of notification.
     pub(super) fn situations(
         asked: &Asked,
         capacities: &[usize],
@@ -80,8 +80,8 @@ impl Queue {
 /// What one thread did.
 #[derive(Default)]
 pub(super) struct Part {
-    /// The sum of the numbers it sent or received: each is sent once by its producer, and a number
-    /// that is lost or received twice changes the sum.
+    /// The sum of the numbers it sent or received. Each number is sent once by its producer, so a number that
+    /// is lost or received twice changes the sum.
     pub(super) sum: u64,
     pub(super) waits: u64,
 }
@@ -90,7 +90,7 @@ pub(super) fn sum(parts: &[Part]) -> u64 {
     parts.iter().fold(0, |sum, part| sum.wrapping_add(part.sum))
 }
 
-/// Waits for a condition; the count for the gate is compiled in only where there is one.
+/// Waits for a condition. The count for the gate is compiled only where there is a gate.
 macro_rules! wait {
     ($queue:ident, $part:ident, $condition:expr) => {
         $part.waits += 1;
@@ -177,7 +177,7 @@ pub(super) fn consume<M: Machine, const GATED: bool>(
     part
 }
 
-/// Wakes all threads that sleep, because no later thread would.
+/// Wakes all sleeping threads, because no later thread would.
 pub(super) fn close<M: Machine>(buffer: &Buffer<M>, context: &mut Context<M>) {
     buffer.with(context, |queue| {
         queue.closed = true;

@@ -1,9 +1,8 @@
-//! `bystander`: what threads that fight for a lock do to a thread that does not want it.
+//! `bystander`: the effect of threads that contend for a lock on a thread that does not use it.
 //!
-//! One thread multiplies matrices. The others lock and unlock as fast as they can, and share no
-//! memory with it. Its speed alone and its speed beside them are taken in the same round, phase by
-//! phase. If threads outnumber CPUs, what counts is how many of the lock's threads want to run: waiters
-//! that sleep leave their CPU.
+//! One thread multiplies matrices. The others lock and unlock as fast as they can, and share no memory with
+//! it. The round measures its speed alone and beside them, phase by phase. If threads outnumber CPUs, the
+//! number of the lock's threads that want to run decides: waiters that sleep leave their CPU.
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -28,14 +27,14 @@ const SIDE: usize = 32;
 
 type Matrix = [[f32; SIDE]; SIDE];
 
-/// What a product takes in nanoseconds, about: 32,768 multiplications and additions, with vectors. A machine of virtual
-/// time takes it for true.
+/// The time of a product in nanoseconds, about: 32,768 multiplications and additions, with vectors. A machine of
+/// virtual time takes it as exact.
 const PRODUCT: u64 = 1_000;
 
 /// The bystander is thread 0.
 const BYSTANDER: usize = 0;
 
-/// Alone, beside, alone, beside: speed that drifts falls on both.
+/// Alone, beside, alone, beside: a drift of the speed affects both alike.
 const TIMES: usize = 2;
 
 impl Called for Bystander {
@@ -80,7 +79,7 @@ impl Called for Bystander {
             Rounds::of_millis(120, 2).short(),
             Rounds::of_millis(1_000, 11),
         );
-        // The bystander and one thread more than there are CPUs.
+        // The bystander, and one more thread than there are CPUs.
         let few = asked.cpus + 2;
         let counts = counts_of_two(asked, &[few], &[few], &[2, few, 4 * few]);
         let work = asked.work.unwrap_or(ALONE);
@@ -94,7 +93,7 @@ impl Called for Bystander {
         let (section, outside) = (given.section, given.outside);
         let product = Work::of_nanos(PRODUCT);
         let placement = given.team.placement.clone();
-        // One more thread, which conducts.
+        // The additional thread conducts.
         let setting = TeamSetting { threads: threads + 1, ..given.team.clone() };
         let outcome = team::run::<M, _>(&setting, Until::Finished(Duration::MAX), move |member| {
             let mut context = lock.context();
@@ -125,14 +124,14 @@ enum Part {
 }
 
 fn plan(threads: usize, round: Duration) -> Vec<Phase> {
-    // Alone it is the same every time; beside others the scheduler needs some slices to be fair.
+    // Alone the speed is constant; beside others the scheduler needs several slices to be fair.
     let part = round / (4 * TIMES as u32);
     let alone = Phase { workers: BYSTANDER..BYSTANDER + 1, length: part };
     let beside = Phase { workers: 0..threads, length: 3 * part };
     [alone, beside].into_iter().cycle().take(2 * TIMES).collect()
 }
 
-/// One product of two matrices, which becomes a factor of the next.
+/// Computes a product of two matrices, which becomes a factor of the next.
 fn multiply((left, right): &mut (Matrix, Matrix)) {
     let mut product = [[0.0; SIDE]; SIDE];
     for (row, left) in product.iter_mut().zip(&*left) {
@@ -142,7 +141,7 @@ fn multiply((left, right): &mut (Matrix, Matrix)) {
             }
         }
     }
-    // All entries are equal, so that this keeps them where they began: nothing overflows.
+    // All entries are equal, so this scales them back to where they began: nothing overflows.
     let scale = 0.5 / black_box(&product)[0][0];
     *left = product.map(|row| row.map(|cell| cell * scale));
 }
@@ -183,7 +182,7 @@ fn sample(outcome: Outcome<Part>) -> Result<Sample, TeamError> {
         results: hammers,
     });
     let (alone, beside) = (speed(&alone), speed(&beside));
-    // If not one product was finished, the slowdown is too great to measure, and is left out.
+    // If no product was finished, the slowdown is too great to measure and is omitted.
     if alone > 0.0 && beside > 0.0 {
         sample.values.insert(0, (SLOWDOWN, alone / beside));
     }

@@ -1,9 +1,9 @@
-//! `capture`: how often in a row one thread gets the lock while others wait, and how many
-//! acquisitions of others pass a waiting thread by.
+//! `capture`: how often in a row one thread acquires the lock while others wait, and how many acquisitions of
+//! others pass a waiting thread.
 //!
-//! Acquisitions are counted, not timed, so that the numbers say what the lock does and little of how fast
-//! the machine is. A thread that takes a lock back before a waiter notices is good for throughput: the
-//! data is still in its cache. The waiter pays.
+//! Acquisitions are counted, not timed, so that the numbers depend on the lock and little on the speed of the
+//! machine. A thread that reacquires a lock before a waiter notices helps throughput: the data is still in
+//! its cache. The waiter pays.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ use crate::team::{self, Outcome, TeamError, Until};
 
 pub(super) struct Capture;
 
-/// Which threads have had the lock, written by its owner.
+/// The acquisitions so far, written by the owner.
 struct Book {
     acquisitions: u64,
     owner: usize,
@@ -120,7 +120,7 @@ impl Called for Capture {
     }
 }
 
-/// What one thread has seen.
+/// The observations of one thread.
 struct Tally {
     /// Streaks of others that ended with an acquisition of this thread.
     streaks: Histogram<u64>,
@@ -144,7 +144,7 @@ impl Tally {
 
     #[inline(never)]
     fn note_change(&mut self, turn: u64, streak: u64) {
-        // The first acquisition of all ends no streak and passed over no waiter.
+        // The very first acquisition ends no streak and passed no waiter.
         if streak > 0 {
             self.streaks.saturating_record(streak);
             self.passed.saturating_record(turn - self.last_turn - 1);

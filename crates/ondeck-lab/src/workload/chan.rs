@@ -1,10 +1,10 @@
-//! `chan`: a channel as in Go's runtime, which is a ring guarded by the lock under test. All threads send to it
-//! and receive from it.
+//! `chan`: a channel as in Go's runtime: a ring guarded by the lock under test. All threads send to it and
+//! receive from it.
 //!
-//! Each thread sends 100 numbers, then receives 100, again and again. The channel holds 100 for every
-//! thread, so that no sender ever finds it full; and a thread that receives has sent as many before, so
-//! that no receiver ever finds it empty. Waiting is there as in any channel, and costs what it costs when
-//! no thread waits: reading a counter under the lock.
+//! Each thread alternately sends 100 numbers and receives 100. The channel has room for 100 from every
+//! thread, so that no sender ever finds it full. A thread that receives has sent as many before, so that no
+//! receiver ever finds it empty. The channel can wait like any other; it costs what waiting costs while no
+//! thread waits: reading a counter under the lock.
 
 use std::sync::Arc;
 
@@ -18,12 +18,12 @@ use crate::machine::Machine;
 use crate::sample::{CPU_PER_OP, OP, RUNNING, SHARE, Sample, THROUGHPUT};
 use crate::team::{self, Outcome, TeamError, Until};
 
-/// Numbers that a thread sends, then receives, in a turn; and room in the channel for each thread.
+/// Numbers that a thread sends, then receives, in a turn; also the room in the channel for each thread.
 const BATCH: u64 = 100;
 
 pub(super) struct Chan;
 
-/// What the lock of a channel guards.
+/// The data that the lock of a channel guards.
 struct Channel {
     ring: Ring,
     senders_waiting: usize,

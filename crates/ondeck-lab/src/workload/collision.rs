@@ -1,10 +1,10 @@
-//! `collision`: what a pair costs a thread whose lock no other thread wants, while other threads are parked
-//! at another lock of the same kind.
+//! `collision`: the cost of a pair for a thread whose lock no other thread wants, while other threads are
+//! parked at another lock of the same kind.
 //!
-//! A lock that keeps its queue in itself cannot notice them. Locks whose waiters are parked in one table can:
-//! two of them may fall into the same bucket, and then an unlock of the one meets what waiters of the other
-//! have left there. So the two locks here are a pair of an array that `ondeck`'s parking table keeps in the same
-//! bucket. Other locks have the same two places of their array, whether or not that means anything to them.
+//! A lock that contains its queue is not affected. Locks whose waiters are parked in one table can be: two of
+//! them may share a bucket, and then an unlock of the one meets the traces of the other's waiters. So the two
+//! locks here are two elements of an array that share a bucket of `ondeck`'s parking table. Other locks use the
+//! same two elements, whether or not their place has any effect.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -39,7 +39,7 @@ fn time_to_park(parked: usize) -> Duration {
     Duration::from_secs(5) + Duration::from_millis(10) * parked as u32
 }
 
-/// How often the timer looks whether all threads are parked.
+/// The interval of checks whether all threads are parked.
 const ASKING: Duration = Duration::from_millis(1);
 
 impl Workload for Collision {
@@ -76,7 +76,7 @@ impl Workload for Collision {
     type Own = ();
 
     fn situations(asked: &Asked) -> (Schedule, Vec<Situation>) {
-        // One thread times its pairs, so nothing is shared, however long a round is.
+        // One thread times its pairs, so there are no shares, however long a round is.
         let rounds = Rounds::by(
             asked.extent,
             Rounds::of_millis(2, 2).short(),
@@ -109,7 +109,7 @@ impl Workload for Collision {
                 let context = L::Context::default();
                 if member.index != TIMER {
                     if member.start() {
-                        // After the start, at which threads also sleep.
+                        // Published after the start, at which threads also sleep.
                         ids[member.index - 1].store(M::thread_number(), Ordering::Release);
                         pair::<M, L>(&locks[crowded].0, &context);
                         member.done(1);
@@ -146,7 +146,7 @@ fn pair<M: Machine, L: RawLock<M>>(lock: &L, context: &L::Context) {
     }
 }
 
-/// Two places of the array that the parking table keeps in the same bucket.
+/// Two elements of the array that the parking table keeps in the same bucket.
 fn colliding<M: Machine, T>(locks: &[T]) -> Option<(usize, usize)> {
     let mut places = HashMap::new();
     locks.iter().enumerate().find_map(|(place, lock)| {
@@ -156,18 +156,18 @@ fn colliding<M: Machine, T>(locks: &[T]) -> Option<(usize, usize)> {
     })
 }
 
-/// Waits until all of these threads are parked; false if they are not in time, or the team is to stop.
+/// Waits until all of these threads are parked; returns false if they take too long, or the team stops.
 fn await_parked<M: Machine>(member: &Member<M>, ids: &[AtomicI32]) -> bool {
     let begin = M::now();
-    // Looking at a thread costs several microseconds, so a thread that was seen parked is not looked at
-    // again before all have been; the one that was awake last is looked at first.
+    // Checking a thread costs several microseconds, so a thread that was seen parked is checked again only
+    // after all have been; the check starts with the last one found awake.
     let parked = |from: usize| {
         ids[from..].iter().take_while(|id| M::is_parked(id.load(Ordering::Acquire))).count()
     };
     let mut seen = 0;
     loop {
         seen += parked(seen);
-        // A thread that was seen parked may have been woken since: all must be at the same time.
+        // A thread that was seen parked may have been woken since: all must be parked at the same time.
         if seen == ids.len() {
             seen = parked(0);
         }
@@ -177,7 +177,7 @@ fn await_parked<M: Machine>(member: &Member<M>, ids: &[AtomicI32]) -> bool {
         if member.stopped() || M::now().since(begin) > time_to_park(ids.len()) {
             return false;
         }
-        // Threads that park are the team's progress until then.
+        // Until then, parked threads count as the team's progress.
         member.done(seen as u64);
         M::sleep(ASKING);
     }

@@ -1,9 +1,9 @@
-//! `condvar`: a server that hands out jobs and wakes workers, as fast as it can.
+//! `condvar`: a server that hands out jobs and wakes workers as fast as it can.
 //!
-//! glibc's test tst-cond18, with which Lockless measure their condition variables. In every loop the
-//! server replaces the number of pending jobs by a random one, and signals that many times; once in
-//! thirty loops, at random, it broadcasts instead. A worker waits until a job is pending and takes it.
-//! Jobs that no worker came for are withdrawn by the next loop, so the server never waits.
+//! This is glibc's test tst-cond18, with which Lockless measure their condition variables. In every loop the
+//! server replaces the number of pending jobs by a random one, and signals that many times; once in thirty
+//! loops, at random, it broadcasts instead. A worker waits until a job is pending and takes it. The next loop
+//! withdraws the jobs that no worker took, so the server never waits.
 //!
 //! The source's server signals inside the critical section. The other variant signals after the unlock.
 
@@ -28,12 +28,12 @@ pub(super) struct Condvar;
 struct Jobs {
     pending: usize,
     exiting: bool,
-    /// Jobs ever given, and jobs that no worker took.
+    /// The jobs ever given, and the jobs that no worker took.
     given: u64,
     withdrawn: u64,
 }
 
-/// The one condition: jobs are pending, or all are to leave.
+/// The only condition: jobs are pending, or all threads have to leave.
 const NEWS: usize = 0;
 
 /// The source broadcasts once in this number of loops.

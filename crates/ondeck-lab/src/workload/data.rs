@@ -1,10 +1,10 @@
-//! Data that a lock guards, as cache lines: they move from core to core with the lock.
+//! Data that a lock guards: cache lines that move from core to core with the lock.
 
 use ondeck::platform::{AtomicInt, Ordering};
 
 use crate::machine::Machine;
 
-/// A word with a cache line of its own.
+/// A word on its own cache line.
 #[repr(align(64))]
 pub(super) struct Line<M: Machine>(M::AtomicUsize);
 
@@ -12,20 +12,21 @@ impl<M: Machine> Line<M> {
     /// The owner reads and writes the word.
     #[inline(always)]
     pub(super) fn change(&self) {
-        // Two accesses as of plain data. Atomic, so that a lock that lets two threads in loses a count, which is
-        // found, and spoils no memory; and so that a machine of virtual time moves the line.
+        // Two accesses as of plain data. They are atomic for two reasons: if a lock lets two threads in, a count
+        // is lost, which is noticed, and no memory is corrupted; and a machine of virtual time moves the line.
         self.0.store(self.0.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
     }
 
-    /// How often it was changed.
+    /// The number of changes.
     pub(super) fn changes(&self) -> u64 {
         self.0.load(Ordering::Relaxed) as u64
     }
 }
 
-/// Lines side by side, from an even one on, so that the adjacent-line prefetcher of x86 fetches no other data with them.
+/// Adjacent lines that start at an even one, so that the adjacent-line prefetcher of x86 fetches no other data with
+/// them.
 pub(super) struct Data<M: Machine> {
-    /// One more than there are, of which the first or the last is left free.
+    /// One more line than needed; the first or the last is left free.
     room: Box<[Line<M>]>,
     first: usize,
 }

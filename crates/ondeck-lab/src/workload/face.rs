@@ -1,17 +1,17 @@
-//! How reports show a workload: by what they judge it, in which tables of the terminal, in which plots of
-//! the page. These are facts only; reports decide how they are drawn.
+//! How reports show a workload: the quantity that ranks it, its tables in the terminal, its plots
+//! on the page. These are facts only; reports decide how to draw them.
 
 use std::collections::BTreeMap;
 
 use crate::sample::Quantity;
 use crate::system::{Here, System};
 
-/// What a workload's locks are ranked by.
+/// The quantity that ranks a workload's locks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Judged {
-    /// The verdict goes by it.
+    /// The verdict uses it.
     By(Quantity),
-    /// They are only put in order by it: neither direction is good by itself.
+    /// It only orders them: neither direction is good by itself.
     RankedBy(Quantity),
 }
 
@@ -20,17 +20,17 @@ pub enum Judged {
 pub enum Group {
     /// Every lock.
     All,
-    /// The sources' locks that show the most, and the peers that people use.
+    /// The sources' locks that show the most, and the peers in common use.
     Headline,
-    /// Those that can be measured in runs that end by count.
+    /// Locks that can be measured in runs that end by count.
     Runs,
-    /// Those that can be measured with more threads than CPUs.
+    /// Locks that can be measured with more threads than CPUs.
     Crowd,
-    /// Those of [`Crowd`](Self::Crowd) and a pure spinner.
+    /// The locks of [`Crowd`](Self::Crowd) and a pure spinner.
     Beside,
-    /// Those of [`Beside`](Self::Beside) and a lock that inherits priorities.
+    /// The locks of [`Beside`](Self::Beside) and a lock that inherits priorities.
     Inversion,
-    /// The biased mutex, and the mutexes that people would use in its place.
+    /// The biased mutex, and the usual mutexes in its place.
     Biased,
 }
 
@@ -49,7 +49,7 @@ impl Group {
     }
 }
 
-/// What a workload cannot do without.
+/// A workload's requirement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Needs {
     /// Nothing that any system or lock lacks.
@@ -58,12 +58,12 @@ pub enum Needs {
     Realtime,
     /// Priorities for work in the background.
     LowPriority,
-    /// Waiters that sleep, if it has more than one thread; and to see that they do.
+    /// Waiters that sleep, if it has more than one thread; and a way to see that they do.
     SleepingWaiters,
 }
 
 impl Needs {
-    /// Why the system at hand does not have it; `None` if it does.
+    /// Why this system does not have it; `None` if it does.
     pub fn lacking_here(self) -> Option<&'static str> {
         match self {
             Self::Nothing => None,
@@ -74,12 +74,12 @@ impl Needs {
     }
 }
 
-/// The parts of what the terminal shows. Within a part tables stand in the order of the suite.
+/// The parts of the terminal's output. Within a part tables follow the order of the suite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Shelf {
-    /// What a lock costs, what it lets through, how long it makes threads wait.
+    /// A lock's cost, its throughput, the waits of its threads.
     Basics,
-    /// Which thread has it next.
+    /// Which thread acquires it next.
     Turns,
     /// Many threads, some of which wait for others.
     Threads,
@@ -97,12 +97,12 @@ pub enum Shelf {
     Others,
 }
 
-/// How a value is written in a table of the terminal.
+/// The format of a value in a table of the terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shown {
-    /// Nanoseconds, in the unit that suits them.
+    /// Nanoseconds, in a suitable unit.
     Time,
-    /// Milliseconds, in the unit that suits them.
+    /// Milliseconds, in a suitable unit.
     Milliseconds,
     /// Two digits after the decimal point.
     Ratio,
@@ -116,37 +116,37 @@ pub enum Shown {
     Significant,
 }
 
-/// A column: its heading, the quantity, how a value is written.
+/// A column: its heading, the quantity, the format of a value.
 #[derive(Clone, Copy, Debug)]
 pub struct Column(pub &'static str, pub Quantity, pub Shown);
 
 /// The tables of a workload in the terminal. Headings follow the workload's name.
 #[derive(Clone, Copy, Debug)]
 pub enum Table {
-    /// A lock in a process of many threads, and of one.
+    /// A lock in a process of many threads, and in one of a single thread.
     Alone {
-        /// What is shown.
+        /// Its subject.
         heading: &'static str,
     },
     /// Numbers of threads across.
     Threads(Threads),
     /// A row for each lock and a column for each quantity, a table for each situation.
     Quantities {
-        /// What is shown; `{}` stands for the situation.
+        /// Its subject; `{}` stands for the situation.
         heading: &'static str,
-        /// The columns; the first orders the rows.
+        /// The columns; the first one orders the rows.
         columns: &'static [Column],
-        /// What the columns are; may be empty.
+        /// A description of the columns; may be empty.
         note: &'static str,
     },
     /// The average run and the four longest times.
     Runs {
-        /// What is long.
+        /// Which times are long.
         what: &'static str,
     },
     /// The patterns of a handoff side by side.
     Patterns {
-        /// What is shown.
+        /// Its subject.
         heading: &'static str,
     },
     /// The workload's own situations across, a table for each number of threads and quantity.
@@ -156,29 +156,29 @@ pub enum Table {
 /// A table with numbers of threads across.
 #[derive(Clone, Copy, Debug)]
 pub struct Threads {
-    /// What is shown.
+    /// Its subject.
     pub heading: &'static str,
-    /// The quantity of the columns, and what it is multiplied by.
+    /// The quantity of the columns, and its factor.
     pub quantity: (Quantity, f64),
     /// Threads that are not in the heading of a column, because they have another role.
     pub others: usize,
     /// What the threads of the heading are.
     pub role: &'static str,
-    /// How many numbers of threads a terminal has room for beside the other columns.
+    /// The most numbers of threads that fit into a terminal beside the other columns.
     pub most: usize,
     /// Columns for the greatest number of threads.
     pub extras: &'static [Column],
-    /// What the extra columns are.
+    /// A description of the extra columns.
     pub note: &'static str,
 }
 
 /// A table with situations across.
 #[derive(Clone, Copy, Debug)]
 pub struct Across {
-    /// What is shown; `{}` stands for the number of threads.
+    /// Its subject; `{}` stands for the number of threads.
     pub heading: &'static str,
-    /// The quantity, and what it is multiplied by.
+    /// The quantity, and its factor.
     pub quantity: (Quantity, f64),
-    /// The heading of a situation's column, of its parameters.
+    /// The heading of a situation's column, derived from its parameters.
     pub label: fn(&BTreeMap<String, String>) -> String,
 }

@@ -1,5 +1,5 @@
-//! Data guarded by the lock under test, with conditions that threads wait for: workloads whose
-//! threads share more than the lock are made of.
+//! Data guarded by the lock under test, with conditions that threads wait for: the building block of workloads whose
+//! threads share more than the lock.
 
 use std::alloc::Layout;
 use std::cmp::Reverse;
@@ -9,25 +9,25 @@ use std::ops::{Deref, DerefMut};
 use crate::any::{AnyMutex, Context, Memory};
 use crate::machine::Machine;
 
-/// A value that a mutex guards, and `N` condition variables for it. They lie side by side, as they do in a program,
-/// on cache lines of their own.
+/// A value that a mutex guards, and `N` condition variables for it. They are adjacent, as in a program, on their own
+/// cache lines.
 pub struct Guarded<M: Machine, T, const N: usize = 0> {
     calls: AnyMutex<M>,
     lock: *const u8,
     conditions: [*const u8; N],
     value: *mut T,
-    /// Has all of them.
+    /// Contains all of them.
     _memory: Memory,
 }
 
-// SAFETY: locks and condition variables may be used by all threads. The value is reached through `Held` only, which one
-// thread at a time has; it is sent from one to the next, so it must be `Send`.
+// SAFETY: locks and condition variables may be used by all threads. The value is reached through `Held` only, which
+// one thread at a time has; the value is sent from one to the next, so it must be `Send`.
 unsafe impl<M: Machine, T: Send, const N: usize> Sync for Guarded<M, T, N> {}
 // SAFETY: as above; nothing here belongs to a thread.
 unsafe impl<M: Machine, T: Send, const N: usize> Send for Guarded<M, T, N> {}
 
 impl<M: Machine, T, const N: usize> Guarded<M, T, N> {
-    /// The value behind an unlocked mutex of that type.
+    /// Makes the value with an unlocked mutex of that type.
     ///
     /// # Panics
     ///
@@ -37,7 +37,7 @@ impl<M: Machine, T, const N: usize> Guarded<M, T, N> {
         let mut fields = vec![layouts.lock];
         fields.extend([layouts.condvar; N]);
         fields.push(Layout::new::<T>());
-        // As the compiler orders the fields of a struct.
+        // In the order that the compiler gives to the fields of a struct.
         let mut order: Vec<usize> = (0..fields.len()).collect();
         order.sort_by_key(|&field| Reverse(fields[field].align()));
         let mut whole = Layout::new::<()>();
@@ -60,7 +60,7 @@ impl<M: Machine, T, const N: usize> Guarded<M, T, N> {
         Self { calls, lock, conditions, value: place, _memory: memory }
     }
 
-    /// What a thread needs for acquisitions, one at a time.
+    /// Makes a thread's context for acquisitions, one at a time.
     pub fn context(&self) -> Context<M> {
         Context::of(self.calls)
     }
@@ -86,7 +86,7 @@ impl<M: Machine, T, const N: usize> Guarded<M, T, N> {
     /// The calling thread does not hold the lock, and the context serves no other acquisition until the unlock.
     #[inline]
     pub unsafe fn lock(&self, context: &Context<M>) {
-        // SAFETY: the caller promises it, and the context stays where it is, on the heap.
+        // SAFETY: the caller promises it, and the context stays in place on the heap.
         unsafe { self.calls.lock(self.lock, context.address(self.calls)) };
     }
 
@@ -104,11 +104,11 @@ impl<M: Machine, T, const N: usize> Guarded<M, T, N> {
     /// Notifies one thread that waits for the condition; the lock may be held or not.
     #[inline]
     pub fn notify_one(&self, condition: usize) {
-        // SAFETY: the condition variable is there.
+        // SAFETY: the condition variable exists.
         unsafe { self.calls.notify_one(self.conditions[condition]) };
     }
 
-    /// Notifies all of them.
+    /// Notifies all threads that wait for the condition.
     #[inline]
     pub fn notify_all(&self, condition: usize) {
         // SAFETY: as above.
@@ -147,8 +147,8 @@ impl<M: Machine, T, const N: usize> Held<'_, M, T, N> {
     #[inline]
     pub fn wait(&mut self, condition: usize) {
         let Guarded { calls, lock, conditions, .. } = self.guarded;
-        // SAFETY: only `with` makes this, so the lock is held by this context; a condition is only
-        // ever waited for with the lock beside it.
+        // SAFETY: only `with` makes this, so the lock is held with this context; every wait for a condition uses the
+        // lock next to it.
         unsafe { calls.wait(conditions[condition], *lock, self.context.address(*calls)) };
     }
 
@@ -158,13 +158,13 @@ impl<M: Machine, T, const N: usize> Held<'_, M, T, N> {
         self.guarded.notify_one(condition);
     }
 
-    /// Notifies all of them.
+    /// Notifies all threads that wait for the condition.
     #[inline]
     pub fn notify_all(&self, condition: usize) {
         self.guarded.notify_all(condition);
     }
 
-    /// What is held, for what may be done with it by any thread.
+    /// The whole object, for operations that any thread may do.
     #[inline]
     pub fn guarded(&self) -> &Guarded<M, T, N> {
         self.guarded

@@ -1,11 +1,11 @@
-//! `handoff`: how long the lock takes from one thread to another.
+//! `handoff`: the time in which the lock passes from one thread to another.
 //!
-//! Three patterns. `solo`: one thread hands the lock to itself, which is what measuring costs with
+//! Three patterns. `solo`: one thread hands the lock to itself, which shows the cost of measuring with
 //! a lock that no other thread wants. `fast`: two threads pass a turn to each other; the giver unlocks
 //! as soon as it has given the turn, so that the taker finds the lock just free or about to be.
-//! `slow`: the giver holds the lock long enough that the taker, which waits for it, sleeps. Whether a
-//! turn is given shows on a word of its own, so that no thread but the taker comes to the lock and the
-//! giver does not take it back.
+//! `slow`: the giver holds the lock long enough that the taker, which waits for it, sleeps. A separate
+//! word shows the turn, so that no thread but the taker comes to the lock and the giver does not take
+//! it back.
 //!
 //! The time is taken as in the source: from just before the unlock of one thread to just after the
 //! lock of the other.
@@ -28,7 +28,7 @@ use crate::work::Work;
 
 pub(super) struct Handoff;
 
-/// When the lock was last released, guarded by the lock; and whose turn it is.
+/// The time of the last unlock, guarded by the lock; and the turn.
 struct Pass<M: Machine> {
     released: Guarded<M, u64>,
     turn: CachePadded<M::AtomicU32>,
@@ -37,8 +37,8 @@ struct Pass<M: Machine> {
 const GIVERS: u32 = 0;
 const TAKERS: u32 = 1;
 
-/// How long the giver of a slow handoff holds the lock, in nanoseconds: several times what any lock
-/// here spins before its waiter sleeps.
+/// How long the giver of a slow handoff holds the lock, in nanoseconds: several times as long as any
+/// waiter here spins before it sleeps.
 const SLOW_HOLD: u64 = 50_000;
 
 impl Called for Handoff {
@@ -75,7 +75,7 @@ impl Called for Handoff {
         let patterns = [("solo", 1, 0), ("fast", 2, 0), ("slow", 2, SLOW_HOLD)];
         let situation = |(pattern, threads, hold): (&str, usize, u64)| Situation {
             work: (hold, 0),
-            // Of the patterns only this has one thread.
+            // The only pattern with one thread.
             emptied: threads == 1,
             params: vec![(param::PATTERN, pattern.to_owned())],
             ..Situation::plain(threads)
@@ -114,7 +114,7 @@ fn solo<M: Machine>(member: &Member<M>, pass: &Pass<M>, times: &mut Times) {
     while !member.stopped() {
         pass.released.with(&mut context, |released| {
             let now = M::ticks();
-            // Inside of the section: outside it would be part of the time.
+            // Inside of the section: outside, it would be part of the time.
             times.record(now.saturating_sub(**released));
             handoffs += 1;
             member.done(handoffs);
@@ -154,9 +154,10 @@ fn take<M: Machine>(member: &Member<M>, pass: &Pass<M>, times: &mut Times) {
     }
 }
 
-/// Waits for a turn; false if the round is over.
+/// Waits for a turn; returns false if the round is over.
 ///
-/// Without PAUSE, whose length would be in the time; but the other thread may need this CPU.
+/// Does not pause, because the length of a PAUSE would be in the time; but the other thread may need
+/// this CPU.
 fn await_turn<M: Machine>(member: &Member<M>, pass: &Pass<M>, turn: u32) -> bool {
     const LOOKS: u32 = 4_096;
     loop {
@@ -192,7 +193,7 @@ impl Times {
 }
 
 fn sample(mut outcome: Outcome<Times>) -> Sample {
-    // The taker comes last, and counts.
+    // The taker comes last, and its times count.
     let taker = outcome.results.len().min(2) - 1;
     let mut sample = Sample::of_roles(&outcome, taker..taker + 1, &[]);
     let times = outcome.results.swap_remove(taker);

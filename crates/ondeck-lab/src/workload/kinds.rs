@@ -1,5 +1,5 @@
-//! Workloads of locks that are no mutexes: a trait for each kind. Each is [`Workload`](super::Workload) with
-//! another bound in its round.
+//! Workloads of locks that are not mutexes: a trait for each kind. Each is like
+//! [`Workload`](super::Workload), with another bound on its round.
 
 use ondeck_zoo::RawRwLock;
 use ondeck_zoo::sync::{RawBarrier, RawOnce, RawSemaphore};
@@ -13,12 +13,12 @@ macro_rules! kinds {
     ($($(#[$doc:meta])* $Trait:ident: $bound:path;)*) => {$(
         $(#[$doc])*
         pub(super) trait $Trait {
-            /// What its situations have that no other workload's do.
+            /// The settings of its situations that no other workload has.
             type Own: Send + Sync + 'static;
 
             const INFO: WorkloadInfo;
 
-            /// Its situations, of those requested, and how long it is measured in each.
+            /// Selects from the requested situations, and decides how long it is measured in each.
             fn situations(asked: &Asked) -> (Schedule, Vec<Situation<Self::Own>>);
 
             /// Measures one round.

@@ -1,9 +1,9 @@
 //! `long_hold`: one thread, the keeper, holds the lock for long; the others want it for a moment, once in a while.
 //!
-//! In most workloads all sections are alike, so that what a waiter expects is what comes. Here a waiter that polls
-//! for as long as a usual section polls in vain, and a keeper that comes back at once may keep the lock for ever
-//! from a thread that it has to wake first. The keeper holds the lock for as long as the work of the section, and
-//! stays away for as long as the work outside.
+//! In most workloads all sections are alike, so that a waiter's expectation is right. Here a waiter that polls for
+//! the length of a usual section polls for nothing, and a keeper that comes back at once may keep the lock for ever
+//! from a thread that it first has to wake. The keeper holds the lock for the work of the section, and stays away
+//! for the work outside.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,7 +25,7 @@ use crate::work::Work;
 
 pub(super) struct LongHold;
 
-/// The mean wait of the threads that are not the keeper.
+/// The mean wait of all threads but the keeper.
 const WAIT_MEAN: Quantity = Quantity {
     name: "wait_mean",
     unit: Unit::Nanoseconds,
@@ -33,15 +33,15 @@ const WAIT_MEAN: Quantity = Quantity {
     title: "Wait of the others, mean",
 };
 
-/// Nanoseconds in which the keeper holds the lock and stays away: with a pause, and without.
+/// Nanoseconds in which the keeper holds the lock and stays away: with a pause, and without one.
 const AWAY: (u64, u64) = (300_000, 700_000);
 const AGAIN: (u64, u64) = (300_000, 0);
 
 /// Nanoseconds of the others' sections.
 const ASKED_FOR: u64 = 200;
 
-/// Microseconds from one section of such a thread to its next call of lock: a millisecond, give or take a half, so that
-/// it comes at any moment of the keeper's.
+/// Microseconds from one section of such a thread to its next call of lock: a millisecond, plus or minus a half, so
+/// that it arrives at any phase of the keeper.
 const PAUSE: std::ops::Range<u64> = 500..1_500;
 
 impl Called for LongHold {
@@ -153,7 +153,7 @@ fn ask<M: Machine>(member: &Member<M>, turns: &Guarded<M, u64>, waits: &mut Wait
     waits.usage = M::usage().since(before);
 }
 
-/// What a thread that is not the keeper has seen, and what it was charged.
+/// The waits of a thread that is not the keeper, and its charge.
 struct Waits {
     times: Histogram<u64>,
     sum: f64,
@@ -174,7 +174,7 @@ impl Waits {
 }
 
 fn sample(mut outcome: Outcome<Waits>) -> Sample {
-    // The keeper is not counted.
+    // The keeper does not count.
     for pairs in [&mut outcome.pairs, &mut outcome.window_pairs, &mut outcome.contended_pairs] {
         pairs.remove(0);
     }
@@ -188,7 +188,7 @@ fn sample(mut outcome: Outcome<Waits>) -> Sample {
         outcome.usage = outcome.usage.plus(waits.usage);
     }
     let mut sample = Sample::of_outcome(&outcome);
-    // In a short round none of them may have come.
+    // In a short round none of them may have arrived.
     if !all.times.is_empty() {
         let mean = all.sum / all.times.len() as f64;
         sample.values.splice(0..0, [(WAIT_MEAN, mean), (LONGEST, all.longest / 1e6)]);

@@ -1,9 +1,9 @@
-//! `many_locks`: an array of locks, of which each thread locks a random one again and again.
+//! `many_locks`: an array of locks, of which each thread repeatedly locks a random one.
 //!
-//! Where there are many locks, no thread waits for long; what shows instead is the memory that they
-//! take. Each lock guards a counter, as each lock of a program guards something. Side by side,
-//! several small locks share a cache line, and threads disturb each other at locks that they do not
-//! share; padded to lines of their own they do not, but fewer of them fit into a cache.
+//! With many locks no thread waits for long; their memory shows instead. Each lock guards a counter, as
+//! each lock of a program guards something. Small locks that are adjacent share a cache line, and threads
+//! disturb each other at locks that they do not share. Padded to separate lines they do not, but fewer of
+//! them fit into a cache.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ use crate::work::Work;
 
 pub(super) struct ManyLocks;
 
-/// A lock and its counter. Atomic, so that a lock that is broken, or none at all, spoils no memory.
+/// A lock and its counter. Atomic, so that without a working lock no memory is corrupted.
 struct Slot<L> {
     lock: L,
     counter: AtomicU32,
@@ -49,14 +49,14 @@ impl<L> Slot<L> {
     }
 }
 
-/// Locks of an array: few, so that threads meet; and as many as fill a first-level cache when each
-/// has a cache line.
+/// The number of locks of an array: few, so that threads meet; and as many as fill a first-level cache
+/// with a cache line each.
 const LOCKS: [usize; 2] = [16, 512];
 
 /// The same for a long campaign: also more than a second-level cache holds.
 const MORE_LOCKS: [usize; 4] = [16, 512, 8_192, 131_072];
 
-/// How many locks, and whether each has cache lines of its own.
+/// The number of locks, and whether each has its own cache lines.
 #[derive(Clone, Copy)]
 pub(super) struct Array {
     locks: usize,
@@ -134,7 +134,7 @@ fn label(params: &BTreeMap<String, String>) -> String {
     format!("{}{padded}", of(param::LOCKS))
 }
 
-/// A round with slots that are kept as `S`.
+/// A round whose slots are stored as `S`.
 fn round<M: Machine, L: RawLock<M>, S: Send + Sync + 'static>(
     given: &Round,
     count: usize,

@@ -1,14 +1,14 @@
 //! `mixed_priority`: priority inversion, staged on one CPU under a realtime policy.
 //!
-//! Three threads: an owner of low priority, a hog of middle priority that never asks for the lock,
-//! and a waiter of high priority. In each trial the owner locks and wakes the waiter, which wakes the
-//! hog and then wants the lock. A waiter that sleeps leaves the CPU to the hog, which keeps the owner
-//! from going on, for as long as it likes: the inversion. A waiter that spins keeps the owner from
-//! going on itself, for ever. If the lock lends the waiter's priority to the owner, neither happens.
+//! Three threads: an owner of low priority, a hog of middle priority that never uses the lock, and a
+//! waiter of high priority. In each trial the owner locks and wakes the waiter, which wakes the hog
+//! and then wants the lock. A waiter that sleeps leaves the CPU to the hog, which keeps the owner
+//! from running for as long as it likes: the inversion. A waiter that spins itself keeps the owner
+//! from running, for ever. If the lock lends the waiter's priority to the owner, neither happens.
 //!
 //! Nothing here depends on time: on one CPU the kernel always runs the highest of the three. A fourth
-//! thread, above them all, ends a trial that takes too long: it lends the owner its priority from
-//! outside. So a lock that would stand still for ever costs a moment.
+//! thread, above them all, ends a trial that takes too long: it raises the owner to the guard's
+//! priority from outside. So a lock that would stand still for ever costs a moment.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32};
@@ -43,11 +43,11 @@ const GUARD: usize = 3;
 /// The owner's section.
 const SECTION_NANOS: u64 = 20_000;
 
-/// What the hog does in a trial, in pieces that are counted.
+/// The work of the hog in a trial, in pieces that are counted.
 const PIECES: u32 = 10;
 const PIECE_NANOS: u64 = 100_000;
 
-/// After so long the guard ends a trial: ten times what one takes that the hog delays.
+/// The time after which the guard ends a trial: ten times the length of a trial that the hog delays.
 const LIMIT: Duration = Duration::from_millis(10);
 
 impl Called for MixedPriority {
@@ -133,23 +133,23 @@ impl Called for MixedPriority {
     }
 }
 
-/// What the lock guards.
+/// The data that the lock guards.
 #[derive(Default)]
 struct Book {
     acquisitions: u64,
-    /// The owner is in its section; and how often the waiter was let in during it.
+    /// Whether the owner is in its section; and how often the waiter was let in during it.
     owned: bool,
     intrusions: u64,
 }
 
-/// What the waiter saw.
+/// The observations of the waiter.
 #[derive(Clone, Copy, Debug, Default)]
 struct Trials {
     count: u64,
     /// Trials in which the hog ran while the waiter wanted the lock, and its pieces during them.
     inverted: u64,
     pieces: u64,
-    /// Those that the guard ended.
+    /// Trials that the guard ended.
     rescued: u64,
     /// In ticks.
     longest: u64,
@@ -169,7 +169,7 @@ impl Trials {
 
 type Word = <Native as Platform>::AtomicU32;
 
-/// The number of a trial, on which a thread sleeps until it comes.
+/// The number of a trial, on which a thread sleeps until the trial begins.
 struct Cue(CachePadded<Word>);
 
 /// There will be no more trials.
@@ -185,8 +185,8 @@ impl Cue {
         Native::futex_wake(&raw const *self.0, u32::MAX);
     }
 
-    /// Sleeps until the trial, or the end, has come; or the deadline, if there is one. Says whether
-    /// the trial has.
+    /// Sleeps until the trial or the end has come, or until the deadline, if there is one. Returns
+    /// whether the trial has come.
     fn comes(&self, trial: u32, deadline: Option<Timestamp>) -> bool {
         loop {
             let now = self.0.load(Ordering::Acquire);
@@ -196,7 +196,7 @@ impl Cue {
             if deadline.is_some_and(|deadline| Native::now() >= deadline) {
                 return false;
             }
-            // Whatever ended the wait, the word is looked at again.
+            // The loop rereads the word, whatever ended the wait.
             let _ = Native::futex_wait(&self.0, now, deadline);
         }
     }
@@ -208,7 +208,7 @@ struct Stage {
     owner: AtomicI32,
     /// The owner has the lock.
     locked: Cue,
-    /// The hog is to run, and has run.
+    /// The request to the hog to run, and its answer.
     go: Cue,
     gone: Cue,
     /// The waiter wants the lock, and has had it.
@@ -234,7 +234,7 @@ impl Stage {
         }
     }
 
-    /// Puts the calling thread to its priority.
+    /// Gives the calling thread its priority.
     fn enter(&self, role: usize, policy: Policy) -> Result<(), String> {
         if role == OWNER {
             self.owner.store(Native::thread_number(), Ordering::Relaxed);
@@ -264,7 +264,7 @@ fn own(member: &Member, stage: &Stage, policy: Policy, lock: &Guarded<Native, Bo
         stage.served.comes(trial, None);
         stage.gone.comes(trial, None);
         if stage.rescued.load(Ordering::Relaxed) == trial {
-            // Going down is always allowed.
+            // Lowering a priority is always allowed.
             let _ = policy.apply(OWNER as u8);
         }
     }
@@ -325,7 +325,7 @@ fn guard(stage: &Stage, policy: Policy) {
         if !stage.served.comes(trial, Some(Timestamp::from_nanos(limit))) {
             stage.rescued.store(trial, Ordering::Relaxed);
             let owner = stage.owner.load(Ordering::Relaxed);
-            // A guard that could enter can do this too.
+            // A guard that was able to enter can also do this.
             let _ = policy.apply_to(owner, GUARD as u8);
             stage.served.comes(trial, None);
         }

@@ -1,9 +1,8 @@
-//! The workloads: one file each, and the list of them. Adding one is a file in this folder and a line in
-//! the list.
+//! The workloads: one file each, and their list. To add one, add a file in this folder and a line in the list.
 //!
-//! A workload is a type with a generic function. Where single pairs are timed it is compiled for every lock, so that
-//! the lock's fast path is inlined into the loop that measures it as it would be into a program; else it calls the
-//! lock through pointers ([`any`](mod@crate::any)).
+//! A workload is a type with a generic function. Where single pairs are timed it is compiled for every lock, so
+//! that the lock's fast path is inlined into the measured loop as it would be into a program. Otherwise it calls
+//! the lock through pointers ([`any`](mod@crate::any)).
 
 mod audit;
 mod baseline;
@@ -44,7 +43,7 @@ pub use throughput::NAME as THROUGHPUT;
 pub use timed_runs::PAIRS_PER_RUN;
 pub use uncontended::NAME as UNCONTENDED;
 
-/// What a round is given: its threads, how long it is, and its work.
+/// The input of a round: its threads, its length, and its work.
 #[derive(Clone, Debug)]
 pub struct Round {
     /// How many threads, where, and when they count as stuck.
@@ -57,42 +56,42 @@ pub struct Round {
     pub outside: Work,
     /// Pairs of each thread in a run, for workloads that are counted.
     pub pairs: u32,
-    /// When a counted run is stopped although it is not at its end.
+    /// The time after which a counted run that has not ended is stopped.
     pub longest_run: Duration,
 }
 
-/// The facts of a workload: what lists, plans, verdicts and reports have to know of it.
+/// The facts of a workload for lists, plans, verdicts and reports.
 #[derive(Clone, Copy, Debug)]
 pub struct WorkloadInfo {
     /// Its name in commands and reports.
     pub name: &'static str,
     /// The locks that it measures.
     pub kind: Kind,
-    /// What a page calls it.
+    /// Its title on a page.
     pub title: &'static str,
     /// What it measures, in one sentence of a list.
     pub about: &'static str,
     /// Where it is from.
     pub source: &'static str,
-    /// What it is, for the reader of a page.
+    /// Its description, for the reader of a page.
     pub lead: &'static str,
     /// What its figures do not show.
     pub cannot_show: &'static str,
     /// The locks that a suite measures.
     pub locks: Group,
-    /// What it cannot do without.
+    /// Its requirement.
     pub needs: Needs,
     /// How it is measured with a lock that does nothing.
     pub empty: EmptyLock,
-    /// Its threads share data that is counted twice, and a lock that lets two in fails.
+    /// Whether its threads share data that is counted twice, so that a lock that lets two in fails.
     pub shares_data: bool,
-    /// Its threads notify others, inside the critical section or after the unlock.
+    /// Whether its threads notify others, inside the critical section or after the unlock.
     pub notifies: bool,
-    /// What it reports in every round, beside what all workloads do.
+    /// The quantities that it reports in every round, in addition to those of all workloads.
     pub quantities: &'static [Quantity],
-    /// What its locks are ranked by.
+    /// The quantity that ranks its locks.
     pub judged: Judged,
-    /// Where its tables stand in the terminal.
+    /// The place of its tables in the terminal.
     pub shelf: Shelf,
     /// Its tables in the terminal.
     pub table: Table,
@@ -101,7 +100,7 @@ pub struct WorkloadInfo {
 }
 
 impl WorkloadInfo {
-    /// The facts of most workloads, without words and tables: a workload's file says what it has in their place.
+    /// The facts of most workloads, without texts and tables; a workload's file replaces the facts that differ.
     const USUAL: Self = Self {
         name: "",
         kind: Kind::Mutex,
@@ -133,17 +132,17 @@ impl WorkloadInfo {
     }
 }
 
-/// The workload of that name; none if another program had it.
+/// The workload of that name; `None` for a workload of another program.
 pub fn named(name: &str) -> Option<&'static WorkloadInfo> {
     WORKLOADS.iter().find(|workload| workload.name == name)
 }
 
-/// The workloads that the system at hand can measure, in the order of a suite.
+/// The workloads that this system can measure, in the order of a suite.
 pub fn measured_here() -> impl Iterator<Item = &'static WorkloadInfo> {
     WORKLOADS.iter().filter(|workload| workload.needs.lacking_here().is_none())
 }
 
-/// What is known of a quantity of that name.
+/// The known quantity of that name.
 pub fn quantity(name: &str) -> Option<Quantity> {
     let own = WORKLOADS.iter().flat_map(|workload| workload.quantities);
     sample::QUANTITIES.iter().chain(own).copied().find(|quantity| quantity.name == name)
@@ -151,12 +150,12 @@ pub fn quantity(name: &str) -> Option<Quantity> {
 
 /// A way to measure any mutex that is compiled for each, because it times single pairs.
 trait Workload {
-    /// What its situations have that no other workload's do.
+    /// The settings of its situations that no other workload has.
     type Own: Send + Sync + 'static;
 
     const INFO: WorkloadInfo;
 
-    /// Its situations, of those requested, and how long it is measured in each.
+    /// Selects from the requested situations, and decides how long it is measured in each.
     fn situations(asked: &Asked) -> (Schedule, Vec<Situation<Self::Own>>);
 
     /// Measures one round on a machine.
@@ -168,12 +167,12 @@ trait Workload {
 
 /// A way to measure any mutex that calls it through pointers, and so is compiled once.
 trait Called {
-    /// What its situations have that no other workload's do.
+    /// The settings of its situations that no other workload has.
     type Own: Send + Sync + 'static;
 
     const INFO: WorkloadInfo;
 
-    /// Its situations, of those requested, and how long it is measured in each.
+    /// Selects from the requested situations, and decides how long it is measured in each.
     fn situations(asked: &Asked) -> (Schedule, Vec<Situation<Self::Own>>);
 
     /// Measures one round on a machine.
@@ -201,7 +200,7 @@ impl<W: Called> Workload for W {
     }
 }
 
-/// The mutex, if the machine is the real one; else why it cannot be measured, of which `why` is the reason.
+/// The mutex if the machine is the real one; otherwise an error with the reason `why`.
 fn on_native<M: Machine>(lock: AnyMutex<M>, why: &str) -> Result<AnyMutex<Native>, TeamError> {
     M::native(lock)
         .ok_or_else(|| TeamError::Refused(format!("it is measured on real machines only: {why}")))
@@ -209,7 +208,7 @@ fn on_native<M: Machine>(lock: AnyMutex<M>, why: &str) -> Result<AnyMutex<Native
 
 type RoundFn = fn(&Round, &Own) -> Result<Sample, TeamError>;
 
-/// The situations of a workload as all workloads have them.
+/// The situations of a workload in the common form of all workloads.
 fn erased<O: Send + Sync + 'static>(
     (schedule, situations): (Schedule, Vec<Situation<O>>),
 ) -> (Schedule, Vec<Situation<Own>>) {
@@ -244,7 +243,7 @@ macro_rules! workloads {
         })*
 
         impl WorkloadInfo {
-            /// The situations of those requested, and how long it is measured in each.
+            /// Selects from the requested situations, and decides how long it is measured in each.
             pub fn situations(&self, asked: &Asked) -> (Schedule, Vec<Situation<Own>>) {
                 $($($(if self.name == <$file::$Workload as $Trait>::INFO.name {
                     return erased(<$file::$Workload as $Trait>::situations(asked));
@@ -300,7 +299,7 @@ pub fn waiters_sleep(info: &LockInfo) -> bool {
     }
 }
 
-/// A lock on cache lines of its own, so that neighbours in memory do not disturb its measurement.
+/// A lock on its own cache lines, so that neighbours in memory do not disturb its measurement.
 /// Two lines, because the adjacent-line prefetcher of x86 fetches them in pairs.
 #[repr(align(128))]
 struct Apart<T>(T);

@@ -1,4 +1,4 @@
-//! When a thread notifies the waiters of its change.
+//! When a thread notifies waiters of its change.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,8 +6,8 @@ use std::str::FromStr;
 /// Inside the critical section or after it.
 ///
 /// A thread that is notified inside finds the lock taken, unless the condition variable moves it to the
-/// lock's queue; a thread that is notified after the unlock competes with whichever thread came first.
-/// Programs do both, and locks differ in which of the two they are made for.
+/// lock's queue. A thread that is notified after the unlock competes with arriving threads. Programs do
+/// both, and locks differ in which of the two they favour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Notify {
     /// The notifying thread holds the lock.
@@ -16,15 +16,15 @@ pub enum Notify {
     After,
 }
 
-/// The parameter's name in reports. Series that notify inside do not have it, because reports that are
-/// older than the other variant do not either.
+/// The parameter's name in reports. Series that notify inside do not have it, because reports from
+/// before the other variant do not either.
 pub const NOTIFY: &str = "notify";
 
 impl Notify {
     /// Both, in the order of reports.
     pub const BOTH: [Self; 2] = [Self::Inside, Self::After];
 
-    /// The parameter of a series that notifies then, if it has one.
+    /// The parameter of such a series, if it has one.
     pub(super) fn param(self) -> Option<(&'static str, String)> {
         (self != Self::Inside).then(|| (NOTIFY, self.to_string()))
     }

@@ -1,4 +1,4 @@
-//! `once`: threads call what has run, and race for what has not.
+//! `once`: threads call onces that have run, and race for onces that have not.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -39,10 +39,10 @@ impl State {
 /// Work of an initialization in nanoseconds: long enough that threads meet in it.
 const INIT: u64 = 1_000;
 
-/// How many initializations threads race for in a round, at most.
+/// The most initializations that threads race for in a round.
 const RACES: usize = 16_384;
 
-/// A once, and how often its initialization has run.
+/// A once, and the number of runs of its initialization.
 struct Counted<O> {
     once: O,
     runs: AtomicU64,
@@ -125,14 +125,14 @@ fn done<M: Machine, O: RawOnce<M>>(given: &Round) -> Result<Sample, TeamError> {
         while !member.stopped() {
             once.call(|| ran += 1);
             clock::opaque();
-            // The once that does nothing would take no time on a machine of virtual time.
+            // Otherwise the once that does nothing would take no time on a machine of virtual time.
             M::perform(nothing);
             calls += 1;
             member.done(calls);
         }
         ran
     })?;
-    // With the once that does nothing every call runs it, and there is one thread.
+    // With the once that does nothing every call runs the initialization, and there is one thread.
     if outcome.pairs.len() > 1 {
         audit::balance("runs behind the first", outcome.results.iter().sum(), 0)?;
     }

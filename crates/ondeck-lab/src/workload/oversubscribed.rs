@@ -1,8 +1,8 @@
 //! `oversubscribed`: throughput with several times as many threads as CPUs.
 //!
 //! The owner of the lock, or the waiter that is next, may be off its CPU for as long as all others
-//! want to run. A lock shows here whether its waiters let the others run, and whether it depends on
-//! one particular thread to go on.
+//! want to run. The workload shows whether a lock's waiters let the others run, and whether the
+//! lock depends on one particular thread to make progress.
 
 use ondeck_zoo::RawLock;
 

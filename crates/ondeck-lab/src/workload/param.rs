@@ -1,4 +1,4 @@
-//! The names and words of parameters that reports look at: they distinguish the situations of a workload.
+//! The names and values of parameters that reports use: they distinguish the situations of a workload.
 
 use std::collections::BTreeMap;
 
@@ -29,7 +29,7 @@ pub const CAPACITY: &str = "capacity";
 /// The priority of work beside the lock.
 pub const PRIORITY: &str = "priority";
 
-/// The program that the lock is in.
+/// The program that contains the lock.
 pub const APP: &str = "app";
 
 /// How many locks an array has.
@@ -38,16 +38,16 @@ pub const LOCKS: &str = "locks";
 /// Whether the locks of an array have cache lines of their own: [`YES`] or [`NO`].
 pub const PADDED: &str = "padded";
 
-/// They have.
+/// They do.
 pub const YES: &str = "yes";
 
-/// They have not.
+/// They do not.
 pub const NO: &str = "no";
 
-/// How many of a hundred operations write.
+/// The percentage of operations that write.
 pub const WRITES: &str = "writes_percent";
 
-/// Which thread is alone among those of the other kind: `writer` or `reader`.
+/// The kind of the thread that is alone among threads of the other kind: `writer` or `reader`.
 pub const ALONE: &str = "alone";
 
 /// How many threads a semaphore lets in at once.
@@ -56,10 +56,10 @@ pub const PERMITS: &str = "permits";
 /// Whether a once has run before: `done` or `new`.
 pub const STATE: &str = "state";
 
-/// How many of a hundred sections are those of the thread that is not the lock's owner.
+/// The percentage of sections that belong to the thread that is not the lock's owner.
 pub const VISITS: &str = "visits_percent";
 
-/// Parameters of one workload each, and what a heading says of them; `{}` stands for the value.
+/// Parameters of one workload each, and their words in a heading; `{}` stands for the value.
 const WORDED: &[(&str, &str)] = &[
     (WRITES, "{} % writes"),
     (ALONE, "one {}"),
@@ -69,12 +69,12 @@ const WORDED: &[(&str, &str)] = &[
     (DATA, "lines of data: {}"),
 ];
 
-/// What a heading says of the parameters that one workload has.
+/// The words in a heading for the parameters that one workload has.
 pub fn worded(params: &BTreeMap<String, String>) -> impl Iterator<Item = String> + '_ {
     WORDED.iter().filter_map(|(name, words)| Some(words.replace("{}", params.get(*name)?)))
 }
 
-/// Whether [`worded`] says it.
+/// Whether [`worded`] covers it.
 pub fn is_worded(name: &str) -> bool {
     WORDED.iter().any(|(known, _)| *known == name)
 }

@@ -1,8 +1,8 @@
 //! A round in phases: some of a team's threads work while the others sleep, then others do.
 //!
-//! For workloads that compare a thing alone with the same thing beside others: both are taken in the
-//! same round, so that a disturbance of the machine hits both. One more thread conducts. It sleeps
-//! while the others work, and every phase begins when all of them sleep.
+//! For workloads that compare a thing alone with the same thing beside others. Both are measured in
+//! the same round, so that a disturbance of the machine affects both. One more thread conducts. It
+//! sleeps while the others work, and every phase begins when all of them sleep.
 
 use std::ops::Range;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::machine::Machine;
 use crate::team::Member;
 use crate::usage::Usage;
 
-/// Which threads work in a phase.
+/// The threads that work in a phase, and its length.
 #[derive(Clone, Debug)]
 pub(super) struct Phase {
     /// Its threads.
@@ -24,26 +24,26 @@ pub(super) struct Phase {
     pub(super) length: Duration,
 }
 
-/// The phases of a round, and which of them is under way.
+/// The phases of a round, and the current one.
 pub(super) struct Phases<M: Machine> {
     plan: Vec<Phase>,
     /// `RESTING`, `ENDED`, or the number of the phase.
     word: CachePadded<M::AtomicU32>,
-    /// Of each thread but the conductor: whether it sleeps.
+    /// For each thread but the conductor: whether it sleeps.
     asleep: Vec<CachePadded<M::AtomicU32>>,
 }
 
 const RESTING: u32 = u32::MAX;
 const ENDED: u32 = u32::MAX - 1;
 
-/// What one thread did in one phase.
+/// The work of one thread in one phase.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Stint {
     pub(super) operations: u64,
     pub(super) usage: Usage,
 }
 
-/// What the conductor saw of one phase.
+/// The conductor's observations of one phase.
 #[derive(Clone, Debug)]
 pub(super) struct Seen {
     pub(super) window: Duration,
@@ -59,7 +59,8 @@ impl Seen {
 }
 
 impl<M: Machine> Phases<M> {
-    /// Phases of a team of `threads`. The conductor is not counted: it is the thread after them.
+    /// Makes the phases of a team of `threads`. The conductor is not counted: it is the thread after
+    /// them.
     pub(super) fn new(threads: usize, plan: Vec<Phase>) -> Self {
         Self {
             plan,
@@ -68,8 +69,8 @@ impl<M: Machine> Phases<M> {
         }
     }
 
-    /// A worker's part: `operation` again and again in the phases in which the thread works;
-    /// `operation` receives the phase. Returns the work done in each.
+    /// Runs a worker: repeats `operation` in the phases in which the thread works; `operation`
+    /// receives the phase. Returns the work done in each.
     #[inline]
     pub(super) fn work(&self, member: &Member<M>, mut operation: impl FnMut(usize)) -> Vec<Stint> {
         let mut stints = vec![Stint::default(); self.plan.len()];
@@ -104,12 +105,12 @@ impl<M: Machine> Phases<M> {
                 asleep.store(0, Ordering::Relaxed);
                 return Some(word);
             }
-            // Whatever ended the wait, the word is looked at again.
+            // The loop rereads the word, whatever ended the wait.
             let _ = M::futex_wait(&self.word, word, None);
         }
     }
 
-    /// The conductor's part: every phase once. `None` if the team is stopped before the end.
+    /// Runs the conductor: every phase once. `None` if the team is stopped before the end.
     pub(super) fn conduct(&self, member: &Member<M>, placement: &Placement) -> Option<Vec<Seen>> {
         let _raised = placement.raise_coordinator();
         let seen = (0..self.plan.len()).map(|number| self.run(member, number)).collect();
@@ -129,11 +130,11 @@ impl<M: Machine> Phases<M> {
             && !left.is_zero()
             && !member.stopped()
         {
-            // A cancellation is to be noticed in time.
+            // Notices a cancellation in time.
             M::sleep(left.min(CANCEL_CHECK));
         }
-        // Operations first: if this thread is switched out in between, operations of that time are
-        // missing rather than won.
+        // Operations first: if this thread is switched out in between, operations are lost rather
+        // than gained.
         let after = member.progress();
         let window = M::now().since(begin);
         self.turn_to(RESTING);
@@ -146,7 +147,7 @@ impl<M: Machine> Phases<M> {
         M::futex_wake(&raw const *self.word, u32::MAX);
     }
 
-    /// Waits until every worker sleeps; false if the team is stopped.
+    /// Waits until every worker sleeps; returns false if the team is stopped.
     fn await_rest(&self, member: &Member<M>) -> bool {
         for asleep in &self.asleep {
             while asleep.load(Ordering::Acquire) == 0 {
@@ -161,10 +162,10 @@ impl<M: Machine> Phases<M> {
     }
 }
 
-/// How soon a cancellation is noticed.
+/// The interval of checks for a cancellation.
 const CANCEL_CHECK: Duration = Duration::from_millis(20);
 
-/// What all threads of a range did in one phase, together.
+/// The work of all threads of a range in one phase, together.
 pub(super) fn together(stints: &[Vec<Stint>], threads: Range<usize>, phase: usize) -> Usage {
     stints[threads].iter().fold(Usage::default(), |sum, stints| sum.plus(stints[phase].usage))
 }

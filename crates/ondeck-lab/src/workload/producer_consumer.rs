@@ -1,9 +1,9 @@
 //! `producer_consumer`: producers put numbers into a bounded queue, consumers take them out; a lock
 //! and two condition variables, `not_full` and `not_empty`.
 //!
-//! The classic: a thread that has changed the queue notifies one waiter of the other side. It holds the
-//! lock while it does, as most programs do: the woken thread then finds the lock taken, unless the
-//! condition variable moves it to the lock's queue or the lock is free by the time it comes. In the other
+//! The classic: a thread that has changed the queue notifies one waiter of the other side. It notifies
+//! while it holds the lock, as most programs do: the woken thread then finds the lock taken, unless the
+//! condition variable moves it to the lock's queue or the lock is free when it arrives. In the other
 //! variant it notifies after the unlock.
 
 use std::sync::Arc;

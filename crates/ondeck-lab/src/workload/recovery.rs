@@ -1,11 +1,11 @@
-//! `recovery`: the bounded buffer after a moment in which all of its threads slept, against the same
+//! `recovery`: the bounded buffer after a moment in which all of its threads slept, compared with the same
 //! threads before.
 //!
 //! A lock may have two regimes: one while its threads happen to be awake, and a slower one that begins when
 //! all of them have slept once and does not end by itself. A benchmark whose threads start together never
-//! leaves the first. So a round has two halves. In the first the threads run as they started, from a buffer
-//! that is half full, so that no side has to wait at once. Then a gate keeps all of them waiting for their
-//! conditions until they sleep, and opens. The second half begins as it opens.
+//! leaves the first. So a round has two halves. In the first half the threads run as they started, from a
+//! buffer that is half full, so that no side has to wait at once. Then a gate keeps all of them waiting for
+//! their conditions until they sleep, and opens. The second half begins when it opens.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,7 +27,7 @@ pub(super) struct Recovery;
 /// How long the gate stays shut once all threads wait: far longer than any waiter here spins.
 const SHUT: Duration = Duration::from_millis(5);
 
-/// How soon a cancellation is noticed, and how often the conductor asks whether all threads wait.
+/// The interval of checks for a cancellation, and of the conductor's checks whether all threads wait.
 const CANCEL_CHECK: Duration = Duration::from_millis(20);
 const ASKING: Duration = Duration::from_micros(500);
 
@@ -95,7 +95,7 @@ impl Called for Recovery {
         let buffer = Arc::clone(&shared);
         let (after, round) = (own.after(), given.length);
         let placement = given.team.placement.clone();
-        // One more, the conductor.
+        // The additional thread conducts.
         let setting = TeamSetting { threads: threads + 1, ..given.team.clone() };
         let outcome = team::run::<M, _>(&setting, Until::Finished(Duration::MAX), move |member| {
             if !member.start() {
@@ -123,10 +123,10 @@ enum Role {
     Conductor(Option<[Half; 2]>),
 }
 
-/// What the conductor saw of one half of the round.
+/// The conductor's observations of one half of the round.
 struct Half {
     window: Duration,
-    /// Items of each thread, the conductor's own among them, which is nothing.
+    /// Items of each thread, including the conductor, which has none.
     items: Vec<u64>,
 }
 
@@ -164,8 +164,7 @@ fn half<M: Machine>(member: &Member<M>, length: Duration) -> Half {
     {
         M::sleep(left.min(CANCEL_CHECK));
     }
-    // Items first: if this thread is switched out in between, those of that time are missing rather
-    // than won.
+    // Items first: if this thread is switched out in between, items are lost rather than gained.
     let after = member.progress();
     let window = M::now().since(begin);
     Half { window, items: after.iter().zip(before).map(|(after, before)| after - before).collect() }
@@ -213,7 +212,7 @@ fn sample(
     };
     let mut sample = Sample::of_roles(&outcome, consumers.clone(), &[0..producers, consumers]);
     sample.values.insert(1, (FRESH, fresh));
-    // If the first half had not one item, there is nothing to compare with.
+    // If the first half had no item, there is nothing to compare with.
     if fresh > 0.0 {
         sample.values.insert(2, (RECOVERED, speed / fresh));
     }

@@ -2,7 +2,7 @@
 
 use crate::machine::Machine;
 
-/// First in, first out; its memory is there, and touched, from the beginning.
+/// First in, first out. Its memory is allocated and touched from the beginning.
 pub(super) struct Ring {
     slots: Box<[u64]>,
     first: usize,
@@ -11,7 +11,7 @@ pub(super) struct Ring {
 
 impl Ring {
     pub(super) fn new(capacity: usize) -> Self {
-        // Not zeros: those would be pages that the kernel makes at the first write.
+        // Not zeros, because the kernel would create pages of zeros only at the first write.
         Self { slots: vec![u64::MAX; capacity].into(), first: 0, len: 0 }
     }
 

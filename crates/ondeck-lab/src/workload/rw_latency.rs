@@ -1,8 +1,8 @@
-//! `rw_latency`: the longest that one writer waits among readers, and one reader among writers.
+//! `rw_latency`: the longest wait of one writer among readers, and of one reader among writers.
 //!
-//! A lock that prefers readers is fast as long as its writer may wait without end, and the other way around.
-//! The thread that is alone of its kind waits, works, and comes back after a pause; all others come back
-//! at once, so that at any time one of them wants the lock.
+//! A lock that prefers readers is fast as long as its writer may wait without end, and vice versa. The
+//! thread that is alone of its kind waits, works, and returns after a pause; all others return at once, so
+//! that at any time one of them wants the lock.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -23,7 +23,7 @@ use crate::work::Work;
 
 pub(super) struct RwLatency;
 
-/// The wait that half of all waits of the lone thread do not exceed.
+/// The median of the lone thread's waits.
 const WAIT_P50: Quantity = Quantity {
     name: "wait_p50",
     unit: Unit::Nanoseconds,
@@ -31,7 +31,7 @@ const WAIT_P50: Quantity = Quantity {
     title: "Wait of the lone thread, median",
 };
 
-/// The same, 99 of 100 waits.
+/// The 99th percentile of these waits.
 const WAIT_P99: Quantity = Quantity {
     name: "wait_p99",
     unit: Unit::Nanoseconds,
@@ -39,7 +39,7 @@ const WAIT_P99: Quantity = Quantity {
     title: "Wait of the lone thread, 99 % of waits",
 };
 
-/// Which thread is alone of its kind. It is the first of the team.
+/// The kind of the lone thread, which is the first of the team.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Lone {
     Writer,
@@ -57,10 +57,10 @@ impl Lone {
     }
 }
 
-/// Nanoseconds that the lone thread stays away after each unlock: others come in without it.
+/// Nanoseconds that the lone thread stays away after each unlock, so that others enter without it.
 const PAUSE: u64 = 20_000;
 
-/// What the lock guards. Atomic, so that a lock that is broken spoils no memory.
+/// The data that the lock guards. Atomic, so that a broken lock corrupts no memory.
 struct Pair<L> {
     lock: L,
     one: AtomicU64,
@@ -109,7 +109,7 @@ impl RwWorkload for RwLatency {
             Rounds::of_millis(40, 2).short(),
             Rounds::of_millis(1_000, 11),
         );
-        // Long enough that the sections of two readers overlap without end.
+        // Long enough that the sections of two readers always overlap.
         let work = asked.work.unwrap_or((1_000, 0));
         let lone = by(asked.extent, &Lone::BOTH[..], &Lone::BOTH[..], &Lone::BOTH[..]);
         let counts = counts_of_two(asked, &[3], &[3], &[2, 3, 5, 9, 17]);
@@ -194,7 +194,7 @@ impl RwWorkload for RwLatency {
             (WAIT_P50, lone.waits.value_at_quantile(0.5) as f64),
             (WAIT_P99, lone.waits.value_at_quantile(0.99) as f64),
         ];
-        // A lone thread that never came to run has nothing to tell.
+        // A lone thread that never ran has no waits.
         if !lone.waits.is_empty() {
             sample.values.splice(0..0, waits);
         }
@@ -202,7 +202,7 @@ impl RwWorkload for RwLatency {
     }
 }
 
-/// What one thread has done and seen.
+/// The work and the observations of one thread.
 struct Seen {
     writes: u64,
     /// Reads that found the two numbers different.

@@ -1,9 +1,8 @@
-//! `rwmix`: every thread reads, and writes now and then; how much goes through.
+//! `rwmix`: every thread reads, and writes now and then; measures the throughput.
 //!
 //! Writers change two numbers one after the other, with the work of the section in between, and readers
-//! compare them. The numbers lie beside the lock, as what a lock guards does in a program. So a lock
-//! that lets a writer in beside another thread is found out, and a reader pays for the line that a
-//! writer has changed.
+//! compare them. The numbers are next to the lock, like guarded data in a program. So a lock that lets a
+//! writer in beside another thread is detected, and a reader pays for the line that a writer has changed.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -31,7 +30,7 @@ impl Mix {
     /// Operations in which writes are counted.
     const OF: u32 = 1_000;
 
-    /// The mixes that are measured: only reads, reads of what hardly ever changes, caches, and only writes.
+    /// The measured mixes: only reads, reads of data that hardly ever changes, caches, and only writes.
     const ALL: [Self; 6] = [Self(0), Self(1), Self(10), Self(100), Self(500), Self(1_000)];
 
     fn percent(self) -> String {
@@ -39,8 +38,8 @@ impl Mix {
     }
 }
 
-/// Which of a thread's operations write. They are spread evenly, and each thread begins elsewhere, so that
-/// the mix is exact and choosing costs an addition and a comparison.
+/// Chooses which of a thread's operations write. Writes are spread evenly, and each thread begins at another
+/// place, so that the mix is exact and choosing costs an addition and a comparison.
 struct Choice {
     mix: Mix,
     sum: u32,
@@ -64,7 +63,7 @@ impl Choice {
     }
 }
 
-/// What the lock guards. Atomic, so that a lock that is broken, or none at all, spoils no memory.
+/// The data that the lock guards. Atomic, so that without a working lock no memory is corrupted.
 struct Pair<L> {
     lock: L,
     one: AtomicU64,
@@ -182,7 +181,7 @@ impl RwWorkload for RwMix {
     }
 }
 
-/// What one thread has done and seen.
+/// The work and the observations of one thread.
 #[derive(Clone, Copy, Debug, Default)]
 struct Tally {
     writes: u64,

@@ -1,4 +1,4 @@
-//! `semaphore`: every thread takes a permit, works, gives it back, works outside.
+//! `semaphore`: every thread acquires a permit, works, releases it, works outside.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -16,7 +16,7 @@ use crate::team::{self, TeamError, Until};
 
 pub(super) struct Semaphore;
 
-/// Only one section in this number is counted, because a count shared by all threads would also be measured.
+/// One section in this number is counted: counting each would also measure a count that all threads share.
 const COUNTED: u64 = 16;
 
 impl SemaphoreWorkload for Semaphore {

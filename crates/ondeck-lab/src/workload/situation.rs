@@ -1,9 +1,9 @@
-//! What the situations of workloads are made of: threads, work, and how long and how often a round is.
+//! The parts of workloads' situations: threads, work, and the length and number of rounds.
 //!
-//! A suite is to take four minutes on two CPUs, so it measures what the answers need and no more. Of a curve
-//! it has the ends and not the middle, which `--full` has; `throughput` is the exception, because locks
-//! change places along its curve. A round takes 40 ms if nothing but a rate is measured, on which two runs of
-//! one binary agree within 15 %. It is longer only if a share, a window or a phase needs more.
+//! A suite must take four minutes on two CPUs, so it measures only what the answers need. It has the ends of
+//! a curve and not the middle, which `--full` has; `throughput` is the exception, because locks change
+//! places along its curve. A round that measures only a rate takes 40 ms, at which two runs of one binary
+//! agree within 15 %. It is longer only if a share, a window or a phase needs more.
 
 use std::any::Any;
 use std::fmt;
@@ -20,7 +20,7 @@ pub use crate::results::Extent;
 pub struct Asked {
     /// How much to measure.
     pub extent: Extent,
-    /// How many CPUs the machine has for them.
+    /// The number of CPUs that the machine has for threads.
     pub cpus: usize,
     /// Numbers of threads.
     pub threads: Option<Vec<usize>>,
@@ -34,7 +34,7 @@ pub struct Asked {
     pub notify: Option<Vec<Notify>>,
 }
 
-/// The differences between the stages of a workload. `O` has the settings that no other workload has.
+/// A stage of a workload. `O` has the settings that no other workload has.
 #[derive(Clone, Debug)]
 pub struct Situation<O = ()> {
     /// How many threads.
@@ -43,16 +43,16 @@ pub struct Situation<O = ()> {
     pub work: (u64, u64),
     /// In a process of one thread.
     pub alone: bool,
-    /// Whether it is measured with the lock that does nothing too, if the workload is.
+    /// Whether it is also measured with the lock that does nothing, if the workload is.
     pub emptied: bool,
-    /// Parameters as they stand in reports: they distinguish the situation from others of the workload.
+    /// Parameters as reports show them: they distinguish the situation from others of the workload.
     pub params: Vec<(&'static str, String)>,
-    /// The workload's own.
+    /// The workload's own settings.
     pub own: O,
 }
 
 impl Situation {
-    /// Threads with nothing to choose but their number.
+    /// A situation that has only a number of threads.
     pub fn plain(threads: usize) -> Self {
         Self { threads, work: ALONE, alone: false, emptied: true, params: Vec::new(), own: () }
     }
@@ -66,7 +66,7 @@ impl Situation {
 }
 
 impl<O> Situation<O> {
-    /// The same with settings of the workload's own, and the parameters that name them.
+    /// The same with the workload's own settings, and the parameters that name them.
     pub fn with<P>(
         self,
         own: P,
@@ -78,27 +78,27 @@ impl<O> Situation<O> {
     }
 }
 
-/// What is a workload's own, on its way from the workload's situations to its rounds.
+/// A workload's own settings, on the way from its situations to its rounds.
 #[derive(Clone)]
 pub struct Own(Arc<dyn Any + Send + Sync>);
 
 impl Own {
-    /// What a workload's situation has.
+    /// Wraps the settings of a workload's situation.
     pub fn of<O: Send + Sync + 'static>(own: O) -> Self {
         Self(Arc::new(own))
     }
 
-    /// What it was made of.
+    /// Returns the wrapped settings.
     ///
     /// # Panics
     ///
-    /// If it is another workload's.
+    /// If they belong to another workload.
     pub(super) fn get<O: 'static>(&self) -> &O {
         self.0.downcast_ref().expect("a situation is measured by the workload that has it")
     }
 }
 
-/// Of a workload that has nothing of its own.
+/// For a workload without own settings.
 impl Default for Own {
     fn default() -> Self {
         Self::of(())
@@ -120,16 +120,16 @@ pub enum Schedule {
     Runs(Runs),
 }
 
-/// Runs that end by count, repeated in a lock's turn until that is over.
+/// Runs that end by count, repeated until the time of a lock's turn is over.
 #[derive(Clone, Copy, Debug)]
 pub struct Runs {
     /// How long they are repeated; zero for one run a turn.
     pub turn: Duration,
     /// How many turns.
     pub turns: usize,
-    /// Runs after which there are enough.
+    /// The number of runs that suffices.
     pub most: usize,
-    /// When a run is cut off, if it is: locks that collapse would take minutes.
+    /// The time after which a run is cut off, if any: with a lock that collapses a run would take minutes.
     pub longest: Option<Duration>,
 }
 
@@ -139,30 +139,30 @@ pub(super) const ALONE: (u64, u64) = (0, 0);
 pub(super) const PROGRAM: (u64, u64) = (100, 500);
 pub(super) const LONG: (u64, u64) = (1_000, 5_000);
 
-/// More threads than this are refused by many systems.
+/// The most threads; many systems refuse more.
 pub(super) const MOST_THREADS: usize = 4_096;
 
 /// Numbers of threads of a long campaign.
 pub(super) const MANY: &[usize] = &[1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64];
 
-/// How long a round is, and how many there are.
+/// The length and the number of rounds.
 #[derive(Clone, Copy, Debug)]
 pub struct Rounds {
     length: Duration,
     /// How many there are.
     pub turns: usize,
-    /// Rounds are as long as the share needs, if that is longer.
+    /// Whether rounds are as long as the share needs, if that is longer.
     shares: bool,
 }
 
 impl Rounds {
-    /// One of three, by the extent.
+    /// Chooses one of three, by the extent.
     pub(super) fn by(extent: Extent, quick: Self, suite: Self, full: Self) -> Schedule {
         Schedule::Rounds(by(extent, quick, suite, full))
     }
 
-    /// Rounds that take a rate, in a suite as `suite` says: a short one to see that it works, and as long and
-    /// as many as the sources have.
+    /// Rounds that measure a rate, in a suite as `suite` says. A quick run has a short one to see that it
+    /// works; a full run has as long and as many as the sources.
     pub(super) fn of_a_rate(extent: Extent, suite: Self) -> Schedule {
         Self::by(extent, Self::of_millis(50, 1).short(), suite, Self::of_millis(1_000, 11))
     }
@@ -179,13 +179,13 @@ impl Rounds {
 
     /// The length of a round with this number of threads and CPUs.
     pub(crate) fn length(self, threads: usize, cpus: usize) -> Duration {
-        // A tenth more than the share needs, because a window is never quite as long as meant.
+        // A tenth more than the share needs, because a window is never quite as long as intended.
         let needed = share_needs(threads, cpus).mul_f64(1.1);
         if self.shares { self.length.max(needed) } else { self.length }
     }
 }
 
-/// One of three, by the extent.
+/// Chooses one of three, by the extent.
 pub(super) fn by<T>(extent: Extent, quick: T, suite: T, full: T) -> T {
     match extent {
         Extent::Quick => quick,
@@ -194,7 +194,7 @@ pub(super) fn by<T>(extent: Extent, quick: T, suite: T, full: T) -> T {
     }
 }
 
-/// The numbers of threads: those asked for, else by the extent.
+/// The requested numbers of threads, otherwise chosen by the extent.
 pub(super) fn counts(
     asked: &Asked,
     quick: &[usize],
@@ -219,8 +219,8 @@ pub(super) fn counts_of_two(
     counts
 }
 
-/// The moments to notify that are measured: those asked for, else the source's own, and both if there is
-/// time.
+/// The moments of notification to measure: the requested ones, otherwise the source's own, and both if there
+/// is time.
 pub(super) fn moments(asked: &Asked) -> Vec<Notify> {
     let both = asked.extent != Extent::Quick;
     let chosen = if both { &Notify::BOTH[..] } else { &Notify::BOTH[..1] };

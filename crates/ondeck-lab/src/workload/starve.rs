@@ -1,8 +1,8 @@
-//! `starve`: the longest that a thread goes without the lock while others have it.
+//! `starve`: the longest time that a thread goes without the lock while others acquire it.
 //!
 //! In `wait` threads stop after a number of pairs. Here all want the lock until the end, so that a thread
-//! that is never served is seen. A time counts only if another thread had the lock in
-//! between: while no thread has it, it is the machine that stands still.
+//! that is never served shows. A time counts only if another thread acquired the lock in between: while
+//! no thread does, the machine stands still.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use crate::machine::Machine;
 use crate::sample::{CPU_PER_OP, LONGEST_GAP, RUNNING, SHARE, STARVED_WINDOWS, Sample, THROUGHPUT};
 use crate::team::{self, Outcome, TeamError, Until};
 
-/// In so long a thread should get the lock at least once: some time slices of every kernel.
+/// A thread should acquire the lock at least once in this time: several time slices of every kernel.
 const WINDOW: Duration = Duration::from_millis(50);
 
 /// The workload's name: advice measures it.
@@ -58,7 +58,7 @@ impl Called for Starve {
     type Own = ();
 
     fn situations(asked: &Asked) -> (Schedule, Vec<Situation>) {
-        // Several of the windows that progress is looked for in.
+        // Several of the windows in which each thread should make progress.
         let rounds = Rounds::by(
             asked.extent,
             Rounds::of_millis(110, 1).short(),
@@ -106,11 +106,11 @@ impl Called for Starve {
 struct Gaps {
     window: u64,
     start: u64,
-    /// The last acquisition: which of all it was, and when.
+    /// The last acquisition: its number among all, and its time.
     last_turn: u64,
     last_at: u64,
     longest: u64,
-    /// The end of the window in which the last acquisition was.
+    /// The end of the window that contains the last acquisition.
     boundary: u64,
     /// Whole windows without an acquisition, and all whole windows.
     starved: u64,
@@ -130,14 +130,14 @@ impl Gaps {
             last_turn: 0,
             last_at: start,
             longest: 0,
-            // As if there had been a window before the first, with an acquisition.
+            // As if a window before the first had contained an acquisition.
             boundary: start,
             starved: 0,
             windows: 0,
         }
     }
 
-    /// The thread has acquired the lock, as number `turn` of all acquisitions.
+    /// Records an acquisition of the thread, number `turn` of all acquisitions.
     #[inline]
     fn served(&mut self, turn: u64, now: u64) {
         if turn != self.last_turn + 1 {

@@ -94,7 +94,7 @@ impl Subject {
         Self { kind, info, size: size_of::<L>(), context_size: 0, rounds, alone: None, empty }
     }
 
-    /// Every mutex of the registry, in its order: those of the museum in builds with the feature `museum` only.
+    /// Every mutex of the registry, in its order; mutexes of the museum only in builds with the feature `museum`.
     pub fn all() -> Vec<Self> {
         let mut subjects = Subjects::default();
         registry::for_each(&mut subjects);
@@ -112,8 +112,7 @@ impl Subject {
     }
 
     /// Every lock of every kind that runs on any machine, on the machine `M`, in the order of
-    /// [`of_every_kind`](Self::of_every_kind). Peers, and locks that need a kernel of their own kind, are not among
-    /// them.
+    /// [`of_every_kind`](Self::of_every_kind). Peers, and locks that need a specific kernel, are omitted.
     pub fn of_every_kind_on<M: Machine>() -> Vec<Self> {
         let mut subjects = Subjects::default();
         locks::for_each_hosted::<M>(&mut subjects);
@@ -124,12 +123,12 @@ impl Subject {
         subjects.0
     }
 
-    /// The mutex that does nothing, whose cost is the harness's own.
+    /// The mutex that does nothing, which shows the cost of the harness itself.
     pub fn baseline() -> Self {
         Self::of::<Native, NoLock>()
     }
 
-    /// The lock of its kind, on its machine, that does nothing.
+    /// The lock of the same kind, on the same machine, that does nothing.
     #[must_use]
     pub fn empty(&self) -> Self {
         (self.empty)()
@@ -143,8 +142,8 @@ impl Subject {
     ///
     /// # Panics
     ///
-    /// If there is no workload of that name for locks of this kind, names come from
-    /// [`WORKLOADS`](super::WORKLOADS); or `own` is another's.
+    /// If no workload of that name exists for locks of this kind (names come from [`WORKLOADS`](super::WORKLOADS)),
+    /// or if `own` belongs to another workload.
     pub fn round(&self, workload: &str, given: &Round, own: &Own) -> Result<Sample, TeamError> {
         let (_, round) =
             self.rounds.iter().find(|(name, _)| *name == workload).unwrap_or_else(|| {
@@ -153,7 +152,7 @@ impl Subject {
         round(given, own)
     }
 
-    /// Times pairs on the calling thread: for a process that has no other. None if the lock is no mutex.
+    /// Times pairs on the calling thread, for a process that has no other. `None` if the lock is not a mutex.
     pub fn time_pairs_here(&self, round: Duration) -> Option<Pairs> {
         self.alone.map(|time_pairs| time_pairs(round))
     }
@@ -168,7 +167,7 @@ impl<M: Machine> Visitor<M> for Subjects {
         self.0.push(Subject::of::<M, L>());
     }
 
-    // Each lock is compiled into every workload, for each machine.
+    // Each lock would be compiled into every workload, for each machine.
     #[cfg(not(feature = "museum"))]
     fn visit_museum<L: RawLock<M>>(&mut self) {}
 }

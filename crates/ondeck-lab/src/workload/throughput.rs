@@ -1,4 +1,4 @@
-//! `throughput`: every thread locks, works inside, unlocks, works outside, again and again.
+//! `throughput`: every thread repeatedly locks, works inside, unlocks, works outside.
 //!
 //! Work alone touches no memory. A section of a program does: with `--data` the owner also reads and writes a word
 //! in each of a number of cache lines, which come from the core of the previous owner.
@@ -73,7 +73,7 @@ impl Workload for Throughput {
             let quick: &[usize] = if work == ALONE { &[1, 2, 8] } else { &[2] };
             let counts = counts(asked, quick, &doublings(asked.cpus), MANY);
             for &lines in asked.data.as_deref().unwrap_or(&[0]) {
-                // No data is the rule, and has no parameter.
+                // The usual case has no data, and no parameter.
                 let params = (lines > 0).then(|| (param::DATA, lines.to_string()));
                 let situation =
                     |&threads| Situation::working(threads, work).with(lines, params.clone());
@@ -96,7 +96,7 @@ fn doublings(cpus: usize) -> Vec<usize> {
         .collect()
 }
 
-/// A round of this workload and of workloads that differ from it in their situations only.
+/// A round of this workload, and of workloads that differ from it in their situations only.
 pub(super) fn round<M: Machine, L: RawLock<M>>(
     given: &Round,
     lines: usize,
@@ -108,7 +108,7 @@ pub(super) fn round<M: Machine, L: RawLock<M>>(
         let context = L::Context::default();
         let (Apart(lock), data) = &*both;
         let lines = data.lines();
-        // It marks the lines as data for a machine of virtual time, and brings them near.
+        // Marks the lines as data for a machine of virtual time, and loads them.
         for line in lines {
             M::touch(line, false);
         }

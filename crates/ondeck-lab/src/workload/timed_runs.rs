@@ -1,10 +1,10 @@
-//! `wait` and `idle`: how long a thread waits for the lock, and how long the lock waits for a
-//! thread.
+//! `wait` and `idle`: the time that a thread waits for the lock, and the time that the lock waits
+//! for a thread.
 //!
-//! Both as Skarupke defines them: every thread makes 16,384 pairs; a run's result is the longest
-//! time of any thread; many runs are made and the four longest shown. He keeps only the maximum;
-//! here every single time is kept, in memory of the thread's own, and goes into a histogram after
-//! the run, so that the section is not longer than his.
+//! Both follow Skarupke: every thread makes 16,384 pairs; a run's result is the longest time of any
+//! thread; many runs are made and the four longest shown. He keeps only the maximum. Here every
+//! single time is kept, in the thread's own memory, and enters a histogram after the run, so that
+//! the section is not longer than his.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -116,7 +116,7 @@ impl Called for Idle {
     }
 
     fn round<M: Machine>(given: &Round, (): &(), lock: AnyMutex<M>) -> Result<Sample, TeamError> {
-        // When the last unlock was, if there was one.
+        // The time of the last unlock, if there was one.
         let released = Arc::new(Guarded::<M, Option<u64>>::new(lock, None));
         let pairs = given.pairs;
         let outcome =
@@ -183,9 +183,9 @@ fn sample<M: Machine>(mut outcome: Outcome<Times>) -> Sample {
     let start = outcome.results.iter().map(|times| times.start).min().unwrap_or(0);
     let end = outcome.results.iter().map(|times| times.end).max().unwrap_or(0);
     let run = scale.between(start, end).max(1.0);
-    // The threads' own clock: the coordinator learns of the end only when it runs again.
+    // Uses the threads' own clock: the coordinator learns of the end only when it runs again.
     outcome.window = Duration::from_nanos(run as u64);
-    // And all their pairs, also the ones under way when a run was cut off.
+    // Counts all their pairs, also those in progress when a run was cut off.
     outcome.window_pairs.clone_from(&outcome.pairs);
 
     let mut times = histogram();

@@ -1,8 +1,7 @@
-//! `uncontended`: one thread locks and unlocks, no other wants the lock.
+//! `uncontended`: one thread locks and unlocks a lock that no other wants.
 //!
-//! Whether the process has other threads matters: C libraries leave out atomics while there is
-//! only one. A lab has many, so that case is measured in a process of its own, see
-//! [`crate::alone`].
+//! Other threads in the process matter: C libraries avoid atomics while there is only one thread.
+//! The laboratory has many, so that case is measured in a separate process, see [`crate::alone`].
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -79,7 +78,7 @@ impl Workload for Uncontended {
     }
 }
 
-/// Locks and unlocks a lock of its own on the calling thread for about `round`. After each batch
+/// Locks and unlocks a new lock on the calling thread for about `round`. After each batch
 /// `go_on` receives the number of pairs completed so far and returns whether to continue.
 pub(super) fn time_pairs<M: Machine, L: RawLock<M>>(
     round: Duration,

@@ -1,4 +1,4 @@
-//! The workload `collision`, apart from the other workloads' tests because its crowd keeps the CPUs busy.
+//! The workload `collision`, in a separate test because its crowd keeps the CPUs busy.
 
 use std::time::Duration;
 
@@ -34,7 +34,7 @@ fn request(locks: &[&str], threads: &[usize]) -> Request {
 fn where_no_thread_is_ever_parked_it_is_said_and_one_thread_is_measured() {
     let request = request(&["spinlock", "std"], &[1, 3]);
     let mut stages = plan::stages(&request, &Subject::all());
-    // The plan knows, and would leave it out.
+    // The plan knows that, and would leave it out.
     assert_eq!(stages.iter().map(|stage| stage.subjects.len()).collect::<Vec<_>>(), [2, 1]);
     stages[1].subjects.push(named("spinlock"));
     let results = run::run(&request, &stages, &mut Nobody);
@@ -50,7 +50,7 @@ fn where_no_thread_is_ever_parked_it_is_said_and_one_thread_is_measured() {
     assert_eq!((measured("spinlock"), measured("std")), (vec![1], vec![1, 3]));
 }
 
-/// A crowd has small stacks, comes to its lock, and gets away from it.
+/// A crowd has small stacks, reaches its lock, and leaves it.
 #[test]
 fn a_crowd_is_parked_and_gets_out_again() {
     let locks = ["ondeck", "std", "parking_lot", "usync", "glibc", "glibc_pi", "go_spinbit"];

@@ -1,4 +1,4 @@
-//! Locks that are no mutexes: each workload of theirs finds out a lock that breaks its promise, and a plan has
+//! Locks that are not mutexes: each of their workloads detects a lock that breaks its promise, and a plan has
 //! no lock of another kind.
 
 use std::time::Duration;
@@ -19,10 +19,10 @@ const INFO: LockInfo = LockInfo {
     ..Forgetful::INFO
 };
 
-/// It lets every thread in, whatever it asks for.
+/// It lets every thread in, for reading and writing.
 struct Open;
 
-// SAFETY: not sound, which is the point. What it guards in these workloads are atomic numbers.
+// SAFETY: deliberately unsound. The guarded data in these workloads is atomic numbers.
 unsafe impl RawRwLock<Linux> for Open {
     const INFO: LockInfo = INFO;
     type Read = ();
@@ -85,7 +85,7 @@ fn open(kind: Kind) -> Subject {
     }
 }
 
-/// Where threads have a CPU each they meet soon; one round is not always enough.
+/// With a CPU for each, threads soon meet; one round is not always enough.
 #[test]
 fn a_broken_lock_of_any_kind_is_reported_as_broken() {
     if Linux::cpus() == 1 {

@@ -1,5 +1,5 @@
 //! The page about the workloads has every part of each workload's section, and the page about the
-//! findings names the test of each known truth.
+//! findings names the test of each known fact.
 
 use ondeck_lab::workload::WORKLOADS;
 use ondeck_lab::workload::face::Judged;
@@ -11,7 +11,7 @@ const TRUTHS: &str = include_str!("../known_truths.rs");
 /// The parts of a workload's section.
 const PARTS: [&str; 3] = ["\n\nSource: ", "\n* Read: ", "\n* Cannot show: "];
 
-/// What the page lacks.
+/// The missing parts of the page.
 fn gaps(page: &str) -> Vec<String> {
     let mut gaps = Vec::new();
     for workload in WORKLOADS {

@@ -1,4 +1,4 @@
-//! What is planned stays as it is.
+//! Plans stay as they are.
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use ondeck_lab::workload::{Notify, Subject};
 
 use crate::golden::{assert_golden, digest};
 
-/// Numbers of threads and lengths depend on the CPUs.
+/// With a fixed number of CPUs, because numbers of threads and lengths depend on it.
 #[test]
 fn the_same_is_planned_on_two_cpus() {
     if Linux::cpus() != 2 {
@@ -58,9 +58,9 @@ fn requests() -> Vec<(&'static str, Request)> {
     ]
 }
 
-/// What a stage is in reports, and how it is measured.
+/// A stage's words in reports, and how it is measured.
 fn words(stage: &Stage) -> String {
-    // Locks of C++ and of the museum are in some builds only.
+    // Locks of C++ and of the museum exist in some builds only.
     let museum = select::museum();
     let missing = [
         "abseil",

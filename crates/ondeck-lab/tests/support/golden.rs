@@ -1,7 +1,7 @@
-//! Golden files: texts that stay as they are, to the byte.
+//! Golden files: texts that must not change by a byte.
 //!
-//! After an intended change write the files anew with `ONDECK_GOLDEN=write cargo test`, and look at what else
-//! changed.
+//! After an intended change rewrite the files with `ONDECK_GOLDEN=write cargo test`, and review the other
+//! differences.
 
 use std::fmt::Write;
 use std::fs;
@@ -14,7 +14,7 @@ pub fn data(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)
 }
 
-/// Writes the file anew if that is asked for, and says whether it was.
+/// Rewrites the file if that was requested; returns whether it did.
 pub fn is_written(path: &Path, found: &str) -> bool {
     let asked = std::env::var_os("ONDECK_GOLDEN").is_some();
     if asked {
@@ -23,7 +23,7 @@ pub fn is_written(path: &Path, found: &str) -> bool {
     asked
 }
 
-/// Fails unless the file says the same, or writes it.
+/// Fails unless the file equals the text, or rewrites it.
 #[allow(dead_code, reason = "some tests keep digests only")]
 pub fn assert_golden(name: &str, found: &str) {
     let path = data(name);
@@ -37,7 +37,7 @@ pub fn assert_golden(name: &str, found: &str) {
     assert_eq!(expected.lines().count(), found.lines().count(), "{name} has other lines");
 }
 
-/// Stands for a text that is too long to be kept.
+/// A digest of a text that is too long to keep.
 pub fn digest(text: &str) -> String {
     Sha256::digest(text).iter().take(8).fold(String::new(), |mut word, byte| {
         // Writing to a string does not fail.

@@ -1,8 +1,8 @@
-//! Traces of the locks' source for their specifications: `ci/traces.sh` has TLC check that each is a behaviour of its
-//! module.
+//! Traces of the locks' source for their specifications. `ci/traces.sh` has TLC check that each trace is a behaviour
+//! of its module.
 //!
-//! `traces FIRST COUNT` prints a TLA+ module with a trace of each schedule of the seeds from FIRST on. A thread's step
-//! is one event; the sections of a bucket's lock are one event each, with all that they leave in the table.
+//! `traces FIRST COUNT` prints a TLA+ module with a trace of the schedule of each seed from FIRST on. A step of a
+//! thread is one event. A section of a bucket's lock is also one event, with all its changes to the table.
 
 mod mutex;
 mod tracer;

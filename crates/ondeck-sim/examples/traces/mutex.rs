@@ -1,5 +1,5 @@
-//! Threads that lock two mutexes of one bucket in all ways: with and without a deadline, with an attempt before, with an
-//! unlock and a fair one.
+//! Threads that use two mutexes of one bucket in every way: with and without a deadline, after an attempt, with a plain
+//! and a fair unlock.
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
@@ -14,10 +14,10 @@ use ondeck_sim::engine::{End, Job, Sim, Simulation};
 
 use super::tracer::{Tracer, listener};
 
-/// Of each thread, which mutex it locks, one call after the other.
+/// For each thread, the mutexes that it locks, in order.
 const PLAYS: [&[usize]; 4] = [&[0, 1, 0], &[0, 0, 1], &[1, 0, 1], &[1, 1, 0]];
 
-/// The same for the specification.
+/// The same in the notation of the specification.
 pub fn plays() -> String {
     let call = |&lock: &usize| format!("Lock(\"{}\", 1)", ["a", "c"][lock]);
     let calls =
@@ -25,7 +25,7 @@ pub fn plays() -> String {
     format!("<<{}>>", PLAYS.iter().map(calls).collect::<Vec<_>>().join(", "))
 }
 
-/// So many mutexes, that two of them have one bucket.
+/// Enough mutexes that two of them share a bucket.
 const MUTEXES: usize = 2_048;
 
 #[repr(align(128))]
@@ -43,7 +43,8 @@ impl Shared {
         std::ptr::from_ref(&self.mutexes[number]).addr()
     }
 
-    /// The first two of one bucket. By a simulated thread: a table is a machine's.
+    /// The first two mutexes of one bucket. Called by a simulated thread, because each machine has its own
+    /// table.
     fn choose(&self, tracer: &RefCell<Tracer>) -> [&RawMutex<Sim>; 2] {
         let chosen = self.chosen.get_or_init(|| {
             let mut buckets = HashMap::new();
@@ -59,7 +60,7 @@ impl Shared {
     }
 }
 
-/// A section, or what is between two: of any length, some so long that a slice of a sleep ends.
+/// A section, or the time between two, of any length: some outlast a slice of a sleep.
 fn work(is_section: bool) {
     match [2, 4, 3, 24].iter().position(|&one_in| Sim::once_in(one_in)) {
         Some(0) => Sim::work(150.0),
@@ -97,10 +98,10 @@ fn thread(number: usize, shared: &Shared, tracer: &RefCell<Tracer>) {
     }
 }
 
-/// A trace of the schedule of that seed, and whether all threads came to their ends.
+/// Traces the schedule of that seed; also returns whether all threads ended.
 pub fn trace(seed: u64) -> (Vec<String>, bool) {
     let mut schedule = Schedule::of(seed);
-    // Sleeps that rescue a thread end in half of the runs.
+    // In half of the runs, sleeps end at their deadlines and so rescue threads.
     schedule.unrest.no_deadlines = seed % 4 < 2;
     let tracer = Rc::new(RefCell::new(Tracer::default()));
     let shared = Rc::new(Shared::new());

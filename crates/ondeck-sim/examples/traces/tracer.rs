@@ -1,4 +1,5 @@
-//! Makes events of a specification of the machine's events: what was accessed gets the specification's name.
+//! Translates the machine's events into events of a specification, with the specification's names of the
+//! accessed data.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -7,41 +8,41 @@ use ondeck::parking::Shown;
 use ondeck::platform::{AtomicInt, Host};
 use ondeck_sim::engine::{Listener, Sim, Step};
 
-/// What a trace has of a run.
+/// The part of a run that becomes a trace.
 #[derive(Default)]
 pub struct Tracer {
     /// The events, in TLA+.
     events: Vec<String>,
-    /// The addresses of the locks, whose bucket is the same one.
+    /// The addresses of the locks, all of which share a bucket.
     locks: Vec<usize>,
-    /// The words of nodes, and the threads on whose stacks these are.
+    /// The words of nodes, and the threads on whose stacks the nodes are.
     nodes: Vec<(usize, usize)>,
     /// The thread that holds the bucket's lock, and the place of its section among the events.
     holder: Option<(usize, usize)>,
 }
 
-/// What a section leaves is known at its end. Until then its event has no text.
+/// The result of a section is known at its end. Until then its event has this text.
 const OPEN: &str = "";
 
 impl Tracer {
-    /// Of locks at these addresses.
+    /// Sets the addresses of the locks.
     pub fn set_locks(&mut self, locks: Vec<usize>) {
         self.locks = locks;
     }
 
-    /// The event of a thread, with what belongs to it.
+    /// Adds an event of a thread with its arguments.
     pub fn add(&mut self, what: &str, thread: usize, rest: &[String]) {
         let mut words = vec![format!("\"{what}\""), (thread + 1).to_string()];
         words.extend_from_slice(rest);
         let event = format!("<<{}>>", words.join(", "));
-        // A thread that pauses reads the same again and again. Two reads are enough for what it does next.
+        // A thread that pauses reads the same value repeatedly. Two reads suffice to explain its next step.
         let same = self.events.iter().rev().take_while(|&before| *before == event).count();
         if what != "status" || same < 2 {
             self.events.push(event);
         }
     }
 
-    /// The events; those of a section that has no end are left out, with all after it.
+    /// Returns the events up to the first section that has no end.
     pub fn take(&mut self) -> Vec<String> {
         let mut events = std::mem::take(&mut self.events);
         if let Some((_, at)) = self.holder {
@@ -80,7 +81,7 @@ impl Tracer {
             return self.add("not its own", thread, &[]);
         };
         let mut shown = Vec::new();
-        // SAFETY: the listener is called in the middle of a step, in which nothing else happens.
+        // SAFETY: the listener runs in the middle of a step, during which nothing else happens.
         unsafe { Sim::bucket(self.locks[0]).show(|node| shown.push(node)) };
         for node in &shown {
             if self.thread_of(node.word).is_none() {
@@ -140,7 +141,7 @@ impl Tracer {
         } else if let Some(name) = self.name(address) {
             match step {
                 Step::Exchange(old, 1) => self.add("try", thread, &[name, old.to_string()]),
-                // What finds the lock free tries next.
+                // An access that finds the lock unlocked is followed by an attempt.
                 Step::Load(0) => {}
                 Step::Load(1) => self.add("read", thread, &[name]),
                 Step::Store(0) => self.add("clear", thread, &[name]),
@@ -174,7 +175,7 @@ fn status(status: u64) -> String {
     format!("\"{}\"", names.get(status as usize).copied().unwrap_or("unknown"))
 }
 
-/// Has a machine's events seen by that tracer.
+/// Returns a listener that passes a machine's events to that tracer.
 pub fn listener(tracer: &Rc<RefCell<Tracer>>) -> Rc<Listener> {
     let tracer = Rc::clone(tracer);
     Rc::new(move |thread, address, step| tracer.borrow_mut().see(thread, address, step))

@@ -1,4 +1,4 @@
-//! A published number, and what the simulator is to do for its own.
+//! A published number, and how the simulator reproduces it.
 
 use ondeck_sim::engine::{Costs, Set};
 use ondeck_sim::machine::{Fitted, MachineFile, Policy};
@@ -13,9 +13,9 @@ pub struct Table {
     pub name: &'static str,
     /// Author and title.
     pub source: &'static str,
-    /// The unit of its numbers; none if only the order of the locks can be compared.
+    /// The unit of its numbers; `None` if only the order of the locks can be compared.
     pub unit: Option<&'static str>,
-    /// What was fitted to which rows, and what is left out.
+    /// The values fitted to rows, and the rows left out.
     pub note: &'static str,
     /// Its points.
     pub cases: Vec<Case>,
@@ -38,7 +38,8 @@ pub struct Case {
     pub shape: Shape,
     /// Whether what runs was fitted to this number. What the machine file was fitted to is marked there.
     pub fitted: bool,
-    /// The table that this number measures again, if it does: what is fitted to that one is fitted to this one.
+    /// The earlier table whose number this one repeats, or nothing: a number fitted there counts as fitted
+    /// here.
     pub repeats: &'static str,
 }
 
@@ -62,9 +63,9 @@ pub enum Cpus {
     Cores,
     /// One of each core of the first socket.
     FirstSocket,
-    /// So many, from the first on.
+    /// This number of CPUs, from the first on.
     First(usize),
-    /// Those of so many clusters, from the first on.
+    /// The CPUs of this number of clusters, from the first on.
     FirstClusters(usize),
 }
 
@@ -79,11 +80,11 @@ impl Bench {
         Self { machine, cpus, policy: None }
     }
 
-    /// What the engine reads of it.
+    /// Reads the machine's numbers for the engine.
     ///
     /// # Panics
     ///
-    /// If there is no such machine file: those of the tables are compiled in.
+    /// If the machine file does not exist: the files of the tables are compiled in.
     pub fn costs(&self) -> Costs {
         let file = MachineFile::find(self.machine);
         let file = file.unwrap_or_else(|error| panic!("{}: {error}", self.machine));
@@ -94,7 +95,7 @@ impl Bench {
         costs
     }
 
-    /// The CPUs that may be used; none said if all may.
+    /// The CPUs that may be used; `None` if all may.
     pub fn allowed(&self, costs: &Costs) -> Option<Set> {
         let is_first = |cpu: &usize| costs.places[*cpu].sibling.is_none_or(|other| other > *cpu);
         let all = 0..costs.places.len();
@@ -113,12 +114,12 @@ impl Bench {
 }
 
 impl Case {
-    /// Whether anything was fitted to this number, which then says nothing about the simulator: what runs, or a value of
-    /// the machine file.
+    /// Whether anything was fitted to this number: the workload, or a value of the machine file. A fitted number says
+    /// nothing about the simulator.
     ///
     /// # Panics
     ///
-    /// If there is no such machine file: those of the tables are compiled in.
+    /// If the machine file does not exist: the files of the tables are compiled in.
     pub fn is_fitted(&self, table: &str) -> bool {
         let (name, of) = (self.bench.machine, &self.published);
         let table = if self.repeats.is_empty() { table } else { self.repeats };
@@ -127,7 +128,8 @@ impl Case {
         self.fitted || file.leaves().any(|(_, leaf)| leaf.fitted.as_ref().is_some_and(covers))
     }
 
-    /// Simulates it on that machine, once for each seed; the median. None if the zoo has no such lock.
+    /// Simulates it on that machine with each seed and returns the median; `None` if the zoo does not have
+    /// the lock.
     pub fn simulate(&self, costs: &Costs, seeds: u64) -> Option<f64> {
         let measure = measure(self.published.ours)?;
         let cpus = self.bench.allowed(costs);

@@ -1,17 +1,16 @@
 //! The baseline: a program that simulates nothing, and copies the number of the nearest published machine.
 //!
-//! The nearest one has published the same lock and workload in the same table, with as many threads or with at most twice
-//! or half as many. A machine of the same vendor and class is nearer than one of the same class, that than one of
-//! the same vendor, and that than any other; of several, the one whose number of CPUs has the least ratio to that of the
-//! machine in question. A machine is not copied from itself. Where a table has one machine, its other columns stand for
-//! machines.
+//! The nearest machine has published the same lock and workload in the same table, with as many threads or with at most
+//! twice or half as many. A machine of the same vendor and class is nearest, then one of the same class, then one of
+//! the same vendor, then any other. Among equals, the nearest is the one whose number of CPUs differs by the least
+//! ratio. No machine is copied from itself. In a table of one machine, the other columns stand for machines.
 
 use super::case::Table;
 
 /// A published machine, as a reader knows it without a simulator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Origin {
-    /// The machine's name in the table; a column's, where the table has one machine.
+    /// The machine's name in the table, or a column's where the table has one machine.
     pub name: &'static str,
     /// The CPUs that the program had.
     pub cpus: u32,
@@ -57,7 +56,7 @@ const MACHINES: &[(&str, &str, &str)] = &[
 ];
 
 impl Origin {
-    /// How far another machine is from this one: the least is the nearest.
+    /// The distance to another machine; the least is the nearest.
     fn distance(self, other: Self) -> (u8, f64) {
         let kind = |name| MACHINES.iter().find(|machine| machine.0 == name);
         let kinds = kind(self.name).zip(kind(other.name));
@@ -79,7 +78,7 @@ fn ratio(one: u32, other: u32) -> f64 {
     f64::from(one.max(other)) / f64::from(one.min(other).max(1))
 }
 
-/// What the baseline says for each case of the table, if there is anything to copy.
+/// The baseline's number for each case of the table, if there is a machine to copy.
 pub fn copies(table: &Table) -> Vec<Option<f64>> {
     let all: Vec<&Published> =
         table.cases.iter().map(|case| &case.published).chain(&table.others).collect();

@@ -1,4 +1,5 @@
-//! Go's spinbit mutex as it was first written, which the published table has; the zoo's is that of Go 1.24.
+//! Go's spinbit mutex in its first version, which the published table measures; the zoo's is the version of
+//! Go 1.24.
 //!
 //! Source: Rhys Hiltner, "Proposal: Improve scalability of runtime.lock2" (golang/proposal, design/68578-mutex-spinbit),
 //! "futex-based option", and its TLA+ model `spinbit.tla`. Names of steps are the model's.
@@ -16,11 +17,11 @@
 //! unlock: swap the key for 0; if that finds SLEEPING and there is no spinner, wake one thread
 //! ```
 //!
-//! The zoo's lock keeps a stack of nodes and wakes a certain thread. Here waiters sleep in the kernel's queue, on a key
-//! that each unlock changes: most of them find that it has changed, and come back.
+//! The zoo's lock keeps a stack of nodes and wakes a specific thread. Here waiters sleep in the kernel's queue, on a
+//! key that every unlock changes: most of them find that it has changed, and return.
 //!
-//! In the source both words are bytes of one, which the spinner exchanges as a whole. Two words are the same here: only
-//! the spinner clears `spinning`.
+//! In the source both are bytes of one word, which the spinner exchanges as a whole. Two words are equivalent here,
+//! because only the spinner clears `spinning`.
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 use ondeck_zoo::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
@@ -28,7 +29,7 @@ use ondeck_zoo::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondv
 const LOCKED: u32 = 1;
 const SLEEPING: u32 = 2;
 
-/// Go's `active_spin`, `active_spin_cnt` and `passive_spin`, as in its lock of three states.
+/// Go's `active_spin`, `active_spin_cnt` and `passive_spin`, as in its three-state lock.
 const ACTIVE_SPINS: u32 = 4;
 const PAUSES_PER_SPIN: u32 = 30;
 const PASSIVE_SPINS: u32 = 1;
@@ -86,7 +87,7 @@ impl<P: Platform> GoSpinbitFirst<P> {
             }
             seen = self.key.load(Ordering::Relaxed);
             if seen & LOCKED != 0 {
-                // Every outcome means the same: the key may have changed, look again.
+                // Every result means the same: the key may have changed, reread it.
                 let _ = P::futex_wait(&self.key, seen | SLEEPING, None);
                 turn = 0;
                 seen = self.key.load(Ordering::Relaxed);

@@ -8,8 +8,8 @@
 //! validate --predict NAME [--seeds N]     prints a prediction, for ci/predict.sh
 //! ```
 //!
-//! [`simulate`] simulates every number of the tables in docs/published/ that it can. The page docs/validation.md says how
-//! far it is off and what is wrong.
+//! [`simulate`] simulates every number that it can of the tables in docs/published/. The page docs/validation.md
+//! reports its errors, and their causes.
 //!
 //! | file | what |
 //! |---|---|
@@ -50,7 +50,7 @@ use case::{Case, Table};
 use record::{Made, Record};
 use verdict::Verdict;
 
-/// What is to be done.
+/// The requested action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
     Print,
@@ -140,7 +140,7 @@ fn run(options: &Options) -> io::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Those tables, or all.
+/// The tables with these names, or all.
 fn named(names: &[String]) -> io::Result<Vec<Table>> {
     let known = tables::NAMES;
     if names.is_empty() {
@@ -154,7 +154,7 @@ fn named(names: &[String]) -> io::Result<Vec<Table>> {
     names.iter().map(table).collect()
 }
 
-/// All tables by their records.
+/// All tables with their records.
 fn recorded() -> io::Result<Vec<(Verdict, Record)>> {
     let judged = |table: Table| {
         let record = Record::read(&table)?;
@@ -163,7 +163,7 @@ fn recorded() -> io::Result<Vec<(Verdict, Record)>> {
     named(&[])?.into_iter().map(judged).collect()
 }
 
-/// Whether the page has what the records say.
+/// Whether the page matches the records.
 fn page_is_right() -> io::Result<bool> {
     let (page, right) = page::both(&recorded()?)?;
     if page != right {
@@ -172,7 +172,7 @@ fn page_is_right() -> io::Result<bool> {
     Ok(page == right)
 }
 
-/// Whether the simulator gives the table's recorded numbers.
+/// Whether the simulator reproduces the table's recorded numbers.
 fn is_recorded(table: &Table) -> io::Result<bool> {
     let record = Record::read(table)?;
     let numbers = simulate(&table.cases, record.made.seeds);
@@ -198,7 +198,7 @@ fn simulate(cases: &[Case], seeds: u64) -> Vec<Option<f64>> {
             scope.spawn(|| {
                 let mut machines = HashMap::new();
                 loop {
-                    // Relaxed: each number is handed out once; results are ordered by their mutex.
+                    // Relaxed: each number is handed out once, and the mutex orders the results.
                     let index = next.fetch_add(1, Ordering::Relaxed);
                     let Some(case) = cases.get(index) else { break };
                     let costs = machines.entry(case.bench).or_insert_with(|| case.bench.costs());
@@ -215,7 +215,7 @@ fn simulate(cases: &[Case], seeds: u64) -> Vec<Option<f64>> {
 fn progress(done: usize, of: usize) {
     if done.is_multiple_of(10) || done == of {
         eprint!("\r{done} of {of}");
-        // Progress that cannot be printed is not needed.
+        // Progress that cannot be printed is dispensable.
         _ = io::stderr().flush();
     }
 }
@@ -231,7 +231,7 @@ mod tests {
         assert!(page_is_right().expect("a page and a record for each table"));
     }
 
-    /// The one table that takes seconds. The others are simulated again every night.
+    /// Checks the only table that takes seconds. The others are simulated again every night.
     #[test]
     fn the_simulator_gives_the_recorded_numbers() {
         let table = tables::named("go").expect("a table");
@@ -271,17 +271,17 @@ mod tests {
             assert!(cases.all(|case| is_fitted(case) == first), "{lock} with {threads} threads");
             first
         };
-        // By marks of the machine's own file.
+        // Marked in the machine's own file.
         assert!(fitted("go", "i7-13700H", "three-state", 14));
         assert!(!fitted("go", "i7-13700H", "three-state", 15));
         assert!(!fitted("go", "i7-13700H", "spinbit", 14));
-        // By one of its base.
+        // Marked in its base.
         assert!(fitted("sync-bench", "x86 64c", "NIOLock", 2));
         assert!(!fitted("sync-bench", "x86 64c", "NIOLock", 4));
-        // By one that names the machine.
+        // Marked with the name of the machine.
         assert!(fitted("sync-bench", "x86 12c", "Optimal v2", 4));
         assert!(!fitted("sync-bench", "x86 40c", "Optimal v2", 4));
-        // By the length of an update.
+        // Fitted by the length of an update.
         assert!(fitted("sync-bench", "x86 40c", "Optimal v2", 1));
     }
 }

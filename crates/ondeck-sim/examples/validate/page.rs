@@ -10,11 +10,11 @@ use super::verdict::Verdict;
 const START: &str = "<!-- summary -->\n";
 const END: &str = "<!-- end of summary -->";
 
-/// The page as it is, and as it is to be by these verdicts and what they were made of.
+/// Returns the current page, and the page that these verdicts and their records give.
 ///
 /// # Errors
 ///
-/// If it cannot be read, or has no place for the tables.
+/// If the page cannot be read, or has no place for the tables.
 pub fn both(recorded: &[(Verdict, Record)]) -> io::Result<(String, String)> {
     let page = fs::read_to_string(path())?;
     let split = page.split_once(START).and_then(|(before, rest)| {

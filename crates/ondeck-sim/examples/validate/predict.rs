@@ -1,5 +1,5 @@
-//! Predictions of machines that no published table here has: docs/predictions/. The workloads are those of the tables
-//! `sync-bench` and `folly`.
+//! Predictions for machines that are in no published table here: docs/predictions/. The workloads come from the
+//! tables `sync-bench` and `folly`.
 
 use std::fmt::Write;
 
@@ -11,7 +11,8 @@ use super::stats::median;
 use super::subject::{Shape, measure};
 use super::tables;
 
-/// An update of two Xeon 8488C, in nanoseconds: one task is to take 30, within the 18 to 32 of the table's head.
+/// An update on two Xeon 8488C, in nanoseconds: chosen so that one task takes 30, within the 18 to 32 of the
+/// table's head.
 const UPDATE: f64 = 8.5;
 
 /// A step of folly's loop on the Xeon D-2191, in nanoseconds, with the sibling hyper-thread idle: 1.225 by the table's

@@ -1,6 +1,6 @@
 //! Published tables: comma-separated, with comments at their heads.
 
-/// A row, whose cells are found by the names of their columns.
+/// A row; columns are looked up by name.
 #[derive(Debug)]
 pub struct Row {
     columns: std::rc::Rc<Vec<&'static str>>,
@@ -22,7 +22,7 @@ impl Row {
     ///
     /// # Panics
     ///
-    /// If it is none.
+    /// If the cell is not a number.
     pub fn number(&self, column: &str) -> f64 {
         let text = self.get(column);
         text.parse().unwrap_or_else(|_| panic!("{column}: {text} is no number"))

@@ -7,7 +7,7 @@ use std::{fs, io};
 
 use super::case::Table;
 
-/// What a record was made of.
+/// The origin of a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Made {
     /// The git tree of the engine's sources.
@@ -21,9 +21,9 @@ pub struct Made {
 /// The numbers of a table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Record {
-    /// What it was made of.
+    /// The origin of the numbers.
     pub made: Made,
-    /// The number of each case; none if it was not simulated.
+    /// The number of each case; `None` if it was not simulated.
     pub numbers: Vec<Option<f64>>,
 }
 
@@ -31,11 +31,11 @@ pub struct Record {
 const ENGINE: &str = "crates/ondeck-sim/src/engine";
 
 impl Made {
-    /// What is made now.
+    /// Describes a record that is made now.
     ///
     /// # Errors
     ///
-    /// If the engine's sources differ from those that are committed: the numbers could not be made again.
+    /// If the engine's sources differ from the committed ones: the numbers could then not be reproduced.
     pub fn now(seeds: u64) -> io::Result<Self> {
         let changes = output("git", &["status", "--porcelain", "--", ENGINE])?;
         if !changes.is_empty() {
@@ -46,7 +46,7 @@ impl Made {
     }
 }
 
-/// What a program prints that is started in the project.
+/// Runs a program in the project's root and returns its output.
 fn output(program: &str, arguments: &[&str]) -> io::Result<String> {
     let done = Command::new(program).args(arguments).current_dir(root()).output()?;
     if !done.status.success() {
@@ -55,7 +55,7 @@ fn output(program: &str, arguments: &[&str]) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&done.stdout).trim().to_owned())
 }
 
-/// The project.
+/// The root of the project.
 pub fn root() -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
 }
@@ -88,7 +88,7 @@ impl Record {
     ///
     /// # Errors
     ///
-    /// If there is no record, or it is of other rows than the table's.
+    /// If there is no record, or its rows differ from the table's.
     pub fn read(table: &Table) -> io::Result<Self> {
         let path = path(table.name);
         let text = fs::read_to_string(&path)?;

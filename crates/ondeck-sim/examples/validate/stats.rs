@@ -1,7 +1,7 @@
-//! How well two columns of numbers agree.
+//! Measures of the agreement between two columns of numbers.
 
-/// Spearman's rank correlation of pairs; equal numbers share their ranks. None for fewer than three pairs, or if
-/// one of the columns has one value only.
+/// Spearman's rank correlation of pairs; equal numbers share their ranks. `None` for fewer than three pairs, or
+/// if a column has only one value.
 pub fn spearman(pairs: &[(f64, f64)]) -> Option<f64> {
     if pairs.len() < 3 {
         return None;
@@ -16,14 +16,14 @@ pub fn spearman(pairs: &[(f64, f64)]) -> Option<f64> {
     (spread > 0.0).then(|| product(&first, &second) / spread)
 }
 
-/// The rank of each number, from 1; equal ones have the mean of their ranks.
+/// The rank of each number, from 1; equal numbers have the mean of their ranks.
 fn ranks(numbers: &[f64]) -> Vec<f64> {
     let below = |one: f64| numbers.iter().filter(|other| **other < one).count();
     let equal = |one: f64| numbers.iter().filter(|other| other.total_cmp(&one).is_eq()).count();
     numbers.iter().map(|&one| below(one) as f64 + (equal(one) + 1) as f64 / 2.0).collect()
 }
 
-/// The median; none of no numbers.
+/// The median; `None` if there are no numbers.
 pub fn median(mut numbers: Vec<f64>) -> Option<f64> {
     numbers.sort_unstable_by(f64::total_cmp);
     let middle = numbers.len() / 2;
@@ -34,7 +34,7 @@ pub fn median(mut numbers: Vec<f64>) -> Option<f64> {
     }
 }
 
-/// The least of the numbers that this part of them is not above; none of no numbers.
+/// The least number that is not exceeded by this part of them; `None` if there are no numbers.
 pub fn within(mut numbers: Vec<f64>, part: f64) -> Option<f64> {
     numbers.sort_unstable_by(f64::total_cmp);
     let place = (numbers.len() as f64 * part).ceil() as usize;

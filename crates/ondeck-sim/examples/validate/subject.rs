@@ -1,4 +1,4 @@
-//! What a lock is to do, and the locks by name, each compiled into every shape.
+//! The workloads of the tables, and the locks by name, each compiled into every shape.
 
 use ondeck_zoo::locks::{for_each_hosted, for_each_pi};
 use ondeck_zoo::{RawLock, Visitor};
@@ -7,7 +7,7 @@ use super::go_first::GoSpinbitFirst;
 use super::shapes::{On, batch, channel, counter, many, steps, window};
 use ondeck_sim::engine::Sim;
 
-/// What a lock is to do.
+/// The workload of a lock.
 #[derive(Clone, Copy, Debug)]
 pub enum Shape {
     /// Nanoseconds for an acquisition.
@@ -27,7 +27,7 @@ pub enum Shape {
 }
 
 impl Shape {
-    /// What the shape comes to with that lock on that machine.
+    /// Measures the shape with that lock on that machine.
     fn measured<L: RawLock<Sim>>(on: &On, shape: &Self) -> f64 {
         match shape {
             Self::Batch(batch) => batch::run::<L>(on, batch),
@@ -44,7 +44,7 @@ impl Shape {
 /// Measures a shape with one lock.
 pub type Measure = fn(&On, &Shape) -> f64;
 
-/// The lock of that name: of the zoo, or one that only published tables have.
+/// The lock of that name, from the zoo or from a published table only.
 pub fn measure(name: &str) -> Option<Measure> {
     struct Finder<'a>(&'a str, Option<Measure>);
     impl Visitor<Sim> for Finder<'_> {

@@ -46,7 +46,7 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// Three digits at least.
+/// The number with at least three digits.
 fn number(value: f64) -> String {
     if value >= 100.0 {
         format!("{value:.0}")

@@ -1,4 +1,4 @@
-//! How well the simulator agrees with a table, and how well the baseline does.
+//! How well the simulator and the baseline agree with a table.
 
 use super::case::Table;
 use super::copied::copies;
@@ -19,13 +19,13 @@ pub struct Point {
     pub published: f64,
     /// In the table's unit.
     pub simulated: f64,
-    /// The nearest published machine's number, if there is any.
+    /// The nearest published machine's number, if there is one.
     pub copied: Option<f64>,
-    /// Something was fitted to it: it is no prediction.
+    /// Something was fitted to it, so it is no prediction.
     pub fitted: bool,
 }
 
-/// How well numbers agree with the published ones.
+/// The agreement of numbers with the published ones.
 #[derive(Clone, Debug)]
 pub struct Figures {
     /// How many numbers there are.
@@ -34,15 +34,15 @@ pub struct Figures {
     pub median_factor: Option<f64>,
     /// The factor that nine of ten numbers are within.
     pub ninetieth: Option<f64>,
-    /// Rank correlation over all of them.
+    /// The rank correlation over all numbers.
     pub rank_of_points: Option<f64>,
-    /// Mean rank correlation of the locks at one thread count, and of how many of these: where the published numbers
-    /// are apart.
+    /// The mean rank correlation of the locks at one thread count, and the number of thread counts. Counts only
+    /// where the published numbers are apart.
     pub rank_of_locks: Option<(f64, usize)>,
 }
 
 impl Figures {
-    /// Of those points, each with a number that stands for it.
+    /// The figures of these points, each with the number to compare.
     fn of(points: &[(&Point, f64)], order_only: bool) -> Self {
         let factors = || {
             let ratio = |(point, number): &(&Point, f64)| number / point.published;
@@ -69,16 +69,16 @@ impl Figures {
     }
 }
 
-/// What the simulator makes of a table.
+/// The simulator's result for a table.
 #[derive(Debug)]
 pub struct Verdict {
     /// The table's name.
     pub name: &'static str,
     /// Its author and title.
     pub source: &'static str,
-    /// Its unit; none if only the order of the locks counts.
+    /// Its unit; `None` if only the order of the locks counts.
     pub unit: Option<&'static str>,
-    /// What was fitted, what is left out.
+    /// The values fitted, and the rows left out.
     pub note: &'static str,
     /// Its numbers.
     pub points: Vec<Point>,
@@ -119,8 +119,8 @@ impl Verdict {
         }
     }
 
-    /// The lines of the summary: what was predicted, the baseline and what was predicted where it has a number, and what
-    /// was fitted, which counts in none of the others.
+    /// The lines of the summary: predictions; the baseline, and the predictions where the baseline has a number; and
+    /// fitted numbers, which count in no other line.
     pub fn lines(&self) -> Vec<(&'static str, Figures)> {
         let predicted = || self.points.iter().filter(|point| !point.fitted);
         let all: Vec<_> = predicted().map(|point| (point, point.simulated)).collect();
@@ -143,8 +143,8 @@ impl Verdict {
     }
 }
 
-/// Whether the largest published number of a group is a tenth more than the least one at least: the order of locks that
-/// are nearer is that of noise.
+/// Whether the largest published number of a group exceeds the least by at least a tenth. The order of locks that are
+/// closer is noise.
 fn is_apart(group: &[(&Point, f64)]) -> bool {
     let published = || group.iter().map(|(point, _)| point.published);
     published().fold(0.0, f64::max) >= 1.1 * published().fold(f64::INFINITY, f64::min)
@@ -154,7 +154,7 @@ fn pairs(points: &[(&Point, f64)]) -> Vec<(f64, f64)> {
     points.iter().map(|(point, number)| (point.published, *number)).collect()
 }
 
-/// Points of one series and one thread count.
+/// Points of one series at one thread count.
 fn groups<'a>(points: &[(&'a Point, f64)]) -> Vec<Vec<(&'a Point, f64)>> {
     let mut groups: Vec<Vec<(&Point, f64)>> = Vec::new();
     for &(point, number) in points {

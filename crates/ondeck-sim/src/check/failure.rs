@@ -1,20 +1,20 @@
-//! What went wrong, for the reader who has to understand it.
+//! A failure, with what a reader needs to understand it.
 
 use std::fmt;
 
 use super::schedule::Schedule;
 use crate::engine::{Recent, Stuck};
 
-/// A run that went wrong.
+/// A failed run.
 #[derive(Clone, Debug)]
 pub struct Failure {
     /// The scenario's name.
     pub scenario: String,
-    /// The schedule; by its seed the run repeats.
+    /// The schedule; its seed repeats the run.
     pub schedule: Schedule,
-    /// What is wrong.
+    /// The error.
     pub what: String,
-    /// What threads were doing that were not done.
+    /// The states of the threads that had not ended.
     pub stuck: Vec<Stuck>,
     /// The last events.
     pub recent: Vec<Recent>,

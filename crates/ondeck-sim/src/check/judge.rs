@@ -1,4 +1,4 @@
-//! What the threads of a run tell.
+//! Collects the reports of a run's threads.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -15,14 +15,14 @@ struct Told {
     at_the_end: RefCell<Vec<Box<dyn FnOnce(&Judge) -> Option<String>>>>,
 }
 
-/// Does that, and lets the machine come to the end of it: what a thread does is over in virtual time, too, when it
-/// tells.
+/// Runs the closure and lets the machine catch up, so that the thread's actions are also over in virtual time when
+/// it reports.
 fn stay(inside: impl FnOnce()) {
     inside();
     let _ = Sim::usage();
 }
 
-/// Is told by the threads of one run what they do, and knows what must not be. Costs no virtual time.
+/// Receives reports from the threads of one run, and detects forbidden states. Costs no virtual time.
 #[derive(Clone, Default)]
 pub struct Judge(Rc<Told>);
 
@@ -33,19 +33,19 @@ impl std::fmt::Debug for Judge {
 }
 
 impl Judge {
-    /// Something is wrong; the first counts.
+    /// Reports an error; the first one counts.
     pub fn wrong(&self, what: impl Into<String>) {
         self.0.wrong.borrow_mut().get_or_insert_with(|| what.into());
     }
 
-    /// Something is wrong unless that holds.
+    /// Reports an error unless the condition holds.
     pub fn holds(&self, holds: bool, what: &str) {
         if !holds {
             self.wrong(what);
         }
     }
 
-    /// The calling thread is the only one inside, and stays there meanwhile.
+    /// Runs the closure while the calling thread must be the only one inside.
     pub fn alone(&self, inside: impl FnOnce()) {
         let told = &self.0;
         told.owners.set(told.owners.get() + 1);
@@ -57,7 +57,7 @@ impl Judge {
         told.sections.set(told.sections.get() + 1);
     }
 
-    /// The calling thread is inside with no other than readers, and stays there meanwhile.
+    /// Runs the closure while the calling thread may be inside with readers only.
     pub fn among_readers(&self, inside: impl FnOnce()) {
         let told = &self.0;
         told.readers.set(told.readers.get() + 1);
@@ -68,7 +68,7 @@ impl Judge {
         told.sections.set(told.sections.get() + 1);
     }
 
-    /// At most so many threads are inside, with the calling one.
+    /// Runs the closure while at most this number of threads may be inside, including the calling one.
     pub fn among(&self, most: u32, inside: impl FnOnce()) {
         let told = &self.0;
         told.owners.set(told.owners.get() + 1);
@@ -78,12 +78,12 @@ impl Judge {
         told.sections.set(told.sections.get() + 1);
     }
 
-    /// How many sections were made.
+    /// The number of sections so far.
     pub fn sections(&self) -> u64 {
         self.0.sections.get()
     }
 
-    /// What is looked at when all threads have ended; it says what is wrong.
+    /// Sets the check for the time when all threads have ended; it returns an error, if any.
     pub fn at_the_end(&self, look: impl FnOnce(&Judge) -> Option<String> + 'static) {
         self.0.at_the_end.borrow_mut().push(Box::new(look));
     }
@@ -92,7 +92,7 @@ impl Judge {
         self.0.wrong.borrow().clone()
     }
 
-    /// All threads have ended, and this is how many sections they made.
+    /// When all threads have ended, they must have made this number of sections.
     pub fn expect_sections(&self, expected: u64) {
         self.at_the_end(move |judge| {
             let made = judge.sections();

@@ -1,24 +1,25 @@
-//! The test tool: primitives under schedules that ordinary runs hardly ever have.
+//! A test tool that runs primitives under schedules that ordinary runs hardly ever have.
 //!
-//! A [`Scenario`] is some threads that use a primitive and know what has to hold: one owner at a time, no thread
-//! waits for ever. [`check`] runs it on small machines under many [`Schedule`]s, each a function of its seed: threads
-//! lose their CPU at random, or right behind a write, where they have just acquired or published something; they
-//! stand still for long at a few places; stores stay long in their buffer; a wake takes a slice; a poller
-//! shares its CPU with others. What goes wrong is a [`Failure`]: the schedule's seed, by which the run repeats
-//! exactly, what each thread was doing, and the last events.
+//! A [`Scenario`] consists of threads that use a primitive and know its promises: one owner at a time, no thread
+//! waits for ever. [`check`] runs it on small machines under many [`Schedule`]s, each a function of its seed. Threads
+//! lose their CPU at random, or right after a write, where they have just acquired or published something. They stand
+//! still for long at a few places. Stores stay long in their buffer; a wake takes a slice; a poller shares its CPU
+//! with others. An error becomes a [`Failure`]: the schedule, whose seed repeats the run exactly, the state of each
+//! thread, and the last events.
 //!
-//! `tests/schedules/` has those of the primitives of this workspace, from the literature's locks to this project's own.
+//! `tests/schedules/` has the scenarios of all primitives of this workspace, from the literature's locks to this
+//! project's own.
 //!
-//! # What it sees, and what not
+//! # What it detects, and what not
 //!
-//! A lost wake shows as a run that ends while threads sleep: no deadline of a wait passes, so that a thread which
-//! would look again by itself after a while does not hide it. A thread that spins for ever shows as a run
-//! that takes too long.
+//! A lost wake shows as a run that ends while threads sleep. No deadline of a wait passes, so a thread that would
+//! recheck after a while cannot hide the lost wake. A thread that spins for ever shows as a run that takes too
+//! long.
 //!
-//! The machine orders memory as x86 does: a store may be late for other CPUs, and nothing else is reordered. So a
-//! missing full fence, and a missing light or heavy one, can be seen; an ordering that is too weak for another
-//! architecture cannot: `Relaxed` where `Acquire` is needed passes here. Loom finds those. Compilers' reorderings are
-//! not seen either. A schedule that does not fail proves nothing: a model checker tries all of them, for less threads.
+//! The machine orders memory as x86 does: a store may become visible late to other CPUs, and nothing else is
+//! reordered. So it can detect a missing full, light or heavy fence. It cannot detect an ordering that is too weak for
+//! another architecture: `Relaxed` where `Acquire` is needed passes here. Loom finds those. Compilers' reorderings are
+//! not detected either. A schedule that passes proves nothing: a model checker tries all schedules, of fewer threads.
 
 mod failure;
 mod judge;
@@ -32,15 +33,15 @@ pub use failure::Failure;
 pub use judge::Judge;
 pub use schedule::{Kind, Schedule};
 
-/// So many of the last events are shown.
+/// The number of last events that are shown.
 const RECENT: usize = 60;
 
-/// Threads that use a primitive, and what has to hold.
+/// Threads that use a primitive, and its promises.
 pub struct Scenario {
-    /// Its name, by which it is chosen: the primitive's and what is done with it.
+    /// Its name, which selects it: the primitive, and how it is used.
     pub name: String,
-    /// The threads of a run. Each tells the judge what is wrong; the last thing that is done, when all have ended, is
-    /// the judge's [`Judge::at_the_end`].
+    /// Makes the threads of a run. Each reports errors to the judge; when all threads have ended, the judge runs its
+    /// [`Judge::at_the_end`].
     #[expect(clippy::type_complexity, reason = "a function that makes threads")]
     pub threads: Box<dyn Fn(&Judge) -> Vec<Job>>,
     /// How many times longer than [`Schedule::limit`] a run may last.
@@ -54,13 +55,13 @@ impl std::fmt::Debug for Scenario {
 }
 
 impl Scenario {
-    /// One of that name.
+    /// Makes a scenario with that name.
     pub fn new(name: String, threads: impl Fn(&Judge) -> Vec<Job> + 'static) -> Self {
         Self { name, threads: Box::new(threads), patience: 1 }
     }
 }
 
-/// What a check has done.
+/// The extent of a check.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Checked {
     /// Runs.
@@ -69,7 +70,7 @@ pub struct Checked {
     pub events: u64,
 }
 
-/// Runs a scenario once under each schedule of so many seeds, beginning with that one.
+/// Runs a scenario once under the schedule of each seed in the range.
 ///
 /// # Errors
 ///
@@ -88,17 +89,17 @@ pub fn check(scenario: &Scenario, seeds: std::ops::Range<u64>) -> Result<Checked
     Ok(checked)
 }
 
-/// Runs a scenario under one schedule, and says what was wrong, with the last events.
+/// Runs a scenario under one schedule; an error comes with the last events.
 ///
 /// # Errors
 ///
-/// What was wrong.
+/// The [`Failure`].
 pub fn replay(scenario: &Scenario, schedule: &Schedule) -> Result<(), Box<Failure>> {
     let failure = examine(scenario, schedule);
     if failure.what.is_empty() { Ok(()) } else { Err(Box::new(failure)) }
 }
 
-/// How a run ended, or what a thread panicked with.
+/// The end of a run, or a thread's panic message.
 type Outcome = Result<Ran, String>;
 
 fn run_once(scenario: &Scenario, schedule: &Schedule, recent: usize) -> (Outcome, Judge) {
@@ -133,7 +134,7 @@ fn verdict(ran: &Outcome, judge: &Judge) -> Option<String> {
     }
 }
 
-/// The run again, with its last events.
+/// Repeats the run to record its last events.
 fn examine(scenario: &Scenario, schedule: &Schedule) -> Failure {
     let (ran, judge) = run_once(scenario, schedule, RECENT);
     let what = verdict(&ran, &judge).unwrap_or_default();

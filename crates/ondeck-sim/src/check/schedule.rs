@@ -1,4 +1,4 @@
-//! Schedules: a small machine and what is done to its threads, all from one seed.
+//! Schedules: a small machine and the disturbances of its threads, all derived from one seed.
 
 use std::fmt;
 
@@ -8,14 +8,14 @@ use crate::engine::Unrest;
 use crate::machine::{Costs, Idle, Policy, Scheduler, Yield, small};
 use crate::time::{Time, of_nanos};
 
-/// What is done to the threads.
+/// The kind of disturbances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Threads stand still or lose their CPU anywhere.
     Anywhere,
-    /// They do so right behind their writes.
+    /// They do so right after their writes.
     BehindWrites,
-    /// A few threads stand still for long at places that were chosen before.
+    /// A few threads stand still for long at places chosen in advance.
     AFewPlaces,
     /// Stores are late.
     LateStores,
@@ -36,18 +36,18 @@ impl Kind {
     ];
 }
 
-/// A machine, and what is done to its threads.
+/// A machine, and the disturbances of its threads.
 #[derive(Clone, Debug)]
 pub struct Schedule {
-    /// What all of it follows from.
+    /// The seed of everything here.
     pub seed: u64,
-    /// What is done.
+    /// The kind of disturbances.
     pub kind: Kind,
     /// The machine.
     pub costs: Costs,
-    /// What is done, in numbers.
+    /// The disturbances in numbers.
     pub unrest: Unrest,
-    /// A run that lasts for longer waits for ever.
+    /// A run that takes longer is taken to wait for ever.
     pub limit: Time,
 }
 
@@ -88,7 +88,7 @@ impl Schedule {
         }
         if all || kind == Kind::LateStores {
             unrest.latest_store = of_nanos([200.0, 2_000.0, 10_000.0][rng.usize(..3)]);
-            // So that some loads are soon behind and some are not.
+            // So that some loads soon follow a store and others do not.
             unrest.one_in = unrest.one_in.max(40);
         }
         if all || kind == Kind::LateWakes {
@@ -96,7 +96,7 @@ impl Schedule {
             unrest.late_wake = of_nanos(300_000.0);
             unrest.one_in = unrest.one_in.max(60);
         }
-        // A thread that spins for one that waits for its CPU gives that up only where slices end.
+        // A thread that spins for another that waits for the same CPU gives up the CPU only where slices end.
         let policy =
             [Policy::Eevdf, Policy::Eevdf, Policy::RoundRobin, Policy::Windows][rng.usize(..4)];
         let shape =

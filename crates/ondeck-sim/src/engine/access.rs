@@ -1,8 +1,8 @@
-//! Accesses to memory by the running thread, and what they cost.
+//! The running thread's accesses to memory, and their cost.
 //!
-//! An access has two moments. It *begins* at the thread's clock, where it finds out whether the core has the
-//! line, and reserves the line if not. It *happens* when the line is there: the value is read or changed in one
-//! step, without a switch of coroutines in between. See [`memory`](super::memory) for the lines.
+//! An access has two moments. It *begins* at the thread's clock, where it checks whether the core has the line,
+//! and reserves the line if not. It *happens* when the line arrives: the value is read or changed in one step,
+//! without a switch of coroutines in between. See [`memory`](super::memory) for the lines.
 
 use super::account::Doing;
 use super::bits::Set;
@@ -11,18 +11,18 @@ use super::store_buffer::Store;
 use super::world::{World, any_world, come, settle, suspend, world};
 use crate::time::Time;
 
-/// What a line wants of an access that begins now.
+/// The state of a line for an access that begins now.
 #[derive(Clone, Copy, Debug)]
 enum Line {
     /// The core has it.
     Here(Time),
-    /// It comes, after those before: from `start` to `there`.
+    /// It arrives after earlier accesses: it moves from `start` to `there`.
     Comes { start: Time, there: Time },
     /// It is under way for another access: see [`arbiter`](super::arbiter).
     Taken,
 }
 
-/// A load. What the caller's CPU sees; if it is none, that is what the atomic has, now.
+/// A load. Returns the value that the caller's CPU sees; `None` if it is the current value of the atomic.
 #[inline]
 pub(super) fn load(address: usize) -> Option<u64> {
     settle();
@@ -36,7 +36,8 @@ pub(super) fn load(address: usize) -> Option<u64> {
     self::world().seen(address)
 }
 
-/// A read-modify-write; the caller makes it now, of what its CPU sees, and tells the result to [`changed`].
+/// A read-modify-write. The caller makes it now, of the value that its CPU sees, and passes the result to
+/// [`changed`].
 #[inline]
 pub(super) fn exclusive(address: usize) {
     drain();
@@ -46,15 +47,16 @@ pub(super) fn exclusive(address: usize) {
     fetch(address, Access::Write, rmw);
 }
 
-/// What all CPUs but those with stores under way see of an atomic; if it is none, that is what the atomic has.
+/// The value of an atomic that is visible to all CPUs but those with stores under way; `None` if it is the
+/// current value of the atomic.
 #[inline]
 pub(super) fn visible(address: usize) -> Option<u64> {
     let world = any_world().filter(|world| !world.hidden.is_empty())?;
     world.hidden.get(&address).map(|hidden| hidden.visible)
 }
 
-/// An atomic has another value now, which is visible at once. If it is false, a store to it is under way: the atomic
-/// keeps that store's value, which comes later.
+/// Records that an atomic has a new value, visible at once. Returns false if a store to it is under way: the atomic
+/// then keeps the value of that store, which comes later.
 #[inline]
 pub(super) fn changed(address: usize, bits: u64) -> bool {
     let Some(mut world) = any_world().filter(|world| !world.hidden.is_empty()) else {
@@ -65,7 +67,8 @@ pub(super) fn changed(address: usize, bits: u64) -> bool {
     false
 }
 
-/// A store; `before` reads what the atomic has. If it is true, the caller gives the atomic its value, now.
+/// A store; `before` reads the current value of the atomic. If it returns true, the caller writes the value
+/// now.
 #[inline]
 pub(super) fn store(address: usize, bits: u64, size: u8, before: impl FnOnce() -> u64) -> bool {
     settle();
@@ -76,7 +79,7 @@ pub(super) fn store(address: usize, bits: u64, size: u8, before: impl FnOnce() -
     }
     let hit = world().my_class().hit;
     if world().is_fought_over(address) {
-        // It takes its chances with the others, and the thread waits for it.
+        // It competes with other accesses, and the thread waits for it.
         drain();
         world().me().wrote = true;
         fetch(address, Access::Write, hit);
@@ -86,7 +89,7 @@ pub(super) fn store(address: usize, bits: u64, size: u8, before: impl FnOnce() -
     let last = world.my_cpu().stores.last_commit();
     let delay = world.unrest.store_delay(&mut world.whims);
     world.me().wrote = true;
-    // A store that a test delays leaves its line to others meanwhile.
+    // A store that a test delays lets others have its line until it happens.
     let kept_until = if world.unrest.delays_stores() { 0 } else { last };
     let line = world.own_next(address, kept_until);
     let there = match line {
@@ -116,7 +119,7 @@ pub(super) fn drain() {
     }
 }
 
-/// Plain data that the thread reads, or reads and writes: its lines come, and nothing else happens.
+/// Accesses plain data that the thread reads, or reads and writes: only its lines move.
 pub(super) fn touch(address: usize, bytes: usize, write: bool) {
     let first = address / super::memory::LINE;
     let last = (address + bytes.max(1) - 1) / super::memory::LINE;
@@ -130,8 +133,8 @@ pub(super) fn touch(address: usize, bytes: usize, write: bool) {
     }
 }
 
-/// Plain data that the thread reads and writes, none of which it needs to find the others: the lines come at the same
-/// time, as far as they are free, and the thread goes on when the last one is there.
+/// Accesses plain data whose addresses the thread knows in advance: the lines move at the same time, as far as they
+/// are free, and the thread continues when the last one has arrived.
 pub(super) fn touch_together(addresses: &[usize]) {
     settle();
     let mut latest = world().now;
@@ -159,7 +162,7 @@ pub(super) fn touch_together(addresses: &[usize]) {
     }
 }
 
-/// An atomic is gone: stores to it go nowhere.
+/// An atomic is gone: stores to it are dropped.
 #[inline]
 pub(super) fn forget(address: usize) {
     if let Some(mut world) = any_world()
@@ -169,7 +172,8 @@ pub(super) fn forget(address: usize) {
     }
 }
 
-/// The running thread's access begins as soon as it can, and waits for its line; the operation takes so much longer.
+/// The running thread's access begins as soon as it can, and waits for its line; the operation takes `more` in
+/// addition.
 #[inline]
 fn fetch(address: usize, access: Access, more: Time) {
     loop {
@@ -205,7 +209,7 @@ impl World {
         let core = place.core;
         let line = self.memory.line(number);
         if usize::from(line.owner) == core {
-            // Its own store may be on the way still.
+            // Its own store may still be under way.
             let there = line.owned_from;
             return if there <= now { Line::Here(hit) } else { Line::Comes { start: now, there } };
         }
@@ -213,7 +217,7 @@ impl World {
             return Line::Here(hit);
         }
         let (owner, sharers) = (line.owner, line.sharers);
-        // Copies of a line that is shared already are made in turn.
+        // Copies of a line that is already shared are made in turn.
         let makes_copy = owner == NOBODY && !sharers.is_empty();
         if line.is_taken(now) && !makes_copy {
             return Line::Taken;
@@ -235,7 +239,7 @@ impl World {
             line.owner = NOBODY;
             line.busy_until = there;
         } else if sharers.is_empty() {
-            // In no cache: the core has it alone, and may write it.
+            // In no cache: the core receives it exclusively, and may write it.
             line.owner = core as u16;
             line.owned_from = there;
             line.busy_until = there;
@@ -259,7 +263,7 @@ impl World {
     }
 
     /// A write of the line of that address begins as soon as the line is not under way. The core keeps the line
-    /// until that moment at least.
+    /// at least until that moment.
     fn own_next(&mut self, address: usize, kept_until: Time) -> Line {
         let (now, place, hit) = (self.now, self.my_place(), self.my_class().hit);
         let cpu = self.my_cpu_number() as u16;
@@ -294,7 +298,7 @@ impl World {
         let way = if owner != NOBODY || sharers.is_empty() {
             self.way_to(core, owner, &sharers)
         } else {
-            // Each copy is taken back; the farthest one answers last.
+            // Each copy is invalidated; the farthest one answers last.
             let farthest = self.farthest(core, &sharers);
             farthest + self.costs.transfer.invalidate * others.saturating_sub(1) as Time
         };
@@ -317,7 +321,7 @@ impl World {
         Line::Comes { start, there }
     }
 
-    /// The way of a line to a core from the nearest cache that has it, or from memory.
+    /// The way of a line to a core, from the nearest cache that has it or from memory.
     pub(super) fn way_to(&self, core: usize, owner: u16, sharers: &Set) -> Time {
         if owner != NOBODY {
             return self.way_between(core, usize::from(owner));

@@ -1,8 +1,8 @@
-//! Where the time of a thread goes.
+//! Accounts for the time of a thread.
 
 use crate::time::Time;
 
-/// What a thread does while its clock goes on.
+/// The activity of a thread while its clock advances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
 pub enum Doing {
@@ -10,7 +10,7 @@ pub enum Doing {
     Working,
     /// Accesses that hit.
     Hitting,
-    /// Waits for a line that other accesses have.
+    /// Waits for a line that other accesses are using.
     Queueing,
     /// Waits for a line that is on its way.
     Moving,
@@ -20,19 +20,19 @@ pub enum Doing {
     Pausing,
     /// Fences, light and full.
     Fencing,
-    /// Heavy fences, made or suffered.
+    /// Heavy fences, by the caller or as an interrupted CPU.
     HeavyFencing,
     /// Reads of clocks.
     Clocks,
-    /// Within the kernel, without what follows.
+    /// Within the kernel, apart from the following.
     Kernel,
     /// Waits for a futex bucket's lock.
     BucketWait,
     /// sched_yield(2).
     Yielding,
-    /// From one thread to another.
+    /// Switches between threads.
     Switching,
-    /// What a test does to it.
+    /// Disturbances by a test.
     Disturbed,
 }
 
@@ -56,7 +56,7 @@ impl Doing {
     ];
 }
 
-/// Time by what it was spent for.
+/// Time by activity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spent([Time; Doing::ALL.len()]);
 
@@ -67,18 +67,18 @@ impl Spent {
         self.0[doing as usize] += time;
     }
 
-    /// Time spent for that.
+    /// The time of that activity.
     pub fn on(&self, doing: Doing) -> Time {
         self.0[doing as usize]
     }
 
-    /// Of both together.
+    /// The sum of both.
     #[must_use]
     pub fn plus(&self, other: &Self) -> Self {
         Self(std::array::from_fn(|index| self.0[index] + other.0[index]))
     }
 
-    /// Altogether.
+    /// The sum of all activities.
     pub fn total(&self) -> Time {
         self.0.iter().sum()
     }

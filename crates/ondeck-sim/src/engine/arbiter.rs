@@ -1,4 +1,4 @@
-//! Which access has a line next, of those that wait for it.
+//! Chooses the next access of a line from the accesses that wait for it.
 //!
 //! ```text
 //! under way for one access │ turnaround │ under way for the next
@@ -6,16 +6,16 @@
 //! ```
 //!
 //! Hardware keeps no queue in the order of arrival: requests for a line that is under way are sent back or wait in
-//! the order of some buffer, and a core that is near comes first more often (David, Guerraoui and Trigonakis,
+//! the order of some buffer, and a near core is served first more often (David, Guerraoui and Trigonakis,
 //! "Everything You Always Wanted to Know about Synchronization but Were Afraid to Ask", 2013, measure such
-//! unfairness). So one of those that wait is drawn, with a weight of one over its way. If a read is drawn, all
-//! reads that wait go on with it, because copies are made in turn.
+//! unfairness). So one of the waiting accesses is drawn, with a weight of one over its way. If a read is drawn,
+//! all waiting reads continue with it, because copies are made in turn.
 //!
-//! The home of a line learns a little later than the core that the line has come. This turnaround lets an access
-//! compete that is made as soon as the access before it has its line, such as the compare-and-swap of a waiter
-//! that has read a free lock, against that of an owner that wants it again.
+//! The home of a line learns slightly later than the core that the line has arrived. During this turnaround, an
+//! access that is made as soon as the one before it has its line can compete: for example, the compare-and-swap
+//! of a waiter that has read a free lock competes with an owner that locks again.
 //!
-//! An access that waits has not begun: its thread may lose its CPU, and begins anew when it has one again.
+//! A waiting access has not begun: its thread may lose its CPU, and restarts the access when it runs again.
 
 use super::account::Doing;
 use super::bits::Set;
@@ -25,13 +25,13 @@ use super::world::World;
 use crate::time::Time;
 
 impl World {
-    /// How long after a line has come that way no other access gets it.
+    /// How long no other access gets a line after it has come that way.
     pub(super) fn turnaround(&self, way: Time) -> Time {
         (way as f64 * self.costs.transfer.turnaround).round() as Time
     }
 
-    /// Whether accesses wait for the line of that address: the running thread's core does not have it, or is not to keep
-    /// it for the sake of stores that are under way to other lines.
+    /// Whether accesses wait for the line of that address: the running thread's core does not have it, or must give it
+    /// up because of stores that are under way to other lines.
     pub(super) fn is_fought_over(&mut self, address: usize) -> bool {
         let (now, core) = (self.now, self.my_place().core);
         let number = self.memory.number(address);
@@ -53,7 +53,7 @@ impl World {
         }
     }
 
-    /// A line for which accesses wait may be free now: one of them goes on.
+    /// A line for which accesses wait may be free now: one of them continues.
     pub(super) fn line_free(&mut self, number: usize) {
         let now = self.now;
         let event = Event::LineFree { line: number as u32 };
@@ -65,7 +65,7 @@ impl World {
         }
         let (owner, sharers) = (line.owner, line.sharers);
         let mut waiting = std::mem::take(&mut line.waiting);
-        // A CPU that has another thread by now, or was interrupted, tries again by itself.
+        // A CPU that has changed its thread, or was interrupted, retries by itself.
         waiting.retain(|one| self.cpus[one.cpu as usize].epoch == one.epoch);
         if let Some(drawn) = self.draw(&waiting, owner, &sharers) {
             if waiting[drawn].access == Access::Read {
@@ -81,12 +81,12 @@ impl World {
         line.waiting = waiting;
         line.drawn_at_end = some_wait;
         if some_wait {
-            // After the one that was drawn has begun.
+            // After the drawn access has begun.
             self.queue.push(now, event);
         }
     }
 
-    /// The place of the access that has the line next.
+    /// The index of the access that gets the line next.
     fn draw(&mut self, waiting: &[Waiting], owner: u16, sharers: &Set) -> Option<usize> {
         let weight = |one: &Waiting| {
             let way = self.way_to(one.core.into(), owner, sharers);
@@ -101,7 +101,7 @@ impl World {
         drawn.or(waiting.len().checked_sub(1))
     }
 
-    /// The thread of that CPU goes on with its access.
+    /// The thread of that CPU continues its access.
     fn go_on(&mut self, one: Waiting) {
         let now = self.now;
         let current = self.cpus[one.cpu as usize].current;

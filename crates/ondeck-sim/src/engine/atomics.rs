@@ -1,6 +1,6 @@
-//! Atomics of the simulated machine: of the same size and place as real ones, each access an event.
+//! Atomics of the simulated machine, with the size and place of real ones; each access is an event.
 //!
-//! Outside of simulated threads, while a round is prepared or looked at, they are plain cells.
+//! Outside of simulated threads, while a round is prepared or inspected, they are plain cells.
 
 use std::cell::Cell;
 use std::fmt;
@@ -18,7 +18,7 @@ use super::world::on_thread;
 #[repr(transparent)]
 pub struct SimInt<V: Copy>(Cell<V>);
 
-/// A pointer in simulated memory: an integer, so that the store buffer can have it, with its provenance exposed.
+/// A pointer in simulated memory: an integer with exposed provenance, so that the store buffer can hold it.
 #[repr(transparent)]
 pub struct SimPtr<T>(SimInt<usize>, PhantomData<*mut T>);
 
@@ -49,7 +49,7 @@ impl<V: Copy> Drop for SimInt<V> {
     }
 }
 
-/// A value as the store buffer has it.
+/// A value in the form of the store buffer.
 pub trait Bits: Copy + Eq + fmt::Debug + Send + 'static {
     /// As an integer of the largest size.
     fn bits(self) -> u64;
@@ -76,7 +76,7 @@ macro_rules! bits {
 bits! { u8 u32 usize }
 
 impl<V: Bits> SimInt<V> {
-    /// The value that is visible: no event.
+    /// The visible value; reading it is no event.
     pub(super) fn visible(&self) -> V {
         access::visible(self.0.as_ptr().addr()).map_or_else(|| self.0.get(), V::of)
     }
@@ -102,7 +102,7 @@ impl<V: Bits> SimInt<V> {
     }
 }
 
-/// Tells what was done to the atomic.
+/// Notes an access to the atomic.
 #[inline]
 fn tell<V>(cell: &Cell<V>, step: Step) {
     note::note(Some(cell.as_ptr().addr()), step);
@@ -177,7 +177,7 @@ unsafe impl<V: Bits> AtomicInt for SimInt<V> {
     }
 }
 
-// SAFETY: as for the integers, of which each pointer is one whose provenance was exposed.
+// SAFETY: as for the integers; each pointer is an integer whose provenance was exposed.
 unsafe impl<T: 'static> AtomicPointer<T> for SimPtr<T> {
     fn new(pointer: *mut T) -> Self {
         Self(AtomicInt::new(pointer.expose_provenance()), PhantomData)

@@ -9,10 +9,10 @@ const WORDS: usize = MAX_CPUS / 64;
 pub struct Set([u64; WORDS]);
 
 impl Set {
-    /// Without any.
+    /// The empty set.
     pub const EMPTY: Self = Self([0; WORDS]);
 
-    /// With one only.
+    /// The set of one number.
     #[inline]
     pub fn of(index: usize) -> Self {
         let mut set = Self::EMPTY;
@@ -20,44 +20,44 @@ impl Set {
         set
     }
 
-    /// Adds one.
+    /// Adds a number.
     #[inline]
     pub fn insert(&mut self, index: usize) {
         self.0[index / 64] |= 1 << (index % 64);
     }
 
-    /// Takes one out.
+    /// Removes a number.
     #[inline]
     pub fn remove(&mut self, index: usize) {
         self.0[index / 64] &= !(1 << (index % 64));
     }
 
-    /// Whether it is there.
+    /// Whether the number is in the set.
     #[inline]
     pub fn has(&self, index: usize) -> bool {
         self.0[index / 64] >> (index % 64) & 1 == 1
     }
 
-    /// Whether there is none.
+    /// Whether the set is empty.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.0 == [0; WORDS]
     }
 
-    /// How many.
+    /// The size of the set.
     #[inline]
     pub fn len(&self) -> usize {
         self.0.iter().map(|word| word.count_ones() as usize).sum()
     }
 
-    /// Those of both.
+    /// The intersection.
     #[inline]
     #[must_use]
     pub fn and(&self, other: &Self) -> Self {
         Self(std::array::from_fn(|word| self.0[word] & other.0[word]))
     }
 
-    /// All of them, ascending.
+    /// All numbers, ascending.
     pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
         self.0.iter().enumerate().flat_map(|(word, &bits)| {
             let mut rest = bits;

@@ -5,15 +5,15 @@ use crate::time::Time;
 /// A hash bucket.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Bucket {
-    /// Its lock is taken until then.
+    /// The time until which its lock is held.
     pub(super) busy_until: Time,
     /// The core that had the lock last.
     pub(super) core: Option<usize>,
-    /// Threads that sleep here, the one that came first in front.
+    /// Threads that sleep here, in the order of arrival.
     pub(super) queue: Vec<usize>,
-    /// Time that was waited for the lock.
+    /// Total time spent waiting for the lock.
     pub(super) queued: Time,
-    /// How often its lock was taken.
+    /// Number of acquisitions of its lock.
     pub(super) operations: u64,
 }
 
@@ -35,7 +35,7 @@ impl Futexes {
         spread as usize % self.buckets.len()
     }
 
-    /// How often buckets' locks were taken, and how long they were waited for.
+    /// The number of acquisitions of buckets' locks, and the time spent waiting for them.
     pub(super) fn traffic(&self) -> (u64, Time) {
         self.buckets.iter().fold((0, 0), |(operations, queued), bucket| {
             (operations + bucket.operations, queued + bucket.queued)

@@ -1,8 +1,8 @@
-//! What the locks of ondeck measure while they wait, of one machine.
+//! One machine's estimates that the locks of ondeck make while they wait.
 
 use ondeck::platform::Estimate;
 
-/// Estimates in ticks; 0 while nothing was noted.
+/// Estimates in ticks; 0 before the first sample.
 #[derive(Debug, Default)]
 pub(super) struct Estimates {
     pub(super) wake: usize,
@@ -12,7 +12,7 @@ pub(super) struct Estimates {
     pub(super) relaxed_at: u64,
 }
 
-/// An estimate as it is now.
+/// The current value of an estimate.
 pub(super) fn current(of: &Estimate, ticks: usize, ticks_in: impl Fn(u32) -> usize) -> usize {
     if ticks == 0 { ticks_in(of.start) } else { ticks }
 }

@@ -6,7 +6,7 @@ use super::note::note;
 use super::recent::Step;
 use super::world::{settle, world};
 
-/// A full fence: the thread's stores are visible when it is over.
+/// A full fence: when it returns, the thread's stores are visible.
 pub(super) fn full() {
     access::drain();
     let mut world = world();
@@ -17,8 +17,8 @@ pub(super) fn full() {
 
 /// membarrier(2): an interrupt for each CPU that runs another thread, one caller at a time.
 ///
-/// Whatever those CPUs stored before the interrupt is visible when the call is over, and their next load is
-/// after what the caller did before it.
+/// When the call returns, whatever those CPUs stored before the interrupt is visible, and their next load
+/// comes after what the caller did before the call.
 pub(super) fn heavy() {
     access::drain();
     let mut world = world();
@@ -28,7 +28,7 @@ pub(super) fn heavy() {
         .filter(|&cpu| cpu != me && world.cpus[cpu].current.is_some())
         .collect();
     let sent = start + costs.base + costs.per_cpu * others.len() as u64;
-    // A CPU whose thread has left it may have stores under way, too.
+    // A CPU whose thread has left it may also have stores under way.
     let visible = world.storing.iter().map(|cpu| world.cpus[cpu].stores.last_commit()).max();
     let end = sent.max(visible.unwrap_or(0));
     world.membarrier_free = end;

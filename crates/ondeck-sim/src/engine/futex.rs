@@ -1,7 +1,7 @@
 //! Waits in the kernel: hash buckets, each with a lock and a queue, as in Linux (kernel/futex).
 //!
-//! A call pays for its way into the kernel, waits for the bucket's lock in the order of arrival, and has it for
-//! as long as an operation on the queue takes. A wake that finds the bucket empty does not take that lock.
+//! A call pays for its way into the kernel, waits for the bucket's lock in the order of arrival, and holds it
+//! for the length of an operation on the queue. A wake that finds the bucket empty does not take that lock.
 
 use ondeck::platform::FutexWait;
 
@@ -16,13 +16,13 @@ use super::thread::State;
 use super::world::{World, come, settle, world};
 use crate::time::Time;
 
-/// Lines that come from the CPU of a thread that is woken: of the thread, and of that CPU's run queue. An estimate.
+/// Lines that come from a woken thread's CPU: those of the thread, and of that CPU's run queue. An estimate.
 const WAKE_LINES: Time = 6;
 
 /// Lines of a bucket that an operation needs: its lock, and the end of its queue.
 const BUCKET_LINES: Time = 2;
 
-/// Sleeps while the word at the address holds what is expected; `read` reads it in memory.
+/// Sleeps while the word at the address has the expected value; `read` reads it in memory.
 pub(super) fn wait(
     address: usize,
     expected: u32,
@@ -30,7 +30,7 @@ pub(super) fn wait(
     read: impl Fn() -> u32,
 ) -> FutexWait {
     enter();
-    // The check under the bucket's lock is of a line that has arrived.
+    // The check under the bucket's lock reads a line that has arrived.
     access::drain();
     access::load(address);
     if read() != expected {
@@ -46,8 +46,8 @@ pub(super) fn wait(
     if world().me().timed_out { FutexWait::TimedOut } else { FutexWait::Woken }
 }
 
-/// A lock that leaves its owner alone for a moment waits for less: a millisecond. Waits that would hide a lost wake are
-/// longer.
+/// A lock that leaves its owner alone for a moment sleeps for less than this millisecond. Waits that would hide a lost
+/// wake are longer.
 pub(super) const LONGEST_NAP: Time = 1_000_000_000;
 
 /// Sleeps in the queue of a bucket, under that name.
@@ -109,7 +109,7 @@ pub(super) fn requeue(
     }
     let mut here = world();
     let woken = here.take_waiters(name, count);
-    // Their deadlines go on.
+    // Their deadlines stay in force.
     let others = here.unlink_waiters(name, most_moved);
     for &thread in &others {
         here.threads[thread].sleeps_on = target;
@@ -127,9 +127,9 @@ pub(super) fn enter() {
     settle();
 }
 
-/// Waits for the lock of the bucket of that name, and has it for an operation, which the caller makes now: in one
-/// step, when the lock is about to be free again. A thread keeps its CPU meanwhile, as the kernel's spinlocks do.
-/// It holds the lock `times` times as long as usual.
+/// Waits for the lock of the bucket of that name, and holds it for an operation. The caller makes the operation
+/// when this returns, in one step, just before the lock is free again. The thread keeps its CPU, as with the
+/// kernel's spinlocks. It holds the lock `times` times as long as usual.
 pub(super) fn lock_bucket(name: usize, times: Time) -> usize {
     let mut world = world();
     let number = world.futexes.of(name);
@@ -158,7 +158,7 @@ pub(super) fn lock_bucket(name: usize, times: Time) -> usize {
     number
 }
 
-/// Wakes threads that are in no queue any more, one after the other.
+/// Wakes threads that are no longer in a queue, one after the other.
 pub(super) fn wake_all(woken: &[usize]) {
     for &thread in woken {
         let mut here = world();
@@ -172,7 +172,7 @@ pub(super) fn wake_all(woken: &[usize]) {
 }
 
 impl World {
-    /// Wakes threads that sleep on the word at the address, by no thread: a call from outside of the machine.
+    /// Wakes threads that sleep on the word at the address, from outside of the machine.
     pub(super) fn wake_at_once(&mut self, address: usize, count: usize) -> usize {
         let name = self.memory.name(address);
         let woken = self.take_waiters(name, count);
@@ -182,11 +182,11 @@ impl World {
         woken.len()
     }
 
-    /// Takes threads that are to be woken out of the queue of their word.
+    /// Takes the threads to wake out of the queue of their word.
     pub(super) fn take_waiters(&mut self, name: usize, count: usize) -> Vec<usize> {
         let woken = self.unlink_waiters(name, count);
         for &thread in &woken {
-            // Its deadline means nothing any more.
+            // Its deadline is void from here on.
             self.threads[thread].wait += 1;
         }
         woken
@@ -225,7 +225,7 @@ impl World {
         self.wake(number);
     }
 
-    /// The name of the word that a thread sleeps on, as line and place.
+    /// The name of the word that a thread sleeps on, as line and offset.
     pub(super) fn sleeps_on(&self, number: usize) -> (usize, usize) {
         let name = self.threads[number].sleeps_on;
         (name / LINE, name % LINE)

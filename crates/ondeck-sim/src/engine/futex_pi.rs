@@ -1,8 +1,9 @@
-//! Futexes that inherit priorities, as in Linux (kernel/futex/pi.c): the kernel queues the threads that wait, and
-//! hands the lock over. All threads have one priority here, so that they get it in the order of arrival.
+//! Futexes that inherit priorities, as in Linux (kernel/futex/pi.c): the kernel queues the waiting threads, and
+//! hands off the lock. All threads have one priority here, so that they acquire it in the order of arrival.
 //!
-//! A word's queue is in the bucket of its address, as that of other futexes. An operation has the bucket's lock for
-//! longer than theirs: there is a second lock, of the mutex behind the word, and the owner is looked up.
+//! A word's queue is in the bucket of its address, like the queues of other futexes. An operation holds the
+//! bucket's lock for longer than theirs: it takes a second lock, of the mutex in the kernel, and looks up the
+//! owner.
 
 use ondeck::platform::{AtomicInt, Ordering, PiFutex, PiLock, PiUnlock, Timestamp};
 
@@ -12,18 +13,18 @@ use super::futex::{enter, lock_bucket, wait_in, wake_all};
 use super::world::{on_thread, world};
 use crate::time::of_nanos;
 
-/// The kernel knows of waiters.
+/// The kernel has waiters queued.
 const WAITERS: u32 = 1 << 31;
 
-/// How many times as long as another one an operation on a queue is.
+/// The length of an operation on a queue, relative to other futexes.
 const LONGER: u64 = 3;
 
 // SAFETY: numbers are those of the machine's threads, from 1. A word is changed by atomics of the machine, and
-// given to a thread that was taken out of the queue by its owner's unlock only. Memory is ordered by the machine,
-// whose accesses happen one after the other.
+// given only to a thread that its owner's unlock took out of the queue. The machine orders memory: its accesses
+// happen one after the other.
 unsafe impl PiFutex for Sim {
     fn thread_id() -> u32 {
-        // Outside of simulated threads no two lock the same word.
+        // Outside of simulated threads no two threads lock the same word.
         on_thread().map_or(u32::MAX >> 2, |world| world.my_number() as u32 + 1)
     }
 
@@ -61,7 +62,7 @@ unsafe impl PiFutex for Sim {
         if word.load(Ordering::Relaxed) & !WAITERS != own {
             return PiUnlock::NotOwner;
         }
-        // Which thread is next is decided when the word's line is here: until then threads may come to wait.
+        // The next thread is chosen when the word's line is here: until then threads may queue.
         let mut next = Vec::new();
         word.modify(|_| {
             next = world().take_waiters(name, 1);

@@ -14,12 +14,12 @@
 //! ```
 //!
 //! An access that misses reserves the line in the order of arrival: it begins when the one before is over.
-//! The state that is kept here is the one after all reservations. The value is read or changed when the
-//! access is over, so that a core with a stale copy goes on reading the old one for as long as the message
-//! that takes its copy is on its way.
+//! This file keeps the state after all reservations. The value is read or changed when the access is over, so
+//! a core with a stale copy reads the old value for as long as the message that invalidates its copy is under
+//! way.
 //!
-//! Lines are numbered in the order of their first use, and an address is known by its line's number and its
-//! place in that line: where the real allocator or the real stack has put it does not matter.
+//! Lines are numbered in the order of their first use. An address is identified by its line's number and its
+//! offset in that line, so the placement by the real allocator or stack does not matter.
 
 use rustc_hash::FxHashMap;
 
@@ -29,7 +29,7 @@ use crate::time::Time;
 /// Bytes of a line.
 pub const LINE: usize = 64;
 
-/// The part of a line's way that the request for it takes until it reaches the owner: there and back again.
+/// The part of a line's way that its request takes to reach the owner: half of there and back.
 const REQUEST: f64 = 0.5;
 
 /// No core.
@@ -40,7 +40,7 @@ pub const NOBODY: u16 = u16::MAX;
 pub struct Line {
     /// See the file's head.
     pub owner: u16,
-    /// The CPU that had it last for itself: the siblings of a core take it from each other.
+    /// The CPU that had it last exclusively: the siblings of a core take it from each other.
     pub writer: u16,
     /// See the file's head.
     pub keeper: u16,
@@ -50,11 +50,11 @@ pub struct Line {
     pub owned_from: Time,
     /// See the file's head.
     pub busy_until: Time,
-    /// From `busy_until` on no access begins for so long if some wait.
+    /// From `busy_until` on, no access begins for this time if some wait.
     pub turnaround: Time,
-    /// Accesses that wait until the line is not under way, in no order.
+    /// Accesses that wait until the line is not under way, unordered.
     pub waiting: Vec<Waiting>,
-    /// Whether there will be an event when the line is free.
+    /// Whether an event is queued for the time when the line is free.
     pub drawn_at_end: bool,
     /// See the file's head.
     pub sharers: Set,
@@ -64,11 +64,11 @@ pub struct Line {
     pub stale_until: Time,
     /// See the file's head.
     pub leaving: Vec<(u16, Time)>,
-    /// What went on here.
+    /// Its traffic.
     pub traffic: Traffic,
-    /// Whether a workload has told that its data is here.
+    /// Whether a workload has marked data on it.
     pub has_data: bool,
-    /// Its first byte, where the program has it.
+    /// Its first byte in the real program.
     pub address: usize,
 }
 
@@ -79,9 +79,9 @@ pub struct Waiting {
     pub cpu: u32,
     /// Its core.
     pub core: u16,
-    /// The CPU's epoch; void if that is another by then.
+    /// The CPU's epoch; the access is void if the epoch has changed.
     pub epoch: u32,
-    /// What it does.
+    /// Its kind.
     pub access: Access,
 }
 
@@ -101,8 +101,8 @@ impl Line {
         now < self.busy_until || !self.waiting.is_empty() && now < self.busy_until + self.turnaround
     }
 
-    /// Whether that core may still write the line now, and has it until then: another core's request has begun, and
-    /// has not reached it.
+    /// Whether that core may still write the line now, and has it until `until`: another core's request has begun,
+    /// and has not reached it.
     #[inline]
     pub fn is_kept_by(&self, core: usize, now: Time, until: Time) -> bool {
         let (from, to) = self.kept;
@@ -116,7 +116,7 @@ impl Line {
         self.kept = (start, start + (way as f64 * REQUEST).round() as Time);
     }
 
-    /// Whether that core still reads a copy that is being taken from it.
+    /// Whether that core still reads a copy that is being invalidated.
     #[inline]
     pub fn is_stale_at(&self, core: usize, now: Time) -> bool {
         now < self.stale_until && self.stale.has(core)
@@ -126,7 +126,7 @@ impl Line {
                 .any(|&(leaving, until)| usize::from(leaving) == core && now < until)
     }
 
-    /// A write of that core takes all copies, which are gone by `until`.
+    /// A write of that core invalidates all copies, which are gone at `until`.
     pub fn take_copies(&mut self, core: usize, now: Time, until: Time) {
         self.leaving.retain(|&(_, until)| now < until);
         if self.owner != NOBODY {
@@ -146,14 +146,14 @@ impl Line {
     }
 }
 
-/// What went on at a line.
+/// The traffic of a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
     /// Misses of reads.
     pub reads: u64,
     /// Misses of writes and of read-modify-writes.
     pub writes: u64,
-    /// Time that accesses waited for those before them.
+    /// Time that accesses waited for earlier ones.
     pub queued: Time,
     /// Time that the line was under way for them.
     pub moved: Time,
@@ -167,7 +167,7 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// The number of the line of an address.
+    /// The number of an address's line.
     #[inline]
     pub fn number(&mut self, address: usize) -> usize {
         let lines = &mut self.lines;
@@ -195,7 +195,7 @@ impl Memory {
         number as usize
     }
 
-    /// An address that is the same in every run.
+    /// A name of the address that is the same in every run.
     #[inline]
     pub fn name(&mut self, address: usize) -> usize {
         self.number(address) * LINE + address % LINE

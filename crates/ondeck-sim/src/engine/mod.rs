@@ -20,11 +20,11 @@
 //! | `recent.rs`, `note.rs` | the last events of a run |
 //! | `ran.rs` | what a run leaves |
 //!
-//! # What it does not have
+//! # Limits of the model
 //!
-//! Instructions between accesses take no time but that of the accesses and of `work`. Caches have room for
-//! everything: a line leaves a core only when another one wants it. Loads are never reordered. Frequencies do
-//! not change. Interrupts are those of membarrier and of the scheduler only.
+//! Instructions between accesses take no time; only accesses and `work` do. Caches have room for everything:
+//! a line leaves a core only when another one wants it. Loads are never reordered. Frequencies do not change.
+//! The only interrupts are those of membarrier and of the scheduler.
 
 mod access;
 mod account;
@@ -72,60 +72,59 @@ use recent::Ring;
 use table::Table;
 use world::World;
 
-/// The nanoseconds within which threads begin, as threads do that one call wakes.
+/// The nanoseconds within which threads begin, as if one call had woken them.
 const START_SPREAD: f64 = 2_000.0;
 
 /// A simulated machine. Its functions act on the machine whose thread calls them.
 ///
-/// Locks of this platform may be made, looked at and dropped anywhere; they are locked and unlocked by
-/// simulated threads. An atomic is used by one machine at a time, and so by one OS thread: it is `Sync` because locks
-/// have to be.
+/// Locks of this platform may be made, inspected and dropped anywhere; simulated threads lock and unlock them. An
+/// atomic is used by one machine at a time, and so by one OS thread. It is `Sync` because locks have to be.
 #[derive(Clone, Copy, Debug)]
 pub struct Sim;
 
 /// See [`Simulation::longer`].
 pub type Longer<'a> = dyn Fn(Time) -> Option<Time> + 'a;
 
-/// What is to run on which machine.
+/// A run to make: a machine and its conditions.
 pub struct Simulation<'a> {
     /// The machine.
     pub costs: &'a Costs,
-    /// What all random numbers follow from.
+    /// The seed of all random numbers.
     pub seed: u64,
-    /// What a test does to the threads.
+    /// The disturbances by a test.
     pub unrest: Unrest,
     /// Where threads begin.
     pub placement: Placement,
-    /// No run is longer, unless `longer` allows it.
+    /// The time at which a run ends, unless `longer` extends it.
     pub limit: Time,
-    /// Asked at the limit, with that moment: a later limit, or none.
+    /// Called at the limit, with that moment; returns a later limit, or `None`.
     pub longer: Option<&'a Longer<'a>>,
-    /// How many of the last events are kept for the reader of a failure.
+    /// The number of last events to keep for the reader of a failure.
     pub recent: usize,
-    /// What is called with each event.
+    /// Called with each event.
     pub listener: Option<Rc<Listener>>,
 }
 
 /// Where threads begin, as long as there is a core for each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Placement {
-    /// As Linux puts threads that are made: one a cluster in turn (kernel/sched/fair.c: sched_balance_find_dst_cpu).
+    /// As Linux places new threads: one on each cluster in turn (kernel/sched/fair.c: sched_balance_find_dst_cpu).
     #[default]
     Spread,
-    /// As it puts threads of a pool that one thread wakes again and again: into that thread's cluster while a core
-    /// there is idle (the same file: wake_affine, select_idle_sibling). Sockets that are one cluster have a thread in
-    /// turn, as the threads that wake wander, too.
+    /// As Linux places threads of a pool that one thread wakes repeatedly: into that thread's cluster while a core
+    /// there is idle (the same file: wake_affine, select_idle_sibling). Sockets that are one cluster get threads in
+    /// turn, because the waking threads also migrate.
     Together,
 }
 
-/// A machine without threads, on which this OS thread prepares rounds and looks at what they leave: it tells the time 0,
-/// how many CPUs it has, and how fast its clock is, and locks of ondeck can be used there.
+/// Runs `work` beside a machine without threads, where this OS thread prepares rounds and inspects their results. That
+/// machine's time is 0, it has the number of CPUs and the clock rate of `costs`, and locks of ondeck can be used on it.
 ///
 /// `work` may [run](Simulation::run) machines.
 ///
 /// # Panics
 ///
-/// If this is called by a simulated thread.
+/// If a simulated thread calls this.
 pub fn beside<R>(costs: &Costs, work: impl FnOnce() -> R) -> R {
     let table = Table::new();
     let _used = table::Used::new(&table);
@@ -134,16 +133,16 @@ pub fn beside<R>(costs: &Costs, work: impl FnOnce() -> R) -> R {
     work()
 }
 
-/// A simulated thread to be.
+/// A simulated thread that has not begun.
 pub struct Job {
-    /// The CPUs that it may run on; all if none is said.
+    /// The CPUs that it may run on; `None` means all.
     pub allowed: Option<Set>,
-    /// What it does.
+    /// Its body.
     pub body: Box<dyn FnOnce()>,
 }
 
 impl<'a> Simulation<'a> {
-    /// On that machine, with that seed, undisturbed and without end.
+    /// On that machine, with that seed, undisturbed and without a limit.
     pub fn new(costs: &'a Costs, seed: u64) -> Self {
         Self {
             costs,
@@ -157,13 +156,13 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Lets the threads run, and calls be made, until all threads are done or nothing will happen any more.
+    /// Runs the threads and makes the calls until all threads are done or no event remains.
     ///
-    /// `cancelled` is asked now and then whether to stop at once.
+    /// `cancelled` is called now and then, and returns whether the run must stop at once.
     ///
     /// # Panics
     ///
-    /// If a thread does, if a thread may run on no CPU of the machine, or if this is called by a simulated thread.
+    /// If a thread panics, if a thread may run on no CPU of the machine, or if a simulated thread calls this.
     pub fn run(&self, jobs: Vec<Job>, calls: Vec<Call>, cancelled: &dyn Fn() -> bool) -> Ran {
         let table = Table::new();
         let mut world = World::new(self.costs, self.seed, self.unrest.clone());
@@ -193,8 +192,8 @@ impl<'a> Simulation<'a> {
     }
 }
 
-/// CPUs in the order in which threads are put on them: by the placement, cores before their siblings, and the first
-/// socket alone while a quarter of its cores is enough, as Linux does when threads are made.
+/// CPUs in the order in which threads are placed on them: by the placement, cores before their siblings, and the
+/// first socket alone while a quarter of its cores suffices, as Linux places new threads.
 fn order(costs: &Costs, threads: usize, placement: Placement) -> Vec<usize> {
     let places = &costs.places;
     let first_cores = places.iter().filter(|place| place.socket == places[0].socket).count();

@@ -1,6 +1,6 @@
-//! Tells what threads do: the last events are kept, and a [`Listener`](super::Listener) is called with all of them.
+//! Records the events of threads: keeps the last ones, and calls a [`Listener`](super::Listener) with each.
 //!
-//! Both only if that was asked for: otherwise each access looks at one flag of its OS thread.
+//! Both are optional: without them each access only checks one flag of its OS thread.
 
 use std::cell::Cell;
 
@@ -9,7 +9,7 @@ use super::recent::{Recent, Step};
 use super::world::{World, any_world};
 
 thread_local! {
-    /// Whether the machine that is shown to this OS thread keeps events, or has a listener.
+    /// Whether the machine of this OS thread keeps events, or has a listener.
     static KEPT: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -18,7 +18,7 @@ pub(super) fn keep(is_on: bool) {
     KEPT.set(is_on);
 }
 
-/// The running thread did that, there.
+/// Notes a step of the running thread at an address.
 #[inline]
 pub(super) fn note(address: Option<usize>, step: Step) {
     if KEPT.get() {
@@ -39,7 +39,7 @@ fn tell(address: Option<usize>, step: Step) {
 }
 
 impl World {
-    /// That happened to a thread.
+    /// Notes a step of a thread.
     pub(super) fn note(&mut self, thread: usize, address: Option<usize>, step: Step) {
         if self.recent.keeps() {
             let name = address.map(|address| self.memory.name(address));

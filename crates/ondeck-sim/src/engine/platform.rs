@@ -16,10 +16,10 @@ use crate::time::{Time, in_nanos, of_nanos};
 impl Sim {
     /// Does work that takes `nanos` nanoseconds at the speed 1.
     pub fn work(nanos: f64) {
-        /// A longer piece of work sees what its core's sibling does meanwhile.
+        /// Longer work is cut into pieces of this length, so that it notices what its core's sibling does.
         const PIECE: f64 = 5_000.0;
-        /// A thread that accesses nothing between its pieces lets the machine come to its clock, too: what stops it
-        /// would never happen otherwise.
+        /// A thread that accesses nothing between its pieces also lets the machine catch up with its clock:
+        /// otherwise the event that stops it would never happen.
         const AHEAD: Time = 20_000_000;
         let mut left = nanos;
         while left > 0.0 {
@@ -43,15 +43,15 @@ impl Sim {
         }
     }
 
-    /// Numbers on lines of their own are read and written, none of which says where the others are: a core that executes
-    /// out of order has all of them under way at the same time.
+    /// Reads and writes numbers on separate lines whose addresses are known in advance: an out-of-order core has all of
+    /// them under way at the same time.
     pub fn touch_together(addresses: &[usize]) {
         if on_thread().is_some() {
             super::access::touch_together(addresses);
         }
     }
 
-    /// What the calling thread was charged by now, with what it is about to be charged for.
+    /// The charge of the calling thread so far, including the pending part.
     pub fn usage() -> super::Usage {
         settle();
         let mut world = world();
@@ -62,7 +62,7 @@ impl Sim {
         usage
     }
 
-    /// The time of the machine, in the engine's unit. Reading it takes none.
+    /// The time of the machine, in the engine's unit. Reading it costs no time.
     pub fn now_free() -> Time {
         if on_thread().is_some() {
             settle();
@@ -75,7 +75,7 @@ impl Sim {
         world().my_number()
     }
 
-    /// Whether the thread of that number sleeps until it is woken, or until a deadline of a lock's.
+    /// Whether the thread with that number sleeps until a wake, or until a deadline of a lock.
     pub fn sleeps(thread: usize) -> bool {
         settle();
         let threads = &world().threads;
@@ -89,15 +89,14 @@ impl Sim {
         let word = SimInt::<u32>::new(0);
         let deadline = Self::now().as_nanos() + nanos;
         world().me().only_sleeps = true;
-        // No thread wakes it: it times out.
+        // No thread wakes it; the wait times out.
         let _ = Self::futex_wait(&word, 0, Some(Timestamp::from_nanos(deadline)));
         world().me().only_sleeps = false;
     }
 }
 
 // SAFETY: an access that changes memory happens in one step; see `atomics.rs`. A full fence waits for the
-// stores of its CPU. Words are read only. A thread that panics ends the
-// run: the others are not resumed.
+// stores of its CPU. Words are read only. A thread that panics ends the run: the others are not resumed.
 unsafe impl Platform for Sim {
     type AtomicU8 = SimInt<u8>;
     type AtomicU32 = SimInt<u32>;
@@ -105,7 +104,7 @@ unsafe impl Platform for Sim {
     type AtomicPtr<T: 'static> = SimPtr<T>;
 
     fn fence(order: Ordering) {
-        // Weaker fences are no instructions on a machine that orders loads and stores as x86 does.
+        // Weaker fences compile to nothing on a machine that orders loads and stores as x86 does.
         if order == Ordering::SeqCst && on_thread().is_some() {
             fences::full();
         }
@@ -206,14 +205,13 @@ unsafe impl Platform for Sim {
     }
 }
 
-/// A moment as the time-stamp counter has it.
+/// The value of the time-stamp counter at a moment.
 fn ticks_of(time: Time, hertz: u64) -> u64 {
     (u128::from(time) * u128::from(hertz) / 1_000_000_000_000) as u64
 }
 
-// SAFETY: the table is a function of an address's name, which is a function of the address, and of no two
-// addresses the same. Tables begin empty with each machine. Each thread has the row of its own
-// number.
+// SAFETY: the bucket is a function of an address's name, which is a function of the address and differs for
+// different addresses. Tables begin empty with each machine. Each thread has the row with its number.
 unsafe impl Host for Sim {
     fn unlock_mode(address: usize) -> &'static SimInt<usize> {
         table::unlock_mode(address)
@@ -232,7 +230,7 @@ unsafe impl Host for Sim {
     }
 
     fn rows() -> &'static [Row<Self>] {
-        // Also for the look at a lock that is left when its machine is gone.
+        // Also while a lock is inspected after its machine is gone.
         any_world().map_or(&[], |world| table::rows(world.threads.len()))
     }
 
@@ -241,8 +239,8 @@ unsafe impl Host for Sim {
     }
 }
 
-// SAFETY: a heavy fence waits for the stores of all CPUs. A machine without asymmetric fences is not simulated:
-// `light_fence` is ordered by `heavy_fence` for as long as it runs.
+// SAFETY: a heavy fence waits for the stores of all CPUs. Every simulated machine has asymmetric fences:
+// `light_fence` is ordered by `heavy_fence` for as long as the machine runs.
 unsafe impl Fences for Sim {
     fn light_fence() {}
 

@@ -1,4 +1,4 @@
-//! What a run leaves: how it ended, what threads were charged, where lines were hot.
+//! The result of a run: how it ended, what threads were charged, which lines were hot.
 
 use std::fmt;
 use std::ops::Range;
@@ -11,52 +11,52 @@ use super::thread::{State, Usage};
 use super::world::World;
 use crate::time::{Time, in_nanos};
 
-/// What a run leaves.
+/// The result of a run.
 #[derive(Debug)]
 pub struct Ran {
     /// How it ended.
     pub end: End,
-    /// When, in virtual time.
+    /// The virtual time of its end.
     pub time: Time,
-    /// What each thread was charged.
+    /// The charges of each thread.
     pub usages: Vec<Usage>,
-    /// Where the time of each thread went.
+    /// The time of each thread by activity.
     pub spent: Vec<Spent>,
-    /// Time that CPUs had no thread, of all together.
+    /// Time in which CPUs had no thread, summed over all.
     pub idle: Time,
     /// The lines with most time under way, the hottest first.
     pub hot: Vec<Hot>,
-    /// How often the locks of futex buckets were taken, and how long they were waited for.
+    /// The number of acquisitions of futex buckets' locks, and the time spent waiting for them.
     pub buckets: (u64, Time),
-    /// Threads that were not done.
+    /// Threads that had not ended.
     pub stuck: Vec<Stuck>,
     /// Accesses and other steps of threads.
     pub events: u64,
-    /// The last events, if they were asked for.
+    /// The last events, if requested.
     pub recent: Vec<Recent>,
 }
 
 /// A line that moved much.
 #[derive(Clone, Debug)]
 pub struct Hot {
-    /// Its first address, as the program has it.
+    /// Its first address in the real program.
     pub address: usize,
-    /// Whether it is one of the parking table.
+    /// Whether it is a line of the parking table.
     pub in_table: bool,
-    /// Whether a workload has told that its data is there; a lock may be on the same line.
+    /// Whether a workload has marked data on it; a lock may be on the same line.
     pub has_data: bool,
-    /// What went on there.
+    /// Its traffic.
     pub traffic: Traffic,
 }
 
-/// A thread that was not done.
+/// A thread that had not ended.
 #[derive(Clone, Debug)]
 pub struct Stuck {
-    /// Which.
+    /// Its number.
     pub thread: usize,
-    /// What it was doing.
+    /// Its state.
     pub state: State,
-    /// Its CPU, or that where it ran last.
+    /// Its CPU, or the one where it last ran.
     pub cpu: usize,
     /// Its own time.
     pub clock: Time,

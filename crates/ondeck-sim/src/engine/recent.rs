@@ -1,4 +1,4 @@
-//! The last events of a run, for a reader who has to understand how it ended.
+//! The last events of a run, for a reader who wants to understand how it ended.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -15,7 +15,7 @@ pub enum Step {
     Store(u64),
     /// The thread read the first value and wrote the second in one step.
     Exchange(u64, u64),
-    /// The thread read that value in the attempt to exchange it, and wrote nothing.
+    /// The thread read that value in an attempt to exchange it, and wrote nothing.
     Refused(u64),
     /// A full fence is over.
     Fence,
@@ -33,24 +33,24 @@ pub enum Step {
     TimedOut,
 }
 
-/// Called with each event as it happens: the thread, the address if there is one, and what. It is no simulated thread: it
-/// may read atomics of the machine, which have the values of the newest stores then.
+/// Called with each event as it happens: the thread, the address if there is one, and the step. A listener is no
+/// simulated thread. It may read atomics of the machine, which then have the values of the newest stores.
 pub type Listener = dyn Fn(usize, Option<usize>, Step);
 
-/// Something that a thread did or that was done to it.
+/// An event of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Recent {
     /// When.
     pub at: Time,
     /// Which thread.
     pub thread: usize,
-    /// On which CPU.
+    /// Its CPU.
     pub cpu: usize,
-    /// The line and the byte in it, in the order of their first use, if it was there.
+    /// The line, numbered in the order of first use, and the byte in it, if the event has an address.
     pub place: Option<(usize, usize)>,
     /// What.
     pub step: Step,
-    /// How often in a row, the last time at that moment.
+    /// The number of repetitions; the last was at that moment.
     pub times: u32,
 }
 
@@ -91,7 +91,7 @@ impl Ring {
         Self { events: VecDeque::with_capacity(most), most, listener }
     }
 
-    /// Whether events are kept, or a listener is called with them.
+    /// Whether events are kept, or a listener is installed.
     pub(super) fn is_on(&self) -> bool {
         self.keeps() || self.listener.is_some()
     }

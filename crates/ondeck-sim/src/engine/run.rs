@@ -1,4 +1,4 @@
-//! The loop that lets events happen, and the coroutines of the threads.
+//! The event loop, and the coroutines of the threads.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -11,18 +11,18 @@ use super::queue::Event;
 use super::world::{STEPS_BETWEEN_LOOKS, Shown, World, settle, world as my_world};
 use crate::time::{NEVER, Time};
 
-/// A stack of a simulated thread. Locks need some kilobytes; more is address space only.
+/// The size of a simulated thread's stack. Locks need some kilobytes; the rest is address space only.
 const STACK: usize = 256 << 10;
 
 pub(crate) type Body = Box<dyn FnOnce()>;
 
 type Thread = Coroutine<(), (), (), DefaultStack>;
 
-/// The threads that are not done.
+/// The threads that have not ended.
 ///
-/// What is left when a run ends waits for ever, or for the thread that panicked. To unwind it would run
-/// unlocks that were never due, and to give its stack away would leave others' pointers to its nodes dangling:
-/// it is leaked.
+/// A thread that remains when a run ends waits for ever, or for a thread that panicked. Unwinding it would run
+/// unlocks that were never due, and freeing its stack would leave dangling pointers to its nodes. So the stack
+/// is leaked.
 struct Threads(Vec<Option<Thread>>);
 
 impl Drop for Threads {
@@ -33,11 +33,11 @@ impl Drop for Threads {
     }
 }
 
-/// A call at a moment of virtual time, by no thread.
+/// A call from outside of the threads, at a moment of virtual time.
 pub struct Call {
-    /// When.
+    /// The moment.
     pub at: Time,
-    /// What. It may look at what threads share with it, and change that.
+    /// The call. It may read and change state that threads share with it.
     pub call: Box<dyn FnOnce()>,
 }
 
@@ -48,14 +48,14 @@ pub enum End {
     Done,
     /// Threads are left and nothing will ever happen: all sleep.
     Deadlock,
-    /// More time passed than was allowed.
+    /// The run exceeded its limit.
     TooLong,
     /// It was cancelled from outside.
     Cancelled,
 }
 
 thread_local! {
-    /// Stacks of threads that have ended, for those of the next machine.
+    /// Stacks of threads that have ended, for reuse by the next machine.
     static STACKS: RefCell<VecDeque<DefaultStack>> = const { RefCell::new(VecDeque::new()) };
 }
 
@@ -64,11 +64,11 @@ fn stack() -> DefaultStack {
     kept.unwrap_or_else(|| DefaultStack::new(STACK).expect("address space for a stack"))
 }
 
-/// Lets the machine run until its threads are done, with the body of each.
+/// Runs the machine until its threads are done, with the body of each.
 ///
 /// # Panics
 ///
-/// If a body does; the other threads are then left where they are.
+/// If a body panics; the other threads then stay where they are.
 pub(super) fn run(
     world: &mut World,
     bodies: Vec<Body>,
@@ -80,7 +80,7 @@ pub(super) fn run(
         Some(Coroutine::with_stack(stack(), move |yielder: &Yielder<(), ()>, ()| {
             my_world().threads[index].yielder = yielder;
             body();
-            // What it has done by now has taken its time.
+            // Charges the time of its last steps.
             settle();
             super::access::drain();
         }))
@@ -102,7 +102,7 @@ pub(super) fn run(
         if left == 0 {
             break End::Done;
         }
-        // SAFETY: no coroutine runs, so that this is the only reference; it is not used beyond `resume`.
+        // SAFETY: no coroutine runs, so this is the only reference; it is not used after `resume`.
         let machine = unsafe { &mut *world };
         turns += 1;
         if looked_at + STEPS_BETWEEN_LOOKS <= turns + machine.events {
@@ -113,7 +113,7 @@ pub(super) fn run(
         }
         let Some((at, event)) = machine.queue.pop() else { break End::Deadlock };
         match event {
-            // Without a limit there would have been nothing more.
+            // Without the limit no event would remain.
             Event::Limit if machine.queue.first() == NEVER => break End::Deadlock,
             Event::Limit => match longer.and_then(|longer| longer(at)) {
                 Some(later) => {
@@ -134,7 +134,7 @@ pub(super) fn run(
                 machine.current = Some(number);
                 let thread = threads.0[number].as_mut().expect("a thread that is not done");
                 let returned = thread.resume(());
-                // SAFETY: as above; what the coroutine used is on its stack, and not used now.
+                // SAFETY: as above; the coroutine's references are on its stack, and not used now.
                 let machine = unsafe { &mut *world };
                 machine.current = None;
                 if let CoroutineResult::Return(()) = returned {

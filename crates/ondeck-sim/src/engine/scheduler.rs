@@ -1,4 +1,4 @@
-//! Which thread has which CPU.
+//! The scheduler: which thread runs on which CPU.
 //!
 //! ```text
 //! Ready ──start──► Running ──block──► Asleep
@@ -7,10 +7,10 @@
 //!   └────────────── wake ◄───────────────┘
 //! ```
 //!
-//! A CPU has a queue of ready threads. A woken thread goes to the CPU where it ran last, or to an idle one
+//! A CPU has a queue of ready threads. A woken thread goes to the CPU where it last ran, or to an idle one
 //! that shares a cache with it. A CPU without a thread takes one from another's queue before it idles, and a
-//! tick of a CPU with a queue sends a thread to an idle CPU. That is what Linux does (kernel/sched/fair.c:
-//! select_idle_sibling, newidle_balance, nohz_balancer_kick), without its statistics.
+//! tick of a CPU with a queue sends a thread to an idle CPU. Linux does the same (kernel/sched/fair.c:
+//! select_idle_sibling, newidle_balance, nohz_balancer_kick), with additional statistics.
 
 use super::account::Doing;
 use super::bits::Set;
@@ -51,7 +51,7 @@ pub(super) fn yield_now() {
     suspend();
 }
 
-/// The running thread sleeps until it is woken; its state says why by then.
+/// The running thread, whose state is already set, sleeps until it is woken.
 pub(super) fn sleep() {
     let mut world = world();
     let (cpu, number, now) = (world.my_cpu_number(), world.my_number(), world.now);
@@ -66,7 +66,7 @@ pub(super) fn sleep() {
 }
 
 impl World {
-    /// What happens to CPUs and not to a thread's coroutine.
+    /// Handles the events of CPUs, which resume no coroutine.
     pub(super) fn happen(&mut self, event: Event) {
         match event {
             Event::Commit { cpu } => self.commit(cpu as usize),
@@ -84,7 +84,7 @@ impl World {
         }
     }
 
-    /// A thread begins to want a CPU.
+    /// A thread becomes ready on a CPU.
     pub(super) fn enqueue(&mut self, cpu: usize, number: usize) {
         let now = self.now;
         let thread = &mut self.threads[number];
@@ -109,17 +109,17 @@ impl World {
         let visible_at = self.cpus[cpu].stores.last_commit();
         let thread = &mut self.threads[number];
         let ran = now - thread.since;
-        // It may wait for a line, which has no end that was known.
+        // It may be waiting for a line, whose time of arrival is unknown.
         thread.spent.add(Doing::Queueing, now.saturating_sub(thread.clock));
         thread.usage.cpu += ran;
         thread.virtual_run_time += ran;
         thread.visible_at = visible_at;
     }
 
-    /// A CPU's virtual time comes to that of the thread which is behind most. It never goes back.
+    /// Advances a CPU's virtual time to the least virtual run time of its threads. It never goes back.
     ///
-    /// A woken thread begins near it. Were it to stand still while one thread runs for long, a thread that slept
-    /// meanwhile would have all of that time to catch up, and would run as long alone.
+    /// A woken thread starts near it. If virtual time stood still while one thread runs for long, a thread that
+    /// slept during that time would have all of it to catch up, and would run as long alone.
     fn advance(&mut self, cpu: usize) {
         let state = &self.cpus[cpu];
         let running = state.current.map(|number| self.run_time(number));
@@ -130,7 +130,7 @@ impl World {
         }
     }
 
-    /// The virtual run time of a running thread by now.
+    /// The current virtual run time of a running thread.
     fn run_time(&self, number: usize) -> Time {
         let thread = &self.threads[number];
         thread.virtual_run_time + (self.now - thread.since)
@@ -152,7 +152,7 @@ impl World {
         self.start(cpu, number);
     }
 
-    /// The place in its queue of the thread that a CPU runs next.
+    /// The index in its queue of the thread that a CPU runs next.
     fn choose(&self, cpu: usize) -> Option<usize> {
         let ready = &self.cpus[cpu].ready;
         match self.costs.scheduler.policy {
@@ -164,13 +164,14 @@ impl World {
         }
     }
 
-    /// A thread that waits for another CPU and may run on this one: of the nearest one with most of them.
+    /// A thread that waits for another CPU and may run on this one: from the nearest CPU with the most such
+    /// threads.
     fn steal(&mut self, cpu: usize) -> Option<usize> {
         let place = self.costs.places[cpu];
         let all: Set = (0..self.cpus.len()).collect();
         for group in [self.clusters[place.cluster], self.sockets[place.socket], all] {
             let may = |&thread: &usize| self.may_run(thread, cpu);
-            // A CPU that is about to wake up for a thread keeps that one: Linux takes from CPUs with two or more
+            // A CPU that is waking up for a thread keeps that one: Linux takes from CPUs with two or more
             // (kernel/sched/fair.c: sched_balance_find_src_rq).
             let waiting = |&other: &usize| {
                 let ready = &self.cpus[other].ready;
@@ -178,7 +179,7 @@ impl World {
                 ready.iter().filter(|thread| may(thread)).count().saturating_sub(own)
             };
             let busiest = group.iter().filter(|other| waiting(other) != 0).max_by_key(|other| {
-                // Of equal ones the first.
+                // Among equals the first.
                 (waiting(other), usize::MAX - other)
             });
             if let Some(from) = busiest {
@@ -189,7 +190,7 @@ impl World {
         None
     }
 
-    /// Takes a ready thread from a CPU's queue, for another CPU.
+    /// Moves a ready thread from one CPU's queue to another CPU.
     fn take(&mut self, from: usize, at: usize, to: usize) -> usize {
         self.advance(from);
         self.advance(to);
@@ -220,7 +221,7 @@ impl World {
         thread.usage.ready += now - thread.since;
         thread.since = now;
         thread.spent.add(Doing::Switching, switch);
-        // A switch waits for the stores of the thread that leaves, which may be this one.
+        // A switch waits for the stores of the thread that leaves; it may be this one.
         let drained = thread.visible_at.max(now + switch);
         thread.spent.add(Doing::Draining, drained - (now + switch));
         thread.cpu = cpu;
@@ -240,17 +241,17 @@ impl World {
         self.arm(cpu);
     }
 
-    /// If threads wait for the CPU, its slice is to end.
+    /// Arms the end of the CPU's slice if threads wait for the CPU.
     fn arm(&mut self, cpu: usize) {
         let scheduler = self.costs.scheduler;
         let state = &mut self.cpus[cpu];
         if state.current.is_none() || state.ready.is_empty() || state.armed != NEVER {
             return;
         }
-        // A tick comes to all CPUs, but not to all at once.
+        // Every CPU has ticks, but at different moments.
         let phase = scheduler.tick / self.cpus.len() as Time * cpu as Time;
         let state = &mut self.cpus[cpu];
-        // In each slice a thread makes some way.
+        // Each slice is long enough for a thread to make progress.
         let slice = scheduler.slice.max(2 * (scheduler.switch + scheduler.migration));
         let least = (state.slice_from + slice).max(self.now + 1);
         let ticks = (least.saturating_sub(phase)).div_ceil(scheduler.tick.max(1));
@@ -283,7 +284,7 @@ impl World {
         }
     }
 
-    /// The CPU's slice is to end then, unless it ends earlier.
+    /// Ends the CPU's slice at that moment, unless it ends earlier.
     fn end_slice_at(&mut self, cpu: usize, then: Time) {
         if then < self.cpus[cpu].armed {
             self.cpus[cpu].armed = then;
@@ -308,7 +309,7 @@ impl World {
         None
     }
 
-    /// A woken thread's CPU leaves the thread that it has.
+    /// A CPU preempts its thread for a woken one.
     fn preempt(&mut self, cpu: usize, number: usize) {
         if self.cpus[cpu].current != Some(number) || self.cpus[cpu].ready.is_empty() {
             return;
@@ -322,7 +323,8 @@ impl World {
         self.put_back(cpu, number);
     }
 
-    /// The running thread of a CPU goes back to its queue, and another one runs, unless it is its turn again.
+    /// The running thread of a CPU goes back to its queue, and another one runs, unless the same is next
+    /// again.
     fn put_back(&mut self, cpu: usize, number: usize) {
         if self.is_its_turn(cpu, number) {
             self.cpus[cpu].slice_from = self.now;
@@ -340,20 +342,20 @@ impl World {
         self.schedule(cpu);
     }
 
-    /// Whether the running thread of a CPU goes before those that wait for the CPU.
+    /// Whether the running thread of a CPU goes before the threads that wait for the CPU.
     pub(super) fn is_its_turn(&self, cpu: usize, number: usize) -> bool {
         let of = |&thread: &usize| (self.threads[thread].virtual_run_time, thread);
         let first = self.cpus[cpu].ready.iter().map(of).min();
         self.costs.scheduler.policy.is_fair() && first > Some((self.run_time(number), number))
     }
 
-    /// The CPU's thread loses so much time.
+    /// The CPU's thread loses this time.
     pub(super) fn interrupt(&mut self, cpu: usize, time: Time) {
         let Some(number) = self.cpus[cpu].current else { return };
         self.cpus[cpu].epoch += 1;
         let epoch = self.cpus[cpu].epoch;
         let thread = &mut self.threads[number];
-        // An access that waits for its line has no moment when it goes on.
+        // An access that waits for its line has no known time of arrival.
         thread.spent.add(Doing::Queueing, self.now.saturating_sub(thread.clock));
         thread.resume_at = thread.resume_at.max(self.now) + time;
         thread.clock = thread.resume_at;
@@ -361,7 +363,7 @@ impl World {
         self.queue.push(thread.resume_at, Event::Resume { cpu: cpu as u32, epoch });
     }
 
-    /// A sleeping thread wants a CPU again.
+    /// A sleeping thread becomes ready.
     pub(super) fn wake(&mut self, number: usize) {
         assert_eq!(self.threads[number].state, State::Asleep, "thread {number} is woken");
         let cpu = self.place_for(number);
@@ -379,7 +381,7 @@ impl World {
         self.send(number, cpu);
     }
 
-    /// A thread gets ready on a CPU, which is told.
+    /// A thread becomes ready on a CPU, which is notified.
     pub(super) fn send(&mut self, number: usize, cpu: usize) {
         let scheduler = self.costs.scheduler;
         let from = self.threads[number].cpu;
@@ -436,7 +438,7 @@ impl World {
             .iter()
             .filter(|&cpu| is_free(cpu))
             .collect();
-        // A core that is idle as a whole is better than half of one.
+        // A core that is idle as a whole is better than one idle sibling.
         let whole = |cpu: &&usize| {
             let sibling = self.costs.places[**cpu].sibling;
             sibling.is_none_or(|sibling| self.idle.has(sibling) && !self.cpus[sibling].arriving)
@@ -444,7 +446,7 @@ impl World {
         if let Some(&cpu) = free.iter().find(whole).or(free.first()) {
             return cpu;
         }
-        // Without slices no CPU would take it over later, and Linux looks everywhere for a real-time thread
+        // Without slices no CPU would take it over later, and Linux searches all CPUs for a real-time thread
         // (kernel/sched/rt.c: find_lowest_rq).
         if !self.costs.scheduler.policy.is_fair()
             && let Some(cpu) = self.idle.iter().find(|&cpu| is_free(cpu))

@@ -1,24 +1,24 @@
-//! Stores of a CPU that other CPUs do not see yet.
+//! Stores of a CPU that are not visible to other CPUs yet.
 //!
 //! ```text
 //! newest ──► [store] [store] [store] ──► visible to all
 //!                                oldest, when its line has arrived
 //! ```
 //!
-//! Stores leave in the order in which they came, as on x86 (TSO). A load of the same CPU reads the newest
-//! store to its address; other CPUs read what is visible. That is all the reordering that the machine has: loads are
-//! not reordered with loads, nor stores with stores, as they are on Arm.
+//! Stores leave in the order in which they came, as on x86 (TSO). A load of the same CPU reads the newest store to
+//! its address; other CPUs read the visible value. The machine has no other reordering: unlike on Arm, loads are not
+//! reordered with loads, nor stores with stores.
 //!
 //! # Where values are
 //!
-//! The atomic itself has the value of the newest store to it from the moment of that store, and what other CPUs still
-//! see is kept aside ([`Hidden`]) until all stores to it are visible. The other way round a store would be written to
-//! the atomic later, and a program may have moved it by then: as long as it has an atomic for itself, Rust lets it.
-//! What a moved atomic leaves behind is forgotten when its stores have left the buffer. No other CPU asks for it:
-//! whatever the thread puts at that address, others learn of it by stores that are behind those.
+//! The atomic itself has the value of the newest store from the moment of that store. The value that other CPUs still
+//! see is kept aside ([`Hidden`]) until all stores to the atomic are visible. The opposite design would write a store
+//! to the atomic later, when a program may have moved it: Rust allows a move while the program has exclusive access.
+//! The record of a moved atomic is dropped when its stores have left the buffer. No other CPU can ask for it: other
+//! threads learn of new contents at that address only by later stores.
 //!
-//! Only if several CPUs have stores to one atomic under way, the one that becomes visible last is written to it. Such
-//! an atomic is shared, and is not moved.
+//! Only if several CPUs have stores to one atomic under way, the store that becomes visible last is written to the
+//! atomic. Such an atomic is shared, and is not moved.
 
 use std::collections::VecDeque;
 use std::ptr;
@@ -28,13 +28,13 @@ use crate::time::Time;
 /// A value that is not visible yet.
 #[derive(Clone, Copy, Debug)]
 pub struct Store {
-    /// Where it goes; the provenance of the pointer was exposed.
+    /// Its address; the provenance of the pointer was exposed.
     pub address: usize,
     /// The value.
     pub bits: u64,
-    /// 1, 4 or 8 bytes; 0 if the place is gone.
+    /// 1, 4 or 8 bytes; 0 if the atomic is gone.
     pub size: u8,
-    /// When it gets visible.
+    /// The time at which it becomes visible.
     pub commit: Time,
 }
 
@@ -43,7 +43,7 @@ impl Store {
     ///
     /// # Safety
     ///
-    /// The address is that of an atomic of this size, whose provenance was exposed, and which has not been moved.
+    /// The address belongs to an atomic of this size, whose provenance was exposed, and which has not been moved.
     pub unsafe fn write(&self) {
         // SAFETY: as the caller promises; all accesses are made on this OS thread.
         unsafe {
@@ -59,14 +59,14 @@ impl Store {
     }
 }
 
-/// Of an atomic with stores under way: what CPUs see that did not make them.
+/// For an atomic with stores under way: the state that other CPUs see.
 #[derive(Clone, Copy, Debug)]
 pub struct Hidden {
     /// The value that is visible.
     pub visible: u64,
-    /// The CPU that made the stores; none if several did.
+    /// The CPU that made the stores; `None` if several did.
     pub cpu: Option<usize>,
-    /// How many are under way.
+    /// The number of stores under way.
     pub stores: usize,
 }
 
@@ -78,24 +78,24 @@ pub struct StoreBuffer {
 }
 
 impl StoreBuffer {
-    /// How many stores are under way.
+    /// The number of stores under way.
     #[inline]
     pub fn len(&self) -> usize {
         self.stores.len()
     }
 
-    /// When the oldest store leaves.
+    /// The time at which the oldest store leaves.
     pub fn first_commit(&self) -> Time {
         self.stores.front().map_or(0, |store| store.commit)
     }
 
-    /// When all stores that were ever put in have left.
+    /// The time at which all stores so far have left.
     #[inline]
     pub fn last_commit(&self) -> Time {
         self.last_commit
     }
 
-    /// Puts a store in; it leaves no sooner than those before it.
+    /// Adds a store; it leaves no sooner than earlier ones.
     pub fn push(&mut self, store: Store) {
         self.last_commit = store.commit;
         self.stores.push_back(store);
@@ -112,7 +112,7 @@ impl StoreBuffer {
         self.stores.pop_front()
     }
 
-    /// The atomic at that address is gone: stores to it go nowhere.
+    /// The atomic at that address is gone: stores to it are dropped.
     pub fn forget(&mut self, address: usize) {
         for store in &mut self.stores {
             if store.address == address {

@@ -14,7 +14,7 @@ use super::world::any_world;
 /// Threads that can be visible readers.
 const ROWS: usize = 512;
 
-/// Everything that locks of ondeck keep outside of themselves.
+/// All state that locks of ondeck keep outside of themselves.
 #[repr(C, align(4096))]
 pub(crate) struct Table {
     unlock_modes: [SimInt<usize>; BUCKETS],
@@ -24,11 +24,11 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// Where no thread has waited yet.
+    /// A table in which no thread has waited yet.
     pub(super) fn new() -> Box<Self> {
         let mut table = Box::<Self>::new_uninit();
         let place = table.as_mut_ptr();
-        // SAFETY: each field of the allocation is written once, none is read before, and none is left out.
+        // SAFETY: each field of the allocation is written exactly once, and none is read before.
         unsafe {
             for index in 0..BUCKETS {
                 (&raw mut (*place).unlock_modes[index]).write(AtomicInt::new(0));
@@ -44,7 +44,7 @@ impl Table {
         }
     }
 
-    /// The addresses of the table.
+    /// The address range of the table.
     pub(super) fn range(&self) -> std::ops::Range<usize> {
         let start = std::ptr::from_ref(self).addr();
         start..start + size_of::<Self>()
@@ -52,11 +52,11 @@ impl Table {
 }
 
 thread_local! {
-    /// The table of the machine that is shown to this OS thread.
+    /// The table of the current machine of this OS thread.
     static TABLE: Cell<*const Table> = const { Cell::new(ptr::null()) };
 }
 
-/// The locks of this OS thread use a table until this is dropped.
+/// Selects a table for the locks of this OS thread until this is dropped.
 pub(super) struct Used<'a>(*const Table, PhantomData<&'a Table>);
 
 impl<'a> Used<'a> {
@@ -77,8 +77,8 @@ impl Drop for Used<'_> {
 ///
 /// If no machine runs.
 fn table() -> &'static Table {
-    // SAFETY: the table is kept for as long as its machine runs, and locks keep references no longer than that:
-    // they are used by its threads only.
+    // SAFETY: the table lives for as long as its machine runs, and locks keep references no longer than that:
+    // only its threads use them.
     let table = unsafe { TABLE.get().as_ref() };
     table.expect("a lock of ondeck was used where no simulated machine runs")
 }
@@ -99,12 +99,12 @@ pub(super) fn bias(address: usize) -> &'static Bias<Sim> {
     &table().biases[bias_of(name(address))]
 }
 
-/// The row of the thread of that number.
+/// The row of the thread with that number.
 pub(super) fn row(thread: usize) -> Option<&'static Row<Sim>> {
     table().rows.get(thread)
 }
 
-/// The rows of as many threads.
+/// The rows of this number of threads.
 pub(super) fn rows(threads: usize) -> &'static [Row<Sim>] {
     &table().rows[..threads.min(ROWS)]
 }

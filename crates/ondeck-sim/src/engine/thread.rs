@@ -1,4 +1,4 @@
-//! A simulated thread: what it is doing, its clock, and what it was charged.
+//! A simulated thread: its state, its clock, and its charges.
 
 use corosensei::Yielder;
 use fastrand::Rng;
@@ -7,7 +7,7 @@ use super::account::{Doing, Spent};
 use super::bits::Set;
 use crate::time::Time;
 
-/// What a simulated thread is doing.
+/// The state of a simulated thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
     /// Has a CPU.
@@ -24,30 +24,30 @@ pub enum State {
 #[expect(clippy::struct_excessive_bools, reason = "each is of another part of the engine")]
 pub(crate) struct Thread {
     pub(super) state: State,
-    /// The CPU that it runs on, is queued at, or ran on last.
+    /// The CPU that it runs on, is queued at, or last ran on.
     pub(super) cpu: usize,
-    /// Its own time, never before that of the machine while it runs.
+    /// Its own time, never before the machine's while it runs.
     pub(super) clock: Time,
-    /// When it goes on, while it is suspended on its CPU.
+    /// When it continues, while it is suspended on its CPU.
     pub(super) resume_at: Time,
-    /// What it had not done yet when it lost its CPU.
+    /// The time that its current step still needed when it lost its CPU.
     pub(super) remaining: Time,
-    /// An access is under way: it keeps its CPU until it goes on.
+    /// An access is under way: the thread keeps its CPU until it continues.
     pub(super) in_access: bool,
     /// Its last access was a write.
     pub(super) wrote: bool,
     pub(super) virtual_run_time: Time,
     pub(super) allowed: Option<Set>,
-    /// Since when it is in its state; a thread that is ready and changes its queue stays so.
+    /// The start of its state; a ready thread that changes its queue keeps it.
     pub(super) since: Time,
-    /// Its stores are visible to all from then on.
+    /// The time from which on its stores are visible to all.
     pub(super) visible_at: Time,
-    /// Which of its waits the present one is.
+    /// The number of its current wait.
     pub(super) wait: u32,
     pub(super) timed_out: bool,
-    /// It waits for nothing but its deadline.
+    /// It waits for its deadline only.
     pub(super) only_sleeps: bool,
-    /// It waits for less than [`LONGEST_NAP`](super::futex::LONGEST_NAP): no wake is late because of its deadline.
+    /// It waits for less than [`LONGEST_NAP`](super::futex::LONGEST_NAP): its deadline hides no late wake.
     pub(super) naps: bool,
     /// The name of the word that it sleeps on.
     pub(super) sleeps_on: usize,
@@ -55,24 +55,24 @@ pub(crate) struct Thread {
     pub(super) random: Rng,
     pub(super) usage: Usage,
     pub(super) spent: Spent,
-    /// What its clock went on for last.
+    /// Its last activity.
     pub(super) doing: Doing,
     pub(super) yielder: *const Yielder<(), ()>,
 }
 
-/// What a thread was charged.
+/// The charges of a thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
-    /// On a CPU.
+    /// Time on a CPU.
     pub cpu: Time,
-    /// Ready, and without one.
+    /// Time ready without a CPU.
     pub ready: Time,
-    /// In the kernel, until it was woken.
+    /// Time asleep in the kernel.
     pub asleep: Time,
-    /// It slept so often.
+    /// Number of sleeps.
     pub voluntary: u64,
-    /// It lost its CPU so often.
+    /// Number of times that it lost its CPU.
     pub involuntary: u64,
-    /// It was put on another CPU than before so often.
+    /// Number of moves to another CPU.
     pub migrations: u64,
 }

@@ -1,16 +1,16 @@
-//! A machine while it runs: its threads, CPUs, memory and time.
+//! A running machine: its threads, CPUs, memory and time.
 //!
-//! Every simulated thread is a coroutine, and all of a machine are on one OS thread. A thread has a clock of
-//! its own. Before an access it waits until the machine has come to that clock ([`settle`]): if no event is
-//! to happen before, it simply goes on, else it suspends itself and the loop ([`run`](super::run)) lets the
-//! events happen that are due. So accesses happen in the order of virtual time, and most of them without a
-//! switch of coroutines.
+//! Every simulated thread is a coroutine, and all threads of a machine run on one OS thread. A thread has its
+//! own clock. Before an access it waits until the machine has reached that clock ([`settle`]): if no earlier
+//! event is due, it continues; otherwise it suspends itself, and the loop ([`run`](super::run)) handles the
+//! events that are due. So accesses happen in the order of virtual time, and most of them without a switch of
+//! coroutines.
 //!
 //! # References to the machine
 //!
-//! [`world`] gives [one](Here) to each caller, and others call it while a coroutine is suspended. So none is used across
-//! [`settle`], and no function that settles takes one as an argument: the compiler may assume that nothing else
-//! changes what a mutable argument refers to for as long as the call lasts.
+//! [`world`] returns [a reference](Here) to each caller, and other callers obtain one while a coroutine is suspended.
+//! So no reference is used across [`settle`], and no function that settles takes one as an argument: the compiler may
+//! assume that nothing else changes the referent of a mutable argument for as long as the call lasts.
 
 use std::cell::Cell;
 use std::ops::{Deref, DerefMut};
@@ -35,7 +35,7 @@ use crate::time::{NEVER, Time};
 /// How far a thread's clock may run ahead by pauses alone.
 const MOST_AHEAD: Time = 1_000_000;
 
-/// A thread leaves the CPU to the loop after this number of steps at the latest, so that a thread which is alone can be
+/// After at most this number of steps a thread returns to the loop, so that a run with only one thread can be
 /// cancelled.
 pub(super) const STEPS_BETWEEN_LOOKS: u64 = 1 << 16;
 
@@ -43,22 +43,22 @@ pub(super) const STEPS_BETWEEN_LOOKS: u64 = 1 << 16;
 pub(crate) struct Cpu {
     pub(super) current: Option<usize>,
     pub(super) ready: Vec<usize>,
-    /// Changes with whatever makes an event of this CPU void.
+    /// Changes with everything that makes an event of this CPU void.
     pub(super) epoch: u32,
     pub(super) idle_since: Time,
-    /// Woken from idleness, and not there yet.
+    /// Woken from idleness, and not running yet.
     pub(super) arriving: bool,
     pub(super) slice_from: Time,
-    /// When it gave a thread to an idle CPU.
+    /// When it last sent a thread to an idle CPU.
     pub(super) balanced_at: Time,
-    /// When its slice is to end, if that was put into the queue.
+    /// When its slice ends, if that event is queued.
     pub(super) armed: Time,
     pub(super) least_virtual_run_time: Time,
     pub(super) stores: StoreBuffer,
     pub(super) idle_time: Time,
 }
 
-/// A machine while it runs.
+/// A running machine.
 pub(crate) struct World {
     pub(super) now: Time,
     pub(super) queue: EventQueue,
@@ -92,10 +92,10 @@ thread_local! {
 
 const ONLY_THREADS: &str = "only a simulated thread waits, locks or takes its time";
 
-/// The machine that is shown to this OS thread, for its coroutine that runs or for the loop.
+/// The current machine of this OS thread, for its running coroutine or for the loop.
 ///
-/// A reference to the machine lasts for no longer than this is borrowed, and this is never used across a switch of
-/// coroutines.
+/// A reference to the machine lasts no longer than the borrow of this value, and this value is never used across a
+/// switch of coroutines.
 pub(super) struct Here(NonNull<World>);
 
 impl Deref for Here {
@@ -103,8 +103,8 @@ impl Deref for Here {
 
     #[inline]
     fn deref(&self) -> &World {
-        // SAFETY: the machine is there until `Shown` is dropped, which outlasts the loop and its coroutines. All of them
-        // are on this OS thread, and only the one that runs has a reference.
+        // SAFETY: the machine lives until `Shown` is dropped, which outlasts the loop and its coroutines. All of them
+        // run on this OS thread, and only the running one has a reference.
         unsafe { self.0.as_ref() }
     }
 }
@@ -117,25 +117,25 @@ impl DerefMut for Here {
     }
 }
 
-/// The machine whose thread the caller is; none outside of simulated threads.
+/// The machine of the calling simulated thread; `None` outside of simulated threads.
 #[inline]
 pub(super) fn on_thread() -> Option<Here> {
     any_world().filter(|world| world.current.is_some())
 }
 
-/// As [`on_thread`], for code that only simulated threads reach.
+/// Like [`on_thread`], for code that only simulated threads reach.
 #[inline]
 pub(super) fn world() -> Here {
     on_thread().expect(ONLY_THREADS)
 }
 
-/// As [`on_thread`], also between the events, where no thread runs.
+/// Like [`on_thread`], but also between events, where no thread runs.
 #[inline]
 pub(super) fn any_world() -> Option<Here> {
     NonNull::new(WORLD.get()).map(Here)
 }
 
-/// Lets the machine come to the calling thread's clock: everything that is due before happens now.
+/// Lets the machine reach the calling thread's clock: all earlier events happen now.
 #[inline]
 pub(super) fn settle() {
     let mut world = world();
@@ -146,7 +146,7 @@ pub(super) fn settle() {
     come();
 }
 
-/// As [`settle`], in the middle of an access: the machine comes to the moment at which that happens.
+/// Like [`settle`], in the middle of an access: the machine reaches the moment at which the access happens.
 #[inline]
 pub(super) fn come() {
     let mut world = world();
@@ -159,9 +159,9 @@ pub(super) fn come() {
     }
 }
 
-/// Leaves the CPU to the loop, until the calling thread is resumed.
+/// Returns to the loop until the calling thread is resumed.
 ///
-/// A thread that panics is not suspended: the run is over, and others would run in the middle of its unwinding.
+/// A panicking thread is not suspended: the run is over, and others would run in the middle of its unwinding.
 pub(super) fn suspend() {
     if std::thread::panicking() {
         return;
@@ -171,7 +171,7 @@ pub(super) fn suspend() {
     unsafe { &*yielder }.suspend(());
 }
 
-/// A pause of the calling thread: only its own clock goes on, unless it has run far ahead.
+/// A pause of the calling thread: it advances only its own clock, unless that has run far ahead.
 #[inline]
 pub(super) fn pause(time: Time) {
     let mut world = world();
@@ -263,7 +263,7 @@ impl World {
         &self.costs.classes[self.my_place().class]
     }
 
-    /// Lets time pass for the running thread.
+    /// Advances the running thread's clock.
     #[inline]
     pub(super) fn charge(&mut self, time: Time, doing: Doing) {
         let me = self.me();
@@ -272,7 +272,7 @@ impl World {
         me.spent.add(doing, time);
     }
 
-    /// Whether the other CPU of the running thread's core takes from it what instructions need: a thread that
+    /// Whether the other CPU of the running thread's core competes for execution resources. A thread that
     /// pauses, or waits for a line, does not.
     pub(super) fn sibling_works(&self) -> bool {
         let Some(sibling) = self.my_place().sibling else { return false };
@@ -282,14 +282,14 @@ impl World {
         })
     }
 
-    /// The running thread waits until then, if that is not past.
+    /// The running thread waits until `then`, unless that is past.
     #[inline]
     pub(super) fn charge_until(&mut self, then: Time, doing: Doing) {
         let clock = self.me().clock;
         self.charge(then.saturating_sub(clock), doing);
     }
 
-    /// The running thread, which is about to suspend itself, goes on at its clock.
+    /// Queues the event that resumes the running thread, which is about to suspend itself, at its clock.
     fn push_resume(&mut self) {
         let number = self.my_cpu_number();
         let me = self.me();
@@ -299,7 +299,7 @@ impl World {
         self.queue.push(at, Event::Resume { cpu: number as u32, epoch });
     }
 
-    /// What a test wants to happen to the running thread before its access.
+    /// Applies a test's disturbance to the running thread before its access.
     #[cold]
     fn disturb(&mut self) {
         let wrote = std::mem::take(&mut self.me().wrote);
@@ -319,7 +319,7 @@ impl World {
         }
     }
 
-    /// A thread that begins to be ready now, on a CPU with few others.
+    /// Adds a thread that becomes ready now, on a CPU with few others.
     pub(super) fn add_thread(&mut self, cpu: usize, allowed: Option<Set>, seed: u64) -> usize {
         self.threads.push(Thread {
             state: State::Ready,
@@ -356,7 +356,7 @@ impl World {
         self.schedule(cpu);
     }
 
-    /// Charges all threads and CPUs for what they did until now.
+    /// Charges all threads and CPUs for the time until now.
     pub(super) fn close_accounts(&mut self) {
         let now = self.now;
         for thread in &mut self.threads {
@@ -375,8 +375,8 @@ impl World {
     }
 }
 
-/// The world that is shown to simulated threads, until this is dropped. Within one that no thread runs on: rounds are
-/// prepared there.
+/// Makes a world the current one of simulated threads until this is dropped. Worlds nest: in an outer one, on which
+/// no thread runs, rounds are prepared.
 pub(super) struct Shown(pub(super) *mut World, *mut World);
 
 impl Shown {

@@ -1,8 +1,8 @@
 //! The laboratory on a simulated machine: the same workloads, with the same locks, in virtual time.
 //!
-//! A team of the laboratory becomes the threads of a [`Simulation`](crate::engine::Simulation). What the laboratory itself does between two
-//! functions of the machine takes no time there. See [`Machine`] for what that asks of a
-//! workload.
+//! A team of the laboratory becomes the threads of a [`Simulation`](crate::engine::Simulation). The
+//! laboratory's own work between two functions of the machine takes no virtual time. See [`Machine`] for the
+//! resulting rules for workloads.
 
 mod team;
 
@@ -28,16 +28,16 @@ pub use ondeck_lab::workload::guarded::Guarded;
 pub struct Setup {
     /// The machine.
     pub costs: Costs,
-    /// What all chance in it follows from.
+    /// The seed of all its random numbers.
     pub seed: u64,
 }
 
-/// The machine of this OS thread, while there is one.
+/// The current machine of this OS thread.
 struct Present {
     setup: Setup,
-    /// How many teams have run on it.
+    /// The number of teams that have run on it.
     teams: u64,
-    /// What the runs of teams have left that nothing has asked for yet.
+    /// Results of teams' runs that have not been fetched yet.
     rounds: Vec<Ran>,
 }
 
@@ -45,12 +45,12 @@ thread_local! {
     static PRESENT: RefCell<Option<Present>> = const { RefCell::new(None) };
 }
 
-/// Does `work`; the teams of simulated locks that this OS thread runs meanwhile are simulated on that machine, each with
-/// a seed of its own. The same work gives the same numbers each time.
+/// Runs `work`. Teams of simulated locks that this OS thread runs within it are simulated on that machine, each with a
+/// different seed. The same work gives the same numbers each time.
 ///
 /// # Panics
 ///
-/// If there is a machine already.
+/// If there already is a machine.
 pub fn with<R>(setup: &Setup, work: impl FnOnce() -> R) -> R {
     let present = Present { setup: setup.clone(), teams: 0, rounds: Vec::new() };
     let before = PRESENT.replace(Some(present));
@@ -59,7 +59,7 @@ pub fn with<R>(setup: &Setup, work: impl FnOnce() -> R) -> R {
     engine::beside(&setup.costs, work)
 }
 
-/// Takes the machine of this OS thread away, also if the work panics.
+/// Removes the machine of this OS thread, even if the work panics.
 struct Ends;
 
 impl Drop for Ends {
@@ -68,7 +68,7 @@ impl Drop for Ends {
     }
 }
 
-/// What the rounds have left that this OS thread has run since the last call, within [`with`]: where their time went.
+/// Returns the results of the rounds that this OS thread has run since the last call, within [`with`].
 pub fn take_rounds() -> Vec<Ran> {
     PRESENT.with_borrow_mut(|present| {
         present.as_mut().map(|present| std::mem::take(&mut present.rounds)).unwrap_or_default()
@@ -101,7 +101,7 @@ impl Teams for Sim {
 impl Machine for Sim {
     #[inline]
     fn perform(work: Work) {
-        /// About a cycle: a loop without a lock and without work would go on in no time, for ever.
+        /// About a cycle: otherwise a loop without a lock and without work would run for ever in no time.
         const LEAST: f64 = 0.25;
         Self::work((work.nanos() as f64).max(LEAST));
     }
@@ -120,7 +120,7 @@ impl Machine for Sim {
     }
 }
 
-/// What a simulated thread was charged, as the laboratory has it, at that time.
+/// The charge of a simulated thread at that time, in the laboratory's form.
 fn lab_usage(usage: engine::Usage, now: Time) -> Usage {
     let duration = |time: Time| Duration::from_nanos(in_nanos(time));
     Usage {
@@ -132,8 +132,8 @@ fn lab_usage(usage: engine::Usage, now: Time) -> Usage {
     }
 }
 
-/// Every lock that runs on a simulated machine: those that run on any machine, and those for which the kernel keeps
-/// the queue.
+/// Every lock that runs on a simulated machine: the locks that run on any machine, and those whose queue the kernel
+/// keeps.
 pub fn subjects() -> Vec<Subject> {
     let mut subjects = Subject::of_every_kind_on::<Sim>();
     let mutexes =
@@ -144,7 +144,7 @@ pub fn subjects() -> Vec<Subject> {
     subjects
 }
 
-/// The mutex of that name, to be called through pointers; none if no mutex that can be simulated has it.
+/// The mutex of that name, called through pointers; `None` if no mutex of that name can be simulated.
 pub fn named(name: &str) -> Option<AnyMutex<Sim>> {
     struct Find<'a>(&'a str, Option<AnyMutex<Sim>>);
     impl Visitor<Sim> for Find<'_> {

@@ -1,4 +1,4 @@
-//! A round: a team's threads on a machine that is made for it.
+//! A round: a team's threads on a machine that is made for them.
 
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -15,20 +15,21 @@ use super::{PRESENT, Setup};
 use crate::engine::{Call, End, Job, Ran, Set, Sim, Simulation};
 use crate::time::{Time, in_nanos, of_nanos};
 
-/// So much of a round's length passes before it is watched: all threads have begun by then, and those that park have
-/// parked.
+/// This part of a round's length passes before the window begins: then all threads have begun, and threads that park
+/// have parked.
 const WARM_UP: u64 = 4;
 
-/// The nanoseconds after which as many threads as there are CPUs have begun.
+/// The nanoseconds within which as many threads begin as there are CPUs.
 const FIRST_ARRIVALS: f64 = 100_000.0;
 
-/// The nanoseconds after which each further such group has begun.
+/// The nanoseconds within which each further such group begins.
 const NEXT_ARRIVALS: f64 = 30_000.0;
 
-/// Seeds of two rounds differ by this, odd and large, so that those of two seeds do not meet.
+/// The difference between the seeds of consecutive rounds; odd and large, so that the rounds of two seeds
+/// differ.
 const NEXT_SEED: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// What a thread returns, with what it was charged.
+/// The results of threads, each with its charge.
 type Results<T> = Rc<RefCell<Vec<Option<(T, Usage)>>>>;
 
 /// The progress of all threads at a moment.
@@ -58,7 +59,7 @@ pub(super) fn run<T: Send + 'static>(
         .collect();
 
     let time = |duration: Duration| of_nanos(duration.as_nanos().min(1 << 60) as f64);
-    // By then all threads have come to their start, where they sleep.
+    // At this time all threads have reached their start, where they sleep.
     let start = of_nanos(FIRST_ARRIVALS + NEXT_ARRIVALS * setting.threads.div_ceil(cpus) as f64);
     let (begin, limit) = match until {
         Until::Elapsed(length) => (start + time(length) / WARM_UP, time(length)),
@@ -81,12 +82,12 @@ pub(super) fn run<T: Send + 'static>(
     }
     let mut simulation =
         Simulation::new(&setup.costs, setup.seed.wrapping_add(team.wrapping_mul(NEXT_SEED)));
-    // A counted run may take long; the time in which no thread makes progress is not watched.
+    // A counted run may take long; the time without progress is not watched.
     simulation.limit = match until {
         Until::Elapsed(_) => end.saturating_add(stall),
         Until::Finished(_) => end.min(100 * stall).saturating_add(stall),
     };
-    // A thousand threads that are woken one after the other end long after they were told to.
+    // A thousand threads that are woken one after the other end long after the request to stop.
     let longer = |now: Time| {
         let done = done_by(&shared);
         (done != seen.replace(done)).then(|| now.saturating_add(stall))
@@ -148,7 +149,7 @@ fn next_round() -> (Setup, u64) {
     })
 }
 
-/// Takes the progress of all threads at that time, and then has them stop, if that is wanted.
+/// Records the progress of all threads at that time, and then stops them, if requested.
 fn snapshot(at: Time, shared: &Arc<Shared<Sim>>, into: &Snapshot, stops: bool) -> Call {
     let (shared, into) = (Arc::clone(shared), Rc::clone(into));
     let call = move || {
@@ -160,12 +161,13 @@ fn snapshot(at: Time, shared: &Arc<Shared<Sim>>, into: &Snapshot, stops: bool) -
     Call { at, call: Box::new(call) }
 }
 
-/// All pairs, and all threads that have ended: by what it is told whether a team that was to stop makes progress.
+/// The number of all pairs and of all ended threads. It changes while a team that was stopped still makes
+/// progress.
 fn done_by(shared: &Shared<Sim>) -> u64 {
     shared.progress().iter().sum::<u64>() + shared.ended() as u64
 }
 
-/// The CPUs that the thread of that index may run on.
+/// The CPUs that the thread with that index may run on.
 fn allowed(pinning: &Pinning, index: usize, cpus: usize) -> Option<Set> {
     match pinning {
         Pinning::None => None,

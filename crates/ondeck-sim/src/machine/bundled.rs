@@ -32,7 +32,7 @@ bundled! {
     "xeon-gold-6148x2",
 }
 
-/// Files that are bases and no machines.
+/// Files that are bases only, not machines.
 const BASES: &[(&str, &str)] = &[
     ("linux", include_str!("../../machines/linux.toml")),
     ("linux-cfs", include_str!("../../machines/linux-cfs.toml")),
@@ -44,7 +44,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     FILES.iter().map(|(name, _)| *name)
 }
 
-/// The names of what can be a base: the bundled machines, and files that are bases only.
+/// The names of all possible bases: the bundled machines, and files that are bases only.
 pub(super) fn base_names() -> impl Iterator<Item = &'static str> {
     BASES.iter().chain(FILES).map(|(name, _)| *name)
 }

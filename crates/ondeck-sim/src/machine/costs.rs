@@ -1,7 +1,7 @@
-//! What the engine reads of a machine: plain numbers, a struct for each section of a machine file.
+//! The part of a machine that the engine reads: plain numbers, a struct for each section of a machine file.
 //!
-//! This file is the only place that says which keys there are, with their ranges and units. Times are nanoseconds in a
-//! file, and picoseconds here.
+//! This file is the only definition of the keys, with their ranges and units. Times are nanoseconds in a file, and
+//! picoseconds here.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ use crate::time::{Time, of_nanos};
 /// The most CPUs that a simulated machine can have.
 pub const MAX_CPUS: usize = 512;
 
-/// What a field of a section is made of. The value is in its key's range.
+/// The type of a section's field. The value is in its key's range.
 trait FromValue {
     fn from_value(value: &Value) -> Self;
 }
@@ -82,7 +82,7 @@ macro_rules! sections {
             }
 
             impl $Section {
-                /// Reads the section at that path; every leaf of it is there and in its range.
+                /// Reads the section at that path. Every leaf of it exists and is in its range.
                 pub(super) fn read(leaves: &Leaves, path: &str) -> Self {
                     Self {
                         $( $field: read(leaves, path, stringify!($field)), )+
@@ -324,16 +324,16 @@ impl Clock {
     }
 }
 
-/// Where a CPU is: what of it is shared with which others.
+/// The place of a CPU: what it shares with others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// The core, which has its caches for itself.
+    /// The core, whose caches are private.
     pub core: usize,
     /// The cores that share a last-level cache.
     pub cluster: usize,
     /// The socket, which is also the NUMA node.
     pub socket: usize,
-    /// Which of [`Costs::classes`] the core is.
+    /// The index of the core's class in [`Costs::classes`].
     pub class: usize,
     /// The other CPU of the core, if it has two.
     pub sibling: Option<usize>,
@@ -351,7 +351,7 @@ impl Place {
 
     /// All CPUs of these clusters.
     ///
-    /// The first CPUs of all cores come first, cluster by cluster, then the second ones of the cores that have two, as
+    /// The first CPUs of all cores come first, cluster by cluster, then the second CPUs of the cores that have two, as
     /// Linux numbers them on servers.
     pub(super) fn of_clusters(clusters: &[Cluster], classes: &[String]) -> Vec<Self> {
         let (mut places, mut seconds) = (Vec::new(), Vec::new());
@@ -376,27 +376,27 @@ impl Place {
 }
 
 impl Policy {
-    /// Whether the thread of least virtual run time is next.
+    /// Whether the thread with the least virtual run time is next.
     pub(crate) fn is_fair(self) -> bool {
         matches!(self, Self::Eevdf | Self::Cfs)
     }
 }
 
-/// A simulated machine: what the engine reads.
+/// A simulated machine, as the engine reads it.
 ///
-/// Values that came from a [`MachineFile`](super::MachineFile) are in the ranges of [`keys`]; a value that is made by hand
-/// is not checked.
+/// Values from a [`MachineFile`](super::MachineFile) are in the ranges of [`keys`]; a value that is made by hand is not
+/// checked.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Costs {
     /// Where each CPU is, by its number.
     pub places: Vec<Place>,
     /// A CPU of each core.
     pub cpu_of_core: Vec<usize>,
-    /// What cores of each class do.
+    /// The costs of cores of each class.
     pub classes: Vec<Class>,
-    /// What moving a cache line costs.
+    /// The costs of moving a cache line.
     pub transfer: Transfer,
-    /// What a core has stored and not published yet.
+    /// The store buffer of a core.
     pub store_buffer: StoreBuffer,
     /// The futex system call.
     pub futex: Futex,
@@ -406,7 +406,7 @@ pub struct Costs {
     pub membarrier: Membarrier,
     /// The scheduler.
     pub scheduler: Scheduler,
-    /// Idle states, shallow to deep, `after` rising; none means that idle CPUs poll.
+    /// Idle states, shallow to deep, with rising `after`; without states, idle CPUs poll.
     pub idle: Vec<Idle>,
     /// The clocks.
     pub clock: Clock,
@@ -448,7 +448,7 @@ impl Costs {
         self.places.iter().map(|place| place.socket + 1).max().unwrap_or(0)
     }
 
-    /// A line's way from one core to another, of another core's.
+    /// The way of a line from one core to another.
     #[inline]
     pub fn distance(&self, from: &Place, to: &Place) -> Time {
         if from.core == to.core {

@@ -1,4 +1,4 @@
-//! The text of a machine file and of its bases becomes leaves, each in the range of its key.
+//! Parses a machine file and its bases into leaves, each in the range of its key.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -11,7 +11,7 @@ use super::costs::keys;
 use super::key::{Key, Value};
 use super::leaf::{Fitted, Leaf, Leaves, MachineError, like, wrong};
 
-/// A leaf as a file has it.
+/// A leaf as a file writes it.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, expecting = "{ value = …, from = \"…\" }")]
 struct Written {
@@ -53,7 +53,7 @@ struct Document {
 }
 
 impl Document {
-    /// All sections: what [`Key::section`] calls them, where they are in the file, and their keys.
+    /// All sections: the name in [`Key::section`], the path in the file, and the keys.
     fn sections(self) -> Vec<(&'static str, String, Section)> {
         let mut all = Vec::new();
         for (name, section) in self.class {
@@ -92,7 +92,7 @@ impl Lines<'_> {
         self.text.as_bytes().iter().take(span.start).filter(|&&byte| byte == b'\n').count() + 1
     }
 
-    /// The leaf of that key, if it is right.
+    /// The leaf of that key, if it is valid.
     fn leaf(&self, key: &Key, path: &str, written: Written) -> Result<Leaf, MachineError> {
         let (file, line) = (self.file, self.number(&written.value.span()));
         let value = written.value.into_inner();
@@ -172,7 +172,7 @@ impl Joined {
                 Some(error) => error,
             })?,
         };
-        // Lists and topologies are taken as a whole, or not.
+        // Lists and topologies are inherited as a whole, or not at all.
         let replaced: &[&str] = match (topology || cluster, has_section(&own, "idle")) {
             (true, true) => &["topology", "cluster", "idle"],
             (true, false) => &["topology", "cluster"],
@@ -184,7 +184,7 @@ impl Joined {
         Ok(Self { name, about, ..joined })
     }
 
-    /// The bundled file of that name with its own bases; the error is none if there is no such file.
+    /// The bundled file of that name with its own bases; the error is `None` if the file does not exist.
     pub(super) fn of_base(name: &str) -> Result<Self, Option<MachineError>> {
         let text = bundled::base_text(name).ok_or(None)?;
         let mut joined = Self::parse(&bundled_file(name), text).map_err(Some)?;
@@ -193,17 +193,18 @@ impl Joined {
     }
 }
 
-/// Whether there is any leaf in the section at `path`.
+/// Whether the section at `path` has any leaf.
 pub(super) fn has_section(leaves: &Leaves, path: &str) -> bool {
     leaves.keys().any(|key| in_section(key, path))
 }
 
-/// Whether the key is in the section: `idle` has `idle[0].exit`, and `class.p` has not `class.performance.pause`.
+/// Whether the key is in the section: `idle` contains `idle[0].exit`, and `class.p` does not contain
+/// `class.performance.pause`.
 fn in_section(key: &str, path: &str) -> bool {
     key.strip_prefix(path).is_some_and(|rest| rest.starts_with(['.', '[']))
 }
 
-/// How messages name a bundled file.
+/// The name of a bundled file in messages.
 pub(super) fn bundled_file(name: &str) -> String {
     format!("bundled {name}.toml")
 }

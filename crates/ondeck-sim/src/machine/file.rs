@@ -1,4 +1,4 @@
-//! A machine file: found, read with its bases, checked as a whole.
+//! A machine file: finds it, reads it with its bases, and checks it as a whole.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,7 @@ use super::document::{Joined, bundled_file, has_section};
 use super::key::Value;
 use super::leaf::{Leaf, Leaves, MachineError, like, wrong};
 
-/// A machine file: the machine that it describes, and where each number is from.
+/// A machine file: the machine that it describes, and the source of each number.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MachineFile {
     name: String,
@@ -19,13 +19,13 @@ pub struct MachineFile {
 }
 
 impl MachineFile {
-    /// The bundled machine of that name, or the file at that path.
+    /// Returns the bundled machine of that name, or reads the file at that path.
     ///
-    /// A name without a slash and without `.toml` is a bundled machine's.
+    /// A name without a slash and without `.toml` names a bundled machine.
     ///
     /// # Errors
     ///
-    /// [`MachineError`]: there is none, it cannot be read, or it is wrong.
+    /// [`MachineError`]: it does not exist, cannot be read, or is wrong.
     pub fn find(name_or_path: &str) -> Result<Self, MachineError> {
         if let Some(text) = bundled::text(name_or_path) {
             return Self::parse(&bundled_file(name_or_path), text);
@@ -81,7 +81,7 @@ impl MachineFile {
         &self.name
     }
 
-    /// What machine it is, in a sentence.
+    /// A sentence that describes the machine.
     pub fn about(&self) -> &str {
         &self.about
     }
@@ -91,13 +91,13 @@ impl MachineFile {
         &self.costs
     }
 
-    /// All values by key (`transfer.memory`, `class.core.pause`, `idle[0].exit`), each with where it is from.
+    /// All values by key (`transfer.memory`, `class.core.pause`, `idle[0].exit`), each with its source.
     pub fn leaves(&self) -> impl Iterator<Item = (&str, &Leaf)> {
         self.leaves.iter().map(|(key, leaf)| (key.as_str(), leaf))
     }
 }
 
-/// Joined leaves that are to be checked as a whole.
+/// Joined leaves, to check as a whole.
 struct Check<'a> {
     file: &'a str,
     bases: &'a [String],
@@ -225,7 +225,7 @@ impl Check<'_> {
     }
 }
 
-/// The leaves, and values for what a machine without such neighbours has no use for, which need not be in its file.
+/// The leaves, and values for keys that a machine without such neighbours need not have in its file.
 fn with_unused(leaves: &Leaves, clusters: &[Cluster], classes: &[String]) -> Leaves {
     let mut all = leaves.clone();
     let mut fill = |key: String, value: Value| {
@@ -234,7 +234,8 @@ fn with_unused(leaves: &Leaves, clusters: &[Cluster], classes: &[String]) -> Lea
         all.entry(key).or_insert(unused).value.clone()
     };
     let in_socket = |socket| clusters.iter().filter(|it| it.socket == socket).count();
-    // Each from the next nearer one; the nearest of all, which not even one core has, costs nothing.
+    // Each value comes from the next nearer one; the nearest, for a neighbour that not even one core has, is
+    // zero.
     let mut nearer = Value::Number(0.0);
     for (name, is_unused) in [
         ("smt_sibling", clusters.iter().all(|it| it.smt == 1)),

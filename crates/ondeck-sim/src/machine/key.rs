@@ -1,4 +1,4 @@
-//! What one key of a machine file is, and what its value may be.
+//! A key of a machine file, and the values that it allows.
 
 use std::fmt;
 
@@ -44,15 +44,15 @@ pub struct Key {
     pub section: &'static str,
     /// Its name in the section.
     pub name: &'static str,
-    /// What its value may be.
+    /// The values that it allows.
     pub range: Range,
     /// The unit of its value; empty for words.
     pub unit: &'static str,
-    /// What it is, in a sentence or a few.
+    /// Its description, in one or a few sentences.
     pub about: &'static str,
 }
 
-/// What a value may be.
+/// The values that a key allows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Range {
     /// A number from the first to the second, both included.

@@ -1,4 +1,4 @@
-//! The values of a machine file, each with where it is from, and what can be wrong with them.
+//! The values of a machine file, each with its source, and possible errors in them.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::key::Value;
 
-/// What is wrong with a machine file, in one line: the file, the line, the key, the value, what is allowed.
+/// An error in a machine file, in one line: the file, the line, the key, the value, the allowed values.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct MachineError(pub(super) String);
@@ -17,16 +17,16 @@ macro_rules! wrong {
 }
 pub(super) use wrong;
 
-/// One value, and where it is from.
+/// One value with its source.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Leaf {
     /// The value.
     pub value: Value,
-    /// Where the value is from: a publication, a manual, a measurement, an estimate with its reason.
+    /// The source of the value: a publication, a manual, a measurement, or an estimate with its reason.
     pub from: String,
     /// The published numbers to which the value was fitted, if it was.
     pub fitted: Option<Fitted>,
-    /// The file that has it: the machine's own, or one of its bases.
+    /// The file that contains it: the machine's own, or one of its bases.
     pub file: String,
     /// The line of that file, from 1.
     pub line: usize,
@@ -38,13 +38,13 @@ pub struct Leaf {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Fitted {
-    /// The table, as the validation calls it.
+    /// The table, by its name in the validation.
     pub table: String,
-    /// The machine file of those numbers, where it is not each file that has the value.
+    /// The machine file of those numbers, if not every file with the value is meant.
     pub machine: Option<String>,
     /// The locks: beginnings of their names in the table.
     pub locks: Vec<String>,
-    /// The numbers of threads; all if there is none.
+    /// The numbers of threads; empty means all.
     #[serde(default)]
     pub threads: Vec<u32>,
 }
@@ -62,9 +62,9 @@ impl Fitted {
 /// All leaves by key: `transfer.memory`, `class.core.pause`, `idle[0].exit`.
 pub(super) type Leaves = BTreeMap<String, Leaf>;
 
-/// The text `, did you mean …?`, if one of the names is like the word; `section` is before the name there.
+/// The text `, did you mean …?`, if a name is similar to the word; `section` precedes the name there.
 pub(super) fn like<'a>(section: &str, word: &str, names: impl Iterator<Item = &'a str>) -> String {
-    /// Below this two words have nothing to do with each other.
+    /// Below this similarity two words are unrelated.
     const ALIKE: f64 = 0.75;
     names
         .map(|name| (strsim::jaro_winkler(word, name), name))

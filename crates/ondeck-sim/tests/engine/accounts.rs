@@ -1,4 +1,4 @@
-//! All time is on some account.
+//! Accounts contain all time.
 
 use ondeck::platform::{AtomicInt, Fences, Ordering, Platform, Timestamp};
 use ondeck_sim::engine::{End, Job, Ran, Sim, Simulation, Unrest};

@@ -1,4 +1,4 @@
-//! Heavy fences: what they cost which thread, and what they wait for.
+//! Heavy fences: their cost for each thread, and the stores that they wait for.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -63,7 +63,7 @@ fn a_heavy_fence_waits_for_stores_of_a_thread_that_has_left_its_cpu() {
     let caller = {
         let seen = seen.clone();
         on(0, move || {
-            // The store is late by some microseconds, the sleep begins by a system call.
+            // The store is some microseconds late; the sleep begins with a system call.
             meet(11_500);
             Sim::heavy_fence();
             seen.set(shared.0.load(Ordering::Relaxed));

@@ -145,7 +145,7 @@ fn a_deadline_ends_a_wait_once_and_a_wake_ends_a_deadline() {
             assert_eq!(Sim::futex_wait(&flag.0, 0, until(1_000)), FutexWait::TimedOut);
             assert_eq!(Sim::futex_wait(&flag.0, 0, until(900_000)), FutexWait::Woken);
             assert!((500_000..510_000).contains(&now()), "{}", now());
-            // The deadline of the wait before passes meanwhile.
+            // The deadline of the previous wait passes during this one.
             assert_eq!(Sim::futex_wait(&flag.0, 0, until(u64::MAX)), FutexWait::Woken);
             assert!(now() >= 2_000_000, "{}", now());
         })
@@ -205,7 +205,7 @@ fn threads_wait_for_the_lock_of_a_bucket() {
     };
     let ran = run(&machine([1, 1, 8, 1]), (0..8).map(waiter).collect());
     let (operations, queued) = ran.buckets;
-    // Each waits for those before it, with their 50 ns and the line's 40.
+    // Each waits for the earlier ones, with their 50 ns and the line's 40.
     assert_eq!(operations, 8);
     assert!(nanos(queued) > 7.0 * 4.0 * 80.0, "{}", nanos(queued));
 }

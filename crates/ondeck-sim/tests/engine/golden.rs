@@ -1,11 +1,11 @@
 //! The exact numbers of some runs: `tests/data/engine.txt`.
 //!
 //! They change with the engine and with the locks, and with nothing else: not with the build, the address space, or
-//! what ran before. After an intended change write the file anew with `ONDECK_GOLDEN=write cargo test`, and look at
-//! what changed.
+//! earlier runs. After an intended change rewrite the file with `ONDECK_GOLDEN=write cargo test`, and review the
+//! differences.
 //!
-//! Locks that link nodes of their own making on the stack are left out: where such a node begins within its line is
-//! the compiler's choice, and so differs between builds.
+//! Locks whose waiters link nodes on the stack are left out: the compiler chooses where such a node begins within
+//! its line, so this differs between builds.
 
 use std::cell::Cell;
 use std::fmt::Write;
@@ -75,14 +75,14 @@ impl Visitor<Sim> for Table {
     }
 }
 
-/// Their waiters have nodes on their stacks, without the caller's choice of a place.
+/// Their waiters have nodes on their stacks, at places that the caller does not choose.
 const ON_STACKS: [&str; 2] = ["ondeck", "ondeck_biased"];
 
 fn machines() -> Vec<(&'static str, Costs, usize)> {
     let mut large = machine([2, 2, 4, 2]);
     large.transfer.jitter = 0.15;
     let mut small = machine([1, 1, 4, 1]);
-    // Threads that spin for one without a CPU make many steps in a long slice.
+    // Threads that spin for a thread without a CPU make many steps in a long slice.
     let (slice, tick) = (of_nanos(60_000.0), of_nanos(20_000.0));
     let scheduler = Scheduler { slice, tick, ..small.scheduler };
     large.scheduler = scheduler;

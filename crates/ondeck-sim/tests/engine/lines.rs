@@ -1,4 +1,4 @@
-//! What it takes to move a cache line.
+//! The time to move a cache line.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -13,7 +13,7 @@ use super::machine::{
 
 const HOPS: usize = 1_000;
 
-/// The time of a hop of a word between two CPUs that take it from each other by compare-and-swap.
+/// The time of one hop of a word between two CPUs that take it from each other by compare-and-swap.
 fn hop(costs: &Costs, cpus: [usize; 2]) -> f64 {
     let shared = word(0);
     let player = |me: usize| {
@@ -39,7 +39,8 @@ fn a_hop_takes_the_one_way_time_of_the_pair() {
         [([0, 8], SIBLING), ([0, 1], CLUSTER), ([0, 2], SOCKET), ([0, 4], CROSS), ([0, 12], CROSS)]
     {
         let hop = hop(&costs, cpus);
-        // Siblings share their core's cache, and other CPUs a line whose home learns later that it has come.
+        // Siblings share their core's cache; other CPUs share a line whose home learns later that it has
+        // arrived.
         let most = 1.3 * way + 2.0 * RMW;
         assert!((way..most).contains(&hop), "{cpus:?}: {hop} ns instead of {way}");
     }
@@ -85,7 +86,7 @@ fn readers_of_a_line_share_it() {
         })
     };
     let ran = run(&cores(8), (0..8).map(reader).collect());
-    // One way for the line, then all have it: an access is a hit.
+    // One way for the line, then all CPUs have it: an access is a hit.
     assert!(ends.borrow().iter().all(|&time| time < 100 + 120 + 2 * CLUSTER as u64), "{ends:?}");
     let line = &ran.hot[0].traffic;
     assert_eq!((line.reads, line.writes), (7, 1));
@@ -93,8 +94,8 @@ fn readers_of_a_line_share_it() {
 
 #[test]
 fn a_copy_is_good_for_as_long_as_the_message_that_takes_it_is_on_its_way() {
-    // A reader polls a word while writers have it in turn. What it reads without a miss is no newer than the
-    // first of those writes.
+    // A reader polls a word while writers take turns with it. A value that it reads without a miss is no
+    // newer than the first of those writes.
     let shared = word(0);
     let seen = Rc::new(RefCell::new(Vec::new()));
     let reader = {
@@ -131,7 +132,7 @@ fn a_copy_is_good_for_as_long_as_the_message_that_takes_it_is_on_its_way() {
 #[test]
 fn a_store_behind_another_one_is_not_seen_for_nothing() {
     // The second store hits, and waits for the first, which misses. The reader's copy of the second word cannot
-    // show it without a way of the line.
+    // show the store before the line has moved.
     let (far, near) = (word(0), word(0));
     let took = Rc::new(RefCell::new(Vec::new()));
     let writer = {
@@ -221,7 +222,7 @@ fn a_full_store_buffer_stops_its_cpu() {
         run(&costs, vec![writer, owner]);
         took.get()
     };
-    // All lines come at the same time, so that one wait is enough.
+    // All lines move at the same time, so one wait suffices.
     assert!(time(4) >= CROSS as u64 && time(64) < CROSS as u64, "{} {}", time(4), time(64));
 }
 

@@ -1,5 +1,5 @@
-//! What the machine's memory allows and what it forbids: that of x86 (Sewell and others, "x86-TSO: A Rigorous and
-//! Usable Programmer's Model for x86 Multiprocessors", 2010). What is allowed has to be seen.
+//! The behaviours that the machine's memory allows and forbids: those of x86 (Sewell and others, "x86-TSO: A
+//! Rigorous and Usable Programmer's Model for x86 Multiprocessors", 2010). Allowed behaviours have to occur.
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -28,7 +28,7 @@ fn set(word: &Apart<Word>, value: usize) {
     word.0.store(value, Ordering::Release);
 }
 
-/// What was read, and what `x` is at last, over many seeds.
+/// The values read, and the final value of `x`, over many seeds.
 fn outcomes(threads: &'static [fn(&Vars)]) -> BTreeSet<[usize; 5]> {
     let costs = machine([2, 1, 2, 1]);
     let mut seen = BTreeSet::new();
@@ -41,7 +41,7 @@ fn outcomes(threads: &'static [fn(&Vars)]) -> BTreeSet<[usize; 5]> {
         let thread = |(cpu, thread): (usize, &'static fn(&Vars))| {
             let vars = vars.clone();
             on(cpu, move || {
-                // Some have copies of the lines, and begin at different times.
+                // Some CPUs have copies of the lines, and threads begin at different times.
                 let mut rng = fastrand::Rng::with_seed(seed * 8 + cpu as u64);
                 if rng.bool() {
                     vars.x.0.load(Ordering::Relaxed);
@@ -61,12 +61,12 @@ fn outcomes(threads: &'static [fn(&Vars)]) -> BTreeSet<[usize; 5]> {
     seen
 }
 
-/// What the first two reads were.
+/// The values of the first two reads.
 fn pairs(seen: &BTreeSet<[usize; 5]>) -> BTreeSet<(usize, usize)> {
     seen.iter().map(|&[a, b, ..]| (a, b)).collect()
 }
 
-/// As in SB: each stores to its own, goes through what is given, and reads the other's.
+/// As in SB: each thread stores to its own variable, runs the given fence, and reads the other's.
 macro_rules! store_buffering {
     ($one:expr, $other:expr) => {{
         const THREADS: &[fn(&Vars)] = &[
@@ -89,7 +89,7 @@ macro_rules! store_buffering {
 fn stores_are_buffered_without_fences() {
     let all = BTreeSet::from([(0, 0), (0, 1), (1, 0), (1, 1)]);
     assert_eq!(store_buffering!((), ()), all);
-    // One fence is not enough, nor are weaker ones, nor two light ones.
+    // One fence does not suffice, nor do weaker ones, nor two light ones.
     assert_eq!(store_buffering!(Sim::fence(Ordering::SeqCst), ()), all);
     assert_eq!(store_buffering!(Sim::fence(Ordering::AcqRel), Sim::fence(Ordering::AcqRel)), all);
     assert_eq!(store_buffering!(Sim::light_fence(), Sim::light_fence()), all);
@@ -191,7 +191,7 @@ fn a_thread_reads_its_own_stores() {
     ];
     let seen = outcomes(THREADS);
     assert!(seen.iter().all(|&[a, _, c, _, _]| a == 1 && c == 1), "{seen:?}");
-    // Each has its own before the other's, which no single order of the stores would give.
+    // Each thread sees its own store before the other's, which no single order of the stores allows.
     assert!(seen.contains(&[1, 0, 1, 0, 1]), "{seen:?}");
 }
 

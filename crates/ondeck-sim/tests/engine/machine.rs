@@ -10,7 +10,7 @@ use ondeck_sim::time::{Time, of_nanos};
 pub type Word = <Sim as Platform>::AtomicUsize;
 pub type Word32 = <Sim as Platform>::AtomicU32;
 
-/// Something on lines of its own.
+/// A value that shares no cache line with other data.
 #[derive(Debug)]
 #[repr(align(128))]
 pub struct Apart<T>(pub T);
@@ -33,7 +33,7 @@ pub const MIGRATION: f64 = 500.0;
 pub const WAKE_LATENCY: f64 = 2_000.0;
 pub const SLICE: f64 = 3_000_000.0;
 
-/// One socket with one cluster of so many cores.
+/// One socket with one cluster of this number of cores.
 pub fn cores(count: usize) -> Costs {
     machine([1, 1, count, 1])
 }
@@ -43,7 +43,7 @@ pub fn free(body: impl FnOnce() + 'static) -> Job {
     Job { allowed: None, body: Box::new(body) }
 }
 
-/// A thread of one CPU.
+/// A thread that is bound to one CPU.
 pub fn on(cpu: usize, body: impl FnOnce() + 'static) -> Job {
     Job { allowed: Some(Set::of(cpu)), body: Box::new(body) }
 }
@@ -52,13 +52,13 @@ pub fn run(costs: &Costs, jobs: Vec<Job>) -> Ran {
     Simulation::new(costs, 1).run(jobs, Vec::new(), &|| false)
 }
 
-/// As [`run`], for so long at most.
+/// Like [`run`], for at most this time.
 pub fn run_for(costs: &Costs, nanos: f64, jobs: Vec<Job>) -> Ran {
     let simulation = Simulation { limit: of_nanos(nanos), ..Simulation::new(costs, 1) };
     simulation.run(jobs, Vec::new(), &|| false)
 }
 
-/// As [`run`], with that seed, while threads stand still and stores are late.
+/// Like [`run`], with that seed, while threads stand still and stores are late.
 pub fn run_disturbed(costs: &Costs, seed: u64, jobs: Vec<Job>) -> Ran {
     let unrest = Unrest {
         one_in: 4,
@@ -80,7 +80,7 @@ pub fn now() -> u64 {
     Sim::now().as_nanos()
 }
 
-/// Spins until that time, in nanoseconds: threads that all do so go on together.
+/// Spins until that time, in nanoseconds: threads that all do so continue together.
 pub fn meet(at: u64) {
     while now() < at {
         Sim::pause();

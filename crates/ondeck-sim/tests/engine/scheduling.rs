@@ -1,4 +1,4 @@
-//! Which thread has which CPU, for how long.
+//! Which thread runs on which CPU, and for how long.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -25,7 +25,7 @@ fn spinners(count: usize) -> Vec<Job> {
     (0..count).map(|_| free(|| Sim::work(1e12))).collect()
 }
 
-/// The order in which threads took their turns, one after the other again left out.
+/// The order in which threads took their turns, without repetitions.
 type Order = Rc<RefCell<Vec<usize>>>;
 
 fn note(order: &Order, thread: usize) {
@@ -35,7 +35,7 @@ fn note(order: &Order, thread: usize) {
     }
 }
 
-/// Threads of one CPU that work for as long as is said, in pieces.
+/// Threads of one CPU that work for the given time, in pieces.
 fn in_pieces(order: &Order, threads: usize, nanos: f64) -> Vec<Job> {
     let thread = |index| {
         let order = order.clone();
@@ -155,7 +155,7 @@ fn a_woken_thread_preempts_one_that_had_much_more() {
 
 #[test]
 fn a_woken_thread_goes_to_an_idle_cpu_near_the_one_it_had() {
-    // CPU 0 is taken by a thread that does not leave it; of 8 cores in two clusters those of the first are near.
+    // A thread that never leaves CPU 0 occupies it; of 8 cores in two clusters those of the first are near.
     for policy in POLICIES {
         let cpus = Rc::new(RefCell::new(Vec::new()));
         let sleeper = {
@@ -224,7 +224,7 @@ fn a_thread_stays_on_the_cpus_that_it_may_have() {
 
 #[test]
 fn threads_that_wait_are_moved_to_cpus_that_get_idle() {
-    // All threads begin on two CPUs; the other two get idle at once.
+    // All threads begin on two CPUs; the other two become idle at once.
     for policy in POLICIES {
         let mut jobs: Vec<_> = (0..2).map(|cpu| on(2 + cpu, || Sim::work(10_000.0))).collect();
         jobs.extend((0..4).map(|_| free(|| Sim::work(50_000_000.0))));

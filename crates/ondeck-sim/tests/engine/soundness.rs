@@ -1,4 +1,4 @@
-//! What a program must not be able to break: memory that is gone, threads that panic or are left behind.
+//! Programs must not be able to cause unsoundness: by freed memory, by threads that panic or remain.
 
 use std::cell::Cell;
 use std::mem::MaybeUninit;
@@ -21,9 +21,9 @@ const JUNK: usize = 0xABAB_ABAB;
 ///
 /// # Safety
 ///
-/// There is a word, and nothing else uses it.
+/// The room has a word, and nothing else uses it.
 unsafe fn reuse(room: *mut Room) {
-    // SAFETY: the caller's.
+    // SAFETY: the caller's promise.
     unsafe {
         ptr::drop_in_place(room.cast::<Word>());
         room.cast::<usize>().write(JUNK);
@@ -42,14 +42,14 @@ fn a_store_does_not_reach_memory_that_was_given_back_by_another_thread() {
         let left = left.clone();
         on(cpu, move || {
             meet(5_000);
-            // SAFETY: the room is kept until the end; the word is there until the last of both is done.
+            // SAFETY: the room is kept until the end; the word exists until both threads are done.
             let word = unsafe { (*room).0.assume_init_ref() };
             if cpu == 0 {
                 word.store(1, Ordering::Release);
             } else {
                 Sim::work(100.0);
             }
-            // As an `Arc` counts.
+            // Counts as an `Arc` does.
             left.set(left.get() - 1);
             if left.get() == 0 {
                 // SAFETY: the last user.
@@ -72,10 +72,10 @@ fn a_store_does_not_reach_memory_that_was_given_back_by_a_call() {
     let room = Box::into_raw(Box::new(Apart(MaybeUninit::new(Word::new(0)))));
     let user = free(move || {
         meet(5_000);
-        // SAFETY: the room is kept until the end; the word is there until the call.
+        // SAFETY: the room is kept until the end; the word exists until the call.
         unsafe { (*room).0.assume_init_ref() }.store(1, Ordering::Release);
     });
-    // SAFETY: the thread is done with it by then.
+    // SAFETY: the thread has finished with it at that time.
     let call = Call { at: of_nanos(5_100.0), call: Box::new(move || unsafe { reuse(room) }) };
     let costs = cores(1);
     let simulation = Simulation { unrest: late_stores(), ..Simulation::new(&costs, 1) };
@@ -87,7 +87,7 @@ fn a_store_does_not_reach_memory_that_was_given_back_by_a_call() {
     drop(unsafe { Box::from_raw(room) });
 }
 
-/// Tells when it is dropped, by way of the machine.
+/// Counts its drop, after a step of the machine.
 struct Told(Rc<Cell<u32>>);
 
 impl Drop for Told {
@@ -204,7 +204,7 @@ fn a_thread_without_a_cpu_is_refused() {
     run(&cores(2), vec![on(5, || ())]);
 }
 
-/// Makes an atomic, stores to it, and gives it away.
+/// Makes an atomic, stores to it, and returns it.
 #[inline(never)]
 #[allow(clippy::unnecessary_box_returns, reason = "it is to stay where it is")]
 fn stored(value: usize) -> Box<Apart<Word>> {
@@ -217,7 +217,7 @@ fn stored(value: usize) -> Box<Apart<Word>> {
 fn an_atomic_is_moved_with_what_was_stored_to_it() {
     let job = free(|| {
         let (one, other) = (stored(1), stored(2));
-        // What is where the atomics were is not written to.
+        // Nothing writes to the places that the atomics had before.
         let junk = std::hint::black_box([JUNK; 64]);
         assert_eq!((one.0.load(Ordering::Relaxed), other.0.load(Ordering::Relaxed)), (1, 2));
         Sim::work(100_000.0);

@@ -1,4 +1,4 @@
-//! Locks that are broken in one place each, and a right one beside them.
+//! Locks that are broken in one place each, and an intact one.
 
 use ondeck::platform::{AtomicInt, FutexWait, Ordering, Platform};
 use ondeck_sim::engine::Sim;
@@ -10,7 +10,7 @@ type Word = <Sim as Platform>::AtomicU32;
 pub const NOWHERE: u8 = 0;
 /// The attempt to lock is a load and a store.
 pub const NOT_ATOMIC: u8 = 1;
-/// A waiter sleeps although the lock was freed since it looked: it expects what the word holds now.
+/// A waiter sleeps although the lock was freed since its check: it expects the current value of the word.
 pub const NO_RECHECK: u8 = 2;
 /// The unlock wakes no thread.
 pub const NO_WAKE: u8 = 3;
@@ -31,7 +31,8 @@ const INFO: LockInfo = LockInfo {
     teaches: "nothing",
 };
 
-/// Three states in a futex word: free, taken, taken and perhaps waited for; broken in the place of that number.
+/// Three states in a futex word: free, taken, and taken with possible waiters; broken in the place with that
+/// number.
 #[derive(Debug)]
 pub struct ThreeStates<const BROKEN: u8>(Word);
 
@@ -48,7 +49,7 @@ impl<const BROKEN: u8> ThreeStates<BROKEN> {
     }
 }
 
-// SAFETY: only the one that is broken nowhere excludes; the others guard nothing but counters of a test.
+// SAFETY: only the intact one excludes; the others guard nothing but counters of a test.
 unsafe impl<const BROKEN: u8> RawLock<Sim> for ThreeStates<BROKEN> {
     const INFO: LockInfo = INFO;
 
@@ -94,7 +95,7 @@ unsafe impl<const BROKEN: u8> RawLock<Sim> for ThreeStates<BROKEN> {
 
     unsafe fn unlock(&self, (): &()) {
         if BROKEN == HANDOFF_TO_NOBODY && self.0.load(Ordering::Relaxed) == 2 {
-            // A thread that is about to sleep is not woken, and does not know that the lock is its own.
+            // A thread that is about to sleep is not woken, and does not know that it owns the lock.
             Sim::futex_wake(&raw const self.0, 1);
             return;
         }
@@ -108,7 +109,7 @@ unsafe impl<const BROKEN: u8> RawLock<Sim> for ThreeStates<BROKEN> {
     }
 }
 
-/// A word on a line of its own.
+/// A word on its own line.
 #[derive(Debug)]
 #[repr(align(64))]
 struct Apart(Word);
@@ -119,7 +120,7 @@ impl Apart {
     }
 }
 
-/// Peterson's lock: stores and loads only, so that it needs a full fence between them.
+/// Peterson's lock: loads and stores only, so it needs a full fence between them.
 #[derive(Debug)]
 pub struct Peterson<const FENCED: bool> {
     wants: [Apart; 2],
@@ -131,7 +132,7 @@ pub struct Peterson<const FENCED: bool> {
 unsafe impl<const FENCED: bool> RawLock<Sim> for Peterson<FENCED> {
     const INFO: LockInfo = INFO;
 
-    /// Which of the two the thread is.
+    /// The thread's side.
     type Context = Side;
     type Condvar = SequenceCondvar<Sim>;
 
@@ -169,7 +170,7 @@ unsafe impl<const FENCED: bool> RawLock<Sim> for Peterson<FENCED> {
     }
 }
 
-/// 0 or 1, or 2 as long as it is not known.
+/// 0 or 1, or 2 until it is known.
 #[derive(Debug)]
 pub struct Side(std::cell::Cell<usize>);
 

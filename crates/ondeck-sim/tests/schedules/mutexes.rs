@@ -23,21 +23,21 @@ impl Visitor<Sim> for Mutexes {
         self.0.push(scenario("condvar", buffer::<L>));
         let is_bounded = matches!(L::INFO.fairness, Fairness::Fifo | Fairness::Bounded);
         if is_bounded && !BOUNDED_BEYOND_COUNTING.contains(&L::INFO.name) {
-            // What is counted there is turns, and late wakes make them long.
+            // The scenario counts turns, and late wakes make turns long.
             self.0.push(Scenario { patience: 10, ..scenario("bounded", bounded::<L>) });
         }
     }
 }
 
-/// Locks that pass a thread over for longer than a run lasts, by design: CNA hands the lock over within a NUMA node
-/// 65,536 times before it looks at another node. With the biased mutex on one CPU, threads that wake go before those that
-/// are ready, as Windows has it: two of them then keep the others from the CPU.
+/// Locks that pass a thread over for longer than a run lasts, by design. CNA hands off the lock within a NUMA node
+/// 65,536 times before it serves another node. With the biased mutex on one CPU under a Windows-like policy, threads
+/// that wake go before ready threads: two of them then keep the others from the CPU.
 const BOUNDED_BEYOND_COUNTING: [&str; 2] = ["cna", "ondeck_biased"];
 
 const THREADS: usize = 5;
 const PAIRS: u64 = 3;
 
-/// A section, or what is done outside of sections: mostly short, sometimes long, sometimes a sleep.
+/// The work of a section, or outside of sections: mostly short, sometimes long, sometimes a sleep.
 pub(super) fn some_work() {
     if Sim::once_in(12) {
         Sim::work(15_000.0);
@@ -48,7 +48,7 @@ pub(super) fn some_work() {
     }
 }
 
-/// Threads lock and unlock. Attempts are made, too. At the end the lock is as it was.
+/// Threads lock and unlock, sometimes after an attempt. At the end the lock is in its initial state.
 fn sections<L: RawLock<Sim>>(judge: &Judge) -> Vec<Job> {
     let lock = shared(L::new());
     judge.expect_sections(THREADS as u64 * PAIRS);
@@ -115,7 +115,7 @@ fn buffer<L: RawLock<Sim>>(judge: &Judge) -> Vec<Job> {
             judge.alone(some_work);
             judge.holds(buffer.inside.get() == inside, "the buffer changed in a section");
             buffer.inside.set(if produces { inside + 1 } else { inside - 1 });
-            // Half of the notifications are made in the section, half behind it.
+            // Half of the notifications are made in the section, half after it.
             if item % 2 == 0 {
                 tells.notify_one();
             }
@@ -129,9 +129,9 @@ fn buffer<L: RawLock<Sim>>(judge: &Judge) -> Vec<Job> {
     })
 }
 
-/// No thread is passed over without bound: threads go on until each has had the lock some times.
+/// No thread is passed over without bound: threads continue until each has acquired the lock several times.
 fn bounded<L: RawLock<Sim>>(judge: &Judge) -> Vec<Job> {
-    /// Far beyond what stalls and slices explain, and below what a thread that is never served would see.
+    /// Far more than stalls and slices explain, and fewer than a thread would see that is never served.
     const MOST: u32 = 20_000;
     struct Turns<L> {
         lock: L,

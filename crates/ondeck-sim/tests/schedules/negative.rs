@@ -1,4 +1,4 @@
-//! The tool catches what it is for, and nothing else.
+//! The tool catches the faults that it is made for, and nothing else.
 
 use ondeck_sim::check::{Failure, Scenario, check, replay};
 use ondeck_zoo::{RawLock, Visitor};
@@ -12,7 +12,7 @@ use ondeck_sim::engine::Sim;
 
 const SEEDS: std::ops::Range<u64> = 1..400;
 
-/// The scenario of that name for a lock.
+/// The scenario with that name for a lock.
 fn scenario<L: RawLock<Sim>>(what: &str) -> Scenario {
     let mut mutexes = Mutexes::default();
     mutexes.visit::<L>();
@@ -20,7 +20,7 @@ fn scenario<L: RawLock<Sim>>(what: &str) -> Scenario {
     mutexes.0.into_iter().find(|scenario| scenario.name == name).expect("a scenario of each lock")
 }
 
-/// What is wrong with a lock; the failure repeats by its schedule.
+/// Returns the error of a broken lock, after the schedule has repeated the failure.
 fn caught(scenario: &Scenario) -> String {
     let failure = check(scenario, SEEDS).expect_err("the lock is broken");
     let Failure { what, recent, .. } = &*failure;
@@ -65,7 +65,7 @@ fn a_lock_that_is_broken_in_one_place_is_caught_for_that() {
     assert!(what == SLEEP || what == left, "{what}");
 }
 
-/// Two threads, for which Peterson's lock is made.
+/// A scenario of two threads, which is what Peterson's lock supports.
 fn two<const FENCED: bool>() -> Scenario {
     use ondeck_sim::engine::Job;
     use std::rc::Rc;

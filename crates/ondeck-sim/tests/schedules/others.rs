@@ -82,8 +82,8 @@ fn readers_and_writers<L: RawRwLock<Sim>>(judge: &Judge) -> Vec<Job> {
         let (read, write) = (Apart(L::Read::default()), Apart(L::Write::default()));
         for turn in 0..4 {
             let attempts = L::INFO.has_try_lock && <Sim as platform::Threads>::once_in(3);
-            // SAFETY: contexts stay here and serve one acquisition at a time, and what was acquired is unlocked with
-            // the same one.
+            // SAFETY: contexts stay here and serve one acquisition at a time, and each unlock uses the context of
+            // its acquisition.
             unsafe {
                 if number < 2 && turn % 2 == 0 {
                     if !(attempts && lock.try_write(&write)) {
@@ -159,7 +159,7 @@ fn phases<B: RawBarrier<Sim>>(judge: &Judge) -> Vec<Job> {
     })
 }
 
-/// Threads lock and unlock in every way that the mutex has.
+/// Threads lock and unlock in every way that the mutex supports.
 fn every_way(judge: &Judge) -> Vec<Job> {
     let lock = shared(RawMutex::<Sim>::new());
     judge.expect_sections(6 * 4);
@@ -188,7 +188,8 @@ fn every_way(judge: &Judge) -> Vec<Job> {
     })
 }
 
-/// Mutexes side by side on a line, some of which share buckets of the table; half of the threads want two.
+/// Adjacent mutexes on a line, some of which share buckets of the table; half of the threads hold two at a
+/// time.
 fn three_mutexes(judge: &Judge) -> Vec<Job> {
     let locks = shared([0_u32; 3].map(|owners| (RawMutex::<Sim>::new(), Cell::new(owners))));
     let judge = judge.clone();
@@ -196,7 +197,7 @@ fn three_mutexes(judge: &Judge) -> Vec<Job> {
         for turn in 0..3 {
             let first = (number + turn) % 3;
             let second = first.checked_sub(1).filter(|_| number % 2 == 0);
-            // In one order, so that no threads wait in a circle.
+            // In one order, so that threads cannot deadlock.
             for index in second.into_iter().chain([first]) {
                 let (lock, owners) = &locks[index];
                 lock.lock();
@@ -213,7 +214,7 @@ fn three_mutexes(judge: &Judge) -> Vec<Job> {
     })
 }
 
-/// Threads meet by notifications of all, and one thread by notifications of one.
+/// All threads but one meet by notify_all, and one by notify_one.
 fn notify_all(judge: &Judge) -> Vec<Job> {
     const THREADS: usize = 4;
     struct Meeting {
@@ -270,7 +271,7 @@ fn upgrades(judge: &Judge) -> Vec<Job> {
     let judge = judge.clone();
     crew(5, move |number| {
         for turn in 0..3 {
-            // SAFETY: what is unlocked was acquired before in the same way.
+            // SAFETY: each unlock matches an earlier acquisition of the same kind.
             unsafe {
                 match (number + turn) % 4 {
                     0 => {
@@ -303,7 +304,7 @@ fn upgrades(judge: &Judge) -> Vec<Job> {
 
 fn combining(judge: &Judge) -> Vec<Job> {
     unsafe fn section(job: *mut ()) {
-        // SAFETY: `perform` is given the judge of its caller, which waits for the end of this.
+        // SAFETY: `perform` receives the judge of its caller, which waits for the end of this.
         unsafe { &*job.cast::<Judge>() }.alone(some_work);
     }
     let lock = shared(RawCombining::<Sim>::new());
@@ -315,14 +316,14 @@ fn combining(judge: &Judge) -> Vec<Job> {
             let request = Apart(Request::new(section, job));
             let request =
                 if turn == number % 3 { Apart(request.0.without_others()) } else { request };
-            // SAFETY: the request is new, and its section may be run by any thread while this waits.
+            // SAFETY: the request is new, and any thread may run its section while this one waits.
             unsafe { lock.perform(&request) };
             some_work();
         }
     })
 }
 
-/// Waiters of two events, the second of which the last waiter of the first sets.
+/// Waiters of two events; the last waiter of the first event sets the second.
 fn event(judge: &Judge) -> Vec<Job> {
     const WAITERS: usize = 3;
     struct Events {
@@ -379,7 +380,7 @@ fn latch(judge: &Judge) -> Vec<Job> {
     })
 }
 
-/// Two threads give each other tokens.
+/// Two threads pass tokens to each other.
 fn parker(judge: &Judge) -> Vec<Job> {
     let parkers = shared([0; 2].map(|tokens| (RawParker::<Sim>::new(), Cell::new(tokens))));
     let judge = judge.clone();
@@ -390,7 +391,7 @@ fn parker(judge: &Judge) -> Vec<Job> {
                 gave.set(turn);
                 other.unpark();
             }
-            // SAFETY: each thread parks at its own.
+            // SAFETY: each thread parks at its own parker.
             judge.holds(
                 unsafe { own.park(None) },
                 "a park without a deadline ended without a token",

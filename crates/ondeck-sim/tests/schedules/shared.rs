@@ -1,11 +1,11 @@
-//! What scenarios are made of.
+//! Helpers of scenarios.
 
 use std::ops::Deref;
 use std::rc::Rc;
 
 use ondeck_sim::engine::Job;
 
-/// Something on lines of its own, wherever it is allocated.
+/// A value that shares no cache line with other data, wherever it is allocated.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 pub(super) struct Apart<T>(pub(super) T);
@@ -18,7 +18,7 @@ impl<T> Deref for Apart<T> {
     }
 }
 
-/// What the threads of a run share.
+/// Wraps state that the threads of a run share.
 pub(super) fn shared<T>(value: T) -> Rc<Apart<T>> {
     Rc::new(Apart(value))
 }

@@ -1,4 +1,4 @@
-//! A kernel that tells nothing: what is known of a run are its stamps.
+//! A kernel that reports nothing: only the stamps of a run are known.
 
 use std::io;
 
@@ -7,10 +7,10 @@ use ondeck_lab::switches::SwitchRecorder;
 
 use super::Event;
 
-/// There is none.
+/// Never constructed.
 pub(crate) enum WholeMachine {}
 
-/// There is none.
+/// Never constructed.
 pub(crate) enum OwnSwitches {}
 
 impl WholeMachine {
@@ -37,7 +37,7 @@ impl OwnSwitches {
     }
 }
 
-/// How it is told that there is none.
+/// Explains the absence.
 pub(crate) fn refusal(what: &str, error: &io::Error) -> Refusal {
     Refusal { reason: format!("{what} refused: {error}"), fix: "trace on Linux".to_owned() }
 }

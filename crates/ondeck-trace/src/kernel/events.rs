@@ -1,4 +1,4 @@
-//! From the kernel's events to the states of threads and CPUs: functions of the events alone.
+//! Converts the kernel's events to the states of threads and CPUs: functions of the events alone.
 
 use ondeck_lab::switches::{How, SwitchLog};
 
@@ -13,18 +13,18 @@ pub(crate) struct Event {
     pub(crate) what: What,
 }
 
-/// What it did.
+/// The kind of an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum What {
     /// The CPU went from one thread to another; 0 is the idle thread.
     Switch { from: i32, preempted: bool, to: i32, name: String },
-    /// The thread is woken, and will be on that CPU unless it migrates.
+    /// The thread is woken, and will run on that CPU unless it migrates.
     Waking { thread: i32, cpu: u32 },
-    /// The thread goes to that CPU.
+    /// The thread moves to that CPU.
     Migrate { thread: i32, cpu: u32 },
 }
 
-/// A thread's state as it goes along.
+/// A thread's state while its events are processed.
 struct Walk {
     spans: Vec<Span>,
     now: Option<Span>,
@@ -36,7 +36,7 @@ impl Walk {
         Self { spans: Vec::new(), now: None, end }
     }
 
-    /// From `at` on it is so; before the first event it was `before`.
+    /// Sets the state from `at` on; before the first event the state was `before`.
     fn become_(&mut self, at: Nanos, before: State, state: State, cpu: Option<u32>) {
         let now = self.now.unwrap_or(Span { from: 0, to: 0, state: before, cpu });
         self.close(now, at);
@@ -50,7 +50,7 @@ impl Walk {
         }
     }
 
-    /// The spans; a thread that no event tells of ran all the time.
+    /// Returns the spans; a thread without events ran all the time.
     fn finish(mut self, only_cpu: Option<u32>) -> Vec<Span> {
         let now = self.now.unwrap_or(Span { from: 0, to: 0, state: State::Running, cpu: only_cpu });
         self.close(now, self.end);
@@ -58,7 +58,7 @@ impl Walk {
     }
 }
 
-/// A CPU as it goes along: the threads that had it, and the one that has it since when.
+/// A CPU while its events are processed: its past threads, and its current one with the start.
 struct CpuWalk {
     number: u32,
     slices: Vec<Slice>,
@@ -104,7 +104,7 @@ pub(crate) fn of_whole_machine(
             }
             What::Waking { thread, cpu } => {
                 if let Some(thread) = number(*thread)
-                    // One that has not left its CPU yet, or was awake, goes on as it is.
+                    // A thread that has not left its CPU yet, or was awake, keeps its state.
                     && walks[thread].now.is_none_or(|now| now.state == State::Asleep)
                 {
                     walks[thread].become_(at, State::Asleep, State::Queued, Some(*cpu));
@@ -140,7 +140,7 @@ fn push(slices: &mut Vec<Slice>, from: Nanos, to: Nanos, ran: Ran) {
     }
 }
 
-/// The states of one thread by its own switches, until `end`.
+/// The states of one thread, from its own switches, until `end`.
 pub(crate) fn of_own_switches(
     log: &SwitchLog,
     cpu: Option<u32>,

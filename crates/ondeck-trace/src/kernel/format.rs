@@ -1,4 +1,4 @@
-//! Where the fields of a tracepoint are, from the kernel's own description of it.
+//! The offsets of a tracepoint's fields, from the kernel's description of it.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,11 +10,11 @@ pub(super) struct Format {
     fields: Vec<(String, usize, usize)>,
 }
 
-/// Where tracefs is, in the order of preference.
+/// The places of tracefs, in the order of preference.
 const PLACES: [&str; 2] = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
 
 impl Format {
-    /// Of the scheduler's tracepoint of that name.
+    /// Reads the format of the scheduler's tracepoint of that name.
     pub(super) fn find(name: &str) -> io::Result<Self> {
         let mut first = None;
         for place in PLACES {
@@ -56,7 +56,7 @@ impl Format {
         raw.get(*offset..offset + size)
     }
 
-    /// An integer field.
+    /// Reads an integer field.
     pub(super) fn number(&self, name: &str, raw: &[u8]) -> Option<i64> {
         match self.bytes(name, raw)? {
             bytes if bytes.len() == 4 => Some(i32::from_ne_bytes(bytes.try_into().ok()?).into()),
@@ -64,7 +64,7 @@ impl Format {
         }
     }
 
-    /// A field of characters.
+    /// Reads a field of characters.
     pub(super) fn text(&self, name: &str, raw: &[u8]) -> Option<String> {
         let bytes = self.bytes(name, raw)?;
         let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());

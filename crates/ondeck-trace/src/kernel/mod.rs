@@ -1,5 +1,5 @@
-//! What the kernel did: its scheduler's tracepoints where permitted, else the switches that each
-//! thread may record of itself, else nothing. Each refusal is kept, with what would lift it.
+//! Events of the kernel: its scheduler's tracepoints where permitted, otherwise the switches that
+//! each thread may record of itself, otherwise nothing. Each refusal is kept, with its remedy.
 
 #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "no event is ever told"))]
 mod events;

@@ -1,4 +1,4 @@
-//! The switches of one thread, recorded for itself: no permission beyond the usual is needed.
+//! The switches of one thread, recorded by itself, which needs no special permission.
 
 use std::io;
 
@@ -19,7 +19,7 @@ const OUT: u16 = 1 << 13;
 const PREEMPT: u16 = 1 << 14;
 
 impl OwnSwitches {
-    /// How each thread of a run is recorded with so many bytes.
+    /// Records each thread of a run, with this number of bytes.
     pub(crate) fn with_room(bytes: usize) -> SwitchRecorder {
         let begin = |bytes| -> Option<EndOfSwitches> {
             let own = Self::begin(bytes).ok()?;
@@ -28,7 +28,7 @@ impl OwnSwitches {
         SwitchRecorder { bytes, begin }
     }
 
-    /// Begins with so many bytes for the records, a power of two.
+    /// Begins recording with this number of bytes, a power of two.
     pub(crate) fn begin(capacity: usize) -> io::Result<Self> {
         let mut ring = Builder::new(Software::DUMMY)
             .observe_self()
@@ -45,7 +45,7 @@ impl OwnSwitches {
 
     /// Ends the recording.
     pub(crate) fn read(mut self) -> SwitchLog {
-        // What comes after is of no interest; that it could not be stopped is no error.
+        // Later records do not matter, so a failure to stop is no error.
         let _ = self.ring.disable();
         let mut log = SwitchLog::default();
         log.lost = ring::drain(&mut self.ring, self.capacity, |kind, misc, head, _| {
@@ -68,7 +68,7 @@ mod tests {
 
     #[test]
     fn a_sleep_is_a_switch_out_and_one_in() {
-        // Where it is refused, the command says so; there is nothing to look at then.
+        // Where the kernel refuses, the command reports it; then there is nothing to check.
         let Ok(own) = OwnSwitches::begin(1 << 16) else { return };
         std::thread::sleep(std::time::Duration::from_millis(1));
         let log = own.read();

@@ -2,7 +2,7 @@
 
 use perf_event::Sampler;
 
-/// The head that every record is asked to have: which thread, when, on which CPU.
+/// The requested head of every record: thread, time, CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Head {
     pub(super) nanos: u64,
@@ -14,12 +14,12 @@ pub(super) const LOST: u32 = 2;
 pub(super) const SAMPLE: u32 = 9;
 pub(super) const SWITCH: u32 = 14;
 
-/// Bytes of process, thread, time, CPU and a reserved word: at the beginning of a sample, at the
-/// end of everything else.
+/// Bytes of process, thread, time, CPU and a reserved word: at the beginning of a sample, at the end
+/// of every other record.
 const HEAD: usize = 24;
 
 impl Head {
-    /// Of a record's bytes; none if they are too few.
+    /// Parses a record's bytes; `None` if they are too few.
     pub(super) fn of(kind: u32, bytes: &[u8]) -> Option<(Self, &[u8])> {
         let (head, rest) = if kind == SAMPLE {
             bytes.split_at_checked(HEAD)?
@@ -33,17 +33,17 @@ impl Head {
     }
 }
 
-/// Gives every record to `take`, by kind, flags, head and bytes. If not everything fitted: the time
-/// of the last event before that.
+/// Passes every record to `take`: kind, flags, head and bytes. If not everything fitted, returns the
+/// time of the last event before the loss.
 ///
-/// A ring that is full stays so, because it is read only after the run. It has no room for a record that
-/// says so: its length does.
+/// A full ring stays full, because it is read only after the run. It has no room for a record of the
+/// loss; its fill level shows it.
 pub(super) fn drain(
     sampler: &mut Sampler,
     capacity: usize,
     mut take: impl FnMut(u32, u16, Head, &[u8]),
 ) -> Option<u64> {
-    /// More than any record takes, with its header.
+    /// Larger than any record with its header.
     const LARGEST: usize = 256;
     const HEADER: usize = 8;
     let mut lost = None;

@@ -11,13 +11,13 @@ use super::events::{Event, What};
 use super::format::Format;
 use super::ring::{self, SAMPLE};
 
-/// All rings of all CPUs together take at most so much memory.
+/// The most memory of all rings of all CPUs together.
 const MEMORY: usize = 128 << 20;
-/// A CPU has at most so much of it: the switches of half a million yields.
+/// The most memory of one CPU: the switches of half a million yields.
 const MOST_OF_A_CPU: usize = 64 << 20;
 const LEAST_OF_A_CPU: usize = 128 << 10;
 
-/// The tracepoints, and which part of a CPU's memory each has.
+/// The tracepoints, and the part of a CPU's memory for each.
 const POINTS: [(&str, usize); 3] =
     [("sched_switch", 2), ("sched_waking", 4), ("sched_migrate_task", 8)];
 
@@ -35,7 +35,7 @@ struct Ring {
 }
 
 impl WholeMachine {
-    /// Asks for the tracepoints; nothing is recorded yet.
+    /// Opens the tracepoints; nothing is recorded yet.
     pub(crate) fn open() -> Result<Self, Refusal> {
         let formats: Result<Vec<_>, _> =
             POINTS.iter().map(|(name, _)| Format::find(name)).collect();
@@ -53,7 +53,7 @@ impl WholeMachine {
         loop {
             match Self::rings(&formats, &cpus, share) {
                 Ok(rings) => return Ok(Self { formats, rings }),
-                // More memory than may be locked: try with less.
+                // More memory than may be locked: tries with less.
                 Err(error)
                     if share > LEAST_OF_A_CPU
                         && matches!(error.raw_os_error(), Some(libc::EPERM | libc::ENOMEM)) =>
@@ -86,16 +86,16 @@ impl WholeMachine {
         Ok(rings)
     }
 
-    /// Records from now on.
+    /// Starts recording.
     pub(crate) fn begin(&mut self) -> io::Result<()> {
         self.rings.iter_mut().try_for_each(|ring| ring.sampler.enable())
     }
 
-    /// Ends the recording: the events in their order and, if not all fitted, the time of the last
-    /// before that.
+    /// Ends the recording. Returns the events in order and, if not all fitted, the time of the last
+    /// one before the loss.
     pub(crate) fn end(&mut self) -> (Vec<Event>, Option<u64>) {
         for ring in &mut self.rings {
-            // A ring that cannot be stopped has events of later; they are after the run.
+            // A ring that cannot be stopped also has later events, from after the run.
             let _ = ring.sampler.disable();
         }
         let mut events = Vec::new();
@@ -103,7 +103,7 @@ impl WholeMachine {
         for Ring { point, capacity, sampler } in &mut self.rings {
             let format = &self.formats[*point];
             let missed = ring::drain(sampler, *capacity, |record, _, head, bytes| {
-                // The length of the raw part stands before it.
+                // The length of the raw part precedes it.
                 if record == SAMPLE
                     && let Some(raw) = bytes.get(4..)
                     && let Some(what) = what(POINTS[*point].0, format, raw)
@@ -118,8 +118,9 @@ impl WholeMachine {
     }
 }
 
-/// The bits of a sleep in a tracepoint's state of a thread. Without them it is ready to run, so its
-/// CPU was taken away; the bit above them says that the kernel did so, and is none of a sleep.
+/// The bits of a sleep in a tracepoint's state of a thread. Without them the thread is ready to
+/// run, so its CPU was taken away. The bit above them marks a preemption by the kernel, and is no
+/// sleep.
 const SLEEPS: i64 = 0xff;
 
 fn is_root() -> bool {
@@ -127,12 +128,12 @@ fn is_root() -> bool {
     unsafe { libc::geteuid() == 0 }
 }
 
-/// The first advice to a user that is not root.
+/// The first part of the advice to a user who is not root.
 fn as_root(is_root: bool) -> &'static str {
     if is_root { "" } else { "run as root, " }
 }
 
-/// How a refused call is told: with the setting that decides, as it is now.
+/// Explains a refused call, with the current value of the setting that decides.
 pub(crate) fn refusal(what: &str, error: &io::Error) -> Refusal {
     let paranoid = std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid");
     let paranoid = paranoid.map_or_else(
@@ -161,7 +162,7 @@ fn what(name: &str, format: &Format, raw: &[u8]) -> Option<What> {
         },
         "sched_waking" => What::Waking { thread: id("pid")?, cpu: id("target_cpu")? as u32 },
         "sched_migrate_task" => What::Migrate { thread: id("pid")?, cpu: id("dest_cpu")? as u32 },
-        // No other tracepoint is asked for.
+        // No other tracepoint was opened.
         _ => return None,
     })
 }

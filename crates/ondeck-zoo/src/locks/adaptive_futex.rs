@@ -1,12 +1,12 @@
-//! The adaptive mutex: three states on a futex, and a spin with a length that the lock learns.
+//! The adaptive mutex: three states on a futex, and a spin whose length the lock learns.
 //!
 //! Source: Malte Skarupke, "Measuring Mutexes, Spinlocks and how Bad the Linux Scheduler Really is"
 //! (2020), the discussion of adaptive mutexes ("How do adaptive mutexes perform?") and its
-//! comments; the estimate is that of glibc's `PTHREAD_MUTEX_ADAPTIVE_NP`.
+//! comments; the estimate is the one of glibc's `PTHREAD_MUTEX_ADAPTIVE_NP`.
 //!
 //! Teaches: a lock can remember how long its waits are, and spin for about twice that. But it
 //! remembers turns of a loop. On another machine, where a PAUSE is a hundred times longer, the same
-//! turns are another time.
+//! turns take another time.
 //!
 //! ```text
 //! word (u32), the futex: 0 unlocked · 1 locked, no thread sleeps · 2 locked, a thread may sleep
@@ -28,8 +28,8 @@
 //!
 //! # Memory ordering
 //!
-//! Acquisitions are `Acquire` and pair with the `Release` swap for 0. The estimate is `Relaxed`.
-//! Any thread reads it and the owner writes it, and an old estimate is as good a guess as a new
+//! Acquisitions are `Acquire` and pair with the `Release` swap for 0. The estimate is `Relaxed`:
+//! all threads read it and the owner writes it, and an old estimate is as good a guess as a new
 //! one.
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
@@ -42,9 +42,10 @@ const CONTENDED: u32 = 2;
 
 /// No spin is longer: glibc's default for `glibc.pthread.mutex_spin_count`.
 const MOST_TURNS: u32 = 100;
-/// A spin may take so many turns beyond twice the estimate, so that an estimate of 0 can grow.
+/// The number of turns by which a spin may exceed twice the estimate, so that an estimate of 0 can
+/// grow.
 const EXTRA_TURNS: u32 = 10;
-/// The share of the newest count in the estimate is one in so many.
+/// The inverse of the weight of the newest count in the estimate.
 const SMOOTHING: i32 = 8;
 
 /// A three-state futex with a learnt spin: see the [source file](self).
@@ -83,7 +84,7 @@ impl<P: Platform> AdaptiveFutex<P> {
 
     fn lock_sleeping(&self) {
         while self.word.swap(CONTENDED, Ordering::Acquire) != UNLOCKED {
-            // Every outcome means the same: the word may have changed, try again.
+            // Every result means the same: the word may have changed, retry.
             let _ = P::futex_wait(&self.word, CONTENDED, None);
         }
     }
@@ -131,7 +132,7 @@ unsafe impl<P: Platform> RawLock<P> for AdaptiveFutex<P> {
         }
     }
 
-    /// The estimate says nothing of threads: it is what the lock has learnt, and stays.
+    /// Ignores the estimate, which the lock has learnt and keeps: it says nothing about threads.
     fn is_idle(&mut self) -> bool {
         self.word.load(Ordering::Relaxed) == UNLOCKED
     }

@@ -1,11 +1,11 @@
-//! Anderson's array lock: a ring of slots, and each waiter polls one of its own.
+//! Anderson's array lock: a ring of slots, of which each waiter polls another.
 //!
 //! Source: Thomas E. Anderson, "The Performance of Spin Lock Alternatives for Shared-Memory
 //! Multiprocessors" (1990). A commenter under Skarupke's text describes it as a ring of atomic
 //! integers where each thread waits on a slot.
 //!
-//! Teaches: the first queue lock. A handoff touches the cache line of one waiter and no other. The
-//! price is a line for each thread in each lock, here 4 KiB.
+//! Teaches: the first queue lock. A handoff touches the cache line of one waiter only. The price is
+//! a line for each thread in each lock, here 4 KiB.
 //!
 //! ```text
 //! next = 70                              slot = ticket % 64
@@ -40,8 +40,8 @@ use ondeck::platform::{AtomicInt, Ordering, Platform};
 
 use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
 
-/// A power of two, so that the ring goes on where the tickets wrap around. As many as there are
-/// CPUs in a larger machine; more threads than that do not poll at once.
+/// A power of two, so that the ring continues where the tickets wrap around. It is about the number
+/// of CPUs in a larger machine; more threads than CPUs do not poll at once.
 const SLOTS: u32 = 64;
 
 /// A ring of polled slots: see the [source file](self).
@@ -51,7 +51,7 @@ pub struct AndersonArray<P: Platform> {
     next: P::AtomicU32,
 }
 
-/// The ticket that may enter through this slot, on a cache line of its own.
+/// The ticket that may enter through this slot; each slot has a cache line to itself.
 #[derive(Debug)]
 #[repr(align(64))]
 struct Slot<P: Platform> {
@@ -88,7 +88,7 @@ unsafe impl<P: Platform> RawLock<P> for AndersonArray<P> {
     type Condvar = SequenceCondvar<P>;
 
     fn new() -> Self {
-        // Ticket 0 is called; the other slots hold the tickets that went through a round ago.
+        // Ticket 0 may enter; the other slots hold the tickets that passed one round ago.
         let called = |slot: u32| if slot == 0 { 0 } else { slot.wrapping_sub(SLOTS) };
         Self {
             slots: array::from_fn(|slot| Slot { called: AtomicInt::new(called(slot as u32)) }),
@@ -107,8 +107,8 @@ unsafe impl<P: Platform> RawLock<P> for AndersonArray<P> {
 
     #[inline]
     unsafe fn try_lock(&self, ticket: &Ticket) -> bool {
-        // A ticket that is called stays so until it is drawn: if the exchange draws it, the lock
-        // is this thread's without waiting.
+        // A called ticket stays called until it is drawn: if the exchange draws it, this thread
+        // acquires the lock without waiting.
         let next = self.next.load(Ordering::Relaxed);
         ticket.0.set(next);
         self.slot(next).load(Ordering::Acquire) == next

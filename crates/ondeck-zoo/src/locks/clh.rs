@@ -23,22 +23,22 @@
 //! ```
 //!
 //! There is no `try_lock`. It would have to swap its node in only if the node at the tail is
-//! unlocked. By the time of the swap that node may have been taken over, locked and put back at the
-//! tail by another thread. The compare-exchange would then succeed on the same address in another
-//! state, and the thread would be in the queue and have to wait.
+//! unlocked. Before the swap, another thread may have taken that node over, locked it and put it
+//! back at the tail. The compare-exchange would then succeed on the same address in another state,
+//! and the thread would be in the queue and have to wait.
 //!
 //! # The owner of a node
 //!
-//! Nodes are on the heap, because they outlive the acquisition that brought them. Each belongs to
-//! exactly one of: a context that is not in the queue, or the queue.
+//! Nodes are on the heap, because they outlive the acquisition that brought them. Each belongs
+//! either to a context that is not in the queue, or to the queue.
 //!
-//! * A context's node enters the queue by the swap. Three know it then: its thread, which stores
-//!   `locked` once more and forgets it; the lock's `tail`, until the next swap; and the thread that
-//!   made that next swap, which alone polls it, and takes it over when it unlocks.
-//! * So between acquisitions a context holds the node that it made, or one that it polled until
-//!   that was 0. The store of that 0 was the last access by the node's former thread. `tail` has
-//!   moved on by the context's own swap, and no other thread polls the node. No other thread can
-//!   reach it, so it may be freed when the context is dropped.
+//! * A context's node enters the queue by the swap. From then on, three can reach it: its thread,
+//!   which stores `locked` once more and forgets it; the lock's `tail`, until the next swap; and
+//!   the thread that made that next swap, which alone polls it, and takes it over when it unlocks.
+//! * So between acquisitions a context holds the node that it made, or one that it polled until it
+//!   read 0. The store of that 0 was the last access by the node's previous thread. The context's
+//!   own swap has moved `tail` on, and no other thread polls the node. No other thread can reach
+//!   it, so it may be freed when the context is dropped.
 //! * When the lock is dropped it frees the node at `tail`, which the last owner has left by the
 //!   same rule.
 //!
@@ -61,7 +61,7 @@ pub struct Clh<P: Platform> {
     tail: P::AtomicPtr<Node<P>>,
 }
 
-/// A place in the queue; on a cache line of its own, because a thread polls it.
+/// A place in the queue, on its own cache line because a thread polls it.
 #[derive(Debug)]
 #[repr(align(64))]
 pub struct Node<P: Platform> {
@@ -74,7 +74,7 @@ impl<P: Platform> Node<P> {
     }
 }
 
-/// What a thread brings: the node it will lock with next, and the one it polled last.
+/// A thread's context: the node of its next acquisition, and the node that it polled last.
 #[derive(Debug)]
 pub struct Context<P: Platform> {
     node: Cell<*mut Node<P>>,
@@ -133,8 +133,8 @@ unsafe impl<P: Platform> RawLock<P> for Clh<P> {
         // until the successor has seen it unlocked.
         unsafe { &*node }.locked.store(1, Ordering::Relaxed);
         let predecessor = self.tail.swap(node, Ordering::AcqRel);
-        // SAFETY: this thread alone has the predecessor's node from its swap on; only this context
-        // can pass it on to be freed.
+        // SAFETY: from its swap on, this thread alone reaches the predecessor's node; only this
+        // context can pass it on to be freed.
         while unsafe { &*predecessor }.locked.load(Ordering::Acquire) != 0 {
             P::pause();
         }
@@ -148,15 +148,15 @@ unsafe impl<P: Platform> RawLock<P> for Clh<P> {
     #[inline]
     unsafe fn unlock(&self, context: &Context<P>) {
         let node = context.node.get();
-        // First the context gives its node up: after the store the node belongs to the successor.
+        // The context first replaces its node, which belongs to the successor after the store.
         context.node.set(context.predecessor.get());
-        // SAFETY: the node is allocated as long as it is locked: the successor, or the lock's
-        // drop, frees it only after this store.
+        // SAFETY: the node stays allocated while it is locked: the successor, or the lock's drop,
+        // frees it only after this store.
         unsafe { &*node }.locked.store(0, Ordering::Release);
     }
 
     fn is_idle(&mut self) -> bool {
-        // SAFETY: the node at the tail is the queue's, and the queue lives.
+        // SAFETY: the node at the tail belongs to the queue, which lives.
         unsafe { &*self.tail.load(Ordering::Acquire) }.locked.load(Ordering::Relaxed) == 0
     }
 }

@@ -1,10 +1,10 @@
-//! CNA: MCS that hands the lock over within a NUMA node, and keeps the others in a second queue.
+//! CNA: MCS that hands off within a NUMA node, and keeps the other waiters in a second queue.
 //!
-//! Source: Dave Dice and Alex Kogan, "Compact NUMA-aware Locks" (EuroSys 2019). Patches
-//! that bring it to Linux' queued spinlock are by the same Alex Kogan.
+//! Source: Dave Dice and Alex Kogan, "Compact NUMA-aware Locks" (EuroSys 2019). Alex Kogan also wrote the patches
+//! that bring it to Linux' queued spinlock.
 //!
-//! Teaches: a NUMA-aware lock can be one word. What other such locks keep for each NUMA node, this one keeps in the
-//! waiters' nodes: the owner's has the head of the second queue, and that head has its last one.
+//! Teaches: a NUMA-aware lock can be one word. Other such locks keep state for each NUMA node; this one keeps it in
+//! the waiters' nodes: the owner's has the head of the second queue, and that head has its last one.
 //!
 //! ```text
 //! lock.tail ───────────────────────────────────────────────────────┐
@@ -15,7 +15,7 @@
 //!                        └──────last──────────────▲
 //!
 //! tail   null → node    a thread that locks   swap: it owns the lock, with no second queue
-//!        node → node    a thread that locks   swap: it waits behind the node that it found
+//!        node → node    a thread that locks   swap: it waits after the node that it found
 //!        node → null    the owner             compare-exchange, if both queues are empty
 //!        node → last    the owner             compare-exchange, if the main queue is empty: the second
 //!                                             queue is the main queue now
@@ -25,24 +25,24 @@
 //!        null → 1       the previous owner    store: the handoff. There is no second queue
 //!        null → node    the previous owner    store: the handoff, with the head of the second queue
 //!
-//! An unlock hands the lock to the first waiter of its own NUMA node in the main queue. Those before it move to
+//! An unlock hands the lock to the first waiter of its own NUMA node in the main queue. Earlier ones move to
 //! the end of the second queue. If there is none, or after 65,535 handoffs within the NUMA node, the second queue is
 //! put in front of the main queue, and its head is next.
 //! ```
 //!
 //! # Differences from the source
 //!
-//! The source ends a series of handoffs within a NUMA node with a probability of 1/65536, from a random number. Here
-//! the handoffs of the series are counted, in the waiters' nodes, which the handoff writes anyway. So a run in
+//! The source ends a series of handoffs within a NUMA node with a probability of 1/65536, from a random number.
+//! Here the handoffs of the series are counted in the waiters' nodes, which the handoff writes anyway. So a run in
 //! virtual time repeats exactly.
 //!
 //! # Memory ordering
 //!
-//! As in MCS: the swap of `tail` is `AcqRel`, the store of `next` by a successor is `Release` and the owner's
-//! load of it `Acquire`, and `spin` is stored with `Release` and polled with `Acquire`: the handoff. What the owner
-//! changes in waiters' nodes (`next` of moved nodes, `last`, `handoffs`) is `Relaxed`, because only owners read it,
-//! each after the handoff of the one before. The compare-exchange to `last` is `Release`: a thread that then
-//! swaps writes that node's `next`, after the owner has made it null.
+//! As in MCS: the swap of `tail` is `AcqRel`, the store of `next` by a successor is `Release` and the owner's load
+//! of it `Acquire`, and `spin` is stored with `Release` and polled with `Acquire`: the handoff. The owner's changes
+//! in waiters' nodes (`next` of moved nodes, `last`, `handoffs`) are `Relaxed`, because only owners read them, each
+//! after the handoff by the previous owner. The compare-exchange to `last` is `Release`: a thread that swaps after
+//! it writes that node's `next`, after the owner has made it null.
 
 use std::ptr;
 
@@ -50,10 +50,10 @@ use ondeck::platform::{AtomicInt, AtomicPointer, Ordering, Platform};
 
 use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
 
-/// So many handoffs within a node are the most while threads of others wait.
+/// The limit of handoffs within a NUMA node while threads of other nodes wait.
 const MOST_HANDOFFS: u32 = 0xffff;
 
-/// A thread that did not have to wait has not asked for its NUMA node.
+/// The NUMA node of a thread that did not have to wait, and so has not asked for it.
 const UNKNOWN: u32 = u32::MAX;
 
 /// MCS with a second queue: see the [source file](self).
@@ -62,7 +62,7 @@ pub struct Cna<P: Platform> {
     tail: P::AtomicPtr<Node<P>>,
 }
 
-/// One thread's place in a queue; on a cache line of its own, because its thread polls it.
+/// One thread's place in a queue, on its own cache line because its thread polls it.
 #[derive(Debug)]
 #[repr(align(64))]
 pub struct Node<P: Platform> {
@@ -71,10 +71,10 @@ pub struct Node<P: Platform> {
     next: P::AtomicPtr<Node<P>>,
     /// Of the head of the second queue: its last node.
     last: P::AtomicPtr<Node<P>>,
-    /// The NUMA node of its thread, if that had to wait.
+    /// The NUMA node of its thread, if the thread had to wait.
     home: P::AtomicU32,
-    /// How many owners in a row, the last of them the one before this node's thread, have handed the lock to a thread
-    /// of their own NUMA node.
+    /// The number of owners in a row, up to the one before this node's thread, that have handed off to a thread of
+    /// their own NUMA node.
     handoffs: P::AtomicU32,
 }
 
@@ -91,7 +91,7 @@ impl<P: Platform> Default for Node<P> {
     }
 }
 
-/// What the owner stores in its successor's `spin` if it hands it the lock without a second queue. No node has this
+/// The value that the owner stores in its successor's `spin` for a handoff without a second queue. No node has this
 /// address.
 const fn no_second<P: Platform>() -> *mut Node<P> {
     ptr::without_provenance_mut(1)
@@ -102,7 +102,7 @@ fn numa_node<P: Platform>() -> u32 {
 }
 
 impl<P: Platform> Node<P> {
-    /// Makes the node ready for an acquisition. Relaxed: no other thread knows it yet.
+    /// Makes the node ready for an acquisition. Relaxed: no other thread can reach it yet.
     fn prepare(&self) {
         self.spin.store(ptr::null_mut(), Ordering::Relaxed);
         self.next.store(ptr::null_mut(), Ordering::Relaxed);
@@ -110,17 +110,18 @@ impl<P: Platform> Node<P> {
         self.handoffs.store(0, Ordering::Relaxed);
     }
 
-    /// The head of the second queue, or null: of the owner's node.
+    /// The head of the second queue, or null; for the owner's node.
     fn second(&self) -> *mut Self {
         let spin = self.spin.load(Ordering::Relaxed);
         if spin == no_second() { ptr::null_mut() } else { spin }
     }
 
-    /// The first waiter of the owner's NUMA node in the main queue; what is before it moves to the second queue.
+    /// Returns the first waiter of the owner's NUMA node in the main queue; moves the nodes before it to the second
+    /// queue.
     ///
     /// # Safety
     ///
-    /// `self` is the owner's node, and `next` the one behind it.
+    /// `self` is the owner's node, and `next` the one after it.
     unsafe fn local_successor(&self, next: *mut Self) -> Option<*mut Self> {
         let known = self.home.load(Ordering::Relaxed);
         let own = if known == UNKNOWN { numa_node::<P>() } else { known };
@@ -145,7 +146,7 @@ impl<P: Platform> Node<P> {
                 head = next;
                 self.spin.store(head, Ordering::Relaxed);
             } else {
-                // SAFETY: the threads of the second queue wait, too, and its head has `last`.
+                // SAFETY: the threads of the second queue also wait, and its head has `last`.
                 unsafe { &*(*head).last.load(Ordering::Relaxed) }
                     .next
                     .store(next, Ordering::Relaxed);
@@ -158,8 +159,8 @@ impl<P: Platform> Node<P> {
 }
 
 impl<P: Platform> Cna<P> {
-    /// The node behind the owner's; or null if there was none, and the second queue has become the main queue with
-    /// the lock handed to its head, or the lock is free.
+    /// Returns the node after the owner's. Returns null if there was none: then either the second queue has become
+    /// the main queue and its head has received the lock, or the lock is free.
     fn next_or_unlock(&self, node: &Node<P>) -> *mut Node<P> {
         let next = node.next.load(Ordering::Acquire);
         if !next.is_null() {
@@ -187,8 +188,8 @@ impl<P: Platform> Cna<P> {
     }
 }
 
-// SAFETY: a thread returns from `lock` when its node was first in the queue, or when the previous owner
-// stored its `spin`; each owner does that for exactly one waiter, and keeps all others in one of the queues.
+// SAFETY: a thread returns from `lock` when its node was first in the queue, or when the previous owner stored its
+// `spin`; each owner does that for exactly one waiter, and keeps all others in one of the queues.
 unsafe impl<P: Platform> RawLock<P> for Cna<P> {
     const INFO: LockInfo = LockInfo {
         name: "cna",
@@ -244,7 +245,7 @@ unsafe impl<P: Platform> RawLock<P> for Cna<P> {
         }
         let handoffs = node.handoffs.load(Ordering::Relaxed);
         let local = if handoffs < P::spins(MOST_HANDOFFS) {
-            // SAFETY: `node` is the owner's, and `next` is behind it.
+            // SAFETY: `node` is the owner's, and `next` is after it.
             unsafe { node.local_successor(next) }
         } else {
             None
@@ -265,7 +266,7 @@ unsafe impl<P: Platform> RawLock<P> for Cna<P> {
                 None => (next, no_second(), 0),
             }
         };
-        // SAFETY: its thread waits for the store of `spin`, and its node is not touched after that.
+        // SAFETY: its thread waits for the store of `spin`, and its node is not touched after it.
         let successor = unsafe { &*successor };
         successor.handoffs.store(handoffs, Ordering::Relaxed);
         successor.spin.store(spin, Ordering::Release);

@@ -4,9 +4,9 @@
 //! Designing NUMA Locks" (PPoPP 2012), C-BO-MCS: the global lock is test-and-test-and-set with backoff, the
 //! local locks are MCS.
 //!
-//! Teaches: how a NUMA-aware lock is made of two locks that know nothing of NUMA. The global lock has to
-//! allow that another thread unlocks it than the one that locked it. The local lock has to tell whether a thread waits
-//! for it. The price is memory, a cache line for each node in each lock, and two locks to take without contention.
+//! Teaches: how two locks that ignore NUMA make a NUMA-aware lock. The global lock has to allow an unlock by another
+//! thread than the one that locked it. The local lock has to know whether a thread waits for it. The price is memory,
+//! a cache line for each node in each lock, and two locks to take without contention.
 //!
 //! ```text
 //! global (u8): 0 unlocked · 1 locked           on a cache line of its own
@@ -23,14 +23,14 @@
 //!         0 → 2 LOCAL_ONLY    the predecessor              store: its thread still has to lock global
 //! ```
 //!
-//! The unlock that gives up the global lock does so first, and then gives up the local lock. So the store to
-//! `global` is not its last access to the lock.
+//! An unlock that releases both locks first unlocks the global lock, then the local one. So the store to `global` is
+//! not its last access to the lock.
 //!
 //! # Memory ordering
 //!
 //! The local queues' orderings are those of MCS. `state` is stored with `Release` and polled with `Acquire`: with
-//! `WITH_GLOBAL` this pair is the handoff. Else the handoff is the pair of the global lock: its store of 0 is
-//! `Release` and the test-and-set `Acquire`.
+//! `WITH_GLOBAL` this pair is the handoff. Otherwise the global lock makes the handoff: its store of 0 is `Release`
+//! and the test-and-set `Acquire`.
 
 use std::cell::Cell;
 use std::fmt;
@@ -45,8 +45,8 @@ const WAITING: u32 = 0;
 const WITH_GLOBAL: u32 = 1;
 const LOCAL_ONLY: u32 = 2;
 
-/// So many threads of a NUMA node have the lock in a row after the first while others wait. The source leaves the bound
-/// open.
+/// The number of threads of a NUMA node that may acquire in a row after the first while others wait. The source leaves
+/// the bound open.
 const MOST_HANDOFFS: u32 = 64;
 
 /// A global lock and local ones: see the [source file](self).
@@ -70,15 +70,15 @@ struct Local<P: Platform> {
     tail: P::AtomicPtr<Node<P>>,
 }
 
-/// One thread's place in a local queue; on a cache line of its own, because its thread polls it.
+/// One thread's place in a local queue, on its own cache line because its thread polls it.
 #[derive(Debug)]
 #[repr(align(64))]
 pub struct Node<P: Platform> {
     next: P::AtomicPtr<Node<P>>,
     state: P::AtomicU32,
-    /// How many threads of the node had the lock in a row before this one.
+    /// The number of threads of the node that had the lock in a row before this one.
     handoffs: P::AtomicU32,
-    /// Which local lock it is for: for its own thread only.
+    /// The local lock that it is for; only its own thread reads it.
     home: Cell<usize>,
 }
 
@@ -94,8 +94,8 @@ impl<P: Platform> Default for Node<P> {
 }
 
 impl<P: Platform> Node<P> {
-    /// Makes the node ready for an acquisition on the NUMA node that the thread runs on. Relaxed: no other thread
-    /// knows it yet.
+    /// Makes the node ready for an acquisition on the NUMA node that the thread runs on. Relaxed: no other thread can
+    /// reach it yet.
     fn prepare(&self, nodes: usize) {
         self.next.store(ptr::null_mut(), Ordering::Relaxed);
         self.state.store(WAITING, Ordering::Relaxed);
@@ -105,7 +105,7 @@ impl<P: Platform> Node<P> {
 }
 
 impl<P: Platform> Local<P> {
-    /// Unlocks the local lock, whose owner does not have the global one any more.
+    /// Unlocks the local lock, whose owner no longer has the global one.
     #[inline]
     fn unlock(&self, node: &Node<P>, mut successor: *mut Node<P>) {
         if successor.is_null() {
@@ -131,8 +131,8 @@ impl<P: Platform> Local<P> {
     }
 }
 
-// SAFETY: a thread returns from `lock` after it locked the global lock, or when its predecessor left it to
-// that thread alone. Only the thread that has the global lock unlocks it or leaves it to another.
+// SAFETY: a thread returns from `lock` after it locked the global lock, or when its predecessor left it to that thread
+// alone. Only the thread that has the global lock unlocks it or leaves it to another.
 unsafe impl<P: Platform> RawLock<P> for Cohort<P> {
     const INFO: LockInfo = LockInfo {
         name: "cohort",

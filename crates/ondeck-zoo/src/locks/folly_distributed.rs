@@ -1,12 +1,12 @@
 //! folly's DistributedMutex, without combining: waiters on their own cache lines, and a handoff that
-//! passes over those that have lost their CPU.
+//! passes over threads that have lost their CPU.
 //!
 //! Source: Aaryaman Sagar, facebook/folly, `synchronization/DistributedMutex.h` and
 //! `DistributedMutex-inl.h`, the algorithm and the constants of 2019.
 //!
 //! Teaches: a queue lock need not wait for a thread that the scheduler took off its CPU. Each waiter
-//! stamps its node with the time again and again, and an unlock passes over a node with an old
-//! stamp. That is a guess: a waiter whose cache line is under way looks as old as one that does not
+//! repeatedly stamps its node with the time, and an unlock passes over a node with an old stamp. The
+//! stamp is only a hint: a waiter whose cache line is under way looks as old as one that does not
 //! run.
 //!
 //! ```text
@@ -34,29 +34,30 @@
 //!   knows by it that the other was there · 2 woken, to arrive again
 //! ```
 //!
-//! An owner that got the lock by a handoff first serves the rest of its chain, newest first. When it
-//! is the chain's oldest, it looks at the state: threads that arrived meanwhile are the next chain.
+//! An owner that acquired the lock by a handoff first serves the rest of its chain, newest first.
+//! When it is the chain's oldest, it reads the state: threads that have arrived since are the next
+//! chain.
 //!
-//! A node's thread spins 4,000 polls and then stamps time 0 and rests for 500 µs between polls until
+//! A node's thread polls 4,000 times. Then it stamps time 0 and rests for 500 µs between polls until
 //! it is passed over. A thread that was passed over arrives with state 4. An unlock that finds such a
-//! node writes 5 to its futex. If that was 0, the thread was not asleep yet, and owns the lock.
-//! Else the node is put on a list, which the handoff takes along. The unlock that frees the lock wakes
-//! the first of the list. That thread arrives anew as a spinning one, and keeps the rest of the
-//! list: it wakes the next when it unlocks, or before it sleeps again.
+//! node writes 5 to its futex. If the futex was 0, the thread was not asleep yet, and owns the lock.
+//! Otherwise the unlock puts the node on a list, which the handoff passes on. The unlock that frees
+//! the lock wakes the first of the list. That thread arrives again as a spinning one, and keeps the
+//! rest of the list: it wakes the next when it unlocks, or before it sleeps again.
 //!
 //! # Differences from the source
 //!
-//! Combining and deadlines are left out, as the measured `DistributedMutex` without `lock_combine`
-//! uses neither. The source calls the 200 nanoseconds, but compares time-stamp counters: it is 200
-//! ticks here. The node is the thread's context and not on its stack.
+//! Combining and deadlines are left out: the measured `DistributedMutex` without `lock_combine` uses
+//! neither. The source calls the 200 nanoseconds, but compares time-stamp counters: it is 200 ticks
+//! here. The node is in the thread's context and not on its stack.
 //!
 //! # Memory ordering
 //!
 //! The swap of `state` is `AcqRel`: it publishes the node, and sees the last section if it finds 0.
-//! A node's `word` is written with `Release` when an unlock wakes or passes it over, and read with
-//! `Acquire` by its thread's swap: the handoff. The fields that an unlock leaves for the next owner
-//! are written before. An unlock reads `below` after it read, with `Acquire`, a word that the thread
-//! wrote after `below`; for a sleeping thread the swaps of `futex`, `AcqRel`, order both.
+//! An unlock that wakes or passes over a node writes its `word` with `Release`, and the node's thread
+//! reads it with `Acquire` by its swap: the handoff. The fields that an unlock leaves for the next
+//! owner are written before. An unlock reads `below` after it read, with `Acquire`, a word that the
+//! thread wrote after `below`; for a sleeping thread the swaps of `futex`, `AcqRel`, order both.
 
 use std::cell::Cell;
 use std::ptr;
@@ -82,9 +83,9 @@ const SLEEPING: u32 = 5;
 
 /// Polls before a waiter asks to be passed over.
 const POLLS: u32 = 4_000;
-/// A waiter rests for so long between two polls after that.
+/// The time that a waiter rests between two later polls.
 const REST_NANOS: u32 = 500_000;
-/// A stamp is old after so many ticks.
+/// The age in ticks from which on a stamp is old.
 const OLD_TICKS: u32 = 200;
 
 /// folly's DistributedMutex: see the [source file](self) for its chain.
@@ -93,32 +94,32 @@ pub struct FollyDistributed<P: Platform> {
     state: P::AtomicUsize,
 }
 
-/// A thread's place in a chain, on cache lines of its own.
+/// A thread's place in a chain, on its own cache lines.
 #[derive(Debug)]
 #[repr(align(128))]
 struct Node<P: Platform> {
     word: P::AtomicUsize,
-    /// What the thread found in the lock's state: the next older node, or the chain's end. On the list
-    /// of sleeping threads: the next of the list.
+    /// The value that the thread found in the lock's state: the next older node, or the chain's end.
+    /// On the list of sleeping threads: the next of the list.
     below: P::AtomicUsize,
-    /// Left by the unlock that woke this thread: what the oldest node of the chain found.
+    /// Left by the unlock that woke this thread: the value that the oldest node of the chain found.
     end: P::AtomicUsize,
-    /// Left by it as well: the first of the list of sleeping threads.
+    /// Also left by that unlock: the first of the list of sleeping threads.
     list: P::AtomicUsize,
     futex: P::AtomicU32,
 }
 
-/// What a thread brings: its node, and as the owner what its unlock will need.
+/// A thread's context: its node, and the data that its unlock will need.
 #[derive(Debug)]
 pub struct Place<P: Platform> {
     node: Node<P>,
     /// The next older node of the chain, 0 if there is none.
     next: Cell<usize>,
-    /// What the state is if no thread has arrived.
+    /// The value of the state if no thread has arrived.
     own: Cell<usize>,
     /// The end of the chain.
     end: Cell<usize>,
-    /// Sleeping threads: the first of the list that the handoff took along.
+    /// The first sleeping thread of the list that the handoff passed on.
     list: Cell<usize>,
     /// A sleeping thread that this one wakes in any case.
     ready: Cell<usize>,
@@ -152,7 +153,7 @@ enum Waited {
 }
 
 impl<P: Platform> Place<P> {
-    /// Makes the node new; returns what stands for it in the lock's state.
+    /// Resets the node; returns its value for the lock's state.
     fn prepare(&self, state: usize) -> usize {
         // Relaxed: the swap of the lock's state publishes the node.
         self.node.end.store(0, Ordering::Relaxed);
@@ -179,7 +180,7 @@ impl<P: Platform> Place<P> {
         }
     }
 
-    /// Sleeps until an unlock wakes the thread, unless one has handed it the lock before.
+    /// Sleeps until an unlock wakes the thread, unless one has already handed it the lock.
     fn sleep(&self) -> Waited {
         let mut found = self.node.futex.swap(SLEEPING, Ordering::AcqRel);
         if found == SLEEPING {
@@ -187,7 +188,7 @@ impl<P: Platform> Place<P> {
         }
         while found != TOLD {
             wake::<P>(self.ready.take());
-            // Every outcome means the same: read the word again.
+            // Every result means the same: reread the word.
             let _ = P::futex_wait(&self.node.futex, SLEEPING, None);
             found = self.node.futex.load(Ordering::Acquire);
         }
@@ -196,7 +197,7 @@ impl<P: Platform> Place<P> {
     }
 }
 
-/// Wakes the sleeping thread of this node, if there is one, to arrive anew.
+/// Wakes the sleeping thread of this node, if there is one, to arrive again.
 fn wake<P: Platform>(address: usize) {
     if address != 0 {
         // SAFETY: the thread sleeps until the store below, and only this thread has it on its list.
@@ -207,19 +208,20 @@ fn wake<P: Platform>(address: usize) {
     }
 }
 
-/// Whether the waiter that wrote this word looks as if it had lost its CPU.
+/// Whether the stamp suggests that its waiter has lost its CPU.
 fn is_old<P: Platform>(word: usize) -> bool {
     let now = P::ticks() as usize & usize::MAX >> STATE_BITS;
-    // Fewer for a model checker, where only pauses let the time pass.
+    // Fewer ticks for a model checker, where only pauses advance the time.
     word != NEW && now > (word >> STATE_BITS) + P::spins(OLD_TICKS) as usize
 }
 
-/// Hands the lock to the first node of the chain that is not passed over; says whether there was one.
+/// Hands off to the first node of the chain that is not passed over; returns whether there was one.
 /// Adds the nodes of sleeping threads to `list`.
 fn hand_over<P: Platform>(first: usize, end: usize, list: &mut usize) -> bool {
     let mut address = first;
     loop {
-        // SAFETY: its thread waits until it is woken or passed over, and sleeps until it is woken.
+        // SAFETY: its thread waits until it is woken or passed over; a sleeping thread waits until it
+        // is woken.
         let node = unsafe { &*node_at::<P>(address) };
         let word = node.word.load(Ordering::Acquire);
         let sleeps = word == SLEEPS;
@@ -236,7 +238,8 @@ fn hand_over<P: Platform>(first: usize, end: usize, list: &mut usize) -> bool {
             node.word.store(WOKEN, Ordering::Release);
             return true;
         }
-        // Read before the thread is told: after that it can arrive again, with another node below.
+        // Read before the thread's word changes: after that the thread can arrive again, with another
+        // node below.
         let below = node.below.load(Ordering::Relaxed);
         if sleeps {
             node.below.store(*list, Ordering::Relaxed);
@@ -254,7 +257,7 @@ fn hand_over<P: Platform>(first: usize, end: usize, list: &mut usize) -> bool {
 impl<P: Platform> FollyDistributed<P> {
     #[inline(always)]
     fn acquire(&self, place: &Place<P>) -> bool {
-        // One bit is asked for, so that this is one `lock bts` and no loop.
+        // Only one bit is tested, so that this compiles to one `lock bts` and no loop.
         let owns = self.state.fetch_or(LOCKED, Ordering::Acquire) & LOCKED == 0;
         if owns {
             place.next.set(0);
@@ -295,8 +298,8 @@ impl<P: Platform> FollyDistributed<P> {
         }
     }
 
-    /// The unlock of an owner that has other threads to serve, or that `has_tried` in vain to free the
-    /// lock.
+    /// The unlock of an owner that has other threads to serve. `has_tried`: it has already failed to
+    /// free the lock.
     #[cold]
     fn unlock_slow(&self, place: &Place<P>, has_tried: bool) {
         let mut list = place.list.get();
@@ -332,15 +335,15 @@ impl<P: Platform> FollyDistributed<P> {
     }
 }
 
-// SAFETY: a thread returns from `lock` when it found the state 0 and made it another, or when an
-// unlock has handed it the lock, which each does for one thread. Only an owner makes the state 0.
+// SAFETY: a thread returns from `lock` when it changed the state from 0, or when an unlock has handed
+// it the lock, which each unlock does for one thread. Only an owner makes the state 0.
 unsafe impl<P: Platform> RawLock<P> for FollyDistributed<P> {
     const INFO: LockInfo = LockInfo {
         name: "folly_distributed",
         origin: Origin::Literature,
         waiting: Waiting::SpinsThenSleeps,
-        // A chain is served before threads that arrive later, but its newest first, and a thread may be
-        // passed over again and again.
+        // A chain is served before threads that arrive later, but newest first, and a thread may be
+        // passed over repeatedly.
         fairness: Fairness::Barging,
         has_try_lock: true,
         touches_after_release: false,

@@ -2,8 +2,8 @@
 //!
 //! Source: Daniel Colascione, facebook/folly, `MicroLock.h` and `MicroLock.cpp`, as of 2019.
 //!
-//! Teaches: a sleeping lock fits into two bits, if each operation keeps the bits beside it. The
-//! price is an exchange where others store or swap, at the lock and at the unlock.
+//! Teaches: a sleeping lock fits into two bits, if each operation preserves the neighbouring bits.
+//! The price is an exchange where others store or swap, both at the lock and at the unlock.
 //!
 //! ```text
 //! word (u32), the futex:  bit 0  locked · bit 1  a thread may sleep · other bits: the program's
@@ -19,9 +19,9 @@
 //! sleeps again.
 //! ```
 //!
-//! The source has four such locks in a byte, and works on the word that the byte is in. Here is one
-//! lock, in a word of its own, and the other bits stay 0. Their kernel calls name the bits of the lock
-//! (FUTEX_WAIT_BITSET), which makes a difference only with several locks in a word.
+//! The source has four such locks in a byte, and operates on the word that contains the byte. Here
+//! one lock has a whole word, and the other bits stay 0. The source's kernel calls name the bits of
+//! the lock (FUTEX_WAIT_BITSET), which makes a difference only with several locks in a word.
 //!
 //! # Memory ordering
 //!
@@ -73,7 +73,7 @@ impl<P: Platform> FollyMicrolock<P> {
                     word = found;
                     continue;
                 }
-                // Every outcome means the same: the word may have changed, look again.
+                // Every result means the same: the word may have changed, reread it.
                 let _ = P::futex_wait(&self.word, word | WAITED, None);
                 slept = WAITED;
             }

@@ -3,8 +3,8 @@
 //! Source: Keith Adams and Jordan DeLong, facebook/folly, `synchronization/MicroSpinLock.h` and
 //! `detail/Sleeper.h`.
 //!
-//! Teaches: a spinlock can give its CPU up without a futex. The waiter naps, and no thread wakes it:
-//! a short section is over long before, and a preempted owner is waited for in steps of 500 µs.
+//! Teaches: a spinlock can yield its CPU without a futex. The waiter naps, and no thread wakes it: a
+//! short section is over long before, and waiting for a preempted owner takes steps of 500 µs.
 //!
 //! ```text
 //! locked (u8): 0 unlocked · 1 locked
@@ -35,7 +35,7 @@ pub(super) struct Sleeper {
 impl Sleeper {
     /// Pauses of an acquisition.
     const PAUSES: u32 = 4_000;
-    /// The length of each nap after that.
+    /// The length of each later nap.
     const NAP_NANOS: u32 = 500_000;
 
     #[inline]

@@ -1,9 +1,9 @@
-//! folly's PicoSpinLock: one bit of an integer, which waiters set again and again.
+//! folly's PicoSpinLock: one bit of an integer, which waiters set repeatedly.
 //!
 //! Source: Keith Adams and Jordan DeLong, facebook/folly, `synchronization/PicoSpinLock.h`.
 //!
-//! Teaches: a waiter that polls by the operation that locks takes the cache line from the owner at
-//! each poll. Beside `folly_microspin`, which waits alike but reads, that is what it costs.
+//! Teaches: a waiter whose polls are attempts takes the cache line from the owner at each poll.
+//! `folly_microspin` waits alike but reads, so the difference between them is the cost of that.
 //!
 //! ```text
 //! locked (u8): 0 unlocked · 1 locked
@@ -16,13 +16,13 @@
 //! ```
 //!
 //! The source uses one bit of an integer of 16, 32 or 64 bits, by the instructions `lock bts` and
-//! `lock btr`, and leaves the others to the program. Here the bit has a byte of its own, which a
-//! test-and-set takes; the unlock is a read-modify-write, as there.
+//! `lock btr`, and leaves the others to the program. Here the bit has a whole byte, which a
+//! test-and-set takes; the unlock is also a read-modify-write.
 //!
 //! # Memory ordering
 //!
-//! The test-and-set is `Acquire` and pairs with the previous owner's `Release` fetch-and. One that
-//! finds 1 writes the 1 again, which changes nothing.
+//! The test-and-set is `Acquire` and pairs with the previous owner's `Release` fetch-and. A
+//! test-and-set that finds 1 writes the 1 again, which changes nothing.
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 

@@ -1,10 +1,10 @@
-//! glibc's adaptive mutex up to 2.35: it spins for up to twice as long as it lately had to.
+//! glibc's adaptive mutex up to 2.35: it spins for up to twice as long as recent acquisitions did.
 //!
 //! Source: the GNU C library, `nptl/pthread_mutex_lock.c`, `PTHREAD_MUTEX_ADAPTIVE_NP`, as of 2.15
-//! to 2.32. The peer `glibc_adaptive` is the library's own, of this machine.
+//! to 2.32. The peer `glibc_adaptive` is the installed library's.
 //!
-//! Teaches: a poll by the operation that locks takes the cache line from the owner. Here each poll
-//! is one, and the estimate of the spin's length is on the same line.
+//! Teaches: an attempt in each poll takes the cache line from the owner. Here each poll is an
+//! attempt, and the estimate of the spin's length is on the same line.
 //!
 //! ```text
 //! The words, the states and the unlock are those of glibc_normal, and
@@ -16,13 +16,13 @@
 //!       spins += (turns - spins) / 8, if the first attempt failed
 //! ```
 //!
-//! From 2.33 on a poll reads before it tries, and from 2.36 on pauses double, with jitter. The reading
-//! poll is that of `adaptive_futex`, without the owner's name and count.
+//! From 2.33 on a poll reads before it tries, and from 2.36 on pauses double, with jitter.
+//! `adaptive_futex` has the reading poll, without the owner's name and count.
 //!
 //! # Memory ordering
 //!
-//! As in [`glibc_normal`](super::glibc_normal). The estimate is the owner's to write and for all to
-//! read, `Relaxed`: an old one is as good a guess.
+//! As in [`glibc_normal`](super::glibc_normal). The estimate is `Relaxed`: the owner writes it, all
+//! threads read it, and an old one is as good a guess.
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
@@ -31,9 +31,9 @@ use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, W
 
 /// No spin is longer.
 const MOST_TURNS: u32 = 100;
-/// A spin may take so many turns beyond twice the estimate.
+/// The number of turns by which a spin may exceed twice the estimate.
 const EXTRA_TURNS: u32 = 10;
-/// The share of the newest count in the estimate is one in so many.
+/// The inverse of the weight of the newest count in the estimate.
 const SMOOTHING: i32 = 8;
 
 /// glibc's adaptive mutex: see the [source file](self).
@@ -60,7 +60,7 @@ impl<P: Platform> GlibcAdaptivePort<P> {
                 break;
             }
         }
-        // Both are little above MOST_TURNS at most, and so is every value between them.
+        // Both are at most slightly above MOST_TURNS, and so is every value between them.
         let change = (turns.cast_signed() - spins.cast_signed()) / SMOOTHING;
         self.spins.store(spins.wrapping_add_signed(change), Ordering::Relaxed);
     }
@@ -97,7 +97,7 @@ unsafe impl<P: Platform> RawLock<P> for GlibcAdaptivePort<P> {
 
     #[inline]
     unsafe fn try_lock(&self, (): &()) -> bool {
-        // SAFETY: as the caller says.
+        // SAFETY: as the caller promises.
         unsafe { self.inner.try_lock(&()) }
     }
 
@@ -107,7 +107,7 @@ unsafe impl<P: Platform> RawLock<P> for GlibcAdaptivePort<P> {
         unsafe { self.inner.unlock(&()) };
     }
 
-    /// The estimate says nothing of threads: it is what the lock has learnt, and stays.
+    /// Ignores the estimate, which the lock has learnt and keeps: it says nothing about threads.
     fn is_idle(&mut self) -> bool {
         self.inner.is_idle()
     }

@@ -1,11 +1,11 @@
-//! glibc's mutex of the default kind: three states without a spin, and two more words of the same
+//! glibc's mutex of the default kind: three states without a spin, and two more words on the same
 //! line.
 //!
 //! Source: the GNU C library, `nptl/pthread_mutex_lock.c`, `pthread_mutex_unlock.c`, `lowlevellock.c`
-//! and `lowlevellock.h`, by Ulrich Drepper and others; the same from 2.15 to 2.36 in what is here.
-//! The peer `glibc` is the library's own.
+//! and `lowlevellock.h`, by Ulrich Drepper and others; these parts are the same from 2.15 to 2.36.
+//! The peer `glibc` is the installed library's.
 //!
-//! Teaches: what a lock keeps beside its word is written with its line. If a waiter has taken the line
+//! Teaches: the fields beside a lock's word are written with its line. If a waiter has taken the line
 //! since, the owner fetches it again for the owner's name and for the count, at each lock and each
 //! unlock. `three_state_futex` has neither.
 //!
@@ -26,14 +26,14 @@
 //! users    the owner             the same, one more and one less
 //! ```
 //!
-//! Not here are the branch on the kind of the mutex, the threads that wait for a condition and count as
-//! users, and the plain instructions of a process with one thread. The owner's name is 1 for every
-//! thread, because no lock here asks for it.
+//! This port omits the branch on the kind of the mutex, the threads that wait for a condition and
+//! count as users, and the plain instructions of a process with one thread. The owner's name is 1 for
+//! every thread, because no lock here reads it.
 //!
 //! # Memory ordering
 //!
-//! Acquisitions are `Acquire` and pair with the `Release` swap for 0. The owner and the count are the
-//! owner's, `Relaxed`. After the swap the unlock uses only the word's address.
+//! Acquisitions are `Acquire` and pair with the `Release` swap for 0. Only the owner writes the owner
+//! and the count, `Relaxed`. After the swap the unlock uses only the word's address.
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
@@ -57,7 +57,7 @@ impl<P: Platform> GlibcNormal<P> {
         self.lock.compare_exchange(UNLOCKED, LOCKED, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 
-    /// glibc's `lll_lock`: an attempt, and then a wait if need be.
+    /// glibc's `lll_lock`: an attempt, and then a wait if necessary.
     #[inline]
     pub(super) fn acquire_or_sleep(&self) {
         if !self.acquire() {
@@ -70,12 +70,12 @@ impl<P: Platform> GlibcNormal<P> {
         let mut is_marked = self.lock.load(Ordering::Relaxed) == CONTENDED;
         while is_marked || self.lock.swap(CONTENDED, Ordering::Acquire) != UNLOCKED {
             is_marked = false;
-            // Every outcome means the same: the word may have changed, try again.
+            // Every result means the same: the word may have changed, retry.
             let _ = P::futex_wait(&self.lock, CONTENDED, None);
         }
     }
 
-    /// What the owner writes right after an acquisition.
+    /// Writes the owner and the count right after an acquisition.
     #[inline]
     pub(super) fn sign(&self) {
         self.owner.store(1, Ordering::Relaxed);

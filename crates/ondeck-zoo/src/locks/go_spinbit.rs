@@ -3,8 +3,8 @@
 //! Source: Rhys Hiltner, "runtime: improve scaling of lock2" (Go issue 68578);
 //! `runtime/lock_spinbit.go` of Go 1.24.
 //!
-//! Teaches: what ends the collapse of [`GoThreeState`](super::GoThreeState). If an unlock knows
-//! that a waiter is awake already, it need not wake another.
+//! Teaches: the remedy for the collapse of [`GoThreeState`](super::GoThreeState). If an unlock
+//! knows that a waiter is already awake, it need not wake another.
 //!
 //! ```text
 //!  usize bits:  63 ................ 6 5  4       3             2          1         0
@@ -24,18 +24,18 @@
 //! ```
 //!
 //! * `LOCKED`: the lock has an owner.
-//! * `SLEEPING`: an unlock has to look whether to wake a thread. If the bit is clear and the stack
-//!   is not empty, a thread that will set it is awake or about to be. So locks and unlocks that
-//!   follow each other quickly need not look.
+//! * `SLEEPING`: an unlock has to check the stack for a thread to wake. If the bit is clear and the
+//!   stack is not empty, a thread that will set it is awake or about to be. So locks and unlocks
+//!   that follow each other quickly skip the check.
 //! * `SPINNING`: a try-lock among waiters. The thread that holds it may poll the word; the others
 //!   have to sleep. While it is held an unlock wakes no thread, except now and then the oldest.
 //! * `STACK_LOCKED`: a try-lock among unlocks. Only the thread that holds it follows the nodes and
 //!   takes one out. A thread that finds it held need not wake any: the holder ends with a
-//!   compare-exchange of the whole word, and so decides by what is true then.
+//!   compare-exchange of the whole word, and so decides by its latest state.
 //! * The newest node: nodes are aligned, so their addresses leave the flags' bits free. A push
-//!   needs no other bit than `LOCKED`. While `STACK_LOCKED` is held the stack may grow, but it
-//!   cannot shrink. A push uses nothing but the newest node, so it does no harm if the rest of the
-//!   stack has changed.
+//!   requires only that `LOCKED` is set. While `STACK_LOCKED` is held the stack may grow, but it
+//!   cannot shrink. A push uses only the newest node, so changes in the rest of the stack do no
+//!   harm.
 //!
 //! A thread writes its node's `next` before it pushes the node. From then on `next` belongs to the
 //! holder of `STACK_LOCKED`, until the node is taken out and its thread is woken. The wake is a
@@ -49,8 +49,8 @@
 //!
 //! Go keeps `LOCKED` and `SLEEPING` in a byte, which its fast paths swap, while its slow paths
 //! compare-exchange the whole word. Access to one word in two sizes is undefined in Rust's memory
-//! model. Here the fast paths set and clear bits of the whole word, which is one instruction, too.
-//! Unlike the swap, setting a bit does not clear `SLEEPING` on its way.
+//! model. Here the fast paths set and clear bits of the whole word, which is also one instruction.
+//! Unlike the swap, setting a bit does not also clear `SLEEPING`.
 //!
 //! Go chooses at random when to wake the oldest. Here it is every sixteenth slow unlock of each
 //! thread, the first included, so that runs in virtual time repeat and small models reach it.
@@ -58,12 +58,12 @@
 //!
 //! # Memory ordering
 //!
-//! The word changes by read-modify-writes only, so what was published by it stays visible to every
+//! The word changes by read-modify-writes only, so data published by it stays visible to every
 //! later `Acquire`. Acquisitions of the lock are `Acquire`, and an unlock is `Release`. A push is
-//! `Release`, because it publishes the node. `STACK_LOCKED` is taken with `Acquire` and given back
+//! `Release`, because it publishes the node. `STACK_LOCKED` is taken with `Acquire` and cleared
 //! with `Release`, for the nodes and the links that its holder changed. A woken thread reads its
-//! futex word with `Acquire`, so that it sees `next` as the waker left it. An unlock that loads the
-//! word again does so with `Relaxed`: it reads its own value or a later one, and a later change was
+//! futex word with `Acquire`, so that it sees `next` as the waker left it. An unlock that reloads
+//! the word does so with `Relaxed`: it reads its own value or a later one, and a later change was
 //! made by a thread that is awake.
 
 use std::cell::Cell;
@@ -84,7 +84,7 @@ const FLAGS: usize = LOCKED | SLEEPING | SPINNING | STACK_LOCKED;
 const ACTIVE_SPINS: u32 = 4;
 const PAUSES_PER_SPIN: u32 = 30;
 const PASSIVE_SPINS: u32 = 1;
-/// Go's `mutexTailWakePeriod`: one in so many wakes takes the oldest waiter.
+/// Go's `mutexTailWakePeriod`: one wake in this number takes the oldest waiter.
 const TAIL_WAKE_PERIOD: u32 = 16;
 
 /// Go's lock since 1.24: see the [source file](self) for its bits.
@@ -100,7 +100,8 @@ pub struct Node<P: Platform> {
     /// The next older node.
     next: P::AtomicPtr<Node<P>>,
     parker: Parker<P>,
-    /// How many unlocks of this thread had to look for sleeping threads; only its thread counts.
+    /// The number of unlocks of this thread that had to check for sleeping threads; only its thread
+    /// counts.
     slow_releases: Cell<u32>,
 }
 
@@ -126,7 +127,7 @@ impl<P: Platform> Node<P> {
     /// `node` was taken out of the stack by the caller and not woken since.
     unsafe fn wake(node: *mut Self) {
         // spec: Spinbit!Wake
-        // SAFETY: its thread sleeps until it is woken, so the node is there; only this thread, which
+        // SAFETY: its thread sleeps until it is woken, so the node exists; only this thread, which
         // took it out, wakes it.
         unsafe { Parker::unpark(&raw const (*node).parker) };
     }
@@ -137,7 +138,7 @@ impl<P: Platform> Node<P> {
         count.is_multiple_of(TAIL_WAKE_PERIOD)
     }
 
-    /// Takes the oldest node of the stack under `top` out of it, unless it is `top` itself;
+    /// Takes the oldest node of the stack under `top` out of the stack, unless it is `top` itself;
     /// returns it.
     ///
     /// # Safety
@@ -165,11 +166,11 @@ impl<P: Platform> Node<P> {
 }
 
 impl<P: Platform> GoSpinbit<P> {
-    /// Tries to acquire when `word` was seen unlocked.
+    /// Tries to acquire after `word` was seen unlocked.
     fn acquire(&self, word: usize, spinner: bool) -> bool {
         // spec: Spinbit!Take
         if !spinner {
-            // The thread may have been woken from the stack, and others may be left in it.
+            // The thread may have been woken from the stack, and others may remain in it.
             return self.word.fetch_or(LOCKED | SLEEPING, Ordering::Acquire) & LOCKED == 0;
         }
         let mut next = (word & !(SPINNING | SLEEPING)) | LOCKED;
@@ -179,10 +180,10 @@ impl<P: Platform> GoSpinbit<P> {
         self.word.compare_exchange(word, next, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 
-    /// Pushes `node` if the word is still `word`; a spinner gives up its bit in the same step.
+    /// Pushes `node` if the word is still `word`; a spinner clears its bit in the same step.
     fn push(&self, node: &Node<P>, word: usize, spinner: bool) -> bool {
         // spec: Spinbit!Push
-        // Relaxed: no other thread knows the node yet; the exchange publishes both.
+        // Relaxed: no other thread can reach the node yet; the exchange publishes both.
         node.next.store(Node::top(word), Ordering::Relaxed);
         node.parker.prepare();
         let kept = if spinner { word & FLAGS & !SPINNING } else { word & FLAGS };
@@ -237,7 +238,7 @@ impl<P: Platform> GoSpinbit<P> {
         }
     }
 
-    /// After an unlock that found `SLEEPING`: wakes one thread, unless a waiter is awake.
+    /// Runs after an unlock that found `SLEEPING`: wakes one thread, unless a waiter is awake.
     #[cold]
     fn unlock_slow(&self, releaser: &Node<P>) {
         let tail_wake = releaser.tail_wake_is_due();
@@ -262,7 +263,7 @@ impl<P: Platform> GoSpinbit<P> {
             }
         }
         word |= STACK_LOCKED;
-        // A node that was taken out below the top: its thread must be woken, whatever happens next.
+        // A node that was taken out below the top: its thread must be woken in any case.
         let mut promised: *mut Node<P> = ptr::null_mut();
         loop {
             let top = Node::<P>::top(word);
@@ -270,7 +271,7 @@ impl<P: Platform> GoSpinbit<P> {
             if promised.is_null() {
                 if tail_wake {
                     // SAFETY: this thread holds `STACK_LOCKED` and read `top` with `Acquire`. No
-                    // other takes nodes out: there was one, and is.
+                    // other thread takes nodes out, so the stack still has one.
                     chosen = unsafe { Node::unlink_oldest(top) };
                     if chosen != top {
                         promised = chosen;

@@ -1,7 +1,7 @@
 //! Go's `lock2` before 1.24: three states, with a spin of fixed length before each sleep.
 //!
-//! Source: Rhys Hiltner, "runtime: improve scaling of lock2" (Go issue 68578), which takes this
-//! lock apart; `runtime/lock_futex.go` up to Go 1.23.
+//! Source: Rhys Hiltner, "runtime: improve scaling of lock2" (Go issue 68578), which analyses this
+//! lock; `runtime/lock_futex.go` up to Go 1.23.
 //!
 //! Teaches: a lock can keep all of its waiters awake although they may sleep. The spin lasts as
 //! long as a hundred short critical sections, and each unlock in that time wakes one more waiter.
@@ -21,13 +21,13 @@
 //! unlock then wakes no thread. But the thread that did so acquires the lock with 2, or sleeps
 //! after it wrote a 2. Either way the key is 2 again. A thread that slept acquires the lock with 2.
 //!
-//! The source's `for key == unlocked { cas }` is an `if` in effect, and is written as one here: an
-//! exchange that fails means that the lock is taken. On one CPU the source does not spin.
+//! The source's `for key == unlocked { cas }` is in effect an `if`, and is written as one here: a
+//! failed exchange means that the lock is taken. On one CPU the source does not spin.
 //!
 //! # Memory ordering
 //!
 //! Acquisitions are `Acquire` and pair with the `Release` swap for 0. Go's own atomics are
-//! sequentially consistent, which nothing here needs. After that swap the unlock uses only the
+//! sequentially consistent; nothing here needs that. After that swap the unlock uses only the
 //! address.
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
@@ -79,7 +79,7 @@ impl<P: Platform> GoThreeState<P> {
                 return;
             }
             wait = SLEEPING;
-            // Every outcome means the same: the key may have changed, try again.
+            // Every result means the same: the key may have changed, retry.
             let _ = P::futex_wait(&self.key, SLEEPING, None);
         }
     }

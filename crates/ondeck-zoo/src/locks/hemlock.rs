@@ -1,11 +1,11 @@
-//! Hemlock: a queue without nodes, in which each waiter polls a word of its predecessor's.
+//! Hemlock: a queue without nodes, in which each waiter polls a word of its predecessor.
 //!
 //! Source: Dave Dice and Alex Kogan, "Hemlock: Compact and Scalable Mutual Exclusion" (SPAA 2021),
 //! the simplest form.
 //!
 //! Teaches: a queue lock of one word needs one word for each thread, however many locks that thread holds. An
-//! unlock that hands the lock over has to wait until its successor has taken note, because the word is
-//! wanted again. If the successor is off its CPU, the unlock waits for it.
+//! unlock that hands off has to wait until its successor has noticed, because the word is needed again. If the
+//! successor is off its CPU, the unlock waits for it.
 //!
 //! ```text
 //! lock.tail ───────────────────────────────────────────┐
@@ -19,23 +19,23 @@
 //!         the lock → 0    the successor         store, when it has found the lock's address there
 //! ```
 //!
-//! A thread that holds several locks has one word for all of them. So `grant` is the address of the lock that is
-//! handed off: successors of other locks poll the same word and wait for another address.
+//! A thread that holds several locks has one word for all of them. So `grant` is the address of the lock that
+//! is handed off: successors at other locks poll the same word for another address.
 //!
 //! # Differences from the source
 //!
 //! The source's threads have one word each in thread-local memory. Here a thread's word is its context, which
-//! serves one acquisition at a time, so that a thread with two contexts has two words. The source also
-//! has a variant that polls by compare-exchange and fetch-add, so that the line does not have to be
-//! upgraded from shared to owned ("coherence traffic reduction"). It is left out, because a poll that writes
-//! is progress to a model checker.
+//! serves one acquisition at a time, so a thread with two contexts has two words. The source also has a
+//! variant that polls by compare-exchange and fetch-add, so that the line does not have to be upgraded from
+//! shared to owned ("coherence traffic reduction"). It is left out, because a model checker takes a poll that
+//! writes for progress.
 //!
 //! # Memory ordering
 //!
 //! The swap of `tail` is `AcqRel`. By `Acquire` it sees the last section if the lock was free, by `Release` it
 //! publishes that `grant` is 0. The store of the address is `Release` and the poll for it `Acquire`: this pair
 //! is the handoff. The store of 0 is `Release` and the owner's poll `Acquire`, so that the successor's last
-//! access to the word is before the owner uses it again, or frees it.
+//! access to the word happens before the owner reuses or frees it.
 
 use std::ptr;
 
@@ -49,7 +49,7 @@ pub struct Hemlock<P: Platform> {
     tail: P::AtomicPtr<Word<P>>,
 }
 
-/// The word of one thread; on a cache line of its own, because its successor polls it.
+/// The word of one thread, on its own cache line because its successor polls it.
 #[derive(Debug)]
 #[repr(align(64))]
 pub struct Word<P: Platform> {
@@ -115,7 +115,7 @@ unsafe impl<P: Platform> RawLock<P> for Hemlock<P> {
             .compare_exchange(own, ptr::null_mut(), Ordering::Release, Ordering::Relaxed)
             .is_err()
         {
-            // From here on the lock may be unlocked by the successor, and freed: only its address is used.
+            // From here on the successor may unlock and free the lock: only its address is used.
             word.grant.store(ptr::from_ref(self).addr(), Ordering::Release);
             while word.grant.load(Ordering::Acquire) != 0 {
                 P::pause();

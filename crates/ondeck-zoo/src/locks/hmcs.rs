@@ -3,8 +3,8 @@
 //! Source: Milind Chabbi, Michael Fagan and John Mellor-Crummey, "High Performance Locks for Multi-level NUMA
 //! Systems" (PPoPP 2015), with two levels.
 //!
-//! Teaches: what a cohort of fair locks is like. The NUMA nodes queue for the lock as their threads do. So none of
-//! them starves, and the lock goes around among them in order.
+//! Teaches: the behaviour of a cohort of fair locks. The NUMA nodes queue for the lock like their threads. So no
+//! NUMA node starves, and the lock visits them in order.
 //!
 //! ```text
 //! root.tail ─► [node of home 0] ─next─► [node of home 1] ─next─► null          (these are in the lock)
@@ -21,8 +21,8 @@
 //! tail, next                      as in `mcs.rs`, on both levels
 //! ```
 //!
-//! The unlock that gives up the root does so first, and its home then. So the handoff is not its last access to
-//! the lock.
+//! An unlock that releases both levels first unlocks the root, then its home. So the handoff is not its last access
+//! to the lock.
 //!
 //! # Memory ordering
 //!
@@ -41,7 +41,8 @@ const WAIT: u32 = 0;
 const FIRST: u32 = 1;
 const ACQUIRE_ROOT: u32 = u32::MAX;
 
-/// So many threads of a NUMA node have the lock in a row while others wait. The source leaves the bound to tuning.
+/// The number of threads of a NUMA node that may acquire in a row while others wait. The source leaves the bound to
+/// tuning.
 const MOST_IN_A_ROW: u32 = 64;
 
 /// MCS on two levels: see the [source file](self).
@@ -67,13 +68,13 @@ struct Home<P: Platform> {
     node: Node<P>,
 }
 
-/// A place in a queue; on a cache line of its own, because a thread polls it.
+/// A place in a queue, on its own cache line because a thread polls it.
 #[derive(Debug)]
 #[repr(align(64))]
 pub struct Node<P: Platform> {
     next: P::AtomicPtr<Node<P>>,
     status: P::AtomicU32,
-    /// Which home it queues in: for its own thread only.
+    /// The home that it queues in; only its own thread reads it.
     home: Cell<usize>,
 }
 
@@ -92,7 +93,7 @@ impl<P: Platform> Default for Node<P> {
 }
 
 impl<P: Platform> Node<P> {
-    /// Relaxed: no other thread knows the node yet.
+    /// Relaxed: no other thread can reach the node yet.
     fn prepare(&self) {
         self.next.store(ptr::null_mut(), Ordering::Relaxed);
         self.status.store(WAIT, Ordering::Relaxed);
@@ -104,7 +105,7 @@ impl<P: Platform> Queue<P> {
         Self { tail: AtomicPointer::new(ptr::null_mut()) }
     }
 
-    /// Queues and waits; returns what the predecessor stored, or `None` if there was none.
+    /// Queues and waits; returns the value that the predecessor stored, or `None` if there was none.
     #[inline]
     fn enter(&self, node: &Node<P>) -> Option<u32> {
         node.prepare();
@@ -123,7 +124,7 @@ impl<P: Platform> Queue<P> {
         }
     }
 
-    /// Queues if no thread is there.
+    /// Queues if the queue is empty.
     #[inline]
     fn try_enter(&self, node: &Node<P>) -> bool {
         node.prepare();
@@ -133,7 +134,7 @@ impl<P: Platform> Queue<P> {
             .is_ok()
     }
 
-    /// Leaves the queue; the successor, if there is one, finds `status`.
+    /// Leaves the queue; the successor, if there is one, receives `status`.
     #[inline]
     fn leave(&self, node: &Node<P>, status: u32) {
         let own = ptr::from_ref(node).cast_mut();
@@ -165,8 +166,8 @@ impl<P: Platform> Hmcs<P> {
     }
 }
 
-// SAFETY: a thread returns from `lock` as the owner of a home that is first in the root's queue. It became so by
-// queueing there, or its predecessor in the home left it to that thread alone.
+// SAFETY: a thread returns from `lock` as the owner of a home that is first in the root's queue. It queued there
+// itself, or its predecessor in the home left the place to that thread alone.
 unsafe impl<P: Platform> RawLock<P> for Hmcs<P> {
     const INFO: LockInfo = LockInfo {
         name: "hmcs",

@@ -1,10 +1,9 @@
-//! Lockless' condition variable: a notification of all wakes one waiter and moves the others to the
-//! mutex.
+//! Lockless' condition variable: notify_all wakes one waiter and moves the others to the mutex.
 //!
 //! Source: Lockless Inc., "Mutexes and Condition Variables using Futexes", section "Condition
 //! Variables" and, for the second mutex, "Optimized Mutexes".
 //!
-//! Teaches: to notify all it is enough to wake one thread and to move the others, in the kernel, to
+//! Teaches: to notify all threads it suffices to wake one and to move the others, in the kernel, to
 //! the word that the mutex's waiters sleep on. From there each unlock wakes the next. For that, a
 //! thread that returns from a wait has to leave the mutex marked as contended.
 //!
@@ -22,13 +21,13 @@
 //!
 //! # No moved thread is forgotten
 //!
-//! Threads that were moved sleep on a mutex whose mark may say that no thread sleeps, and its owner
-//! may unlock it without a wake. The thread that was woken makes up for that: it acquires the mutex and
-//! marks it, so its unlock wakes the next thread, which marks it again. Therefore a wait never ends
-//! with an ordinary lock, which would not mark. If no thread was there to be woken, none was moved.
+//! Moved threads sleep on a mutex whose mark may say that no thread sleeps, and its owner may
+//! unlock it without a wake. The woken thread compensates for that: it acquires the mutex and marks
+//! it, so its unlock wakes the next thread, which marks it again. Therefore a wait never ends with
+//! an ordinary lock, which would not mark. If there was no thread to wake, none was moved.
 //!
-//! Why no signal is lost, what happens after 2^32 notifications, and why `Relaxed` is enough, for
-//! the pointer too, is said in `src/condvar.rs` at [`SequenceCondvar`](crate::SequenceCondvar).
+//! `src/condvar.rs` argues at [`SequenceCondvar`](crate::SequenceCondvar) why no signal is lost,
+//! what happens after 2^32 notifications, and why `Relaxed` suffices, also for the pointer.
 //!
 //! # Differences from the source
 //!
@@ -36,7 +35,7 @@
 //! wait stores the mutex's word, because a mutex may move between uses.
 //!
 //! The source moves threads by `FUTEX_REQUEUE`, which does not compare. [`Platform::futex_requeue`]
-//! compares the sequence first. If another notification came in between, this one tries again.
+//! compares the sequence first. If another notification came in between, this one retries.
 
 use std::ptr;
 
@@ -44,12 +43,12 @@ use ondeck::platform::{AtomicInt, AtomicPointer, Ordering, Platform};
 
 use crate::{RawCondvar, RawLock};
 
-/// What the condition variable knows of a mutex.
+/// The part of a mutex that the condition variable uses.
 pub trait LocklessMutex<P: Platform>: RawLock<P> {
     /// The word that the mutex's waiters sleep on.
     fn wait_word(&self) -> &P::AtomicU32;
 
-    /// Acquires as a thread that slept for the mutex does, and leaves it marked as contended.
+    /// Acquires like a thread that slept for the mutex, and leaves it marked as contended.
     ///
     /// # Safety
     ///
@@ -57,14 +56,15 @@ pub trait LocklessMutex<P: Platform>: RawLock<P> {
     unsafe fn lock_contended(&self, context: &Self::Context);
 }
 
-/// Lockless' condition variable: see the [source file](self) for how it works.
+/// Lockless' condition variable: see the [source file](self).
 #[derive(Debug)]
 pub struct LocklessCondvar<P: Platform> {
     wait_word: P::AtomicPtr<P::AtomicU32>,
     sequence: P::AtomicU32,
 }
 
-// SAFETY: each wait that unlocked the mutex locks it again; why no signal is lost is said above.
+// SAFETY: each wait that unlocked the mutex locks it again; the file's head argues why no signal is
+// lost.
 unsafe impl<P: Platform, L: LocklessMutex<P>> RawCondvar<P, L> for LocklessCondvar<P> {
     fn new() -> Self {
         Self { wait_word: AtomicPointer::new(ptr::null_mut()), sequence: AtomicInt::new(0) }
@@ -79,10 +79,10 @@ unsafe impl<P: Platform, L: LocklessMutex<P>> RawCondvar<P, L> for LocklessCondv
         let seen = self.sequence.load(Ordering::Relaxed);
         // SAFETY: the caller holds the lock by this context.
         unsafe { lock.unlock(context) };
-        // Every outcome means the same: the caller reads its condition again.
+        // Every result means the same: the caller rechecks its condition.
         let _ = P::futex_wait(&self.sequence, seen, None);
-        // SAFETY: the lock was unlocked above, so the context is free; it stays, as the caller
-        // says.
+        // SAFETY: the lock was unlocked above, so the context is free; the caller keeps it in
+        // place.
         unsafe { lock.lock_contended(context) };
     }
 

@@ -1,9 +1,9 @@
-//! Lockless' second mutex: one byte says locked, another says contended.
+//! Lockless' second mutex: one byte for locked, another for contended.
 //!
 //! Source: Lockless Inc., "Mutexes and Condition Variables using Futexes", section "Optimized
 //! Mutexes".
 //!
-//! Teaches: if "contended" is kept apart from "locked", threads that lock and unlock leave the mark
+//! Teaches: if "contended" is separate from "locked", threads that lock and unlock leave the mark
 //! alone, and the unlock of a contended lock is a plain store.
 //!
 //! ```text
@@ -27,13 +27,13 @@
 //!
 //! The source keeps both bytes in one int, and accesses it as bytes in some places and as an int in
 //! others: a waiter swaps the whole int for 257 and sleeps on that value. Access to one word in two
-//! sizes is undefined in Rust's memory model, so here are two atomics. What the source does in one
-//! instruction takes two here, and three places need care:
+//! sizes is undefined in Rust's memory model, so here are two atomics. Single instructions of the
+//! source become two here, and three places need care:
 //!
 //! * A waiter marks, then tries the lock, then sleeps on the *mark*. If it slept on `locked`, it
 //!   would not notice an unlock that clears the mark between the waiter's mark and its sleep.
 //! * The uncontended unlock of the source is a compare-exchange of the int for 0, which fails if a
-//!   waiter has marked meanwhile. Here the unlock swaps `locked` and then reads the mark once more.
+//!   waiter has marked it. Here the unlock swaps `locked` and then rereads the mark.
 //! * The store that unlocks a contended lock breaks the chain of read-modify-writes on `locked`. So
 //!   the mark's order rests on sequential consistency, not on that chain.
 //!
@@ -86,12 +86,13 @@ impl<P: Platform> LocklessFourState<P> {
             if self.locked.swap(1, Ordering::SeqCst) == 0 {
                 return;
             }
-            // Every outcome means the same: mark, and try again.
+            // Every result means the same: mark, and retry.
             let _ = P::futex_wait(&self.contended, 1, None);
         }
     }
 
-    /// After the store that unlocked a contended lock: done if a thread takes it, else wakes one.
+    /// Runs after the store that unlocked a contended lock: returns if a thread takes the lock,
+    /// otherwise wakes one.
     #[cold]
     fn unlock_slow(&self) {
         for _ in 0..P::spins(SPINS_BEFORE_WAKE) {

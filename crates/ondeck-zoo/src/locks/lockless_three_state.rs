@@ -3,9 +3,9 @@
 //!
 //! Source: Lockless Inc., "Mutexes and Condition Variables using Futexes", the first `mutex_lock`
 //! and `mutex_unlock`.
-//!
-//! Teaches: an unlock can spare a system call by watching whether another thread takes the lock
-//! anyway. To watch it reads the lock after the store that unlocked it, when the lock may be freed.
+//! Teaches: an unlock can avoid a system call by watching whether another thread takes the lock
+//! anyway. For that it reads the lock after the store that unlocked it, when the lock may have been
+//! freed.
 //!
 //! ```text
 //! word (u32), the futex: 0 unlocked · 1 locked · 2 locked, a thread may sleep
@@ -26,17 +26,17 @@
 //!
 //! The source says `if (cmpxchg(m, 1, 2)) return`, where `cmpxchg` returns the value that it
 //! *found*. If it found 1, it has made that a 2. If it found 2, the new owner has marked the word
-//! itself. Either way the new owner will wake a thread. Only a 0, where the lock was taken and
-//! unlocked again meanwhile, means that the unlock goes on watching. The code below says that in
-//! full.
+//! itself. Either way the new owner will wake a thread. Only after a 0, where the lock was taken
+//! and unlocked again in between, does the unlock continue to watch. The code below spells that
+//! out.
 //!
 //! # Memory ordering
 //!
-//! Acquisitions are `Acquire` and pair with the `Release` operation that made the word 0. What the
-//! unlock does after that is `Relaxed`: the obligation to wake is in the word itself, and no other
-//! memory is published with it. A 2 may be unlocked by a plain store, because while the lock is
-//! held a 2 changes to nothing but another 2. If the load before that store reads a 1 that is out
-//! of date, the unlock swaps instead, which is right for both.
+//! Acquisitions are `Acquire` and pair with the `Release` operation that made the word 0. The
+//! unlock's later operations are `Relaxed`: the obligation to wake is in the word itself, and no
+//! other memory is published with it. A plain store may unlock a 2, because while the lock is held
+//! a 2 changes to nothing but another 2. If the load before that store reads an outdated 1, the
+//! unlock swaps instead, which is right for both.
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
@@ -87,12 +87,12 @@ impl<P: Platform> LocklessThreeState<P> {
     }
 
     fn sleep(&self) {
-        // Every outcome means the same: the word may have changed, try again.
+        // Every result means the same: the word may have changed, retry.
         let _ = P::futex_wait(&self.word, CONTENDED, None);
     }
 
-    /// After the store that unlocked a contended lock: leaves the wake to a new owner, or wakes a
-    /// thread.
+    /// Runs after the store that unlocked a contended lock: leaves the wake to a new owner, or
+    /// wakes a thread.
     #[cold]
     fn unlock_slow(&self) {
         for _ in 0..P::spins(SPINS_BEFORE_WAKE) {

@@ -1,11 +1,11 @@
-//! The Malthusian lock: MCS that keeps waiters that are not needed off the queue.
+//! The Malthusian lock: MCS that keeps surplus waiters off the queue.
 //!
 //! Source: Dave Dice, "Malthusian Locks" (EuroSys 2017; first 2015), MCSCR with waiting by spin-then-park
 //! (MCSCR-STP).
 //!
-//! Teaches: a lock is kept busy by few threads, and every further one that circulates costs it cache and CPU. So
-//! an unlock that sees more than one waiter sets one aside. Those that are left hand the lock over
-//! among themselves while they still spin. The price is fairness over short times.
+//! Teaches: few threads suffice to keep a lock busy, and every further one that circulates costs it cache and
+//! CPU. So an unlock that sees more than one waiter sets one aside. The remaining threads hand off among
+//! themselves while they still spin. The price is fairness over short times.
 //!
 //! ```text
 //! lock.tail ────────────────────────────────────────────┐
@@ -22,7 +22,7 @@
 //!            becomes its successor
 //! refill     no thread is in the queue, but threads are passive: the newest passive node is put at the tail
 //! free       no thread is in the queue: tail node → null
-//! cull       the successor is not the newest: the successor becomes passive, the node behind it is next
+//! cull       the successor is not the newest: the successor becomes passive, the node after it is next
 //! hand off   its successor's gate is opened
 //!
 //! tail, next, gate      as in `mcs_park.rs`
@@ -34,16 +34,16 @@
 //!
 //! # Differences from the source
 //!
-//! The source promotes at each unlock with a probability of 1/1000, from a random number of the thread's. Here
-//! the lock counts the unlocks that see passive threads, and promotes at each 1,000th: the same rate,
+//! The source promotes at each unlock with a probability of 1/1000, from a random number of the thread. Here
+//! the lock counts the unlocks that see passive threads, and promotes at each 1,000th: the rate is the same,
 //! and a run in virtual time repeats exactly.
 //!
 //! # Memory ordering
 //!
-//! The queue's are those of MCS: see `mcs_park.rs`. The passive list and the count are `Relaxed`, because what
-//! the lock guards is seen by the next owner. They are written before the gate is opened. A refill puts a node
-//! at the tail by a `Release` compare-exchange, so that a thread that swaps finds that node's `next` null before
-//! it writes there.
+//! The queue's orderings are those of MCS: see `mcs_park.rs`. The passive list and the count are `Relaxed`,
+//! because the handoff makes them visible to the next owner, like all data of the lock: they are written before
+//! the gate is opened. A refill puts a node at the tail by a `Release` compare-exchange, so that a thread that
+//! swaps finds that node's `next` null before it writes there.
 
 use std::ptr;
 
@@ -52,7 +52,7 @@ use ondeck::platform::{AtomicInt, AtomicPointer, Ordering, Platform};
 use crate::gate::Gate;
 use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
 
-/// One unlock of so many, of those that see passive threads, promotes the eldest.
+/// Of the unlocks that see passive threads, one in this number promotes the eldest.
 const PROMOTE_ONE_IN: u32 = 1_000;
 
 /// MCS with a passive list: see the [source file](self).
@@ -65,7 +65,7 @@ pub struct Malthusian<P: Platform> {
     unlocks: P::AtomicU32,
 }
 
-/// One thread's place in the queue or in the passive list; on a cache line of its own.
+/// One thread's place in the queue or in the passive list, on its own cache line.
 #[derive(Debug)]
 #[repr(align(64))]
 pub struct Node<P: Platform> {
@@ -87,7 +87,7 @@ impl<P: Platform> Default for Node<P> {
 }
 
 impl<P: Platform> Node<P> {
-    /// Waits until the thread that has swapped its node in behind this one has linked it.
+    /// Waits until the thread that has swapped its node in after this one has linked it.
     fn linked(&self) -> *mut Self {
         loop {
             let next = self.next.load(Ordering::Acquire);
@@ -99,9 +99,10 @@ impl<P: Platform> Node<P> {
     }
 }
 
-/// What only the owner calls. Each node that is passed is of a thread that waits at its gate, so it is there.
+/// Functions for the owner only. The thread of each node that is passed to them waits at its gate, so the node
+/// exists.
 impl<P: Platform> Malthusian<P> {
-    /// Puts a node, which is no longer in the queue, at the newest end of the passive list.
+    /// Puts a node, which has left the queue, at the newest end of the passive list.
     ///
     /// # Safety
     ///
@@ -131,7 +132,7 @@ impl<P: Platform> Malthusian<P> {
         let links = unsafe { &*node };
         let (older, newer) =
             (links.older.load(Ordering::Relaxed), links.newer.load(Ordering::Relaxed));
-        // SAFETY: null, or passive as well.
+        // SAFETY: null, or also passive.
         match unsafe { older.as_ref() } {
             Some(older) => older.newer.store(newer, Ordering::Relaxed),
             None => self.eldest.store(newer, Ordering::Relaxed),
@@ -146,20 +147,20 @@ impl<P: Platform> Malthusian<P> {
     /// Whether this unlock, which sees passive threads, is the one that promotes.
     fn promotes(&self) -> bool {
         let unlocks = self.unlocks.load(Ordering::Relaxed) + 1;
-        // Two under a model checker, so that it sees unlocks of both kinds.
+        // Every second unlock under a model checker, so that it sees unlocks of both kinds.
         let is_due = unlocks > P::spins(PROMOTE_ONE_IN - 1);
         self.unlocks.store(if is_due { 0 } else { unlocks }, Ordering::Relaxed);
         is_due
     }
 
-    /// Puts a passive node behind the owner's own if no other is there; says whether it did.
+    /// Puts a passive node after the owner's own if no other is there; returns whether it did.
     fn refill(&self, own: &Node<P>, passive: &Node<P>) -> bool {
         passive.next.store(ptr::null_mut(), Ordering::Relaxed);
         let (own, passive) = (ptr::from_ref(own).cast_mut(), ptr::from_ref(passive).cast_mut());
         self.tail.compare_exchange(own, passive, Ordering::Release, Ordering::Relaxed).is_ok()
     }
 
-    /// The passive node that is next, if one is to be: behind it is what was behind the owner's.
+    /// Returns the passive node that is next, if any. The nodes after the owner's now follow that node.
     fn activate(&self, own: &Node<P>) -> Option<*mut Node<P>> {
         let newest = self.newest.load(Ordering::Relaxed);
         if newest.is_null() {
@@ -183,12 +184,12 @@ impl<P: Platform> Malthusian<P> {
         None
     }
 
-    /// The node that is next in the queue, after at most one is culled; null if the lock is free now.
+    /// Returns the next node of the queue, after culling at most one; null if the lock is free now.
     fn advance(&self, own: &Node<P>) -> *mut Node<P> {
         let mut successor = own.next.load(Ordering::Acquire);
         if successor.is_null() {
             let address = ptr::from_ref(own).cast_mut();
-            // `activate` has found no passive thread, or a thread behind the owner's.
+            // `activate` has found no passive thread, or a thread after the owner's.
             if self
                 .tail
                 .compare_exchange(address, ptr::null_mut(), Ordering::Release, Ordering::Relaxed)
@@ -203,15 +204,15 @@ impl<P: Platform> Malthusian<P> {
         if behind.is_null() {
             return successor;
         }
-        // SAFETY: the caller owns the lock, and takes the node out of the queue by that it hands the lock
-        // to the one behind.
+        // SAFETY: the caller owns the lock, and by handing off to the node after it takes this one out of the
+        // queue.
         unsafe { self.make_passive(successor) };
         behind
     }
 }
 
-// SAFETY: a thread returns from `lock` when its node was first in the queue, or when the previous
-// owner opened its gate; each owner opens one, and keeps all others in the queue or in the passive list.
+// SAFETY: a thread returns from `lock` when its node was first in the queue, or when the previous owner opened
+// its gate; each owner opens one, and keeps all others in the queue or in the passive list.
 unsafe impl<P: Platform> RawLock<P> for Malthusian<P> {
     const INFO: LockInfo = LockInfo {
         name: "malthusian",
@@ -239,7 +240,7 @@ unsafe impl<P: Platform> RawLock<P> for Malthusian<P> {
 
     #[inline]
     unsafe fn lock(&self, node: &Node<P>) {
-        // Relaxed: no other thread knows the node yet; the swap below publishes both.
+        // Relaxed: no other thread can reach the node yet; the swap below publishes both.
         node.next.store(ptr::null_mut(), Ordering::Relaxed);
         node.gate.close();
         let own = ptr::from_ref(node).cast_mut();

@@ -1,10 +1,10 @@
-//! MCS: a queue in which each waiter polls a cache line of its own.
+//! MCS: a queue in which each waiter polls its own cache line.
 //!
 //! Source: John M. Mellor-Crummey and Michael L. Scott, "Algorithms for Scalable Synchronization on
 //! Shared-Memory Multiprocessors" (1991), algorithm 5.
 //!
 //! Teaches: a handoff costs the transfer of one cache line however many threads wait. But the order
-//! is strict, so all wait for the thread that the scheduler took off its CPU.
+//! is strict, so all wait for a thread that the scheduler took off its CPU.
 //!
 //! ```text
 //! lock.tail ──────────────────────────────────┐
@@ -12,8 +12,8 @@
 //! [owner's node] ─next─► [node: waiting=1] ─next─► [node: waiting=1] ─next─► null
 //!
 //! tail     null → node    a thread that locks   swap: it owns the lock
-//!          node → node    a thread that locks   swap: it waits behind the node that it found
-//!          node → null    the owner             compare-exchange, if no node is behind its own
+//!          node → node    a thread that locks   swap: it waits after the node that it found
+//!          node → null    the owner             compare-exchange, if no node is after its own
 //! next     null → node    the successor         store, once, after its swap
 //! waiting  1              a thread that locks   store, before its node can be found
 //!          1 → 0          the predecessor       store: the handoff
@@ -40,7 +40,7 @@ pub struct Mcs<P: Platform> {
     tail: P::AtomicPtr<Node<P>>,
 }
 
-/// One thread's place in the queue; on a cache line of its own, because its thread polls it.
+/// One thread's place in the queue, on its own cache line because its thread polls it.
 #[derive(Debug)]
 #[repr(align(64))]
 pub struct Node<P: Platform> {
@@ -78,7 +78,7 @@ unsafe impl<P: Platform> RawLock<P> for Mcs<P> {
 
     #[inline]
     unsafe fn lock(&self, node: &Node<P>) {
-        // Relaxed: no other thread knows the node yet; the swap below publishes both.
+        // Relaxed: no other thread can reach the node yet; the swap below publishes both.
         node.next.store(ptr::null_mut(), Ordering::Relaxed);
         node.waiting.store(1, Ordering::Relaxed);
         let predecessor = self.tail.swap(ptr::from_ref(node).cast_mut(), Ordering::AcqRel);
@@ -117,8 +117,8 @@ unsafe impl<P: Platform> RawLock<P> for Mcs<P> {
             {
                 return;
             }
-            // A thread has swapped its node in and not linked it yet: two steps that the algorithm
-            // cannot make one. If that thread is preempted between them, all wait.
+            // A thread has swapped its node in and not linked it yet: the algorithm cannot combine
+            // these two steps. If that thread is preempted between them, all wait.
             loop {
                 successor = node.next.load(Ordering::Acquire);
                 if !successor.is_null() {

@@ -1,12 +1,12 @@
 //! MCS with waiters that spin for a while and then park.
 //!
-//! Source: the queue is that of John M. Mellor-Crummey and Michael L. Scott, "Algorithms for Scalable
-//! Synchronization on Shared-Memory Multiprocessors" (1991), algorithm 5. Waiting by a spin and then
-//! asleep is the variant MCS-STP of Dave Dice, "Malthusian Locks" (EuroSys 2017).
+//! Source: the queue is from John M. Mellor-Crummey and Michael L. Scott, "Algorithms for Scalable
+//! Synchronization on Shared-Memory Multiprocessors" (1991), algorithm 5. Spinning before parking is the
+//! variant MCS-STP of Dave Dice, "Malthusian Locks" (EuroSys 2017).
 //!
-//! Teaches: what parking repairs of a queue, and what it does not. Waiters no longer keep the owner off its
-//! CPU. But the order is still strict, so each handoff to a thread that sleeps takes a wake, and the waiters
-//! form a convoy.
+//! Teaches: the flaws of a queue that parking repairs, and the others. Waiters no longer keep the
+//! owner off its CPU. But the order is still strict, so each handoff to a sleeping thread takes a wake, and
+//! the waiters form a convoy.
 //!
 //! ```text
 //! lock.tail ──────────────────────────────────┐
@@ -14,8 +14,8 @@
 //! [owner's node] ─next─► [node: gate closed] ─next─► [node: gate asleep] ─next─► null
 //!
 //! tail   null → node    a thread that locks   swap: it owns the lock
-//!        node → node    a thread that locks   swap: it waits behind the node that it found
-//!        node → null    the owner             compare-exchange, if no node is behind its own
+//!        node → node    a thread that locks   swap: it waits after the node that it found
+//!        node → null    the owner             compare-exchange, if no node is after its own
 //! next   null → node    the successor         store, once, after its swap
 //! gate   see `gate.rs`: closed by the node's thread, opened by the predecessor: the handoff
 //! ```
@@ -41,7 +41,7 @@ pub struct McsPark<P: Platform> {
     tail: P::AtomicPtr<Node<P>>,
 }
 
-/// One thread's place in the queue; on a cache line of its own, because its thread polls it.
+/// One thread's place in the queue, on its own cache line because its thread polls it.
 #[derive(Debug)]
 #[repr(align(64))]
 pub struct Node<P: Platform> {
@@ -79,7 +79,7 @@ unsafe impl<P: Platform> RawLock<P> for McsPark<P> {
 
     #[inline]
     unsafe fn lock(&self, node: &Node<P>) {
-        // Relaxed: no other thread knows the node yet; the swap below publishes both.
+        // Relaxed: no other thread can reach the node yet; the swap below publishes both.
         node.next.store(ptr::null_mut(), Ordering::Relaxed);
         node.gate.close();
         let own = ptr::from_ref(node).cast_mut();

@@ -1,11 +1,11 @@
-//! MCS-TP: MCS whose waiters publish the time, so that an unlock passes over those that lost their CPU.
+//! MCS-TP: MCS whose waiters publish the time, so that an unlock passes over threads that have lost their CPU.
 //!
 //! Source: Bijun He, William N. Scherer III and Michael L. Scott, "Preemption Adaptivity in Time-Published
 //! Queue-Based Spin Locks" (HiPC 2005), MCS-TP.
 //!
-//! Teaches: a thread can tell another's preemption without the kernel. A waiter that runs stores the time in its node
-//! again and again, so a time that is old means that its thread is off its CPU. Such a waiter loses its place. The
-//! price is a clock read and a store in each turn, and that no waiter ever sleeps.
+//! Teaches: a thread can detect another's preemption without the kernel. A running waiter repeatedly stores the time
+//! in its node, so an old time means that its thread is off its CPU. Such a waiter loses its place. The price is a
+//! clock read and a store in each turn, and no waiter ever sleeps.
 //!
 //! ```text
 //! lock.tail ─────────────────────────────────────────────────┐
@@ -24,21 +24,21 @@
 //! off its CPU.
 //! ```
 //!
-//! A thread that was passed over may join the queue again while the same unlock still goes along it, and be passed
-//! over again. So that this ends, an unlock that has passed over 16,000 tells the others only when it is done:
-//! those cannot join the queue meanwhile.
+//! A thread that was passed over may rejoin the queue while the same unlock still walks it, and be passed over
+//! again. To bound this, an unlock that has passed over 16,000 threads fails further ones only at its end: until
+//! then these cannot rejoin the queue.
 //!
 //! # Differences from the source
 //!
-//! The source's lock also gives up at a deadline, which is left out here, and so is its state `timed_out`. Without it
-//! only the owner changes a waiter's status, by stores. Its delay until a time counts as old is that of its
-//! machine; here it is 2 µs, several times what a line takes between two sockets.
+//! The source's lock also gives up at a deadline, which is left out here, and so is its state `timed_out`. Without
+//! it only the owner changes a waiter's status, by stores. The source tunes the age at which a time counts as old to
+//! its machine; here it is 2 µs, several times the transfer of a line between two sockets.
 //!
 //! # Memory ordering
 //!
 //! `tail` and `next` have the orderings of MCS. `status` is stored with `Release` and polled with `Acquire`: with
 //! `AVAILABLE` this pair is the handoff. With `FAILED` it makes the owner's last access to the node happen before
-//! its thread uses it again. The times are `Relaxed`: they are guesses, and no safety depends on them.
+//! its thread reuses it. The times are `Relaxed`: they are guesses, and no safety depends on them.
 
 use std::ptr;
 
@@ -50,11 +50,11 @@ const WAITING: u32 = 0;
 const AVAILABLE: u32 = 1;
 const FAILED: u32 = 2;
 
-/// A time that was published longer ago means that its thread does not run.
+/// The age from which on a published time means that its thread does not run.
 const OLD_NANOS: u32 = 2_000;
 /// An owner that has had the lock for longer may have lost its CPU: `MAX_CS_TIME` of the source.
 const LONG_SECTION_NANOS: u32 = 10_000;
-/// So many nodes are told at once that they were passed over: `MAX_THREADS` of the source.
+/// The number of passed-over nodes that an unlock fails at once: `MAX_THREADS` of the source.
 const MOST_TOLD_AT_ONCE: u32 = 16_000;
 
 /// MCS with published times: see the [source file](self).
@@ -65,7 +65,7 @@ pub struct McsTp<P: Platform> {
     section_begin: P::AtomicUsize,
 }
 
-/// One thread's place in the queue; on a cache line of its own, because its thread polls it.
+/// One thread's place in the queue, on its own cache line because its thread polls it.
 #[derive(Debug)]
 #[repr(align(64))]
 pub struct Node<P: Platform> {
@@ -89,28 +89,28 @@ fn now<P: Platform>() -> usize {
     P::ticks() as usize
 }
 
-/// Whether `time` is more than `nanos` ago. Clocks of two CPUs may differ: a time to come is not.
+/// Whether `time` is more than `nanos` ago. Clocks of two CPUs may differ: a future time is not.
 fn is_before<P: Platform>(time: usize, nanos: u32) -> bool {
     let ago = now::<P>().wrapping_sub(time).cast_signed();
     ago > P::ticks_in(nanos).cast_signed()
 }
 
 impl<P: Platform> Node<P> {
-    /// Makes the node ready for the queue. Relaxed: no other thread knows it yet.
+    /// Makes the node ready for the queue. Relaxed: no other thread can reach it yet.
     fn prepare(&self) {
         self.next.store(ptr::null_mut(), Ordering::Relaxed);
         self.time.store(now::<P>(), Ordering::Relaxed);
         self.status.store(WAITING, Ordering::Relaxed);
     }
 
-    /// Tells the nodes from `first` to the one before `end` that they were passed over.
+    /// Fails the nodes from `first` to the one before `end`, which were passed over.
     ///
     /// # Safety
     ///
-    /// The nodes are linked in this order, the caller took them out of the queue, and their threads were not told yet.
+    /// The nodes are linked in this order, the caller took them out of the queue, and they have not been failed yet.
     unsafe fn fail(mut first: *mut Self, end: *mut Self) {
         while first != end {
-            // SAFETY: its thread waits until it is told, which the store does; `next` is read before.
+            // SAFETY: its thread waits until the status changes, which the store does; `next` is read before.
             let node = unsafe { &*first };
             first = node.next.load(Ordering::Acquire);
             node.status.store(FAILED, Ordering::Release);
@@ -119,7 +119,7 @@ impl<P: Platform> Node<P> {
 }
 
 impl<P: Platform> McsTp<P> {
-    /// The node behind `node`; null if there is none, and tail is null then.
+    /// The node after `node`; null if there is none, and then tail is also null.
     fn next_of(&self, node: &Node<P>) -> *mut Node<P> {
         let own = ptr::from_ref(node).cast_mut();
         let next = node.next.load(Ordering::Acquire);
@@ -140,7 +140,7 @@ impl<P: Platform> McsTp<P> {
         }
     }
 
-    /// Waits in the queue; false if the thread was passed over.
+    /// Waits in the queue; returns false if the thread was passed over.
     fn wait(&self, node: &Node<P>) -> bool {
         loop {
             match node.status.load(Ordering::Acquire) {
@@ -188,8 +188,8 @@ unsafe impl<P: Platform> RawLock<P> for McsTp<P> {
             if predecessor.is_null() {
                 break;
             }
-            // SAFETY: no owner tells the predecessor anything, or finishes its own unlock, before it has
-            // seen this store: tail is no longer that node.
+            // SAFETY: no owner changes the predecessor's status, or finishes its own unlock, before it has seen this
+            // store: tail is no longer that node.
             unsafe { &*predecessor }.next.store(own, Ordering::Release);
             if self.wait(node) {
                 break;
@@ -215,18 +215,18 @@ unsafe impl<P: Platform> RawLock<P> for McsTp<P> {
     #[inline]
     unsafe fn unlock(&self, node: &Node<P>) {
         let mut current = ptr::from_ref(node).cast_mut();
-        // The first node that was passed over and not told; those up to `current` are linked behind it.
+        // The first node that was passed over and not failed yet; the nodes up to `current` are linked after it.
         let mut untold: *mut Node<P> = ptr::null_mut();
         let mut passed = 0;
         loop {
-            // SAFETY: the caller's node, or one whose thread waits to be told.
+            // SAFETY: the caller's node, or one whose thread waits for its status.
             let next = self.next_of(unsafe { &*current });
-            // SAFETY: null, or a node whose thread waits to be told.
+            // SAFETY: null, or a node whose thread waits for its status.
             let Some(waiter) = (unsafe { next.as_ref() }) else { break };
             if !is_before::<P>(waiter.time.load(Ordering::Relaxed), OLD_NANOS) {
                 waiter.status.store(AVAILABLE, Ordering::Release);
                 if !untold.is_null() {
-                    // SAFETY: linked up to `next`, whose address alone is used.
+                    // SAFETY: linked up to `next`, of which only the address is used.
                     unsafe { Node::fail(untold, next) };
                 }
                 return;
@@ -241,7 +241,7 @@ unsafe impl<P: Platform> RawLock<P> for McsTp<P> {
             }
             current = next;
         }
-        // SAFETY: linked up to the last of the queue, behind which is null.
+        // SAFETY: linked up to the last node of the queue, whose `next` is null.
         unsafe { Node::fail(untold, ptr::null_mut()) };
     }
 

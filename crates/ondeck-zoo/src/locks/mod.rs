@@ -2,13 +2,13 @@
 //!
 //! To add a lock, add a file in this folder and a line in the list below. `visit_museum` in that line puts it
 //! into the museum: locks that no suite, rule or article needs, which the laboratory measures if it is built with
-//! the feature `museum`. Those that need a [`Host`] are not in the
-//! list: this project's own, [`OndeckMutex`] and [`OndeckBiased`]; nor are those
-//! that need a kernel which knows the owners of locks, [`PiFutex`].
+//! the feature `museum`. The list omits two groups: this project's own locks, which need a [`Host`]
+//! ([`OndeckMutex`] and [`OndeckBiased`]), and the one that needs a kernel which knows the owners of locks,
+//! [`PiFutex`].
 //!
-//! Flat combining (Danny Hendler, Itai Incze, Nir Shavit and Moran Tzafrir, 2010) and other ways to give a section
-//! to another thread are not here. [`RawLock`](crate::RawLock) has `lock` and `unlock`. A section is what stands
-//! between the two calls, and a thread that waits cannot hand that to the owner, which would have to run it. This
+//! Flat combining (Danny Hendler, Itai Incze, Nir Shavit and Moran Tzafrir, 2010) and other ways to let another
+//! thread run a section are not here. [`RawLock`](crate::RawLock) has `lock` and `unlock`, and a section is the
+//! code between the two calls: a waiter cannot pass that code to the owner, which would have to run it. This
 //! project's lock of that kind is [`ondeck::CombiningMutex`], which takes closures.
 
 use ondeck::platform::{Host, PiFutex, Platform};
@@ -85,7 +85,7 @@ pub fn for_each_hosted<P: Host>(visitor: &mut impl Visitor<P>) {
     for_each_portable(visitor);
 }
 
-/// Shows `visitor` the locks that the kernel hands to a thread that waits.
+/// Shows `visitor` the locks that the kernel hands off to a waiter.
 pub fn for_each_pi<P: PiFutex>(visitor: &mut impl Visitor<P>) {
     visitor.visit_museum::<PiFutexMutex<P>>();
     visitor.visit_museum::<SwiftPi<P>>();

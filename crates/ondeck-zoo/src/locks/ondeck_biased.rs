@@ -2,8 +2,8 @@
 //!
 //! Source: `ondeck::biased`, which draws and argues its protocol.
 //!
-//! Teaches: the thread that has a lock almost always needs no atomic read-modify-write. The others pay for it, by a
-//! fence of all CPUs when they come.
+//! Teaches: the thread that acquires a lock nearly always needs no atomic read-modify-write. The others pay for it,
+//! by a fence of all CPUs when they arrive.
 
 use ondeck::biased::{Held, RawBiasedMutex};
 use ondeck::platform::Host;
@@ -28,7 +28,7 @@ raw_lock! {
             source: "this project, ondeck::biased",
             teaches: "The thread that has a lock almost always needs no atomic read-modify-write; others pay for it",
         },
-        // How a thread came in: by its bias or not.
+        // How a thread acquired: by its bias or not.
         Context: Kept<Held<P>>,
         Condvar: SequenceCondvar<P>,
         new: Self(RawBiasedMutex::new()),

@@ -2,8 +2,8 @@
 //!
 //! Source: `ondeck::mutex` and `ondeck::condvar`, which draw and argue their protocols.
 //!
-//! Teaches: the cost of a sleeping lock can be paid by the thread that parks. Its uncontended pair
-//! is then a spinlock's.
+//! Teaches: the thread that parks can pay for the sleeping of a lock. The uncontended pair then costs no more than a
+//! spinlock's.
 
 use ondeck::condvar::RawCondvar as OwnCondvar;
 use ondeck::mutex::RawMutex;

@@ -1,13 +1,13 @@
-//! parking_lot's mutex up to 0.12: one byte, a short spin with yields, and a queue beside the lock
-//! that hands the lock over now and then.
+//! parking_lot's mutex up to 0.12: one byte, a short spin with yields, and a queue outside the lock
+//! that hands off now and then.
 //!
 //! Source: Amanieu d'Antras, the crates `parking_lot` 0.12, `raw_mutex.rs`, and `parking_lot_core`
 //! 0.9, `parking_lot.rs` and `spinwait.rs`, after WebKit's `WTF::Lock` (Filip Pizlo, "Locking in
 //! WebKit", 2016). The peer `parking_lot` is 0.13, another mutex.
 //!
-//! Teaches: a lock can be a byte if its queue is elsewhere, and barge without starving a thread if
-//! some unlock in a millisecond is a handoff. What a thread pays to sleep and to wake another is
-//! the queue's own lock.
+//! Teaches: a lock can be a byte if its queue is elsewhere, and barge without starving a thread if an
+//! unlock every millisecond or so is a handoff. Sleeping, and waking another thread, cost the queue's
+//! own lock.
 //!
 //! ```text
 //! state (u8)   bit 0  locked
@@ -25,28 +25,28 @@
 //!           sets bit 1; under the bucket's lock links its node if the state is 3; sleeps.
 //! ```
 //!
-//! A handoff is due when the bucket's time for it has come; the next is a random time later, up to
-//! a millisecond.
+//! A handoff is due when the bucket's time for it has come; the next one is due a random time later,
+//! up to a millisecond.
 //!
 //! # Differences from the source
 //!
-//! There the buckets are a table that all locks share. Here each lock has one bucket of its own, in
-//! memory beside it. So two locks never share a bucket, no lock's queue is searched for the threads of
-//! another, and the hash of the address is not computed. The costs are else the same: a line for the
-//! bucket, with its lock, the ends of the queue and the time; a line for each thread. But the bucket
-//! ends with the lock, and the unlock gives up the bucket's lock last: it touches memory of the lock
+//! In the source the buckets form a table that all locks share. Here each lock has its own bucket, in
+//! memory next to it. So two locks never share a bucket, no lock's queue is searched for the threads
+//! of another, and the hash of the address is not computed. The other costs are the same: a line for
+//! the bucket, with its lock, the ends of the queue and the time; a line for each thread. But the
+//! bucket ends with the lock, and the unlock unlocks the bucket last: it touches memory of the lock
 //! after another thread can own it.
 //!
-//! The first unlock that finds a thread is a handoff, as in the source, where a table's times begin
-//! with it.
+//! The first unlock that finds a thread is a handoff, as in the source, whose table initializes its
+//! times so.
 //!
 //! # Memory ordering
 //!
 //! Acquisitions are `Acquire` and pair with the `Release` exchange or store that cleared bit 0. A
-//! handoff goes through the node: it is chosen with `Release`, and its thread reads that with
+//! handoff goes through the node: the unlock chooses it with `Release`, and its thread reads that with
 //! `Acquire`. The queue is only used under the bucket's lock, so its words are `Relaxed`. A waiter
-//! links itself only if it reads the state 3 under that lock, and the owner's store of another state
-//! is under it as well: so no wake is lost.
+//! links itself only if it reads the state 3 under that lock, and the owner stores another state also
+//! under it: so no wake is lost.
 
 use std::marker::PhantomData;
 use std::{fmt, ptr};
@@ -61,20 +61,20 @@ use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, W
 const LOCKED: u8 = 1;
 const PARKED: u8 = 2;
 
-/// A handoff is due up to so many nanoseconds after the one before.
+/// The longest time in nanoseconds until the next handoff is due.
 const LONGEST_UNFAIR: u32 = 1_000_000;
 
-/// The lock of a bucket, and what else differs between parking_lot and the port of it that
-/// [`parking_lot_swift`](super::parking_lot_swift) is.
+/// The lock of a bucket, and other differences between parking_lot and its port
+/// [`parking_lot_swift`](super::parking_lot_swift).
 pub trait BucketLock<P: Platform>: Send + Sync + 'static {
     /// The facts of the mutex with this bucket.
     const INFO: LockInfo;
-    /// Whether a waiter looks at the state before it locks the bucket, too.
+    /// Whether a waiter also reads the state before it locks the bucket.
     const LOOKS_FIRST: bool;
 
     /// An unlocked lock.
     fn new() -> Self;
-    /// Waits until the lock is this thread's.
+    /// Waits until this thread has acquired the lock.
     fn lock(&self);
     /// Unlocks.
     ///
@@ -110,7 +110,7 @@ impl<P: Platform> BucketLock<P> for WordLock<P> {
     }
     #[inline]
     unsafe fn unlock(&self) {
-        // SAFETY: as the caller says.
+        // SAFETY: as the caller promises.
         unsafe { RawLock::unlock(self, &()) };
     }
     fn is_idle(&mut self) -> bool {
@@ -130,13 +130,13 @@ impl<P: Platform, B: BucketLock<P>> fmt::Debug for ParkingLotPort<P, B> {
     }
 }
 
-/// The queue, on a cache line of its own.
+/// The queue, on its own cache line.
 #[repr(align(64))]
 struct Bucket<P: Platform, B> {
     lock: B,
     first: P::AtomicPtr<Node<P>>,
     last: P::AtomicPtr<Node<P>>,
-    /// When a handoff is due, in nanoseconds of the platform's clock.
+    /// The time at which a handoff is due, in nanoseconds of the platform's clock.
     fair_at: P::AtomicUsize,
     random: P::AtomicU32,
 }
@@ -158,12 +158,12 @@ impl<P: Platform> Default for Node<P> {
     }
 }
 
-/// Holds the bucket's lock.
+/// A guard of the bucket's lock.
 struct Held<'a, P: Platform, B: BucketLock<P>>(&'a Bucket<P, B>, PhantomData<P>);
 
 impl<P: Platform, B: BucketLock<P>> Drop for Held<'_, P, B> {
     fn drop(&mut self) {
-        // SAFETY: made where the lock was taken, once.
+        // SAFETY: made once, where the lock was taken.
         unsafe { self.0.lock.unlock() };
     }
 }
@@ -201,7 +201,7 @@ impl<P: Platform, B: BucketLock<P>> Held<'_, P, B> {
         if first.is_null() {
             return None;
         }
-        // SAFETY: its thread sleeps until it is chosen, which is for the taker to do.
+        // SAFETY: its thread sleeps until the taker chooses it.
         let next = unsafe { &*first }.next.load(Ordering::Relaxed);
         self.0.first.store(next, Ordering::Relaxed);
         if next.is_null() {
@@ -262,8 +262,8 @@ impl<P: Platform, B: BucketLock<P>> ParkingLotPort<P, B> {
         }
     }
 
-    /// Sleeps in the queue, unless the state changes before. Says whether the unlock that chose the calling thread
-    /// has handed it the lock.
+    /// Sleeps in the queue, unless the state changes before. Returns whether the unlock that chose the
+    /// calling thread has handed it the lock.
     fn park(&self, node: &Node<P>) -> bool {
         let may_park = || self.state.load(Ordering::Relaxed) == LOCKED | PARKED;
         if B::LOOKS_FIRST && !may_park() {
@@ -306,8 +306,8 @@ impl<P: Platform, B: BucketLock<P>> ParkingLotPort<P, B> {
 }
 
 // SAFETY: a thread returns from `lock` after an exchange that found bit 0 clear and set it, or if it
-// was handed the lock. The owner clears the bit, or hands the lock to the one thread that it has taken out of
-// the queue.
+// received the lock by a handoff. The owner clears the bit, or hands off to the one thread that it has
+// taken out of the queue.
 unsafe impl<P: Platform, B: BucketLock<P>> RawLock<P> for ParkingLotPort<P, B> {
     const INFO: LockInfo = B::INFO;
 

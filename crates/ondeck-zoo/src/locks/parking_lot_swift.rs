@@ -1,10 +1,10 @@
-//! parking_lot's mutex as Swift's benchmark has it: the same protocol, and a spinlock for the bucket.
+//! parking_lot's mutex in Swift's benchmark: the same protocol, with a spinlock for the bucket.
 //!
 //! Source: Sarunas (Ordo One), synchronization-benchmarks, `ParkingLotMutex` and `ParkingLotCore`
 //! (2026), a port of `parking_lot` to Swift.
 //!
-//! Teaches: what the lock of a queue is matters as soon as threads meet there. A spinlock costs less
-//! than a lock that sleeps while few threads do, and is a second lock to collapse when many do.
+//! Teaches: the kind of a queue's lock matters as soon as threads meet there. A spinlock costs less
+//! than a sleeping lock while few threads do, and is a second lock to collapse when many do.
 //!
 //! ```text
 //! The states are those of parking_lot_port.
@@ -14,12 +14,11 @@
 //! 1 → 0   the owner             store
 //! ```
 //!
-//! A waiter pauses 1, 2, 4, up to 64 times, a load after each pause, then yields after each. A
-//! thread that is about to park looks at the mutex's state before it locks the bucket, too.
-//! Otherwise a third of those that park found at 32 threads that they need not, by the source's
-//! measurement.
+//! A waiter pauses 1, 2, 4, up to 64 times, a load after each pause, then yields after each. A thread
+//! that is about to park also reads the mutex's state before it locks the bucket. The source measured
+//! why: otherwise a third of the threads that park, of 32, found that they need not.
 //!
-//! The source tells a thread that it was chosen after it has unlocked the bucket, here that is
+//! The source sets the chosen thread's word after it has unlocked the bucket; here that happens
 //! before, as in parking_lot.
 //!
 //! # Memory ordering

@@ -1,11 +1,11 @@
-//! A futex that inherits priorities: the kernel queues the waiters, and hands the lock over.
+//! A futex that inherits priorities: the kernel queues the waiters, and hands off the lock.
 //!
 //! Source: Ingo Molnar and Thomas Gleixner, "PI-futex: lightweight userspace priority inheritance
 //! support" (2006), the kernel's `Documentation/locking/pi-futex.rst`; the algorithm of glibc's
-//! mutexes with `PTHREAD_PRIO_INHERIT`. The peer `glibc_pi` is the library's own.
+//! mutexes with `PTHREAD_PRIO_INHERIT`. The peer `glibc_pi` is the installed library's.
 //!
-//! Teaches: a lock that the kernel hands over is never free while a thread waits. No thread can take
-//! it meanwhile, and each contended pair costs two system calls and a context switch.
+//! Teaches: a lock that the kernel hands off is never free while a thread waits. No arriving thread
+//! can take it, and each contended pair costs two system calls and a context switch.
 //!
 //! ```text
 //! word (u32)   bits 0-29  the owner's number, 0 if the lock is free
@@ -19,14 +19,14 @@
 //! number → 0            the owner             FUTEX_UNLOCK_PI, if no thread waits any more
 //! ```
 //!
-//! If an owner ends with the lock, or waits for itself, the next thread that waits panics. glibc lets
-//! it sleep for ever.
+//! If an owner ends with the lock, or waits for itself, the next waiter panics. glibc lets it sleep
+//! for ever.
 //!
 //! # Memory ordering
 //!
-//! The compare-exchange that locks is `Acquire` and pairs with the one that unlocks, `Release`. A
-//! handoff by the kernel orders as both do ([`PiFutex`]). The kernel does not touch the word after it
-//! has given the lock away, and neither does the unlock.
+//! The compare-exchange that locks is `Acquire` and pairs with the `Release` one that unlocks. A
+//! handoff by the kernel has the orderings of both ([`PiFutex`]). After a handoff neither the kernel
+//! nor the unlock touches the word.
 
 use ondeck::platform::{AtomicInt, Ordering, PiFutex, PiLock, PiUnlock};
 
@@ -41,7 +41,7 @@ pub struct PiFutexMutex<P: PiFutex> {
 }
 
 impl<P: PiFutex> PiFutexMutex<P> {
-    /// Takes the lock if it is free; says whether it did.
+    /// Acquires the lock if it is free; returns whether it did.
     #[inline(always)]
     pub(super) fn acquire(&self) -> bool {
         self.word
@@ -55,7 +55,7 @@ impl<P: PiFutex> PiFutexMutex<P> {
         self.word.load(Ordering::Relaxed) != UNLOCKED
     }
 
-    /// Waits in the kernel until the lock is this thread's.
+    /// Waits in the kernel until this thread has acquired the lock.
     #[cold]
     pub(super) fn wait(&self) {
         let outcome = P::futex_lock_pi(&self.word, None);
@@ -78,7 +78,7 @@ impl<P: PiFutex> PiFutexMutex<P> {
 }
 
 // SAFETY: a thread returns from `lock` only after it took the word from 0 to its own number, or when
-// the kernel says that it is the owner. Only the owner makes the word 0, or asks the kernel to.
+// the kernel has made it the owner. Only the owner makes the word 0, or has the kernel do so.
 unsafe impl<P: PiFutex> RawLock<P> for PiFutexMutex<P> {
     const INFO: LockInfo = LockInfo {
         name: "pi_futex",

@@ -1,10 +1,10 @@
-//! Reciprocating locks: arrivals push themselves on a stack, and are served a detached stack at a time.
+//! Reciprocating locks: arriving threads push themselves on a stack, and are served one detached stack at a time.
 //!
 //! Source: Dave Dice and Alex Kogan, "Reciprocating Locks" (PPoPP 2025), listing 1.
 //!
 //! Teaches: a queue lock needs no links that other threads read. A waiter learns its successor from its own
-//! exchange, and keeps it in a register. The price is the order: last in, first out within a segment, so a
-//! waiter may be passed over, but at most once by each thread while it is in its segment.
+//! exchange, and keeps it in a register. The price is the order: last in, first out within a segment, so a waiter
+//! may be passed over, but at most once by each thread while it is in its segment.
 //!
 //! ```text
 //! arrivals ─► [D] ─► [C] ─► 1        the arrival segment: D found C, C found LOCKED_EMPTY
@@ -27,21 +27,20 @@
 //!       null → end     the predecessor       store: the handoff, with the end of the segment
 //! ```
 //!
-//! The end of a segment is an address that is only compared. For the arrivals behind an owner that found null, it
-//! is that owner's element: the first of them found it and takes it for its successor, but its owner
-//! is gone by then. For later segments it is `LOCKED_EMPTY`. An element of a thread that left may be
-//! pushed again while its address is the end of an older segment. That does no harm: only the last of the
-//! older segment has it as its successor, because the arrivals were exchanged for `LOCKED_EMPTY` before it came
-//! again.
+//! The end of a segment is an address that is only compared. For the threads that arrive after an owner that
+//! found null, it is that owner's element: the first of them found it and takes it for its successor, but its
+//! owner has then left. For later segments it is `LOCKED_EMPTY`. An element of a thread that left may be pushed
+//! again while its address is the end of an older segment. That does no harm: only the last of the older segment
+//! has it as its successor, because the arrivals were exchanged for `LOCKED_EMPTY` before it came again.
 //!
 //! # Memory ordering
 //!
-//! The swap by which a thread arrives is `AcqRel`. By `Release` it publishes that the gate is null, to the
-//! thread that will open it. By `Acquire` it sees the last section if the lock was free, and the gate of its successor.
-//! The store of the gate is `Release` and the poll `Acquire`: this pair is the handoff. The compare-exchange
-//! that frees the lock is `Release` and pairs with the next swap. The swap that detaches is `Acquire`, so that
-//! the newest arrival's gate is seen as its thread left it. It need not be `Release`: it publishes
-//! nothing, and the next owner learns of the section by its gate.
+//! The swap by which a thread arrives is `AcqRel`. By `Release` it publishes that the gate is null, to the thread
+//! that will open it. By `Acquire` it sees the last section if the lock was free, and the gate of its successor.
+//! The store of the gate is `Release` and the poll `Acquire`: this pair is the handoff. The compare-exchange that
+//! frees the lock is `Release` and pairs with the next swap. The swap that detaches is `Acquire`, so that it sees
+//! the newest arrival's gate as its thread left it. It need not be `Release`: it publishes nothing, and the next
+//! owner sees the section through its gate.
 
 use std::cell::Cell;
 use std::ptr;
@@ -56,14 +55,14 @@ pub struct Reciprocating<P: Platform> {
     arrivals: P::AtomicPtr<Element<P>>,
 }
 
-/// What a thread waits at; on a cache line of its own, because its thread polls it.
+/// The word at which a thread waits, on its own cache line because its thread polls it.
 #[derive(Debug)]
 #[repr(align(64))]
 pub struct Element<P: Platform> {
     gate: P::AtomicPtr<Element<P>>,
     /// For the owner only: the element that is served next, or null if the segment ends.
     successor: Cell<*mut Element<P>>,
-    /// For the owner only: where its segment ends.
+    /// For the owner only: the end of its segment.
     end: Cell<*mut Element<P>>,
 }
 
@@ -77,13 +76,13 @@ impl<P: Platform> Default for Element<P> {
     }
 }
 
-/// No element has this address, which is not aligned as they are.
+/// No element has this address, because elements are aligned and it is not.
 const fn locked_empty<P: Platform>() -> *mut Element<P> {
     ptr::without_provenance_mut(1)
 }
 
 // SAFETY: a thread returns from `lock` when it found null, or when its gate was opened. Each owner opens one
-// gate: its successor's, or that of the newest arrival after it detached the arrivals.
+// gate: its successor's, or the newest arrival's after it detached the arrivals.
 unsafe impl<P: Platform> RawLock<P> for Reciprocating<P> {
     const INFO: LockInfo = LockInfo {
         name: "reciprocating",

@@ -2,9 +2,9 @@
 //! read.
 //!
 //! Source: Mara Bos, Rust pull request 95035, "Use a futex-based lock in std" (2022);
-//! `library/std/src/sys/sync/mutex/futex.rs`. The peer `std` is the library's own.
+//! `library/std/src/sys/sync/mutex/futex.rs`. The peer `std` is the installed library's.
 //!
-//! Teaches: a spin of a hundred reads hides short sections, and what it costs is bounded. But every
+//! Teaches: a spin of a hundred reads covers short sections, and its cost is bounded. But every
 //! waiter spins, and again after each wake.
 //!
 //! ```text
@@ -59,17 +59,17 @@ impl<P: Platform> RustStd<P> {
             }
         }
         loop {
-            // A futex that is 2 already need not be written.
+            // A futex that is already 2 need not be written.
             if state != CONTENDED && self.futex.swap(CONTENDED, Ordering::Acquire) == UNLOCKED {
                 return;
             }
-            // Every outcome means the same: the futex may have changed, spin again.
+            // Every result means the same: the futex may have changed, spin again.
             let _ = P::futex_wait(&self.futex, CONTENDED, None);
             state = self.spin();
         }
     }
 
-    /// Reads until the futex is not 1, or for long enough; returns what it read last.
+    /// Reads until the futex is not 1, up to the limit; returns the last value.
     fn spin(&self) -> u32 {
         let mut left = P::spins(SPINS);
         loop {

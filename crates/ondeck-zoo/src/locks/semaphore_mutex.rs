@@ -6,7 +6,7 @@
 //! enters the semaphore every time.
 //!
 //! Teaches: if a lock counts the threads that want it, an unlock knows exactly whether a thread
-//! waits, and never wakes one in vain. But each contended unlock hands a permit over, and the lock
+//! waits, and makes no needless wake. But each contended unlock passes a permit on, and the lock
 //! rests until one of the waiters runs.
 //!
 //! ```text
@@ -56,7 +56,7 @@ impl<P: Platform> SemaphoreMutex<P> {
         let mut permits = self.permits.load(Ordering::Relaxed);
         loop {
             if permits == 0 {
-                // Every outcome means the same: there may be a permit now.
+                // Every result means the same: there may be a permit now.
                 let _ = P::futex_wait(&self.permits, 0, None);
                 permits = self.permits.load(Ordering::Relaxed);
             } else {

@@ -1,11 +1,11 @@
-//! Spin to futex: one waiter polls, the others sleep, and an unlock is a spinlock's.
+//! Spin to futex: one waiter polls, the others sleep, and an unlock costs as much as a spinlock's.
 //!
 //! Source: Malte Skarupke, "Measuring Mutexes, Spinlocks and how Bad the Linux Scheduler Really is"
 //! (2020), in the comments ("a compromise though where one thread spins and other threads can go to
 //! sleep"), and his benchmark's `spin_to_futex_mutex`.
 //!
 //! Teaches: a lock with sleeping waiters can have the fast path of a spinlock, one
-//! read-modify-write for each pair. The price is one CPU that polls for each contended lock.
+//! read-modify-write for each pair. The price is one polling CPU for each contended lock.
 //!
 //! ```text
 //! word (u32), the futex: 0 unlocked · 1 locked · 2 locked, a thread may sleep
@@ -25,15 +25,15 @@
 //! thread. A thread sleeps only after it found a 2. So while a thread sleeps there is a poller, or
 //! an owner that will load a 2.
 //!
-//! For a moment there may be two pollers. One has missed a 0 before another thread made it a 1, and
+//! For a moment there may be two pollers: one has missed a 0 before another thread made it a 1, and
 //! one has made that 1 a 2. The slower of the two finds a 2 next and sleeps.
 //!
 //! # Memory ordering
 //!
 //! Acquisitions are `Acquire` and pair with the `Release` store of 0. The poll is `Relaxed`,
-//! because the swap after it is what acquires; the source polls with `Acquire`, which adds nothing.
-//! The owner's load is `Relaxed`. It reads the owner's own 1 or 2 or a later value; that it may
-//! miss a later 2 is part of the design. After the store the unlock uses only the word's address.
+//! because the later swap acquires; the source polls with `Acquire`, which adds nothing. The
+//! owner's load is `Relaxed`. It reads the owner's own 1 or 2 or a later value; by design it may
+//! miss a later 2. After the store the unlock uses only the word's address.
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
@@ -57,7 +57,7 @@ impl<P: Platform> SpinToFutex<P> {
                 UNLOCKED => return,
                 LOCKED => self.poll(),
                 _ => {
-                    // Every outcome means the same: the word may have changed, try again.
+                    // Every result means the same: the word may have changed, retry.
                     let _ = P::futex_wait(&self.word, SLEEPERS, None);
                 }
             }

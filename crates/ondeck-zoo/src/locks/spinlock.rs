@@ -3,8 +3,8 @@
 //! Source: Malte Skarupke, "Measuring Mutexes, Spinlocks and how Bad the Linux Scheduler Really is"
 //! (2020), `spinlock`.
 //!
-//! Teaches: what a yield repairs. In the source the longest wait fell from 62 ms to 11 ms. From the
-//! yield on, the scheduler decides how long each thread waits, not the lock.
+//! Teaches: the effect of a yield. In the source the longest wait fell from 62 ms to 11 ms. From
+//! the yield on, the scheduler decides how long each thread waits, not the lock.
 //!
 //! ```text
 //! locked (u8): 0 unlocked · 1 locked
@@ -25,8 +25,8 @@
 //! # Memory ordering
 //!
 //! The load is `Relaxed`: it decides only whether an attempt is worth the write. The test-and-set
-//! is `Acquire` and pairs with the previous owner's `Release` store. One that finds 1 writes the 1
-//! again, which changes nothing.
+//! is `Acquire` and pairs with the previous owner's `Release` store. A test-and-set that finds 1
+//! writes the 1 again, which changes nothing.
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 

@@ -5,7 +5,7 @@
 //!
 //! Teaches: waiters that only read share the lock's cache line until the owner writes it. A lock
 //! can spare the caches and still starve a thread for a whole time slice, because to the scheduler
-//! a waiter that spins is as busy as the owner.
+//! a spinning waiter is as busy as the owner.
 //!
 //! ```text
 //! locked (u8): 0 unlocked · 1 locked

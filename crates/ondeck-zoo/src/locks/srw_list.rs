@@ -3,11 +3,12 @@
 //! Source: Malte Skarupke, in the comments under "Measuring Mutexes, Spinlocks and how Bad the
 //! Linux Scheduler Really is" (2020): "It builds a linked list on the stacks of the sleeping
 //! threads where each thread writes their thread ID and can be directly woken up. But it's not a
-//! fair mutex". The way to find the oldest node is that of the queues in Rust's standard library
+//! fair mutex". The search for the oldest node follows the queues in Rust's standard library
 //! (`sys/sync/rwlock/queue.rs`), which have the same origin.
 //!
-//! Teaches: with nodes of the waiters' own, an unlock can wake exactly the oldest waiter, with one
-//! word and without the kernel's queue. The waiter that is woken first still need not get the lock.
+//! Teaches: with nodes on the waiters' stacks, an unlock can wake exactly the oldest waiter, with
+//! one word and without the kernel's queue. The waiter that is woken first still need not acquire
+//! the lock.
 //!
 //! ```text
 //!  usize bits:  63 ............... 6 5 ... 2      1           0
@@ -27,11 +28,11 @@
 //! ```
 //!
 //! * `LOCKED`: the lock has an owner. A thread that finds it set pushes a node and sleeps. When it
-//!   is woken it tries again.
+//!   is woken it retries.
 //! * `QUEUE_LOCKED`: a try-lock among unlocks. Only the thread that holds it takes nodes out and
 //!   follows their links. A thread that finds it held leaves: the holder ends with an operation on
-//!   the whole word, and so sees that the lock is free. If the lock has an owner again by then, the
-//!   holder wakes no thread, because that owner's unlock will look.
+//!   the whole word, and so sees that the lock is free. If the lock has an owner again, the holder
+//!   wakes no thread, because that owner's unlock will check.
 //! * The newest node: nodes are aligned, so their addresses leave the flags' bits free.
 //!
 //! A push sets `older`, and, if it is the first, `oldest` to the node itself. The holder of
@@ -49,12 +50,12 @@
 //!
 //! # Memory ordering
 //!
-//! The word changes by read-modify-writes only, so what was published by it stays visible to every
+//! The word changes by read-modify-writes only, so data published by it stays visible to every
 //! later `Acquire`. Acquisitions are `Acquire` and an unlock is `Release`. A push is `Release`,
-//! because it publishes the node. `QUEUE_LOCKED` is taken with `Acquire` and given back with
+//! because it publishes the node. `QUEUE_LOCKED` is taken with `Acquire` and cleared with
 //! `Release`, and the links are therefore `Relaxed`. The wake is a `Release` store to the node's
-//! word. Its thread reads the word with `Acquire` before it uses the node again. After that store
-//! the waker uses only the address.
+//! word. Its thread reads the word with `Acquire` before it reuses the node. After that store the
+//! waker uses only the address.
 
 use std::ptr;
 
@@ -106,12 +107,12 @@ impl<P: Platform> Node<P> {
     ///
     /// `node` was taken out of the list by the caller and not woken since.
     unsafe fn wake(node: *mut Self) {
-        // SAFETY: its thread sleeps until it is woken, so the node is there; only this thread, which
+        // SAFETY: its thread sleeps until it is woken, so the node exists; only this thread, which
         // took it out, wakes it.
         unsafe { Parker::unpark(&raw const (*node).parker) };
     }
 
-    /// The oldest node of the list; sets `newer` of the nodes on the way to it.
+    /// Returns the oldest node of the list; sets `newer` of the nodes on the way to it.
     ///
     /// # Safety
     ///
@@ -124,7 +125,8 @@ impl<P: Platform> Node<P> {
             if !known.is_null() {
                 break known;
             }
-            // SAFETY: as above. The first node of a list has `oldest` set, so there is an older.
+            // SAFETY: as above. The first node of a list has `oldest` set, so this one has an older
+            // node.
             let older = unsafe { &*current }.older.load(Ordering::Relaxed);
             // SAFETY: as above.
             unsafe { &*older }.newer.store(current, Ordering::Relaxed);
@@ -141,7 +143,7 @@ impl<P: Platform> SrwList<P> {
     fn push(&self, node: &Node<P>, word: usize) -> bool {
         let own = ptr::from_ref(node).cast_mut();
         let older = Node::newest(word);
-        // Relaxed: no other thread knows the node yet; the exchange publishes all of it.
+        // Relaxed: no other thread can reach the node yet; the exchange publishes all of it.
         node.older.store(older, Ordering::Relaxed);
         node.newer.store(ptr::null_mut(), Ordering::Relaxed);
         node.oldest.store(if older.is_null() { own } else { ptr::null_mut() }, Ordering::Relaxed);
@@ -168,7 +170,7 @@ impl<P: Platform> SrwList<P> {
         }
     }
 
-    /// After an unlock that left `word`: wakes the oldest waiter if the lock stays free.
+    /// Runs after an unlock that left `word`: wakes the oldest waiter if the lock stays free.
     #[cold]
     fn unlock_slow(&self, mut word: usize) {
         loop {
@@ -192,16 +194,18 @@ impl<P: Platform> SrwList<P> {
             let mut chosen = ptr::null_mut();
             if word & LOCKED == 0 {
                 // SAFETY: this thread holds `QUEUE_LOCKED` and read `newest` with `Acquire`. No
-                // other takes nodes out: there was one, and is.
+                // other thread takes nodes out, so the list still has one.
                 chosen = unsafe { Node::find_oldest(newest) };
                 if chosen == newest {
                     next &= FLAGS;
                 } else {
-                    // SAFETY: as above; `find_oldest` has linked `newer` of all but the newest.
+                    // SAFETY: as above; `find_oldest` has linked `newer` of all nodes but the
+                    // newest.
                     let second = unsafe { &*chosen }.newer.load(Ordering::Relaxed);
                     // SAFETY: as above.
                     unsafe { &*newest }.oldest.store(second, Ordering::Relaxed);
-                    // The node is out, whatever the word has become: no exchange that may fail.
+                    // The node is out, whatever the word has become: an exchange must not fail
+                    // here.
                     self.word.fetch_and(!QUEUE_LOCKED, Ordering::Release);
                     // SAFETY: taken out by this thread.
                     return unsafe { Node::wake(chosen) };

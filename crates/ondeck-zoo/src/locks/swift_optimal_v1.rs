@@ -4,9 +4,9 @@
 //! Source: Sarunas (Ordo One), synchronization-benchmarks, `OptimalMutex`, first commit (2026),
 //! made for Swift pull request 88523, "Synchronization: Adaptive spinning on Linux".
 //!
-//! Teaches: the word says not only that the lock is taken, but also what other waiters do. This
-//! lock polls at long intervals while no thread sleeps, and at short ones to take the lock before a
-//! woken thread runs. So its spinners pass over the threads that sleep.
+//! Teaches: the word shows not only that the lock is taken, but also whether other waiters sleep.
+//! This lock polls at long intervals while no thread sleeps, and otherwise at short ones, to take
+//! the lock before a woken thread runs. So its spinners pass over the sleeping threads.
 //!
 //! ```text
 //! word (u32), the futex: 0 unlocked · 1 locked, no thread sleeps · 2 locked, a thread may sleep
@@ -41,7 +41,7 @@ const CONTENDED: u32 = 2;
 
 /// Polls before a thread sleeps.
 const POLLS: u32 = 14;
-/// The first pause, and the limits of the pauses after it while no thread sleeps and while one does,
+/// The first pause, and the limits of the later pauses while no thread sleeps and while one does,
 /// in PAUSEs: the source's numbers, found on three machines with 12 to 64 CPUs.
 const FIRST_PAUSE: u32 = 4;
 const LONGEST_ALONE: u32 = 32;
@@ -71,14 +71,14 @@ impl<P: Platform> SwiftOptimalV1<P> {
             pauses = next_pause(pauses, seen);
         }
         while self.word.swap(CONTENDED, Ordering::Acquire) != UNLOCKED {
-            // Every outcome means the same: the word may have changed, try again.
+            // Every result means the same: the word may have changed, retry.
             let _ = P::futex_wait(&self.word, CONTENDED, None);
         }
     }
 }
 
-/// How long to pause after the poll that comes next: doubled, until one step beyond the limit leads
-/// back to it.
+/// The length of the pause after the next poll: doubles until one step beyond the limit, which
+/// leads back to it.
 fn next_pause(pauses: u32, seen: u32) -> u32 {
     let limit = if seen == CONTENDED { LONGEST_CONTENDED } else { LONGEST_ALONE };
     if pauses < limit { pauses * 2 } else { limit }

@@ -1,12 +1,12 @@
-//! Swift's "Optimal", second version: polls at long, irregular intervals, and no polls at all
-//! where several threads sleep.
+//! Swift's "Optimal", second version: polls at long, irregular intervals, and no polls at all where
+//! several threads sleep.
 //!
 //! Source: Sarunas (Ordo One), Swift pull request 88523, "Synchronization: Adaptive spinning on
 //! Linux" (2026); `OptimalMutex` of synchronization-benchmarks from 2026-04-19.
 //!
-//! Teaches: on many CPUs the polls of waiters cost the owner more than their sleep costs them. A
-//! few polls, far apart and out of step, and a look at the length of the queue keep most waiters
-//! away from the lock's cache line.
+//! Teaches: on many CPUs the polls of waiters cost the owner more than their sleep costs them. Most
+//! waiters stay off the lock's cache line if polls are few, far apart and out of step, and if
+//! waiters check the length of the queue.
 //!
 //! ```text
 //! word (u32), the futex: 0 unlocked · 1 locked, no thread sleeps · 2 locked, a thread may sleep
@@ -22,17 +22,17 @@
 //!                                 subtracts 1 when it owns the lock
 //! ```
 //!
-//! Between two polls a thread pauses for 64 to 127 PAUSEs: the tick counter's low bits, read once
-//! for each contended acquisition. A poll that reads a 2 is the last, because an unlock is about to
-//! wake a thread, which is not to be passed over. If the word is 2 and four threads sleep, a thread
-//! that arrives does not poll. A thread that has slept does not poll again.
+//! Between two polls a thread pauses for 64 to 127 PAUSEs, by the low bits of the tick counter,
+//! read once for each contended acquisition. A poll that reads a 2 is the last: an unlock is about
+//! to wake a thread, which must not be passed over. If the word is 2 and four threads sleep, a
+//! thread that arrives does not poll. A thread that has slept does not poll again.
 //!
 //! The source has no `try_lock`; the one here is its first attempt.
 //!
 //! # Memory ordering
 //!
 //! Acquisitions are `Acquire` and pair with the `Release` swap for 0. A poll is `Relaxed`, because
-//! it only decides whether an attempt is worth the write. The count is a hint, `Relaxed` as well;
+//! it only decides whether an attempt is worth the write. The count is a hint and also `Relaxed`;
 //! the source reads it with `Acquire`, which adds nothing. After the swap the unlock uses only the
 //! word's address.
 
@@ -46,10 +46,10 @@ const CONTENDED: u32 = 2;
 
 /// Polls before a thread sleeps.
 const POLLS: u32 = 20;
-/// PAUSEs between two polls: so many at least, and up to so many more.
+/// PAUSEs between two polls: the minimum, and the range of the random rest.
 const SHORTEST_PAUSE: u32 = 64;
 const JITTER: u32 = 64;
-/// A thread that finds so many threads asleep does not poll.
+/// The number of sleeping threads at which a thread does not poll.
 const ENOUGH_SLEEPING: u32 = 4;
 
 /// Swift's "Optimal" as merged: see the [source file](self) for its states.
@@ -74,7 +74,7 @@ impl<P: Platform> SwiftOptimalV2<P> {
         }
     }
 
-    /// Polls; says whether the lock is this thread's.
+    /// Polls; returns whether this thread has acquired the lock.
     fn poll(&self) -> bool {
         let pauses = SHORTEST_PAUSE + P::ticks() as u32 % JITTER;
         for _ in 0..P::spins(POLLS) {
@@ -93,7 +93,7 @@ impl<P: Platform> SwiftOptimalV2<P> {
         }
         self.sleeping.fetch_add(1, Ordering::Relaxed);
         loop {
-            // Every outcome means the same: the word may have changed, try again.
+            // Every result means the same: the word may have changed, retry.
             let _ = P::futex_wait(&self.word, CONTENDED, None);
             if self.word.swap(CONTENDED, Ordering::Acquire) == UNLOCKED {
                 break;

@@ -1,11 +1,12 @@
-//! Swift's `Synchronization.Mutex` on Linux up to 6.2: a thousand polls, then the kernel hands over.
+//! Swift's `Synchronization.Mutex` on Linux up to 6.2: a thousand polls, then a handoff by the
+//! kernel.
 //!
 //! Source: the Swift project, `stdlib/public/Synchronization/Mutex/LinuxImpl.swift` (2024).
 //!
-//! Teaches: a spin in front of a handoff is wasted from the first sleeping thread on. The word is
-//! never 0 then, so each thread that arrives spins to the end and sleeps as well. Ordo One's
-//! synchronization-benchmarks has 60 to 80 times the time of a barging futex mutex for it, with 16
-//! tasks on 64 CPUs.
+//! Teaches: a spin in front of a handoff is wasted as soon as one thread sleeps. The word is then
+//! never 0, so each thread that arrives spins to the end and also sleeps. Ordo One's
+//! synchronization-benchmarks measures 60 to 80 times the time of a barging futex mutex for it, with
+//! 16 tasks on 64 CPUs.
 //!
 //! ```text
 //! The states and the unlock are those of pi_futex.
@@ -16,7 +17,7 @@
 //! ```
 //!
 //! The source polls 1,000 times on x86-64 and 100 times on aarch64, where a pause is longer; here it
-//! is 1,000 everywhere. Its `try_lock` also asks the kernel, for words of owners that have ended.
+//! is 1,000 everywhere. Its `try_lock` also calls the kernel, for words of owners that have ended.
 //!
 //! # Memory ordering
 //!
@@ -27,7 +28,7 @@ use ondeck::platform::PiFutex;
 use super::PiFutexMutex;
 use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
 
-/// Polls before the kernel is asked.
+/// Polls before the thread calls the kernel.
 const POLLS: u32 = 1_000;
 
 /// Swift's mutex of 6.0 to 6.2: see the [source file](self).

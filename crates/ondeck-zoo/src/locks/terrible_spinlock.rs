@@ -3,9 +3,9 @@
 //! Source: Malte Skarupke, "Measuring Mutexes, Spinlocks and how Bad the Linux Scheduler Really is"
 //! (2020), `terrible_spinlock`.
 //!
-//! Teaches: what the later spinlocks repair. Each attempt of each waiter writes, so the lock's
+//! Teaches: the flaw that later spinlocks repair. Each attempt of each waiter writes, so the lock's
 //! cache line moves from core to core, and the owner's unlocking store waits for the line. Threads
-//! that use other lines slow down too.
+//! that use other lines also slow down.
 //!
 //! ```text
 //! locked (u8): 0 unlocked · 1 locked
@@ -17,7 +17,7 @@
 //! ```
 //!
 //! The source's loop has an empty body, without a PAUSE and without a yield. Here the body is
-//! [`Platform::spin_again`], which is nothing on a machine and lets a model checker run another
+//! [`Platform::spin_again`], which does nothing on a machine and lets a model checker run another
 //! thread.
 //!
 //! # Memory ordering

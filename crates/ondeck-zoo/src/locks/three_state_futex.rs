@@ -2,8 +2,8 @@
 //!
 //! Source: Ulrich Drepper, "Futexes Are Tricky" (2011), section 6, `mutex2`.
 //!
-//! Teaches: one word can tell an unlock whether to call the kernel. The price is a second atomic
-//! read-modify-write in each uncontended pair.
+//! Teaches: one word can show an unlock whether it must call the kernel. The price is a second
+//! atomic read-modify-write in each uncontended pair.
 //!
 //! ```text
 //! word (u32), the futex:
@@ -47,7 +47,7 @@ impl<P: Platform> ThreeStateFutex<P> {
     fn lock_slow(&self) {
         // spec: ThreeStateFutex!Mark
         while self.word.swap(CONTENDED, Ordering::Acquire) != UNLOCKED {
-            // Every outcome means the same: the word may have changed, try again.
+            // Every result means the same: the word may have changed, retry.
             // spec: ThreeStateFutex!Wait
             let _ = P::futex_wait(&self.word, CONTENDED, None);
         }

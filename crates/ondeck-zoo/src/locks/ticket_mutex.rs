@@ -5,8 +5,7 @@
 //! flaw in "Mutexes and Condition Variables using Futexes".
 //!
 //! Teaches: why queues of sleeping threads have nodes. All waiters sleep on one word, and the
-//! kernel cannot be told which of them to wake. So each unlock wakes all, and all but one sleep
-//! again.
+//! kernel cannot know which of them to wake. So each unlock wakes all, and all but one sleep again.
 //!
 //! ```text
 //!    serving = 17       18       19       20       next = 21
@@ -36,7 +35,7 @@
 //! the owner sees it and wakes. If the read is first, the drawing thread synchronizes with it and
 //! sees the new `serving`, so that it cannot sleep on the old one. The benchmark has its
 //! read-modify-write on `serving` and a sequentially consistent load of `next`. On x86-64 both
-//! forms cost the same, for the locked instruction empties the store buffer; this form needs no
+//! forms cost the same, because the locked instruction drains the store buffer; this form needs no
 //! sequential consistency.
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
@@ -54,7 +53,7 @@ impl<P: Platform> TicketMutex<P> {
     #[cold]
     fn wait(&self, mine: u32, mut serving: u32) {
         while serving != mine {
-            // Every outcome means the same: read which number is served now.
+            // Every result means the same: read which number is served now.
             let _ = P::futex_wait(&self.serving, serving, None);
             serving = self.serving.load(Ordering::Acquire);
         }

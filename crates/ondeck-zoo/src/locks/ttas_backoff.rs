@@ -4,8 +4,8 @@
 //! Multiprocessors" (1990), and John M. Mellor-Crummey and Michael L. Scott, "Algorithms for Scalable
 //! Synchronization on Shared-Memory Multiprocessors" (1991), algorithm 1.
 //!
-//! Teaches: the simplest remedy for a crowd at one cache line. A waiter that lost waits longer before it looks
-//! again, so fewer of them look at once. But the thread that has just unlocked waits the least, and keeps
+//! Teaches: the simplest remedy for a crowd at one cache line. A waiter that lost waits longer before its
+//! next read, so fewer waiters read at once. But the thread that has just unlocked waits the least, and keeps
 //! the lock.
 //!
 //! ```text
@@ -22,7 +22,7 @@
 //! # Differences from the sources
 //!
 //! Anderson's delays are random within a limit that doubles. Here they are the limit itself, so that a run in
-//! virtual time repeats exactly. Threads that began to wait at different times still look at different times.
+//! virtual time repeats exactly. Threads that began to wait at different times still read at different times.
 //!
 //! # Memory ordering
 //!
@@ -33,7 +33,7 @@ use ondeck::platform::{AtomicInt, Ordering, Platform};
 
 use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
 
-/// The longest delay between two looks, in pauses: some ten microseconds where a pause is 40 cycles or more.
+/// The longest delay between two reads, in pauses: some ten microseconds where a pause is 40 cycles or more.
 const MOST_PAUSES: u32 = 1_024;
 
 /// Test and test-and-set with delays that double: see the [source file](self).
@@ -43,7 +43,7 @@ pub struct TtasBackoff<P: Platform> {
 }
 
 impl<P: Platform> TtasBackoff<P> {
-    /// As [`RawLock::lock`], which needs no context here. Other locks are made of this one.
+    /// Like [`RawLock::lock`], which needs no context here. Other locks contain this one.
     #[inline]
     pub(super) fn acquire(&self) {
         if !self.attempt() {
@@ -57,7 +57,7 @@ impl<P: Platform> TtasBackoff<P> {
             && !P::test_and_set(&self.locked, Ordering::Acquire)
     }
 
-    /// Unlocks, for the owner or a thread that the owner leaves that to.
+    /// Unlocks, on the owner or on a thread to which the owner left the unlock.
     #[inline]
     pub(super) fn clear(&self) {
         self.locked.store(0, Ordering::Release);

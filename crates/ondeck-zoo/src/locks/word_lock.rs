@@ -1,11 +1,11 @@
-//! The word lock: one word with a list of sleeping threads in it; parking_lot's lock of a bucket.
+//! The word lock: one word that contains a list of sleeping threads; parking_lot's lock of a bucket.
 //!
-//! Source: Amanieu d'Antras, the crate `parking_lot_core` 0.9, `word_lock.rs`, which has it from
-//! WebKit's `WTF::WordLock` (Filip Pizlo, "Locking in WebKit", 2016).
+//! Source: Amanieu d'Antras, the crate `parking_lot_core` 0.9, `word_lock.rs`, which adopts WebKit's
+//! `WTF::WordLock` (Filip Pizlo, "Locking in WebKit", 2016).
 //!
-//! Teaches: a queue needs no lock beside the mutex if one bit of the word guards it, and waiters
-//! push their nodes without that bit. An unlock that finds the bit set leaves the wake to the thread
-//! that set it.
+//! Teaches: a queue needs no second lock if one bit of the word guards it, and waiters push their
+//! nodes without that bit. An unlock that finds the bit set leaves the wake to the thread that set
+//! it.
 //!
 //! ```text
 //! word (usize)  bit 0       locked
@@ -27,14 +27,15 @@
 //! A waiter spins as long as no thread sleeps: 2, 4, 8 pauses, 7 yields.
 //!
 //! A waiter links only `older`. The unlock that has bit 1 walks from the newest node to the first
-//! one that knows the `oldest`, links `newer` on the way, and tells the newest node the `oldest`.
+//! one that knows the `oldest`, links `newer` on the way, and stores the `oldest` in the newest
+//! node.
 //!
 //! # Memory ordering
 //!
 //! Acquisitions are `Acquire` and pair with the owner's `Release` fetch-sub. A waiter publishes its
-//! node by `Release`. Bit 1 is taken with `Acquire` and cleared with `Release`, so that links are
-//! seen by the next thread that takes it; where the word changed meanwhile, a fence acquires the new
-//! nodes.
+//! node by `Release`. Bit 1 is taken with `Acquire` and cleared with `Release`, so that the next
+//! thread that takes it sees the links. Where the word has changed in between, a fence acquires the
+//! new nodes.
 //!
 //! The unlock reads the word after its fetch-sub, when another thread can own the lock. The source has
 //! no `try_lock`.
@@ -100,8 +101,8 @@ impl<P: Platform> WordLock<P> {
         }
     }
 
-    /// Links a node of this thread's in front of the list, and sleeps until it is taken out. If the
-    /// word has changed, returns it instead.
+    /// Links a node of this thread at the front of the list, and sleeps until it is taken out.
+    /// Returns the word instead if it has changed.
     fn sleep(&self, word: usize) -> Result<(), usize> {
         let node = Node::<P>::default();
         node.parker.prepare();
@@ -127,7 +128,7 @@ impl<P: Platform> WordLock<P> {
     fn unlock_slow(&self) {
         let mut word = self.word.load(Ordering::Relaxed);
         loop {
-            // Another thread takes nodes out, or none is left.
+            // Another thread takes nodes out, or none remains.
             if word & QUEUE_LOCKED != 0 || word & !FLAGS == 0 {
                 return;
             }
@@ -149,7 +150,7 @@ impl<P: Platform> WordLock<P> {
                 P::fence(Ordering::Acquire);
                 continue;
             }
-            // SAFETY: the list's threads sleep until they are taken out, which is for this one to do.
+            // SAFETY: the list's threads sleep until this one takes them out.
             let newer = unsafe { &*oldest }.newer.load(Ordering::Relaxed);
             if newer.is_null() {
                 if let Err(found) = self.take_last(word) {
@@ -168,7 +169,7 @@ impl<P: Platform> WordLock<P> {
         }
     }
 
-    /// Makes the list empty, and clears bit 1. Fails, with the word, if a node was added.
+    /// Empties the list, and clears bit 1. Fails with the word if a node was added.
     fn take_last(&self, mut word: usize) -> Result<(), usize> {
         let only = word & !FLAGS;
         while let Err(found) = self.replace(word, word & LOCKED, Ordering::Release) {
@@ -180,7 +181,7 @@ impl<P: Platform> WordLock<P> {
         Ok(())
     }
 
-    /// Links `newer` from the newest node on, as far as it is not linked; returns the oldest.
+    /// Links `newer` from the newest node on, up to the first that is linked; returns the oldest.
     fn link(newest: *mut Node<P>) -> *mut Node<P> {
         let mut node = newest;
         let oldest = loop {

@@ -2,27 +2,27 @@
 //!
 //! Source: Abseil, `absl/synchronization/mutex.cc`; Debian's 20220623.
 //!
-//! Teaches: how high throughput is if at most one woken thread is in flight (the designated waker),
-//! and how unequal the threads' shares are then.
+//! Teaches: the throughput with at most one woken thread in flight (the designated waker), and how
+//! unequal the threads' shares then are.
 //!
 //! ```text
 //! word: pointer to the newest waiter | spin (queue lock) | designated waker | writer waits | event | writer | wait | reader
 //! ```
 //!
-//! It is called through C functions, `cpp/shim.cc`. Abseil's `Lock` and `Unlock` are functions of
-//! its library in C++ too, so a pair costs two jumps more here than there. Compiling the shim for
+//! It is called through C functions, `cpp/shim.cc`. Abseil's `Lock` and `Unlock` are also library
+//! functions in C++, so a pair costs only two jumps more here than there. Compiling the shim for
 //! link-time optimization across languages would remove them and inline nothing more.
 //!
 //! Making one of these turns off Abseil's search for lock cycles in the whole process. The search
 //! belongs to debug builds, but Debian's library is one, and then it costs more than the mutex: a
 //! pair takes 67 ns with it and 25 ns without, where a spinlock took 9.5 ns.
 //!
-//! Its condition variable is Abseil's too, `absl::CondVar`, which moves a notified waiter to the
+//! Its condition variable is also Abseil's, `absl::CondVar`, which moves a notified waiter to the
 //! mutex's queue if the mutex is locked.
 //!
-//! After the unlock: nothing is touched. The uncontended unlock is a compare-exchange. With
-//! waiters, one store frees queue and lock together, after the thread to be woken was taken off the
-//! queue. What follows touches that thread's record only.
+//! After the unlock: nothing is touched. The uncontended unlock is a compare-exchange. With waiters,
+//! one store frees queue and lock together, after the thread to wake was taken off the queue. Later
+//! steps touch that thread's record only.
 
 use std::cell::UnsafeCell;
 

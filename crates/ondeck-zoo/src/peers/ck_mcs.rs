@@ -2,8 +2,8 @@
 //!
 //! Source: Concurrency Kit, `include/spinlock/mcs.h`; Debian's 0.7.1.
 //!
-//! Teaches: the queue of `locks/mcs.rs` written with fences instead of ordered operations. But for
-//! the calls the two should measure alike.
+//! Teaches: the queue of `locks/mcs.rs` written with fences instead of ordered operations. Apart
+//! from the calls the two should measure alike.
 //!
 //! It is called through C functions, `cpp/shim.c`, although C programs get all of it inlined. So a
 //! pair costs two calls more here than there. Compiling the shim for link-time optimization across
@@ -27,7 +27,7 @@ pub struct CkMcs {
     tail: UnsafeCell<*mut CkNode>,
 }
 
-/// `ck_spinlock_mcs_context_t`, on a cache line of its own because its thread polls it.
+/// `ck_spinlock_mcs_context_t`, on its own cache line because its thread polls it.
 ///
 /// The C functions set all of it at every acquisition.
 #[derive(Debug)]

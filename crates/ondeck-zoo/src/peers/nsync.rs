@@ -2,18 +2,18 @@
 //!
 //! Source: nsync, `internal/mu.c`; Debian's 1.25.
 //!
-//! Teaches: the designated waker again, with a bound on starvation. A thread that was woken 30
-//! times in vain makes arriving threads queue behind it.
+//! Teaches: the designated waker again, with a bound on starvation. After 30 wakes without an
+//! acquisition, a thread makes arriving threads queue after it.
 //!
 //! ```text
 //! word      readers | all false | condition | long wait | writer waits | designated waker | spinlock | waiting | writer
 //! waiters   ring of the waiters' records, under the spinlock bit
 //! ```
 //!
-//! Its condition variable is nsync's too, `internal/cv.c`, which moves a notified waiter to the
+//! Its condition variable is also nsync's, `internal/cv.c`, which moves a notified waiter to the
 //! mutex's ring if the mutex is locked.
 //!
-//! Its functions are C's, and out of line for C programs too, so they are called directly.
+//! Its functions are C's, and out of line also for C programs, so they are called directly.
 //!
 //! After the unlock: a contended unlock touches the lock. It frees the mutex while it takes the
 //! spinlock bit, so other threads may acquire the mutex while it changes `waiters` and clears that
@@ -50,7 +50,7 @@ impl Fields {
 
 unsafe extern "C" {
     fn nsync_mu_init(mutex: *mut Fields);
-    // Without the type, as `rwlocks/cpp_rwlocks.rs` declares them, too.
+    // Without the type, because `rwlocks/cpp_rwlocks.rs` also declares them so.
     fn nsync_mu_lock(mutex: *mut c_void);
     fn nsync_mu_trylock(mutex: *mut c_void) -> c_int;
     fn nsync_mu_unlock(mutex: *mut c_void);
@@ -82,8 +82,8 @@ raw_lock! {
         Condvar: NsyncCondvar,
         new: {
             let mutex = Self { mutex: UnsafeCell::new(Fields::ZEROS) };
-            // SAFETY: the storage fits. The header says that zeros are an unlocked mutex wherever they
-            // stand, so it may move until it is used.
+            // SAFETY: the storage fits. The header documents that zeros are an unlocked mutex at any
+            // address, so it may move until it is used.
             unsafe { nsync_mu_init(mutex.mutex.get()) };
             mutex
         },

@@ -2,8 +2,8 @@
 //!
 //! Source: the crate `parking_lot` 0.13, `raw_mutex.rs`.
 //!
-//! Teaches: one byte is the whole state of a sleeping mutex if the queue is in a table keyed by the
-//! lock's address.
+//! Teaches: one byte suffices for the state of a sleeping mutex if the queue is in a table keyed by
+//! the lock's address.
 //!
 //! ```text
 //! bit 0  locked
@@ -11,15 +11,15 @@
 //! ```
 //!
 //! This is not the mutex of 0.12. An unlock is now one `fetch_sub`, which frees the lock whether or
-//! not a thread sleeps. The timer that handed the lock over every half a millisecond is gone, so
-//! barging is unbounded.
+//! not a thread sleeps. The timer that made a handoff every half a millisecond is gone, so barging
+//! is unbounded.
 //!
-//! Its condition variable is parking_lot's too. Its waiters are in the same table, and a notified
+//! Its condition variable is also parking_lot's. Its waiters are in the same table, and a notified
 //! waiter is moved to the mutex's queue if the mutex is locked.
 //!
-//! After the unlock: the byte is touched. If a thread slept, the unlock goes on to lock the table's
-//! bucket, and if it finds no more sleeping threads it clears bit 1 with a `fetch_and`. By then
-//! others may have locked, unlocked, woken that thread and freed the mutex.
+//! After the unlock: the byte is touched. If a thread slept, the unlock then locks the table's
+//! bucket, and if it finds no more sleeping threads it clears bit 1 with a `fetch_and`. Before
+//! that, others may have locked, unlocked, woken that thread and freed the mutex.
 
 use std::fmt;
 use std::mem::ManuallyDrop;
@@ -31,8 +31,8 @@ use parking_lot::{Condvar, Mutex, RawMutex};
 use super::is_like_new;
 use crate::{CondvarKind, Fairness, LockInfo, Origin, RawCondvar, RawLock, Waiting};
 
-/// `parking_lot::Mutex<()>`, by the `RawMutex` inside it.
-// SAFETY, as a lock: `lock_api::RawMutex` asks of its implementations what `RawLock` asks.
+/// `parking_lot::Mutex<()>`, used through the `RawMutex` inside it.
+// SAFETY, as a lock: `lock_api::RawMutex` requires the same of its implementations as `RawLock`.
 pub struct ParkingLotMutex {
     mutex: Mutex<()>,
 }
@@ -69,8 +69,8 @@ raw_lock! {
         Context: (),
         Condvar: ParkingLotCondvar,
         new: Self { mutex: Mutex::new(()) },
-        // The marker that `lock` returns has no size and no meaning of its own: it is dropped here and
-        // another is made at unlock.
+        // The marker that `lock` returns has no size and no meaning: it is dropped here and another
+        // is made at unlock.
         lock: |this, ()| { let GuardNoSend { .. } = this.raw().lock(); },
         try_lock: |this, ()| this.raw().try_lock().is_some(),
         // SAFETY: the calling thread holds the lock; see `lock` about the marker.
@@ -96,9 +96,9 @@ raw_condvar! {
         new: Self::default(),
         wait: |this, lock, ()| {
             // SAFETY: the calling thread holds the lock, and has no guard: `lock` makes none. The
-            // marker has no meaning, see there.
+            // marker has no meaning, see `lock`.
             let guard = unsafe { lock.mutex.make_guard_unchecked(GuardNoSend::new()) };
-            // Not dropped, because the caller goes on to hold the lock, also after a panic.
+            // Not dropped, because the caller still holds the lock afterwards, even after a panic.
             this.condvar.wait(&mut ManuallyDrop::new(guard));
         },
         notify_one: |this| this.condvar.notify_one(),

@@ -4,11 +4,11 @@
 //! `sysdeps/x86_64/nptl/pthread_spin_lock.S` (a locked decrement, then polls 1 PAUSE apart). It is
 //! called through the dynamic linker's table, not inlined.
 //!
-//! Teaches: the pair of a spinlock with two function calls around it.
+//! Teaches: the cost of a spinlock's pair with two function calls around it.
 //!
 //! After the unlock: nothing is touched. An unlock is one store.
 //!
-//! It is moved after its initialization, as the mutexes in `glibc.rs` are. Here that is plainly
+//! It is moved after its initialization, like the mutexes in `glibc.rs`. Here that is plainly
 //! sound: it is one `int`.
 
 use ondeck::platform::Native;
@@ -17,7 +17,7 @@ use crate::posix::{Object, acquired, check, destroyed};
 use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
 
 /// `pthread_spinlock_t`.
-// SAFETY, as a lock: POSIX says so.
+// SAFETY, as a lock: POSIX specifies it as one.
 #[derive(Debug)]
 pub struct PthreadSpin(Object<libc::pthread_spinlock_t>);
 
@@ -36,7 +36,7 @@ raw_lock! {
         },
         Context: (),
         Condvar: SequenceCondvar<Native>,
-        // SAFETY: a failure panics; how it may be moved is said above.
+        // SAFETY: a failure panics; the file's head argues how it may be moved.
         new: Self(unsafe {
             Object::new(|lock| {
                 let code = libc::pthread_spin_init(lock, libc::PTHREAD_PROCESS_PRIVATE);
@@ -53,7 +53,7 @@ raw_lock! {
             // SAFETY: the lock is initialized, and held by this thread.
             check(unsafe { libc::pthread_spin_unlock(this.0.get()) }, "pthread_spin_unlock");
         },
-        // By locking and unlocking it: which number means "free" differs between architectures.
+        // Locks and unlocks it, because the number that means "free" differs between architectures.
         // SAFETY: the lock is initialized, and unlocked only if it was acquired.
         is_idle: |this| unsafe {
             let free = this.try_lock(&());

@@ -15,7 +15,7 @@ use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, W
 
 /// `spin::Mutex<()>` with its default strategy for waiting.
 // SAFETY, as a lock: the guard that `lock` forgets would have excluded all other threads until it was dropped, and
-// `force_unlock` is what dropping it does.
+// `force_unlock` does the same as its drop.
 #[derive(Debug, Default)]
 pub struct SpinMutex {
     mutex: spin::Mutex<()>,

@@ -2,16 +2,15 @@
 //!
 //! Source: Rust 1.95, `library/std/src/sys/sync/mutex/futex.rs` and `sync/poison/mutex.rs`.
 //!
-//! Teaches: Drepper's three states with 100 polls before the first sleep, and what poisoning adds:
-//! a read of the panic count on both sides, and a byte beside the lock.
+//! Teaches: Drepper's three states with 100 polls before the first sleep, and the cost of poisoning: a read of the
+//! panic count on both sides, and a byte beside the lock.
 //!
-//! It is used through its public interface, poisoning included. `lock` makes a guard, which the
-//! context of the locking thread keeps until `unlock`. The mutex has its real size, and once
-//! inlined the guard is a register. A poisoned mutex is locked all the same.
+//! It is used through its public interface, including poisoning. `lock` makes a guard, which the context of the
+//! locking thread keeps until `unlock`. The mutex has its real size, and after inlining the guard is a register. A
+//! poisoned mutex can still be locked.
 //!
-//! Its condition variable is Rust's too, `sys/sync/condvar/futex.rs`: a counter that waiters sleep
-//! on, as in [`SequenceCondvar`](crate::SequenceCondvar), but with a system call in each
-//! notification.
+//! Its condition variable is also Rust's, `sys/sync/condvar/futex.rs`: a counter that waiters sleep on, as in
+//! [`SequenceCondvar`](crate::SequenceCondvar), but with a system call in each notification.
 //!
 //! After the unlock: nothing is touched. An unlock swaps the word for 0; if that found "contended",
 //! it wakes a thread by address.
@@ -41,7 +40,7 @@ fn keep(context: &Kept<Guard>, guard: MutexGuard<'_, ()>) {
     context.keep(unsafe { mem::transmute::<MutexGuard<'_, ()>, Guard>(guard) });
 }
 
-/// The guard of an attempt that succeeded, poisoned or not.
+/// The guard of a successful attempt, poisoned or not.
 #[inline(always)]
 pub(super) fn unpoisoned<G>(attempt: TryLockResult<G>) -> Option<G> {
     match attempt {
@@ -75,7 +74,7 @@ raw_lock! {
         },
         // SAFETY: this thread acquired the lock with this context.
         unlock: |_, context| drop(unsafe { context.take() }),
-        // By acquiring it: that works only from the word 0, which has no waiter marked either.
+        // Acquires it: that works only from the word 0, which also has no waiter marked.
         is_idle: |this| unpoisoned(this.mutex.try_lock()).is_some(),
     }
 }

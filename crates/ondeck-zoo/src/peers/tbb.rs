@@ -2,12 +2,12 @@
 //!
 //! Source: oneTBB, `oneapi/tbb/mutex.h` and `src/tbb/address_waiter.cpp`; Debian's 2021.8.
 //!
-//! Teaches: one byte says locked and nothing more. Whether a thread sleeps is in a table keyed by
-//! address, and each unlock pays for that with a full fence.
+//! Teaches: one byte shows only whether the lock is locked. A table keyed by address shows whether a
+//! thread sleeps, and each unlock pays for that with a full fence.
 //!
-//! It is called through C functions, `cpp/shim.cc`, although C++ programs get it inlined but for
-//! the read of the table. So a pair costs two calls more here than there. Compiling the shim for
-//! link-time optimization across languages (clang, with `-C linker-plugin-lto`) would remove them.
+//! It is called through C functions, `cpp/shim.cc`, although C++ programs inline all of it but the read
+//! of the table. So a pair costs two calls more here than there. Compiling the shim for link-time
+//! optimization across languages (clang, with `-C linker-plugin-lto`) would remove them.
 //!
 //! After the unlock: nothing is touched. An unlock is an exchange; the table is read by address.
 
@@ -18,7 +18,7 @@ use ondeck::platform::Native;
 use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
 
 /// `tbb::mutex`.
-// SAFETY, as a lock: its library says so.
+// SAFETY, as a lock: its library specifies it as one.
 #[derive(Debug)]
 pub struct TbbMutex {
     /// The C++ object; the shim asserts that it has this size and alignment.

@@ -10,15 +10,15 @@
 //! word: pointer to the newest node | queue locked (8) | queued (4) | reading (2) | locked (1)
 //! ```
 //!
-//! Its condition variable is usync's too: a list of nodes like the mutex's. A notified waiter's
+//! Its condition variable is also usync's: a list of nodes like the mutex's. A notified waiter's
 //! node is moved to the mutex's list if the mutex is locked.
 //!
 //! After the unlock: the word is touched. A `fetch_sub` unlocks. If a thread is queued, the unlock
 //! then loads the word again and changes it to lock the queue. Another thread may have acquired the
 //! lock in between and emptied the queue, so that the last waiter freed the mutex.
 //!
-//! That is so on x86. Elsewhere one compare-exchange unlocks and locks the queue, so that the
-//! sleeping threads, the last user among them, stay until the unlock has finished with the word.
+//! That holds on x86. Elsewhere one compare-exchange unlocks and locks the queue, so that the
+//! sleeping threads, including the last user, stay until the unlock has finished with the word.
 
 use std::mem::ManuallyDrop;
 
@@ -29,8 +29,8 @@ use usync::{Condvar, Mutex, RawMutex};
 use super::is_like_new;
 use crate::{CondvarKind, Fairness, LockInfo, Origin, RawCondvar, RawLock, Waiting};
 
-/// `usync::Mutex<()>`, by the `RawMutex` inside it.
-// SAFETY, as a lock: `lock_api::RawMutex` asks of its implementations what `RawLock` asks.
+/// `usync::Mutex<()>`, used through the `RawMutex` inside it.
+// SAFETY, as a lock: `lock_api::RawMutex` requires the same of its implementations as `RawLock`.
 #[derive(Debug)]
 pub struct UsyncMutex {
     mutex: Mutex<()>,
@@ -87,7 +87,7 @@ raw_condvar! {
         wait: |this, lock, ()| {
             // SAFETY: the calling thread holds the lock, and has no guard: `lock` makes none.
             let guard = unsafe { lock.mutex.make_guard_unchecked() };
-            // Not dropped, because the caller goes on to hold the lock, also after a panic.
+            // Not dropped, because the caller still holds the lock afterwards, even after a panic.
             this.condvar.wait(&mut ManuallyDrop::new(guard));
         },
         notify_one: |this| this.condvar.notify_one(),

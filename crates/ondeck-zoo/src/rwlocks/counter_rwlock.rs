@@ -1,11 +1,11 @@
 //! A counter of readers and a bit for the writer, in one word that all waiters poll.
 //!
-//! Source: the single counter that Mellor-Crummey and Scott, "Scalable Reader-Writer Synchronization for
-//! Shared-Memory Multiprocessors" (1991), begin with, in the variant that prefers readers.
+//! Source: the single counter at the beginning of Mellor-Crummey and Scott, "Scalable Reader-Writer
+//! Synchronization for Shared-Memory Multiprocessors" (1991), in the variant that prefers readers.
 //!
-//! Teaches: readers that share a lock still share its cache line. Each read writes the counter twice, so
-//! reads do not scale with cores although they exclude no other; and where readers overlap without
-//! end, a writer waits without end.
+//! Teaches: readers that share a lock also share its cache line. Each read writes the counter twice, so
+//! reads do not scale with cores although they exclude no other. Where readers overlap without end, a
+//! writer waits without end.
 //!
 //! ```text
 //! state (u32)   bit 31  a writer holds the lock (WRITER)
@@ -41,7 +41,7 @@ pub struct CounterRwLock<P: Platform> {
 }
 
 impl<P: Platform> CounterRwLock<P> {
-    /// Looks before it exchanges, so that an attempt that must fail writes nothing.
+    /// Reads before it exchanges, so that an attempt that must fail writes nothing.
     #[inline]
     fn attempt(&self, possible: impl Fn(u32) -> bool, next: impl Fn(u32) -> u32) -> bool {
         let mut state = self.state.load(Ordering::Relaxed);
@@ -86,8 +86,8 @@ impl<P: Platform> CounterRwLock<P> {
     }
 }
 
-// SAFETY: a writer gets the lock by an exchange of a state without readers and writer, and as long as it
-// has it no exchange succeeds.
+// SAFETY: a writer acquires the lock by an exchange of a state without readers and writer, and while it
+// holds the lock no exchange succeeds.
 unsafe impl<P: Platform> RawRwLock<P> for CounterRwLock<P> {
     const INFO: LockInfo = LockInfo {
         name: "counter_rwlock",

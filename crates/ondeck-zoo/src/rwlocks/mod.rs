@@ -1,6 +1,6 @@
 //! The portable reader-writer locks, and the list of them.
 //!
-//! To add one, add a file in this folder and a line in the list below. Those that need a [`Host`] are
+//! To add one, add a file in this folder and a line in the list below. Locks that need a [`Host`] are
 //! in the second list.
 
 use ondeck::platform::{Host, Platform};
@@ -17,7 +17,7 @@ macro_rules! rwlocks {
             $(visitor.visit::<$Lock<P>>();)*
         }
 
-        /// Shows those of this project to `visitor`, then every portable one.
+        /// Shows this project's locks to `visitor`, then every portable one.
         pub fn for_each_hosted<P: Host>(visitor: &mut impl RwVisitor<P>) {
             $(visitor.visit::<$Own<P>>();)*
             for_each_portable(visitor);

@@ -1,10 +1,10 @@
-//! This project's mutex in the place of a reader-writer lock.
+//! This project's mutex in place of a reader-writer lock.
 //!
 //! Source: `ondeck::mutex`, which draws and argues its protocol.
 //!
-//! Teaches: what a reader-writer lock has to gain at all. Its readers exclude each other, and yet it is
-//! faster than most reader-writer locks if sections are short: a mutex is one atomic for a pair, and
-//! they are two.
+//! Teaches: how much a reader-writer lock can gain. The mutex's readers exclude each other, and yet it
+//! is faster than most reader-writer locks if sections are short: a pair is one atomic of a mutex, and
+//! two of a reader-writer lock.
 
 use ondeck::mutex::RawMutex;
 use ondeck::platform::Host;
@@ -12,7 +12,7 @@ use ondeck::platform::Host;
 use crate::{CondvarKind, Fairness, LockInfo, Origin, RawRwLock, Waiting};
 
 /// The one-byte mutex of [`ondeck::mutex`], for readers and writers alike.
-// SAFETY, as a lock: one thread at a time holds a mutex, and what it did is seen by the next.
+// SAFETY, as a lock: one thread at a time holds a mutex, and the next owner sees what it did.
 #[derive(Debug)]
 pub struct MutexRwLock<P: Host>(RawMutex<P>);
 

@@ -2,8 +2,8 @@
 //!
 //! Source: `ondeck::rwlock`, which draws and argues its protocol.
 //!
-//! Teaches: a writer that takes its bit first and then waits for the readers of that moment bounds its wait,
-//! and four bytes suffice for it.
+//! Teaches: a writer that first sets its bit and then waits for the present readers bounds its wait, and
+//! four bytes suffice for it.
 
 use ondeck::platform::Host;
 use ondeck::rwlock::{RawRwLock as Raw, Shared};
@@ -34,7 +34,7 @@ raw_rwlock! {
         new: Self(Raw::new()),
         read: |this, context| context.keep(this.0.lock_shared()),
         try_read: |this, context| this.0.try_lock_shared().map(|held| context.keep(held)).is_some(),
-        // SAFETY: this thread acquired the lock with this context, which has kept what that returned.
+        // SAFETY: this thread acquired the lock with this context, which has kept the result.
         unlock_read: |this, context| unsafe { this.0.unlock_shared(context.take()) },
         write: |this, ()| this.0.lock_exclusive(),
         try_write: |this, ()| this.0.try_lock_exclusive(),

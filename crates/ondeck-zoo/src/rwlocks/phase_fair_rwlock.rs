@@ -1,10 +1,10 @@
-//! Phases of readers and of one writer in turn, by tickets.
+//! Alternating phases of readers and of one writer, by tickets.
 //!
 //! Source: Björn Brandenburg and James Anderson, "Spin-Based Reader-Writer Synchronization for
 //! Multiprocessor Real-Time Systems" (2010), the lock PF-T.
 //!
-//! Teaches: bounded waits for both. A reader waits for one writer at most, whatever the number of
-//! writers; a writer waits for the writers before it, and for one phase of readers between each two.
+//! Teaches: bounded waits for both. A reader waits for at most one writer, whatever the number of writers;
+//! a writer waits for the writers before it, and for one phase of readers between each two.
 //!
 //! ```text
 //! rin  (u32)   bits 8..   readers that have arrived
@@ -23,12 +23,12 @@
 //! wout + 1                the same, next                 store
 //! ```
 //!
-//! A reader that finds a writer's bits in `rin` waits until they change: that writer has left, or has left
-//! and the next one, of the other phase, is present. In the second case the reader goes in before
-//! the next one, which has counted it. A writer that has set its bits waits until as many readers have
-//! left as had arrived. All counters wrap around.
+//! A reader that finds a writer's bits in `rin` waits until they change. Then that writer has left, and
+//! the next one, of the other phase, may already be present. In that case the reader enters before the
+//! next writer, which has counted it. A writer that has set its bits waits until as many readers have left
+//! as had arrived. All counters wrap around.
 //!
-//! Differs from the source: a waiter yields its CPU now and then, and there are attempts.
+//! Differences from the source: a waiter yields its CPU now and then, and there are attempts.
 //!
 //! # Memory ordering
 //!
@@ -79,8 +79,8 @@ impl<P: Platform> PhaseFairRwLock<P> {
         Self::wait_until(|| self.rin.load(Ordering::Acquire) & WRITER_BITS != bits);
     }
 
-    /// Lets readers see that the writer with this ticket is present; returns the readers that arrived
-    /// before.
+    /// Publishes to readers that the writer with this ticket is present; returns the number of readers
+    /// that arrived before.
     #[inline]
     fn show(&self, ticket: u32) -> u32 {
         self.rin.fetch_add(PRESENT | (ticket & PHASE), Ordering::Relaxed)
@@ -89,14 +89,14 @@ impl<P: Platform> PhaseFairRwLock<P> {
     #[inline]
     fn leave(&self) {
         self.rin.fetch_and(!WRITER_BITS, Ordering::Release);
-        // The writer alone changes it, so it reads its own ticket.
+        // Only the writer changes it, so it reads its own ticket.
         let ticket = self.wout.load(Ordering::Relaxed);
         self.wout.store(ticket.wrapping_add(1), Ordering::Release);
     }
 }
 
-// SAFETY: tickets are unique, so one writer at a time is past the wait for its turn. It goes on when all
-// readers that arrived before its bits have left, and those that arrive later wait until it has left.
+// SAFETY: tickets are unique, so one writer at a time is past the wait for its turn. It continues when all
+// readers that arrived before its bits have left; readers that arrive later wait until it has left.
 unsafe impl<P: Platform> RawRwLock<P> for PhaseFairRwLock<P> {
     const INFO: LockInfo = LockInfo {
         name: "phase_fair_rwlock",
@@ -155,7 +155,7 @@ unsafe impl<P: Platform> RawRwLock<P> for PhaseFairRwLock<P> {
     unsafe fn try_write(&self, (): &()) -> bool {
         let turn = self.wout.load(Ordering::Acquire);
         let next = turn.wrapping_add(1);
-        // With readers inside the attempt fails, and is best not begun.
+        // With readers inside the attempt fails, so it does not begin.
         if self.rin.load(Ordering::Relaxed) != self.rout.load(Ordering::Relaxed)
             || self.win.compare_exchange(turn, next, Ordering::Relaxed, Ordering::Relaxed).is_err()
         {
@@ -164,7 +164,8 @@ unsafe impl<P: Platform> RawRwLock<P> for PhaseFairRwLock<P> {
         let arrived = self.show(turn);
         let alone = self.rout.load(Ordering::Acquire) == arrived;
         if !alone {
-            // A reader has come first. Those behind it, and the writer behind this one, are let go.
+            // A reader came first. Leaving lets the readers that wait for this writer, and the next
+            // writer, continue.
             self.leave();
         }
         alone

@@ -1,4 +1,4 @@
-//! Barriers: threads go on when all have come.
+//! Barriers: threads continue when all have arrived.
 
 use std::sync::Barrier;
 
@@ -7,26 +7,26 @@ use ondeck::platform::{AtomicInt, Host, Native, Ordering, Platform};
 use super::PEER;
 use crate::{LockInfo, Origin, Waiting};
 
-/// A barrier for a fixed number of threads, which can be used again and again.
+/// A reusable barrier for a fixed number of threads.
 pub trait RawBarrier<P: Platform>: Sized + Send + Sync + 'static {
     /// The facts of this barrier.
     const INFO: LockInfo;
 
-    /// One for so many threads.
+    /// A barrier for this number of threads.
     fn new(threads: u32) -> Self;
 
-    /// Waits until as many threads have called this as the barrier is for. True for one of them. What each
-    /// did before is seen by all afterwards.
+    /// Waits until as many threads have called this as the barrier is for. Returns true to one of them. All
+    /// threads then see what each did before.
     fn wait(&self) -> bool;
 }
 
-/// What is to be done with every type of barrier; see [`Visitor`](crate::Visitor).
+/// An operation on every type of barrier; see [`Visitor`](crate::Visitor).
 pub trait BarrierVisitor<P: Platform> {
     /// Called once for each.
     fn visit<B: RawBarrier<P>>(&mut self);
 }
 
-/// This project's own.
+/// This project's barrier.
 impl<P: Host> RawBarrier<P> for ondeck::Barrier<P> {
     const INFO: LockInfo = LockInfo {
         name: "ondeck_barrier",
@@ -48,14 +48,14 @@ impl<P: Host> RawBarrier<P> for ondeck::Barrier<P> {
     }
 }
 
-/// A count of threads that have come, and the number of the phase, which waiters poll.
+/// A count of threads that have arrived, and the number of the phase, which waiters poll.
 ///
-/// The centralized barrier that Mellor-Crummey and Scott begin with. Their flag that changes its sense is a
-/// number here, so that a thread needs no memory of its own.
+/// The centralized barrier at the beginning of Mellor-Crummey and Scott's article. Their sense-reversing flag
+/// is a number here, so that a thread needs no private memory.
 ///
 /// The last thread resets the count before it stores the phase (`Release`). A waiter's polls are `Acquire` and
-/// pair with that store. The fetch-adds are `AcqRel`, so that the last thread has seen what each other did, and
-/// hands it on by its store.
+/// pair with that store. The fetch-adds are `AcqRel`, so that the last thread has seen what each other thread
+/// did, and publishes it by its store.
 #[derive(Debug)]
 pub struct CentralBarrier<P: Platform> {
     threads: u32,

@@ -11,15 +11,15 @@ use super::{PEER, RawBarrier, RawOnce, RawSemaphore};
 use crate::LockInfo;
 use crate::posix::{Object, check};
 
-// What `libc` does not declare.
+// Functions that `libc` does not declare.
 unsafe extern "C" {
     fn pthread_once(once: *mut c_int, run: extern "C" fn()) -> c_int;
 }
 
 /// `sem_t` of the C library, unnamed.
 ///
-/// It may move after its initialization as long as no thread waits: glibc keeps a count of permits and one
-/// of waiters, and no pointer.
+/// It may move after its initialization while no thread waits: glibc keeps a count of permits and one of
+/// waiters, and no pointer.
 #[derive(Debug)]
 pub struct GlibcSemaphore(Object<libc::sem_t>);
 
@@ -43,7 +43,7 @@ impl RawSemaphore<Native> for GlibcSemaphore {
 
     #[inline]
     fn acquire(&self) {
-        // A signal handler that ran meanwhile ends the wait without a permit.
+        // A signal handler that ran during the wait ends it without a permit.
         // SAFETY: the semaphore is initialized.
         while unsafe { libc::sem_wait(self.0.get()) } != 0 {
             let error = io::Error::last_os_error();
@@ -68,8 +68,8 @@ impl Drop for GlibcSemaphore {
 
 /// `pthread_once_t` of the C library.
 ///
-/// It runs a function without an argument. The closure reaches that function by a variable of the thread,
-/// which each call here sets, so that a call costs one store more than in C.
+/// It runs a function without an argument. The function finds the closure in a thread-local variable, which each
+/// call here sets, so a call costs one store more than in C.
 #[derive(Debug)]
 pub struct GlibcOnce(UnsafeCell<c_int>);
 
@@ -77,7 +77,7 @@ pub struct GlibcOnce(UnsafeCell<c_int>);
 unsafe impl Sync for GlibcOnce {}
 
 thread_local! {
-    /// What the initialization that may run next on this thread does.
+    /// The closure of the initialization that may run next on this thread.
     static INIT: Cell<Option<*mut dyn FnMut()>> = const { Cell::new(None) };
 }
 
@@ -111,11 +111,11 @@ impl RawOnce<Native> for GlibcOnce {
         };
         let closure: *mut (dyn FnMut() + '_) = &raw mut init_once;
         // SAFETY: only the lifetime changes. `run_once` uses the pointer before `pthread_once` returns, or it is
-        // never used: the next call sets another before its own.
+        // never used: the next call first sets another.
         #[expect(clippy::transmute_ptr_to_ptr, reason = "a cast cannot change a lifetime")]
         let closure: *mut (dyn FnMut() + 'static) = unsafe { std::mem::transmute(closure) };
         INIT.set(Some(closure));
-        // SAFETY: the word was initialized as PTHREAD_ONCE_INIT is.
+        // SAFETY: the word was initialized like PTHREAD_ONCE_INIT.
         let code = unsafe { pthread_once(self.0.get(), run_once) };
         assert_eq!(code, 0, "pthread_once");
     }
@@ -123,7 +123,7 @@ impl RawOnce<Native> for GlibcOnce {
 
 /// `pthread_barrier_t` of the C library.
 ///
-/// It may move after its initialization as long as no thread waits: glibc keeps numbers only.
+/// It may move after its initialization while no thread waits: glibc keeps numbers only.
 #[derive(Debug)]
 pub struct GlibcBarrier(Object<libc::pthread_barrier_t>);
 
@@ -157,7 +157,7 @@ impl RawBarrier<Native> for GlibcBarrier {
 
 impl Drop for GlibcBarrier {
     fn drop(&mut self) {
-        // SAFETY: no thread uses the barrier any more; glibc waits for those that are leaving it.
+        // SAFETY: no thread uses the barrier any more; glibc waits for threads that are leaving it.
         let _ = unsafe { libc::pthread_barrier_destroy(self.0.get()) };
     }
 }

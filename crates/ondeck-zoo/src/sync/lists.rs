@@ -1,4 +1,4 @@
-//! The lists of all of them.
+//! The lists of semaphores, onces and barriers.
 
 use ondeck::platform::{Host, Native};
 

@@ -1,9 +1,9 @@
 //! Semaphores, onces and barriers: a small trait for each, and the implementations.
 //!
-//! Most are other libraries', called as their users call them; glibc's on Linux only. There is a file for each kind: its trait, its
-//! visitor, and its locks but for glibc's. `lists.rs` has the lists. What their [`LockInfo`](crate::LockInfo) says of an unlock is about a release of a
-//! semaphore, about the thread that ran the initialization of a once, and about the last thread that comes to
-//! a barrier.
+//! Most are other libraries', called as their users call them; glibc's on Linux only. There is a file for each kind:
+//! its trait, its visitor, and its locks except glibc's. `lists.rs` has the lists. In their
+//! [`LockInfo`](crate::LockInfo), "unlock" means a release of a semaphore, the thread that ran the initialization of a
+//! once, and the last thread that arrives at a barrier.
 
 mod barrier;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
@@ -20,7 +20,7 @@ pub use lists::{
 pub use once::{OnceVisitor, RawOnce};
 pub use semaphore::{RawSemaphore, SemaphoreVisitor};
 
-/// What the facts of most of them have in common: other libraries', without a condition variable.
+/// The common facts of most of them: other libraries', without a condition variable.
 const PEER: crate::LockInfo = crate::LockInfo {
     name: "",
     origin: crate::Origin::Peer,
@@ -71,7 +71,7 @@ mod tests {
                 }
             });
             assert!((1..=2).contains(&most.into_inner()), "{}", S::INFO.name);
-            // Both permits are there again, and a third that is released is, too.
+            // Both permits are available again, and so is a third one that is released.
             semaphore.release();
             (0..3).for_each(|_| semaphore.acquire());
         }

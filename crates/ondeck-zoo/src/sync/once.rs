@@ -5,26 +5,26 @@ use ondeck::platform::{Host, Native, Platform};
 use super::PEER;
 use crate::{LockInfo, Origin, Waiting};
 
-/// What makes sure that an initialization runs once.
+/// Runs an initialization once.
 pub trait RawOnce<P: Platform>: Sized + Send + Sync + 'static {
     /// The facts of this once.
     const INFO: LockInfo;
 
-    /// One that has not run.
+    /// A once that has not run.
     fn new() -> Self;
 
-    /// Runs `init` if no call has run before; returns when the first call's has ended. What that did is seen
-    /// by this thread.
+    /// Runs `init` if no call has run before; returns when the first call's `init` has ended. This thread
+    /// then sees what that did.
     fn call(&self, init: impl FnOnce());
 }
 
-/// What is to be done with every type of once; see [`Visitor`](crate::Visitor).
+/// An operation on every type of once; see [`Visitor`](crate::Visitor).
 pub trait OnceVisitor<P: Platform> {
     /// Called once for each.
     fn visit<O: RawOnce<P>>(&mut self);
 }
 
-/// This project's own.
+/// This project's once.
 impl<P: Host> RawOnce<P> for ondeck::Once<P> {
     const INFO: LockInfo = LockInfo {
         name: "ondeck_once",

@@ -1,4 +1,4 @@
-//! Semaphores: so many threads at once.
+//! Semaphores: a limited number of threads at once.
 
 use std::sync::{Condvar, Mutex, PoisonError};
 
@@ -12,23 +12,23 @@ pub trait RawSemaphore<P: Platform>: Sized + Send + Sync + 'static {
     /// The facts of this semaphore.
     const INFO: LockInfo;
 
-    /// One with so many permits.
+    /// A semaphore with this number of permits.
     fn new(permits: u32) -> Self;
 
-    /// Takes a permit; waits until there is one.
+    /// Takes a permit; waits until one is available.
     fn acquire(&self);
 
-    /// Gives a permit back, or adds one.
+    /// Returns a permit, or adds one.
     fn release(&self);
 }
 
-/// What is to be done with every type of semaphore; see [`Visitor`](crate::Visitor).
+/// An operation on every type of semaphore; see [`Visitor`](crate::Visitor).
 pub trait SemaphoreVisitor<P: Platform> {
     /// Called once for each.
     fn visit<S: RawSemaphore<P>>(&mut self);
 }
 
-/// This project's own.
+/// This project's semaphore.
 impl<P: Host> RawSemaphore<P> for ondeck::Semaphore<P> {
     const INFO: LockInfo = LockInfo {
         name: "ondeck_semaphore",
@@ -55,8 +55,8 @@ impl<P: Host> RawSemaphore<P> for ondeck::Semaphore<P> {
     }
 }
 
-/// A count behind `std::sync::Mutex`, with `std::sync::Condvar`: what a program writes whose library has no
-/// semaphore.
+/// A count guarded by `std::sync::Mutex`, with `std::sync::Condvar`: the usual substitute where a program's
+/// library has no semaphore.
 #[derive(Debug)]
 pub struct CondvarSemaphore {
     permits: Mutex<u32>,

@@ -5,7 +5,7 @@ use ondeck_zoo::{LockInfo, RawRwLock, rwlocks};
 
 pub struct Broken<P: Platform, const MISTAKE: u8>(P::AtomicU32);
 
-/// It is not.
+/// It is intact.
 pub const NO_MISTAKE: u8 = 0;
 /// A reader's unlock orders nothing.
 pub const RELAXED_READER: u8 = 1;
@@ -32,7 +32,8 @@ impl<P: Platform, const MISTAKE: u8> Broken<P, MISTAKE> {
     }
 }
 
-// SAFETY, as a lock: untrue on purpose unless there is no mistake. What it guards is checked, by loom or as atomic numbers.
+// SAFETY, as a lock: untrue on purpose unless there is no mistake. The guarded data is checked, by loom or as atomic
+// numbers.
 raw_rwlock! {
     unsafe impl [P: Platform, const MISTAKE: u8] RawRwLock<P> for Broken<P, MISTAKE> {
         INFO: LockInfo {

@@ -1,14 +1,15 @@
-//! What every lock's condition variable must do.
+//! The promises of every lock's condition variable, as checks.
 //!
-//! A signal that is lost shows as a hang: in each of these checks every thread that goes on depends
-//! on another's notification. Notifiers take turns in notifying with the lock held and after it.
+//! A lost signal shows as a hang: in each of these checks every thread depends on another's
+//! notification to continue. Notifiers alternate between notifying with the lock held and after the
+//! unlock.
 
 use ondeck::platform::Native;
 use ondeck_zoo::{RawCondvar, RawLock};
 
 use super::{Limits, Plain, Stage, at_rest, hogs, rounds};
 
-/// Waits until `condition` holds, changes what is guarded, and notifies.
+/// Waits until `condition` holds, changes the guarded data, and notifies.
 fn change<L: RawLock<Native>, T>(
     stage: &Stage<L, T>,
     context: &L::Context,
@@ -21,7 +22,7 @@ fn change<L: RawLock<Native>, T>(
     // SAFETY: the callers' contexts are their own and stay where they are.
     unsafe { stage.lock.lock(context) };
     while !condition(&stage.guarded) {
-        // SAFETY: locked above with this context; each condition variable is of one stage.
+        // SAFETY: locked above with this context; each condition variable belongs to one stage.
         unsafe { wait_on.wait(&stage.lock, context) };
     }
     section(&stage.guarded);
@@ -144,7 +145,7 @@ pub(super) fn queue<L: RawLock<Native>>(threads: usize, limits: Limits) -> Resul
     at_rest(stage)
 }
 
-/// All threads meet again and again; the last to come lets the others go.
+/// All threads meet repeatedly; the last to arrive lets the others continue.
 pub(super) fn broadcast<L: RawLock<Native>>(threads: usize, limits: Limits) -> Result<(), String> {
     struct Meeting<L: RawLock<Native>> {
         here: Plain<usize>,

@@ -1,8 +1,8 @@
-//! The promises of a lock, as checks on the real machine that say which lock broke which.
+//! The promises of a lock, as checks on the real machine that report which lock broke which.
 //!
-//! A check runs its threads under a watchdog: when none of them has got on for longer than
-//! [`Limits::hang_after`], the lock is reported as hung, and its threads are left behind. There is
-//! no other assertion on time.
+//! A check runs its threads under a watchdog: when none of them has made progress for longer than
+//! [`Limits::hang_after`], the lock is reported as hung, and its threads are abandoned. There is no
+//! other assertion on time.
 
 use std::fmt;
 use std::sync::Arc;
@@ -26,18 +26,19 @@ pub enum Property {
     Exclusion,
     /// An attempt acquires a free lock and not a held one, and excludes as `lock` does.
     TryLock,
-    /// A thread that locks and unlocks while it waits for another's turn lets that one have the lock.
+    /// A thread that locks and unlocks while it waits for another's turn lets the other acquire the
+    /// lock.
     Baton,
-    /// A section sees all that was written in the sections before it, and before those.
+    /// A section sees all writes of the sections before it, and the writes before those.
     Publication,
-    /// Nothing is left in the lock after use.
+    /// A lock keeps no trace of its use.
     Rest,
-    /// Two threads that wait for each other's turn and notify each other always go on.
+    /// Two threads that wait for each other's turn and notify each other always make progress.
     Signal,
-    /// At a full or empty queue a notification of one lets one thread go on, and no item is lost or
-    /// read twice.
+    /// At a full or empty queue, notify_one lets one thread continue, and no item is lost or read
+    /// twice.
     Queue,
-    /// A notification of all ends the wait of up to fifteen threads.
+    /// notify_all ends the wait of up to fifteen threads.
     Broadcast,
 }
 
@@ -47,12 +48,12 @@ impl Property {
     pub const OF_CONDVARS: [Self; 3] = [Self::Signal, Self::Queue, Self::Broadcast];
 }
 
-/// How long things may take.
+/// Time limits.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// No progress of any thread for this long is a hang.
+    /// The time without progress of any thread that counts as a hang.
     pub hang_after: Duration,
-    /// One section lasts so long: longer than any time-out that a lock may have by mistake.
+    /// The length of one long section: longer than any time-out that a lock may have by mistake.
     pub long_section: Duration,
 }
 
@@ -110,15 +111,15 @@ pub fn check_property<L: RawLock<Native>>(
     })
 }
 
-/// Whether a waiter keeps its CPU from an owner that is not running.
+/// Whether a waiter keeps an owner that is off its CPU from running.
 fn hogs<L: RawLock<Native>>() -> bool {
     L::INFO.waiting == Waiting::Spins
 }
 
 /// Whether, with more threads than CPUs, the lock changes hands only about once in a time slice: the
-/// next thread in order is not running, and those that run spin.
+/// next thread in order is not running, and the running threads spin.
 fn convoys<L: RawLock<Native>>(threads: usize) -> bool {
-    // The threads of one NUMA node are in order in cohort, too.
+    // In cohort the threads of one NUMA node are also in order.
     let in_order = L::INFO.fairness != Fairness::Barging || L::INFO.name == "cohort";
     hogs::<L>() && in_order && threads > 2
 }
@@ -134,9 +135,9 @@ fn rounds<L: RawLock<Native>>(threads: usize) -> u64 {
     ((all / threads) as u64).min(most_rounds())
 }
 
-/// Stays in a section long enough that another thread would be met there.
+/// Stays in a section long enough to meet another thread there.
 fn linger<L: RawLock<Native>>(round: u64, threads: usize) {
-    // Where there are few sections each is long, which is nothing beside the wait for it.
+    // Where there are few sections each is long, which is nothing compared with the wait for it.
     Native::pause_times(if convoys::<L>(threads) { 2_000 } else { 20 });
     if round.is_multiple_of(16) && (threads <= 2 || !hogs::<L>()) {
         thread::yield_now();
@@ -176,7 +177,7 @@ fn try_lock<L: RawLock<Native>>(threads: usize, limits: Limits) -> Result<(), St
     }
     let stage = Stage::<L, _>::new(Plain::new(0));
     stage.run(threads, limits, |stage, thread, _| {
-        // Half of the threads wait, half attempt, so that the one must exclude the other.
+        // Half of the threads wait, half attempt, so that each way must exclude the other.
         let context = L::Context::default();
         for round in 0..rounds::<L>(4) / 4 {
             let count = |counter: &Plain<u64>| {
@@ -205,7 +206,7 @@ fn try_lock<L: RawLock<Native>>(threads: usize, limits: Limits) -> Result<(), St
 
 /// The results of attempts while no other thread uses the lock.
 fn attempts_alone<L: RawLock<Native>>(stage: &Stage<L, ()>) -> Result<(), String> {
-    /// An attempt may fail now and then although the lock is free, but not so often.
+    /// An attempt may occasionally fail although the lock is free, but not this often.
     const ATTEMPTS: u32 = 100;
     let try_here = || {
         let context = L::Context::default();
@@ -283,11 +284,11 @@ fn baton<L: RawLock<Native>>(threads: usize, limits: Limits) -> Result<(), Strin
 fn publication<L: RawLock<Native>>(threads: usize, limits: Limits) -> Result<(), String> {
     const WORDS: usize = 16;
     struct Published {
-        /// All equal between sections.
+        /// Equal to each other between sections.
         words: [Plain<u64>; WORDS],
-        /// Each thread's, written before it first locks.
+        /// One word for each thread, written before it first locks.
         prepared: [Plain<u64>; 4],
-        /// Which threads have locked, hence prepared.
+        /// The threads that have locked, and so have prepared.
         announced: [Plain<bool>; 4],
     }
     let stage = Stage::<L, _>::new(Published {
@@ -329,7 +330,7 @@ fn publication<L: RawLock<Native>>(threads: usize, limits: Limits) -> Result<(),
     })
 }
 
-/// A lock that is held is not at rest, and a lock at rest may move.
+/// A held lock is not at rest, and a lock at rest may move.
 fn rest_alone<L: RawLock<Native>>() -> Result<(), String> {
     let mut locks: Vec<L> = Vec::new();
     for _ in 0..4 {
@@ -373,7 +374,7 @@ fn rest<L: RawLock<Native>>(threads: usize, limits: Limits) -> Result<(), String
     if threads == 1 { rest_alone::<L>() } else { Ok(()) }
 }
 
-/// The lock, when its threads have ended, shows no trace of them.
+/// When its threads have ended, the lock shows no trace of them.
 fn at_rest<L: RawLock<Native>, T>(stage: Arc<Stage<L, T>>) -> Result<(), String> {
     let mut stage = Arc::into_inner(stage).ok_or("a thread is still there")?;
     if stage.lock.is_idle() { Ok(()) } else { Err("the lock is not at rest after use".into()) }

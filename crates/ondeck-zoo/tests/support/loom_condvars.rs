@@ -1,4 +1,4 @@
-//! What threads do with a condition variable in a model: shared by the tests that must pass and
+//! The threads' use of a condition variable in a model: shared by the tests that must pass and
 //! those of broken ones that must fail.
 
 use std::sync::Arc;
@@ -15,7 +15,7 @@ struct Permits<L: RawLock<Loom>> {
     given: L::Condvar,
 }
 
-// SAFETY: `free` is only touched under the lock; loom checks that this is true.
+// SAFETY: `free` is only touched under the lock; loom checks that.
 unsafe impl<L: RawLock<Loom>> Sync for Permits<L> {}
 
 /// When a giver notifies.
@@ -25,12 +25,12 @@ pub enum Notify {
     AfterUnlock,
 }
 
-/// How many permits a giver gives at a time.
+/// The number of permits that a giver gives at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Give {
-    /// One, which it notifies one thread of.
+    /// One permit, with notify_one.
     EachAlone,
-    /// All there will be, which it notifies all threads of.
+    /// All permits, with notify_all.
     AllAtOnce,
 }
 
@@ -73,8 +73,8 @@ impl<L: RawLock<Loom>> Permits<L> {
     }
 }
 
-/// `takers` threads wait for `each` permits one after the other, this one gives them. Fails if a
-/// signal is lost, if what the giver did is not seen, and if a mark is left in the lock.
+/// `takers` threads wait for `each` permits one after the other; this thread gives them. Fails if a
+/// signal is lost, if the giver's writes are not seen, or if a mark is left in the lock.
 pub fn permits<L: RawLock<Loom>>(
     takers: u32,
     each: u32,

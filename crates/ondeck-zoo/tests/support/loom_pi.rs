@@ -1,4 +1,4 @@
-//! Futexes that inherit priorities under the model checker: a queue of loom's mutex and park. All threads
+//! Futexes that inherit priorities, under the model checker: a queue of loom's mutex and park. All threads
 //! have one priority.
 
 use std::collections::HashMap;
@@ -15,8 +15,8 @@ const WAITED: u32 = 1 << 31;
 
 type Word = <Loom as Platform>::AtomicU32;
 
-/// A thread that waits. Its flag is guarded by the kernel's mutex. Loom runs all threads of a model on one
-/// thread of the machine, so a plain `Rc` is enough.
+/// A waiting thread. The kernel's mutex guards its flag. Loom runs all threads of a model on one thread of
+/// the machine, so a plain `Rc` suffices.
 struct Waiter {
     number: u32,
     thread: loom::thread::Thread,
@@ -27,7 +27,7 @@ type Queues = HashMap<usize, Vec<Rc<Waiter>>>;
 
 loom::lazy_static! {
     static ref KERNEL: Mutex<Queues> = Mutex::new(HashMap::new());
-    /// How many threads have a number. Loom need not see it: any numbers that differ do.
+    /// The number of threads that have a number. Loom need not see it: any distinct numbers do.
     static ref NUMBERS: AtomicU32 = AtomicU32::new(0);
 }
 

@@ -1,4 +1,4 @@
-//! What threads do with a lock in a model: shared by the tests that must pass and those of broken
+//! The threads' use of a lock in a model: shared by the tests that must pass and those of broken
 //! locks that must fail.
 
 use std::sync::Arc;
@@ -15,7 +15,7 @@ struct Shared<L> {
     count: UnsafeCell<u32>,
 }
 
-// SAFETY: `count` is only touched under the lock; loom checks that this is true.
+// SAFETY: `count` is only touched under the lock; loom checks that.
 unsafe impl<L: Sync> Sync for Shared<L> {}
 
 impl<L: RawLock<Loom>> Shared<L> {
@@ -52,7 +52,7 @@ impl<L: RawLock<Loom>> Shared<L> {
             // SAFETY: the lock is held.
             unsafe { *count += 1 };
         });
-        // SAFETY: as the caller says.
+        // SAFETY: as the caller promises.
         unsafe { self.lock.unlock(context) };
     }
 
@@ -66,8 +66,8 @@ impl<L: RawLock<Loom>> Shared<L> {
     }
 }
 
-/// `threads` threads count `rounds` times each under the lock. Fails if exclusion is broken, if
-/// a section does not happen before the next, if a wake is lost, and if a mark is left.
+/// `threads` threads count `rounds` times each under the lock. Fails if exclusion is broken, if a
+/// section does not happen before the next, if a wake is lost, or if a mark is left.
 pub fn exclusion<L: RawLock<Loom>>(threads: u32, rounds: u32, preemptions: usize) {
     let what = format!("{}, {threads} × {rounds}", L::INFO.name);
     loom_platform::model(&what, preemptions, move || {
@@ -86,7 +86,7 @@ pub fn exclusion<L: RawLock<Loom>>(threads: u32, rounds: u32, preemptions: usize
     });
 }
 
-/// One thread waits for the lock while another attempts to have it, twice.
+/// One thread waits for the lock while another attempts to acquire it, twice.
 pub fn attempt<L: RawLock<Loom>>(preemptions: usize) {
     let what = format!("{}, attempts", L::INFO.name);
     loom_platform::model(&what, preemptions, || {

@@ -1,4 +1,4 @@
-//! The promises of a reader-writer lock, as checks that say which one is broken.
+//! The promises of a reader-writer lock, as checks that report which one is broken.
 
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
@@ -14,17 +14,19 @@ use rounds::most_rounds;
 
 const THREADS: u64 = 4;
 
-/// So many of them write now and then; the others only read, so that some thread reads while another writes.
+/// The number of threads that write now and then; the others only read, so that some thread reads while
+/// another writes.
 const WRITERS: u64 = 2;
 
-/// Writers change two numbers one after the other; a reader that sees them differ was in at the same time.
+/// Writers change two numbers one after the other; a reader that sees them differ was inside at the same
+/// time.
 struct Halves<L> {
     lock: L,
     one: AtomicU64,
     other: AtomicU64,
 }
 
-/// Lets others run into the middle of a section, also where all threads share one CPU.
+/// Lets other threads run into the middle of a section, even where all threads share one CPU.
 fn linger() {
     thread::sleep(Duration::from_micros(20));
 }
@@ -32,7 +34,7 @@ fn linger() {
 /// Four threads read and write, and linger in the middle now and then. Writers have 2,000 rounds, or
 /// `ONDECK_TEST_ROUNDS`.
 pub fn exclusion<L: RawRwLock<Native>>() -> Result<(), String> {
-    // A strict order of spinning threads pays a time slice for each one that is off its CPU.
+    // A strict order of spinning threads costs a time slice for each one that is off its CPU.
     let strict = L::INFO.fairness == Fairness::Fifo && L::INFO.waiting == Waiting::Spins;
     let rounds = if strict { 60 } else { most_rounds().min(2_000) };
     let mut halves = Halves { lock: L::new(), one: AtomicU64::new(0), other: AtomicU64::new(0) };
@@ -45,12 +47,12 @@ pub fn exclusion<L: RawRwLock<Native>>() -> Result<(), String> {
         let (read, write) = (L::Read::default(), L::Write::default());
         let (mut writes, mut round) = (0, 0);
         start.wait();
-        // Readers go on until the writers have ended, so that there is always one.
+        // Readers continue until the writers have ended, so that there is always one.
         while if thread < WRITERS { round < rounds } else { left.load(Relaxed) > 0 } {
             round += 1;
             let lingers = (round + thread).is_multiple_of(12 + 4 * thread);
-            // SAFETY: the contexts stay here, each serves one acquisition at a time, and each acquisition is
-            // ended in its own way.
+            // SAFETY: the contexts stay here, each serves one acquisition at a time, and each unlock matches
+            // its acquisition.
             unsafe {
                 if thread < WRITERS && (round + thread).is_multiple_of(3) {
                     halves.lock.write(&write);
@@ -99,12 +101,12 @@ pub fn exclusion<L: RawRwLock<Native>>() -> Result<(), String> {
     }
 }
 
-/// What attempts of another thread find while the lock is free, read and written.
+/// Checks the attempts of another thread while the lock is free, read and written.
 pub fn attempts<L: RawRwLock<Native>>() -> Result<(), String> {
     let mut lock = L::new();
     for _ in 0..3 {
         let (read, write) = (L::Read::default(), L::Write::default());
-        // SAFETY: the contexts stay here, and each acquisition is ended before the next begins.
+        // SAFETY: the contexts stay here, and each acquisition ends before the next begins.
         unsafe {
             lock.read(&read);
             if try_write_elsewhere(&lock) {
@@ -140,7 +142,7 @@ pub fn attempts<L: RawRwLock<Native>>() -> Result<(), String> {
     Ok(())
 }
 
-/// Each attempt may fail now and then although it need not.
+/// An attempt may occasionally fail needlessly.
 const ATTEMPTS: usize = 100;
 
 fn elsewhere<L: RawRwLock<Native>>(lock: &L, attempt: impl Fn(&L) -> bool + Sync) -> bool {
@@ -151,7 +153,7 @@ fn elsewhere<L: RawRwLock<Native>>(lock: &L, attempt: impl Fn(&L) -> bool + Sync
 fn try_write_elsewhere<L: RawRwLock<Native>>(lock: &L) -> bool {
     elsewhere(lock, |lock| {
         let context = L::Write::default();
-        // SAFETY: the context stays here, and what was acquired with it is ended.
+        // SAFETY: the context stays here, and each unlock matches its acquisition.
         unsafe {
             let got = lock.try_write(&context);
             if got {
@@ -165,7 +167,7 @@ fn try_write_elsewhere<L: RawRwLock<Native>>(lock: &L) -> bool {
 fn try_read_elsewhere<L: RawRwLock<Native>>(lock: &L) -> bool {
     elsewhere(lock, |lock| {
         let context = L::Read::default();
-        // SAFETY: the context stays here, and what was acquired with it is ended.
+        // SAFETY: the context stays here, and each unlock matches its acquisition.
         unsafe {
             let got = lock.try_read(&context);
             if got {
@@ -179,7 +181,7 @@ fn try_read_elsewhere<L: RawRwLock<Native>>(lock: &L) -> bool {
 fn read_elsewhere<L: RawRwLock<Native>>(lock: &L) {
     elsewhere(lock, |lock| {
         let context = L::Read::default();
-        // SAFETY: the context stays here, and what was acquired with it is ended.
+        // SAFETY: the context stays here, and each unlock matches its acquisition.
         unsafe {
             lock.read(&context);
             lock.unlock_read(&context);

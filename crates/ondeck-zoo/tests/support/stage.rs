@@ -1,4 +1,4 @@
-//! Where a lock is checked: what it guards, its threads, and the watchdog over them.
+//! The stage of a check: the lock, the data that it guards, its threads, and their watchdog.
 
 use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,12 +11,12 @@ use ondeck_zoo::RawLock;
 
 use super::Limits;
 
-/// Memory without synchronization of its own. Volatile, so that what the threads do to it really
-/// happens, and shows if a lock fails to exclude.
+/// Memory without synchronization. Volatile, so that the threads' accesses really happen, and show
+/// if a lock fails to exclude.
 pub struct Plain<T>(UnsafeCell<T>);
 
-// SAFETY: touched only inside the sections of the lock that is checked. That is what is checked:
-// if it is untrue, the race is on plain numbers, and the check fails.
+// SAFETY: touched only inside the sections of the checked lock. The check tests just that: if it is
+// untrue, the race is on plain numbers, and the check fails.
 unsafe impl<T: Send> Sync for Plain<T> {}
 
 impl<T: Copy> Plain<T> {
@@ -35,7 +35,7 @@ impl<T: Copy> Plain<T> {
     }
 }
 
-/// A lock, what is to be guarded by it, and a sign of life for the watchdog.
+/// A lock, the data that it guards, and a sign of life for the watchdog.
 pub struct Stage<L, T> {
     pub lock: L,
     pub guarded: T,
@@ -72,8 +72,8 @@ impl<L: RawLock<Native>, T> Stage<L, T> {
 }
 
 impl<L: RawLock<Native>, T: Send + Sync + 'static> Stage<L, T> {
-    /// Runs `body` in `threads` threads that start together, and gives the first error of any. A
-    /// hang is an error, and leaves the threads behind.
+    /// Runs `body` in `threads` threads that start together, and returns the first error of any. A
+    /// hang is an error, and abandons the threads.
     pub fn run(
         self: &Arc<Self>,
         threads: usize,
@@ -81,7 +81,7 @@ impl<L: RawLock<Native>, T: Send + Sync + 'static> Stage<L, T> {
         body: fn(&Self, usize, Limits) -> Result<(), String>,
     ) -> Result<(), String> {
         let start = Arc::new(Barrier::new(threads));
-        // Nothing is ever sent: the channel is closed when the last thread has ended.
+        // Nothing is ever sent: the channel closes when the last thread has ended.
         let (alive, all_ended) = mpsc::channel::<()>();
         let handles: Vec<_> = (0..threads)
             .map(|index| {

@@ -56,7 +56,7 @@ impl Shared {
     pub const ALL: [Self; 4] = [Self::Core, Self::Cluster, Self::Socket, Self::Machine];
 }
 
-/// The usable CPUs of a machine.
+/// The CPUs that this process may use.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Layout {
     /// By number, ascending.
@@ -66,8 +66,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Of the CPUs that this process may use. Reads files of `/sys`; one that is missing makes no difference
-    /// between CPUs.
+    /// Reads the layout from `/sys`. Where a file is missing, CPUs do not differ in what it describes.
     pub fn here() -> Self {
         Self::read(Path::new("/sys/devices"), &Here::usable_cpus())
     }
@@ -80,7 +79,7 @@ impl Layout {
         for &cpu in cpus {
             let of_cpu = |file: &str| text(format!("system/cpu/cpu{cpu}/{file}")).trim().to_owned();
             let siblings = of_cpu("topology/thread_siblings_list");
-            // A kernel that does not report it has no siblings.
+            // A kernel that does not report siblings has none.
             let core = if siblings.is_empty() { cpu.to_string() } else { siblings };
             let kind = if efficient.contains(&cpu) { Kind::Efficiency } else { Kind::Performance };
             let socket = index_of(&mut sockets, of_cpu("topology/physical_package_id"));
@@ -114,7 +113,7 @@ impl Layout {
         }
     }
 
-    /// Up to `most` pairs of CPUs that have just this in common, from all over the machine.
+    /// Up to `most` pairs of CPUs, spread over the machine, that share exactly this.
     pub fn pairs(&self, shared: Shared, most: usize) -> Vec<(usize, usize)> {
         let all: Vec<_> = self
             .places

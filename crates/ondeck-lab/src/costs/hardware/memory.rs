@@ -1,4 +1,4 @@
-//! How long a load takes that no cache has the line of.
+//! The latency of a load whose line is in no cache.
 
 use super::super::{Timing, two_threads};
 use crate::clock::TickScale;
@@ -12,11 +12,12 @@ struct Line {
     next: u32,
 }
 
-/// Follows a chain through more memory than caches have, in random order; the least of some stretches.
+/// Follows a chain in random order through more memory than caches hold; returns the shortest of several
+/// stretches.
 pub(super) fn latency() -> Timing {
     /// 256 MiB: few caches are larger, and it is made in half a second.
     const LINES: u32 = 1 << 22;
-    /// Each shorter than a time slice.
+    /// Each is shorter than a time slice.
     const STRETCHES: u32 = 128;
     const LOADS: u32 = 1 << 12;
     let mut lines: Vec<Line> = Vec::new();
@@ -36,7 +37,7 @@ pub(super) fn latency() -> Timing {
     })
 }
 
-/// Links all lines to one ring in random order: a chain that closed early would stay in the caches.
+/// Links all lines into one ring in random order. A chain that closed early would fit into the caches.
 fn close(lines: &mut [Line]) {
     let mut order: Vec<u32> = (0..lines.len() as u32).collect();
     fastrand::Rng::with_seed(1).shuffle(&mut order);
@@ -48,10 +49,10 @@ fn close(lines: &mut [Line]) {
     }
 }
 
-/// Asks for large pages, so that the time is the line's and does not include walks of page tables. A page is made large
-/// or small when it is touched first: so this is asked for before.
+/// Requests large pages, so that the time is the line's and includes no page walks. The first touch of a page decides
+/// its size, so the request comes before it.
 fn advise_large_pages(lines: &mut Vec<Line>) {
-    /// `madvise` wants whole pages; this is the largest of ordinary sizes.
+    /// `madvise` requires whole pages; this is the largest of the ordinary page sizes.
     const PAGE: usize = 65536;
     let spare = lines.spare_capacity_mut();
     let (address, bytes) = (spare.as_mut_ptr().addr(), size_of_val(spare));

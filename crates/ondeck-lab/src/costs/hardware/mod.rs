@@ -1,7 +1,7 @@
-//! What a description of this machine for a simulator needs: where its CPUs are, and what they cost each other.
+//! The facts that describe this machine to a simulator: where its CPUs are, and what they cost each other.
 //!
-//! [`measure`](super::measure) has what one operation costs on a CPU that the scheduler chooses. Here each number
-//! is of known CPUs: of one kind of core, of pairs that share a core, a cache, a socket.
+//! [`measure`](super::measure) measures operations on a CPU that the scheduler chooses. Here each number belongs
+//! to known CPUs: of one kind of core, or of pairs that share a core, a cache or a socket.
 
 mod layout;
 mod memory;
@@ -31,7 +31,7 @@ pub struct Hardware {
     pub layout: Layout,
     /// What each kind of its cores needs.
     pub cores: Vec<(Kind, Core)>,
-    /// How long a cache line takes one way between CPUs that have that in common; only what there is.
+    /// The one-way time of a cache line between CPUs that share this; only relations that this machine has.
     pub transfer: Vec<(Shared, Nanos)>,
     /// A load of a line that no cache has.
     pub memory: Nanos,
@@ -41,7 +41,7 @@ pub struct Hardware {
     pub ticks_per_nanosecond: f64,
 }
 
-/// What a core needs for operations on lines that it owns.
+/// What a core needs for operations on lines that are in its cache.
 #[derive(Clone, Debug)]
 pub struct Core {
     /// One PAUSE of ten in a row.
@@ -96,9 +96,10 @@ pub fn refused() -> Option<String> {
 /// Each single figure is the least of this number of measurements.
 const SAMPLES: usize = 9;
 
-/// Measures this machine; some seconds. `progress` is called with its name and the share done.
+/// Measures this machine, which takes some seconds. `progress` receives each step's name and the share done.
 ///
-/// What the machine refuses has the reason. If `cancelled` turns true, the rest is refused for that.
+/// A number that the machine refuses carries the reason. If `cancelled` becomes true, the remaining numbers
+/// are refused for that reason.
 pub fn measure(mut progress: impl FnMut(&str, f64), cancelled: impl Fn() -> bool) -> Hardware {
     let layout = Layout::here();
     let ready = || if cancelled() { Err("interrupted".to_owned()) } else { Ok(()) };
@@ -124,7 +125,7 @@ pub fn measure(mut progress: impl FnMut(&str, f64), cancelled: impl Fn() -> bool
     Hardware { layout, cores, transfer, memory, kernel, ticks_per_nanosecond }
 }
 
-/// The least of some measurements: what else runs on the machine only ever makes one longer.
+/// The least of several measurements: other programs only ever make one longer.
 fn least(ready: impl Fn() -> Result<(), String>, mut once: impl FnMut() -> Nanos) -> Nanos {
     (0..SAMPLES).try_fold(f64::INFINITY, |least, _| {
         ready()?;
@@ -153,10 +154,10 @@ fn core(cpu: usize, sibling: Option<usize>, ready: impl Fn() -> Result<(), Strin
     }
 }
 
-/// The median of all pairs.
+/// The median over all pairs.
 ///
-/// As Viennot measures it: both threads try a compare-and-swap until it is their turn, and half of a round trip
-/// is one way.
+/// Viennot's method: both threads try a compare-and-swap until it is their turn, and half of a round trip is
+/// one way.
 fn one_way(pairs: &[(usize, usize)], ready: impl Fn() -> Result<(), String>) -> Nanos {
     let of_pair = |&(here, there): &(usize, usize)| {
         least(&ready, || {
@@ -168,7 +169,7 @@ fn one_way(pairs: &[(usize, usize)], ready: impl Fn() -> Result<(), String>) -> 
             two_threads::beside(here, there, answer, || {
                 let trip = || while !turn(0, 1) {};
                 trip();
-                // A trip ends when the line is here again: one way out and one way back for each.
+                // A trip ends when the line is back: one way out and one way back.
                 per_operation(trip) / 2.0
             })
         })
@@ -178,7 +179,7 @@ fn one_way(pairs: &[(usize, usize)], ready: impl Fn() -> Result<(), String>) -> 
 }
 
 fn kernel(cancelled: impl Fn() -> bool, ready: impl Fn() -> Result<(), String>) -> Kernel {
-    // Until this has been asked, the light fence is a full one.
+    // Until this has been called, the light fence is a full one.
     Native::fences_are_asymmetric();
     let word = <Native as Platform>::AtomicU32::new(0);
     let alone = |once: &dyn Fn()| least(&ready, || Ok(per_operation(once)));

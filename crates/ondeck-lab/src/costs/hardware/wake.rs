@@ -1,4 +1,5 @@
-//! What a wake costs the thread that makes it, and how long the woken thread takes by how long its CPU was idle.
+//! The cost of a wake for the thread that makes it, and the delay of the woken thread by the idle time of its
+//! CPU.
 
 use std::time::Duration;
 
@@ -10,16 +11,17 @@ use crate::summary::Spread;
 /// Wakes of a thread on another CPU.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Wakes {
-    /// The system call that wakes one sleeping thread, in nanoseconds.
+    /// The duration of the system call that wakes one parked thread, in nanoseconds.
     pub call: f64,
-    /// How long the CPU was idle and how long the woken thread then took to run, from the start of that call, in
-    /// nanoseconds; shortest idle time first.
+    /// Pairs of the time that the CPU was idle and the time from the start of that call until the woken thread
+    /// ran, in nanoseconds; shortest idle time first.
     pub to_run: Vec<(f64, f64)>,
 }
 
-/// Measures between the first CPU and one of another core.
+/// Measures between the first CPU and one on another core.
 pub(super) fn measure(cancelled: impl Fn() -> bool) -> Result<Wakes, String> {
-    /// Idle times around the residencies of idle states, and how often each is measured: half a second in all.
+    /// Idle times around the residencies of idle states, and the number of measurements of each: half a second
+    /// in all.
     const IDLE: [(Duration, u32); 6] = [
         (Duration::from_micros(5), 200),
         (Duration::from_micros(20), 200),
@@ -50,7 +52,8 @@ pub(super) fn to_run_here() -> Timing {
     Ok(usual(&measured))
 }
 
-/// How long most woken threads took to run. The lower quartile: some wakes find the CPU taken by another program.
+/// The time that most woken threads took to run: the lower quartile, because some wakes find the CPU taken by
+/// another program.
 fn usual(wakes: &[Wake]) -> f64 {
     let times: Vec<_> = wakes.iter().map(|wake| wake.to_run).filter(|time| *time > 0.0).collect();
     Spread::of(&times).p25

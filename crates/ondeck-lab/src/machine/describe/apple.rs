@@ -31,7 +31,7 @@ pub(in crate::machine) fn describe() -> Machine {
     }
 }
 
-/// Those of a core of the fastest kind.
+/// The caches of a core of the fastest kind.
 fn caches() -> Vec<String> {
     let levels = [
         ("L1d", c"hw.perflevel0.l1dcachesize", c"hw.l1dcachesize"),
@@ -48,15 +48,16 @@ fn caches() -> Vec<String> {
 
 fn load_average() -> Option<f64> {
     let mut load = [0.0_f64; 1];
-    // SAFETY: the array has room for as many numbers as are asked for.
+    // SAFETY: the array has room for the requested number of values.
     let told = unsafe { libc::getloadavg(load.as_mut_ptr(), 1) };
     (told == 1).then_some(load[0])
 }
 
-/// Reads a fact of the kernel into memory; how many bytes it has, if it fits.
+/// Reads a fact of the kernel into memory and returns its number of bytes, if it fits.
 fn fact(name: &CStr, into: *mut c_void, room: usize) -> Option<usize> {
     let mut size = room;
-    // SAFETY: the name ends with a zero byte; the caller's memory is live and as long as is said. Nothing is set.
+    // SAFETY: the name ends with a zero byte; the caller's memory is live and has the given length. Nothing is
+    // set.
     let error =
         unsafe { libc::sysctlbyname(name.as_ptr(), into, &raw mut size, std::ptr::null_mut(), 0) };
     (error == 0).then_some(size)
@@ -66,7 +67,7 @@ fn fact(name: &CStr, into: *mut c_void, room: usize) -> Option<usize> {
 fn number(name: &CStr) -> Option<u64> {
     let mut bytes = [0_u8; size_of::<u64>()];
     let size = fact(name, bytes.as_mut_ptr().cast(), bytes.len())?;
-    // Little-endian, as all of its processors are: what was not written stays zero.
+    // All Apple processors are little-endian, so the bytes that were not written stay zero.
     matches!(size, 4 | 8).then(|| u64::from_le_bytes(bytes))
 }
 

@@ -1,7 +1,6 @@
 //! A description of the machine, for the report.
 //!
-//! Everything here is best effort: a file that is missing leaves a field empty, it never fails a
-//! run.
+//! All fields are best effort: a missing file leaves a field empty and never fails a run.
 
 #[cfg(target_env = "gnu")]
 use std::ffi::CStr;
@@ -76,7 +75,7 @@ fn field(text: &str, name: &str) -> Option<String> {
         .map(|(_, value)| value.trim().to_owned())
 }
 
-/// How many numbers a kernel list such as `0-3,8` names.
+/// The number of elements of a kernel list such as `0-3,8`.
 fn list_length(list: &str) -> Option<usize> {
     list.trim()
         .split(',')
@@ -99,7 +98,7 @@ fn cores() -> Option<usize> {
     (!siblings.is_empty()).then_some(siblings.len())
 }
 
-/// The folders of that name followed by 0, 1, 2, ..., as far as there are any.
+/// The folders with this name followed by 0, 1, 2 and so on, as far as they exist.
 fn numbered(name: &str) -> impl Iterator<Item = String> {
     /// More CPUs or caches than any kernel has.
     const MOST: usize = 8_192;
@@ -132,7 +131,7 @@ fn frequency() -> Option<String> {
     Some(format!("{least} to {most} MHz{driver}"))
 }
 
-/// A virtual machine often has none of its own: there the hypervisor decides.
+/// A virtual machine often has no idle states; its hypervisor decides.
 fn idle_states() -> Vec<String> {
     let states: Vec<_> = numbered("/sys/devices/system/cpu/cpu0/cpuidle/state")
         .filter_map(|folder| {

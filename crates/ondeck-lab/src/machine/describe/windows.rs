@@ -41,7 +41,7 @@ fn wine() -> Option<String> {
     if system.is_null() {
         return None;
     }
-    // SAFETY: the library is there as long as the process, and the name ends with a zero byte.
+    // SAFETY: the library stays loaded as long as the process runs, and the name ends with a zero byte.
     let function = unsafe { GetProcAddress(system, c"wine_get_version".as_ptr().cast()) }?;
     // SAFETY: only Wine has a function of that name, and its is `const char *(void)` of C.
     let version: extern "C" fn() -> *const c_char = unsafe { std::mem::transmute(function) };
@@ -49,7 +49,7 @@ fn wine() -> Option<String> {
     Some(unsafe { CStr::from_ptr(version()) }.to_string_lossy().into_owned())
 }
 
-/// Whether the CPU says that a hypervisor is there; its name is not asked for.
+/// Whether the CPU reports a hypervisor; its name is not queried.
 fn hypervisor() -> Option<String> {
     #[cfg(target_arch = "x86_64")]
     {
@@ -65,17 +65,18 @@ fn hypervisor() -> Option<String> {
 fn memory() -> u64 {
     let mut status =
         MEMORYSTATUSEX { dwLength: size_of::<MEMORYSTATUSEX>() as u32, ..Default::default() };
-    // SAFETY: the structure is live and says its own size.
+    // SAFETY: the structure is live and contains its own size.
     if unsafe { GlobalMemoryStatusEx(&raw mut status) } == 0 { 0 } else { status.ullTotalPhys }
 }
 
-/// A text of the registry, of at most as many letters as names of CPUs and versions have.
+/// Reads a text from the registry, of at most the length that names of CPUs and versions have.
 fn registry(key: &str, name: &str) -> Option<String> {
     let zero_ended = |text: &str| text.encode_utf16().chain([0]).collect::<Vec<u16>>();
     let (key, name) = (zero_ended(key), zero_ended(name));
     let mut text = [0_u16; 256];
     let mut bytes = size_of_val(&text) as u32;
-    // SAFETY: the names end with zeros, the array is as long as is said, and the rest is not asked for.
+    // SAFETY: the names end with zeros, the array has the given length, and the other results are not
+    // requested.
     let error = unsafe {
         RegGetValueW(
             HKEY_LOCAL_MACHINE,

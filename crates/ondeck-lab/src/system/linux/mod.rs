@@ -57,7 +57,7 @@ impl System for Here {
     }
 
     fn restore(scheduling: Self::Scheduling) {
-        // Where it is refused, the thread goes on as it was.
+        // If the kernel refuses, the thread continues unchanged.
         let _ = scheduling.apply();
     }
 
@@ -82,7 +82,7 @@ impl System for Here {
     }
 
     fn usage() -> Usage {
-        // The clock counts nanoseconds where rusage only has the tick's share.
+        // The clock counts nanoseconds, whereas rusage may only have ticks.
         let cpu = unix::clock(ClockId::CLOCK_THREAD_CPUTIME_ID);
         let (voluntary, involuntary) = getrusage(UsageWho::RUSAGE_THREAD).map_or((0, 0), |usage| {
             (usage.voluntary_context_switches() as u64, usage.involuntary_context_switches() as u64)
@@ -97,7 +97,7 @@ impl System for Here {
         }
     }
 
-    /// Its seconds are counted in ticks of 10 ms, so that less than half a second says little.
+    /// It counts time in ticks of 10 ms, so less than half a second says little.
     fn account_of_cpus() -> Option<Account> {
         let per_second = sysconf(SysconfVar::CLK_TCK).ok()?? as f64;
         let own = [UsageWho::RUSAGE_SELF, UsageWho::RUSAGE_CHILDREN]
@@ -135,7 +135,7 @@ impl System for Here {
         if !asleep {
             return false;
         }
-        // If the kernel does not report the call, it is enough that the thread sleeps.
+        // If the kernel does not report the system call, any sleep counts.
         let call = read("syscall");
         let call =
             call.split_whitespace().next().and_then(|word| word.parse::<libc::c_long>().ok());
@@ -146,7 +146,7 @@ impl System for Here {
         unix::freeze(handle);
     }
 
-    /// Its name, its state, and what it waits for in the kernel.
+    /// Its name, its state, and the kernel function in which it waits.
     fn state_of_thread(process: Option<u32>, thread: i32) -> String {
         let process = process.map_or("self".to_owned(), |process| process.to_string());
         let read = |file: &str| {
@@ -180,7 +180,7 @@ impl System for Here {
         command.process_group(0);
         // SAFETY: between fork and exec the closure makes one system call and nothing else.
         unsafe {
-            // Once this process is gone, nothing else would end a child with a stuck lock.
+            // After this process has ended, nothing else would end a child with a stuck lock.
             command
                 .pre_exec(|| nix::sys::prctl::set_pdeathsig(Signal::SIGKILL).map_err(Into::into));
         }

@@ -11,7 +11,7 @@ pub(super) fn in_force() -> Option<String> {
     Some(least(Path::new("/sys/fs/cgroup"), &groups)?.to_string())
 }
 
-/// So much CPU time in each period, both in microseconds.
+/// A quota of CPU time in each period, both in microseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Quota {
     time: u64,
@@ -31,11 +31,11 @@ impl fmt::Display for Quota {
     }
 }
 
-/// The least quota of the group that these lines of `/proc/self/cgroup` name, and of those above it.
+/// The least quota of the group that these lines of `/proc/self/cgroup` name, and of the groups above it.
 fn least(root: &Path, groups: &str) -> Option<Quota> {
     let group = groups.lines().find_map(|line| line.strip_prefix("0::"))?;
     let group = Path::new(group.trim_start_matches('/'));
-    // Beside version 1 it is mounted one folder further down.
+    // On systems that also mount version 1, version 2 is mounted one folder further down.
     let mounts = [root.to_owned(), root.join("unified")];
     let folders = mounts.iter().flat_map(|mount| group.ancestors().map(|group| mount.join(group)));
     folders
@@ -46,7 +46,7 @@ fn least(root: &Path, groups: &str) -> Option<Quota> {
 fn of_folder(folder: &Path) -> Option<Quota> {
     let text = fs::read_to_string(folder.join("cpu.max")).ok()?;
     let (time, period) = text.trim().split_once(' ')?;
-    // "max" is no number, and no quota.
+    // "max" does not parse: there is no quota.
     Some(Quota { time: time.parse().ok()?, period: period.parse().ok()? })
 }
 

@@ -1,6 +1,6 @@
 //! How the kernel shares CPUs among threads: policy, priority, time slice, nice.
 //!
-//! Each is a system call of its own, because musl's functions refuse every request.
+//! Each is a direct system call, because musl's functions refuse every request.
 
 use std::io;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use crate::system::{Background, Policy, Refusal, Thread};
 
 const CALLER: Thread = 0;
 
-/// The nicest that a thread can be.
+/// The highest nice value.
 const NICEST: i32 = 19;
 
 /// See [`System::set_policy`](crate::system::System::set_policy).
@@ -29,7 +29,7 @@ pub(super) fn set_policy(policy: Policy, thread: Thread, above: u8) -> Result<()
     })
 }
 
-/// A policy and priority as the kernel has them.
+/// A policy and priority in the kernel's form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Scheduling {
     policy: libc::c_int,
@@ -67,7 +67,7 @@ impl Scheduling {
 pub(super) fn set_background(background: Background) -> Result<(), Refusal> {
     let lowered = match background {
         Background::Idle => Scheduling { policy: libc::SCHED_IDLE, priority: 0 }.apply(),
-        // A realtime policy knows no nice.
+        // A realtime policy ignores nice.
         Background::Nice => Scheduling { policy: libc::SCHED_OTHER, priority: 0 }
             .apply()
             .and_then(|()| set_nice(NICEST)),
@@ -102,8 +102,7 @@ struct Attributes {
 impl Attributes {
     fn of_caller() -> io::Result<Self> {
         let mut attributes = Self::default();
-        // SAFETY: the kernel writes at most as many bytes as it is told, into a value that outlives
-        // the call.
+        // SAFETY: the kernel writes at most the given number of bytes, into a value that outlives the call.
         let read = unsafe {
             libc::syscall(
                 libc::SYS_sched_getattr,

@@ -1,8 +1,9 @@
 //! An allocator's central list guarded by one lock, and a cache of blocks in every thread.
 //!
 //! Each thread allocates and frees blocks at random. It takes them from its own cache, fetches 16
-//! from the central list when that is empty, and gives 16 back when it has 64. So the lock is taken
-//! once in some ten operations, for a section that walks a list through memory that others wrote.
+//! from the central list when the cache is empty, and returns 16 when the cache has 64. So the lock
+//! is acquired once in some ten operations, for a section that walks a list through memory that
+//! others wrote.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -22,7 +23,7 @@ const CACHED: usize = 64;
 /// The most blocks that a thread uses at a time.
 const USED: usize = 64;
 
-/// What one thread can have at most, in its cache and in use.
+/// The most blocks that one thread can have, in its cache and in use.
 const PER_THREAD: usize = CACHED + USED;
 
 /// Free blocks, each with the number of the next.
@@ -42,7 +43,7 @@ impl Central {
         Self { next: next.collect(), first: 0, fetched: 0, returned: 0 }
     }
 
-    /// Moves a batch into a thread's cache; less if there is no more.
+    /// Moves a batch into a thread's cache; fewer blocks if the list ends.
     fn fetch(&mut self, cache: &mut Vec<u32>) {
         for _ in 0..BATCH {
             // A broken lock may leave any number here.
@@ -61,7 +62,7 @@ impl Central {
         }
     }
 
-    /// How many blocks are in the list; one more than all if it has no end.
+    /// The number of blocks in the list; one more than all blocks if the list has a cycle.
     fn len(&self) -> usize {
         let mut block = self.first;
         let mut count = 0;
@@ -78,11 +79,11 @@ impl Central {
 const FREE: u32 = 0;
 const TAKEN: u32 = 1;
 
-/// What one thread did.
+/// The work of one thread.
 #[derive(Default)]
 struct Part {
     fetched: u64,
-    /// Blocks that came to it while another thread had them.
+    /// Blocks that it received while another thread had them.
     double: u64,
     /// Blocks that it has kept.
     kept: u64,

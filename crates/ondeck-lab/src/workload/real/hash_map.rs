@@ -1,7 +1,7 @@
-//! A hash map in stripes, each with a lock of its own and open addressing.
+//! A hash map in stripes with open addressing, each stripe with a lock.
 //!
-//! Nine of ten operations look a key up, the tenth adds one to its value. Each stripe has cache lines
-//! of its own. With one stripe all threads want the same lock, for the same data.
+//! Nine of ten operations look a key up, the tenth adds one to its value. Each stripe has its own
+//! cache lines. With one stripe all threads want the same lock, for the same data.
 
 use std::sync::Arc;
 
@@ -38,7 +38,7 @@ impl<const STRIPES: usize> Stripe<STRIPES> {
         Self { places: vec![(0, 0); Self::PLACES].into() }
     }
 
-    /// Where the key is, or an empty place for it.
+    /// The place of the key, or an empty place for it.
     fn find(&mut self, key: u64, hash: u64) -> Option<&mut Place> {
         let first = hash as usize % Self::PLACES;
         let place = (first..first + Self::PLACES)
@@ -58,7 +58,7 @@ impl<const STRIPES: usize> Stripe<STRIPES> {
     }
 }
 
-/// The key's stripe, and where in it the search begins.
+/// The key's stripe, and the start of the search in it.
 fn place<const STRIPES: usize>(key: u64) -> (usize, u64) {
     let hash = mixed(key);
     (hash as usize % STRIPES, hash / STRIPES as u64)

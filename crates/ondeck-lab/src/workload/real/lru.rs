@@ -1,8 +1,8 @@
-//! A cache of the most recently used, guarded by one lock.
+//! A cache of the most recently used entries, guarded by one lock.
 //!
-//! 1,024 entries for 4,096 keys, of which small ones are asked for more often. A hit moves the entry
-//! to the front of a list; a miss computes the value outside of the lock and puts it in the place of
-//! the entry that was not used for longest. So a lookup writes, which is why such caches have a mutex.
+//! 1,024 entries for 4,096 keys, of which small ones are requested more often. A hit moves the entry
+//! to the front of a list. A miss computes the value outside of the lock and replaces the least
+//! recently used entry. So a lookup writes, which is why such caches have a mutex.
 
 use std::sync::Arc;
 
@@ -22,11 +22,11 @@ const KEYS: usize = 4_096;
 /// No entry, or no key.
 const NONE: u16 = u16::MAX;
 
-/// Entries in a ring by use, and for each key where its entry is.
+/// Entries in a ring by use, and for each key the place of its entry.
 struct Cache {
     entry_of: Box<[u16; KEYS]>,
     entries: Box<[Entry; ENTRIES]>,
-    /// The one that was used last; its `newer` is the one that was not for longest.
+    /// The most recently used entry; its `newer` is the least recently used one.
     newest: u16,
     hits: u64,
     misses: u64,
@@ -58,7 +58,7 @@ impl Cache {
         }
     }
 
-    /// The value of a key that is in the cache.
+    /// Returns the value of a key that is in the cache.
     fn get(&mut self, key: u16) -> Option<u64> {
         let index = self.entry_of[usize::from(key)];
         if index == NONE {
@@ -70,7 +70,7 @@ impl Cache {
         Some(self.entries[usize::from(index)].value)
     }
 
-    /// Puts in a value; another thread may have done so since.
+    /// Inserts a value; another thread may have done so in between.
     fn put(&mut self, key: u16, value: u64) {
         let index = match self.entry_of[usize::from(key)] {
             NONE => self.entries[usize::from(self.newest)].newer,
@@ -103,8 +103,8 @@ impl Cache {
         self.newest = index;
     }
 
-    /// How many entries can be reached in either direction before the ring closes, each once and
-    /// with the key that leads to it.
+    /// The number of entries that can be reached in either direction before the ring closes, each once
+    /// and with the key that leads to it.
     fn sound(&self) -> u64 {
         let mut index = self.newest;
         let mut count = 0;
@@ -156,7 +156,7 @@ pub(super) fn round(given: &Round, lock: AnyMutex<Native>) -> Result<Sample, Tea
     Ok(gaps::with::<Native>(Sample::of_outcome(&outcome), gaps))
 }
 
-/// Small keys more often: the lesser of two numbers.
+/// Prefers small keys: the lesser of two numbers.
 fn key(rng: &mut Rng) -> u16 {
     rng.usize(0..KEYS).min(rng.usize(0..KEYS)) as u16
 }

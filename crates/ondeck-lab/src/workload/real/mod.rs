@@ -1,10 +1,10 @@
 //! `real`: small programs that use the lock under test, because loops without work mislead.
 //!
-//! Each does what it would do in a program: the section touches memory that other threads have
-//! written, and is as long as the data makes it. Every thread draws its inputs from a generator of
-//! its own with a fixed seed, so that every lock has the same. What the program computed is checked
-//! afterwards. The data is indices into arrays and never pointers: a lock that lets two threads in
-//! spoils numbers, which the check finds, and not memory.
+//! Each does its usual work: the section touches memory that other threads have written, and its
+//! length depends on the data. Every thread draws its inputs from its own generator with a fixed
+//! seed, so that every lock receives the same. The results of the program are checked afterwards.
+//! The data is indices into arrays and never pointers: a lock that lets two threads in corrupts
+//! numbers, which the check finds, and not memory.
 
 mod allocator;
 mod hash_map;
@@ -94,7 +94,7 @@ impl Called for Real {
 pub(super) enum App {
     Lru,
     HashMap,
-    /// The same with one lock for all of it.
+    /// The same with one lock for the whole map.
     HashMapOfOne,
     WorkQueue,
     Allocator,
@@ -104,7 +104,7 @@ impl App {
     const ALL: [Self; 5] =
         [Self::Lru, Self::HashMap, Self::HashMapOfOne, Self::WorkQueue, Self::Allocator];
 
-    /// As reports name it.
+    /// Its name in reports.
     fn word(self) -> &'static str {
         match self {
             Self::Lru => "lru",

@@ -2,8 +2,9 @@
 //! successor at the end.
 //!
 //! There are four jobs for every thread, so that no thread ever finds the queue empty. A job is the
-//! number of its chain and how many links the chain has had; the work on it is 32 turns of a hash
-//! function. They take some 100 ns, of which a CPU that works ahead hides most behind the next job.
+//! number of its chain and the number of links that the chain has had. The work on a job is 32
+//! turns of a hash function. They take some 100 ns, most of which an out-of-order CPU overlaps with
+//! the next job.
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -41,7 +42,7 @@ pub(super) fn round(given: &Round, lock: AnyMutex<Native>) -> Result<Sample, Tea
             }
             let mut gaps = Gaps::begin::<Native>();
             let mut done = 0;
-            // Whole jobs only: a thread that stopped with one in hand would lose it.
+            // Whole jobs only: a thread that stopped while it had a job would lose it.
             while !member.stopped() {
                 let job = queue.with(&mut context, |queue| take(queue));
                 let Some(job) = job else { continue };
@@ -59,7 +60,7 @@ pub(super) fn round(given: &Round, lock: AnyMutex<Native>) -> Result<Sample, Tea
     Ok(gaps::with::<Native>(Sample::of_outcome(&outcome), outcome.results.iter().copied()))
 }
 
-/// The oldest job. If there is none, or no room for one, the lock is broken.
+/// Takes the oldest job. If there is none, or no room for one, the lock is broken.
 fn take(queue: &mut Ring) -> Option<u64> {
     (!queue.is_empty()).then(|| queue.pop::<Native>())
 }

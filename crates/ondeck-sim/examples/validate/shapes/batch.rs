@@ -1,9 +1,9 @@
-//! Tasks of Swift's contention benchmark (synchronization-benchmarks, Benchmarks.swift and MutexBench): each
-//! updates a small hash table under one lock, as often as its share of 50,000 says, and ends.
+//! Tasks of Swift's contention benchmark (synchronization-benchmarks, Benchmarks.swift and MutexBench). Each
+//! task updates a small hash table under one lock, makes its share of 50,000 updates, and ends.
 //!
-//! A task is run to its end by a thread of a pool; the pool has as many threads as CPUs. No gate: a task may
-//! begin when it was made, and tasks are made one after the other. The threads have been woken by the task that makes
-//! the others many times before a batch that counts.
+//! A thread of a pool runs a task to its end; the pool has as many threads as CPUs. There is no gate: a task may
+//! begin as soon as it was made, and tasks are made one after the other. Before the first batch that counts, the task
+//! that makes the others has woken the threads many times.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -19,8 +19,8 @@ pub const BATCH: u64 = 50_000;
 /// Lines of the hash table's values: 128 slots of 8 bytes.
 const VALUE_LINES: usize = 16;
 
-/// To make a task and to put it into the queue: half a microsecond, by what 384 tasks of the source take longer
-/// than 64.
+/// The time to make and enqueue a task: half a microsecond, derived from the difference between 384 and 64
+/// tasks of the source.
 const TASK: f64 = 500.0;
 
 /// A batch.
@@ -34,7 +34,7 @@ pub struct Batch {
     pub update: f64,
     /// Updates of a section.
     pub updates: Updates,
-    /// Nanoseconds of work in a section besides.
+    /// Nanoseconds of other work in a section.
     pub section: f64,
     /// Nanoseconds of work between an unlock and the next lock.
     pub outside: f64,
@@ -53,23 +53,23 @@ impl Default for Batch {
     }
 }
 
-/// How many updates a section makes.
+/// The number of updates in a section.
 #[derive(Clone, Copy, Debug)]
 pub enum Updates {
-    /// Always as many.
+    /// Always this number.
     Same(u32),
-    /// So many, and with a probability in percent so many instead.
+    /// The first number; with the given probability in percent, the other one.
     Now(u32, u32, u32),
 }
 
-/// What tasks share. The lock and the table's counter are in one heap block, which is one line.
+/// State that tasks share. The lock and the table's counter are in one heap block, which is one line.
 struct Shared<L> {
     state: Apart<(L, Cell<u64>)>,
     values: Vec<Line>,
     made: Apart<Cell<u64>>,
 }
 
-/// Runs a batch; nanoseconds for each acquisition.
+/// Runs a batch and returns the nanoseconds for each acquisition.
 pub fn run<L: RawLock<Sim>>(on: &On, batch: &Batch) -> f64 {
     let shared = Rc::new(Shared {
         state: Apart((L::new(), Cell::new(0))),
@@ -84,7 +84,7 @@ pub fn run<L: RawLock<Sim>>(on: &On, batch: &Batch) -> f64 {
         let mut random = fastrand::Rng::with_seed(on.seed ^ (thread as u64) << 32);
         move || {
             let context = L::Context::default();
-            // The queue of tasks: the line of its end moves from one thread to the next.
+            // The queue of tasks: the line of its end moves from thread to thread.
             Sim::touch(shared.made.0.as_ptr().addr(), 8, true);
             while shared.made.0.get() < batch.tasks {
                 shared.made.0.set(shared.made.0.get() + 1);
@@ -126,7 +126,7 @@ fn section<L: RawLock<Sim>>(
         for _ in 0..updates {
             Sim::touch(counter.as_ptr().addr(), 8, false);
             Sim::work(batch.update);
-            // Keys are scattered over the slots by their hash.
+            // The hash scatters keys over the slots.
             let slot = counter.get().wrapping_mul(11) as usize % VALUE_LINES;
             shared.values[slot].change();
             Sim::touch(counter.as_ptr().addr(), 8, true);

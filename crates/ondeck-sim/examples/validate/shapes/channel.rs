@@ -1,9 +1,9 @@
 //! Go's BenchmarkChanContended: each thread sends 100 numbers to one buffered channel, then receives 100. The
-//! channel has room for 100 of each thread, so that no thread ever waits for anything but the lock.
+//! channel has room for 100 from each thread, so that threads wait for nothing but the lock.
 //!
-//! Goroutines are threads here: the benchmark has one of them on each of GOMAXPROCS threads. A channel's head
+//! Goroutines are threads here: the benchmark runs one on each of GOMAXPROCS threads. A channel's head
 //! (runtime/chan.go, hchan) is 96 bytes with the lock at its end: counts and places are on one line, the lock
-//! on the next.
+//! is on the next.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -13,7 +13,7 @@ use ondeck_zoo::RawLock;
 use super::{Apart, Line, On, nanos, with};
 use ondeck_sim::engine::{Placement, Sim};
 
-/// Numbers that a thread sends, then receives, and room in the channel for each thread.
+/// Numbers that a thread sends, then receives; also the room in the channel for each thread.
 const TURN: u64 = 100;
 
 /// Numbers on a line.
@@ -26,7 +26,7 @@ pub struct Channel {
     pub threads: u64,
     /// Turns of each thread.
     pub turns: u64,
-    /// Nanoseconds of a send or receive, without the lock and without lines that move.
+    /// Nanoseconds of a send or receive, without the lock and without moving lines.
     pub section: f64,
     /// Nanoseconds from an unlock to the next lock.
     pub outside: f64,
@@ -41,7 +41,7 @@ struct Shared<L> {
     received: Cell<u64>,
 }
 
-/// Runs it; microseconds for each turn of all threads together, which is what Go prints.
+/// Runs it and returns the microseconds for one turn of all threads together, which is what Go prints.
 pub fn run<L: RawLock<Sim>>(on: &On, channel: &Channel) -> f64 {
     let channel = *channel;
     let lines = (TURN * channel.threads).div_ceil(ON_A_LINE);

@@ -1,5 +1,5 @@
-//! Skarupke's measurements: 16 threads lock and unlock 16,384 times each, and time each wait, or how long the
-//! lock was free before each acquisition. The longest counts.
+//! Skarupke's measurements: 16 threads lock and unlock 16,384 times each, and time each wait, or the time
+//! before each acquisition in which the lock was free. The longest counts.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -16,7 +16,7 @@ const THREADS: usize = 16;
 /// Pairs of each.
 const PAIRS: usize = 16_384;
 
-/// What is timed.
+/// The measured time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Timed {
     /// From the call of lock to its return.
@@ -25,7 +25,7 @@ pub enum Timed {
     Idle,
 }
 
-/// What a run takes, in milliseconds.
+/// The times of a run, in milliseconds.
 #[derive(Clone, Copy, Debug)]
 pub struct Times {
     /// The run itself.

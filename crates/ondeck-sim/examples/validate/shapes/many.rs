@@ -1,5 +1,5 @@
-//! matklad's lock-bench: 32 threads, some locks, each thread 10,000 times: the next random number picks a lock,
-//! which guards a counter on its own line.
+//! matklad's lock-bench: 32 threads share some locks. Each thread makes 10,000 operations: the next random
+//! number picks a lock, which guards a counter on its own line.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -15,17 +15,17 @@ const THREADS: usize = 32;
 /// Operations of each thread.
 const OPERATIONS: u64 = 10_000;
 
-/// To draw a number, and its remainder.
+/// The time to draw a number and compute the remainder.
 const DRAW: f64 = 8.0;
 
-/// How many locks.
+/// The number of locks.
 #[derive(Clone, Copy, Debug)]
 pub struct Many {
     /// Locks.
     pub locks: usize,
 }
 
-/// Runs a round; milliseconds of it.
+/// Runs a round and returns its milliseconds.
 pub fn run<L: RawLock<Sim>>(on: &On, many: Many) -> f64 {
     let locks: Rc<Vec<_>> =
         Rc::new((0..many.locks).map(|_| Apart((L::new(), Cell::new(0_u64)))).collect());

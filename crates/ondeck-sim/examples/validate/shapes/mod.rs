@@ -1,8 +1,8 @@
-//! What the published programs do, on the simulated machine: a workload each, written from its source's code
-//! as the head of its table describes it.
+//! The published programs on the simulated machine: one workload for each, written after the code of the
+//! source as the head of its table describes it.
 //!
-//! A shape is generic over the lock. It runs its threads on a machine and returns what the source reports, in
-//! the source's unit.
+//! A shape is generic over the lock. It runs its threads on a machine and returns the source's figure in the
+//! source's unit.
 
 pub mod batch;
 pub mod channel;
@@ -18,7 +18,7 @@ use ondeck_zoo::RawLock;
 use ondeck_sim::engine::{Costs, End, Job, Placement, Ran, Set, Sim, Simulation};
 use ondeck_sim::time::Time;
 
-/// A value on cache lines of its own.
+/// A value that shares no cache line with other data.
 #[repr(align(128))]
 pub struct Apart<T>(pub T);
 
@@ -35,7 +35,7 @@ impl Line {
     }
 }
 
-/// The running thread reads and writes all of these, which a core does at the same time.
+/// The running thread reads and writes all of these at the same time, as a core can.
 pub fn change_all(lines: &[Apart<Line>]) {
     let addresses: Vec<usize> = lines.iter().map(|line| line.0.0.as_ptr().addr()).collect();
     Sim::touch_together(&addresses);
@@ -54,14 +54,14 @@ pub fn with<L: RawLock<Sim>>(lock: &L, context: &L::Context, section: impl FnOnc
     unsafe { lock.unlock(context) };
 }
 
-/// Where and with which luck a shape runs.
+/// The conditions under which a shape runs.
 #[derive(Clone, Copy)]
 pub struct On<'a> {
     /// The machine.
     pub costs: &'a Costs,
-    /// The CPUs that the program may use; all if none is said.
+    /// The CPUs that the program may use; `None` means all.
     pub cpus: Option<Set>,
-    /// What all random numbers follow from.
+    /// The seed of all random numbers.
     pub seed: u64,
 }
 
@@ -71,11 +71,11 @@ impl On<'_> {
         self.cpus.map_or(self.costs.places.len(), |cpus| cpus.len())
     }
 
-    /// Lets threads run until all are done, each with its number; they begin where the placement says.
+    /// Runs threads until all are done, each with its number; the placement decides where they begin.
     ///
     /// # Panics
     ///
-    /// If they never are: then the lock is wrong, or the shape.
+    /// If the threads do not end: then the lock or the shape is wrong.
     pub fn run<F: FnOnce() + 'static>(
         &self,
         placement: Placement,

@@ -1,9 +1,9 @@
-//! folly's SmallLocksBenchmark, `contended` and `contended_simple`: threads in groups, a lock and a counter for
-//! each group, steps of an empty loop inside and outside.
+//! folly's SmallLocksBenchmark, `contended` and `contended_simple`: threads in groups, with a lock and a
+//! counter for each group, run steps of an empty loop inside and outside.
 //!
-//! The program always starts at least as many threads as there are CPUs, so all are busy; no thread is bound. Which
-//! threads share a lock says nothing of where they run, and is drawn here: threads are put on CPUs in a regular order,
-//! by which the threads of a lock would all be on one socket.
+//! The program always starts at least as many threads as there are CPUs, so all CPUs are busy; no thread is bound.
+//! Which threads share a lock is independent of where they run, so it is drawn here: threads are put on CPUs in a
+//! regular order, which would put all threads of a lock on one socket.
 
 use std::rc::Rc;
 
@@ -15,7 +15,7 @@ use ondeck_sim::engine::{Placement, Sim};
 /// A run.
 #[derive(Clone, Copy, Debug)]
 pub struct Steps {
-    /// The parameter of the source: threads for each lock, if there are no fewer CPUs.
+    /// The parameter of the source: the number of threads for each lock, if there are enough CPUs.
     pub threads_param: usize,
     /// Operations of each thread.
     pub operations: u64,
@@ -23,7 +23,7 @@ pub struct Steps {
     pub section: f64,
     /// Nanoseconds outside.
     pub outside: f64,
-    /// `contended_simple`: the section adds to five counters on lines of their own, else to one.
+    /// `contended_simple`: the section adds to five counters on separate lines, otherwise to one.
     pub simple: bool,
 }
 
@@ -32,7 +32,7 @@ struct Group<L> {
     counters: [Apart<Line>; 5],
 }
 
-/// Runs it; nanoseconds for an operation of a thread, from the first to the end of the last thread.
+/// Runs it and returns the nanoseconds for an operation of a thread, until the last thread ends.
 pub fn run<L: RawLock<Sim>>(on: &On, steps: &Steps) -> f64 {
     let steps = *steps;
     let threads = on.cpu_count().max(steps.threads_param);

@@ -1,5 +1,5 @@
-//! Threads that lock, work, unlock and work until time is over: parking_lot's benchmark of mutexes, the
-//! laboratory's `throughput`, and programs of which only the order of the locks is compared.
+//! Threads that lock, work, unlock and work until the time is over: parking_lot's benchmark of mutexes, the
+//! laboratory's `throughput`, and programs whose locks are compared only by their order.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -21,7 +21,7 @@ pub struct Window {
     pub outside: f64,
     /// The section changes a number on the lock's own line.
     pub beside: bool,
-    /// Lines that the section changes besides.
+    /// Further lines that the section changes.
     pub lines: usize,
     /// Nanoseconds of the run, of which the first fifth is not counted.
     pub length: f64,
@@ -33,7 +33,7 @@ struct Shared<L> {
     pairs: Cell<u64>,
 }
 
-/// Runs it; pairs in a second of all threads.
+/// Runs it and returns the pairs of all threads in a second.
 pub fn run<L: RawLock<Sim>>(on: &On, window: &Window) -> f64 {
     let window = *window;
     let shared = Rc::new(Shared {

@@ -46,7 +46,7 @@ pub(super) fn table() -> Table {
             series: format!("E5-2680 v4 x 2, {kind}"),
             lock,
             published: Published {
-                // The one machine: its other benchmark stands for another one.
+                // The table has one machine: its other benchmark stands for a second one.
                 origin: Origin { name: kind, cpus: 56 },
                 workload: String::new(),
                 ours,
@@ -70,13 +70,13 @@ pub(super) fn table() -> Table {
     }
 }
 
-/// What lock, unlock and counter take alone.
+/// The time of lock, unlock and counter alone.
 fn own(costs: &ondeck_sim::engine::Costs) -> f64 {
     let class = &costs.classes[0];
     (2 * class.rmw + 2 * class.hit) as f64 / 1_000.0
 }
 
-/// The lock of the zoo that stands for one of the source.
+/// The lock of the zoo that stands for a lock of the source.
 pub fn ours(lock: &str) -> Option<&'static str> {
     Some(match lock {
         "std_mutex" => "glibc_normal",

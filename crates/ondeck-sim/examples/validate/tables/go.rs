@@ -6,7 +6,7 @@ use crate::published::rows;
 use crate::shapes::channel::Channel;
 use crate::subject::Shape;
 
-/// Turns of each thread: as many as give a steady rate.
+/// Turns of each thread: enough for a steady rate.
 const TURNS: u64 = 40;
 
 /// Sends and receives in the benchmark's operation.
@@ -56,10 +56,10 @@ pub(super) fn table() -> Table {
     }
 }
 
-/// What a lock and an unlock cost alone on the machine: two read-modify-writes and three hits.
+/// The cost of a lock and an unlock alone on the machine: two read-modify-writes and three hits.
 const LOCK: f64 = 14.0;
 
-/// Half of what is left of a pair is inside.
+/// Half of the rest of a pair is inside.
 fn section(alone: f64) -> f64 {
     (alone - LOCK).max(0.0) / 2.0
 }

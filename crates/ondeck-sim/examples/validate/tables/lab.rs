@@ -19,7 +19,7 @@ pub(super) fn table() -> Table {
             outside: outside * FACTOR,
             beside: false,
             lines: 0,
-            // Some slices of the scheduler, and enough pairs.
+            // Several slices of the scheduler, and enough pairs.
             length: if threads > 2 { 100_000_000.0 } else { 5_000_000.0 },
         };
         Some(Case {
@@ -60,7 +60,7 @@ fn published(row: &Row, machine: &'static str, ours: &'static str) -> Published 
     }
 }
 
-/// How much longer the laboratory's work takes than asked for.
+/// The ratio of the laboratory's actual work to its nominal length.
 const FACTOR: f64 = 1.03;
 
 fn ours(lock: &str) -> Option<&'static str> {

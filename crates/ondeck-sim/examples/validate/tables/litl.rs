@@ -1,5 +1,5 @@
-//! LiTL: real programs under exchanged mutexes. Their sections are not known, so that a generic shape stands for
-//! each, and only the order of the locks counts.
+//! LiTL: real programs under exchanged mutexes. Their sections are not known, so a generic shape stands for each
+//! program, and only the order of the locks counts.
 
 use crate::case::{Bench, Case, Cpus, Table};
 use crate::copied::{Origin, Published};
@@ -60,8 +60,8 @@ pub(super) fn table() -> Table {
 
 /// Section, outside and lines of a program.
 ///
-/// Where the lock is the limit, an operation takes as long as a section and a handoff; where it is not, the threads
-/// together take an operation's whole length, divided by their number. The ratio of both was taken from rows of MCS and CLH.
+/// Where the lock is the limit, an operation takes as long as a section and a handoff. Elsewhere the threads together
+/// need an operation's whole length, divided by their number. The ratio of both comes from rows of MCS and CLH.
 fn shape(program: &str) -> Option<(f64, f64, usize)> {
     match program {
         "s_raytrace_ll" => Some((100.0, 12_000.0, 2)),
@@ -71,7 +71,7 @@ fn shape(program: &str) -> Option<(f64, f64, usize)> {
     }
 }
 
-/// Whether a program's shape was taken from the row: MCS and CLH on the fewest and on most nodes.
+/// Whether the row determined a program's shape: MCS and CLH on the fewest and on the most nodes.
 fn is_fitted(row: &Row) -> bool {
     let most = if row.get("machine") == "I48" { "4" } else { "8" };
     ["mcs_spin", "clh_spin"].contains(&row.get("lock")) && ["1", most].contains(&row.get("nodes"))

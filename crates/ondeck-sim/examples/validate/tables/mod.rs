@@ -1,4 +1,4 @@
-//! The published tables, a file each: which rows, on which machine, by which lock of the zoo.
+//! The published tables, a file each: rows, machines, and the locks of the zoo.
 
 pub mod folly;
 mod go;

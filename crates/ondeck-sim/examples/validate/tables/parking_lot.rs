@@ -64,7 +64,8 @@ pub(super) fn table() -> Table {
     }
 }
 
-/// Nanoseconds for an operation of all threads; none if the row has something else, or its machine is not known.
+/// Nanoseconds for an operation of all threads; `None` if the row has another quantity, or its machine is
+/// unknown.
 fn published(row: &Row) -> Option<Published> {
     let machine = row.get("machine");
     let threads = row.number("threads") as u32;
@@ -89,7 +90,7 @@ fn published(row: &Row) -> Option<Published> {
     })
 }
 
-/// The machine's CPUs; none if the source does not say which machine it is.
+/// The machine's CPUs; `None` if the source does not name the machine.
 fn cpus(machine: &str) -> Option<u32> {
     Some(match machine {
         "2x AMD EPYC 7502" => 64,

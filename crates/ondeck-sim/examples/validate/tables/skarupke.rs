@@ -1,4 +1,4 @@
-//! Skarupke's longest waits and longest idle times, and how long the runs take.
+//! Skarupke's longest waits, longest idle times, and lengths of runs.
 
 use crate::case::{Bench, Case, Cpus, Table};
 use crate::copied::{Origin, Published};
@@ -49,7 +49,7 @@ fn cases(what: &str, shape: fn(Timed) -> Shape, column: &str) -> Vec<Case> {
             series: format!("{scheduler}, {metric}: {what}"),
             lock,
             published: Published {
-                // The one machine: another scheduler stands for another one.
+                // The table has one machine: its other scheduler stands for a second one.
                 origin: Origin { name: scheduler, cpus: 16 },
                 workload: metric.into(),
                 ours: if lock == "std_mutex" { "glibc_normal" } else { lock },

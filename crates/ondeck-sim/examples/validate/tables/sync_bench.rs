@@ -70,7 +70,7 @@ pub(super) fn table() -> Table {
 /// calls of lock and unlock. Fitted to Optimal v2 with 16 tasks on the i5-12500.
 pub const OUTSIDE: f64 = 0.3;
 
-/// Whether lengths were fitted to the row.
+/// Whether the row determined lengths.
 pub(super) fn is_fitted(row: &Row) -> bool {
     let of_outside = row.get("machine") == "x86 12c" && row.get("lock").starts_with("Optimal v2");
     row.get("tasks") == "1" || of_outside && row.get("tasks") == "16"
@@ -81,12 +81,12 @@ pub(super) fn origin(row: &Row) -> Origin {
     Origin { name: row.get("machine"), cpus: row.number("cpus") as u32 }
 }
 
-/// Acquisitions of a batch: fewer than the source's of a lock whose waiters poll a thousand times for each.
+/// Acquisitions of a batch: fewer than in the source for a lock whose waiters poll a thousand times each.
 pub fn acquisitions(ours: &str) -> u64 {
     if ours == "swift_pi" { BATCH / 5 } else { BATCH }
 }
 
-/// The lock of the zoo that stands for one of the source.
+/// The lock of the zoo that stands for a lock of the source.
 pub fn lock(name: &str) -> Option<&'static str> {
     let (head, _) = name.split_once(" (").unwrap_or((name, ""));
     Some(match head {
@@ -122,7 +122,7 @@ pub(super) fn bench_of(machine: &str) -> Option<Bench> {
     })
 }
 
-/// Nanoseconds of an update without its lines: what one task needs for an acquisition, less the lock's own.
+/// Nanoseconds of an update without its lines: the time of one task for an acquisition, minus the lock's own.
 pub(super) fn update(all: &[Row], machine: &str, lock: &str, bench: Bench) -> Option<f64> {
     let alone = |row: &&Row| {
         row.get("machine") == machine

@@ -50,7 +50,7 @@ pub(super) fn table() -> Table {
     }
 }
 
-/// What a row's batch does; none if it is left out.
+/// The batch of a row; `None` if the row is left out.
 fn batch(row: &Row, update: f64, bench: Bench) -> Option<Batch> {
     let workload = row.get("workload");
     let number = |name: &str| -> Option<f64> {
@@ -81,7 +81,7 @@ fn batch(row: &Row, update: f64, bench: Bench) -> Option<Batch> {
 /// A step outside: three dependent pairs of shift and exclusive or, in nanoseconds.
 fn step(bench: Bench) -> f64 {
     const CYCLES: f64 = 6.0;
-    // What the files take for the frequency of all cores: a hit takes 4 cycles on AMD, and 5 on Intel.
+    // The files derive the frequency of all cores from this: a hit takes 4 cycles on AMD, and 5 on Intel.
     let costs = bench.costs();
     let hit = costs.classes[0].hit as f64 / 1_000.0;
     CYCLES * hit / if bench.machine.starts_with("epyc") { 4.0 } else { 5.0 }

@@ -4,13 +4,13 @@
 //! oneTBB 2021.8, `oneapi/tbb/rw_mutex.h` and `spin_rw_mutex.h`; Concurrency Kit 0.7.1, `ck_rwlock.h` and
 //! `ck_pflock.h`.
 //!
-//! Abseil's and nsync's mutexes are reader-writer locks, too: the same words, in which readers are counted.
-//! What the files of the mutexes say of calls, of moving and of the search for cycles is true here.
+//! Abseil's and nsync's mutexes are also reader-writer locks: the same words also count readers. The notes
+//! of the mutexes' files on calls, on moving and on the search for cycles also apply here.
 //!
-//! All but nsync's are called through C functions, `cpp/shim.c` and `cpp/shim.cc`. C++ programs get oneTBB's
-//! and C programs get Concurrency Kit's inlined, so that a pair costs two calls more here than there.
+//! All but nsync's are called through C functions, `cpp/shim.c` and `cpp/shim.cc`. C++ programs inline
+//! oneTBB's and C programs inline Concurrency Kit's, so a pair costs two calls more here than there.
 //!
-//! After the unlock: the lock is touched, as far as is known, but for Concurrency Kit's counter, whose
+//! After the unlock: the lock is touched, as far as is known, except by Concurrency Kit's counter, whose
 //! unlocks are one operation.
 
 use std::cell::UnsafeCell;
@@ -40,8 +40,8 @@ unsafe extern "C" {
     fn ondeck_zoo_abseil_prepare();
 }
 
-/// Every lock here is made of zeros, as its library makes it, too. C++ would have its constructor called; that
-/// one stores zeros and nothing else.
+/// Every lock here is initialized with zeros, as in its library. C++ requires a call of the constructor,
+/// which stores zeros and nothing else.
 macro_rules! cpp_rwlocks {
     ($(
         $(#[$doc:meta])*
@@ -69,7 +69,7 @@ macro_rules! cpp_rwlocks {
             #[derive(Debug)]
             pub struct $Lock(Storage<$words>);
 
-            // SAFETY, as a lock: its library says so.
+            // SAFETY, as a lock: its library specifies it as one.
             raw_rwlock! {
                 unsafe impl RawRwLock<Native> for $Lock {
                     INFO: LockInfo {

@@ -3,17 +3,17 @@
 //! Source: glibc, `nptl/pthread_rwlock_common.c`; read at 2.36. It is called as C programs call it, through
 //! the dynamic linker's table, not inlined.
 //!
-//! Teaches: phases of readers and of writers, each with a futex of its own. The default kind prefers readers:
-//! a reader goes in beside others although writers wait, so that readers can keep writers out without
-//! bound. The other kind lets an arriving reader wait behind a waiting writer.
+//! Teaches: phases of readers and of writers, each with a futex. The default kind prefers readers: a reader
+//! enters beside others although writers wait, so readers can keep writers out without bound. In the other
+//! kind an arriving reader waits for a waiting writer.
 //!
-//! In a process that never started a thread glibc uses atomic instructions here, too, unlike in its mutex.
+//! In a process that never started a thread glibc also uses atomic instructions here, unlike in its mutex.
 //!
-//! Moving: `new` initializes the lock and then moves it. That is sound while no thread holds or waits for
-//! the lock, as it is for glibc's mutex: the initialization stores the kind and zeros, and no pointer.
+//! Moving: `new` initializes the lock and then moves it. As with glibc's mutex that is sound while no
+//! thread holds or waits for the lock: the initialization stores the kind and zeros, and no pointer.
 //!
-//! After the unlock: the lock is touched, as far as is known: an unlock wakes waiters of either phase by
-//! several words of the lock.
+//! After the unlock: the lock is touched, as far as is known: an unlock wakes waiters of either phase
+//! through several words of the lock.
 
 use std::ffi::c_int;
 use std::mem::MaybeUninit;
@@ -23,7 +23,7 @@ use ondeck::platform::Native;
 use crate::posix::{Object, acquired, check, destroyed};
 use crate::{CondvarKind, Fairness, LockInfo, Origin, RawRwLock, Waiting};
 
-/// `pthread_rwlockattr_setkind_np`'s, which libc does not name.
+/// The values of `pthread_rwlockattr_setkind_np`, which libc does not name.
 const PREFER_READER: c_int = 0;
 const PREFER_WRITER_NONRECURSIVE: c_int = 2;
 
@@ -39,8 +39,8 @@ type Pthread = Object<libc::pthread_rwlock_t>;
 fn pthread(kind: c_int) -> Pthread {
     let mut attributes = MaybeUninit::uninit();
     let attributes = attributes.as_mut_ptr();
-    // SAFETY: the attributes are initialized first and destroyed last, the pointer is to a local; each failure panics.
-    // The lock may be moved as the mutex may.
+    // SAFETY: the attributes are initialized first and destroyed last, the pointer refers to a local; each
+    // failure panics. The lock may be moved like the mutex.
     unsafe {
         check(libc::pthread_rwlockattr_init(attributes), "pthread_rwlockattr_init");
         check(pthread_rwlockattr_setkind_np(attributes, kind), "pthread_rwlockattr_setkind_np");
@@ -76,7 +76,7 @@ macro_rules! glibc_rwlocks {
         #[derive(Debug)]
         pub struct $Lock(Pthread);
 
-        // SAFETY, as a lock: POSIX says so of a reader-writer lock.
+        // SAFETY, as a lock: POSIX specifies it as a reader-writer lock.
         raw_rwlock! {
             unsafe impl RawRwLock<Native> for $Lock {
                 INFO: LockInfo {
@@ -117,7 +117,7 @@ macro_rules! glibc_rwlocks {
                 },
                 // SAFETY: the calling thread is the writer.
                 unlock_write: |this, ()| unsafe { unlock(&this.0) },
-                // By acquiring it in both ways: a writer's attempt fails if there is a reader or writer.
+                // Acquires it in both ways: a writer's attempt fails if there is a reader or writer.
                 // SAFETY: the lock is initialized, and held by this thread where it is unlocked.
                 is_idle: |this| unsafe {
                     let alone = this.try_write(&());

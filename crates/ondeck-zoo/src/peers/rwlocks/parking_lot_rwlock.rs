@@ -2,14 +2,14 @@
 //!
 //! Source: the crate `parking_lot` 0.13, `raw_rwlock.rs`.
 //!
-//! Teaches: a writer first takes the bit that keeps arriving readers out, and then waits for the readers that
-//! are in. So readers cannot keep a writer out without bound, though other writers can.
+//! Teaches: a writer first sets the bit that keeps arriving readers out, and then waits for the present
+//! readers. So readers cannot keep a writer out without bound, though other writers can.
 //!
 //! ```text
 //! word: readers | writer, or waiting for readers (8) | upgradable (4) | that writer is parked (2) | parked (1)
 //! ```
 //!
-//! After the unlock: the word is touched, as the mutex's is: a mark is cleared under the lock of the table's
+//! After the unlock: the word is touched, like the mutex's: it clears a mark under the lock of the table's
 //! bucket.
 
 use std::fmt;
@@ -21,8 +21,8 @@ use parking_lot::lock_api::{GuardNoSend, RawRwLock as _};
 use crate::peers::is_like_new;
 use crate::{CondvarKind, Fairness, LockInfo, Origin, RawRwLock, Waiting};
 
-/// `parking_lot::RawRwLock`, which its `RwLock` is made of.
-// SAFETY, as a lock: `lock_api::RawRwLock` asks of its implementations what `RawRwLock` asks.
+/// `parking_lot::RawRwLock`, the inner lock of its `RwLock`.
+// SAFETY, as a lock: `lock_api::RawRwLock` requires the same of its implementations as `RawRwLock`.
 pub struct ParkingLotRwLock(Raw);
 
 impl fmt::Debug for ParkingLotRwLock {
@@ -47,8 +47,8 @@ raw_rwlock! {
         Read: (),
         Write: (),
         new: Self(Raw::INIT),
-        // The markers that the lock returns have no size and no meaning of their own: they are dropped here,
-        // and others are made at the unlock.
+        // The markers that the lock returns have no size and no meaning: they are dropped here, and others are
+        // made at the unlock.
         read: |this, ()| { let GuardNoSend { .. } = this.0.lock_shared(); },
         try_read: |this, ()| this.0.try_lock_shared().is_some(),
         // SAFETY: the calling thread is a reader; see `read` about the marker.

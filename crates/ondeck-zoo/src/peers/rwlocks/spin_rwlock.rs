@@ -2,11 +2,11 @@
 //!
 //! Source: the crate `spin` 0.12, `rwlock.rs`.
 //!
-//! Teaches: the ready-made counter of Rust programs, with a fetch-add in each read that is undone if a writer
-//! was there.
+//! Teaches: the ready-made counter of Rust programs, with a fetch-add in each read that is undone if there was a
+//! writer.
 //!
-//! The contexts keep the guards, because a forced unlock of a writer asserts that no reader is counted, and one
-//! that is about to undo its addition is.
+//! The contexts keep the guards. A forced unlock of a writer would not do: it asserts that no reader is counted, and
+//! a reader that is about to undo its addition is.
 //!
 //! After the unlock: nothing is touched. An unlock is one read-modify-write.
 

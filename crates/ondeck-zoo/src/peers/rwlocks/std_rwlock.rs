@@ -2,11 +2,10 @@
 //!
 //! Source: Rust 1.95, `library/std/src/sys/sync/rwlock/futex.rs` and `sync/poison/rwlock.rs`.
 //!
-//! Teaches: a counter of readers with two marks for waiters in one word, and a second word on which writers
-//! sleep. Arriving readers wait behind a waiting writer; an unlock wakes writers first.
+//! Teaches: a counter of readers with two marks for waiters in one word, and a second word on which writers sleep.
+//! Arriving readers wait for a waiting writer; an unlock wakes writers first.
 //!
-//! It is used through its public interface, poisoning included: the contexts keep the guards, as those of the
-//! mutex do.
+//! It is used through its public interface, including poisoning: the contexts keep the guards, like those of the mutex.
 //!
 //! After the unlock: the word is touched. An unlock that leaves waiters changes the word again before it
 //! wakes one.
@@ -76,7 +75,7 @@ raw_rwlock! {
         },
         // SAFETY: this thread acquired the lock with this context.
         unlock_write: |_, context| drop(unsafe { context.take() }),
-        // By writing and then reading: a mark for a waiter lets one of them fail.
+        // Writes and then reads: a mark for a waiter makes one of the attempts fail.
         is_idle: |this| {
             unpoisoned(this.lock.try_write()).is_some() && unpoisoned(this.lock.try_read()).is_some()
         },

@@ -2,14 +2,14 @@
 //!
 //! Source: the crate `usync` 0.2.1, `rwlock.rs`.
 //!
-//! Teaches: waiters of both kinds are in one list of nodes on their stacks, in the lock's word. While there
-//! is a list, the count of readers is in its last node.
+//! Teaches: the lock's word has one list of nodes on the stacks of waiters of both kinds. While the list is
+//! not empty, its last node has the count of readers.
 //!
 //! ```text
 //! word: readers, or pointer to the newest node | queue locked (8) | queued (4) | reading (2) | locked (1)
 //! ```
 //!
-//! After the unlock: the word is touched, as the mutex's is.
+//! After the unlock: the word is touched, like the mutex's.
 
 use ondeck::platform::Native;
 use usync::RawRwLock as Raw;
@@ -18,8 +18,8 @@ use usync::lock_api::RawRwLock as _;
 use crate::peers::is_like_new;
 use crate::{CondvarKind, Fairness, LockInfo, Origin, RawRwLock, Waiting};
 
-/// `usync::RawRwLock`, which its `RwLock` is made of.
-// SAFETY, as a lock: `lock_api::RawRwLock` asks of its implementations what `RawRwLock` asks.
+/// `usync::RawRwLock`, the inner lock of its `RwLock`.
+// SAFETY, as a lock: `lock_api::RawRwLock` requires the same of its implementations as `RawRwLock`.
 #[derive(Debug)]
 pub struct UsyncRwLock(Raw);
 
