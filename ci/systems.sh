@@ -9,10 +9,10 @@
 # tools cannot be installed is skipped. Ends with the number of those that passed and failed; with 77 if all were
 # skipped, and with --check also if one was.
 #
-# On each system run the unit tests, `systems` (what a system promises to the locks), `api` (the locks) and the
-# conformance of the zoo's locks, in fewer rounds than elsewhere. ONDECK_TEST_THREADS is the number of tests that run at
-# the same time, ONDECK_TEST_ROUNDS of rounds, ONDECK_TEST_LIMIT the most seconds for the crate's tests on a system, with
-# what is compiled, and for the zoo's.
+# On each system run the unit tests, `api` (what a system promises to the locks, and the locks) and the conformance of the
+# zoo's locks, in fewer rounds than elsewhere. ONDECK_TEST_THREADS is the number of tests that run at the same time,
+# ONDECK_TEST_ROUNDS of rounds, ONDECK_TEST_LIMIT the most seconds for the crate's tests on a system, with what is
+# compiled, and for the zoo's.
 source "$(dirname "$0")/common.sh"
 
 manifest=ci/systems/Cargo.toml
@@ -105,7 +105,7 @@ run() {
     (need_packages $packages) || return 77
     have_target "$target" || { echo "skipped: cannot install the target $target"; return 77; }
     [ -z "$runner" ] || command -v "${runner%% *}" >/dev/null || { echo "skipped: no ${runner%% *}"; return 77; }
-    local tests=(--lib --test systems --test api) zoo=1 arguments=(--test-threads "${ONDECK_TEST_THREADS:-2}") skips=()
+    local tests=(--lib --test api) zoo=1 arguments=(--test-threads "${ONDECK_TEST_THREADS:-2}") skips=()
     local flags status=0
     flags=$(source_flags "$name")
     export WINEDEBUG=-all ONDECK_TEST_ROUNDS=${ONDECK_TEST_ROUNDS:-50}

@@ -136,9 +136,6 @@ impl Attempt {
             table.holds(number, self.lock, self.want.held(), &stack);
         }
     }
-
-    /// Records that the wait has ended without an acquisition, as when a once is done.
-    pub fn is_over(self) {}
 }
 
 impl Drop for Attempt {

@@ -26,14 +26,15 @@ impl Frames {
         true
     }
 
-    pub fn slice(&self) -> &[u64] {
+    /// The addresses, innermost first.
+    pub fn addresses(&self) -> &[u64] {
         &self.addresses[..self.count]
     }
 
     /// FNV-1a (Fowler, Noll, Vo) over whole words, then mixed: a stack is looked up by this hash alone,
     /// and two of 30,000 stacks collide in 64 bits with a probability of 2^-35.
     fn hash(&self) -> u64 {
-        let hash = self.slice().iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, word| {
+        let hash = self.addresses().iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, word| {
             (hash ^ word).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(23)
         });
         (hash ^ hash >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) | 1
@@ -60,7 +61,7 @@ impl Frames {
                     if at as usize + self.count > FRAMES {
                         break;
                     }
-                    for (to, from) in file.frames[at as usize..].iter().zip(self.slice()) {
+                    for (to, from) in file.frames[at as usize..].iter().zip(self.addresses()) {
                         if let Some(to) = room::reach(file, to) {
                             to.store(*from, Ordering::Relaxed);
                         }
@@ -75,10 +76,5 @@ impl Frames {
         }
         file.header.dropped_stacks.fetch_add(1, Ordering::Relaxed);
         None
-    }
-
-    /// Returns the addresses, innermost first.
-    pub fn addresses(&self) -> &[u64] {
-        self.slice()
     }
 }

@@ -41,7 +41,7 @@ pub fn take(file: &File) -> Option<Frames> {
     } else {
         sys::with_errno_kept(|| frame_pointers::take(file, &mut frames));
     }
-    (!frames.slice().is_empty()).then_some(frames)
+    (!frames.addresses().is_empty()).then_some(frames)
 }
 
 /// Triggers the initialization that the unwinder performs at its first use.

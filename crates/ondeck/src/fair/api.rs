@@ -9,7 +9,7 @@ use std::time::Instant;
 use lock_api::GuardNoSend;
 
 use super::RawFairMutex;
-use crate::mutex::deadline;
+use crate::mutex::{deadline, through_lock_api};
 use crate::observe::{self, Access, Kind, Observed, observed_until_dropped};
 use crate::platform::{Host, Native, Platform, Timestamp};
 
@@ -79,73 +79,5 @@ impl<P: Host> Observed for RawFairMutex<P> {
 
 observed_until_dropped!([P: Host] RawFairMutex<P>);
 
-// SAFETY: from a lock to the matching unlock, the byte marks the lock as taken, and an unlock happens before the next lock.
-unsafe impl lock_api::RawMutex for RawFairMutex<Native> {
-    const INIT: Self = Self { state: AtomicU8::new(0) };
-
-    type Guard = GuardNoSend;
-
-    #[inline]
-    fn lock(&self) -> GuardNoSend {
-        let attempt = || Self::try_lock(self).then_some(());
-        observe::lock(self, Access::Alone, attempt, || Self::lock(self));
-        GuardNoSend::new()
-    }
-
-    #[inline]
-    fn try_lock(&self) -> Option<GuardNoSend> {
-        observe::try_lock(self, Access::Alone, || Self::try_lock(self).then(GuardNoSend::new))
-    }
-
-    #[inline]
-    unsafe fn unlock(&self, _: GuardNoSend) {
-        // SAFETY: as the caller promises.
-        observe::unlock(self, Access::Alone, || unsafe { Self::unlock(self) });
-    }
-
-    #[inline]
-    fn is_locked(&self) -> bool {
-        Self::is_locked(self)
-    }
-}
-
-// SAFETY: as for `RawMutex`.
-unsafe impl lock_api::RawMutexFair for RawFairMutex<Native> {
-    #[inline]
-    unsafe fn unlock_fair(&self, _: GuardNoSend) {
-        // SAFETY: as the caller promises.
-        observe::unlock(self, Access::Alone, || unsafe { Self::unlock(self) });
-    }
-
-    #[inline]
-    unsafe fn bump(&self, _: &mut GuardNoSend) {
-        // SAFETY: as the caller promises.
-        observe::bump(self, Access::Alone, || unsafe { Self::bump(self) });
-    }
-}
-
-#[inline]
-fn lock_until(
-    mutex: &RawFairMutex<Native>,
-    deadline: impl FnOnce() -> Timestamp,
-) -> Option<GuardNoSend> {
-    let attempt = || mutex.try_lock().then(GuardNoSend::new);
-    let block = || mutex.try_lock_until(deadline()).then(GuardNoSend::new);
-    observe::lock_until(mutex, Access::Alone, attempt, block)
-}
-
-// SAFETY: as for `RawMutex`.
-unsafe impl lock_api::RawMutexTimed for RawFairMutex<Native> {
-    type Duration = Duration;
-    type Instant = Instant;
-
-    #[inline]
-    fn try_lock_for(&self, timeout: Duration) -> Option<GuardNoSend> {
-        lock_until(self, || Native::now().after(timeout))
-    }
-
-    #[inline]
-    fn try_lock_until(&self, timeout: Instant) -> Option<GuardNoSend> {
-        lock_until(self, || deadline(timeout))
-    }
-}
+// The byte says that the lock is taken from a lock to the matching unlock, which happens before the next lock.
+through_lock_api!(RawFairMutex<Native>, Self { state: AtomicU8::new(0) }, unlock);

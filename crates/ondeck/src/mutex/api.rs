@@ -74,79 +74,93 @@ pub(crate) fn deadline(instant: Instant) -> Timestamp {
     Native::now().after(left)
 }
 
-// SAFETY: as `RawMutex` in this module promises: from a lock to the matching unlock no other thread owns it, and an unlock
-// happens before the next lock.
-unsafe impl lock_api::RawMutex for RawMutex<Native> {
-    const INIT: Self = Self { locked: AtomicU8::new(0) };
-
-    /// Only the owner unlocks, so that misuse can be attributed to a thread.
-    type Guard = GuardNoSend;
-
-    #[inline]
-    #[track_caller]
-    fn lock(&self) -> GuardNoSend {
-        let attempt = || Self::try_lock(self).then_some(());
-        observe::lock(self, Access::Alone, attempt, || Self::lock(self));
-        GuardNoSend::new()
-    }
-
-    #[inline]
-    fn try_lock(&self) -> Option<GuardNoSend> {
-        observe::try_lock(self, Access::Alone, || Self::try_lock(self).then(GuardNoSend::new))
-    }
-
-    #[inline]
-    #[track_caller]
-    unsafe fn unlock(&self, _: GuardNoSend) {
+/// Puts a raw mutex that is observed behind `lock_api`. `$unlock_fair` is its unlock that hands it
+/// to a thread that waits.
+///
+/// # Safety
+///
+/// From a lock to the matching unlock no other thread has it, and an unlock happens before the next lock.
+macro_rules! through_lock_api {
+    ($mutex:ty, $init:expr, $unlock_fair:ident) => {
         // SAFETY: as the caller promises.
-        observe::unlock(self, Access::Alone, || unsafe { Self::unlock(self) });
-    }
+        unsafe impl lock_api::RawMutex for $mutex {
+            const INIT: Self = $init;
 
-    #[inline]
-    fn is_locked(&self) -> bool {
-        Self::is_locked(self)
-    }
+            /// The owner unlocks, so that misuse can be told by thread.
+            type Guard = GuardNoSend;
+
+            #[inline]
+            #[track_caller]
+            fn lock(&self) -> GuardNoSend {
+                let attempt = || Self::try_lock(self).then_some(());
+                observe::lock(self, Access::Alone, attempt, || Self::lock(self));
+                GuardNoSend::new()
+            }
+
+            #[inline]
+            fn try_lock(&self) -> Option<GuardNoSend> {
+                observe::try_lock(self, Access::Alone, || {
+                    Self::try_lock(self).then(GuardNoSend::new)
+                })
+            }
+
+            #[inline]
+            #[track_caller]
+            unsafe fn unlock(&self, _: GuardNoSend) {
+                // SAFETY: as the caller promises.
+                observe::unlock(self, Access::Alone, || unsafe { Self::unlock(self) });
+            }
+
+            #[inline]
+            fn is_locked(&self) -> bool {
+                Self::is_locked(self)
+            }
+        }
+
+        // SAFETY: as for `RawMutex`.
+        unsafe impl lock_api::RawMutexFair for $mutex {
+            #[inline]
+            #[track_caller]
+            unsafe fn unlock_fair(&self, _: GuardNoSend) {
+                // SAFETY: as the caller promises.
+                observe::unlock(self, Access::Alone, || unsafe { Self::$unlock_fair(self) });
+            }
+
+            #[inline]
+            #[track_caller]
+            unsafe fn bump(&self, _: &mut GuardNoSend) {
+                // SAFETY: as the caller promises.
+                observe::bump(self, Access::Alone, || unsafe { Self::bump(self) });
+            }
+        }
+
+        impl $mutex {
+            #[inline]
+            fn lock_until(&self, deadline: impl FnOnce() -> Timestamp) -> Option<GuardNoSend> {
+                let attempt = || self.try_lock().then(GuardNoSend::new);
+                let block = || self.try_lock_until(deadline()).then(GuardNoSend::new);
+                observe::lock_until(self, Access::Alone, attempt, block)
+            }
+        }
+
+        // SAFETY: as for `RawMutex`.
+        unsafe impl lock_api::RawMutexTimed for $mutex {
+            type Duration = Duration;
+            type Instant = Instant;
+
+            #[inline]
+            fn try_lock_for(&self, timeout: Duration) -> Option<GuardNoSend> {
+                self.lock_until(|| Native::now().after(timeout))
+            }
+
+            #[inline]
+            fn try_lock_until(&self, timeout: Instant) -> Option<GuardNoSend> {
+                self.lock_until(|| deadline(timeout))
+            }
+        }
+    };
 }
+pub(crate) use through_lock_api;
 
-// SAFETY: as for `RawMutex`.
-unsafe impl lock_api::RawMutexFair for RawMutex<Native> {
-    #[inline]
-    #[track_caller]
-    unsafe fn unlock_fair(&self, _: GuardNoSend) {
-        // SAFETY: as the caller promises.
-        observe::unlock(self, Access::Alone, || unsafe { Self::unlock_fair(self) });
-    }
-
-    #[inline]
-    #[track_caller]
-    unsafe fn bump(&self, _: &mut GuardNoSend) {
-        // SAFETY: as the caller promises.
-        observe::bump(self, Access::Alone, || unsafe { Self::bump(self) });
-    }
-}
-
-#[inline]
-fn lock_until(
-    mutex: &RawMutex<Native>,
-    deadline: impl FnOnce() -> Timestamp,
-) -> Option<GuardNoSend> {
-    let attempt = || mutex.try_lock().then(GuardNoSend::new);
-    let block = || mutex.try_lock_until(deadline()).then(GuardNoSend::new);
-    observe::lock_until(mutex, Access::Alone, attempt, block)
-}
-
-// SAFETY: as for `RawMutex`.
-unsafe impl lock_api::RawMutexTimed for RawMutex<Native> {
-    type Duration = Duration;
-    type Instant = Instant;
-
-    #[inline]
-    fn try_lock_for(&self, timeout: Duration) -> Option<GuardNoSend> {
-        lock_until(self, || Native::now().after(timeout))
-    }
-
-    #[inline]
-    fn try_lock_until(&self, timeout: Instant) -> Option<GuardNoSend> {
-        lock_until(self, || deadline(timeout))
-    }
-}
+// What `RawMutex` in this module promises.
+through_lock_api!(RawMutex<Native>, Self { locked: AtomicU8::new(0) }, unlock_fair);

@@ -114,8 +114,8 @@ use crate::platform::{AtomicInt, Host, Ordering};
 
 #[cfg(feature = "arc_lock")]
 pub use api::ArcMutexGuard;
-pub(crate) use api::deadline;
 pub use api::{MappedMutexGuard, Mutex, MutexGuard};
+pub(crate) use api::{deadline, through_lock_api};
 #[cfg(feature = "ablation")]
 pub use parts::Part;
 

@@ -152,7 +152,16 @@ pub(crate) trait Observer: Default {
 /// Observes nothing.
 impl Observer for () {}
 
-/// Both observers, if each observes the lock. The one that begins first ends last.
+/// Calls both observers of a pair, each if it observes the lock.
+macro_rules! each {
+    ($($observer:ident $of:expr),+; $event:ident $arguments:tt) => {$(
+        if $observer::observes(L::KIND) {
+            $of.$event $arguments;
+        }
+    )+};
+}
+
+/// Both, as far as each observes the lock. The one that begins first ends last.
 impl<A: Observer, B: Observer> Observer for (A, B) {
     #[inline(always)]
     fn observes(kind: Kind) -> bool {
@@ -161,32 +170,17 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
 
     #[inline(always)]
     fn wants<L: Observed>(&mut self, lock: &L, access: Access, has_deadline: bool) {
-        if A::observes(L::KIND) {
-            self.0.wants(lock, access, has_deadline);
-        }
-        if B::observes(L::KIND) {
-            self.1.wants(lock, access, has_deadline);
-        }
+        each!(A self.0, B self.1; wants(lock, access, has_deadline));
     }
 
     #[inline(always)]
     fn waits<L: Observed>(&mut self, lock: &L) {
-        if A::observes(L::KIND) {
-            self.0.waits(lock);
-        }
-        if B::observes(L::KIND) {
-            self.1.waits(lock);
-        }
+        each!(A self.0, B self.1; waits(lock));
     }
 
     #[inline(always)]
     fn acquired<L: Observed>(&mut self, lock: &L, access: Access) {
-        if B::observes(L::KIND) {
-            self.1.acquired(lock, access);
-        }
-        if A::observes(L::KIND) {
-            self.0.acquired(lock, access);
-        }
+        each!(B self.1, A self.0; acquired(lock, access));
     }
 
     #[inline(always)]
@@ -197,12 +191,7 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
 
     #[inline(always)]
     fn unlocks<L: Observed>(&mut self, lock: &L, access: Access) {
-        if A::observes(L::KIND) {
-            self.0.unlocks(lock, access);
-        }
-        if B::observes(L::KIND) {
-            self.1.unlocks(lock, access);
-        }
+        each!(A self.0, B self.1; unlocks(lock, access));
     }
 
     #[inline(always)]
@@ -213,32 +202,17 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
 
     #[inline(always)]
     fn changes<L: Observed>(&mut self, lock: &L, from: Access, to: Access) {
-        if A::observes(L::KIND) {
-            self.0.changes(lock, from, to);
-        }
-        if B::observes(L::KIND) {
-            self.1.changes(lock, from, to);
-        }
+        each!(A self.0, B self.1; changes(lock, from, to));
     }
 
     #[inline(always)]
     fn awaits_condition<L: Observed>(&mut self, mutex: &L) {
-        if A::observes(L::KIND) {
-            self.0.awaits_condition(mutex);
-        }
-        if B::observes(L::KIND) {
-            self.1.awaits_condition(mutex);
-        }
+        each!(A self.0, B self.1; awaits_condition(mutex));
     }
 
     #[inline(always)]
     fn relocked<L: Observed>(&mut self, mutex: &L, waited: impl Fn() -> Option<u64>) {
-        if B::observes(L::KIND) {
-            self.1.relocked(mutex, &waited);
-        }
-        if A::observes(L::KIND) {
-            self.0.relocked(mutex, &waited);
-        }
+        each!(B self.1, A self.0; relocked(mutex, &waited));
     }
 
     #[inline(always)]

@@ -117,14 +117,20 @@ fn lock_or_panic(mutex: &RawPiMutex) {
     }
 }
 
-/// Waits until the deadline, even if a thread ended with the lock.
-fn lock_until(mutex: &RawPiMutex, deadline: Timestamp) -> Option<GuardNoSend> {
-    let owner = RawPiMutex::try_lock_until(mutex, deadline).unwrap_or_else(|_| {
-        // An attempt must not fail before its time.
-        std::thread::sleep(deadline.since(Native::now()));
-        false
-    });
-    owner.then(GuardNoSend::new)
+/// Waits until the deadline, also if a thread ended with the lock.
+#[inline]
+fn lock_until(mutex: &RawPiMutex, deadline: impl FnOnce() -> Timestamp) -> Option<GuardNoSend> {
+    let attempt = || mutex.try_lock().then(GuardNoSend::new);
+    let block = || {
+        let deadline = deadline();
+        let owner = RawPiMutex::try_lock_until(mutex, deadline).unwrap_or_else(|_| {
+            // An attempt must not fail before its time.
+            std::thread::sleep(deadline.since(Native::now()));
+            false
+        });
+        owner.then(GuardNoSend::new)
+    };
+    observe::lock_until(mutex, Access::Alone, attempt, block)
 }
 
 // SAFETY: as for `RawMutex`.
@@ -134,15 +140,11 @@ unsafe impl lock_api::RawMutexTimed for RawPiMutex {
 
     #[inline]
     fn try_lock_for(&self, timeout: Duration) -> Option<GuardNoSend> {
-        let attempt = || Self::try_lock(self).then(GuardNoSend::new);
-        let until = || lock_until(self, Native::now().after(timeout));
-        observe::lock_until(self, Access::Alone, attempt, until)
+        lock_until(self, || Native::now().after(timeout))
     }
 
     #[inline]
     fn try_lock_until(&self, timeout: Instant) -> Option<GuardNoSend> {
-        let attempt = || Self::try_lock(self).then(GuardNoSend::new);
-        let until = || lock_until(self, deadline(timeout));
-        observe::lock_until(self, Access::Alone, attempt, until)
+        lock_until(self, || deadline(timeout))
     }
 }

@@ -1,6 +1,19 @@
 //! The real machine: [`Native`], and the systems that it supports. It also reexports the services that a lock may use of any
 //! machine: the traits [`Platform`], [`Fences`], [`Estimates`], [`Threads`] and [`Host`].
 
+/// Functions that pass their arguments on to others: `fn name(argument: Type) -> Result = other;`.
+macro_rules! passed_on {
+    ($(
+        $(#[$attribute:meta])*
+        fn $name:ident($($it:ident: $is:ty),* $(,)?) $(-> $result:ty)? = $other:expr;
+    )*) => {$(
+        $(#[$attribute])*
+        fn $name($($it: $is),*) $(-> $result)? {
+            $other($($it),*)
+        }
+    )*};
+}
+
 mod native;
 mod system;
 #[cfg(unix)]

@@ -21,6 +21,192 @@
 
 extern crate std;
 
+/// What a lock around a value has beside its ways to lock it: `$read`, also as an attempt, `$try`, and `$write`. `$held`
+/// is shown for the value while a thread has the lock.
+macro_rules! has_a_value {
+    ($lock:ident, $read:ident $try:ident $write:ident, $held:expr) => {
+        // SAFETY: it has a `T`.
+        unsafe impl<T: ?Sized + Send> Send for $lock<T> {}
+        // A panic that left the value half changed is told to the next thread that locks.
+        impl<T: ?Sized> UnwindSafe for $lock<T> {}
+        impl<T: ?Sized> RefUnwindSafe for $lock<T> {}
+
+        impl<T> $lock<T> {
+            /// An unlocked lock around `value`.
+            pub const fn new(value: T) -> Self {
+                let inner = crate::$lock::new(());
+                Self { poisoned: Flag::new(), inner, value: UnsafeCell::new(value) }
+            }
+
+            /// The value, when no thread can hold the lock any more.
+            ///
+            /// # Errors
+            ///
+            /// With the value, if the lock is poisoned.
+            pub fn into_inner(self) -> LockResult<T> {
+                let Self { poisoned, value, .. } = self;
+                poisoned.tell(value.into_inner())
+            }
+
+            /// A copy of the value.
+            ///
+            /// # Errors
+            ///
+            /// If it is poisoned.
+            pub fn get_cloned(&self) -> Result<T, PoisonError<()>>
+            where
+                T: Clone,
+            {
+                self.$read().map(|guard| T::clone(&guard)).map_err(|_| PoisonError::new(()))
+            }
+
+            /// Replaces the value. The one before is dropped when the lock is free again.
+            ///
+            /// # Errors
+            ///
+            /// With the new value, if it is poisoned: then it has the one before still.
+            pub fn set(&self, value: T) -> Result<(), PoisonError<T>> {
+                self.replace(value).map(drop)
+            }
+
+            /// Replaces the value, and returns the one before.
+            ///
+            /// # Errors
+            ///
+            /// As for [`set`](Self::set).
+            pub fn replace(&self, value: T) -> LockResult<T> {
+                match self.$write() {
+                    Ok(mut guard) => Ok(core::mem::replace(&mut *guard, value)),
+                    Err(_) => Err(PoisonError::new(value)),
+                }
+            }
+        }
+
+        impl<T: ?Sized> $lock<T> {
+            #[cfg(feature = "deadlock_detection")]
+            pub(crate) fn without_poison(&self) -> &crate::$lock<()> {
+                &self.inner
+            }
+
+            /// The value, which no thread can have locked: the caller has the only reference.
+            ///
+            /// # Errors
+            ///
+            /// With the value, if the lock is poisoned.
+            pub fn get_mut(&mut self) -> LockResult<&mut T> {
+                self.poisoned.tell(self.value.get_mut())
+            }
+
+            /// Whether a thread panicked while it held the lock and could write.
+            pub fn is_poisoned(&self) -> bool {
+                self.poisoned.is_set()
+            }
+
+            /// Forgets about it: the caller has put the data right.
+            pub fn clear_poison(&self) {
+                self.poisoned.clear();
+            }
+
+            fn value(&self) -> NonNull<T> {
+                NonNull::new(self.value.get()).expect("a field has an address")
+            }
+        }
+
+        impl<T> From<T> for $lock<T> {
+            fn from(value: T) -> Self {
+                Self::new(value)
+            }
+        }
+
+        // As the standard library prints it.
+        impl<T: ?Sized + fmt::Debug> fmt::Debug for $lock<T> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                let mut shown = f.debug_struct(stringify!($lock));
+                match self.$try() {
+                    Ok(guard) => shown.field("data", &&*guard),
+                    Err(TryLockError::Poisoned(told)) => shown.field("data", &&**told.get_ref()),
+                    Err(TryLockError::WouldBlock) => shown.field("data", &$held),
+                };
+                shown.field("poisoned", &self.is_poisoned()).finish_non_exhaustive()
+            }
+        }
+    };
+}
+
+/// A guard that shows its value: what it dereferences to, and prints as.
+macro_rules! shows_its_value {
+    ($($guard:ident)*) => {$(
+        // SAFETY: a shared guard gives a `&T`.
+        unsafe impl<T: ?Sized + Sync> Sync for $guard<'_, T> {}
+
+        impl<T: ?Sized> Deref for $guard<'_, T> {
+            type Target = T;
+            fn deref(&self) -> &T {
+                // SAFETY: the lock is held, and no thread writes beside a shared guard.
+                unsafe { self.value.as_ref() }
+            }
+        }
+
+        impl<T: ?Sized + fmt::Debug> fmt::Debug for $guard<'_, T> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                (**self).fmt(f)
+            }
+        }
+
+        impl<T: ?Sized + fmt::Display> fmt::Display for $guard<'_, T> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                (**self).fmt(f)
+            }
+        }
+    )*};
+}
+
+/// What a guard of a thread that may write and a guard of a part have in common. A `$mapped` is of a part.
+macro_rules! writes {
+    ($($guard:ident)* => $mapped:ident) => {$(
+        impl<'a, T: ?Sized> $guard<'a, T> {
+            /// A guard of a part of what this one protects.
+            ///
+            /// An associated function, because a method could hide one of the value.
+            pub fn map<U: ?Sized, F>(guard: Self, part: F) -> $mapped<'a, U>
+            where
+                F: FnOnce(&mut T) -> &mut U,
+            {
+                let Self { section, inner, mut value, unique: _ } = guard;
+                // SAFETY: the lock is held, and this guard is its only one.
+                let value = NonNull::from(section.within(|| part(unsafe { value.as_mut() })));
+                $mapped { section, inner, value, unique: PhantomData }
+            }
+
+            /// A guard of a part of what this one protects, if there is that part.
+            ///
+            /// # Errors
+            ///
+            /// With the guard as it was, if there is not.
+            pub fn filter_map<U: ?Sized, F>(guard: Self, part: F) -> Result<$mapped<'a, U>, Self>
+            where
+                F: FnOnce(&mut T) -> Option<&mut U>,
+            {
+                let Self { section, inner, mut value, unique } = guard;
+                // SAFETY: as above.
+                match section.within(|| part(unsafe { value.as_mut() })).map(NonNull::from) {
+                    Some(value) => Ok($mapped { section, inner, value, unique: PhantomData }),
+                    None => Err(Self { section, inner, value, unique }),
+                }
+            }
+        }
+
+        impl<T: ?Sized> DerefMut for $guard<'_, T> {
+            fn deref_mut(&mut self) -> &mut T {
+                // SAFETY: the lock is held, and this guard is its only one.
+                unsafe { self.value.as_mut() }
+            }
+        }
+
+        shows_its_value! { $guard }
+    )*};
+}
+
 mod condvar;
 mod mutex;
 mod rwlock;

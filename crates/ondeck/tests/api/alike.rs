@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use ondeck::PiMutex;
 use ondeck::platform::Native;
 use ondeck::{
-    Barrier, Condvar, Event, FairMutex, Latch, Mutex, Once, Parker, ReentrantMutex, RwLock,
-    Semaphore, parking, poison,
+    Barrier, BiasedMutex, Condvar, Event, FairMutex, Latch, Mutex, Once, Parker, ReentrantMutex,
+    RwLock, Semaphore, parking, poison,
 };
 
 use crate::rest::until_at_rest;
@@ -18,7 +18,34 @@ use super::watchdog;
 
 const SHORT: Duration = Duration::from_millis(5);
 
-/// The number of threads, and the number of additions of each.
+#[test]
+fn each_is_small_and_constant() {
+    let (mutex, fair) = const { (Mutex::new(()), FairMutex::new(())) };
+    let (condvar, lock) = const { (Condvar::new(), RwLock::new(())) };
+    let (biased, reentrant) = const { (BiasedMutex::new(()), ReentrantMutex::new(())) };
+    assert_eq!([size_of_val(&mutex), size_of_val(&fair), size_of_val(&condvar)], [1; 3]);
+    assert_eq!(size_of_val(&lock), 4);
+    if usize::BITS == 64 {
+        assert_eq!([size_of_val(&biased), size_of_val(&reentrant)], [24; 2]);
+        let poisoning = [size_of::<poison::Mutex<u64>>(), size_of::<poison::RwLock<u64>>()];
+        assert_eq!(poisoning, [16; 2]);
+    }
+    assert!(!condvar.notify_one());
+    assert_eq!(condvar.notify_all(), 0);
+    assert!(mutex.try_lock().is_some() && fair.try_lock().is_some());
+    assert!(biased.try_lock().is_some() && lock.try_write().is_some());
+}
+
+#[test]
+#[cfg(feature = "arc_lock")]
+fn guards_can_own_a_share() {
+    use std::sync::Arc;
+    assert_eq!(*Arc::new(Mutex::new(5)).lock_arc(), 5);
+    assert_eq!(*Arc::new(FairMutex::new(5)).lock_arc(), 5);
+    assert_eq!(*Arc::new(ReentrantMutex::new(5)).lock_arc(), 5);
+}
+
+/// So many threads add, each so often.
 fn crowd(add: impl Fn() + Sync) -> u32 {
     const THREADS: u32 = 6;
     const SECTIONS: u32 = 5_000;
@@ -72,6 +99,17 @@ fn fails_in_time(what: &str, lasting: impl Fn(Duration) -> bool, until: impl Fn(
     assert!(!lasting(Duration::ZERO), "{what}");
 }
 
+/// The methods of a lock fail in time, which say by `$succeeds` whether they have succeeded.
+macro_rules! fail_in_time {
+    ($($lock:ident $lasting:ident $until:ident $succeeds:path;)*) => {$(
+        fails_in_time(
+            stringify!($lock),
+            |time| $succeeds(&$lock.$lasting(time)),
+            |end| $succeeds(&$lock.$until(end)),
+        );
+    )*};
+}
+
 #[test]
 fn none_ends_before_its_deadline() {
     let (mutex, fair) = (Mutex::new(()), FairMutex::new(()));
@@ -85,40 +123,18 @@ fn none_ends_before_its_deadline() {
     let _owned = pi.lock();
     watchdog::scope(|scope| {
         scope.spawn(|| {
-            fails_in_time(
-                "a mutex",
-                |time| mutex.try_lock_for(time).is_some(),
-                |end| mutex.try_lock_until(end).is_some(),
-            );
-            fails_in_time(
-                "a fair mutex",
-                |time| fair.try_lock_for(time).is_some(),
-                |end| fair.try_lock_until(end).is_some(),
-            );
-            fails_in_time(
-                "a reentrant mutex",
-                |time| reentrant.try_lock_for(time).is_some(),
-                |end| reentrant.try_lock_until(end).is_some(),
-            );
+            fail_in_time! {
+                mutex try_lock_for try_lock_until Option::is_some;
+                fair try_lock_for try_lock_until Option::is_some;
+                reentrant try_lock_for try_lock_until Option::is_some;
+                lock try_read_for try_read_until Option::is_some;
+                barrier wait_for wait_until Option::is_some;
+                event wait_for wait_until bool::clone;
+                latch wait_for wait_until bool::clone;
+                once wait_for wait_until bool::clone;
+            }
             #[cfg(all(target_os = "linux", not(ondeck_system = "portable")))]
-            fails_in_time(
-                "a mutex with priority inheritance",
-                |time| pi.try_lock_for(time).is_some(),
-                |end| pi.try_lock_until(end).is_some(),
-            );
-            fails_in_time(
-                "a reader",
-                |time| lock.try_read_for(time).is_some(),
-                |end| lock.try_read_until(end).is_some(),
-            );
-            fails_in_time("an event", |time| event.wait_for(time), |end| event.wait_until(end));
-            fails_in_time("a latch", |time| latch.wait_for(time), |end| latch.wait_until(end));
-            fails_in_time("a once", |time| once.wait_for(time), |end| once.wait_until(end));
-            fails_in_time(
-                "a barrier",
-                |time| barrier.wait_for(time).is_some(),
-                |end| barrier.wait_until(end).is_some(),
-            );
+            fail_in_time!(pi try_lock_for try_lock_until Option::is_some;);
             fails_in_time(
                 "a semaphore",
                 |time| semaphore.try_acquire_many_for(2, time),

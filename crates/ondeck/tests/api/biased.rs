@@ -45,19 +45,9 @@ fn attempt(raw: &Raw) -> bool {
 }
 
 #[test]
-fn it_is_24_bytes_and_constant() {
-    static CONSTANT: BiasedMutex<()> = BiasedMutex::new(());
-    if usize::BITS == 64 {
-        assert_eq!(size_of::<Raw>(), 24);
-    }
-    assert!(CONSTANT.try_lock().is_some());
-    assert_eq!(format!("{:?}", Raw::new()), "RawBiasedMutex { locked: false, biased: false }");
-}
-
-#[test]
 fn a_thread_that_has_it_again_and_again_becomes_its_owner() {
     let raw = Raw::new();
-    assert!(!raw.is_biased());
+    assert_eq!(format!("{raw:?}"), "RawBiasedMutex { locked: false, biased: false }");
     if !bias(&raw) {
         return;
     }

@@ -1,24 +1,12 @@
 //! The fair mutex as programs use it.
 
-#[cfg(feature = "arc_lock")]
-use std::sync::Arc;
-
-use ondeck::fair::RawFairMutex;
-use ondeck::platform::Native;
 use ondeck::{FairMutex, FairMutexGuard, MappedFairMutexGuard};
 
 use crate::line::until_waiting;
 
 use super::watchdog;
 
-#[test]
-fn it_is_one_byte_and_constant() {
-    static CONSTANT: FairMutex<()> = FairMutex::new(());
-    assert_eq!(size_of::<RawFairMutex<Native>>(), 1);
-    assert!(CONSTANT.try_lock().is_some());
-}
-
-/// The unlocking thread does not get the lock back before the waiting one.
+/// The thread that unlocks does not get the lock back before the one that waits.
 #[test]
 fn each_unlock_hands_the_lock_to_the_thread_that_waits() {
     let mutex = FairMutex::new(Vec::new());
@@ -67,11 +55,4 @@ fn guards_can_be_mapped_and_bumped() {
         FairMutexGuard::unlock_fair(guard);
         assert_eq!(waiter.join().expect("no panic"), 3);
     });
-}
-
-#[test]
-#[cfg(feature = "arc_lock")]
-fn guards_can_own_a_share_of_the_mutex() {
-    let guard = Arc::new(FairMutex::new(5)).lock_arc();
-    assert_eq!(*guard, 5);
 }

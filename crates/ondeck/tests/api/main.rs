@@ -7,6 +7,8 @@ mod again;
 #[cfg(unix)]
 #[path = "../support/fork.rs"]
 mod copy;
+#[path = "../support/dekker.rs"]
+mod dekker;
 #[path = "../support/hold.rs"]
 mod hold;
 #[path = "../support/keys.rs"]
@@ -39,6 +41,7 @@ mod reentrant;
 mod rwlock;
 mod rwlock_forgotten;
 mod semaphore;
+mod system;
 mod tokens;
 
 // Tests that need system calls, or separate pages.

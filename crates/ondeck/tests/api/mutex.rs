@@ -15,14 +15,6 @@ use super::watchdog;
 const SHORT: Duration = Duration::from_millis(5);
 
 #[test]
-fn a_raw_mutex_is_one_byte_and_constant() {
-    static CONSTANT: Mutex<()> = Mutex::new(());
-    assert_eq!(size_of::<RawMutex<Native>>(), 1);
-    assert_eq!(size_of_val(&CONSTANT), 1);
-    drop(CONSTANT.lock());
-}
-
-#[test]
 fn an_attempt_fails_while_the_lock_is_held() {
     let mutex = Mutex::new(1);
     let guard = mutex.lock();
@@ -67,13 +59,6 @@ fn guards_can_be_mapped() {
     *second += 1;
     drop(second);
     assert_eq!(*mutex.lock(), (1, 3));
-}
-
-#[test]
-#[cfg(feature = "arc_lock")]
-fn guards_can_own_a_share_of_the_mutex() {
-    let guard = Arc::new(Mutex::new(5)).lock_arc();
-    assert_eq!(*guard, 5);
 }
 
 #[test]

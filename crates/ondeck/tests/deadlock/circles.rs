@@ -43,188 +43,181 @@ fn is_told(told: &Told) {
 
 #[test]
 fn two_threads_with_two_mutexes() {
-    detected(|told| {
-        let (left, right) = (leaked(Mutex::new(())), leaked(Mutex::new(())));
-        let lock_both = |first: &'static Mutex<()>, second: &'static Mutex<()>| -> Part {
-            Box::new(|meet| {
-                let _first = first.lock();
-                meet();
-                let _second = second.lock();
-            })
-        };
-        meet(lock_both(left, right), lock_both(right, left));
-        let report = told.one(ReportKind::Deadlock);
-        let (l, r) = (place(left), place(right));
-        let mut found = edges(&report);
-        found.sort_by_key(|edge| edge.0 != Some(l));
-        assert_eq!(found, [(Some(l), r), (Some(r), l)]);
-        for edge in &report.edges {
-            let held_at = edge.holds.expect("a mutex").stack.to_string();
-            let waits_at = edge.stack.to_string();
-            for stack in [&held_at, &waits_at] {
-                assert!(stack.contains("two_threads_with_two_mutexes"), "{stack}");
-            }
-            assert_ne!(held_at, waits_at);
-            assert!(edge.thread.id.is_some_and(|id| id != thread::current().id()));
+    let Some(told) = detected() else { return };
+    let (left, right) = (leaked(Mutex::new(())), leaked(Mutex::new(())));
+    let lock_both = |first: &'static Mutex<()>, second: &'static Mutex<()>| -> Part {
+        Box::new(|meet| {
+            let _first = first.lock();
+            meet();
+            let _second = second.lock();
+        })
+    };
+    meet(lock_both(left, right), lock_both(right, left));
+    let report = told.one(ReportKind::Deadlock);
+    let (l, r) = (place(left), place(right));
+    let mut found = edges(&report);
+    found.sort_by_key(|edge| edge.0 != Some(l));
+    assert_eq!(found, [(Some(l), r), (Some(r), l)]);
+    for edge in &report.edges {
+        let held_at = edge.holds.expect("a mutex").stack.to_string();
+        let waits_at = edge.stack.to_string();
+        for stack in [&held_at, &waits_at] {
+            assert!(stack.contains("two_threads_with_two_mutexes"), "{stack}");
         }
-        // Once: another thread that joins them forms no other circle.
-        thread::spawn(|| deadlock::with_ignored(|| drop(left.lock())));
-        told.none_for_a_while();
-    });
+        assert_ne!(held_at, waits_at);
+        assert!(edge.thread.id.is_some_and(|id| id != thread::current().id()));
+    }
+    // Once: also a further thread that joins them is in no other circle.
+    thread::spawn(|| deadlock::with_ignored(|| drop(left.lock())));
+    told.none_for_a_while();
 }
 
 #[test]
 fn three_threads_with_mutexes_of_three_kinds() {
-    detected(|told| {
-        let (fair, pi) = (leaked(FairMutex::new(())), leaked(PiMutex::new(())));
-        let reentrant = leaked(ReentrantMutex::new(()));
-        let met = leaked(Barrier::new(3));
-        let ignored = |part: fn(_, _, _, _)| {
-            thread::spawn(move || deadlock::with_ignored(|| part(fair, pi, reentrant, met)));
-        };
-        ignored(|fair, pi, _, met| {
-            let _first = fair.lock();
-            met.wait();
-            let _second = pi.lock();
-        });
-        ignored(|_, pi, reentrant, met| {
-            let _first = pi.lock();
-            met.wait();
-            let _second = reentrant.lock();
-        });
-        ignored(|fair, _, reentrant, met| {
-            let _first = reentrant.lock();
-            let _again = reentrant.lock();
-            met.wait();
-            let _second = fair.lock();
-        });
-        let report = told.one(ReportKind::Deadlock);
-        assert_eq!(report.edges.len(), 3, "{report}");
-        let held = |it: &deadlock::Edge| it.holds.unwrap().lock.address;
-        for (edge, next) in report.edges.iter().zip(report.edges.iter().cycle().skip(1)) {
-            assert_eq!(edge.wants.address, held(next), "each waits for the next");
-        }
-        told.none_for_a_while();
+    let Some(told) = detected() else { return };
+    let (fair, pi) = (leaked(FairMutex::new(())), leaked(PiMutex::new(())));
+    let reentrant = leaked(ReentrantMutex::new(()));
+    let met = leaked(Barrier::new(3));
+    let ignored = |part: fn(_, _, _, _)| {
+        thread::spawn(move || deadlock::with_ignored(|| part(fair, pi, reentrant, met)));
+    };
+    ignored(|fair, pi, _, met| {
+        let _first = fair.lock();
+        met.wait();
+        let _second = pi.lock();
     });
+    ignored(|_, pi, reentrant, met| {
+        let _first = pi.lock();
+        met.wait();
+        let _second = reentrant.lock();
+    });
+    ignored(|fair, _, reentrant, met| {
+        let _first = reentrant.lock();
+        let _again = reentrant.lock();
+        met.wait();
+        let _second = fair.lock();
+    });
+    let report = told.one(ReportKind::Deadlock);
+    assert_eq!(report.edges.len(), 3, "{report}");
+    let held = |it: &deadlock::Edge| it.holds.unwrap().lock.address;
+    for (edge, next) in report.edges.iter().zip(report.edges.iter().cycle().skip(1)) {
+        assert_eq!(edge.wants.address, held(next), "each waits for the next");
+    }
+    told.none_for_a_while();
 }
 
 #[test]
 fn a_reader_that_reads_again_beside_a_writer_that_waits() {
-    detected(|told| {
-        let lock = leaked(RwLock::new(()));
-        meet(
-            Box::new(|meet| {
-                let _outer = lock.read();
-                meet();
-                while lock.try_read().is_some() {
-                    thread::yield_now();
-                }
-                let _inner = lock.read();
-            }),
-            Box::new(|meet| {
-                meet();
-                drop(lock.write());
-            }),
-        );
-        let report = told.one(ReportKind::Deadlock);
-        let place = rw_place(lock);
-        let mut found = edges(&report);
-        found.sort();
-        assert_eq!(found, [(None, place), (Some(place), place)], "the writer holds nothing");
-    });
+    let Some(told) = detected() else { return };
+    let lock = leaked(RwLock::new(()));
+    meet(
+        Box::new(|meet| {
+            let _outer = lock.read();
+            meet();
+            while lock.try_read().is_some() {
+                thread::yield_now();
+            }
+            let _inner = lock.read();
+        }),
+        Box::new(|meet| {
+            meet();
+            drop(lock.write());
+        }),
+    );
+    let report = told.one(ReportKind::Deadlock);
+    let place = rw_place(lock);
+    let mut found = edges(&report);
+    found.sort();
+    assert_eq!(found, [(None, place), (Some(place), place)], "the writer holds nothing");
 }
 
 #[test]
 fn a_reader_that_waits_for_an_upgrade_which_waits_for_readers() {
-    detected(|told| {
-        let (lock, mutex) = (leaked(RwLock::new(())), leaked(Mutex::new(())));
-        meet(
-            Box::new(|meet| {
-                let _mutex = mutex.lock();
-                let reads = lock.upgradable_read();
-                meet();
-                drop(RwLockUpgradableReadGuard::upgrade(reads));
-            }),
-            Box::new(|meet| {
-                let _read = lock.read();
-                meet();
-                drop(mutex.lock());
-            }),
-        );
-        is_told(told);
-    });
+    let Some(told) = detected() else { return };
+    let (lock, mutex) = (leaked(RwLock::new(())), leaked(Mutex::new(())));
+    meet(
+        Box::new(|meet| {
+            let _mutex = mutex.lock();
+            let reads = lock.upgradable_read();
+            meet();
+            drop(RwLockUpgradableReadGuard::upgrade(reads));
+        }),
+        Box::new(|meet| {
+            let _read = lock.read();
+            meet();
+            drop(mutex.lock());
+        }),
+    );
+    is_told(told);
 }
 
 #[test]
 fn a_once_whose_closure_waits_for_a_thread_that_waits_for_the_once() {
-    detected(|told| {
-        let (once, mutex) = (leaked(Once::new()), leaked(Mutex::new(())));
-        meet(
-            Box::new(|meet| {
-                once.call_once(|| {
-                    meet();
-                    drop(mutex.lock());
-                });
-            }),
-            Box::new(|meet| {
-                let _mutex = mutex.lock();
+    let Some(told) = detected() else { return };
+    let (once, mutex) = (leaked(Once::new()), leaked(Mutex::new(())));
+    meet(
+        Box::new(|meet| {
+            once.call_once(|| {
                 meet();
-                once.wait();
-            }),
-        );
-        let report = told.one(ReportKind::Deadlock);
-        let holds = |edge: &deadlock::Edge| edge.holds.unwrap().lock.kind;
-        assert!(report.edges.iter().any(|edge| holds(edge) == LockKind::Once), "{report}");
-    });
+                drop(mutex.lock());
+            });
+        }),
+        Box::new(|meet| {
+            let _mutex = mutex.lock();
+            meet();
+            once.wait();
+        }),
+    );
+    let report = told.one(ReportKind::Deadlock);
+    let holds = |edge: &deadlock::Edge| edge.holds.unwrap().lock.kind;
+    assert!(report.edges.iter().any(|edge| holds(edge) == LockKind::Once), "{report}");
 }
 
 /// Whether or not the first thread is notified, it cannot continue without the mutex.
 #[test]
 fn a_thread_that_waits_for_a_condition_and_holds_what_the_mutex_waits_for() {
-    detected(|told| {
-        let (mutex, other) = (leaked(Mutex::new(())), leaked(Mutex::new(())));
-        let condvar = leaked(Condvar::new());
-        meet(
-            Box::new(|meet| {
-                let _other = other.lock();
-                let mut guard = mutex.lock();
-                meet();
-                condvar.wait(&mut guard);
-            }),
-            Box::new(|meet| {
-                meet();
-                let _mutex = mutex.lock();
-                drop(other.lock());
-            }),
-        );
-        is_told(told);
-    });
+    let Some(told) = detected() else { return };
+    let (mutex, other) = (leaked(Mutex::new(())), leaked(Mutex::new(())));
+    let condvar = leaked(Condvar::new());
+    meet(
+        Box::new(|meet| {
+            let _other = other.lock();
+            let mut guard = mutex.lock();
+            meet();
+            condvar.wait(&mut guard);
+        }),
+        Box::new(|meet| {
+            meet();
+            let _mutex = mutex.lock();
+            drop(other.lock());
+        }),
+    );
+    is_told(told);
 }
 
 /// A writer that will give up is also in the queue: it may be the one that keeps the reader out.
 #[test]
 fn a_deadlock_that_is_certain_when_another_wait_ends() {
-    detected(|told| {
-        let lock = leaked(RwLock::new(()));
-        let timed = leaked(Barrier::new(2));
-        thread::spawn(|| {
-            deadlock::with_ignored(|| {
-                let _outer = lock.read();
-                thread::spawn(|| drop(lock.write()));
-                while lock.try_read().is_some() {
-                    thread::yield_now();
-                }
-                timed.wait();
-                // The third thread waits now, or is not part of the circle.
-                thread::sleep(Duration::from_millis(100));
-                let _inner = lock.read();
-            });
+    let Some(told) = detected() else { return };
+    let lock = leaked(RwLock::new(()));
+    let timed = leaked(Barrier::new(2));
+    thread::spawn(|| {
+        deadlock::with_ignored(|| {
+            let _outer = lock.read();
+            thread::spawn(|| drop(lock.write()));
+            while lock.try_read().is_some() {
+                thread::yield_now();
+            }
+            timed.wait();
+            // By now the third thread waits, or it is no part of this.
+            thread::sleep(Duration::from_millis(100));
+            let _inner = lock.read();
         });
-        timed.wait();
-        assert!(lock.try_write_for(Duration::from_millis(400)).is_none());
-        let report = told.one(ReportKind::Deadlock);
-        assert_eq!(report.edges.len(), 2, "{report}");
     });
+    timed.wait();
+    assert!(lock.try_write_for(Duration::from_millis(400)).is_none());
+    let report = told.one(ReportKind::Deadlock);
+    assert_eq!(report.edges.len(), 2, "{report}");
 }
 
 /// A lock that its thread holds and wants again.
@@ -250,22 +243,21 @@ macro_rules! waits_for_itself {
 
 #[test]
 fn a_thread_that_waits_for_itself() {
-    detected(|told| {
-        waits_for_itself! {
-            told:
-            Mutex Alone |mutex| mutex.lock(), mutex.lock();
-            FairMutex Alone |mutex| mutex.try_lock(), mutex.lock();
-            PiMutex Alone |mutex| mutex.try_lock_for(Duration::from_secs(9)), mutex.lock();
-            RwLock Alone |lock| lock.read(), lock.write();
-            RwLock Read |lock| lock.write(), lock.read();
-            RwLock Upgradable |lock| lock.upgradable_read(), lock.upgradable_read();
-            RwLock Upgrade |lock| lock.try_read(),
-                RwLockUpgradableReadGuard::upgrade(lock.try_upgradable_read().unwrap());
-        }
-        alone(told, LockKind::Once, Want::Alone, || {
-            let once = Once::new();
-            once.call_once(|| once.call_once(|| ()));
-        });
-        told.none_for_a_while();
+    let Some(told) = detected() else { return };
+    waits_for_itself! {
+        told:
+        Mutex Alone |mutex| mutex.lock(), mutex.lock();
+        FairMutex Alone |mutex| mutex.try_lock(), mutex.lock();
+        PiMutex Alone |mutex| mutex.try_lock_for(Duration::from_secs(9)), mutex.lock();
+        RwLock Alone |lock| lock.read(), lock.write();
+        RwLock Read |lock| lock.write(), lock.read();
+        RwLock Upgradable |lock| lock.upgradable_read(), lock.upgradable_read();
+        RwLock Upgrade |lock| lock.try_read(),
+            RwLockUpgradableReadGuard::upgrade(lock.try_upgradable_read().unwrap());
+    }
+    alone(told, LockKind::Once, Want::Alone, || {
+        let once = Once::new();
+        once.call_once(|| once.call_once(|| ()));
     });
+    told.none_for_a_while();
 }

@@ -84,32 +84,31 @@ fn a_value_that_means_nothing_ends_the_program_before_it_begins() {
 /// A fork while other threads are in the table.
 #[test]
 fn a_child_of_a_fork_goes_on_without_the_other_threads() {
-    detected(|told| {
-        deadlock::enable(Mode::Abort);
-        let (own, others) = (Mutex::new(()), Mutex::new(()));
-        let is_over = AtomicBool::new(false);
-        thread::scope(|scope| {
-            for _ in 0..2 {
-                scope.spawn(|| {
-                    let is_held = Mutex::new(());
-                    while !is_over.load(Ordering::Relaxed) {
-                        let _held = is_held.lock();
-                        drop(others.lock());
-                    }
-                });
-            }
-            for _ in 0..20 {
-                let guard = own.lock();
-                fork(Fork::Library, || {
-                    assert!(deadlock::is_on());
-                    drop(guard);
-                    drop(own.lock());
-                    drop(RwLock::new(()).write());
-                    assert!(deadlock::check().is_empty());
-                });
-            }
-            is_over.store(true, Ordering::Relaxed);
-        });
-        told.none();
+    let Some(told) = detected() else { return };
+    deadlock::enable(Mode::Abort);
+    let (own, others) = (Mutex::new(()), Mutex::new(()));
+    let is_over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                let is_held = Mutex::new(());
+                while !is_over.load(Ordering::Relaxed) {
+                    let _held = is_held.lock();
+                    drop(others.lock());
+                }
+            });
+        }
+        for _ in 0..20 {
+            let guard = own.lock();
+            fork(Fork::Library, || {
+                assert!(deadlock::is_on());
+                drop(guard);
+                drop(own.lock());
+                drop(RwLock::new(()).write());
+                assert!(deadlock::check().is_empty());
+            });
+        }
+        is_over.store(true, Ordering::Relaxed);
     });
+    told.none();
 }

@@ -11,8 +11,8 @@ use ondeck::parking::Parked;
 use ondeck::platform::{Linux, Platform};
 use ondeck::spin::Polling;
 
-use super::hooked_platform::{Hooked, hooks, until};
-use super::{keys, no_polling, unlock, watched};
+use super::hooked_platform::{Hooked, hooks, unpolled, until};
+use super::{keys, unlock, watched};
 
 std::thread_local! {
     static PAUSES: Cell<u32> = const { Cell::new(0) };
@@ -26,9 +26,7 @@ hooks! {
         }
         // The heir makes its first attempt immediately.
         fn polling() -> Polling {
-            let mut polling = no_polling();
-            polling.short = 0;
-            polling
+            unpolled(0)
         }
     }
 }
@@ -64,13 +62,7 @@ fn a_thread_that_does_not_poll_does_not_poll_a_bucket_either() {
     assert_eq!(pauses, 0);
 }
 
-hooks! {
-    Crowded {
-        fn polling() -> Polling {
-            no_polling()
-        }
-    }
-}
+hooks! { Crowded {} }
 
 /// Six threads sleep for the lock of a bucket. The threads that its unlock wakes acquire it one after the other, and
 /// each of them has to wake others.

@@ -11,17 +11,13 @@ use std::thread;
 use ondeck::condvar::{RawCondvar, Step, Waiter};
 use ondeck::mutex::RawMutex;
 use ondeck::platform::{FutexWait, Linux, Platform, Timestamp};
-use ondeck::spin::Polling;
 
 use super::hooked_platform::{Calls, Hooked, calls_of, hooks, until};
-use super::{no_polling, unlock, watched};
+use super::{unlock, watched};
 
 hooks! {
     /// No thread polls, and none is overdue.
     Stepwise {
-        fn polling() -> Polling {
-            no_polling()
-        }
         fn ticks_in(nanos: u32) -> usize {
             const EVER: usize = 1 << 40;
             if nanos < 500_000 { Linux::ticks_in(nanos) } else { EVER }

@@ -19,10 +19,9 @@ use ondeck::parking::{self, Parked};
 use ondeck::platform::{FutexWait, Platform, Timestamp};
 use ondeck::rwlock::RawRwLock;
 use ondeck::semaphore::Semaphore;
-use ondeck::spin::Polling;
 
 use super::hooked_platform::{Hooked, hooks};
-use super::{no_polling, unlock, watched};
+use super::{unlock, watched};
 
 /// The time, in nanoseconds.
 static NOW: AtomicU64 = AtomicU64::new(0);
@@ -36,9 +35,6 @@ hooks! {
             let until = until.expect("no thread sleeps for ever");
             NOW.store(until.as_nanos(), Ordering::SeqCst);
             Some(FutexWait::TimedOut)
-        }
-        fn polling() -> Polling {
-            no_polling()
         }
     }
 }

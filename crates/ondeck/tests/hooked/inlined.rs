@@ -4,17 +4,13 @@ use std::thread;
 
 use ondeck::mutex::RawMutex;
 use ondeck::platform::{AtomicInt, Ordering, Platform, Timestamp};
-use ondeck::spin::Polling;
 
 use super::hooked_platform::{Hooked, hooks};
-use super::{no_polling, unlock, watched};
+use super::{unlock, watched};
 
 hooks! {
     Inlined {
-        fn polling() -> Polling {
-            no_polling()
-        }
-        // No parked thread wakes by itself: it stays parked if a wake is missing.
+        // No parked thread looks by itself: it stays parked if a wake is missing.
         fn now() -> Timestamp {
             Timestamp::from_nanos(u64::MAX / 4)
         }

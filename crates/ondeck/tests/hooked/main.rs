@@ -33,7 +33,6 @@ use std::io::Write;
 use std::time::Duration;
 
 use ondeck::mutex::RawMutex;
-use ondeck::spin::Polling;
 
 use hooked_platform::{Hooked, Hooks};
 use watchdog::Watchdog;
@@ -46,17 +45,6 @@ fn watched() -> Watchdog {
         std::process::exit(1);
     }));
     Watchdog::start("a test", Duration::from_mins(1))
-}
-
-/// The pause before the first poll, in nanoseconds.
-const SHORT: u32 = 100;
-
-/// No thread polls or watches.
-fn no_polling() -> Polling {
-    let mut polling = Polling::default();
-    (polling.budget, polling.watch) = (0, 0);
-    polling.short = SHORT;
-    polling
 }
 
 /// Unlocks for the owner.

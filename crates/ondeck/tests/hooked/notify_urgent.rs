@@ -7,10 +7,9 @@ use std::thread;
 
 use ondeck::condvar::RawCondvar;
 use ondeck::mutex::RawMutex;
-use ondeck::spin::Polling;
 
 use super::hooked_platform::{Hooked, hooks};
-use super::{no_polling, unlock, watched};
+use super::{unlock, watched};
 
 std::thread_local! {
     static PRIORITY: Cell<u32> = const { Cell::new(0) };
@@ -20,9 +19,6 @@ static SEEN: AtomicBool = AtomicBool::new(false);
 
 hooks! {
     Urgent {
-        fn polling() -> Polling {
-            no_polling()
-        }
         // No waiter is overdue.
         fn ticks_in(nanos: u32) -> usize {
             if nanos == 1_000_000 { usize::MAX / 4 } else { nanos as usize }

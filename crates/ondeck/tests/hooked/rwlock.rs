@@ -9,10 +9,9 @@ use std::time::Duration;
 
 use ondeck::platform::{FutexWait, Linux, Platform, Timestamp};
 use ondeck::rwlock::RawRwLock;
-use ondeck::spin::Polling;
 
 use super::hooked_platform::{Gate, Hooked, Hooks, calls_of, hooks, until};
-use super::{no_polling, watched};
+use super::watched;
 
 type Lock<H> = RawRwLock<Hooked<H>>;
 
@@ -71,9 +70,6 @@ hooks! {
         fn wakes() {
             HALF_WAY.pass();
         }
-        fn polling() -> Polling {
-            no_polling()
-        }
     }
 }
 
@@ -109,13 +105,7 @@ fn a_chosen_reader_sleeps_until_it_is_told() {
     assert!(!lock.is_locked());
 }
 
-hooks! {
-    Queue {
-        fn polling() -> Polling {
-            no_polling()
-        }
-    }
-}
+hooks! { Queue {} }
 
 /// The queue has a reader, many writers, and many readers. All readers are handed the lock.
 #[test]
@@ -153,9 +143,6 @@ hooks! {
         fn pause() {
             PAUSES.set(PAUSES.get() + 1);
             Linux::pause();
-        }
-        fn polling() -> Polling {
-            no_polling()
         }
         // A short section would take a hundred turns.
         fn transfer_ticks() -> usize {
@@ -207,9 +194,6 @@ hooks! {
         }
         fn ticks_in(nanos: u32) -> usize {
             nanos as usize
-        }
-        fn polling() -> Polling {
-            no_polling()
         }
         fn now() -> Timestamp {
             let late = if PASSED.get() { Duration::from_secs(2_000) } else { Duration::ZERO };

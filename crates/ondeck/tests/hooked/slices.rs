@@ -9,10 +9,9 @@ use std::time::Duration;
 use ondeck::condvar::RawCondvar;
 use ondeck::mutex::RawMutex;
 use ondeck::platform::{FutexWait, Timestamp};
-use ondeck::spin::Polling;
 
 use super::hooked_platform::{Hooked, hooks};
-use super::{no_polling, unlock, watched};
+use super::{unlock, watched};
 
 /// The time, in nanoseconds.
 static NOW: AtomicU64 = AtomicU64::new(0);
@@ -50,9 +49,6 @@ hooks! {
             };
             NOW.store(time.as_nanos(), Ordering::SeqCst);
             Some(outcome)
-        }
-        fn polling() -> Polling {
-            no_polling()
         }
     }
 }

@@ -10,9 +10,9 @@ use ondeck::mutex::RawMutex;
 use ondeck::platform::{FutexWait, Timestamp};
 use ondeck::spin::Polling;
 
-use super::hooked_platform::{Buffer, Gate, Hooked, calls_of, hooks, until};
+use super::hooked_platform::{Buffer, Gate, Hooked, SHORT, calls_of, hooks, until};
 use super::watchdog::Watchdog;
-use super::{SHORT, watched};
+use super::watched;
 
 pub(super) const MICRO: u64 = 1_000;
 pub(super) const MILLI: u64 = 1_000 * MICRO;

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use ondeck::platform::{FutexWait, Linux, Platform, Timestamp};
@@ -13,14 +13,25 @@ fn far_ahead() -> Timestamp {
     Linux::now().after(Duration::from_mins(1))
 }
 
-/// Wakes on `word` until `count` threads have been woken, however late they begin to sleep.
-fn wake_all(word: &AtomicU32, count: usize) {
+/// Threads that wait while the word is 0.
+fn wait_at<const COUNT: usize>(word: &Arc<AtomicU32>) -> [JoinHandle<FutexWait>; COUNT] {
+    [(); COUNT].map(|()| {
+        let word = Arc::clone(word);
+        thread::spawn(move || Linux::futex_wait(&word, 0, Some(far_ahead())))
+    })
+}
+
+/// Wakes on `word` until all of these have been woken, however late they begin to sleep.
+fn wake_all<const COUNT: usize>(word: &AtomicU32, waiters: [JoinHandle<FutexWait>; COUNT]) {
     let mut woken = 0;
-    while woken < count {
+    while woken < COUNT {
         woken += Linux::futex_wake(word, u32::MAX);
         thread::yield_now();
     }
-    assert_eq!(woken, count);
+    assert_eq!(woken, COUNT);
+    for waiter in waiters {
+        assert_eq!(waiter.join().expect("no panic"), FutexWait::Woken);
+    }
 }
 
 #[test]
@@ -32,32 +43,19 @@ fn a_word_that_differs_does_not_sleep() {
 #[test]
 fn a_wake_chooses_as_many_as_it_says() {
     let word = Arc::new(AtomicU32::new(0));
-    let waiters: Vec<_> = (0..3)
-        .map(|_| {
-            let word = Arc::clone(&word);
-            thread::spawn(move || Linux::futex_wait(&word, 0, Some(far_ahead())))
-        })
-        .collect();
-    wake_all(&word, 3);
-    for waiter in waiters {
-        assert_eq!(waiter.join().expect("no panic"), FutexWait::Woken);
-    }
+    wake_all(&word, wait_at::<3>(&word));
     assert_eq!(Linux::futex_wake(&raw const *word, 1), 0);
 }
 
 #[test]
 fn a_wake_of_no_thread_wakes_none() {
     let word = Arc::new(AtomicU32::new(0));
-    let waiter = thread::spawn({
-        let word = Arc::clone(&word);
-        move || Linux::futex_wait(&word, 0, Some(far_ahead()))
-    });
+    let waiter = wait_at::<1>(&word);
     for _ in 0..1_000 {
         assert_eq!(Linux::futex_wake(&raw const *word, 0), 0);
         thread::yield_now();
     }
-    wake_all(&word, 1);
-    assert_eq!(waiter.join().expect("no panic"), FutexWait::Woken);
+    wake_all(&word, waiter);
 }
 
 #[test]
@@ -90,12 +88,7 @@ fn a_signal_interrupts_the_wait() {
 #[test]
 fn requeue_moves_waiters_to_the_other_word() {
     let (from, to) = (Arc::new(AtomicU32::new(0)), Arc::new(AtomicU32::new(0)));
-    let waiters: Vec<_> = (0..2)
-        .map(|_| {
-            let from = Arc::clone(&from);
-            thread::spawn(move || Linux::futex_wait(&from, 0, Some(far_ahead())))
-        })
-        .collect();
+    let waiters = wait_at::<2>(&from);
     let mut moved = 0;
     while moved < 2 {
         moved +=
@@ -104,10 +97,7 @@ fn requeue_moves_waiters_to_the_other_word() {
     }
     assert_eq!(moved, 2);
     assert_eq!(Linux::futex_wake(&raw const *from, u32::MAX), 0, "a waiter was left behind");
-    wake_all(&to, 2);
-    for waiter in waiters {
-        assert_eq!(waiter.join().expect("no panic"), FutexWait::Woken);
-    }
+    wake_all(&to, waiters);
     from.store(1, Ordering::Relaxed);
     assert_eq!(Linux::futex_requeue(&from, 0, 1, &raw const *to, 1), None);
 }

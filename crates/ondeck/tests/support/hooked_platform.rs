@@ -34,8 +34,8 @@ pub use buffer::Buffer;
 use calls::count_call;
 pub use calls::{Calls, Write, calls_of, written};
 pub use gate::{Gate, until};
-pub use hooks::Hooks;
 pub(crate) use hooks::hooks;
+pub use hooks::{Hooks, SHORT, unpolled};
 
 /// The machine with these hooks.
 #[derive(Clone, Copy, Debug)]

@@ -9,7 +9,17 @@ use ondeck::spin::Polling;
 
 use super::Place;
 
-/// The actions of a test that replace or extend the machine.
+/// The pause before the first poll, in nanoseconds.
+pub const SHORT: u32 = 100;
+
+/// No thread polls, or watches. It pauses for `short` nanoseconds before its first attempt as the heir.
+pub fn unpolled(short: u32) -> Polling {
+    let mut polling = Polling::default();
+    (polling.budget, polling.watch, polling.short) = (0, 0, short);
+    polling
+}
+
+/// What a test does instead of the machine, or in addition.
 pub trait Hooks: Copy + fmt::Debug + Send + Sync + 'static {
     /// The number of threads that have rows, by which they can be visible readers.
     const ROWS: usize = 0;
@@ -80,7 +90,7 @@ pub trait Hooks: Copy + fmt::Debug + Send + Sync + 'static {
         Linux::ticks_in(nanos)
     }
     fn polling() -> Polling {
-        Polling::default()
+        unpolled(SHORT)
     }
     fn cpus() -> usize {
         2

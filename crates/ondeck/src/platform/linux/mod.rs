@@ -49,17 +49,6 @@ unsafe impl System for Native {
         futex::wake(address, count, futex::Scope::Process)
     }
 
-    #[inline(always)]
-    fn futex_requeue(
-        from: &atomic::AtomicU32,
-        expected: u32,
-        wake: u32,
-        to: *const atomic::AtomicU32,
-        move_: u32,
-    ) -> Option<usize> {
-        futex::requeue(from, expected, wake, to, move_)
-    }
-
     #[inline]
     fn now() -> Timestamp {
         unix::clock(libc::CLOCK_MONOTONIC)
@@ -69,14 +58,6 @@ unsafe impl System for Native {
     fn yield_now() {
         // SAFETY: sched_yield takes no arguments and cannot fail on Linux.
         unsafe { libc::sched_yield() };
-    }
-
-    fn register_heavy_fence() -> bool {
-        membarrier::register()
-    }
-
-    fn heavy_fence() -> bool {
-        membarrier::fence()
     }
 
     fn wipe_in_children(memory: *mut u8, size: usize, wipe: extern "C" fn()) {
@@ -92,67 +73,44 @@ unsafe impl System for Native {
         unix::with_variable(name, use_it);
     }
 
-    #[inline(always)]
-    fn cpus() -> usize {
-        cpus::usable()
-    }
-
-    #[inline(always)]
-    fn cpu() -> u32 {
-        cpus::current()
-    }
-
-    #[inline(always)]
-    fn node() -> usize {
-        numa::node()
-    }
-
-    #[cfg(all(target_arch = "x86_64", not(miri)))]
-    #[inline(always)]
-    fn cache() -> usize {
-        caches::cache()
-    }
-
-    #[inline(always)]
-    fn nodes() -> usize {
-        numa::nodes()
-    }
-
-    #[inline(always)]
-    fn single_threaded() -> bool {
-        single::has_one_thread()
-    }
-
-    #[inline(always)]
-    fn priority() -> u32 {
-        priority::of_caller()
-    }
-
-    #[inline(always)]
-    fn has_real_time_threads() -> bool {
-        priority::has_real_time_threads()
-    }
-
-    #[inline(always)]
-    fn thread_pointer() -> core::num::NonZeroUsize {
-        thread::pointer()
+    passed_on! {
+        #[inline(always)]
+        fn futex_requeue(
+            from: &atomic::AtomicU32, expected: u32, wake: u32, to: *const atomic::AtomicU32, move_: u32,
+        ) -> Option<usize> = futex::requeue;
+        fn register_heavy_fence() -> bool = membarrier::register;
+        fn heavy_fence() -> bool = membarrier::fence;
+        #[inline(always)]
+        fn cpus() -> usize = cpus::usable;
+        #[inline(always)]
+        fn cpu() -> u32 = cpus::current;
+        #[inline(always)]
+        fn node() -> usize = numa::node;
+        #[cfg(all(target_arch = "x86_64", not(miri)))]
+        #[inline(always)]
+        fn cache() -> usize = caches::cache;
+        #[inline(always)]
+        fn nodes() -> usize = numa::nodes;
+        #[inline(always)]
+        fn single_threaded() -> bool = single::has_one_thread;
+        #[inline(always)]
+        fn priority() -> u32 = priority::of_caller;
+        #[inline(always)]
+        fn has_real_time_threads() -> bool = priority::has_real_time_threads;
+        #[inline(always)]
+        fn thread_pointer() -> core::num::NonZeroUsize = thread::pointer;
     }
 }
 
 // SAFETY: the kernel's own numbers and calls. Its lock of the futex's bucket orders a handoff, and `futex_pi.rs` makes that
 // known to the compiler.
 unsafe impl PiFutex for Native {
-    #[inline]
-    fn thread_id() -> u32 {
-        tid::of_caller()
-    }
-
-    fn futex_lock_pi(word: &Self::AtomicU32, deadline: Option<Timestamp>) -> PiLock {
-        futex_pi::lock(word, deadline)
-    }
-
-    fn futex_unlock_pi(word: &Self::AtomicU32) -> PiUnlock {
-        futex_pi::unlock(word)
+    passed_on! {
+        #[inline]
+        fn thread_id() -> u32 = tid::of_caller;
+        fn futex_lock_pi(word: &Self::AtomicU32, deadline: Option<Timestamp>) -> PiLock
+            = futex_pi::lock;
+        fn futex_unlock_pi(word: &Self::AtomicU32) -> PiUnlock = futex_pi::unlock;
     }
 }
 

@@ -46,97 +46,50 @@ unsafe impl Platform for Native {
     type AtomicPtr<T: 'static> = atomic::AtomicPtr<T>;
 
     #[inline(always)]
-    fn fence(order: Ordering) {
-        atomic::fence(order);
-    }
-
-    #[inline(always)]
     fn pause() {
         // `spin_loop` is PAUSE on x86-64 and ISB SY on aarch64. Rust replaced YIELD by ISB there because YIELD is a no-op on
         // cores without SMT (rust-lang/rust commit c064b6560b7c).
         core::hint::spin_loop();
     }
 
-    fn yield_now() {
-        <Self as System>::yield_now();
-    }
-
-    #[inline]
-    fn now() -> Timestamp {
-        <Self as System>::now()
-    }
-
-    #[inline(always)]
-    fn ticks() -> u64 {
-        ticks::read()
-    }
-
-    fn ticks_per_second() -> u64 {
-        ticks::per_second()
-    }
-
-    fn futex_wait(word: &Self::AtomicU32, expected: u32, deadline: Option<Timestamp>) -> FutexWait {
-        <Self as System>::futex_wait(word, expected, deadline)
-    }
-
-    fn futex_wake(address: *const Self::AtomicU32, count: u32) -> usize {
-        <Self as System>::futex_wake(address, count)
-    }
-
-    fn futex_requeue(
-        from: &Self::AtomicU32,
-        expected: u32,
-        wake: u32,
-        to: *const Self::AtomicU32,
-        move_: u32,
-    ) -> Option<usize> {
-        <Self as System>::futex_requeue(from, expected, wake, to, move_)
-    }
-
-    #[inline]
-    fn ticks_in(nanos: u32) -> usize {
-        ticks::in_nanos(nanos)
-    }
-
-    #[inline(always)]
-    fn single_threaded() -> bool {
-        <Self as System>::single_threaded()
-    }
-
-    fn cpus() -> usize {
-        <Self as System>::cpus()
-    }
-
-    #[inline]
-    fn node() -> usize {
-        <Self as System>::node()
-    }
-
-    fn nodes() -> usize {
-        <Self as System>::nodes()
+    passed_on! {
+        #[inline(always)]
+        fn fence(order: Ordering) = atomic::fence;
+        fn yield_now() = <Self as System>::yield_now;
+        #[inline]
+        fn now() -> Timestamp = <Self as System>::now;
+        #[inline(always)]
+        fn ticks() -> u64 = ticks::read;
+        fn ticks_per_second() -> u64 = ticks::per_second;
+        fn futex_wait(word: &Self::AtomicU32, expected: u32, deadline: Option<Timestamp>) -> FutexWait
+            = <Self as System>::futex_wait;
+        fn futex_wake(address: *const Self::AtomicU32, count: u32) -> usize
+            = <Self as System>::futex_wake;
+        fn futex_requeue(
+            from: &Self::AtomicU32, expected: u32, wake: u32, to: *const Self::AtomicU32, move_: u32,
+        ) -> Option<usize> = <Self as System>::futex_requeue;
+        #[inline]
+        fn ticks_in(nanos: u32) -> usize = ticks::in_nanos;
+        #[inline(always)]
+        fn single_threaded() -> bool = <Self as System>::single_threaded;
+        fn cpus() -> usize = <Self as System>::cpus;
+        #[inline]
+        fn node() -> usize = <Self as System>::node;
+        fn nodes() -> usize = <Self as System>::nodes;
     }
 }
 
 // SAFETY: the table is a static array with a place for each hash of an address, which the system fills with
 // zeros in a child; see `table.rs`. Rows: see `readers.rs`.
 unsafe impl Host for Native {
-    #[inline(always)]
-    fn unlock_mode(address: usize) -> &'static atomic::AtomicUsize {
-        table::unlock_mode(address)
-    }
-
-    #[inline]
-    fn bucket(address: usize) -> &'static Bucket<Self> {
-        table::bucket(address)
-    }
-
-    #[inline(always)]
-    fn row() -> Option<&'static Row<Self>> {
-        readers::own()
-    }
-
-    fn rows() -> &'static [Row<Self>] {
-        readers::all()
+    passed_on! {
+        #[inline(always)]
+        fn unlock_mode(address: usize) -> &'static atomic::AtomicUsize = table::unlock_mode;
+        #[inline]
+        fn bucket(address: usize) -> &'static Bucket<Self> = table::bucket;
+        #[inline(always)]
+        fn row() -> Option<&'static Row<Self>> = readers::own;
+        fn rows() -> &'static [Row<Self>] = readers::all;
     }
 
     #[inline(always)]
@@ -148,19 +101,6 @@ unsafe impl Host for Native {
 // SAFETY: see `fence.rs`.
 unsafe impl Fences for Native {
     #[inline(always)]
-    fn light_fence() {
-        fence::light();
-    }
-
-    fn heavy_fence() {
-        fence::heavy();
-    }
-
-    fn fences_are_asymmetric() -> bool {
-        fence::choose()
-    }
-
-    #[inline(always)]
     fn presumed_light_fence() {
         if Self::MAY_HAVE_HEAVY_FENCE {
             atomic::compiler_fence(Ordering::SeqCst);
@@ -169,26 +109,20 @@ unsafe impl Fences for Native {
         }
     }
 
-    #[inline]
-    fn heavy_fences_are_refused() -> bool {
-        fence::are_refused()
-    }
-
-    #[inline]
-    fn heavy_cost_ticks() -> usize {
-        fence::cost()
-    }
-
-    fn may_relax() -> bool {
-        fence::may_relax()
+    passed_on! {
+        #[inline(always)]
+        fn light_fence() = fence::light;
+        fn heavy_fence() = fence::heavy;
+        fn fences_are_asymmetric() -> bool = fence::choose;
+        #[inline]
+        fn heavy_fences_are_refused() -> bool = fence::are_refused;
+        #[inline]
+        fn heavy_cost_ticks() -> usize = fence::cost;
+        fn may_relax() -> bool = fence::may_relax;
     }
 }
 
 impl Estimates for Native {
-    fn polling() -> Polling {
-        Polling::current()
-    }
-
     #[inline]
     fn note_wake(ticks: usize) {
         estimate::WAKE.note(ticks);
@@ -209,35 +143,24 @@ impl Estimates for Native {
         estimate::TRANSFER.get()
     }
 
-    #[inline]
-    fn ticks_ordered() -> u64 {
-        ticks::read_ordered()
+    passed_on! {
+        fn polling() -> Polling = Polling::current;
+        #[inline]
+        fn ticks_ordered() -> u64 = ticks::read_ordered;
     }
 }
 
 impl Threads for Native {
-    #[inline]
-    fn once_in(count: u32) -> bool {
-        sampling::once_in(count)
-    }
-
-    #[inline]
-    fn cpu() -> u32 {
-        <Self as System>::cpu()
-    }
-
-    #[inline]
-    fn cache() -> usize {
-        <Self as System>::cache()
-    }
-
-    fn priority() -> u32 {
-        <Self as System>::priority()
-    }
-
-    #[inline]
-    fn has_real_time_threads() -> bool {
-        <Self as System>::has_real_time_threads()
+    passed_on! {
+        #[inline]
+        fn once_in(count: u32) -> bool = sampling::once_in;
+        #[inline]
+        fn cpu() -> u32 = <Self as System>::cpu;
+        #[inline]
+        fn cache() -> usize = <Self as System>::cache;
+        fn priority() -> u32 = <Self as System>::priority;
+        #[inline]
+        fn has_real_time_threads() -> bool = <Self as System>::has_real_time_threads;
     }
 }
 
