@@ -1,11 +1,11 @@
-//! Notes the commit for the report.
+//! Passes the commit to the report.
 
 use std::path::Path;
 use std::process::Command;
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
-    // Git appends to it with each commit, checkout and reset.
+    // Git appends to this file with each commit, checkout and reset.
     let log = git(&["rev-parse", "--git-path", "logs/HEAD"]);
     if let Some(log) = log.filter(|log| Path::new(log).exists()) {
         println!("cargo::rerun-if-changed={log}");
@@ -18,7 +18,7 @@ fn main() {
     println!("cargo::rustc-env=ONDECK_COMMIT={}", commit.unwrap_or_default());
 }
 
-/// What git prints; none if it fails.
+/// The output of git; `None` if it fails.
 fn git(arguments: &[&str]) -> Option<String> {
     // A status that refreshes the index would wait for another git.
     let output =

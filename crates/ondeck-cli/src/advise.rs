@@ -185,7 +185,7 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
 
     let everything = ondeck_advise::subjects(&situation);
     let candidates = ondeck_advise::candidates(&rules, &situation, &everything);
-    // With one candidate there is nothing to choose, and with none nothing to measure.
+    // With one candidate there is no choice, and with none nothing to measure.
     let is_open = candidates.len() > 1
         && measure::is_modelled(&situation)
         && !ondeck_advise::is_unknown(&rules, &situation);
@@ -210,7 +210,7 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
     Ok(if advice.answer.known && whole { Ending::Whole } else { Ending::Lacking })
 }
 
-/// What the recording says of its worst lock, if there is a recording.
+/// The recorded facts of the worst lock, if there is a recording.
 fn recorded(options: &Options) -> Result<Option<Recorded>, Error> {
     let Some(path) = &options.profile else { return Ok(None) };
     let name = path.display();
@@ -224,12 +224,12 @@ fn recorded(options: &Options) -> Result<Option<Recorded>, Error> {
     Ok(Some(recorded))
 }
 
-/// The parts of a situation that were taken for granted, as flags.
+/// The assumed parts of a situation, as flags.
 #[derive(Default)]
 struct Assumed(Vec<String>);
 
 impl Assumed {
-    /// A part as it was given, else by default.
+    /// Returns the given part, otherwise the default.
     fn part<T: Display>(&mut self, given: Option<T>, flag: &str, default: T) -> T {
         given.unwrap_or_else(|| {
             self.0.push(format!("--{flag}={default}"));
@@ -237,7 +237,7 @@ impl Assumed {
         })
     }
 
-    /// A part that is or is not so; by default it is not.
+    /// Returns a yes-or-no part; the default is no.
     fn yes(&mut self, given: Option<bool>, flag: &str) -> bool {
         given.unwrap_or_else(|| {
             self.0.push(format!("--{flag}=no"));
@@ -246,7 +246,7 @@ impl Assumed {
     }
 }
 
-/// The situation, and which parts of it were taken for granted.
+/// The situation, and its assumed parts.
 fn situation(
     options: &Options,
     here: &Machine,
@@ -257,7 +257,7 @@ fn situation(
     let threads = options.threads.or(recorded.map(|recorded| recorded.threads));
     let threads = assumed.part(threads, "threads", cpus);
     let usual = UseCase::usual(threads, cpus);
-    // One thread waits for no other, however long its sections are.
+    // A single thread never waits, however long its sections are.
     let (section_ns, outside_ns) = match (options.work, threads) {
         (Some(work), _) => work,
         (None, 1) => (0, 0),
@@ -271,7 +271,7 @@ fn situation(
             work
         }
     };
-    // One thread needs no lock that lets readers in together.
+    // A single thread needs no lock that admits several readers.
     let reads = if threads == 1 {
         Reads::NONE
     } else {
@@ -318,7 +318,7 @@ fn situation(
     Ok((situation, assumed.0))
 }
 
-/// A report that says nothing of the situation is of no use.
+/// Refuses a report that has no measurement of the situation.
 fn require(
     report: &Report,
     situation: &UseCase,
@@ -344,7 +344,7 @@ fn require(
     )))
 }
 
-/// Measures the candidates, and whether that came to its end.
+/// Measures the candidates; returns the report, and whether the run ended normally.
 fn measured(
     options: &Options,
     situation: &UseCase,
@@ -389,7 +389,7 @@ fn measured(
     report.locks = candidates.iter().map(session::lock_row).collect();
     let late = warnings::after(&report.machine, &report.series, report.cpu_time);
     report.warnings.extend(late);
-    // Noise widens the intervals that advice gives; what the host took does not show in them.
+    // The intervals of the advice include noise; they do not show the time that the host took.
     summary::print_warnings(&warnings::disturbed(&report.machine, report.cpu_time));
     let whole = refusals.is_empty() && !report.partial;
     Ok((report, whole))
@@ -406,7 +406,7 @@ fn by(options: &Options, measured: Option<&Report>) -> String {
     }
 }
 
-/// The files first, as with measurements.
+/// Writes the files first, as with measurements.
 fn show(
     prepared: Prepared<Format>,
     advice: &Advice,

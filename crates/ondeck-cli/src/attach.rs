@@ -34,7 +34,7 @@ pub(crate) struct Options {
     wanted: Wanted,
 }
 
-/// How soon Ctrl-C and the end of the program are noticed.
+/// The interval of checks for Ctrl-C and the end of the program.
 const LOOK: Duration = Duration::from_millis(50);
 
 fn number(word: &str) -> Result<u32, String> {
@@ -74,7 +74,7 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
     Ok(if whole { Ending::Whole } else { Ending::Lacking })
 }
 
-/// Whether a process is there and has not ended: one that has takes no memory.
+/// Whether a process exists and has not ended: a process that has ended uses no memory.
 fn runs(pid: u32) -> bool {
     fs::read_to_string(format!("/proc/{pid}/statm")).is_ok_and(|pages| !pages.starts_with("0 "))
 }

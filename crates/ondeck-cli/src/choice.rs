@@ -1,4 +1,4 @@
-//! Which locks in which situations: what all commands that run workloads are told alike.
+//! Selects locks and situations: the common options of all commands that run workloads.
 
 use clap::Args;
 use ondeck_lab::environment::Refusal;
@@ -54,19 +54,19 @@ pub(crate) struct Choice {
 }
 
 impl Choice {
-    /// The data that was asked for, as settings have it.
+    /// The requested data, in the form of settings.
     pub(crate) fn data_words(&self) -> Option<String> {
         let words = |data: &Vec<usize>| data.iter().map(usize::to_string).collect::<Vec<_>>();
         self.data.as_ref().map(|data| words(data).join(","))
     }
 
-    /// The parts of the suite that are named; all if none is.
+    /// The named parts of the suite; all if none is named.
     pub(crate) fn parts(&self) -> Result<Parts, Error> {
         let all = [String::from("all")];
         select::parts(self.workloads.as_deref().unwrap_or(&all)).map_err(Error::usage)
     }
 
-    /// The request with the situations that are named.
+    /// The request with the named situations.
     pub(crate) fn of(&self, request: Request) -> Request {
         Request {
             threads: self.threads.clone().map(in_order),
@@ -81,7 +81,7 @@ impl Choice {
     }
 }
 
-/// The workloads for which no lock was named, of the kind that they measure.
+/// Warns of workloads that measure a kind of which no lock was named.
 pub(crate) fn unmatched(request: &Request) -> Vec<Warning> {
     let Some(locks) = &request.locks else { return Vec::new() };
     let has_no_lock =
@@ -96,7 +96,7 @@ pub(crate) fn unmatched(request: &Request) -> Vec<Warning> {
     request.workloads.iter().filter(has_no_lock).map(warning).collect()
 }
 
-/// Takes out the workloads that the system at hand cannot measure, and says why of each.
+/// Removes the workloads that this system cannot measure, and returns a warning for each.
 pub(crate) fn leave_out_lacking(request: &mut Request) -> Vec<Warning> {
     let lacking = |workload: &WorkloadInfo| Some((workload.name, workload.needs.lacking_here()?));
     let warning = |(name, why): (&str, &str)| {
@@ -108,7 +108,7 @@ pub(crate) fn leave_out_lacking(request: &mut Request) -> Vec<Warning> {
     left_out
 }
 
-/// What the plan does not measure of the locks that were named, and why.
+/// Warns of named locks that the plan does not measure, with the reason.
 pub(crate) fn spinners_left_out(request: &Request) -> Option<Warning> {
     let locks = request.locks.as_ref()?;
     let parks = |workload: &&WorkloadInfo| workload.needs == Needs::SleepingWaiters;
@@ -120,19 +120,19 @@ pub(crate) fn spinners_left_out(request: &Request) -> Option<Warning> {
     (!spin.is_empty()).then(|| warnings::left_out(&Refusal { reason, fix }))
 }
 
-/// Each once, ascending.
+/// Each number once, ascending.
 fn in_order(mut numbers: Vec<usize>) -> Vec<usize> {
     numbers.sort_unstable();
     numbers.dedup();
     numbers
 }
 
-/// More data than this is no critical section any more: the second-level cache of a core.
+/// A section with more data is no critical section: this is a core's second-level cache.
 fn data_lines(word: &str) -> Result<usize, String> {
     in_range(word, 0, 16_384, "lines of 64 bytes")
 }
 
-/// A queue of more items than this is not bounded any more.
+/// A queue for more items is practically unbounded.
 fn capacity(word: &str) -> Result<usize, String> {
     in_range(word, 1, 1_000_000, "items")
 }

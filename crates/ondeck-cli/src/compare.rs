@@ -127,7 +127,8 @@ fn by(options: &Options) -> Result<compare::By, Error> {
     }
 }
 
-/// The files first, as with measurements; a gate must not pass because its files could not be read.
+/// Writes the files first, as with measurements; a gate must not pass because its files could not
+/// be read.
 fn show(prepared: Prepared<()>, comparison: &Comparison, inputs: &[Input]) -> Result<(), Error> {
     let written = prepared.write_by(|()| Ok(comparison::json(comparison)));
     let mut text = comparison::render(comparison, output::colours());

@@ -18,10 +18,10 @@ use crate::progress::Progress;
 use crate::values::round_count;
 use crate::{output, session, summary};
 
-/// What a round of every operation takes on a machine of 2 cores.
+/// The time of a round of every operation on a machine with 2 cores.
 const ROUND: Duration = Duration::from_millis(60);
 
-/// What measuring for a machine file takes on a machine of 2 cores.
+/// The time of measuring for a machine file on a machine with 2 cores.
 const HARDWARE: Duration = Duration::from_secs(4);
 
 #[derive(Debug, Args)]
@@ -93,17 +93,17 @@ fn described(
     hardware: &hardware::Hardware,
 ) -> Result<String, String> {
     let name = path.file_stem().map_or("machine".into(), |stem| stem.to_string_lossy());
-    // The date of a time like 2026-01-31T12:00:00Z.
+    // The date part of a time like 2026-01-31T12:00:00Z.
     let day = report.started.split('T').next().unwrap_or_default();
     machine_file::text(&name, &report.machine, hardware, day)
 }
 
-/// How long so many rounds take.
+/// The planned time of this number of rounds.
 pub(crate) fn planned(rounds: usize) -> Duration {
     ROUND * rounds as u32
 }
 
-/// Measures, on a bar that has come as far as `behind`.
+/// Measures, with a progress bar that starts at `behind`.
 pub(crate) fn measure(
     rounds: usize,
     interrupt: &Interrupt,

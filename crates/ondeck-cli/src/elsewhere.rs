@@ -1,4 +1,4 @@
-//! What needs Linux: elsewhere these commands are there to say so.
+//! Commands that need Linux: on other systems they exist only to say so.
 
 use std::ffi::OsString;
 
@@ -6,7 +6,7 @@ use clap::Args;
 
 use crate::ending::{Ending, Error};
 
-/// Whatever is behind the command's name.
+/// Everything after the command's name.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
     /// Not looked at

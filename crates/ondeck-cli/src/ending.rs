@@ -6,14 +6,14 @@ use std::fmt::Display;
 use crate::outcome::{Failure, Status};
 use crate::output;
 
-/// How a command ended when it did not fail.
+/// The end of a command that did not fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ending {
     /// Everything was done.
     Whole,
     /// Something is missing; it was reported.
     Lacking,
-    /// A program was run, and the command ends as it did.
+    /// The command ran a program, and ends like it.
     #[cfg(target_os = "linux")]
     AsProgram(Status),
 }
@@ -21,17 +21,17 @@ pub(crate) enum Ending {
 /// Why a command failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
-    /// A user's mistake, in the command line or in a file: what is wrong and what to do.
+    /// A user's mistake, in the command line or in a file, with the remedy.
     #[error("{0}")]
     Usage(String),
-    /// What the command found did not arrive where it was to go.
+    /// The results could not be written.
     #[error(transparent)]
     Output(#[from] output::Failed),
     /// A program was not started.
     #[cfg(target_os = "linux")]
     #[error("{0}")]
     Start(Failure),
-    /// The system refused what every run needs.
+    /// The system refused something that every run needs.
     #[error("{0}")]
     System(String),
 }
@@ -46,7 +46,7 @@ impl Error {
         }
     }
 
-    /// A user's mistake that the laboratory has words for.
+    /// A user's mistake that the laboratory describes.
     pub(crate) fn usage(mistake: impl Display) -> Self {
         Self::Usage(mistake.to_string())
     }

@@ -1,5 +1,5 @@
-//! The report files of a run: found writable before anything is measured, written at its end; and
-//! reports that are read back.
+//! The report files of a run: checked to be writable before the measurement, written at its end;
+//! and reports that are read back.
 
 use std::path::{Path, PathBuf};
 
@@ -29,7 +29,7 @@ pub(crate) struct Outputs {
 }
 
 impl Outputs {
-    /// Whether any is named.
+    /// Whether any file is named.
     #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "what needs Linux needs it"))]
     pub(crate) fn any(&self) -> bool {
         let Self { json, csv, html } = self;
@@ -37,19 +37,19 @@ impl Outputs {
     }
 }
 
-/// The report files of a run, ready to be written.
+/// The report files of a run, checked and ready.
 pub(crate) struct Prepared<F = Format> {
     files: Vec<File<F>>,
 }
 
 struct File<F> {
     format: F,
-    /// As the user wrote it.
+    /// The name given by the user.
     name: PathBuf,
     target: Target,
 }
 
-/// What a report can be written as.
+/// The formats of a report.
 #[derive(Clone, Copy)]
 pub(crate) enum Format {
     Json,
@@ -57,23 +57,23 @@ pub(crate) enum Format {
     Html,
 }
 
-/// What became of the files of a run.
+/// The result of writing a run's files.
 pub(crate) struct Written {
-    /// The files that are whole.
+    /// The files that are complete.
     pub(crate) names: Vec<PathBuf>,
-    /// A message for each that is not.
+    /// An error for each other file.
     pub(crate) errors: Vec<output::Failed>,
 }
 
 impl Written {
-    /// Names the files that are whole.
+    /// Prints the names of the complete files.
     pub(crate) fn name_files(&self) {
         for name in &self.names {
             output::say(format_args!("wrote {}", name.display()));
         }
     }
 
-    /// Says of each other file what is wrong; whether all are whole.
+    /// Prints the error of each other file; returns whether all are complete.
     pub(crate) fn tell_errors(&self) -> bool {
         for error in &self.errors {
             output::say(format_args!("error: {error}"));
@@ -81,16 +81,16 @@ impl Written {
         self.errors.is_empty()
     }
 
-    /// The first that is not whole is what the command fails by.
+    /// Fails with the first error, if any.
     pub(crate) fn all(self) -> Result<(), Error> {
         self.errors.into_iter().next().map_or(Ok(()), |error| Err(Error::Output(error)))
     }
 }
 
 impl Prepared {
-    /// Makes sure of every file that the options name.
+    /// Checks every file that the options name.
     ///
-    /// Fails before anything is measured, with the file's name and what to do.
+    /// Fails before anything is measured, with the file's name and a remedy.
     pub(crate) fn open(outputs: &Outputs) -> Result<Self, Error> {
         Self::of([
             (Format::Json, outputs.json.as_deref()),
@@ -106,7 +106,7 @@ impl Prepared {
 }
 
 impl<F: Copy> Prepared<F> {
-    /// Makes sure of every file that is named, each for a format.
+    /// Checks every named file, each for a format.
     pub(crate) fn of<'a>(
         wanted: impl IntoIterator<Item = (F, Option<&'a Path>)>,
     ) -> Result<Self, Error> {
@@ -128,12 +128,12 @@ impl<F: Copy> Prepared<F> {
         self.files.iter().try_for_each(|file| apart(file, &others.files))
     }
 
-    /// Whether no file is wanted.
+    /// Whether no file is named.
     pub(crate) fn is_empty(&self) -> bool {
         self.files.is_empty()
     }
 
-    /// Writes every file that can be written, as `render` makes it of its format.
+    /// Writes every file that can be written, with the bytes that `render` returns for its format.
     pub(crate) fn write_by<T: AsRef<[u8]>>(
         self,
         render: impl Fn(F) -> Result<T, String>,
@@ -176,7 +176,7 @@ impl Format {
     }
 }
 
-/// Reads every report, with the name that the user gave it.
+/// Reads every report; each keeps the name given by the user.
 pub(crate) fn read_all(paths: &[PathBuf]) -> Result<Vec<Input>, Error> {
     let is_input = |path: &&PathBuf| path.as_os_str() == read::STANDARD_INPUT;
     if paths.iter().filter(is_input).count() > 1 {

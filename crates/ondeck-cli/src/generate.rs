@@ -54,7 +54,7 @@ mod tests {
         for shell in [Shell::Bash, Shell::Zsh, Shell::Fish] {
             assert!(script(shell).contains("ticket_spinlock"), "{shell}");
         }
-        // Not all names in each page.
+        // Omits the list of all names from each page.
         let help = Cli::command().render_long_help().to_string();
         assert!(!help.contains("ticket_spinlock"), "{help}");
     }

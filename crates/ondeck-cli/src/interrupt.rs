@@ -7,8 +7,8 @@ use crate::ending::Error;
 use crate::output;
 use crate::target::TEMPORARY;
 
-/// Whether the user pressed Ctrl-C, or the process was told to end. A second time ends the process
-/// at once.
+/// Whether the user pressed Ctrl-C, or the process received a request to end. A second signal ends
+/// the process at once.
 pub(crate) struct Interrupt(Arc<AtomicBool>);
 
 impl Interrupt {
@@ -18,14 +18,14 @@ impl Interrupt {
         })
     }
 
-    /// The same for what ends at once, of which nothing has to be said.
+    /// The same for commands that end at once, without a message.
     #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "what needs Linux needs it"))]
     pub(crate) fn listen_quietly() -> Result<Self, Error> {
         Self::listen_and(|| {})
     }
 
     fn listen_and(said: impl Fn() + Send + 'static) -> Result<Self, Error> {
-        /// What shells report for a process that SIGINT ended.
+        /// The exit code that shells report for a process that SIGINT ended.
         const ENDED_BY_INTERRUPT: i32 = 130;
         let flag = Arc::new(AtomicBool::new(false));
         let seen = Arc::clone(&flag);
@@ -44,7 +44,7 @@ impl Interrupt {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// The flag itself, for code that asks it again and again.
+    /// The flag itself, for code that polls it.
     pub(crate) fn flag(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.0)
     }

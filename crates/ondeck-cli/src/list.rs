@@ -22,7 +22,7 @@ pub(crate) struct Options {
     long: bool,
 }
 
-/// The tables of locks, and what stands above them.
+/// The tables of locks, and their headings.
 const KINDS: [(Kind, &str); 5] = [
     (Kind::Mutex, "mutexes"),
     (Kind::RwLock, "reader-writer locks"),

@@ -1,4 +1,4 @@
-//! The machine file of the machine at hand: what `ondeck costs --machine-file` writes.
+//! The machine file of this machine, which `ondeck costs --machine-file` writes.
 
 use std::fmt::Write;
 
@@ -8,8 +8,8 @@ use ondeck_sim::machine::{Key, MachineFile, Range, Value, keys};
 
 /// The text of the machine file; `day` is the date of the measurement.
 ///
-/// A key without a figure comes from the base. If it was to be measured, a comment says why it was not; a figure
-/// that is out of its range is none, because a machine that is busy is measured wrong.
+/// A key without a figure comes from the base. A comment explains why a planned measurement is missing. A figure
+/// out of its range counts as missing, because a busy machine is measured wrong.
 ///
 /// # Errors
 ///
@@ -59,7 +59,7 @@ pub(crate) fn text(
     }
 }
 
-/// What has no figure is as on other machines of that kind.
+/// The base that supplies missing figures: other machines of the same kind.
 fn base(machine: &Machine) -> &'static str {
     /// The first kernel whose scheduler is EEVDF.
     const EEVDF: (u32, u32) = (6, 6);
@@ -86,11 +86,11 @@ fn class(hardware: &Hardware, kind: Kind) -> &'static str {
     }
 }
 
-/// A machine file that is being written, of which all figures are from one measurement.
+/// A machine file in progress, whose figures all come from one measurement.
 struct Text {
     out: String,
     base: &'static str,
-    /// Where the values are from.
+    /// The source of the values.
     from: String,
     /// Keys without a figure, each with the reason.
     lacking: Vec<String>,
@@ -111,7 +111,7 @@ impl Text {
         self.line(&format!("{name} = {{ value = {value}, from = {from} }}"));
     }
 
-    /// The figure, if there is one in the range of its key.
+    /// Writes the figure, if there is one in the range of its key.
     fn figure(&mut self, section: &str, name: &str, nanos: &Nanos, how: &str) {
         let key = keys().find(|key| (key.section, key.name) == (section, name));
         let value = nanos.clone().and_then(|nanos| {
@@ -149,7 +149,7 @@ fn rounded(number: f64) -> f64 {
     format!("{number:.3e}").parse().unwrap_or(number)
 }
 
-/// `a` less each of `parts`; not below 0, because each figure has its own noise.
+/// `a` minus each of `parts`; not below 0, because each figure has its own noise.
 fn less(a: &Nanos, parts: &[&Nanos]) -> Nanos {
     parts
         .iter()
@@ -171,7 +171,7 @@ fn of_layout(text: &mut Text, hardware: &Hardware) {
             ("socket", count(cluster.socket)),
             ("class", Value::Word(class)),
             ("cores", count(cluster.cores)),
-            // A core of more hardware threads than two is simulated with two.
+            // A core with more than two hardware threads is simulated with two.
             ("smt", count(cluster.smt.min(2))),
         ] {
             text.leaf(name, &value, "files of /sys");
@@ -239,13 +239,13 @@ fn of_kernel(text: &mut Text, kernel: &Kernel) {
     }
 }
 
-/// The idle times from which on a wake takes notably longer, and how much longer than the shortest.
+/// The idle times from which on a wake takes notably longer, with the additional time.
 fn idle_states(to_run: &[(f64, f64)], shortest: f64) -> Vec<(f64, f64)> {
     let mut states = vec![(0.0, 0.0)];
     let mut deepest = 0.0;
     for &(after, time) in to_run {
         let exit = time - shortest;
-        // A fifth and a third of a microsecond: less is the noise of medians.
+        // A fifth and a third of a microsecond: smaller differences are the noise of medians.
         if exit > deepest * 1.2 + 300.0 {
             states.push((after, exit));
             deepest = exit;

@@ -5,7 +5,7 @@
 //!                  │ options, values: what a user wrote becomes a request, or an error with its fix
 //!                  ▼
 //!                 the laboratory measures, or reports are read
-//!                  │ progress: what is seen meanwhile
+//!                  │ progress: the display during the run
 //!                  ▼
 //!                 files      each report is complete or not there; the tables go to the terminal
 //!                  ▼
@@ -60,7 +60,7 @@ use crate::cli::{Cli, Command};
 use crate::ending::Ending;
 
 fn main() -> ExitCode {
-    // Before anything can make a thread: this process may be the one that must have only one.
+    // Comes before anything can create a thread: this process may be the one that must have only one.
     let arguments = session::arguments();
     if arguments.first().is_some_and(|first| first == session::ALONE) {
         let answer = alone::answer(&session::with_baseline(), &arguments[1..]);

@@ -49,6 +49,6 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
     let new: Vec<_> = merged.warnings.iter().filter(|warning| !old(warning)).cloned().collect();
     summary::print_warnings(&new);
     let lacking = merged.warnings.iter().any(|warning| warning.code == merge::MISSING_SHARDS);
-    // What the runs themselves lack they have told.
+    // The runs themselves have reported what they lack.
     Ok(if arrived && !lacking { Ending::Whole } else { Ending::Lacking })
 }

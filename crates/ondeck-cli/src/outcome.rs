@@ -1,9 +1,9 @@
-//! What became of a program that the command was to run: why it was not started, by exit codes as of env(1),
+//! The outcome of a program that the command runs: why it was not started, with exit codes like env(1),
 //! nohup(1) and timeout(1), or how it ended.
 
 use std::fmt;
 
-/// A program that was not started: the exit code, what is wrong, and what to do.
+/// A program that was not started: the exit code, the problem, and the remedy.
 #[derive(Debug)]
 pub(crate) struct Failure {
     code: u8,
@@ -19,17 +19,17 @@ impl Failure {
         self.code
     }
 
-    /// The command itself lacks something.
+    /// A failure of the command itself.
     pub(crate) fn own(message: impl Into<String>) -> Self {
         Self { code: Self::OWN, message: message.into() }
     }
 
-    /// The program is there, and cannot be started with the shim, or at all.
+    /// The program exists, and cannot be started with the shim, or at all.
     pub(crate) fn unfit(message: impl Into<String>) -> Self {
         Self { code: 126, message: message.into() }
     }
 
-    /// There is no such program.
+    /// No such program exists.
     pub(crate) fn missing(message: impl Into<String>) -> Self {
         Self { code: 127, message: message.into() }
     }
@@ -47,12 +47,12 @@ impl std::error::Error for Failure {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Status {
     Exited(u8),
-    /// By this signal.
+    /// Ended by this signal.
     Killed(i32),
 }
 
 impl Status {
-    /// Ends this process as the program ended.
+    /// Ends this process like the program.
     pub(crate) fn pass_on(self) -> ! {
         match self {
             Self::Exited(code) => std::process::exit(code.into()),
@@ -61,8 +61,8 @@ impl Status {
     }
 }
 
-/// A shell sees a process that this signal ended. The program has left a core file if there is to be
-/// one, so that this process leaves none.
+/// Ends this process by that signal, which a shell sees. The program has left a core file if one is wanted,
+/// so this process leaves none.
 fn die_by(signal: i32) -> ! {
     let none = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: the limit lives here, the set is made by the next call, and no other thread needs signals.
@@ -75,6 +75,6 @@ fn die_by(signal: i32) -> ! {
         libc::raise(signal);
         libc::sigprocmask(libc::SIG_UNBLOCK, &raw const set, std::ptr::null_mut());
     }
-    // Only a signal that ends no process leads here. It is what shells say of one that does.
+    // Only a signal that ends no process leads here. Shells report this code for a signal that does.
     std::process::exit(128 + signal)
 }

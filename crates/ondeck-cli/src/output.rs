@@ -1,9 +1,9 @@
-//! The terminal, or whatever stands in its place. Nothing here panics when there is no reader.
+//! The terminal, or its substitute. Nothing here panics when there is no reader.
 
 use std::fmt::Display;
 use std::io::{ErrorKind, Write};
 
-/// A place that took no output, and why.
+/// A destination that could not be written, and why.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot write {place}: {error}")]
 pub(crate) struct Failed {
@@ -11,18 +11,18 @@ pub(crate) struct Failed {
     pub(crate) error: String,
 }
 
-/// Whether standard output takes colours: a terminal, and the user did not ask for none.
+/// Whether standard output takes colours: it is a terminal, and the user has not disabled them.
 pub(crate) fn colours() -> bool {
     anstream::AutoStream::choice(&std::io::stdout()) != anstream::ColorChoice::Never
 }
 
-/// The same of standard error.
+/// The same for standard error.
 #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "what needs Linux needs it"))]
 pub(crate) fn colours_of_errors() -> bool {
     anstream::AutoStream::choice(&std::io::stderr()) != anstream::ColorChoice::Never
 }
 
-/// Prints to standard output. A reader that has seen enough is no error.
+/// Prints to standard output. A reader that closes early is no error.
 pub(crate) fn print(text: &str) -> Result<(), Failed> {
     let mut stdout = anstream::stdout();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
@@ -34,8 +34,8 @@ pub(crate) fn print(text: &str) -> Result<(), Failed> {
     }
 }
 
-/// Tells the user something on standard error, if it can be told at all.
+/// Prints a line for the user on standard error, if possible.
 pub(crate) fn say(line: impl Display) {
-    // Where standard error is closed there is no place to say so.
+    // If standard error is closed, there is no place to report it.
     _ = writeln!(anstream::stderr(), "{line}");
 }

@@ -1,4 +1,4 @@
-//! The progress: what runs now, and how much time is left, on a bar.
+//! The progress bar: the current work, and the time left.
 
 use std::time::{Duration, Instant};
 
@@ -10,10 +10,10 @@ use ondeck_lab::run::Observer;
 
 use crate::{output, summary};
 
-/// What the terminal's error stream shows while something is measured. Silent where there is no terminal.
+/// The display on the terminal's error stream during a measurement. Silent where there is no terminal.
 pub(crate) struct Progress {
     bar: ProgressBar,
-    /// When it was drawn, and what ran then.
+    /// The time of the last drawing, and its description.
     drawn: Option<(Instant, String)>,
     total: Duration,
     started: Instant,
@@ -24,16 +24,16 @@ impl Progress {
     pub(crate) fn new(total: Duration) -> Self {
         // Drawn by hand and not by a ticking thread, which would run beside the measurements.
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-        // The template is a constant; were it wrong, a plain bar is better than none.
+        // The template is a constant; if it were wrong, a plain bar would be better than none.
         let style = ProgressStyle::with_template("{wide_msg}")
             .unwrap_or_else(|_| ProgressStyle::default_bar());
         bar.set_style(style);
         Self { bar, drawn: None, total, started: Instant::now() }
     }
 
-    /// Shows what runs now, when `behind` of the planned time is done.
+    /// Shows the current work, after `behind` of the planned time.
     pub(crate) fn show(&mut self, behind: Duration, what: String) {
-        /// Drawing costs some 100 µs of terminal output, so the figures alone are no reason.
+        /// Drawing costs some 100 µs of terminal output, so new figures alone are no reason to draw.
         const BETWEEN: Duration = Duration::from_millis(100);
         let same = |(when, drawn): &(Instant, String)| *drawn == what && when.elapsed() < BETWEEN;
         if self.bar.is_hidden() || self.drawn.as_ref().is_some_and(same) {
@@ -42,7 +42,7 @@ impl Progress {
         let (share, left) = self.estimate(behind);
         let (_, columns) = Term::stderr().size();
         self.bar.set_message(line(usize::from(columns), share, left, &what));
-        // The bar's own limit would hold some of these back.
+        // The bar's own rate limit would suppress some of these.
         self.bar.force_draw();
         self.drawn = Some((Instant::now(), what));
     }
@@ -56,15 +56,15 @@ impl Progress {
         }
     }
 
-    /// Takes the bar away.
+    /// Removes the bar.
     pub(crate) fn finish(self) {
         self.bar.finish_and_clear();
     }
 
-    /// How much of the work is done, and how many seconds are left.
+    /// The share of the work that is done, and the seconds that are left.
     fn estimate(&self, behind: Duration) -> (f64, f64) {
         let share = (behind.as_secs_f64() / self.total.as_secs_f64().max(1e-9)).min(1.0);
-        // The plan is the estimate at first; what really happened takes over as the run goes on.
+        // At first the plan is the estimate; the actual speed takes over as the run proceeds.
         let actual = self.started.elapsed().as_secs_f64();
         let pace = if share > 0.02 { actual / (share * self.total.as_secs_f64()) } else { 1.0 };
         (share, (1.0 - share) * self.total.as_secs_f64() * pace)
@@ -81,7 +81,7 @@ impl Observer for Progress {
     }
 }
 
-/// What runs in a lock's turn.
+/// Describes a lock's turn.
 pub(crate) fn of_turn(stage: &Stage, lock: &str) -> String {
     let place = if stage.alone {
         "one-threaded process".to_owned()
@@ -90,26 +90,26 @@ pub(crate) fn of_turn(stage: &Stage, lock: &str) -> String {
     } else {
         format!("{} threads", stage.threads)
     };
-    // The lock first: the end is what a narrow terminal cuts off.
+    // The lock comes first, because a narrow terminal cuts off the end.
     format!("{lock}: {}, {place}", stage.workload.name)
 }
 
-/// What has failed, and what follows.
+/// Describes a failure and its consequence.
 pub(crate) fn of_failure(failure: &Failure) -> String {
     format!("{}\nit is left out from here on", summary::describe(failure))
 }
 
-/// The line for a terminal of so many columns. What runs comes first; the bar gets what is left
-/// over, and the time goes next.
+/// The line for a terminal with this number of columns. The description has priority, then the time; the
+/// bar gets the rest.
 fn line(columns: usize, share: f64, left: f64, what: &str) -> String {
-    /// As wide as most of what runs, so that the bar seldom moves.
+    /// The width of most descriptions, so that the bar seldom moves.
     const WHAT: usize = 43;
-    /// Fewer columns are no bar.
+    /// The least width of a bar.
     const SHORTEST: usize = 6;
     const LONGEST: usize = 24;
     let narrow = format!("{:>3.0} %  {what}", (share * 100.0).floor());
     let timed = format!("{:>3.0} %  {what:<WHAT$}  {left:>4.0} s left", (share * 100.0).floor());
-    // The last column stays free: some terminals go to the next line when it is written.
+    // The last column stays free: some terminals move to the next line when it is written.
     let Some(over) = columns.saturating_sub(1).checked_sub(timed.chars().count()) else {
         return narrow;
     };

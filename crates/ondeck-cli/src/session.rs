@@ -1,4 +1,4 @@
-//! What every command that measures begins and ends with: an empty report about this machine, how the
+//! The common beginning and end of every command that measures: an empty report about this machine, how the
 //! program starts itself again, and the way of a report to its files and the terminal.
 
 use ondeck_lab::alone::Helper;
@@ -40,20 +40,20 @@ pub(crate) fn empty_report() -> Report {
     }
 }
 
-/// The program that is running.
+/// The running program.
 pub(crate) fn build() -> Build {
     let commit = env!("ONDECK_COMMIT");
     machine::build((!commit.is_empty()).then(|| commit.to_owned()))
 }
 
-/// This machine, with the cores that it has now.
+/// This machine, with its current cores.
 pub(crate) fn described() -> Machine {
     let machine = machine::describe();
     let pure_work = PureWork::before(machine.usable_cpus);
     Machine { pure_work, ..machine }
 }
 
-/// Which programs had the CPUs of a report's machine since then, and what cores it has now that the run is over.
+/// Adds to a report which programs had the CPUs since then, and the machine's cores after the run.
 pub(crate) fn look_again(report: &mut Report, earlier: Option<Account>) {
     report.cpu_time = cpu_time_since(earlier);
     if let Some(pure_work) = &mut report.machine.pure_work {
@@ -66,7 +66,7 @@ pub(crate) fn cpu_time_since(earlier: Option<Account>) -> Option<CpuTime> {
     Some(Account::now()?.since(earlier?))
 }
 
-/// Writes the report files, prints `text`, names the files, and says whether anything is missing.
+/// Writes the report files, prints `text`, names the files, and returns whether anything is missing.
 pub(crate) fn finish(prepared: Prepared, report: &Report, text: &str) -> Ending {
     let arrived = deliver(prepared, report, text);
     let refused_costs = report.costs.iter().any(|cost| cost.refused.is_some());
@@ -77,9 +77,9 @@ pub(crate) fn finish(prepared: Prepared, report: &Report, text: &str) -> Ending 
     }
 }
 
-/// Writes the report files, prints `text` and names the files; whether all of that arrived.
+/// Writes the report files, prints `text` and names the files; returns whether all of that succeeded.
 ///
-/// The files first: whatever happens to the terminal, the measurements are safe.
+/// Writes the files first: whatever happens to the terminal, the measurements are safe.
 pub(crate) fn deliver(prepared: Prepared, report: &Report, text: &str) -> bool {
     let written = prepared.write(report);
     let printed = output::print(text);
@@ -109,7 +109,7 @@ pub(crate) fn lock_row(subject: &Subject) -> LockRow {
     }
 }
 
-/// Every lock, and the one that does nothing.
+/// Every lock, including the one that does nothing.
 pub(crate) fn with_baseline() -> Vec<Subject> {
     let mut subjects = Subject::of_every_kind();
     subjects.push(Subject::baseline());
@@ -122,16 +122,16 @@ pub(crate) fn helper() -> Option<Helper> {
     Some(Helper { program, arguments: vec![ALONE.to_owned()] })
 }
 
-/// What follows the program's name. What is not UTF-8 can only be a path, which is not read here.
+/// The arguments after the program's name. An argument that is not UTF-8 can only be a path, which is not used
+/// here.
 pub(crate) fn arguments() -> Vec<String> {
     std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect()
 }
 
-/// The command line that repeats this run in a shell, without the path that the program was
-/// started by.
+/// The command line that repeats this run in a shell, without the path of the program.
 pub(crate) fn command_line() -> String {
     let arguments = arguments();
     let words = || std::iter::once("ondeck").chain(arguments.iter().map(String::as_str));
-    // Only a zero byte cannot be quoted, and no argument has one.
+    // Only a zero byte cannot be quoted, and no argument contains one.
     shlex::try_join(words()).unwrap_or_else(|_| words().collect::<Vec<_>>().join(" "))
 }

@@ -1,4 +1,4 @@
-//! What a run says in words: tables, verdict, failures, warnings and the machine.
+//! The text of a run: tables, verdict, failures, warnings and the machine.
 
 use std::fmt::Write;
 
@@ -14,11 +14,11 @@ use crate::output;
 /// As wide as the tables.
 const COLUMNS: usize = 80;
 
-/// The last line of a run that was not let to its end.
+/// The last line of a run that was interrupted.
 pub(crate) const INTERRUPTED: &str =
     "interrupted: what is marked * or missing was not measured to its end\n";
 
-/// Everything that a bench prints on standard output.
+/// The complete standard output of a bench.
 pub(crate) fn of_bench(report: &Report) -> String {
     let mut text = table::render(report, output::colours());
     if let Some(empty) = report
@@ -59,7 +59,7 @@ pub(crate) fn of_bench(report: &Report) -> String {
     text + &end(report)
 }
 
-/// What a bench prints that measured the answer: one screen.
+/// The output of a bench that measured the answer: one screen.
 pub(crate) fn of_answer(report: &Report) -> String {
     let mut text = warned(report);
     if let Some(answer) = Answer::of(report) {
@@ -69,7 +69,7 @@ pub(crate) fn of_answer(report: &Report) -> String {
     text + "all numbers: --html FILE; everything: --all; other locks: --locks NAMES\n"
 }
 
-/// What a bench prints that measured what an article did.
+/// The output of a bench that repeated an article's measurements.
 pub(crate) fn of_article(report: &Report, article: &'static Article) -> String {
     let mut text = warned(report);
     if let Some(beside) = like::beside(article, report) {
@@ -81,7 +81,7 @@ pub(crate) fn of_article(report: &Report, article: &'static Article) -> String {
     text + &end(report)
 }
 
-/// The warnings by their codes; they were printed in full before.
+/// The codes of the warnings, which were printed in full before.
 fn warned(report: &Report) -> String {
     let mut codes: Vec<String> = Vec::new();
     for warning in &report.warnings {
@@ -109,7 +109,7 @@ fn end(report: &Report) -> String {
     text
 }
 
-/// Workloads that have no baseline, together by the reason.
+/// Workloads without a baseline, grouped by the reason.
 fn without_baseline(report: &Report) -> Vec<(&str, Vec<&str>)> {
     let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
     for baseline in &report.baselines {
@@ -125,7 +125,7 @@ fn without_baseline(report: &Report) -> Vec<(&str, Vec<&str>)> {
     reasons
 }
 
-/// A lock that failed, and where its threads were.
+/// Describes a lock that failed, and where its threads were.
 pub(crate) fn describe(failure: &Failure) -> String {
     let Failure { kind, lock, workload, threads, message, .. } = failure;
     let s = if *threads == 1 { "" } else { "s" };
@@ -145,12 +145,12 @@ pub(crate) fn print_warnings(warnings: &[Warning]) {
     }
 }
 
-/// A sentence that may be longer than a line.
+/// Wraps a sentence that may be longer than a line.
 pub(crate) fn note(text: &str) -> String {
     textwrap::fill(text, COLUMNS) + "\n"
 }
 
-/// A part of a warning, its lines one below the other behind the word that begins it.
+/// Wraps a part of a warning, indented after its first word.
 fn filled(first: &str, text: &str) -> String {
     const REST: &str = "         ";
     let first = if first.is_empty() { REST } else { first };
@@ -166,7 +166,7 @@ fn machine(report: &Report) -> String {
     let cpu = if machine.cpu.is_empty() { &machine.architecture } else { &machine.cpu };
     let hypervisor = if machine.virtualized.is_some() { " (virtual)" } else { "" };
     let facts = format!("{cpu}, {} CPUs{hypervisor}, {}", machine.usable_cpus, machine.kernel);
-    // A simulated machine has no C library, and Windows and macOS have none to name.
+    // A simulated machine has no C library, and Windows and macOS report none.
     let unnamed = simulated || machine.libc.is_empty();
     let facts = if unnamed { facts } else { format!("{facts}, {}", machine.libc) };
     let took =

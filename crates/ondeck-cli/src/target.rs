@@ -1,4 +1,4 @@
-//! Where one report goes: a file that appears whole or not at all, or a stream.
+//! The destination of a report: a file that appears complete or not at all, or a stream.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -7,27 +7,27 @@ use std::sync::Mutex;
 
 use tempfile::NamedTempFile;
 
-/// Held while a temporary file exists: the thread that ends the process waits for it, for a moment.
+/// Held while a temporary file exists: the thread that ends the process briefly waits for it.
 pub(crate) static TEMPORARY: Mutex<()> = Mutex::new(());
 
-/// A place that a report can be written to. Nothing is changed there until [`Target::write`].
+/// A place to which a report can be written. Nothing there changes before [`Target::write`].
 pub(crate) struct Target {
     place: PathBuf,
     way: Way,
 }
 
 enum Way {
-    /// Written beside its place and renamed: no reader sees half a report, and a failed run leaves
-    /// an older one alone.
+    /// Written to a temporary file and renamed: no reader sees half a report, and a failed run leaves an older one
+    /// alone.
     Rename,
-    /// Into the file that is there, in a folder that takes no new files.
+    /// Written into the existing file, in a folder that takes no new files.
     InPlace(File),
     /// A pipe or a device, which must not be replaced.
     Stream(File),
 }
 
 impl Target {
-    /// Finds out where `name` leads and whether a report can be written there. In words if not.
+    /// Resolves `name` and checks that a report can be written there. Otherwise returns an error message.
     pub(crate) fn find(name: &Path) -> Result<Self, String> {
         const NOT_A_FILE: &str = "it is a folder; name a file in it";
         const ASK_ANOTHER: &str = "name a file in a folder that exists and that you may write";
@@ -50,8 +50,8 @@ impl Target {
             }
             Err(_) => None,
         };
-        // The temporary file goes at once: one that waited for the end of the measurements would
-        // be left behind by a run that is killed.
+        // The temporary file is removed at once: a run that is killed would leave one that waited for the end
+        // of the measurements.
         let held = TEMPORARY.lock();
         let probed = temporary(&place).map(drop);
         drop(held);
@@ -63,7 +63,7 @@ impl Target {
         Ok(Self { place, way })
     }
 
-    /// Where it is, with every link followed: two names of the same file have the same place.
+    /// Its path with every link followed: two names of the same file have the same path.
     pub(crate) fn place(&self) -> &Path {
         &self.place
     }
@@ -80,7 +80,7 @@ impl Target {
     }
 }
 
-/// Writes a new file and puts it where an older one may be, whose mode it takes over.
+/// Writes a new file and moves it to the place of an older one, whose mode it takes over.
 fn replace(place: &Path, bytes: &[u8]) -> io::Result<()> {
     let older = fs::metadata(place).ok();
     let _held = TEMPORARY.lock();
@@ -92,30 +92,30 @@ fn replace(place: &Path, bytes: &[u8]) -> io::Result<()> {
     file.persist(place).map(|_| ()).map_err(|error| error.error)
 }
 
-/// A new file beside `place`, which removes itself unless it is renamed.
+/// A new file beside `place`, which is removed unless it is renamed.
 fn temporary(place: &Path) -> io::Result<NamedTempFile> {
     let folder = place.parent().unwrap_or(Path::new("/"));
-    // Opened by hand, with the mode of any new file, and because tempfile's own errors name the temporary file, which
-    // means nothing to the user.
+    // Opened by hand for two reasons: the mode of an ordinary new file, and errors without the name of the temporary
+    // file, which means nothing to the user.
     tempfile::Builder::new()
         .prefix(".ondeck-")
         .make_in(folder, |path| OpenOptions::new().write(true).create_new(true).open(path))
 }
 
-/// What the kernel made, opened for adding to it: a device, a pipe, a stream of this process. None if it is a file of a
-/// user, or not there.
+/// Opens a kernel object for appending: a device, a pipe, a stream of this process. `None` if the name is an ordinary
+/// file, or does not exist.
 fn stream(name: &Path) -> Option<io::Result<File>> {
     let streams = ["/dev/stdout", "/dev/stderr", "/dev/fd", "/proc/self/fd"];
     let is_own = streams.iter().any(|stream| name.starts_with(stream));
     let is_device = fs::metadata(name).is_ok_and(|found| !found.is_file());
-    // A name that is a device in every folder of Windows.
+    // The name of a device in every folder of Windows.
     let is_null =
         cfg!(windows) && name.file_name().is_some_and(|name| name.eq_ignore_ascii_case("NUL"));
     if !(is_own || is_device || is_null) {
         return None;
     }
-    // A second opening of the file that standard output was redirected to would have a position of
-    // its own, and each would overwrite the other.
+    // If standard output was redirected to the file, a second opening would have a separate position, and each would
+    // overwrite the other.
     #[cfg(unix)]
     for (stream, names) in [
         (libc::STDOUT_FILENO, ["/dev/stdout", "/proc/self/fd/1"]),
@@ -130,7 +130,7 @@ fn stream(name: &Path) -> Option<io::Result<File>> {
     Some(OpenOptions::new().append(true).open(name))
 }
 
-/// Where a name leads that need not exist yet, links followed.
+/// Resolves a name that need not exist yet, following links.
 fn resolve(name: &Path) -> io::Result<PathBuf> {
     /// The kernel's own limit.
     const MOST_LINKS: u32 = 40;
@@ -170,7 +170,7 @@ mod tests {
         let name = folder.path().join("r");
         fs::write(&name, "older and longer").expect("a file");
         let file = OpenOptions::new().write(true).open(&name).expect("our file");
-        // Root may write every folder, so the refusal cannot be had here.
+        // Root may write to every folder, so this test cannot provoke the refusal.
         let target = Target { place: name.clone(), way: Way::InPlace(file) };
         target.write(b"new").expect("written");
         assert_eq!(fs::read_to_string(&name).expect("the file"), "new");

@@ -117,7 +117,7 @@ enum Format {
 }
 
 fn pairs(word: &str) -> Result<u32, String> {
-    /// The stamps of so many take 40 MB a thread.
+    /// The stamps of this number of pairs take 40 MB a thread.
     const MOST: usize = 1_000_000;
     values::in_range(word, 1, MOST, "pairs").map(|pairs| pairs as u32)
 }
@@ -203,7 +203,8 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
     let cpu = Account::now();
     trace_all(&mut tracer, &locks, options, threads, &mut found);
     found.partial = interrupt.happened();
-    // What the host takes is in no trace: here it shows as a thread that has a CPU and does nothing.
+    // A trace does not show the time that the host takes: the thread appears to have a CPU and to do
+    // nothing.
     let cpu = session::cpu_time_since(cpu);
     if let Some(pure_work) = &mut found.machine.pure_work {
         pure_work.look_again();
@@ -217,7 +218,7 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
     Ok(if whole { Ending::Whole } else { Ending::Lacking })
 }
 
-/// Writes the files, prints the text, and names the files; whether they were all written.
+/// Writes the files, prints the text, and names the files; returns whether all were written.
 fn deliver(prepared: Prepared<Format>, found: &Document) -> Result<bool, Error> {
     let written = prepared.write_by(|format| match format {
         Format::Json => serde_json::to_string_pretty(found)
@@ -243,7 +244,7 @@ fn trace_all(
     threads: usize,
     found: &mut Document,
 ) {
-    // How long a run takes depends on the lock by orders of magnitude; the bar counts runs.
+    // The length of a run depends on the lock by orders of magnitude; the bar counts runs.
     let step = Duration::from_secs(1);
     let mut progress = Progress::new(step * (options.runs * locks.len()) as u32);
     match tracer.stamp_cost() {

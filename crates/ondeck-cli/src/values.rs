@@ -1,4 +1,4 @@
-//! The values that several commands take: counts, times and work, each refused with the range that it has.
+//! The values that several commands take: counts, times and work. Each refusal names the allowed range.
 
 use std::ffi::OsStr;
 use std::time::Duration;
@@ -6,15 +6,15 @@ use std::time::Duration;
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use ondeck_lab::workload::Subject;
 
-/// More threads than this are a typing mistake: the largest machines have some thousand CPUs, and
-/// the kernel's default limit for a process is of that order.
+/// A larger number is a typing mistake: the largest machines have some thousand CPUs, and the kernel's default limit
+/// for a process is of that order.
 pub(crate) const MOST_THREADS: usize = 4_096;
 
 const MOST_ROUNDS: usize = 100_000;
 const SHORTEST_ROUND: Duration = Duration::from_millis(1);
 const LONGEST_ROUND: Duration = Duration::from_hours(1);
 
-/// A lock's name, a pattern or a group: every word is taken, and shells complete the names.
+/// A lock's name, a pattern or a group: accepts every word, and lets shells complete the names.
 #[derive(Clone)]
 pub(crate) struct LockNames;
 
@@ -68,13 +68,13 @@ pub(crate) fn round_length(word: &str) -> Result<Duration, String> {
     time(word, SHORTEST_ROUND, LONGEST_ROUND)
 }
 
-/// A round in virtual time: there a millisecond has as many operations as on a real machine, and takes a thousand times
-/// as long to compute.
+/// The length of a round in virtual time. A millisecond has as many operations there as on a real machine, and takes a
+/// thousand times as long to compute.
 pub(crate) fn simulated_round(word: &str) -> Result<Duration, String> {
     time(word, Duration::from_micros(10), Duration::from_mins(1))
 }
 
-/// The same of the time without progress after which a simulated lock is stuck.
+/// The same for the time without progress after which a simulated lock is stuck.
 pub(crate) fn simulated_stall_limit(word: &str) -> Result<Duration, String> {
     time(word, Duration::from_millis(1), Duration::from_mins(1))
 }
@@ -93,7 +93,7 @@ pub(crate) fn time(word: &str, least: Duration, most: Duration) -> Result<Durati
 }
 
 pub(crate) fn work(word: &str) -> Result<(u64, u64), String> {
-    /// A section of a second is not a critical section any more.
+    /// A section of a second is no longer a critical section.
     const MOST_NANOS: u64 = 1_000_000_000;
     let nanos = |part: &str| part.trim().parse::<u64>().ok().filter(|&nanos| nanos <= MOST_NANOS);
     match word.split_once(',').map(|(section, outside)| (nanos(section), nanos(outside))) {

@@ -1,4 +1,4 @@
-//! The command as its users meet it: results, mistakes, refusals, interruptions.
+//! The command from the user's side: results, mistakes, refusals, interruptions.
 
 #[path = "command/advise.rs"]
 mod advise;
@@ -77,7 +77,7 @@ fn a_bench_prints_tables_that_fit_80_columns_and_a_verdict() {
 fn a_bench_without_a_choice_answers_on_one_screen() {
     let output = run(&["bench", "--rounds", "2", "--duration", "10ms"]);
     let text = stdout(&output);
-    // On a busy machine a row may have too few rounds to say anything, and then says so.
+    // On a busy machine a row may have too few rounds for a statement, and then says so.
     for row in [
         "speed, std = 1",
         "uncontended",

@@ -46,7 +46,7 @@ pub struct Outcome {
     pub waiting: f64,
     /// The part of the CPU time that was no work: locking, waiting for locks, and the kernel.
     pub overhead: f64,
-    /// Whether it took so long that it was cut.
+    /// Whether it was cut because it took too long.
     pub is_cut: bool,
     /// Whether the threads deadlocked.
     pub is_stuck: bool,

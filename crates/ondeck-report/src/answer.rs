@@ -1,7 +1,7 @@
-//! The answer to the question that most readers have: is another lock than std's better for them, and where?
+//! The answer to the question of most readers: is another lock than std's better for them, and where?
 //!
-//! A row is a kind of situation, a column a lock, and a value says how many times as fast as std the lock is there:
-//! the geometric mean over the situations of that kind. Locks whose quartiles overlap with the best one's are not
+//! A row is a kind of situation, a column a lock. A value is the speed of the lock there relative to std: the
+//! geometric mean over the situations of that kind. Locks whose quartiles overlap with the best one's are not
 //! distinguished from it.
 
 use std::collections::BTreeMap;
@@ -12,21 +12,21 @@ use ondeck_lab::workload::{NO_LOCK, NOTIFY, param};
 
 use crate::data;
 
-/// The lock that others are compared with, if it was measured.
+/// The base of the comparison, if it was measured.
 const REFERENCE: &str = "std";
 
-/// What the names of reader-writer locks end with; without it they are the names of mutexes of the same library.
+/// The suffix of the names of reader-writer locks; without it they are the names of mutexes of the same library.
 const RWLOCK: &str = "_rwlock";
 
-/// One round has no spread to judge by.
+/// One round has no spread.
 const FEWEST_ROUNDS: usize = 2;
 
 /// A kind of situation in which a lock is used.
 #[derive(Clone, Copy, Debug)]
 pub struct Question {
-    /// What a row is called.
+    /// The name of its row.
     pub name: &'static str,
-    /// What is measured for it.
+    /// The measurement for it.
     pub about: &'static str,
     /// The workloads that are measured for it.
     pub parts: &'static [Part],
@@ -50,7 +50,7 @@ pub struct Part {
 }
 
 impl Part {
-    /// Two threads for each CPU. Quartiles of fewer rounds would say little.
+    /// Two threads for each CPU. Quartiles of fewer rounds would mean little.
     pub(crate) const USUAL: Self = Self {
         workload: "",
         work: None,
@@ -60,7 +60,7 @@ impl Part {
         rounds: Some(7),
     };
 
-    /// Whether a series is of one of its situations. The number of threads may be another, if threads contend.
+    /// Whether a series belongs to one of its situations. The number of threads may differ, if threads contend.
     fn covers(&self, series: &Series) -> bool {
         let of = |name: &str| series.params.get(name).map(String::as_str);
         let is = |name: &str, number: Option<u64>| {
@@ -139,14 +139,14 @@ pub const QUESTIONS: &[Question] = &[
     },
 ];
 
-/// How many times as fast as the reference a lock is in a kind of situation.
+/// The speed of a lock relative to the reference, in a kind of situation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Times {
-    /// By the medians.
+    /// From the medians.
     pub median: f64,
-    /// By the worse quartiles.
+    /// From the worse quartiles.
     pub low: f64,
-    /// By the better quartiles.
+    /// From the better quartiles.
     pub high: f64,
 }
 
@@ -161,17 +161,17 @@ impl Times {
 pub struct Row {
     /// Which kind of situation.
     pub question: &'static Question,
-    /// For each lock of the answer; none if it was not measured in all situations that the reference was in.
+    /// For each lock of the answer; `None` if it was not measured in all situations of the reference.
     pub times: Vec<Option<Times>>,
-    /// The places of the best lock and of those not distinguished from it, best first. None if fewer than two locks
-    /// could be compared.
+    /// The indices of the best lock and of the locks not distinguished from it, best first. Empty if fewer than two
+    /// locks could be compared.
     pub leaders: Vec<usize>,
 }
 
-/// How several locks compare in the kinds of situations that a report has.
+/// A comparison of several locks in the kinds of situations of a report.
 #[derive(Clone, Debug)]
 pub struct Answer {
-    /// The lock that others are compared with.
+    /// The base of the comparison.
     pub reference: String,
     /// The columns.
     pub locks: Vec<String>,
@@ -182,10 +182,10 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// The answer that a report gives; none if it has fewer than two locks, or none of the situations. Locks of
-    /// papers are among many locks left out.
+    /// The answer of a report; `None` if it has fewer than two locks, or none of the situations. Among many locks,
+    /// those of papers are left out.
     pub fn of(report: &Report) -> Option<Self> {
-        /// As many as a terminal has room for.
+        /// The most columns that a terminal has room for.
         const MOST: usize = 7;
         let counts = |one: &&Series| one.lock != NO_LOCK && !one.partial && one.cut_runs == 0;
         let series: Vec<&Series> = report.series.iter().filter(counts).collect();
@@ -206,7 +206,7 @@ impl Answer {
         }
         // The reference first, this project's own last.
         locks.sort_by_key(|lock| (*lock != REFERENCE, lock.starts_with("ondeck")));
-        // Also one whose series were cut short: its row says that it says nothing.
+        // Includes a question whose series were cut short: its row says that there are too few rounds.
         let is_asked = |question: &&Question| {
             report.series.iter().any(|one| question.parts.iter().any(|part| part.covers(one)))
         };
@@ -265,7 +265,7 @@ fn row(question: &'static Question, series: &[&Series], locks: &[&str]) -> Row {
     Row { question, times, leaders }
 }
 
-/// The geometric means; none if one of them is missing or there are none.
+/// The geometric means; `None` if one of the values is missing, or there are none.
 fn mean(times: impl Iterator<Item = Option<Times>>) -> Option<Times> {
     let (mut sums, mut count) = ([0.0; 3], 0.0);
     for times in times {
@@ -292,7 +292,7 @@ fn share(series: &[&Series], locks: &[&str]) -> Option<(usize, Vec<Option<f64>>)
     shares.iter().any(Option::is_some).then_some((most, shares))
 }
 
-/// How many times, in at most four characters.
+/// The ratio, in at most four characters.
 pub fn written(times: f64) -> String {
     match times {
         below if below < 0.01 => "<.01".to_owned(),
@@ -303,7 +303,7 @@ pub fn written(times: f64) -> String {
 }
 
 impl Row {
-    /// The best lock and those not distinguished from it, in words.
+    /// The best lock and the locks not distinguished from it, in words.
     pub fn leaders_in_words(&self, locks: &[String]) -> String {
         let names: Vec<&str> = self.leaders.iter().map(|place| &*locks[*place]).collect();
         match &*names {
@@ -367,7 +367,7 @@ mod tests {
             series("std", 8, (0.9, 1.0, 1.1)),
             series("parking_lot", 2, (3.8, 4.0, 4.2)),
             series("parking_lot", 8, (0.8, 0.9, 1.0)),
-            // Not contended, and too few situations.
+            // Without contention, and with too few situations.
             series("std", 1, (9.0, 9.0, 9.0)),
             series("spin", 2, (3.8, 4.0, 4.2)),
         ])

@@ -8,7 +8,7 @@ use super::table::{Grid, marked};
 use crate::compare::{Comparison, Row, Side, Table, place};
 use crate::numbers::compared::{factor, in_unit};
 
-/// More series without a partner are only counted.
+/// Further series without a partner are only counted.
 const MOST_LONE: usize = 5;
 
 /// The legend, the tables, and the series of one side only. `colour` allows escape sequences.
@@ -101,7 +101,7 @@ fn body(comparison: &Comparison, table: &Table, colour: bool) -> String {
     rows.render()
 }
 
-/// How many rounds there are on every side of every row, if it is one number.
+/// The number of rounds on every side of every row, if it is the same.
 fn rounds(table: &Table) -> Option<usize> {
     let first = table.rows.first()?.base.n;
     table.rows.iter().all(|row| (row.base.n, row.other.n) == (first, first)).then_some(first)
@@ -117,7 +117,7 @@ pub(crate) fn p_value(row: &Row) -> String {
     if row.p < 0.001 { "<.001".to_owned() } else { format!("{:.3}", row.p) }
 }
 
-/// "~" where nothing can be said.
+/// "~" where the difference does not count.
 pub(crate) fn ratio(row: &Row) -> String {
     match (row.differs, row.ratio) {
         (false, _) => "~".to_owned(),
@@ -134,7 +134,7 @@ pub(crate) fn side(side: Side, unit: &str) -> String {
         return format!("{cut}{median}");
     }
     let percent = (side.spread / side.median.abs() * 100.0).round();
-    // A hundred and more is no spread around a median any more.
+    // Above a hundred per cent it is no longer a spread around a median.
     let percent = if percent < 100.0 { format!("{percent:.0}") } else { ">99".to_owned() };
     format!("{cut}{median} ±{percent}%")
 }
@@ -142,7 +142,7 @@ pub(crate) fn side(side: Side, unit: &str) -> String {
 /// The comparison as indented JSON with a newline at its end.
 ///
 /// # Panics
-///
+/// Never: every type of the comparison can be serialized.
 /// Never: every type of the comparison can be written as JSON.
 pub fn json(comparison: &Comparison) -> String {
     let mut text = serde_json::to_string_pretty(comparison).expect("it has only JSON types");

@@ -6,7 +6,7 @@ use ondeck_lab::results::Report;
 pub const HEADER: [&str; 10] =
     ["workload", "lock", "threads", "params", "metric", "unit", "median", "p25", "p75", "n"];
 
-/// The further column of a simulated report: what was simulated, as `simulated on epyc, seed 7`.
+/// The additional column of a simulated report: its simulation, as `simulated on epyc, seed 7`.
 pub const SIMULATED: &str = "evidence";
 
 /// The report's series and costs as CSV. A cost is a row of workload `costs` without a lock, its

@@ -1,4 +1,4 @@
-//! Questions that every section asks of the measurements.
+//! Queries on the measurements that all sections use.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
@@ -28,14 +28,14 @@ pub fn lock_names(report: &Report) -> Vec<String> {
     names
 }
 
-/// Whether a lock is of a paper or of the three texts: for study, and not one to choose.
+/// Whether a lock comes from a paper or from the three texts: a lock for study, and not to choose.
 pub fn is_historical(report: &Report, lock: &str) -> bool {
     let row = report.locks.iter().find(|row| row.name == lock);
     let historical = [Origin::Sources, Origin::Literature].map(|origin| origin.to_string());
     row.is_some_and(|row| historical.contains(&row.origin))
 }
 
-/// Where the numbers are from, in a line that also goes under every figure that is saved.
+/// The origin of the numbers, in a line that is also below every saved figure.
 pub fn origin(report: &Report) -> String {
     let machine = &report.machine;
     let cpus = match machine.usable_cpus {
@@ -56,7 +56,7 @@ pub fn origin(report: &Report) -> String {
     words.join(" · ")
 }
 
-/// The name of a CPU, or a word in its place.
+/// The name of a CPU, or a substitute.
 pub fn or_unknown(name: &str) -> &str {
     if name.trim().is_empty() { "an unnamed CPU" } else { name }
 }
@@ -78,7 +78,7 @@ pub fn of_workload<'a>(report: &'a Report, workload: &str) -> Vec<&'a Series> {
     report.series.iter().filter(|series| series.workload == workload).collect()
 }
 
-/// Items with equal keys together, in the order in which the keys appear.
+/// Groups items with equal keys, in the order in which the keys appear.
 pub fn grouped<'a, T, K: Clone + Eq + Hash>(
     items: impl IntoIterator<Item = &'a T>,
     key: impl Fn(&T) -> K,
@@ -97,7 +97,7 @@ pub fn grouped<'a, T, K: Clone + Eq + Hash>(
     groups
 }
 
-/// The metric by which a workload ranks locks.
+/// The metric that ranks a workload's locks.
 pub fn main_metric(series: &Series) -> Option<&Metric> {
     let name = match workload::named(&series.workload).map(|workload| workload.judged) {
         Some(Judged::By(quantity) | Judged::RankedBy(quantity)) => quantity.name,
@@ -176,7 +176,7 @@ pub fn params_in_words(params: &BTreeMap<String, String>) -> String {
     words.join(", ")
 }
 
-/// The same for a terminal, where a work of nothing goes without saying.
+/// The same for a terminal, where an empty section is not mentioned.
 pub fn params_in_brief(params: &BTreeMap<String, String>) -> String {
     let mut others = params.clone();
     let section_and_outside = (others.remove(param::SECTION), others.remove(param::OUTSIDE));
@@ -190,10 +190,10 @@ pub fn params_in_brief(params: &BTreeMap<String, String>) -> String {
     words
 }
 
-/// How a metric is shown: its numbers times `factor` are in `unit`.
+/// The display of a metric: its numbers times `factor` are in `unit`.
 #[derive(Clone, Debug)]
 pub struct Shown {
-    /// What to multiply with.
+    /// The factor.
     pub factor: f64,
     /// The unit after that.
     pub unit: String,
@@ -202,7 +202,7 @@ pub struct Shown {
 }
 
 impl Shown {
-    /// Chooses for a unit and the values that have it.
+    /// Chooses for a unit and its values.
     pub fn new(unit: &str, values: impl Iterator<Item = f64>) -> Self {
         let most = values.filter(|value| value.is_finite()).fold(0.0, |a: f64, b| a.max(b.abs()));
         let (factor, shown) = match Unit::of(unit) {
@@ -216,7 +216,7 @@ impl Shown {
         Shown { factor, unit: shown.to_owned(), ratio: unit == Unit::Ratio.word() }
     }
 
-    /// A value as the table shows it.
+    /// A value in the form of the table.
     pub fn text(&self, value: f64) -> String {
         if self.ratio && (0.0..=1.0).contains(&value) {
             number::ratio(value)
@@ -226,7 +226,7 @@ impl Shown {
     }
 }
 
-/// What a metric is called on the page.
+/// The name of a metric on the page.
 pub fn metric_title(name: &str) -> String {
     match workload::quantity(name) {
         Some(quantity) => quantity.title.to_owned(),
@@ -234,7 +234,7 @@ pub fn metric_title(name: &str) -> String {
     }
 }
 
-/// What a workload is called.
+/// The name of a workload.
 pub fn title(workload: &str) -> String {
     match workload::named(workload) {
         Some(workload) => workload.title.to_owned(),
@@ -242,12 +242,12 @@ pub fn title(workload: &str) -> String {
     }
 }
 
-/// The description of a workload that this program has.
+/// The description of a workload of this program.
 pub fn lead(workload: &str) -> Option<&'static str> {
     workload::named(workload).map(|workload| workload.lead)
 }
 
-/// What the figures of a workload that this program has do not show.
+/// The limits of the figures of a workload of this program.
 pub fn cannot_show(workload: &str) -> Option<&'static str> {
     workload::named(workload).map(|workload| workload.cannot_show)
 }

@@ -1,9 +1,9 @@
 //! The definitions of metrics, from `docs/glossary.md`.
 
-/// By the place of the crate, because a path from this file would change with the file's own.
+/// Relative to the crate, because a path from this file would change if the file moved.
 const PAGE: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/glossary.md"));
 
-/// The definition of a metric, in Markdown; nothing if another program measured it.
+/// The definition of a metric, in Markdown; `None` for another program's metric.
 ///
 /// A line is `* **term, another (metric, another)**: Definition.` Without the parentheses the terms are the metrics.
 pub fn metric(name: &str) -> Option<&'static str> {

@@ -1,11 +1,11 @@
 //! The HTML report: one file that needs no network.
 //!
-//! Figures and tables are there without JavaScript. Where scripts run, `page.js` adds sorting,
-//! choosing locks, values under the pointer, saving figures, and a switch of the theme.
+//! Figures and tables need no JavaScript. Where scripts run, `page.js` adds sorting, choosing
+//! locks, values under the pointer, saving figures, and a switch of the theme.
 //!
-//! Each figure is drawn twice, for a wide and for a narrow page, because a picture that merely
-//! shrinks takes its text along; a style sheet shows the one that fits. Colours are named in
-//! `theme`, so that one drawing serves the light and the dark theme.
+//! Each figure is drawn twice, for a wide and for a narrow page, because shrinking a picture also
+//! shrinks its text; a style sheet shows the one that fits. `theme` names the colours, so that one
+//! drawing serves the light and the dark theme.
 
 mod axis;
 mod bars;

@@ -6,7 +6,7 @@ use ondeck_lab::results::{Report, SCHEMA_VERSION};
 ///
 /// # Panics
 ///
-/// Never: every type of the report can be written as JSON.
+/// Never: every type of the report can be serialized.
 pub fn render(report: &Report) -> String {
     let mut text = serde_json::to_string_pretty(report).expect("a report has only JSON types");
     text.push('\n');

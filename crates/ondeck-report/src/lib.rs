@@ -1,9 +1,8 @@
-//! What is made of the laboratory's documents.
+//! Processes the laboratory's documents.
 //!
 //! A [`Report`](ondeck_lab::results::Report) is read, merged with others, compared with another,
-//! judged in words, and written: tables for a terminal, JSON, CSV, HTML. Everything here
-//! is a function of documents, and nothing measures, so that a page can be made of a report from
-//! another machine.
+//! judged in words, and written: tables for a terminal, JSON, CSV, HTML. Everything here is a
+//! function of documents, and nothing measures, so a report from another machine can become a page.
 //!
 //! ```text
 //! JSON ─► read ─► Report ◄─ merge    shards, or repeated runs, become one

@@ -1,5 +1,5 @@
-//! A program's runs with one lock and with others, for a terminal: a table for each of the others with a
-//! row for each quantity, where a comparison of workloads has a table for each quantity.
+//! A program's runs with one lock and with others, for a terminal. Each of the others has a table with a
+//! row for each quantity, whereas a comparison of workloads has a table for each quantity.
 
 use std::fmt::Write;
 
@@ -9,7 +9,7 @@ use crate::compare::Comparison;
 use crate::comparison::{interval, p_value, ratio, side};
 use crate::table::{Grid, marked};
 
-/// Of the most memory that a program had at once.
+/// The peak memory of a program.
 pub const MAX_RSS: &str = "max_rss";
 
 /// The tables, at most 80 columns wide. `colour` allows escape sequences.
@@ -32,7 +32,7 @@ pub fn render(comparison: &Comparison, colour: bool) -> String {
     text
 }
 
-/// The rows of one lock, by its place among the others.
+/// The rows of one lock, by its index among the others.
 fn body(comparison: &Comparison, index: usize, colour: bool) -> String {
     let confidence = format!("{} %", ((1.0 - comparison.alpha) * 1e6).round() / 1e4);
     let mut rows = Grid::new(&["", "A", "B", "B/A", &confidence, "p"], colour);
@@ -51,7 +51,7 @@ fn body(comparison: &Comparison, index: usize, colour: bool) -> String {
     rows.render()
 }
 
-/// What a quantity is when the operation is a whole run.
+/// The words for a quantity when the operation is a whole run.
 fn in_words(metric: &str) -> String {
     let known = [
         (RUN.name, "wall time"),

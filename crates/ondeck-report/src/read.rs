@@ -1,4 +1,4 @@
-//! Reading reports back. Whatever is in a file, the outcome is a report or one line that names the
+//! Reads reports. Whatever a file contains, the outcome is a report or one line that names the
 //! file, the mistake and the remedy.
 
 use std::collections::BTreeSet;
@@ -22,15 +22,15 @@ const MOST_BYTES: u64 = 1 << 30;
 pub struct Unreadable {
     /// The file, as the user wrote it.
     pub name: String,
-    /// What is wrong.
+    /// The problem.
     pub problem: String,
-    /// What to do.
+    /// The remedy.
     pub fix: &'static str,
 }
 
 const GIVE_A_REPORT: &str = "give a file that `ondeck bench --json` wrote";
 
-/// Only the version, whatever else there is.
+/// Only the version; ignores everything else.
 #[derive(Deserialize)]
 struct Head {
     schema: Option<serde_json::Value>,
@@ -39,7 +39,7 @@ struct Head {
 /// Reads a file, or standard input for [`STANDARD_INPUT`].
 ///
 /// # Errors
-///
+/// [`Unreadable`] for any problem.
 /// [`Unreadable`], whatever is wrong.
 pub fn file(path: &Path) -> Result<Report, Unreadable> {
     let standard_input = path == Path::new(STANDARD_INPUT);
@@ -57,18 +57,18 @@ pub fn file(path: &Path) -> Result<Report, Unreadable> {
     }
 }
 
-/// One byte more than a report may have shows that there are too many.
+/// Reads one byte more than the limit, which shows that there are too many.
 fn at_most(from: impl Read) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     from.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
-/// Reads a report that is in memory already; `name` is for the error.
+/// Parses a report that is already in memory; `name` is for the error.
 ///
 /// # Errors
 ///
-/// [`Unreadable`], whatever is wrong.
+/// [`Unreadable`] for any problem.
 pub fn text(name: &str, bytes: &[u8]) -> Result<Report, Unreadable> {
     let wrong = |problem: String, fix| Unreadable { name: name.to_owned(), problem, fix };
     if bytes.len() as u64 > MOST_BYTES {
@@ -108,11 +108,11 @@ pub fn text(name: &str, bytes: &[u8]) -> Result<Report, Unreadable> {
     Ok(report)
 }
 
-/// What the parser found, and what to do about it.
+/// The parser's error, and the remedy.
 fn in_words(error: &serde_json::Error) -> (String, &'static str) {
-    /// What JSON has instead of a number that is not finite.
+    /// JSON's substitute for a number that is not finite.
     const NULL: &str = "invalid type: null, expected f64";
-    /// One that no double can be, as 1e999.
+    /// A number too great for a double, such as 1e999.
     const TOO_GREAT: &str = "number out of range";
     let words = one_line(&error.to_string());
     let place = format!("line {} column {}", error.line(), error.column());
@@ -127,7 +127,7 @@ fn in_words(error: &serde_json::Error) -> (String, &'static str) {
     }
 }
 
-/// A message may quote the file: as much of it as fits a line, and nothing that moves the cursor.
+/// A message may quote the file: only what fits in a line, and nothing that moves the cursor.
 fn one_line(text: &str) -> String {
     const MOST: usize = 200;
     let plain = |letter: char| if letter.is_control() { ' ' } else { letter };

@@ -1,19 +1,19 @@
-//! Whether reports are of the same machine: what must agree before their numbers are put side by
-//! side.
+//! Whether reports come from the same machine: the facts that must agree before their numbers are
+//! compared.
 
 use ondeck_lab::results::{Evidence, Report, Settings};
 
 /// A fact of a report: its name and its value.
 type Fact = (&'static str, String);
 
-/// The facts that make a machine, and the program on it.
+/// The facts that identify a machine, and the program on it.
 pub(crate) fn facts(report: &Report) -> [Fact; 8] {
     let machine = &report.machine;
     let evidence = match report.evidence {
         Evidence::Measured => "measured",
         Evidence::Simulated => "simulated",
     };
-    // Not by its seed, which is what repeated runs differ in.
+    // Without the seed, in which repeated runs differ.
     let simulated =
         report.simulated.as_ref().map_or(String::new(), |simulated| simulated.machine.clone());
     [
@@ -28,7 +28,7 @@ pub(crate) fn facts(report: &Report) -> [Fact; 8] {
     ]
 }
 
-/// The conditions that threads ran under. If they were the same for all series, no series names them.
+/// The conditions of threads. If they were the same for all series, no series names them.
 pub(crate) fn conditions(settings: &Settings) -> [Fact; 4] {
     [
         ("policy", settings.policy.clone()),
@@ -38,7 +38,7 @@ pub(crate) fn conditions(settings: &Settings) -> [Fact; 4] {
     ]
 }
 
-/// By which of these facts two reports differ: its name, and its value in either.
+/// The facts in which two reports differ: the name, and both values.
 pub(crate) fn differing(
     one: impl IntoIterator<Item = Fact>,
     other: impl IntoIterator<Item = Fact>,

@@ -1,6 +1,6 @@
-//! A short verdict for each workload: the best lock here, and the ones that are much worse.
+//! A short verdict for each workload: the best lock here, and the locks that are much worse.
 //!
-//! A verdict says no more than the numbers do: locks with quartile ranges that overlap are not distinguished,
+//! A verdict claims no more than the numbers do: locks with overlapping quartile ranges are not distinguished,
 //! series that are partial, cut off or of too few rounds are not judged at all, and throughput never stands
 //! without the share of the least served thread.
 //!
@@ -17,7 +17,7 @@ use ondeck_lab::workload::{self, NO_LOCK};
 use crate::data::{grouped, is_historical, params_in_brief};
 use crate::numbers::terminal::time;
 
-/// The metric that a workload is judged by, if it has one.
+/// The metric that ranks a workload's locks, if it has one.
 pub fn judged_by(workload: &str) -> Option<&'static str> {
     match workload::named(workload)?.judged {
         Judged::By(quantity) => Some(quantity.name),
@@ -28,7 +28,7 @@ pub fn judged_by(workload: &str) -> Option<&'static str> {
 /// The verdict names the worst lock if it is at least this many times worse than the best.
 const WORTH_SAYING: f64 = 1.5;
 
-/// One round has no spread to judge by.
+/// One round has no spread.
 const FEWEST_ROUNDS: usize = 2;
 
 /// One judgement.
@@ -36,13 +36,13 @@ const FEWEST_ROUNDS: usize = 2;
 pub struct Verdict {
     /// The workload and the situation, as `throughput, 8 threads, empty section`.
     pub situation: String,
-    /// Which lock leads, by which figure, and which is far worse.
+    /// The leading lock, its figure, and the lock that is far worse.
     pub judgement: String,
 }
 
-/// The verdicts of a report, in the order of the series; of each workload and parameters only the one with the
-/// most threads, which says the most about contention. A workload of several situations has one verdict that
-/// counts them, and all locks of papers that lead nowhere have one.
+/// The verdicts of a report, in the order of the series. For each workload and parameters only the series with
+/// the most threads counts, which shows the most about contention. A workload of several situations has one
+/// verdict that counts them, and all locks of papers that never lead have one.
 pub fn verdicts(report: &Report) -> Vec<Verdict> {
     let judged = situations(&report.series);
     let mut verdicts: Vec<Verdict> = grouped(&judged, |one| one.workload.to_owned())
@@ -64,7 +64,7 @@ struct Situation<'a> {
     workload: &'a str,
     words: String,
     judgement: String,
-    /// The best lock, and those not distinguished from it.
+    /// The best lock, and the locks not distinguished from it.
     leaders: Vec<&'a str>,
     /// The locks that are far enough from the best to be named.
     behind: Vec<&'a str>,
@@ -98,9 +98,9 @@ fn situations(series: &[Series]) -> Vec<Situation<'_>> {
         .collect()
 }
 
-/// In how many situations each lock leads, alone or with others.
+/// The number of situations in which each lock leads, alone or with others.
 fn counted(situations: &[&Situation<'_>]) -> String {
-    /// A line has no room for more.
+    /// The most that a line has room for.
     const MOST: usize = 4;
     let mut wins: BTreeMap<&str, usize> = BTreeMap::new();
     for leader in situations.iter().flat_map(|one| &one.leaders) {
@@ -186,7 +186,7 @@ fn factor(one: &Metric, other: &Metric) -> f64 {
     (one.median / other.median).max(other.median / one.median)
 }
 
-/// Where a series was measured, in words.
+/// The situation of a series, in words.
 pub(crate) fn situation(series: &Series) -> String {
     let params = params_in_brief(&series.params);
     let comma = if params.is_empty() { "" } else { ", " };

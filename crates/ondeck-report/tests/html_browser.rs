@@ -34,7 +34,7 @@ for (const svg of document.querySelectorAll('figure svg')) {
         box.top < frame.top - 1 || box.bottom > frame.bottom + 1)
       found.push(`${figure}: '${name}' is clipped`);
     for (const [other, that] of texts.slice(index + 1))
-      // Line boxes are higher than letters: two pixels of them may meet.
+      // Line boxes are higher than letters: they may overlap by two pixels.
       if (box.left < that.right - 1 && that.left < box.right - 1 &&
           box.top < that.bottom - 2 && that.top < box.bottom - 2)
         found.push(`${figure}: '${name}' lies on '${other}'`);
@@ -68,7 +68,7 @@ fn chromium() -> Option<PathBuf> {
     found
 }
 
-/// What the browser made of a page: the document after loading, and its log.
+/// A browser's visit of a page: the document after loading, and the log.
 struct Visit {
     dom: String,
     log: String,
@@ -161,8 +161,8 @@ fn assert_quiet(visit: &Visit) {
     }
 }
 
-/// The page in a frame of another page: one whose scripts are off, or one narrower than the
-/// browser lets its own window be.
+/// The page in a frame of another page: one without scripts, or one narrower than the browser's
+/// least window.
 fn framed(page: &str, frame: &str, script: &str) -> String {
     let inner = page.replace('&', "&amp;").replace('"', "&quot;");
     format!(
@@ -175,7 +175,7 @@ fn framed(page: &str, frame: &str, script: &str) -> String {
 fn figures_are_there_with_javascript_and_without() {
     let Some(browser) = chromium() else { return };
     let page = render(&sample());
-    // Nothing resolves: a request would end as an error on the console.
+    // No name resolves: a request would end as an error on the console.
     let with = visit(&browser, &page, &["--host-resolver-rules=MAP * ~NOTFOUND"]);
     assert_figures(&with.dom);
     assert_quiet(&with);
@@ -190,7 +190,7 @@ fn figures_are_there_with_javascript_and_without() {
     assert_figures(&without.dom);
 }
 
-/// A copy of the page that runs one more script at its end, which its own policy would not let.
+/// A copy of the page with one more script at its end, which its own policy would not allow.
 fn with_script(page: &str, script: &str) -> String {
     let (before, rest) = page.split_once("script-src 'sha256-").expect("a policy");
     let (_, after) = rest.split_once("';").expect("the policy goes on");
@@ -198,8 +198,8 @@ fn with_script(page: &str, script: &str) -> String {
     page.replace("</body>", &format!("<script>{script}</script></body>"))
 }
 
-/// Loads a copy of the page that carries the probe, and returns what it found; in a frame of
-/// that width, or in the window itself.
+/// Loads a copy of the page with the probe, and returns its findings; in a frame of that width, or
+/// in the window.
 fn probe(browser: &Path, page: &str, width: Option<u64>, flags: &[&str]) -> serde_json::Value {
     let probed = with_script(page, PROBE);
     let probed = match width {
@@ -214,7 +214,7 @@ fn probe(browser: &Path, page: &str, width: Option<u64>, flags: &[&str]) -> serd
     findings(&visit)
 }
 
-/// What a script left in the title.
+/// The findings that a script left in the title.
 fn findings(visit: &Visit) -> serde_json::Value {
     let title = visit.dom.split_once("<title>").and_then(|(_, rest)| rest.split_once("</title>"));
     let title = title.expect("a title").0.replace("&amp;", "&").replace("&lt;", "<");

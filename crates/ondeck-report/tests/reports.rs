@@ -1,4 +1,4 @@
-//! What is made of reports: written in every format, read back, compared, merged, and taken apart by others.
+//! Reports written in every format, read back, compared, merged, and mangled.
 
 #[path = "reports/comparing.rs"]
 mod comparing;

@@ -1,5 +1,5 @@
-//! What `ondeck bench` measures that is no part of the suite: what answers the question of most users, in a minute on
-//! two CPUs, or what an article measured.
+//! The measurements of `ondeck bench` outside of the suite: the answer to the question of most users, in a minute on
+//! two CPUs, or an article's.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use ondeck_report::answer::{Part, QUESTIONS};
 
 use super::Options;
 
-/// The locks that a user chooses from. The name of a library's mutex also chooses its reader-writer lock.
+/// The locks that a user chooses between. The name of a library's mutex also selects its reader-writer lock.
 const LOCKS: [&str; 5] = ["std", "parking_lot", "glibc", "spin", "ondeck"];
 
 /// Parts of workloads, and the locks that are measured if none are named.
@@ -20,7 +20,7 @@ pub(super) struct Selection {
 }
 
 impl Selection {
-    /// What the options ask for; none if that is the suite, or some of it.
+    /// The selection of the options; `None` if they select the suite or parts of it.
     pub(super) fn of(options: &Options) -> Option<Self> {
         if let Some(article) = options.like {
             return Some(Self { parts: article.parts.iter().collect(), locks: article.locks });
@@ -44,7 +44,7 @@ impl Selection {
         select::locks(everything, &words).unwrap_or_default()
     }
 
-    /// The stages, of the workloads that are left.
+    /// The stages of the remaining workloads.
     pub(super) fn stages(&self, request: &Request, everything: &[Subject]) -> Vec<Stage> {
         let left = |part: &&&Part| request.workloads.iter().any(|one| one.name == part.workload);
         let parts = self.parts.iter().filter(left);
@@ -64,7 +64,7 @@ fn asks_for_answer(options: &Options) -> bool {
 }
 
 fn of(part: &Part, request: &Request) -> Request {
-    // At least two threads, so that they contend on one CPU as well. An article's number of threads does not depend on the
+    // At least two threads, so that they also contend on one CPU. An article's number of threads does not depend on the
     // CPUs.
     let count = |&(times, more): &(usize, usize)| {
         if times == 0 { more } else { (times * request.cpus + more).max(2) }

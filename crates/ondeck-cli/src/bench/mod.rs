@@ -1,4 +1,4 @@
-//! `ondeck bench`: from options to a plan, from results to reports.
+//! `ondeck bench`: turns options into a plan, and results into reports.
 
 mod answer;
 mod options;
@@ -63,7 +63,7 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
     }
     report.warnings.extend(warnings::refused(&refusals));
     report.warnings.extend(left_out.iter().cloned());
-    // In a suite it is no failure, because most users may not have it.
+    // In a suite this is no failure, because most users may not have it.
     let lacking =
         !refusals.is_empty() || (!left_out.is_empty() && options.choice.workloads.is_some());
     report.settings = settings(options, &request);
@@ -74,11 +74,11 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
         Some(selection) => selection.stages(&request, &everything),
         None => plan::stages(&request, &everything),
     };
-    // Costs come after the stages, as one part more.
+    // Costs come after the stages, as an additional part.
     let costs_part = campaign.len();
     let shard = options.shard.unwrap_or(Shard::WHOLE);
     let mut stages = shard.deal(campaign);
-    // Behind the locks: a run that is interrupted has what was asked for.
+    // Baselines come after the locks: an interrupted run has the requested results first.
     stages.extend(plan::baselines(&stages, request.extent));
     let planned: Duration = stages.iter().map(Stage::planned).sum();
     let cost_rounds =
@@ -113,7 +113,7 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
     Ok(if lacking { Ending::Lacking } else { ending })
 }
 
-/// What goes to the terminal.
+/// The text for the terminal.
 fn printed(options: &Options, report: &Report) -> String {
     match (options.like, Selection::of(options)) {
         (Some(article), _) => summary::of_article(report, article),
@@ -122,7 +122,7 @@ fn printed(options: &Options, report: &Report) -> String {
     }
 }
 
-/// Takes out the workload that the machine does not let run, and says why.
+/// Removes the workload that the machine does not permit, and returns the reason.
 fn leave_out_refused(request: &mut Request) -> Option<Warning> {
     let realtime = |workload: &&WorkloadInfo| workload.needs == Needs::Realtime;
     let name = request.workloads.iter().find(realtime)?.name;
@@ -159,7 +159,7 @@ fn request(
     }))
 }
 
-/// Every policy with every slice and pinning that were asked for.
+/// Every requested combination of policy, slice and pinning.
 fn placements(options: &Options) -> Vec<Placement> {
     let mut placements: Vec<Placement> = Vec::new();
     for &policy in &options.policy {
@@ -172,7 +172,7 @@ fn placements(options: &Options) -> Vec<Placement> {
     placements
 }
 
-/// What the machine grants of them, each once, and each refusal once.
+/// The placements that the machine grants, each once, and each refusal once.
 fn granted(placements: Vec<Placement>) -> (Vec<Placement>, Vec<Refusal>) {
     let mut kept: Vec<Placement> = Vec::new();
     let mut refusals: Vec<Refusal> = Vec::new();
@@ -190,7 +190,7 @@ fn granted(placements: Vec<Placement>) -> (Vec<Placement>, Vec<Refusal>) {
     (kept, refusals)
 }
 
-/// Rounds of the operations whose costs are part of the suite.
+/// The number of rounds for operations whose costs are part of the suite.
 fn cost_rounds(extent: Extent) -> usize {
     match extent {
         Extent::Quick => 3,
@@ -199,7 +199,7 @@ fn cost_rounds(extent: Extent) -> usize {
     }
 }
 
-/// What was asked for; where threads run as it was granted.
+/// The requested settings; where threads run, the granted ones.
 fn settings(options: &Options, request: &Request) -> Settings {
     const DEFAULT: &str = "default";
     let placements = || request.placements.iter();

@@ -1,4 +1,4 @@
-//! What `ondeck bench` is told.
+//! The options of `ondeck bench`.
 
 use std::time::Duration;
 
@@ -100,7 +100,7 @@ pub(crate) struct Options {
     pub(crate) outputs: Outputs,
 }
 
-/// Several pinnings: their commas are also those of lists of CPUs, so they are taken apart here.
+/// Several pinnings. Lists of CPUs also contain commas, so this type parses the commas itself.
 #[derive(Clone, Debug)]
 pub(crate) struct Pinnings(pub(crate) Vec<Pinning>);
 
@@ -129,7 +129,7 @@ fn slice(word: &str) -> Result<Slice, String> {
     if fits { Ok(Slice(Some(slice))) } else { Err(range.to_owned()) }
 }
 
-/// A number that may have a point, with its unit.
+/// Parses a number, possibly with a decimal point, and its unit.
 fn fraction(word: &str) -> Option<Duration> {
     let unit = word.find(|letter: char| letter.is_alphabetic())?;
     let (number, unit) = word.split_at(unit);

@@ -1,7 +1,7 @@
-//! `ondeck run --compare`: the program with glibc's locks and with the shim's, in turn.
+//! `ondeck run --compare`: runs the program alternately with glibc's locks and with the shim's.
 //!
-//! The result is a report as `bench` makes one, with the workload `program`, so that `ondeck compare`,
-//! `merge` and the pages work with it.
+//! The result is a report like one from `bench`, with the workload `program`, so that `ondeck
+//! compare`, `merge` and the pages work with it.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -26,10 +26,10 @@ use crate::interrupt::Interrupt;
 use crate::progress::Progress;
 use crate::{output, session, summary};
 
-/// What the reports call a program that is run.
+/// The workload's name in reports.
 const WORKLOAD: &str = "program";
 
-/// The most memory that a program had at once.
+/// The peak memory of a program.
 const MAX_RSS: Quantity = Quantity {
     name: table::MAX_RSS,
     unit: Unit::Bytes,
@@ -37,7 +37,7 @@ const MAX_RSS: Quantity = Quantity {
     title: "Most memory at once",
 };
 
-/// Whether two samples differ is said at this level, as by `ondeck compare`.
+/// The significance level of a difference, as in `ondeck compare`.
 const ALPHA: f64 = 0.05;
 
 /// The order of the locks in each turn is shuffled from this seed.
@@ -64,7 +64,7 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
 
     let (start, cpu) = (Instant::now(), Account::now());
     let streams = Streams::new(options.show_output);
-    // How long a run takes is not known; the bar counts runs.
+    // The length of a run is unknown; the bar counts runs.
     let step = Duration::from_secs(1);
     let mut progress = Progress::new(step * ((options.runs + 1) * sides.len()) as u32);
     let mut order: Vec<usize> = (0..sides.len()).collect();
@@ -87,7 +87,7 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
             match take(command, &streams) {
                 Ok(Ended::Well(sample)) if turn > 0 => side.samples.push(sample),
                 Ok(Ended::Well(_)) => {}
-                // What Ctrl-C ended is no failure of the lock.
+                // A run that Ctrl-C ended is no failure of the lock.
                 Ok(Ended::Badly(..)) if interrupt.happened() => break 'turns,
                 Ok(Ended::Badly(how, words)) => {
                     side.failed = true;
@@ -153,7 +153,7 @@ fn failure(lock: &str, message: String, words: Vec<String>) -> LockFailure {
     }
 }
 
-/// How many threads a program has is its own affair: the number is 0.
+/// The program's number of threads is unknown here: the number is 0.
 fn series(options: &Options, sides: &[Side]) -> Vec<Series> {
     let words: Vec<String> =
         options.program.iter().map(|word| word.to_string_lossy().into_owned()).collect();
@@ -203,14 +203,14 @@ fn metrics(samples: &[Sample]) -> Vec<Metric> {
     ]
 }
 
-/// The facts of the locks that were measured.
+/// The facts of the measured locks.
 fn rows(sides: &[Side]) -> Vec<LockRow> {
     let measured = |name: &str| sides.iter().any(|side| side.lock.name() == name);
     let rows = session::with_baseline().iter().map(session::lock_row).collect::<Vec<_>>();
     rows.into_iter().filter(|row| measured(&row.name)).collect()
 }
 
-/// What the terminal gets.
+/// The text for the terminal.
 fn text(options: &Options, report: &Report) -> String {
     let mut text = String::new();
     let choice = Choice {

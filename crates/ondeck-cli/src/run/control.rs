@@ -1,7 +1,7 @@
-//! The page by which `ondeck attach` switches recording on and off in a program that runs:
+//! The page through which `ondeck attach` switches recording on and off in a running program:
 //! [`ondeck_record::control`] has its layout.
 //!
-//! `ondeck run` makes one, becomes the program, and so cannot take it away. The next `ondeck run` does,
+//! `ondeck run` makes one, becomes the program, and so cannot remove it. The next `ondeck run` does,
 //! when no process has it mapped any more.
 
 use std::ffi::{OsStr, OsString};
@@ -19,13 +19,13 @@ use super::recording;
 
 const PREFIX: &str = "ondeck-control-";
 
-/// Where the fields are in the file.
+/// The offsets of the fields in the file.
 const WANTED: u64 = std::mem::offset_of!(Control, wanted) as u64;
 const FOLDER: u64 = std::mem::offset_of!(Control, folder) as u64;
 const LONGEST_FOLDER: usize = SIZE - FOLDER as usize - 1;
 
-/// Makes a page for the program that this process is about to become. None where no file can be made,
-/// which is no reason not to run the program.
+/// Makes a page for the program that this process is about to become. Returns `None` where no file can
+/// be made; the program also runs without one.
 pub(crate) fn for_program() -> Option<PathBuf> {
     let place = recording::place();
     sweep(&place);
@@ -33,7 +33,7 @@ pub(crate) fn for_program() -> Option<PathBuf> {
 }
 
 fn make(place: &Path) -> io::Result<PathBuf> {
-    /// Other users' processes may be the program's children, and read it.
+    /// The program's children may run as other users, and must be able to read it.
     const READABLE: u32 = 0o644;
     let mut file = tempfile::Builder::new().prefix(PREFIX).tempfile_in(place)?;
     let mut page = [0; SIZE];
@@ -62,25 +62,26 @@ fn sweep(place: &Path) {
         pages.retain(|page| memchr::memmem::find(&maps, page.as_os_str().as_bytes()).is_none());
     }
     for page in pages {
-        // What is gone by now needs no removing.
+        // A page that has gone since needs no removal.
         _ = fs::remove_file(page);
     }
 }
 
-/// Whether it is of this user, and too old to be of a program that is just being loaded.
+/// Whether the page belongs to this user, and is too old to belong to a program that is just being
+/// loaded.
 fn is_stale(page: &fs::Metadata) -> bool {
     const LOADED_BY_THEN: u64 = 60;
     let age = page.modified().ok().and_then(|time| time.elapsed().ok());
     page.uid() == geteuid().as_raw() && age.is_some_and(|age| age.as_secs() > LOADED_BY_THEN)
 }
 
-/// The page of a process that runs.
+/// The page of a running process.
 pub(crate) struct Page {
     file: File,
 }
 
 impl Page {
-    /// Finds the page of a process; in words if it has none.
+    /// Finds the page of a process; an error message if it has none.
     pub(crate) fn of(pid: u32) -> Result<Self, String> {
         let started = "start the program with `ondeck run -- PROGRAM`, and attach to its process";
         let read = |file: &str| {
@@ -120,7 +121,7 @@ impl Page {
             return Err(io::Error::other("the folder's path is too long for the shim's page"));
         }
         bytes.push(0);
-        // Before the word that makes a process read it.
+        // Written before the word that makes a process read it.
         self.file.write_all_at(&bytes, FOLDER)?;
         self.change(wanted::on_after)
     }
@@ -136,7 +137,7 @@ impl Page {
     }
 }
 
-/// A variable's value among `NAME=value` strings, each ended by a zero.
+/// A variable's value among `NAME=value` strings, each terminated by a zero.
 fn value(environment: &[u8], name: &str) -> Option<OsString> {
     let found = environment
         .split(|&byte| byte == 0)
@@ -182,7 +183,7 @@ mod tests {
         let mapped = {
             use std::os::fd::AsRawFd;
             let file = File::open(&path).expect("our file");
-            // SAFETY: a new private mapping, which no pointer leads into; it is unmapped below.
+            // SAFETY: a new private mapping that no pointer refers to; it is unmapped below.
             unsafe {
                 libc::mmap(
                     std::ptr::null_mut(),
@@ -196,7 +197,7 @@ mod tests {
         };
         sweep(folder.path());
         assert!(path.exists(), "this process has it mapped");
-        // SAFETY: the mapping that was just made.
+        // SAFETY: the mapping was just made.
         assert_eq!(unsafe { libc::munmap(mapped, SIZE) }, 0);
         sweep(folder.path());
         assert!(!path.exists(), "it is old and no process has it mapped");

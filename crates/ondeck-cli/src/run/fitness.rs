@@ -1,5 +1,5 @@
-//! Whether the shim can serve a program: asked before it is started, because what happens otherwise
-//! is an error of the loader among the program's own words, or no effect at all.
+//! Checks before the start whether the shim can serve a program. Otherwise the result would be an
+//! error of the loader amid the program's output, or no effect at all.
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -19,7 +19,7 @@ const SET_USER: u32 = 0o4000;
 const SET_GROUP: u32 = 0o2000;
 const GROUP_EXECUTES: u32 = 0o0010;
 
-/// The class and the machine of an ELF file of any machine, as its first bytes have them.
+/// The class and the machine of an ELF file for any machine, from its first bytes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Kind {
     class: u8,
@@ -51,7 +51,7 @@ impl Kind {
     }
 }
 
-/// Refuses a program that the shim cannot serve, with the reason and what to do.
+/// Refuses a program that the shim cannot serve, with the reason and the remedy.
 pub(super) fn check(library: &Path, program: &Program) -> Result<(), Failure> {
     let shim = Kind::of(library).map_err(|error| {
         Failure::own(format!(
@@ -85,7 +85,7 @@ fn check_image(shim: Kind, path: &Path) -> Result<(), String> {
         ));
     }
     privileges(path)?;
-    // A loader is run as a program by those that want another one than the program names.
+    // Users run a loader as a program to replace the one that the program names.
     if path.file_name().is_some_and(|name| name.as_bytes().starts_with(b"ld-linux")) {
         return Ok(());
     }
@@ -109,7 +109,8 @@ fn check_image(shim: Kind, path: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// The loader that a program of a 64-bit little-endian machine names; none if it is linked statically.
+/// The loader that a program for a 64-bit little-endian machine names; `None` if it is linked
+/// statically.
 fn loader_of(path: &Path) -> object::Result<Option<String>> {
     let endian = LittleEndian;
     let Ok(file) = File::open(path) else { return Ok(None) };
@@ -141,7 +142,7 @@ fn privileges(path: &Path) -> Result<(), String> {
             "it is set-group-ID (group {group}), so that the loader ignores LD_PRELOAD; {FIX}"
         ));
     }
-    // The kernel does not call it a gain if root gets capabilities.
+    // For root, the kernel does not count capabilities as a gain.
     if !getuid().is_root() && has_capabilities(path) {
         return Err(format!(
             "it has file capabilities, so that the loader ignores LD_PRELOAD; {FIX}, or remove \
@@ -154,7 +155,7 @@ fn privileges(path: &Path) -> Result<(), String> {
 fn has_capabilities(path: &Path) -> bool {
     let mut path = path.as_os_str().as_bytes().to_vec();
     path.push(0);
-    // SAFETY: both strings end with a zero, and without a buffer the call only asks for the size.
+    // SAFETY: both strings end with a zero, and without a buffer the call only returns the size.
     let size = unsafe {
         libc::getxattr(
             path.as_ptr().cast(),

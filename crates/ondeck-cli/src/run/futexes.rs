@@ -1,6 +1,6 @@
-//! Looks at the threads of a program now and then: which of them sleep in futex(2), and where.
+//! Samples the threads of a program: which of them sleep in futex(2), and where.
 //!
-//! `/proc/PID/task/TID/syscall` has the system call that a sleeping thread is in, its arguments, its stack pointer and
+//! `/proc/PID/task/TID/syscall` has the current system call of a sleeping thread, its arguments, its stack pointer and
 //! the instruction after the call. The parent of a process may read it.
 
 use std::collections::HashMap;
@@ -11,17 +11,17 @@ use std::time::Duration;
 
 use ondeck_profile::futexes::{Seen, Sleep};
 
-/// Between two looks: short at first, because a program may be.
+/// The interval between samples: short at first, because a program may be short.
 const FIRST: Duration = Duration::from_millis(5);
 const LAST: Duration = Duration::from_millis(100);
-/// Threads of one look at most, so that it takes a millisecond or two.
+/// The most threads of one sample, so that it takes a millisecond or two.
 const THREADS: usize = 256;
 /// Bytes of a stack that are read.
 const STACK: usize = 4096;
 /// Words of a stack that are kept.
 const WORDS: usize = 48;
 
-/// Looks at a program and its children.
+/// Samples a program and its children.
 pub(crate) struct Looks {
     pid: u32,
     pause: Duration,
@@ -33,7 +33,7 @@ impl Looks {
         Self { pid, pause: FIRST, seen: Seen::default() }
     }
 
-    /// Looks once; says when to look again.
+    /// Takes a sample; returns the time until the next.
     pub(crate) fn look(&mut self) -> Duration {
         self.seen.looks += 1;
         let mut left = THREADS;
@@ -45,14 +45,14 @@ impl Looks {
         self.pause
     }
 
-    /// What has been seen.
+    /// Returns the samples.
     pub(crate) fn seen(self) -> Seen {
         self.seen
     }
 
     fn look_at(&mut self, pid: u32, left: &mut usize, children: &mut Vec<u32>) {
         let process = Path::new("/proc").join(pid.to_string());
-        // A process or a thread that is gone by now has nothing to be seen.
+        // A process or thread that has ended since has nothing to sample.
         let Ok(threads) = fs::read_dir(process.join("task")) else { return };
         let mut now: HashMap<u64, u32> = HashMap::new();
         for thread in threads.flatten() {
@@ -107,7 +107,7 @@ impl Looks {
     }
 }
 
-/// The function that the call right before `address` calls: by a distance, or by a pointer at a distance.
+/// The function that the call right before `address` calls: by an offset, or through a pointer at an offset.
 #[cfg(target_arch = "x86_64")]
 fn called_before(memory: &File, address: u64) -> Option<u64> {
     let mut call = [0; 6];
@@ -125,7 +125,7 @@ fn called_before(memory: &File, address: u64) -> Option<u64> {
     }
 }
 
-/// Not known for other machines: then a stack has its innermost frame alone.
+/// Unknown for other machines: there a stack has its innermost frame only.
 #[cfg(not(target_arch = "x86_64"))]
 fn called_before(_memory: &File, _address: u64) -> Option<u64> {
     None
@@ -149,9 +149,10 @@ struct Asleep {
     pc: u64,
 }
 
-/// Reads a line of `syscall`: the number, six arguments, the stack pointer, the instruction; or `running`.
+/// Parses a line of `syscall`: the number, six arguments, the stack pointer, the instruction; or `running`.
 ///
-/// Only futexes of one process: the end of a thread is waited for at one that the kernel wakes, which is not private.
+/// Accepts private futexes only: threads wait for the end of a thread at one that the kernel wakes, which is not
+/// private.
 fn asleep(line: &str) -> Option<Asleep> {
     const COMMAND: u64 = 0x7f;
     const WAITS: [i32; 4] = [

@@ -1,18 +1,18 @@
-//! What this process was started with, before Rust's runtime changed it, and how a program that is
-//! started gets it again.
+//! The state in which this process was started, before Rust's runtime changed it, and its restoration
+//! for a program that it starts.
 //!
 //! The runtime ignores SIGPIPE, and opens /dev/null in place of a standard stream that is closed. The
 //! standard library then starts programs with SIGPIPE at its default and no signal blocked. A shell
-//! or a service manager may have wanted something else of the program.
+//! or a service manager may have wanted another state for the program.
 //!
-//! If SIGCHLD is ignored, the kernel tells no parent of the end of its child. So it is not while this
-//! process waits for one.
+//! If SIGCHLD is ignored, the kernel does not notify a parent of the end of its child. So this
+//! process does not ignore it while it waits for one.
 
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::sync::OnceLock;
 
-/// Ignored or not, and changed by the runtime or by this process.
+/// Signals whose disposition may be to ignore them, and which the runtime or this process changes.
 const CHANGED: [libc::c_int; 2] = [libc::SIGPIPE, libc::SIGCHLD];
 
 #[derive(Clone, Copy)]
@@ -27,7 +27,7 @@ struct Inherited {
 
 static INHERITED: OnceLock<Inherited> = OnceLock::new();
 
-/// The loader calls it before `main`, and so before the runtime's own start.
+/// The loader calls it before `main`, and so before the runtime starts.
 #[used]
 #[unsafe(link_section = ".init_array")]
 static LOOK: extern "C" fn() = look;
@@ -51,11 +51,11 @@ extern "C" fn look() {
     _ = INHERITED.set(Inherited { mask, ignored, closed });
 }
 
-/// Which standard streams the program gets from the command: input, output, errors. A stream that was
-/// closed is closed for the program, too, unless it gets another one.
+/// The standard streams that the program gets from the command: input, output, errors. A stream that
+/// was closed is also closed for the program, unless the program gets another one.
 pub(crate) type Given = [bool; 3];
 
-/// The program starts with the signals and streams that this process was started with.
+/// Makes the program start with the signals and streams that this process was started with.
 pub(crate) fn pass_on(command: &mut Command, given: Given) {
     let Some(&Inherited { mask, ignored, closed }) = INHERITED.get() else { return };
     // SAFETY: between fork and exec the closure makes system calls only, and allocates nothing.
@@ -80,7 +80,7 @@ pub(crate) fn pass_on(command: &mut Command, given: Given) {
 /// The same for a program that this process waits for, and that does not outlive it.
 pub(crate) fn pass_on_to_child(command: &mut Command, given: Given) {
     pass_on(command, given);
-    // SAFETY: the call replaces no handler: a program is started without any.
+    // SAFETY: the call replaces no handler: programs start without handlers.
     unsafe { libc::signal(libc::SIGCHLD, libc::SIG_DFL) };
     // SAFETY: a system call only, which cannot fail with a signal that exists.
     unsafe {

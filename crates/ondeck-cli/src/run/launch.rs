@@ -1,4 +1,4 @@
-//! The program with the shim in front of it, or without.
+//! Starts the program with the shim preloaded, or without it.
 
 use std::ffi::OsStr;
 use std::os::unix::process::CommandExt;
@@ -9,8 +9,8 @@ use super::program::Program;
 use super::{fitness, library};
 use crate::outcome::Failure;
 
-/// What the shim reads when it is loaded: the folder for recordings, whether it also records what threads do
-/// with locks that are free, and the page by which recording is switched on later.
+/// The variable that the shim reads when it is loaded: the folder for recordings, whether it also records
+/// uncontended operations, and the page that switches recording on later.
 pub(crate) const PROFILE: &str = "ONDECK_PROFILE";
 pub(crate) const RECORD: &str = "ONDECK_RECORD";
 pub(crate) const CONTROL: &str = "ONDECK_CONTROL";
@@ -22,7 +22,7 @@ pub(crate) fn library_for(program: &Program) -> Result<PathBuf, Failure> {
     Ok(library)
 }
 
-/// The program as the user wrote it, by the file that was looked at.
+/// The program as the user wrote it, by the file that was checked.
 pub(crate) fn command(program: &Program) -> Command {
     let mut command = Command::new(&program.path);
     command.arg0(&program.name).args(&program.arguments);
@@ -34,7 +34,7 @@ pub(crate) fn with_shim(command: &mut Command, library: &Path) {
     command.env(variable, value);
 }
 
-/// Also if this command itself runs under the shim.
+/// Removes the shim, even if this command itself runs under it.
 pub(crate) fn without_shim(command: &mut Command) {
     let (variable, value) = library::left_out();
     match value {

@@ -1,4 +1,4 @@
-//! Where the shim is, and what goes into LD_PRELOAD.
+//! The place of the shim, and the value of LD_PRELOAD.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -12,11 +12,11 @@ pub(crate) const NAME: &str = "libondeck_preload.so";
 const VARIABLE: &str = "ONDECK_PRELOAD_LIBRARY";
 const LD_PRELOAD: &str = "LD_PRELOAD";
 
-/// The places beside the executable, in the order in which they are looked at: a folder with both, an
-/// installed command, and one that cargo built.
+/// The places beside the executable, in the order of the search: a folder with both, an installed
+/// command, and one that cargo built.
 const BESIDE: [&str; 4] = ["", "../lib/ondeck", "../lib", "../native/lib"];
 
-/// Finds the shim: where the environment says, else near the executable.
+/// Finds the shim: at the place that the environment names, otherwise near the executable.
 pub(crate) fn find() -> Result<PathBuf, Failure> {
     if let Some(named) = env::var_os(VARIABLE).filter(|named| !named.is_empty()) {
         let named = PathBuf::from(named);
@@ -47,7 +47,8 @@ fn near(folder: &Path) -> Result<PathBuf, Failure> {
     )))
 }
 
-/// The loader splits LD_PRELOAD at blanks and colons, and replaces names behind a dollar sign.
+/// Refuses unusable paths: the loader splits LD_PRELOAD at blanks and colons, and replaces names
+/// after a dollar sign.
 fn usable(path: PathBuf) -> Result<PathBuf, Failure> {
     if path.as_os_str().as_bytes().iter().any(|byte| b" :$".contains(byte)) {
         return Err(Failure::own(format!(
@@ -59,7 +60,7 @@ fn usable(path: PathBuf) -> Result<PathBuf, Failure> {
     Ok(path)
 }
 
-/// The variable and its value with the shim in front of what is there.
+/// The variable and its value with the shim before the existing entries.
 pub(crate) fn in_front(library: &Path) -> (&'static str, OsString) {
     let mut value = library.as_os_str().to_owned();
     for other in others() {
@@ -69,13 +70,13 @@ pub(crate) fn in_front(library: &Path) -> (&'static str, OsString) {
     (LD_PRELOAD, value)
 }
 
-/// The variable and its value without any copy of the shim; no value if nothing else is there.
+/// The variable and its value without any copy of the shim; no value if there are no other entries.
 pub(crate) fn left_out() -> (&'static str, Option<OsString>) {
     let others = others();
     (LD_PRELOAD, (!others.is_empty()).then(|| others.join(OsStr::new(":"))))
 }
 
-/// What LD_PRELOAD has besides the shim.
+/// The entries of LD_PRELOAD other than the shim.
 fn others() -> Vec<OsString> {
     without_shim(&env::var_os(LD_PRELOAD).unwrap_or_default())
 }

@@ -1,4 +1,4 @@
-//! `ondeck run`: a program under the shim.
+//! `ondeck run`: runs a program under the shim.
 //!
 //! ```text
 //! program ─► fitness ─► launch ─► exec       nothing but the shim was asked for: this process becomes
@@ -58,7 +58,7 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
     if wants_profile { recorded(options) } else { exec(options) }
 }
 
-/// This process becomes the program, so that there is nothing between it and its parent.
+/// This process becomes the program, so that nothing is between it and its parent.
 fn exec(options: &Options) -> Result<Ending, Error> {
     let mut command = prepared(options)?;
     // Without the shim there is nothing to control.
@@ -72,7 +72,7 @@ fn exec(options: &Options) -> Result<Ending, Error> {
     Err(Error::Start(not_started(&options.program[0], &error)))
 }
 
-/// The program runs beside this process, which makes reports of the recording when it has ended.
+/// The program runs beside this process, which makes reports of the recording at its end.
 fn recorded(options: &Options) -> Result<Ending, Error> {
     if options.lock == Lock::Glibc {
         return Err(Error::Usage(
@@ -123,7 +123,7 @@ fn recorded(options: &Options) -> Result<Ending, Error> {
     })
 }
 
-/// The program with all that it is to get, but for signals.
+/// The program with its complete environment, except signals.
 fn prepared(options: &Options) -> Result<Command, Error> {
     let program = Program::find(&options.program).map_err(Error::Start)?;
     let mut command = launch::command(&program);

@@ -1,4 +1,4 @@
-//! What `ondeck run` is told.
+//! The options of `ondeck run`.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -79,7 +79,7 @@ pub(crate) enum Lock {
 }
 
 impl Lock {
-    /// As reports have it.
+    /// Its name in reports.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Ondeck => "ondeck",

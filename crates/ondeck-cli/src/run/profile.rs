@@ -1,4 +1,4 @@
-//! What becomes of a recording: the table, and the reports that were asked for.
+//! Turns a recording into the table, and into the requested reports.
 
 use std::ffi::OsString;
 use std::fmt::Write;
@@ -37,7 +37,7 @@ enum Blame {
     Waiter,
 }
 
-/// A file, and what is written to it.
+/// A file, and its format.
 #[derive(Clone, Debug)]
 pub(crate) struct Report {
     name: PathBuf,
@@ -65,12 +65,12 @@ fn report(name: OsString) -> Result<Report, String> {
 }
 
 impl Wanted {
-    /// Makes sure of every file, before anything runs.
+    /// Checks every file, before anything runs.
     pub(crate) fn prepare(&self) -> Result<Prepared<Format>, Error> {
         Prepared::of(self.profile.iter().map(|report| (report.format, Some(report.name.as_path()))))
     }
 
-    /// Writes the reports; whether all of them are whole.
+    /// Writes the reports; returns whether all of them are complete.
     pub(crate) fn write(&self, prepared: Prepared<Format>, profile: &Profile) -> bool {
         let role = match self.blame {
             Blame::Holder => Role::Holder,
@@ -87,7 +87,7 @@ impl Wanted {
     }
 }
 
-/// The table for a terminal, and what could not be read.
+/// The table for a terminal, and the files that could not be read.
 pub(crate) fn text(profile: &Profile, colours: bool) -> String {
     let mut text = table::render(profile, LOCKS, colours);
     for refused in &profile.refused {
@@ -97,10 +97,10 @@ pub(crate) fn text(profile: &Profile, colours: bool) -> String {
     text
 }
 
-/// What there is to say of a program that was attached to and has no recording.
+/// The message about a program that was attached to and has no recording.
 pub(crate) const NOTHING: &str = "no thread has waited for a lock yet\n";
 
-/// Reads what has been recorded, and adds what was seen besides.
+/// Reads the recording, and adds the samples of futexes.
 pub(crate) fn read(folder: &Path, seen: Option<&Seen>) -> Result<Profile, Error> {
     let mut reader = Reader::new(folder);
     let mut profile = reader.read().map_err(|error| Error::System(error.to_string()))?;

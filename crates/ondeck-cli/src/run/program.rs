@@ -11,13 +11,13 @@ use nix::unistd::{AccessFlags, access};
 
 use crate::outcome::Failure;
 
-/// Runs a script that does not name an interpreter, for execvp(3).
+/// Runs a script that names no interpreter, as with execvp(3).
 const SHELL: &str = "/bin/sh";
 
-/// Where execvp(3) looks if there is no PATH.
+/// The search path of execvp(3) if PATH is not set.
 const DEFAULT_PATH: &str = "/bin:/usr/bin";
 
-/// The kernel follows so many scripts that run scripts (`BINPRM_BUF_SIZE`, `exec_binprm`).
+/// The kernel follows this number of nested interpreters (`BINPRM_BUF_SIZE`, `exec_binprm`).
 const MOST_INTERPRETERS: usize = 5;
 const FIRST_LINE: u64 = 256;
 
@@ -26,7 +26,7 @@ const ELF_MAGIC: &[u8] = b"\x7fELF";
 /// A program that can be started.
 #[derive(Debug)]
 pub(crate) struct Program {
-    /// As the user wrote it; what the program sees as its own name.
+    /// As the user wrote it; the program sees it as its own name.
     pub(crate) name: OsString,
     pub(crate) arguments: Vec<OsString>,
     /// Its file.
@@ -49,7 +49,7 @@ impl Program {
     }
 }
 
-/// The file of that name, in the folders of `search` unless the name is a path.
+/// The file with that name, in the folders of `search` unless the name is a path.
 fn look_up(name: &OsStr, search: &OsStr) -> Result<PathBuf, Failure> {
     let shown = name.display();
     if name.as_bytes().contains(&b'/') {
@@ -85,7 +85,7 @@ fn executable(path: &Path) -> bool {
     access(path, AccessFlags::X_OK).is_ok()
 }
 
-/// Collects the ELF files that a file leads to.
+/// Collects the ELF files to which a file leads.
 fn follow(
     path: &Path,
     search: &OsStr,
@@ -93,7 +93,7 @@ fn follow(
     images: &mut Vec<PathBuf>,
 ) -> Result<(), Failure> {
     if depth > MOST_INTERPRETERS {
-        // The kernel says so.
+        // The kernel reports this error itself.
         return Ok(());
     }
     let mut head = Vec::new();
@@ -111,7 +111,7 @@ fn follow(
         return Ok(());
     }
     let Some((interpreter, argument)) = interpreter(&head) else {
-        // As execvp does with what the kernel does not know.
+        // execvp also runs files of unknown format with a shell.
         return follow(Path::new(SHELL), search, depth + 1, images);
     };
     if !interpreter.is_file() {
@@ -132,7 +132,7 @@ fn follow(
     Ok(())
 }
 
-/// The interpreter that the first line of a script names, and what follows it.
+/// The interpreter that the first line of a script names, and its arguments.
 fn interpreter(head: &[u8]) -> Option<(PathBuf, Vec<u8>)> {
     let line = head.strip_prefix(b"#!")?.split(|&byte| byte == b'\n').next()?.trim_ascii();
     let end = line.iter().position(u8::is_ascii_whitespace).unwrap_or(line.len());
@@ -141,7 +141,7 @@ fn interpreter(head: &[u8]) -> Option<(PathBuf, Vec<u8>)> {
     (end > 0).then(|| (interpreter, rest.trim_ascii().to_vec()))
 }
 
-/// What `env` is told to run: behind its options and variables.
+/// The program that `env` runs: the word after its options and variables.
 fn program_of_env(arguments: &[u8]) -> Option<OsString> {
     let word = arguments
         .split(u8::is_ascii_whitespace)

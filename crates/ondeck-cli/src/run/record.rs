@@ -1,4 +1,4 @@
-//! What `--record` writes: what threads did with locks, for `ondeck sim --replay`.
+//! Writes the file of `--record` for `ondeck sim --replay`: the threads' operations on locks.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -11,12 +11,13 @@ use ondeck_replay as replay;
 use crate::ending::Error;
 use crate::files::Prepared;
 
-/// Makes sure of the file, before anything runs.
+/// Checks the file, before anything runs.
 pub(super) fn prepare(name: Option<&Path>) -> Result<Prepared<()>, Error> {
     Prepared::of([((), name)])
 }
 
-/// Writes what was recorded of the process that acquired most locks; whether there was any, and the file is whole.
+/// Writes the recording of the process that made most acquisitions; returns whether there was one, and the file is
+/// complete.
 pub(super) fn write(prepared: Prepared<()>, folder: &Path) -> bool {
     let acquisitions = |process: &&Tracks| -> u64 {
         process.threads.iter().map(|thread| thread.acquisitions).sum()
@@ -82,7 +83,7 @@ fn recording(tracks: &Tracks) -> replay::Recording {
     recording
 }
 
-/// Numbers the locks; the ones that are most often acquired first.
+/// Numbers the locks by acquisitions, most first.
 fn name_locks(tracks: &Tracks, recording: &mut replay::Recording) -> HashMap<u64, usize> {
     #[derive(Default)]
     struct Use {
@@ -111,7 +112,7 @@ fn name_locks(tracks: &Tracks, recording: &mut replay::Recording) -> HashMap<u64
             Some(found) if found.symbol().is_some() => {
                 replay::Lock { name: found.symbol().unwrap_or_default(), at: declared(found) }
             }
-            // Without a name: where it is taken most.
+            // Without a name: the place of most acquisitions.
             _ => match most.and_then(|(site, _)| recording.sites.get(*site)) {
                 Some(site) => replay::Lock {
                     name: format!("{address:#x} of {}", site.function),

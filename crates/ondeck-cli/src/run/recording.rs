@@ -1,4 +1,4 @@
-//! The folder that a program's recorders write into, one file for each process image.
+//! The folder into which a program's recorders write, one file for each process image.
 
 use std::ffi::OsStr;
 use std::fs::{self, OpenOptions};
@@ -11,33 +11,33 @@ use nix::sys::statvfs::statvfs;
 use nix::unistd::geteuid;
 use tempfile::TempDir;
 
-/// A folder in memory: recording writes to mapped pages, which a disk's file system would write back all
-/// the while.
+/// A folder in memory: recording writes to mapped pages, which a disk's file system would continuously write
+/// back.
 const IN_MEMORY: &str = "/dev/shm";
 
 /// Recordings are sparse, and take a tenth of this or less.
 const ROOM_IN_MEMORY: u64 = 256 << 20;
 
-/// Others may make files, and see none of them.
+/// Other users may create files, and cannot list them.
 const DROP_BOX: u32 = 0o1733;
 
 const PREFIX: &str = "ondeck-recording-";
 const KEPT: &str = "ondeck-kept-";
 
-/// A new folder, which goes when the value does; and folders go whose command was killed.
+/// Makes a new folder, which is removed with the value; also removes the folders of killed commands.
 pub(crate) fn folder() -> io::Result<TempDir> {
     let place = place();
     sweep(&place);
     let prefix = format!("{PREFIX}{}-", std::process::id());
     let folder = tempfile::Builder::new().prefix(&prefix).tempdir_in(place)?;
     if geteuid().is_root() {
-        // A server that root starts may become another user, and its children make files then.
+        // A server started by root may change its user, and its children then create files.
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(DROP_BOX))?;
     }
     Ok(folder)
 }
 
-/// Removes the folders of this user whose name has a process that is no more.
+/// Removes the folders of this user that are named after a process that no longer exists.
 fn sweep(place: &Path) {
     for folder in fs::read_dir(place).into_iter().flatten().flatten() {
         let name = folder.file_name();
@@ -51,13 +51,13 @@ fn sweep(place: &Path) {
         let is_ours = folder.metadata().is_ok_and(|found| found.uid() == geteuid().as_raw());
         let ended = pid.parse::<u32>().is_ok() && !Path::new("/proc").join(pid).exists();
         if is_ours && ended {
-            // What is gone by now needs no removing.
+            // A folder that has gone since needs no removal.
             _ = fs::remove_dir_all(folder.path());
         }
     }
 }
 
-/// Keeps a folder, under a name by which no later command removes it.
+/// Keeps a folder, under a name that protects it from removal by later commands.
 pub(crate) fn keep(folder: TempDir) -> PathBuf {
     let path = folder.keep();
     let kept = path
@@ -71,12 +71,12 @@ pub(crate) fn keep(folder: TempDir) -> PathBuf {
     }
 }
 
-/// Gives back the room that the recordings of a folder take. To remove them is not enough: a process that runs on has
-/// them mapped until its end.
+/// Frees the space that the recordings of a folder take. Removing them does not suffice: a process that is still
+/// running has them mapped until its end.
 pub(crate) fn give_back(folder: &Path) {
     let hole = FallocateFlags::FALLOC_FL_PUNCH_HOLE | FallocateFlags::FALLOC_FL_KEEP_SIZE;
     for path in fs::read_dir(folder).into_iter().flatten().flatten().map(|file| file.path()) {
-        // What cannot be given back now is when the process ends.
+        // Space that cannot be freed now is freed when the process ends.
         let opened = OpenOptions::new()
             .write(true)
             .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
@@ -89,7 +89,7 @@ pub(crate) fn give_back(folder: &Path) {
     }
 }
 
-/// Where temporary files of this kind go: where the user says, in memory, or where all others go.
+/// The place of temporary files of this kind: the user's choice, in memory, or the usual place.
 pub(crate) fn place() -> PathBuf {
     let named = std::env::var_os("TMPDIR").is_some_and(|named| !named.is_empty());
     let roomy = |place: &Path| {
@@ -132,7 +132,7 @@ mod tests {
             fs::write(path.join("1.0.ondeck-profile"), "").expect("a file");
             path
         };
-        // No process has a number above the kernel's largest.
+        // Process numbers never exceed the kernel's maximum.
         let [ended, alive] = [4_194_305, std::process::id()];
         let gone = make(format!("{PREFIX}{ended}-a"));
         let stay = [

@@ -1,4 +1,4 @@
-//! One run of a program, from its start to its end, and what it cost.
+//! One run of a program, from its start to its end, and its costs.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -10,28 +10,28 @@ use super::inherited;
 use super::supervise::pid;
 use crate::outcome::Status;
 
-/// What a run cost, together with what the programs cost that it started and waited for.
+/// The costs of a run, including those of the programs that it started and waited for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sample {
     pub(crate) wall_nanos: f64,
     pub(crate) cpu_nanos: f64,
     pub(crate) voluntary_switches: f64,
     pub(crate) involuntary_switches: f64,
-    /// The most memory at once; not less than this command had when it started the program.
+    /// The peak memory; at least the memory that this command had when it started the program.
     pub(crate) max_rss_bytes: f64,
 }
 
 /// How a run ended.
 pub(crate) enum Ended {
     Well(Sample),
-    /// How, and the last of what it wrote to standard error.
+    /// How it failed, and the last lines that it wrote to standard error.
     Badly(String, Vec<String>),
 }
 
-/// What a run reads, and where its words go.
+/// A run's input, and the destination of its output.
 pub(crate) struct Streams {
-    /// The file that standard input was redirected to: each run reads it from its start. What a
-    /// terminal or a pipe has could be read once only.
+    /// The file that standard input was redirected to: each run reads it from its start. A terminal
+    /// or a pipe could be read only once.
     input: Option<File>,
     show: bool,
 }
@@ -44,7 +44,7 @@ impl Streams {
     }
 
     fn input(&self) -> io::Result<Stdio> {
-        // Opened anew, so that it has a place of its own to read from.
+        // Reopened, so that it has its own file position.
         match self.input {
             Some(_) => Ok(File::open("/proc/self/fd/0")?.into()),
             None => Ok(Stdio::null()),
@@ -52,7 +52,7 @@ impl Streams {
     }
 }
 
-/// What `ru_maxrss` counts.
+/// The unit of `ru_maxrss`.
 const KIB: f64 = 1024.0;
 
 /// Runs the program once.
@@ -111,7 +111,7 @@ pub(crate) fn in_words(status: Status) -> String {
     }
 }
 
-/// The end of what a run wrote.
+/// The last lines of a run's output.
 fn last_lines(mut file: File) -> Vec<String> {
     const BYTES: u64 = 4_096;
     const LINES: usize = 5;

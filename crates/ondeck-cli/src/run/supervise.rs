@@ -1,9 +1,9 @@
-//! Waiting for a program as if this process were it: signals that are sent to this process reach the
-//! program, it stops when the program stops, and it ends as the program ended.
+//! Waits for a program in its place: signals that are sent to this process reach the program, it stops
+//! when the program stops, and it ends like the program.
 //!
-//! Both are in one process group, so that a terminal's signals reach the program without any help, and
-//! are not forwarded a second time. All signals are blocked here and taken one by one, so that no handler
-//! is needed and none of them ends this process while it has something to do.
+//! Both are in one process group, so a terminal's signals reach the program directly, and are not
+//! forwarded a second time. All signals are blocked here and taken one by one, so that no handler is
+//! needed and no signal ends this process while it has something to do.
 
 use std::io;
 use std::process::{Child, Command};
@@ -17,7 +17,7 @@ use nix::unistd::Pid;
 use super::inherited;
 use crate::outcome::Status;
 
-/// A program that runs, and that this process stands for.
+/// A running program for which this process stands.
 pub(crate) struct Supervised {
     pid: Pid,
 }
@@ -28,7 +28,7 @@ impl Supervised {
         inherited::pass_on_to_child(&mut command, [false; 3]);
         let all = SigSet::all();
         let mut before = SigSet::empty();
-        // Before the program is there: a signal that comes now is forwarded to it.
+        // Comes before the program exists: a signal that arrives now is forwarded to it.
         sigprocmask(SigmaskHow::SIG_SETMASK, Some(&all), Some(&mut before))?;
         match command.spawn() {
             Ok(child) => Ok(Self { pid: pid(&child) }),
@@ -43,8 +43,8 @@ impl Supervised {
         self.pid.as_raw().cast_unsigned()
     }
 
-    /// Waits for the end of the program, and calls `meanwhile` each time that so much time has passed
-    /// without a signal as that said before.
+    /// Waits for the end of the program. Calls `meanwhile` whenever the time that its last call returned
+    /// has passed without a signal.
     pub(crate) fn wait(self, mut meanwhile: impl FnMut() -> Duration) -> io::Result<Status> {
         let mut pause = Duration::from_millis(5);
         loop {
@@ -61,7 +61,7 @@ impl Supervised {
         }
     }
 
-    /// What has happened to the program; how it ended, if it did.
+    /// Checks the program; returns how it ended, if it did.
     fn look(&self) -> io::Result<Option<Status>> {
         loop {
             let flags = WaitPidFlag::WNOHANG | WaitPidFlag::WUNTRACED;
@@ -70,7 +70,7 @@ impl Supervised {
                 Ok(WaitStatus::Signaled(_, signal, _)) => {
                     return Ok(Some(Status::Killed(signal as i32)));
                 }
-                // The shell that started this process is to see that its job stands still.
+                // The shell that started this process must see that its job has stopped.
                 Ok(WaitStatus::Stopped(..)) => {
                     kill(Pid::this(), Signal::SIGSTOP)?;
                 }
@@ -82,8 +82,8 @@ impl Supervised {
     }
 
     fn forward(&self, signal: &libc::siginfo_t) {
-        // What the kernel sends is for the whole group, if a terminal is its cause, or for this process
-        // alone. A shell that continues a job may have sent SIGCONT to this process alone.
+        // A signal from the kernel is meant for the whole group, if a terminal caused it, or for this
+        // process alone. A shell that continues a job may have sent SIGCONT to this process alone.
         let of_the_kernel = signal.si_code > 0;
         if of_the_kernel || signal.si_signo == libc::SIGCHLD {
             return;
@@ -91,7 +91,7 @@ impl Supervised {
         // SAFETY: each signal that a process sent has the number of that process.
         let sender = unsafe { signal.si_pid() };
         if sender == self.pid.as_raw() {
-            // The program has signalled its group, and so itself.
+            // The program has signalled its group, and so also itself.
             return;
         }
         // SAFETY: the value is a part of each signal that a process sent; without one it is zero.
@@ -99,10 +99,10 @@ impl Supervised {
         let pid = self.pid.as_raw();
         // A program that has just ended needs no signal.
         if signal.si_code == libc::SI_QUEUE {
-            // SAFETY: it is a call without conditions: the kernel refuses what it does not know.
+            // SAFETY: the call has no preconditions: the kernel refuses unknown arguments.
             unsafe { libc::sigqueue(pid, signal.si_signo, value) };
         } else {
-            // SAFETY: the same. Not by nix, which knows no realtime signals.
+            // SAFETY: as above. Not through nix, which lacks realtime signals.
             unsafe { libc::kill(pid, signal.si_signo) };
         }
     }
@@ -112,7 +112,7 @@ pub(crate) fn pid(child: &Child) -> Pid {
     Pid::from_raw(child.id().cast_signed())
 }
 
-/// The next signal, unless none comes for so long.
+/// Returns the next signal, or `None` if none arrives within `wait`.
 fn take_signal(wait: Duration) -> Option<libc::siginfo_t> {
     let wait = libc::timespec {
         tv_sec: wait.as_secs().cast_signed(),

@@ -1,7 +1,7 @@
 //! Stages on a simulated machine, on as many OS threads as there are CPUs.
 //!
-//! Each lock of each stage begins with the machine's first seed, so that its numbers depend neither on what ran before
-//! it nor on which thread takes it, nor on the shard that it is in; and locks are compared under the same chance.
+//! Each lock of each stage begins with the machine's first seed. So its numbers depend neither on earlier runs, nor on
+//! the thread that takes it, nor on its shard, and locks are compared with the same random numbers.
 
 use std::slice;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -19,42 +19,42 @@ use ondeck_sim::lab::{self, Setup};
 use crate::progress;
 use crate::progress::Progress;
 
-/// What the progress counts a turn as: how long one takes is not known before.
+/// The nominal time of a turn for the progress; the real one is unknown in advance.
 const TURN: Duration = Duration::from_secs(1);
 
-/// What a job has found.
+/// The result of a job.
 #[derive(Default)]
 pub(super) struct Found {
     pub(super) results: Results,
-    /// Where the time of its rounds went, if that was asked for.
+    /// The times of its rounds by activity, if requested.
     pub(super) rounds: Vec<Ran>,
-    /// The CPU time of the machine at hand that it took.
+    /// The CPU time that it took on the host.
     pub(super) cpu: Option<Duration>,
 }
 
 /// The jobs of a stage: one lock each.
 pub(super) fn jobs(stage: &Stage) -> Vec<Stage> {
     if stage.subjects.is_empty() {
-        // A baseline that is never measured; its job is to say why.
+        // A baseline that is never measured; its job carries the reason.
         return vec![stage.clone()];
     }
     let alone = |subject| Stage { subjects: vec![subject], ..stage.clone() };
     stage.subjects.iter().cloned().map(alone).collect()
 }
 
-/// How the progress counts all of them.
+/// The nominal time of all jobs for the progress.
 pub(super) fn planned(jobs: &[Stage]) -> Duration {
     TURN * jobs.iter().map(|job| job.turns as u32).sum()
 }
 
-/// What the threads tell while they simulate.
+/// Messages of the threads while they simulate.
 enum Told {
     Turn(String),
     Failed(Failure),
     Done(usize, Found),
 }
 
-/// Carries them out; what each has found, in their order. A job that a cancelled run did not come to has found nothing.
+/// Carries the jobs out; returns their results in order. A job that a cancelled run did not reach has an empty result.
 pub(super) fn carry_out(
     setup: &Setup,
     jobs: &[Stage],
@@ -62,7 +62,7 @@ pub(super) fn carry_out(
     why: bool,
     progress: &mut Progress,
 ) -> Vec<Found> {
-    // The longest first, so that no thread is left alone with one in the end.
+    // The longest first, so that no thread is left alone with one at the end.
     let mut order: Vec<usize> = (0..jobs.len()).collect();
     order.sort_by_key(|&index| std::cmp::Reverse(jobs[index].threads));
     let next = AtomicUsize::new(0);
@@ -73,7 +73,7 @@ pub(super) fn carry_out(
         for _ in 0..workers {
             let (sender, order, next) = (sender.clone(), &order, &next);
             scope.spawn(move || {
-                // Relaxed: each number is handed out once; what is found is ordered by the channel.
+                // Relaxed: each number is handed out once; the channel orders the results.
                 while let Some(&index) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
                     let found = simulate(setup, &jobs[index], request, why, &sender);
                     // The receiver lives until all threads are done.
@@ -112,12 +112,12 @@ fn simulate(
     })
 }
 
-/// Tells the thread that shows the progress.
+/// Reports to the thread that shows the progress.
 struct Teller<'a>(&'a Sender<Told>);
 
 impl Observer for Teller<'_> {
     fn turn(&mut self, stage: &Stage, lock: &str, _: Duration) {
-        // As above: the receiver is there.
+        // As above: the receiver lives.
         _ = self.0.send(Told::Turn(progress::of_turn(stage, lock)));
     }
 

@@ -1,4 +1,4 @@
-//! The locks and workloads that can be simulated, of those that are named; or why one cannot.
+//! The named locks and workloads that can be simulated, or why one cannot.
 
 use ondeck_lab::select;
 use ondeck_lab::workload::{Subject, THROUGHPUT, WorkloadInfo};
@@ -6,7 +6,7 @@ use ondeck_lab::workload::{Subject, THROUGHPUT, WorkloadInfo};
 use super::Options;
 use crate::ending::Error;
 
-/// The locks that are named; none if none is.
+/// The named locks; `None` if none is named.
 pub(super) fn locks(
     options: &Options,
     subjects: &[Subject],
@@ -27,7 +27,7 @@ pub(super) fn locks(
 }
 
 fn not_simulated(word: &str, subjects: &[Subject]) -> Error {
-    // The portable one of the same algorithm, as `rust_std` of `std`.
+    // The portable lock with the same algorithm, such as `rust_std` for `std`.
     let like = format!("_{}", word.trim().to_lowercase().replace('-', "_"));
     let portable = subjects.iter().find(|lock| lock.info.name.ends_with(&like));
     let same = portable.map_or_else(String::new, |lock| {
@@ -39,7 +39,7 @@ fn not_simulated(word: &str, subjects: &[Subject]) -> Error {
     ))
 }
 
-/// The workloads that are named, or those that the extent has.
+/// The named workloads, or the extent's.
 pub(super) fn workloads(options: &Options) -> Result<Vec<WorkloadInfo>, Error> {
     let parts = options.choice.parts()?;
     let Some(words) = &options.choice.workloads else {

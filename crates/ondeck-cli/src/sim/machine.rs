@@ -1,9 +1,9 @@
-//! A simulated machine as reports describe machines.
+//! Describes a simulated machine as reports describe machines.
 
 use ondeck_lab::results::Machine;
 use ondeck_sim::machine::MachineFile;
 
-/// Nothing of the machine at hand is in it: reports of one simulated machine go together wherever they were computed.
+/// Contains nothing about the host: reports of one simulated machine can be merged wherever they were computed.
 pub(super) fn describe(machine: &MachineFile) -> Machine {
     let costs = machine.costs();
     let (cpus, cores) = (costs.places.len(), costs.cpu_of_core.len());

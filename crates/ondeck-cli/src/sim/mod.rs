@@ -1,13 +1,13 @@
-//! `ondeck sim`: the laboratory's workloads on machines that are not there.
+//! `ondeck sim`: the laboratory's workloads on simulated machines.
 //!
 //! | file | what |
 //! |---|---|
-//! | `options.rs` | what the command is told |
+//! | `options.rs` | the options of the command |
 //! | `chosen.rs` | locks and workloads that can be simulated, or why one cannot |
 //! | `campaign.rs` | stages on all threads, results in the order of the plan |
 //! | `machine.rs` | the machine as reports describe it |
-//! | `replay.rs` | what was recorded of a program, instead of workloads |
-//! | `shorter.rs` | which sections are to be shorter in it |
+//! | `replay.rs` | a program's recording, instead of workloads |
+//! | `shorter.rs` | the sections to shorten in it |
 //! | `why.rs` | where time went |
 
 mod campaign;
@@ -92,7 +92,7 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
     Ok(if lacking { Ending::Lacking } else { ending })
 }
 
-/// All stages, and those that measure what workloads cost with a lock that does nothing.
+/// All stages, including the baselines with the lock that does nothing.
 fn stages(options: &Options, request: &Request, cpus: usize, subjects: &[Subject]) -> Vec<Stage> {
     let mut request = Request { cpus, ..request.clone() };
     if options.quick {
@@ -138,7 +138,7 @@ fn empty_report(machine: &MachineFile, options: &Options, request: &Request) -> 
     }
 }
 
-/// The facts of the locks that the report has numbers of.
+/// The facts of the locks in the report.
 fn rows(report: &Report, subjects: &[Subject]) -> Vec<LockRow> {
     let empty = subjects.first().map(Subject::empty);
     let has =

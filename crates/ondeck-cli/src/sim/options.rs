@@ -1,4 +1,4 @@
-//! What `ondeck sim` is told.
+//! The options of `ondeck sim`.
 
 use std::path::PathBuf;
 use std::time::Duration;

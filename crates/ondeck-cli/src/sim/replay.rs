@@ -1,4 +1,4 @@
-//! `--replay`: what was recorded of a program, on a simulated machine.
+//! `--replay`: a program's recording on a simulated machine.
 
 use std::fmt::Write;
 use std::panic::resume_unwind;
@@ -23,23 +23,23 @@ use crate::files::Prepared;
 use crate::progress::Progress;
 use crate::{output, session};
 
-/// What a C program has, and what it could have.
+/// The lock of C programs, and the alternative.
 const LOCKS: [&str; 2] = ["glibc_normal", "ondeck"];
-/// Times as many threads as were recorded.
+/// Multiples of the recorded number of threads.
 const TIMES: [(usize, &str); 4] = [(1, "today"), (2, "2 ×"), (4, "4 ×"), (8, "8 ×")];
-/// Most threads of those.
+/// The most threads among them.
 const MOST: usize = 512;
-/// What the progress counts a lock as.
+/// The nominal time of a lock for the progress.
 const TURN: Duration = Duration::from_secs(1);
 
-/// One line of the plot: a lock, and how sections are shortened beyond what was asked for.
+/// One line of the plot: a lock, and the additional shortening of sections.
 struct Case {
     name: String,
     mutex: AnyMutex<Sim>,
     halved: Option<usize>,
 }
 
-/// What came of it.
+/// The result.
 struct Found {
     case: Case,
     outlook: Outlook,
@@ -64,7 +64,8 @@ pub(super) fn run(file: &Path, machine: &MachineFile, options: &Options) -> Resu
         seed: options.seed,
     };
     let mut found = simulation.of_all(cases, &mut progress);
-    // What would help most: the longest sections of the lock that saturates first, with the last lock.
+    // The most effective change: the longest sections of the lock that saturates first, with the last
+    // lock.
     if let Some(last) = found.last()
         && let Some(saturation) = found.iter().find_map(|it| it.outlook.saturation)
         && let Some(site) = longest_site(&recording, saturation.lock)
@@ -124,7 +125,7 @@ fn shortened(recording: &Recording, parts: &[Part]) -> Result<Vec<Shorter>, Erro
     Ok(shorter)
 }
 
-/// A function without its arguments.
+/// A function's name without its arguments.
 fn function(site: &Site) -> &str {
     site.function.split('(').next().unwrap_or(&site.function)
 }
@@ -144,7 +145,7 @@ fn cases(options: &Options) -> Result<Vec<Case>, Error> {
     names.into_iter().map(case).collect()
 }
 
-/// The numbers of threads: as asked for, or from today's to the machine's.
+/// The numbers of threads: the requested ones, otherwise from today's to the machine's.
 fn counts(options: &Options, today: usize, cpus: usize) -> Vec<usize> {
     let mut counts = options.choice.threads.clone().unwrap_or_else(|| {
         let times = TIMES.iter().map(|(times, _)| (times * today).min(MOST));
@@ -155,7 +156,7 @@ fn counts(options: &Options, today: usize, cpus: usize) -> Vec<usize> {
     counts
 }
 
-/// What all cases have in common.
+/// The common settings of all cases.
 struct Simulation<'a> {
     recording: &'a Recording,
     shorter: &'a [Shorter],
@@ -165,7 +166,7 @@ struct Simulation<'a> {
 }
 
 impl Simulation<'_> {
-    /// Simulates them, each on a thread of the machine at hand.
+    /// Simulates the cases, each on a thread of the host.
     fn of_all(&self, cases: Vec<Case>, progress: &mut Progress) -> Vec<Found> {
         thread::scope(|scope| {
             let start = |case: Case| {
@@ -193,7 +194,7 @@ impl Simulation<'_> {
     }
 }
 
-/// The sentence that matters.
+/// The main result in one sentence.
 fn verdict(recording: &Recording, found: &[Found], threads: &[usize]) -> String {
     let most = threads.last().copied().unwrap_or(1);
     let Some(first) = found.iter().find(|it| it.outlook.saturation.is_some()) else {
@@ -234,7 +235,7 @@ fn counted(threads: usize) -> String {
     if threads == 1 { "1 thread".to_owned() } else { format!("{threads} threads") }
 }
 
-/// What was recorded, and what is not in it.
+/// Describes the recording, and what it lacks.
 fn about(
     recording: &Recording,
     script: &Script,
@@ -305,7 +306,7 @@ fn cells(recording: &Recording, outcome: &Outcome, today: f64) -> Vec<String> {
     ]
 }
 
-/// What the first lock makes of the least number of threads.
+/// The first lock's rate with the least number of threads.
 fn today(found: &[Found]) -> f64 {
     found.first().and_then(|it| it.outlook.rows.first()).map_or(0.0, |row| row.outcome.rate)
 }

@@ -1,8 +1,8 @@
-//! The value of `--shorter`: a call site, and the part that is left of the work in its sections.
+//! The value of `--shorter`: a call site, and the remaining part of the work in its sections.
 
 use std::str::FromStr;
 
-/// What is left of the work in the sections of a call site.
+/// The remaining part of the work in the sections of a call site.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Part {
     pub(super) site: String,

@@ -1,4 +1,4 @@
-//! Where the time of simulated threads went: what `--why` prints.
+//! The output of `--why`: the time of simulated threads by activity.
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -15,13 +15,13 @@ use super::campaign::Found;
 /// As wide as the tables.
 const COLUMNS: usize = 80;
 
-/// Shares below this are left out: a half of a percent.
+/// Smaller shares are left out: half a percent.
 const LEAST: f64 = 0.005;
 
-/// So many lines are named.
+/// The number of lines that are named.
 const LINES: usize = 4;
 
-/// The part of each job that has rounds, in their order.
+/// The text for each job that has rounds, in order.
 pub(super) fn text(found: &[Found], cpus: usize) -> String {
     let mut text = String::from("\nwhy: where the time of the threads went\n");
     let mut heading = String::new();
@@ -41,12 +41,12 @@ pub(super) fn text(found: &[Found], cpus: usize) -> String {
     text
 }
 
-/// What all of it has cost the machine at hand.
+/// The cost of the whole simulation on the host.
 fn effort(found: &[Found]) -> String {
     let events: u64 = found.iter().flat_map(|its| &its.rounds).map(|round| round.events).sum();
     let cpu: Duration = found.iter().filter_map(|its| its.cpu).sum();
     let mut words = format!("{} events", count(events));
-    // Not every system tells what CPU time a thread took, or how much memory the process has had.
+    // Not every system reports a thread's CPU time, or a process's peak memory.
     if !cpu.is_zero() {
         let rate = events as f64 / cpu.as_secs_f64() / 1e6;
         let time = time(cpu.as_nanos() as f64);
@@ -59,7 +59,7 @@ fn effort(found: &[Found]) -> String {
     words
 }
 
-/// Where a series was simulated.
+/// The situation of a series.
 fn situation(series: &Series) -> String {
     let params = series.params_word();
     let s = if series.threads == 1 { "" } else { "s" };
@@ -80,13 +80,13 @@ fn of_lock(series: &Series, rounds: &[Ran], cpus: usize) -> String {
     text
 }
 
-/// What the rounds of a lock have in common.
+/// The sums over the rounds of a lock.
 struct Sums {
     spent: Spent,
-    /// Ready, and without a CPU.
+    /// Time ready without a CPU.
     ready: Time,
     asleep: Time,
-    /// Of all CPUs together, and how long they were there.
+    /// Idle time of all CPUs together, and the total time.
     idle: Time,
     cpus: Time,
     charged: Time,
@@ -121,7 +121,7 @@ impl Sums {
         }
     }
 
-    /// The parts of the threads' time, the greatest first; and the CPUs'.
+    /// The shares of the threads' time, the greatest first; and the CPUs'.
     fn shares(&self) -> String {
         let whole = (self.spent.total() + self.ready + self.asleep).max(1) as f64;
         let doing = Doing::ALL.iter().map(|&(doing, word)| (word, self.spent.on(doing)));
@@ -159,7 +159,8 @@ impl Sums {
     }
 }
 
-/// The lines with most time under way, of all rounds: each round has its own, and they are put together by rank.
+/// The lines with the most time under way, over all rounds: each round has its own lines, which are combined by
+/// rank.
 fn lines(rounds: &[Ran]) -> String {
     let of = |hot: &Hot| hot.traffic.moved + hot.traffic.queued;
     let all: Time = rounds.iter().flat_map(|round| &round.hot).map(of).sum();
@@ -178,17 +179,17 @@ fn lines(rounds: &[Ran]) -> String {
     if words.is_empty() { "no line moved".to_owned() } else { words.join(", ") }
 }
 
-/// What is on a line.
+/// The contents of a line.
 fn name(hot: &Hot) -> &'static str {
     match (hot.in_table, hot.has_data) {
         (true, _) => "parking table",
         (_, true) => "data",
-        // What else simulated threads access is locks' own, and nodes of their queues.
+        // Everything else that simulated threads access belongs to locks, including nodes of their queues.
         _ => "lock",
     }
 }
 
-/// Words that may be longer than a line, below each other behind a label.
+/// Wraps words that may be longer than a line, indented after a label.
 fn filled(label: &str, words: &str) -> String {
     let indent = " ".repeat(label.chars().count());
     let options = textwrap::Options::new(COLUMNS).initial_indent(label).subsequent_indent(&indent);

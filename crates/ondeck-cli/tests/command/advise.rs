@@ -13,7 +13,7 @@ fn a_short_measurement_is_an_answer_that_can_be_given_again_from_its_report() {
     let situation = ["advise", "--threads", "2", "--language", "c++", "--company", "some"];
     let save = ["--time", "1s", "--json", &answer, "--save", &report];
     let output = run(&[&situation[..], &save].concat());
-    // Whether there is a difference is not for a test to say.
+    // The test does not decide whether there is a difference.
     assert!(matches!(output.status.code(), Some(0 | 1)), "{}", stderr(&output));
     let text = stdout(&output);
     assert!(
@@ -73,7 +73,7 @@ fn a_recording_answers_instead_of_the_user() {
     ];
     fs::write(&file, lines.join("\n")).expect("written");
     let output = run(&["advise", "--no-measure", "--profile", file.to_str().expect("UTF-8")]);
-    // Where lines end does not matter.
+    // The line breaks do not matter.
     let text = stdout(&output).split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(stderr(&output).contains("orders"), "{}", stderr(&output));
     assert!(

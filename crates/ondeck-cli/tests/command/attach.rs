@@ -1,4 +1,4 @@
-//! `ondeck attach`: recording is switched on and off in a program that runs already.
+//! `ondeck attach`: switches recording on and off in a program that is already running.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -10,7 +10,7 @@ use nix::sys::signal::{Signal, kill};
 use crate::shim::{pid, run, wait_until};
 use crate::support::{ondeck, stderr, stdout};
 
-/// A program that runs until its input ends, and its process id: the command becomes the program.
+/// A program that runs until its input ends, with its process id: the command becomes the program.
 fn attachable(folder: &Path) -> Child {
     let mut child = run(&["cat"])
         .env("TMPDIR", folder)
@@ -20,7 +20,7 @@ fn attachable(folder: &Path) -> Child {
         .expect("the command starts");
     let name = format!("/proc/{}/comm", child.id());
     wait_until("the program", || fs::read_to_string(&name).is_ok_and(|name| name == "cat\n"));
-    // The loader is done when the program answers.
+    // When the program answers, the loader has finished.
     child.stdin.as_mut().expect("a pipe").write_all(b"x").expect("a reader");
     child.stdout.as_mut().expect("a pipe").read_exact(&mut [0]).expect("an answer");
     child
@@ -45,7 +45,7 @@ fn attaching_switches_recording_on_and_off_in_the_program_s_page() {
         assert_eq!(stdout(&output), "no thread has waited for a lock yet\n");
         assert_eq!(word(), switch << 2 | 2);
     }
-    // It ends with the program, too.
+    // It also ends with the program.
     let mut attach = ondeck(&["attach", &number]);
     attach.env("TMPDIR", folder.path()).stdout(Stdio::null()).stderr(Stdio::null());
     let attached = attach.spawn().expect("the command starts");

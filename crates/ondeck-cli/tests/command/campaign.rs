@@ -11,7 +11,7 @@ use crate::support::{ondeck, parsed, run, stderr, stdout};
 const SAMPLE: &str =
     concat!(env!("CARGO_MANIFEST_DIR"), "/../ondeck-report/tests/data/sample-report.json");
 
-/// A report of the sample's run as it would have been with `lock` at `by` times its throughput.
+/// The sample's report, changed as if `lock` had `by` times its throughput.
 fn changed(folder: &Path, lock: &str, by: f64) -> PathBuf {
     let mut report = parsed(Path::new(SAMPLE));
     report["seconds"] = 1.0.into();
@@ -137,7 +137,7 @@ fn what_cannot_be_compared_or_merged_is_told_in_one_line() {
             assert!(message.contains(word), "{arguments:?} should name {word}: {message}");
         }
         assert!(stdout(&output).is_empty() && !message.contains("panicked"), "{message}");
-        // A mistake in an option gets clap's hint below.
+        // A mistake in an option is followed by clap's hint.
         assert!(message.lines().filter(|line| line.starts_with("error")).count() == 1, "{message}");
     }
     assert!(!Path::new(out).exists());
@@ -146,7 +146,7 @@ fn what_cannot_be_compared_or_merged_is_told_in_one_line() {
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
 }
 
-/// What tells a report's series from each other, and whether it has costs.
+/// The keys of a report's series, and whether it has costs.
 fn contents(report: &Value) -> (BTreeSet<String>, bool) {
     let series = report["series"].as_array().expect("series").iter();
     let key = |series: &Value| {
@@ -211,7 +211,7 @@ fn costs_are_in_one_shard_only() {
     let with_costs = (1..=3).filter(|index| {
         let path = folder.path().join(format!("{index}.json"));
         let shard = format!("{index}/3");
-        // One stage, so the second shard has the costs and the third has nothing.
+        // There is one stage, so the second shard has the costs and the third has nothing.
         let output = run(&[
             "bench",
             "--quick",

@@ -1,4 +1,4 @@
-//! Where reports go, and what happens when they cannot.
+//! The destinations of reports, and failures to write them.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};

@@ -48,7 +48,7 @@ fn a_process_that_may_use_one_cpu_has_a_file_without_pairs() {
         });
         starting.join().expect("the thread ends")
     });
-    // What needs two CPUs is refused in the table.
+    // The table refuses measurements that need two CPUs.
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
     let (file, text) = written(&path, &output);
     assert_eq!(file.costs().places.len(), 1);

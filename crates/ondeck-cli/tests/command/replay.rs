@@ -1,4 +1,4 @@
-//! What was recorded of a program, on a simulated machine: the answer, the page, and what is refused.
+//! A recording of a program on a simulated machine: the answer, the page, and refusals.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ fn replay(file: &Path, more: &[&str]) -> std::process::Output {
     run(&[&["sim", "--replay", file], more].concat())
 }
 
-/// From when on the lock is saturated, as the sentence says it for the first lock.
+/// The number of threads that saturates the lock, from the sentence about the first lock.
 fn saturated_at(output: &std::process::Output) -> usize {
     assert_eq!(output.status.code(), Some(0), "{}", stderr(output));
     let words = stdout(output).replace('\n', " ");

@@ -1,4 +1,4 @@
-//! `ondeck run`: what becomes of a program's streams, signals and end.
+//! `ondeck run`: a program's streams, signals and end.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -50,7 +50,7 @@ fn a_program_that_a_signal_ends_ends_the_command_by_that_signal() {
     }
 }
 
-/// The shim is in front of what is there, and the program finds what the shim reads.
+/// The shim precedes the existing entries, and the program finds the variables that the shim reads.
 #[test]
 fn the_shim_is_preloaded_first() {
     let shown = "echo \"$LD_PRELOAD\"; test -s \"$ONDECK_CONTROL\"";
@@ -69,11 +69,11 @@ fn the_shim_is_preloaded_first() {
     assert_eq!(stdout(&without), "libc.so.6|\n");
 }
 
-/// Rust's runtime ignores SIGPIPE and opens closed streams; a program is to find neither.
+/// Rust's runtime ignores SIGPIPE and opens closed streams; a program must see neither.
 #[test]
 fn a_program_starts_with_the_signals_and_streams_that_the_command_was_started_with() {
     let folder = tempfile::tempdir().expect("a folder");
-    // A shell would change what is blocked.
+    // A shell would change the blocked signals.
     let signals = ["grep", "-E", "^Sig(Blk|Ign)", "/proc/self/status"];
     let streams = ["sh", "-c", "test -e /proc/$$/fd/0 && echo open || echo closed"];
     let set = |command: &mut Command, unusual: bool| {
@@ -114,7 +114,7 @@ fn state(pid: Pid) -> char {
     stat.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next()).unwrap_or('-')
 }
 
-/// A shell that the command supervises, in a process group of its own, and its process id.
+/// A shell that the command supervises, in a separate process group, and its process id.
 fn supervised(folder: &Path, script: &str) -> (Child, Pid, impl Read) {
     let script = format!("echo $$; {script}");
     let [_, mut command] = both_ways(folder, &["sh", "-c", &script]);
@@ -137,7 +137,7 @@ fn supervised(folder: &Path, script: &str) -> (Child, Pid, impl Read) {
 #[test]
 fn signals_that_are_sent_to_the_command_reach_the_program() {
     let folder = tempfile::tempdir().expect("a folder");
-    // No SIGHUP: a shell cannot trap a signal that it was started without, as under nohup(1).
+    // No SIGHUP: a shell cannot trap a signal that was ignored when it started, as under nohup(1).
     let script = "trap 'echo one' USR1; trap 'echo term; exit 9' TERM; echo ready
         while :; do sleep 0.01; done";
     let (child, _, mut output) = supervised(folder.path(), script);
@@ -167,7 +167,7 @@ fn the_command_stops_and_goes_on_with_the_program() {
     let folder = tempfile::tempdir().expect("a folder");
     let (child, program, _output) = supervised(folder.path(), "while :; do sleep 0.01; done");
     for stop in [Signal::SIGTSTP, Signal::SIGSTOP] {
-        // What a terminal would send to the group, and what another process sends to the program.
+        // A terminal would send to the group; another process sends to the program.
         let target = if stop == Signal::SIGTSTP { pid(&child) } else { program };
         kill(target, stop).expect("it runs");
         wait_until("both stopped", || state(program) == 'T' && state(pid(&child)) == 'T');

@@ -1,4 +1,4 @@
-//! `ondeck run`: which programs are refused or cannot be started, and what the command says then.
+//! `ondeck run`: programs that are refused or cannot be started, and the command's messages.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown};
@@ -42,7 +42,7 @@ fn what_the_shim_cannot_serve_is_refused_with_the_reason() {
             assert!(message.contains(word), "{name} should say {word}: {message}");
         }
     }
-    // Without the shim it is run.
+    // Without the shim it runs.
     let path = folder.join("static");
     let output = output(&["--lock", "glibc", path.to_str().expect("UTF-8")]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
@@ -55,7 +55,7 @@ fn a_program_that_gets_more_rights_than_its_user_is_refused() {
     let path = program.to_str().expect("UTF-8");
     let other_user = nix::unistd::geteuid().as_raw() + 1;
     if chown(&program, Some(other_user), Some(other_user)).is_err() {
-        // Only root may give files away. There is one that is root's.
+        // Only root may give files away; this file already belongs to root.
         let output = output(&["--", "su"]);
         assert_eq!(output.status.code(), Some(126), "{}", stderr(&output));
         assert!(stderr(&output).contains("set-user-ID"), "{}", stderr(&output));

@@ -7,7 +7,7 @@ use super::support::{run, stdout};
 /// Keywords that restrict nothing.
 const NOTES: [&str; 6] = ["$schema", "$defs", "title", "description", "default", "format"];
 
-/// The first part of a report that does not match what `ondeck schema` prints.
+/// The first part of a report that does not match the output of `ondeck schema`.
 pub fn mismatch(report: &Value) -> Option<String> {
     let schema = serde_json::from_str(&stdout(&run(&["schema"]))).expect("the schema is JSON");
     Schema(&schema).mismatch(&schema, report, "")

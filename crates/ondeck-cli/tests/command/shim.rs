@@ -1,5 +1,5 @@
-//! `ondeck run` with a shim that maps its page and does nothing else. What the real one does is of
-//! `crates/ondeck-preload/tests`, and both together of `ci/package.sh`.
+//! `ondeck run` with a shim that only maps its page. `crates/ondeck-preload/tests` tests the real
+//! one, and `ci/package.sh` tests both together.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use crate::support::{ondeck, stderr};
 
 const LIBRARY: &str = "libondeck_preload.so";
 
-/// Compiles a C source with these options to a file of that name.
+/// Compiles a C source with these options to a file with that name.
 pub(crate) fn compiled(folder: &Path, name: &str, source: &str, options: &[&str]) -> PathBuf {
     let (from, to) = (folder.join(format!("{name}.c")), folder.join(name));
     fs::write(&from, source).expect("a file");
@@ -24,7 +24,7 @@ pub(crate) fn compiled(folder: &Path, name: &str, source: &str, options: &[&str]
     to
 }
 
-/// What the shim of the tests does when it is loaded.
+/// The source of the tests' shim.
 const SHIM: &str = r#"
 #include <fcntl.h>
 #include <stdlib.h>
@@ -52,7 +52,7 @@ pub(crate) fn shim() -> &'static Path {
 pub(crate) fn run(arguments: &[&str]) -> Command {
     let mut command = ondeck(&[&["run"], arguments].concat());
     command.env("ONDECK_PRELOAD_LIBRARY", shim()).env_remove("LD_PRELOAD");
-    // Pages and recordings that a killed command leaves are not to be found by other programs.
+    // Other programs must not find the pages and recordings that a killed command leaves.
     command.env("TMPDIR", env!("CARGO_TARGET_TMPDIR"));
     command
 }

@@ -1,4 +1,4 @@
-//! Signals: what was measured is kept, and nothing else is left.
+//! Signals: measurements are kept, and nothing else remains.
 
 use std::collections::HashSet;
 use std::fs;
@@ -23,8 +23,8 @@ fn long(json: &Path) -> Child {
         .expect("the command starts")
 }
 
-/// Waits until the third team of two threads measures: the first one warms up, and the round of
-/// the second is a sample.
+/// Waits until the third team of two threads measures: the first one warms up, and the second one's
+/// round is a sample.
 fn wait_for_a_sample(child: &Child) {
     let tasks = format!("/proc/{}/task", child.id());
     let mut seen = HashSet::new();
@@ -43,7 +43,7 @@ fn wait_for_a_sample(child: &Child) {
 fn has_a_child(parent: Pid) -> bool {
     fs::read_dir("/proc").expect("/proc").flatten().any(|process| {
         let stat = fs::read_to_string(process.path().join("stat")).unwrap_or_default();
-        // The name before it is in brackets and may have blanks: ") S 123 ...".
+        // The name before it is in brackets and may contain blanks: ") S 123 ...".
         let behind_name = stat.rsplit_once(") ").map_or("", |(_, rest)| rest);
         behind_name.split(' ').nth(1) == Some(&parent.to_string())
     })

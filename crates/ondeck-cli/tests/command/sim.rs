@@ -31,7 +31,7 @@ fn simulate(more: &[&str]) -> std::process::Output {
     output
 }
 
-/// The report without what is of the day and of the command line.
+/// The report without the parts that depend on the date and the command line.
 fn numbers(folder: &Path, name: &str, more: &[&str]) -> Value {
     let path = folder.join(name);
     simulate(&[&["--work", "100,500", "--json", path.to_str().expect("UTF-8")], more].concat());
@@ -43,7 +43,7 @@ fn numbers(folder: &Path, name: &str, more: &[&str]) -> Value {
     report
 }
 
-/// The series, in an order of their own.
+/// The series, sorted by their texts.
 fn sorted(report: &Value) -> Vec<String> {
     let mut series: Vec<String> =
         report["series"].as_array().expect("series").iter().map(Value::to_string).collect();
@@ -151,7 +151,7 @@ fn a_machine_file_is_simulated_by_its_path() {
     assert_eq!(report["machine"]["cpus"], 2);
 }
 
-/// The largest that a user is promised: 1,000 threads on 256 cores.
+/// The largest promised simulation: 1,000 threads on 256 cores.
 #[test]
 fn a_thousand_threads_on_256_cores_fit_into_two_gibibytes() {
     let large = ["sim", "--machine", "future-256", "--threads", "1000", "--locks", "ondeck"];

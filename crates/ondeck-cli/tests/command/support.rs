@@ -1,4 +1,4 @@
-//! Starting the command and reading what comes of it.
+//! Starts the command and reads its output.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -26,7 +26,7 @@ pub(crate) fn stderr(output: &Output) -> String {
 /// A bench of two locks that takes about a second.
 pub(crate) const SMALL: [&str; 4] = ["bench", "--quick", "--locks", "std,spinlock"];
 
-/// The least that a bench can measure.
+/// The least measurement of a bench.
 pub(crate) const LEAST: [&str; 6] =
     ["bench", "--quick", "--locks", "std", "--workloads", "uncontended"];
 
@@ -34,7 +34,7 @@ pub(crate) fn small(more: &[&str]) -> Output {
     run(&[&SMALL, more].concat())
 }
 
-/// How a run ends that includes the costs: some of them need two CPUs.
+/// The exit code of a run that includes the costs: some of them need two CPUs.
 pub(crate) fn with_costs() -> i32 {
     i32::from(Linux::affinity().len() == 1)
 }

@@ -1,4 +1,4 @@
-//! `ondeck trace` as its users meet it.
+//! `ondeck trace` from the user's side.
 
 use std::fs;
 

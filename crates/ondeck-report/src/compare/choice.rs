@@ -1,5 +1,5 @@
-//! Which series and metrics are compared. Names are those in the files: a report may be of a
-//! program that has other locks.
+//! Selects the series and metrics to compare. Names are those in the files: a report may come from a
+//! program with other locks.
 
 use ondeck_lab::results::{Metric, Report, Series};
 use ondeck_lab::sample::THROUGHPUT;
@@ -9,8 +9,7 @@ use wildmatch::WildMatch;
 use super::Input;
 use crate::verdict;
 
-/// What to compare. A field that is not set stands for everything; of the metrics, for the one that the
-/// workload is judged by.
+/// A selection. An unset field selects everything; an unset metric, the one that ranks the workload.
 #[derive(Clone, Debug)]
 pub struct Choice {
     /// Names of locks or patterns.
@@ -21,7 +20,7 @@ pub struct Choice {
     pub threads: Option<Vec<usize>>,
     /// Names of metrics or patterns.
     pub metrics: Option<Vec<String>>,
-    /// Below which a p-value counts.
+    /// The level below which a p-value counts.
     pub alpha: f64,
 }
 
@@ -31,14 +30,14 @@ pub enum Refused {
     /// There is no such name in the reports.
     #[error("no {kind} `{word}` in the reports; there is {there}")]
     Unknown {
-        /// What was looked for.
+        /// The kind of name.
         kind: &'static str,
         /// The word.
         word: String,
-        /// What there is instead.
+        /// The existing names.
         there: String,
     },
-    /// Nothing is left.
+    /// No series remains.
     #[error(
         "the reports share none of the chosen series; compare runs of the same workloads, \
          locks and threads"
@@ -114,9 +113,9 @@ fn metrics(report: &Report) -> Vec<&str> {
     series.flat_map(|series| &series.metrics).map(|metric| metric.name.as_str()).collect()
 }
 
-/// The existing names that are nearest to the word.
+/// The existing names that are most similar to the word.
 pub(super) fn unknown(kind: &'static str, word: &str, mut names: Vec<&str>) -> Refused {
-    /// As many as fit a line.
+    /// The number that fits in a line.
     const MOST: usize = 6;
     names.sort_unstable();
     names.dedup();

@@ -1,8 +1,8 @@
-//! Reports put side by side, as Go's benchstat does it: a table of medians, how they differ, and
-//! whether that is more than chance.
+//! Compares reports as Go's benchstat does: a table of medians, their difference, and whether it is
+//! more than chance.
 //!
-//! Either the same series of two reports are compared, or the locks of one report. Everything is
-//! computed from the samples; a series' own medians are not looked at.
+//! The comparison covers the same series of two reports, or the locks of one report. Everything is
+//! computed from the samples; a series' own medians are ignored.
 
 mod choice;
 mod notes;
@@ -26,11 +26,11 @@ pub const SCHEMA_VERSION: u32 = 1;
 pub struct Input {
     /// The file.
     pub name: String,
-    /// What is in it.
+    /// Its report.
     pub report: Report,
 }
 
-/// What is put side by side.
+/// The sides of a comparison.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum By {
     /// The first report and each of the others.
@@ -42,20 +42,21 @@ pub enum By {
     },
 }
 
-/// Everything a comparison found.
+/// The result of a comparison.
 #[derive(Clone, Debug, Serialize)]
 pub struct Comparison {
     /// [`SCHEMA_VERSION`].
     pub schema: u32,
     /// The reports, in the order of the command line; the first is the base.
     pub files: Vec<String>,
-    /// A difference counts when its p-value is below; intervals miss the truth as often at most.
+    /// A difference counts if its p-value is below this. Intervals miss the true ratio in at most
+    /// this part of all cases.
     pub alpha: f64,
     /// One for each workload, parameters, metric, and lock or report compared with the base.
     pub tables: Vec<Table>,
     /// Series that only one side has.
     pub lone: Vec<Lone>,
-    /// What to know before trusting the figures, a sentence each.
+    /// Remarks on the trustworthiness of the figures, a sentence each.
     pub notes: Vec<String>,
 }
 
@@ -72,35 +73,36 @@ pub struct Table {
     pub unit: String,
     /// Which direction is better.
     pub better: Better,
-    /// What the base is: a file or a lock.
+    /// The base: a file or a lock.
     pub base: String,
-    /// What is compared with it; `None` where each row has a lock of its own.
+    /// The compared file or lock; `None` where each row has a different lock.
     pub other: Option<String>,
     /// The rows, in the order of the base.
     pub rows: Vec<Row>,
-    /// The geometric means of the columns; `None` if there is no row for them.
+    /// The geometric means of the columns; `None` if no row qualifies.
     pub geomean: Option<Mean>,
 }
 
 /// A lock and a number of threads on both sides.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
-    /// The lock; of the other side if locks are compared.
+    /// The lock; the other side's if locks are compared.
     pub lock: String,
     /// How many threads used it.
     pub threads: usize,
     /// The base.
     pub base: Side,
-    /// What is compared with it.
+    /// The compared side.
     pub other: Side,
-    /// The other by the base: the median of all ratios of their samples. `None` where a sample is
-    /// below zero; infinite, which is null in JSON, where the base is zero and the other is not.
+    /// The other divided by the base: the median of all ratios of their samples. `None` where a
+    /// sample is below zero; infinite, which is null in JSON, where the base is zero and the other
+    /// is not.
     pub ratio: Option<f64>,
     /// The ratio's confidence interval; `None` with too few samples.
     pub interval: Option<(f64, f64)>,
-    /// Of the Mann-Whitney test.
+    /// The p-value of the Mann-Whitney test.
     pub p: f64,
-    /// Whether anything can be said: p is below alpha, and no run was cut.
+    /// Whether the difference counts: p is below alpha, and no run was cut.
     pub differs: bool,
 }
 
@@ -117,7 +119,7 @@ pub struct Side {
     pub partial: bool,
     /// Runs that were cut: their length is a lower bound.
     pub cut_runs: usize,
-    /// How long a round was meant to be; `None` where rounds end by count.
+    /// The planned length of a round; `None` where rounds end by count.
     pub round_milliseconds: Option<f64>,
 }
 
@@ -149,7 +151,7 @@ pub struct Lone {
     pub lock: String,
     /// How many threads used it.
     pub threads: usize,
-    /// Why it is lacking, if the report that lacks it says so: `deadlock`, ...
+    /// The reason, if the report that lacks it states one: `deadlock`, ...
     pub failure: Option<String>,
 }
 
@@ -206,7 +208,7 @@ fn of_locks(input: &Input, base: &str, choice: &Choice) -> Result<Vec<Table>, Re
     Ok(tables(pairs, base, None, choice))
 }
 
-/// The series that the choice leaves, but for the empty lock, which is no lock.
+/// The series that the choice selects, except the empty lock's.
 fn chosen<'a>(report: &'a Report, choice: &'a Choice) -> impl Iterator<Item = &'a Series> {
     report.series.iter().filter(|series| choice.takes(series))
 }
@@ -254,7 +256,7 @@ fn tables<'a>(
     tables
 }
 
-/// `None` if a side has no samples, or they are of another unit.
+/// `None` if a side has no samples, or the units differ.
 fn row(base: (&Series, &Metric), other: (&Series, &Metric), alpha: f64) -> Option<Row> {
     let ((one, its), (partner, theirs)) = (base, other);
     if its.samples.is_empty() || theirs.samples.is_empty() || its.unit != theirs.unit {
@@ -307,7 +309,7 @@ fn geomean(rows: &[Row]) -> Option<Mean> {
     })
 }
 
-/// What `has` has and `lacks` lacks.
+/// The series of `has` that `lacks` does not have.
 fn lone(has: &Input, lacks: &Input, choice: &Choice) -> Vec<Lone> {
     let there = by_key(&lacks.report);
     chosen(&has.report, choice)

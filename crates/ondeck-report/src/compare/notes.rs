@@ -1,4 +1,4 @@
-//! What to know before trusting a comparison's figures.
+//! Remarks on the trustworthiness of a comparison's figures.
 
 use ondeck_lab::results::Report;
 use ondeck_lab::warnings;
@@ -67,7 +67,7 @@ pub(super) fn notes(comparison: &Comparison, inputs: &[Input]) -> Vec<String> {
     notes
 }
 
-/// The settings that series do not have, where they differ.
+/// The settings that are not in series, where they differ.
 fn settings(one: &Report, other: &Report) -> Vec<(&'static str, String, String)> {
     let of = |report: &Report| {
         let build = [("libc", report.machine.libc.clone()), ("rustc", report.build.rustc.clone())];

@@ -1,26 +1,25 @@
 //! Whether two samples differ: the Mann-Whitney U test, two-sided.
 //!
-//! It asks nothing of how times are distributed, which is as well, because they are skewed. Up to
-//! [`MOST_EXACT`] samples in all, p is exact, ties included: every way to deal the pooled ranks to
-//! the two sides is counted. Above that it is the normal approximation, corrected for ties and for
-//! continuity.
+//! It assumes nothing about the distribution of times, which are skewed. Up to [`MOST_EXACT`] samples
+//! in all, p is exact, including ties: every way to deal the pooled ranks to the two sides is
+//! counted. Above that it is the normal approximation, corrected for ties and for continuity.
 //!
-//! Why own code: `statrs::stats_tests::mannwhitneyu` 0.19 gives p = 1 by its exact method for 1, 2, 3
-//! against 4, 5, 6, where p is 0.1 (it takes the wrong tail unless the first sample is the larger
-//! one), and visits every combination, 155 million for 15 of 30. Its approximation, which it takes
-//! for tied samples of any size, calls 1, 1, 1 and 2, 2, 2 different at 0.05. `hypors` only
-//! approximates. What is taken from statrs is the normal distribution.
+//! Why own code: `statrs::stats_tests::mannwhitneyu` 0.19 returns p = 1 by its exact method for 1, 2,
+//! 3 against 4, 5, 6, where p is 0.1 (it takes the wrong tail unless the first sample is the larger
+//! one), and visits every combination, 155 million for 15 of 30. Its approximation, which it uses for
+//! tied samples of any size, calls 1, 1, 1 and 2, 2, 2 different at 0.05. `hypors` only approximates.
+//! This file uses the normal distribution of statrs.
 
 use std::cmp::Ordering;
 
 use statrs::distribution::{ContinuousCDF, Normal};
 
-/// So many samples on both sides together are counted out. More than C(50, 25) = 1.3e14 ways would
-/// soon pass 2^53, below which doubles count exactly.
+/// The most samples on both sides together that are counted exactly. More than C(50, 25) = 1.3e14
+/// ways would soon exceed 2^53, below which doubles count exactly.
 pub const MOST_EXACT: usize = 50;
 
-/// The probability that two samples of one distribution differ as much as these or more. 1 if there
-/// is nothing on one side. Samples are finite.
+/// The probability that two samples of one distribution differ at least as much as these. 1 if one
+/// side is empty. Samples are finite.
 pub fn p_value(one: &[f64], other: &[f64]) -> f64 {
     if one.is_empty() || other.is_empty() {
         return 1.0;
@@ -29,7 +28,7 @@ pub fn p_value(one: &[f64], other: &[f64]) -> f64 {
     if one.len() + other.len() <= MOST_EXACT { ranks.exact() } else { ranks.approximate() }
 }
 
-/// How many ways each sum of ranks can come about when `size` of the `ranks` are drawn.
+/// The number of ways in which each sum of ranks results when `size` of the `ranks` are drawn.
 ///
 /// `size` and the ranks are such that the ways stay below 2^53.
 pub(super) fn ways(ranks: &[usize], size: usize) -> Vec<f64> {
@@ -51,9 +50,9 @@ pub(super) fn ways(ranks: &[usize], size: usize) -> Vec<f64> {
     ways.swap_remove(size)
 }
 
-/// Both samples by their ranks among all.
+/// Both samples as ranks among all.
 struct Ranks {
-    /// Of all samples, ascending, twice the rank, so that a rank shared by a tie is whole.
+    /// For all samples, ascending, twice the rank, so that a rank shared by a tie is whole.
     doubled: Vec<usize>,
     /// The sizes of the groups of equal samples.
     ties: Vec<usize>,
@@ -88,7 +87,7 @@ impl Ranks {
     }
 
     fn exact(&self) -> f64 {
-        // The smaller side has fewer ways; the larger one has the ranks that are left.
+        // The smaller side has fewer ways; the larger one has the remaining ranks.
         let all: usize = self.doubled.iter().sum();
         let (size, sum) = if self.first <= self.second {
             (self.first, self.sum)
@@ -116,15 +115,15 @@ impl Ranks {
     }
 }
 
-/// The least p that samples of these sizes can have.
+/// The least possible p of samples with these sizes.
 pub fn least_p(one: usize, other: usize) -> f64 {
     let ways = (1..=one).fold(1.0, |ways, drawn| ways * (other + drawn) as f64 / drawn as f64);
     (2.0 / ways).min(1.0)
 }
 
-/// How many samples on each side can differ at `alpha` at all.
+/// The least number of samples on each side that can differ at `alpha`.
 pub fn fewest_samples(alpha: f64) -> usize {
-    /// 2 of C(2000, 1000) is less than any double above zero.
+    /// 2 divided by C(2000, 1000) is less than any double above zero.
     const MOST: usize = 1_000;
     (1..MOST).find(|&samples| least_p(samples, samples) < alpha).unwrap_or(MOST)
 }

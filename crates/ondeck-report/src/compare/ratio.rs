@@ -1,18 +1,18 @@
-//! By how much two samples differ: the ratio of one to the other, with a confidence interval.
+//! The ratio of one sample to another, with a confidence interval.
 //!
-//! The ratio is Hodges and Lehmann's estimate on logarithms: the median of the ratios of every
-//! sample of one side to every sample of the other. Its interval lies between two of those ratios,
-//! chosen by the distribution of Mann and Whitney's U. So it needs no random numbers, is exact where
-//! the test is, and leaves out 1 when the test finds a difference (E. L. Lehmann, "Nonparametrics",
-//! 1975; R's `wilcox.test(conf.int = TRUE)` does the same). A bootstrap of medians was the other
-//! candidate: it covers as well, but in 1,500 draws of ten samples a side, 3 % apart with a spread of
-//! 3 %, its intervals were a tenth wider and disagreed with the test in one of eight.
+//! The ratio is Hodges and Lehmann's estimate on logarithms: the median of the ratios of every sample
+//! of one side to every sample of the other. Its interval lies between two of those ratios, chosen by
+//! the distribution of Mann and Whitney's U. So it needs no random numbers, is exact where the test
+//! is, and excludes 1 when the test finds a difference (E. L. Lehmann, "Nonparametrics", 1975; R's
+//! `wilcox.test(conf.int = TRUE)` does the same). The alternative was a bootstrap of medians. It
+//! covers as well, but in 1,500 draws of ten samples a side, 3 % apart with a spread of 3 %, its
+//! intervals were a tenth wider and disagreed with the test in one of eight.
 
 use statrs::distribution::{ContinuousCDF, Normal};
 
 use super::rank::{self, MOST_EXACT};
 
-/// A ratio and what it may be.
+/// A ratio and its confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ratio {
     /// The estimate.
@@ -21,10 +21,10 @@ pub struct Ratio {
     pub interval: Option<(f64, f64)>,
 }
 
-/// The ratio of `other` to `base`, its interval such that it misses the true ratio in at most
-/// `alpha` of all cases. `None` if a sample is missing, or below zero.
+/// The ratio of `other` to `base`, with an interval that misses the true ratio in at most `alpha` of
+/// all cases. `None` if a sample is missing, or below zero.
 ///
-/// From zero to anything else is infinitely more, and zero is as much as zero.
+/// The ratio of anything else to zero is infinite, and the ratio of zero to zero is 1.
 pub fn of(base: &[f64], other: &[f64], alpha: f64) -> Option<Ratio> {
     let (base, other) = (logarithms(base)?, logarithms(other)?);
     let pairs = base.len() * other.len();
@@ -61,7 +61,7 @@ fn exponential(difference: f64) -> f64 {
     }
 }
 
-/// Which of the differences, counted from either end, bounds the interval.
+/// The index, from either end, of the difference that bounds the interval.
 fn bound(one: usize, other: usize, alpha: f64) -> Option<usize> {
     if one + other <= MOST_EXACT {
         let size = one.min(other);
@@ -69,7 +69,7 @@ fn bound(one: usize, other: usize, alpha: f64) -> Option<usize> {
         let ways = rank::ways(&ranks, size);
         let total: f64 = ways.iter().sum();
         let mut below = 0.0;
-        // The least sum of ranks is where U is 0.
+        // U is 0 at the least sum of ranks.
         let tail = ways[size * (size + 1) / 2..].iter().take_while(|&&ways| {
             below += ways;
             2.0 * below / total < alpha
@@ -84,13 +84,13 @@ fn bound(one: usize, other: usize, alpha: f64) -> Option<usize> {
     }
 }
 
-/// The difference of order `order`, from 1, among all of a sample of `other` less a sample of
-/// `base`, both ascending. By bisection: there may be too many pairs to write down.
+/// The difference of order `order`, from 1, among all differences of a sample of `other` and a sample
+/// of `base`, both ascending. By bisection, because there may be too many pairs to store.
 fn kth_difference(base: &[f64], other: &[f64], order: usize) -> f64 {
     /// Differences of logarithms: a ratio to 14 digits.
     const CLOSE: f64 = 1e-14;
     let at_most = |limit: f64| -> usize {
-        // As samples of `base` grow, so does the part of `other` that is no further off.
+        // As samples of `base` grow, so does the part of `other` that is within the difference.
         let mut reached = 0;
         base.iter()
             .map(|sample| {
@@ -155,7 +155,7 @@ mod tests {
         assert_eq!(of(&zeros, &ones), always(f64::INFINITY));
         assert_eq!(of(&ones, &zeros), always(0.0));
         assert_eq!(of(&zeros, &zeros), always(1.0));
-        // One round in which nothing went does not hide what the others show.
+        // One round without any operation does not hide the others.
         let ratio = of(&[0.0, 1.0, 1.0, 1.0, 1.0, 1.0], &[2.0; 6]);
         assert!((ratio.estimate - 2.0).abs() < 1e-9, "{ratio:?}");
     }

@@ -1,12 +1,13 @@
-//! What got worse: the question of a gate.
+//! Finds regressions, for a gate.
 
 use ondeck_lab::results::{Better, Failure, FailureKind, Report, Series};
 
 use super::{Comparison, Row, Table, place};
 
 impl Comparison {
-    /// Everything that is worse than the base by more than `above`, a part of the base, and not by
-    /// chance; and every series that the base has and the other report says failed. A line each.
+    /// Describes everything that is worse than the base by more than `above`, a part of the base,
+    /// and not by chance; and every series of the base that failed in the other report. A line
+    /// each.
     pub fn worse_by_more_than(&self, above: f64) -> Vec<String> {
         let mut worse = Vec::new();
         for table in &self.tables {
@@ -47,7 +48,7 @@ fn against(table: &Table) -> String {
     }
 }
 
-/// By which part of the base the other is worse; below zero if it is better.
+/// The part of the base by which the other is worse; below zero if it is better.
 fn loss(better: Better, row: &Row) -> f64 {
     match (better, row.ratio) {
         (Better::Lower, Some(ratio)) => ratio - 1.0,
@@ -56,9 +57,10 @@ fn loss(better: Better, row: &Row) -> f64 {
     }
 }
 
-/// Why a report lacks a series, if it knows.
+/// Why a report lacks a series, if it states that.
 pub(super) fn failure(report: &Report, series: &Series) -> Option<String> {
-    // A lock that hung is left out of the rest of its run; what the system refuses is refused there.
+    // A lock that hung is left out of the rest of its run; a refusal by the system applies to one
+    // series.
     let of_the_system = |failure: &Failure| failure.kind == FailureKind::Refused.word();
     let its = report.failures.iter().find(|failure| {
         failure.lock == series.lock

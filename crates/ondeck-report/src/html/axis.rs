@@ -1,20 +1,20 @@
-//! Axes: from values to a fraction of the plot, and where the ticks go.
+//! Axes: map values to a fraction of the plot, and place the ticks.
 
 use crate::numbers::page as number;
 
-/// Beyond this a value is a mistake, and its products would overflow.
+/// A larger value is a mistake, and its products would overflow.
 const SANE: f64 = 1e200;
 
 /// One axis of a plot.
 #[derive(Clone, Debug)]
 pub struct Axis {
-    /// What it shows, with its unit.
+    /// Its quantity, with the unit.
     pub title: String,
     low: f64,
     high: f64,
     scale: Scale,
     format: fn(f64) -> String,
-    /// Values of the plot by the values that the ticks name.
+    /// The factor between the plot's values and the values that the ticks name.
     factor: f64,
 }
 
@@ -27,7 +27,7 @@ enum Scale {
 }
 
 impl Axis {
-    /// A linear axis from zero (or below, if values are) to a little above the greatest value.
+    /// A linear axis from zero (or below, if a value is) to slightly above the greatest value.
     pub fn from_zero(values: impl Iterator<Item = f64>, title: impl Into<String>) -> Self {
         let (least, most) = extent(values).unwrap_or((0.0, 1.0));
         let high = if most > 0.0 { most * 1.04 } else { 1.0 };
@@ -49,7 +49,7 @@ impl Axis {
     ) -> Self {
         let (least, most) = extent(values.filter(|value| *value > 0.0)).unwrap_or((1.0, 10.0));
         let (mut low, mut high) = (least / 1.2, most * 1.2);
-        // A decade at least, or small differences would look large.
+        // At least a decade, or small differences would look large.
         if high / low < 10.0 {
             let widen = (10.0 * low / high).sqrt();
             low /= widen;
@@ -66,22 +66,22 @@ impl Axis {
         Axis { title: title.into(), low, high, scale, format: number::plain, factor: 1.0 }
     }
 
-    /// The same axis with another way to write its ticks.
+    /// The same axis with another format of its ticks.
     pub fn written(self, format: fn(f64) -> String) -> Self {
         Axis { format, ..self }
     }
 
-    /// The same axis for values that were multiplied by a factor since.
+    /// The same axis for values that have since been multiplied by a factor.
     pub fn scaled(self, factor: f64) -> Self {
         Axis { factor, ..self }
     }
 
-    /// Whether a value is greater than the axis fits.
+    /// Whether a value exceeds the axis.
     pub fn is_beyond(&self, value: f64) -> bool {
         value.is_finite() && value / self.factor > self.high
     }
 
-    /// Where a value lies between the ends, 0 to 1; none if it has no place.
+    /// The place of a value between the ends, 0 to 1; `None` if it has none.
     pub fn at(&self, value: f64) -> Option<f64> {
         self.place(value / self.factor)
     }

@@ -11,7 +11,7 @@ use super::rows::{Frame, Row};
 use super::theme::{Ink, Palette};
 use crate::data::{self, Shown};
 
-/// What a figure of a metric is called.
+/// The words of a metric's figure.
 pub struct Words {
     /// Its id.
     pub id: String,
@@ -29,7 +29,7 @@ struct Value {
 /// A lock and its value, if it has one.
 type Bar = (Row, Option<Value>);
 
-/// The figure, best lock first; nothing if no lock has the metric.
+/// The figure, best lock first; `None` if no lock has the metric.
 pub fn bars(
     report: &Report,
     palette: &Palette,
@@ -71,7 +71,7 @@ pub fn bars(
     figure(&caption, report.evidence, span, |width| draw(&bars, &axis, &plain, width))
 }
 
-/// The axis fits the values between which a reader chooses.
+/// An axis that fits the values between which a reader chooses.
 fn axis(bars: &[Bar], better: Better, shown: &Shown) -> Axis {
     let values = || bars.iter().filter_map(|(_, value)| *value);
     if shown.ratio && values().all(|value| value.median <= 1.0) {

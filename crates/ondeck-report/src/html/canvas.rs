@@ -10,11 +10,11 @@ use maud::{Markup, PreEscaped, Render, html};
 
 use super::theme::Ink;
 
-/// The width of a character relative to the font size, about, for the widest of
-/// the usual proportional fonts.
+/// The approximate width of a character relative to the font size, for the widest of the usual
+/// proportional fonts.
 const CHARACTER: f64 = 0.6;
 
-/// Which of the two drawings of a figure this is.
+/// The two drawings of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Width {
     /// For a page on a desk.
@@ -24,7 +24,7 @@ pub enum Width {
 }
 
 impl Width {
-    /// Pixels of the drawing's own coordinates.
+    /// The width of the drawing in its own coordinates.
     pub fn pixels(self) -> f64 {
         match self {
             Width::Wide => 960.0,
@@ -40,7 +40,7 @@ impl Width {
         }
     }
 
-    /// How many ticks fit along it.
+    /// The number of ticks that fit along it.
     pub fn ticks(self) -> usize {
         match self {
             Width::Wide => 9,
@@ -49,7 +49,7 @@ impl Width {
     }
 }
 
-/// Where a text is, relative to its point.
+/// The place of a text relative to its point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
     /// It begins at the point.
@@ -63,16 +63,16 @@ pub enum Side {
 /// A place in a drawing that has a value to show.
 pub type Spot = ((f64, f64), String);
 
-/// What belongs to one lock.
+/// The parts of a drawing that belong to one lock.
 #[derive(Clone, Debug, Default)]
 pub struct Layer<'a> {
     /// The lock.
     pub name: &'a str,
-    /// It is no lock but something else that has values.
+    /// Whether it is not a lock but something else that has values.
     pub other: bool,
     /// Grey until the reader points at it.
     pub quiet: bool,
-    /// Its number from the top, where each lock has a row of its own.
+    /// Its number from the top, where each lock has a separate row.
     pub row: Option<usize>,
     /// Its values.
     pub spots: Vec<Spot>,
@@ -90,7 +90,7 @@ pub fn draw(width: Width, height: f64, paint: impl FnOnce(&mut Canvas)) -> Marku
     draw_rows(width, height, None, paint)
 }
 
-/// The same with rows of that height, of which some may be taken out later.
+/// The same with rows of that height, some of which may be removed later.
 pub fn draw_rows(
     width: Width,
     height: f64,
@@ -120,7 +120,7 @@ pub fn sample(ink: Ink, stroke: f64) -> Markup {
 }
 
 impl Canvas {
-    /// What `paint` draws belongs to a lock.
+    /// Assigns to a lock what `paint` draws.
     pub fn layer(&mut self, layer: &Layer, paint: impl FnOnce(&mut Self)) {
         let outside = std::mem::take(&mut self.out);
         paint(self);
@@ -128,7 +128,7 @@ impl Canvas {
         let spots = || layer.spots.iter().filter(|((x, y), _)| x.is_finite() && y.is_finite());
         let places: Vec<String> =
             spots().map(|((x, y), _)| format!("{},{}", Short(*x), Short(*y))).collect();
-        // One value a line.
+        // One value in each line.
         let values: Vec<String> = spots().map(|(_, text)| text.replace('\n', " ")).collect();
         let any = !places.is_empty();
         self.add(&html! {
@@ -139,7 +139,7 @@ impl Canvas {
         });
     }
 
-    /// What `paint` draws is a part of the drawing with that name.
+    /// Makes what `paint` draws a named part of the drawing.
     pub fn part(&mut self, name: &str, paint: impl FnOnce(&mut Self)) {
         let outside = std::mem::take(&mut self.out);
         paint(self);
@@ -152,7 +152,7 @@ impl Canvas {
         self.dashed(points, ink, width, "");
     }
 
-    /// A line with gaps: the lengths of strokes and gaps in turn.
+    /// A line with gaps: alternating lengths of strokes and gaps.
     pub fn dashed(&mut self, points: &[(f64, f64)], ink: Ink, width: f64, dash: &str) {
         let Some(points) = list(points) else { return };
         let dash = (!dash.is_empty()).then_some(dash);
@@ -226,7 +226,7 @@ impl Canvas {
         });
     }
 
-    /// About how wide a text is.
+    /// The approximate width of a text.
     pub fn width_of(&self, text: &str) -> f64 {
         text_width(text, self.text)
     }
@@ -266,7 +266,7 @@ impl Render for Short {
     }
 }
 
-/// Points as SVG wants them; none if there are fewer than two, or one is not finite.
+/// Points in the form of SVG; `None` if there are fewer than two, or one is not finite.
 fn list(points: &[(f64, f64)]) -> Option<String> {
     let sane = |(x, y): &(f64, f64)| x.is_finite() && y.is_finite();
     (points.len() > 1 && points.iter().all(sane)).then(|| {
@@ -276,13 +276,13 @@ fn list(points: &[(f64, f64)]) -> Option<String> {
     })
 }
 
-/// About how wide a text is at a font size.
+/// The approximate width of a text at a font size.
 pub fn text_width(text: &str, size: f64) -> f64 {
     text.chars().count() as f64 * size * CHARACTER
 }
 
-/// The text, shortened in its middle so that it takes at most that width: names of one family
-/// often differ at their end only.
+/// The text, shortened in its middle to at most that width: names of one family often differ only
+/// at their end.
 pub fn fitted(text: &str, size: f64, width: f64) -> String {
     let most = (width / (size * CHARACTER) + 0.01).floor().max(3.0) as usize;
     let letters: Vec<char> = text.chars().collect();

@@ -1,4 +1,4 @@
-//! What the machine's primitive operations cost, and what each workload costs with a lock that does nothing.
+//! The costs of the machine's primitive operations, and of each workload with a lock that does nothing.
 
 use maud::{Markup, html};
 use ondeck_lab::results::{Baseline, Cost, Report};
@@ -51,7 +51,7 @@ fn cells(cost: &Cost) -> Markup {
     }
 }
 
-/// The section of the harness's own part.
+/// The section of the harness's own costs.
 pub fn harness(report: &Report) -> Markup {
     let (measured, missing): (Vec<&Baseline>, Vec<&Baseline>) =
         report.baselines.iter().partition(|one| one.missing.is_none());

@@ -1,4 +1,4 @@
-//! How single times were distributed: ridges, one row for each lock, on a logarithmic time axis, and a table.
+//! The distributions of single times: ridges, one row for each lock, on a logarithmic time axis, and a table.
 
 use maud::{Markup, html};
 use ondeck_lab::results::{Distribution, Report, Series};
@@ -22,7 +22,7 @@ struct Ridge<'a> {
     times: &'a Distribution,
 }
 
-/// The time below which that share of the times lies, in nanoseconds: as recorded, else from the
+/// The time below which that share of the times lies, in nanoseconds: as recorded, otherwise from the
 /// histogram.
 fn percentile(times: &Distribution, percent: f64) -> Option<f64> {
     let recorded = times
@@ -41,7 +41,7 @@ fn percentile(times: &Distribution, percent: f64) -> Option<f64> {
     })
 }
 
-/// Figure and table of the single times of a situation, for each number of threads that they were taken with.
+/// Figure and table of the single times of a situation, for each number of threads with such times.
 pub fn all(
     report: &Report,
     palette: &Palette,
@@ -169,7 +169,7 @@ fn values(frame: &Frame, times: &Distribution, y: f64) -> Vec<Spot> {
 
 fn one(canvas: &mut Canvas, frame: &Frame, ridge: &Ridge, (floor, rise, tallest): (f64, f64, f64)) {
     let ink = ridge.row.ink;
-    // Runs of neighbouring bins are one outline; a gap is a gap.
+    // Runs of neighbouring bins form one outline; a gap interrupts it.
     let mut outline: Vec<(f64, f64)> = Vec::new();
     let mut last_bin = None;
     for (bin, density) in densities(ridge.times) {

@@ -1,4 +1,5 @@
-//! What is not a measurement: the machine, the build, the locks, the settings and the words.
+//! The parts that are no measurements: the machine, the build, the locks, the settings and the
+//! glossary.
 
 use maud::{Markup, html};
 use ondeck_lab::results::{CpuTime, Metric, Report};
@@ -69,7 +70,7 @@ fn millis(time: Option<f64>) -> String {
     time.map_or_else(String::new, |time| format!("{} ms", number::plain(time)))
 }
 
-/// None is the rule, and has no row.
+/// None is the usual case, and has no row.
 fn busy(threads: usize) -> String {
     if threads == 0 { String::new() } else { threads.to_string() }
 }
@@ -141,7 +142,8 @@ pub fn settings(report: &Report) -> Markup {
     }
 }
 
-/// Markdown of the glossary or of a workload with its `code` as such. Bold words are words like others.
+/// Renders Markdown of the glossary or of a workload, with its `code`. Bold words are shown like
+/// others.
 pub fn prose(text: &str) -> Markup {
     html! {
         @for (index, part) in text.split('`').enumerate() {

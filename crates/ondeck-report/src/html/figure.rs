@@ -5,7 +5,7 @@ use ondeck_lab::results::Evidence;
 
 use super::canvas::Width;
 
-/// How much of a wide page a figure takes.
+/// The part of a wide page that a figure takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Span {
     /// All of it; it has a drawing for either width.
@@ -14,16 +14,16 @@ pub enum Span {
     Half,
 }
 
-/// What is said about a figure.
+/// The words about a figure.
 #[derive(Clone, Debug)]
 pub struct Caption {
     /// The id in the document: lower case, digits and hyphens.
     pub id: String,
-    /// What is shown, with its unit.
+    /// Its subject, with the unit.
     pub title: String,
     /// How to read it and which direction is better.
     pub reading: String,
-    /// What stands under it; may be empty.
+    /// The note below it; may be empty.
     pub note: String,
 }
 
@@ -51,12 +51,12 @@ pub fn figure(
     }
 }
 
-/// The mark that says where numbers come from.
+/// The mark that shows the origin of numbers.
 pub fn tag(evidence: Evidence) -> Markup {
     html! { span .tag .(evidence_word(evidence)) { (evidence_word(evidence)) } }
 }
 
-/// The word for where numbers come from.
+/// The word for the origin of numbers.
 pub fn evidence_word(evidence: Evidence) -> &'static str {
     match evidence {
         Evidence::Measured => "measured",

@@ -15,15 +15,15 @@ pub struct Still<'a> {
     pub title: String,
     /// The version of the program that writes it.
     pub version: &'a str,
-    /// The line above the heading: what kind of page it is.
+    /// The line above the heading: the kind of the page.
     pub kicker: &'a str,
     /// The heading.
     pub heading: Markup,
-    /// The line below it: what was found, or where it is from.
+    /// The line below it: the result, or its origin.
     pub verdict: Markup,
     /// Everything else.
     pub main: Markup,
-    /// The begin of the footer.
+    /// The beginning of the footer.
     pub footer: Markup,
 }
 

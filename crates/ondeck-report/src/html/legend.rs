@@ -20,7 +20,7 @@ pub struct Label {
     quiet: bool,
 }
 
-/// The entries: every line if there is room; else the coloured ones and a word on the rest.
+/// The entries: every line if there is room; otherwise the coloured ones and a word on the rest.
 pub fn labels(lines: &[Line], width: Width) -> Vec<Label> {
     let room = match width {
         Width::Wide => 190.0,
@@ -49,7 +49,7 @@ pub fn labels(lines: &[Line], width: Width) -> Vec<Label> {
     labels
 }
 
-/// How much room labels need on the right.
+/// The width that labels need on the right.
 pub fn margin(labels: &[Label], size: f64) -> f64 {
     let widest = labels.iter().map(|label| text_width(&label.shown, size)).fold(0.0, f64::max);
     widest + SAMPLE + 34.0

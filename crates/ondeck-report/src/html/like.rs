@@ -1,4 +1,5 @@
-//! The tables of an article beside the report's, each with a plot: a bar for the article's figure and one for ours.
+//! The tables of an article beside the report's, each with a plot: a bar for the article's figure and one for this
+//! machine's.
 
 use maud::{Markup, html};
 use ondeck_lab::results::{Evidence, Report};
@@ -12,7 +13,7 @@ use crate::data;
 use crate::like::{ARTICLES, Beside, Compared, beside};
 use crate::numbers::page::{NONE, number, plain};
 
-/// A section for each article that the run was to repeat, by the command that it was made by: id, title, and text.
+/// A section for each article that the run repeated, as its command shows: id, title, and text.
 pub fn sections(report: &Report) -> Vec<(String, String, Markup)> {
     let words: Vec<&str> = report.settings.command.split([' ', '=']).collect();
     let asked = |name: &str| words.windows(2).any(|pair| pair == ["--like", name]);

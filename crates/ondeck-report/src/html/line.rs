@@ -24,7 +24,7 @@ pub struct Point {
     pub y: f64,
     /// Lower and upper quartile.
     pub quartiles: (f64, f64),
-    /// What is said about it.
+    /// Its words.
     pub words: String,
 }
 

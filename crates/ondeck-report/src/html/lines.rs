@@ -14,9 +14,9 @@ const TOP: f64 = 34.0;
 /// A vertical line with a word, as at the number of CPUs.
 #[derive(Clone, Debug)]
 pub struct Landmark {
-    /// Where.
+    /// Its place.
     pub x: f64,
-    /// What is there.
+    /// Its word.
     pub name: String,
 }
 
@@ -35,13 +35,13 @@ impl Plot<'_> {
         Some(self.left + self.x.at(x)? * (self.right - self.left))
     }
 
-    /// Where a value is drawn.
+    /// The place of a value in the drawing.
     fn place(&self, (x, y): (f64, f64)) -> Option<(f64, f64)> {
         Some((self.across(x)?, self.bottom - self.y.at(y)? * (self.bottom - self.top)))
     }
 }
 
-/// Draws the lines, those with a colour last, so that they lie on top.
+/// Draws the lines, those with a colour last, so that they are on top.
 pub fn draw(lines: &[Line], x: &Axis, y: &Axis, landmarks: &[Landmark], width: Width) -> Markup {
     let size = width.text();
     let labels = legend::labels(lines, width);

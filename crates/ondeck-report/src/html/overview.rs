@@ -1,5 +1,5 @@
-//! What a reader wants to know first: how the locks that people choose between compare, the verdicts that the terminal
-//! prints, and the whole report in one table: the ratio of each lock to the best one, by situation.
+//! The first parts for a reader: a comparison of the usual locks, the verdicts that the terminal prints, and the whole
+//! report in one table: the ratio of each lock to the best one, by situation.
 
 use std::collections::BTreeMap;
 
@@ -17,14 +17,14 @@ use crate::verdict;
 /// The upper end of each shade, as a ratio to the best.
 const SHADES: [f64; 6] = [1.05, 1.5, 2.5, 5.0, 20.0, f64::INFINITY];
 
-/// A situation: its heading, the compared quantity, and how many times worse than the best each lock is.
+/// A situation: its heading, the compared quantity, and each lock's ratio to the best.
 struct Column {
     head: String,
     metric: String,
     behind: BTreeMap<String, f64>,
 }
 
-/// The table; nothing where there is nothing to compare.
+/// The table; empty where there is nothing to compare.
 pub fn table(report: &Report) -> Markup {
     let columns = columns(report);
     let mut locks: Vec<((usize, f64), &str)> =
@@ -112,7 +112,7 @@ fn columns(report: &Report) -> Vec<Column> {
                 words.push(format!("{most} threads"));
             }
             let params = data::params_in_words(&params);
-            // The source's own number of pairs is the rule.
+            // The source's own number of pairs is the usual case.
             if !params.is_empty() && !params.starts_with("pairs per thread") {
                 words.push(params);
             }
@@ -127,7 +127,7 @@ fn columns(report: &Report) -> Vec<Column> {
     columns
 }
 
-/// How many times worse than the best of these each lock is.
+/// Each lock's ratio to the best of these.
 fn behind(rows: &[&Series]) -> BTreeMap<String, f64> {
     let values: Vec<(&str, f64)> = rows
         .iter()
@@ -149,8 +149,8 @@ fn behind(rows: &[&Series]) -> BTreeMap<String, f64> {
         .collect()
 }
 
-/// What a lock's row is ordered by: the situations that it lacks, and its geometric mean. None
-/// where it has nothing.
+/// The key that orders a lock's row: the number of situations that it lacks, and its geometric mean. `None` where it
+/// has no value.
 fn standing(columns: &[Column], lock: &str) -> Option<(usize, f64)> {
     let logs: Vec<f64> =
         columns.iter().filter_map(|column| Some(column.behind.get(lock)?.ln())).collect();
@@ -158,7 +158,7 @@ fn standing(columns: &[Column], lock: &str) -> Option<(usize, f64)> {
     (!logs.is_empty()).then_some((columns.len() - logs.len(), mean))
 }
 
-/// The table of the answer; nothing where a report has no situation of it.
+/// The table of the answer; empty where a report has no situation of it.
 pub fn answer(report: &Report) -> Markup {
     let Some(answer) = Answer::of(report) else { return html! {} };
     let caption = format!("How many times as fast as {}", answer.reference);
@@ -208,7 +208,7 @@ fn line(row: &Row, locks: &[String]) -> Markup {
     }
 }
 
-/// A line for each workload, to be opened.
+/// A line for each workload, which can be opened.
 pub fn verdicts(report: &Report) -> Markup {
     let verdicts = verdict::verdicts(report);
     html! {

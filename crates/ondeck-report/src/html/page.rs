@@ -12,8 +12,8 @@ use crate::data;
 
 const SCRIPT: &str = include_str!("page.js");
 
-/// Nothing may be fetched, and no script may run but the page's own: not by this file, nor by a name
-/// in it. The script is named by its SHA-256, in base64.
+/// Nothing may be fetched, and no script may run except the page's own: neither through this file
+/// nor through a name in it. The SHA-256 of the script, in base64, identifies it.
 const POLICY: &str = "default-src 'none'; script-src 'sha256-YAxWWAz1uToQh5ayHiUmU7qt51qT81Oe0i7SY42uGuQ='; \
                       style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
 
@@ -127,7 +127,7 @@ fn sections(report: &Report, palette: &Palette) -> Vec<Section> {
     sections
 }
 
-/// What there is, in one line.
+/// The contents in one line.
 fn verdict(report: &Report) -> String {
     let plural = |count: usize, one: &str, many: &str| {
         format!("{count} {}", if count == 1 { one } else { many })

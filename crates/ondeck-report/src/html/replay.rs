@@ -1,4 +1,4 @@
-//! The page of a replay: what a program would do with more threads, by lock.
+//! The page of a replay: the performance of a program with more threads, by lock.
 
 use maud::{Markup, html};
 
@@ -10,35 +10,35 @@ use super::lines::{self, Landmark};
 use super::theme::{COLOURED, Ink};
 use crate::numbers::page;
 
-/// What the page shows.
+/// The contents of the page.
 #[derive(Debug)]
 pub struct Page {
     /// The program.
     pub program: String,
-    /// The sentence that matters.
+    /// The main result in one sentence.
     pub verdict: String,
-    /// The machine, and what was recorded where.
+    /// The machine, and the recording.
     pub about: Vec<String>,
     /// A line a lock.
     pub lines: Vec<Line>,
     /// Numbers of threads that have a name, as "today".
     pub names: Vec<(usize, String)>,
-    /// The command that repeats it.
+    /// The command that repeats the replay.
     pub command: String,
 }
 
-/// What one lock makes of the program.
+/// A program's performance with one lock.
 #[derive(Debug)]
 pub struct Line {
-    /// The lock, and what else differs.
+    /// The lock, and other differences.
     pub name: String,
     /// Threads, acquisitions a second, and the row of the table.
     pub points: Vec<(usize, f64, Vec<String>)>,
-    /// From when on a lock is saturated: threads, and its name.
+    /// The point from which on a lock is saturated: threads, and the lock's name.
     pub saturation: Option<(usize, String)>,
 }
 
-/// What the columns of the rows are called, after the threads.
+/// The headings of the columns after the threads.
 pub const COLUMNS: [&str; 5] = ["M/s", "× today", "waiting", "CPU not work", "busiest lock"];
 
 /// One self-contained HTML document.

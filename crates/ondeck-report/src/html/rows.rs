@@ -22,9 +22,9 @@ impl Row {
     }
 }
 
-/// Where things are in a plot of rows.
+/// The layout of a plot of rows.
 pub struct Frame<'a> {
-    /// Which drawing.
+    /// The kind of drawing.
     pub width: Width,
     /// The rows from top to bottom.
     pub rows: &'a [Row],

@@ -16,7 +16,7 @@ pub struct Cell {
     pub spread: String,
     /// The best of its column.
     pub best: bool,
-    /// What to sort it by where that is not the number itself.
+    /// The sort key, where it is not the number itself.
     pub sort: Option<f64>,
 }
 
@@ -26,7 +26,7 @@ impl Cell {
         Cell { text: text.into(), ..Cell::default() }
     }
 
-    /// A cell for what was not measured.
+    /// A cell for a missing measurement.
     pub fn none() -> Self {
         Cell::of(NONE)
     }
@@ -70,7 +70,7 @@ pub fn table(
     }
 }
 
-/// A table of this page's own kind, of columns with their titles, which may be of numbers, and of `tbody` elements.
+/// A table in this page's style, of titled columns, some numeric, and of `tbody` elements.
 pub fn plain(caption: &str, class: &str, head: &[(&str, bool)], rows: &Markup) -> Markup {
     scrolling(
         caption,
@@ -89,7 +89,7 @@ pub fn plain(caption: &str, class: &str, head: &[(&str, bool)], rows: &Markup) -
     )
 }
 
-/// A table under its title, in a box that scrolls when the page is narrower than the table.
+/// A table with its title, in a box that scrolls when the page is narrower than the table.
 pub fn scrolling(caption: &str, table: &Markup) -> Markup {
     html! {
         p.caption { (caption) }
@@ -105,7 +105,7 @@ pub fn lock_name(lock: &str, partial: bool) -> Markup {
     }
 }
 
-/// What the mark of [`lock_name`] means, if it is used.
+/// Explains the mark of [`lock_name`], if it is used.
 pub fn partial_note(series: &[&Series]) -> Markup {
     html! {
         @if series.iter().any(|series| series.partial) {
@@ -114,7 +114,7 @@ pub fn partial_note(series: &[&Series]) -> Markup {
     }
 }
 
-/// Locks down, threads across, one metric. Locks are in the order given.
+/// Locks as rows, threads as columns, one metric. Locks are in the given order.
 pub fn by_threads(
     caption: &str,
     locks: &[&str],
@@ -171,7 +171,7 @@ pub fn best_of(column: &[f64], better: Better) -> Option<f64> {
     }
 }
 
-/// The quartiles of a metric, when there are rounds enough to have some.
+/// The quartiles of a metric, if there are enough rounds.
 pub fn quartiles(metric: &Metric, shown: &Shown) -> String {
     if metric.n < 2 {
         return String::new();

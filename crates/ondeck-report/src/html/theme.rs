@@ -1,7 +1,6 @@
-//! Colours and markers: which locks have one, and what a colour is in either theme.
+//! Colours and markers: the locks that have one, and the colours of either theme.
 //!
-//! Drawings name inks by their number; the style sheet below says what colour each has in either
-//! theme.
+//! Drawings name inks by their number; the style sheet below gives each its colour in either theme.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -14,11 +13,11 @@ use crate::data;
 /// The page's own style sheet, without the colours.
 pub const STYLE: &str = include_str!("style.css");
 
-/// How many colours there are. In a figure of more lines than that, the others are thin and grey
-/// until the reader points at them.
+/// The number of colours. In a figure with more lines, the others are thin and grey until the
+/// reader points at them.
 pub const COLOURED: usize = 10;
 
-/// What a stroke or a fill is for.
+/// The purpose of a stroke or a fill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ink {
     /// The page itself.
@@ -31,9 +30,9 @@ pub enum Ink {
     Grid,
     /// The line of the axis.
     Axis,
-    /// What belongs to no lock: a cost, a key.
+    /// Everything that belongs to no lock: a cost, a key.
     Plain,
-    /// A line without a colour of its own.
+    /// A line that has no colour.
     Faint,
     /// A lock, by its slot.
     Series(usize),
@@ -52,7 +51,7 @@ const fn tone(ink: Ink, light: [u8; 3], dark: [u8; 3], dash: &'static str) -> To
 }
 
 /// The series colours are Okabe and Ito's and Tol's, darkened or lightened for their background;
-/// neighbours differ in lightness, dash and marker too.
+/// neighbours also differ in lightness, dash and marker.
 const TONES: [Tone; 17] = [
     tone(Ink::Paper, [0xff, 0xff, 0xff], [0x15, 0x17, 0x1b], ""),
     tone(Ink::Text, [0x1b, 0x1e, 0x23], [0xe8, 0xea, 0xed], ""),
@@ -74,7 +73,7 @@ const TONES: [Tone; 17] = [
 ];
 
 impl Ink {
-    /// The number that drawings and style sheet know it by.
+    /// Its number in drawings and in the style sheet.
     pub fn number(self) -> usize {
         let wanted = match self {
             Ink::Series(slot) => Ink::Series(slot % COLOURED),
@@ -84,7 +83,7 @@ impl Ink {
     }
 
     /// `stroke-dasharray` of its lines; empty for a solid line. Locks that share a colour differ in
-    /// it.
+    /// their dashes.
     pub fn dash(self) -> &'static str {
         const DASHES: [&str; 5] = ["", "7 3", "2 3", "9 3 2 3", "4 2"];
         let own = TONES[self.number()].dash;
@@ -119,7 +118,7 @@ pub fn css() -> String {
         let (light, dark) = (hex(tone.light), hex(tone.dark));
         // Writing into a String cannot fail.
         let _ = write!(names, "--ink{index}:light-dark({light},{dark});");
-        // What is quiet sets `--quiet` to the colour that it has instead.
+        // A quiet element sets `--quiet` to its substitute colour.
         let ink = match tone.ink {
             Ink::Series(_) => format!("var(--quiet,var(--ink{index}))"),
             _ => format!("var(--ink{index})"),
@@ -134,15 +133,15 @@ fn hex([red, green, blue]: [u8; 3]) -> String {
     format!("#{red:02x}{green:02x}{blue:02x}")
 }
 
-/// Which lock has which colour: the same in every figure of a report.
+/// The colours of locks, the same in every figure of a report.
 #[derive(Clone, Debug)]
 pub struct Palette {
     slots: BTreeMap<String, usize>,
 }
 
 impl Palette {
-    /// Gives every lock of a report its slot: first this project's own, then peers, then the rest, each in the order
-    /// of the series.
+    /// Gives every lock of a report its slot: first this project's own, then peers, then the rest,
+    /// each in the order of the series.
     pub fn new(report: &Report) -> Self {
         let peer = Origin::Peer.to_string();
         let is_peer =

@@ -1,4 +1,4 @@
-//! What the page offers where scripts run: which locks to look at, and the theme.
+//! The controls of the page where scripts run: a choice of locks, and the theme.
 
 use maud::{Markup, html};
 use ondeck_lab::results::Report;
@@ -8,7 +8,7 @@ use super::line;
 use super::theme::{self, Palette};
 use crate::data;
 
-/// The bar at the top of the page. It shows itself when the script has begun.
+/// The bar at the top of the page. It appears when the script has started.
 pub fn bar(report: &Report, palette: &Palette) -> Markup {
     let locks = palette.locks();
     let (historical, chosen): (Vec<&str>, Vec<&str>) =

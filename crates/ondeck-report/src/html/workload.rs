@@ -1,4 +1,4 @@
-//! The section of a workload: its metrics over the number of threads, tables, and single times where they were taken.
+//! The section of a workload: its metrics over the number of threads, tables, and single times where they exist.
 
 use maud::{Markup, html};
 use ondeck_lab::results::{Metric, Report, Series, Unit};
@@ -144,7 +144,7 @@ fn vertical(lines: &[Line], unit: Option<Unit>, shown: &Shown) -> Axis {
         return Axis::between(0.0, 1.0, "ratio");
     }
     if positive().any(|value| value > 20.0 * least) {
-        // Back from what tables show: ticks with a unit choose it themselves.
+        // Undoes the scaling of tables: ticks with a unit choose it themselves.
         let unscaled = values().map(|value| value / shown.factor);
         return match unit {
             Some(Unit::PerSecond) => {
@@ -166,7 +166,7 @@ fn vertical(lines: &[Line], unit: Option<Unit>, shown: &Shown) -> Axis {
     }
 }
 
-/// Where there are as many threads as CPUs, if that is between the ends.
+/// The number of threads that equals the CPUs, if it is between the ends.
 fn cpus(report: &Report, counts: &[usize]) -> Option<Landmark> {
     let cpus = report.machine.usable_cpus;
     let inside = counts.first().is_some_and(|least| *least < cpus)

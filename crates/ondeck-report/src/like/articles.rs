@@ -1,4 +1,4 @@
-//! The articles: what they measured, on what, and their figures, which are those of `docs/published/`.
+//! The articles: their measurements, their machines, and their figures, copied from `docs/published/`.
 
 use ondeck_lab::results::Better;
 
@@ -11,15 +11,15 @@ pub struct Article {
     pub name: &'static str,
     /// Its author and its title.
     pub source: &'static str,
-    /// What it was measured on.
+    /// The machine of its measurements.
     pub machine: &'static str,
-    /// How many CPUs that had, if it is known.
+    /// The number of CPUs of that machine, if it is known.
     pub(super) cpus: Option<usize>,
-    /// What a machine with fewer CPUs does not show.
+    /// The limits of a machine with fewer CPUs.
     pub(super) cannot_show: &'static str,
-    /// The locks that are measured: the article's, and what a program would use.
+    /// The measured locks: the article's, and the usual ones of programs.
     pub locks: &'static [&'static str],
-    /// What is measured of them.
+    /// The measurements of these locks.
     pub parts: &'static [Part],
     /// Its tables.
     pub(super) tables: &'static [Table],
@@ -31,12 +31,12 @@ pub(super) struct Table {
     pub(super) what: &'static str,
     pub(super) workload: &'static str,
     pub(super) metric: &'static str,
-    /// What a value is multiplied by.
+    /// The factor of a value.
     pub(super) scale: f64,
     pub(super) better: Better,
-    /// Of all runs the longest, and not the median.
+    /// Whether the figure is the longest of all runs, and not the median.
     pub(super) longest: bool,
-    /// The first is what others are compared with.
+    /// The first row is the base of the comparison.
     pub(super) rows: &'static [Row],
 }
 
@@ -47,7 +47,7 @@ pub(super) struct Row {
     pub(super) name: &'static str,
     /// Its name here.
     pub(super) lock: &'static str,
-    /// How many threads there are, if that is not the same for all rows.
+    /// The number of threads, if it is not the same for all rows.
     pub(super) threads: Option<usize>,
     pub(super) figure: f64,
 }
@@ -164,7 +164,7 @@ pub const ARTICLES: &[Article] = &[
             scale: 1.0,
             better: Better::Lower,
             longest: false,
-            // 100 sends and 100 receives are one of Go's operations.
+            // One of Go's operations consists of 100 sends and 100 receives.
             rows: &[
                 at("three-state, 1 thread", "go_three_state", 1, 15.735),
                 at("three-state, 2 threads", "go_three_state", 2, 22.555),
@@ -221,7 +221,7 @@ pub fn named(name: &str) -> Option<&'static Article> {
 mod tests {
     use super::*;
 
-    /// The figures are copied from the tables of `docs/published/`, and stay so.
+    /// The figures are copied from the tables of `docs/published/`, and must match them.
     #[test]
     fn the_figures_are_the_published_ones() {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/published/");
@@ -237,7 +237,7 @@ mod tests {
                     line.split(',').filter_map(|cell| cell.parse::<f64>().ok()).collect::<Vec<_>>()
                 };
                 let published = match (table.workload, table.longest) {
-                    // The article says them in prose.
+                    // The article states them in prose.
                     ("uncontended", _) => continue,
                     ("chan", _) => {
                         let lock = lock.replace("go_three_state", "three-state").replace("go_", "");

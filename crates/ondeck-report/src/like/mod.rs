@@ -1,8 +1,8 @@
 //! The tables of three articles beside this machine's.
 //!
-//! A comparison has a figure for each lock, theirs and ours, and says for each whether it is as many times worse
-//! than the first lock, the one that the article compares with. It says nothing where our quartiles overlap: noise
-//! is no verdict. Where a machine has fewer CPUs than the article's had, the table says what it cannot show.
+//! A comparison has a figure for each lock, theirs and ours, and judges for each whether it is as many times worse
+//! than the first lock, which is the article's base. It makes no statement where our quartiles overlap, because
+//! noise is no verdict. Where a machine has fewer CPUs than the article's, the table names the limits.
 
 mod articles;
 
@@ -12,13 +12,13 @@ use ondeck_lab::workload::{NOTIFY, param};
 pub use articles::{ARTICLES, Article, named};
 use articles::{Row, Table};
 
-/// A ratio that two runs of one binary do not have.
+/// A ratio that two runs of one binary do not reach.
 const CLEAR: f64 = 1.25;
 
-/// If ours and theirs differ by more, the difference is of another size.
+/// If ours and theirs differ by more, the effect is of another size.
 const SIZE: f64 = 3.0;
 
-/// Of a figure that the report should have: its rounds were cut short.
+/// Stands for a figure whose rounds were cut short.
 const TOO_FEW: &str = "too few rounds to say";
 
 /// An article's tables beside a report's.
@@ -26,7 +26,7 @@ const TOO_FEW: &str = "too few rounds to say";
 pub struct Beside {
     /// The article.
     pub article: &'static Article,
-    /// What the machine cannot show, if there is any such thing.
+    /// The machine's limits, if any.
     pub limits: Option<String>,
     /// The tables.
     pub tables: Vec<Compared>,
@@ -35,7 +35,7 @@ pub struct Beside {
 /// A table beside ours.
 #[derive(Debug)]
 pub struct Compared {
-    /// What it is of, with the unit.
+    /// Its subject, with the unit.
     pub what: &'static str,
     /// Which figures are better.
     pub better: Better,
@@ -46,17 +46,17 @@ pub struct Compared {
 /// A lock's figures.
 #[derive(Debug)]
 pub struct Line {
-    /// As the article calls it, or as it is called here.
+    /// Its name in the article, or its name here.
     pub name: String,
     /// The article's figure.
     pub theirs: Option<f64>,
     /// This machine's.
     pub ours: Option<f64>,
-    /// What the second says of the first; empty where there is nothing to compare.
+    /// The verdict on both; empty where there is nothing to compare.
     pub verdict: &'static str,
 }
 
-/// A figure of ours, and the quartiles that decide whether it can be distinguished from another.
+/// A figure of ours, and the quartiles that distinguish it from another.
 #[derive(Clone, Copy)]
 struct Ours {
     figure: f64,
@@ -65,7 +65,7 @@ struct Ours {
     high: f64,
 }
 
-/// The article's tables beside those of a report; none where the report has none of its locks.
+/// The article's tables beside a report's; `None` where the report has none of its locks.
 pub fn beside(article: &'static Article, report: &Report) -> Option<Beside> {
     let tables: Vec<Compared> =
         article.tables.iter().filter_map(|table| table.beside(article, &report.series)).collect();
@@ -150,7 +150,7 @@ impl Table {
     }
 }
 
-/// Whether ours stands to the first lock's as theirs does.
+/// Whether ours relates to the first lock's as theirs does.
 fn verdict(theirs: f64, ours: Ours, base: Ours) -> &'static str {
     let apart = ours.low > base.high || base.low > ours.high;
     let ratio = ours.median / base.median;

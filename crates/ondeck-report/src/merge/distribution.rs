@@ -1,11 +1,11 @@
-//! Distributions of single times, added up.
+//! Adds distributions of single times.
 
 use std::collections::BTreeMap;
 
 use ondeck_lab::results::Distribution;
 
-/// Both together. Counts, bounds and extremes are exact; percentiles are interpolated within a
-/// bucket, so they are off by a quarter at most, where those of a single run have three digits.
+/// The sum of both. Counts, bounds and extremes are exact. Percentiles are interpolated within a
+/// bucket, so their error is at most a quarter, where a single run's have three digits.
 pub(super) fn merged(one: &Distribution, other: &Distribution) -> Distribution {
     let mut buckets: BTreeMap<u64, u64> = BTreeMap::new();
     for &(bound, count) in one.buckets.iter().chain(&other.buckets) {
@@ -32,7 +32,7 @@ pub(super) fn merged(one: &Distribution, other: &Distribution) -> Distribution {
     }
 }
 
-/// The time that `percent` of all are not above.
+/// The time that `percent` of all do not exceed.
 fn percentile(buckets: &[(u64, u64)], percent: f64) -> f64 {
     let total: f64 = buckets.iter().map(|&(_, count)| count as f64).sum();
     let wanted = total * percent / 100.0;
@@ -41,7 +41,7 @@ fn percentile(buckets: &[(u64, u64)], percent: f64) -> f64 {
     for &(bound, count) in buckets {
         let count = count as f64;
         if behind + count >= wanted && count > 0.0 {
-            // A bucket is a quarter of its doubling wide; the one before may be far off.
+            // A bucket spans a quarter of its doubling; the previous one may be far away.
             let width = 1_u64 << bound.checked_ilog2().unwrap_or(0).saturating_sub(2);
             let from = bound.saturating_sub(width).max(below) as f64;
             return from + (bound as f64 - from) * (wanted - behind) / count;

@@ -1,4 +1,4 @@
-//! What a merged report says about its runs.
+//! The head of a merged report.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,8 +28,8 @@ fn runs(input: &Input) -> Vec<Run> {
     }]
 }
 
-/// Refuses a run that is in two reports. Runs differ in when they began and how long they
-/// took, which is known to the nanosecond.
+/// Refuses a run that is in two reports. Runs differ in their start and their length, which is
+/// known to the nanosecond.
 pub(super) fn no_run_twice(inputs: &[Input]) -> Result<(), Apart> {
     let mut seen: BTreeMap<(String, u64, String), &str> = BTreeMap::new();
     for input in inputs {
@@ -46,7 +46,7 @@ pub(super) fn no_run_twice(inputs: &[Input]) -> Result<(), Apart> {
     Ok(())
 }
 
-/// Refuses reports whose threads ran under other conditions, which series do not have.
+/// Refuses reports whose threads ran under other conditions, which series do not contain.
 pub(super) fn same_settings(inputs: &[Input]) -> Result<(), Apart> {
     let Some((first, others)) = inputs.split_first() else { return Ok(()) };
     for other in others {
@@ -79,13 +79,13 @@ pub(super) fn of(first: &Report, inputs: &[Input], command: &str) -> Report {
         add_new(&mut failures, &report.failures);
         locks.extend(report.locks.iter().filter(|row| known.insert(&row.name)).cloned());
         for baseline in &report.baselines {
-            // They have no samples that could be put together: the first counts.
+            // They have no samples to merge: the first one counts.
             if !baselines.iter().any(|other| other.key() == baseline.key()) {
                 baselines.push(baseline.clone());
             }
         }
     }
-    // What is known anew: an earlier merge may have lacked shards that are here now.
+    // Determined again below: an earlier merge may have lacked shards that are present now.
     warnings.retain(|warning: &Warning| warning.code != MISSING_SHARDS);
     let mut partial = all.iter().any(|run| run.partial);
     if let Some(missing) = missing_shards(&all) {
@@ -133,7 +133,7 @@ pub(super) fn of(first: &Report, inputs: &[Input], command: &str) -> Report {
     }
 }
 
-/// What was simulated: of runs with several seeds none of them.
+/// The common simulation; its seed is absent if the runs differ in it.
 fn simulated(inputs: &[Input]) -> Option<Simulated> {
     let mut all = inputs.iter().map(|input| input.report.simulated.as_ref());
     let first = all.next()??;
@@ -170,7 +170,7 @@ fn missing_shards(runs: &[Run]) -> Option<Warning> {
     for of in ways {
         let there: BTreeSet<usize> =
             shards.iter().filter(|shard| shard.of == of).map(|shard| shard.index).collect();
-        // A file may claim more shards than there can be.
+        // A file may claim an impossible number of shards.
         let lacking = (1..=of).filter(|index| !there.contains(index)).take(MOST_NAMED);
         missing.extend(lacking.map(|index| format!("{index}/{of}")));
     }
@@ -183,7 +183,7 @@ fn missing_shards(runs: &[Run]) -> Option<Warning> {
     })
 }
 
-/// Missing shards that are named; a warning is no list.
+/// The most missing shards that a warning names.
 const MOST_NAMED: usize = 10;
 
 fn warning(code: &str, message: &str, fix: &str) -> Warning {

@@ -1,7 +1,7 @@
-//! Reports put together: the shards of a campaign, or repeated runs of the same one.
+//! Merges reports: the shards of a campaign, or repeated runs of the same one.
 //!
 //! Series of the same workload, lock, threads and parameters become one: samples are appended in
-//! the order of the reports, and everything that is computed from samples is computed anew.
+//! the order of the reports, and everything computed from samples is computed again.
 
 mod distribution;
 mod head;
@@ -18,20 +18,20 @@ use crate::same;
 /// The code of the warning that shards of a campaign are missing.
 pub const MISSING_SHARDS: &str = "shards";
 
-/// Why reports do not go together.
+/// Why reports cannot be merged.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Apart {
     /// There is nothing to merge.
     #[error("no report to merge; name some")]
     Nothing,
-    /// They are of different machines, and the user did not say that this is meant.
+    /// They come from different machines, and the user did not allow that.
     #[error("{one} and {other} are of different machines: {differences}")]
     Machines {
         /// A file.
         one: String,
         /// Another.
         other: String,
-        /// By what they differ.
+        /// The differences.
         differences: String,
     },
     /// The same run twice: its samples would count twice.
@@ -44,7 +44,7 @@ pub enum Apart {
         /// When that run began.
         started: String,
     },
-    /// Their samples are not of one kind.
+    /// Their samples are not comparable.
     #[error(
         "{one} and {other} were measured with different {what}: `{first}` and `{second}`; merge \
              runs of one campaign only"
@@ -54,11 +54,11 @@ pub enum Apart {
         one: String,
         /// Another.
         other: String,
-        /// What differs.
+        /// The setting that differs.
         what: String,
-        /// In the one.
+        /// Its value in the one.
         first: String,
-        /// In the other.
+        /// Its value in the other.
         second: String,
     },
 }
@@ -67,7 +67,7 @@ pub enum Apart {
 ///
 /// # Errors
 ///
-/// [`Apart::Machines`] names the first two and by what they differ.
+/// [`Apart::Machines`] names the first two and their differences.
 pub fn of_one_machine(inputs: &[Input]) -> Result<(), Apart> {
     let Some((first, others)) = inputs.split_first() else { return Ok(()) };
     for other in others {
@@ -86,11 +86,11 @@ pub fn of_one_machine(inputs: &[Input]) -> Result<(), Apart> {
     Ok(())
 }
 
-/// Merges reports into one; `command` is what the report says it came about by.
+/// Merges reports into one; `command` becomes the report's command line.
 ///
 /// # Errors
 ///
-/// [`Apart`] if they do not go together.
+/// [`Apart`] if they cannot be merged.
 pub fn merge(inputs: &[Input], command: &str) -> Result<Report, Apart> {
     let Some(first) = inputs.first() else { return Err(Apart::Nothing) };
     of_one_machine(inputs)?;
@@ -137,7 +137,7 @@ fn add(from: &Input, series: &mut Series, input: &Input, other: &Series) -> Resu
                 let shown = |metric: &Metric| format!("{} {}", metric.unit, word(metric.better));
                 return apart(format!("units of {}", metric.name), shown(mine), shown(metric));
             }
-            // The share is left out where rounds are too short on that day.
+            // The share is absent where that day's rounds are too short.
             None => series.metrics.push(metric.clone()),
         }
     }

@@ -4,7 +4,7 @@ use ondeck_lab::results::Unit;
 
 use super::{prefix, three_digits, time_unit};
 
-/// With the prefix that leaves at most three digits before the point; times in their own units.
+/// With the prefix that leaves at most three digits before the point; times have their own units.
 pub fn in_unit(value: f64, unit: &str) -> String {
     let (value, (scale, unit)) = match Unit::of(unit).and_then(Unit::nanoseconds) {
         Some(length) => (value * length, time_unit(value * length)),

@@ -1,14 +1,14 @@
 //! Numbers as text: the one place where a value gets its unit and its digits.
 //!
-//! Where a unit or a prefix changes is the same everywhere, and so are the digits: three that count. What differs
-//! is how values are written that are too small or too large for that, and what stands between digits and unit:
-//! [`terminal`] for tables, [`compared`] for a figure beside its spread, [`page`] for text and pages.
+//! Units, prefixes and the three significant digits follow the same rules everywhere. The formats differ in
+//! values that are too small or too large for that, and in the separator between digits and unit: [`terminal`]
+//! for tables, [`compared`] for a figure beside its spread, [`page`] for text and pages.
 
 pub mod compared;
 pub mod page;
 pub mod terminal;
 
-/// Three significant digits without an exponent, of which at most a given number stand after the decimal point.
+/// Three significant digits without an exponent, with at most the given number after the decimal point.
 fn three_digits(value: f64, most_decimals: usize) -> String {
     // 9.996 will read 10.0, and must count as two digits before the point.
     let before = (value.abs() * 1.0005).log10().floor();
@@ -16,8 +16,8 @@ fn three_digits(value: f64, most_decimals: usize) -> String {
     format!("{value:.decimals$}")
 }
 
-/// The unit that leaves a time of `nanos` at most three digits before the point, and its length in
-/// nanoseconds. What rounds to 1000 belongs to the next unit.
+/// The unit that leaves a time of `nanos` at most three digits before the point, and its length in nanoseconds. A
+/// value that rounds to 1000 belongs to the next unit.
 pub fn time_unit(nanos: f64) -> (f64, &'static str) {
     match nanos.abs() {
         below if below < 999.5 => (1.0, "ns"),
@@ -27,7 +27,7 @@ pub fn time_unit(nanos: f64) -> (f64, &'static str) {
     }
 }
 
-/// The same for what has no unit: a prefix, and its factor.
+/// The same without a unit: a prefix, and its factor.
 pub fn prefix(value: f64) -> (f64, &'static str) {
     match value.abs() {
         below if below < 999.5 => (1.0, ""),

@@ -2,7 +2,7 @@
 
 use super::{three_digits, time_unit};
 
-/// Stands where there is no number.
+/// Stands for a missing number.
 pub const NONE: &str = "–";
 
 /// Three significant digits, without an exponent in the range that measurements have.
@@ -20,7 +20,7 @@ pub fn number(value: f64) -> String {
     grouped(&three_digits(value, 5))
 }
 
-/// As short as an axis wants it: no zeros after the decimal point.
+/// The short form for an axis: no zeros after the decimal point.
 pub fn plain(value: f64) -> String {
     let text = number(value);
     if text.contains('.') && !text.contains('e') {
@@ -40,7 +40,7 @@ pub fn ratio(value: f64) -> String {
     if value.is_finite() { format!("{value:.2}") } else { NONE.to_owned() }
 }
 
-/// Nanoseconds in the unit that suits them.
+/// Nanoseconds in a suitable unit.
 pub fn time(nanoseconds: f64) -> String {
     let (scale, unit) = time_unit(nanoseconds);
     let value = nanoseconds / scale;
@@ -62,12 +62,12 @@ pub fn rate_tick(value: f64) -> String {
     }
 }
 
-/// Milliseconds, as a table of runs gives them.
+/// Milliseconds, in the form of a table of runs.
 pub fn milliseconds(value: f64) -> String {
     number(value)
 }
 
-/// Seconds as a person says them.
+/// Seconds in everyday form.
 pub fn duration(seconds: f64) -> String {
     if !seconds.is_finite() || seconds < 0.0 {
         NONE.to_owned()

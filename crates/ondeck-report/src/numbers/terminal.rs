@@ -1,4 +1,4 @@
-//! Numbers of terminal tables: as short as they can be distinguished, the unit without a blank.
+//! Numbers of terminal tables: the shortest distinguishable form, with the unit without a blank.
 
 use super::{three_digits, time_unit};
 
@@ -51,7 +51,7 @@ pub fn thousands(value: f64) -> String {
     significant(value / 1e3)
 }
 
-/// A time in milliseconds, in the unit that suits it.
+/// A time in milliseconds, in a suitable unit.
 pub fn milliseconds(value: f64) -> String {
     time(value * 1e6)
 }

@@ -1,4 +1,4 @@
-//! Rows of cells in columns, as a terminal shows them.
+//! Rows of cells in columns, for a terminal.
 
 use std::fmt::Write;
 

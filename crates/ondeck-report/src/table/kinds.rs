@@ -1,4 +1,4 @@
-//! Tables with locks down: the kinds that workloads choose from.
+//! Tables with locks as rows: the kinds that workloads choose from.
 
 use ondeck_lab::results::{Better, LockRow, Metric, Series};
 use ondeck_lab::sample::{CPU_PER_OP, HANDOFF, LONGEST, PAIR, RUN};
@@ -9,13 +9,13 @@ use super::{Cell, Grid, marked, written};
 use crate::data::{grouped, thread_counts};
 use crate::numbers::terminal::{in_one_unit, significant, time};
 
-/// As wide as a terminal.
+/// The width of a terminal.
 const WIDTH: usize = 80;
 
-/// Stands where there is no number.
+/// Stands for a missing number.
 const NONE: &str = "-";
 
-/// A row of a table: a lock, and the series that its cells are of.
+/// A row of a table: a lock, and the series of its cells.
 type Row<'a> = (String, Vec<&'a Series>);
 
 /// A row for each lock, in the order in which they appear.
@@ -28,7 +28,7 @@ fn by_series<'a>(series: &[&'a Series]) -> Vec<Row<'a>> {
     series.iter().map(|&one| (one.lock.clone(), vec![one])).collect()
 }
 
-/// A table of these rows, the one with the least key on top. A lock of which rounds are missing is marked.
+/// A table of these rows, the one with the least key on top. A lock with missing rounds is marked.
 fn table<'a, C: Into<Cell>>(
     mut rows: Vec<Row<'a>>,
     header: &[&str],
@@ -47,7 +47,7 @@ fn table<'a, C: Into<Cell>>(
     table
 }
 
-/// Less is better; what was not measured is last.
+/// Less is better; missing values come last.
 fn rank(metric: Option<&Metric>) -> f64 {
     match metric {
         Some(metric) if metric.better == Better::Higher => -metric.median,
@@ -77,7 +77,7 @@ fn percentile(series: Option<&Series>, wanted: f64) -> String {
         .map_or(NONE.to_owned(), |&(_, nanos)| time(nanos as f64))
 }
 
-/// What a lock costs that no other thread wants: a column for either kind of process.
+/// The cost of a lock that no other thread wants: a column for either kind of process.
 pub(super) fn alone(series: &[&Series], locks: &[LockRow], colour: bool) -> String {
     let of = |its: &[&Series], process: &str| {
         let is_of = |one: &&&Series| one.params.get(param::PROCESS).is_some_and(|it| it == process);
@@ -107,7 +107,7 @@ pub(super) fn alone(series: &[&Series], locks: &[LockRow], colour: bool) -> Stri
     table(rows, &header, colour, key, cells).render()
 }
 
-/// The patterns of a handoff side by side.
+/// The patterns of a handoff as columns.
 pub(super) fn patterns(series: &[&Series], colour: bool) -> String {
     fn of<'a>(its: &[&'a Series], pattern: &str) -> Option<&'a Series> {
         let is_of = |one: &&Series| one.params.get(param::PATTERN).is_some_and(|it| it == pattern);
@@ -132,7 +132,7 @@ pub(super) fn patterns(series: &[&Series], colour: bool) -> String {
     table(by_lock(series), &header, colour, key, cells).render()
 }
 
-/// Quantities across, the best of the first column on top.
+/// Quantities as columns, the best of the first column on top.
 pub(super) fn quantities(series: &[&Series], columns: &[Column], colour: bool) -> String {
     let mut header = vec!["lock"];
     header.extend(columns.iter().map(|Column(title, ..)| *title));
@@ -146,7 +146,7 @@ pub(super) fn quantities(series: &[&Series], columns: &[Column], colour: bool) -
     table::<String>(by_series(series), &header, colour, key, cells).render()
 }
 
-/// Runs as their source shows them: the average run and the four longest times.
+/// Runs in the form of their source: the average run and the four longest times.
 pub(super) fn runs(series: &[&Series], colour: bool) -> String {
     let cells = |its: &[&Series]| {
         let one = its[0];
@@ -176,12 +176,13 @@ pub(super) fn runs(series: &[&Series], colour: bool) -> String {
     table.render()
 }
 
-/// Numbers of threads across, with more columns for the greatest.
+/// Numbers of threads as columns, with additional columns for the greatest.
 pub(super) fn threads(series: &[&Series], layout: &Threads, colour: bool) -> String {
     fn of<'a>(its: &[&'a Series], threads: usize, metric: &str) -> Option<&'a Metric> {
         its.iter().rev().find(|one| one.threads == threads)?.metric(metric)
     }
-    // Twelve columns of numbers would be wider than a terminal: the ends and an even choice between.
+    // Twelve columns of numbers would be wider than a terminal: keeps the ends and an even selection
+    // between them.
     let counts = thin_out(&thread_counts(series), layout.most);
     let last = counts.last().copied().unwrap_or(1);
     let (quantity, factor) = layout.quantity;
@@ -213,8 +214,8 @@ pub(super) fn threads(series: &[&Series], layout: &Threads, colour: bool) -> Str
     format!("{}\n{}: at {} {}", table.render(), layout.note, last - layout.others, layout.role)
 }
 
-/// Situations across, by their labels in the order in which they appear: sizes of an array, programs, conditions of
-/// the run. As many tables, one below the other, as the columns need.
+/// Situations as columns, by their labels in the order in which they appear: sizes of an array, programs,
+/// conditions of the run. As many tables, one below the other, as the columns need.
 pub(super) fn across(
     series: &[&Series],
     (metric, factor): (&str, f64),
@@ -250,7 +251,7 @@ pub(super) fn across(
     tables.join("\n\n")
 }
 
-/// The labels in as few groups as fit into `width` characters each, with two between them.
+/// The labels in the fewest groups that fit into `width` characters each, with two between them.
 fn fitting(labels: &[String], width: usize) -> Vec<&[String]> {
     /// Numbers of three digits with a point, and a space to spare.
     const NARROWEST: usize = 6;
@@ -269,7 +270,7 @@ fn fitting(labels: &[String], width: usize) -> Vec<&[String]> {
     groups
 }
 
-/// At most `most` of the numbers: the first, the last, and some evenly between.
+/// At most `most` of the numbers: the first, the last, and some evenly between them.
 fn thin_out(numbers: &[usize], most: usize) -> Vec<usize> {
     if numbers.len() <= most {
         return numbers.to_vec();

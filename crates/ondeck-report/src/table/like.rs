@@ -1,4 +1,4 @@
-//! An article's tables, ours beside them.
+//! An article's tables beside this machine's.
 
 use std::fmt::Write;
 

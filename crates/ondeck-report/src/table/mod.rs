@@ -1,4 +1,4 @@
-//! Tables for a terminal: the sources' own, at most 80 columns wide.
+//! Tables for a terminal in the sources' form, at most 80 columns wide.
 
 mod answer;
 mod grid;
@@ -23,8 +23,8 @@ pub use answer::render as answer;
 pub use grid::{Cell, Grid};
 pub use like::render as like;
 
-/// Every table of the report, one below the other, with a heading each; above them that it is simulated, if it is. `colour` allows escape
-/// sequences for a terminal.
+/// Every table of the report, one below the other, each with a heading; a simulated report says so above them. `colour`
+/// allows escape sequences for a terminal.
 pub fn render(report: &Report, colour: bool) -> String {
     let mut text = String::new();
     if let Some(simulation) = report.simulation() {
@@ -38,7 +38,7 @@ pub fn render(report: &Report, colour: bool) -> String {
     text
 }
 
-/// The table of locks: what `list` shows.
+/// The table of locks, which `list` shows.
 pub fn locks(rows: &[LockRow], colour: bool) -> String {
     let mut table = Grid::new(&["lock", "waiter", "fairness", "bytes", "+thread", "from"], colour);
     for row in rows {
@@ -55,14 +55,14 @@ pub fn locks(rows: &[LockRow], colour: bool) -> String {
     table.render()
 }
 
-/// What an operation of each workload costs with the lock that does nothing.
+/// The cost of an operation of each workload with the lock that does nothing.
 pub fn baselines(baselines: &[Baseline], colour: bool) -> String {
     let mut table = Grid::new(&["workload", "", "ns", "p25-p75"], colour);
     for one in baselines.iter().filter(|one| one.missing.is_none()) {
         let params: Vec<_> = one
             .params
             .iter()
-            // No work is the rule.
+            // No work is the usual case.
             .filter(|(_, value)| *value != "0")
             .map(|(name, value)| format!("{name} {value}"))
             .collect();
@@ -186,7 +186,7 @@ fn of_workload(
             .flat_map(|(threads, series)| {
                 layouts.iter().filter_map(move |layout| {
                     let (quantity, factor) = layout.quantity;
-                    // What no round was long enough for has no table.
+                    // A quantity for which no round was long enough has no table.
                     series.iter().find_map(|one| one.metric(quantity.name))?;
                     let label = |series: &Series| (layout.label)(&series.params);
                     let table = kinds::across(&series, (quantity.name, factor), label, colour);
@@ -197,7 +197,7 @@ fn of_workload(
     }
 }
 
-/// Series with as many threads together.
+/// Groups series by their number of threads.
 fn by_threads<'a>(series: &[&'a Series]) -> Vec<(usize, Vec<&'a Series>)> {
     let mut groups = grouped(series.iter().copied(), |one| one.threads);
     groups.sort_by_key(|(threads, _)| *threads);
@@ -207,7 +207,7 @@ fn by_threads<'a>(series: &[&'a Series]) -> Vec<(usize, Vec<&'a Series>)> {
 /// The words of the conditions that a series was measured under; empty if the run had only one.
 fn condition(series: &Series) -> String {
     let word = |(name, value): (&str, &str)| match name {
-        // "other" says by itself that it is a policy; "one" or a number says nothing.
+        // "other" is recognizable as a policy; "one" or a number needs the name of its parameter.
         "policy" => value.to_owned(),
         _ => format!("{name} {value}"),
     };
@@ -220,7 +220,7 @@ fn compares(report: &Report) -> bool {
     report.series.iter().any(|series| !condition(series).is_empty())
 }
 
-/// What each condition changed: for every situation the quantity that its workload is judged by.
+/// The effect of each condition: for every situation the quantity that ranks its workload.
 fn conditions(report: &Report, colour: bool) -> Vec<(String, String)> {
     let groups = grouped(&report.series, |one| {
         let mut situation = one.clone();
@@ -251,7 +251,7 @@ fn conditions(report: &Report, colour: bool) -> Vec<(String, String)> {
         .collect()
 }
 
-/// A value as a column shows it.
+/// A value in the form of a column.
 fn written(shown: Shown, value: f64) -> String {
     match shown {
         Shown::Time => time(value),

@@ -1,10 +1,10 @@
-//! What the page's own script does: sorting, choosing, values, saving, the theme.
+//! The page's own script: sorting, choosing, values, saving, the theme.
 
 use super::{assert_quiet, chromium, findings, render, sample, visit, with_script};
 
 const ACTIONS: &str = include_str!("actions.js");
 
-/// Nothing fades, so that what is faded is so at once.
+/// Disables transitions, so that fading takes effect at once.
 const STILL: [&str; 2] =
     ["--force-prefers-reduced-motion", "--blink-settings=preferredColorScheme=1"];
 

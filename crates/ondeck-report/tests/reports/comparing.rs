@@ -1,4 +1,4 @@
-//! What a comparison says.
+//! The statements of a comparison.
 
 use ondeck_lab::results::{Better, CpuTime, Failure, Series};
 use ondeck_report::compare::{By, Choice, Refused, compare};

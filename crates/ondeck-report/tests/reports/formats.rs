@@ -1,4 +1,4 @@
-//! What is made of reports stays as it is, to the byte: tables, pages, comparisons of recorded reports
+//! The formats of reports must not change by a byte: tables, pages, comparisons of recorded reports
 //! and of one that has every workload.
 
 use ondeck_lab::results::Report;
@@ -51,7 +51,7 @@ fn every_format_of_a_recorded_report_is_as_it_was() {
     digests.assert_golden(50);
 }
 
-/// In full, so that a difference can be read.
+/// In full, so that a reader can see a difference.
 #[test]
 fn the_terminal_shows_every_workload_as_it_did() {
     let report = everything();

@@ -1,5 +1,5 @@
-//! A thousand ways to spoil a report: each is read or refused, and what is read is compared and
-//! merged, and nothing of it panics.
+//! A thousand ways to spoil a report: each is read or refused, the readable ones are compared and
+//! merged, and nothing panics.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -50,13 +50,13 @@ fn mangled(rng: &mut Rng, good: &str) -> Vec<u8> {
     bytes
 }
 
-/// One value in the place of another.
+/// One value replaced by another.
 fn swapped(rng: &mut Rng, good: &str) -> Vec<u8> {
     let mut value: Value = serde_json::from_str(good).expect("it is good");
     let places = places(&value, |_| true);
     let (one, other) = (&places[rng.usize(0..places.len())], &places[rng.usize(0..places.len())]);
     let [first, second] = [one, other].map(|place| value.pointer(place).cloned());
-    // The one may be within the other, and then be gone.
+    // One value may be inside the other, and then be gone.
     for (place, value_there) in [(one, second), (other, first)] {
         if let (Some(old), Some(new)) = (value.pointer_mut(place), value_there) {
             *old = new;
@@ -68,7 +68,7 @@ fn swapped(rng: &mut Rng, good: &str) -> Vec<u8> {
 /// Some numbers that no run yields.
 fn with_extremes(rng: &mut Rng, good: &str) -> Vec<u8> {
     let mut value: Value = serde_json::from_str(good).expect("it is good");
-    // Of the head none is computed with.
+    // No computation uses the head.
     let mut within_series = places(&value, Value::is_number);
     within_series.retain(|place| place.starts_with("/series"));
     let extremes = [
@@ -117,7 +117,7 @@ fn places(value: &Value, wanted: impl Fn(&Value) -> bool + Copy) -> Vec<String> 
     found
 }
 
-/// Everything that is done with reports. Whether they could be compared and merged.
+/// All uses of reports. Returns whether they could be compared and merged.
 fn used(good: &Report, bad: Report) -> (bool, bool) {
     let inputs = [input("good", good.clone()), input("bad", bad.clone()), input("bad", bad)];
     let all = Choice { metrics: Some(vec!["all".to_owned()]), ..everything() };
@@ -145,7 +145,7 @@ fn used(good: &Report, bad: Report) -> (bool, bool) {
 #[test]
 fn nothing_panics_whatever_is_in_a_file() {
     let good = small();
-    // Another run than the one that is mangled, so that they can be merged.
+    // Another run than the mangled one, so that they can be merged.
     let other = Report { seconds: good.seconds + 1.0, ..good.clone() };
     let text = json::render(&other);
     let (mut read_back, mut compared, mut merged, mut panicked) = (0, 0, 0, Vec::new());
@@ -170,7 +170,7 @@ fn nothing_panics_whatever_is_in_a_file() {
         }
     }
     assert!(panicked.is_empty(), "seeds {panicked:?}");
-    // Otherwise it would be a test of the parser.
+    // Otherwise it would test only the parser.
     assert!((150..900).contains(&read_back), "{read_back} were read");
     assert!(compared > 100 && merged > 100, "{compared} compared, {merged} merged");
 }

@@ -1,4 +1,4 @@
-//! What becomes of reports that are put together.
+//! Merged reports.
 
 use ondeck_lab::results::{Better, CpuTime, Distribution, PureWork, Report, Series, Shard};
 use ondeck_report::compare::Input;
@@ -7,7 +7,7 @@ use ondeck_report::{json, read};
 
 use crate::support::{input, metric, report, throughput};
 
-/// A run of its own: reports that began at the same moment are the same run.
+/// A separate run: reports that began at the same moment are the same run.
 fn run(number: u32, series: Vec<Series>) -> Report {
     let started = format!("2026-01-01T00:00:{number:02}Z");
     Report { started, seconds: f64::from(number), ..report(series) }

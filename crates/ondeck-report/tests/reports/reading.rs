@@ -1,4 +1,4 @@
-//! What is no report is told in one line that names the file, what is wrong and what to do.
+//! For a file that is not a report, one line names the file, the problem and the remedy.
 
 use std::path::Path;
 

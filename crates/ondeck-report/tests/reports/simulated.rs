@@ -1,4 +1,4 @@
-//! A simulated report cannot be taken for a measured one, whatever is made of it.
+//! A simulated report cannot be mistaken for a measured one, in any format.
 
 use ondeck_lab::results::{Evidence, Report, Simulated};
 use ondeck_report::csv::{HEADER, SIMULATED};
@@ -9,7 +9,7 @@ use crate::support::{input, sample, throughput};
 
 const WORDS: &str = "simulated on epyc, seed 7";
 
-/// A format's name, and how it is written.
+/// A format's name and its renderer.
 type Format = (&'static str, fn(&Report) -> String);
 
 fn simulated(machine: &str, seed: u64) -> Report {

@@ -1,4 +1,4 @@
-//! The figures of a comparison are right: against scipy, and against data whose truth is known.
+//! The figures of a comparison are right: against scipy, and against data with known truth.
 
 use fastrand::Rng;
 use ondeck_lab::results::Series;
@@ -54,7 +54,7 @@ fn p_values_ratios_and_intervals_are_those_of_scipy() {
     }
 }
 
-/// `runs` rows of so many rounds with a spread of 3 %, the other side `shift` times the base.
+/// `runs` rows of `rounds` rounds with a spread of 3 %; the other side is `shift` times the base.
 fn rows(seed: u64, runs: usize, rounds: usize, shift: f64) -> Vec<Row> {
     let mut rng = Rng::with_seed(seed);
     let mut side = |centre: f64| -> Vec<Series> {
@@ -69,7 +69,7 @@ fn rows(seed: u64, runs: usize, rounds: usize, shift: f64) -> Vec<Row> {
 }
 
 /// The exact test is conservative: at 10 rounds a side it calls 4.3 % different. 10,000 runs
-/// tell that from 5 % by three deviations.
+/// distinguish that from 5 % by three deviations.
 #[test]
 fn a_self_comparison_says_nothing_in_95_of_100_runs() {
     for (rounds, runs) in [(10, 10_000), (30, 2_000)] {
@@ -103,7 +103,7 @@ fn intervals_hold_the_true_ratio_as_often_as_they_say() {
             .filter_map(|row| row.interval)
             .filter(|(low, high)| (low..=high).contains(&&1.05))
             .count();
-        // Of the rank test they never hold it less often, but for chance: three deviations.
+        // The test's coverage is never lower, except by chance: three deviations.
         let chance = 3.0 * (runs as f64 * 0.05 * 0.95).sqrt();
         let least = runs as f64 * 0.95 - chance;
         assert!(holding as f64 >= least, "{holding} of {runs} with {rounds} rounds");

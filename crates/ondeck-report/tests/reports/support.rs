@@ -7,7 +7,7 @@ use ondeck_lab::results::{Better, Metric, Report, Series};
 use ondeck_report::compare::{By, Choice, Comparison, Input, compare};
 use ondeck_report::read;
 
-/// A report that has something of everything.
+/// A report with at least one of everything.
 pub fn sample() -> Report {
     let sample = read::text("sample", include_bytes!("../data/sample-report.json"));
     sample.expect("the sample is a report")
@@ -23,7 +23,7 @@ pub fn metric(name: &str, unit: &str, better: Better, samples: &[f64]) -> Metric
         name: name.to_owned(),
         unit: unit.into(),
         better,
-        // Wrong on purpose: what is computed is computed from samples.
+        // Wrong on purpose: all computations must use the samples.
         median: -1.0,
         p25: -1.0,
         p75: -1.0,
@@ -34,7 +34,7 @@ pub fn metric(name: &str, unit: &str, better: Better, samples: &[f64]) -> Metric
     }
 }
 
-/// A series of `throughput`, whose headline is where more is better.
+/// A series of `throughput`, in which more of the main metric is better.
 pub fn throughput(lock: &str, threads: usize, samples: &[f64]) -> Series {
     Series {
         workload: "throughput".to_owned(),
@@ -66,7 +66,7 @@ pub fn of_files(base: Vec<Series>, other: Vec<Series>) -> Comparison {
     compare(&inputs, &By::File, &everything()).expect("something in common")
 }
 
-/// Samples as rounds yield them: logarithms are normal with deviation `spread`.
+/// Samples like those of rounds: logarithms are normal with deviation `spread`.
 pub fn draw(rng: &mut Rng, rounds: usize, centre: f64, spread: f64) -> Vec<f64> {
     let mut normal = || (-2.0 * (1.0 - rng.f64()).ln()).sqrt() * (TAU * rng.f64()).cos();
     (0..rounds).map(|_| centre * (spread * normal()).exp()).collect()

@@ -1,4 +1,4 @@
-//! A report that has every workload, made by computing.
+//! A computed report that has every workload.
 
 use std::collections::BTreeMap;
 
@@ -90,7 +90,7 @@ fn params_of(params: Params) -> BTreeMap<String, String> {
     params.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
 }
 
-/// Name, unit, direction, and about how much.
+/// Name, unit, direction, and approximate value.
 type Quantity = (&'static str, &'static str, Better, f64);
 
 const COMMON: &[Quantity] = &[
@@ -103,7 +103,7 @@ const COMMON: &[Quantity] = &[
     ("running", "threads", Better::Neither, 1.7),
 ];
 
-/// What a workload reports besides.
+/// The additional quantities of a workload.
 fn own(workload: &str) -> &'static [Quantity] {
     match workload {
         "uncontended" | "collision" => &[("pair", "ns", Better::Lower, 14.2)],

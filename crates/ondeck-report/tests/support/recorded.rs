@@ -1,4 +1,4 @@
-//! The recorded reports, and what is made of each: the digests of the texts stay as they are.
+//! The recorded reports and their formats: the digests of the texts must not change.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -10,12 +10,13 @@ use ondeck_report::read;
 
 use crate::golden::{data, digest, is_written};
 
-/// A report that has something of everything.
+/// A report with at least one of everything.
 pub fn sample() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../ondeck-report/tests/data/sample-report.json")
 }
 
-/// The recorded reports with their names. One that was recorded anew says nothing until its lines are written anew.
+/// The recorded reports with their names. A report that was recorded again is not checked until its lines are
+/// rewritten.
 pub fn recorded() -> Vec<(String, Report)> {
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/results");
     let mut paths = vec![sample()];
@@ -38,13 +39,13 @@ pub fn recorded() -> Vec<(String, Report)> {
 pub struct Digests(String);
 
 impl Digests {
-    /// Adds what `format` makes of the report of that name.
+    /// Adds the report of that name in `format`.
     pub fn add(&mut self, report: &str, format: &str, text: &str) {
         // Writing to a string does not fail.
         _ = writeln!(self.0, "{report} {format} {}", digest(text));
     }
 
-    /// Fails unless the golden file has the same lines, and more than `least` of them; or writes it.
+    /// Fails unless the golden file has the same lines, and more than `least` of them; or rewrites it.
     pub fn assert_golden(&self, least: usize) {
         let path = data("golden.txt");
         if is_written(&path, &self.0) {

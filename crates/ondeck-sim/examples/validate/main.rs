@@ -20,10 +20,10 @@
 //! | `tables/` | which row is which lock in which shape on which machine |
 //! | `case.rs` | one number, how it is simulated, and whether something was fitted to it |
 //! | `copied.rs` | the baseline |
-//! | `verdict.rs`, `stats.rs` | how well both agree with what was published |
-//! | `record.rs`, `page.rs` | what is kept: docs/results/validation/, and the summary of the page |
+//! | `verdict.rs`, `stats.rs` | how well both agree with the published numbers |
+//! | `record.rs`, `page.rs` | the records: docs/results/validation/, and the summary of the page |
 //! | `predict.rs` | predictions |
-//! | `text.rs` | what is printed |
+//! | `text.rs` | the printed text |
 
 mod case;
 mod copied;

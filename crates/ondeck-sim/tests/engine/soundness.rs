@@ -193,7 +193,7 @@ fn the_stack_of_a_thread_that_was_left_behind_stays() {
     assert_eq!(run(&cores(1), vec![waiter]).end, End::Deadlock);
     let many = (0..8).map(|_| free(|| Sim::work(std::hint::black_box(100.0))));
     run(&cores(1), many.collect());
-    // SAFETY: stacks of threads that were left behind are not given away, as another thread's lock may have a
+    // SAFETY: stacks of remaining threads are not freed, as another thread's lock may have a
     // pointer to them.
     assert_eq!(unsafe { place.get().read_volatile() }, KEPT);
 }

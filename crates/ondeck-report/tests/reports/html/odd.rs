@@ -1,4 +1,4 @@
-//! Odd input: the page is whole whatever stands in a report.
+//! Odd input: the page is complete whatever a report contains.
 
 use ondeck_lab::results::{Better, Build, Distribution, Machine, Settings};
 

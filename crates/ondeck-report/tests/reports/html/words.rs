@@ -1,4 +1,4 @@
-//! What the page says of its workloads and words.
+//! The page's text about its workloads and words.
 
 use ondeck_lab::results::Better;
 
