@@ -1,16 +1,17 @@
 #!/usr/bin/env bash
 # Checks traces of the source against the specifications, with TLC: each run of the simulator under a random schedule is a
-# behaviour of spec/mutex/Mutex.tla, and runs of a source with a hazard in it are not.
+# behaviour of its module, and runs of a source with a hazard in it are not.
 #
-#   ci/traces.sh                   1,000 runs, and the hazards; half an hour
-#   ci/traces.sh --quick           40 runs; less than a minute
-#   ci/traces.sh --runs N          N runs
-#   ci/traces.sh --hazards         the hazards alone
-#   ci/traces.sh --hazard NAME     one of crates/ondeck/tests/mutants
-#   ci/traces.sh --seed N          one run; if it is rejected, how far TLC followed it, and in which state
+#   ci/traces.sh                          1,000 runs of each module, and the hazards; an hour
+#   ci/traces.sh --quick                  40 runs of each; less than a minute
+#   ci/traces.sh --runs N                 N runs of each
+#   ci/traces.sh --hazards                the hazards alone
+#   ci/traces.sh MODULE [...]             the same of one module: Mutex or RwLock
+#   ci/traces.sh MODULE --hazard NAME     one of crates/ondeck/tests/mutants
+#   ci/traces.sh MODULE --seed N          one run; if it is rejected, how far TLC followed it, and in which state
 #
-# ci/traces/MutexTrace.tla says what an event is and which steps it allows; crates/ondeck-sim/examples/traces makes the
-# events.
+# For each module ci/traces/MODULETrace.tla says which steps an event allows, and ci/traces/Following.tla how TLC follows
+# events. crates/ondeck-sim/examples/traces makes them.
 source "$(dirname "$0")/common.sh"
 need_packages python3
 need_tlc
@@ -20,15 +21,26 @@ work=$target/traces
 batch=100
 # Runs in which a hazard has to show.
 tries=200
-# The hazards of the mutex that a trace shows. Not those of orderings, of times, and of parts that no run here uses.
-hazards=(
-    debt_not_left debt_of_no_owner debt_to_no_thread
-    handed_and_cleared handed_ignored_at_the_deadline handed_though_not_asked handed_without_a_wake
-    heir_no_last_try heir_no_try_after_the_heavy_fence heir_without_the_heavy_fence
-    leaves_without_a_wake left_keeps_its_request left_still_woken mode_not_read_again
-    replaced_heir_not_parked replaced_heir_takes_the_request_along
-    request_of_another_withdrawn request_of_any_lock request_taken_from_another served_with_the_request_left
-    unlock_wakes_no_thread woken_before_it_is_told woken_still_relied_on woken_takes_the_role_of_a_sleeper
+
+# The hazards of each module that a trace shows. Not those of orderings, of times, and of parts that no run here uses.
+declare -A hazards=(
+    [Mutex]="
+        debt_not_left debt_of_no_owner debt_to_no_thread
+        handed_and_cleared handed_ignored_at_the_deadline handed_though_not_asked handed_without_a_wake
+        heir_no_last_try heir_no_try_after_the_heavy_fence heir_without_the_heavy_fence
+        leaves_without_a_wake left_keeps_its_request left_still_woken mode_not_read_again
+        replaced_heir_not_parked replaced_heir_takes_the_request_along
+        request_of_another_withdrawn request_of_any_lock request_taken_from_another served_with_the_request_left
+        unlock_wakes_no_thread woken_before_it_is_told woken_still_relied_on woken_takes_the_role_of_a_sleeper"
+    [RwLock]="
+        rwlock_bias_overlooked rwlock_counted_overlooked rwlock_drainer_not_marked_asleep
+        rwlock_gave_up_forgets_the_others rwlock_gives_up_still_a_writer
+        rwlock_handed_forgets_the_others rwlock_handed_uncounted rwlock_last_reader_wakes_no_writer
+        rwlock_mark_kept_by_a_parked_thread rwlock_marked_thread_keeps_the_mark rwlock_no_fence_of_the_sleeping_writer
+        rwlock_no_heavy_fence rwlock_not_looked_again rwlock_parked_cleared_beside_another
+        rwlock_parked_without_asking_again rwlock_sleeping_writers_not_asked rwlock_slots_overlooked
+        rwlock_touched_by_a_visible_reader rwlock_touched_by_the_last_reader
+        rwlock_woken_reader_wakes_no_other"
 )
 
 # Builds what makes traces, of the tree in the working directory; prints its path.
@@ -37,19 +49,19 @@ build() {
         grep '"kind":\["example"\]' | sed -n 's/.*"executable":"\([^"]*\)".*/\1/p'
 }
 
-# Checks the runs of these seeds in a folder of their own; prints the seeds of the traces that are accepted.
+# Checks the runs of these seeds of a module in a folder of their own; prints the seeds of the traces that are accepted.
 follow() {
-    local executable=$1 first=$2 count=$3 place=$4 constraint=${5:-IsNew}
+    local module=$1 executable=$2 first=$3 count=$4 place=$5 constraint=${6:-IsNew}
     rm -rf "$place"
     mkdir -p "$place"
-    cp spec/mutex/Mutex.tla ci/traces/MutexTrace.tla "$place"
+    cp spec/*/"$module.tla" ci/traces/Following.tla ci/traces/"${module}Trace.tla" "$place"
     # A run that a hazard makes endless is no trace.
-    timeout 60 "$executable" "$first" "$count" >"$place/Traces.tla" 2>"$place/log" || return 0
-    sed "s/^CONSTRAINT .*/CONSTRAINTS $constraint/" ci/traces/MutexTrace.cfg >"$place/Traces.cfg"
+    timeout 60 "$executable" "$module" "$first" "$count" >"$place/Traces.tla" 2>"$place/log" || return 0
+    sed "s/^CONSTRAINT .*/CONSTRAINTS $constraint/" "ci/traces/${module}Trace.cfg" >"$place/Traces.cfg"
     (
         cd "$place"
         java -Djava.io.tmpdir="$place" -XX:SharedArchiveFile="$archive" -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xmx3g -cp "$jar" tlc2.TLC \
-            -workers 1 -deadlock -metadir "$place" -config Traces.cfg MutexTrace.tla >"$place/out" 2>&1
+            -workers 1 -deadlock -metadir "$place" -config Traces.cfg "${module}Trace.tla" >"$place/out" 2>&1
     ) || true
     grep -q '^Model checking completed. No error has been found' "$place/out" || { tail -n 30 "$place/out" >&2; return 1; }
     sed -n 's/^<<"accepted", \([0-9]*\)>>$/\1/p' "$place/out" | sort -nu | awk -v first="$first" '{ print first + $1 - 1 }'
@@ -57,18 +69,18 @@ follow() {
 
 # Follows batches of runs, two at a time; fails if one is rejected.
 accept() {
-    local executable=$1 runs=$2 place
-    seq 1 "$batch" "$runs" | xargs -P 2 -I{} bash ci/traces.sh --follow "$executable" {} "$batch" "$runs" || true
+    local module=$1 executable=$2 runs=$3
+    seq 1 "$batch" "$runs" | xargs -P 2 -I{} bash ci/traces.sh "$module" --follow "$executable" {} "$batch" "$runs" || true
     local accepted rejected
-    accepted=$(find "$work" -path '*/runs-*/accepted' -exec cat {} + | sort -n)
+    accepted=$(find "$work/$module" -path '*/runs-*/accepted' -exec cat {} + | sort -n)
     rejected=$(comm -23 <(seq 1 "$runs" | sort) <(sort <<<"$accepted") | sort -n)
-    step "$(grep -c . <<<"$accepted") of $runs traces accepted"
-    [ -z "$rejected" ] || { xargs echo "rejected: ci/traces.sh --seed" <<<"$rejected"; return 1; }
+    step "$module: $(grep -c . <<<"$accepted") of $runs traces accepted"
+    [ -z "$rejected" ] || { xargs echo "rejected: ci/traces.sh $module --seed" <<<"$rejected"; return 1; }
 }
 
 # Whether runs of a source with this hazard are rejected.
 reject() {
-    local name=$1 changed executable accepted first
+    local module=$1 name=$2 changed executable accepted first
     changed=$(python3 ci/mutants/hazards.py apply "$name" --into "$work/tree")
     executable=$(
         cd "$work/tree"
@@ -78,7 +90,7 @@ reject() {
     xargs -d '\n' cp --parents -t "$work/tree" <<<"$changed"
     [ -n "$executable" ] || { echo "$name DOES NOT COMPILE"; return 1; }
     for ((first = 1; first <= tries; first += 40)); do
-        accepted=$(follow "$executable" "$first" 40 "$work/hazard" | wc -l) || { echo "$name: TLC failed"; return 1; }
+        accepted=$(follow "$module" "$executable" "$first" 40 "$work/hazard" | wc -l) || { echo "$name: TLC failed"; return 1; }
         if [ "$accepted" -lt 40 ] && [ -s "$work/hazard/out" ]; then
             printf '%-40s rejected, %s of the runs %s to %s\n' "$name" $((40 - accepted)) "$first" $((first + 39))
             return
@@ -88,23 +100,27 @@ reject() {
     return 1
 }
 
-runs=1000 with=yes
+modules=(Mutex RwLock)
+case ${1:-} in
+    [A-Z]*) modules=("$1"); shift ;;
+esac
+runs=1000 with=yes only=
 case ${1:-} in
     --follow)
-        shift
-        executable=$1 first=$2 count=$3 runs=$4
+        executable=$2 first=$3 count=$4 runs=$5
         [ $((first + count - 1)) -le "$runs" ] || count=$((runs - first + 1))
-        follow "$executable" "$first" "$count" "$work/runs-$first" >"$work/accepted-$first"
-        mv "$work/accepted-$first" "$work/runs-$first/accepted"
+        place=$work/${modules[0]}/runs-$first
+        follow "${modules[0]}" "$executable" "$first" "$count" "$place" >"$work/${modules[0]}/accepted-$first"
+        mv "$work/${modules[0]}/accepted-$first" "$place/accepted"
         exit
         ;;
     --quick) runs=40 batch=20 with=no ;;
     --runs) runs=$2 with=no ;;
     --hazards) runs=0 ;;
-    --hazard) runs=0 hazards=("$2") ;;
+    --hazard) runs=0 only=$2 ;;
     --seed)
         mkdir -p "$work"
-        accepted=$(follow "$(build)" "$2" 1 "$work/one" "IsFarther IsNew")
+        accepted=$(follow "${modules[0]}" "$(build)" "$2" 1 "$work/one" "IsFarther IsNew")
         if [ -n "$accepted" ]; then echo "accepted"; exit; fi
         cat "$work/one/out" "$work/one/Traces.tla"
         exit 1
@@ -113,20 +129,27 @@ case ${1:-} in
     *) echo "unknown option $1" >&2; exit 2 ;;
 esac
 
-mkdir -p "$work"
+status=0
 if [ "$runs" -gt 0 ]; then
-    rm -rf "$work"/runs-*
     executable=$(build)
-    accept "$executable" "$runs"
+    for module in "${modules[@]}"; do
+        rm -rf "${work:?}/$module"
+        mkdir -p "$work/$module"
+        accept "$module" "$executable" "$runs" || status=1
+    done
 fi
 if [ "$with" = yes ]; then
     rm -rf "$work/tree"
     mkdir -p "$work/tree"
     git ls-files -z --cached --others --exclude-standard | xargs -0 cp --parents -t "$work/tree"
-    bad=0
-    for name in "${hazards[@]}"; do
-        reject "$name" || bad=$((bad + 1))
+    for module in "${modules[@]}"; do
+        bad=0 all=0
+        for name in ${only:-${hazards[$module]}}; do
+            all=$((all + 1))
+            reject "$module" "$name" || bad=$((bad + 1))
+        done
+        step "$module: $((all - bad)) of $all sources with a hazard rejected"
+        [ "$bad" -eq 0 ] || status=1
     done
-    step "$((${#hazards[@]} - bad)) of ${#hazards[@]} sources with a hazard rejected"
-    [ "$bad" -eq 0 ]
 fi
+exit "$status"

@@ -1,27 +1,16 @@
 ---------------------------- MODULE MutexTrace ----------------------------
-(* Whether traces of the source are behaviours of Mutex. Module Traces, which ci/traces.sh makes, has in Traces a
-   sequence of events for each run, in Ended whether all threads of the run came to their ends, and in PlaysTraced what
-   they locked.
-
-   An event is one access of a thread, with the value that it read; or the beginning of a section of the bucket's lock,
-   with all that it leaves in the table. It allows the steps of the module that are made by such an access, if they read that value and
-   leave that table. A trace is accepted if steps take it to its end.
+(* Whether traces of the mutex are behaviours of Mutex. PlaysTraced, of Traces, says what the threads of the runs lock.
 
    Steps without an event: a section, at any moment from its beginning to its end; what a thread decides without an access
-   (Silent); the stores of a buffer that become visible. Events without a step, which change nothing: a section that leaves the table as it was, where a thread
-   has looked at a clock or at its own status only; further reads of a status or of a mode; a nap. *)
-EXTENDS Traces
+   (Silent); the stores of a buffer that become visible. Events without a step, which change nothing: a section that leaves
+   the table as it was, where a thread has looked at a clock or at its own status only; further reads of a status or of a
+   mode; a nap. *)
+EXTENDS Following
 
-VARIABLES
-    run,    \* which trace
-    at,     \* its event that comes next
-    last,   \* the thread of the event before
+VARIABLE
     open    \* the section of the bucket's lock that has begun and is yet to be made: its event, or none
 
-Trace == Traces[run]
-Thread == IF at <= Len(Trace) THEN Trace[at][2] ELSE last
-
-BeginTrace == Init /\ run \in 1..Len(Traces) /\ at = 1 /\ last = 1 /\ open = <<>>
+BeginTrace == Init /\ BeginRun /\ open = <<>>
 
 Nothing == UNCHANGED vars
 
@@ -78,24 +67,13 @@ Matches(e, t) ==
       [] e[1] = "done" -> Returns(t)
       [] OTHER -> FALSE
 
+Allows(e) == Matches(e, e[2]) /\ open' = IF e[1] = "in" THEN <<e>> ELSE open
+
 Follow ==
-    \/ /\ at <= Len(Trace)
-       /\ \E e \in {Trace[at]} : Matches(e, e[2]) /\ last' = e[2]
-       /\ open' = IF Trace[at][1] = "in" THEN <<Trace[at]>> ELSE open
-       /\ at' = at + 1 /\ run' = run
-    \/ /\ open # <<>>
-       /\ \E e \in {open[1]} : Made(e, e[2])
-       /\ open' = <<>> /\ UNCHANGED <<run, at, last>>
-    \/ /\ (\E t \in {last, Thread} : Silent(t)) \/ \E t \in Threads : Drain(t)
-       /\ UNCHANGED <<run, at, last, open>>
+    \/ Event(Allows)
+    \/ open # <<>> /\ (\E e \in {open[1]} : Made(e, e[2])) /\ open' = <<>> /\ Between
+    \/ ((\E t \in {last, Thread} : Silent(t)) \/ \E t \in Threads : Drain(t)) /\ UNCHANGED open /\ Between
 
-IsAccepted == at > Len(Trace) /\ (Ended[run] => \A t \in Threads : At(t, "Done"))
-
-(* How far each trace was followed. No trace is followed beyond its first end. *)
-ASSUME \A number \in 1..Len(Traces) : TLCSet(number, 0)
-IsNew ==
-    /\ TLCGet(run) <= Len(Trace)
-    /\ at > TLCGet(run) => TLCSet(run, at)
-    /\ IsAccepted => PrintT(<<"accepted", run>>)
-IsFarther == at > TLCGet(run) => PrintT(<<"followed", run, at, me, table, mem, buf>>)
+IsNew == NewUntil(\A t \in Threads : At(t, "Done"))
+IsFarther == Farther(<<me, table, mem, buf>>)
 =============================================================================

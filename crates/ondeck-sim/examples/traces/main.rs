@@ -5,14 +5,25 @@
 //! thread is one event. A section of a bucket's lock is also one event, with all its changes to the table.
 
 mod mutex;
+mod rwlock;
 mod tracer;
 
+/// Makes the trace of a seed, and says whether all its threads came to their ends.
+type Trace = fn(u64) -> (Vec<String>, bool);
+
 fn main() {
-    let numbers: Vec<u64> = std::env::args().skip(1).filter_map(|text| text.parse().ok()).collect();
-    let &[first, count] = &*numbers else { panic!("usage: traces FIRST COUNT") };
-    let traces = (first..first + count).map(mutex::trace);
-    let (traces, ends): (Vec<_>, Vec<_>) = traces.unzip();
-    println!("---- MODULE Traces ----\nEXTENDS Mutex\nPlaysTraced == {}", mutex::plays());
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let numbers: Vec<u64> = arguments.iter().filter_map(|text| text.parse().ok()).collect();
+    let (Some(module), &[first, count]) = (arguments.first(), &*numbers) else {
+        panic!("usage: traces MODULE FIRST COUNT")
+    };
+    let (trace, constants): (Trace, _) = match &**module {
+        "Mutex" => (mutex::trace, mutex::plays()),
+        "RwLock" => (rwlock::trace, String::new()),
+        _ => panic!("no module {module}"),
+    };
+    let (traces, ends): (Vec<_>, Vec<_>) = (first..first + count).map(trace).unzip();
+    println!("---- MODULE Traces ----\nEXTENDS {module}\n{constants}");
     for (number, trace) in traces.iter().enumerate() {
         println!("Trace{} == <<\n  {}>>", number + 1, trace.join(",\n  "));
     }

@@ -3,16 +3,16 @@
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::time::Duration;
 
 use ondeck::mutex::RawMutex;
-use ondeck::platform::{Host, Platform, Threads};
+use ondeck::parking::Shown;
+use ondeck::platform::{AtomicInt, Host, Ordering, Platform, Threads};
 use ondeck_sim::check::Schedule;
-use ondeck_sim::engine::{End, Job, Sim, Simulation};
+use ondeck_sim::engine::{Job, Sim, Step};
 
-use super::tracer::{Tracer, listener};
+use super::tracer::{self, Names, Tracer, status, work};
 
 /// For each thread, the mutexes that it locks, in order.
 const PLAYS: [&[usize]; 4] = [&[0, 1, 0], &[0, 0, 1], &[1, 0, 1], &[1, 1, 0]];
@@ -22,7 +22,7 @@ pub fn plays() -> String {
     let call = |&lock: &usize| format!("Lock(\"{}\", 1)", ["a", "c"][lock]);
     let calls =
         |calls: &&[usize]| format!("<<{}>>", calls.iter().map(call).collect::<Vec<_>>().join(", "));
-    format!("<<{}>>", PLAYS.iter().map(calls).collect::<Vec<_>>().join(", "))
+    format!("PlaysTraced == <<{}>>", PLAYS.iter().map(calls).collect::<Vec<_>>().join(", "))
 }
 
 /// Enough mutexes that two of them share a bucket.
@@ -43,9 +43,8 @@ impl Shared {
         std::ptr::from_ref(&self.mutexes[number]).addr()
     }
 
-    /// The first two mutexes of one bucket. Called by a simulated thread, because each machine has its own
-    /// table.
-    fn choose(&self, tracer: &RefCell<Tracer>) -> [&RawMutex<Sim>; 2] {
+    /// The first two of one bucket. By a simulated thread: a table is a machine's.
+    fn choose(&self, tracer: &RefCell<Tracer<MutexNames>>) -> [&RawMutex<Sim>; 2] {
         let chosen = self.chosen.get_or_init(|| {
             let mut buckets = HashMap::new();
             let pair = (0..MUTEXES).find_map(|number| {
@@ -53,25 +52,14 @@ impl Shared {
                 Some([buckets.insert(bucket, number)?, number])
             });
             let pair = pair.expect("more mutexes than buckets");
-            tracer.borrow_mut().set_locks(pair.map(|number| self.address(number)).to_vec());
+            tracer.borrow_mut().names = Some(MutexNames(pair.map(|number| self.address(number))));
             pair
         });
         chosen.map(|number| &self.mutexes[number])
     }
 }
 
-/// A section, or the time between two, of any length: some outlast a slice of a sleep.
-fn work(is_section: bool) {
-    match [2, 4, 3, 24].iter().position(|&one_in| Sim::once_in(one_in)) {
-        Some(0) => Sim::work(150.0),
-        Some(1) => Sim::work(10_000.0),
-        Some(2) if is_section => Sim::sleep(150_000),
-        Some(3) => Sim::sleep(22_000_000),
-        _ => {}
-    }
-}
-
-fn thread(number: usize, shared: &Shared, tracer: &RefCell<Tracer>) {
+fn thread(number: usize, shared: &Shared, tracer: &RefCell<Tracer<MutexNames>>) {
     let mutexes = shared.choose(tracer);
     let add = |what, rest: &[String]| tracer.borrow_mut().add(what, number, rest);
     for &lock in PLAYS[number] {
@@ -98,26 +86,95 @@ fn thread(number: usize, shared: &Shared, tracer: &RefCell<Tracer>) {
     }
 }
 
-/// Traces the schedule of that seed; also returns whether all threads ended.
+/// What the specification calls what it has of mutexes of one bucket at these addresses.
+pub struct MutexNames([usize; 2]);
+
+impl MutexNames {
+    fn name(&self, address: usize) -> Option<&'static str> {
+        let lock = self.0.iter().position(|&lock| lock == address)?;
+        Some(["\"a\"", "\"c\""][lock])
+    }
+
+    /// An unlock mode.
+    fn mode(&self, mode: u64) -> String {
+        let asks = ["nothing", "debt", "wake", "hand"][mode as usize & 3];
+        let of = self.0.iter().find(|&&lock| (lock as u64) << 2 == mode & !3);
+        match of.and_then(|&lock| self.name(lock)) {
+            Some(name) => format!("<<{name}, \"{asks}\">>"),
+            None if mode == 0 => "QuietMode".into(),
+            None => format!("<<None, \"{mode:#x}\">>"),
+        }
+    }
+}
+
+impl Names for MutexNames {
+    fn lock(&self) -> usize {
+        self.0[0]
+    }
+
+    fn see(tracer: &mut Tracer<Self>, thread: usize, address: usize, step: Step, in_section: bool) {
+        let Some(names) = &tracer.names else { return };
+        if let Some(name) = names.name(address) {
+            let name = name.to_owned();
+            match step {
+                Step::Exchange(old, 1) => tracer.add("try", thread, &[name, old.to_string()]),
+                // What finds the lock free tries next.
+                Step::Load(0) => {}
+                Step::Load(1) => tracer.add("read", thread, &[name]),
+                Step::Store(0) => tracer.add("clear", thread, &[name]),
+                _ => tracer.add("odd", thread, &[name, format!("\"{step:?}\"")]),
+            }
+        } else if address == std::ptr::from_ref(Sim::unlock_mode(names.lock())).addr()
+            && !in_section
+            && let Step::Load(mode) = step
+        {
+            let mode = names.mode(mode);
+            tracer.add("mode", thread, &[mode]);
+        }
+    }
+
+    fn after(tracer: &Tracer<Self>, shown: &[Shown]) -> Vec<String> {
+        let Some(names) = &tracer.names else { return Vec::new() };
+        let mode = Sim::unlock_mode(names.lock()).load(Ordering::Relaxed);
+        let threads = |those: &dyn Fn(&Shown) -> bool| -> Vec<String> {
+            shown.iter().filter(|node| those(node)).map(|node| tracer.thread(node)).collect()
+        };
+        let each = |text: &dyn Fn(usize) -> String| {
+            let [a, c] = names.0.map(text);
+            format!("[a |-> {a}, c |-> {c}]")
+        };
+        let one = |those: Vec<String>| match &*those {
+            [] => "None".to_owned(),
+            [one] => one.clone(),
+            _ => "0".into(),
+        };
+        let list = |those: Vec<String>| those.join(", ");
+        let statuses = shown
+            .iter()
+            .map(|node| format!("<<{}, {}>>", tracer.thread(node), status(node.status.into())));
+        vec![
+            each(&|lock| format!("<<{}>>", list(threads(&|node| node.address == lock)))),
+            each(&|lock| one(threads(&|node| node.address == lock && node.is_heir))),
+            each(&|lock| one(threads(&|node| node.address == lock && node.is_woken_last))),
+            format!("{{{}}}", list(threads(&|node| node.has_asked))),
+            format!("{{{}}}", list(threads(&|node| node.priority != 0))),
+            names.mode(mode as u64),
+            format!("{{{}}}", list(statuses.collect())),
+        ]
+    }
+}
+
+/// A trace of the schedule of that seed, and whether all threads came to their ends.
 pub fn trace(seed: u64) -> (Vec<String>, bool) {
     let mut schedule = Schedule::of(seed);
     // In half of the runs, sleeps end at their deadlines and so rescue threads.
     schedule.unrest.no_deadlines = seed % 4 < 2;
-    let tracer = Rc::new(RefCell::new(Tracer::default()));
     let shared = Rc::new(Shared::new());
-    let jobs = (0..PLAYS.len()).map(|number| {
-        let (shared, tracer) = (Rc::clone(&shared), Rc::clone(&tracer));
-        Job { allowed: None, body: Box::new(move || thread(number, &shared, &tracer)) }
-    });
-    let simulation = Simulation {
-        unrest: schedule.unrest.clone(),
-        limit: 20 * schedule.limit,
-        listener: Some(listener(&tracer)),
-        ..Simulation::new(&schedule.costs, schedule.seed)
-    };
-    let ran =
-        catch_unwind(AssertUnwindSafe(|| simulation.run(jobs.collect(), Vec::new(), &|| false)));
-    let ended = ran.is_ok_and(|ran| ran.end == End::Done);
-    let events = tracer.borrow_mut().take();
-    (events, ended)
+    tracer::trace(&schedule, 20, |tracer| {
+        let job = |number| {
+            let (shared, tracer) = (Rc::clone(&shared), Rc::clone(tracer));
+            Job { allowed: None, body: Box::new(move || thread(number, &shared, &tracer)) }
+        };
+        (0..PLAYS.len()).map(job).collect()
+    })
 }

@@ -2,20 +2,33 @@
 //! accessed data.
 
 use std::cell::RefCell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 
 use ondeck::parking::Shown;
-use ondeck::platform::{AtomicInt, Host};
-use ondeck_sim::engine::{Listener, Sim, Step};
+use ondeck::platform::{Host, Threads};
+use ondeck_sim::check::Schedule;
+use ondeck_sim::engine::{End, Job, Sim, Simulation, Step};
 
-/// The part of a run that becomes a trace.
-#[derive(Default)]
-pub struct Tracer {
+/// What a specification has of its lock, beside the bucket's lock and the nodes of the queues.
+pub trait Names: Sized {
+    /// The address of a lock, whose bucket is that of all of them.
+    fn lock(&self) -> usize;
+
+    /// An access to this address is an event of the tracer, or none.
+    fn see(tracer: &mut Tracer<Self>, thread: usize, address: usize, step: Step, in_section: bool);
+
+    /// What a section leaves, in TLA+, seen by a tracer that knows all nodes.
+    fn after(tracer: &Tracer<Self>, shown: &[Shown]) -> Vec<String>;
+}
+
+/// What a trace has of a run.
+pub struct Tracer<N> {
     /// The events, in TLA+.
     events: Vec<String>,
-    /// The addresses of the locks, all of which share a bucket.
-    locks: Vec<usize>,
-    /// The words of nodes, and the threads on whose stacks the nodes are.
+    /// Known once a thread of the machine has told.
+    pub names: Option<N>,
+    /// The words of nodes, and the threads on whose stacks these are.
     nodes: Vec<(usize, usize)>,
     /// The thread that holds the bucket's lock, and the place of its section among the events.
     holder: Option<(usize, usize)>,
@@ -24,10 +37,9 @@ pub struct Tracer {
 /// The result of a section is known at its end. Until then its event has this text.
 const OPEN: &str = "";
 
-impl Tracer {
-    /// Sets the addresses of the locks.
-    pub fn set_locks(&mut self, locks: Vec<usize>) {
-        self.locks = locks;
+impl<N: Names> Tracer<N> {
+    fn new() -> Self {
+        Self { events: Vec::new(), names: None, nodes: Vec::new(), holder: None }
     }
 
     /// Adds an event of a thread with its arguments.
@@ -37,13 +49,13 @@ impl Tracer {
         let event = format!("<<{}>>", words.join(", "));
         // A thread that pauses reads the same value repeatedly. Two reads suffice to explain its next step.
         let same = self.events.iter().rev().take_while(|&before| *before == event).count();
-        if what != "status" || same < 2 {
+        if !["status", "load"].contains(&what) || same < 2 {
             self.events.push(event);
         }
     }
 
-    /// Returns the events up to the first section that has no end.
-    pub fn take(&mut self) -> Vec<String> {
+    /// The events; those of a section that has no end are left out, with all after it.
+    fn take(&mut self) -> Vec<String> {
         let mut events = std::mem::take(&mut self.events);
         if let Some((_, at)) = self.holder {
             events.truncate(at);
@@ -51,74 +63,30 @@ impl Tracer {
         events
     }
 
-    fn name(&self, address: usize) -> Option<String> {
-        let lock = self.locks.iter().position(|&lock| lock == address)?;
-        Some(format!("\"{}\"", ["a", "c"][lock]))
-    }
-
     fn thread_of(&self, word: usize) -> Option<usize> {
         self.nodes.iter().find(|node| node.0 == word).map(|node| node.1)
     }
 
-    /// An unlock mode.
-    fn mode(&self, mode: u64) -> String {
-        let asks = ["nothing", "debt", "wake", "hand"][mode as usize & 3];
-        let of = self.locks.iter().find(|&&lock| (lock as u64) << 2 == mode & !3);
-        match of.and_then(|&lock| self.name(lock)) {
-            Some(name) => format!("<<{name}, \"{asks}\">>"),
-            None if mode == 0 => "QuietMode".into(),
-            None => format!("<<None, \"{mode:#x}\">>"),
-        }
+    /// The thread of a linked node, in TLA+.
+    pub fn thread(&self, node: &Shown) -> String {
+        (self.thread_of(node.word).unwrap_or(99) + 1).to_string()
     }
 
-    fn begin_section(&mut self, thread: usize) {
-        self.holder = Some((thread, self.events.len()));
-        self.events.push(OPEN.into());
-    }
-
-    fn end_section(&mut self, thread: usize) {
+    fn end_section(&mut self, thread: usize, lock: usize) {
         let Some((holder, at)) = self.holder.take().filter(|holder| holder.0 == thread) else {
             return self.add("not its own", thread, &[]);
         };
         let mut shown = Vec::new();
-        // SAFETY: the listener runs in the middle of a step, during which nothing else happens.
-        unsafe { Sim::bucket(self.locks[0]).show(|node| shown.push(node)) };
+        // SAFETY: the listener is called in the middle of a step, in which nothing else happens.
+        unsafe { Sim::bucket(lock).show(|node| shown.push(node)) };
         for node in &shown {
             if self.thread_of(node.word).is_none() {
                 // Only a thread itself links its node.
                 self.nodes.push((node.word, holder));
             }
         }
-        let mode = Sim::unlock_mode(self.locks[0]).load(ondeck::platform::Ordering::Relaxed);
-        let threads = |those: &dyn Fn(&Shown) -> bool| {
-            let those = shown.iter().filter(|node| those(node));
-            those.map(|node| (self.thread_of(node.word).unwrap_or(99) + 1).to_string()).collect()
-        };
-        let each = |text: &dyn Fn(usize) -> String| {
-            let fields = self.locks.iter().enumerate();
-            let fields = fields.map(|(n, &lock)| format!("{} |-> {}", ["a", "c"][n], text(lock)));
-            format!("[{}]", fields.collect::<Vec<_>>().join(", "))
-        };
-        let one = |those: Vec<String>| match &*those {
-            [] => "None".to_owned(),
-            [one] => one.clone(),
-            _ => "0".into(),
-        };
-        let list = |those: Vec<String>| those.join(", ");
-        let statuses = shown.iter().map(|node| {
-            let thread = self.thread_of(node.word).unwrap_or(99) + 1;
-            format!("<<{thread}, {}>>", status(node.status.into()))
-        });
-        let after = [
-            each(&|lock| format!("<<{}>>", list(threads(&|node| node.address == lock)))),
-            each(&|lock| one(threads(&|node| node.address == lock && node.is_heir))),
-            each(&|lock| one(threads(&|node| node.address == lock && node.is_woken_last))),
-            format!("{{{}}}", list(threads(&|node| node.has_asked))),
-            format!("{{{}}}", list(threads(&|node| node.priority != 0))),
-            self.mode(mode as u64),
-            format!("{{{}}}", list(statuses.collect())),
-        ];
-        self.events[at] = format!("<<\"in\", {}, {}>>", thread + 1, after.join(", "));
+        let after = N::after(self, &shown).join(", ");
+        self.events[at] = format!("<<\"in\", {}, {after}>>", thread + 1);
         self.add("out", thread, &[]);
     }
 
@@ -130,29 +98,15 @@ impl Tracer {
                 _ => {}
             };
         };
-        let Some(&first) = self.locks.first() else { return };
+        let Some(lock) = self.names.as_ref().map(N::lock) else { return };
         let in_section = self.holder.is_some_and(|holder| holder.0 == thread);
-        if address == Sim::bucket(first).lock_word() {
+        if address == Sim::bucket(lock).lock_word() {
             match step {
-                Step::Exchange(0, _) => self.begin_section(thread),
-                Step::Exchange(_, 0) | Step::Store(0) => self.end_section(thread),
-                _ => {}
-            }
-        } else if let Some(name) = self.name(address) {
-            match step {
-                Step::Exchange(old, 1) => self.add("try", thread, &[name, old.to_string()]),
-                // An access that finds the lock unlocked is followed by an attempt.
-                Step::Load(0) => {}
-                Step::Load(1) => self.add("read", thread, &[name]),
-                Step::Store(0) => self.add("clear", thread, &[name]),
-                _ => self.add("odd", thread, &[name, format!("\"{step:?}\"")]),
-            }
-        } else if address == std::ptr::from_ref(Sim::unlock_mode(first)).addr() {
-            match step {
-                Step::Load(mode) if !in_section => {
-                    let mode = self.mode(mode);
-                    self.add("mode", thread, &[mode]);
+                Step::Exchange(0, _) => {
+                    self.holder = Some((thread, self.events.len()));
+                    self.events.push(OPEN.into());
                 }
+                Step::Exchange(_, 0) | Step::Store(0) => self.end_section(thread, lock),
                 _ => {}
             }
         } else if let Some(whose) = self.thread_of(address) {
@@ -166,17 +120,49 @@ impl Tracer {
             }
         } else if matches!(step, Step::Wake(_)) {
             self.add("odd", thread, &["\"a wake of no node\"".into()]);
+        } else {
+            N::see(self, thread, address, step, in_section);
         }
     }
 }
 
-fn status(status: u64) -> String {
-    let names = ["parked", "near", "heir", "woken", "in flight", "compete", "done"];
+/// The status of a node, in TLA+.
+pub fn status(status: u64) -> String {
+    let names =
+        ["parked", "near", "heir", "woken", "in flight", "compete", "done", "chosen", "together"];
     format!("\"{}\"", names.get(status as usize).copied().unwrap_or("unknown"))
 }
 
-/// Returns a listener that passes a machine's events to that tracer.
-pub fn listener(tracer: &Rc<RefCell<Tracer>>) -> Rc<Listener> {
-    let tracer = Rc::clone(tracer);
-    Rc::new(move |thread, address, step| tracer.borrow_mut().see(thread, address, step))
+/// A trace of threads under this schedule, and whether all of them came to their ends.
+pub fn trace<N: Names + 'static>(
+    schedule: &Schedule,
+    limit: u64,
+    jobs: impl Fn(&Rc<RefCell<Tracer<N>>>) -> Vec<Job>,
+) -> (Vec<String>, bool) {
+    let tracer = Rc::new(RefCell::new(Tracer::new()));
+    let sees = Rc::clone(&tracer);
+    let simulation = Simulation {
+        unrest: schedule.unrest.clone(),
+        limit: limit * schedule.limit,
+        listener: Some(Rc::new(move |thread, address, step| {
+            sees.borrow_mut().see(thread, address, step);
+        })),
+        ..Simulation::new(&schedule.costs, schedule.seed)
+    };
+    let ran =
+        catch_unwind(AssertUnwindSafe(|| simulation.run(jobs(&tracer), Vec::new(), &|| false)));
+    let ended = ran.is_ok_and(|ran| ran.end == End::Done);
+    let events = tracer.borrow_mut().take();
+    (events, ended)
+}
+
+/// A section of a lock, or what is between two: of any length, some so long that a slice of a sleep ends.
+pub fn work(is_section: bool) {
+    match [2, 4, 3, 24].iter().position(|&one_in| Sim::once_in(one_in)) {
+        Some(0) => Sim::work(150.0),
+        Some(1) => Sim::work(10_000.0),
+        Some(2) if is_section => Sim::sleep(150_000),
+        Some(3) => Sim::sleep(22_000_000),
+        _ => {}
+    }
 }

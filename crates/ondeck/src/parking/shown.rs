@@ -2,20 +2,23 @@
 
 use core::ptr;
 
-use super::node::Node;
+use super::node::{Kind, Node};
 use super::{Bucket, Host};
 use crate::machine::{AtomicInt, AtomicPointer, Ordering};
 
 /// A linked node.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(clippy::struct_excessive_bools, reason = "they are independent of each other")]
 pub struct Shown {
     /// The address of the word that its thread sleeps on.
     pub word: usize,
     /// The address of the object that its thread waits for.
     pub address: usize,
     pub status: u32,
-    /// Whether it is the heir of that object.
+    /// Its thread is a writer that waits for readers to leave.
+    pub drains: bool,
+    /// Of what it waits for, it is the heir.
     pub is_heir: bool,
     /// Whether it is the thread of that object which was woken last, and has not run.
     pub is_woken_last: bool,
@@ -45,6 +48,7 @@ impl<P: Host> Bucket<P> {
                     word: ptr::from_ref(node.word()).addr(),
                     address: node.address(),
                     status: node.status(),
+                    drains: node.waits_for(Kind::Readers, node.address()),
                     is_heir: is(node, heir),
                     is_woken_last: is(node, woken),
                     has_asked: node.has_asked.load(Ordering::Relaxed) != 0,
