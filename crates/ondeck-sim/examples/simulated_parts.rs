@@ -8,7 +8,7 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ondeck::mutex::{Part, RawMutex};
-use ondeck_sim::engine::{Call, Costs, Job, Sim, Simulation};
+use ondeck_sim::engine::{Call, Job, Sim, Simulation};
 use ondeck_sim::machine::MachineFile;
 use ondeck_sim::time::of_nanos;
 
