@@ -7,7 +7,7 @@
 //! use lock_api_04::{RawMutex, RwLock, RwLockUpgradableReadGuard};
 //! use ondeck::{mutex, platform::Native, rwlock};
 //!
-//! Generic code of another crate, over `lock_api` 0.4.
+//! /// Generic code of another crate, over `lock_api` 0.4.
 //! struct Counter<R>(lock_api_04::Mutex<R, u32>);
 //!
 //! impl<R: RawMutex> Counter<R> {

@@ -4,7 +4,7 @@
 //! # The length of the pauses
 //!
 //! Readers of one lock take its cache line from each other, 25 to 300 ns each time. Where sections are shorter than that,
-//! two readers that alternate do less than one of them alone. So if a thread comes right after a thread that has waited, it
+//! two readers that alternate do less than one of them alone. So if a thread comes soon after a thread that has waited, it
 //! has itself been locking over and over: it has lost the line, and makes long pauses while the other has the line to
 //! itself. Otherwise its first pause is the time of a transfer, and each failure doubles the pause.
 //!
@@ -12,7 +12,11 @@
 //! |---|---|
 //! | a writer, and wants to write | 0.1 µs and two transfers of a line, as with the [mutex](crate::mutex) |
 //! | a writer, and wants to read | never: a long pause would miss reads beside others |
-//! | another reader that changes the word | two transfers of a line: its section and the work outside take less than that |
+//! | another reader that changes the word | a long pause: the other thread has had the line for one, and now this one gets it |
+//!
+//! The last was two transfers. With 36, about a long pause, the throughput of 60 points (2, 4 and 16 threads, five lengths of sections,
+//! 0.1 to 50 % writes; two CPUs of a Xeon) is 1.14 instead of 1.01 times the best of std's lock, parking_lot's and usync's,
+//! by the geometric mean. It gains most where sections are empty.
 //!
 //! # Sources
 //!

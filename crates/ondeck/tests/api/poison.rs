@@ -312,3 +312,17 @@ fn they_are_shown_as_the_standard_librarys() {
     assert_eq!(ours.lock().expect("new").to_string(), theirs.lock().expect("new").to_string());
     assert_eq!(format!("{:?}", Condvar::new()), format!("{:?}", std::sync::Condvar::new()));
 }
+
+/// As the standard library's: a closure may borrow a guard and panic.
+#[test]
+fn guards_may_cross_a_panic() {
+    use std::panic::{RefUnwindSafe, UnwindSafe};
+
+    fn crosses<G: UnwindSafe + RefUnwindSafe>(guard: G) {
+        drop(guard);
+    }
+    let (mutex, lock) = (Mutex::new(Cell::new(0)), RwLock::new(0));
+    crosses(mutex.lock().expect("no panic"));
+    crosses(lock.read().expect("no panic"));
+    crosses(lock.write().expect("no panic"));
+}
