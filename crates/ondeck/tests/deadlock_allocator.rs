@@ -1,5 +1,7 @@
 //! An allocator may use locks that take part in the detection of deadlocks.
 
+#![cfg(feature = "deadlock_detection")]
+
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::thread;
 
