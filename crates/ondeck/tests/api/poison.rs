@@ -321,7 +321,7 @@ fn guards_may_cross_a_panic() {
     fn crosses<G: UnwindSafe + RefUnwindSafe>(guard: G) {
         drop(guard);
     }
-    let (mutex, lock) = (Mutex::new(Cell::new(0)), RwLock::new(0));
+    let (mutex, lock) = (Mutex::new(std::cell::Cell::new(0)), RwLock::new(0));
     crosses(mutex.lock().expect("no panic"));
     crosses(lock.read().expect("no panic"));
     crosses(lock.write().expect("no panic"));
