@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use ondeck::platform::Threads;
+use ondeck::platform::{Platform, Threads};
 use ondeck_sim::check::{Judge, Scenario};
 use ondeck_sim::engine::{Job, Sim};
 use ondeck_zoo::{Fairness, RawCondvar, RawLock, Visitor};
@@ -30,9 +30,8 @@ impl Visitor<Sim> for Mutexes {
 }
 
 /// Locks that pass a thread over for longer than a run lasts, by design. CNA hands off the lock within a NUMA node
-/// 65,536 times before it serves another node. With the biased mutex on one CPU under a Windows-like policy, threads
-/// that wake go before ready threads: two of them then keep the others from the CPU.
-const BOUNDED_BEYOND_COUNTING: [&str; 2] = ["cna", "ondeck_biased"];
+/// 65,536 times before it serves another node.
+const BOUNDED_BEYOND_COUNTING: [&str; 1] = ["cna"];
 
 const THREADS: usize = 5;
 const PAIRS: u64 = 3;
@@ -130,6 +129,9 @@ fn buffer<L: RawLock<Sim>>(judge: &Judge) -> Vec<Job> {
 }
 
 /// No thread is passed over without bound: threads continue until each has acquired the lock several times.
+///
+/// Not counted on one CPU, where the scheduler decides which ready thread runs. Two threads that wake each other can keep a
+/// third from the CPU for a long time, and the third is not even in the queue of the lock.
 fn bounded<L: RawLock<Sim>>(judge: &Judge) -> Vec<Job> {
     /// Far more than stalls and slices explain, and fewer than a thread would see that is never served.
     const MOST: u32 = 20_000;
@@ -148,12 +150,13 @@ fn bounded<L: RawLock<Sim>>(judge: &Judge) -> Vec<Job> {
     let judge = judge.clone();
     crew(4, move |number| {
         let context = Apart(L::Context::default());
+        let counts = Sim::cpus() > 1;
         while turns.left.iter().any(|left| left.get() > 0) {
             turns.waits_since[number].set(turns.sections.get());
             // SAFETY: the context stays here and serves one acquisition at a time.
             unsafe { turns.lock.lock(&context) };
             let passed = turns.sections.get() - turns.waits_since[number].get();
-            judge.holds(passed < MOST, "a waiter was passed over too often");
+            judge.holds(passed < MOST || !counts, "a waiter was passed over too often");
             turns.sections.set(turns.sections.get() + 1);
             turns.left[number].set(turns.left[number].get().saturating_sub(1));
             judge.alone(|| Sim::work(200.0));
@@ -161,7 +164,9 @@ fn bounded<L: RawLock<Sim>>(judge: &Judge) -> Vec<Job> {
             unsafe { turns.lock.unlock(&context) };
             // Where an owner is left alone for a tenure, and a woken thread waits for its CPU, each turn takes a slice.
             if turns.sections.get() > 40 * MOST {
-                judge.wrong("a waiter is passed over for ever");
+                if counts {
+                    judge.wrong("a waiter is passed over for ever");
+                }
                 return;
             }
         }
