@@ -1,16 +1,16 @@
 ---------------------------- MODULE RwLockTrace ----------------------------
-(* Whether traces of the reader-writer lock are behaviours of RwLock. A word of the lock is the number that it is.
+(* Whether traces of the reader-writer lock are behaviours of RwLock. Words of the lock are numbers.
 
-   A section of the bucket's lock is two events, and what it reads and changes between them are events, too. Steps without
-   an event: what a thread decides without an access (Silent); the stores of a buffer that become visible. Events without a
-   step, which change nothing: what a thread reads to know what to exchange, an exchange that fails, further reads of a
-   status, a look for visible readers before a lock is biased or an attempt is made. *)
+   A section under the bucket's lock has an event at its begin and one at its end. Each access within the section is also
+   an event. Two kinds of steps have no event: decisions of a thread without an access (Silent), and stores that leave a
+   store buffer. Some events have no step and change nothing: a read before a compare-exchange, a compare-exchange that
+   fails, a repeated read of a status, a search for visible readers before a bias begins or before an attempt. *)
 EXTENDS Following
 
 VARIABLES
-    called, \* of each thread, what it has called for, and has not begun: "read", "write" or ""
-    inside, \* the section that has begun and has no end yet: its event, or none
-    owes    \* of each thread, those that it has told to go on, and is yet to wake
+    called, \* for each thread, the operation that it has called and not begun: "read", "write" or ""
+    inside, \* the event of the section that has begun and not ended, or none
+    owes    \* for each thread, the threads whose status it has changed and that it must still wake
 
 Bit(is, value) == IF is THEN value ELSE 0
 Number(w) ==

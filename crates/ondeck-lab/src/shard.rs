@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 /// The largest number of parts.
 const MOST: usize = 10_000;
 
-/// One of so many parts of a campaign: `2/5`.
+/// One part of a campaign that is divided into several: `2/5`.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]

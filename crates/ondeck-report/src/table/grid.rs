@@ -65,7 +65,7 @@ impl Grid {
         let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
         let width = |column: usize| {
             let cells = self.rows.iter().filter_map(|row| row.get(column));
-            // A column of empty cells has a place, too.
+            // An empty column is one character wide.
             cells.map(Cell::width).max().unwrap_or(0).max(1)
         };
         let widths: Vec<usize> = (0..columns).map(width).collect();

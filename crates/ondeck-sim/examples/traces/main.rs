@@ -8,7 +8,7 @@ mod mutex;
 mod rwlock;
 mod tracer;
 
-/// Makes the trace of a seed, and says whether all its threads came to their ends.
+/// Makes the trace of a seed, and returns whether all its threads ended.
 type Trace = fn(u64) -> (Vec<String>, bool);
 
 fn main() {

@@ -86,7 +86,7 @@ fn thread(number: usize, shared: &Shared, tracer: &RefCell<Tracer<MutexNames>>) 
     }
 }
 
-/// What the specification calls what it has of mutexes of one bucket at these addresses.
+/// The names in the specification for two mutexes of one bucket, by their addresses.
 pub struct MutexNames([usize; 2]);
 
 impl MutexNames {
@@ -95,7 +95,7 @@ impl MutexNames {
         Some(["\"a\"", "\"c\""][lock])
     }
 
-    /// An unlock mode.
+    /// Returns an unlock mode in TLA+.
     fn mode(&self, mode: u64) -> String {
         let asks = ["nothing", "debt", "wake", "hand"][mode as usize & 3];
         let of = self.0.iter().find(|&&lock| (lock as u64) << 2 == mode & !3);
@@ -118,7 +118,7 @@ impl Names for MutexNames {
             let name = name.to_owned();
             match step {
                 Step::Exchange(old, 1) => tracer.add("try", thread, &[name, old.to_string()]),
-                // What finds the lock free tries next.
+                // A thread that finds the lock free tries it next.
                 Step::Load(0) => {}
                 Step::Load(1) => tracer.add("read", thread, &[name]),
                 Step::Store(0) => tracer.add("clear", thread, &[name]),
@@ -164,7 +164,7 @@ impl Names for MutexNames {
     }
 }
 
-/// A trace of the schedule of that seed, and whether all threads came to their ends.
+/// Traces the schedule of that seed; also returns whether all threads ended.
 pub fn trace(seed: u64) -> (Vec<String>, bool) {
     let mut schedule = Schedule::of(seed);
     // In half of the runs, sleeps end at their deadlines and so rescue threads.

@@ -1,5 +1,5 @@
-//! Threads that read and write one lock in all ways that its specification has: counted and visible, with and without a
-//! deadline, with attempts, with an unlock and a fair one.
+//! Threads that read and write one lock by every operation of its specification: with counted and visible reads, with and
+//! without a deadline, by attempts, with a plain and a fair unlock.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -13,23 +13,23 @@ use ondeck_sim::engine::{Job, Sim, Step};
 
 use super::tracer::{self, Names, Tracer, work};
 
-/// As ci/traces/RwLockTrace.cfg has it.
+/// The same as in ci/traces/RwLockTrace.cfg.
 const THREADS: usize = 4;
 
 /// The same.
 const CALLS: usize = 4;
 
-/// Addresses of what the specification has.
+/// Addresses of the variables of the specification.
 pub struct RwLockNames {
     lock: usize,
-    /// Of how many writers say that they sleep.
+    /// The count of sleeping writers.
     sleepers: usize,
-    /// Of the first thread's row. No other lock has slots in it.
+    /// The first row. No other lock has slots in it.
     rows: usize,
 }
 
 impl RwLockNames {
-    /// Of this lock. By a simulated thread: a table is a machine's.
+    /// The addresses for this lock. Called by a simulated thread, because each machine has its own table.
     fn of(lock: &RawRwLock<Sim>) -> Self {
         let lock = std::ptr::from_ref(lock).addr();
         let bias = Sim::bias(lock).map_or(0, |bias| std::ptr::from_ref(bias).addr());
@@ -82,18 +82,18 @@ impl Names for RwLockNames {
     }
 }
 
-/// A moment that may come before the lock.
+/// Returns a deadline that may pass before the thread has the lock.
 fn soon() -> Timestamp {
     let nanos = [5_000, 100_000, 600_000, 5_000_000][Sim::now_free() as usize % 4];
     Sim::now().after(Duration::from_nanos(nanos))
 }
 
-/// One of so many ways that are no mere lock, or none, most often.
+/// Returns the index of one of `ways` special ways to lock or unlock, or `None`, the most frequent result, for the plain one.
 fn way(ways: usize) -> Option<usize> {
     (0..ways).position(|_| Sim::once_in(4))
 }
 
-/// The thread has the lock.
+/// Runs a section of a thread that has the lock.
 fn section(add: &impl Fn(&str, &[String])) {
     add("got", &[]);
     work(true);
@@ -153,10 +153,10 @@ fn thread(number: usize, lock: &RawRwLock<Sim>, tracer: &RefCell<Tracer<RwLockNa
     }
 }
 
-/// A trace of the schedule of that seed, and whether all threads came to their ends.
+/// Traces the schedule of that seed; also returns whether all threads ended.
 pub fn trace(seed: u64) -> (Vec<String>, bool) {
     let mut schedule = Schedule::of(seed);
-    // Sleeps end before a wake in half of the runs.
+    // In half of the runs, sleeps end at their deadlines.
     schedule.unrest.no_deadlines = seed % 4 < 2;
     let lock = Rc::new(RawRwLock::new());
     tracer::trace(&schedule, 20, |tracer| {

@@ -10,15 +10,15 @@ use ondeck::platform::{Host, Threads};
 use ondeck_sim::check::Schedule;
 use ondeck_sim::engine::{End, Job, Sim, Simulation, Step};
 
-/// What a specification has of its lock, beside the bucket's lock and the nodes of the queues.
+/// The variables that a specification has for its lock, besides the bucket's lock and the nodes of the queues.
 pub trait Names: Sized {
-    /// The address of a lock, whose bucket is that of all of them.
+    /// Returns the address of one of the locks, which all share a bucket.
     fn lock(&self) -> usize;
 
-    /// An access to this address is an event of the tracer, or none.
+    /// Adds an event to the tracer if an access to this address is one.
     fn see(tracer: &mut Tracer<Self>, thread: usize, address: usize, step: Step, in_section: bool);
 
-    /// What a section leaves, in TLA+, seen by a tracer that knows all nodes.
+    /// Returns the state that a section leaves, in TLA+.
     fn after(tracer: &Tracer<Self>, shown: &[Shown]) -> Vec<String>;
 }
 
@@ -26,7 +26,7 @@ pub trait Names: Sized {
 pub struct Tracer<N> {
     /// The events, in TLA+.
     events: Vec<String>,
-    /// Known once a thread of the machine has told.
+    /// Known once a thread of the machine has determined them.
     pub names: Option<N>,
     /// The words of nodes, and the threads on whose stacks these are.
     nodes: Vec<(usize, usize)>,
@@ -67,7 +67,7 @@ impl<N: Names> Tracer<N> {
         self.nodes.iter().find(|node| node.0 == word).map(|node| node.1)
     }
 
-    /// The thread of a linked node, in TLA+.
+    /// Returns the thread of a linked node, in TLA+.
     pub fn thread(&self, node: &Shown) -> String {
         (self.thread_of(node.word).unwrap_or(99) + 1).to_string()
     }
@@ -126,14 +126,14 @@ impl<N: Names> Tracer<N> {
     }
 }
 
-/// The status of a node, in TLA+.
+/// Returns the status of a node, in TLA+.
 pub fn status(status: u64) -> String {
     let names =
         ["parked", "near", "heir", "woken", "in flight", "compete", "done", "chosen", "together"];
     format!("\"{}\"", names.get(status as usize).copied().unwrap_or("unknown"))
 }
 
-/// A trace of threads under this schedule, and whether all of them came to their ends.
+/// Traces threads under this schedule; also returns whether all of them ended.
 pub fn trace<N: Names + 'static>(
     schedule: &Schedule,
     limit: u64,
@@ -156,7 +156,7 @@ pub fn trace<N: Names + 'static>(
     (events, ended)
 }
 
-/// A section of a lock, or what is between two: of any length, some so long that a slice of a sleep ends.
+/// Works in a section, or between two sections, for a random time. Some times outlast a slice of a sleep.
 pub fn work(is_section: bool) {
     match [2, 4, 3, 24].iter().position(|&one_in| Sim::once_in(one_in)) {
         Some(0) => Sim::work(150.0),

@@ -79,5 +79,5 @@ impl<P: Host> Observed for RawFairMutex<P> {
 
 observed_until_dropped!([P: Host] RawFairMutex<P>);
 
-// The byte says that the lock is taken from a lock to the matching unlock, which happens before the next lock.
+// SAFETY: from a lock to the matching unlock, the byte marks the lock as taken, and an unlock happens before the next lock.
 through_lock_api!(RawFairMutex<Native>, Self { state: AtomicU8::new(0) }, unlock);

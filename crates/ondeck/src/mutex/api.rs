@@ -74,19 +74,19 @@ pub(crate) fn deadline(instant: Instant) -> Timestamp {
     Native::now().after(left)
 }
 
-/// Puts a raw mutex that is observed behind `lock_api`. `$unlock_fair` is its unlock that hands it
-/// to a thread that waits.
+/// Implements the traits of [`lock_api`] for an observed raw mutex. `$unlock_fair` is its method that hands the lock to a
+/// waiting thread.
 ///
 /// # Safety
 ///
-/// From a lock to the matching unlock no other thread has it, and an unlock happens before the next lock.
+/// From a lock to the matching unlock no other thread owns the mutex, and an unlock happens before the next lock.
 macro_rules! through_lock_api {
     ($mutex:ty, $init:expr, $unlock_fair:ident) => {
         // SAFETY: as the caller promises.
         unsafe impl lock_api::RawMutex for $mutex {
             const INIT: Self = $init;
 
-            /// The owner unlocks, so that misuse can be told by thread.
+            /// Only the owner unlocks: a guard does not move to another thread.
             type Guard = GuardNoSend;
 
             #[inline]
@@ -162,5 +162,5 @@ macro_rules! through_lock_api {
 }
 pub(crate) use through_lock_api;
 
-// What `RawMutex` in this module promises.
+// SAFETY: the module argues why at most one thread owns the mutex (1), and how an unlock orders the next lock.
 through_lock_api!(RawMutex<Native>, Self { locked: AtomicU8::new(0) }, unlock_fair);

@@ -106,8 +106,8 @@ use crate::machine::{Estimates, Fences, Threads};
 ///   the caller.
 /// * [`bias`](Self::bias) is a function of the address. Nothing but this crate changes rows and biases.
 pub unsafe trait Host: Fences + Estimates + Threads {
-    /// Returns the word of the parking table that tells an unlock of the lock at `address` what to do after its store; see
-    /// [`parking`](crate::parking).
+    /// Returns the unlock mode for the lock at `address`: a word of the parking table with the request that an unlock must
+    /// serve after its store. See [`parking`](crate::parking).
     fn unlock_mode(address: usize) -> &'static Self::AtomicUsize;
 
     /// Returns the bucket of the parking table for the lock at `address`.
