@@ -5,6 +5,7 @@
 //! one or two nanoseconds for every lock; these workloads are compiled once.
 
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
+use std::any::TypeId;
 use std::fmt;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
@@ -33,9 +34,16 @@ pub struct Layouts {
 
 /// The functions of a type of mutex, of its condition variable and of its context. Addresses point to values of
 /// these types, aligned as [`layouts`](Self::layouts) requires.
-pub trait Calls<P: Platform>: Send + Sync {
+///
+/// # Safety
+///
+/// Callers rely on the layouts and on the lock: the functions are those of the one [`RawLock`] that `of` names.
+pub unsafe trait Calls<P: Platform>: Send + Sync {
     /// The facts of the lock.
     fn info(&self) -> LockInfo;
+
+    /// The type of the lock.
+    fn of(&self) -> TypeId;
 
     /// The sizes of the values.
     fn layouts(&self) -> Layouts;
@@ -127,10 +135,14 @@ impl<P: Platform> fmt::Debug for dyn Calls<P> {
 /// The functions of `L`.
 struct Typed<L>(PhantomData<fn() -> L>);
 
-// In all of these, the caller promises that the values exist and have the types of this impl.
-impl<P: Platform, L: RawLock<P>> Calls<P> for Typed<L> {
+// SAFETY: all functions are those of `L`. In each, the caller promises that the values exist and have the types of this impl.
+unsafe impl<P: Platform, L: RawLock<P>> Calls<P> for Typed<L> {
     fn info(&self) -> LockInfo {
         L::INFO
+    }
+
+    fn of(&self) -> TypeId {
+        TypeId::of::<L>()
     }
 
     fn layouts(&self) -> Layouts {
@@ -209,7 +221,8 @@ impl Memory {
     pub(crate) fn of(layout: Layout) -> Self {
         let layout = layout.align_to(128).expect("a valid alignment").pad_to_align();
         // An allocator need not support an allocation of no bytes.
-        let layout = if layout.size() == 0 { Layout::new::<u8>() } else { layout };
+        let layout = Layout::from_size_align(layout.size().max(1), layout.align())
+            .expect("the alignment is that of a valid layout");
         // SAFETY: the size is not 0.
         let start = unsafe { alloc(layout) };
         Self { start: NonNull::new(start).unwrap_or_else(|| handle_alloc_error(layout)), layout }
@@ -232,6 +245,7 @@ impl Drop for Memory {
 /// What a thread brings to acquisitions, one at a time.
 pub struct Context<P: Platform> {
     calls: AnyMutex<P>,
+    of: TypeId,
     memory: Memory,
 }
 
@@ -240,13 +254,17 @@ impl<P: Platform> Context<P> {
         let memory = Memory::of(calls.layouts().context);
         // SAFETY: the memory is this context's own.
         unsafe { calls.make_context(memory.at(0)) };
-        Self { calls, memory }
+        Self { calls, of: calls.of(), memory }
     }
 
     /// Its address, for acquisitions of mutexes of that type.
+    ///
+    /// # Panics
+    ///
+    /// If it is a context for mutexes of another type, whose functions would take its memory for something else.
     #[inline]
-    pub(crate) fn address(&self, calls: AnyMutex<P>) -> *const u8 {
-        debug_assert!(self.calls.info().name == calls.info().name, "of another mutex");
+    pub(crate) fn address(&self, of: TypeId) -> *const u8 {
+        assert!(self.of == of, "a context of another mutex");
         self.memory.at(0)
     }
 }

@@ -185,6 +185,7 @@ fn parts(threads: &[&Thread], shorter: &[Shorter]) -> Vec<Part> {
 struct Held {
     lock: usize,
     site: Option<usize>,
+    take: Step,
     release: Step,
     /// The number of nested locks.
     again: usize,
@@ -222,8 +223,9 @@ fn passage(burst: &Burst, weight: u64, shorter: &[Shorter]) -> Passage {
             }
             Action::Wait => {
                 let sleep = Step::Sleep(operation.took);
+                // A wait gives up what the thread holds, even if a file says that this is a read.
                 match place {
-                    Some(_) => steps.extend([Step::Unlock(lock), sleep, Step::Lock(lock)]),
+                    Some(place) => steps.extend([held[place].release, sleep, held[place].take]),
                     None => steps.push(sleep),
                 }
                 continue;
@@ -238,7 +240,7 @@ fn passage(burst: &Burst, weight: u64, shorter: &[Shorter]) -> Passage {
             held[place].again += 1;
         } else {
             steps.push(take);
-            held.push(Held { lock, site: operation.site, release, again: 0 });
+            held.push(Held { lock, site: operation.site, take, release, again: 0 });
         }
     }
     steps.extend(held.into_iter().rev().map(|held| held.release));
@@ -291,6 +293,15 @@ mod tests {
         ];
         assert_eq!(passage.steps, expected);
         assert_eq!(passage.entries, [0, 1]);
+    }
+
+    /// No recorder writes this, but a file may have it: an unlock of a mutex that nobody holds would follow.
+    #[test]
+    fn a_wait_gives_up_a_read_as_a_read() {
+        use Action::{Read, Wait};
+        let passage = passage(&burst(vec![op(Read, 0.0, 1, 0), op(Wait, 0.0, 1, 0)]), 9, &[]);
+        let (take, release) = (Step::Read(1), Step::EndRead(1));
+        assert_eq!(passage.steps, [take, release, Step::Sleep(7.0), take, release]);
     }
 
     #[test]

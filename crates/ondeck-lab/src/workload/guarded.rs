@@ -2,6 +2,7 @@
 //! threads share more than the lock.
 
 use std::alloc::Layout;
+use std::any::TypeId;
 use std::cmp::Reverse;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
@@ -13,6 +14,7 @@ use crate::machine::Machine;
 /// cache lines.
 pub struct Guarded<M: Machine, T, const N: usize = 0> {
     calls: AnyMutex<M>,
+    of: TypeId,
     lock: *const u8,
     conditions: [*const u8; N],
     value: *mut T,
@@ -57,7 +59,7 @@ impl<M: Machine, T, const N: usize> Guarded<M, T, N> {
             place.write(value);
         }
         let conditions = conditions.map(<*mut u8>::cast_const);
-        Self { calls, lock, conditions, value: place, _memory: memory }
+        Self { calls, of: calls.of(), lock, conditions, value: place, _memory: memory }
     }
 
     /// Makes a thread's context for acquisitions, one at a time.
@@ -74,7 +76,8 @@ impl<M: Machine, T, const N: usize> Guarded<M, T, N> {
     ) -> R {
         let context = &*context;
         // SAFETY: the exclusive borrow keeps the context out of other uses until this function returns, which is after
-        // the unlock.
+        // the unlock. A section that locked the same mutex again would wait for itself for ever; workloads of mutexes that
+        // their owner may lock again do not nest sections.
         unsafe { self.lock(context) };
         section(&mut Held { guarded: self, context })
     }
@@ -83,11 +86,11 @@ impl<M: Machine, T, const N: usize> Guarded<M, T, N> {
     ///
     /// # Safety
     ///
-    /// The calling thread does not hold the lock, and the context serves no other acquisition until the unlock.
+    /// The calling thread does not hold the lock. Until the unlock the context exists and serves no other acquisition.
     #[inline]
     pub unsafe fn lock(&self, context: &Context<M>) {
         // SAFETY: the caller promises it, and the context stays in place on the heap.
-        unsafe { self.calls.lock(self.lock, context.address(self.calls)) };
+        unsafe { self.calls.lock(self.lock, context.address(self.of)) };
     }
 
     /// Unlocks.
@@ -98,7 +101,7 @@ impl<M: Machine, T, const N: usize> Guarded<M, T, N> {
     #[inline]
     pub unsafe fn unlock(&self, context: &Context<M>) {
         // SAFETY: the caller promises it.
-        unsafe { self.calls.unlock(self.lock, context.address(self.calls)) };
+        unsafe { self.calls.unlock(self.lock, context.address(self.of)) };
     }
 
     /// Notifies one thread that waits for the condition; the lock may be held or not.
@@ -146,10 +149,10 @@ impl<M: Machine, T, const N: usize> Held<'_, M, T, N> {
     /// Sleeps until a condition is notified, or spuriously; the lock is free while it sleeps.
     #[inline]
     pub fn wait(&mut self, condition: usize) {
-        let Guarded { calls, lock, conditions, .. } = self.guarded;
+        let Guarded { calls, of, lock, conditions, .. } = self.guarded;
         // SAFETY: only `with` makes this, so the lock is held with this context; every wait for a condition uses the
         // lock next to it.
-        unsafe { calls.wait(conditions[condition], *lock, self.context.address(*calls)) };
+        unsafe { calls.wait(conditions[condition], *lock, self.context.address(*of)) };
     }
 
     /// Notifies one thread that waits for the condition.
