@@ -52,6 +52,8 @@ unsafe impl<T: ?Sized + Send> Sync for Mutex<T> {}
 #[must_use = "the lock is unlocked at once if the guard is not kept"]
 pub struct MutexGuard<'a, T: ?Sized> {
     mutex: &'a Mutex<T>,
+    /// The number by which its thread owns the mutex. The copy in the child of a fork has the parent's.
+    number: u32,
     /// Only the owner unlocks: not `Send`.
     own: PhantomData<*const ()>,
 }
@@ -178,7 +180,7 @@ impl<T: ?Sized> Mutex<T> {
     }
 
     fn locked(&self, locked: Locked) -> Option<LockResult<'_, T>> {
-        let guard = MutexGuard { mutex: self, own: PhantomData };
+        let guard = MutexGuard { mutex: self, number: Native::tid(), own: PhantomData };
         match locked {
             Locked::Clean => Some(Ok(guard)),
             Locked::Died => Some(Err(OwnerDied { guard })),
@@ -202,7 +204,7 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
     /// }
     /// ```
     pub fn repair(guard: &mut Self) {
-        guard.mutex.raw.repair();
+        guard.mutex.raw.repair(guard.number);
     }
 
     /// Returns whether the next owner will receive the report that an earlier one ended.
@@ -221,22 +223,23 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
 
 impl<T: ?Sized> Drop for MutexGuard<'_, T> {
     fn drop(&mut self) {
-        // SAFETY: the guard proves that the calling thread owns it.
-        unsafe { self.mutex.raw.unlock() };
+        // SAFETY: the guard proves that the thread with this number owns it, or that its copy has made this one.
+        unsafe { self.mutex.raw.unlock(self.number) };
     }
 }
 
 impl<T: ?Sized> Deref for MutexGuard<'_, T> {
     type Target = T;
     fn deref(&self) -> &T {
-        // SAFETY: the lock is held.
+        // SAFETY: the lock is held. If this guard was leaked and its thread has ended, the next owner has an `OwnerDied`, and
+        // reaches the data only by its unsafe functions, whose caller excludes references like this one.
         unsafe { &*self.mutex.data.get() }
     }
 }
 
 impl<T: ?Sized> DerefMut for MutexGuard<'_, T> {
     fn deref_mut(&mut self) -> &mut T {
-        // SAFETY: the lock is held, by this guard alone.
+        // SAFETY: the lock is held, by this guard alone. If it was leaked and its thread has ended: as above.
         unsafe { &mut *self.mutex.data.get() }
     }
 }

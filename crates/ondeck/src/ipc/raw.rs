@@ -179,15 +179,15 @@ impl RawMutex {
         }
     }
 
-    /// Returns whether the calling thread owns the lock. If not, the caller has a guard of another process that a fork has
-    /// copied.
-    fn is_own(&self) -> bool {
-        self.word.load(Ordering::Relaxed) & NUMBER == Native::tid()
+    /// Returns whether the calling thread has this number and owns the lock. If not, the caller has a guard of another
+    /// process that a fork has copied. The word alone does not tell: the child may have locked the mutex itself since.
+    fn is_owned_by(&self, number: u32) -> bool {
+        number == Native::tid() && self.word.load(Ordering::Relaxed) & NUMBER == number
     }
 
-    /// Clears the mark that an owner ended. The caller owns the lock.
-    pub(super) fn repair(&self) {
-        if self.is_own() {
+    /// Clears the mark that an owner ended. The caller owns the lock under this number, or as for [`unlock`](Self::unlock).
+    pub(super) fn repair(&self, number: u32) {
+        if self.is_owned_by(number) {
             // step: repair
             // A read-modify-write, because other threads set `WAITED`.
             self.word.fetch_and(!DIED, Ordering::Relaxed);
@@ -208,10 +208,11 @@ impl RawMutex {
     ///
     /// # Safety
     ///
-    /// The calling thread owns the lock; or it is the copy of an owner, in the child of a fork, and then nothing happens.
+    /// The calling thread owns the lock under this number; or it is the copy of an owner with this number, in the child of a
+    /// fork, and then nothing happens.
     #[inline]
-    pub(super) unsafe fn unlock(&self) {
-        if !self.is_own() {
+    pub(super) unsafe fn unlock(&self, number: u32) {
+        if !self.is_owned_by(number) {
             return;
         }
         let list = RobustList::of_caller();

@@ -1,6 +1,6 @@
 //! The mutex and the condition variable for memory that several processes share.
 
-use std::mem::MaybeUninit;
+use std::mem::{ManuallyDrop, MaybeUninit};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
@@ -401,6 +401,22 @@ fn the_copy_of_a_guard_in_a_child_unlocks_nothing() {
     // The child of the C library's fork locks it with its own thread number.
     fork(Fork::Library, || std::mem::forget(lock(shared)));
     assert!(shared.mutex.lock().is_err(), "it has ended");
+}
+
+#[test]
+fn the_copy_of_a_guard_in_a_child_unlocks_nothing_that_the_child_has_locked_since() {
+    let shared = share();
+    let guard = ManuallyDrop::new(lock(shared));
+    // SAFETY: the guard is not used again in this process. The child only drops its copy.
+    let drop_here = || drop(unsafe { ptr::read(&raw const *guard) });
+    drop_here();
+    fork(Fork::Library, || {
+        let own = lock(shared);
+        drop_here();
+        assert!(shared.mutex.is_locked());
+        drop(own);
+        assert!(!shared.mutex.is_locked());
+    });
 }
 
 /// Two processes take turns.
