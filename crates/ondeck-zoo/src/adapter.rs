@@ -11,6 +11,7 @@ macro_rules! raw_lock {
     (
         unsafe impl $([$($generics:tt)*])? RawLock<$P:ty> for $Lock:ty {
             INFO: $info:expr,
+            $(IS_REENTRANT: $is_reentrant:expr,)?
             Context: $Context:ty,
             Condvar: $Condvar:ty,
             new: $new:expr,
@@ -23,6 +24,7 @@ macro_rules! raw_lock {
         // SAFETY: argued at the type.
         unsafe impl $(<$($generics)*>)? RawLock<$P> for $Lock {
             const INFO: LockInfo = $info;
+            $(const IS_REENTRANT: bool = $is_reentrant;)?
 
             type Context = $Context;
             type Condvar = $Condvar;

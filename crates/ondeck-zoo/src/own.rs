@@ -78,7 +78,7 @@ raw_lock! {
 /// The mutex of [`ondeck::reentrant`], measured without nested locks by its owner.
 ///
 /// Teaches: the owner's name and a count are plain accesses beside the one read-modify-write of a mutex.
-// SAFETY, as a lock: `RawReentrantMutex` excludes other threads, and a thread never locks what it holds.
+// SAFETY, as a lock: `RawReentrantMutex` excludes other threads.
 pub struct OndeckReentrant(RawReentrantMutex<RawMutex<Native>, RawThreadId>);
 
 impl fmt::Debug for OndeckReentrant {
@@ -96,6 +96,7 @@ raw_lock! {
             teaches: "Knowing the owner and counting costs plain accesses only",
             ..OWN
         },
+        IS_REENTRANT: true,
         Context: (),
         Condvar: SequenceCondvar<Native>,
         new: Self(RawReentrantMutex::INIT),

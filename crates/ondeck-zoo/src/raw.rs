@@ -16,10 +16,14 @@ use crate::LockInfo;
 ///
 /// Between a `lock` (or a successful `try_lock`) and the matching `unlock` no other thread may
 /// return from `lock` or succeed in `try_lock`, and everything done before an `unlock` happens
-/// before what follows the next acquisition.
+/// before what follows the next acquisition. The same holds for the thread itself, which waits for
+/// ever or panics, unless the lock [is reentrant](Self::IS_REENTRANT).
 pub unsafe trait RawLock<P: Platform>: Sized + Send + Sync + 'static {
     /// The facts of this lock.
     const INFO: LockInfo;
+
+    /// Whether its owner may lock it again. Then it guards data only where sections do not nest.
+    const IS_REENTRANT: bool = false;
 
     /// A thread's context for an acquisition: the node of a queue lock, `()` for most.
     ///
@@ -41,7 +45,7 @@ pub unsafe trait RawLock<P: Platform>: Sized + Send + Sync + 'static {
     /// # Safety
     ///
     /// `context` serves no other acquisition and stays where it is until the matching
-    /// [`unlock`](Self::unlock) has returned. The calling thread does not hold the lock.
+    /// [`unlock`](Self::unlock) has returned.
     unsafe fn lock(&self, context: &Self::Context);
 
     /// Acquires the lock if it need not wait; returns whether it did.

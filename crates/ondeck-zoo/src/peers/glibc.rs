@@ -113,8 +113,8 @@ macro_rules! glibc_mutexes {
         #[derive(Debug)]
         pub struct $Lock(Pthread);
 
-        // SAFETY, as a lock: POSIX specifies it as a mutex. A thread never relocks what it holds, so the
-        // recursive kind also excludes.
+        // SAFETY, as a lock: POSIX specifies it as a mutex. It leaves open what a second lock by the owner
+        // does; glibc's waits for ever, except with the recursive kind.
         raw_lock! {
             unsafe impl RawLock<Native> for $Lock {
                 INFO: LockInfo {
@@ -128,6 +128,7 @@ macro_rules! glibc_mutexes {
                     source: $source,
                     teaches: $teaches,
                 },
+                IS_REENTRANT: $kind == libc::PTHREAD_MUTEX_RECURSIVE,
                 Context: (),
                 Condvar: GlibcCondvar,
                 new: Self(pthread($kind, $protocol)),
