@@ -45,6 +45,9 @@ pub unsafe trait Calls<P: Platform>: Send + Sync {
     /// The type of the lock.
     fn of(&self) -> TypeId;
 
+    /// Whether its owner may lock it again.
+    fn is_reentrant(&self) -> bool;
+
     /// The sizes of the values.
     fn layouts(&self) -> Layouts;
 
@@ -143,6 +146,10 @@ unsafe impl<P: Platform, L: RawLock<P>> Calls<P> for Typed<L> {
 
     fn of(&self) -> TypeId {
         TypeId::of::<L>()
+    }
+
+    fn is_reentrant(&self) -> bool {
+        L::IS_REENTRANT
     }
 
     fn layouts(&self) -> Layouts {

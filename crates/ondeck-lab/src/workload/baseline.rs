@@ -24,14 +24,25 @@ impl EmptyLock {
     /// For workloads with producers and consumers, or servers and clients.
     pub(super) const OF_TWO_ROLES: Self =
         Self::Never("its two roles share data: without a lock they would spoil it");
+
+    /// Whether this number of threads may run without a lock.
+    pub(super) fn permits(self, threads: usize) -> bool {
+        match self {
+            Self::OneThread => threads <= 1,
+            Self::AsAnyLock | Self::AmongLocks => true,
+            Self::Never(_) => false,
+        }
+    }
 }
 
 /// The name in reports of the lock that does nothing.
 pub const NO_LOCK: &str = "none";
 
 /// A lock that does nothing. Only for workloads whose section touches nothing shared.
+///
+/// Other crates cannot name it: with [`ondeck_zoo::Mutex`] their threads would race.
 #[derive(Debug)]
-pub struct NoLock;
+pub(crate) struct NoLock;
 
 // SAFETY: it does not exclude. It is not in the registry, and this crate uses it only in workloads that
 // protect no data with it, or on a single thread.

@@ -3,9 +3,11 @@
 
 use std::alloc::Layout;
 use std::any::TypeId;
+use std::cell::Cell;
 use std::cmp::Reverse;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
+use std::ptr::NonNull;
 
 use crate::any::{AnyMutex, Context, Memory};
 use crate::machine::Machine;
@@ -18,12 +20,16 @@ pub struct Guarded<M: Machine, T, const N: usize = 0> {
     lock: *const u8,
     conditions: [*const u8; N],
     value: *mut T,
+    /// The number of sections that the owner is in, if its thread may lock the mutex again. It is beside the value, which
+    /// only the owner touches either.
+    sections: Option<NonNull<Cell<u32>>>,
     /// Contains all of them.
     _memory: Memory,
 }
 
-// SAFETY: locks and condition variables may be used by all threads. The value is reached through `Held` only, which
-// one thread at a time has; the value is sent from one to the next, so it must be `Send`.
+// SAFETY: locks and condition variables may be used by all threads. The value is reached through `Held` only, of which
+// there is one at a time, and the owner alone counts its sections; the value is sent from one thread to the next, so it
+// must be `Send`.
 unsafe impl<M: Machine, T: Send, const N: usize> Sync for Guarded<M, T, N> {}
 // SAFETY: as above; nothing here belongs to a thread.
 unsafe impl<M: Machine, T: Send, const N: usize> Send for Guarded<M, T, N> {}
@@ -39,6 +45,9 @@ impl<M: Machine, T, const N: usize> Guarded<M, T, N> {
         let mut fields = vec![layouts.lock];
         fields.extend([layouts.condvar; N]);
         fields.push(Layout::new::<T>());
+        if calls.is_reentrant() {
+            fields.push(Layout::new::<Cell<u32>>());
+        }
         // In the order that the compiler gives to the fields of a struct.
         let mut order: Vec<usize> = (0..fields.len()).collect();
         order.sort_by_key(|&field| Reverse(fields[field].align()));
@@ -50,8 +59,12 @@ impl<M: Machine, T, const N: usize> Guarded<M, T, N> {
         let memory = Memory::of(whole);
         let conditions = std::array::from_fn(|condition| memory.at(offsets[1 + condition]));
         let (lock, place) = (memory.at(offsets[0]), memory.at(offsets[1 + N]).cast::<T>());
+        let sections = offsets.get(2 + N).map(|&offset| memory.at(offset).cast::<Cell<u32>>());
         // SAFETY: each has a part of the memory to itself, of its size and alignment.
         unsafe {
+            if let Some(sections) = sections {
+                sections.write(Cell::new(0));
+            }
             calls.make_lock(lock);
             for condition in conditions {
                 calls.make_condvar(condition);
@@ -59,7 +72,8 @@ impl<M: Machine, T, const N: usize> Guarded<M, T, N> {
             place.write(value);
         }
         let conditions = conditions.map(<*mut u8>::cast_const);
-        Self { calls, of: calls.of(), lock, conditions, value: place, _memory: memory }
+        let sections = sections.and_then(NonNull::new);
+        Self { calls, of: calls.of(), lock, conditions, value: place, sections, _memory: memory }
     }
 
     /// Makes a thread's context for acquisitions, one at a time.
@@ -68,6 +82,10 @@ impl<M: Machine, T, const N: usize> Guarded<M, T, N> {
     }
 
     /// Locks, runs `section`, unlocks.
+    ///
+    /// # Panics
+    ///
+    /// If the thread is in a section of the same mutex, and the mutex lets it. With other mutexes it waits for ever.
     #[inline]
     pub fn with<R>(
         &self,
@@ -76,17 +94,39 @@ impl<M: Machine, T, const N: usize> Guarded<M, T, N> {
     ) -> R {
         let context = &*context;
         // SAFETY: the exclusive borrow keeps the context out of other uses until this function returns, which is after
-        // the unlock. A section that locked the same mutex again would wait for itself for ever; workloads of mutexes that
-        // their owner may lock again do not nest sections.
+        // the unlock.
         unsafe { self.lock(context) };
-        section(&mut Held { guarded: self, context })
+        let mut held = Held { guarded: self, context };
+        self.enters();
+        section(&mut held)
+    }
+
+    /// The owner, which has a [`Held`], begins a section, or continues after a wait.
+    #[inline]
+    fn enters(&self) {
+        let is_nested = self.sections().is_some_and(|count| count.replace(count.get() + 1) != 0);
+        assert!(!is_nested, "a section within a section would have the value twice");
+    }
+
+    /// The owner is about to unlock.
+    #[inline]
+    fn leaves(&self) {
+        if let Some(count) = self.sections() {
+            count.set(count.get() - 1);
+        }
+    }
+
+    #[inline]
+    fn sections(&self) -> Option<&Cell<u32>> {
+        // SAFETY: it is in the memory of this object. Only the owner of the lock calls this.
+        self.sections.map(|sections| unsafe { sections.as_ref() })
     }
 
     /// Locks.
     ///
     /// # Safety
     ///
-    /// The calling thread does not hold the lock. Until the unlock the context exists and serves no other acquisition.
+    /// Until the unlock the context exists and serves no other acquisition.
     #[inline]
     pub unsafe fn lock(&self, context: &Context<M>) {
         // SAFETY: the caller promises it, and the context stays in place on the heap.
@@ -150,9 +190,11 @@ impl<M: Machine, T, const N: usize> Held<'_, M, T, N> {
     #[inline]
     pub fn wait(&mut self, condition: usize) {
         let Guarded { calls, of, lock, conditions, .. } = self.guarded;
+        self.guarded.leaves();
         // SAFETY: only `with` makes this, so the lock is held with this context; every wait for a condition uses the
         // lock next to it.
         unsafe { calls.wait(conditions[condition], *lock, self.context.address(*of)) };
+        self.guarded.enters();
     }
 
     /// Notifies one thread that waits for the condition.
@@ -179,7 +221,7 @@ impl<M: Machine, T, const N: usize> Deref for Held<'_, M, T, N> {
 
     #[inline]
     fn deref(&self) -> &T {
-        // SAFETY: the lock is held, so this thread alone reaches the value.
+        // SAFETY: the lock is held, so this thread alone reaches the value, and in one section only: see `enters`.
         let value = unsafe { &*self.guarded.value };
         M::touch(value, false);
         value
@@ -199,7 +241,33 @@ impl<M: Machine, T, const N: usize> DerefMut for Held<'_, M, T, N> {
 impl<M: Machine, T, const N: usize> Drop for Held<'_, M, T, N> {
     #[inline]
     fn drop(&mut self) {
+        self.guarded.leaves();
         // SAFETY: only `with` makes this, after it has locked with this context.
         unsafe { self.guarded.unlock(self.context) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    use ondeck::platform::Native;
+    use ondeck_zoo::own::OndeckReentrant;
+
+    use super::*;
+    use crate::any::any;
+
+    #[test]
+    fn a_section_has_the_value_alone_also_with_a_mutex_that_its_owner_may_lock_again() {
+        let guarded = Guarded::<Native, u32>::new(any::<Native, OndeckReentrant>(), 0);
+        let (mut outer, mut inner) = (guarded.context(), guarded.context());
+        guarded.with(&mut outer, |value| {
+            for _ in 0..2 {
+                let nested = || guarded.with(&mut inner, |value| **value += 1);
+                assert!(catch_unwind(AssertUnwindSafe(nested)).is_err());
+            }
+            **value += 10;
+        });
+        assert_eq!(guarded.with(&mut inner, |value| **value), 10);
     }
 }

@@ -31,7 +31,8 @@ use crate::sample::{self, Quantity, Sample};
 use crate::team::{TeamError, TeamSetting};
 use crate::work::Work;
 
-pub use baseline::{EmptyLock, NO_LOCK, NoLock};
+pub(crate) use baseline::NoLock;
+pub use baseline::{EmptyLock, NO_LOCK};
 use face::{Group, Judged, Needs, Shelf, Table};
 use kinds::{BarrierWorkload, OnceWorkload, RwWorkload, SemaphoreWorkload};
 pub use notify::{NOTIFY, Notify};

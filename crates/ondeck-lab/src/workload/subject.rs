@@ -12,10 +12,10 @@ use ondeck_zoo::{
     Kind, LockInfo, RawLock, RawRwLock, RwVisitor, Visitor, locks, registry, rwlocks,
 };
 
-use super::baseline::{NoBarrier, NoLock, NoOnce, NoRwLock, NoSemaphore};
+use super::baseline::{NO_LOCK, NoBarrier, NoLock, NoOnce, NoRwLock, NoSemaphore};
 use super::{
-    Own, Round, RoundFn, barrier_rounds, mutex_rounds, once_rounds, rwlock_rounds,
-    semaphore_rounds, uncontended,
+    Own, Round, RoundFn, WorkloadInfo, barrier_rounds, mutex_rounds, named, once_rounds,
+    rwlock_rounds, semaphore_rounds, uncontended,
 };
 use crate::machine::Machine;
 use crate::sample::{Pairs, Sample};
@@ -143,12 +143,17 @@ impl Subject {
     /// # Panics
     ///
     /// If no workload of that name exists for locks of this kind (names come from [`WORKLOADS`](super::WORKLOADS)),
-    /// or if `own` belongs to another workload.
+    /// if `own` belongs to another workload, or if the lock does nothing and the threads would race.
     pub fn round(&self, workload: &str, given: &Round, own: &Own) -> Result<Sample, TeamError> {
         let (_, round) =
             self.rounds.iter().find(|(name, _)| *name == workload).unwrap_or_else(|| {
                 panic!("no workload for a lock of the kind {} is named {workload}", self.kind)
             });
+        let races = |info: &WorkloadInfo| !info.empty.permits(given.team.threads);
+        assert!(
+            self.info.name != NO_LOCK || !named(workload).is_some_and(races),
+            "without a lock the threads of {workload} would race"
+        );
         round(given, own)
     }
 
