@@ -96,7 +96,8 @@ pub type ArcReentrantMutexGuard<T> =
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RawThreadId;
 
-// SAFETY: the C library has a block for each thread, at a unique address, until the thread has ended.
+// SAFETY: no two live threads have the same: the address of the C library's block of a thread, or elsewhere the system's
+// number of it (`System::thread_pointer`). What may follow when it is used again: see the top.
 unsafe impl lock_api::GetThreadId for RawThreadId {
     const INIT: Self = Self;
 

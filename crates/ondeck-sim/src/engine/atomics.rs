@@ -1,6 +1,7 @@
 //! Atomics of the simulated machine, with the size and place of real ones; each access is an event.
 //!
-//! Outside of simulated threads, while a round is prepared or inspected, they are plain cells.
+//! Outside of simulated threads, while a round is prepared or inspected, they are plain cells. No type prevents a
+//! program from sharing one between two threads of its own; that is a data race.
 
 use std::cell::Cell;
 use std::fmt;

@@ -42,6 +42,11 @@ use crate::platform::Native;
 ///
 /// A section that uses the same lock waits for ever, and so does a signal handler that interrupts `with` and uses it.
 ///
+/// # Forks
+///
+/// The child of a fork may use it only if no other thread of the parent was in [`with`](Self::with): the queue is on the
+/// stacks of such threads, which the child may have given to threads of its own.
+///
 /// # Memory ordering
 ///
 /// A section happens before the next, and before `with` returns.
