@@ -59,6 +59,7 @@ impl<M: Machine, T, const N: usize> Guarded<M, T, N> {
         let memory = Memory::of(whole);
         let conditions = std::array::from_fn(|condition| memory.at(offsets[1 + condition]));
         let (lock, place) = (memory.at(offsets[0]), memory.at(offsets[1 + N]).cast::<T>());
+        #[allow(clippy::cast_ptr_alignment, reason = "the offset is that of its layout")]
         let sections = offsets.get(2 + N).map(|&offset| memory.at(offset).cast::<Cell<u32>>());
         // SAFETY: each has a part of the memory to itself, of its size and alignment.
         unsafe {
