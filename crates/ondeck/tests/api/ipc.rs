@@ -1,6 +1,8 @@
 //! The mutex and the condition variable for memory that several processes share.
 
+use std::fs::File;
 use std::mem::{ManuallyDrop, MaybeUninit};
+use std::os::fd::{AsRawFd, FromRawFd};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
@@ -16,6 +18,10 @@ use crate::seccomp::{Filter, Scope};
 use crate::watchdog::{self, Watchdog};
 
 const SHORT: Duration = Duration::from_millis(5);
+/// The bits of a word that have the owner's number.
+pub(crate) const NUMBER: u32 = (1 << 30) - 1;
+/// The bit of a word that is set if an owner has ended.
+pub(crate) const DIED: u32 = 1 << 30;
 /// The bit of a word that is set if a thread may sleep.
 const WAITED: u32 = 1 << 31;
 
@@ -29,26 +35,40 @@ pub(crate) struct Shared {
 
 /// Maps new shared memory, which is never unmapped.
 pub(crate) fn share() -> &'static Shared {
-    let (access, kind) =
-        (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED | libc::MAP_ANONYMOUS);
-    // SAFETY: a new mapping, large enough for the value written there, which is never unmapped.
+    share_file().0
+}
+
+/// As [`share`], with the file that the memory is.
+pub(crate) fn share_file() -> (&'static Shared, File) {
+    let access = libc::PROT_READ | libc::PROT_WRITE;
+    // SAFETY: a new file, of this owner only, and a new mapping, large enough for the value written there, which is never
+    // unmapped.
     unsafe {
-        let memory = libc::mmap(ptr::null_mut(), size_of::<Shared>(), access, kind, -1, 0);
+        let file = File::from_raw_fd(libc::memfd_create(c"shared".as_ptr(), libc::MFD_CLOEXEC));
+        file.set_len(size_of::<Shared>() as u64).expect("there is memory");
+        let (kind, file_descriptor) = (libc::MAP_SHARED, file.as_raw_fd());
+        let memory =
+            libc::mmap(ptr::null_mut(), size_of::<Shared>(), access, kind, file_descriptor, 0);
         assert_ne!(memory, libc::MAP_FAILED);
         let place = memory.cast::<Shared>();
         let mutex = Mutex::new(0);
         place.write(Shared { mutex, condvar: Condvar::new(), step: AtomicU32::new(0) });
-        &*place
+        (&*place, file)
     }
 }
 
 impl Shared {
-    fn word(&self) -> u32 {
+    /// Returns the address of the word.
+    pub(crate) fn place(&self) -> usize {
+        (&raw const self.mutex).addr()
+    }
+
+    pub(crate) fn word(&self) -> u32 {
         // SAFETY: the first word of the mutex is an atomic.
         unsafe { &*(&raw const self.mutex).cast::<AtomicU32>() }.load(Ordering::Relaxed)
     }
 
-    pub(crate) fn until_waited_for(&self) {
+    fn until_waited_for(&self) {
         while self.word() & WAITED == 0 {
             thread::yield_now();
         }
@@ -82,7 +102,7 @@ impl Child {
         Self(pid)
     }
 
-    fn signal(&self, signal: i32) {
+    pub(crate) fn signal(&self, signal: i32) {
         // SAFETY: a signal to a child of this process that has not been reaped yet.
         assert_eq!(unsafe { libc::kill(self.0, signal) }, 0);
     }
@@ -95,16 +115,21 @@ impl Child {
     }
 
     /// Waits until it has ended successfully.
-    fn ends(self) {
-        assert_eq!(self.wait(), 0);
+    pub(crate) fn ends(self) {
+        let status = self.wait();
         std::mem::forget(self);
+        assert_eq!(status, 0);
     }
 }
 
 impl Drop for Child {
     fn drop(&mut self) {
-        self.signal(libc::SIGKILL);
-        self.wait();
+        // Both fail if a test has found that it has ended, and panics.
+        // SAFETY: ends a child of this process, and waits for it.
+        unsafe {
+            libc::kill(self.0, libc::SIGKILL);
+            libc::waitpid(self.0, ptr::null_mut(), 0);
+        }
     }
 }
 

@@ -60,7 +60,12 @@ cfg_select! {
         mod no_membarrier;
         mod one_cpu;
         mod pi;
+        #[cfg(target_arch = "x86_64")]
+        mod pi_steps;
         mod rwlock_counts;
+        #[cfg(target_arch = "x86_64")]
+        #[path = "../support/stepped.rs"]
+        mod stepped;
         mod suite;
         mod two_buckets;
     }

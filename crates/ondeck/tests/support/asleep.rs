@@ -9,12 +9,16 @@ pub fn name() -> u32 {
     unsafe { libc::syscall(libc::SYS_gettid) as u32 }
 }
 
-/// Waits until the thread of this number, in this process or the first of another one, sleeps in the
-/// kernel.
-pub fn until_asleep(name: u32) {
-    let stat = format!("/proc/{name}/stat");
+/// Returns whether the thread of this number, in this process or the first of another one, sleeps in the kernel.
+pub fn is_asleep(name: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{name}/stat")).expect("it lives");
     // The state follows the thread's name, which is in parentheses.
-    while !std::fs::read_to_string(&stat).expect("it lives").contains(") S ") {
+    stat.contains(") S ")
+}
+
+/// Waits until the thread of this number [is asleep](is_asleep).
+pub fn until_asleep(name: u32) {
+    while !is_asleep(name) {
         thread::yield_now();
     }
 }
