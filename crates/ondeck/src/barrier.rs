@@ -21,7 +21,8 @@
 //! # Memory ordering
 //!
 //! The bucket's lock orders the arriving threads: the work of each before its wait happens before the leader takes them. The
-//! leader stores their statuses with `Release`, and they load them with `Acquire`.
+//! leader stores their statuses with `Release`, and they load them with `Acquire`. So the count is `Relaxed`; the total never
+//! changes.
 //!
 //! # Sources
 //!

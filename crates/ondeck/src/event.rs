@@ -23,7 +23,8 @@
 //! `set` is a read-modify-write with `Release`, or a store under the bucket's lock, even if the event is already set; a wait
 //! reads with `Acquire`. So a wait that returns happens after the set that it returns for. `reset` is `Acquire`: it happens
 //! after all sets that it clears. So a thread may reset the event, then check its condition, then wait: if another thread
-//! made the condition true before its set, either the check sees that or the wait returns.
+//! made the condition true before its set, either the check sees that or the wait returns. Changes of `WAITED` alone are
+//! `Relaxed`: the event is not set then, so no wait returns by them.
 //!
 //! # Sources
 //!

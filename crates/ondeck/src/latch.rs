@@ -21,6 +21,9 @@
 //! All changes of the word are read-modify-writes, so a wait that reads zero with `Acquire` happens after all counts, each a
 //! `Release`. The last count under the bucket's lock is also `Acquire`, on behalf of the threads that it notifies.
 //!
+//! A load before an exchange is `Relaxed`, because the exchange checks its value. Changes of `WAITED` alone are `Relaxed`:
+//! they happen under the bucket's lock, and continue the release sequences of the counts.
+//!
 //! # Sources
 //!
 //! `std::latch` of C++20 and Java's `CountDownLatch`.

@@ -47,6 +47,8 @@
 //! permits it could have received. A granted thread has not read the word since: releases after it set `WAITED` were made
 //! under the bucket's lock, and the one that grants the permits notifies it by `Release`.
 //!
+//! A load before an exchange is `Relaxed`, because the exchange checks its value, and so is an exchange that fails.
+//!
 //! # Sources
 //!
 //! Edsger Dijkstra, "Cooperating Sequential Processes". Two orders: java.util.concurrent's `Semaphore`. Permits that are

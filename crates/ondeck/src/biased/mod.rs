@@ -83,6 +83,9 @@
 //! The protected data is ordered by the slot (`Release` when it is emptied, `Acquire` by the thread that revokes) and by
 //! `inner`. The owner's first loads are `Acquire` for the case that its row belonged to another thread before.
 //!
+//! Changes of `owner` and `awaited` by a thread that has `inner` are `Relaxed`: the heavy fence orders them against the
+//! owner, and `inner` against all others. The owner clears `awaited` before it wakes the thread, which reads the slot again.
+//!
 //! # Sources
 //!
 //! Kiyokuni Kawachiya, Akira Koseki and Tamiya Onodera, "Lock Reservation: Java Locks Can Mostly Do Without Atomic

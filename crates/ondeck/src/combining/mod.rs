@@ -36,7 +36,8 @@
 //!
 //! The exchange of the tail is `Acquire` for a thread that finds it null, and the change to null is `Release`: they order
 //! the protected data from one combiner to the next. The combiner reads a request after it was `LINKED`, `Release` and
-//! `Acquire`. The state is `Release` and `Acquire`: for the result, or for the protected data.
+//! `Acquire`. The state is `Release` and `Acquire`: for the result, or for the protected data. An exchange that only marks
+//! that a thread sleeps is `Relaxed`, and the thread reads the word again.
 //!
 //! # Sources
 //!

@@ -32,7 +32,9 @@
 //! # Memory ordering
 //!
 //! An acquisition by compare-exchange is `Acquire` and pairs with the `Release` of the unlock that cleared the bits. The
-//! node orders a handoff: the unlock stores its status with `Release`, and the new owner loads that with `Acquire`.
+//! node orders a handoff: the unlock stores its status with `Release`, and the new owner loads that with `Acquire`. Changes
+//! of `WAITED` alone are `Relaxed`: they happen under the bucket's lock while another thread owns the lock, whose unlock is a
+//! `Release` of its own.
 //!
 //! # Sources
 //!

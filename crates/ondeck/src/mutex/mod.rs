@@ -86,6 +86,9 @@
 //! Acquisitions are `Acquire`. They pair with the `Release` store that cleared the byte, or, if the lock is handed off, with
 //! the `Release` store of the node's status.
 //!
+//! The loads of the unlock mode are `Relaxed`: a pair of fences orders those that a parked thread relies on. So are all
+//! fields of nodes but the status (`parking/node.rs`).
+//!
 //! # Sources
 //!
 //! At most one awake waiter: Rhys Hiltner's and Michael Pratt's work on Go's runtime mutex ("runtime: lock2

@@ -36,6 +36,9 @@
 //! `DONE` is stored with `Release` and read with `Acquire`, so the closure's work happens before each return of `call_once`.
 //! The same holds for `POISONED`, for the data that a panicked closure has left.
 //!
+//! `WAITED` is set by `Relaxed` accesses under the bucket's lock: a thread that finds no reason to wait there reads the state
+//! again.
+//!
 //! # Sources
 //!
 //! The standard library's and parking_lot's `Once`, which have these bits; Butenhof, "Programming with POSIX Threads", for

@@ -75,6 +75,10 @@ pub(crate) enum Kind {
 
 /// A waiting thread.
 ///
+/// All fields but the status are `Relaxed`. The lock of the bucket orders the accesses to a linked node; the thread itself
+/// writes before it links the node, and reads after it has read its last status. An heir writes `rests_until` without that
+/// lock: an older value makes another thread the heir too early or too late, and no thread the owner.
+///
 /// Every byte belongs to a cell: functions that notify a thread hold a reference to its node, which may be gone before they
 /// return. Rust's rules allow that only for memory that is shared and mutable, and so not for padding.
 #[derive(Debug)]

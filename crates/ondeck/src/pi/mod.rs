@@ -39,7 +39,7 @@
 //!
 //! The compare-exchange that locks is `Acquire` and pairs with the one that unlocks, `Release`. The kernel's calls order
 //! like both, by the lock of the futex's bucket in the kernel; an acquire load after the call makes that known to the
-//! compiler.
+//! compiler. `abandoned` is `Relaxed`, because only the owner uses it.
 //!
 //! # Sources
 //!

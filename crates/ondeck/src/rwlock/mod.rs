@@ -69,6 +69,10 @@
 //! the unlock. All changes of the word are read-modify-writes, so the release sequence of an unlock continues through later
 //! changes by other threads: a writer that reads a count of 0 has synchronized with the unlocks of all readers.
 //!
+//! A load before an exchange is `Relaxed`, because the exchange checks its value, and so is an exchange that fails. A load
+//! that finds no `PARKED` is `Relaxed`: a thread that has parked since then has read what the caller wrote before, and relies
+//! on the next unlock.
+//!
 //! # Sources
 //!
 //! A writer that sets its bit first and then waits for readers: Amanieu d'Antras' parking_lot, and before

@@ -62,10 +62,32 @@ fn beside_the_owner_inside(meanwhile: Option<fn()>) {
     assert!(held.is_by_bias());
     let other = spawn(|| guarded.section());
     let meanwhile = meanwhile.map(spawn);
+    // As in `owner_of_two`.
+    assert!(guarded.raw().is_locked());
     guarded.end_section(held);
     join(other);
     meanwhile.into_iter().for_each(join);
     guarded.end(3);
+}
+
+/// The owner leaves the first mutex, and enters the second: a thread that wants the first finds the address of the second in
+/// place of the 0.
+fn owner_of_two(second_is_biased: bool) {
+    let [first, second] = Mutex::two_of_one_place(RawBiasedMutex::new);
+    first.section();
+    if second_is_biased {
+        second.section();
+    }
+    let held = first.raw().lock();
+    assert!(held.is_by_bias());
+    let other = spawn(|| first.section());
+    // An access at which the owner makes the fence of the other thread, which must not order the section.
+    assert!(first.raw().is_locked());
+    first.end_section(held);
+    second.section();
+    join(other);
+    first.end(3);
+    second.end(1 + u32::from(second_is_biased));
 }
 
 fn attempt_beside_the_owner() {
@@ -148,6 +170,9 @@ explored! {
     fn a_late_owner_and_the_next_one_and_a_third_thread on ROWS, 3 => late_owner;
     /// Another thread sleeps until the owner has left: only the unlock can wake it.
     fn the_owner_wakes_the_thread_that_waits_for_it on ASYMMETRIC, 4 => || beside_the_owner_inside(None);
+    /// Only the slot orders the owner's section before the other thread's.
+    fn the_owner_goes_on_to_a_mutex_of_the_same_slot on ASYMMETRIC, 3 => || owner_of_two(true);
+    fn the_owner_becomes_that_of_a_mutex_of_the_same_slot on ASYMMETRIC, 3 => || owner_of_two(false);
     fn an_attempt_beside_the_owner on ROWS, 3 => attempt_beside_the_owner;
     fn an_attempt_of_the_owner_beside_another_thread on ASYMMETRIC, 3 => attempt_of_the_owner;
     fn a_deadline_passes_while_the_owner_is_inside on ROWS, 3 => deadline_beside_the_owner;

@@ -44,6 +44,18 @@ fn deadline_beside_another() {
     fair.end(sections);
 }
 
+/// A waiter gives up while the unlock is between its attempt and the bucket: the unlock finds no thread there.
+fn attempt_after_one_that_gave_up() {
+    let fair = new();
+    fair.raw().lock();
+    let hurried = spawn(|| fair.section_until());
+    let other = spawn(|| fair.attempt());
+    pass_time(1);
+    fair.end_section(());
+    let sections = 1 + join(hurried) + join(other);
+    fair.end(sections);
+}
+
 explored! {
     fn two_sections_each_of_two_threads on SLEEPS, 4 => || sections(RawFairMutex::new(), 2, &[2]);
     fn a_section_each_of_three_threads on SLEEPS, 2 => || sections(RawFairMutex::new(), 1, &[1, 1]);
@@ -53,4 +65,5 @@ explored! {
     fn the_last_of_two_frees_it on SLEEPS, 5 => || freed_by_the_last(new(), 2, 2);
     fn a_deadline_passes_at_any_time on SLEEPS, 4 => deadline;
     fn a_deadline_passes_beside_another_waiter on SLEEPS, 2 => deadline_beside_another;
+    fn an_attempt_finds_it_free_after_a_waiter_gave_up on SLEEPS, 3 => attempt_after_one_that_gave_up;
 }

@@ -1,11 +1,12 @@
 //! A lock, and a cell that it guards, for the scenarios; and the scenarios that several locks share.
 
-use std::mem::ManuallyDrop;
+use std::mem::{ManuallyDrop, MaybeUninit};
 
 use loom::cell::UnsafeCell;
 use ondeck::biased::{Held, RawBiasedMutex};
 use ondeck::fair::RawFairMutex;
 use ondeck::mutex::RawMutex;
+use ondeck::parking::bucket_of;
 use ondeck::platform::{Host, Platform, Timestamp};
 use ondeck::{Event, Latch, Once, parking};
 
@@ -29,11 +30,33 @@ impl<L, const CELLS: usize> Guarded<L, CELLS> {
     /// Creates a lock that is never freed, so that an access after its end is detected and is not undefined behaviour.
     /// This costs a hundred bytes for each execution.
     pub fn of(lock: L) -> &'static Self {
+        Self::at(Box::leak(Box::new(MaybeUninit::uninit())), lock)
+    }
+
+    fn at(place: &'static mut MaybeUninit<Self>, lock: L) -> &'static Self {
         let cells = std::array::from_fn(|_| UnsafeCell::new(0));
-        let guarded: &Self = Box::leak(Box::new(Self { raw: ManuallyDrop::new(lock), cells }));
+        let guarded: &Self = place.write(Self { raw: ManuallyDrop::new(lock), cells });
         // The order in which locks are created determines their buckets.
         let _ = Loom::bucket(guarded.address());
         guarded
+    }
+
+    /// Creates two locks with the same place in each row of visible readers.
+    pub fn two_of_one_place(lock: impl Fn() -> L) -> [&'static Self; 2] {
+        /// The number of places in a row.
+        const PLACES: usize = 8;
+        let memory = Box::leak(Box::new([const { MaybeUninit::<Self>::uninit() }; PLACES + 1]));
+        let mut found: [Option<&'static mut MaybeUninit<Self>>; PLACES] = Default::default();
+        for memory in memory {
+            // SAFETY: the address of a field in memory for the whole.
+            let raw = unsafe { &raw const (*memory.as_ptr()).raw };
+            let place = bucket_of(raw.addr()) % PLACES;
+            if let Some(other) = found[place].take() {
+                return [other, memory].map(|place| Self::at(place, lock()));
+            }
+            found[place] = Some(memory);
+        }
+        unreachable!("there are more locks than places")
     }
 
     /// Returns the lock.

@@ -2,6 +2,7 @@
 //! later, and the deadline of a writer whose reader stays.
 
 use ondeck::platform::Host;
+use ondeck::rwlock::RawRwLock;
 
 use crate::loom_platform::{Fences, Loom, Setting, join, pass_time, refuse, spawn};
 use crate::rwlock_scenario::Lock;
@@ -21,6 +22,24 @@ fn becomes_biased() {
     guarded.raw().consider_bias();
     join(reader);
     guarded.end(1);
+}
+
+/// The reader leaves the first lock, and enters the second: a writer of the first finds the address of the second in place
+/// of the 0.
+fn reader_of_two() {
+    let [first, second] = Lock::two_of_one_place(RawRwLock::new);
+    first.raw().consider_bias();
+    second.raw().consider_bias();
+    let held = first.raw().lock_shared();
+    let writer = spawn(|| first.write());
+    // An access at which the reader makes the fence of the writer, which must not order the section.
+    assert!(first.raw().is_locked());
+    first.counted();
+    first.unlock_shared(held);
+    second.read();
+    join(writer);
+    first.end(1);
+    second.end(0);
 }
 
 fn refused_before() {
@@ -57,6 +76,8 @@ fn deadline() {
 explored! {
     /// Only the word orders the writer before the reader.
     fn a_reader_of_a_lock_that_becomes_biased_sees_the_last_writer on VISIBLE, 3 => becomes_biased;
+    /// Only the slot orders the reader before the writer.
+    fn a_reader_goes_on_to_a_lock_of_the_same_slot on VISIBLE, 3 => reader_of_two;
     /// The reader enters without a fence, and the writer cannot issue one for it.
     fn heavy_fences_are_refused_before_the_reader_comes on REFUSED_LATER, 3 => refused_before;
     /// Also while the reader enters or leaves.
