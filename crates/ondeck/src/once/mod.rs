@@ -8,7 +8,7 @@
 //!
 //! call           DONE                             a load: that is all
 //!                0, POISONED ──► RUNNING          a compare-exchange; then the closure runs
-//!                RUNNING ──► RUNNING + WAITED     under the bucket's lock; waits, and checks again
+//!                RUNNING ──► RUNNING + WAITED     after some polls, under the bucket's lock; waits, and checks again
 //! end            RUNNING ──► DONE, POISONED       a compare-exchange: no thread waits
 //!                RUNNING + WAITED ──► the same    under the bucket's lock; all waiting threads are woken
 //! wait           not DONE ──► + WAITED            under the bucket's lock; waits, and checks again
@@ -17,6 +17,19 @@
 //! When all other calls have returned, it may be freed, even if the thread that ran the closure is still waking others: the
 //! store of `DONE` is that thread's last access, before it notifies any. A woken thread reads the byte again, so it must not
 //! be freed before that.
+//!
+//! # Short closures
+//!
+//! A thread that finds a closure running polls the byte for the time of a wake before it goes to the bucket, and offers its
+//! CPU between two polls. Most closures end in that time, and their threads then wake none. Throughput of new onces whose
+//! closures take a microsecond, by parking_lot's, on two CPUs of a Xeon; medians of seven rounds, twice:
+//!
+//! | threads | 2 | 8 | 64 |
+//! |---|---|---|---|
+//! | sleeps at once | 0.79, 0.80 | 0.70, 0.77 | 0.67, 0.72 |
+//! | polls for the time of a wake | 1.03, 1.02 | 0.98, 0.98 | 0.83, 0.89 |
+//! | polls for two of the longest pauses | 1.01, 1.02 | 0.99, 0.99 | 0.92, 0.84 |
+//! | polls for the time of a wake, and yields | 0.99, 1.00 | 0.98, 1.01 | 1.02, 1.16 |
 //!
 //! # A closure that calls its own once
 //!
@@ -54,6 +67,7 @@ extern crate std;
 use crate::observe::{self, Access, Acquisition, Kind, Observed, observed_until_dropped};
 use crate::parking::Line;
 use crate::platform::{AtomicInt, Host, Ordering, Timestamp};
+use crate::spin::{Waits, poll};
 
 const DONE: u8 = 1;
 const POISONED: u8 = 2;
@@ -183,13 +197,26 @@ impl<P: Host> RawOnce<P> {
         }
     }
 
-    /// If `waits` returns true for the state, waits once for the end of a closure. Returns false if the deadline passes
-    /// first.
+    /// If `waits` returns true for the state, waits for it to change, for the end of a closure or less. Returns false if the
+    /// deadline passes first.
     ///
     /// Not inlined, so that a call which waits for no thread has a small frame.
     #[inline(never)]
     fn wait_while(&self, deadline: Option<Timestamp>, waits: impl Fn(u8) -> bool) -> bool {
-        let line = Line::<P>::lock(self.key());
+        let may_end = || self.state.load(Ordering::Relaxed) & (RUNNING | WAITED) == RUNNING;
+        let has_changed = || {
+            // The thread that runs the closure may wait for this CPU.
+            P::yield_now();
+            !may_end()
+        };
+        let times = Waits::now::<P>();
+        // A thread in the line makes the end of the closure a lock of the bucket and a wake, so it first polls for the time
+        // of a wake, unless another is there. The callers of this function read the state again.
+        if times.polling != 0 && may_end() && poll::<P>(&times, times.short, has_changed) {
+            return true;
+        }
+        let mut line = Line::<P>::lock(self.key());
+        line.sleep_at_once();
         // step: wait
         loop {
             let state = self.state.load(Ordering::Relaxed);

@@ -28,7 +28,7 @@ fn called_by(threads: usize) {
 explored! {
     fn two_threads_call on SLEEPS, 5 => || called_by(2);
     fn three_threads_call on SLEEPS, 2 => || called_by(3);
-    fn a_caller_reads_its_node_before_it_sleeps on POLLS, 4 => || called_by(2);
+    fn a_caller_polls_before_it_sleeps on POLLS, 4 => || called_by(2);
     /// The thread that finds it done frees it, while the other may still be finishing its call.
     fn a_waiter_frees_it on SLEEPS, 5 => || freed_by_a_waiter(new());
     fn a_deadline_passes_at_any_time on SLEEPS, 4 => || awaited_until_a_deadline(new());
