@@ -202,7 +202,9 @@ impl<P: Host> RawRwLock<P> {
     /// Acquires the upgradable read lock if there is neither a writer nor another upgradable reader. Returns whether it did.
     #[inline]
     pub fn try_lock_upgradable(&self) -> bool {
-        self.attempt(Want::Upgradable, 0)
+        // The word is not read first, as in `lock_exclusive_at_once`.
+        self.state.compare_exchange(0, UPGRADABLE, Ordering::Acquire, Ordering::Relaxed).is_ok()
+            || self.attempt(Want::Upgradable, 0)
     }
 
     /// As [`lock_upgradable`](Self::lock_upgradable), but gives up at the deadline. Returns whether the caller has the lock.
@@ -267,8 +269,10 @@ impl<P: Host> RawRwLock<P> {
     /// As for [`unlock_upgradable`](Self::unlock_upgradable).
     #[inline]
     pub unsafe fn upgrade(&self) {
-        let owner = self.upgrade_until(None);
-        debug_assert!(owner, "without a deadline a wait ends with the lock");
+        if !self.upgrade_at_once() {
+            let owner = self.upgrade_until(None);
+            debug_assert!(owner, "without a deadline a wait ends with the lock");
+        }
     }
 
     /// As [`upgrade`](Self::upgrade), but only if there are no readers. Returns whether the caller owns the lock. If not, it
@@ -279,7 +283,7 @@ impl<P: Host> RawRwLock<P> {
     /// As for [`unlock_upgradable`](Self::unlock_upgradable).
     #[inline]
     pub unsafe fn try_upgrade(&self) -> bool {
-        self.own_at_once(|state| Some(upgraded(state)), UPGRADABLE)
+        self.upgrade_at_once() || self.own_at_once(|state| Some(upgraded(state)), UPGRADABLE)
     }
 
     /// As [`upgrade`](Self::upgrade), but gives up at the deadline. Returns whether the caller owns the lock. If not, it
@@ -293,6 +297,17 @@ impl<P: Host> RawRwLock<P> {
         self.upgrade_until(Some(deadline))
     }
 
+    /// Upgrades if no other thread reads or is parked: the writer then has no reader to wait for.
+    #[inline(always)]
+    fn upgrade_at_once(&self) -> bool {
+        // The word is not read first: the exchange would wait for that load. Acquire: pairs with the unlocks of readers.
+        self.state
+            .compare_exchange(UPGRADABLE, WRITER, Ordering::Acquire, Ordering::Relaxed)
+            .is_ok()
+    }
+
+    #[cold]
+    #[inline(never)]
     fn upgrade_until(&self, deadline: Option<Timestamp>) -> bool {
         let changed = self.try_change(|state| Some(upgraded(state)));
         debug_assert!(changed);
