@@ -6,7 +6,7 @@
 #   ci/traces.sh --quick                  40 runs of each; less than a minute
 #   ci/traces.sh --runs N                 N runs of each
 #   ci/traces.sh --hazards                the hazards alone
-#   ci/traces.sh MODULE [...]             the same of one module: Mutex or RwLock
+#   ci/traces.sh MODULE [...]             the same of one module: Mutex, RwLock or Condvar
 #   ci/traces.sh MODULE --hazard NAME     one of crates/ondeck/tests/mutants
 #   ci/traces.sh MODULE --seed N          one run; if it is rejected, how far TLC followed it, and in which state
 #
@@ -41,6 +41,16 @@ declare -A hazards=(
         rwlock_parked_without_asking_again rwlock_sleeping_writers_not_asked rwlock_slots_overlooked
         rwlock_touched_by_a_visible_reader rwlock_touched_by_the_last_reader
         rwlock_woken_reader_wakes_no_other"
+    [Condvar]="
+        cancelled_before_its_mutex_is_its_own cancelled_keeps_its_notification cancelled_stays_linked
+        cancelled_while_the_notifier_has_it cancelled_without_the_mutex
+        foreign_waiter_moved foreign_waiters_not_woken moved_beside_another_mutex
+        moved_waiter_left_to_no_owner moved_waiter_left_without_a_fence moved_waiter_waits_for_a_woken_thread
+        near_notified_before_the_last_is_cleared notified_reports_timeout notify_forgets_the_others
+        notify_touches_a_freed_condvar notify_touches_a_freed_mutex notify_wakes_no_thread
+        pair_extended_in_any_order pair_in_any_order passed_on_to_the_newest timed_out_without_the_mutex
+        wait_linked_after_unlock waited_cleared_after_the_last_is_told
+        withdraw_forgets_the_others withdraw_though_notified"
 )
 
 # Builds what makes traces, of the tree in the working directory; prints its path.
@@ -100,7 +110,7 @@ reject() {
     return 1
 }
 
-modules=(Mutex RwLock)
+modules=(Mutex RwLock Condvar)
 case ${1:-} in
     [A-Z]*) modules=("$1"); shift ;;
 esac

@@ -1,6 +1,6 @@
 ----------------------------- MODULE Following -----------------------------
 (* How TLC follows traces of the source in a module. Module Traces, which ci/traces.sh makes, extends that module. It has
-   in Traces a sequence of events for each run, and in Ended whether all threads of the run came to their ends.
+   in Traces a sequence of events for each run, and in Finished whether all threads of the run came to their ends.
 
    An event is <<what, thread, ...>>: one access of that thread, with the value that it read, or the beginning of a section
    of the bucket's lock, with all that it leaves in the table. It allows the steps of the module that are made by such an
@@ -31,6 +31,6 @@ ASSUME \A number \in 1..Len(Traces) : TLCSet(number, 0)
 NewUntil(atEnd) ==
     /\ TLCGet(run) <= Len(Trace)
     /\ at > TLCGet(run) => TLCSet(run, at)
-    /\ at > Len(Trace) /\ (Ended[run] => atEnd) => PrintT(<<"accepted", run>>)
+    /\ at > Len(Trace) /\ (Finished[run] => atEnd) => PrintT(<<"accepted", run>>)
 Farther(state) == at > TLCGet(run) => PrintT(<<"followed", run, at, state>>)
 =============================================================================

@@ -27,7 +27,7 @@ CONSTANTS
     Asks,       \* whether a heir may ask unlocks to wake it, and sleep
     Overdue,    \* whether a waiter may have waited for too long
     Fair,       \* whether an owner may hand the mutex over
-    Slices,     \* whether a waiter may look in between whether it was moved
+    Slices,     \* whether sleeps of waiters end without a wake
     Mutant      \* the mistake put in, or "none"
 
 VARIABLES
@@ -511,7 +511,7 @@ Series(t) ==
         others == {me[u].series : u \in Threads \ {t}}
     IN  IF linked # <<>> THEN me[Newest(linked)].series
         ELSE IF ~\E u \in Threads : Option(u, "cancelled") THEN 1
-        ELSE CHOOSE n \in 1..5 : n \notin others /\ \A k \in 1..(n - 1) : k \in others
+        ELSE CHOOSE n \in 1..(Cardinality(Threads) + 1) : n \notin others /\ \A k \in 1..(n - 1) : k \in others
 
 (* The owner of the mutex links its node. *)
 \* models crates/ondeck/src/condvar/wait.rs begin
@@ -574,6 +574,14 @@ WasMoved(t) ==
     /\ me' = [me EXCEPT ![t].pc = "AtMutex", ![t].answer = "notified"]
     /\ UNCHANGED <<setup, byte, roles, held, list, node, waited, gone, fault, program, ghost>>
 
+(* The sleep ends without a wake, and the waiter looks at its status again. *)
+\* models crates/ondeck/src/condvar/wait.rs step
+EndSleep(t) ==
+    /\ At(t, "WaitAsleep")
+    /\ setup.slices
+    /\ Go(t, "Wait")
+    /\ UNCHANGED <<setup, byte, roles, held, list, node, waited, gone, fault, program, ghost>>
+
 \* models crates/ondeck/src/condvar/wait.rs time_out
 TimeOut(t) ==
     /\ At(t, "WaitAsleep")
@@ -581,10 +589,10 @@ TimeOut(t) ==
     /\ Go(t, "Withdraw")
     /\ UNCHANGED <<setup, byte, roles, held, list, node, waited, gone, fault, program, ghost>>
 
-(* The thread is cancelled in its sleep, or before it has parked. *)
+(* The thread is cancelled in its sleep, before it has parked, or after it was woken. *)
 \* models crates/ondeck/src/condvar/cancel.rs cancel
 Cancel(t) ==
-    /\ me[t].pc \in {"WaitAsleep", "LeaveNear"}
+    /\ me[t].pc \in {"WaitAsleep", "LeaveNear", "Wait"}
     /\ Option(t, "cancelled")
     /\ me' = [me EXCEPT ![t].pc = "Withdraw", ![t].cancels = TRUE, ![t].answer = "cancelled"]
     /\ UNCHANGED <<setup, byte, roles, held, list, node, waited, gone, fault, program, ghost>>
@@ -790,6 +798,12 @@ LockFirst(t) ==
             /\ UNCHANGED ghost
     /\ UNCHANGED <<setup, list, node, waited, gone, fault, program>>
 
+GiveBack(t) ==
+    /\ From(t) > To(t)
+    /\ ~Mutation("buckets_locked_in_no_order")
+    /\ held' = [held EXCEPT ![From(t)] = Nobody]
+    /\ Go(t, "LockLower")
+
 (* The second lock: if it comes after the first, it is waited for; otherwise it is only tried. *)
 \* models crates/ondeck/src/parking/pair.rs extend
 Extend(t) ==
@@ -798,11 +812,7 @@ Extend(t) ==
     /\ \/ /\ Free(To(t))
           /\ held' = [held EXCEPT ![To(t)] = t]
           /\ Go(t, "Notify")
-       \/ /\ ~Free(To(t))
-          /\ From(t) > To(t)
-          /\ ~Mutation("buckets_locked_in_no_order")
-          /\ held' = [held EXCEPT ![From(t)] = Nobody]
-          /\ Go(t, "LockLower")
+       \/ ~Free(To(t)) /\ GiveBack(t)
     /\ UNCHANGED <<setup, list, node, waited, gone, fault, program, ghost>>
 
 \* models crates/ondeck/src/parking/pair.rs lock
@@ -889,10 +899,8 @@ Tell(t) ==
                                ![t].foreign = IF Foreign(w) /\ ~runs THEN Append(@, w) ELSE @]
     /\ UNCHANGED <<setup, byte, roles, held, waited, gone, program, ghost>>
 
-(* The turn is done: a moved waiter is looked after. A single one is woken if the mutex is free. *)
-\* models crates/ondeck/src/condvar/notify.rs notify_some
-\* models crates/ondeck/src/mutex/roles.rs look_after_moved
-EndMoving(t) ==
+(* The turn is done: a moved waiter is looked after. A single one is woken if the mutex was seen free. *)
+EndMovingAs(t, isLocked) ==
     /\ At(t, "Notify")
     /\ Candidates(t) = {}
     /\ LET c == Condvar(t)
@@ -902,9 +910,9 @@ EndMoving(t) ==
            last == Linked(t) = <<>> \/ (Mutation("notify_forgets_the_others") /\ me[t].count # 0)
            looks == /\ moved # <<>>
                     /\ ~Mutation("notify_wakes_no_thread")
-                    /\ ~(Mutation("moved_waiter_is_left_to_the_owner") /\ byte[m] = 1)
+                    /\ ~(Mutation("moved_waiter_is_left_to_the_owner") /\ isLocked)
            s == CASE ~looks -> Begun
-                  [] Len(moved) = 1 /\ byte[m] = 0 -> Wake(Begun, a, moved[1])
+                  [] Len(moved) = 1 /\ ~isLocked -> Wake(Begun, a, moved[1])
                   [] OTHER -> LookAfter(Begun, a, LinkedAt(To(t), "lock", a))
        IN  /\ CASE last /\ Mutation("waited_cleared_after_the_last_is_told") ->
                     waited' = [waited EXCEPT ![c] = 0] /\ Touch(c)
@@ -917,18 +925,22 @@ EndMoving(t) ==
                  /\ me' = [me EXCEPT ![t].last = last, ![t].pc = "Lend"]
                  /\ UNCHANGED node
     /\ UNCHANGED <<setup, byte, held, list, gone, program, ghost>>
+\* models crates/ondeck/src/condvar/notify.rs notify_some
+\* models crates/ondeck/src/mutex/roles.rs look_after_moved
+EndMoving(t) == EndMovingAs(t, me[t].target # None /\ byte[me[t].target] = 1)
 
 (* On one CPU: the debt is stored, and the heavy fence is made. If the mutex is locked, its owner will read the debt.
    The first look at the mutex is left out: what is done by it alone is done here whatever it shows. *)
-\* models crates/ondeck/src/mutex/roles.rs leave_to_owner
-Lend(t) ==
+LendAs(t, isLocked) ==
     /\ At(t, "Lend")
     /\ LET a == AddressOf[me[t].target]
-           left == byte[me[t].target] = 1 \/ Mutation("moved_waiter_left_to_no_owner")
+           left == isLocked \/ Mutation("moved_waiter_left_to_no_owner")
            s == IF left THEN Begun ELSE LookAfter(Unasked(Begun, a), a, LinkedAt(To(t), "lock", a))
        IN  /\ Ended(s)
            /\ me' = [me EXCEPT ![t].pc = "Drop", ![t].chosen = s.wakes]
     /\ UNCHANGED <<setup, byte, held, list, waited, gone, fault, program, ghost>>
+\* models crates/ondeck/src/mutex/roles.rs leave_to_owner
+Lend(t) == LendAs(t, byte[me[t].target] = 1)
 
 (* What follows a turn: another for the next mutex, or the end. *)
 EndTurn(t, places) ==
@@ -989,7 +1001,7 @@ Step(t) ==
     \/ TryLock(t) \/ Enter(t) \/ Sleep(t) \/ HeirTries(t) \/ HeirAsks(t) \/ Land(t) \/ Leave(t)
     \/ Unlock(t) \/ HandOver(t) \/ ReadMode(t) \/ Serve(t) \/ MutexWakes(t)
     \/ Section(t) \/ NextSection(t) \/ FreeIt(t)
-    \/ Link(t) \/ Watch(t) \/ LeaveNear(t) \/ Wait(t) \/ WasMoved(t)
+    \/ Link(t) \/ Watch(t) \/ LeaveNear(t) \/ Wait(t) \/ WasMoved(t) \/ EndSleep(t)
     \/ TimeOut(t) \/ Cancel(t) \/ Withdraw(t) \/ PassOn(t) \/ Notified(t)
     \/ HasWaiters(t) \/ LockNear(t) \/ NotifyNear(t) \/ TellNear(t) \/ EndNear(t)
     \/ LockFirst(t) \/ Extend(t) \/ LockLower(t) \/ LockUpper(t) \/ LookAgain(t)

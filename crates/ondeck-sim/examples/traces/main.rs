@@ -4,7 +4,9 @@
 //! `traces FIRST COUNT` prints a TLA+ module with a trace of the schedule of each seed from FIRST on. A step of a
 //! thread is one event. A section of a bucket's lock is also one event, with all its changes to the table.
 
+mod condvar;
 mod mutex;
+mod objects;
 mod rwlock;
 mod tracer;
 
@@ -18,6 +20,7 @@ fn main() {
         panic!("usage: traces MODULE FIRST COUNT")
     };
     let (trace, constants): (Trace, _) = match &**module {
+        "Condvar" => (condvar::trace, condvar::scripts(first..first + count)),
         "Mutex" => (mutex::trace, mutex::plays()),
         "RwLock" => (rwlock::trace, String::new()),
         _ => panic!("no module {module}"),
@@ -30,5 +33,5 @@ fn main() {
     let all: Vec<_> = (1..=traces.len()).map(|number| format!("Trace{number}")).collect();
     println!("Traces == <<{}>>", all.join(", "));
     let ends: Vec<_> = ends.iter().map(|end| end.to_string().to_uppercase()).collect();
-    println!("Ended == <<{}>>\n====", ends.join(", "));
+    println!("Finished == <<{}>>\n====", ends.join(", "));
 }

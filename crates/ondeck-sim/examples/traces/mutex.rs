@@ -8,11 +8,12 @@ use std::time::Duration;
 
 use ondeck::mutex::RawMutex;
 use ondeck::parking::Shown;
-use ondeck::platform::{AtomicInt, Host, Ordering, Platform, Threads};
+use ondeck::platform::{Host, Platform, Threads};
 use ondeck_sim::check::Schedule;
 use ondeck_sim::engine::{Job, Sim, Step};
 
-use super::tracer::{self, Names, Tracer, status, work};
+use super::objects::Objects;
+use super::tracer::{self, Names, Tracer, work};
 
 /// For each thread, the mutexes that it locks, in order.
 const PLAYS: [&[usize]; 4] = [&[0, 1, 0], &[0, 0, 1], &[1, 0, 1], &[1, 1, 0]];
@@ -52,7 +53,12 @@ impl Shared {
                 Some([buckets.insert(bucket, number)?, number])
             });
             let pair = pair.expect("more mutexes than buckets");
-            tracer.borrow_mut().names = Some(MutexNames(pair.map(|number| self.address(number))));
+            tracer.borrow_mut().names = Some(MutexNames(Objects {
+                addresses: pair.map(|number| self.address(number)),
+                names: ["a", "c"],
+                nobody: "None",
+                quiet: "QuietMode",
+            }));
             pair
         });
         chosen.map(|number| &self.mutexes[number])
@@ -86,36 +92,17 @@ fn thread(number: usize, shared: &Shared, tracer: &RefCell<Tracer<MutexNames>>) 
     }
 }
 
-/// The names in the specification for two mutexes of one bucket, by their addresses.
-pub struct MutexNames([usize; 2]);
-
-impl MutexNames {
-    fn name(&self, address: usize) -> Option<&'static str> {
-        let lock = self.0.iter().position(|&lock| lock == address)?;
-        Some(["\"a\"", "\"c\""][lock])
-    }
-
-    /// Returns an unlock mode in TLA+.
-    fn mode(&self, mode: u64) -> String {
-        let asks = ["nothing", "debt", "wake", "hand"][mode as usize & 3];
-        let of = self.0.iter().find(|&&lock| (lock as u64) << 2 == mode & !3);
-        match of.and_then(|&lock| self.name(lock)) {
-            Some(name) => format!("<<{name}, \"{asks}\">>"),
-            None if mode == 0 => "QuietMode".into(),
-            None => format!("<<None, \"{mode:#x}\">>"),
-        }
-    }
-}
+/// Two mutexes of one bucket.
+pub struct MutexNames(Objects<2>);
 
 impl Names for MutexNames {
-    fn lock(&self) -> usize {
-        self.0[0]
+    fn objects(&self) -> &[usize] {
+        &self.0.addresses[..1]
     }
 
     fn see(tracer: &mut Tracer<Self>, thread: usize, address: usize, step: Step, in_section: bool) {
-        let Some(names) = &tracer.names else { return };
+        let Some(MutexNames(names)) = &tracer.names else { return };
         if let Some(name) = names.name(address) {
-            let name = name.to_owned();
             match step {
                 Step::Exchange(old, 1) => tracer.add("try", thread, &[name, old.to_string()]),
                 // A thread that finds the lock free tries it next.
@@ -124,7 +111,7 @@ impl Names for MutexNames {
                 Step::Store(0) => tracer.add("clear", thread, &[name]),
                 _ => tracer.add("odd", thread, &[name, format!("\"{step:?}\"")]),
             }
-        } else if address == std::ptr::from_ref(Sim::unlock_mode(names.lock())).addr()
+        } else if address == std::ptr::from_ref(Sim::unlock_mode(names.addresses[0])).addr()
             && !in_section
             && let Step::Load(mode) = step
         {
@@ -133,34 +120,8 @@ impl Names for MutexNames {
         }
     }
 
-    fn after(tracer: &Tracer<Self>, shown: &[Shown]) -> Vec<String> {
-        let Some(names) = &tracer.names else { return Vec::new() };
-        let mode = Sim::unlock_mode(names.lock()).load(Ordering::Relaxed);
-        let threads = |those: &dyn Fn(&Shown) -> bool| -> Vec<String> {
-            shown.iter().filter(|node| those(node)).map(|node| tracer.thread(node)).collect()
-        };
-        let each = |text: &dyn Fn(usize) -> String| {
-            let [a, c] = names.0.map(text);
-            format!("[a |-> {a}, c |-> {c}]")
-        };
-        let one = |those: Vec<String>| match &*those {
-            [] => "None".to_owned(),
-            [one] => one.clone(),
-            _ => "0".into(),
-        };
-        let list = |those: Vec<String>| those.join(", ");
-        let statuses = shown
-            .iter()
-            .map(|node| format!("<<{}, {}>>", tracer.thread(node), status(node.status.into())));
-        vec![
-            each(&|lock| format!("<<{}>>", list(threads(&|node| node.address == lock)))),
-            each(&|lock| one(threads(&|node| node.address == lock && node.is_heir))),
-            each(&|lock| one(threads(&|node| node.address == lock && node.is_woken_last))),
-            format!("{{{}}}", list(threads(&|node| node.has_asked))),
-            format!("{{{}}}", list(threads(&|node| node.priority != 0))),
-            names.mode(mode as u64),
-            format!("{{{}}}", list(statuses.collect())),
-        ]
+    fn after(&self, tracer: &Tracer<Self>, object: usize, shown: &[Shown]) -> Vec<String> {
+        self.0.table(tracer, object, shown)
     }
 }
 

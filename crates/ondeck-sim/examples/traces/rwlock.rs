@@ -39,8 +39,8 @@ impl RwLockNames {
 }
 
 impl Names for RwLockNames {
-    fn lock(&self) -> usize {
-        self.lock
+    fn objects(&self) -> &[usize] {
+        std::slice::from_ref(&self.lock)
     }
 
     fn see(tracer: &mut Tracer<Self>, thread: usize, address: usize, step: Step, _: bool) {
@@ -73,7 +73,7 @@ impl Names for RwLockNames {
         tracer.add(what, thread, &rest);
     }
 
-    fn after(tracer: &Tracer<Self>, shown: &[Shown]) -> Vec<String> {
+    fn after(&self, tracer: &Tracer<Self>, _: usize, shown: &[Shown]) -> Vec<String> {
         let threads = |drains: bool| {
             let those = shown.iter().filter(|node| node.drains == drains);
             those.map(|node| tracer.thread(node)).collect::<Vec<_>>().join(", ")

@@ -72,14 +72,15 @@ pub(super) fn changed(address: usize, bits: u64) -> bool {
 #[inline]
 pub(super) fn store(address: usize, bits: u64, size: u8, before: impl FnOnce() -> u64) -> bool {
     settle();
-    if world().my_cpu().stores.len() >= world().costs.store_buffer.entries {
+    let entries = world().costs.store_buffer.entries;
+    if entries != 0 && world().my_cpu().stores.len() >= entries {
         let oldest = world().my_cpu().stores.first_commit();
         world().charge_until(oldest, Doing::Draining);
         come();
     }
     let hit = world().my_class().hit;
-    if world().is_fought_over(address) {
-        // It competes with other accesses, and the thread waits for it.
+    if entries == 0 || world().is_fought_over(address) {
+        // Without a buffer, or where it competes with other accesses, the thread waits for it.
         drain();
         world().me().wrote = true;
         fetch(address, Access::Write, hit);

@@ -185,6 +185,7 @@ impl<P: Host> Waiter<P> {
         {
             return done;
         }
+        // spec: Condvar!EndSleep
         self.look()
     }
 
