@@ -10,6 +10,8 @@
 #   ci/traces.sh MODULE --hazard NAME     one of crates/ondeck/tests/mutants
 #   ci/traces.sh MODULE --seed N          one run; if it is rejected, how far TLC followed it, and in which state
 #
+# docs/data/traces.md has the last result of each source, of 1,000 runs or with a hazard.
+#
 # For each module ci/traces/MODULETrace.tla says which steps an event allows, and ci/traces/Following.tla how TLC follows
 # events. crates/ondeck-sim/examples/traces makes them.
 source "$(dirname "$0")/common.sh"
@@ -53,6 +55,20 @@ declare -A hazards=(
         withdraw_forgets_the_others withdraw_though_notified"
 )
 
+# Writes the result of a source's runs into the page, in place of the one before.
+page=docs/data/traces.md
+record() {
+    local start="| $1 | $2 |"
+    {
+        sed '/^|---/q' "$page"
+        {
+            sed '1,/^|---/d' "$page" | grep -vF "$start" || true
+            echo "$start $3 | $(date +%F), $(git rev-parse --short=8 HEAD) |"
+        } | LC_ALL=C sort
+    } >"$page.new"
+    mv "$page.new" "$page"
+}
+
 # Builds what makes traces, of the tree in the working directory; prints its path.
 build() {
     cargo build --locked -q -p ondeck-sim --no-default-features --example traces --message-format json |
@@ -85,12 +101,14 @@ accept() {
     accepted=$(find "$work/$module" -path '*/runs-*/accepted' -exec cat {} + | sort -n)
     rejected=$(comm -23 <(seq 1 "$runs" | sort) <(sort <<<"$accepted") | sort -n)
     step "$module: $(grep -c . <<<"$accepted") of $runs traces accepted"
+    [ "$runs" -lt 1000 ] || record "$module" "the source" "$(grep -c . <<<"$accepted") of $runs accepted"
     [ -z "$rejected" ] || { xargs echo "rejected: ci/traces.sh $module --seed" <<<"$rejected"; return 1; }
 }
 
 # Whether runs of a source with this hazard are rejected.
 reject() {
-    local module=$1 name=$2 changed executable accepted first
+    local module=$1 name=$2 changed executable accepted first rejected
+    local source="[\`$name\`](../../crates/ondeck/tests/mutants/$name.toml)"
     changed=$(python3 ci/mutants/hazards.py apply "$name" --into "$work/tree")
     executable=$(
         cd "$work/tree"
@@ -102,11 +120,14 @@ reject() {
     for ((first = 1; first <= tries; first += 40)); do
         accepted=$(follow "$module" "$executable" "$first" 40 "$work/hazard" | wc -l) || { echo "$name: TLC failed"; return 1; }
         if [ "$accepted" -lt 40 ] && [ -s "$work/hazard/out" ]; then
-            printf '%-40s rejected, %s of the runs %s to %s\n' "$name" $((40 - accepted)) "$first" $((first + 39))
+            rejected="$((40 - accepted)) of the runs $first to $((first + 39)) rejected"
+            printf '%-40s %s\n' "$name" "$rejected"
+            record "$module" "$source" "$rejected"
             return
         fi
     done
     printf '%-40s ACCEPTED\n' "$name"
+    record "$module" "$source" "$tries of $tries accepted"
     return 1
 }
 
