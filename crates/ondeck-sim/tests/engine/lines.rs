@@ -224,6 +224,8 @@ fn a_full_store_buffer_stops_its_cpu() {
     };
     // All lines move at the same time, so one wait suffices.
     assert!(time(4) >= CROSS as u64 && time(64) < CROSS as u64, "{} {}", time(4), time(64));
+    // Without a buffer each store waits for its line.
+    assert!(time(0) >= 8 * CROSS as u64, "{}", time(0));
 }
 
 #[test]
