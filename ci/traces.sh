@@ -63,7 +63,7 @@ record() {
         sed '/^|---/q' "$page"
         {
             sed '1,/^|---/d' "$page" | grep -vF "$start" || true
-            echo "$start $3 | $(date +%F), $(git rev-parse --short=8 HEAD) |"
+            echo "$start $3 | $(date +%F) |"
         } | LC_ALL=C sort
     } >"$page.new"
     mv "$page.new" "$page"

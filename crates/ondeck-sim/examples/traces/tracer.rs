@@ -19,7 +19,7 @@ pub trait Names: Sized {
     /// Adds an event to the tracer if an access to this address is one.
     fn see(tracer: &mut Tracer<Self>, thread: usize, address: usize, step: Step, in_section: bool);
 
-    /// Adds an event to the tracer if it is one that a thread accesses the status of another.
+    /// Adds an event to the tracer for an access of a thread to the status of another.
     fn see_status(_: &mut Tracer<Self>, _thread: usize, _other: usize, _: Step) {}
 
     /// Returns the name of the bucket of that object, unless there is only one.
