@@ -49,7 +49,7 @@ impl<const N: usize> Objects<N> {
         let each = |text: &dyn Fn(usize) -> String| {
             let fields = self.names.iter().zip(self.addresses);
             let fields = fields.map(|(name, object)| format!("{name} |-> {}", text(object)));
-            format!("[{}]", Vec::from_iter(fields).join(", "))
+            format!("[{}]", fields.collect::<Vec<_>>().join(", "))
         };
         let one = |those: Vec<String>| match &*those {
             [] => self.nobody.to_owned(),
