@@ -80,7 +80,6 @@ follow() {
     rm -rf "$place"
     mkdir -p "$place"
     cp spec/*/"$module.tla" ci/traces/Following.tla ci/traces/"${module}Trace.tla" "$place"
-    # A run that a hazard makes endless is no trace.
     timeout 60 "$executable" "$module" "$first" "$count" >"$place/Traces.tla" 2>"$place/log" || return 0
     sed "s/^CONSTRAINT .*/CONSTRAINTS $constraint/" "ci/traces/${module}Trace.cfg" >"$place/Traces.cfg"
     (
@@ -123,7 +122,9 @@ reject() {
     local source="[\`$name\`](../../crates/ondeck/tests/mutants/$name.toml)"
     for ((first = 1; first <= tries; first += some)); do
         accepted=$(follow "$module" "$work/broken-$name" "$first" "$some" "$work/hazard" | wc -l) || { echo "$name: TLC failed"; break; }
-        if [ "$accepted" -lt "$some" ] && [ -s "$work/hazard/out" ]; then
+        # Runs that a hazard makes crash, or endless, are no traces.
+        [ -s "$work/hazard/out" ] || { echo "$name: no traces, the runs do not end"; break; }
+        if [ "$accepted" -lt "$some" ]; then
             rejected="$((some - accepted)) of the runs $first to $((first + some - 1)) rejected"
             printf '%-40s %s\n' "$name" "$rejected"
             record "$module" "$source" "$rejected"
