@@ -1,100 +1,199 @@
 #!/usr/bin/env python3
 """Predicts what programs do with more threads and another lock on the machine at hand, and then measures it.
 
-    check.py ONDECK SHIM MACHINE [MINUTES]
+    check.py FOLDER record ONDECK SHIM       records each program of programs.cc with one thread and with two, and
+                                             profiles it with eight
+    check.py FOLDER predict ONDECK MACHINE   predicts from the recordings
+    check.py FOLDER measure SHIM MINUTES     measures all programs in turn; more measurements each time
+    check.py FOLDER print                    prints a table of both, and how far apart they are
 
 ONDECK is the command, SHIM the preloaded library, MACHINE a machine file of this machine or a bundled machine that is
-like it. Each program of programs.cc is recorded with two threads; then all are measured in turn for so many minutes.
-A measurement counts only if just before and just after it two threads do together what two CPUs can: on a virtual
-machine the other CPU may be another's, or of the same core. It is no test: it prints both numbers of each point, and how far
-apart they are.
+like it. A measurement counts only if just before and just after it two threads do together what two CPUs can, and if
+the host took no CPU away meanwhile: on a virtual machine the other CPU may be another's, or of the same core.
 """
 
+import json
 import os
 import pathlib
 import re
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 
-PROGRAMS = ["cache", "parts", "seldom", "nested"]
+PROGRAMS = ["cache", "parts", "seldom", "nested", "queue", "table", "accounts", "journal"]
+RECORDED = [1, 2]
+PROFILED = 8
 THREADS = [1, 2, 4, 8, 16]
 LOCKS = ["glibc_normal", "ondeck"]
 # Twice what one thread does, nearly.
 BOTH_CPUS = 1.75
+# The part of the CPUs' time that the host may take away.
+STOLEN = 0.03
+# Rates that differ by less than this factor have no order.
+EQUAL = 1.1
+
+
+def has(program, threads):
+    """One thread alone does not get through the queue."""
+    return threads > 1 or program != "queue"
 
 
 def run(*command, **more):
     return subprocess.run(command, check=True, capture_output=True, text=True, **more).stdout
 
 
+def compile_programs(folder):
+    programs = folder / "programs"
+    run("g++", "-O2", "-g", "-pthread", str(pathlib.Path(__file__).with_name("programs.cc")), "-o", str(programs))
+    return programs
+
+
+def record(folder, ondeck, shim):
+    programs, library = compile_programs(folder), os.environ | {"ONDECK_PRELOAD_LIBRARY": shim}
+    for name in PROGRAMS:
+        for threads in filter(lambda threads: has(name, threads), RECORDED):
+            file = folder / f"{name}.{threads}.json"
+            run(ondeck, "run", "--record", str(file), "--", str(programs), name, str(threads), "1.5", env=library)
+        profile = folder / f"{name}.jsonl"
+        run(ondeck, "run", "--profile", str(profile), "--", str(programs), name, str(PROFILED), "1.5", env=library)
+
+
+def most_waited(profile):
+    """The lock for which threads waited longest, and for which part of their time."""
+    lines = [json.loads(line) for line in profile.read_text().splitlines()]
+    process = next(line for line in lines if line["type"] == "process")
+    lock = max((line for line in lines if line["type"] == "lock"), key=lambda lock: lock["wait"]["total"])
+    return lock["name"], lock["wait"]["total"] / (PROFILED * 1e9 * process["seconds"])
+
+
+def predict(folder, ondeck, machine):
+    """Acquisitions in a second and the busiest lock, by what was recorded, lock and threads."""
+    found, counts = [], ",".join(map(str, THREADS))
+    for file in sorted(folder.glob("*.[12].json")):
+        name, recorded = file.name.split(".")[:2]
+        output, lock = run(ondeck, "sim", "--replay", str(file), "--machine", machine, "--threads", counts), None
+        for line in output.splitlines():
+            if heading := re.fullmatch(r"simulated, (.+):", line):
+                lock = heading[1]
+            elif lock in LOCKS and (row := re.match(r"\s*(\d+)\s+([\d.]+)\s.*%\s+(.*?) (\d+) %$", line)):
+                found.append([name, int(recorded), lock, int(row[1]), float(row[2]) * 1e6, f"{row[3]} {row[4]} %"])
+        print(" ".join(output.split("\n\n")[-1].split()))
+    (folder / "predicted").write_text(json.dumps(found))
+
+
 def speed_of_two(programs):
     """What two threads that share nothing do together, of what one does."""
-    one, two = (float(run(programs, "parts", str(count), "0.1")) for count in (1, 2))
+    one, two = (float(run(programs, "nothing", str(count), "0.05")) for count in (1, 2))
     return two / one
 
 
-def predicted(ondeck, recording, machine):
-    """Acquisitions in a second, by lock and threads."""
-    found, lock = {}, None
-    counts = ",".join(map(str, THREADS))
-    for line in run(ondeck, "sim", "--replay", recording, "--machine", machine, "--threads", counts).splitlines():
-        if heading := re.fullmatch(r"simulated, (\w+):", line):
-            lock = heading[1]
-        elif line.startswith("simulated,"):
-            lock = None
-        elif lock and (row := re.match(r"\s*(\d+)\s+([\d.]+)\s", line)):
-            found[lock, int(row[1])] = float(row[2]) * 1e6
-    return found
+def stolen():
+    return int(pathlib.Path("/proc/stat").read_text().split()[8]) / os.sysconf("SC_CLK_TCK")
 
 
-def measured(programs, shim, minutes):
-    """Medians by program, lock and threads; how many measurements did not count."""
-    samples, left_out, end = {}, 0, time.monotonic() + 60 * minutes
+def measure(folder, shim, minutes):
+    programs, left_out, end = compile_programs(folder), 0, time.monotonic() + 60 * float(minutes)
     environment = {"glibc_normal": {}, "ondeck": {"LD_PRELOAD": shim}}
-    before = speed_of_two(programs)
-    while time.monotonic() < end:
-        for name in PROGRAMS:
+    keys = [
+        (name, lock, threads)
+        for threads in THREADS
+        for name in PROGRAMS
+        if has(name, threads)
+        for lock in LOCKS
+    ]
+    with open(folder / "measured", "a") as samples:
+        before = speed_of_two(programs)
+        while time.monotonic() < end:
+            for name, lock, threads in keys:
+                since, lost = time.monotonic(), stolen()
+                rate = run(programs, name, str(threads), "0.2", env=os.environ | environment[lock])
+                lost = (stolen() - lost) / (time.monotonic() - since) / os.cpu_count()
+                after = speed_of_two(programs)
+                if min(before, after) >= BOTH_CPUS and lost <= STOLEN:
+                    samples.write(json.dumps([name, lock, threads, float(rate)]) + "\n")
+                else:
+                    left_out += 1
+                before = after
+    print(f"{left_out} measurements did not count")
+
+
+def ranks(values):
+    """Ranks, of equal values their mean."""
+    order = sorted(values)
+    return [order.index(value) + (order.count(value) - 1) / 2 for value in values]
+
+
+def spearman(pairs):
+    return statistics.correlation(*(ranks(side) for side in zip(*pairs)))
+
+
+def summary(words, factors):
+    factors = sorted(max(factor, 1 / factor) for factor in factors)
+    tenth = factors[int(0.9 * (len(factors) - 1))]
+    print(f"{words}: {len(factors)} points, median {statistics.median(factors):.2f}, "
+          f"90 % within {tenth:.2f}, worst {factors[-1]:.2f}")
+
+
+def show(folder):
+    samples = {}
+    for name, lock, threads, rate in map(json.loads, (folder / "measured").read_text().splitlines()):
+        samples.setdefault((name, lock, threads), []).append(rate)
+    medians = {key: statistics.median(rates) for key, rates in samples.items()}
+    predicted, busiest = {}, {}
+    for name, recorded, lock, threads, rate, lock_name in json.loads((folder / "predicted").read_text()):
+        predicted[name, recorded, lock, threads] = rate
+        busiest[name, recorded, lock, threads] = lock_name
+    fewest = min(map(len, samples.values()))
+    print(f"a point is the median of {fewest} measurements or more; predicted / measured:")
+    for recorded in RECORDED:
+        factors, orders, right, decided = [], [], 0, 0
+        for name in filter(lambda name: has(name, recorded), PROGRAMS):
+            points = {}
+            for lock in LOCKS:
+                for threads in THREADS:
+                    guess, rate = (it.get(key) for it, key in
+                                   ((predicted, (name, recorded, lock, threads)), (medians, (name, lock, threads))))
+                    if guess and rate:
+                        points[lock, threads] = (guess, rate)
+            more = {key: pair for key, pair in points.items() if key[1] > max(RECORDED)}
+            words = {
+                lock: ", ".join(f"{points[lock, threads][0] / points[lock, threads][1]:.2f}"
+                                if (lock, threads) in points else "-" for threads in THREADS)
+                for lock in LOCKS
+            }
+            orders.append(spearman(points.values()))
+            factors += [guess / rate for guess, rate in more.values()]
+            changes = []
             for threads in THREADS:
-                for lock in LOCKS:
-                    rate = run(programs, name, str(threads), "0.3", env=os.environ | environment[lock])
-                    after = speed_of_two(programs)
-                    if min(before, after) >= BOTH_CPUS:
-                        samples.setdefault((name, lock, threads), []).append(float(rate))
-                    else:
-                        left_out += 1
-                    before = after
-    return {key: statistics.median(rates) for key, rates in samples.items()}, left_out
+                if all((lock, threads) in points for lock in LOCKS):
+                    guess, rate = (points["ondeck", threads][side] / points["glibc_normal", threads][side]
+                                   for side in (0, 1))
+                    changes.append(f"{guess:.2f} {rate:.2f}")
+                    if (lock, threads) in more and max(rate, 1 / rate) >= EQUAL:
+                        decided += 1
+                        right += (guess > 1) == (rate > 1)
+            print(f"recorded {recorded}  {name:8} " + "  ".join(f"{lock} {words[lock]}" for lock in LOCKS)
+                  + f"  ondeck/glibc {', '.join(changes)}  rank {orders[-1]:.2f}")
+        if factors:
+            summary(f"recorded with {recorded}, more than 2 threads", factors)
+            print(f"rank of locks and threads, mean of programs {statistics.mean(orders):.2f}; "
+                  f"the better lock: {right} of {decided} right")
+            for name in filter(lambda name: has(name, recorded), PROGRAMS):
+                lock, part = most_waited(folder / f"{name}.jsonl")
+                print(f"  {name:8} with {PROFILED} threads: the busiest lock as predicted is "
+                      f"{busiest.get((name, recorded, 'ondeck', PROFILED))}, threads waited most for {lock}, "
+                      f"{100 * part:.0f} % of their time")
 
 
 def main():
-    if len(sys.argv) not in (4, 5):
+    commands = {"record": (record, 2), "predict": (predict, 2), "measure": (measure, 2), "print": (show, 0)}
+    function, count = commands.get(sys.argv[2] if len(sys.argv) > 2 else "", (None, 0))
+    if function is None or len(sys.argv) != 3 + count:
         sys.exit(__doc__)
-    ondeck, shim, machine = sys.argv[1:4]
-    with tempfile.TemporaryDirectory() as folder:
-        programs, source = f"{folder}/programs", pathlib.Path(__file__).with_name("programs.cc")
-        run("g++", "-O2", "-g", "-pthread", str(source), "-o", programs)
-        predictions = {}
-        for name in PROGRAMS:
-            recording = f"{folder}/{name}.json"
-            library = os.environ | {"ONDECK_PRELOAD_LIBRARY": shim}
-            run(ondeck, "run", "--record", recording, "--", programs, name, "2", "2", env=library)
-            for key, rate in predicted(ondeck, recording, machine).items():
-                predictions[name, *key] = rate
-        medians, left_out = measured(programs, shim, float((sys.argv + ["5"])[4]))
-    factors = []
-    for (name, lock, threads), rate in sorted(medians.items()):
-        guess = predictions[name, lock, threads]
-        print(f"{name:8} {lock:13} {threads:3} predicted {guess / 1e6:7.3f} measured {rate / 1e6:7.3f} M/s: {guess / rate:.2f}")
-        if threads > 2:
-            factors.append(max(guess / rate, rate / guess))
-    factors.sort()
-    print(f"{left_out} measurements did not count")
-    if factors:
-        tenth = factors[int(0.9 * (len(factors) - 1))]
-        print(f"more than 2 threads, {len(factors)} points: median {statistics.median(factors):.2f}, 90 % {tenth:.2f}, worst {factors[-1]:.2f}")
+    folder = pathlib.Path(sys.argv[1])
+    folder.mkdir(parents=True, exist_ok=True)
+    function(folder, *sys.argv[3:])
 
 
 main()

@@ -2,12 +2,14 @@
 //
 //     programs NAME THREADS SECONDS      prints how many acquisitions it made in a second
 #include <chrono>
+#include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
-#include <functional>
+#include <deque>
 #include <list>
 #include <map>
 #include <mutex>
+#include <shared_mutex>
 #include <string>
 #include <thread>
 #include <unordered_map>
@@ -15,12 +17,17 @@
 
 using Clock = std::chrono::steady_clock;
 
-static unsigned draw(unsigned &state)
+struct Thread {
+    int number;
+    unsigned state;
+};
+
+static unsigned draw(Thread &self)
 {
+    unsigned &state = self.state;
     state ^= state << 13;
     state ^= state >> 17;
-    state ^= state << 5;
-    return state;
+    return state ^= state << 5;
 }
 
 __attribute__((noinline)) static unsigned work(unsigned turns, unsigned value)
@@ -39,9 +46,9 @@ static struct {
     std::unordered_map<unsigned, std::list<unsigned>::iterator> places;
 } cache;
 
-static long use_cache(unsigned &state)
+static long use_cache(Thread &self)
 {
-    unsigned key = draw(state) % 3000;
+    unsigned key = draw(self) % 3000;
     {
         std::lock_guard<std::mutex> guard(cache.mutex);
         auto found = cache.places.find(key);
@@ -66,9 +73,9 @@ static struct alignas(64) {
     std::unordered_map<unsigned, unsigned> counts;
 } parts[16];
 
-static long use_parts(unsigned &state)
+static long use_parts(Thread &self)
 {
-    unsigned key = draw(state) & 4095;
+    unsigned key = draw(self) & 4095;
     {
         std::lock_guard<std::mutex> guard(parts[key & 15].mutex);
         parts[key & 15].counts[key]++;
@@ -80,11 +87,11 @@ static long use_parts(unsigned &state)
 // Long sections, and five times as much outside.
 static std::mutex seldom;
 
-static long use_seldom(unsigned &state)
+static long use_seldom(Thread &self)
 {
-    work(30000, state);
+    work(30000, self.state);
     std::lock_guard<std::mutex> guard(seldom);
-    state = work(6000, state) | 1;
+    self.state = work(6000, self.state) | 1;
     return 1;
 }
 
@@ -92,16 +99,16 @@ static long use_seldom(unsigned &state)
 static std::mutex outer, inner, counter;
 static unsigned long counted;
 
-static long use_nested(unsigned &state)
+static long use_nested(Thread &self)
 {
     long acquired = 2;
-    work(2500, state);
+    work(2500, self.state);
     {
         std::lock_guard<std::mutex> guard(outer);
-        work(300, state);
-        if (draw(state) % 4 == 0) {
+        work(300, self.state);
+        if (draw(self) % 4 == 0) {
             std::lock_guard<std::mutex> within(inner);
-            work(400, state);
+            work(400, self.state);
             acquired++;
         }
     }
@@ -110,10 +117,160 @@ static long use_nested(unsigned &state)
     return acquired;
 }
 
+// A bounded queue: every other thread makes jobs, and the others do them.
+static struct {
+    std::mutex mutex;
+    std::condition_variable has_job, has_room;
+    std::deque<unsigned> jobs;
+    bool is_closed;
+} queue;
+
+static long wait_for(std::unique_lock<std::mutex> &guard, std::condition_variable &condition, bool (*holds)())
+{
+    long acquired = 1;
+    for (; !holds() && !queue.is_closed; acquired++)
+        condition.wait(guard);
+    return acquired;
+}
+
+static long use_queue(Thread &self)
+{
+    if (self.number % 2 == 0) {
+        unsigned job = work(4000, draw(self));
+        std::unique_lock<std::mutex> guard(queue.mutex);
+        long acquired = wait_for(guard, queue.has_room, [] { return queue.jobs.size() < 64; });
+        queue.jobs.push_back(job);
+        queue.has_job.notify_one();
+        return acquired;
+    }
+    unsigned job = 0;
+    std::unique_lock<std::mutex> guard(queue.mutex);
+    long acquired = wait_for(guard, queue.has_job, [] { return !queue.jobs.empty(); });
+    if (!queue.jobs.empty()) {
+        job = queue.jobs.front();
+        queue.jobs.pop_front();
+        queue.has_room.notify_one();
+    }
+    guard.unlock();
+    work(6000, job);
+    return acquired;
+}
+
+static void close_queue()
+{
+    std::lock_guard<std::mutex> guard(queue.mutex);
+    queue.is_closed = true;
+    queue.has_job.notify_all();
+    queue.has_room.notify_all();
+}
+
+// A table of texts behind a reader-writer lock, of which one access in 16 writes.
+static struct {
+    std::shared_mutex lock;
+    std::unordered_map<unsigned, std::string> texts;
+} table;
+
+static long use_table(Thread &self)
+{
+    unsigned key = draw(self) % 4096, length = 0;
+    if (draw(self) % 16 == 0) {
+        std::unique_lock<std::shared_mutex> guard(table.lock);
+        table.texts[key].assign(20 + key % 50, 'a');
+    } else {
+        std::shared_lock<std::shared_mutex> guard(table.lock);
+        auto found = table.texts.find(key);
+        if (found != table.texts.end())
+            for (char letter : found->second)
+                length += letter;
+    }
+    work(500, length);
+    return 1;
+}
+
+// Two of 64 accounts, of which the second is locked while the first one is.
+static struct alignas(64) {
+    std::mutex mutex;
+    long entries[32];
+} accounts[64];
+
+static long use_accounts(Thread &self)
+{
+    unsigned one = draw(self) % 64, other = draw(self) % 64;
+    if (one > other)
+        std::swap(one, other);
+    long acquired = 1;
+    {
+        std::lock_guard<std::mutex> guard(accounts[one].mutex);
+        if (one != other) {
+            std::lock_guard<std::mutex> within(accounts[other].mutex);
+            for (int i = 0; i < 32; i++) {
+                accounts[one].entries[i] -= i;
+                accounts[other].entries[i] += i;
+            }
+            acquired++;
+        }
+    }
+    work(600, one);
+    return acquired;
+}
+
+// Lines of a log in blocks of a pool: two locks with short sections, one of them with a longer one now and then.
+static struct {
+    std::mutex mutex;
+    std::vector<char *> blocks;
+} pool;
+static struct {
+    std::mutex mutex;
+    std::string lines;
+    unsigned long written;
+} journal;
+
+static long use_journal(Thread &self)
+{
+    char *block = nullptr;
+    {
+        std::lock_guard<std::mutex> guard(pool.mutex);
+        if (!pool.blocks.empty()) {
+            block = pool.blocks.back();
+            pool.blocks.pop_back();
+        }
+    }
+    if (!block)
+        block = new char[200];
+    int length = snprintf(block, 200, "%d: %u of %u\n", self.number, draw(self), work(900, self.state));
+    {
+        std::lock_guard<std::mutex> guard(journal.mutex);
+        journal.lines.append(block, length);
+        if (journal.lines.size() > 60000) {
+            journal.written += work(20000, journal.lines.size());
+            journal.lines.clear();
+        }
+    }
+    std::lock_guard<std::mutex> guard(pool.mutex);
+    pool.blocks.push_back(block);
+    return 3;
+}
+
+// Nothing shared, for the speed of the machine. Four chains of multiplications fill a core, so that two threads of one
+// core are seen.
+static long use_nothing(Thread &self)
+{
+    unsigned values[4] = {self.state, self.state + 1, self.state + 2, self.state + 3};
+    for (int i = 0; i < 500; i++)
+        for (unsigned &value : values) {
+            value = value * 1664525 + 1013904223;
+            asm volatile("" : "+r"(value));
+        }
+    self.state = values[0] | values[1] | values[2] | values[3];
+    return 1;
+}
+
 int main(int argc, char **argv)
 {
-    static const std::map<std::string, std::function<long(unsigned &)>> programs = {
-        {"cache", use_cache}, {"parts", use_parts}, {"seldom", use_seldom}, {"nested", use_nested}};
+    static const std::map<std::string, long (*)(Thread &)> programs = {
+        {"cache", use_cache}, {"parts", use_parts}, {"seldom", use_seldom},     {"nested", use_nested},
+        {"queue", use_queue}, {"table", use_table}, {"accounts", use_accounts}, {"journal", use_journal},
+        {"nothing", use_nothing}};
     auto program = argc == 4 ? programs.find(argv[1]) : programs.end();
     if (program == programs.end())
         return 2;
@@ -124,11 +281,13 @@ int main(int argc, char **argv)
     std::vector<std::thread> all;
     for (int i = 0; i < threads; i++)
         all.emplace_back([&, i] {
-            unsigned state = i * 7919 + 1;
+            Thread self = {i, i * 7919u + 1};
             long count = 0;
             while (Clock::now() < end)
                 for (int turn = 0; turn < 8; turn++)
-                    count += program->second(state);
+                    count += program->second(self);
+            if (program->second == use_queue)
+                close_queue();
             counts[i] = count;
         });
     long sum = 0;
