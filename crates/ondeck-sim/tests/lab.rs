@@ -82,3 +82,22 @@ fn what_a_round_has_cost_is_there_to_be_asked_for() {
         assert!(lab::take_rounds().is_empty());
     });
 }
+
+/// Adjacent locks share cache lines, and where an array begins must not depend on earlier allocations.
+#[test]
+fn what_else_is_on_the_heap_changes_no_number() {
+    let setup = setup("ryzen-7-1700", 1);
+    let request = request("many_locks", own_locks(), 4);
+    let stages = plan::stages(&request, &lab::subjects());
+    let once = || {
+        let results = lab::with(&setup, || run::run(&request, &stages, &mut Silent));
+        assert!(results.failures.is_empty(), "{:?}", results.failures);
+        format!("{:?}", results.series)
+    };
+    let first = once();
+    let mut kept = Vec::new();
+    for bytes in (0..6).map(|size| 16 << (2 * size)) {
+        kept.extend([bytes, bytes + 16, 3 * bytes].map(|bytes| Box::new(vec![0_u8; bytes])));
+        assert!(once() == first, "other numbers after {bytes} bytes were allocated");
+    }
+}

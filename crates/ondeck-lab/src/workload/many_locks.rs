@@ -5,7 +5,12 @@
 //! disturb each other at locks that they do not share. Padded to separate lines they do not, but fewer of
 //! them fit into a cache.
 
+use std::alloc::Layout;
 use std::collections::BTreeMap;
+use std::marker::PhantomData;
+use std::ops::Deref;
+use std::ptr;
+use std::slice;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
@@ -17,6 +22,7 @@ use super::situation::{ALONE, Rounds, by, counts};
 use super::{
     Apart, Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo, audit, param,
 };
+use crate::any::Memory;
 use crate::machine::Machine;
 use crate::sample::{FOOTPRINT, Sample, THROUGHPUT};
 use crate::team::{self, TeamError, Until};
@@ -48,6 +54,53 @@ impl<L> Slot<L> {
         unsafe { lock.unlock(context) };
     }
 }
+
+/// Values one after the other, the first one at the beginning of a cache line: which of them share a line is not left to
+/// the allocator, whose choice differs between two runs.
+struct Lines<S> {
+    memory: Memory,
+    count: usize,
+    of: PhantomData<S>,
+}
+
+impl<S> Lines<S> {
+    fn new(count: usize, make: impl Fn() -> S) -> Self {
+        let memory = Memory::of(Layout::array::<S>(count).expect("an array that fits into memory"));
+        let mut lines = Self { memory, count: 0, of: PhantomData };
+        while lines.count < count {
+            // SAFETY: the place is within the memory, and aligned, because the memory is as for this array.
+            unsafe { lines.start().add(lines.count).write(make()) };
+            lines.count += 1;
+        }
+        lines
+    }
+
+    fn start(&self) -> *mut S {
+        self.memory.at(0).cast()
+    }
+}
+
+impl<S> Deref for Lines<S> {
+    type Target = [S];
+
+    fn deref(&self) -> &[S] {
+        // SAFETY: so many values were written, and are borrowed for as long as `self`.
+        unsafe { slice::from_raw_parts(self.start(), self.count) }
+    }
+}
+
+impl<S> Drop for Lines<S> {
+    fn drop(&mut self) {
+        // SAFETY: so many values were written, and nothing uses them any more.
+        unsafe { ptr::slice_from_raw_parts_mut(self.start(), self.count).drop_in_place() };
+    }
+}
+
+// SAFETY: it owns its values, as a boxed slice does.
+unsafe impl<S: Send> Send for Lines<S> {}
+
+// SAFETY: a shared reference gives shared references of the values only.
+unsafe impl<S: Sync> Sync for Lines<S> {}
 
 /// The number of locks of an array: few, so that threads meet; and as many as fill a first-level cache
 /// with a cache line each.
@@ -142,7 +195,7 @@ fn round<M: Machine, L: RawLock<M>, S: Send + Sync + 'static>(
     slot_of: impl Fn(&S) -> &Slot<L> + Copy + Send + Sync + 'static,
 ) -> Result<Sample, TeamError> {
     let slot = || Slot { lock: L::new(), counter: AtomicU32::new(0) };
-    let slots: Arc<[S]> = (0..count).map(|_| keep(slot())).collect();
+    let slots = Arc::new(Lines::new(count, || keep(slot())));
     let (section, outside) = (given.section, given.outside);
     let shared = Arc::clone(&slots);
     let outcome = team::run::<M, _>(&given.team, Until::Elapsed(given.length), move |member| {
