@@ -38,12 +38,17 @@ const DROPS: [&str; 6] = [
 
 /// Parts of the paths of source files, for inlined functions that have lost the names of their modules.
 /// Names of packages end at the folder, or have a version.
-const SOURCES: [&str; 7] = [
+const SOURCES: [&str; 12] = [
     "/ondeck-record/src/",
     "/ondeck-record-0.",
+    "/ondeck/src/condvar/",
+    "/ondeck/src/fair/",
     "/ondeck/src/mutex/",
     "/ondeck/src/observe/",
     "/ondeck/src/parking/",
+    "/ondeck/src/pi/",
+    "/ondeck/src/poison/",
+    "/ondeck/src/rwlock/",
     "/ondeck-0.",
     "/lock_api-0.",
 ];

@@ -4,3 +4,5 @@
 mod refused;
 #[path = "profiles/rust_locks.rs"]
 mod rust_locks;
+#[path = "profiles/rust_operations.rs"]
+mod rust_operations;

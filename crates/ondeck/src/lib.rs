@@ -96,7 +96,7 @@
 //! | `arc_lock` | `ArcMutexGuard`, `ArcRwLockReadGuard` and so on: owned guards |
 //! | `deadlock_detection` | `deadlock`: reports deadlocks and lock-order inversions where `ONDECK_DEADLOCK` or a call asks for it |
 //! | `lock_api_04` | the traits of `lock_api` 0.4 for the raw locks: for code that is generic over those |
-//! | `profile` | records contention where `ondeck run --profile` asks for it |
+//! | `profile` | records contention where `ondeck run --profile` asks for it, and all operations where `ondeck run --record` does |
 
 #![no_std]
 

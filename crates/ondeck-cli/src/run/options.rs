@@ -43,7 +43,8 @@ pub(crate) struct Options {
     pub(crate) wanted: Wanted,
 
     /// Record what threads do with locks, contended or not, for `ondeck sim --replay FILE`: what
-    /// the program would do with more CPUs, another lock or shorter sections
+    /// the program would do with more CPUs, another lock or shorter sections. For the locks of C
+    /// and C++, and for ondeck's in Rust programs that were built with its feature `profile`
     #[arg(help_heading = "Recording", long, value_name = "FILE", conflicts_with_all = ["compare", "lock"])]
     pub(crate) record: Option<PathBuf>,
 

@@ -29,7 +29,8 @@ pub(super) fn write(prepared: Prepared<()>, folder: &Path) -> bool {
             Some(process) => recording(process).to_json().map_err(|error| error.to_string()),
             None => {
                 Err("the program has locked nothing that is recorded; --record is for pthread \
-                         mutexes and reader-writer locks, not for locks of Rust or Go"
+                         mutexes and reader-writer locks, and for Rust programs whose locks are \
+                         ondeck's with the feature `profile`, not for other locks of Rust or Go"
                     .to_owned())
             }
         }

@@ -1,4 +1,4 @@
-//! The observers of the locks that programs use: the detection of deadlocks, the recorder of contention, and the check for
+//! The observers of the locks that programs use: the detection of deadlocks, the recorders, and the check for
 //! misuse in debug builds.
 //!
 //! A lock calls the functions below when its thread acquires it, unlocks it, or gives it up for a while. They call each
@@ -8,6 +8,7 @@
 //! | observer | in builds with | observes |
 //! |---|---|---|
 //! | `deadlocks.rs` | the feature `deadlock_detection` | all locks with an owner, while it is switched on |
+//! | `bursts.rs` | the feature `profile` | all locks with an owner, while operations are recorded for a replay |
 //! | `contention.rs` | the feature `profile` | [`Mutex`](crate::Mutex) |
 //! | `misuse.rs` | debug assertions | [`Mutex`](crate::Mutex) and [`Once`](crate::Once) |
 //!
@@ -28,11 +29,14 @@ cfg_select! {
 
 cfg_select! {
     feature = "profile" => {
+        mod bursts;
         mod contention;
+        use bursts::Bursts;
         use contention::Contention;
         const IS_RECORDED: bool = true;
     }
     _ => {
+        type Bursts = ();
         type Contention = ();
         const IS_RECORDED: bool = false;
     }
@@ -46,8 +50,9 @@ cfg_select! {
     _ => { type Misuse = (); }
 }
 
-/// All observers of this build. A report of a deadlock, which has the stacks, comes before a panic.
-type Observers = (Deadlocks, (Misuse, Contention));
+/// All observers of this build. A report of a deadlock, which has the stacks, comes before a panic. The time that recording
+/// contention takes is part of the recorded operation, not of the work before or after it.
+type Observers = (Deadlocks, (Misuse, (Bursts, Contention)));
 
 /// The kinds of locks that are observed.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -102,6 +107,7 @@ pub(crate) trait Observer: Default {
 
     /// The calling thread wants the lock, and will wait for it if it is taken. Its first attempt follows.
     #[inline(always)]
+    #[track_caller]
     fn wants<L: Observed>(&mut self, _: &L, _: Access, _has_deadline: bool) {}
 
     /// The attempt has failed: the thread is about to wait.
@@ -169,6 +175,7 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
     }
 
     #[inline(always)]
+    #[track_caller]
     fn wants<L: Observed>(&mut self, lock: &L, access: Access, has_deadline: bool) {
         each!(A self.0, B self.1; wants(lock, access, has_deadline));
     }
@@ -257,6 +264,7 @@ impl<'a, L: Observed> Acquisition<'a, L> {
 
     /// The thread wants the lock. Its first attempt follows.
     #[inline(always)]
+    #[track_caller]
     pub(crate) fn begins(&mut self, has_deadline: bool) {
         if self.is_observed {
             self.observers.wants(self.lock, self.access, has_deadline);

@@ -157,6 +157,7 @@ impl<T: ?Sized> RwLock<T> {
     /// # Errors
     ///
     /// With the guard, if the lock is poisoned.
+    #[track_caller]
     pub fn read(&self) -> LockResult<RwLockReadGuard<'_, T>> {
         self.poisoned.tell(self.read_guard(self.inner.read()))
     }
@@ -178,6 +179,7 @@ impl<T: ?Sized> RwLock<T> {
     /// # Errors
     ///
     /// With the guard, if the lock is poisoned.
+    #[track_caller]
     pub fn write(&self) -> LockResult<RwLockWriteGuard<'_, T>> {
         self.guard(self.inner.write())
     }

@@ -206,6 +206,7 @@ unsafe impl lock_api::RawRwLock for RawRwLock<Native> {
     type ExclusiveGuard = GuardNoSend;
 
     #[inline]
+    #[track_caller]
     fn lock_shared(&self) -> Shared<Native> {
         let attempt = || Self::try_lock_shared(self);
         observe::lock(self, Access::Read, attempt, || Self::lock_shared(self))
@@ -223,6 +224,7 @@ unsafe impl lock_api::RawRwLock for RawRwLock<Native> {
     }
 
     #[inline]
+    #[track_caller]
     fn lock_exclusive(&self) -> GuardNoSend {
         let attempt = || Self::try_lock_exclusive(self).then_some(());
         observe::lock(self, Access::Alone, attempt, || Self::lock_exclusive(self));
