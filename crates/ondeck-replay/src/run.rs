@@ -264,7 +264,8 @@ struct Player {
     shared: Rc<Vec<Option<Instance>>>,
     board: Rc<RefCell<Board>>,
     mutex: AnyMutex<Sim>,
-    own: HashMap<usize, Instance>,
+    /// Boxed, so that a lock that is held does not move.
+    own: HashMap<usize, Box<Instance>>,
     contexts: HashMap<usize, Context<Sim>>,
     held: usize,
 }
@@ -307,7 +308,7 @@ impl Player {
     /// Makes the thread's state for a lock, which takes no time.
     fn prepare(&mut self, lock: usize) {
         if self.shared[lock].is_none() {
-            self.own.entry(lock).or_insert_with(|| Instance::new(self.mutex));
+            self.own.entry(lock).or_insert_with(|| Box::new(Instance::new(self.mutex)));
         }
         if !self.contexts.contains_key(&lock) {
             let context = self.instance(lock).mutex.context();

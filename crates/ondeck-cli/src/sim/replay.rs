@@ -7,8 +7,8 @@ use std::thread;
 use std::time::Duration;
 
 use ondeck_replay::{
-    Outcome, Outlook, Recording, SATURATED, Script, Setup, Sharing, Shorter, Site, longest_site,
-    outlook,
+    Action, Operation, Outcome, Outlook, Recording, SATURATED, Script, Setup, Sharing, Shorter,
+    Site, longest_site, outlook,
 };
 use ondeck_report::html::replay::{COLUMNS, Line, Page, render};
 use ondeck_report::table::Grid;
@@ -209,14 +209,17 @@ fn verdict(recording: &Recording, found: &[Found], threads: &[usize]) -> String 
     );
     let mut last = first;
     for it in found.iter().filter(|it| it.case.name != first.case.name) {
-        let with = match it.case.halved {
-            Some(site) => {
-                format!("with the sections of `{}` half as long", function(&recording.sites[site]))
+        let is_same = it.outlook.saturation == last.outlook.saturation;
+        let with = match it.case.halved.map(|site| function(&recording.sites[site])) {
+            Some(function) if is_same => {
+                _ = write!(words, "; halving the sections of `{function}` changes nothing");
+                continue;
             }
+            Some(function) => format!("with the sections of `{function}` half as long"),
             None => format!("with {}", it.case.name),
         };
         let what = match it.outlook.saturation {
-            its if its == last.outlook.saturation => "the same".to_owned(),
+            _ if is_same => "the same".to_owned(),
             Some(its) if its.lock == saturation.lock => format!("at {}", its.threads),
             Some(its) => {
                 format!("{} first, at {}", recording.locks[its.lock].words(), its.threads)
@@ -261,6 +264,14 @@ fn about(
             100.0 * SATURATED
         ),
     ];
+    let bursts = recording.threads.iter().flat_map(|thread| &thread.bursts);
+    let is_shared = |it: &Operation| matches!(it.action, Action::Read | Action::Write);
+    if bursts.flat_map(|burst| &burst.operations).any(is_shared) {
+        about.push(
+            "Reader-writer locks are ondeck's in every table; glibc's are not simulated."
+                .to_owned(),
+        );
+    }
     if script.threads == 1 {
         about.push(
             "Only one thread has locked anything, so that all locks are taken for shared; record the \

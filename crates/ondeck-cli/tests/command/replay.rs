@@ -61,6 +61,29 @@ fn a_replay_says_which_lock_saturates_and_writes_a_page() {
 }
 
 #[test]
+fn a_change_without_an_effect_and_a_lock_that_cannot_be_replaced_are_named() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = recorded(folder.path());
+    let text = fs::read_to_string(&file).expect("our file");
+    let answer = |text: &str| {
+        fs::write(&file, text).expect("our file");
+        let output = replay(&file, &["--threads", "1,2"]);
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        stdout(&output).replace('\n', " ")
+    };
+    // One thread holds the lock for 99.5 % of the time, and for 99 % if sections are half as long.
+    let always = text.replace("9000.0", "100.0").replace("1000.0", "20000.0");
+    let same = answer(&always);
+    let words = "saturates at 1 thread with glibc_normal; with ondeck the same; \
+                 halving the sections of `Cache::get` changes nothing.";
+    assert!(same.contains(words), "{same}");
+    let about = "Reader-writer locks are ondeck's in every table";
+    assert!(!same.contains(about), "{same}");
+    let reads = answer(&text.replace("\"lock\",", "\"read\","));
+    assert!(reads.contains(about), "{reads}");
+}
+
+#[test]
 fn what_cannot_be_replayed_is_named_with_the_fix() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = recorded(folder.path());
