@@ -2,7 +2,7 @@
 # A C program with one hot lock is recorded under the preloaded library: the reports name the lock, its line, the
 # function that kept others waiting and those that waited; so they do after a fork, an exec, and a SIGKILL. pprof
 # reads the profile. A program that notes the truth itself is compared with it, and C++'s guards are not to blame. The
-# library has the probes that docs/profile.md names.
+# sleeps of programs in Rust, Python and Java are found by sampling. The library has the probes that docs/profile.md names.
 source "$(dirname "$0")/common.sh"
 need_packages gcc g++ clang libc++-dev libc++abi-dev libc6-dev binutils python3
 command -v go >/dev/null || need_packages golang-go
@@ -12,9 +12,10 @@ target=${CARGO_TARGET_DIR:-target}
 step "build"
 crates/ondeck-preload/link.sh
 # With all crates' features, as the tests have it: then it is there.
-cargo build --locked -q --workspace --example read
+cargo build --locked -q --workspace --example read --bin ondeck
 library=$(realpath "$target/native/lib/libondeck_preload.so")
 reader=$(realpath "$target/debug/examples/read")
+command=$(realpath "$target/debug/ondeck")
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 # As programs of a distribution are: optimized, so that functions which end with an unlock leave no frame.
@@ -84,6 +85,25 @@ for level in -O0 -O1 -O2; do
     # Its timed and shared mutexes are made of a mutex and a condition variable.
     check_guards "guard unique scoped signalled" "$library" clang++ "$level" -stdlib=libc++
 done
+
+# Locks that are not recorded: the report has where threads slept for them, and says that their holders are not known.
+check_sleeps() {
+    local kind=$1 function=$2
+    shift 2
+    step "sleeps of $*"
+    ONDECK_PRELOAD_LIBRARY=$library "$command" run --profile "$folder/sleeps.jsonl" -- "$@" 2>"$folder/table.txt"
+    python3 ci/profile/sleeps.py "$folder/sleeps.jsonl" "$kind" "$function"
+    grep -q "the thread that holds one is not known" "$folder/table.txt" || { cat "$folder/table.txt"; exit 1; }
+}
+rustc --edition 2024 -O -g "$programs/keeper.rs" -o "$folder/keeper"
+check_sleeps futex keeper::victim "$folder/keeper"
+check_sleeps semaphore PyThread_acquire_lock "$(python3 -c 'import sys; print(sys.executable)')" "$programs/keeper.py"
+if command -v javac >/dev/null; then
+    javac -d "$folder" "$programs/Keeper.java"
+    check_sleeps condition_variable ObjectMonitor::enter java -cp "$folder" Keeper
+else
+    echo "left out: no javac (Debian's default-jdk-headless)"
+fi
 
 # What a recorder has to survive: see the program.
 gcc -O2 -g -Wall -Wextra -Werror -pthread "$programs/hostile.c" -o "$folder/hostile"

@@ -45,7 +45,6 @@ CHANGES = {
 BEFORE = {
     "docs/campaigns.md": "mkdir -p shards; for part in 1 2 3 4; do ondeck bench --quick -l std -w uncontended,chan,throughput "
     "--shard $part/4 --json shards/$part.json; done",
-    "docs/c.md": "export PKG_CONFIG_PATH=$HOME/.local/lib/pkgconfig",
     "docs/deadlock.md": "(cd ../ondeck && cargo build -q -p ondeck --features deadlock_detection --example deadlock)\n"
     "cp \"$CARGO_TARGET_DIR/debug/examples/deadlock\" program",
     "docs/json.md": "ondeck bench -l std -w throughput -r 1 -d 5ms --json r.json",
@@ -150,7 +149,6 @@ def prepare(place):
         HOME=str(home), ROOT=str(root), PACKAGE=str(package), PROGRAMS=str(programs),
         CARGO_TARGET_DIR=os.environ.get("CARGO_TARGET_DIR", str(root / "target")),
         PATH=f"{home}/.local/bin:{stubs}:{os.environ['PATH']}",
-        LD_LIBRARY_PATH=f"{home}/.local/lib",
     )
     subprocess.run(["cargo", "new", "-q", "--vcs", "none", str(package)], check=True, env=environment)
     with open(package / "Cargo.toml", "a", encoding="utf-8") as manifest:
@@ -160,7 +158,10 @@ def prepare(place):
     compile_c = ["cc", "-O1", "-g", "-pthread", str(root / "ci/package/hot_lock.c"), "-o"]
     subprocess.run([*compile_c, str(programs / "orders")], check=True)
     shutil.copy(programs / "orders", programs / "app")
-    shutil.copy(root / "ci/package/one_byte.c", programs / "program.c")
+    page = (root / "docs/c.md").read_text(encoding="utf-8")
+    for language, suffix in (("c", "c"), ("cpp", "cpp")):
+        example = re.search(rf"^```{language}\n(.*?)^```$", page, flags=re.M | re.S)[1]
+        (programs / f"program.{suffix}").write_text(example, encoding="utf-8")
     executable(programs / "server", "#!/bin/sh\nfor _ in 1 2 3 4 5 6 7 8 9 10; do ./orders; done\n")
     executable(stubs / "xdg-open", '#!/bin/sh\ntest -s "$1"\n')
     return environment

@@ -36,17 +36,20 @@ const LONGEST: Duration = Duration::from_mins(30);
     next_help_heading = "The situation",
     after_help = "\
 Examples:
-  ondeck advise                         for the usual situation, which it prints
+  ondeck advise                     for the usual situation, which it prints
   ondeck advise --threads 16 --work 100,500 --company some
   ondeck advise --threads 8 --fairness 10ms --condvar --freed
-  ondeck advise --threads 8 --reads 90
+  ondeck advise --threads 8 --reads 90      a lock for readers and writers
+  ondeck advise --realtime                  a lock that knows priorities
+  ondeck advise --used-by processes         one that several processes share
   ondeck advise --threads 8 --no-measure
-  ondeck run --profile run.jsonl -- ./program; ondeck advise --profile run.jsonl
+  ondeck run --profile run.jsonl -- ./program
+  ondeck advise --profile run.jsonl         for the lock that it waits for
   ondeck bench -w throughput -t 8 --work 100,500 -r 10 --json r.json
   ondeck advise --threads 8 --work 100,500 --from r.json
 
-Exit codes: 0 a lock is named; 1 no lock is named, and why is printed; 2 wrong usage, or a file
-that cannot be read or written."
+Exit codes: 0 a lock is named; 1 no lock is named, and why is printed; 2 wrong
+usage, or a file that cannot be read or written."
 )]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct Options {
@@ -67,7 +70,7 @@ pub(crate) struct Options {
     #[arg(long, value_name = "PERCENT")]
     reads: Option<Reads>,
 
-    /// How its users come to it: `threads`; `one` (one thread almost always); `reentrant` (a thread may lock again
+    /// Which threads use it: `threads`; `one` (one thread almost always); `reentrant` (a thread may lock again
     /// what it holds); `processes` (several share the memory)
     #[arg(long, value_name = "HOW")]
     used_by: Option<Users>,
@@ -174,6 +177,8 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
         (Format::Answer, options.json.as_deref()),
         (Format::Report, options.save.as_deref()),
     ])?;
+    prepared
+        .apart_from_inputs(options.from.iter().chain(&options.profile).map(PathBuf::as_path))?;
     let given = options.from.as_ref().map(|path| read::file(path));
     let given = given.transpose().map_err(Error::usage)?;
     let here = match &given {

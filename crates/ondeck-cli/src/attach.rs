@@ -17,10 +17,12 @@ Examples:
   ondeck attach $!
   ondeck attach 4711 --for 30s --profile report.html
 
-The program is one that `ondeck run` started without --profile, or one of its children. Recording goes on
-until Ctrl-C, or for the time that is given; the program runs on without it.
+The program is one that `ondeck run` started without --profile, or one of its
+children. Recording goes on until Ctrl-C, or for the time that is given; the
+program runs on without it.
 
-Exit codes: 0 done; 1 a report could not be written; 2 wrong usage, or no such program.")]
+Exit codes: 0 done; 1 a report could not be written; 2 wrong usage, or no such
+program.")]
 pub(crate) struct Options {
     /// The number of the process
     #[arg(value_name = "PID", value_parser = number, allow_negative_numbers = true)]

@@ -14,18 +14,20 @@ const STYLES: Styles = Styles::styled()
     .usage(AnsiColor::Green.on_default().bold())
     .literal(AnsiColor::Cyan.on_default());
 
-/// Measure every known mutual-exclusion lock on this machine: which lock to use, and why.
+/// Measure locks on this machine, and see which lock a program waits for.
 #[derive(Debug, Parser)]
 #[command(name = "ondeck", version, styles = STYLES, max_term_width = 100, after_help = "\
 Examples:
-  ondeck bench                          which lock is faster here, and where; a minute on 2 cores
-  ondeck bench --quick --locks std,parking_lot,glibc
-  ondeck list                           every lock and workload
-  ondeck costs                          what PAUSE, futex, fences and clocks cost here
+  ondeck bench                which lock is faster here, and where; one minute
+  ondeck advise --threads 8   which lock for a situation, and why
+  ondeck run --profile report.html -- ./server   which lock it waits for
+  ondeck list                 every lock and workload
+  ondeck costs                what PAUSE, futex, fences and clocks cost here
 
 For packages and scripts: ondeck completions SHELL, ondeck man, ondeck schema.
 
-Exit codes: 0 done; 1 something could not be measured or written, the rest was; 2 wrong usage.")]
+Exit codes: 0 done; 1 something could not be measured or written, the rest was;
+2 wrong usage.")]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,

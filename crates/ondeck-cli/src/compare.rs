@@ -17,15 +17,16 @@ use crate::{output, summary};
     after_help = "\
 Examples:
   ondeck compare before.json after.json
-  ondeck compare before.json after.json --metrics throughput,cpu_per_op --locks 'ondeck*'
+  ondeck compare before.json after.json -m throughput,cpu_per_op -l 'ondeck*'
   ondeck compare before.json after.json --fail-above 5% --alpha 0.001
   ondeck compare --by lock --base glibc report.json
 
-B/A is the median of the ratios of all samples of B to all of A, with its confidence interval; p is
-of the two-sided Mann-Whitney test; ~ means that no difference is significant. Use 10 rounds or more.
+B/A is the median of the ratios of all samples of B to all of A, with its
+confidence interval; p is of the two-sided Mann-Whitney test; ~ means that no
+difference is significant. Use 10 rounds or more.
 
-Exit codes: 0 done; 1 a metric is worse by more than --fail-above; 2 wrong usage, or a file that
-cannot be read or written."
+Exit codes: 0 done; 1 a metric is worse by more than --fail-above; 2 wrong
+usage, or a file that cannot be read or written."
 )]
 pub(crate) struct Options {
     /// Reports that `--json` wrote, the first is the base; `-` is standard input
@@ -86,6 +87,7 @@ enum By {
 pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
     let by = by(options)?;
     let prepared = Prepared::of([((), options.json.as_deref())])?;
+    prepared.apart_from_inputs(options.reports.iter().map(PathBuf::as_path))?;
     let inputs = read_all(&options.reports)?;
     if !options.across_machines {
         merge::of_one_machine(&inputs).map_err(|apart| {

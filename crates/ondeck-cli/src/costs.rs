@@ -82,8 +82,7 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
     }
     let written = machine_file.write_by(|()| described(path, &report, &hardware));
     written.name_files();
-    written.all()?;
-    Ok(ending)
+    Ok(if written.tell_errors() { ending } else { Ending::Lacking })
 }
 
 /// The text of the machine file at `path`.

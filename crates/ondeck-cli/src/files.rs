@@ -128,6 +128,26 @@ impl<F: Copy> Prepared<F> {
         self.files.iter().try_for_each(|file| apart(file, &others.files))
     }
 
+    /// Fails if one of these files is also read, and so would be lost.
+    pub(crate) fn apart_from_inputs<'a>(
+        &self,
+        inputs: impl IntoIterator<Item = &'a Path>,
+    ) -> Result<(), Error> {
+        for input in inputs {
+            // The place of a file that is not there is reported by what reads it.
+            let place = input.canonicalize().ok();
+            if let Some(file) =
+                self.files.iter().find(|file| Some(file.target.place()) == place.as_deref())
+            {
+                let (name, input) = (file.name.display(), input.display());
+                return Err(Error::Usage(format!(
+                    "{name} would replace {input}, which is read; name another file"
+                )));
+            }
+        }
+        Ok(())
+    }
+
     /// Whether no file is named.
     pub(crate) fn is_empty(&self) -> bool {
         self.files.is_empty()

@@ -16,8 +16,8 @@ Examples:
   ondeck bench --shard 2/2 --json 2.json      as another
   ondeck merge 1.json 2.json --json all.json --html all.html
 
-Samples of the same series are joined. Runs of different machines, policies and pinnings are
-refused, and so is a run that is in two of the files.")]
+Samples of the same series are joined. Runs of different machines, policies and
+pinnings are refused, and so is a run that is in two of the files.")]
 pub(crate) struct Options {
     /// Reports that `--json` wrote; `-` is standard input
     #[arg(required = true, value_name = "REPORT")]
@@ -29,6 +29,7 @@ pub(crate) struct Options {
 
 pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
     let prepared = Prepared::open(&options.outputs)?;
+    prepared.apart_from_inputs(options.reports.iter().map(PathBuf::as_path))?;
     if prepared.is_empty() {
         return Err(Error::Usage(
             "nowhere to write the merged report; name a file with --json".to_owned(),

@@ -25,7 +25,7 @@ impl Progress {
         // Drawn by hand and not by a ticking thread, which would run beside the measurements.
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
         // The template is a constant; if it were wrong, a plain bar would be better than none.
-        let style = ProgressStyle::with_template("{wide_msg}")
+        let style = ProgressStyle::with_template("{prefix}{wide_msg}")
             .unwrap_or_else(|_| ProgressStyle::default_bar());
         bar.set_style(style);
         Self { bar, drawn: None, total, started: Instant::now() }
@@ -36,7 +36,7 @@ impl Progress {
         /// Drawing costs some 100 µs of terminal output, so new figures alone are no reason to draw.
         const BETWEEN: Duration = Duration::from_millis(100);
         let same = |(when, drawn): &(Instant, String)| *drawn == what && when.elapsed() < BETWEEN;
-        if self.bar.is_hidden() || self.drawn.as_ref().is_some_and(same) {
+        if self.is_hidden() || self.drawn.as_ref().is_some_and(same) {
             return;
         }
         let (share, left) = self.estimate(behind);
@@ -47,9 +47,19 @@ impl Progress {
         self.drawn = Some((Instant::now(), what));
     }
 
+    /// Whether there is no terminal to show it on.
+    pub(crate) fn is_hidden(&self) -> bool {
+        self.bar.is_hidden()
+    }
+
+    /// Shows lines above the bar until it is removed.
+    pub(crate) fn show_above(&self, lines: String) {
+        self.bar.set_prefix(lines);
+    }
+
     /// Prints a line above the bar.
     pub(crate) fn note(&mut self, line: &str) {
-        if self.bar.is_hidden() {
+        if self.is_hidden() {
             output::say(line);
         } else {
             self.bar.println(line);

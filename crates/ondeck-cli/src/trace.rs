@@ -28,7 +28,10 @@ Examples:
   ondeck trace --locks std --perfetto std.perfetto.json
   ondeck trace --locks glibc --work 1000,1000 --policy batch --json trace.json
 
-Ctrl-C ends the run under way; what was found is kept and marked partial."
+Ctrl-C ends the run under way; what was found is kept and marked partial.
+
+Exit codes: 0 done, also where the kernel shows less than was asked for; 1
+something was not traced or written; 2 wrong usage."
 )]
 pub(crate) struct Options {
     /// Locks to trace: names, patterns with `*` and `?`, or groups, separated by commas

@@ -24,6 +24,8 @@ pub trait Observer {
     fn turn(&mut self, stage: &Stage, lock: &str, behind: Duration);
     /// A lock has failed. It is left out of the rest of the stage and, if it hung, of the rest of the run.
     fn failed(&mut self, failure: &Failure);
+    /// A stage has ended; receives the series of all stages so far.
+    fn ended(&mut self, _series: &[Series]) {}
 }
 
 /// The outcome of a plan.
@@ -67,6 +69,7 @@ pub fn run(request: &Request, stages: &[Stage], observer: &mut dyn Observer) -> 
         }
         run_stage(request, stage, observer, &mut rng, behind, &mut dead, &mut results);
         behind += stage.planned();
+        observer.ended(&results.series);
     }
     results.cancelled = request.is_cancelled();
     results

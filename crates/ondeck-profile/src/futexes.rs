@@ -1,15 +1,15 @@
-//! Futexes on which a program waits without the recorder, found by sampling its threads.
+//! Sleeps that the recorder does not see, found by sampling the threads of a program.
 //!
 //! The recorder sees only locks that call it. A lock that calls futex(2) itself, such as the locks of Rust's standard
-//! library, of parking_lot and of Go, is seen only while one of its threads sleeps in the kernel, which reports the
-//! address. Condition variables and idle threads look the same.
+//! library and of parking_lot, is seen only while one of its threads sleeps in the kernel, which reports the address. So is a lock that is made of a semaphore, as Python's, or of a condition variable, as Java's: the shim serves
+//! both, and records neither. Idle threads look the same.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
 use crate::mappings::Mappings;
-use crate::model::{Futex, Futexes, Location, Module};
+use crate::model::{Futex, Futexes, Location, Module, Object};
 use crate::reader::{Names, Reader};
 
 /// The raw samples.
@@ -46,28 +46,32 @@ pub struct Sleep {
 }
 
 impl Reader {
-    /// Resolves the samples to names. Leaves out waits of the shim, which are recorded.
+    /// Resolves the samples to names. Leaves out the shim's waits for locks, which are recorded.
     pub fn futexes(&mut self, seen: &Seen) -> Futexes {
         let mut found = Vec::new();
         for (pid, sleeps) in &seen.processes {
             let mappings = Mappings::parse(&sleeps.maps);
             let modules = self.modules(&mappings, Path::new(""));
             let mut names = Names::new(&mut self.symbols, &modules, &mappings);
-            let mut by_address: HashMap<u64, Futex> = HashMap::new();
+            let mut by_object: HashMap<(Object, u64), Futex> = HashMap::new();
+            let mut words = HashSet::new();
             for (sleep, count) in &sleeps.waits {
-                let stack = certain(&mut names, &sleep.words, &sleeps.called);
-                let is_shims = |location: &Arc<Location>| {
-                    location.module.is_some_and(|module| is_shim(&modules[module]))
+                let mut stack = certain(&mut names, &modules, sleep, &sleeps.called);
+                let Some(object) = slept_at(&stack, &modules) else { continue };
+                let own = stack.iter().take_while(|one| is_shims(one, &modules)).count();
+                stack.drain(..own.min(stack.len() - 1));
+                // The word at which a thread waits for a notification is the thread's own.
+                let key = match object {
+                    Object::ConditionVariable => stack[0].address,
+                    _ => sleep.address,
                 };
-                if stack.iter().any(is_shims) {
-                    continue;
-                }
-                let futex = by_address.entry(sleep.address).or_insert_with(|| Futex {
+                let futex = by_object.entry((object, key)).or_insert_with(|| Futex {
+                    object,
                     pid: *pid,
                     address: sleep.address,
                     place: names.place(sleep.address),
                     samples: 0,
-                    threads: sleeps.most.get(&sleep.address).copied().unwrap_or(1),
+                    threads: 0,
                     stacks: Vec::new(),
                 });
                 futex.samples += count;
@@ -75,8 +79,11 @@ impl Reader {
                     Some((_, samples)) => *samples += count,
                     None => futex.stacks.push((stack, *count)),
                 }
+                if words.insert((object, key, sleep.address)) {
+                    futex.threads += sleeps.most.get(&sleep.address).copied().unwrap_or(1);
+                }
             }
-            found.extend(by_address.into_values());
+            found.extend(by_object.into_values());
         }
         for futex in &mut found {
             futex.stacks.sort_by_key(|(_, samples)| std::cmp::Reverse(*samples));
@@ -86,8 +93,25 @@ impl Reader {
     }
 }
 
-fn is_shim(module: &Module) -> bool {
-    module.soname.starts_with("libondeck_preload.so")
+fn is_shims(location: &Location, modules: &[Module]) -> bool {
+    location.module.is_some_and(|module| modules[module].soname.starts_with("libondeck_preload.so"))
+}
+
+/// Returns the kind of the object at which the thread with this stack slept; `None` if its wait is recorded.
+fn slept_at(stack: &[Arc<Location>], modules: &[Module]) -> Option<Object> {
+    let Some(entry) = stack.iter().rfind(|location| is_shims(location, modules)) else {
+        return Some(Object::Futex);
+    };
+    let function = &entry.frames.last()?.function;
+    // Without its symbols, the shim has the names of the functions that it replaces.
+    let name =
+        ["ondeck_preload_", "pthread_"].iter().find_map(|start| function.strip_prefix(start));
+    match name.unwrap_or(function).split_once('_')?.0 {
+        "sem" => Some(Object::Semaphore),
+        "cond" | "cnd" | "old" => Some(Object::ConditionVariable),
+        "barrier" => Some(Object::Barrier),
+        _ => None,
+    }
 }
 
 fn is_same(a: &[Arc<Location>], b: &[Arc<Location>]) -> bool {
@@ -98,21 +122,96 @@ fn is_same(a: &[Arc<Location>], b: &[Arc<Location>]) -> bool {
 /// is the return address of the next frame if the call instruction before it calls the function of the previous frame.
 fn certain(
     names: &mut Names<'_>,
-    words: &[u64],
+    modules: &[Module],
+    sleep: &Sleep,
     called: &HashMap<u64, Option<u64>>,
 ) -> Vec<Arc<Location>> {
-    let Some((pc, rest)) = words.split_first() else { return Vec::new() };
-    let mut inner = *pc;
-    let mut stack = vec![names.location(inner)];
+    let Some((pc, mut rest)) = sleep.words.split_first() else { return Vec::new() };
+    let mut stack = vec![names.location(*pc)];
     // The C library's function for system calls has only its return address on the stack.
-    let is_wrapper = stack[0].frames.iter().any(|frame| frame.function == "syscall");
-    for (index, word) in rest.iter().enumerate() {
-        let called = called.get(word).copied().flatten();
-        let is_first = index == 0 && is_wrapper;
-        if is_first || called.is_some_and(|called| names.is_within(called, inner)) {
-            inner = word.saturating_sub(1);
-            stack.push(names.location(inner));
-        }
+    if stack[0].frames.iter().any(|frame| frame.function == "syscall")
+        && let Some((word, after)) = rest.split_first()
+    {
+        stack.push(names.location(word.saturating_sub(1)));
+        rest = after;
+    }
+    rest = follow(names, &mut stack, rest, called, |names, called, inner| {
+        names.is_within(called, inner.address)
+    });
+    // A function of the shim may end with a tail call, and leave no frame.
+    if stack.last().is_some_and(|outermost| is_shims(outermost, modules)) {
+        follow(names, &mut stack, rest, called, |names, called, inner| {
+            names.is_within(called, inner.address)
+                || is_shims(inner, modules) && is_shims(&names.location(called), modules)
+        });
     }
     stack
+}
+
+/// Extends a stack by the words that are certain: `calls` returns whether a call of a function leads to the outermost
+/// frame. Returns the words after the last of them.
+fn follow<'w>(
+    names: &mut Names<'_>,
+    stack: &mut Vec<Arc<Location>>,
+    mut words: &'w [u64],
+    called: &HashMap<u64, Option<u64>>,
+    calls: impl Fn(&mut Names<'_>, u64, &Location) -> bool,
+) -> &'w [u64] {
+    let mut rest = words;
+    while let Some((word, after)) = rest.split_first() {
+        rest = after;
+        let Some(inner) = stack.last().map(Arc::clone) else { break };
+        if let Some(function) = called.get(word).copied().flatten()
+            && calls(names, function, &inner)
+        {
+            if !names.is_within(function, inner.address) {
+                stack.push(names.location(function));
+            }
+            stack.push(names.location(word.saturating_sub(1)));
+            words = rest;
+        }
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Frame;
+
+    #[test]
+    fn a_sleep_of_the_shim_is_known_by_the_function_that_it_replaces() {
+        let module = |soname: &str| Module {
+            path: "/a".into(),
+            build_id: String::new(),
+            soname: soname.to_owned(),
+            start: 0,
+            end: 0,
+            bias: 0,
+            has_lines: false,
+        };
+        let modules = [module(""), module("libondeck_preload.so")];
+        let location = |(module, function): &(usize, &str)| {
+            let frame = Frame { function: (*function).to_owned(), file: None, line: None };
+            Arc::new(Location { address: 1, module: Some(*module), frames: vec![frame] })
+        };
+        for (functions, object) in [
+            (&[(0, "syscall"), (0, "sem_wait")][..], Some(Object::Futex)),
+            (
+                &[(1, "wait_slow"), (1, "ondeck_preload_sem_wait"), (0, "main")],
+                Some(Object::Semaphore),
+            ),
+            (&[(1, "sem_clockwait"), (0, "cond_wait")], Some(Object::Semaphore)),
+            (&[(1, "ondeck_preload_cond_wait"), (0, "main")], Some(Object::ConditionVariable)),
+            (&[(1, "pthread_cond_timedwait"), (0, "main")], Some(Object::ConditionVariable)),
+            (&[(1, "cnd_wait"), (0, "main")], Some(Object::ConditionVariable)),
+            (&[(1, "pthread_barrier_wait"), (0, "main")], Some(Object::Barrier)),
+            (&[(1, "pthread_mutex_lock"), (0, "sem_wait")], None),
+            (&[(1, "ondeck_preload_rwlock_rdlock"), (0, "main")], None),
+            (&[(1, "ondeck::parking::park")], None),
+        ] {
+            let stack: Vec<_> = functions.iter().map(location).collect();
+            assert_eq!(slept_at(&stack, &modules), object, "{functions:?}");
+        }
+    }
 }

@@ -44,8 +44,8 @@ mod trim;
 
 pub use error::Error;
 pub use model::{
-    Cost, Dropped, Frame, Futex, Futexes, Kind, Location, Lock, Module, Place, Process, Profile,
-    Sample, Times,
+    Cost, Dropped, Frame, Futex, Futexes, Kind, Location, Lock, Module, Object, Place, Process,
+    Profile, Sample, Times,
 };
 pub use ondeck_record::layout::Role;
 pub use reader::{Reader, read};

@@ -2,7 +2,7 @@
 //!
 //! The first line has the `type` `profile`. Then each process has a line `process`, a line `lock` for each of its
 //! locks, worst first, and after each lock a line `stack` for each of its stacks. The lines `futex` at the end are
-//! for the futexes that sampling found. Times are nanoseconds. Version 1; fields are only added.
+//! for the objects at which sampling found threads asleep. Times are nanoseconds. Version 1; fields are only added.
 
 use serde_json::{Value, json};
 
@@ -31,6 +31,7 @@ pub fn render(profile: &Profile) -> String {
         lines.extend(futexes.found.iter().map(|futex| {
             json!({
                 "type": "futex",
+                "object": futex.object,
                 "pid": futex.pid,
                 "address": format!("{:#x}", futex.address),
                 "name": futex.name(),

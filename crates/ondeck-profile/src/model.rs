@@ -258,7 +258,18 @@ impl Lock {
 
     /// Returns the part of all waiting during which the lock was free.
     pub fn free_part(&self) -> f64 {
-        self.free / (self.kept_waiting + self.free).max(1.0)
+        self.free / self.all_waiting()
+    }
+
+    /// Returns the waiting without a known owner, in nanoseconds, and its part of all: the waits that began at a
+    /// notification.
+    pub fn unexplained(&self) -> (f64, f64) {
+        let nanos = (self.wait.nanos - self.kept_waiting - self.free).max(0.0);
+        (nanos, nanos / self.all_waiting())
+    }
+
+    fn all_waiting(&self) -> f64 {
+        self.wait.nanos.max(self.kept_waiting + self.free).max(1.0)
     }
 
     /// Returns the samples of a role.
@@ -393,7 +404,7 @@ impl Frame {
     }
 }
 
-/// Futexes on which programs waited without the recorder, found by sampling their threads.
+/// Sleeps of programs that the recorder does not see, found by sampling their threads.
 #[derive(Debug)]
 pub struct Futexes {
     /// The number of times that threads were sampled.
@@ -411,27 +422,49 @@ impl Futexes {
     }
 }
 
-/// A futex on which threads slept.
+/// The kind of object at which a thread slept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Object {
+    /// A futex, by a system call that is not the shim's.
+    Futex,
+    /// A semaphore of POSIX threads.
+    Semaphore,
+    /// A condition variable of POSIX threads.
+    ConditionVariable,
+    /// A barrier of POSIX threads.
+    Barrier,
+}
+
+/// An object that is not recorded, and on which threads slept.
 #[derive(Debug)]
 pub struct Futex {
+    /// Its kind.
+    pub object: Object,
     /// The process.
     pub pid: u32,
-    /// Its address.
+    /// The address of the futex; for a condition variable, that of one of its threads.
     pub address: u64,
     /// The place of that address.
     pub place: Place,
     /// The number of times that a thread was found there.
     pub samples: u64,
-    /// The largest number of threads at the same time.
+    /// The largest number of threads at the same time; for a condition variable, of all threads that were found.
     pub threads: u32,
     /// The certain parts of their stacks, innermost first, with the number of times that each was found, most first.
     pub stacks: Vec<(Vec<Arc<Location>>, u64)>,
 }
 
 impl Futex {
-    /// Returns the variable, or the address.
+    /// Returns the variable or the address, with the kind unless it is a futex.
     pub fn name(&self) -> String {
-        self.place.symbol().unwrap_or_else(|| format!("{:#x}", self.address))
+        let name = || self.place.symbol().unwrap_or_else(|| format!("{:#x}", self.address));
+        match self.object {
+            Object::Futex => name(),
+            Object::Semaphore => format!("semaphore {}", name()),
+            Object::ConditionVariable => "a condition variable".to_owned(),
+            Object::Barrier => format!("barrier {}", name()),
+        }
     }
 
     /// Returns the function that waited there most often, with its callers, without the frames of the lock if that

@@ -63,9 +63,10 @@ fn verdict(profile: &Profile, locks: &[(&Process, &Lock)]) -> String {
     };
     let all: f64 = locks.iter().map(|(_, lock)| lock.wait.nanos).sum();
     let mut text = format!(
-        "Threads waited {} for {} locks. {:.0} % of it was for {}.",
+        "Threads waited {} for {} lock{}. {:.0}\u{a0}% of it was for {}.",
         time(all),
         locks.len(),
+        if locks.len() == 1 { "" } else { "s" },
         100.0 * worst.wait.nanos / all.max(1.0),
         worst.name()
     );
@@ -148,7 +149,7 @@ fn futexes(profile: &Profile) -> Markup {
     let table = html! {
         table {
             thead { tr {
-                th scope="col" { "futex" }
+                th scope="col" { "slept at" }
                 th.number scope="col" { "share" }
                 th.number scope="col" { "threads" }
                 th scope="col" { "waited in" }
@@ -167,11 +168,11 @@ fn futexes(profile: &Profile) -> Markup {
     };
     html! {
         section id="futexes" {
-            h2 { "Futexes waited for, by sampling" }
-            (scrolling("Futexes", &table))
+            h2 { "Other sleeps, by sampling" }
+            (scrolling("Other sleeps", &table))
             p.note {
-                "Of " (all.looks) " looks at the threads; " (table::MEANING) ". Threads: the most at once. Locks of \
-                 pthread are recorded instead."
+                "In " (all.looks) " looks at the threads, which slept " (table::MEANING) ". Threads: the most at once. \
+                 L" (table::UNSEEN.trim_start_matches('l')) "; the thread that holds one is not known."
             }
         }
     }
@@ -198,6 +199,9 @@ fn one(number: usize, process: &Process, lock: &Lock) -> Markup {
             (stacks(&lock.holders))
             @if lock.free != 0.0 {
                 p { (free(lock)) }
+            }
+            @if let (nanos, part) = lock.unexplained() && part > table::MENTIONED {
+                p { "Threads " (table::NOTIFIED) " for " (time(nanos)) (format!(", {:.0} % of all their waiting.", 100.0 * part)) }
             }
             h3 { "What waited" }
             (stacks(&lock.waiters))

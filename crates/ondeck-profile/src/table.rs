@@ -21,6 +21,11 @@ const LEGEND: &str =
 /// The name for time in which threads waited and no thread is known to have held the lock.
 pub(crate) const FREE: &str = "waited while it was free";
 
+/// The name for waits that began at a notification: their owners are not known.
+pub(crate) const NOTIFIED: &str = "waited after a notification";
+/// The least part of waits without a known owner that is mentioned: sums are estimates.
+pub(crate) const MENTIONED: f64 = 0.1;
+
 /// Renders the `most` worst locks in a table, then each lock with its stacks, then the cost of
 /// recording and the missing data. `colour` allows escape sequences for a terminal.
 pub fn render(profile: &Profile, most: usize, colour: bool) -> String {
@@ -49,28 +54,26 @@ pub fn render(profile: &Profile, most: usize, colour: bool) -> String {
     text
 }
 
-/// The locks that the recorder cannot see, and why.
-const UNSEEN: &str = "locks that call futex(2) themselves, as those of Rust's standard library, parking_lot and Go, \
-                      are not recorded";
+/// The locks that the recorder cannot see.
+pub(crate) const UNSEEN: &str = "locks that call futex(2) themselves, as those of Rust's standard library and parking_lot, are not \
+                      recorded, nor are those made of semaphores or condition variables, as Python's and Java's";
 
 /// Returns the text for a profile in which no lock that the recorder sees was contended.
 pub(crate) fn nothing(profile: &Profile) -> String {
+    const NONE: &str = "no pthread lock was contended";
     match &profile.futexes {
         Some(futexes) if !futexes.found.is_empty() => {
-            format!("no pthread lock was contended, but threads slept at other futexes; {UNSEEN}")
+            format!("{NONE}, but threads slept at objects that are not recorded")
         }
-        Some(futexes) if futexes.is_whole && futexes.looks != 0 => format!(
-            "no lock was contended: no pthread lock, and no thread slept at another futex when looked at, {} times",
-            futexes.looks
-        ),
-        _ => format!("no pthread lock was contended; {UNSEEN}"),
+        Some(futexes) if futexes.is_whole && futexes.looks != 0 => {
+            format!("{NONE}, and no thread slept for another one in {} looks", futexes.looks)
+        }
+        _ => format!("{NONE}; {UNSEEN}"),
     }
 }
 
-/// The heading of the table of futexes, and its explanation.
-pub(crate) const FUTEXES: &str = "futexes waited for, by sampling";
-pub(crate) const MEANING: &str =
-    "a thread that slept at a futex waited for a lock, or at a condition variable, or for work";
+/// The possible reasons of a sleep that is not recorded.
+pub(crate) const MEANING: &str = "for a lock, for a notification, or for work";
 /// The number of futexes shown.
 pub(crate) const MOST: usize = 10;
 
@@ -78,12 +81,13 @@ fn futexes(profile: &Profile) -> String {
     let Some(futexes) = profile.futexes.as_ref().filter(|futexes| !futexes.found.is_empty()) else {
         return String::new();
     };
-    let mut text = format!("\n{FUTEXES}, {} looks; {MEANING}\n", futexes.looks);
+    // Writing to a string cannot fail.
+    let mut text = format!("\nother sleeps, in {} looks: {MEANING}\n", futexes.looks);
     for futex in futexes.found.iter().take(MOST) {
         let (share, name, waited) = (share(futexes, futex), futex.name(), waited_in(futex));
-        // Writing to a string cannot fail.
         _ = writeln!(text, "  {share:>4}  {name}, at most {} at once  {waited}", futex.threads);
     }
+    _ = writeln!(text, "{UNSEEN}; the thread that holds one is not known");
     text
 }
 
@@ -183,6 +187,11 @@ fn details(process: &Process, lock: &Lock, several: bool) -> String {
     if lock.free != 0.0 {
         let part = 100.0 * lock.free_part();
         _ = writeln!(text, "  {FREE} {:>5} {part:3.0}% of all waiting", time(lock.free));
+    }
+    if let (nanos, part) = lock.unexplained()
+        && part > MENTIONED
+    {
+        _ = writeln!(text, "  {NOTIFIED} {:>5} {:3.0}% of all waiting", time(nanos), 100.0 * part);
     }
     text
 }

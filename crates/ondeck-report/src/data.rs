@@ -206,6 +206,7 @@ impl Shown {
     pub fn new(unit: &str, values: impl Iterator<Item = f64>) -> Self {
         let most = values.filter(|value| value.is_finite()).fold(0.0, |a: f64, b| a.max(b.abs()));
         let (factor, shown) = match Unit::of(unit) {
+            Some(Unit::Nanoseconds) if most >= 1e6 => (1e-6, "ms"),
             Some(Unit::PerSecond) if most >= 1e6 => (1e-6, "M/s"),
             Some(Unit::PerSecond) if most >= 1e3 => (1e-3, "k/s"),
             Some(Unit::PerSecond) => (1.0, "1/s"),

@@ -1,7 +1,7 @@
 //! The definitions of metrics, from `docs/glossary.md`.
 
-/// Relative to the crate, because a path from this file would change if the file moved.
-const PAGE: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/glossary.md"));
+/// A link to the page, which a package of this crate has as a file.
+const PAGE: &str = include_str!("glossary.md");
 
 /// The definition of a metric, in Markdown; `None` for another program's metric.
 ///

@@ -8,13 +8,15 @@ mod actions;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use ondeck_lab::results::Report;
 use ondeck_report::html::render;
 
-/// A loaded machine needs some seconds to start a browser.
-const TIME_LIMIT: Duration = Duration::from_mins(2);
+/// A loaded machine needs some seconds to start a browser. A time that is counted in polls does not pass while test and
+/// browser are stopped.
+const POLL: Duration = Duration::from_millis(20);
+const POLLS: u32 = 6_000;
 
 /// Runs at the end of a test-only copy of the page and leaves its findings in the title.
 const PROBE: &str = r"
@@ -91,18 +93,15 @@ fn visit(browser: &Path, html: &str, flags: &[&str]) -> Visit {
         .stderr(open("log"))
         .spawn()
         .expect("the browser starts");
-    let deadline = Instant::now() + TIME_LIMIT;
-    let status = loop {
-        if let Some(status) = child.try_wait().expect("the browser can be waited for") {
-            break status;
-        }
-        if Instant::now() > deadline {
-            // Only the browser that this test started.
-            child.kill().expect("the browser can be stopped");
-            child.wait().expect("the browser ends");
-            panic!("the browser did not end within {TIME_LIMIT:?}");
-        }
-        std::thread::sleep(Duration::from_millis(20));
+    let ended = (0..POLLS).find_map(|_| {
+        std::thread::sleep(POLL);
+        child.try_wait().expect("the browser can be waited for")
+    });
+    let Some(status) = ended else {
+        // Only the browser that this test started.
+        child.kill().expect("the browser can be stopped");
+        child.wait().expect("the browser ends");
+        panic!("the browser did not end within {:?}", POLL * POLLS);
     };
     let read = |name: &str| {
         let bytes = std::fs::read(home.path().join(name)).expect("what the browser wrote");

@@ -4,11 +4,15 @@
 use std::time::Duration;
 
 use ondeck_lab::plan::{self, Request, Stage};
+use ondeck_lab::results::{Failure, Report, Series};
+use ondeck_lab::run::Observer;
 use ondeck_lab::select::{self, Parts};
 use ondeck_lab::workload::{Notify, Subject, named};
-use ondeck_report::answer::{Part, QUESTIONS};
+use ondeck_report::answer::{Answer, Part, QUESTIONS};
+use ondeck_report::table;
 
 use super::Options;
+use crate::progress::Progress;
 
 /// The locks that a user chooses between. The name of a library's mutex also selects its reader-writer lock.
 const LOCKS: [&str; 5] = ["std", "parking_lot", "glibc", "spin", "ondeck"];
@@ -49,6 +53,37 @@ impl Selection {
         let left = |part: &&&Part| request.workloads.iter().any(|one| one.name == part.workload);
         let parts = self.parts.iter().filter(left);
         parts.flat_map(|part| plan::stages(&of(part, request), everything)).collect()
+    }
+}
+
+/// Shows the rows of the answer that are complete while the others are measured.
+pub(super) struct Growing<'a> {
+    pub(super) progress: &'a mut Progress,
+    pub(super) report: Report,
+}
+
+impl Observer for Growing<'_> {
+    fn turn(&mut self, stage: &Stage, lock: &str, behind: Duration) {
+        self.progress.turn(stage, lock, behind);
+    }
+
+    fn failed(&mut self, failure: &Failure) {
+        self.progress.failed(failure);
+    }
+
+    fn ended(&mut self, series: &[Series]) {
+        if self.progress.is_hidden() {
+            return;
+        }
+        self.report.series = series.to_vec();
+        if let Some(mut answer) = Answer::of(&self.report) {
+            // The last row may lack situations.
+            answer.rows.pop();
+            answer.share = None;
+            if !answer.rows.is_empty() {
+                self.progress.show_above(table::answer(&answer) + "\n");
+            }
+        }
     }
 }
 

@@ -23,7 +23,7 @@ use crate::interrupt::Interrupt;
 use crate::progress::Progress;
 use crate::{choice, costs, output, session, summary};
 
-use answer::Selection;
+use answer::{Growing, Selection};
 pub(crate) use options::Options;
 
 pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
@@ -88,7 +88,12 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
     let mut progress = Progress::new(total);
     let load = OtherWork::begin(options.background)
         .map_err(|error| Error::System(format!("--background {}: {error}", options.background)))?;
-    let results = run::run(&request, &stages, &mut progress);
+    let results = if options.like.is_none() && selection.is_some() {
+        let mut growing = Growing { progress: &mut progress, report: report.clone() };
+        run::run(&request, &stages, &mut growing)
+    } else {
+        run::run(&request, &stages, &mut progress)
+    };
     report.costs = costs::measure(cost_rounds, &interrupt, &mut progress, planned);
     progress.finish();
     drop(load);

@@ -16,21 +16,22 @@ use crate::values::{MOST_THREADS, in_range, round_count, round_length, seed, sta
     next_help_heading = "How to measure",
     after_help = "\
 Examples:
-  ondeck bench                                  std, parking_lot, glibc, spin and ondeck, a minute
-  ondeck bench --locks std,usync,ondeck         the same for other locks
-  ondeck bench --like skarupke                  an article's tables beside this machine's
-  ondeck bench --all --html report.html         every workload, and locks of papers, four minutes
+  ondeck bench                            the usual locks, one minute
+  ondeck bench --locks std,usync,ondeck   the same for other locks
+  ondeck bench --like skarupke            an article's tables, and this machine's
+  ondeck bench --all --html report.html   every workload, and locks of papers
   ondeck bench --quick
   ondeck bench --locks 'glibc*,std' --workloads throughput --threads 1,2,4,8
   ondeck bench --workloads throughput --work 100,500 --threads 8
   ondeck bench --workloads throughput --data 0,8 --threads 2,4
-  ondeck bench --workloads producer_consumer --threads 2,4,16 --capacity 1,8,128 --notify inside,after
+  ondeck bench -w producer_consumer -t 2,4,16 --capacity 1,8 --notify after
   ondeck bench --workloads wait --rounds 100 --json wait.json
   ondeck bench --full --json full.json --csv full.csv --html full.html
   ondeck bench --policy other,rr --workloads idle --locks sources
-  ondeck bench --slice 0.1ms,3ms --pin none,one --workloads throughput --threads 8
+  ondeck bench --slice 0.1ms,3ms --pin none,one -w throughput --threads 8
 
-After Ctrl-C the round under way is the last; what was measured is kept and marked partial."
+The usual locks are std, parking_lot, glibc, spin and ondeck. After Ctrl-C the
+round under way is the last; what was measured is kept and marked partial."
 )]
 #[allow(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct Options {

@@ -115,14 +115,31 @@ fn called_before(memory: &File, address: u64) -> Option<u64> {
     let distance = i32::from_le_bytes(call[2..].try_into().ok()?);
     let there = address.checked_add_signed(distance.into())?;
     match call {
-        [_, 0xe8, ..] => Some(there),
-        [0xff, 0x15, ..] => {
-            let mut pointer = [0; 8];
-            memory.read_exact_at(&mut pointer, there).ok()?;
-            Some(u64::from_ne_bytes(pointer))
-        }
+        [_, 0xe8, ..] => behind_stub(memory, there).or(Some(there)),
+        [0xff, 0x15, ..] => pointer(memory, there),
         _ => None,
     }
+}
+
+/// The function that a stub of the procedure linkage table jumps to; `None` if there is no stub at `address`.
+#[cfg(target_arch = "x86_64")]
+fn behind_stub(memory: &File, address: u64) -> Option<u64> {
+    const ENDBR64: [u8; 4] = [0xf3, 0x0f, 0x1e, 0xfa];
+    const BND: u8 = 0xf2;
+    let mut code = [0; 11];
+    memory.read_exact_at(&mut code, address).ok()?;
+    let jump = code.strip_prefix(&ENDBR64).unwrap_or(&code);
+    let jump = jump.strip_prefix(&[BND]).unwrap_or(jump);
+    let (&[0xff, 0x25, a, b, c, d], rest) = jump.split_first_chunk()? else { return None };
+    let next = address + (code.len() - rest.len()) as u64;
+    pointer(memory, next.checked_add_signed(i32::from_le_bytes([a, b, c, d]).into())?)
+}
+
+#[cfg(target_arch = "x86_64")]
+fn pointer(memory: &File, address: u64) -> Option<u64> {
+    let mut pointer = [0; 8];
+    memory.read_exact_at(&mut pointer, address).ok()?;
+    Some(u64::from_le_bytes(pointer))
 }
 
 /// Unknown for other machines: there a stack has its innermost frame only.

@@ -15,16 +15,19 @@ Examples:
   ondeck run -- ./server --threads 8
   ondeck run --profile report.html -- ./server --threads 8
   ondeck run --profile p.pb.gz --profile p.html -- make test
-  ondeck run --record app.ondeck.json -- ./app     and then ondeck sim --replay app.ondeck.json
+  ondeck run --record app.ondeck.json -- ./app
+                       and then ondeck sim --replay app.ondeck.json
   ondeck run --compare --runs 20 -- ./benchmark
   ondeck run --compare --json r.json -- ./benchmark
 
-The program keeps its streams, its exit code and its signals. Only if the program was not started,
-the exit code is the command's: 2 for a wrong command line, 125 if the command lacks something, 126
-if the program cannot be served or executed, 127 if there is none.
+The program keeps its streams, its exit code and its signals. Only if the
+program was not started, the exit code is the command's: 2 for a wrong command
+line, 125 if the command lacks something, 126 if the program cannot be served or
+executed, 127 if there is none.
 With --compare: 0 done; 1 a run failed or was interrupted.
 
-`ondeck attach` shows the contention of a program that runs already.")]
+`ondeck attach` shows which locks a program waits for that `ondeck run` started
+without --profile.")]
 pub(crate) struct Options {
     /// The program and its arguments
     #[arg(
@@ -35,7 +38,8 @@ pub(crate) struct Options {
     )]
     pub(crate) program: Vec<OsString>,
 
-    /// The locks that the program gets; with those of glibc it runs without the shim
+    /// The locks that the program gets: this project's, by a library that is preloaded (the shim), or
+    /// glibc's, without it
     #[arg(long, value_enum, default_value = "ondeck", conflicts_with = "compare")]
     pub(crate) lock: Lock,
 

@@ -18,8 +18,8 @@ pub(crate) const LOCKS: usize = 10;
 /// Which reports are wanted; the same for `run` and `attach`.
 #[derive(Debug, Args)]
 pub(crate) struct Wanted {
-    /// Record which locks threads wait for, and write a report: .html, .pb.gz or .jsonl; several
-    /// times for several
+    /// Record which locks threads wait for, and write a report: .html, .pb.gz or .jsonl; may be given
+    /// several times
     #[arg(long, value_name = "FILE", value_parser = OsStringValueParser::new().try_map(report))]
     pub(crate) profile: Vec<Report>,
 
@@ -98,7 +98,7 @@ pub(crate) fn text(profile: &Profile, colours: bool) -> String {
 }
 
 /// The message about a program that was attached to and has no recording.
-pub(crate) const NOTHING: &str = "no thread has waited for a lock yet\n";
+pub(crate) const NOTHING: &str = "no thread has waited for a pthread lock yet\n";
 
 /// Reads the recording, and adds the samples of futexes.
 pub(crate) fn read(folder: &Path, seen: Option<&Seen>) -> Result<Profile, Error> {

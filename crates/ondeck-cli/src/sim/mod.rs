@@ -18,6 +18,7 @@ mod replay;
 mod shorter;
 mod why;
 
+use std::path::Path;
 use std::time::Instant;
 
 use ondeck_lab::plan::{self, Extent, Request, Stage};
@@ -61,6 +62,7 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
     }
     let stages = stages(options, &request, setup.costs.places.len(), &subjects);
     let prepared = Prepared::open(&options.outputs)?;
+    prepared.apart_from_inputs([Path::new(&options.machine)])?;
 
     let mut report = empty_report(&machine, options, &request);
     if options.choice.workloads.is_some() {

@@ -15,14 +15,17 @@ use crate::values::{round_count, seed, simulated_round, simulated_stall_limit};
 #[command(after_help = "\
 Examples:
   ondeck sim --quick
-  ondeck sim --machine xeon-8488cx2 --workloads throughput --threads 1,16,192 --work 100,500
+  ondeck sim --machine xeon-8488cx2 -w throughput -t 1,16,192 --work 100,500
   ondeck sim --quick --locks mcs,ondeck --data 0,8
-  ondeck sim --machine mine.toml --locks ondeck,mcs --workloads wait --rounds 20
+  ondeck sim --machine mine.toml --locks ondeck,mcs -w wait --rounds 20
   ondeck sim --quick --locks mcs,ondeck --threads 96 --why
-  ondeck sim --replay app.ondeck.json --html app.html     after `ondeck run --record`
-  ondeck sim --shard 1/2 --json 1.json     and 2/2 elsewhere; `ondeck merge` combines them
+  ondeck sim --shard 1/2 --json 1.json
+                       and 2/2 elsewhere; `ondeck merge` combines them
+  ondeck run --record app.ondeck.json -- ./app
+  ondeck sim --replay app.ondeck.json --html app.html
 
-A machine is a bundled one or a machine file, as `ondeck costs --machine-file` writes one: docs/machines.md.
+A machine is a bundled one or a machine file, as `ondeck costs --machine-file`
+writes one: docs/machines.md.
 What is simulated and what is not: docs/simulator.md.")]
 pub(crate) struct Options {
     /// The machine: a bundled one, or the path of a machine file
@@ -57,12 +60,12 @@ pub(crate) struct Options {
     )]
     pub(crate) replay: Option<PathBuf>,
 
-    /// With --replay: the work in the sections that this function or line begins is this part of
-    /// what was recorded, as `Cache::get=50%`; may be given several times
+    /// With --replay: shorten the sections that begin in this function or line to this part of
+    /// their recorded work, as `Cache::get=50%`; may be given several times
     #[arg(long, value_name = "SITE=PERCENT", requires = "replay")]
     pub(crate) shorter: Vec<Part>,
 
-    /// Say of each lock in each situation where the time of its threads went
+    /// Also print, for each lock and situation, where the time of the threads went
     #[arg(long)]
     pub(crate) why: bool,
 
@@ -70,7 +73,7 @@ pub(crate) struct Options {
     #[arg(long, value_name = "TIME", default_value = "50ms", value_parser = simulated_stall_limit)]
     pub(crate) stall_limit: Duration,
 
-    /// What all chance is drawn from: the same seed gives the same numbers
+    /// Seed of all random choices: the same seed gives the same numbers
     #[arg(long, value_name = "NUMBER", default_value = "1", value_parser = seed)]
     pub(crate) seed: u64,
 

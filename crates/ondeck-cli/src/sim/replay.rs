@@ -53,6 +53,7 @@ pub(super) fn run(file: &Path, machine: &MachineFile, options: &Options) -> Resu
     let script = Script::new(&recording, &shorter);
     let threads = counts(options, script.threads, costs.places.len());
     let prepared = Prepared::of([((), options.outputs.html.as_deref())])?;
+    prepared.apart_from_inputs([file, Path::new(&options.machine)])?;
 
     output::say(format_args!("simulating {} on {}", recording.program, machine.about()));
     let mut progress = Progress::new(TURN * (cases.len() + 1) as u32);

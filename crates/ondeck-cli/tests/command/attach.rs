@@ -42,7 +42,7 @@ fn attaching_switches_recording_on_and_off_in_the_program_s_page() {
         kill(pid(&attached), Signal::SIGINT).expect("it runs");
         let output = attached.wait_with_output().expect("it ends");
         assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-        assert_eq!(stdout(&output), "no thread has waited for a lock yet\n");
+        assert_eq!(stdout(&output), "no thread has waited for a pthread lock yet\n");
         assert_eq!(word(), switch << 2 | 2);
     }
     // It also ends with the program.

@@ -26,6 +26,9 @@ fn a_wrong_file_or_value_is_named_with_the_fix_and_nothing_is_written() {
         ("v99.json", r#"{"kind":"ondeck recording","version":99}"#),
         ("v99.jsonl", r#"{"type":"profile","version":99}"#),
         ("cut.jsonl", "{\"type\":\"profile\",\"version\":1}\n{\"type\":\"lo"),
+        ("idle.jsonl", r#"{"type":"profile","version":1}"#),
+        ("deep.json", &"[".repeat(100_000)),
+        ("deep.toml", &format!("a = {}", "[".repeat(100_000))),
         ("negative.toml", &machine("[class.zen]\nrmw = { value = -3, from = \"a test\" }")),
         ("nan.toml", &machine("[topology]\nsmt = { value = nan, from = \"a test\" }")),
         ("no_source.toml", &machine("[class.zen]\nrmw = { value = 5 }")),
@@ -59,7 +62,24 @@ fn a_wrong_file_or_value_is_named_with_the_fix_and_nothing_is_written() {
         ("costs --machine-file dir", &["dir", "name a file in it"]),
         ("run --record dir true", &["dir", "name a file in it"]),
         ("run --profile dir true", &["'dir'", ".html"]),
+        ("compare deep.json deep.json", &["deep.json", "not JSON"]),
+        ("sim --replay deep.json", &["deep.json", "--record"]),
+        ("sim --machine deep.toml", &["deep.toml:1", "`a = [["]),
+        ("advise --profile idle.jsonl", &["idle.jsonl", "no lock that a thread waited for"]),
+        ("advise --profile deep.json", &["deep.json", "--profile FILE.jsonl"]),
+        ("merge empty.json --json x --csv x", &["same file", "give each its own"]),
+        ("run --record a.html --profile a.html true", &["same file"]),
         // Numbers.
+        ("bench --shard 3/2", &["'3/2'", "1 to 2"]),
+        ("bench --data 99999999", &["'99999999'", "0 to 16384"]),
+        ("bench --capacity 0", &["'0'", "1 to 1000000"]),
+        ("bench --threads 1,,2", &["''", "1 to 4096"]),
+        ("bench --work 1e30,1", &["'1e30,1'", "100,500"]),
+        ("advise --reads 42", &["'42'", "99.9"]),
+        ("advise --fairness 0ms", &["'0ms'", "10ms"]),
+        ("advise --time 0s", &["'0s'", "1s to 30m"]),
+        ("sim --replay v99.json --shorter f=500%", &["500%", "0% to 100%"]),
+        ("costs --rounds 1000000000000", &["'1000000000000'", "1 to 100000"]),
         ("bench --duration NaNs", &["'NaNs'", "100ms"]),
         ("bench --duration -5ms", &["'-5ms'", "100ms"]),
         ("bench --duration --quick", &["'--quick'", "100ms"]),
@@ -89,6 +109,34 @@ fn a_wrong_file_or_value_is_named_with_the_fix_and_nothing_is_written() {
         assert!(stdout(&output).is_empty() && !message.contains("panicked"), "{line}: {message}");
     }
     assert_eq!(fs::read_dir(folder.path()).expect("the folder").count(), before);
+}
+
+#[test]
+fn a_file_that_is_read_is_not_written() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name);
+    fs::copy(SAMPLE, path("r.json")).expect("the sample");
+    std::os::unix::fs::symlink("r.json", path("link.json")).expect("a link");
+    fs::write(path("m.toml"), machine("")).expect("a file");
+    for line in [
+        "compare r.json r.json --json ./r.json",
+        "merge r.json --json link.json",
+        "merge r.json --json m.json --html r.json",
+        "advise --from r.json --json r.json",
+        "advise --profile r.json --save r.json",
+        "sim --machine m.toml --quick --json m.toml",
+    ] {
+        let mut command = ondeck(&line.split(' ').collect::<Vec<_>>());
+        let output = command.current_dir(folder.path()).output().expect("the command starts");
+        let message = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "{line}: {message}");
+        assert!(message.contains("which is read; name another file"), "{line}: {message}");
+    }
+    assert_eq!(
+        fs::read(path("r.json")).expect("it is there"),
+        fs::read(SAMPLE).expect("the sample")
+    );
+    assert_eq!(fs::read_to_string(path("m.toml")).expect("it is there"), machine(""));
 }
 
 #[test]

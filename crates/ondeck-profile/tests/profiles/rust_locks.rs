@@ -153,6 +153,9 @@ fn a_rust_lock_is_named_with_its_holder() {
     assert!(text.contains("CROWDED") && text.contains("hold_for_long"), "{text}");
     assert!(text.contains("acquisitions are not known"), "{text}");
     assert!(text.contains("waited while it was free"), "{text}");
+    let (nanos, part) = told.unexplained();
+    assert!(nanos > 0.0, "the notifier kept the mutex");
+    assert_eq!(part > 0.1, text.contains("waited after a notification"), "{part} {text}");
     let page = page::render(&profile);
     assert!(page.contains("Threads waited while it was free for "));
     assert!(page.contains("hold_for_long") && !page.contains("<script"));

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use ondeck_lab::results::{Better, Report, Series};
 
 use super::axis::Axis;
-use super::canvas::{Canvas, Side, Width};
+use super::canvas::{Canvas, Side, Width, text_width};
 use super::figure::{Caption, Span, figure};
 use super::reach;
 use super::rows::{Frame, Row};
@@ -86,7 +86,11 @@ fn axis(bars: &[Bar], better: Better, shown: &Shown) -> Axis {
 fn draw(bars: &[Bar], axis: &Axis, shown: &Shown, width: Width) -> Markup {
     const THICK: f64 = 15.0;
     let rows: Vec<Row> = bars.iter().map(|(row, _)| row.clone()).collect();
-    let frame = Frame { width, rows: &rows, step: THICK + 10.0, above: 8.0, right: 58.0, axis };
+    // The longest number may be at the longest bar.
+    let numbers = bars.iter().filter_map(|(_, value)| Some(shown.text((*value)?.median)));
+    let widest = numbers.map(|number| text_width(&number, width.text())).fold(0.0, f64::max);
+    let right = (widest + 14.0).max(58.0);
+    let frame = Frame { width, rows: &rows, step: THICK + 10.0, above: 8.0, right, axis };
     let (left, right) = frame.ends();
     let spots = |index: usize| {
         let spot = bars[index].1.and_then(|value| {
@@ -141,6 +145,23 @@ fn whisker(canvas: &mut Canvas, frame: &Frame, value: Value, middle: f64) -> Opt
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_number_of_the_longest_bar_is_within_the_drawing() {
+        let value = Value { median: 452_140_000.0, quartiles: (4e8, 452_140_000.0) };
+        let bars = [(Row { name: "ondeck".to_owned(), ink: Ink::Series(0) }, Some(value))];
+        let shown = Shown { factor: 1.0, unit: "bytes".to_owned(), ratio: false };
+        let axis = axis(&bars, Better::Lower, &shown);
+        for width in [Width::Narrow, Width::Wide] {
+            let number = shown.text(value.median);
+            let drawing = draw(&bars, &axis, &shown, width).0;
+            let (before, _) = drawing.split_once(&format!(">{number}</text>")).expect("the number");
+            let (_, at) = before.rsplit_once("<text x=\"").expect("its element");
+            let at: f64 = at.split('"').next().and_then(|at| at.parse().ok()).expect("its place");
+            let end = at + text_width(&number, width.text());
+            assert!(end <= width.pixels(), "{number} ends at {end}");
+        }
+    }
 
     #[test]
     fn a_collapsed_lock_changes_no_axis_and_ends_in_an_arrow_with_its_number() {

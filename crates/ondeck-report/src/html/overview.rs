@@ -108,7 +108,10 @@ fn columns(report: &Report) -> Vec<Column> {
                 .filter(|series| series.threads == most && series.lock != NO_LOCK)
                 .collect();
             let mut words = vec![data::title(workload)];
-            if !params.contains_key(param::PROCESS) && !params.contains_key(param::PATTERN) {
+            let varies =
+                !params.contains_key(param::PROCESS) && !params.contains_key(param::PATTERN);
+            // A program's number is not known.
+            if varies && most != 0 {
                 words.push(format!("{most} threads"));
             }
             let params = data::params_in_words(&params);

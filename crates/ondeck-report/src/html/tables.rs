@@ -126,8 +126,12 @@ pub fn by_threads(
     let all: Vec<&Metric> = series.iter().filter_map(|series| series.metric(metric)).collect();
     let Some(first) = all.first() else { return html! {} };
     let shown = Shown::new(&first.unit, all.iter().map(|metric| metric.median));
+    // A program's number of threads is not known.
+    let is_program = counts == [0];
     let mut head = vec!["lock".to_owned()];
-    head.extend(counts.iter().map(usize::to_string));
+    head.extend(
+        counts.iter().map(|count| if is_program { shown.unit.clone() } else { count.to_string() }),
+    );
     let best: Vec<Option<f64>> = counts
         .iter()
         .map(|threads| {
@@ -155,7 +159,8 @@ pub fn by_threads(
             (*lock, lock_name(lock, partial), cells.collect())
         })
         .collect();
-    table(&format!("{caption} ({})", shown.unit), Some(("threads", counts.len())), &head, &rows)
+    let over = (!is_program).then_some(("threads", counts.len()));
+    table(&format!("{caption} ({})", shown.unit), over, &head, &rows)
 }
 
 /// The best of a column that has at least two different values.

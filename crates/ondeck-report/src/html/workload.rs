@@ -61,12 +61,13 @@ fn metrics(
         (plot(&main, Span::Full))
         (tables::by_threads(&title(&main), &locks, group, &main, true))
         @let has = |name: &str| names.contains(&name);
-        @if has(CPU_PER_OP.name) || has(SHARE.name) {
+        @let crowded = most_threads(group);
+        @let most = crowded.first().map_or(0, |series| series.threads);
+        @let has_share = has(SHARE.name) && most > 1;
+        @if has(CPU_PER_OP.name) || has_share {
             div.pair {
                 @if has(CPU_PER_OP.name) { (plot(CPU_PER_OP.name, Span::Half)) }
-                @if has(SHARE.name) {
-                    @let crowded = most_threads(group);
-                    @let most = crowded.first().map_or(0, |series| series.threads);
+                @if has_share {
                     @let words = Words {
                         id: id(SHARE.name),
                         title: format!("{} at {most} threads{place}", SHARE.title),

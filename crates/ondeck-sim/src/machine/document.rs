@@ -147,7 +147,7 @@ impl Joined {
         let mut document: Document = toml::from_str(text).or_else(|error: toml::de::Error| {
             let line = error.span().map_or(1, |span| lines.number(&span));
             let words = text.lines().nth(line - 1).unwrap_or_default().trim();
-            wrong!("{file}:{line}: `{words}`: {}", error.message().replace('\n', " "))
+            wrong!("{file}:{line}: `{words:.80}`: {}", error.message().replace('\n', " "))
         })?;
         let (name, about) = (document.name.take(), document.about.take());
         let base = document.base.take();
