@@ -53,19 +53,19 @@ impl Reader {
             let mappings = Mappings::parse(&sleeps.maps);
             let modules = self.modules(&mappings, Path::new(""));
             let mut names = Names::new(&mut self.symbols, &modules, &mappings);
-            let mut by_object: HashMap<(Object, u64), Futex> = HashMap::new();
+            let mut by_object: HashMap<(Object, Vec<u64>), Futex> = HashMap::new();
             let mut words = HashSet::new();
             for (sleep, count) in &sleeps.waits {
                 let mut stack = certain(&mut names, &modules, sleep, &sleeps.called);
                 let Some(object) = slept_at(&stack, &modules) else { continue };
                 let own = stack.iter().take_while(|one| is_shims(one, &modules)).count();
-                stack.drain(..own.min(stack.len() - 1));
+                stack.drain(..own.min(stack.len().saturating_sub(1)));
                 // The word at which a thread waits for a notification is the thread's own.
                 let key = match object {
-                    Object::ConditionVariable => stack[0].address,
-                    _ => sleep.address,
+                    Object::ConditionVariable => stack.iter().map(|one| one.address).collect(),
+                    _ => vec![sleep.address],
                 };
-                let futex = by_object.entry((object, key)).or_insert_with(|| Futex {
+                let futex = by_object.entry((object, key.clone())).or_insert_with(|| Futex {
                     object,
                     pid: *pid,
                     address: sleep.address,

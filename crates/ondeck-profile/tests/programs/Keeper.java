@@ -17,7 +17,7 @@ public class Keeper {
     public static void main(String[] arguments) {
         Thread keeping = new Thread(() -> {
             try {
-                for (int i = 0; i < 200; i++) {
+                for (int i = 0; i < 600; i++) {
                     keeper();
                     Thread.sleep(1);
                 }

@@ -6,7 +6,7 @@ lock = threading.Lock()
 
 
 def keeper():
-    for _ in range(200):
+    for _ in range(400):
         with lock:
             time.sleep(0.003)
         time.sleep(0.001)
