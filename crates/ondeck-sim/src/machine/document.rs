@@ -7,9 +7,9 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::bundled;
-use super::costs::keys;
 use super::key::{Key, Value};
 use super::leaf::{Fitted, Leaf, Leaves, MachineError, like, wrong};
+use super::sections::keys;
 
 /// A leaf as a file writes it.
 #[derive(Deserialize)]

@@ -4,10 +4,11 @@ use std::fs;
 use std::path::Path;
 
 use super::bundled;
-use super::costs::{Cluster, Costs, MAX_CPUS, keys};
+use super::costs::{Costs, MAX_CPUS};
 use super::document::{Joined, bundled_file, has_section};
 use super::key::Value;
 use super::leaf::{Leaf, Leaves, MachineError, like, wrong};
+use super::sections::{Cluster, keys};
 
 /// A machine file: the machine that it describes, and the source of each number.
 #[derive(Clone, Debug, PartialEq)]

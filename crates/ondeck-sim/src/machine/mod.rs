@@ -8,7 +8,8 @@
 //! | `file.rs` | finds a file, and checks it as a whole |
 //! | `document.rs` | reads the text of a file and of its bases |
 //! | `leaf.rs` | a value, and where it is from |
-//! | `costs.rs` | the keys of each section, and what the engine reads |
+//! | `sections.rs` | the keys of each section |
+//! | `costs.rs` | the machine that the engine reads |
 //! | `key.rs` | one key, and what its value may be |
 //! | `bundled.rs` | the files that are compiled in |
 
@@ -18,12 +19,14 @@ mod document;
 mod file;
 mod key;
 mod leaf;
+mod sections;
 
 pub use bundled::names as bundled_names;
-pub use costs::{
-    Class, Clock, Cluster, Costs, Futex, Idle, MAX_CPUS, Membarrier, Place, Policy, Scheduler,
-    StoreBuffer, Transfer, Yield, keys, small,
-};
+pub use costs::{Costs, MAX_CPUS, Place, small};
 pub use file::MachineFile;
 pub use key::{Key, Range, Value};
 pub use leaf::{Fitted, Leaf, MachineError};
+pub use sections::{
+    Class, Clock, Cluster, Futex, Idle, Membarrier, Policy, Scheduler, StoreBuffer, Transfer,
+    Yield, keys,
+};
