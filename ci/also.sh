@@ -69,6 +69,7 @@ proofs() {
 }
 
 validate() {
+    cargo test --workspace --locked -q --example validate
     cargo run --quiet --release --locked -p ondeck-sim --example validate -- --check "$@"
 }
 

@@ -13,8 +13,9 @@ crate=crates/ondeck-capi
 target=$(realpath -m "${CARGO_TARGET_DIR:-target}")
 native=$target/native
 
-step "the header, and the functions in Rust"
-cargo test --locked -q -p ondeck-capi
+step "the header"
+# With all crates' features: so the other tests have built it. They include those of the functions in Rust.
+cargo test --locked -q --workspace --test header
 
 step "the libraries"
 "$crate/link.sh"

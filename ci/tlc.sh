@@ -12,15 +12,16 @@
 # If the number of states is not the one in the configuration, the check fails, because the model has changed.
 #
 #   ci/tlc.sh                    all but the large ones; 10 to 20 minutes on 2 CPUs
+#   ci/tlc.sh --changed          of these, those that were not checked as they are
 #   ci/tlc.sh --quick            of these, without those that take long and were checked as they are
 #   ci/tlc.sh --large            all
 #   ci/tlc.sh mutex/two_locks    those named
 #
 # spec/checked.txt has a line for each configuration that was as expected: a hash of TLC, the modules and the
-# configuration, its name, and the seconds that it took. The same input has the same result. So a quick check runs
-# what has changed since, and of the rest what takes a few seconds. Every other check writes the lines of what it ran.
+# configuration, its name, and the seconds that it took. The same input has the same result. So a change needs only
+# what it has changed, and a quick check also runs what takes a few seconds, to see that TLC itself works. Every other
+# check writes the lines of what it ran.
 source "$(dirname "$0")/common.sh"
-need_tlc
 
 # The value of a configuration's header.
 header() {
@@ -29,12 +30,12 @@ header() {
 
 # All that the result of a configuration depends on.
 hash() {
-    { echo "$checksum"; cat "$(dirname "$1")"/*.tla "$1"; } | sha256sum | cut -d ' ' -f 1
+    { echo "$tlc_checksum"; cat "$(dirname "$1")"/*.tla "$1"; } | sha256sum | cut -d ' ' -f 1
 }
 
-# Whether a configuration is the one that was checked, and took more than a few seconds.
+# known CONFIGURATION SECONDS: whether it is the one that was checked, and took at least this long.
 known() {
-    awk -v hash="$(hash "$1")" '$1 == hash && $3 > 6 { found = 1 } END { exit !found }' spec/checked.txt
+    awk -v hash="$(hash "$1")" -v least="$2" '$1 == hash && $3 >= least { found = 1 } END { exit !found }' spec/checked.txt
 }
 
 # Checks one configuration: prints a line for the reader, and adds one to the table.
@@ -77,14 +78,17 @@ check() {
 
 # This script calls itself below with --one, to check two at a time.
 if [ "${1:-}" = --one ]; then
+    need_tlc
     check "$2"
     exit
 fi
 
-large=no quick=no
+# Of what was checked as it is, the least seconds of a configuration that is left out.
+large=no known=
 case ${1:-} in
     --large) large=yes; shift ;;
-    --quick) quick=yes; shift ;;
+    --changed) known=0; shift ;;
+    --quick) known=7; shift ;;
 esac
 if [ $# -gt 0 ]; then
     configurations=("${@/#/spec/}")
@@ -98,18 +102,23 @@ chosen=() unchanged=0
 for configuration in "${configurations[@]}"; do
     [ -f "$configuration" ] || { echo "no configuration $configuration"; exit 2; }
     [ "$large" = yes ] || [ -z "$(header "$configuration" Large)" ] || continue
-    if [ "$quick" = yes ] && known "$configuration"; then
+    if [ -n "$known" ] && known "$configuration" "$known"; then
         unchanged=$((unchanged + 1))
         continue
     fi
     chosen+=("$configuration")
 done
+if [ ${#chosen[@]} -eq 0 ]; then
+    step "none of $unchanged configurations has changed since they were checked"
+    exit
+fi
+need_tlc
 rm -rf "$folder/work"
 status=0
 printf '%s\n' "${chosen[@]}" | xargs -P 2 -I{} bash ci/tlc.sh --one {} || status=1
 mkdir -p "$folder/../hazards"
 find "$folder/work" -name row -exec cat {} + | sort >"$folder/../hazards/tlc.tsv"
-if [ "$quick" = no ]; then
+if [ -z "$known" ]; then
     # The lines of before, but for those that are new; and none of a configuration that is gone.
     find "$folder/work" -name checked -exec cat {} + | cat - spec/checked.txt |
         while read -r line_hash name seconds; do
