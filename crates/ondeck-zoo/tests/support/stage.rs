@@ -80,34 +80,48 @@ impl<L: RawLock<Native>, T: Send + Sync + 'static> Stage<L, T> {
         limits: Limits,
         body: fn(&Self, usize, Limits) -> Result<(), String>,
     ) -> Result<(), String> {
-        let start = Arc::new(Barrier::new(threads));
-        // Nothing is ever sent: the channel closes when the last thread has ended.
-        let (alive, all_ended) = mpsc::channel::<()>();
-        let handles: Vec<_> = (0..threads)
-            .map(|index| {
-                let (stage, start, alive) = (Arc::clone(self), Arc::clone(&start), alive.clone());
-                thread::spawn(move || {
-                    let _alive = alive;
-                    start.wait();
-                    body(&stage, index, limits)
-                })
-            })
-            .collect();
-        drop(alive);
-        let mut seen = self.progress.load(Ordering::Relaxed);
-        while all_ended.recv_timeout(limits.hang_after) == Err(RecvTimeoutError::Timeout) {
-            let now = self.progress.load(Ordering::Relaxed);
-            if now == seen {
-                let ended = handles.iter().filter(|handle| handle.is_finished()).count();
-                return Err(format!(
-                    "no progress for {:?} after {now} steps, {ended} threads have ended",
-                    limits.hang_after
-                ));
-            }
-            seen = now;
-        }
-        handles.into_iter().try_for_each(|handle| {
-            handle.join().unwrap_or_else(|_| Err("a thread panicked".into()))
-        })
+        let stage = Arc::clone(self);
+        let thread = Arc::new(move |index| body(&stage, index, limits));
+        watched(threads, limits, &|| self.progress.load(Ordering::Relaxed), thread)
     }
+}
+
+/// Runs the threads, and watches their progress. Compiled once, and not for each lock in each check.
+fn watched(
+    threads: usize,
+    limits: Limits,
+    progress: &dyn Fn() -> u64,
+    thread: Arc<dyn Fn(usize) -> Result<(), String> + Send + Sync>,
+) -> Result<(), String> {
+    let start = Arc::new(Barrier::new(threads));
+    // Nothing is ever sent: the channel closes when the last thread has ended.
+    let (alive, all_ended) = mpsc::channel::<()>();
+    let handles: Vec<_> = (0..threads)
+        .map(|index| {
+            let (thread, start, alive) = (Arc::clone(&thread), Arc::clone(&start), alive.clone());
+            thread::spawn(move || {
+                let _alive = alive;
+                start.wait();
+                thread(index)
+            })
+        })
+        .collect();
+    // The stage is only the caller's when all threads have ended.
+    drop(thread);
+    drop(alive);
+    let mut seen = progress();
+    while all_ended.recv_timeout(limits.hang_after) == Err(RecvTimeoutError::Timeout) {
+        let now = progress();
+        if now == seen {
+            let ended = handles.iter().filter(|handle| handle.is_finished()).count();
+            return Err(format!(
+                "no progress for {:?} after {now} steps, {ended} threads have ended",
+                limits.hang_after
+            ));
+        }
+        seen = now;
+    }
+    handles
+        .into_iter()
+        .try_for_each(|handle| handle.join().unwrap_or_else(|_| Err("a thread panicked".into())))
 }

@@ -24,6 +24,11 @@ fn number<N: FromStr>(variable: &str) -> Option<N> {
 ///
 /// If the environment has `ONDECK_LOOM_SECONDS`, it ends after that time, and prints that it was cut short.
 pub fn model(what: &str, preemptions: usize, scenario: impl Fn() + Send + Sync + 'static) {
+    explore(what, preemptions, Box::new(scenario));
+}
+
+/// Compiled once, with what it needs of loom, and not for each scenario of each lock.
+fn explore(what: &str, preemptions: usize, scenario: Box<dyn Fn() + Send + Sync>) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(preemptions);
     builder.max_branches = 10_000;

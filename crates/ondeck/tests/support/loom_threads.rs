@@ -74,6 +74,11 @@ pub fn blocked<R>(block: impl FnOnce() -> R) -> R {
 /// Starts a thread of the model.
 #[allow(dead_code, reason = "not every test with this platform needs it")]
 pub fn spawn<R: 'static>(body: impl FnOnce() -> R + 'static) -> loom::thread::JoinHandle<R> {
+    start(Box::new(body))
+}
+
+/// Compiled once for each type of result, with what it needs of loom.
+fn start<R: 'static>(body: Box<dyn FnOnce() -> R>) -> loom::thread::JoinHandle<R> {
     let number = STARTED.get() + 1;
     STARTED.set(number);
     loom::thread::spawn(move || {
