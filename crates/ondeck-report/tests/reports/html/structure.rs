@@ -42,7 +42,7 @@ fn the_sample_has_every_section_and_every_lock() {
 fn every_figure_says_what_it_shows() {
     let html = rendered(&sample());
     let figures: Vec<&str> = html.split("<figure ").skip(1).collect();
-    assert_eq!(figures.len(), 2 * 3 + 2 * 3 + 2 * 4);
+    assert_eq!(figures.len(), 2 * 2 + 2 * 3 + 2 * 4);
     for figure in figures {
         let figure = figure.split("</figure>").next().expect("a figure ends");
         assert!(figure.starts_with("id=\"fig-"), "{figure:.80}");
