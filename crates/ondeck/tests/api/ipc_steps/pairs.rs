@@ -1,6 +1,6 @@
 //! Two processes, each stopped at any step of its own. Then both are killed, or both go on.
 
-use super::{LOCK, NOTIFY_ALL, Operation, Owner, UNLOCK, WAIT, What, World};
+use super::{NOTIFY_ALL, Operation, Owner, WAIT, What, World};
 use crate::ipc::share;
 use crate::stepped::step_by_step;
 use crate::watchdog;
@@ -84,16 +84,6 @@ fn at_pairs_of_stops(operations: [&Operation; 2], what: What) {
         }
         println!("{:?}, {what:?}, {order:?}: {pairs} pairs", operations.map(|each| each.name));
     }
-}
-
-#[test]
-fn two_processes_may_be_killed_while_one_unlocks_and_one_locks() {
-    step_by_step(|| at_pairs_of_stops([&UNLOCK, &LOCK], What::Killed));
-}
-
-#[test]
-fn two_processes_may_be_stopped_while_one_unlocks_and_one_locks() {
-    step_by_step(|| at_pairs_of_stops([&UNLOCK, &LOCK], What::Stopped));
 }
 
 #[test]
