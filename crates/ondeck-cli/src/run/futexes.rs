@@ -108,6 +108,8 @@ impl Looks {
 }
 
 /// The function that the call right before `address` calls: by an offset, or through a pointer at an offset.
+///
+/// Code that is not optimized loads the pointer into a register first.
 #[cfg(target_arch = "x86_64")]
 fn called_before(memory: &File, address: u64) -> Option<u64> {
     let mut call = [0; 6];
@@ -117,8 +119,22 @@ fn called_before(memory: &File, address: u64) -> Option<u64> {
     match call {
         [_, 0xe8, ..] => behind_stub(memory, there).or(Some(there)),
         [0xff, 0x15, ..] => pointer(memory, there),
+        [.., 0xff, register @ 0xd0..=0xd7] => through_register(memory, address, register & 7),
         _ => None,
     }
+}
+
+/// The pointer that the last load before `address` put into a register, by the register's number in an instruction.
+#[cfg(target_arch = "x86_64")]
+fn through_register(memory: &File, address: u64, register: u8) -> Option<u64> {
+    // The arguments of the call are between the two.
+    let mut code = [0; 64];
+    let start = address.checked_sub(code.len() as u64)?;
+    memory.read_exact_at(&mut code, start).ok()?;
+    let load = [0x48, 0x8b, 0x05 | register << 3];
+    let at = code.windows(7).rposition(|bytes| bytes.starts_with(&load))?;
+    let distance = i32::from_le_bytes(code[at + 3..at + 7].try_into().ok()?);
+    pointer(memory, (start + at as u64 + 7).checked_add_signed(distance.into())?)
 }
 
 /// The function that a stub of the procedure linkage table jumps to; `None` if there is no stub at `address`.
