@@ -148,7 +148,8 @@ pub fn is_on() -> bool {
 }
 
 /// Returns whether locks that support [bursts](crate::burst) should record them. Known after the constructors of
-/// priority 101 have run.
+/// priority 101 have run. One load; for fast paths.
+#[inline(always)]
 pub fn wants_bursts() -> bool {
     BURSTS.load(Ordering::Relaxed)
 }

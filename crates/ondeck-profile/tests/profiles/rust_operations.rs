@@ -39,8 +39,19 @@ fn use_table() {
     std::hint::black_box(*TABLE.read());
 }
 
+#[inline(never)]
+fn hold_upgradable() {
+    std::hint::black_box(*TABLE.upgradable_read());
+}
+
+/// Its calls are as deep in the stack as those of `hold_upgradable`.
+#[inline(never)]
+fn hold_upgradable_too() {
+    std::hint::black_box(*TABLE.upgradable_read());
+}
+
 /// What a round does: the action, the lock, and the function that acquires it where it is known.
-const ROUND: [(Action, &str, Option<&str>); 13] = [
+const ROUND: [(Action, &str, Option<&str>); 17] = [
     (Action::Lock, "OUTER", Some("lock_both")),
     (Action::Lock, "INNER", Some("lock_both")),
     (Action::Unlock, "INNER", None),
@@ -54,6 +65,10 @@ const ROUND: [(Action, &str, Option<&str>); 13] = [
     (Action::Unlock, "INNER", None),
     (Action::Read, "TABLE", Some("use_table")),
     (Action::Unlock, "TABLE", None),
+    (Action::Write, "TABLE", Some("hold_upgradable")),
+    (Action::Unlock, "TABLE", None),
+    (Action::Write, "TABLE", Some("hold_upgradable_too")),
+    (Action::Unlock, "TABLE", None),
 ];
 
 #[test]
@@ -62,6 +77,8 @@ fn every_operation_of_rust_locks_is_recorded_in_order() {
         for _ in 0..ROUNDS {
             lock_both();
             use_table();
+            hold_upgradable();
+            hold_upgradable_too();
         }
         return;
     }

@@ -136,6 +136,7 @@ impl<T: ?Sized> ReadRecursive for RwLock<T> {
     type Data = T;
 
     #[inline]
+    #[track_caller]
     fn read_recursive(&self) -> RwLockReadGuard<'_, T> {
         let lock = raw(self);
         let attempt = || lock.try_lock_shared_recursive();
@@ -330,6 +331,7 @@ unsafe impl lock_api::RawRwLockUpgrade for RawRwLock<Native> {
     type UpgradableGuard = GuardNoSend;
 
     #[inline]
+    #[track_caller]
     fn lock_upgradable(&self) -> GuardNoSend {
         let attempt = || Self::try_lock_upgradable(self).then_some(());
         observe::lock(self, Access::Upgradable, attempt, || Self::lock_upgradable(self));
