@@ -9,7 +9,7 @@ use ondeck::parker::RawParker;
 use ondeck::rwlock::RawRwLock;
 use ondeck::{Barrier, Event, Latch, Once, Semaphore};
 
-use super::plain_platform::{Plain, soon};
+use super::plain_platform::{Plain, soon, yields};
 use super::{Freed, alone, crew, rounds};
 
 /// A lock, and the number that it guards.
@@ -235,5 +235,18 @@ fn the_first_that_has_met_frees_the_barrier() {
                 }
             });
         }
+    });
+}
+
+/// After a yield a thread may run again only after the time slices of others.
+#[test]
+fn a_wait_for_a_once_with_a_deadline_yields_to_no_thread() {
+    alone(|| {
+        let once = Once::<Plain>::on_platform();
+        once.call_once(|| {
+            let wait = || (once.wait_by(soon(100)), yields());
+            let waited = thread::scope(|scope| scope.spawn(wait).join().unwrap());
+            assert_eq!(waited, (false, 0));
+        });
     });
 }

@@ -191,6 +191,7 @@ unsafe impl Platform for Plain {
     }
 
     fn yield_now() {
+        YIELDS.set(YIELDS.get() + 1);
         thread::yield_now();
     }
 
@@ -289,6 +290,13 @@ impl Threads for Plain {
         CALLS.set(CALLS.get().wrapping_add(1));
         CALLS.get().is_multiple_of(count.min(4))
     }
+}
+
+thread_local!(static YIELDS: Cell<u32> = const { Cell::new(0) });
+
+/// Returns the number of times that the calling thread has offered its CPU.
+pub fn yields() -> u32 {
+    YIELDS.get()
 }
 
 /// Returns the moment this number of microseconds from now.
