@@ -220,9 +220,3 @@ fn only_priority_inheritance_bounds_the_inversion() {
         assert!(rescued > 0.9, "{lock}: {rescued}");
     }
 }
-
-#[test]
-#[should_panic(expected = "without a lock the threads of throughput would race")]
-fn a_lock_that_does_nothing_is_refused_where_threads_would_race() {
-    let _ = Subject::baseline().round("throughput", &given(2, 1), &Own::default());
-}

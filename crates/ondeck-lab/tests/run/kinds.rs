@@ -1,12 +1,16 @@
 //! Locks that are not mutexes: each of their workloads detects a lock that breaks its promise, and a plan has
 //! no lock of another kind.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use ondeck::platform::{Linux, Platform};
+use ondeck_lab::environment::Placement;
 use ondeck_lab::plan::{self, Request};
 use ondeck_lab::run;
-use ondeck_lab::workload::{Subject, WORKLOADS};
+use ondeck_lab::team::TeamSetting;
+use ondeck_lab::work::Work;
+use ondeck_lab::workload::{Own, Round, Subject, WORKLOADS};
 use ondeck_zoo::sync::{RawBarrier, RawOnce, RawSemaphore};
 use ondeck_zoo::{CondvarKind, Kind, LockInfo, RawLock, RawRwLock};
 
@@ -130,4 +134,23 @@ fn a_workload_measures_locks_of_its_kind_only() {
     }
     let mutexes = request(vec![named("std")], "rwmix");
     assert!(plan::stages(&mutexes, &everything).is_empty());
+}
+
+#[test]
+#[should_panic(expected = "without a lock the threads of throughput would race")]
+fn a_lock_that_does_nothing_is_refused_where_threads_would_race() {
+    let given = Round {
+        team: TeamSetting {
+            threads: 2,
+            placement: Placement::default(),
+            stall_limit: Duration::from_mins(2),
+            cancel: Arc::default(),
+        },
+        length: Duration::from_millis(1),
+        section: Work::of_nanos(0),
+        outside: Work::of_nanos(0),
+        pairs: 0,
+        longest_run: Duration::MAX,
+    };
+    let _ = Subject::baseline().round("throughput", &given, &Own::default());
 }
