@@ -26,6 +26,9 @@ const FUNCTIONS: [&str; 12] = [
     "ondeck_preload_",
 ];
 
+/// Without the type that it drops, which symbols do not always have. Only a lock's guard calls the recorder from it.
+const DROP: &str = "core::mem::drop";
+
 /// Generic functions of other crates around them.
 const DROPS: [&str; 6] = [
     "core::ptr::drop_in_place<lock_api::",
@@ -58,6 +61,7 @@ fn is_ours(frame: &Frame) -> bool {
     let is_of = |file: &String| SOURCES.iter().any(|part| file.contains(part));
     starts(&FUNCTIONS)
         || starts(&DROPS)
+        || frame.function == DROP
         || cpp::is_of_lock(&frame.function)
         || frame.file.as_ref().is_some_and(is_of)
 }
@@ -141,6 +145,8 @@ mod tests {
             location(0, &["main"]),
         ];
         assert_eq!(names(linked), ["work", "main"]);
+        let dropped = ["lock_api::mutex::MutexGuard::drop", "core::mem::drop", "work"];
+        assert_eq!(names(dropped.map(|name| location(0, &[name])).into()), ["work"]);
         assert_eq!(names(vec![location(0, &["ondeck::only"])]), ["ondeck::only"]);
     }
 }
