@@ -41,7 +41,7 @@ Statuses(e) == e[10]
 IsIn(t, b) == inside[b] # <<>> /\ inside[b][2] = t
 Within(b) == {a \in Addresses : BucketAt(a) = b}
 
-(* The name that the source has for a status: a waiter without a mutex that slept is "done" when it is told. *)
+(* The name that the source has for a status: a waiter without a mutex that slept is "done" once it is notified. *)
 IsStatus(w, status) == status = node[w].status \/ (Foreign(w) /\ status = "done" /\ node[w].status = "compete")
 
 (* The bucket is as the section has left it. *)

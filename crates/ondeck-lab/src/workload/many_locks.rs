@@ -84,14 +84,14 @@ impl<S> Deref for Lines<S> {
     type Target = [S];
 
     fn deref(&self) -> &[S] {
-        // SAFETY: so many values were written, and are borrowed for as long as `self`.
+        // SAFETY: `new` has written `count` values, and the slice is borrowed from `self`, which owns them.
         unsafe { slice::from_raw_parts(self.start(), self.count) }
     }
 }
 
 impl<S> Drop for Lines<S> {
     fn drop(&mut self) {
-        // SAFETY: so many values were written, and nothing uses them any more.
+        // SAFETY: `new` has written `count` values, and no reference to them outlives `self`.
         unsafe { ptr::slice_from_raw_parts_mut(self.start(), self.count).drop_in_place() };
     }
 }

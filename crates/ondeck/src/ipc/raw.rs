@@ -34,7 +34,7 @@
 //! The compare-exchange that locks is `Acquire`, and pairs with the exchange that unlocks, `Release`. If an owner ended, the
 //! kernel's exchange comes after everything that the owner did. The rest is `Relaxed`: the owner's own fields are ordered by
 //! the lock, a load before an exchange is checked by it, and the kernel checks the word again before a thread sleeps. A stale
-//! `asleep` costs a wake in vain, or one unlock's system call.
+//! `asleep` costs a wake that no thread needs, or the system call of one unlock.
 //!
 //! # Sources
 //!

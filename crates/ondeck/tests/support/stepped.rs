@@ -260,8 +260,8 @@ impl Drop for Stepped {
     }
 }
 
-/// Runs a test in a process of its own with one CPU, if this machine lets a process trace its child. There no thread reads
-/// a word in vain before it sleeps, so a body has few instructions, and a step is two switches of the same CPU.
+/// Runs a test in a process of its own with one CPU, if this machine lets a process trace its child. On one CPU a thread does
+/// not poll a word before it sleeps, so the body of a test has few instructions to step through.
 pub fn step_by_step(test: impl FnOnce()) {
     alone(|| {
         Linux::set_affinity(&Linux::affinity()[..1]).expect("one of its own");
