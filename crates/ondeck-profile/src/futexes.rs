@@ -181,16 +181,7 @@ mod tests {
 
     #[test]
     fn a_sleep_of_the_shim_is_known_by_the_function_that_it_replaces() {
-        let module = |soname: &str| Module {
-            path: "/a".into(),
-            build_id: String::new(),
-            soname: soname.to_owned(),
-            start: 0,
-            end: 0,
-            bias: 0,
-            has_lines: false,
-        };
-        let modules = [module(""), module("libondeck_preload.so")];
+        let modules = ["", "libondeck_preload.so"].map(|soname| Module::named("/a", soname));
         let location = |(module, function): &(usize, &str)| {
             let frame = Frame { function: (*function).to_owned(), file: None, line: None };
             Arc::new(Location { address: 1, module: Some(*module), frames: vec![frame] })

@@ -110,19 +110,10 @@ mod tests {
 
     #[test]
     fn what_belongs_to_the_lock_is_cut_off() {
-        let module = |path: &str, soname: &str| Module {
-            path: path.into(),
-            build_id: String::new(),
-            soname: soname.to_owned(),
-            start: 0,
-            end: 0,
-            bias: 0,
-            has_lines: false,
-        };
         let modules = [
-            module("/bin/prog", ""),
-            module("/tmp/renamed", "libondeck_preload.so"),
-            module("/lib/libgcc_s.so.1", "libgcc_s.so.1"),
+            Module::named("/bin/prog", ""),
+            Module::named("/tmp/renamed", "libondeck_preload.so"),
+            Module::named("/lib/libgcc_s.so.1", "libgcc_s.so.1"),
         ];
         let names = |stack: Vec<Arc<Location>>| -> Vec<String> {
             let trimmed = trim(stack, &modules);
