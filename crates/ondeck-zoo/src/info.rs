@@ -27,6 +27,22 @@ pub struct LockInfo {
     pub teaches: &'static str,
 }
 
+impl LockInfo {
+    /// The facts in which most locks agree, for the end of a lock's own: it has attempts, bars no thread from barging in,
+    /// leaves its memory alone after an unlock, and has the generic condition variable.
+    pub const USUAL: Self = Self {
+        name: "",
+        origin: Origin::Literature,
+        waiting: Waiting::Spins,
+        fairness: Fairness::Barging,
+        has_try_lock: true,
+        touches_after_release: false,
+        condvar: CondvarKind::Generic,
+        source: "",
+        teaches: "",
+    };
+}
+
 /// The purpose of a lock. Locks of one kind are measured against each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {

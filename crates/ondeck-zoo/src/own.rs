@@ -13,7 +13,7 @@ use ondeck::mutex::RawMutex;
 use ondeck::platform::Native;
 use ondeck::reentrant::RawThreadId;
 
-use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Visitor, Waiting};
+use crate::{Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Visitor, Waiting};
 
 /// Shows these locks to `visitor`.
 pub fn for_each_own(visitor: &mut impl Visitor<Native>) {
@@ -40,12 +40,9 @@ const OWN: LockInfo = LockInfo {
     name: "",
     origin: Origin::Own,
     waiting: Waiting::SpinsThenSleeps,
-    fairness: Fairness::Barging,
-    has_try_lock: true,
-    touches_after_release: false,
-    condvar: CondvarKind::Generic,
     source: "",
     teaches: "",
+    ..LockInfo::USUAL
 };
 
 /// The mutex of [`ondeck::fair`].

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use conformance::{Failure, Limits, Property};
 use ondeck::platform::{Linux, Platform};
 use ondeck_zoo::{
-    CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting, locks,
+    LockInfo, Origin, RawLock, SequenceCondvar, Waiting, locks,
 };
 
 const LIMITS: Limits =
@@ -29,12 +29,9 @@ const fn info(name: &'static str) -> LockInfo {
         name,
         origin: Origin::Literature,
         waiting: Waiting::Sleeps,
-        fairness: Fairness::Barging,
-        has_try_lock: true,
-        touches_after_release: false,
-        condvar: CondvarKind::Generic,
         source: "",
         teaches: "",
+        ..LockInfo::USUAL
     }
 }
 

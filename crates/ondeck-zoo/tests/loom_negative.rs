@@ -11,19 +11,16 @@ mod loom_scenario;
 use loom_platform::Loom;
 use loom_scenario::{attempt, exclusion};
 use ondeck::platform::{AtomicInt, Ordering, Platform};
-use ondeck_zoo::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+use ondeck_zoo::{LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
 
 const fn broken(name: &'static str) -> LockInfo {
     LockInfo {
         name,
         origin: Origin::Literature,
         waiting: Waiting::Spins,
-        fairness: Fairness::Barging,
-        has_try_lock: true,
-        touches_after_release: false,
-        condvar: CondvarKind::Generic,
         source: "",
         teaches: "",
+        ..LockInfo::USUAL
     }
 }
 

@@ -24,7 +24,7 @@
 //! because only the spinner clears `spinning`.
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
-use ondeck_zoo::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+use ondeck_zoo::{LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
 
 const LOCKED: u32 = 1;
 const SLEEPING: u32 = 2;
@@ -103,12 +103,10 @@ unsafe impl<P: Platform> RawLock<P> for GoSpinbitFirst<P> {
         name: "go_spinbit_first",
         origin: Origin::Literature,
         waiting: Waiting::SpinsThenSleeps,
-        fairness: Fairness::Barging,
-        has_try_lock: true,
         touches_after_release: true,
-        condvar: CondvarKind::Generic,
         source: "Rhys Hiltner, golang/proposal, design/68578-mutex-spinbit, futex-based option",
         teaches: "A futex that each unlock changes keeps its waiters from sleeping",
+        ..LockInfo::USUAL
     };
 
     type Context = ();

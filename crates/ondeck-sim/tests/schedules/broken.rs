@@ -2,7 +2,7 @@
 
 use ondeck::platform::{AtomicInt, FutexWait, Ordering, Platform};
 use ondeck_sim::engine::Sim;
-use ondeck_zoo::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+use ondeck_zoo::{LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
 
 type Word = <Sim as Platform>::AtomicU32;
 
@@ -23,12 +23,9 @@ const INFO: LockInfo = LockInfo {
     name: "broken",
     origin: Origin::Own,
     waiting: Waiting::Sleeps,
-    fairness: Fairness::Barging,
-    has_try_lock: true,
-    touches_after_release: false,
-    condvar: CondvarKind::Generic,
     source: "this test",
     teaches: "nothing",
+    ..LockInfo::USUAL
 };
 
 /// Three states in a futex word: free, taken, and taken with possible waiters; broken in the place with that

@@ -21,17 +21,12 @@ impl Visitor<Sim> for Mutexes {
         };
         self.0.push(scenario("sections", sections::<L>));
         self.0.push(scenario("condvar", buffer::<L>));
-        let is_bounded = matches!(L::INFO.fairness, Fairness::Fifo | Fairness::Bounded);
-        if is_bounded && !BOUNDED_BEYOND_COUNTING.contains(&L::INFO.name) {
+        if matches!(L::INFO.fairness, Fairness::Fifo | Fairness::Bounded) {
             // The scenario counts turns, and late wakes make turns long.
             self.0.push(Scenario { patience: 10, ..scenario("bounded", bounded::<L>) });
         }
     }
 }
-
-/// Locks that pass a thread over for longer than a run lasts, by design. CNA hands off the lock within a NUMA node
-/// 65,536 times before it serves another node.
-const BOUNDED_BEYOND_COUNTING: [&str; 1] = ["cna"];
 
 const THREADS: usize = 5;
 const PAIRS: u64 = 3;

@@ -34,7 +34,7 @@
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
-use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+use crate::{LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
 
 const UNLOCKED: u32 = 0;
 const LOCKED: u32 = 1;
@@ -97,12 +97,9 @@ unsafe impl<P: Platform> RawLock<P> for AdaptiveFutex<P> {
         name: "adaptive_futex",
         origin: Origin::Sources,
         waiting: Waiting::SpinsThenSleeps,
-        fairness: Fairness::Barging,
-        has_try_lock: true,
-        touches_after_release: false,
-        condvar: CondvarKind::Generic,
         source: "Malte Skarupke, Measuring Mutexes, adaptive mutexes; glibc's adaptive mutex",
         teaches: "A lock can learn how long to spin, but learns it in turns and not in time",
+        ..LockInfo::USUAL
     };
 
     type Context = ();

@@ -53,7 +53,7 @@ use std::ptr;
 
 use ondeck::platform::{AtomicInt, AtomicPointer, Ordering, Platform};
 
-use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+use crate::{Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
 
 /// The CLH lock: see the [source file](self) for its queue.
 #[derive(Debug)]
@@ -113,10 +113,9 @@ unsafe impl<P: Platform> RawLock<P> for Clh<P> {
         waiting: Waiting::Spins,
         fairness: Fairness::Fifo,
         has_try_lock: false,
-        touches_after_release: false,
-        condvar: CondvarKind::Generic,
         source: "Craig (1993); Magnusson, Landin and Hagersten, Queue Locks (1994)",
         teaches: "A queue without links: an unlock is one store, and nodes change hands instead",
+        ..LockInfo::USUAL
     };
 
     type Context = Context<P>;

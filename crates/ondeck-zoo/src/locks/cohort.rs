@@ -39,7 +39,7 @@ use std::ptr;
 use ondeck::platform::{AtomicInt, AtomicPointer, Ordering, Platform};
 
 use super::ttas_backoff::TtasBackoff;
-use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+use crate::{LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
 
 const WAITING: u32 = 0;
 const WITH_GLOBAL: u32 = 1;
@@ -138,12 +138,10 @@ unsafe impl<P: Platform> RawLock<P> for Cohort<P> {
         name: "cohort",
         origin: Origin::Literature,
         waiting: Waiting::Spins,
-        fairness: Fairness::Barging,
-        has_try_lock: true,
         touches_after_release: true,
-        condvar: CondvarKind::Generic,
         source: "Dice, Marathe and Shavit, Lock Cohorting (2012), C-BO-MCS",
         teaches: "Two locks that know nothing of NUMA make one that stays within a node for a while",
+        ..LockInfo::USUAL
     };
 
     type Context = Node<P>;

@@ -64,7 +64,7 @@ use std::ptr;
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
-use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+use crate::{LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
 
 const UNLOCKED: usize = 0;
 const LOCKED: usize = 1;
@@ -344,12 +344,9 @@ unsafe impl<P: Platform> RawLock<P> for FollyDistributed<P> {
         waiting: Waiting::SpinsThenSleeps,
         // A chain is served before threads that arrive later, but newest first, and a thread may be
         // passed over repeatedly.
-        fairness: Fairness::Barging,
-        has_try_lock: true,
-        touches_after_release: false,
-        condvar: CondvarKind::Generic,
         source: "Aaryaman Sagar, facebook/folly, DistributedMutex",
         teaches: "Waiters that publish the time let a queue lock pass over those that lost their CPU",
+        ..LockInfo::USUAL
     };
 
     type Context = Place<P>;

@@ -31,7 +31,7 @@
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
-use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+use crate::{LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
 
 const HELD: u32 = 1;
 const WAITED: u32 = 2;
@@ -89,12 +89,9 @@ unsafe impl<P: Platform> RawLock<P> for FollyMicrolock<P> {
         name: "folly_microlock",
         origin: Origin::Literature,
         waiting: Waiting::SpinsThenSleeps,
-        fairness: Fairness::Barging,
-        has_try_lock: true,
-        touches_after_release: false,
-        condvar: CondvarKind::Generic,
         source: "Daniel Colascione, facebook/folly, MicroLock",
         teaches: "A sleeping lock in two bits beside others, for an exchange in every operation",
+        ..LockInfo::USUAL
     };
 
     type Context = ();

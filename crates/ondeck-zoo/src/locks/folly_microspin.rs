@@ -24,7 +24,7 @@
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
-use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+use crate::{LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
 
 /// folly's `Sleeper`: how the waiters of its spinlocks wait.
 #[derive(Debug, Default)]
@@ -80,12 +80,9 @@ unsafe impl<P: Platform> RawLock<P> for FollyMicrospin<P> {
         name: "folly_microspin",
         origin: Origin::Literature,
         waiting: Waiting::SpinsThenSleeps,
-        fairness: Fairness::Barging,
-        has_try_lock: true,
-        touches_after_release: false,
-        condvar: CondvarKind::Generic,
         source: "Keith Adams and Jordan DeLong, facebook/folly, MicroSpinLock",
         teaches: "A waiter can nap without a futex, and is then late by up to the length of its nap",
+        ..LockInfo::USUAL
     };
 
     type Context = ();

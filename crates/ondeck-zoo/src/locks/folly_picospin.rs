@@ -27,7 +27,7 @@
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
 use super::folly_microspin::Sleeper;
-use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+use crate::{LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
 
 /// folly's PicoSpinLock: see the [source file](self).
 #[derive(Debug)]
@@ -42,12 +42,9 @@ unsafe impl<P: Platform> RawLock<P> for FollyPicospin<P> {
         name: "folly_picospin",
         origin: Origin::Literature,
         waiting: Waiting::SpinsThenSleeps,
-        fairness: Fairness::Barging,
-        has_try_lock: true,
-        touches_after_release: false,
-        condvar: CondvarKind::Generic,
         source: "Keith Adams and Jordan DeLong, facebook/folly, PicoSpinLock",
         teaches: "Waiters that poll by the operation that locks take the owner's cache line each time",
+        ..LockInfo::USUAL
     };
 
     type Context = ();

@@ -27,7 +27,7 @@
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
 use super::GlibcNormal;
-use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+use crate::{LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
 
 /// No spin is longer.
 const MOST_TURNS: u32 = 100;
@@ -72,12 +72,9 @@ unsafe impl<P: Platform> RawLock<P> for GlibcAdaptivePort<P> {
         name: "glibc_adaptive_port",
         origin: Origin::Literature,
         waiting: Waiting::SpinsThenSleeps,
-        fairness: Fairness::Barging,
-        has_try_lock: true,
-        touches_after_release: false,
-        condvar: CondvarKind::Generic,
         source: "The GNU C library up to 2.32, PTHREAD_MUTEX_ADAPTIVE_NP",
         teaches: "An adaptive spin whose polls lock takes the line from the owner at each of them",
+        ..LockInfo::USUAL
     };
 
     type Context = ();

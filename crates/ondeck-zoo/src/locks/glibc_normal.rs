@@ -37,7 +37,7 @@
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
-use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+use crate::{LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
 
 const UNLOCKED: u32 = 0;
 const LOCKED: u32 = 1;
@@ -90,12 +90,9 @@ unsafe impl<P: Platform> RawLock<P> for GlibcNormal<P> {
         name: "glibc_normal",
         origin: Origin::Literature,
         waiting: Waiting::Sleeps,
-        fairness: Fairness::Barging,
-        has_try_lock: true,
-        touches_after_release: false,
-        condvar: CondvarKind::Generic,
         source: "The GNU C library, pthread_mutex_t of the default kind",
         teaches: "A lock that writes its owner's name pays for the line at each lock and unlock",
+        ..LockInfo::USUAL
     };
 
     type Context = ();

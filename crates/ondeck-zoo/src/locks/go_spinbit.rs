@@ -72,7 +72,7 @@ use std::ptr;
 use ondeck::platform::{AtomicInt, AtomicPointer, Ordering, Platform};
 
 use crate::parker::Parker;
-use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+use crate::{LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
 
 const LOCKED: usize = 1;
 const SLEEPING: usize = 2;
@@ -308,12 +308,10 @@ unsafe impl<P: Platform> RawLock<P> for GoSpinbit<P> {
         name: "go_spinbit",
         origin: Origin::Sources,
         waiting: Waiting::SpinsThenSleeps,
-        fairness: Fairness::Barging,
-        has_try_lock: true,
         touches_after_release: true,
-        condvar: CondvarKind::Generic,
         source: "Go issue 68578 and runtime/lock_spinbit.go of Go 1.24",
         teaches: "One bit that says a waiter spins lets unlocks skip the wake, and contention scale",
+        ..LockInfo::USUAL
     };
 
     type Context = Node<P>;

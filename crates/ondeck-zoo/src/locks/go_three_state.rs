@@ -32,7 +32,7 @@
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
-use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+use crate::{LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
 
 const UNLOCKED: u32 = 0;
 const LOCKED: u32 = 1;
@@ -92,12 +92,9 @@ unsafe impl<P: Platform> RawLock<P> for GoThreeState<P> {
         name: "go_three_state",
         origin: Origin::Sources,
         waiting: Waiting::SpinsThenSleeps,
-        fairness: Fairness::Barging,
-        has_try_lock: true,
-        touches_after_release: false,
-        condvar: CondvarKind::Generic,
         source: "Go issue 68578 and runtime/lock_futex.go up to Go 1.23",
         teaches: "A spin longer than the section keeps every waiter awake, and throughput collapses",
+        ..LockInfo::USUAL
     };
 
     type Context = ();

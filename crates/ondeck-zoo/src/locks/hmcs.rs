@@ -35,7 +35,7 @@ use std::ptr;
 
 use ondeck::platform::{AtomicInt, AtomicPointer, Ordering, Platform};
 
-use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+use crate::{Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
 
 const WAIT: u32 = 0;
 const FIRST: u32 = 1;
@@ -174,11 +174,10 @@ unsafe impl<P: Platform> RawLock<P> for Hmcs<P> {
         origin: Origin::Literature,
         waiting: Waiting::Spins,
         fairness: Fairness::Bounded,
-        has_try_lock: true,
         touches_after_release: true,
-        condvar: CondvarKind::Generic,
         source: "Chabbi, Fagan and Mellor-Crummey, High Performance Locks for Multi-level NUMA Systems (2015)",
         teaches: "Queues on two levels stay within a NUMA node for a while, and go around among them",
+        ..LockInfo::USUAL
     };
 
     type Context = Node<P>;

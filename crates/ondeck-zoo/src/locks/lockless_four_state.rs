@@ -51,7 +51,7 @@
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
 use super::lockless_condvar::{LocklessCondvar, LocklessMutex};
-use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, Waiting};
+use crate::{CondvarKind, LockInfo, Origin, RawLock, Waiting};
 
 /// Attempts before sleeping, and reads before waking: the source's numbers.
 const SPINS_BEFORE_SLEEP: u32 = 100;
@@ -113,12 +113,11 @@ unsafe impl<P: Platform> RawLock<P> for LocklessFourState<P> {
         name: "lockless_four_state",
         origin: Origin::Sources,
         waiting: Waiting::SpinsThenSleeps,
-        fairness: Fairness::Barging,
-        has_try_lock: true,
         touches_after_release: true,
         condvar: CondvarKind::Own,
         source: "Lockless Inc., Mutexes and Condition Variables using Futexes, optimized mutex",
         teaches: "A contended mark apart from the lock makes the contended unlock a plain store",
+        ..LockInfo::USUAL
     };
 
     type Context = ();

@@ -41,7 +41,7 @@
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
 use super::lockless_condvar::{LocklessCondvar, LocklessMutex};
-use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, Waiting};
+use crate::{CondvarKind, LockInfo, Origin, RawLock, Waiting};
 
 const UNLOCKED: u32 = 0;
 const LOCKED: u32 = 1;
@@ -121,12 +121,11 @@ unsafe impl<P: Platform> RawLock<P> for LocklessThreeState<P> {
         name: "lockless_three_state",
         origin: Origin::Sources,
         waiting: Waiting::SpinsThenSleeps,
-        fairness: Fairness::Barging,
-        has_try_lock: true,
         touches_after_release: true,
         condvar: CondvarKind::Own,
         source: "Lockless Inc., Mutexes and Condition Variables using Futexes, first mutex",
         teaches: "An unlock that watches for a taker saves a wake, but outlives its right to the memory",
+        ..LockInfo::USUAL
     };
 
     type Context = ();

@@ -50,7 +50,7 @@ use std::ptr;
 use ondeck::platform::{AtomicInt, AtomicPointer, Ordering, Platform};
 
 use crate::gate::Gate;
-use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+use crate::{Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
 
 /// Of the unlocks that see passive threads, one in this number promotes the eldest.
 const PROMOTE_ONE_IN: u32 = 1_000;
@@ -219,11 +219,9 @@ unsafe impl<P: Platform> RawLock<P> for Malthusian<P> {
         origin: Origin::Literature,
         waiting: Waiting::SpinsThenSleeps,
         fairness: Fairness::Bounded,
-        has_try_lock: true,
-        touches_after_release: false,
-        condvar: CondvarKind::Generic,
         source: "Dice, Malthusian Locks (2017), MCSCR-STP",
         teaches: "Few threads keep a lock busy: an unlock sets waiters aside that are not needed",
+        ..LockInfo::USUAL
     };
 
     type Context = Node<P>;

@@ -32,7 +32,7 @@ use std::ptr;
 
 use ondeck::platform::{AtomicInt, AtomicPointer, Ordering, Platform};
 
-use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+use crate::{Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
 
 /// The MCS lock: see the [source file](self) for its queue.
 #[derive(Debug)]
@@ -62,11 +62,9 @@ unsafe impl<P: Platform> RawLock<P> for Mcs<P> {
         origin: Origin::Literature,
         waiting: Waiting::Spins,
         fairness: Fairness::Fifo,
-        has_try_lock: true,
-        touches_after_release: false,
-        condvar: CondvarKind::Generic,
         source: "Mellor-Crummey and Scott, Algorithms for Scalable Synchronization (1991)",
         teaches: "Each waiter spins on its own line; strict order collapses once a waiter is preempted",
+        ..LockInfo::USUAL
     };
 
     type Context = Node<P>;

@@ -33,7 +33,7 @@ use std::ptr;
 use ondeck::platform::{AtomicPointer, Ordering, Platform};
 
 use crate::gate::Gate;
-use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+use crate::{Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
 
 /// MCS whose waiters park: see the [source file](self) for its queue.
 #[derive(Debug)]
@@ -63,11 +63,9 @@ unsafe impl<P: Platform> RawLock<P> for McsPark<P> {
         origin: Origin::Literature,
         waiting: Waiting::SpinsThenSleeps,
         fairness: Fairness::Fifo,
-        has_try_lock: true,
-        touches_after_release: false,
-        condvar: CondvarKind::Generic,
         source: "Mellor-Crummey and Scott (1991); MCS-STP in Dice, Malthusian Locks (2017)",
         teaches: "Parked waiters leave the owner its CPU, but strict order makes each handoff a wake",
+        ..LockInfo::USUAL
     };
 
     type Context = Node<P>;

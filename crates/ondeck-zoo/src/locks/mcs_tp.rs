@@ -44,7 +44,7 @@ use std::ptr;
 
 use ondeck::platform::{AtomicInt, AtomicPointer, Ordering, Platform};
 
-use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+use crate::{LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
 
 const WAITING: u32 = 0;
 const AVAILABLE: u32 = 1;
@@ -164,12 +164,9 @@ unsafe impl<P: Platform> RawLock<P> for McsTp<P> {
         name: "mcs_tp",
         origin: Origin::Literature,
         waiting: Waiting::Yields,
-        fairness: Fairness::Barging,
-        has_try_lock: true,
-        touches_after_release: false,
-        condvar: CondvarKind::Generic,
         source: "He, Scherer and Scott, Preemption Adaptivity in Time-Published Locks (2005)",
         teaches: "Waiters publish the time: an unlock passes over those that do not run",
+        ..LockInfo::USUAL
     };
 
     type Context = Node<P>;

@@ -8,7 +8,7 @@
 use ondeck::biased::{Held, RawBiasedMutex};
 use ondeck::platform::Host;
 
-use crate::{CondvarKind, Fairness, Kept, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+use crate::{Fairness, Kept, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
 
 /// The mutex of [`ondeck::biased`].
 // SAFETY, as a lock: `RawBiasedMutex` excludes; see its own argument.
@@ -22,11 +22,9 @@ raw_lock! {
             origin: Origin::Own,
             waiting: Waiting::SpinsThenSleeps,
             fairness: Fairness::Bounded,
-            has_try_lock: true,
-            touches_after_release: false,
-            condvar: CondvarKind::Generic,
             source: "this project, ondeck::biased",
             teaches: "The thread that has a lock almost always needs no atomic read-modify-write; others pay for it",
+            ..LockInfo::USUAL
         },
         // How a thread acquired: by its bias or not.
         Context: Kept<Held<P>>,

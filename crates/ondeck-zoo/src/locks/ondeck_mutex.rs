@@ -23,11 +23,10 @@ raw_lock! {
             origin: Origin::Own,
             waiting: Waiting::SpinsThenSleeps,
             fairness: Fairness::Bounded,
-            has_try_lock: true,
-            touches_after_release: false,
             condvar: CondvarKind::Own,
             source: "this project, ondeck::mutex",
             teaches: "A thread that parks pays for the fence: an uncontended pair costs what a spinlock's does",
+            ..LockInfo::USUAL
         },
         Context: (),
         Condvar: OndeckCondvar<P>,

@@ -56,7 +56,7 @@ use ondeck::platform::{AtomicInt, AtomicPointer, Ordering, Platform};
 use super::word_lock::WordLock;
 use crate::parker::Parker;
 use crate::spin_wait::SpinWait;
-use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+use crate::{Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
 
 const LOCKED: u8 = 1;
 const PARKED: u8 = 2;
@@ -92,11 +92,10 @@ impl<P: Platform> BucketLock<P> for WordLock<P> {
         origin: Origin::Literature,
         waiting: Waiting::SpinsThenSleeps,
         fairness: Fairness::Bounded,
-        has_try_lock: true,
         touches_after_release: true,
-        condvar: CondvarKind::Generic,
         source: "Amanieu d'Antras, parking_lot 0.12; Filip Pizlo, Locking in WebKit",
         teaches: "A queue beside a lock of one byte, and a handoff now and then against starvation",
+        ..LockInfo::USUAL
     };
     const LOOKS_FIRST: bool = false;
 

@@ -28,7 +28,7 @@
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
 use super::parking_lot_port::{BucketLock, ParkingLotPort};
-use crate::{CondvarKind, Fairness, LockInfo, Origin, Waiting};
+use crate::{Fairness, LockInfo, Origin, Waiting};
 
 /// The longest pause before a waiter yields.
 const LONGEST_PAUSE: u32 = 64;
@@ -72,11 +72,10 @@ impl<P: Platform> BucketLock<P> for SpinningBucket<P> {
         origin: Origin::Literature,
         waiting: Waiting::SpinsThenSleeps,
         fairness: Fairness::Bounded,
-        has_try_lock: true,
         touches_after_release: true,
-        condvar: CondvarKind::Generic,
         source: "Ordo One, synchronization-benchmarks, ParkingLotMutex",
         teaches: "The queue of a lock has a lock, too, and what that is shows under contention",
+        ..LockInfo::USUAL
     };
     const LOOKS_FIRST: bool = true;
 

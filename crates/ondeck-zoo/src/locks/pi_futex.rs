@@ -30,7 +30,7 @@
 
 use ondeck::platform::{AtomicInt, Ordering, PiFutex, PiLock, PiUnlock};
 
-use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+use crate::{Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
 
 const UNLOCKED: u32 = 0;
 
@@ -85,11 +85,9 @@ unsafe impl<P: PiFutex> RawLock<P> for PiFutexMutex<P> {
         origin: Origin::Literature,
         waiting: Waiting::Sleeps,
         fairness: Fairness::Priority,
-        has_try_lock: true,
-        touches_after_release: false,
-        condvar: CondvarKind::Generic,
         source: "Molnar and Gleixner, PI-futex; glibc's PTHREAD_PRIO_INHERIT",
         teaches: "The kernel hands the lock over, so it is never free while a thread waits",
+        ..LockInfo::USUAL
     };
 
     type Context = ();

@@ -47,7 +47,7 @@ use std::ptr;
 
 use ondeck::platform::{AtomicPointer, Ordering, Platform};
 
-use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+use crate::{Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
 
 /// One word for a lock, one element for a thread: see the [source file](self).
 #[derive(Debug)]
@@ -89,11 +89,9 @@ unsafe impl<P: Platform> RawLock<P> for Reciprocating<P> {
         origin: Origin::Literature,
         waiting: Waiting::Spins,
         fairness: Fairness::Bounded,
-        has_try_lock: true,
-        touches_after_release: false,
-        condvar: CondvarKind::Generic,
         source: "Dice and Kogan, Reciprocating Locks (2025)",
         teaches: "Arrivals are detached in one exchange and served newest first: a queue without links",
+        ..LockInfo::USUAL
     };
 
     type Context = Element<P>;

@@ -28,7 +28,7 @@
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
-use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+use crate::{LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
 
 const UNLOCKED: u32 = 0;
 const LOCKED: u32 = 1;
@@ -90,12 +90,9 @@ unsafe impl<P: Platform> RawLock<P> for RustStd<P> {
         name: "rust_std",
         origin: Origin::Literature,
         waiting: Waiting::SpinsThenSleeps,
-        fairness: Fairness::Barging,
-        has_try_lock: true,
-        touches_after_release: false,
-        condvar: CondvarKind::Generic,
         source: "Mara Bos, Rust's standard library, sys/sync/mutex/futex.rs",
         teaches: "A hundred reads before a sleep hide short sections, for every waiter at once",
+        ..LockInfo::USUAL
     };
 
     type Context = ();

@@ -41,7 +41,7 @@
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
-use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+use crate::{LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
 
 /// A counter in front of a semaphore: see the [source file](self) for its words.
 #[derive(Debug)]
@@ -88,12 +88,9 @@ unsafe impl<P: Platform> RawLock<P> for SemaphoreMutex<P> {
         name: "semaphore_mutex",
         origin: Origin::Sources,
         waiting: Waiting::Sleeps,
-        fairness: Fairness::Barging,
-        has_try_lock: true,
-        touches_after_release: false,
-        condvar: CondvarKind::Generic,
         source: "Malte Skarupke, Measuring Mutexes, semaphore_mutex; Schillings' benaphore",
         teaches: "Counting interested threads avoids needless wakes and makes every contended unlock a handoff",
+        ..LockInfo::USUAL
     };
 
     type Context = ();

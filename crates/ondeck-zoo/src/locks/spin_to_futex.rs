@@ -37,7 +37,7 @@
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
-use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+use crate::{LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
 
 const UNLOCKED: u32 = 0;
 const LOCKED: u32 = 1;
@@ -87,12 +87,9 @@ unsafe impl<P: Platform> RawLock<P> for SpinToFutex<P> {
         origin: Origin::Sources,
         // The poller never sleeps, but it does not poll for ever while others sleep.
         waiting: Waiting::SpinsThenSleeps,
-        fairness: Fairness::Barging,
-        has_try_lock: true,
-        touches_after_release: false,
-        condvar: CondvarKind::Generic,
         source: "Malte Skarupke, Measuring Mutexes, comments, spin_to_futex_mutex",
         teaches: "A spinlock's fast path with sleeping waiters, at the price of a CPU that polls",
+        ..LockInfo::USUAL
     };
 
     type Context = ();

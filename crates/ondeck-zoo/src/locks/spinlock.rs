@@ -30,7 +30,7 @@
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
-use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+use crate::{LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
 
 /// Pauses between two yields: the source tried many and kept this one.
 pub(crate) const PAUSES_PER_YIELD: u32 = 16;
@@ -72,12 +72,9 @@ unsafe impl<P: Platform> RawLock<P> for Spinlock<P> {
         name: "spinlock",
         origin: Origin::Sources,
         waiting: Waiting::Yields,
-        fairness: Fairness::Barging,
-        has_try_lock: true,
-        touches_after_release: false,
-        condvar: CondvarKind::Generic,
         source: "Malte Skarupke, Measuring Mutexes, spinlock",
         teaches: "A yield now and then lets the owner run, as far as the scheduler obliges",
+        ..LockInfo::USUAL
     };
 
     type Context = ();

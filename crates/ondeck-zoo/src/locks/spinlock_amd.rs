@@ -22,7 +22,7 @@
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
-use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+use crate::{LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
 
 /// Test and compare-exchange with a pause: see the [source file](self).
 #[derive(Debug)]
@@ -37,12 +37,9 @@ unsafe impl<P: Platform> RawLock<P> for SpinlockAmd<P> {
         name: "spinlock_amd",
         origin: Origin::Sources,
         waiting: Waiting::Spins,
-        fairness: Fairness::Barging,
-        has_try_lock: true,
-        touches_after_release: false,
-        condvar: CondvarKind::Generic,
         source: "Malte Skarupke, Measuring Mutexes, spinlock_amd",
         teaches: "Reading before writing spares the caches but not the thread that is off its CPU",
+        ..LockInfo::USUAL
     };
 
     type Context = ();

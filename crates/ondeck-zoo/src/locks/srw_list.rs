@@ -62,7 +62,7 @@ use std::ptr;
 use ondeck::platform::{AtomicInt, AtomicPointer, Ordering, Platform};
 
 use crate::parker::Parker;
-use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+use crate::{LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
 
 const LOCKED: usize = 1;
 const QUEUE_LOCKED: usize = 2;
@@ -232,12 +232,10 @@ unsafe impl<P: Platform> RawLock<P> for SrwList<P> {
         name: "srw_list",
         origin: Origin::Sources,
         waiting: Waiting::Sleeps,
-        fairness: Fairness::Barging,
-        has_try_lock: true,
         touches_after_release: true,
-        condvar: CondvarKind::Generic,
         source: "Malte Skarupke, Measuring Mutexes, comments on Windows' SRW lock",
         teaches: "Nodes on the waiters' stacks let one word wake exactly the oldest waiter",
+        ..LockInfo::USUAL
     };
 
     type Context = Node<P>;

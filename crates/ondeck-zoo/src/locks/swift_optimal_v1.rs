@@ -33,7 +33,7 @@
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
-use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+use crate::{LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
 
 const UNLOCKED: u32 = 0;
 const LOCKED: u32 = 1;
@@ -91,12 +91,9 @@ unsafe impl<P: Platform> RawLock<P> for SwiftOptimalV1<P> {
         name: "swift_optimal_v1",
         origin: Origin::Literature,
         waiting: Waiting::SpinsThenSleeps,
-        fairness: Fairness::Barging,
-        has_try_lock: true,
-        touches_after_release: false,
-        condvar: CondvarKind::Generic,
         source: "Ordo One, synchronization-benchmarks, OptimalMutex, first commit",
         teaches: "Spinners that poll faster once a thread sleeps take the lock before it wakes",
+        ..LockInfo::USUAL
     };
 
     type Context = ();

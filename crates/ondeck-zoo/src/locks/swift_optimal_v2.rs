@@ -38,7 +38,7 @@
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
-use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+use crate::{LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
 
 const UNLOCKED: u32 = 0;
 const LOCKED: u32 = 1;
@@ -110,12 +110,9 @@ unsafe impl<P: Platform> RawLock<P> for SwiftOptimalV2<P> {
         name: "swift_optimal_v2",
         origin: Origin::Literature,
         waiting: Waiting::SpinsThenSleeps,
-        fairness: Fairness::Barging,
-        has_try_lock: true,
-        touches_after_release: false,
-        condvar: CondvarKind::Generic,
         source: "Ordo One, Swift pull request 88523; synchronization-benchmarks, OptimalMutex",
         teaches: "Few polls, far apart, and none where threads sleep, spare the owner's cache line",
+        ..LockInfo::USUAL
     };
 
     type Context = ();

@@ -26,7 +26,7 @@
 use ondeck::platform::PiFutex;
 
 use super::PiFutexMutex;
-use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+use crate::{Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
 
 /// Polls before the thread calls the kernel.
 const POLLS: u32 = 1_000;
@@ -57,11 +57,9 @@ unsafe impl<P: PiFutex> RawLock<P> for SwiftPi<P> {
         origin: Origin::Literature,
         waiting: Waiting::SpinsThenSleeps,
         fairness: Fairness::Priority,
-        has_try_lock: true,
-        touches_after_release: false,
-        condvar: CondvarKind::Generic,
         source: "The Swift project, Synchronization.Mutex on Linux up to 6.2",
         teaches: "A spin before a handoff is wasted once a thread sleeps: the word is never 0 again",
+        ..LockInfo::USUAL
     };
 
     type Context = ();

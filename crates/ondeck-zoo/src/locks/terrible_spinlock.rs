@@ -26,7 +26,7 @@
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
-use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+use crate::{LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
 
 /// Test-and-set without a pause: see the [source file](self).
 #[derive(Debug)]
@@ -41,12 +41,9 @@ unsafe impl<P: Platform> RawLock<P> for TerribleSpinlock<P> {
         name: "terrible_spinlock",
         origin: Origin::Sources,
         waiting: Waiting::Spins,
-        fairness: Fairness::Barging,
-        has_try_lock: true,
-        touches_after_release: false,
-        condvar: CondvarKind::Generic,
         source: "Malte Skarupke, Measuring Mutexes, terrible_spinlock",
         teaches: "Waiters that write fight the owner for its line, and slow down unrelated code",
+        ..LockInfo::USUAL
     };
 
     type Context = ();

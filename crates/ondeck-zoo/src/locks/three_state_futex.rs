@@ -30,7 +30,7 @@
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
-use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+use crate::{LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
 
 const UNLOCKED: u32 = 0;
 const LOCKED: u32 = 1;
@@ -61,12 +61,9 @@ unsafe impl<P: Platform> RawLock<P> for ThreeStateFutex<P> {
         name: "three_state_futex",
         origin: Origin::Sources,
         waiting: Waiting::Sleeps,
-        fairness: Fairness::Barging,
-        has_try_lock: true,
-        touches_after_release: false,
-        condvar: CondvarKind::Generic,
         source: "Ulrich Drepper, Futexes Are Tricky, mutex2",
         teaches: "One word tells unlock whether to call the kernel, for a second atomic per pair",
+        ..LockInfo::USUAL
     };
 
     type Context = ();

@@ -40,7 +40,7 @@
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
-use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+use crate::{Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
 
 /// Tickets and sleeping: see the [source file](self) for its counters.
 #[derive(Debug)]
@@ -68,11 +68,10 @@ unsafe impl<P: Platform> RawLock<P> for TicketMutex<P> {
         origin: Origin::Sources,
         waiting: Waiting::Sleeps,
         fairness: Fairness::Fifo,
-        has_try_lock: true,
         touches_after_release: true,
-        condvar: CondvarKind::Generic,
         source: "Malte Skarupke, Measuring Mutexes, ticket_mutex",
         teaches: "One futex word cannot wake the right thread: each unlock wakes all of them",
+        ..LockInfo::USUAL
     };
 
     type Context = ();

@@ -33,7 +33,7 @@
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
 use super::spinlock::PAUSES_PER_YIELD;
-use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+use crate::{Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
 
 /// Tickets and polling: see the [source file](self) for its counters.
 #[derive(Debug)]
@@ -68,11 +68,9 @@ unsafe impl<P: Platform> RawLock<P> for TicketSpinlock<P> {
         origin: Origin::Sources,
         waiting: Waiting::Yields,
         fairness: Fairness::Fifo,
-        has_try_lock: true,
-        touches_after_release: false,
-        condvar: CondvarKind::Generic,
         source: "Malte Skarupke, Measuring Mutexes, ticket_spinlock",
         teaches: "Order of arrival bounds the longest wait and costs throughput once threads outnumber cores",
+        ..LockInfo::USUAL
     };
 
     type Context = ();

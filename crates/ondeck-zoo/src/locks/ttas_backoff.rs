@@ -31,7 +31,7 @@
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
-use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+use crate::{LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
 
 /// The longest delay between two reads, in pauses: some ten microseconds where a pause is 40 cycles or more.
 const MOST_PAUSES: u32 = 1_024;
@@ -83,12 +83,9 @@ unsafe impl<P: Platform> RawLock<P> for TtasBackoff<P> {
         name: "ttas_backoff",
         origin: Origin::Literature,
         waiting: Waiting::Spins,
-        fairness: Fairness::Barging,
-        has_try_lock: true,
-        touches_after_release: false,
-        condvar: CondvarKind::Generic,
         source: "Anderson (1990); Mellor-Crummey and Scott (1991), algorithm 1",
         teaches: "Delays that double thin the crowd at one word, and favour the thread that just had it",
+        ..LockInfo::USUAL
     };
 
     type Context = ();

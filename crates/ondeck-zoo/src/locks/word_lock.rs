@@ -46,7 +46,7 @@ use ondeck::platform::{AtomicInt, AtomicPointer, Ordering, Platform};
 
 use crate::parker::Parker;
 use crate::spin_wait::SpinWait;
-use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+use crate::{LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
 
 const LOCKED: usize = 1;
 const QUEUE_LOCKED: usize = 2;
@@ -209,12 +209,10 @@ unsafe impl<P: Platform> RawLock<P> for WordLock<P> {
         name: "word_lock",
         origin: Origin::Literature,
         waiting: Waiting::SpinsThenSleeps,
-        fairness: Fairness::Barging,
-        has_try_lock: true,
         touches_after_release: true,
-        condvar: CondvarKind::Generic,
         source: "Amanieu d'Antras, parking_lot_core 0.9, WordLock; Filip Pizlo, WTF::WordLock",
         teaches: "One bit of the word guards the queue, and threads join it without that bit",
+        ..LockInfo::USUAL
     };
 
     type Context = ();

@@ -28,7 +28,7 @@ use std::cell::UnsafeCell;
 
 use ondeck::platform::Native;
 
-use crate::{CondvarKind, Fairness, LockInfo, Origin, RawCondvar, RawLock, Waiting};
+use crate::{CondvarKind, LockInfo, Origin, RawCondvar, RawLock, Waiting};
 
 /// `absl::Mutex`.
 // SAFETY, as a lock: in its exclusive mode it is a mutex.
@@ -60,12 +60,10 @@ raw_lock! {
             name: "abseil",
             origin: Origin::Peer,
             waiting: Waiting::SpinsThenSleeps,
-            fairness: Fairness::Barging,
-            has_try_lock: true,
-            touches_after_release: false,
             condvar: CondvarKind::Own,
             source: "Abseil 20220623, absl::Mutex, by call through a C function",
             teaches: "At most one woken thread on its way: most throughput, least equal shares",
+            ..LockInfo::USUAL
         },
         Context: (),
         Condvar: AbseilCondvar,

@@ -18,7 +18,7 @@ use std::ptr;
 
 use ondeck::platform::Native;
 
-use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+use crate::{Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
 
 /// `ck_spinlock_mcs_t`.
 // SAFETY, as a lock: see `locks/mcs.rs`.
@@ -65,11 +65,9 @@ raw_lock! {
             origin: Origin::Peer,
             waiting: Waiting::Spins,
             fairness: Fairness::Fifo,
-            has_try_lock: true,
-            touches_after_release: false,
-            condvar: CondvarKind::Generic,
             source: "Concurrency Kit 0.7.1, ck_spinlock_mcs, by call through a C function",
             teaches: "MCS with fences instead of ordered operations measures like MCS",
+            ..LockInfo::USUAL
         },
         Context: CkNode,
         Condvar: SequenceCondvar<Native>,

@@ -122,11 +122,10 @@ macro_rules! glibc_mutexes {
                     origin: Origin::Peer,
                     waiting: $waiting,
                     fairness: $fairness,
-                    has_try_lock: true,
-                    touches_after_release: false,
                     condvar: CondvarKind::Own,
                     source: $source,
                     teaches: $teaches,
+                    ..LockInfo::USUAL
                 },
                 IS_REENTRANT: $kind == libc::PTHREAD_MUTEX_RECURSIVE,
                 Context: (),

@@ -29,7 +29,7 @@ use parking_lot::lock_api::{GuardNoSend, RawMutex as _};
 use parking_lot::{Condvar, Mutex, RawMutex};
 
 use super::is_like_new;
-use crate::{CondvarKind, Fairness, LockInfo, Origin, RawCondvar, RawLock, Waiting};
+use crate::{CondvarKind, LockInfo, Origin, RawCondvar, RawLock, Waiting};
 
 /// `parking_lot::Mutex<()>`, used through the `RawMutex` inside it.
 // SAFETY, as a lock: `lock_api::RawMutex` requires the same of its implementations as `RawLock`.
@@ -59,12 +59,11 @@ raw_lock! {
             name: "parking_lot",
             origin: Origin::Peer,
             waiting: Waiting::SpinsThenSleeps,
-            fairness: Fairness::Barging,
-            has_try_lock: true,
             touches_after_release: true,
             condvar: CondvarKind::Own,
             source: "The crate parking_lot 0.13, by Amanieu d'Antras",
             teaches: "One byte of state is enough when the queue lives in a table keyed by address",
+            ..LockInfo::USUAL
         },
         Context: (),
         Condvar: ParkingLotCondvar,

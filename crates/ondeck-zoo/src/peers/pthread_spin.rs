@@ -14,7 +14,7 @@
 use ondeck::platform::Native;
 
 use crate::posix::{Object, acquired, check, destroyed};
-use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+use crate::{LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
 
 /// `pthread_spinlock_t`.
 // SAFETY, as a lock: POSIX specifies it as one. It leaves open what a second lock by the owner does; glibc's and
@@ -28,12 +28,9 @@ raw_lock! {
             name: "pthread_spin",
             origin: Origin::Peer,
             waiting: Waiting::Spins,
-            fairness: Fairness::Barging,
-            has_try_lock: true,
-            touches_after_release: false,
-            condvar: CondvarKind::Generic,
             source: "POSIX threads in the GNU C library, pthread_spinlock_t",
             teaches: "A spinlock's pair with two function calls around it",
+            ..LockInfo::USUAL
         },
         Context: (),
         Condvar: SequenceCondvar<Native>,

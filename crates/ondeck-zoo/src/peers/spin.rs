@@ -11,7 +11,7 @@ use std::mem;
 
 use ondeck::platform::Native;
 
-use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+use crate::{LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
 
 /// `spin::Mutex<()>` with its default strategy for waiting.
 // SAFETY, as a lock: the guard that `lock` forgets would have excluded all other threads until it was dropped, and
@@ -27,12 +27,9 @@ raw_lock! {
             name: "spin",
             origin: Origin::Peer,
             waiting: Waiting::Spins,
-            fairness: Fairness::Barging,
-            has_try_lock: true,
-            touches_after_release: false,
-            condvar: CondvarKind::Generic,
             source: "The crate spin 0.12, its default mutex",
             teaches: "The spinlock from the shelf: one PAUSE between polls, never the kernel",
+            ..LockInfo::USUAL
         },
         Context: (),
         Condvar: SequenceCondvar<Native>,

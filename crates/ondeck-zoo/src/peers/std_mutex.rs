@@ -20,7 +20,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, TryLockError, TryLockRe
 
 use ondeck::platform::Native;
 
-use crate::{CondvarKind, Fairness, Kept, LockInfo, Origin, RawCondvar, RawLock, Waiting};
+use crate::{CondvarKind, Kept, LockInfo, Origin, RawCondvar, RawLock, Waiting};
 
 /// `std::sync::Mutex<()>`.
 // SAFETY, as a lock: `std::sync::Mutex` excludes and synchronizes for as long as its guard lives, which is from `lock`
@@ -56,12 +56,10 @@ raw_lock! {
             name: "std",
             origin: Origin::Peer,
             waiting: Waiting::SpinsThenSleeps,
-            fairness: Fairness::Barging,
-            has_try_lock: true,
-            touches_after_release: false,
             condvar: CondvarKind::Own,
             source: "Rust's standard library, std::sync::Mutex",
             teaches: "Three states and 100 polls before the first sleep; the price of poisoning",
+            ..LockInfo::USUAL
         },
         Context: Kept<Guard>,
         Condvar: StdCondvar,

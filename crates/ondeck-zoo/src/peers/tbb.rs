@@ -15,7 +15,7 @@ use std::cell::UnsafeCell;
 
 use ondeck::platform::Native;
 
-use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+use crate::{LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
 
 /// `tbb::mutex`.
 // SAFETY, as a lock: its library specifies it as one.
@@ -42,12 +42,9 @@ raw_lock! {
             name: "tbb",
             origin: Origin::Peer,
             waiting: Waiting::SpinsThenSleeps,
-            fairness: Fairness::Barging,
-            has_try_lock: true,
-            touches_after_release: false,
-            condvar: CondvarKind::Generic,
             source: "oneTBB 2021.8, tbb::mutex, by call through a C function",
             teaches: "The byte knows no waiters: every unlock is a full fence and a look into a table",
+            ..LockInfo::USUAL
         },
         Context: (),
         Condvar: SequenceCondvar<Native>,

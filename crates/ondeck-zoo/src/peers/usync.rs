@@ -27,7 +27,7 @@ use usync::lock_api::RawMutex as _;
 use usync::{Condvar, Mutex, RawMutex};
 
 use super::is_like_new;
-use crate::{CondvarKind, Fairness, LockInfo, Origin, RawCondvar, RawLock, Waiting};
+use crate::{CondvarKind, LockInfo, Origin, RawCondvar, RawLock, Waiting};
 
 /// `usync::Mutex<()>`, used through the `RawMutex` inside it.
 // SAFETY, as a lock: `lock_api::RawMutex` requires the same of its implementations as `RawLock`.
@@ -51,12 +51,11 @@ raw_lock! {
             name: "usync",
             origin: Origin::Peer,
             waiting: Waiting::SpinsThenSleeps,
-            fairness: Fairness::Barging,
-            has_try_lock: true,
             touches_after_release: true,
             condvar: CondvarKind::Own,
             source: "The crate usync 0.2.1, by kprotty",
             teaches: "A bit test-and-set acquires whatever the queue in the same word is doing",
+            ..LockInfo::USUAL
         },
         Context: (),
         Condvar: UsyncCondvar,

@@ -29,7 +29,7 @@
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
 use crate::locks::spinlock::PAUSES_PER_YIELD;
-use crate::{CondvarKind, Fairness, LockInfo, Origin, RawRwLock, Waiting};
+use crate::{CondvarKind, LockInfo, Origin, RawRwLock, Waiting};
 
 const FREE: u32 = 0;
 const WRITER: u32 = 1 << 31;
@@ -93,12 +93,10 @@ unsafe impl<P: Platform> RawRwLock<P> for CounterRwLock<P> {
         name: "counter_rwlock",
         origin: Origin::Literature,
         waiting: Waiting::Yields,
-        fairness: Fairness::Barging,
-        has_try_lock: true,
-        touches_after_release: false,
         condvar: CondvarKind::Without,
         source: "Mellor-Crummey and Scott, Scalable Reader-Writer Synchronization (1991), the single counter",
         teaches: "Readers that share a lock still share its cache line, and keep a writer out without bound",
+        ..LockInfo::USUAL
     };
 
     type Read = ();

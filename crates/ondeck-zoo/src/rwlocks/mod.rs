@@ -28,7 +28,6 @@ macro_rules! rwlocks {
 rwlocks! {
     portable {
         counter_rwlock::CounterRwLock,
-        phase_fair_rwlock::PhaseFairRwLock,
     }
     hosted {
         ondeck_rwlock::OndeckRwLock,

@@ -23,11 +23,10 @@ raw_rwlock! {
             origin: Origin::Own,
             waiting: Waiting::SpinsThenSleeps,
             fairness: Fairness::Bounded,
-            has_try_lock: true,
-            touches_after_release: false,
             condvar: CondvarKind::Without,
             source: "this project, ondeck::mutex for readers and writers alike",
             teaches: "With short sections a mutex is faster than most reader-writer locks, although readers exclude each other",
+            ..LockInfo::USUAL
         },
         SHARES: false,
         Read: (),

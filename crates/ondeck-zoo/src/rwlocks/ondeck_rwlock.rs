@@ -23,11 +23,10 @@ raw_rwlock! {
             origin: Origin::Own,
             waiting: Waiting::SpinsThenSleeps,
             fairness: Fairness::Bounded,
-            has_try_lock: true,
-            touches_after_release: false,
             condvar: CondvarKind::Without,
             source: "this project, ondeck::rwlock",
             teaches: "A writer waits for the readers of one moment only, and four bytes suffice for that",
+            ..LockInfo::USUAL
         },
         Read: Kept<Shared<P>>,
         Write: (),

@@ -117,11 +117,10 @@ cpp_rwlocks! {
         info: LockInfo {
             name: "abseil_rwlock",
             waiting: Waiting::SpinsThenSleeps,
-            fairness: Fairness::Barging,
-            has_try_lock: true,
             touches_after_release: true,
             source: "Abseil 20220623, absl::Mutex with ReaderLock, by call through a C function",
             teaches: "A mutex that counts readers in the word in which it has its queue",
+            ..LockInfo::USUAL
         },
     }
 
@@ -151,11 +150,10 @@ cpp_rwlocks! {
         info: LockInfo {
             name: "tbb_rwlock",
             waiting: Waiting::SpinsThenSleeps,
-            fairness: Fairness::Barging,
-            has_try_lock: true,
             touches_after_release: true,
             source: "oneTBB 2021.8, tbb::rw_mutex, by call through a C function",
             teaches: "Whether a thread sleeps is in a table, and every unlock of a reader looks there",
+            ..LockInfo::USUAL
         },
     }
 
@@ -168,11 +166,10 @@ cpp_rwlocks! {
         info: LockInfo {
             name: "tbb_spin_rwlock",
             waiting: Waiting::Yields,
-            fairness: Fairness::Barging,
-            has_try_lock: true,
             touches_after_release: true,
             source: "oneTBB 2021.8, tbb::spin_rw_mutex, by call through a C function",
             teaches: "A counter that a pending writer closes for arriving readers",
+            ..LockInfo::USUAL
         },
     }
 
@@ -185,11 +182,9 @@ cpp_rwlocks! {
         info: LockInfo {
             name: "ck_rwlock",
             waiting: Waiting::Spins,
-            fairness: Fairness::Barging,
-            has_try_lock: true,
-            touches_after_release: false,
             source: "Concurrency Kit 0.7.1, ck_rwlock, by call through a C function",
             teaches: "A writer's flag and a counter in two words: a writer closes the lock, then waits for readers to leave",
+            ..LockInfo::USUAL
         },
     }
 

@@ -21,7 +21,7 @@ use std::mem::MaybeUninit;
 use ondeck::platform::Native;
 
 use crate::posix::{Object, acquired, check, destroyed};
-use crate::{CondvarKind, Fairness, LockInfo, Origin, RawRwLock, Waiting};
+use crate::{CondvarKind, LockInfo, Origin, RawRwLock, Waiting};
 
 /// The values of `pthread_rwlockattr_setkind_np`, which libc does not name.
 const PREFER_READER: c_int = 0;
@@ -83,12 +83,11 @@ macro_rules! glibc_rwlocks {
                     name: $name,
                     origin: Origin::Peer,
                     waiting: Waiting::Sleeps,
-                    fairness: Fairness::Barging,
-                    has_try_lock: true,
                     touches_after_release: true,
                     condvar: CondvarKind::Without,
                     source: $source,
                     teaches: $teaches,
+                    ..LockInfo::USUAL
                 },
                 Read: (),
                 Write: (),

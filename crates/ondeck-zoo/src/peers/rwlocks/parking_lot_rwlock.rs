@@ -19,7 +19,7 @@ use parking_lot::RawRwLock as Raw;
 use parking_lot::lock_api::{GuardNoSend, RawRwLock as _};
 
 use crate::peers::is_like_new;
-use crate::{CondvarKind, Fairness, LockInfo, Origin, RawRwLock, Waiting};
+use crate::{CondvarKind, LockInfo, Origin, RawRwLock, Waiting};
 
 /// `parking_lot::RawRwLock`, the inner lock of its `RwLock`.
 // SAFETY, as a lock: `lock_api::RawRwLock` requires the same of its implementations as `RawRwLock`.
@@ -37,12 +37,11 @@ raw_rwlock! {
             name: "parking_lot_rwlock",
             origin: Origin::Peer,
             waiting: Waiting::SpinsThenSleeps,
-            fairness: Fairness::Barging,
-            has_try_lock: true,
             touches_after_release: true,
             condvar: CondvarKind::Without,
             source: "The crate parking_lot 0.13, RwLock, by Amanieu d'Antras",
             teaches: "A writer takes the bit that keeps arriving readers out, then waits for those that are in",
+            ..LockInfo::USUAL
         },
         Read: (),
         Write: (),

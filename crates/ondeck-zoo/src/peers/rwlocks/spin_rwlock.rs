@@ -16,7 +16,7 @@ use ondeck::platform::Native;
 use spin::{RwLockReadGuard, RwLockWriteGuard};
 
 use crate::kept::Kept;
-use crate::{CondvarKind, Fairness, LockInfo, Origin, RawRwLock, Waiting};
+use crate::{CondvarKind, LockInfo, Origin, RawRwLock, Waiting};
 
 /// `spin::RwLock<()>` with its default strategy for waiting.
 // SAFETY, as a lock: it excludes and synchronizes for as long as its guards live, which is from `read` or `write` to
@@ -46,12 +46,10 @@ raw_rwlock! {
             name: "spin_rwlock",
             origin: Origin::Peer,
             waiting: Waiting::Spins,
-            fairness: Fairness::Barging,
-            has_try_lock: true,
-            touches_after_release: false,
             condvar: CondvarKind::Without,
             source: "The crate spin 0.12, its default reader-writer lock",
             teaches: "A reader adds itself first and looks afterwards, so that readers disturb a writer that holds the lock",
+            ..LockInfo::USUAL
         },
         Read: Kept<ReadGuard>,
         Write: Kept<WriteGuard>,

@@ -17,7 +17,7 @@ use ondeck::platform::Native;
 
 use crate::kept::Kept;
 use crate::peers::std_mutex::unpoisoned;
-use crate::{CondvarKind, Fairness, LockInfo, Origin, RawRwLock, Waiting};
+use crate::{CondvarKind, LockInfo, Origin, RawRwLock, Waiting};
 
 /// `std::sync::RwLock<()>`.
 // SAFETY, as a lock: it excludes and synchronizes for as long as its guards live, which is from `read` or `write` to the
@@ -49,12 +49,11 @@ raw_rwlock! {
             name: "std_rwlock",
             origin: Origin::Peer,
             waiting: Waiting::SpinsThenSleeps,
-            fairness: Fairness::Barging,
-            has_try_lock: true,
             touches_after_release: true,
             condvar: CondvarKind::Without,
             source: "Rust's standard library, std::sync::RwLock",
             teaches: "Arriving readers wait behind a waiting writer, and an unlock wakes writers first",
+            ..LockInfo::USUAL
         },
         Read: Kept<ReadGuard>,
         Write: Kept<WriteGuard>,

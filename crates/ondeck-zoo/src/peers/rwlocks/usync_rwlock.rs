@@ -16,7 +16,7 @@ use usync::RawRwLock as Raw;
 use usync::lock_api::RawRwLock as _;
 
 use crate::peers::is_like_new;
-use crate::{CondvarKind, Fairness, LockInfo, Origin, RawRwLock, Waiting};
+use crate::{CondvarKind, LockInfo, Origin, RawRwLock, Waiting};
 
 /// `usync::RawRwLock`, the inner lock of its `RwLock`.
 // SAFETY, as a lock: `lock_api::RawRwLock` requires the same of its implementations as `RawRwLock`.
@@ -29,12 +29,11 @@ raw_rwlock! {
             name: "usync_rwlock",
             origin: Origin::Peer,
             waiting: Waiting::SpinsThenSleeps,
-            fairness: Fairness::Barging,
-            has_try_lock: true,
             touches_after_release: true,
             condvar: CondvarKind::Without,
             source: "The crate usync 0.2.1, RwLock, by kprotty",
             teaches: "Readers and writers wait in one list, and its last node has the count of readers",
+            ..LockInfo::USUAL
         },
         Read: (),
         Write: (),
