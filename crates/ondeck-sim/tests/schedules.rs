@@ -2,10 +2,12 @@
 //! more of them, and how to repeat a failure.
 
 mod schedules {
+    #[path = "../../../ondeck-zoo/tests/support/broken.rs"]
     mod broken;
     mod mutexes;
     mod negative;
     pub mod others;
+    mod peterson;
     mod shared;
 }
 

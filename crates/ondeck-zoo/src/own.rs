@@ -36,14 +36,8 @@ pub fn for_each_own(visitor: &mut impl Visitor<Native>) {
 const NO_OWNER_ENDS: &str = "no thread ends while it holds a lock of the zoo";
 
 /// The facts that most of them share.
-const OWN: LockInfo = LockInfo {
-    name: "",
-    origin: Origin::Own,
-    waiting: Waiting::SpinsThenSleeps,
-    source: "",
-    teaches: "",
-    ..LockInfo::USUAL
-};
+const OWN: LockInfo =
+    LockInfo { origin: Origin::Own, waiting: Waiting::SpinsThenSleeps, ..LockInfo::USUAL };
 
 /// The mutex of [`ondeck::fair`].
 ///

@@ -4,10 +4,10 @@ use ondeck_sim::check::{Failure, Scenario, check, replay};
 use ondeck_zoo::{RawLock, Visitor};
 
 use super::broken::{
-    HANDOFF_TO_NOBODY, NO_RECHECK, NO_WAKE, NOT_ATOMIC, NOWHERE, Peterson, ThreeStates,
-    WAITERS_FORGOTTEN,
+    HANDOFF_TO_NOBODY, NO_RECHECK, NO_WAKE, NOT_ATOMIC, NOWHERE, ThreeStates, WAITERS_FORGOTTEN,
 };
 use super::mutexes::Mutexes;
+use super::peterson::{Peterson, Side};
 use ondeck_sim::engine::Sim;
 
 const SEEDS: std::ops::Range<u64> = 1..400;
@@ -35,7 +35,7 @@ fn caught(scenario: &Scenario) -> String {
 }
 
 fn caught_in<const BROKEN: u8>() -> String {
-    caught(&scenario::<ThreeStates<BROKEN>>("sections"))
+    caught(&scenario::<ThreeStates<Sim, BROKEN>>("sections"))
 }
 
 const SLEEP: &str = "all threads that are left sleep, and none wakes them";
@@ -44,7 +44,8 @@ const TOGETHER: &str = "two threads are inside at the same time";
 #[test]
 fn a_lock_that_is_right_is_not_accused() {
     for what in ["sections", "condvar"] {
-        let checked = check(&scenario::<ThreeStates<NOWHERE>>(what), SEEDS).expect("it is right");
+        let checked =
+            check(&scenario::<ThreeStates<Sim, NOWHERE>>(what), SEEDS).expect("it is right");
         assert_eq!(checked.runs, SEEDS.end - SEEDS.start);
     }
 }
@@ -75,7 +76,7 @@ fn two<const FENCED: bool>() -> Scenario {
         let job = |_| {
             let (lock, judge) = (lock.clone(), judge.clone());
             let body = move || {
-                let side = super::broken::Side::default();
+                let side = Side::default();
                 for _ in 0..20 {
                     // SAFETY: the context stays here and serves one acquisition at a time.
                     unsafe { lock.lock(&side) };

@@ -22,16 +22,13 @@ pub use semaphore::{RawSemaphore, SemaphoreVisitor};
 
 /// The common facts of most of them: other libraries', without a condition variable.
 const PEER: crate::LockInfo = crate::LockInfo {
-    name: "",
     origin: crate::Origin::Peer,
     waiting: crate::Waiting::Sleeps,
-    fairness: crate::Fairness::Barging,
     has_try_lock: false,
     // As far as is known: the sources were not searched for the contrary.
     touches_after_release: true,
     condvar: crate::CondvarKind::Without,
-    source: "",
-    teaches: "",
+    ..crate::LockInfo::USUAL
 };
 
 #[cfg(test)]

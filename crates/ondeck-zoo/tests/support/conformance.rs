@@ -1,114 +1,127 @@
-//! The promises of a lock, as checks on the real machine that report which lock broke which.
+//! The promises of a lock and of its condition variable, as checks on the real machine that report which lock broke which.
 //!
-//! A check runs its threads under a watchdog: when none of them has made progress for longer than
-//! [`Limits::hang_after`], the lock is reported as hung, and its threads are abandoned. There is no
-//! other assertion on time.
+//! A check runs its threads under a watchdog: when none of them has made progress for `hang_after`, the lock is reported as
+//! hung, and its threads are abandoned. There is no other assertion on time. The numbers that the lock guards are read and
+//! written by separate atomic accesses, so that an overlap of two sections is a lost update and no race.
 
-use std::fmt;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Barrier};
 use std::thread;
 use std::time::Duration;
 
 use ondeck::platform::{Native, Platform};
-use ondeck_zoo::{Fairness, RawLock, Waiting};
+use ondeck_zoo::{Fairness, RawCondvar, RawLock, Waiting};
 
-mod condvars;
 mod rounds;
-mod stage;
 
 use rounds::most_rounds;
-use stage::{Plain, Stage};
 
-/// The promises of a lock, and of its condition variable, that are checked one by one.
+/// The promises that are checked one by one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Property {
-    /// Sections of up to sixteen threads never overlap, and all threads get through.
+    /// Sections of up to sixteen threads never overlap, whether the threads wait or attempt; all threads get through, and
+    /// leave no trace in the lock.
     Exclusion,
-    /// An attempt acquires a free lock and not a held one, and excludes as `lock` does.
+    /// An attempt acquires a free lock and not a held one. A held lock is not at rest, and a free one is.
     TryLock,
-    /// A thread that locks and unlocks while it waits for another's turn lets the other acquire the
-    /// lock.
-    Baton,
-    /// A section sees all writes of the sections before it, and the writes before those.
-    Publication,
-    /// A lock keeps no trace of its use.
-    Rest,
-    /// Two threads that wait for each other's turn and notify each other always make progress.
-    Signal,
-    /// At a full or empty queue, notify_one lets one thread continue, and no item is lost or read
-    /// twice.
+    /// At a full or empty queue, notify_one lets one thread continue, and no item is lost or read twice.
     Queue,
     /// notify_all ends the wait of up to fifteen threads.
     Broadcast,
 }
 
 impl Property {
-    pub const OF_LOCKS: [Self; 5] =
-        [Self::Exclusion, Self::TryLock, Self::Baton, Self::Publication, Self::Rest];
-    pub const OF_CONDVARS: [Self; 3] = [Self::Signal, Self::Queue, Self::Broadcast];
+    pub const ALL: [Self; 4] = [Self::Exclusion, Self::TryLock, Self::Queue, Self::Broadcast];
 }
 
-/// Time limits.
-#[derive(Clone, Copy, Debug)]
-pub struct Limits {
-    /// The time without progress of any thread that counts as a hang.
-    pub hang_after: Duration,
-    /// The length of one long section: longer than any time-out that a lock may have by mistake.
-    pub long_section: Duration,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self { hang_after: Duration::from_mins(1), long_section: Duration::from_millis(20) }
-    }
-}
-
-/// A lock that broke a promise.
-#[derive(Debug)]
-pub struct Failure {
-    pub lock: &'static str,
-    pub property: Property,
-    pub threads: usize,
-    pub what: String,
-}
-
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { lock, property, threads, what } = self;
-        write!(f, "{lock} fails {property:?} with {threads} threads: {what}")
-    }
-}
-
-/// Checks all properties; the first that does not hold is the error.
-pub fn check<L: RawLock<Native>>(limits: Limits) -> Result<(), Failure> {
-    let mut all = Property::OF_LOCKS.into_iter().chain(Property::OF_CONDVARS);
-    all.try_for_each(|property| check_property::<L>(property, limits))
-}
-
-/// Checks one property with one thread and more.
-pub fn check_property<L: RawLock<Native>>(
-    property: Property,
-    limits: Limits,
-) -> Result<(), Failure> {
-    type Check = fn(usize, Limits) -> Result<(), String>;
+/// Checks one property with one thread and more. An error names the lock.
+pub fn check<L: RawLock<Native>>(property: Property, hang_after: Duration) -> Result<(), String> {
+    type Check = fn(usize, Duration) -> Result<(), String>;
     let (threads, check): (&[usize], Check) = match property {
         Property::Exclusion => (&[1, 2, 4, 8, 16], exclusion::<L>),
-        Property::TryLock => (&[1, 4], try_lock::<L>),
-        Property::Baton => (&[1, 2, 3, 8, 16], baton::<L>),
-        Property::Publication => (&[2, 4], publication::<L>),
-        Property::Rest => (&[1, 2, 8], rest::<L>),
-        Property::Signal => (&[2], condvars::signal::<L>),
-        Property::Queue => (&[2, 4, 8], condvars::queue::<L>),
-        Property::Broadcast => (&[2, 3, 8, 16], condvars::broadcast::<L>),
+        Property::TryLock => (&[1], attempts::<L>),
+        Property::Queue => (&[2, 4, 8], queue::<L>),
+        Property::Broadcast => (&[2, 3, 8, 16], broadcast::<L>),
     };
     threads.iter().try_for_each(|&threads| {
-        check(threads, limits).map_err(|what| Failure {
-            lock: L::INFO.name,
-            property,
-            threads,
-            what,
-        })
+        let name = L::INFO.name;
+        let told = |what| format!("{name} fails {property:?} with {threads} threads: {what}");
+        check(threads, hang_after).map_err(told)
     })
+}
+
+/// A lock, the data that it guards, the number of threads, and a sign of life for the watchdog.
+struct Stage<L, T> {
+    lock: L,
+    guarded: T,
+    threads: usize,
+    progress: AtomicU64,
+}
+
+impl<L: RawLock<Native>, T: Send + Sync + 'static> Stage<L, T> {
+    /// Runs `body` in threads that start together, and returns the first error of any. A hang is an error, and abandons
+    /// the threads. When they have ended, the lock shows no trace of them.
+    fn run(
+        threads: usize,
+        hang_after: Duration,
+        guarded: T,
+        body: fn(&Self, usize) -> Result<(), String>,
+    ) -> Result<T, String> {
+        let progress = AtomicU64::new(0);
+        let stage = Arc::new(Self { lock: L::new(), guarded, threads, progress });
+        let thread = {
+            let stage = Arc::clone(&stage);
+            Arc::new(move |index| body(&stage, index))
+        };
+        watched(threads, hang_after, &|| stage.progress.load(Relaxed), thread)?;
+        let mut stage = Arc::into_inner(stage).ok_or("a thread is still there")?;
+        if stage.lock.is_idle() {
+            Ok(stage.guarded)
+        } else {
+            Err("the lock is not at rest after use".into())
+        }
+    }
+
+    fn got_on(&self) {
+        self.progress.fetch_add(1, Relaxed);
+    }
+}
+
+/// Runs the threads, and watches their progress. Compiled once, and not for each lock in each check.
+fn watched(
+    threads: usize,
+    hang_after: Duration,
+    progress: &dyn Fn() -> u64,
+    thread: Arc<dyn Fn(usize) -> Result<(), String> + Send + Sync>,
+) -> Result<(), String> {
+    let start = Arc::new(Barrier::new(threads));
+    // Nothing is ever sent: the channel closes when the last thread has ended.
+    let (alive, all_ended) = mpsc::channel::<()>();
+    let begin = |index| {
+        let (thread, start, alive) = (Arc::clone(&thread), Arc::clone(&start), alive.clone());
+        thread::spawn(move || {
+            let _alive = alive;
+            start.wait();
+            thread(index)
+        })
+    };
+    let handles: Vec<_> = (0..threads).map(begin).collect();
+    // The stage is only the caller's when all threads have ended.
+    drop((thread, alive));
+    let mut seen = progress();
+    while all_ended.recv_timeout(hang_after) == Err(RecvTimeoutError::Timeout) {
+        let now = progress();
+        if now == seen {
+            let ended = handles.iter().filter(|handle| handle.is_finished()).count();
+            let what = format!("no progress for {hang_after:?} after {now} steps");
+            return Err(format!("{what}, {ended} threads have ended"));
+        }
+        seen = now;
+    }
+    handles
+        .into_iter()
+        .try_for_each(|handle| handle.join().unwrap_or_else(|_| Err("a thread panicked".into())))
 }
 
 /// Whether a waiter keeps an owner that is off its CPU from running.
@@ -135,35 +148,41 @@ fn rounds<L: RawLock<Native>>(threads: usize) -> u64 {
     ((all / threads) as u64).min(most_rounds())
 }
 
-/// Stays in a section long enough to meet another thread there.
-fn linger<L: RawLock<Native>>(round: u64, threads: usize) {
+/// Adds to a number that a lock guards, and stays in the section long enough to meet another thread there.
+fn add<L: RawLock<Native>>(number: &AtomicU64, change: i64, round: u64, threads: usize) -> u64 {
+    let before = number.load(Relaxed);
     // Where there are few sections each is long, which is nothing compared with the wait for it.
     Native::pause_times(if convoys::<L>(threads) { 2_000 } else { 20 });
     if round.is_multiple_of(16) && (threads <= 2 || !hogs::<L>()) {
         thread::yield_now();
     }
+    number.store(before.wrapping_add_signed(change), Relaxed);
+    before
 }
 
-fn exclusion<L: RawLock<Native>>(threads: usize, limits: Limits) -> Result<(), String> {
-    struct Counted {
-        counter: Plain<u64>,
-        threads: usize,
-    }
-    let stage = Stage::<L, _>::new(Counted { counter: Plain::new(0), threads });
-    stage.run(threads, limits, |stage, _, _| {
+/// Each second thread attempts at every other round, until it has the lock.
+fn exclusion<L: RawLock<Native>>(threads: usize, hang_after: Duration) -> Result<(), String> {
+    let count = Stage::<L, _>::run(threads, hang_after, AtomicU64::new(0), |stage, thread| {
         let context = L::Context::default();
-        let threads = stage.guarded.threads;
-        for round in 0..rounds::<L>(threads) {
-            stage.with(&context, |Counted { counter, .. }| {
-                let before = counter.get();
-                linger::<L>(round, threads);
-                counter.set(before + 1);
-            });
+        for round in 0..rounds::<L>(stage.threads) {
+            let attempts = L::INFO.has_try_lock && (thread as u64 + round) % 4 == 1;
+            // SAFETY: the context stays here and serves one acquisition at a time, and each unlock matches it.
+            unsafe {
+                if attempts {
+                    while !stage.lock.try_lock(&context) {
+                        thread::yield_now();
+                    }
+                } else {
+                    stage.lock.lock(&context);
+                }
+                add::<L>(&stage.guarded, 1, round, stage.threads);
+                stage.lock.unlock(&context);
+            }
             stage.got_on();
         }
         Ok(())
     })?;
-    let (expected, counted) = (rounds::<L>(threads) * threads as u64, stage.guarded.counter.get());
+    let (expected, counted) = (rounds::<L>(threads) * threads as u64, count.into_inner());
     if counted == expected {
         Ok(())
     } else {
@@ -171,211 +190,124 @@ fn exclusion<L: RawLock<Native>>(threads: usize, limits: Limits) -> Result<(), S
     }
 }
 
-fn try_lock<L: RawLock<Native>>(threads: usize, limits: Limits) -> Result<(), String> {
-    if threads == 1 {
-        return Stage::<L, _>::new(()).run(1, limits, |stage, _, _| attempts_alone(stage));
-    }
-    let stage = Stage::<L, _>::new(Plain::new(0));
-    stage.run(threads, limits, |stage, thread, _| {
-        // Half of the threads wait, half attempt, so that each way must exclude the other.
-        let context = L::Context::default();
-        for round in 0..rounds::<L>(4) / 4 {
-            let count = |counter: &Plain<u64>| {
-                let before = counter.get();
-                linger::<L>(round, 4);
-                counter.set(before + 1);
-            };
-            if L::INFO.has_try_lock && thread.is_multiple_of(2) {
-                while stage.try_with(&context, count).is_none() {
-                    thread::yield_now();
-                }
-            } else {
-                stage.with(&context, count);
-            }
-            stage.got_on();
-        }
-        Ok(())
-    })?;
-    let (expected, counted) = (rounds::<L>(4) / 4 * threads as u64, stage.guarded.get());
-    if counted == expected {
-        Ok(())
-    } else {
-        Err(format!("attempts let two threads in: {counted} of {expected} increments are left"))
-    }
-}
+/// An attempt may occasionally fail although the lock is free, but not this often.
+const ATTEMPTS: u32 = 100;
 
-/// The results of attempts while no other thread uses the lock.
-fn attempts_alone<L: RawLock<Native>>(stage: &Stage<L, ()>) -> Result<(), String> {
-    /// An attempt may occasionally fail although the lock is free, but not this often.
-    const ATTEMPTS: u32 = 100;
-    let try_here = || {
-        let context = L::Context::default();
-        (0..ATTEMPTS).any(|_| stage.try_with(&context, |()| ()).is_some())
-    };
-    let try_elsewhere =
-        || thread::scope(|scope| scope.spawn(try_here).join()).expect("the attempt does not panic");
-    let context = L::Context::default();
-    let free = |succeeded: bool, when: &str| match (succeeded, L::INFO.has_try_lock) {
-        (false, true) => Err(format!("{ATTEMPTS} attempts failed on a free lock, {when}")),
-        (true, false) => Err(format!("an attempt succeeded, which it cannot do, {when}")),
-        _ => Ok(()),
-    };
-    for _ in 0..3 {
-        free(try_here(), "never used or used before")?;
-        free(try_elsewhere(), "by another thread")?;
-        if stage.with(&context, |()| try_elsewhere()) {
-            return Err("an attempt succeeded while another thread held the lock".into());
-        }
-        free(try_elsewhere(), "after attempts that failed")?;
-        if L::INFO.has_try_lock {
-            let stolen = (0..ATTEMPTS)
-                .find_map(|_| stage.try_with(&context, |()| try_elsewhere()))
-                .ok_or("attempts failed on a free lock")?;
-            if stolen {
-                return Err("an attempt succeeded while an attempt held the lock".into());
-            }
-        }
-        stage.got_on();
-    }
-    Ok(())
-}
-
-fn baton<L: RawLock<Native>>(threads: usize, limits: Limits) -> Result<(), String> {
-    struct Baton {
-        turn: Plain<u64>,
-        message: [Plain<u64>; 4],
-        threads: u64,
-        turns: u64,
-    }
-    fn message(turn: u64) -> [u64; 4] {
-        [turn, !turn, turn * turn, turn << 32]
-    }
-    let turns = threads as u64 * if hogs::<L>() { 2 } else { 32 };
-    let (turn, words) = (Plain::new(0), message(0).map(Plain::new));
-    let baton = Baton { turn, message: words, threads: threads as u64, turns };
-    let stage = Stage::<L, _>::new(baton);
-    stage.run(threads, limits, |stage, thread, _| {
-        let context = L::Context::default();
-        let mut result = Ok(());
-        loop {
-            let over = stage.with(&context, |baton| {
-                let turn = baton.turn.get();
-                if turn < baton.turns && turn % baton.threads == thread as u64 {
-                    let found = baton.message.each_ref().map(Plain::get);
-                    if found != message(turn) {
-                        result = Err(format!("turn {turn} found the message {found:?}"));
-                    }
-                    for (word, value) in baton.message.iter().zip(message(turn + 1)) {
-                        word.set(value);
-                    }
-                    baton.turn.set(turn + 1);
-                    stage.got_on();
-                }
-                turn == baton.turns
-            });
-            if over {
-                return result;
-            }
-            thread::yield_now();
-        }
-    })
-}
-
-fn publication<L: RawLock<Native>>(threads: usize, limits: Limits) -> Result<(), String> {
-    const WORDS: usize = 16;
-    struct Published {
-        /// Equal to each other between sections.
-        words: [Plain<u64>; WORDS],
-        /// One word for each thread, written before it first locks.
-        prepared: [Plain<u64>; 4],
-        /// The threads that have locked, and so have prepared.
-        announced: [Plain<bool>; 4],
-    }
-    let stage = Stage::<L, _>::new(Published {
-        words: [0; WORDS].map(Plain::new),
-        prepared: [0; 4].map(Plain::new),
-        announced: [false; 4].map(Plain::new),
-    });
-    stage.run(threads, limits, |stage, thread, limits| {
-        let context = L::Context::default();
-        let mut result = Ok(());
-        let mut last = 0;
-        stage.guarded.prepared[thread].set(thread as u64 + 1);
-        for round in 0..rounds::<L>(4) / 4 {
-            stage.with(&context, |published| {
-                let found = published.words.each_ref().map(Plain::get);
-                if found != [found[0]; WORDS] || found[0] < last {
-                    result = Err(format!("after {last} a section found {found:?}"));
-                }
-                published.announced[thread].set(true);
-                for (other, announced) in published.announced.iter().enumerate() {
-                    if announced.get() && published.prepared[other].get() != other as u64 + 1 {
-                        result = Err(format!("what thread {other} wrote before is not seen"));
-                    }
-                }
-                last = found[0] + 1;
-                for (index, word) in published.words.iter().enumerate() {
-                    word.set(last);
-                    if index == WORDS / 2 {
-                        if thread == 0 && round == 1 {
-                            thread::sleep(limits.long_section);
-                        }
-                        linger::<L>(round, 4);
-                    }
-                }
-            });
-            stage.got_on();
-        }
-        result
-    })
-}
-
-/// A held lock is not at rest, and a lock at rest may move.
-fn rest_alone<L: RawLock<Native>>() -> Result<(), String> {
-    let mut locks: Vec<L> = Vec::new();
-    for _ in 0..4 {
-        // Growing moves the locks that have been used.
-        locks.push(L::new());
-        for lock in &mut locks {
+/// The results of attempts while no other thread uses the lock, which is moved between its uses.
+fn attempts<L: RawLock<Native>>(_: usize, hang_after: Duration) -> Result<(), String> {
+    let alone = |_: &Stage<L, ()>, _| {
+        let try_here = |lock: &L| {
             let context = L::Context::default();
-            // SAFETY: the context stays here and serves one acquisition; no other thread has the lock.
-            let idle_while_held = unsafe {
-                lock.lock(&context);
-                let idle = lock.is_idle();
-                lock.unlock(&context);
-                idle
-            };
-            if idle_while_held || !lock.is_idle() {
-                return Err(format!("at rest while it is held: {idle_while_held}"));
+            // SAFETY: the context stays here, and the unlock matches the acquisition.
+            (0..ATTEMPTS).any(|_| unsafe {
+                lock.try_lock(&context) && {
+                    lock.unlock(&context);
+                    true
+                }
+            })
+        };
+        let try_elsewhere = |lock: &L| {
+            let attempt = || try_here(lock);
+            thread::scope(|scope| scope.spawn(attempt).join()).expect("it does not panic")
+        };
+        let (context, mut locks) = (L::Context::default(), Vec::<L>::new());
+        for used in 0..3 {
+            locks.push(L::new());
+            let lock = &mut locks[0];
+            if !lock.is_idle() {
+                return Err(format!("it is not at rest after {used} uses"));
+            }
+            if [try_here(lock), try_elsewhere(lock)] != [L::INFO.has_try_lock; 2] {
+                return Err(format!("{ATTEMPTS} attempts at a free lock, after {used} uses"));
+            }
+            for waits in [true, false] {
+                // SAFETY: the context stays here, and each unlock matches its acquisition.
+                unsafe {
+                    if waits {
+                        lock.lock(&context);
+                    } else if !L::INFO.has_try_lock
+                        || !(0..ATTEMPTS).any(|_| lock.try_lock(&context))
+                    {
+                        continue;
+                    }
+                    let stolen = try_elsewhere(lock);
+                    let rests = lock.is_idle();
+                    lock.unlock(&context);
+                    if stolen || rests {
+                        return Err(format!(
+                            "while it was held: attempt {stolen}, at rest {rests}"
+                        ));
+                    }
+                }
             }
         }
-    }
-    Ok(())
+        Ok(())
+    };
+    Stage::<L, ()>::run(1, hang_after, (), alone)
 }
 
-fn rest<L: RawLock<Native>>(threads: usize, limits: Limits) -> Result<(), String> {
-    if !L::new().is_idle() {
-        return Err("a new lock is not at rest".into());
-    }
-    let stage = Stage::<L, _>::new(threads);
-    stage.run(threads, limits, |stage, thread, _| {
-        let context = L::Context::default();
-        for round in 0..rounds::<L>(stage.guarded) / 4 {
-            if (round + thread as u64).is_multiple_of(3) {
-                let _ = stage.try_with(&context, |&threads| linger::<L>(round, threads));
-            } else {
-                stage.with(&context, |&threads| linger::<L>(round, threads));
+/// Half of the threads put items into a queue with room for two, half take them out.
+fn queue<L: RawLock<Native>>(threads: usize, hang_after: Duration) -> Result<(), String> {
+    const ROOM: u64 = 2;
+    let guarded = (AtomicU64::new(0), L::Condvar::new(), L::Condvar::new());
+    let (inside, ..) = Stage::<L, _>::run(threads, hang_after, guarded, |stage, thread| {
+        let (context, (inside, not_full, not_empty)) = (L::Context::default(), &stage.guarded);
+        let puts = thread % 2 == 0;
+        let (wait_on, notify) = if puts { (not_full, not_empty) } else { (not_empty, not_full) };
+        let is_time = |inside| if puts { inside < ROOM } else { inside > 0 };
+        for round in 0..rounds::<L>(stage.threads) / 2 {
+            // SAFETY: the context is this thread's own and stays where it is; the condition variables are of this stage.
+            unsafe {
+                stage.lock.lock(&context);
+                while !is_time(inside.load(Relaxed)) {
+                    wait_on.wait(&stage.lock, &context);
+                }
+                add::<L>(inside, if puts { 1 } else { -1 }, round, stage.threads);
+                if round % 2 == 0 {
+                    notify.notify_one();
+                }
+                stage.lock.unlock(&context);
+            }
+            if round % 2 == 1 {
+                notify.notify_one();
             }
             stage.got_on();
         }
         Ok(())
     })?;
-    at_rest(stage)?;
-    if threads == 1 { rest_alone::<L>() } else { Ok(()) }
+    match inside.into_inner() {
+        0 => Ok(()),
+        left => Err(format!("as many were taken as put, and {left} are left")),
+    }
 }
 
-/// When its threads have ended, the lock shows no trace of them.
-fn at_rest<L: RawLock<Native>, T>(stage: Arc<Stage<L, T>>) -> Result<(), String> {
-    let mut stage = Arc::into_inner(stage).ok_or("a thread is still there")?;
-    if stage.lock.is_idle() { Ok(()) } else { Err("the lock is not at rest after use".into()) }
+/// All threads meet repeatedly; the last to arrive lets the others continue.
+fn broadcast<L: RawLock<Native>>(threads: usize, hang_after: Duration) -> Result<(), String> {
+    let guarded = (AtomicU64::new(0), L::Condvar::new());
+    Stage::<L, _>::run(threads, hang_after, guarded, |stage, _| {
+        let (context, (came, all)) = (L::Context::default(), &stage.guarded);
+        let threads = stage.threads as u64;
+        // All notified threads want the lock at once, and most of them are not running.
+        let meetings = rounds::<L>(stage.threads) / if hogs::<L>() { 64 } else { 2 };
+        for meeting in 0..meetings.max(2) {
+            // SAFETY: the context is this thread's own and stays where it is; the condition variable is of this stage.
+            unsafe {
+                stage.lock.lock(&context);
+                let last = add::<L>(came, 1, meeting, stage.threads) + 1 == (meeting + 1) * threads;
+                if last && meeting % 2 == 0 {
+                    all.notify_all();
+                }
+                while came.load(Relaxed) < (meeting + 1) * threads {
+                    all.wait(&stage.lock, &context);
+                }
+                stage.lock.unlock(&context);
+                if last && meeting % 2 == 1 {
+                    all.notify_all();
+                }
+            }
+            stage.got_on();
+        }
+        Ok(())
+    })
+    .map(drop)
 }
