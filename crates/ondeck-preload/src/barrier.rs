@@ -16,11 +16,6 @@ use crate::real;
 const LEADER: c_int = 1;
 
 /// `pthread_barrier_init`.
-///
-/// # Safety
-///
-/// As for the C library's function: `barrier` points to memory for a barrier, `attributes` points to attributes or is
-/// null.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ondeck_preload_barrier_init(
     barrier: *mut Barrier,
@@ -41,10 +36,6 @@ pub unsafe extern "C" fn ondeck_preload_barrier_init(
 }
 
 /// `pthread_barrier_destroy`.
-///
-/// # Safety
-///
-/// As for the C library's function: `barrier` points to a barrier.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ondeck_preload_barrier_destroy(barrier: *mut Barrier) -> c_int {
     // SAFETY: the caller's barrier is valid.

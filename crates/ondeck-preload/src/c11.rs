@@ -40,10 +40,6 @@ pub extern "C" fn ondeck_preload_c11_result(errno: c_int) -> c_int {
 }
 
 /// `mtx_init`.
-///
-/// # Safety
-///
-/// As for the C library's function: `mutex` points to memory for a mutex.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ondeck_preload_mtx_init(mutex: *mut Mutex, type_: c_int) -> c_int {
     // SAFETY: the memory is the caller's, and zeros are a mutex.
@@ -58,10 +54,6 @@ pub unsafe extern "C" fn ondeck_preload_mtx_init(mutex: *mut Mutex, type_: c_int
 }
 
 /// `mtx_destroy`.
-///
-/// # Safety
-///
-/// As for the C library's function: `mutex` points to a mutex.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ondeck_preload_mtx_destroy(mutex: *mut Mutex) {
     // SAFETY: as the caller promises.
@@ -72,11 +64,6 @@ pub unsafe extern "C" fn ondeck_preload_mtx_destroy(mutex: *mut Mutex) {
 macro_rules! same {
     ($($(#[$doc:meta])* $name:ident($($argument:ident: $type:ty),+) is $pthread:ident;)+) => {$(
         $(#[$doc])*
-        ///
-        /// # Safety
-        ///
-        /// As for the C library's function: each pointer points to an object of its type. A mutex to be unlocked
-        /// is held by the caller.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $name($($argument: $type),+) -> c_int {
             // SAFETY: as the caller promises.
@@ -101,10 +88,6 @@ same! {
 }
 
 /// `cnd_init`.
-///
-/// # Safety
-///
-/// As for the C library's function: `cond` points to memory for a condition variable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ondeck_preload_cnd_init(cond: *mut Cond) -> c_int {
     // SAFETY: as the caller promises.
@@ -112,10 +95,6 @@ pub unsafe extern "C" fn ondeck_preload_cnd_init(cond: *mut Cond) -> c_int {
 }
 
 /// `cnd_destroy`.
-///
-/// # Safety
-///
-/// As for the C library's function: `cond` points to a condition variable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ondeck_preload_cnd_destroy(cond: *mut Cond) {
     // SAFETY: as the caller promises.

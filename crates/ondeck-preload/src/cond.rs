@@ -81,10 +81,6 @@ pub struct Sleep {
 }
 
 /// `pthread_cond_signal`.
-///
-/// # Safety
-///
-/// As for the C library's function: `cond` points to a condition variable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ondeck_preload_cond_signal(cond: *mut Cond) -> c_int {
     // SAFETY: the caller's condition variable is valid.
@@ -113,10 +109,6 @@ unsafe extern "C" fn notify_one(cond: *mut c_void) -> c_int {
 }
 
 /// `pthread_cond_broadcast`.
-///
-/// # Safety
-///
-/// As for the C library's function: `cond` points to a condition variable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ondeck_preload_cond_broadcast(cond: *mut Cond) -> c_int {
     // SAFETY: the caller's condition variable is valid.
@@ -145,11 +137,6 @@ unsafe extern "C" fn notify_all(cond: *mut c_void) -> c_int {
 }
 
 /// `pthread_cond_init`. Overwrites the bytes regardless of their contents.
-///
-/// # Safety
-///
-/// As for the C library's function: `cond` points to memory for a condition variable, `attributes` points to
-/// attributes or is null.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ondeck_preload_cond_init(
     cond: *mut Cond,
@@ -167,10 +154,6 @@ pub unsafe extern "C" fn ondeck_preload_cond_init(
 
 /// `pthread_cond_destroy`. A notified thread no longer accesses the condition variable, so there is nothing to
 /// wait for.
-///
-/// # Safety
-///
-/// As for the C library's function: `cond` points to a condition variable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ondeck_preload_cond_destroy(cond: *mut Cond) -> c_int {
     // SAFETY: the caller's condition variable is valid.

@@ -13,11 +13,6 @@ use crate::recorded;
 ///
 /// Overwrites the bytes regardless of their contents: an allocator reinitializes its mutexes in the child of a
 /// fork, where other threads have left them locked.
-///
-/// # Safety
-///
-/// As for the C library's function: `mutex` points to memory for a mutex, `attributes` points to attributes or
-/// is null.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ondeck_preload_mutex_init(
     mutex: *mut Mutex,
@@ -46,10 +41,6 @@ pub unsafe extern "C" fn ondeck_preload_mutex_init(
 }
 
 /// `pthread_mutex_destroy`.
-///
-/// # Safety
-///
-/// As for the C library's function: `mutex` points to a mutex.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ondeck_preload_mutex_destroy(mutex: *mut Mutex) -> c_int {
     // SAFETY: the caller's mutex is valid.

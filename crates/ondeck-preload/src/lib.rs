@@ -33,6 +33,12 @@
 //!   before, and lock.
 //! * An object that was never touched is all zeros, as `PTHREAD_MUTEX_INITIALIZER` leaves it.
 //!
+//! # Safety
+//!
+//! An unsafe function without a section on safety requires what the C library requires of the function that it serves:
+//! each pointer is to an initialized object of its type, for an initialization to memory for one, or null where the C
+//! library allows that; the thread that unlocks an object has locked it. "As the caller promises" refers to this.
+//!
 //! `link.sh` links the library, and gives the functions their names.
 
 #![no_std]

@@ -28,10 +28,6 @@ fn is_usual(mutex: &Mutex) -> bool {
 }
 
 /// `pthread_mutex_lock`.
-///
-/// # Safety
-///
-/// As for the C library's function: `mutex` points to a mutex that was initialized.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ondeck_preload_mutex_lock(mutex: *mut Mutex) -> c_int {
     // SAFETY: the caller's mutex is valid while the caller uses it.
@@ -53,10 +49,6 @@ pub unsafe extern "C" fn ondeck_preload_mutex_lock(mutex: *mut Mutex) -> c_int {
 }
 
 /// Locks without a locked instruction: there is no other thread.
-///
-/// # Safety
-///
-/// As for [`ondeck_preload_mutex_lock`].
 #[cold]
 #[inline(never)]
 unsafe fn lock_alone(mutex: *mut Mutex) -> c_int {
@@ -79,10 +71,6 @@ unsafe fn lock_alone(mutex: *mut Mutex) -> c_int {
 ///
 /// The fast path ends with a jump to this function, so the return address is in the program. If a compiler emits a
 /// call instead, the place is in the shim, and call sites of the same frame are not distinguished.
-///
-/// # Safety
-///
-/// As for [`ondeck_preload_mutex_lock`].
 #[unsafe(naked)]
 unsafe extern "C" fn lock_from(mutex: *mut Mutex) -> c_int {
     naked_asm!(
@@ -96,9 +84,6 @@ unsafe extern "C" fn lock_from(mutex: *mut Mutex) -> c_int {
     )
 }
 
-/// # Safety
-///
-/// As for [`ondeck_preload_mutex_lock`].
 unsafe extern "C" fn lock_recorded(mutex: *mut Mutex, address: usize, frame: usize) -> c_int {
     let caller = Caller { address, frame };
     // SAFETY: as the caller promises.
@@ -106,10 +91,6 @@ unsafe extern "C" fn lock_recorded(mutex: *mut Mutex, address: usize, frame: usi
 }
 
 /// The second fastest lock path, for the other kinds, if the mutex is free.
-///
-/// # Safety
-///
-/// As for [`ondeck_preload_mutex_lock`].
 #[cold]
 #[inline(never)]
 unsafe fn lock_other(mutex: *mut Mutex) -> c_int {
@@ -125,9 +106,6 @@ unsafe fn lock_other(mutex: *mut Mutex) -> c_int {
     0
 }
 
-/// # Safety
-///
-/// As for [`ondeck_preload_mutex_lock`].
 #[cold]
 #[inline(never)]
 unsafe fn lock_slow(mutex: *mut Mutex) -> c_int {
@@ -157,10 +135,6 @@ unsafe fn lock_slow(mutex: *mut Mutex) -> c_int {
 }
 
 /// `pthread_mutex_trylock`.
-///
-/// # Safety
-///
-/// As for [`ondeck_preload_mutex_lock`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ondeck_preload_mutex_trylock(mutex: *mut Mutex) -> c_int {
     // SAFETY: the caller's mutex is valid.
@@ -178,9 +152,6 @@ pub unsafe extern "C" fn ondeck_preload_mutex_trylock(mutex: *mut Mutex) -> c_in
     bursts::recorded(Action::Lock, mutex, || unsafe { trylock_slow(mutex) })
 }
 
-/// # Safety
-///
-/// As for [`ondeck_preload_mutex_lock`].
 #[cold]
 #[inline(never)]
 unsafe fn trylock_slow(mutex: *mut Mutex) -> c_int {
@@ -231,10 +202,6 @@ pub unsafe extern "C" fn ondeck_preload_mutex_unlock(mutex: *mut Mutex) -> c_int
 }
 
 /// The second fastest unlock path, for the other kinds.
-///
-/// # Safety
-///
-/// As for [`ondeck_preload_mutex_unlock`].
 #[cold]
 #[inline(never)]
 unsafe fn unlock_other(mutex: *mut Mutex) -> c_int {
@@ -259,9 +226,6 @@ unsafe fn unlock_other(mutex: *mut Mutex) -> c_int {
     0
 }
 
-/// # Safety
-///
-/// As for [`ondeck_preload_mutex_unlock`].
 #[cold]
 #[inline(never)]
 unsafe fn unlock_slow(mutex: *mut Mutex) -> c_int {

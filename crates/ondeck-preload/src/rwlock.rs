@@ -64,11 +64,6 @@ impl RwLock {
 }
 
 /// `pthread_rwlock_init`. Overwrites the bytes regardless of their contents.
-///
-/// # Safety
-///
-/// As for the C library's function: `rwlock` points to memory for a lock, `attributes` points to attributes or is
-/// null.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ondeck_preload_rwlock_init(
     rwlock: *mut RwLock,
@@ -85,10 +80,6 @@ pub unsafe extern "C" fn ondeck_preload_rwlock_init(
 }
 
 /// `pthread_rwlock_destroy`. Returns 0, like the C library, even for a lock that threads hold or want.
-///
-/// # Safety
-///
-/// As for the C library's function: `rwlock` points to a lock.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ondeck_preload_rwlock_destroy(rwlock: *mut RwLock) -> c_int {
     // SAFETY: the caller's lock is valid.
@@ -100,10 +91,6 @@ pub unsafe extern "C" fn ondeck_preload_rwlock_destroy(rwlock: *mut RwLock) -> c
 }
 
 /// `pthread_rwlock_rdlock`.
-///
-/// # Safety
-///
-/// As for the C library's function: `rwlock` points to a lock.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ondeck_preload_rwlock_rdlock(rwlock: *mut RwLock) -> c_int {
     // SAFETY: the caller's lock is valid while the caller uses it.
@@ -118,10 +105,6 @@ pub unsafe extern "C" fn ondeck_preload_rwlock_rdlock(rwlock: *mut RwLock) -> c_
 }
 
 /// `pthread_rwlock_wrlock`.
-///
-/// # Safety
-///
-/// As for [`ondeck_preload_rwlock_rdlock`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ondeck_preload_rwlock_wrlock(rwlock: *mut RwLock) -> c_int {
     // SAFETY: the caller's lock is valid while the caller uses it.
@@ -155,10 +138,6 @@ unsafe fn lock_slow(
 }
 
 /// `pthread_rwlock_tryrdlock`.
-///
-/// # Safety
-///
-/// As for [`ondeck_preload_rwlock_rdlock`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ondeck_preload_rwlock_tryrdlock(rwlock: *mut RwLock) -> c_int {
     // SAFETY: the caller's lock is valid.
@@ -175,10 +154,6 @@ pub unsafe extern "C" fn ondeck_preload_rwlock_tryrdlock(rwlock: *mut RwLock) ->
 }
 
 /// `pthread_rwlock_trywrlock`.
-///
-/// # Safety
-///
-/// As for [`ondeck_preload_rwlock_rdlock`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ondeck_preload_rwlock_trywrlock(rwlock: *mut RwLock) -> c_int {
     // SAFETY: the caller's lock is valid.
@@ -194,10 +169,6 @@ pub unsafe extern "C" fn ondeck_preload_rwlock_trywrlock(rwlock: *mut RwLock) ->
 macro_rules! with_deadline {
     ($($timed:ident, $clocked:ident: $action:expr, $attempt:ident, $waiting:ident, $real:path;)+) => {$(
         /// The function with a deadline in real time.
-        ///
-        /// # Safety
-        ///
-        /// As for the C library's function: `rwlock` points to a lock, `deadline` to a time.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $timed(rwlock: *mut RwLock, deadline: *const timespec) -> c_int {
             // SAFETY: as the caller promises.
@@ -205,10 +176,6 @@ macro_rules! with_deadline {
         }
 
         /// The function with a deadline on a clock.
-        ///
-        /// # Safety
-        ///
-        /// As for the C library's function: `rwlock` points to a lock, `deadline` to a time.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $clocked(
             rwlock: *mut RwLock,
@@ -354,10 +321,6 @@ unsafe extern "C" fn write_waiting(
 }
 
 /// `pthread_rwlock_unlock`.
-///
-/// # Safety
-///
-/// As for the C library's function: `rwlock` points to a lock that the calling thread has.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ondeck_preload_rwlock_unlock(rwlock: *mut RwLock) -> c_int {
     // SAFETY: the caller's lock is valid until it is unlocked.

@@ -14,10 +14,6 @@ use crate::object::{Kind, Mutex};
 use crate::real;
 
 /// `pthread_mutex_timedlock`.
-///
-/// # Safety
-///
-/// As for the C library's function: `mutex` points to a mutex, `deadline` to a time.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ondeck_preload_mutex_timedlock(
     mutex: *mut Mutex,
@@ -28,10 +24,6 @@ pub unsafe extern "C" fn ondeck_preload_mutex_timedlock(
 }
 
 /// `pthread_mutex_clocklock`.
-///
-/// # Safety
-///
-/// As for the C library's function: `mutex` points to a mutex, `deadline` to a time.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ondeck_preload_mutex_clocklock(
     mutex: *mut Mutex,
@@ -56,10 +48,6 @@ pub unsafe extern "C" fn ondeck_preload_mutex_clocklock(
 }
 
 /// Locks a mutex of ours that the calling thread does not own.
-///
-/// # Safety
-///
-/// As for [`ondeck_preload_mutex_clocklock`].
 #[inline(always)]
 unsafe fn clocklock(mutex: *mut Mutex, clock: c_int, deadline: *const timespec) -> c_int {
     // SAFETY: the caller's mutex is valid.
