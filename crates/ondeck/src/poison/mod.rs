@@ -21,6 +21,23 @@
 
 extern crate std;
 
+/// A guard is shown as its value.
+macro_rules! shows_its_value {
+    ($($guard:ident)*) => {$(
+        impl<T: ?Sized + fmt::Debug> fmt::Debug for $guard<'_, T> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                (**self).fmt(f)
+            }
+        }
+
+        impl<T: ?Sized + fmt::Display> fmt::Display for $guard<'_, T> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                (**self).fmt(f)
+            }
+        }
+    )*};
+}
+
 mod condvar;
 mod mutex;
 mod rwlock;

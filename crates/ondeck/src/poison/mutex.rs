@@ -156,93 +156,66 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
     pub(super) fn told(self) -> LockResult<Self> {
         self.section.flag.tell(self)
     }
-
-    /// Returns a guard of a part of the protected data.
-    ///
-    /// An associated function, because a method could hide one of the value.
-    pub fn map<U: ?Sized, F>(guard: Self, part: F) -> MappedMutexGuard<'a, U>
-    where
-        F: FnOnce(&mut T) -> &mut U,
-    {
-        let Self { section, inner } = guard;
-        let inner = crate::MutexGuard::map(inner, |value| section.within(|| part(value)));
-        MappedMutexGuard { section, inner }
-    }
-
-    /// Returns a guard of a part of the protected data, if the part exists.
-    ///
-    /// # Errors
-    ///
-    /// With the guard as it was, if the part does not exist.
-    pub fn filter_map<U: ?Sized, F>(guard: Self, part: F) -> Result<MappedMutexGuard<'a, U>, Self>
-    where
-        F: FnOnce(&mut T) -> Option<&mut U>,
-    {
-        let Self { section, inner } = guard;
-        match crate::MutexGuard::try_map(inner, |value| section.within(|| part(value))) {
-            Ok(inner) => Ok(MappedMutexGuard { section, inner }),
-            Err(inner) => Err(Self { section, inner }),
-        }
-    }
 }
 
-impl<'a, T: ?Sized> MappedMutexGuard<'a, T> {
-    /// Returns a guard of a part of the part.
-    pub fn map<U: ?Sized, F>(guard: Self, part: F) -> MappedMutexGuard<'a, U>
-    where
-        F: FnOnce(&mut T) -> &mut U,
-    {
-        let Self { section, inner } = guard;
-        let inner = crate::MappedMutexGuard::map(inner, |value| section.within(|| part(value)));
-        MappedMutexGuard { section, inner }
-    }
+/// The methods and traits that a guard and a guard of a part have in common.
+macro_rules! guards {
+    ($($guard:ident)*) => {$(
+        impl<'a, T: ?Sized> $guard<'a, T> {
+            /// Returns a guard of a part of the data that this one protects.
+            ///
+            /// An associated function, because a method could hide one of the value.
+            pub fn map<U: ?Sized, F>(guard: Self, part: F) -> MappedMutexGuard<'a, U>
+            where
+                F: FnOnce(&mut T) -> &mut U,
+            {
+                let Self { section, inner } = guard;
+                let inner = crate::$guard::map(inner, |value| section.within(|| part(value)));
+                MappedMutexGuard { section, inner }
+            }
 
-    /// Returns a guard of a part of the part, if that exists.
-    ///
-    /// # Errors
-    ///
-    /// With the guard as it was, if the part does not exist.
-    pub fn filter_map<U: ?Sized, F>(guard: Self, part: F) -> Result<MappedMutexGuard<'a, U>, Self>
-    where
-        F: FnOnce(&mut T) -> Option<&mut U>,
-    {
-        let Self { section, inner } = guard;
-        match crate::MappedMutexGuard::try_map(inner, |value| section.within(|| part(value))) {
-            Ok(inner) => Ok(MappedMutexGuard { section, inner }),
-            Err(inner) => Err(Self { section, inner }),
+            /// Returns a guard of a part of the data that this one protects, if the part exists.
+            ///
+            /// # Errors
+            ///
+            /// With the guard as it was, if the part does not exist.
+            pub fn filter_map<U: ?Sized, F>(
+                guard: Self,
+                part: F,
+            ) -> Result<MappedMutexGuard<'a, U>, Self>
+            where
+                F: FnOnce(&mut T) -> Option<&mut U>,
+            {
+                let Self { section, inner } = guard;
+                match crate::$guard::try_map(inner, |value| section.within(|| part(value))) {
+                    Ok(inner) => Ok(MappedMutexGuard { section, inner }),
+                    Err(inner) => Err(Self { section, inner }),
+                }
+            }
         }
-    }
+
+        impl<T: ?Sized> Deref for $guard<'_, T> {
+            type Target = T;
+            fn deref(&self) -> &T {
+                &self.inner
+            }
+        }
+
+        impl<T: ?Sized> DerefMut for $guard<'_, T> {
+            fn deref_mut(&mut self) -> &mut T {
+                &mut self.inner
+            }
+        }
+    )*};
 }
+
+guards! { MutexGuard MappedMutexGuard }
+
+shows_its_value! { MutexGuard MappedMutexGuard }
 
 impl<T> From<T> for Mutex<T> {
     fn from(value: T) -> Self {
         Self::new(value)
-    }
-}
-
-impl<T: ?Sized> Deref for MutexGuard<'_, T> {
-    type Target = T;
-    fn deref(&self) -> &T {
-        &self.inner
-    }
-}
-
-impl<T: ?Sized> DerefMut for MutexGuard<'_, T> {
-    fn deref_mut(&mut self) -> &mut T {
-        &mut self.inner
-    }
-}
-
-impl<T: ?Sized> Deref for MappedMutexGuard<'_, T> {
-    type Target = T;
-    fn deref(&self) -> &T {
-        &self.inner
-    }
-}
-
-impl<T: ?Sized> DerefMut for MappedMutexGuard<'_, T> {
-    fn deref_mut(&mut self) -> &mut T {
-        &mut self.inner
     }
 }
 
@@ -255,29 +228,5 @@ impl<T: ?Sized + fmt::Debug> fmt::Debug for Mutex<T> {
             None => shown.field("data", &"<locked>"),
         };
         shown.field("poisoned", &self.is_poisoned()).finish_non_exhaustive()
-    }
-}
-
-impl<T: ?Sized + fmt::Debug> fmt::Debug for MutexGuard<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        (**self).fmt(f)
-    }
-}
-
-impl<T: ?Sized + fmt::Display> fmt::Display for MutexGuard<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        (**self).fmt(f)
-    }
-}
-
-impl<T: ?Sized + fmt::Debug> fmt::Debug for MappedMutexGuard<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        (**self).fmt(f)
-    }
-}
-
-impl<T: ?Sized + fmt::Display> fmt::Display for MappedMutexGuard<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        (**self).fmt(f)
     }
 }

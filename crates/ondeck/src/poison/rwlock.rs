@@ -354,7 +354,7 @@ impl<T: ?Sized + fmt::Debug> fmt::Debug for RwLock<T> {
     }
 }
 
-macro_rules! shows_its_value {
+macro_rules! derefs {
     ($($guard:ident)*) => {$(
         impl<T: ?Sized> Deref for $guard<'_, T> {
             type Target = T;
@@ -363,19 +363,9 @@ macro_rules! shows_its_value {
                 unsafe { self.value.as_ref() }
             }
         }
-
-        impl<T: ?Sized + fmt::Debug> fmt::Debug for $guard<'_, T> {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                (**self).fmt(f)
-            }
-        }
-
-        impl<T: ?Sized + fmt::Display> fmt::Display for $guard<'_, T> {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                (**self).fmt(f)
-            }
-        }
     )*};
 }
+
+derefs! { RwLockReadGuard RwLockWriteGuard MappedRwLockReadGuard MappedRwLockWriteGuard }
 
 shows_its_value! { RwLockReadGuard RwLockWriteGuard MappedRwLockReadGuard MappedRwLockWriteGuard }
