@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Stresses the mutex, the condition variable and the parking table with real threads: a matrix of settings and the
-# checker of its logs (crates/ondeck/tests/stress/main.rs), locks on pages that are unmapped, forks, and a membarrier
+# Stresses the mutex, the condition variable and the parking table with real threads: a matrix of settings
+# (crates/ondeck/tests/stress/main.rs), locks on pages that are unmapped, forks, and a membarrier
 # that is refused.
 #
 #   ci/stress.sh            ten minutes, or ONDECK_STRESS_SECONDS

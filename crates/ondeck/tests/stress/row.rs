@@ -10,18 +10,17 @@ use std::time::{Duration, Instant};
 use fastrand::Rng;
 use ondeck::platform::{Estimates, Fences, Host, Linux, Platform};
 
-use super::checker::{Report, most_chances};
-use super::crowd::{self, Crowd, Pace};
+use super::crowd::{self, Crowd};
 use super::few_buckets::{Few, INTERRUPTED, One, Two, Unmasked};
 use super::settings::{Cpus, Membarrier, Settings, Table};
 use super::watchdog::Watchdog;
-use super::{children, delay, disturb, rounds, table, tokens};
+use super::{children, disturb, rounds, table, tokens};
 
 /// The sums over a row.
 #[derive(Debug, Default)]
 struct Sums {
     bouts: u64,
-    report: Report,
+    sections: u64,
     signals: u64,
     rounds: u64,
     tokens: u64,
@@ -71,9 +70,6 @@ fn run_on<P: Host>(settings: &Settings) {
     {
         println!("\nrefused: {reason}");
     }
-    if !delay::is_counted() {
-        println!("\nrefused: the kernel does not tell delays, so that bypass is not judged");
-    }
     let over = AtomicBool::new(false);
     let forks = AtomicU64::new(0);
     let mut sums = Sums::default();
@@ -96,7 +92,7 @@ fn run_on<P: Host>(settings: &Settings) {
         let start = Instant::now();
         // On a busy machine the time of a short row may be over before a section or a signal. The row then continues.
         while start.elapsed().as_secs_f64() < settings.seconds
-            || sums.report.sections == 0
+            || sums.sections == 0
             || !has_been_disturbed(settings)
         {
             let length = Duration::from_secs_f64((settings.seconds / 7.0).clamp(0.02, 1.0));
@@ -139,39 +135,18 @@ fn prepare(settings: &Settings, number: usize) {
     }
 }
 
-/// Returns whether bypass is judged. It is not judged under SCHED_FIFO: a lock's owner of a higher priority may keep a
-/// thread that holds a bucket's lock from its CPU, and a thread that waits for that bucket is then not even in the
-/// queue. Priority inheritance is not promised.
-fn is_judged(settings: &Settings) -> bool {
-    delay::is_counted() && settings.cpus != Cpus::Fifo
-}
-
 fn crowd_of<P: Host>(settings: &Settings, duration: Duration, rng: &mut Rng, sums: &mut Sums) {
-    let (pace, threads, locks, life) = match sums.bouts % 14 {
-        3 => (Pace::Rush, rng.usize(4..8), 1, u32::MAX),
-        10 => (Pace::Uneven, rng.usize(6..12), 2, u32::MAX),
-        _ => (Pace::Mixed, 1 << rng.u32(1..6), rng.usize(1..4), 1 << rng.u32(0..12)),
-    };
-    let crowd = Crowd {
-        threads,
-        locks,
-        pace,
-        life,
-        duration,
-        most_chances: is_judged(settings).then(|| most_chances(threads)),
-        seed: rng.u64(..),
-    };
-    let report = crowd::run::<P>(&crowd, |number| prepare(settings, number));
-    sums.report.add(report.unwrap_or_else(|fault| panic!("{crowd:?}: {fault:#?}")));
+    let (threads, locks, life) = (1 << rng.u32(1..6), rng.usize(1..4), 1 << rng.u32(0..12));
+    let crowd = Crowd { threads, locks, life, duration, seed: rng.u64(..) };
+    sums.sections += crowd::run::<P>(&crowd, |number| prepare(settings, number));
 }
 
 fn say(sums: &Sums) {
-    let Report { sections, long_waits, chances } = sums.report;
     println!(
-        "\nseen: {} bouts, {sections} sections, {long_waits} long waits of at most {chances:.0} \
-         chances, {} rounds, {} tokens, {} woken, {} moved, {} signals to waiters, \
-         {} waits interrupted, {} forks",
+        "\nseen: {} bouts, {} sections, {} rounds, {} tokens, {} woken, {} moved, {} signals to waiters, {} waits \
+         interrupted, {} forks",
         sums.bouts,
+        sums.sections,
         sums.rounds,
         sums.tokens,
         sums.woken,
