@@ -86,7 +86,11 @@ fn contended_increments_are_all_there() {
 }
 
 /// With each of the two methods, a wait or an attempt fails when its time is over, and not before.
-fn fails_in_time(what: &str, lasting: impl Fn(Duration) -> bool, until: impl Fn(Instant) -> bool) {
+pub(crate) fn fails_in_time(
+    what: &str,
+    lasting: impl Fn(Duration) -> bool,
+    until: impl Fn(Instant) -> bool,
+) {
     let start = Instant::now();
     assert!(!lasting(SHORT), "{what}: there is nothing to be had");
     assert!(start.elapsed() >= SHORT, "{what}");

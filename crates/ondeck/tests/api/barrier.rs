@@ -27,32 +27,6 @@ fn for_one_thread_or_none_it_lets_each_go_on_as_the_leader() {
     }
 }
 
-/// No thread begins a round before all have ended the previous one, and each round has one leader.
-#[test]
-fn rounds_are_apart() {
-    const THREADS: u32 = 4;
-    const ROUNDS: u32 = 500;
-    let barrier = Barrier::new(THREADS);
-    let (arrived, leaders) = (AtomicU32::new(0), AtomicU32::new(0));
-    watchdog::scope(|scope| {
-        for _ in 0..THREADS {
-            scope.spawn(|| {
-                for round in 1..=ROUNDS {
-                    arrived.fetch_add(1, Ordering::Relaxed);
-                    if barrier.wait().is_leader() {
-                        leaders.fetch_add(1, Ordering::Relaxed);
-                    }
-                    assert!(arrived.load(Ordering::Relaxed) >= round * THREADS);
-                    barrier.wait();
-                    assert!(leaders.load(Ordering::Relaxed) >= round);
-                }
-            });
-        }
-    });
-    assert_eq!(leaders.into_inner(), ROUNDS);
-    until_at_rest(&raw const barrier);
-}
-
 /// The threads of one barrier of a bucket sleep on the bucket's word, and the threads of other barriers on words
 /// in their nodes: each round wakes its own threads, whichever began first.
 #[test]

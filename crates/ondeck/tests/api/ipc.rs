@@ -7,17 +7,17 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use ondeck::ipc::{self, Condvar, Mutex, MutexGuard};
 use ondeck::platform::Linux;
 
+use crate::alike::fails_in_time;
 use crate::asleep;
 use crate::copy::{Fork, fork};
 use crate::seccomp::{Filter, Scope};
-use crate::watchdog::{self, Watchdog};
+use crate::watchdog;
 
-const SHORT: Duration = Duration::from_millis(5);
 /// The bits of a word that have the owner's number.
 pub(crate) const NUMBER: u32 = (1 << 30) - 1;
 /// The bit of a word that is set if an owner has ended.
@@ -180,27 +180,6 @@ fn the_next_owner_is_told_that_a_process_was_killed() {
     assert!(!MutexGuard::owner_has_died(&guard));
     drop(guard);
     assert_eq!(*lock(shared), 7);
-}
-
-#[test]
-fn a_thread_that_sleeps_is_woken_when_the_owner_is_killed() {
-    let shared = share();
-    let child = Child::start(|| {
-        let _guard = lock(shared);
-        shared.next_step();
-        shared.until_step(2);
-    });
-    shared.until_step(1);
-    watchdog::scope(|scope| {
-        let waiters = [0; 2].map(|_| scope.spawn(|| shared.mutex.lock().is_err()));
-        shared.until_waited_for();
-        drop(child);
-        // Nothing is repaired: both get the error.
-        assert!(waiters.into_iter().all(|waiter| waiter.join().expect("no panic")));
-    });
-    // SAFETY: the owner's process has ended, and its references with it.
-    drop(unsafe { shared.mutex.lock().expect_err("still").repair() });
-    drop(lock(shared));
 }
 
 /// A waiter is woken, and killed before it runs: the kernel wakes another in its place.
@@ -381,25 +360,6 @@ fn locks_of_the_c_library_are_in_the_same_list() {
 }
 
 #[test]
-fn an_attempt_with_a_deadline_ends_not_before_it() {
-    let shared = share();
-    let guard = lock(shared);
-    watchdog::scope(|scope| {
-        scope.spawn(|| {
-            assert!(shared.mutex.try_lock().is_none());
-            let start = Instant::now();
-            assert!(shared.mutex.try_lock_for(SHORT).is_none());
-            assert!(start.elapsed() >= SHORT);
-            let deadline = Instant::now() + SHORT;
-            assert!(shared.mutex.try_lock_until(deadline).is_none());
-            assert!(Instant::now() >= deadline);
-        });
-    });
-    drop(guard);
-    assert!(shared.mutex.try_lock_for(Duration::ZERO).is_some());
-}
-
-#[test]
 fn its_owner_is_told_if_it_locks_it_again() {
     let shared = share();
     let guard = lock(shared);
@@ -466,53 +426,25 @@ fn notifications_go_to_other_processes() {
 }
 
 #[test]
-fn a_wait_with_a_deadline_ends_not_before_it() {
+fn none_ends_before_its_deadline() {
     let shared = share();
-    let start = Instant::now();
-    let (guard, in_time) = shared.condvar.wait_for(lock(shared), SHORT);
-    assert!(!in_time && start.elapsed() >= SHORT);
-    let deadline = Instant::now() + SHORT;
-    let (guard, in_time) = shared.condvar.wait_until(guard.expect("no owner has died"), deadline);
-    assert!(!in_time && Instant::now() >= deadline);
+    let (mutex, condvar) = (&shared.mutex, &shared.condvar);
+    let guard = lock(shared);
+    watchdog::scope(|scope| {
+        scope.spawn(|| {
+            assert!(mutex.try_lock().is_none());
+            fails_in_time(
+                "ipc::Mutex",
+                |time| mutex.try_lock_for(time).is_some(),
+                |end| mutex.try_lock_until(end).is_some(),
+            );
+        });
+    });
     drop(guard);
-    shared.condvar.notify_one();
-    watchdog::scope(|scope| {
-        let waiter = scope.spawn(|| {
-            let mut guard = lock(shared);
-            shared.next_step();
-            while *guard == 0 {
-                let (again, in_time) = shared.condvar.wait_for(guard, Duration::MAX);
-                assert!(in_time);
-                guard = again.expect("no owner has died");
-            }
-        });
-        shared.until_step(1);
-        *lock(shared) = 1;
-        shared.condvar.notify_one();
-        waiter.join().expect("no panic");
-    });
-}
-
-/// An owner is killed while another thread waits at the condition variable.
-#[test]
-fn a_waiter_is_told_that_an_owner_was_killed() {
-    let _watchdog = Watchdog::start("a waiter that is to be told", Duration::from_mins(1));
-    let shared = share();
-    watchdog::scope(|scope| {
-        let waiter = scope.spawn(|| {
-            let mut guard = lock(shared);
-            shared.next_step();
-            // Repeatedly, because the child may need longer than that to begin.
-            while let (Ok(again), _) = shared.condvar.wait_for(guard, 10 * SHORT) {
-                guard = again;
-            }
-        });
-        shared.until_step(1);
-        let child = Child::start(|| {
-            std::mem::forget(shared.mutex.lock());
-            shared.condvar.notify_all();
-        });
-        child.ends();
-        waiter.join().expect("no panic");
-    });
+    assert!(mutex.try_lock_for(Duration::ZERO).is_some());
+    fails_in_time(
+        "ipc::Condvar",
+        |time| condvar.wait_for(lock(shared), time).1,
+        |end| condvar.wait_until(lock(shared), end).1,
+    );
 }

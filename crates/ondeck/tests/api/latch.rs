@@ -29,31 +29,6 @@ fn it_is_four_bytes_and_opens_once() {
 }
 
 #[test]
-fn all_that_wait_go_on_after_all_counts() {
-    for _ in 0..200 {
-        let (latch, counted) = (Latch::new(4), AtomicU32::new(0));
-        watchdog::scope(|scope| {
-            for _ in 0..2 {
-                scope.spawn(|| {
-                    latch.wait();
-                    assert_eq!(counted.load(Ordering::Relaxed), 4);
-                });
-            }
-            for _ in 0..3 {
-                scope.spawn(|| {
-                    counted.fetch_add(1, Ordering::Relaxed);
-                    latch.count_down();
-                });
-            }
-            counted.fetch_add(1, Ordering::Relaxed);
-            latch.arrive_and_wait();
-            assert_eq!(counted.load(Ordering::Relaxed), 4);
-        });
-        until_at_rest(&raw const latch);
-    }
-}
-
-#[test]
 fn a_count_beyond_zero_is_refused_and_named() {
     let latch = Latch::new(2);
     let panic = catch_unwind(|| latch.count_down_by(3)).expect_err("it is refused");

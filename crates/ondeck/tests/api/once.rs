@@ -34,25 +34,6 @@ fn it_is_one_byte_and_constant() {
 }
 
 #[test]
-fn many_threads_run_one_closure_and_return_after_it() {
-    for _ in 0..200 {
-        let (once, value) = (Once::new(), AtomicU32::new(0));
-        watchdog::scope(|scope| {
-            for _ in 0..4 {
-                scope.spawn(|| {
-                    once.call_once(|| {
-                        thread::yield_now();
-                        value.fetch_add(1, Ordering::Relaxed);
-                    });
-                    assert_eq!(value.load(Ordering::Relaxed), 1);
-                });
-            }
-        });
-        until_at_rest(&raw const once);
-    }
-}
-
-#[test]
 fn a_panic_poisons_until_a_forced_closure_ends() {
     let once = Once::new();
     poison(&once);

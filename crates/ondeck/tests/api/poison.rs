@@ -44,16 +44,6 @@ fn poisoned_rwlock() -> RwLock<u32> {
 }
 
 #[test]
-fn a_mutex_is_not_poisoned_without_a_panic() {
-    let mutex = Mutex::new(1);
-    *mutex.lock().expect("no panic") += 1;
-    *mutex.try_lock().expect("free, and no panic") += 1;
-    assert!(!mutex.is_poisoned());
-    assert_eq!(mutex.into_inner().expect("no panic"), 3);
-    assert_eq!(*Mutex::<u32>::default().lock().expect("no panic"), 0);
-}
-
-#[test]
 fn a_thread_that_locks_after_a_panic_is_told_and_has_the_lock() {
     let mutex = poisoned();
     assert!(mutex.is_poisoned());
@@ -66,17 +56,6 @@ fn a_thread_that_locks_after_a_panic_is_told_and_has_the_lock() {
     drop(told);
     assert!(mutex.is_poisoned(), "a section without a panic puts nothing right");
     assert_eq!(mutex.into_inner().expect_err("poisoned").into_inner(), 2);
-}
-
-#[test]
-fn an_attempt_at_a_held_mutex_would_block() {
-    let mutex = Mutex::new(1);
-    let guard = mutex.lock().expect("no panic");
-    watchdog::scope(|scope| {
-        scope.spawn(|| assert!(matches!(mutex.try_lock(), Err(TryLockError::WouldBlock))));
-    });
-    drop(guard);
-    assert!(mutex.try_lock().is_ok());
 }
 
 #[test]
@@ -105,15 +84,6 @@ fn a_section_that_begins_after_the_panic_does_not_poison() {
     assert!(unwound.is_err());
     assert!(!mutex.is_poisoned());
     assert_eq!(mutex.into_inner().expect("not poisoned"), 2);
-}
-
-#[test]
-fn the_only_reference_needs_no_lock() {
-    let mut mutex = Mutex::new(1);
-    *mutex.get_mut().expect("not poisoned") += 1;
-    assert_eq!(mutex.into_inner().expect("not poisoned"), 2);
-    let mut mutex = poisoned();
-    assert_eq!(**mutex.get_mut().expect_err("poisoned").get_ref(), 2);
 }
 
 #[test]
@@ -200,23 +170,6 @@ fn a_wait_with_a_time_ends_not_before_it() {
     let guard = poisoned.lock().expect_err("poisoned").into_inner();
     let told = condvar.wait_timeout(guard, SHORT).expect_err("still poisoned").into_inner();
     assert!(told.1.timed_out() && *told.0 == 2);
-}
-
-#[test]
-fn readers_are_together_and_a_writer_alone() {
-    let lock = RwLock::<u32>::default();
-    *lock.write().expect("no panic") += 1;
-    let first = lock.read().expect("no panic");
-    assert_eq!(*first + *lock.try_read().expect("beside the first"), 2);
-    assert!(matches!(lock.try_write(), Err(TryLockError::WouldBlock)));
-    drop(first);
-    let mut writer = lock.try_write().expect("alone");
-    *writer += 1;
-    assert!(matches!(lock.try_read(), Err(TryLockError::WouldBlock)));
-    let reader = RwLockWriteGuard::downgrade(writer);
-    assert_eq!(*reader + *lock.try_read().expect("beside a reader"), 4);
-    drop(reader);
-    assert_eq!(lock.into_inner().expect("no panic"), 2);
 }
 
 #[test]

@@ -254,11 +254,6 @@ fn a_crowd_of_readers_and_writers() {
     crowd(6, 5_000, 8);
 }
 
-#[test]
-fn a_crowd_of_writers() {
-    crowd(3, 5_000, 16);
-}
-
 /// A stream of overlapping readers does not keep a writer out.
 #[test]
 fn overlapping_readers_do_not_starve_a_writer() {

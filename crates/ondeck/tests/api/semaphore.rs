@@ -46,29 +46,6 @@ fn it_is_four_bytes_and_constant() {
     }
 }
 
-#[test]
-fn no_more_threads_are_inside_than_there_are_permits() {
-    for semaphore in both(3) {
-        let inside = AtomicU32::new(0);
-        watchdog::scope(|scope| {
-            for thread in 0..6 {
-                let (semaphore, inside) = (&semaphore, &inside);
-                scope.spawn(move || {
-                    for turn in 0..2_000 {
-                        let permits = 1 + (thread + turn) % 3;
-                        semaphore.acquire_many(permits);
-                        let others = inside.fetch_add(permits, Ordering::Relaxed);
-                        assert!(others + permits <= 3);
-                        inside.fetch_sub(permits, Ordering::Relaxed);
-                        semaphore.release(permits);
-                    }
-                });
-            }
-        });
-        end(&semaphore, 3);
-    }
-}
-
 /// Other threads acquire before a thread that wants more permits than there are. After it has waited for long, released
 /// permits are kept for it.
 #[test]

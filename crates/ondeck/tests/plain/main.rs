@@ -1,6 +1,6 @@
 //! The locks that need no kernel, and the table, on a platform built on the standard library alone: for Miri
-//! (`ci/miri.sh`) and ThreadSanitizer (`ci/tsan.sh`), and without them an ordinary test. This file tests the mutex, its
-//! condition variable and the combining mutex.
+//! (`ci/miri.sh`) and ThreadSanitizer (`ci/tsan.sh`), and without them an ordinary test. This file tests the mutex and
+//! its condition variable.
 //!
 //! The guarded data is not atomic, and memory is freed as early as possible: these tools report a missing
 //! happens-before edge as a data race, and a late access as a use after free.
@@ -22,7 +22,6 @@ use std::thread;
 use std::time::Duration;
 
 use keys::{park, requeue, unpark};
-use ondeck::combining::{RawCombining, Request};
 use ondeck::condvar::{RawCondvar, Step, Waiter};
 use ondeck::mutex::RawMutex;
 use ondeck::parking::{Parked, Requeued};
@@ -407,40 +406,6 @@ fn parked_threads_are_moved_and_woken() {
                 }
             });
         }
-    });
-}
-
-/// Each request is on the stack of its thread, which continues as soon as its request is marked as done.
-#[test]
-fn sections_that_other_threads_run() {
-    /// A section: counts, and lets other threads arrive during it.
-    ///
-    /// # Safety
-    ///
-    /// The pointer is to a number that no other thread accesses during the call.
-    unsafe fn count(number: *mut ()) {
-        // SAFETY: as the caller promises.
-        unsafe { *number.cast::<u32>() += 1 };
-        thread::yield_now();
-    }
-    /// A number on which sections operate.
-    struct Number(UnsafeCell<u32>);
-    // SAFETY: it is accessed in sections only.
-    unsafe impl Sync for Number {}
-    let rounds = rounds().div_ceil(20);
-    alone(|| {
-        let mutex = RawCombining::<Plain>::new();
-        let number = Number(UnsafeCell::new(0));
-        crew(4, |_| {
-            // Captures the whole object, because a field alone is not `Sync`.
-            let number = &number;
-            for _ in 0..rounds {
-                let request = Request::new(count, number.0.get().cast());
-                // SAFETY: the request is new, sections exclude each other, and none panics.
-                unsafe { mutex.perform(&request) };
-            }
-        });
-        assert_eq!(number.0.into_inner(), 4 * rounds);
     });
 }
 
