@@ -1,4 +1,5 @@
-//! Implements the traits of locks for types that already have the functions, under other names.
+//! Implements the traits of locks for types that already have the functions, under other names, and for locks whose
+//! functions take a line or two.
 //!
 //! A function is given as `|this, context| expression`. The expression becomes the function's body, so no code of
 //! this project stands between a measuring loop and another library's lock. It may rely on the promises of the

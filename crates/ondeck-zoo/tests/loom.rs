@@ -4,8 +4,6 @@
 //! `mcs_tp`; three threads with one each and at most three, or the number of [`three_threads_bound`]. Loom's memory
 //! model. `docs/verification.md` describes what that cannot see.
 
-#[path = "support/loom_pi.rs"]
-mod loom_pi;
 #[path = "../../ondeck/tests/support/loom_platform.rs"]
 mod loom_platform;
 #[path = "support/loom_scenario.rs"]
@@ -25,7 +23,6 @@ fn two_threads_exclude_each_other_and_lose_no_wake() {
         }
     }
     locks::for_each_hosted::<Loom>(&mut Check);
-    locks::for_each_pi::<Loom>(&mut Check);
 }
 
 /// The number of involuntary switches to explore with three threads; `None` if loom cannot explore them.
@@ -62,7 +59,6 @@ fn three_threads_exclude_each_other_and_lose_no_wake() {
         }
     }
     locks::for_each_hosted::<Loom>(&mut Check);
-    locks::for_each_pi::<Loom>(&mut Check);
 }
 
 #[test]
@@ -76,5 +72,4 @@ fn an_attempt_excludes_like_an_acquisition() {
         }
     }
     locks::for_each_hosted::<Loom>(&mut Check);
-    locks::for_each_pi::<Loom>(&mut Check);
 }

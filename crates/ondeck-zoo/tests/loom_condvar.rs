@@ -6,8 +6,6 @@
 
 #[path = "support/loom_condvars.rs"]
 mod loom_condvars;
-#[path = "support/loom_pi.rs"]
-mod loom_pi;
 #[path = "../../ondeck/tests/support/loom_platform.rs"]
 mod loom_platform;
 
@@ -36,7 +34,6 @@ fn one_waiter_loses_no_signal() {
         }
     }
     locks::for_each_hosted::<Loom>(&mut Check);
-    locks::for_each_pi::<Loom>(&mut Check);
 }
 
 /// The most switches for one permit at a time, and for both at once.

@@ -90,47 +90,32 @@ impl<P: Platform> AdaptiveFutex<P> {
     }
 }
 
-// SAFETY: a thread returns from `lock` only after it took the word from UNLOCKED to another value
-// by an atomic read-modify-write, and only the owner makes it UNLOCKED again.
-unsafe impl<P: Platform> RawLock<P> for AdaptiveFutex<P> {
-    const INFO: LockInfo = LockInfo {
-        name: "adaptive_futex",
-        origin: Origin::Sources,
-        waiting: Waiting::SpinsThenSleeps,
-        source: "Malte Skarupke, Measuring Mutexes, adaptive mutexes; glibc's adaptive mutex",
-        teaches: "A lock can learn how long to spin, but learns it in turns and not in time",
-        ..LockInfo::USUAL
-    };
-
-    type Context = ();
-    type Condvar = SequenceCondvar<P>;
-
-    fn new() -> Self {
-        Self { word: AtomicInt::new(UNLOCKED), estimate: AtomicInt::new(0) }
-    }
-
-    #[inline]
-    unsafe fn lock(&self, (): &()) {
-        if !self.acquire() {
-            self.lock_slow();
-        }
-    }
-
-    #[inline]
-    unsafe fn try_lock(&self, (): &()) -> bool {
-        self.acquire()
-    }
-
-    #[inline]
-    unsafe fn unlock(&self, (): &()) {
-        let address = &raw const self.word;
-        if self.word.swap(UNLOCKED, Ordering::Release) == CONTENDED {
-            P::futex_wake(address, 1);
-        }
-    }
-
-    /// Ignores the estimate, which the lock has learnt and keeps: it says nothing about threads.
-    fn is_idle(&mut self) -> bool {
-        self.word.load(Ordering::Relaxed) == UNLOCKED
+// SAFETY, as a lock: a thread returns from `lock` only after it took the word from UNLOCKED to
+// another value by an atomic read-modify-write, and only the owner makes it UNLOCKED again.
+raw_lock! {
+    unsafe impl [P: Platform] RawLock<P> for AdaptiveFutex<P> {
+        INFO: LockInfo {
+            name: "adaptive_futex",
+            origin: Origin::Sources,
+            waiting: Waiting::SpinsThenSleeps,
+            source: "Malte Skarupke, Measuring Mutexes, adaptive mutexes; glibc's adaptive mutex",
+            teaches: "A lock can learn how long to spin, but learns it in turns and not in time",
+            ..LockInfo::USUAL
+        },
+        Context: (),
+        Condvar: SequenceCondvar<P>,
+        new: Self { word: AtomicInt::new(UNLOCKED), estimate: AtomicInt::new(0) },
+        lock: |this, ()| if !this.acquire() {
+            this.lock_slow();
+        },
+        try_lock: |this, ()| this.acquire(),
+        unlock: |this, ()| {
+            let address = &raw const this.word;
+            if this.word.swap(UNLOCKED, Ordering::Release) == CONTENDED {
+                P::futex_wake(address, 1);
+            }
+        },
+        // Ignores the estimate, which the lock has learnt and keeps: it says nothing about threads.
+        is_idle: |this| this.word.load(Ordering::Relaxed) == UNLOCKED,
     }
 }

@@ -335,48 +335,36 @@ impl<P: Platform> FollyDistributed<P> {
     }
 }
 
-// SAFETY: a thread returns from `lock` when it changed the state from 0, or when an unlock has handed
-// it the lock, which each unlock does for one thread. Only an owner makes the state 0.
-unsafe impl<P: Platform> RawLock<P> for FollyDistributed<P> {
-    const INFO: LockInfo = LockInfo {
-        name: "folly_distributed",
-        origin: Origin::Literature,
-        waiting: Waiting::SpinsThenSleeps,
-        // A chain is served before threads that arrive later, but newest first, and a thread may be
-        // passed over repeatedly.
-        source: "Aaryaman Sagar, facebook/folly, DistributedMutex",
-        teaches: "Waiters that publish the time let a queue lock pass over those that lost their CPU",
-        ..LockInfo::USUAL
-    };
-
-    type Context = Place<P>;
-    type Condvar = SequenceCondvar<P>;
-
-    fn new() -> Self {
-        Self { state: AtomicInt::new(UNLOCKED) }
-    }
-
-    #[inline]
-    unsafe fn lock(&self, place: &Place<P>) {
-        if !self.acquire(place) {
-            self.lock_slow(place);
-        }
-    }
-
-    #[inline]
-    unsafe fn try_lock(&self, place: &Place<P>) -> bool {
-        self.state.load(Ordering::Relaxed) == UNLOCKED && self.acquire(place)
-    }
-
-    #[inline]
-    unsafe fn unlock(&self, place: &Place<P>) {
-        let is_alone = place.next.get() == 0 && place.list.get() == 0 && place.ready.get() == 0;
-        if !(is_alone && self.free(place.own.get())) {
-            self.unlock_slow(place, is_alone);
-        }
-    }
-
-    fn is_idle(&mut self) -> bool {
-        self.state.load(Ordering::Relaxed) == UNLOCKED
+// SAFETY, as a lock: a thread returns from `lock` when it changed the state from 0, or when an
+// unlock has handed it the lock, which each unlock does for one thread. Only an owner makes the
+// state 0.
+raw_lock! {
+    unsafe impl [P: Platform] RawLock<P> for FollyDistributed<P> {
+        INFO: LockInfo {
+            name: "folly_distributed",
+            origin: Origin::Literature,
+            waiting: Waiting::SpinsThenSleeps,
+            // A chain is served before threads that arrive later, but newest first, and a thread may be
+            // passed over repeatedly.
+            source: "Aaryaman Sagar, facebook/folly, DistributedMutex",
+            teaches: "Waiters that publish the time let a queue lock pass over those that lost their CPU",
+            ..LockInfo::USUAL
+        },
+        Context: Place<P>,
+        Condvar: SequenceCondvar<P>,
+        new: Self { state: AtomicInt::new(UNLOCKED) },
+        lock: |this, place| if !this.acquire(place) {
+            this.lock_slow(place);
+        },
+        try_lock: |this, place| {
+            this.state.load(Ordering::Relaxed) == UNLOCKED && this.acquire(place)
+        },
+        unlock: |this, place| {
+            let is_alone = place.next.get() == 0 && place.list.get() == 0 && place.ready.get() == 0;
+            if !(is_alone && this.free(place.own.get())) {
+                this.unlock_slow(place, is_alone);
+            }
+        },
+        is_idle: |this| this.state.load(Ordering::Relaxed) == UNLOCKED,
     }
 }

@@ -35,44 +35,29 @@ pub struct FollyPicospin<P: Platform> {
     locked: P::AtomicU8,
 }
 
-// SAFETY: a thread returns from `lock` only after its test-and-set found 0 and left 1, and only the
-// owner makes it 0 again.
-unsafe impl<P: Platform> RawLock<P> for FollyPicospin<P> {
-    const INFO: LockInfo = LockInfo {
-        name: "folly_picospin",
-        origin: Origin::Literature,
-        waiting: Waiting::SpinsThenSleeps,
-        source: "Keith Adams and Jordan DeLong, facebook/folly, PicoSpinLock",
-        teaches: "Waiters that poll by the operation that locks take the owner's cache line each time",
-        ..LockInfo::USUAL
-    };
-
-    type Context = ();
-    type Condvar = SequenceCondvar<P>;
-
-    fn new() -> Self {
-        Self { locked: AtomicInt::new(0) }
-    }
-
-    #[inline]
-    unsafe fn lock(&self, (): &()) {
-        let mut sleeper = Sleeper::default();
-        while P::test_and_set(&self.locked, Ordering::Acquire) {
-            sleeper.wait::<P>();
-        }
-    }
-
-    #[inline]
-    unsafe fn try_lock(&self, (): &()) -> bool {
-        !P::test_and_set(&self.locked, Ordering::Acquire)
-    }
-
-    #[inline]
-    unsafe fn unlock(&self, (): &()) {
-        self.locked.fetch_and(0, Ordering::Release);
-    }
-
-    fn is_idle(&mut self) -> bool {
-        self.locked.load(Ordering::Relaxed) == 0
+// SAFETY, as a lock: a thread returns from `lock` only after its test-and-set found 0 and left 1,
+// and only the owner makes it 0 again.
+raw_lock! {
+    unsafe impl [P: Platform] RawLock<P> for FollyPicospin<P> {
+        INFO: LockInfo {
+            name: "folly_picospin",
+            origin: Origin::Literature,
+            waiting: Waiting::SpinsThenSleeps,
+            source: "Keith Adams and Jordan DeLong, facebook/folly, PicoSpinLock",
+            teaches: "Waiters that poll by the operation that locks take the owner's cache line each time",
+            ..LockInfo::USUAL
+        },
+        Context: (),
+        Condvar: SequenceCondvar<P>,
+        new: Self { locked: AtomicInt::new(0) },
+        lock: |this, ()| {
+            let mut sleeper = Sleeper::default();
+            while P::test_and_set(&this.locked, Ordering::Acquire) {
+                sleeper.wait::<P>();
+            }
+        },
+        try_lock: |this, ()| !P::test_and_set(&this.locked, Ordering::Acquire),
+        unlock: |this, ()| this.locked.fetch_and(0, Ordering::Release),
+        is_idle: |this| this.locked.load(Ordering::Relaxed) == 0,
     }
 }

@@ -66,46 +66,31 @@ impl<P: Platform> GlibcAdaptivePort<P> {
     }
 }
 
-// SAFETY: a thread returns from `lock` only as the owner of the inner lock.
-unsafe impl<P: Platform> RawLock<P> for GlibcAdaptivePort<P> {
-    const INFO: LockInfo = LockInfo {
-        name: "glibc_adaptive_port",
-        origin: Origin::Literature,
-        waiting: Waiting::SpinsThenSleeps,
-        source: "The GNU C library up to 2.32, PTHREAD_MUTEX_ADAPTIVE_NP",
-        teaches: "An adaptive spin whose polls lock takes the line from the owner at each of them",
-        ..LockInfo::USUAL
-    };
-
-    type Context = ();
-    type Condvar = SequenceCondvar<P>;
-
-    fn new() -> Self {
-        Self { inner: GlibcNormal::new(), spins: AtomicInt::new(0) }
-    }
-
-    #[inline]
-    unsafe fn lock(&self, (): &()) {
-        if !self.inner.acquire() {
-            self.lock_slow();
-        }
-        self.inner.sign();
-    }
-
-    #[inline]
-    unsafe fn try_lock(&self, (): &()) -> bool {
+// SAFETY, as a lock: a thread returns from `lock` only as the owner of the inner lock.
+raw_lock! {
+    unsafe impl [P: Platform] RawLock<P> for GlibcAdaptivePort<P> {
+        INFO: LockInfo {
+            name: "glibc_adaptive_port",
+            origin: Origin::Literature,
+            waiting: Waiting::SpinsThenSleeps,
+            source: "The GNU C library up to 2.32, PTHREAD_MUTEX_ADAPTIVE_NP",
+            teaches: "An adaptive spin whose polls lock takes the line from the owner at each of them",
+            ..LockInfo::USUAL
+        },
+        Context: (),
+        Condvar: SequenceCondvar<P>,
+        new: Self { inner: GlibcNormal::new(), spins: AtomicInt::new(0) },
+        lock: |this, ()| {
+            if !this.inner.acquire() {
+                this.lock_slow();
+            }
+            this.inner.sign();
+        },
         // SAFETY: as the caller promises.
-        unsafe { self.inner.try_lock(&()) }
-    }
-
-    #[inline]
-    unsafe fn unlock(&self, (): &()) {
+        try_lock: |this, ()| unsafe { this.inner.try_lock(&()) },
         // SAFETY: the caller owns the inner lock.
-        unsafe { self.inner.unlock(&()) };
-    }
-
-    /// Ignores the estimate, which the lock has learnt and keeps: it says nothing about threads.
-    fn is_idle(&mut self) -> bool {
-        self.inner.is_idle()
+        unlock: |this, ()| unsafe { this.inner.unlock(&()) },
+        // Ignores the estimate, which the lock has learnt and keeps: it says nothing about threads.
+        is_idle: |this| this.inner.is_idle(),
     }
 }

@@ -85,47 +85,37 @@ impl<P: Platform> GoThreeState<P> {
     }
 }
 
-// SAFETY: a thread returns from `lock` only after it took the key from UNLOCKED to another value
-// by an atomic read-modify-write, and only the owner makes it UNLOCKED again.
-unsafe impl<P: Platform> RawLock<P> for GoThreeState<P> {
-    const INFO: LockInfo = LockInfo {
-        name: "go_three_state",
-        origin: Origin::Sources,
-        waiting: Waiting::SpinsThenSleeps,
-        source: "Go issue 68578 and runtime/lock_futex.go up to Go 1.23",
-        teaches: "A spin longer than the section keeps every waiter awake, and throughput collapses",
-        ..LockInfo::USUAL
-    };
-
-    type Context = ();
-    type Condvar = SequenceCondvar<P>;
-
-    fn new() -> Self {
-        Self { key: AtomicInt::new(UNLOCKED) }
-    }
-
-    #[inline]
-    unsafe fn lock(&self, (): &()) {
-        let found = self.key.swap(LOCKED, Ordering::Acquire);
-        if found != UNLOCKED {
-            self.lock_slow(found);
-        }
-    }
-
-    #[inline]
-    unsafe fn try_lock(&self, (): &()) -> bool {
-        self.key.compare_exchange(UNLOCKED, LOCKED, Ordering::Acquire, Ordering::Relaxed).is_ok()
-    }
-
-    #[inline]
-    unsafe fn unlock(&self, (): &()) {
-        let address = &raw const self.key;
-        if self.key.swap(UNLOCKED, Ordering::Release) == SLEEPING {
-            P::futex_wake(address, 1);
-        }
-    }
-
-    fn is_idle(&mut self) -> bool {
-        self.key.load(Ordering::Relaxed) == UNLOCKED
+// SAFETY, as a lock: a thread returns from `lock` only after it took the key from UNLOCKED to
+// another value by an atomic read-modify-write, and only the owner makes it UNLOCKED again.
+raw_lock! {
+    unsafe impl [P: Platform] RawLock<P> for GoThreeState<P> {
+        INFO: LockInfo {
+            name: "go_three_state",
+            origin: Origin::Sources,
+            waiting: Waiting::SpinsThenSleeps,
+            source: "Go issue 68578 and runtime/lock_futex.go up to Go 1.23",
+            teaches: "A spin longer than the section keeps every waiter awake, and throughput collapses",
+            ..LockInfo::USUAL
+        },
+        Context: (),
+        Condvar: SequenceCondvar<P>,
+        new: Self { key: AtomicInt::new(UNLOCKED) },
+        lock: |this, ()| {
+            let found = this.key.swap(LOCKED, Ordering::Acquire);
+            if found != UNLOCKED {
+                this.lock_slow(found);
+            }
+        },
+        try_lock: |this, ()| {
+            let (acquire, relaxed) = (Ordering::Acquire, Ordering::Relaxed);
+            this.key.compare_exchange(UNLOCKED, LOCKED, acquire, relaxed).is_ok()
+        },
+        unlock: |this, ()| {
+            let address = &raw const this.key;
+            if this.key.swap(UNLOCKED, Ordering::Release) == SLEEPING {
+                P::futex_wake(address, 1);
+            }
+        },
+        is_idle: |this| this.key.load(Ordering::Relaxed) == UNLOCKED,
     }
 }

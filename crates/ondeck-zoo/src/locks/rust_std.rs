@@ -83,46 +83,31 @@ impl<P: Platform> RustStd<P> {
     }
 }
 
-// SAFETY: a thread returns from `lock` only after it took the futex from UNLOCKED to another value
-// by an atomic read-modify-write, and only the owner makes it UNLOCKED again.
-unsafe impl<P: Platform> RawLock<P> for RustStd<P> {
-    const INFO: LockInfo = LockInfo {
-        name: "rust_std",
-        origin: Origin::Literature,
-        waiting: Waiting::SpinsThenSleeps,
-        source: "Mara Bos, Rust's standard library, sys/sync/mutex/futex.rs",
-        teaches: "A hundred reads before a sleep hide short sections, for every waiter at once",
-        ..LockInfo::USUAL
-    };
-
-    type Context = ();
-    type Condvar = SequenceCondvar<P>;
-
-    fn new() -> Self {
-        Self { futex: AtomicInt::new(UNLOCKED) }
-    }
-
-    #[inline]
-    unsafe fn lock(&self, (): &()) {
-        if self.acquire().is_err() {
-            self.lock_contended();
-        }
-    }
-
-    #[inline]
-    unsafe fn try_lock(&self, (): &()) -> bool {
-        self.acquire().is_ok()
-    }
-
-    #[inline]
-    unsafe fn unlock(&self, (): &()) {
-        let address = &raw const self.futex;
-        if self.futex.swap(UNLOCKED, Ordering::Release) == CONTENDED {
-            P::futex_wake(address, 1);
-        }
-    }
-
-    fn is_idle(&mut self) -> bool {
-        self.futex.load(Ordering::Relaxed) == UNLOCKED
+// SAFETY, as a lock: a thread returns from `lock` only after it took the futex from UNLOCKED to
+// another value by an atomic read-modify-write, and only the owner makes it UNLOCKED again.
+raw_lock! {
+    unsafe impl [P: Platform] RawLock<P> for RustStd<P> {
+        INFO: LockInfo {
+            name: "rust_std",
+            origin: Origin::Literature,
+            waiting: Waiting::SpinsThenSleeps,
+            source: "Mara Bos, Rust's standard library, sys/sync/mutex/futex.rs",
+            teaches: "A hundred reads before a sleep hide short sections, for every waiter at once",
+            ..LockInfo::USUAL
+        },
+        Context: (),
+        Condvar: SequenceCondvar<P>,
+        new: Self { futex: AtomicInt::new(UNLOCKED) },
+        lock: |this, ()| if this.acquire().is_err() {
+            this.lock_contended();
+        },
+        try_lock: |this, ()| this.acquire().is_ok(),
+        unlock: |this, ()| {
+            let address = &raw const this.futex;
+            if this.futex.swap(UNLOCKED, Ordering::Release) == CONTENDED {
+                P::futex_wake(address, 1);
+            }
+        },
+        is_idle: |this| this.futex.load(Ordering::Relaxed) == UNLOCKED,
     }
 }

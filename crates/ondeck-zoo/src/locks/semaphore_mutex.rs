@@ -81,45 +81,33 @@ impl<P: Platform> SemaphoreMutex<P> {
     }
 }
 
-// SAFETY: a thread returns from `lock` only after it found `interested` at 0 or took a permit. An
-// owner leaves one of the two: 0 if no other thread is interested, else one permit.
-unsafe impl<P: Platform> RawLock<P> for SemaphoreMutex<P> {
-    const INFO: LockInfo = LockInfo {
-        name: "semaphore_mutex",
-        origin: Origin::Sources,
-        waiting: Waiting::Sleeps,
-        source: "Malte Skarupke, Measuring Mutexes, semaphore_mutex; Schillings' benaphore",
-        teaches: "Counting interested threads avoids needless wakes and makes every contended unlock a handoff",
-        ..LockInfo::USUAL
-    };
-
-    type Context = ();
-    type Condvar = SequenceCondvar<P>;
-
-    fn new() -> Self {
-        Self { interested: AtomicInt::new(0), permits: AtomicInt::new(0) }
-    }
-
-    #[inline]
-    unsafe fn lock(&self, (): &()) {
-        if self.interested.fetch_add(1, Ordering::Acquire) != 0 {
-            self.take_permit();
-        }
-    }
-
-    #[inline]
-    unsafe fn try_lock(&self, (): &()) -> bool {
-        self.interested.compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed).is_ok()
-    }
-
-    #[inline]
-    unsafe fn unlock(&self, (): &()) {
-        if self.interested.fetch_sub(1, Ordering::Release) != 1 {
-            self.give_permit();
-        }
-    }
-
-    fn is_idle(&mut self) -> bool {
-        self.interested.load(Ordering::Relaxed) == 0 && self.permits.load(Ordering::Relaxed) == 0
+// SAFETY, as a lock: a thread returns from `lock` only after it found `interested` at 0 or took a
+// permit. An owner leaves one of the two: 0 if no other thread is interested, else one permit.
+raw_lock! {
+    unsafe impl [P: Platform] RawLock<P> for SemaphoreMutex<P> {
+        INFO: LockInfo {
+            name: "semaphore_mutex",
+            origin: Origin::Sources,
+            waiting: Waiting::Sleeps,
+            source: "Malte Skarupke, Measuring Mutexes, semaphore_mutex; Schillings' benaphore",
+            teaches: "Counting interested threads avoids needless wakes and makes every contended unlock a handoff",
+            ..LockInfo::USUAL
+        },
+        Context: (),
+        Condvar: SequenceCondvar<P>,
+        new: Self { interested: AtomicInt::new(0), permits: AtomicInt::new(0) },
+        lock: |this, ()| if this.interested.fetch_add(1, Ordering::Acquire) != 0 {
+            this.take_permit();
+        },
+        try_lock: |this, ()| {
+            this.interested.compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed).is_ok()
+        },
+        unlock: |this, ()| if this.interested.fetch_sub(1, Ordering::Release) != 1 {
+            this.give_permit();
+        },
+        is_idle: |this| {
+            this.interested.load(Ordering::Relaxed) == 0
+                && this.permits.load(Ordering::Relaxed) == 0
+        },
     }
 }

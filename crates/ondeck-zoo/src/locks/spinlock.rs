@@ -65,43 +65,26 @@ impl<P: Platform> Spinlock<P> {
     }
 }
 
-// SAFETY: a thread returns from `lock` only after its test-and-set found 0 and left 1, and only
-// the owner stores 0 again.
-unsafe impl<P: Platform> RawLock<P> for Spinlock<P> {
-    const INFO: LockInfo = LockInfo {
-        name: "spinlock",
-        origin: Origin::Sources,
-        waiting: Waiting::Yields,
-        source: "Malte Skarupke, Measuring Mutexes, spinlock",
-        teaches: "A yield now and then lets the owner run, as far as the scheduler obliges",
-        ..LockInfo::USUAL
-    };
-
-    type Context = ();
-    type Condvar = SequenceCondvar<P>;
-
-    fn new() -> Self {
-        Self { locked: AtomicInt::new(0) }
-    }
-
-    #[inline]
-    unsafe fn lock(&self, (): &()) {
-        if !self.acquire() {
-            self.lock_slow();
-        }
-    }
-
-    #[inline]
-    unsafe fn try_lock(&self, (): &()) -> bool {
-        self.acquire()
-    }
-
-    #[inline]
-    unsafe fn unlock(&self, (): &()) {
-        self.locked.store(0, Ordering::Release);
-    }
-
-    fn is_idle(&mut self) -> bool {
-        self.locked.load(Ordering::Relaxed) == 0
+// SAFETY, as a lock: a thread returns from `lock` only after its test-and-set found 0 and left 1,
+// and only the owner stores 0 again.
+raw_lock! {
+    unsafe impl [P: Platform] RawLock<P> for Spinlock<P> {
+        INFO: LockInfo {
+            name: "spinlock",
+            origin: Origin::Sources,
+            waiting: Waiting::Yields,
+            source: "Malte Skarupke, Measuring Mutexes, spinlock",
+            teaches: "A yield now and then lets the owner run, as far as the scheduler obliges",
+            ..LockInfo::USUAL
+        },
+        Context: (),
+        Condvar: SequenceCondvar<P>,
+        new: Self { locked: AtomicInt::new(0) },
+        lock: |this, ()| if !this.acquire() {
+            this.lock_slow();
+        },
+        try_lock: |this, ()| this.acquire(),
+        unlock: |this, ()| this.locked.store(0, Ordering::Release),
+        is_idle: |this| this.locked.load(Ordering::Relaxed) == 0,
     }
 }

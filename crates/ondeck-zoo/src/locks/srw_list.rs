@@ -225,47 +225,32 @@ impl<P: Platform> SrwList<P> {
     }
 }
 
-// SAFETY: a thread returns from `lock` only after a read-modify-write that found `LOCKED` clear
-// and set it, and only the owner clears it.
-unsafe impl<P: Platform> RawLock<P> for SrwList<P> {
-    const INFO: LockInfo = LockInfo {
-        name: "srw_list",
-        origin: Origin::Sources,
-        waiting: Waiting::Sleeps,
-        touches_after_release: true,
-        source: "Malte Skarupke, Measuring Mutexes, comments on Windows' SRW lock",
-        teaches: "Nodes on the waiters' stacks let one word wake exactly the oldest waiter",
-        ..LockInfo::USUAL
-    };
-
-    type Context = Node<P>;
-    type Condvar = SequenceCondvar<P>;
-
-    fn new() -> Self {
-        Self { word: AtomicInt::new(0) }
-    }
-
-    #[inline]
-    unsafe fn lock(&self, node: &Node<P>) {
-        if self.word.fetch_or(LOCKED, Ordering::Acquire) & LOCKED != 0 {
-            self.lock_slow(node);
-        }
-    }
-
-    #[inline]
-    unsafe fn try_lock(&self, _: &Node<P>) -> bool {
-        self.word.fetch_or(LOCKED, Ordering::Acquire) & LOCKED == 0
-    }
-
-    #[inline]
-    unsafe fn unlock(&self, _: &Node<P>) {
-        let before = self.word.fetch_and(!LOCKED, Ordering::Release);
-        if before & QUEUE_LOCKED == 0 && !Node::<P>::newest(before).is_null() {
-            self.unlock_slow(before & !LOCKED);
-        }
-    }
-
-    fn is_idle(&mut self) -> bool {
-        self.word.load(Ordering::Relaxed) == 0
+// SAFETY, as a lock: a thread returns from `lock` only after a read-modify-write that found
+// `LOCKED` clear and set it, and only the owner clears it.
+raw_lock! {
+    unsafe impl [P: Platform] RawLock<P> for SrwList<P> {
+        INFO: LockInfo {
+            name: "srw_list",
+            origin: Origin::Sources,
+            waiting: Waiting::Sleeps,
+            touches_after_release: true,
+            source: "Malte Skarupke, Measuring Mutexes, comments on Windows' SRW lock",
+            teaches: "Nodes on the waiters' stacks let one word wake exactly the oldest waiter",
+            ..LockInfo::USUAL
+        },
+        Context: Node<P>,
+        Condvar: SequenceCondvar<P>,
+        new: Self { word: AtomicInt::new(0) },
+        lock: |this, node| if this.word.fetch_or(LOCKED, Ordering::Acquire) & LOCKED != 0 {
+            this.lock_slow(node);
+        },
+        try_lock: |this, _| this.word.fetch_or(LOCKED, Ordering::Acquire) & LOCKED == 0,
+        unlock: |this, _| {
+            let before = this.word.fetch_and(!LOCKED, Ordering::Release);
+            if before & QUEUE_LOCKED == 0 && !Node::<P>::newest(before).is_null() {
+                this.unlock_slow(before & !LOCKED);
+            }
+        },
+        is_idle: |this| this.word.load(Ordering::Relaxed) == 0,
     }
 }

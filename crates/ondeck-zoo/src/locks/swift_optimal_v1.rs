@@ -84,47 +84,32 @@ fn next_pause(pauses: u32, seen: u32) -> u32 {
     if pauses < limit { pauses * 2 } else { limit }
 }
 
-// SAFETY: a thread returns from `lock` only after it took the word from UNLOCKED to another value
-// by an atomic read-modify-write, and only the owner makes it UNLOCKED again.
-unsafe impl<P: Platform> RawLock<P> for SwiftOptimalV1<P> {
-    const INFO: LockInfo = LockInfo {
-        name: "swift_optimal_v1",
-        origin: Origin::Literature,
-        waiting: Waiting::SpinsThenSleeps,
-        source: "Ordo One, synchronization-benchmarks, OptimalMutex, first commit",
-        teaches: "Spinners that poll faster once a thread sleeps take the lock before it wakes",
-        ..LockInfo::USUAL
-    };
-
-    type Context = ();
-    type Condvar = SequenceCondvar<P>;
-
-    fn new() -> Self {
-        Self { word: AtomicInt::new(UNLOCKED) }
-    }
-
-    #[inline]
-    unsafe fn lock(&self, (): &()) {
-        if !self.acquire() {
-            self.lock_slow();
-        }
-    }
-
-    #[inline]
-    unsafe fn try_lock(&self, (): &()) -> bool {
-        self.acquire()
-    }
-
-    #[inline]
-    unsafe fn unlock(&self, (): &()) {
-        let address = &raw const self.word;
-        if self.word.swap(UNLOCKED, Ordering::Release) == CONTENDED {
-            P::futex_wake(address, 1);
-        }
-    }
-
-    fn is_idle(&mut self) -> bool {
-        self.word.load(Ordering::Relaxed) == UNLOCKED
+// SAFETY, as a lock: a thread returns from `lock` only after it took the word from UNLOCKED to
+// another value by an atomic read-modify-write, and only the owner makes it UNLOCKED again.
+raw_lock! {
+    unsafe impl [P: Platform] RawLock<P> for SwiftOptimalV1<P> {
+        INFO: LockInfo {
+            name: "swift_optimal_v1",
+            origin: Origin::Literature,
+            waiting: Waiting::SpinsThenSleeps,
+            source: "Ordo One, synchronization-benchmarks, OptimalMutex, first commit",
+            teaches: "Spinners that poll faster once a thread sleeps take the lock before it wakes",
+            ..LockInfo::USUAL
+        },
+        Context: (),
+        Condvar: SequenceCondvar<P>,
+        new: Self { word: AtomicInt::new(UNLOCKED) },
+        lock: |this, ()| if !this.acquire() {
+            this.lock_slow();
+        },
+        try_lock: |this, ()| this.acquire(),
+        unlock: |this, ()| {
+            let address = &raw const this.word;
+            if this.word.swap(UNLOCKED, Ordering::Release) == CONTENDED {
+                P::futex_wake(address, 1);
+            }
+        },
+        is_idle: |this| this.word.load(Ordering::Relaxed) == UNLOCKED,
     }
 }
 

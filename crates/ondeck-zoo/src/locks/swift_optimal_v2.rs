@@ -103,46 +103,34 @@ impl<P: Platform> SwiftOptimalV2<P> {
     }
 }
 
-// SAFETY: a thread returns from `lock` only after it took the word from UNLOCKED to another value
-// by an atomic read-modify-write, and only the owner makes it UNLOCKED again.
-unsafe impl<P: Platform> RawLock<P> for SwiftOptimalV2<P> {
-    const INFO: LockInfo = LockInfo {
-        name: "swift_optimal_v2",
-        origin: Origin::Literature,
-        waiting: Waiting::SpinsThenSleeps,
-        source: "Ordo One, Swift pull request 88523; synchronization-benchmarks, OptimalMutex",
-        teaches: "Few polls, far apart, and none where threads sleep, spare the owner's cache line",
-        ..LockInfo::USUAL
-    };
-
-    type Context = ();
-    type Condvar = SequenceCondvar<P>;
-
-    fn new() -> Self {
-        Self { word: AtomicInt::new(UNLOCKED), sleeping: AtomicInt::new(0) }
-    }
-
-    #[inline]
-    unsafe fn lock(&self, (): &()) {
-        if !self.acquire() {
-            self.lock_slow();
-        }
-    }
-
-    #[inline]
-    unsafe fn try_lock(&self, (): &()) -> bool {
-        self.acquire()
-    }
-
-    #[inline]
-    unsafe fn unlock(&self, (): &()) {
-        let address = &raw const self.word;
-        if self.word.swap(UNLOCKED, Ordering::Release) == CONTENDED {
-            P::futex_wake(address, 1);
-        }
-    }
-
-    fn is_idle(&mut self) -> bool {
-        self.word.load(Ordering::Relaxed) == UNLOCKED && self.sleeping.load(Ordering::Relaxed) == 0
+// SAFETY, as a lock: a thread returns from `lock` only after it took the word from UNLOCKED to
+// another value by an atomic read-modify-write, and only the owner makes it UNLOCKED again.
+raw_lock! {
+    unsafe impl [P: Platform] RawLock<P> for SwiftOptimalV2<P> {
+        INFO: LockInfo {
+            name: "swift_optimal_v2",
+            origin: Origin::Literature,
+            waiting: Waiting::SpinsThenSleeps,
+            source: "Ordo One, Swift pull request 88523; synchronization-benchmarks, OptimalMutex",
+            teaches: "Few polls, far apart, and none where threads sleep, spare the owner's cache line",
+            ..LockInfo::USUAL
+        },
+        Context: (),
+        Condvar: SequenceCondvar<P>,
+        new: Self { word: AtomicInt::new(UNLOCKED), sleeping: AtomicInt::new(0) },
+        lock: |this, ()| if !this.acquire() {
+            this.lock_slow();
+        },
+        try_lock: |this, ()| this.acquire(),
+        unlock: |this, ()| {
+            let address = &raw const this.word;
+            if this.word.swap(UNLOCKED, Ordering::Release) == CONTENDED {
+                P::futex_wake(address, 1);
+            }
+        },
+        is_idle: |this| {
+            this.word.load(Ordering::Relaxed) == UNLOCKED
+                && this.sleeping.load(Ordering::Relaxed) == 0
+        },
     }
 }

@@ -50,44 +50,27 @@ impl<P: PiFutex> SwiftPi<P> {
     }
 }
 
-// SAFETY: a thread returns from `lock` only as the owner of the inner lock.
-unsafe impl<P: PiFutex> RawLock<P> for SwiftPi<P> {
-    const INFO: LockInfo = LockInfo {
-        name: "swift_pi",
-        origin: Origin::Literature,
-        waiting: Waiting::SpinsThenSleeps,
-        fairness: Fairness::Priority,
-        source: "The Swift project, Synchronization.Mutex on Linux up to 6.2",
-        teaches: "A spin before a handoff is wasted once a thread sleeps: the word is never 0 again",
-        ..LockInfo::USUAL
-    };
-
-    type Context = ();
-    type Condvar = SequenceCondvar<P>;
-
-    fn new() -> Self {
-        Self { inner: PiFutexMutex::new() }
-    }
-
-    #[inline]
-    unsafe fn lock(&self, (): &()) {
-        if !self.inner.acquire() {
-            self.lock_slow();
-        }
-    }
-
-    #[inline]
-    unsafe fn try_lock(&self, (): &()) -> bool {
-        self.inner.acquire()
-    }
-
-    #[inline]
-    unsafe fn unlock(&self, (): &()) {
+// SAFETY, as a lock: a thread returns from `lock` only as the owner of the inner lock.
+raw_lock! {
+    unsafe impl [P: PiFutex] RawLock<P> for SwiftPi<P> {
+        INFO: LockInfo {
+            name: "swift_pi",
+            origin: Origin::Literature,
+            waiting: Waiting::SpinsThenSleeps,
+            fairness: Fairness::Priority,
+            source: "The Swift project, Synchronization.Mutex on Linux up to 6.2",
+            teaches: "A spin before a handoff is wasted once a thread sleeps: the word is never 0 again",
+            ..LockInfo::USUAL
+        },
+        Context: (),
+        Condvar: SequenceCondvar<P>,
+        new: Self { inner: PiFutexMutex::new() },
+        lock: |this, ()| if !this.inner.acquire() {
+            this.lock_slow();
+        },
+        try_lock: |this, ()| this.inner.acquire(),
         // SAFETY: the caller owns the inner lock.
-        unsafe { self.inner.unlock(&()) };
-    }
-
-    fn is_idle(&mut self) -> bool {
-        self.inner.is_idle()
+        unlock: |this, ()| unsafe { this.inner.unlock(&()) },
+        is_idle: |this| this.inner.is_idle(),
     }
 }

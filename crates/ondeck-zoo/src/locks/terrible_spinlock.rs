@@ -34,43 +34,26 @@ pub struct TerribleSpinlock<P: Platform> {
     locked: P::AtomicU8,
 }
 
-// SAFETY: a thread returns from `lock` only after its test-and-set found 0 and left 1, and only
-// the owner stores 0 again.
-unsafe impl<P: Platform> RawLock<P> for TerribleSpinlock<P> {
-    const INFO: LockInfo = LockInfo {
-        name: "terrible_spinlock",
-        origin: Origin::Sources,
-        waiting: Waiting::Spins,
-        source: "Malte Skarupke, Measuring Mutexes, terrible_spinlock",
-        teaches: "Waiters that write fight the owner for its line, and slow down unrelated code",
-        ..LockInfo::USUAL
-    };
-
-    type Context = ();
-    type Condvar = SequenceCondvar<P>;
-
-    fn new() -> Self {
-        Self { locked: AtomicInt::new(0) }
-    }
-
-    #[inline]
-    unsafe fn lock(&self, (): &()) {
-        while P::test_and_set(&self.locked, Ordering::Acquire) {
+// SAFETY, as a lock: a thread returns from `lock` only after its test-and-set found 0 and left 1,
+// and only the owner stores 0 again.
+raw_lock! {
+    unsafe impl [P: Platform] RawLock<P> for TerribleSpinlock<P> {
+        INFO: LockInfo {
+            name: "terrible_spinlock",
+            origin: Origin::Sources,
+            waiting: Waiting::Spins,
+            source: "Malte Skarupke, Measuring Mutexes, terrible_spinlock",
+            teaches: "Waiters that write fight the owner for its line, and slow down unrelated code",
+            ..LockInfo::USUAL
+        },
+        Context: (),
+        Condvar: SequenceCondvar<P>,
+        new: Self { locked: AtomicInt::new(0) },
+        lock: |this, ()| while P::test_and_set(&this.locked, Ordering::Acquire) {
             P::spin_again();
-        }
-    }
-
-    #[inline]
-    unsafe fn try_lock(&self, (): &()) -> bool {
-        !P::test_and_set(&self.locked, Ordering::Acquire)
-    }
-
-    #[inline]
-    unsafe fn unlock(&self, (): &()) {
-        self.locked.store(0, Ordering::Release);
-    }
-
-    fn is_idle(&mut self) -> bool {
-        self.locked.load(Ordering::Relaxed) == 0
+        },
+        try_lock: |this, ()| !P::test_and_set(&this.locked, Ordering::Acquire),
+        unlock: |this, ()| this.locked.store(0, Ordering::Release),
+        is_idle: |this| this.locked.load(Ordering::Relaxed) == 0,
     }
 }

@@ -76,41 +76,24 @@ impl<P: Platform> TtasBackoff<P> {
     }
 }
 
-// SAFETY: a thread returns from `lock` only after its test-and-set found 0 and left 1, and only
-// the owner stores 0 again.
-unsafe impl<P: Platform> RawLock<P> for TtasBackoff<P> {
-    const INFO: LockInfo = LockInfo {
-        name: "ttas_backoff",
-        origin: Origin::Literature,
-        waiting: Waiting::Spins,
-        source: "Anderson (1990); Mellor-Crummey and Scott (1991), algorithm 1",
-        teaches: "Delays that double thin the crowd at one word, and favour the thread that just had it",
-        ..LockInfo::USUAL
-    };
-
-    type Context = ();
-    type Condvar = SequenceCondvar<P>;
-
-    fn new() -> Self {
-        Self { locked: AtomicInt::new(0) }
-    }
-
-    #[inline]
-    unsafe fn lock(&self, (): &()) {
-        self.acquire();
-    }
-
-    #[inline]
-    unsafe fn try_lock(&self, (): &()) -> bool {
-        self.attempt()
-    }
-
-    #[inline]
-    unsafe fn unlock(&self, (): &()) {
-        self.clear();
-    }
-
-    fn is_idle(&mut self) -> bool {
-        self.locked.load(Ordering::Relaxed) == 0
+// SAFETY, as a lock: a thread returns from `lock` only after its test-and-set found 0 and left 1,
+// and only the owner stores 0 again.
+raw_lock! {
+    unsafe impl [P: Platform] RawLock<P> for TtasBackoff<P> {
+        INFO: LockInfo {
+            name: "ttas_backoff",
+            origin: Origin::Literature,
+            waiting: Waiting::Spins,
+            source: "Anderson (1990); Mellor-Crummey and Scott (1991), algorithm 1",
+            teaches: "Delays that double thin the crowd at one word, and favour the thread that just had it",
+            ..LockInfo::USUAL
+        },
+        Context: (),
+        Condvar: SequenceCondvar<P>,
+        new: Self { locked: AtomicInt::new(0) },
+        lock: |this, ()| this.acquire(),
+        try_lock: |this, ()| this.attempt(),
+        unlock: |this, ()| this.clear(),
+        is_idle: |this| this.locked.load(Ordering::Relaxed) == 0,
     }
 }

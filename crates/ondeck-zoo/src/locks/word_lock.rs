@@ -202,48 +202,35 @@ impl<P: Platform> WordLock<P> {
     }
 }
 
-// SAFETY: a thread returns from `lock` only after an exchange that found bit 0 clear and set it, and
-// only the owner clears it.
-unsafe impl<P: Platform> RawLock<P> for WordLock<P> {
-    const INFO: LockInfo = LockInfo {
-        name: "word_lock",
-        origin: Origin::Literature,
-        waiting: Waiting::SpinsThenSleeps,
-        touches_after_release: true,
-        source: "Amanieu d'Antras, parking_lot_core 0.9, WordLock; Filip Pizlo, WTF::WordLock",
-        teaches: "One bit of the word guards the queue, and threads join it without that bit",
-        ..LockInfo::USUAL
-    };
-
-    type Context = ();
-    type Condvar = SequenceCondvar<P>;
-
-    fn new() -> Self {
-        Self { word: AtomicInt::new(0) }
-    }
-
-    #[inline]
-    unsafe fn lock(&self, (): &()) {
-        if self.replace(0, LOCKED, Ordering::Acquire).is_err() {
-            self.lock_slow();
-        }
-    }
-
-    #[inline]
-    unsafe fn try_lock(&self, (): &()) -> bool {
-        let word = self.word.load(Ordering::Relaxed);
-        word & LOCKED == 0 && self.replace(word, word | LOCKED, Ordering::Acquire).is_ok()
-    }
-
-    #[inline]
-    unsafe fn unlock(&self, (): &()) {
-        let found = self.word.fetch_sub(LOCKED, Ordering::Release);
-        if found & QUEUE_LOCKED == 0 && found & !FLAGS != 0 {
-            self.unlock_slow();
-        }
-    }
-
-    fn is_idle(&mut self) -> bool {
-        self.word.load(Ordering::Relaxed) == 0
+// SAFETY, as a lock: a thread returns from `lock` only after an exchange that found bit 0 clear and
+// set it, and only the owner clears it.
+raw_lock! {
+    unsafe impl [P: Platform] RawLock<P> for WordLock<P> {
+        INFO: LockInfo {
+            name: "word_lock",
+            origin: Origin::Literature,
+            waiting: Waiting::SpinsThenSleeps,
+            touches_after_release: true,
+            source: "Amanieu d'Antras, parking_lot_core 0.9, WordLock; Filip Pizlo, WTF::WordLock",
+            teaches: "One bit of the word guards the queue, and threads join it without that bit",
+            ..LockInfo::USUAL
+        },
+        Context: (),
+        Condvar: SequenceCondvar<P>,
+        new: Self { word: AtomicInt::new(0) },
+        lock: |this, ()| if this.replace(0, LOCKED, Ordering::Acquire).is_err() {
+            this.lock_slow();
+        },
+        try_lock: |this, ()| {
+            let word = this.word.load(Ordering::Relaxed);
+            word & LOCKED == 0 && this.replace(word, word | LOCKED, Ordering::Acquire).is_ok()
+        },
+        unlock: |this, ()| {
+            let found = this.word.fetch_sub(LOCKED, Ordering::Release);
+            if found & QUEUE_LOCKED == 0 && found & !FLAGS != 0 {
+                this.unlock_slow();
+            }
+        },
+        is_idle: |this| this.word.load(Ordering::Relaxed) == 0,
     }
 }

@@ -86,61 +86,32 @@ impl<P: Platform> CounterRwLock<P> {
     }
 }
 
-// SAFETY: a writer acquires the lock by an exchange of a state without readers and writer, and while it
-// holds the lock no exchange succeeds.
-unsafe impl<P: Platform> RawRwLock<P> for CounterRwLock<P> {
-    const INFO: LockInfo = LockInfo {
-        name: "counter_rwlock",
-        origin: Origin::Literature,
-        waiting: Waiting::Yields,
-        condvar: CondvarKind::Without,
-        source: "Mellor-Crummey and Scott, Scalable Reader-Writer Synchronization (1991), the single counter",
-        teaches: "Readers that share a lock still share its cache line, and keep a writer out without bound",
-        ..LockInfo::USUAL
-    };
-
-    type Read = ();
-    type Write = ();
-
-    fn new() -> Self {
-        Self { state: AtomicInt::new(FREE) }
-    }
-
-    #[inline]
-    unsafe fn read(&self, (): &()) {
-        if !self.attempt_read() {
-            Self::wait(|| self.attempt_read());
-        }
-    }
-
-    #[inline]
-    unsafe fn try_read(&self, (): &()) -> bool {
-        self.attempt_read()
-    }
-
-    #[inline]
-    unsafe fn unlock_read(&self, (): &()) {
-        self.state.fetch_sub(1, Ordering::Release);
-    }
-
-    #[inline]
-    unsafe fn write(&self, (): &()) {
-        if !self.attempt_write() {
-            Self::wait(|| self.attempt_write());
-        }
-    }
-
-    #[inline]
-    unsafe fn try_write(&self, (): &()) -> bool {
-        self.attempt_write()
-    }
-
-    #[inline]
-    unsafe fn unlock_write(&self, (): &()) {
-        self.state.store(FREE, Ordering::Release);
-    }
-
-    fn is_idle(&mut self) -> bool {
-        self.state.load(Ordering::Relaxed) == FREE
+// SAFETY, as a lock: a writer acquires the lock by an exchange of a state without readers and writer,
+// and while it holds the lock no exchange succeeds.
+raw_rwlock! {
+    unsafe impl [P: Platform] RawRwLock<P> for CounterRwLock<P> {
+        INFO: LockInfo {
+            name: "counter_rwlock",
+            origin: Origin::Literature,
+            waiting: Waiting::Yields,
+            condvar: CondvarKind::Without,
+            source: "Mellor-Crummey and Scott, Scalable Reader-Writer Synchronization (1991), the single counter",
+            teaches: "Readers that share a lock still share its cache line, and keep a writer out without bound",
+            ..LockInfo::USUAL
+        },
+        Read: (),
+        Write: (),
+        new: Self { state: AtomicInt::new(FREE) },
+        read: |this, ()| if !this.attempt_read() {
+            Self::wait(|| this.attempt_read());
+        },
+        try_read: |this, ()| this.attempt_read(),
+        unlock_read: |this, ()| this.state.fetch_sub(1, Ordering::Release),
+        write: |this, ()| if !this.attempt_write() {
+            Self::wait(|| this.attempt_write());
+        },
+        try_write: |this, ()| this.attempt_write(),
+        unlock_write: |this, ()| this.state.store(FREE, Ordering::Release),
+        is_idle: |this| this.state.load(Ordering::Relaxed) == FREE,
     }
 }

@@ -112,11 +112,11 @@ pub fn attempts<L: RawRwLock<Native>>() -> Result<(), String> {
             if try_write_elsewhere(&lock) {
                 return Err("a writer got in beside a reader".into());
             }
-            if L::INFO.has_try_lock && try_read_elsewhere(&lock) != L::SHARES {
+            if L::INFO.has_try_lock && read_elsewhere(&lock, false) != L::SHARES {
                 return Err("a second reader was kept out".into());
             }
             if L::SHARES {
-                read_elsewhere(&lock);
+                read_elsewhere(&lock, true);
             }
             lock.unlock_read(&read);
             if !lock.is_idle() {
@@ -126,12 +126,12 @@ pub fn attempts<L: RawRwLock<Native>>() -> Result<(), String> {
             if lock.is_idle() {
                 return Err("a lock that is held is at rest".into());
             }
-            if try_write_elsewhere(&lock) || try_read_elsewhere(&lock) {
+            if try_write_elsewhere(&lock) || read_elsewhere(&lock, false) {
                 return Err("an attempt got in beside a writer".into());
             }
             lock.unlock_write(&write);
         }
-        let free = try_write_elsewhere(&lock) && try_read_elsewhere(&lock);
+        let free = try_write_elsewhere(&lock) && read_elsewhere(&lock, false);
         if free != L::INFO.has_try_lock {
             return Err(format!("attempts at a free lock succeed: {free}"));
         }
@@ -153,39 +153,29 @@ fn elsewhere<L: RawRwLock<Native>>(lock: &L, attempt: impl Fn(&L) -> bool + Sync
 fn try_write_elsewhere<L: RawRwLock<Native>>(lock: &L) -> bool {
     elsewhere(lock, |lock| {
         let context = L::Write::default();
-        // SAFETY: the context stays here, and each unlock matches its acquisition.
-        unsafe {
-            let got = lock.try_write(&context);
-            if got {
-                lock.unlock_write(&context);
-            }
-            got
+        // SAFETY: the context stays here, and the unlock matches the acquisition.
+        let got = unsafe { lock.try_write(&context) };
+        if got {
+            // SAFETY: as above.
+            unsafe { lock.unlock_write(&context) };
         }
+        got
     })
 }
 
-fn try_read_elsewhere<L: RawRwLock<Native>>(lock: &L) -> bool {
+/// Reads in another thread, by an attempt unless the thread `waits`.
+fn read_elsewhere<L: RawRwLock<Native>>(lock: &L, waits: bool) -> bool {
     elsewhere(lock, |lock| {
         let context = L::Read::default();
-        // SAFETY: the context stays here, and each unlock matches its acquisition.
+        // SAFETY: the context stays here, and the unlock matches the acquisition.
         unsafe {
-            let got = lock.try_read(&context);
-            if got {
-                lock.unlock_read(&context);
+            if waits {
+                lock.read(&context);
+            } else if !lock.try_read(&context) {
+                return false;
             }
-            got
-        }
-    })
-}
-
-fn read_elsewhere<L: RawRwLock<Native>>(lock: &L) {
-    elsewhere(lock, |lock| {
-        let context = L::Read::default();
-        // SAFETY: the context stays here, and each unlock matches its acquisition.
-        unsafe {
-            lock.read(&context);
             lock.unlock_read(&context);
         }
         true
-    });
+    })
 }
