@@ -151,7 +151,7 @@ impl<T: ?Sized> Mutex<T> {
     }
 }
 
-impl<'a, T: ?Sized> MutexGuard<'a, T> {
+impl<T: ?Sized> MutexGuard<'_, T> {
     /// Returns the same guard, as an error if its mutex is poisoned: after a wait, in which others had the lock.
     pub(super) fn told(self) -> LockResult<Self> {
         self.section.flag.tell(self)

@@ -1,12 +1,9 @@
 //! The parker as programs use it.
 
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::Duration;
 
 use ondeck::{Parker, Unparker};
-
-use super::watchdog;
 
 #[test]
 fn a_token_that_is_given_before_is_not_lost_and_two_are_one() {

@@ -2,7 +2,6 @@
 
 use std::panic::catch_unwind;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::Duration;
 
