@@ -34,7 +34,7 @@ pub(crate) struct Choice {
     pub(crate) threads: Option<Vec<usize>>,
 
     /// Work inside the critical section and outside of it, in nanoseconds, for throughput,
-    /// oversubscribed, capture, starve, long_hold, bystander, background and many_locks
+    /// oversubscribed, capture, starve, long_hold, bystander and background
     #[arg(long, value_name = "SECTION,OUTSIDE", value_parser = work)]
     pub(crate) work: Option<(u64, u64)>,
 
@@ -135,21 +135,4 @@ fn data_lines(word: &str) -> Result<usize, String> {
 /// A queue for more items is practically unbounded.
 fn capacity(word: &str) -> Result<usize, String> {
     in_range(word, 1, 1_000_000, "items")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn absurd_data_is_refused_with_the_range() {
-        assert!(data_lines("16385").is_err_and(|error| error.contains("0 to 16384 lines")));
-        assert_eq!(data_lines("0"), Ok(0));
-    }
-
-    #[test]
-    fn an_absurd_capacity_is_refused_with_the_range() {
-        assert!(capacity("0").is_err_and(|error| error.contains("1 to 1000000 items")));
-        assert_eq!(capacity("1"), Ok(1));
-    }
 }

@@ -58,7 +58,6 @@ fn a_bench_prints_tables_that_fit_80_columns_and_a_verdict() {
         "chan:",
         "bystander:",
         "background:",
-        "many_locks:",
         "real:",
         "empty lock:",
         "costs:",

@@ -23,15 +23,23 @@ pub struct Quantity {
     pub title: &'static str,
 }
 
+impl Quantity {
+    /// A quantity that one workload has.
+    pub(crate) const fn new(
+        name: &'static str,
+        unit: Unit,
+        better: Better,
+        title: &'static str,
+    ) -> Self {
+        Self { name, unit, better, title }
+    }
+}
+
 macro_rules! quantities {
     ($($(#[doc = $doc:literal])* $ident:ident = $name:literal, $unit:ident, $better:ident,
         $title:literal;)*) => {
-        $($(#[doc = $doc])* pub const $ident: Quantity = Quantity {
-            name: $name,
-            unit: Unit::$unit,
-            better: Better::$better,
-            title: $title,
-        };)*
+        $($(#[doc = $doc])* pub const $ident: Quantity =
+            Quantity::new($name, Unit::$unit, Better::$better, $title);)*
 
         /// The quantities that several or all workloads report.
         pub const QUANTITIES: &[Quantity] = &[$($ident),*];
@@ -131,9 +139,6 @@ quantities! {
     /// Throughput after all threads slept, divided by throughput before.
     RECOVERED = "recovered", Ratio, Higher,
         "Throughput after all threads slept, by that before";
-    /// Memory that an array of locks and what they guard takes.
-    FOOTPRINT = "footprint", Bytes, Neither,
-        "Bytes of all locks and what they guard";
     /// The part of trials in which the thread of middle priority ran between the owner and the
     /// waiter of high priority.
     INVERTED = "inverted", Ratio, Lower,

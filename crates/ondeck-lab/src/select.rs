@@ -59,44 +59,6 @@ pub struct Parts {
     pub costs: bool,
 }
 
-/// The locks that a suite measures when none are named: those of the sources that show the most, and the
-/// peers in common use.
-const HEADLINE: &[&str] = &[
-    "ondeck",
-    "terrible_spinlock",
-    "spinlock_amd",
-    "spinlock",
-    "ticket_spinlock",
-    "mcs",
-    "three_state_futex",
-    "lockless_four_state",
-    "go_spinbit",
-    "glibc",
-    "std",
-    "parking_lot",
-    "usync",
-    "abseil",
-    "nsync",
-];
-
-/// The locks of `wait` and `idle` when none are named: the sources' five first, and no other lock that serves
-/// spinners in strict order. A single run of such a lock takes seconds where threads outnumber CPUs.
-const RUNS: &[&str] = &[
-    "ondeck",
-    "terrible_spinlock",
-    "spinlock_amd",
-    "spinlock",
-    "ticket_spinlock",
-    "glibc",
-    "three_state_futex",
-    "go_spinbit",
-    "std",
-    "parking_lot",
-    "usync",
-    "abseil",
-    "nsync",
-];
-
 /// The locks of a suite for more threads than CPUs and for threads that wait for each other: a spinlock for
 /// comparison, and locks in common use. Strict queues of spinners are left out: they hand off to threads that
 /// are off their CPUs, for seconds.
@@ -112,6 +74,13 @@ const CROWD: &[&str] = &[
     "abseil",
     "nsync",
 ];
+
+/// The locks of `wait` and `idle` besides: those of their source. No other lock that serves spinners in strict order: a
+/// single run of such a lock takes seconds where threads outnumber CPUs.
+const ALSO_RUNS: &[&str] = &["terrible_spinlock", "spinlock_amd", "ticket_spinlock"];
+
+/// The locks of other workloads besides: those of the sources that show the most.
+const ALSO_HEADLINE: &[&str] = &["mcs", "lockless_four_state"];
 
 /// A pure spinner, which a suite also measures beside other work: it does the most harm.
 const PURE_SPINNER: &str = "spinlock_amd";
@@ -191,8 +160,8 @@ pub fn lock_names() -> Vec<&'static str> {
 fn in_suite(lock: &LockInfo, group: Group) -> bool {
     match group {
         Group::All => true,
-        Group::Headline => HEADLINE.contains(&lock.name),
-        Group::Runs => RUNS.contains(&lock.name),
+        Group::Headline => in_suite(lock, Group::Runs) || ALSO_HEADLINE.contains(&lock.name),
+        Group::Runs => in_suite(lock, Group::Crowd) || ALSO_RUNS.contains(&lock.name),
         Group::Crowd => CROWD.contains(&lock.name),
         Group::Beside => in_suite(lock, Group::Crowd) || lock.name == PURE_SPINNER,
         Group::Inversion => in_suite(lock, Group::Beside) || INHERIT_PRIORITY.contains(&lock.name),
@@ -376,10 +345,10 @@ mod tests {
     #[test]
     fn the_locks_of_the_suite_exist() {
         let known: Vec<_> = Subject::all().iter().map(|subject| subject.info.name).collect();
-        for name in HEADLINE
+        for name in CROWD
             .iter()
-            .chain(RUNS)
-            .chain(CROWD)
+            .chain(ALSO_RUNS)
+            .chain(ALSO_HEADLINE)
             .chain(INHERIT_PRIORITY)
             .chain([&PURE_SPINNER])
             .filter(|name| !absent::CPP_MUTEXES.contains(name))

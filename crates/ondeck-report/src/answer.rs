@@ -318,37 +318,16 @@ impl Row {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::made::{self, Spread};
     use ondeck_lab::sample::share_needs;
     use ondeck_lab::workload;
     use std::time::Duration;
 
-    fn series(lock: &str, threads: usize, (p25, median, p75): (f64, f64, f64)) -> Series {
-        let metric = |name: &str, (p25, median, p75): (f64, f64, f64)| Metric {
-            name: name.to_owned(),
-            unit: "ops/s".into(),
-            better: Better::Higher,
-            median,
-            p25,
-            p75,
-            min: p25,
-            max: p75,
-            n: 3,
-            samples: Vec::new(),
-        };
+    fn series(lock: &str, threads: usize, throughput: Spread) -> Series {
         let params = [(param::SECTION, "100"), (param::OUTSIDE, "500")];
         Series {
-            workload: "throughput".to_owned(),
-            lock: lock.to_owned(),
-            threads,
             params: params.map(|(name, value)| (name.to_owned(), value.to_owned())).into(),
-            partial: false,
-            cut_runs: 0,
-            round_milliseconds: None,
-            metrics: vec![
-                metric("throughput", (p25, median, p75)),
-                metric("share", (0.5, 0.5, 0.5)),
-            ],
-            distribution: None,
+            ..made::series(lock, threads, throughput, (0.5, 0.5, 0.5))
         }
     }
 

@@ -14,7 +14,6 @@ const MOST_LONE: usize = 5;
 /// The legend, the tables, and the series of one side only. `colour` allows escape sequences.
 pub fn render(comparison: &Comparison, colour: bool) -> String {
     let mut text = String::new();
-    // Writing to a string does not fail.
     if let Some(Table { other: None, base, .. }) = comparison.tables.first() {
         _ = writeln!(text, "A  {base}\nB  the lock of the row");
     } else {
@@ -142,7 +141,6 @@ pub(crate) fn side(side: Side, unit: &str) -> String {
 /// The comparison as indented JSON with a newline at its end.
 ///
 /// # Panics
-/// Never: every type of the comparison can be serialized.
 /// Never: every type of the comparison can be written as JSON.
 pub fn json(comparison: &Comparison) -> String {
     let mut text = serde_json::to_string_pretty(comparison).expect("it has only JSON types");

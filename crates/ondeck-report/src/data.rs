@@ -248,9 +248,13 @@ pub fn lead(workload: &str) -> Option<&'static str> {
     workload::named(workload).map(|workload| workload.lead)
 }
 
-/// The limits of the figures of a workload of this program.
-pub fn cannot_show(workload: &str) -> Option<&'static str> {
-    workload::named(workload).map(|workload| workload.cannot_show)
+/// The limits of the figures of a workload of this program, as the page about the workloads has them.
+pub fn cannot_show(workload: &str) -> Option<String> {
+    /// A link to the page, which a package of this crate has as a file.
+    const PAGE: &str = include_str!("workloads.md");
+    let (_, section) = PAGE.split_once(&format!("\n## {workload}\n"))?;
+    let (_, limits) = section.split("\n## ").next()?.split_once("\n* Cannot show: ")?;
+    Some(limits.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
 /// The text with its first letter in upper case.

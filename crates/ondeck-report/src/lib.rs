@@ -28,6 +28,8 @@ mod glossary;
 pub mod html;
 pub mod json;
 pub mod like;
+#[cfg(test)]
+mod made;
 pub mod merge;
 pub mod numbers;
 pub mod program;

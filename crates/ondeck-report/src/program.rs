@@ -20,7 +20,6 @@ pub fn render(comparison: &Comparison, colour: bool) -> String {
         let base = &first.base;
         let partial = row.base.partial || row.other.partial;
         let lock = marked(&row.lock, partial);
-        // Writing to a string does not fail.
         _ = writeln!(
             text,
             "A  {base}, {} runs\nB  {lock}, {} runs; less is better everywhere\n\n{}\n",

@@ -40,7 +40,6 @@ struct Head {
 ///
 /// # Errors
 /// [`Unreadable`] for any problem.
-/// [`Unreadable`], whatever is wrong.
 pub fn file(path: &Path) -> Result<Report, Unreadable> {
     let standard_input = path == Path::new(STANDARD_INPUT);
     let name =

@@ -229,37 +229,10 @@ fn value((series, metric): Row<'_>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::made::{self, Spread};
 
-    fn metric(name: &str, unit: &str, (p25, median, p75): (f64, f64, f64)) -> Metric {
-        Metric {
-            name: name.to_owned(),
-            unit: unit.into(),
-            better: Better::Higher,
-            median,
-            p25,
-            p75,
-            min: p25,
-            max: p75,
-            n: 3,
-            samples: Vec::new(),
-        }
-    }
-
-    fn series(lock: &str, threads: usize, spread: (f64, f64, f64)) -> Series {
-        Series {
-            workload: "throughput".to_owned(),
-            lock: lock.to_owned(),
-            threads,
-            params: BTreeMap::new(),
-            partial: false,
-            cut_runs: 0,
-            round_milliseconds: None,
-            metrics: vec![
-                metric("throughput", "ops/s", spread),
-                metric("share", "ratio", (0.1, 0.25, 0.4)),
-            ],
-            distribution: None,
-        }
+    fn series(lock: &str, threads: usize, throughput: Spread) -> Series {
+        made::series(lock, threads, throughput, (0.1, 0.25, 0.4))
     }
 
     #[test]

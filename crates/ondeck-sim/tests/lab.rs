@@ -83,11 +83,11 @@ fn what_a_round_has_cost_is_there_to_be_asked_for() {
     });
 }
 
-/// Adjacent locks share cache lines, and where an array begins must not depend on earlier allocations.
+/// Where memory begins must not depend on earlier allocations: it decides what shares a cache line.
 #[test]
 fn what_else_is_on_the_heap_changes_no_number() {
     let setup = setup("ryzen-7-1700", 1);
-    let request = request("many_locks", own_locks(), 4);
+    let request = request("producer_consumer", own_locks(), 4);
     let stages = plan::stages(&request, &lab::subjects());
     let once = || {
         let results = lab::with(&setup, || run::run(&request, &stages, &mut Silent));

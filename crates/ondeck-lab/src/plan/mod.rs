@@ -221,7 +221,6 @@ pub fn baselines(stages: &[Stage], extent: Extent) -> Vec<Stage> {
 mod tests {
     use super::*;
     use crate::shard::Shard;
-    use crate::workload::WORKLOADS;
 
     fn name(stage: &Stage) -> String {
         format!("{} {} {:?}", stage.workload.name, stage.threads, stage.params)
@@ -265,76 +264,5 @@ mod tests {
             assert!(quick <= Duration::from_secs(30), "{quick:?}");
             assert!(suite <= Duration::from_mins(4), "{suite:?}");
         }
-    }
-
-    #[test]
-    fn a_suite_leaves_strict_spinners_out_of_a_crowd_unless_they_are_named() {
-        let all = Subject::all();
-        let crowd = 4 * Native::cpus() + 1;
-        let throughput = workload("throughput");
-        let has = |request: &Request, threads: usize| {
-            taking_part(request, throughput, &all, threads)
-                .iter()
-                .any(|lock| lock.info.name == "mcs")
-        };
-        let suite = Request::of(Extent::Suite);
-        assert!(has(&suite, crowd - 1) && !has(&suite, crowd));
-        assert_eq!(
-            all.len() - taking_part(&suite, throughput, &all, crowd).len(),
-            all.iter()
-                .filter(|lock| lock.info.fairness == Fairness::Fifo && !waiters_sleep(&lock.info))
-                .count()
-        );
-        let named = Request { locks: Some(all.clone()), ..suite };
-        assert!(has(&named, crowd) && has(&Request::of(Extent::Full), crowd));
-    }
-
-    #[test]
-    fn a_spinner_is_measured_beside_no_parked_thread_and_beside_no_other() {
-        let spinners: Vec<_> =
-            Subject::all().into_iter().filter(|lock| !waiters_sleep(&lock.info)).collect();
-        let named = Request { locks: Some(spinners.clone()), ..Request::of(Extent::Full) };
-        let taking_part =
-            |threads| taking_part(&named, workload("collision"), &spinners, threads).len();
-        assert_eq!((taking_part(1), taking_part(2)), (spinners.len(), 0));
-    }
-
-    fn workload(name: &str) -> &'static WorkloadInfo {
-        crate::workload::named(name).expect(name)
-    }
-
-    fn situations(workload: &str, request: &Request) -> Vec<(usize, String)> {
-        let mut request = request.clone();
-        request.workloads =
-            WORKLOADS.iter().filter(|info| info.name == workload).copied().collect();
-        let stages = stages(&request, &Subject::all());
-        let params = |stage: &Stage| -> Vec<String> {
-            stage.params.iter().map(|(name, value)| format!("{name}={value}")).collect()
-        };
-        stages.iter().map(|stage| (stage.threads, params(stage).join(";"))).collect()
-    }
-
-    #[test]
-    fn one_request_has_every_buffer_with_every_number_of_threads_and_moment() {
-        let all = Request {
-            threads: Some(vec![2, 4]),
-            capacities: Some(vec![1, 128]),
-            notify: Some(Notify::BOTH.to_vec()),
-            ..Request::of(Extent::Suite)
-        };
-        let found = situations("producer_consumer", &all);
-        assert_eq!(found.len(), 8);
-        assert_eq!(found[0], (2, "capacity=1".to_owned()));
-        assert_eq!(found[7], (4, "capacity=128;notify=after".to_owned()));
-    }
-
-    /// Keeps the parameters of reports from before the second variant existed.
-    #[test]
-    fn notifying_inside_is_no_parameter() {
-        let inside = Request { notify: Some(vec![Notify::Inside]), ..Request::of(Extent::Suite) };
-        assert_eq!(situations("condvar", &inside), [(2, String::new()), (9, String::new())]);
-        let suite = situations("condvar", &Request::of(Extent::Suite));
-        assert!(suite.contains(&(9, "notify=after".to_owned())), "{suite:?}");
-        assert_eq!(situations("condvar", &Request::of(Extent::Quick)).len(), 2);
     }
 }

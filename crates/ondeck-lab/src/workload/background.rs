@@ -12,8 +12,8 @@ use ondeck::platform::{Native, Platform};
 
 use super::face::{Column, Group, Judged, Needs, Shelf, Shown, Table};
 use super::guarded::Guarded;
-use super::phases::{Phase, Phases, Seen, Stint, together};
-use super::situation::{Rounds, by, counts_of_two};
+use super::phases::{Phase, Phases, Seen, Stint, outcome_of};
+use super::situation::{Rounds, Shares, by, counts_of_two};
 use super::{
     AnyMutex, Asked, Called, EmptyLock, Round, Schedule, Situation, WorkloadInfo, on_native, param,
 };
@@ -46,12 +46,8 @@ impl Called for Background {
         name: "background",
         title: "Background",
         about: "Low-priority work done beside the lock, and its price",
-        source: "asked for in the comments on Malte Skarupke, Measuring Mutexes, Spinlocks and how \
-                 Bad the Linux Scheduler Really is",
         lead: "Work of low priority is done beside the lock and should fill the gaps that waiters \
              leave. Measured are how much of it gets done, and what the lock keeps of its throughput.",
-        cannot_show: "anything on a machine with other busy programs: the work done alone is then little, \
-             and varies by chance.",
         locks: Group::Beside,
         needs: Needs::LowPriority,
         empty: EmptyLock::AsAnyLock,
@@ -79,12 +75,7 @@ impl Called for Background {
     type Own = Priority;
 
     fn situations(asked: &Asked) -> (Schedule, Vec<Situation<Priority>>) {
-        let rounds = Rounds::by(
-            asked.extent,
-            Rounds::of_millis(40, 1).short(),
-            Rounds::of_millis(120, 2).short(),
-            Rounds::of_millis(1_000, 11),
-        );
+        let rounds = Rounds::of(asked, Shares::InFull, [(40, 1), (120, 2), (1_000, 11)]);
         // Low work on every CPU, and one more thread at the lock than there are CPUs.
         let few = 2 * asked.cpus + 1;
         let counts = counts_of_two(asked, &[few], &[few], &[few, 4 * few]);
@@ -190,17 +181,8 @@ fn sample(outcome: Outcome<Part>) -> Result<Sample, TeamError> {
     }
     let seen = seen.ok_or(TeamError::Cancelled)?;
     let hammers = 0..stints.len();
-    let window_pairs = seen[BOTH].operations[hammers.clone()].to_vec();
-    let mut sample = Sample::of_outcome(&Outcome {
-        window: seen[BOTH].window,
-        contended_pairs: window_pairs.clone(),
-        window_pairs,
-        pairs: stints.iter().map(|stints| stints[BOTH].operations).collect(),
-        usage: together(&stints, hammers.clone(), BOTH),
-        span: seen[BOTH].window,
-        cpus: outcome.cpus,
-        results: stints,
-    });
+    let both = outcome_of(&[BOTH], hammers.clone(), stints, &seen, outcome.cpus);
+    let mut sample = Sample::of_outcome(&both);
     let millis = |phase: usize| TickScale::get().nanos(longest[phase]) / 1e6;
     let fillers = hammers.end..threads;
     let low = |phase: usize| seen[phase].rate(fillers.clone());

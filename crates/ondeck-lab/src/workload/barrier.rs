@@ -8,7 +8,7 @@ use ondeck_zoo::sync::RawBarrier;
 
 use super::face::{Column, Group, Judged, Shelf, Shown, Table, Threads};
 use super::kinds::BarrierWorkload;
-use super::situation::{ALONE, Rounds, counts};
+use super::situation::{ALONE, Rounds, Shares, counts};
 use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, WorkloadInfo, audit};
 use crate::machine::Machine;
 use crate::sample::{CPU_PER_OP, RUNNING, Sample, THROUGHPUT, VOLUNTARY};
@@ -31,11 +31,8 @@ impl BarrierWorkload for Barrier {
         kind: Kind::Barrier,
         title: "Barrier",
         about: "Waits at a barrier a second, of all threads",
-        source: "this project, after the barriers of Mellor-Crummey and Scott, Algorithms for Scalable \
-             Synchronization (1991)",
         lead: "All threads work and wait at a barrier until all have come, and again. A phase takes as long \
              as its slowest thread and the wakes of all others. Throughput counts the waits of all threads.",
-        cannot_show: "which thread was late, and why; trees of barriers, which need more cores.",
         locks: Group::All,
         empty: EmptyLock::OneThread,
         shares_data: true,
@@ -60,12 +57,7 @@ impl BarrierWorkload for Barrier {
     type Own = ();
 
     fn situations(asked: &Asked) -> (Schedule, Vec<Situation>) {
-        let rounds = Rounds::by(
-            asked.extent,
-            Rounds::of_millis(20, 1).short(),
-            Rounds::of_millis(40, 3).short(),
-            Rounds::of_millis(500, 11).short(),
-        );
+        let rounds = Rounds::of(asked, Shares::Never, [(20, 1), (40, 3), (500, 11)]);
         let work = asked.work.unwrap_or(ALONE);
         let counts = counts(asked, &[2], &[2, 8], &[1, 2, 4, 8, 16, 32]);
         (rounds, counts.into_iter().map(|threads| Situation::working(threads, work)).collect())

@@ -7,54 +7,49 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use hdrhistogram::Histogram;
 use ondeck_zoo::RawLock;
 
 use super::face::{Column, Group, Judged, Shelf, Shown, Table};
-use super::situation::{ALONE, PROGRAM, Rounds, by};
+use super::situation::{ALONE, PROGRAM, Rounds, Shares, by};
+use super::times::Times;
 use super::{
     Apart, Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo, audit, param,
 };
-use crate::clock::TickScale;
 use crate::machine::Machine;
 use crate::results::{Better, Unit};
-use crate::sample::{CPU_PER_OP, Quantity, Sample, THROUGHPUT, histogram};
+use crate::sample::{CPU_PER_OP, Quantity, Sample, THROUGHPUT};
 use crate::team::{self, Outcome, TeamError, Until};
 use crate::work::Work;
 
 pub(super) struct Biased;
 
 /// The time of a section of the owner, including the work in it and after it.
-const OWNER_PAIR: Quantity = Quantity {
-    name: "owner_pair",
-    unit: Unit::Nanoseconds,
-    better: Better::Lower,
-    title: "Time of the owner for a pair",
-};
+const OWNER_PAIR: Quantity =
+    Quantity::new("owner_pair", Unit::Nanoseconds, Better::Lower, "Time of the owner for a pair");
 
 /// The median of the other thread's waits.
-const VISIT_P50: Quantity = Quantity {
-    name: "visit_p50",
-    unit: Unit::Nanoseconds,
-    better: Better::Lower,
-    title: "Wait of the other thread, median",
-};
+const VISIT_P50: Quantity = Quantity::new(
+    "visit_p50",
+    Unit::Nanoseconds,
+    Better::Lower,
+    "Wait of the other thread, median",
+);
 
 /// The 99th percentile of these waits.
-const VISIT_P99: Quantity = Quantity {
-    name: "visit_p99",
-    unit: Unit::Nanoseconds,
-    better: Better::Lower,
-    title: "Wait of the other thread, 99 % of waits",
-};
+const VISIT_P99: Quantity = Quantity::new(
+    "visit_p99",
+    Unit::Nanoseconds,
+    Better::Lower,
+    "Wait of the other thread, 99 % of waits",
+);
 
 /// The other thread's part of all sections.
-const VISITS: Quantity = Quantity {
-    name: "visits",
-    unit: Unit::Ratio,
-    better: Better::Higher,
-    title: "Sections of the other thread, part of all",
-};
+const VISITS: Quantity = Quantity::new(
+    "visits",
+    Unit::Ratio,
+    Better::Higher,
+    "Sections of the other thread, part of all",
+);
 
 /// The number of the owner's sections before each one of the other thread; 0: the other has none.
 #[derive(Clone, Copy, Debug)]
@@ -83,13 +78,9 @@ impl Workload for Biased {
         name: "biased",
         title: "One thread almost always",
         about: "One thread has the lock almost always, another now and then",
-        source: "Kawachiya, Koseki and Onodera, Lock Reservation (2002), and Vasudevan, Namjoshi and Edwards, \
-                 Simple and Fast Biased Locks (2010), whose owner has all but a given part of the acquisitions",
         lead: "One thread locks, works and unlocks again and again. Another thread has the lock for a given part \
              of all sections: when the owner has had so many, the other has one. The time of the owner is that \
              of its pair with the work in it; the wait is from the other thread's call until it has the lock.",
-        cannot_show: "what a revocation costs threads that do not use the lock: membarrier(2) interrupts all CPUs \
-             that run threads of the process. With one CPU the two take turns by the scheduler's slices.",
         locks: Group::Biased,
         empty: EmptyLock::OF_TWO_ROLES,
         shares_data: true,
@@ -114,12 +105,7 @@ impl Workload for Biased {
     type Own = Every;
 
     fn situations(asked: &Asked) -> (Schedule, Vec<Situation<Every>>) {
-        let rounds = Rounds::by(
-            asked.extent,
-            Rounds::of_millis(8, 1).short(),
-            Rounds::of_millis(40, 3).short(),
-            Rounds::of_millis(500, 11),
-        );
+        let rounds = Rounds::of(asked, Shares::InFull, [(8, 1), (40, 3), (500, 11)]);
         let works = by(asked.extent, &[ALONE][..], &[ALONE], &[ALONE, PROGRAM]);
         let works = asked.work.map_or(works.to_vec(), |work| vec![work]);
         let parts = by(asked.extent, &Every::ALL[2..4], &Every::ALL[..], &Every::ALL[..]);
@@ -140,12 +126,11 @@ impl Workload for Biased {
         let shared = Arc::new(Apart(Guarded { lock: L::new(), count: AtomicU64::new(0) }));
         let called = Arc::new(Apart(AtomicU64::new(0)));
         let (section, outside) = (given.section, given.outside);
-        let scale = TickScale::of::<M>();
         let guarded = Arc::clone(&shared);
         let outcome =
             team::run::<M, _>(&given.team, Until::Elapsed(given.length), move |member| {
                 let context = L::Context::default();
-                let mut waits = histogram();
+                let mut waits = Times::new::<M>();
                 if !member.start() {
                     return waits;
                 }
@@ -174,7 +159,7 @@ impl Workload for Biased {
                     let has_it = pair::<M, L>(&guarded.0, &context, section, true);
                     pairs += 1;
                     member.done(pairs);
-                    note(&mut waits, scale, has_it.saturating_sub(before));
+                    waits.record(has_it.saturating_sub(before));
                 }
                 waits
             })?;
@@ -183,7 +168,7 @@ impl Workload for Biased {
     }
 }
 
-fn sample(outcome: &Outcome<Histogram<u64>>) -> Sample {
+fn sample(outcome: &Outcome<Times>) -> Sample {
     let all = 0..outcome.pairs.len();
     let mut sample = Sample::of_roles(outcome, all, &[]);
     let window = outcome.window.as_secs_f64();
@@ -195,8 +180,7 @@ fn sample(outcome: &Outcome<Histogram<u64>>) -> Sample {
         sample.values.splice(1..1, [(OWNER_PAIR, window * 1e9 / owner as f64), (VISITS, visits)]);
     }
     if let Some(waits) = outcome.results.get(1).filter(|waits| !waits.is_empty()) {
-        let at = |part| waits.value_at_quantile(part) as f64;
-        sample.values.splice(2..2, [(VISIT_P50, at(0.5)), (VISIT_P99, at(0.99))]);
+        sample.values.splice(2..2, [(VISIT_P50, waits.at(0.5)), (VISIT_P99, waits.at(0.99))]);
     }
     sample
 }
@@ -220,8 +204,4 @@ fn pair<M: Machine, L: RawLock<M>>(
     // SAFETY: locked above with this context.
     unsafe { lock.unlock(context) };
     has_it
-}
-
-fn note(waits: &mut Histogram<u64>, scale: TickScale, ticks: u64) {
-    waits.saturating_record((scale.nanos(ticks).round() as u64).max(1));
 }

@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use super::face::{Column, Group, Judged, Shelf, Shown, Table};
 use super::guarded::Guarded;
-use super::phases::{Phase, Phases, Seen, Stint, together};
-use super::situation::{ALONE, Rounds, counts_of_two};
+use super::phases::{Phase, Phases, Seen, Stint, outcome_of};
+use super::situation::{ALONE, Rounds, Shares, counts_of_two};
 use super::{AnyMutex, Asked, Called, EmptyLock, Round, Schedule, Situation, WorkloadInfo};
 use crate::machine::Machine;
 use crate::sample::{
@@ -34,22 +34,18 @@ const PRODUCT: u64 = 1_000;
 /// The bystander is thread 0.
 const BYSTANDER: usize = 0;
 
-/// Alone, beside, alone, beside: a drift of the speed affects both alike.
-const TIMES: usize = 2;
+/// The phases, in turn: a drift of the speed affects both alike.
+const BY_ITSELF: [usize; 2] = [0, 2];
+const BESIDE: [usize; 2] = [1, 3];
 
 impl Called for Bystander {
     const INFO: WorkloadInfo = WorkloadInfo {
         name: "bystander",
         title: "Bystander",
         about: "How much a matrix multiply beside the lock slows down",
-        source: "AMD's slides on spinlocks, in Malte Skarupke, Measuring Mutexes, Spinlocks and how \
-                 Bad the Linux Scheduler Really is",
         lead: "One thread, the bystander, multiplies matrices and does not use the lock, for which \
              all others compete. The slowdown is its time for a product beside them divided by its \
              time alone.",
-        cannot_show: "traffic of cache lines, which slowed AMD's thread down, on a machine with CPUs that \
-             share only the last cache. With an empty section threads mostly do not wait: to see \
-             waiters sleep, use `--work 200000,0`.",
         locks: Group::Beside,
         empty: EmptyLock::AsAnyLock,
         judged: Judged::By(SLOWDOWN),
@@ -73,12 +69,7 @@ impl Called for Bystander {
     type Own = ();
 
     fn situations(asked: &Asked) -> (Schedule, Vec<Situation>) {
-        let rounds = Rounds::by(
-            asked.extent,
-            Rounds::of_millis(40, 1).short(),
-            Rounds::of_millis(120, 2).short(),
-            Rounds::of_millis(1_000, 11),
-        );
+        let rounds = Rounds::of(asked, Shares::InFull, [(40, 1), (120, 2), (1_000, 11)]);
         // The bystander, and one more thread than there are CPUs.
         let few = asked.cpus + 2;
         let counts = counts_of_two(asked, &[few], &[few], &[2, few, 4 * few]);
@@ -125,10 +116,10 @@ enum Part {
 
 fn plan(threads: usize, round: Duration) -> Vec<Phase> {
     // Alone the speed is constant; beside others the scheduler needs several slices to be fair.
-    let part = round / (4 * TIMES as u32);
+    let part = round / 8;
     let alone = Phase { workers: BYSTANDER..BYSTANDER + 1, length: part };
     let beside = Phase { workers: 0..threads, length: 3 * part };
-    [alone, beside].into_iter().cycle().take(2 * TIMES).collect()
+    vec![alone.clone(), beside.clone(), alone, beside]
 }
 
 /// Computes a product of two matrices, which becomes a factor of the next.
@@ -156,32 +147,14 @@ fn sample(outcome: Outcome<Part>) -> Result<Sample, TeamError> {
         }
     }
     let seen = seen.ok_or(TeamError::Cancelled)?;
-    let (alone, beside): (Vec<_>, Vec<_>) = seen.iter().enumerate().partition(|(i, _)| i % 2 == 0);
-    let speed = |phases: &[(usize, &Seen)]| {
-        phases.iter().map(|(_, seen)| seen.rate(BYSTANDER..BYSTANDER + 1)).sum::<f64>()
+    let bystander = BYSTANDER..BYSTANDER + 1;
+    let speed = |phases: [usize; 2]| {
+        phases.map(|phase| seen[phase].rate(bystander.clone())).iter().sum::<f64>()
     };
     let threads = 1..hammers.len() + 1;
-    let window_pairs: Vec<u64> = threads
-        .map(|thread| beside.iter().map(|(_, seen)| seen.operations[thread]).sum())
-        .collect();
-    let all = 0..hammers.len();
-    let mut sample = Sample::of_outcome(&Outcome {
-        window: beside.iter().map(|(_, seen)| seen.window).sum(),
-        contended_pairs: window_pairs.clone(),
-        window_pairs,
-        pairs: hammers
-            .iter()
-            .map(|stints| stints.iter().map(|stint| stint.operations).sum())
-            .collect(),
-        usage: beside
-            .iter()
-            .map(|(phase, _)| together(&hammers, all.clone(), *phase))
-            .fold(crate::usage::Usage::default(), crate::usage::Usage::plus),
-        cpus: outcome.cpus,
-        span: beside.iter().map(|(_, seen)| seen.window).sum(),
-        results: hammers,
-    });
-    let (alone, beside) = (speed(&alone), speed(&beside));
+    let others = outcome_of(&BESIDE, threads, hammers, &seen, outcome.cpus);
+    let mut sample = Sample::of_outcome(&others);
+    let (alone, beside) = (speed(BY_ITSELF), speed(BESIDE));
     // If no product was finished, the slowdown is too great to measure and is omitted.
     if alone > 0.0 && beside > 0.0 {
         sample.values.insert(0, (SLOWDOWN, alone / beside));

@@ -11,7 +11,7 @@ use hdrhistogram::Histogram;
 
 use super::face::{Column, Judged, Shelf, Shown, Table};
 use super::guarded::Guarded;
-use super::situation::{ALONE, Rounds, counts};
+use super::situation::{ALONE, Rounds, Shares, counts};
 use super::{AnyMutex, Asked, Called, EmptyLock, Round, Schedule, Situation, WorkloadInfo, audit};
 use crate::machine::Machine;
 use crate::sample::{
@@ -35,12 +35,9 @@ impl Called for Capture {
         name: "capture",
         title: "Capture",
         about: "Acquisitions in a row, and those that pass over a waiter",
-        source: "the runtime's mutex capture benchmark and starvation test in Go's issue 68578",
         lead: "All threads lock and unlock without a pause. A streak is how often one thread acquires \
              in a row: long streaks make throughput. Waiters pay for them: each is passed over by \
              that many acquisitions of others.",
-        cannot_show: "whether the lock caused a streak. A thread that is alone, because all others are off \
-             their CPUs, has a streak, too.",
         empty: EmptyLock::OneThread,
         shares_data: true,
         quantities: &[
@@ -74,7 +71,7 @@ impl Called for Capture {
     type Own = ();
 
     fn situations(asked: &Asked) -> (Schedule, Vec<Situation>) {
-        let rounds = Rounds::of_a_rate(asked.extent, Rounds::of_millis(60, 3).short());
+        let rounds = Rounds::of(asked, Shares::InFull, [(50, 1), (60, 3), (1_000, 11)]);
         let work = asked.work.unwrap_or(ALONE);
         let counts = counts(asked, &[8], &[2, 8], &[2, 4, 8, 16, 32, 64]);
         (rounds, counts.into_iter().map(|threads| Situation::working(threads, work)).collect())

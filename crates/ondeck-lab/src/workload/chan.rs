@@ -11,7 +11,7 @@ use std::sync::Arc;
 use super::face::{Column, Judged, Shelf, Shown, Table, Threads};
 use super::guarded::Guarded;
 use super::ring::Ring;
-use super::situation::{MANY, Rounds, counts};
+use super::situation::{MANY, Rounds, Shares, counts};
 use super::{AnyMutex, Asked, Called, EmptyLock, Round, Schedule, Situation, WorkloadInfo, audit};
 use crate::any::Context;
 use crate::machine::Machine;
@@ -38,11 +38,9 @@ impl Called for Chan {
         name: "chan",
         title: "Channel",
         about: "Sends and receives a second on one buffered channel",
-        source: "the runtime's ChanContended benchmark in Go's issue 68578",
         lead: "One buffered channel that no thread ever finds full or empty: each thread sends 100 \
              numbers, then receives 100. It is Go's benchmark ChanContended; 200 operations here are \
              one there.",
-        cannot_show: "Go's scheduler; goroutines are not threads.",
         empty: EmptyLock::OneThread,
         shares_data: true,
         quantities: &[OP],
@@ -68,7 +66,7 @@ impl Called for Chan {
     type Own = ();
 
     fn situations(asked: &Asked) -> (Schedule, Vec<Situation>) {
-        let rounds = Rounds::of_a_rate(asked.extent, Rounds::of_millis(40, 3));
+        let rounds = Rounds::of(asked, Shares::FromSuite, [(50, 1), (40, 3), (1_000, 11)]);
         let counts = counts(asked, &[8], &[2, 8], MANY);
         (rounds, counts.into_iter().map(Situation::plain).collect())
     }

@@ -14,7 +14,7 @@ use std::time::Duration;
 use ondeck_zoo::RawLock;
 
 use super::face::{Column, Judged, Needs, Shelf, Shown, Table, Threads};
-use super::situation::{Rounds, counts};
+use super::situation::{Rounds, Shares, counts};
 use super::uncontended::time_pairs_of;
 use super::{
     Apart, Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo, waiters_sleep,
@@ -47,12 +47,9 @@ impl Workload for Collision {
         name: "collision",
         title: "Beside a crowded lock",
         about: "Cost of a pair while threads are parked at another lock",
-        source: "this project; the parking table of WebKit's WTF, in which locks share buckets",
         lead: "One thread times pairs at a lock that no other thread wants, while the other threads are \
              parked at another lock of the same kind. In ondeck's parking table both locks fall into \
              one bucket.",
-        cannot_show: "how often two locks of a program collide. With 1,024 buckets and two locks that is \
-             one time in 1,024.",
         needs: Needs::SleepingWaiters,
         empty: EmptyLock::OneThread,
         quantities: &[PAIR],
@@ -77,12 +74,7 @@ impl Workload for Collision {
 
     fn situations(asked: &Asked) -> (Schedule, Vec<Situation>) {
         // One thread times its pairs, so there are no shares, however long a round is.
-        let rounds = Rounds::by(
-            asked.extent,
-            Rounds::of_millis(2, 2).short(),
-            Rounds::of_millis(4, 2).short(),
-            Rounds::of_millis(50, 11).short(),
-        );
+        let rounds = Rounds::of(asked, Shares::Never, [(2, 2), (4, 2), (50, 11)]);
         let with_timer =
             |parked: &[usize]| -> Vec<usize> { parked.iter().map(|one| one + 1).collect() };
         let counts =

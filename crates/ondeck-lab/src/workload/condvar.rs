@@ -13,7 +13,7 @@ use fastrand::Rng;
 
 use super::face::{Column, Judged, Shelf, Shown, Table, Threads};
 use super::guarded::Guarded;
-use super::situation::{Rounds, counts_of_two, moments};
+use super::situation::{Rounds, Shares, counts_of_two, moments};
 use super::{
     AnyMutex, Asked, Called, EmptyLock, Notify, Round, Schedule, Situation, WorkloadInfo, audit,
 };
@@ -44,13 +44,10 @@ impl Called for Condvar {
         name: "condvar",
         title: "Condition variable",
         about: "Wakeups a second of workers that a server signals",
-        source: "glibc's nptl/tst-cond18.c, in Lockless Inc., Mutexes and Condition Variables using \
-                 Futexes",
         lead: "One server sets a number of jobs and signals so many times, or broadcasts; the other \
              threads are workers that wait for jobs. Operations are jobs that workers took: wakeups, \
              as glibc's test tst-cond18 counts them. The server signals inside the critical section \
              unless a heading says after the unlock.",
-        cannot_show: "the condition variable apart from its lock.",
         empty: EmptyLock::OF_TWO_ROLES,
         shares_data: true,
         notifies: true,
@@ -77,12 +74,7 @@ impl Called for Condvar {
     type Own = Notify;
 
     fn situations(asked: &Asked) -> (Schedule, Vec<Situation<Notify>>) {
-        let rounds = Rounds::by(
-            asked.extent,
-            Rounds::of_millis(50, 1).short(),
-            Rounds::of_millis(40, 3),
-            Rounds::of_millis(2_000, 11),
-        );
+        let rounds = Rounds::of(asked, Shares::FromSuite, [(50, 1), (40, 3), (2_000, 11)]);
         // One of them is the server.
         let counts = counts_of_two(asked, &[3, 9], &[2, 9], &[2, 3, 5, 9, 17, 33, 65]);
         let situations = counts.into_iter().flat_map(|threads| {

@@ -13,16 +13,15 @@
 use std::sync::Arc;
 
 use crossbeam_utils::CachePadded;
-use hdrhistogram::Histogram;
 use ondeck::platform::{AtomicInt, Ordering};
 
 use super::face::{Group, Judged, Shelf, Table};
 use super::guarded::Guarded;
-use super::situation::Rounds;
+use super::situation::{Rounds, Shares};
+use super::times::Times;
 use super::{AnyMutex, Asked, Called, EmptyLock, Round, Schedule, Situation, WorkloadInfo, param};
-use crate::clock::TickScale;
 use crate::machine::Machine;
-use crate::sample::{HANDOFF, LONGEST, Sample, histogram};
+use crate::sample::{HANDOFF, LONGEST, Sample};
 use crate::team::{self, Member, Outcome, TeamError, Until};
 use crate::work::Work;
 
@@ -46,14 +45,10 @@ impl Called for Handoff {
         name: "handoff",
         title: "Handoff",
         about: "From one thread's unlock to another's acquisition",
-        source: "the runtime's mutex handoff benchmark in Go's issue 68578",
         lead: "The time from just before one thread's unlock to just after another's lock. Solo: one \
              thread hands the lock to itself, which is what measuring costs. Fast: the giver unlocks \
              at once. Slow: the giver holds the lock for 50 µs, after which a waiter that can sleep \
              sleeps.",
-        cannot_show: "handoffs among many waiters (see `capture` and `wait`). The time of a `slow` handoff \
-             is more the kernel's than the lock's. Ticks of two CPUs are compared, so it needs a \
-             clock that is the same on all.",
         locks: Group::Headline,
         empty: EmptyLock::OneThread,
         quantities: &[HANDOFF, LONGEST],
@@ -66,12 +61,7 @@ impl Called for Handoff {
     type Own = ();
 
     fn situations(asked: &Asked) -> (Schedule, Vec<Situation>) {
-        let rounds = Rounds::by(
-            asked.extent,
-            Rounds::of_millis(10, 2),
-            Rounds::of_millis(20, 3),
-            Rounds::of_millis(500, 11),
-        );
+        let rounds = Rounds::of(asked, Shares::Always, [(10, 2), (20, 3), (500, 11)]);
         let patterns = [("solo", 1, 0), ("fast", 2, 0), ("slow", 2, SLOW_HOLD)];
         let situation = |(pattern, threads, hold): (&str, usize, u64)| Situation {
             work: (hold, 0),
@@ -174,31 +164,13 @@ fn await_turn<M: Machine>(member: &Member<M>, pass: &Pass<M>, turn: u32) -> bool
     }
 }
 
-/// The times of one thread.
-struct Times {
-    scale: TickScale,
-    nanos: Histogram<u64>,
-    longest: u64,
-}
-
-impl Times {
-    fn new<M: Machine>() -> Self {
-        Self { scale: TickScale::of::<M>(), nanos: histogram(), longest: 0 }
-    }
-
-    fn record(&mut self, ticks: u64) {
-        self.longest = self.longest.max(ticks);
-        self.nanos.saturating_record((self.scale.nanos(ticks).round() as u64).max(1));
-    }
-}
-
 fn sample(mut outcome: Outcome<Times>) -> Sample {
     // The taker comes last, and its times count.
     let taker = outcome.results.len().min(2) - 1;
     let mut sample = Sample::of_roles(&outcome, taker..taker + 1, &[]);
     let times = outcome.results.swap_remove(taker);
-    sample.values.insert(0, (HANDOFF, times.nanos.value_at_quantile(0.5) as f64));
-    sample.values.insert(1, (LONGEST, times.scale.nanos(times.longest) / 1e6));
+    sample.values.insert(0, (HANDOFF, times.at(0.5)));
+    sample.values.insert(1, (LONGEST, times.longest_millis()));
     sample.times = Some(times.nanos);
     sample
 }

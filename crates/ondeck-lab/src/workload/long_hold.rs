@@ -9,16 +9,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fastrand::Rng;
-use hdrhistogram::Histogram;
 
 use super::face::{Column, Judged, Shelf, Shown, Table};
 use super::guarded::Guarded;
-use super::situation::{Rounds, counts_of_two};
+use super::situation::{Rounds, Shares, counts_of_two};
+use super::times::Times;
 use super::{AnyMutex, Asked, Called, EmptyLock, Round, Schedule, Situation, WorkloadInfo, audit};
-use crate::clock::TickScale;
 use crate::machine::Machine;
 use crate::results::{Better, Unit};
-use crate::sample::{CPU_PER_OP, LONGEST, Quantity, RUNNING, Sample, VOLUNTARY, histogram};
+use crate::sample::{CPU_PER_OP, LONGEST, Quantity, RUNNING, Sample, VOLUNTARY};
 use crate::team::{self, Member, Outcome, TeamError, Until};
 use crate::usage::Usage;
 use crate::work::Work;
@@ -26,12 +25,8 @@ use crate::work::Work;
 pub(super) struct LongHold;
 
 /// The mean wait of all threads but the keeper.
-const WAIT_MEAN: Quantity = Quantity {
-    name: "wait_mean",
-    unit: Unit::Nanoseconds,
-    better: Better::Lower,
-    title: "Wait of the others, mean",
-};
+const WAIT_MEAN: Quantity =
+    Quantity::new("wait_mean", Unit::Nanoseconds, Better::Lower, "Wait of the others, mean");
 
 /// Nanoseconds in which the keeper holds the lock and stays away: with a pause, and without one.
 const AWAY: (u64, u64) = (300_000, 700_000);
@@ -49,11 +44,9 @@ impl Called for LongHold {
         name: "long_hold",
         title: "Long sections of one thread",
         about: "Waits for a thread that holds the lock for 300 µs",
-        source: "this project",
         lead: "One thread, the keeper, holds the lock for 300 µs and stays away for 700 µs, or comes back at \
              once. The others want the lock for 200 ns about once in a millisecond. Measured are their \
              waits and their CPU time; the keeper's is not counted.",
-        cannot_show: "a keeper that sleeps or is off its CPU while it holds the lock.",
         empty: EmptyLock::OF_TWO_ROLES,
         shares_data: true,
         quantities: &[WAIT_MEAN, LONGEST],
@@ -76,12 +69,7 @@ impl Called for LongHold {
     type Own = ();
 
     fn situations(asked: &Asked) -> (Schedule, Vec<Situation>) {
-        let rounds = Rounds::by(
-            asked.extent,
-            Rounds::of_millis(20, 1).short(),
-            Rounds::of_millis(100, 2).short(),
-            Rounds::of_millis(1_000, 11),
-        );
+        let rounds = Rounds::of(asked, Shares::InFull, [(20, 1), (100, 2), (1_000, 11)]);
         let away = counts_of_two(asked, &[4], &[4], &[2, 4, 16]);
         let again = counts_of_two(asked, &[2], &[2], &[2]);
         let all = match asked.work {
@@ -100,16 +88,17 @@ impl Called for LongHold {
         let turns = Arc::clone(&shared);
         let outcome =
             team::run::<M, _>(&given.team, Until::Elapsed(given.length), move |member| {
-                let mut waits = Waits::new();
+                let mut waits = Times::new::<M>();
                 if !member.start() {
-                    return waits;
+                    return (waits, Usage::default());
                 }
+                let before = M::usage();
                 if member.index == 0 {
                     keep(member, &turns, hold, away);
                 } else {
                     ask(member, &turns, &mut waits);
                 }
-                waits
+                (waits, M::usage().since(before))
             })?;
         let acquisitions = shared.with(&mut shared.context(), |turns| **turns);
         audit::balance("acquisitions", acquisitions, outcome.total_pairs())?;
@@ -131,11 +120,10 @@ fn keep<M: Machine>(member: &Member<M>, turns: &Guarded<M, u64>, hold: Work, awa
     }
 }
 
-fn ask<M: Machine>(member: &Member<M>, turns: &Guarded<M, u64>, waits: &mut Waits) {
+fn ask<M: Machine>(member: &Member<M>, turns: &Guarded<M, u64>, waits: &mut Times) {
     let mut context = turns.context();
     let mut rng = Rng::with_seed(member.index as u64);
-    let (section, scale) = (Work::of_nanos(ASKED_FOR), TickScale::of::<M>());
-    let before = M::usage();
+    let section = Work::of_nanos(ASKED_FOR);
     let mut pairs = 0;
     while !member.stopped() {
         M::sleep(Duration::from_micros(rng.u64(PAUSE)));
@@ -146,53 +134,30 @@ fn ask<M: Machine>(member: &Member<M>, turns: &Guarded<M, u64>, waits: &mut Wait
             M::perform(section);
             now
         });
-        waits.note(scale.nanos(acquired.saturating_sub(called)));
+        waits.record(acquired.saturating_sub(called));
         pairs += 1;
         member.done(pairs);
     }
-    waits.usage = M::usage().since(before);
 }
 
-/// The waits of a thread that is not the keeper, and its charge.
-struct Waits {
-    times: Histogram<u64>,
-    sum: f64,
-    longest: f64,
-    usage: Usage,
-}
-
-impl Waits {
-    fn new() -> Self {
-        Self { times: histogram(), sum: 0.0, longest: 0.0, usage: Usage::default() }
-    }
-
-    fn note(&mut self, nanos: f64) {
-        self.sum += nanos;
-        self.longest = self.longest.max(nanos);
-        self.times.saturating_record((nanos as u64).max(1));
-    }
-}
-
-fn sample(mut outcome: Outcome<Waits>) -> Sample {
+fn sample(mut outcome: Outcome<(Times, Usage)>) -> Sample {
     // The keeper does not count.
     for pairs in [&mut outcome.pairs, &mut outcome.window_pairs, &mut outcome.contended_pairs] {
         pairs.remove(0);
     }
-    outcome.usage = Usage::default();
-    let mut all = Waits::new();
-    for waits in outcome.results.drain(..).skip(1) {
-        // Both have the same bounds, so nothing can be out of range.
-        _ = all.times.add(&waits.times);
-        all.sum += waits.sum;
-        all.longest = all.longest.max(waits.longest);
-        outcome.usage = outcome.usage.plus(waits.usage);
-    }
+    let mut others = std::mem::take(&mut outcome.results).into_iter().skip(1);
+    let first = others.next().expect("a team of two or more");
+    let (waits, usage) = others.fold(first, |(mut waits, usage), (its, charged)| {
+        waits.add(&its);
+        (waits, usage.plus(charged))
+    });
+    outcome.usage = usage;
     let mut sample = Sample::of_outcome(&outcome);
     // In a short round none of them may have arrived.
-    if !all.times.is_empty() {
-        let mean = all.sum / all.times.len() as f64;
-        sample.values.splice(0..0, [(WAIT_MEAN, mean), (LONGEST, all.longest / 1e6)]);
-        sample.times = Some(all.times);
+    if !waits.is_empty() {
+        let values = [(WAIT_MEAN, waits.nanos.mean()), (LONGEST, waits.longest_millis())];
+        sample.values.splice(0..0, values);
+        sample.times = Some(waits.nanos);
     }
     sample
 }

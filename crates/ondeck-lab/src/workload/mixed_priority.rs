@@ -19,7 +19,7 @@ use ondeck::platform::{Native, Ordering, Platform, Timestamp};
 
 use super::face::{Column, Group, Judged, Needs, Shelf, Shown, Table};
 use super::guarded::Guarded;
-use super::situation::Rounds;
+use super::situation::{Rounds, Shares};
 use super::{
     AnyMutex, Asked, Called, EmptyLock, Round, Schedule, Situation, WorkloadInfo, audit, on_native,
 };
@@ -55,11 +55,8 @@ impl Called for MixedPriority {
         name: "mixed_priority",
         title: "Priority inversion",
         about: "Priority inversion: does a hog run between owner and waiter",
-        source: "L. Sha, R. Rajkumar, J. P. Lehoczky, Priority Inheritance Protocols: An Approach to \
-                 Real-Time Synchronization (1990)",
         lead: "Priority inversion on one CPU: an owner of low priority, a waiter of high priority, and \
              a hog between them that never wants the lock.",
-        cannot_show: "how often it happens, which depends on the program.",
         locks: Group::Inversion,
         needs: Needs::Realtime,
         empty: EmptyLock::Never("without a lock no thread waits, so nothing can be inverted"),
@@ -84,12 +81,7 @@ impl Called for MixedPriority {
     type Own = ();
 
     fn situations(asked: &Asked) -> (Schedule, Vec<Situation>) {
-        let rounds = Rounds::by(
-            asked.extent,
-            Rounds::of_millis(30, 1).short(),
-            Rounds::of_millis(60, 2).short(),
-            Rounds::of_millis(500, 11).short(),
-        );
+        let rounds = Rounds::of(asked, Shares::Never, [(30, 1), (60, 2), (500, 11)]);
         (rounds, vec![Situation::plain(WAITER + 1)])
     }
 

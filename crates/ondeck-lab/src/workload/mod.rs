@@ -16,8 +16,10 @@ mod notify;
 pub mod param;
 mod phases;
 mod ring;
+mod rw_pair;
 mod situation;
 mod subject;
+mod times;
 
 use std::time::Duration;
 
@@ -72,12 +74,8 @@ pub struct WorkloadInfo {
     pub title: &'static str,
     /// What it measures, in one sentence of a list.
     pub about: &'static str,
-    /// Where it is from.
-    pub source: &'static str,
-    /// Its description, for the reader of a page.
+    /// Its description, for the reader of a page. `docs/workloads.md` has its source, and what its figures do not show.
     pub lead: &'static str,
-    /// What its figures do not show.
-    pub cannot_show: &'static str,
     /// The locks that a suite measures.
     pub locks: Group,
     /// Its requirement.
@@ -107,9 +105,7 @@ impl WorkloadInfo {
         kind: Kind::Mutex,
         title: "",
         about: "",
-        source: "",
         lead: "",
-        cannot_show: "",
         locks: Group::Crowd,
         needs: Needs::Nothing,
         empty: EmptyLock::OneThread,
@@ -127,9 +123,7 @@ impl WorkloadInfo {
         !(self.name.is_empty()
             || self.title.is_empty()
             || self.about.is_empty()
-            || self.source.is_empty()
-            || self.lead.is_empty()
-            || self.cannot_show.is_empty())
+            || self.lead.is_empty())
     }
 }
 
@@ -277,7 +271,6 @@ workloads! {
         chan: Chan;
         bystander: Bystander;
         background: Background;
-        many_locks: ManyLocks;
         mixed_priority: MixedPriority;
         real: Real;
     }

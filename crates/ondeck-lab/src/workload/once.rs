@@ -8,7 +8,7 @@ use ondeck_zoo::sync::RawOnce;
 
 use super::face::{Column, Group, Judged, Shelf, Shown, Table, Threads};
 use super::kinds::OnceWorkload;
-use super::situation::{Rounds, counts};
+use super::situation::{Rounds, Shares, counts};
 use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, WorkloadInfo, audit, param};
 use crate::clock;
 use crate::machine::Machine;
@@ -54,12 +54,9 @@ impl OnceWorkload for Once {
         kind: Kind::Once,
         title: "Once",
         about: "Calls a second of what has run once, and races to run it",
-        source: "this project",
         lead: "What runs once is called again and again. If it has run before (`done`), a call is what \
              every access to a lazy static pays. If it has not (`new`), all threads walk along a row of \
              them: one runs the initialization of a microsecond, and those that come meanwhile wait for it.",
-        cannot_show: "an initialization that fails or panics; a thread that comes long after the \
-             initialization, when the state is in no cache.",
         locks: Group::All,
         empty: EmptyLock::OneThread,
         shares_data: true,
@@ -83,12 +80,7 @@ impl OnceWorkload for Once {
     type Own = State;
 
     fn situations(asked: &Asked) -> (Schedule, Vec<Situation<State>>) {
-        let rounds = Rounds::by(
-            asked.extent,
-            Rounds::of_millis(5, 1).short(),
-            Rounds::of_millis(10, 3).short(),
-            Rounds::of_millis(100, 11).short(),
-        );
+        let rounds = Rounds::of(asked, Shares::Never, [(5, 1), (10, 3), (100, 11)]);
         let counts = counts(asked, &[2], &[1, 4], &[1, 2, 4, 8, 16]);
         let situation = |state: State, threads: usize| {
             let work = if state == State::New { (INIT, 0) } else { (0, 0) };

@@ -7,7 +7,7 @@
 use ondeck_zoo::RawLock;
 
 use super::face::{Column, Judged, Shelf, Shown, Table, Threads};
-use super::situation::{ALONE, Extent, MOST_THREADS, PROGRAM, Rounds, counts};
+use super::situation::{ALONE, Extent, MOST_THREADS, PROGRAM, Rounds, Shares, counts};
 use super::{Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo, throughput};
 use crate::machine::Machine;
 use crate::sample::{
@@ -22,12 +22,8 @@ impl Workload for Oversubscribed {
         name: "oversubscribed",
         title: "Oversubscribed",
         about: "Throughput with 4 to 32 times as many threads as CPUs",
-        source: "the runtime's ChanContended benchmark in Go's issue 68578, with more threads than \
-                 CPUs",
         lead: "Throughput with 4 to 32 times as many threads as CPUs. The owner, or the waiter that is \
              next, is mostly off its CPU.",
-        cannot_show: "what a program with more threads than CPUs should do instead, which is to have \
-             fewer.",
         empty: EmptyLock::OneThread,
         quantities: &[OPERATION_GAP],
         judged: Judged::By(THROUGHPUT),
@@ -53,7 +49,7 @@ impl Workload for Oversubscribed {
     type Own = ();
 
     fn situations(asked: &Asked) -> (Schedule, Vec<Situation>) {
-        let rounds = Rounds::of_a_rate(asked.extent, Rounds::of_millis(100, 2));
+        let rounds = Rounds::of(asked, Shares::FromSuite, [(50, 1), (100, 2), (1_000, 11)]);
         let times_cpus = |times: &[usize]| -> Vec<usize> {
             let mut counts: Vec<usize> =
                 times.iter().map(|times| (times * asked.cpus).min(MOST_THREADS)).collect();

@@ -32,18 +32,6 @@ pub const PRIORITY: &str = "priority";
 /// The program that contains the lock.
 pub const APP: &str = "app";
 
-/// How many locks an array has.
-pub const LOCKS: &str = "locks";
-
-/// Whether the locks of an array have cache lines of their own: [`YES`] or [`NO`].
-pub const PADDED: &str = "padded";
-
-/// They do.
-pub const YES: &str = "yes";
-
-/// They do not.
-pub const NO: &str = "no";
-
 /// The percentage of operations that write.
 pub const WRITES: &str = "writes_percent";
 

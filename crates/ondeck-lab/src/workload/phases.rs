@@ -12,7 +12,7 @@ use ondeck::platform::{AtomicInt, Ordering, Timestamp};
 
 use crate::environment::Placement;
 use crate::machine::Machine;
-use crate::team::Member;
+use crate::team::{Member, Outcome};
 use crate::usage::Usage;
 
 /// The threads that work in a phase, and its length.
@@ -165,7 +165,27 @@ impl<M: Machine> Phases<M> {
 /// The interval of checks for a cancellation.
 const CANCEL_CHECK: Duration = Duration::from_millis(20);
 
-/// The work of all threads of a range in one phase, together.
-pub(super) fn together(stints: &[Vec<Stint>], threads: Range<usize>, phase: usize) -> Usage {
-    stints[threads].iter().fold(Usage::default(), |sum, stints| sum.plus(stints[phase].usage))
+/// The work of `threads` in some phases as the outcome of a round; the stints are theirs alone.
+pub(super) fn outcome_of(
+    phases: &[usize],
+    threads: Range<usize>,
+    stints: Vec<Vec<Stint>>,
+    seen: &[Seen],
+    cpus: usize,
+) -> Outcome<Vec<Stint>> {
+    let window = phases.iter().map(|&phase| seen[phase].window).sum();
+    let within = |thread: usize| phases.iter().map(|&phase| seen[phase].operations[thread]).sum();
+    let window_pairs: Vec<u64> = threads.map(within).collect();
+    let done = |stints: &Vec<Stint>| phases.iter().map(|&phase| stints[phase].operations).sum();
+    let charged = stints.iter().flat_map(|stints| phases.iter().map(|&phase| stints[phase].usage));
+    Outcome {
+        window,
+        contended_pairs: window_pairs.clone(),
+        window_pairs,
+        pairs: stints.iter().map(done).collect(),
+        usage: charged.fold(Usage::default(), Usage::plus),
+        span: window,
+        cpus,
+        results: stints,
+    }
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use super::buffer::{Bounded, Buffer, CAPACITIES, Part, Queue, consume, produce, sum};
 use super::face::{Column, Judged, Shelf, Shown, Table};
-use super::situation::{Rounds, by, counts_of_two};
+use super::situation::{Rounds, Shares, by, counts_of_two};
 use super::{AnyMutex, Asked, Called, EmptyLock, Round, Schedule, Situation, WorkloadInfo, audit};
 use crate::machine::Machine;
 use crate::sample::{
@@ -25,11 +25,9 @@ impl Called for ProducerConsumer {
         name: "producer_consumer",
         title: "Producers and consumers",
         about: "Items a second through a queue with two conditions",
-        source: "C. A. R. Hoare, Monitors: An Operating System Structuring Concept, bounded buffer",
         lead: "Half of the threads put numbers into a bounded queue, the others take them out; a lock \
              and two condition variables, notified inside the critical section unless a heading says \
              after the unlock. Operations are numbers that were taken out.",
-        cannot_show: "a queue of items that are work; here they are numbers.",
         empty: EmptyLock::OF_TWO_ROLES,
         shares_data: true,
         notifies: true,
@@ -55,7 +53,7 @@ impl Called for ProducerConsumer {
     type Own = Bounded;
 
     fn situations(asked: &Asked) -> (Schedule, Vec<Situation<Bounded>>) {
-        let rounds = Rounds::of_a_rate(asked.extent, Rounds::of_millis(40, 3).short());
+        let rounds = Rounds::of(asked, Shares::InFull, [(50, 1), (40, 3), (1_000, 11)]);
         let capacities = by(asked.extent, &CAPACITIES[1..2], &CAPACITIES, &CAPACITIES);
         let counts = counts_of_two(asked, &[16], &[2, 4, 16], &[2, 4, 8, 16, 32]);
         (rounds, Bounded::situations(asked, capacities, &counts))

@@ -14,7 +14,7 @@ use super::buffer::{
     Bounded, Buffer, CAPACITIES, NOT_EMPTY, NOT_FULL, Part, Queue, close, consume, produce, sum,
 };
 use super::face::{Column, Judged, Shelf, Shown, Table};
-use super::situation::{Rounds, counts_of_two};
+use super::situation::{Rounds, Shares, counts_of_two};
 use super::{AnyMutex, Asked, Called, EmptyLock, Round, Schedule, Situation, WorkloadInfo, audit};
 use crate::environment::Placement;
 use crate::machine::Machine;
@@ -36,13 +36,9 @@ impl Called for Recovery {
         name: "recovery",
         title: "After a sleep",
         about: "Items a second once all threads of a queue have slept",
-        source: "this project; the buffer of C. A. R. Hoare, Monitors: An Operating System Structuring \
-                 Concept",
         lead: "The bounded queue after a moment in which all of its threads slept, against the same \
              threads before it. If the ratio is far from 1, the lock has two speeds, and what its \
              threads did before decides between them.",
-        cannot_show: "a slow regime that ends after less than some ms, because it is a small part of a \
-             half.",
         empty: EmptyLock::OF_TWO_ROLES,
         shares_data: true,
         notifies: true,
@@ -68,12 +64,7 @@ impl Called for Recovery {
     type Own = Bounded;
 
     fn situations(asked: &Asked) -> (Schedule, Vec<Situation<Bounded>>) {
-        let rounds = Rounds::by(
-            asked.extent,
-            Rounds::of_millis(40, 1).short(),
-            Rounds::of_millis(80, 3).short(),
-            Rounds::of_millis(1_000, 11),
-        );
+        let rounds = Rounds::of(asked, Shares::InFull, [(40, 1), (80, 3), (1_000, 11)]);
         let counts = counts_of_two(asked, &[4], &[4], &[2, 4, 16]);
         (rounds, Bounded::situations(asked, &CAPACITIES[1..2], &counts))
     }

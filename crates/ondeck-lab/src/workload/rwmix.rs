@@ -1,18 +1,14 @@
 //! `rwmix`: every thread reads, and writes now and then; measures the throughput.
-//!
-//! Writers change two numbers one after the other, with the work of the section in between, and readers
-//! compare them. The numbers are next to the lock, like guarded data in a program. So a lock that lets a
-//! writer in beside another thread is detected, and a reader pays for the line that a writer has changed.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use ondeck_zoo::{Kind, RawRwLock};
 
 use super::face::{Column, Group, Judged, Shelf, Shown, Table, Threads};
 use super::kinds::RwWorkload;
-use super::situation::{ALONE, PROGRAM, Rounds, by, counts};
-use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, WorkloadInfo, audit, param};
+use super::rw_pair::{Pair, Tally};
+use super::situation::{ALONE, PROGRAM, Rounds, Shares, by, counts};
+use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, WorkloadInfo, param};
 use crate::machine::Machine;
 use crate::sample::{CPU_PER_OP, RUNNING, SHARE, Sample, THROUGHPUT};
 use crate::team::{self, TeamError, Until};
@@ -63,25 +59,15 @@ impl Choice {
     }
 }
 
-/// The data that the lock guards. Atomic, so that without a working lock no memory is corrupted.
-struct Pair<L> {
-    lock: L,
-    one: AtomicU64,
-    other: AtomicU64,
-}
-
 impl RwWorkload for RwMix {
     const INFO: WorkloadInfo = WorkloadInfo {
         name: NAME,
         kind: Kind::RwLock,
         title: "Reads and writes",
         about: "Reads and writes a second, for six mixes of them",
-        source: "folly's SharedMutex benchmark and Dice and Kogan, BRAVO (2019), each with the mixes of both",
         lead: "All threads read, and some of their operations write instead. Writers change two numbers \
              one after the other, and readers compare them. Throughput counts reads and writes of all \
              threads together; with 100 % writes the lock is a mutex.",
-        cannot_show: "how long a writer waits among readers, or a reader among writers (see \
-             `rw_latency`); what a lock saves on more cores than there are here.",
         locks: Group::All,
         empty: EmptyLock::OneThread,
         shares_data: true,
@@ -106,12 +92,7 @@ impl RwWorkload for RwMix {
     type Own = Mix;
 
     fn situations(asked: &Asked) -> (Schedule, Vec<Situation<Mix>>) {
-        let rounds = Rounds::by(
-            asked.extent,
-            Rounds::of_millis(4, 1).short(),
-            Rounds::of_millis(10, 3).short(),
-            Rounds::of_millis(500, 11),
-        );
+        let rounds = Rounds::of(asked, Shares::InFull, [(4, 1), (10, 3), (500, 11)]);
         let works = by(asked.extent, &[ALONE][..], &[ALONE], &[ALONE, PROGRAM]);
         let works = asked.work.map_or(works.to_vec(), |work| vec![work]);
         let mixes = by(asked.extent, &Mix::ALL[1..4], &Mix::ALL[..], &Mix::ALL[..]);
@@ -128,15 +109,13 @@ impl RwWorkload for RwMix {
     }
 
     fn round<M: Machine, L: RawRwLock<M>>(given: &Round, &mix: &Mix) -> Result<Sample, TeamError> {
-        let (one, other) = (AtomicU64::new(0), AtomicU64::new(0));
-        let shared = Arc::new(Apart(Pair { lock: L::new(), one, other }));
+        let shared = Arc::new(Apart(Pair::<L>::new::<M>()));
         let (section, outside) = (given.section, given.outside);
         let pair = Arc::clone(&shared);
         let outcome =
             team::run::<M, _>(&given.team, Until::Elapsed(given.length), move |member| {
-                let (read, write) = (L::Read::default(), L::Write::default());
+                let (mut read, mut write) = (L::Read::default(), L::Write::default());
                 let mut choice = Choice::new(mix, member.index);
-                let Pair { lock, one, other } = &pair.0;
                 let mut tally = Tally::default();
                 if !member.start() {
                     return tally;
@@ -144,26 +123,9 @@ impl RwWorkload for RwMix {
                 let mut operations = 0;
                 while !member.stopped() {
                     if choice.writes() {
-                        // SAFETY: the context stays here until the unlock and serves this acquisition alone.
-                        unsafe { lock.write(&write) };
-                        M::touch(one, true);
-                        one.store(one.load(Relaxed) + 1, Relaxed);
-                        M::perform(section);
-                        M::touch(other, true);
-                        other.store(other.load(Relaxed) + 1, Relaxed);
-                        // SAFETY: locked above with this context.
-                        unsafe { lock.unlock_write(&write) };
-                        tally.writes += 1;
+                        pair.0.write::<M, _>(&mut write, section, &mut tally, || ());
                     } else {
-                        // SAFETY: the context stays here until the unlock and serves this acquisition alone.
-                        unsafe { lock.read(&read) };
-                        M::touch(one, false);
-                        let found = one.load(Relaxed);
-                        M::perform(section);
-                        M::touch(other, false);
-                        tally.torn += u64::from(found != other.load(Relaxed));
-                        // SAFETY: locked above with this context.
-                        unsafe { lock.unlock_read(&read) };
+                        pair.0.read::<M, _>(&mut read, section, &mut tally, || ());
                     }
                     operations += 1;
                     member.done(operations);
@@ -171,22 +133,9 @@ impl RwWorkload for RwMix {
                 }
                 tally
             })?;
-        let writes: u64 = outcome.results.iter().map(|tally| tally.writes).sum();
-        let torn: u64 = outcome.results.iter().map(|tally| tally.torn).sum();
-        audit::balance("writes", shared.0.one.load(Relaxed), writes)?;
-        audit::balance("writes", shared.0.other.load(Relaxed), writes)?;
-        let reads = outcome.total_pairs() - writes;
-        audit::balance("reads that found no write half done", reads - torn, reads)?;
+        shared.0.audit(outcome.results.iter().copied(), outcome.total_pairs())?;
         Ok(Sample::of_outcome(&outcome))
     }
-}
-
-/// The work and the observations of one thread.
-#[derive(Clone, Copy, Debug, Default)]
-struct Tally {
-    writes: u64,
-    /// Reads that found the two numbers different.
-    torn: u64,
 }
 
 #[cfg(test)]

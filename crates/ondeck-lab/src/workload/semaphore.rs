@@ -8,7 +8,7 @@ use ondeck_zoo::sync::RawSemaphore;
 
 use super::face::{Column, Group, Judged, Shelf, Shown, Table, Threads};
 use super::kinds::SemaphoreWorkload;
-use super::situation::{ALONE, Rounds, by, counts};
+use super::situation::{ALONE, Rounds, Shares, by, counts};
 use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, WorkloadInfo, audit, param};
 use crate::machine::Machine;
 use crate::sample::{CPU_PER_OP, SHARE, Sample, THROUGHPUT, VOLUNTARY};
@@ -25,12 +25,9 @@ impl SemaphoreWorkload for Semaphore {
         kind: Kind::Semaphore,
         title: "Semaphore",
         about: "Permits taken and given back a second",
-        source: "this project, after `throughput`",
         lead: "All threads take a permit, work, give it back, and again. With one permit the semaphore is a \
              mutex that any thread may unlock; with as many permits as threads no thread ever waits, and \
              what is left is the cost of the count.",
-        cannot_show: "a semaphore whose permits are given by other threads than those that take them, as \
-             in a queue.",
         locks: Group::All,
         empty: EmptyLock::OneThread,
         shares_data: true,
@@ -56,12 +53,7 @@ impl SemaphoreWorkload for Semaphore {
     type Own = u32;
 
     fn situations(asked: &Asked) -> (Schedule, Vec<Situation<u32>>) {
-        let rounds = Rounds::by(
-            asked.extent,
-            Rounds::of_millis(10, 1).short(),
-            Rounds::of_millis(20, 3).short(),
-            Rounds::of_millis(500, 11),
-        );
+        let rounds = Rounds::of(asked, Shares::InFull, [(10, 1), (20, 3), (500, 11)]);
         let work = asked.work.unwrap_or(ALONE);
         let permits = by(asked.extent, &[1, 2][..], &[1, 2], &[1, 2, 8]);
         let counts = counts(asked, &[2], &[1, 4], &[1, 2, 4, 8, 16]);

@@ -145,6 +145,15 @@ pub(super) const MOST_THREADS: usize = 4_096;
 /// Numbers of threads of a long campaign.
 pub(super) const MANY: &[usize] = &[1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64];
 
+/// In which extents rounds are long enough to measure shares.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Shares {
+    Always,
+    FromSuite,
+    InFull,
+    Never,
+}
+
 /// The length and the number of rounds.
 #[derive(Clone, Copy, Debug)]
 pub struct Rounds {
@@ -156,19 +165,20 @@ pub struct Rounds {
 }
 
 impl Rounds {
-    /// Chooses one of three, by the extent.
-    pub(super) fn by(extent: Extent, quick: Self, suite: Self, full: Self) -> Schedule {
-        Schedule::Rounds(by(extent, quick, suite, full))
-    }
-
-    /// Rounds that measure a rate, in a suite as `suite` says. A quick run has a short one to see that it
-    /// works; a full run has as long and as many as the sources.
-    pub(super) fn of_a_rate(extent: Extent, suite: Self) -> Schedule {
-        Self::by(extent, Self::of_millis(50, 1).short(), suite, Self::of_millis(1_000, 11))
-    }
-
-    pub(super) fn of_millis(length: u64, turns: usize) -> Self {
-        Self { length: Duration::from_millis(length), turns, shares: true }
+    /// Rounds of a quick run, of a suite and of a full run: the milliseconds of one, and their number. A quick run sees
+    /// that it works; a full run has as long and as many as the sources.
+    pub(super) fn of(
+        asked: &Asked,
+        shares: Shares,
+        [quick, suite, full]: [(u64, usize); 3],
+    ) -> Schedule {
+        let (least, (length, turns)) = match asked.extent {
+            Extent::Quick => (Shares::Always, quick),
+            Extent::Suite => (Shares::FromSuite, suite),
+            Extent::Full => (Shares::InFull, full),
+        };
+        let length = Duration::from_millis(length);
+        Schedule::Rounds(Self { length, turns, shares: shares <= least })
     }
 
     /// Rounds that are too short to measure shares where threads outnumber CPUs.

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use super::face::{Column, Judged, Shelf, Shown, Table};
 use super::guarded::Guarded;
-use super::situation::{Rounds, counts};
+use super::situation::{Rounds, Shares, counts};
 use super::{AnyMutex, Asked, Called, EmptyLock, Round, Schedule, Situation, WorkloadInfo, audit};
 use crate::clock::TickScale;
 use crate::machine::Machine;
@@ -29,12 +29,9 @@ impl Called for Starve {
         name: NAME,
         title: "Starvation",
         about: "The longest that a thread goes without the lock",
-        source: "the runtime's test for mutex starvation in Go's issue 68578",
         lead: "Eight threads want the lock all the time, each for sections of 100 ns. Measured are \
              the longest time that one of them went without it while others had it, and in how many \
              windows of 50 ms a thread never had it.",
-        cannot_show: "with more threads than CPUs, whether the lock or the scheduler starves a thread, \
-             which is off its CPU for a time slice of each other thread.",
         empty: EmptyLock::OneThread,
         shares_data: true,
         quantities: &[LONGEST_GAP],
@@ -59,12 +56,7 @@ impl Called for Starve {
 
     fn situations(asked: &Asked) -> (Schedule, Vec<Situation>) {
         // Several of the windows in which each thread should make progress.
-        let rounds = Rounds::by(
-            asked.extent,
-            Rounds::of_millis(110, 1).short(),
-            Rounds::of_millis(150, 2),
-            Rounds::of_millis(2_000, 11),
-        );
+        let rounds = Rounds::of(asked, Shares::FromSuite, [(110, 1), (150, 2), (2_000, 11)]);
         let work = asked.work.unwrap_or((100, 0));
         let counts = counts(asked, &[8], &[8], &[8]);
         (rounds, counts.into_iter().map(|threads| Situation::working(threads, work)).collect())

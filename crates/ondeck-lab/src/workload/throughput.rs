@@ -10,7 +10,7 @@ use ondeck_zoo::RawLock;
 use super::data::{Data, Line};
 use super::face::{Column, Group, Judged, Shelf, Shown, Table, Threads};
 use super::gaps::{self, Gaps};
-use super::situation::{ALONE, LONG, MANY, MOST_THREADS, PROGRAM, Rounds, counts};
+use super::situation::{ALONE, LONG, MANY, MOST_THREADS, PROGRAM, Rounds, Shares, counts};
 use super::{
     Apart, Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo, audit, param,
 };
@@ -28,13 +28,10 @@ impl Workload for Throughput {
         name: NAME,
         title: "Throughput",
         about: "Pairs a second of all threads, with work inside and outside",
-        source: "the runtime's ChanContended benchmark in Go's issue 68578, without the channel",
         lead: "All threads lock, work inside, unlock, work outside, and again. Throughput counts the \
              operations of all threads together; the share is that of the thread that got least \
              divided by that of the thread that got most, so 1 is even and 0 means that a thread \
              starved.",
-        cannot_show: "how long threads waited (see `wait`); without `--data` sections that touch shared \
-             data, whose lines move from core to core with the lock.",
         locks: Group::Headline,
         empty: EmptyLock::OneThread,
         quantities: &[OPERATION_GAP],
@@ -61,12 +58,7 @@ impl Workload for Throughput {
     type Own = usize;
 
     fn situations(asked: &Asked) -> (Schedule, Vec<Situation<usize>>) {
-        let rounds = Rounds::by(
-            asked.extent,
-            Rounds::of_millis(20, 2),
-            Rounds::of_millis(40, 3),
-            Rounds::of_millis(1_000, 11),
-        );
+        let rounds = Rounds::of(asked, Shares::Always, [(20, 2), (40, 3), (1_000, 11)]);
         let works = asked.work.map_or(vec![ALONE, PROGRAM, LONG], |work| vec![work]);
         let mut situations = Vec::new();
         for work in works {

@@ -18,9 +18,6 @@ use crate::machine::Machine;
 use crate::sample::{LONGEST, RUN, Sample, histogram};
 use crate::team::{self, Member, Outcome, TeamError, Until};
 
-const SOURCE: &str =
-    "Malte Skarupke, Measuring Mutexes, Spinlocks and how Bad the Linux Scheduler Really is";
-
 pub(super) struct Wait;
 
 impl Called for Wait {
@@ -28,12 +25,8 @@ impl Called for Wait {
         name: "wait",
         title: "Longest wait",
         about: "The longest time that a thread waits for the lock",
-        source: SOURCE,
         lead: "Every thread locks a fixed number of times and times each wait. The longest wait of a \
              run is what a frame, a packet or a request would have felt.",
-        cannot_show: "the cause. With more threads than CPUs the longest wait is mostly the scheduler's \
-             time slice, which the lock influences and does not control. `ondeck trace` says what \
-             happened.",
         locks: Group::Runs,
         empty: EmptyLock::OneThread,
         quantities: &[RUN, LONGEST],
@@ -94,11 +87,8 @@ impl Called for Idle {
         name: "idle",
         title: "Longest idle",
         about: "The longest that the lock is free although threads want it",
-        source: SOURCE,
         lead: "The time between an unlock and the next acquisition while threads wait. An idle lock \
              is a wasted machine: no thread works inside although one could.",
-        cannot_show: "whether another thread would have used the time. The section is longer than in \
-             `wait` by a second reading of the clock.",
         locks: Group::Runs,
         empty: EmptyLock::OneThread,
         quantities: &[RUN, LONGEST],

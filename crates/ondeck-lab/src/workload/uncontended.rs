@@ -9,7 +9,7 @@ use std::time::Duration;
 use ondeck_zoo::RawLock;
 
 use super::face::{Group, Judged, Shelf, Table};
-use super::situation::Rounds;
+use super::situation::{Rounds, Shares};
 use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo, param};
 use crate::clock::{self, TickScale};
 use crate::machine::Machine;
@@ -29,11 +29,8 @@ impl Workload for Uncontended {
         name: NAME,
         title: "Uncontended",
         about: "Cost of a pair when no other thread wants the lock",
-        source: "Malte Skarupke, Measuring Mutexes, Spinlocks and how Bad the Linux Scheduler Really is",
         lead: "One thread locks and unlocks; no other wants the lock. A second living thread makes a \
              difference because the C library skips atomic operations while a process has only one.",
-        cannot_show: "the price in a program that keeps branch predictors and caches busy with other \
-             things; a lock that is in another core's cache.",
         locks: Group::All,
         empty: EmptyLock::AmongLocks,
         quantities: &[PAIR],
@@ -48,12 +45,7 @@ impl Workload for Uncontended {
     type Own = ();
 
     fn situations(asked: &Asked) -> (Schedule, Vec<Situation>) {
-        let rounds = Rounds::by(
-            asked.extent,
-            Rounds::of_millis(2, 3).short(),
-            Rounds::of_millis(6, 5).short(),
-            Rounds::of_millis(50, 15).short(),
-        );
+        let rounds = Rounds::of(asked, Shares::Never, [(2, 3), (6, 5), (50, 15)]);
         let situation = |alone: bool| {
             let word = if alone { param::ONE_THREAD } else { param::SEVERAL_THREADS };
             let params = vec![(param::PROCESS, word.to_owned())];

@@ -107,7 +107,7 @@ fn sections(report: &Report, palette: &Palette) -> Vec<Section> {
         let body = html! {
             (workload::section(report, palette, workload))
             @if let Some(limits) = data::cannot_show(workload) {
-                p.note { strong { "What this does not show: " } (facts::prose(limits)) }
+                p.note { strong { "What this does not show: " } (facts::prose(&limits)) }
             }
         };
         add(&format!("workload-{}", slug(workload)), data::title(workload), body);

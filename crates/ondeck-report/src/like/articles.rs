@@ -60,6 +60,27 @@ const fn at(name: &'static str, lock: &'static str, threads: usize, figure: f64)
     Row { name, lock, threads: Some(threads), figure }
 }
 
+/// Skarupke's five locks.
+const fn five([mutex, terrible, amd, spinlock, ticket]: [f64; 5]) -> [Row; 5] {
+    [
+        row("mutex", "glibc", mutex),
+        row("terrible_spinlock", "terrible_spinlock", terrible),
+        row("spinlock_amd", "spinlock_amd", amd),
+        row("spinlock", "spinlock", spinlock),
+        row("ticket_spinlock", "ticket_spinlock", ticket),
+    ]
+}
+
+/// A table of medians, of which lower ones are better.
+const fn table(
+    what: &'static str,
+    (workload, metric): (&'static str, &'static str),
+    rows: &'static [Row],
+) -> Table {
+    let better = Better::Lower;
+    Table { what, workload, metric, scale: 1.0, better, longest: false, rows }
+}
+
 const RUNS: Part =
     Part { workload: "wait", threads: &[(0, 16)], round: 2_000, rounds: None, ..Part::USUAL };
 
@@ -88,59 +109,31 @@ pub const ARTICLES: &[Article] = &[
             Part { workload: "idle", ..RUNS },
         ],
         tables: &[
+            table(
+                "uncontended pair, ns",
+                ("uncontended", "pair"),
+                &[row("mutex", "glibc", 14.0), row("spinlock", "spinlock", 7.0)],
+            ),
+            table(
+                "run of 16,384 pairs a thread, ms",
+                ("wait", "run"),
+                &five([62.0, 825.0, 68.0, 69.0, 93.0]),
+            ),
             Table {
-                what: "uncontended pair, ns",
-                workload: "uncontended",
-                metric: "pair",
-                scale: 1.0,
-                better: Better::Lower,
-                longest: false,
-                rows: &[row("mutex", "glibc", 14.0), row("spinlock", "spinlock", 7.0)],
-            },
-            Table {
-                what: "run of 16,384 pairs a thread, ms",
-                workload: "wait",
-                metric: "run",
-                scale: 1.0,
-                better: Better::Lower,
-                longest: false,
-                rows: &[
-                    row("mutex", "glibc", 62.0),
-                    row("terrible_spinlock", "terrible_spinlock", 825.0),
-                    row("spinlock_amd", "spinlock_amd", 68.0),
-                    row("spinlock", "spinlock", 69.0),
-                    row("ticket_spinlock", "ticket_spinlock", 93.0),
-                ],
-            },
-            Table {
-                what: "longest wait, ms",
-                workload: "wait",
-                metric: "longest",
-                scale: 1.0,
-                better: Better::Lower,
                 longest: true,
-                rows: &[
-                    row("mutex", "glibc", 2.9),
-                    row("terrible_spinlock", "terrible_spinlock", 103.5),
-                    row("spinlock_amd", "spinlock_amd", 62.3),
-                    row("spinlock", "spinlock", 11.4),
-                    row("ticket_spinlock", "ticket_spinlock", 1.5),
-                ],
+                ..table(
+                    "longest wait, ms",
+                    ("wait", "longest"),
+                    &five([2.9, 103.5, 62.3, 11.4, 1.5]),
+                )
             },
             Table {
-                what: "longest idle, ms",
-                workload: "idle",
-                metric: "longest",
-                scale: 1.0,
-                better: Better::Lower,
                 longest: true,
-                rows: &[
-                    row("mutex", "glibc", 0.8),
-                    row("terrible_spinlock", "terrible_spinlock", 134.8),
-                    row("spinlock_amd", "spinlock_amd", 7.0),
-                    row("spinlock", "spinlock", 1.4),
-                    row("ticket_spinlock", "ticket_spinlock", 13.0),
-                ],
+                ..table(
+                    "longest idle, ms",
+                    ("idle", "longest"),
+                    &five([0.8, 134.8, 7.0, 1.4, 13.0]),
+                )
             },
         ],
     },
@@ -157,15 +150,11 @@ pub const ARTICLES: &[Article] = &[
             threads: &[(0, 1), (0, 2), (0, 4), (0, 8), (0, 16), (0, 20)],
             ..Part::USUAL
         }],
-        tables: &[Table {
-            what: "send or receive of a contended channel, ns",
-            workload: "chan",
-            metric: "op",
-            scale: 1.0,
-            better: Better::Lower,
-            longest: false,
+        tables: &[table(
             // One of Go's operations consists of 100 sends and 100 receives.
-            rows: &[
+            "send or receive of a contended channel, ns",
+            ("chan", "op"),
+            &[
                 at("three-state, 1 thread", "go_three_state", 1, 15.735),
                 at("three-state, 2 threads", "go_three_state", 2, 22.555),
                 at("three-state, 4 threads", "go_three_state", 4, 32.87),
@@ -179,7 +168,7 @@ pub const ARTICLES: &[Article] = &[
                 at("spinbit, 16 threads", "go_spinbit", 16, 69.45),
                 at("spinbit, 20 threads", "go_spinbit", 20, 68.7),
             ],
-        }],
+        )],
     },
     Article {
         name: "lockless",
@@ -197,17 +186,17 @@ pub const ARTICLES: &[Article] = &[
         ],
         parts: &[Part { workload: "condvar", threads: &[(0, 9)], round: 300, ..Part::USUAL }],
         tables: &[Table {
-            what: "loops of the server of tst-cond18, thousand a second",
-            workload: "condvar",
-            metric: "server_loops",
             scale: 1e-3,
             better: Better::Higher,
-            longest: false,
-            rows: &[
-                row("glibc", "glibc", 44.5),
-                row("three states", "lockless_three_state", 100.0),
-                row("four states", "lockless_four_state", 210.0),
-            ],
+            ..table(
+                "loops of the server of tst-cond18, thousand a second",
+                ("condvar", "server_loops"),
+                &[
+                    row("glibc", "glibc", 44.5),
+                    row("three states", "lockless_three_state", 100.0),
+                    row("four states", "lockless_four_state", 210.0),
+                ],
+            )
         }],
     },
 ];

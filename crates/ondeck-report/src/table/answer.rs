@@ -16,7 +16,6 @@ pub fn render(answer: &Answer) -> String {
     let line = |head: &str, cells: &[String], last: &str| {
         let mut line = format!("{head:wide$}");
         for (cell, across) in cells.iter().zip(&across) {
-            // Writing to a string does not fail.
             _ = write!(line, "  {cell:>across$}");
         }
         format!("{line}  {last}").trim_end().to_owned() + "\n"

@@ -84,7 +84,6 @@ impl Grid {
                 if self.right.contains(&column) { (&*blank, "") } else { ("", &*blank) };
             let (on, off) =
                 if cell.bold && self.colour { ("\x1b[1m", "\x1b[0m") } else { ("", "") };
-            // Writing to a string does not fail.
             _ = write!(line, "{on}{before}{}{after}{padding}{off} ", cell.text);
         }
         line.truncate(line.trim_end().len());

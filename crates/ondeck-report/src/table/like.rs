@@ -12,7 +12,6 @@ pub fn render(beside: &Beside) -> String {
     for table in &beside.tables {
         let name = |width: usize, row: &Line| width.max(row.name.chars().count());
         let wide = table.rows.iter().fold(table.what.chars().count(), name);
-        // Writing to a string does not fail.
         _ = writeln!(text, "\n{:wide$}  {:>7}  {:>7}", table.what, "theirs", "here");
         for row in &table.rows {
             let written = |value: Option<f64>| value.map_or("-".to_owned(), significant);

@@ -28,11 +28,9 @@ pub use like::render as like;
 pub fn render(report: &Report, colour: bool) -> String {
     let mut text = String::new();
     if let Some(simulation) = report.simulation() {
-        // Writing to a string does not fail.
         _ = writeln!(text, "\n{simulation}: computed, not measured");
     }
     for (heading, table) in tables(report, colour) {
-        // Writing to a string does not fail.
         _ = writeln!(text, "\n{heading}\n{table}");
     }
     text

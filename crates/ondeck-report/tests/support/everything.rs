@@ -63,16 +63,6 @@ const SITUATIONS: &[(&str, &[usize], Params)] = &[
     ("bystander", &[4], &[("section_ns", "0"), ("outside_ns", "0")]),
     ("background", &[5], &[("section_ns", "1000"), ("outside_ns", "0"), ("priority", "idle")]),
     ("background", &[5], &[("section_ns", "1000"), ("outside_ns", "0"), ("priority", "nice")]),
-    (
-        "many_locks",
-        &[4],
-        &[("section_ns", "0"), ("outside_ns", "0"), ("locks", "16"), ("padded", "no")],
-    ),
-    (
-        "many_locks",
-        &[4],
-        &[("section_ns", "0"), ("outside_ns", "0"), ("locks", "512"), ("padded", "yes")],
-    ),
     ("mixed_priority", &[3], &[]),
     ("real", &[4], &[("app", "lru")]),
     ("real", &[4, 8], &[("app", "allocator")]),
@@ -149,7 +139,6 @@ fn own(workload: &str) -> &'static [Quantity] {
             ("wait_p50", "ns", Better::Lower, 900.0),
             ("wait_p99", "ns", Better::Lower, 31_000.0),
         ],
-        "many_locks" => &[("footprint", "bytes", Better::Neither, 65_536.0)],
         "mixed_priority" => &[
             ("longest", "ms", Better::Lower, 1.2),
             ("inverted", "ratio", Better::Lower, 0.99),

@@ -41,7 +41,6 @@ pub struct Digests(String);
 impl Digests {
     /// Adds the report of that name in `format`.
     pub fn add(&mut self, report: &str, format: &str, text: &str) {
-        // Writing to a string does not fail.
         _ = writeln!(self.0, "{report} {format} {}", digest(text));
     }
 

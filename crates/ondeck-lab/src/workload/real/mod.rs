@@ -14,7 +14,7 @@ mod work_queue;
 use std::collections::BTreeMap;
 
 use super::face::{Across, Judged, Shelf, Table};
-use super::situation::{Rounds, counts};
+use super::situation::{Rounds, Shares, counts};
 use super::{
     AnyMutex, Asked, Called, EmptyLock, Round, Schedule, Situation, WorkloadInfo, on_native, param,
 };
@@ -32,10 +32,8 @@ impl Called for Real {
         name: "real",
         title: "Programs",
         about: "A cache, a hash map, a work queue, an allocator",
-        source: "the programs that locks are in; the allocator's list as in tcmalloc's design",
         lead: "Small programs that use the lock: what its speed is worth where it is only a part of \
              the work.",
-        cannot_show: "your program.",
         empty: EmptyLock::OneThread,
         shares_data: true,
         quantities: &[OPERATION_GAP],
@@ -61,12 +59,7 @@ impl Called for Real {
     type Own = App;
 
     fn situations(asked: &Asked) -> (Schedule, Vec<Situation<App>>) {
-        let rounds = Rounds::by(
-            asked.extent,
-            Rounds::of_millis(20, 1).short(),
-            Rounds::of_millis(60, 2),
-            Rounds::of_millis(1_000, 11),
-        );
+        let rounds = Rounds::of(asked, Shares::FromSuite, [(20, 1), (60, 2), (1_000, 11)]);
         let few = 2 * asked.cpus;
         let counts = counts(asked, &[few], &[few], &[1, 2, 4, 8, 16, 32]);
         let situations = App::ALL.into_iter().flat_map(|app| {

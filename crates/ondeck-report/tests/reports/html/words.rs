@@ -1,27 +1,14 @@
-//! The page's text about its workloads and words.
+//! The page's glossary.
 
 use ondeck_lab::results::Better;
 
 use super::{metric, rendered, series};
-use crate::support::{report as with, sample};
+use crate::support::report as with;
 
 /// The section of that id.
 fn section<'a>(html: &'a str, id: &str) -> &'a str {
     let (_, after) = html.split_once(&format!("<section id=\"{id}\"")).expect("the section");
     after.split("</section>").next().expect("it ends")
-}
-
-#[test]
-fn a_workload_says_what_it_does_not_show() {
-    let html = rendered(&sample());
-    let said =
-        "<strong>What this does not show: </strong>how long threads waited (see <code>wait</code>)";
-    assert!(section(&html, "workload-throughput").contains(said));
-    assert!(!section(&html, "workload-uncontended").contains(said));
-    // Another program's workload.
-    let metrics = vec![metric("speed", "ns", Better::Lower, 1.0)];
-    let html = rendered(&with(vec![series("elsewhere", "std", 2, metrics)]));
-    assert!(!html.contains("What this does not show"));
 }
 
 #[test]
