@@ -36,7 +36,6 @@ pub fn render(profile: &Profile, most: usize, colour: bool) -> String {
     if shown.is_empty() {
         _ = writeln!(text, "{}", nothing(profile));
     } else {
-        // Writing to a string cannot fail.
         _ = writeln!(text, "{}", summary(shown, colour));
         _ = writeln!(text, "{LEGEND}");
         for (process, lock) in shown {
@@ -81,7 +80,6 @@ fn futexes(profile: &Profile) -> String {
     let Some(futexes) = profile.futexes.as_ref().filter(|futexes| !futexes.found.is_empty()) else {
         return String::new();
     };
-    // Writing to a string cannot fail.
     let mut text = format!("\nother sleeps, in {} looks: {MEANING}\n", futexes.looks);
     for futex in futexes.found.iter().take(MOST) {
         let (share, name, waited) = (share(futexes, futex), futex.name(), waited_in(futex));
