@@ -85,7 +85,7 @@ expect 1 "policy fifo refused: Windows has no" "$ondeck" bench --quick --locks s
     --rounds 1 --duration 2ms --policy fifo
 expect 0 "r.json" "$ondeck" compare r.json r.json
 # Whether a second on a busy machine is enough to name a lock is left to the machine.
-windows "$ondeck" advise --threads 4 --defaults --time 1s || [ $? -eq 1 ]
+windows "$ondeck" advise --threads 4 --time 1s || [ $? -eq 1 ]
 grep -q '^advice: ' "$folder/out" || { cat "$folder/out" "$folder/err"; echo "there is no advice"; exit 1; }
 expect 0 "computed, not measured" "$ondeck" sim --quick --locks ondeck,mcs --threads 4 --json s.json --html s.html
 [ -s "$folder/s.html" ] || { echo "the page of the simulation was not written"; exit 1; }

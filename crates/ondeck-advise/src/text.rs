@@ -20,7 +20,6 @@ impl Advice {
     /// The answer in lines of at most 80 columns.
     pub fn text(&self) -> String {
         let mut text = String::new();
-        // Writing to a string does not fail.
         _ = writeln!(text, "{}", wrapped("", "", &self.situation.to_string()));
         if !self.assumed.is_empty() {
             let assumed = format!("taken for granted: {}", self.assumed.join(" "));

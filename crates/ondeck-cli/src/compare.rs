@@ -166,21 +166,3 @@ fn percent(word: &str) -> Result<f64, String> {
         _ => Err("write a number with its sign, as `5%`".to_owned()),
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn percents_and_levels_are_checked() {
-        assert!(percent("5%").is_ok_and(|part| (part - 0.05).abs() < 1e-12));
-        assert!(percent("2.5 %").is_ok());
-        for wrong in ["5", "%", "five%", "-1%", "NaN%", "inf%"] {
-            assert!(percent(wrong).is_err(), "{wrong}");
-        }
-        assert!(alpha("0.05").is_ok());
-        for wrong in ["0", "1", "NaN", "-0.05", "5%"] {
-            assert!(alpha(wrong).is_err(), "{wrong}");
-        }
-    }
-}

@@ -98,7 +98,6 @@ struct Text {
 
 impl Text {
     fn line(&mut self, line: &str) {
-        // Writing to a string cannot fail.
         _ = writeln!(self.out, "{line}");
     }
 

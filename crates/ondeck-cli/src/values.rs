@@ -109,13 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn absurd_values_are_refused_with_the_range() {
-        assert!(thread_count("0").is_err_and(|error| error.contains("1 to 4096")));
-        assert!(thread_count("-3").is_err());
-        assert!(thread_count("99999999999999999999").is_err());
-        assert!(round_length("0s").is_err_and(|error| error.contains("1ms")));
-        assert!(round_length("10").is_err_and(|error| error.contains("unit")));
-        assert!(work("100").is_err());
+    fn blanks_do_not_matter() {
         assert_eq!(work("100, 500"), Ok((100, 500)));
     }
 }

@@ -39,9 +39,6 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
         output::print(BUILT_IN)?;
         return Ok(Ending::Whole);
     }
-    if options.defaults {
-        output::say("note: --defaults is no longer needed: nothing is asked");
-    }
     let rules = Rules::built_in();
     let prepared = Prepared::of([
         (Format::Answer, options.json.as_deref()),

@@ -99,10 +99,6 @@ pub(crate) struct Options {
     #[arg(hide_short_help = true, long)]
     pub(super) specimens: bool,
 
-    /// What it always does now: uses defaults for what is not given, and lists them
-    #[arg(long, hide = true)]
-    pub(super) defaults: bool,
-
     /// Take measurements from a report that `ondeck bench --json` wrote; `-` is standard input
     #[arg(help_heading = "How to decide", long, value_name = "REPORT", conflicts_with_all = ["no_measure", "save", "time"])]
     pub(super) from: Option<PathBuf>,

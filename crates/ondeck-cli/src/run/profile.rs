@@ -91,7 +91,6 @@ impl Wanted {
 pub(crate) fn text(profile: &Profile, colours: bool) -> String {
     let mut text = table::render(profile, LOCKS, colours);
     for refused in &profile.refused {
-        // Writing to a string does not fail.
         _ = writeln!(text, "not read: {refused}");
     }
     text

@@ -227,7 +227,6 @@ fn verdict(recording: &Recording, found: &[Found], threads: &[usize]) -> String 
             }
             None => format!("not with up to {most}"),
         };
-        // Writing to a string does not fail.
         _ = write!(words, "; {with} {what}");
         last = it;
     }

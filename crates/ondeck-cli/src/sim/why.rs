@@ -31,7 +31,6 @@ pub(super) fn text(found: &[Found], cpus: usize) -> String {
         };
         let situation = situation(series);
         if situation != heading {
-            // Writing to a string does not fail.
             _ = writeln!(text, "\n{}", filled("", &situation));
             heading = situation;
         }
@@ -50,7 +49,6 @@ fn effort(found: &[Found]) -> String {
     if !cpu.is_zero() {
         let rate = events as f64 / cpu.as_secs_f64() / 1e6;
         let time = time(cpu.as_nanos() as f64);
-        // Writing to a string does not fail.
         _ = write!(words, " in {time} of CPU time: {rate:.1} million a second on one CPU");
     }
     if let Some(peak) = usage::peak_memory() {

@@ -82,28 +82,3 @@ fn a_recording_answers_instead_of_the_user() {
     );
     assert!(text.contains(", C, glibc now"), "{text}");
 }
-
-#[test]
-fn mistakes_in_a_situation_name_the_value_and_the_fix() {
-    for (flag, value, words) in [
-        ("--fairness", "10", "10ms"),
-        ("--company", "many", "busy"),
-        ("--language", "go", "c++"),
-        ("--bytes", "0", "1 to 4096"),
-        ("--reads", "70", "99.9"),
-        ("--used-by", "some", "processes"),
-        ("--now", "my_lock", "ondeck list"),
-        ("--profile", "/nowhere", "cannot be read"),
-        ("--profile", "/dev/null", "no recording"),
-        ("--threads", "0", "1 to 4096"),
-        ("--realtime=maybe", "", "yes"),
-        ("--time", "1ms", "1s"),
-    ] {
-        let arguments: Vec<&str> =
-            ["advise", flag, value].into_iter().filter(|word| !word.is_empty()).collect();
-        let output = run(&arguments);
-        let message = stderr(&output);
-        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {message}");
-        assert!(message.contains(words), "{arguments:?}: {message}");
-    }
-}

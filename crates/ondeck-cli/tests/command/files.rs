@@ -50,22 +50,6 @@ fn a_link_stays_a_link_and_what_it_leads_to_is_replaced() {
 }
 
 #[test]
-fn two_names_of_one_file_are_refused() {
-    let folder = tempfile::tempdir().expect("a folder");
-    symlink("r", folder.path().join("link")).expect("a link");
-    for other in ["r", "./r", "link"] {
-        let output = ondeck(&LEAST)
-            .args(["--json", "r", "--csv", other])
-            .current_dir(folder.path())
-            .output()
-            .expect("the command starts");
-        assert_eq!(output.status.code(), Some(2), "{other}");
-        assert!(stderr(&output).contains("the same file"), "{}", stderr(&output));
-        assert!(!folder.path().join("r").exists());
-    }
-}
-
-#[test]
 fn the_reports_are_safe_when_standard_output_is_full() {
     let folder = tempfile::tempdir().expect("a folder");
     let json = folder.path().join("r.json");

@@ -8,7 +8,7 @@ use std::thread;
 use ondeck::platform::Linux;
 use ondeck_sim::machine::MachineFile;
 
-use crate::support::{ondeck, run, stderr, stdout, with_costs};
+use crate::support::{ondeck, stderr, with_costs};
 
 fn written(path: &Path, output: &Output) -> (MachineFile, String) {
     let file =
@@ -53,21 +53,4 @@ fn a_process_that_may_use_one_cpu_has_a_file_without_pairs() {
     let (file, text) = written(&path, &output);
     assert_eq!(file.costs().places.len(), 1);
     assert!(text.contains("not measured: this process may use only one CPU"), "{text}");
-}
-
-#[test]
-fn a_file_that_cannot_be_written_is_found_before_measuring() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let missing = folder.path().join("no/such/folder/m.toml");
-    let missing = missing.to_str().expect("UTF-8");
-    let output = run(&["costs", "--machine-file", missing]);
-    assert_eq!(output.status.code(), Some(2));
-    assert!(stderr(&output).contains(missing), "{}", stderr(&output));
-    assert!(stdout(&output).is_empty(), "it measured first");
-    let same = folder.path().join("same");
-    let same = same.to_str().expect("UTF-8");
-    let output = run(&["costs", "--json", same, "--machine-file", same]);
-    assert_eq!(output.status.code(), Some(2));
-    assert!(stderr(&output).contains("are the same file"), "{}", stderr(&output));
-    assert!(!Path::new(same).exists());
 }

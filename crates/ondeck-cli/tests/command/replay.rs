@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::support::{run, stderr, stdout};
 
 /// Two threads that hold a lock for 1 µs of each 10.
-fn recorded(folder: &Path) -> PathBuf {
+pub(crate) fn recorded(folder: &Path) -> PathBuf {
     let pair = "[\"lock\",9000.0,20.0,0,0],[\"unlock\",1000.0,20.0,0,null]";
     let burst = format!("{{\"first\":0,\"begun\":0.1,\"operations\":[{}]}}", [pair; 40].join(","));
     let thread = format!("{{\"acquisitions\":5000,\"bursts\":[{burst}]}}");
@@ -81,38 +81,4 @@ fn a_change_without_an_effect_and_a_lock_that_cannot_be_replaced_are_named() {
     assert!(!same.contains(about), "{same}");
     let reads = answer(&text.replace("\"lock\",", "\"read\","));
     assert!(reads.contains(about), "{reads}");
-}
-
-#[test]
-fn what_cannot_be_replayed_is_named_with_the_fix() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let file = recorded(folder.path());
-    let text = fs::read_to_string(&file).expect("our file");
-    let write = |name: &str, text: &str| {
-        let path = folder.path().join(name);
-        fs::write(&path, text).expect("a file");
-        path
-    };
-    let empty = write("empty.json", &text.replace("\"lock\",", "\"notify\","));
-    let other = write("report.json", "{\"schema\":1}");
-    for (file, more, parts) in [
-        (&file, &["--shorter", "Cache::put=50%"][..], &["Cache::put", "there are Cache::get"][..]),
-        (&file, &["--shorter", "Cache::get=50"], &["`Cache::get=50%`"]),
-        (&file, &["--locks", "glibc"], &["`glibc` cannot be simulated"]),
-        (&file, &["--locks", "ondeck_rwlock"], &["mutexes", "ondeck_rwlock"]),
-        (&file, &["--workloads", "throughput"], &["--workloads"]),
-        (&file, &["--machine", "mien.toml"], &["mien.toml"]),
-        (&file, &["--html", "/no/such/folder/a.html"], &["/no/such/folder/a.html"]),
-        (&folder.path().join("none.json"), &[], &["none.json", "--record"]),
-        (&other, &[], &["report.json", "kind", "--record"]),
-        (&empty, &[], &["no acquisition", "record a longer run"]),
-    ] {
-        let output = replay(file, more);
-        assert_eq!(output.status.code(), Some(2), "{more:?}: {}", stderr(&output));
-        for part in parts {
-            assert!(stderr(&output).contains(part), "{part}: {}", stderr(&output));
-        }
-    }
-    let alone = run(&["sim", "--shorter", "a=50%"]);
-    assert_eq!(alone.status.code(), Some(2), "{}", stderr(&alone));
 }

@@ -32,22 +32,3 @@ fn a_trace_is_printed_and_written_and_its_counts_agree() {
     assert!(parsed(&perfetto)["traceEvents"].as_array().is_some_and(|all| !all.is_empty()));
     assert_eq!(fs::read_dir(folder.path()).expect("the folder").count(), 2);
 }
-
-#[test]
-fn mistakes_of_a_trace_name_the_value_and_the_fix() {
-    for (arguments, words) in [
-        (&["trace", "--locks", "mcss"][..], &["`mcss`", "`mcs`"][..]),
-        (&["trace", "--pairs", "0"], &["'0'", "1 to 1000000"]),
-        (&["trace", "--longest", "x"], &["'x'", "whole number"]),
-        (&["trace", "--sight", "all"], &["'all'", "machine"]),
-        (&["trace", "--perfetto", "/no/such/folder/t.json"], &["/no/such/folder/t.json"]),
-    ] {
-        let output = run(arguments);
-        let message = stderr(&output);
-        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {message}");
-        for word in words {
-            assert!(message.contains(word), "{arguments:?} should name {word}: {message}");
-        }
-        assert!(stdout(&output).is_empty());
-    }
-}
