@@ -3,6 +3,7 @@
 Run from the project's root; what it finds is printed, and the exit status is then 1.
 """
 
+import os.path
 import posixpath
 import sys
 
@@ -48,7 +49,9 @@ def main():
         with open(name, encoding="utf-8") as file:
             return file.read()
 
-    found = list(findings(known_files(), read))
+    # A crate may have a page as a link to it, whose own links lead from the page's folder.
+    files = {name for name in known_files() if not (name.endswith(".md") and os.path.islink(name))}
+    found = list(findings(files, read))
     print("\n".join(found) or "every link leads somewhere, every page is in the summary")
     return 1 if found else 0
 
