@@ -3,8 +3,10 @@
 use super::access;
 use super::account::Doing;
 use super::note::note;
+use super::queue::Event;
 use super::recent::Step;
-use super::world::{settle, world};
+use super::world::{World, settle, world};
+use crate::time::Time;
 
 /// A full fence: when it returns, the thread's stores are visible.
 pub(super) fn full() {
@@ -38,4 +40,20 @@ pub(super) fn heavy() {
     world.charge_until(end, Doing::HeavyFencing);
     settle();
     note(None, Step::HeavyFence);
+}
+
+impl World {
+    /// The CPU's thread loses this time.
+    fn interrupt(&mut self, cpu: usize, time: Time) {
+        let Some(number) = self.cpus[cpu].current else { return };
+        self.cpus[cpu].epoch += 1;
+        let epoch = self.cpus[cpu].epoch;
+        let thread = &mut self.threads[number];
+        // An access that waits for its line has no known time of arrival.
+        thread.spent.add(Doing::Queueing, self.now.saturating_sub(thread.clock));
+        thread.resume_at = thread.resume_at.max(self.now) + time;
+        thread.clock = thread.resume_at;
+        thread.spent.add(Doing::HeavyFencing, time);
+        self.queue.push(thread.resume_at, Event::Resume { cpu: cpu as u32, epoch });
+    }
 }

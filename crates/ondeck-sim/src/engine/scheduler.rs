@@ -349,20 +349,6 @@ impl World {
         self.costs.scheduler.policy.is_fair() && first > Some((self.run_time(number), number))
     }
 
-    /// The CPU's thread loses this time.
-    pub(super) fn interrupt(&mut self, cpu: usize, time: Time) {
-        let Some(number) = self.cpus[cpu].current else { return };
-        self.cpus[cpu].epoch += 1;
-        let epoch = self.cpus[cpu].epoch;
-        let thread = &mut self.threads[number];
-        // An access that waits for its line has no known time of arrival.
-        thread.spent.add(Doing::Queueing, self.now.saturating_sub(thread.clock));
-        thread.resume_at = thread.resume_at.max(self.now) + time;
-        thread.clock = thread.resume_at;
-        thread.spent.add(Doing::HeavyFencing, time);
-        self.queue.push(thread.resume_at, Event::Resume { cpu: cpu as u32, epoch });
-    }
-
     /// A sleeping thread becomes ready.
     pub(super) fn wake(&mut self, number: usize) {
         assert_eq!(self.threads[number].state, State::Asleep, "thread {number} is woken");
