@@ -43,7 +43,10 @@ impl<P: Host> RawRwLock<P> {
         match take(0) {
             Ok(_) => true,
             // Parked threads do not keep a writer out.
-            Err(found) => found & !FOR_OTHERS == 0 && take(found).is_ok(),
+            Err(found) => {
+                core::hint::cold_path();
+                found & !FOR_OTHERS == 0 && take(found).is_ok()
+            }
         }
     }
 
@@ -108,7 +111,10 @@ impl<P: Host> RawRwLock<P> {
         // The word is not read first: the exchange would wait for that load.
         let gives = match give(WRITER) {
             Ok(_) => true,
-            Err(found) => found & (PARKED | IN_FLIGHT) != PARKED && give(found).is_ok(),
+            Err(found) => {
+                core::hint::cold_path();
+                found & (PARKED | IN_FLIGHT) != PARKED && give(found).is_ok()
+            }
         };
         if !gives {
             self.unlock_exclusive_slow();

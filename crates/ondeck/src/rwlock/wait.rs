@@ -18,6 +18,20 @@
 //! 0.1 to 50 % writes; two CPUs of a Xeon) is 1.14 instead of 1.01 times the best of std's lock, parking_lot's and usync's,
 //! by the geometric mean. It gains most where sections are empty.
 //!
+//! # Yields
+//!
+//! In its longer pauses a thread offers its CPU, because the owner may wait for that CPU. A thread with a deadline does not,
+//! nor does the thread in flight. Throughput by that of threads that never yield, on two CPUs of a Xeon: geometric means of
+//! eight workloads with empty and longer sections and 0.1 to 100 % writes, each the median of 59 rounds in turns, in which
+//! the thread in flight also yielded.
+//!
+//! | threads | 2 | 4 | 16 |
+//! |---|---|---|---|
+//! | in pauses longer than a quarter of the longest, as here | 1.02 | 1.06 | 1.17 |
+//! | in all pauses | 1.01 | 1.05 | 1.17 |
+//! | in these pauses, and a writer that waits for readers also yields | 1.02 | 1.05 | 1.11 |
+//! | in all pauses, and the time of other threads counts as polling | 0.99 | 0.98 | 1.10 |
+//!
 //! # Sources
 //!
 //! The back-off after a failed compare-exchange: Dave Dice, Danny Hendler and Ilya Mirsky, "Lightweight Contention
@@ -68,7 +82,9 @@ impl<P: Host> RawRwLock<P> {
         node.set_due(now);
         let mut mark = 0;
         loop {
-            if self.wait_awake(want, mark) {
+            // A thread in flight does not yield: until it runs again, unlocks would wake no other.
+            let yields = deadline.is_none() && mark == 0;
+            if self.wait_awake(want, mark, yields) {
                 self.pass_on(want, mark);
                 return true;
             }
@@ -89,7 +105,7 @@ impl<P: Host> RawRwLock<P> {
 
     /// Tries for the time of a wake. Returns whether the caller has what it wants; for a writer, whether `WRITER` is set on
     /// its behalf.
-    fn wait_awake(&self, want: Want, mark: u32) -> bool {
+    fn wait_awake(&self, want: Want, mark: u32, yields: bool) -> bool {
         let waits = Waits::now::<P>();
         let reads = want <= Want::Recursive;
         let collides = reads && self.state.load(Ordering::Relaxed) & WRITER == 0;
@@ -102,7 +118,7 @@ impl<P: Host> RawRwLock<P> {
         let bias = P::bias(self.address()).filter(|_| waits.short != waits.long);
         let has_lost = bias.is_some_and(|bias| bias.was_taken(P::ticks() as usize, lost));
         let pause = if has_lost { waits.long } else { waits.short };
-        let has = poll::<P>(&waits, pause, || self.attempt(want, mark));
+        let has = poll::<P>(&waits, pause, yields, || self.attempt(want, mark));
         if has && let Some(bias) = bias {
             bias.set_taken_at(P::ticks() as usize);
         }
