@@ -23,7 +23,6 @@ enum Line {
 }
 
 /// A load. Returns the value that the caller's CPU sees; `None` if it is the current value of the atomic.
-#[inline]
 pub(super) fn load(address: usize) -> Option<u64> {
     settle();
     let mut world = world();
@@ -38,7 +37,6 @@ pub(super) fn load(address: usize) -> Option<u64> {
 
 /// A read-modify-write. The caller makes it now, of the value that its CPU sees, and passes the result to
 /// [`changed`].
-#[inline]
 pub(super) fn exclusive(address: usize) {
     drain();
     let mut world = world();
@@ -49,7 +47,6 @@ pub(super) fn exclusive(address: usize) {
 
 /// The value of an atomic that is visible to all CPUs but those with stores under way; `None` if it is the
 /// current value of the atomic.
-#[inline]
 pub(super) fn visible(address: usize) -> Option<u64> {
     let world = any_world().filter(|world| !world.hidden.is_empty())?;
     world.hidden.get(&address).map(|hidden| hidden.visible)
@@ -57,7 +54,6 @@ pub(super) fn visible(address: usize) -> Option<u64> {
 
 /// Records that an atomic has a new value, visible at once. Returns false if a store to it is under way: the atomic
 /// then keeps the value of that store, which comes later.
-#[inline]
 pub(super) fn changed(address: usize, bits: u64) -> bool {
     let Some(mut world) = any_world().filter(|world| !world.hidden.is_empty()) else {
         return true;
@@ -69,8 +65,7 @@ pub(super) fn changed(address: usize, bits: u64) -> bool {
 
 /// A store; `before` reads the current value of the atomic. If it returns true, the caller writes the value
 /// now.
-#[inline]
-pub(super) fn store(address: usize, bits: u64, size: u8, before: impl FnOnce() -> u64) -> bool {
+pub(super) fn store(address: usize, bits: u64, size: u8, before: &dyn Fn() -> u64) -> bool {
     settle();
     let entries = world().costs.store_buffer.entries;
     if entries != 0 && world().my_cpu().stores.len() >= entries {
@@ -109,7 +104,6 @@ pub(super) fn store(address: usize, bits: u64, size: u8, before: impl FnOnce() -
 }
 
 /// Waits until the thread's own stores are visible.
-#[inline]
 pub(super) fn drain() {
     settle();
     let mut world = world();
@@ -164,7 +158,6 @@ pub(super) fn touch_together(addresses: &[usize]) {
 }
 
 /// An atomic is gone: stores to it are dropped.
-#[inline]
 pub(super) fn forget(address: usize) {
     if let Some(mut world) = any_world()
         && !world.hidden.is_empty()
@@ -175,7 +168,6 @@ pub(super) fn forget(address: usize) {
 
 /// The running thread's access begins as soon as it can, and waits for its line; the operation takes `more` in
 /// addition.
-#[inline]
 fn fetch(address: usize, access: Access, more: Time) {
     loop {
         let mut here = world();

@@ -135,7 +135,7 @@ unsafe impl<V: Bits> AtomicInt for SimInt<V> {
         let (bits, before) = (value.bits(), || self.0.get().bits());
         let size = size_of::<V>() as u8;
         let sets = on_thread().is_none()
-            || access::store(self.0.as_ptr().expose_provenance(), bits, size, before);
+            || access::store(self.0.as_ptr().expose_provenance(), bits, size, &before);
         if sets {
             self.0.set(value);
         }

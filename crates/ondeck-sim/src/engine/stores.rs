@@ -40,7 +40,6 @@ impl World {
 
     /// The value that the running thread's CPU sees of an atomic; `None` if it is the current value of the
     /// atomic.
-    #[inline]
     pub(super) fn seen(&self, address: usize) -> Option<u64> {
         if self.hidden.is_empty() {
             return None;
@@ -55,7 +54,6 @@ impl World {
     }
 
     /// Whether a load of the running thread reads a store of its own CPU that is under way.
-    #[inline]
     pub(super) fn is_forwarded(&self, address: usize) -> bool {
         let stores = &self.cpus[self.my_cpu_number()].stores;
         stores.len() != 0 && stores.newest(address).is_some()

@@ -136,7 +136,6 @@ pub(super) fn any_world() -> Option<Here> {
 }
 
 /// Lets the machine reach the calling thread's clock: all earlier events happen now.
-#[inline]
 pub(super) fn settle() {
     let mut world = world();
     world.events += 1;
@@ -147,7 +146,6 @@ pub(super) fn settle() {
 }
 
 /// Like [`settle`], in the middle of an access: the machine reaches the moment at which the access happens.
-#[inline]
 pub(super) fn come() {
     let mut world = world();
     let clock = world.me().clock;
@@ -172,7 +170,6 @@ pub(super) fn suspend() {
 }
 
 /// A pause of the calling thread: it advances only its own clock, unless that has run far ahead.
-#[inline]
 pub(super) fn pause(time: Time) {
     let mut world = world();
     world.charge(time, Doing::Pausing);
@@ -264,7 +261,6 @@ impl World {
     }
 
     /// Advances the running thread's clock.
-    #[inline]
     pub(super) fn charge(&mut self, time: Time, doing: Doing) {
         let me = self.me();
         me.clock += time;
@@ -283,7 +279,6 @@ impl World {
     }
 
     /// The running thread waits until `then`, unless that is past.
-    #[inline]
     pub(super) fn charge_until(&mut self, then: Time, doing: Doing) {
         let clock = self.me().clock;
         self.charge(then.saturating_sub(clock), doing);
