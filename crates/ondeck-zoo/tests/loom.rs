@@ -38,7 +38,7 @@ fn three_threads_bound(info: &LockInfo) -> Option<usize> {
         // The waiters of folly_distributed spin, are passed over, and sleep: three switches take minutes.
         (_, _, "mcs" | "clh" | "reciprocating" | "folly_distributed") => Some(2),
         // Their waiters spin in a queue, each on another word, though not in the order of arrival.
-        (_, _, "cohort" | "hmcs" | "mcs_tp") => Some(1),
+        (_, _, "cna" | "cohort" | "hmcs" | "mcs_tp") => Some(1),
         // They nap, but never wait for a wake: to a model checker they poll one word for ever.
         (_, _, "folly_microspin" | "folly_picospin") => None,
         (Waiting::Sleeps | Waiting::SpinsThenSleeps, _, _) => Some(deeper(3)),
