@@ -32,7 +32,6 @@ Examples:
 Exit codes: 0 a lock is named; 1 no lock is named, and why is printed; 2 wrong
 usage, or a file that cannot be read or written."
 )]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct Options {
     /// How many threads use the lock
     #[arg(short, long, value_name = "COUNT", value_parser = thread_count)]

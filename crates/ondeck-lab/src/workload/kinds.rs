@@ -1,8 +1,7 @@
-//! Workloads of locks that are not mutexes: a trait for each kind. Each is like
-//! [`Workload`](super::Workload), with another bound on its round.
+//! Workloads that are compiled for each lock: a trait for each kind of lock, with another bound on its round.
 
-use ondeck_zoo::RawRwLock;
 use ondeck_zoo::sync::{RawBarrier, RawOnce, RawSemaphore};
+use ondeck_zoo::{RawLock, RawRwLock};
 
 use super::{Asked, Round, Schedule, Situation, WorkloadInfo};
 use crate::machine::Machine;
@@ -21,7 +20,7 @@ macro_rules! kinds {
             /// Selects from the requested situations, and decides how long it is measured in each.
             fn situations(asked: &Asked) -> (Schedule, Vec<Situation<Self::Own>>);
 
-            /// Measures one round.
+            /// Measures one round on a machine.
             fn round<M: Machine, L: $bound>(
                 given: &Round,
                 own: &Self::Own,
@@ -31,6 +30,8 @@ macro_rules! kinds {
 }
 
 kinds! {
+    /// A way to measure any mutex that is compiled for each, because it times single pairs.
+    Workload: RawLock<M>;
     /// A way to measure any reader-writer lock.
     RwWorkload: RawRwLock<M>;
     /// A way to measure any semaphore.

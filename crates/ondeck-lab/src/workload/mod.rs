@@ -36,7 +36,7 @@ use crate::work::Work;
 pub(crate) use baseline::NoLock;
 pub use baseline::{EmptyLock, NO_LOCK};
 use face::{Group, Judged, Needs, Shelf, Table};
-use kinds::{BarrierWorkload, OnceWorkload, RwWorkload, SemaphoreWorkload};
+use kinds::{BarrierWorkload, OnceWorkload, RwWorkload, SemaphoreWorkload, Workload};
 pub use notify::{NOTIFY, Notify};
 pub use rwmix::NAME as RWMIX;
 pub use situation::{Asked, Extent, Own, Rounds, Runs, Schedule, Situation};
@@ -141,23 +141,6 @@ pub fn measured_here() -> impl Iterator<Item = &'static WorkloadInfo> {
 pub fn quantity(name: &str) -> Option<Quantity> {
     let own = WORKLOADS.iter().flat_map(|workload| workload.quantities);
     sample::QUANTITIES.iter().chain(own).copied().find(|quantity| quantity.name == name)
-}
-
-/// A way to measure any mutex that is compiled for each, because it times single pairs.
-trait Workload {
-    /// The settings of its situations that no other workload has.
-    type Own: Send + Sync + 'static;
-
-    const INFO: WorkloadInfo;
-
-    /// Selects from the requested situations, and decides how long it is measured in each.
-    fn situations(asked: &Asked) -> (Schedule, Vec<Situation<Self::Own>>);
-
-    /// Measures one round on a machine.
-    fn round<M: Machine, L: RawLock<M>>(
-        given: &Round,
-        own: &Self::Own,
-    ) -> Result<Sample, TeamError>;
 }
 
 /// A way to measure any mutex that calls it through pointers, and so is compiled once.
