@@ -447,4 +447,21 @@ fn none_ends_before_its_deadline() {
         |time| condvar.wait_for(lock(shared), time).1,
         |end| condvar.wait_until(lock(shared), end).1,
     );
+    shared.condvar.notify_one();
+    watchdog::scope(|scope| {
+        let waiter = scope.spawn(|| {
+            let mut guard = lock(shared);
+            shared.next_step();
+            while *guard == 0 {
+                let (again, in_time) = shared.condvar.wait_for(guard, Duration::MAX);
+                assert!(in_time);
+                guard = again.expect("no owner has died");
+            }
+        });
+        shared.until_step(1);
+        *lock(shared) = 1;
+        shared.condvar.notify_one();
+        waiter.join().expect("no panic");
+    });
+    assert_eq!(format!("{:?}", shared.condvar), "Condvar { waiters: 0, .. }");
 }

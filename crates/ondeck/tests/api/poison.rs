@@ -2,6 +2,7 @@
 
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::TryLockError;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -157,11 +158,19 @@ fn a_wait_with_a_time_ends_not_before_it() {
     #[allow(deprecated, reason = "it is there for those that have it")]
     let waits = condvar.wait_timeout_ms(lock(), 1);
     assert!(!waits.expect("not poisoned").1);
+    let has_looked = AtomicBool::new(false);
     watchdog::scope(|scope| {
         let waiter = scope.spawn(|| {
-            let waits = condvar.wait_timeout_while(lock(), Duration::MAX, |value| *value == 0);
+            let waits = condvar.wait_timeout_while(lock(), Duration::MAX, |value| {
+                has_looked.store(true, Ordering::Relaxed);
+                *value == 0
+            });
             waits.expect("not poisoned").1.timed_out()
         });
+        while !has_looked.load(Ordering::Relaxed) {
+            thread::yield_now();
+        }
+        // The waiter has the mutex until it waits.
         *lock() = 1;
         condvar.notify_one();
         assert!(!waiter.join().expect("no panic"));

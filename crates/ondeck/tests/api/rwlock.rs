@@ -144,7 +144,17 @@ fn a_fair_unlock_and_a_bump_hand_it_over() {
         }
         drop(reader);
     });
-    assert_eq!(*lock.read(), 2);
+    let mut upgradable = lock.upgradable_read();
+    watchdog::scope(|scope| {
+        scope.spawn(|| *lock.write() += 1);
+        while *upgradable == 2 {
+            thread::sleep(SHORT);
+            RwLockUpgradableReadGuard::bump(&mut upgradable);
+            assert!(lock.try_write().is_none(), "it is held again");
+        }
+        drop(upgradable);
+    });
+    assert_eq!(*lock.read(), 3);
 }
 
 #[test]

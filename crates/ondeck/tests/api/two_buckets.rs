@@ -1,11 +1,12 @@
 //! Waiters are moved between two buckets, in either order of the table, or within one.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread;
-use std::time::Duration;
 
+use ondeck::condvar::{RawCondvar, Step, Waiter};
+use ondeck::mutex::RawMutex;
 use ondeck::parking::{Parked, Requeued, bucket_of};
-use ondeck::platform::Linux;
+use ondeck::platform::{FutexWait, Linux};
 use ondeck::{Condvar, Mutex};
 
 use crate::asleep;
@@ -80,25 +81,25 @@ fn parked_threads_are_moved_within_one_bucket() {
 
 /// A condition variable, and mutexes whose buckets come before its own: a notifier that has locked the
 /// condition variable's bucket must unlock it before it waits for the mutex's.
-struct Places {
-    condvars: Vec<Condvar>,
-    mutexes: Vec<Mutex<bool>>,
+struct Places<C, M> {
+    condvars: Vec<C>,
+    mutexes: Vec<M>,
 }
 
-impl Places {
+impl<C: Default, M: Default> Places<C, M> {
     fn new() -> Self {
         Self {
-            condvars: (0..4_096).map(|_| Condvar::new()).collect(),
-            mutexes: (0..64).map(|_| Mutex::new(false)).collect(),
+            condvars: (0..4_096).map(|_| C::default()).collect(),
+            mutexes: (0..64).map(|_| M::default()).collect(),
         }
     }
 
-    fn condvar(&self) -> &Condvar {
+    fn condvar(&self) -> &C {
         self.condvars.iter().max_by_key(|condvar| place(*condvar)).expect("some")
     }
 
     /// Returns two mutexes of different buckets, neither of which is the condition variable's.
-    fn mutexes(&self) -> (&Mutex<bool>, &Mutex<bool>) {
+    fn mutexes(&self) -> (&M, &M) {
         let last = place(self.condvar());
         let mut before = self.mutexes.iter().filter(|mutex| place(*mutex) < last);
         let one = before.next().expect("some");
@@ -122,7 +123,7 @@ fn until_waited(mutex: &Mutex<bool>) {
 
 #[test]
 fn a_notifier_follows_the_newest_waiter_to_another_mutex() {
-    let places = Places::new();
+    let places = Places::<Condvar, Mutex<bool>>::new();
     let (condvar, (one, other)) = (places.condvar(), places.mutexes());
     let hold = Hold::default();
     let name = AtomicU32::new(0);
@@ -136,9 +137,16 @@ fn a_notifier_follows_the_newest_waiter_to_another_mutex() {
         asleep::until_asleep(name.load(Ordering::Relaxed));
         scope.spawn(|| hold.hold(std::ptr::from_ref(one).addr()));
         hold.wait();
-        let notifier = scope.spawn(|| condvar.notify_one());
-        // Most likely long enough for it to wait for the held bucket.
-        thread::sleep(Duration::from_millis(5));
+        name.store(0, Ordering::Relaxed);
+        let notifier = scope.spawn(|| {
+            name.store(asleep::name(), Ordering::Relaxed);
+            condvar.notify_one()
+        });
+        while name.load(Ordering::Relaxed) == 0 {
+            thread::yield_now();
+        }
+        // For the held bucket.
+        asleep::until_asleep(name.load(Ordering::Relaxed));
         let newest = scope.spawn(|| wait(condvar, other));
         until_waited(other);
         hold.let_go();
@@ -149,5 +157,68 @@ fn a_notifier_follows_the_newest_waiter_to_another_mutex() {
         first.join().expect("no panic");
     });
     assert!(!condvar.notify_one());
+    until_at_rest(condvar);
+}
+
+/// A waiter that this thread drives. It sleeps.
+fn begun(condvar: &RawCondvar<Linux>, mutex: Option<&RawMutex<Linux>>) -> Box<Waiter<Linux>> {
+    let waiter = Box::new(Waiter::new(condvar, mutex, None));
+    if let Some(mutex) = mutex {
+        mutex.lock();
+    }
+    // SAFETY: the mutex is locked, and the test ends the wait.
+    let step = unsafe {
+        waiter.begin();
+        waiter.step(FutexWait::Woken)
+    };
+    assert!(matches!(step, Step::Sleep { .. }), "it has just begun");
+    waiter
+}
+
+#[test]
+fn a_cancelled_waiter_passes_its_notification_to_the_waiter_of_another_mutex() {
+    let places = Places::<RawCondvar<Linux>, RawMutex<Linux>>::new();
+    let (condvar, (one, other)) = (places.condvar(), places.mutexes());
+    let hold = Hold::default();
+    let (name, is_notified) = (AtomicU32::new(0), AtomicBool::new(false));
+    watchdog::scope(|scope| {
+        let oldest = begun(condvar, Some(one));
+        let next = begun(condvar, Some(other));
+        let cancelled = scope.spawn(|| {
+            let waiter = begun(condvar, None);
+            name.store(asleep::name(), Ordering::Release);
+            while !is_notified.load(Ordering::Acquire) {
+                thread::yield_now();
+            }
+            // SAFETY: it has begun, and takes no step after this.
+            unsafe { waiter.cancel() };
+        });
+        while name.load(Ordering::Acquire) == 0 {
+            thread::yield_now();
+        }
+        assert_eq!(condvar.notify_one(), 1);
+        scope.spawn(|| hold.hold(std::ptr::from_ref(one).addr()));
+        hold.wait();
+        is_notified.store(true, Ordering::Release);
+        // For the held bucket of the oldest waiter's mutex.
+        asleep::until_asleep(name.load(Ordering::Relaxed));
+        // SAFETY: it has begun, and takes no step after this.
+        unsafe { oldest.cancel() };
+        hold.let_go();
+        cancelled.join().expect("no panic");
+        // SAFETY: the wait has begun. If it is over, it takes no step after this.
+        let step = unsafe { next.step(FutexWait::Woken) };
+        let is_notified = matches!(step, Step::Done { notified: true });
+        if !is_notified {
+            // A panic would free a waiter that others still see.
+            // SAFETY: the wait is not over.
+            unsafe { next.cancel() };
+        }
+        assert!(is_notified);
+        for mutex in [one, other] {
+            // SAFETY: the waits have locked them again.
+            unsafe { mutex.unlock() };
+        }
+    });
     until_at_rest(condvar);
 }

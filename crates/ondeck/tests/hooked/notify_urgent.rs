@@ -5,8 +5,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use ondeck::condvar::RawCondvar;
+use ondeck::condvar::{RawCondvar, Step, Waiter};
 use ondeck::mutex::RawMutex;
+use ondeck::platform::FutexWait;
 
 use super::hooked_platform::{Hooked, hooks};
 use super::{unlock, watched};
@@ -65,6 +66,35 @@ fn order_of_notifications(priorities: &[u32]) -> Vec<u32> {
     order.into_inner().expect("no panic")
 }
 
+/// A waiter of the class sleeps, and a newer waiter has not yet parked.
+fn a_near_waiter_comes_later() {
+    let (mutex, condvar) = (RawMutex::<Machine>::new(), RawCondvar::<Machine>::new());
+    thread::scope(|scope| {
+        let sleeps = Machine::sleeps();
+        let urgent = scope.spawn(|| {
+            PRIORITY.set(1);
+            mutex.lock();
+            // SAFETY: locked above.
+            assert!(unsafe { condvar.wait(&mutex, None) });
+            unlock(&mutex);
+        });
+        Machine::until_sleeps(sleeps + 1);
+        mutex.lock();
+        let near = Box::new(Waiter::new(&condvar, Some(&mutex), None));
+        // SAFETY: the mutex is locked, and the wait is over before the box is freed.
+        unsafe { near.begin() };
+        assert_eq!(condvar.notify_one(), 1);
+        // SAFETY: the wait has begun, and is not over.
+        let step = unsafe { near.step(FutexWait::Woken) };
+        assert!(matches!(step, Step::Sleep { .. }), "the other was notified");
+        urgent.join().expect("no panic");
+        // SAFETY: as above, and it takes no step after this.
+        unsafe { near.cancel() };
+        unlock(&mutex);
+    });
+    Machine::until_at_rest();
+}
+
 #[test]
 fn the_highest_priority_is_notified_first() {
     let _watchdog = watched();
@@ -72,4 +102,5 @@ fn the_highest_priority_is_notified_first() {
     // Ordinary threads come last, the newest of them first, as always.
     SEEN.store(true, Ordering::Relaxed);
     assert_eq!(order_of_notifications(&[1, 50, 0, 20, 51]), [51, 50, 20, 1, 0]);
+    a_near_waiter_comes_later();
 }

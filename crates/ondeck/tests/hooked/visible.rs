@@ -1,46 +1,48 @@
 //! The stores of a read of a biased lock, and of the owner of a biased mutex.
 
-use std::cell::Cell;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use ondeck::biased::RawBiasedMutex;
 use ondeck::platform::Host;
 use ondeck::rwlock::RawRwLock;
 
-use super::hooked_platform::{Hooked, Write, hooks, written};
+use super::hooked_platform::{Hooked, Hooks, Write, hooks, written};
 
-std::thread_local! {
-    /// The time is per thread, so that tests do not disturb each other.
-    static NOW: Cell<u64> = const { Cell::new(1) };
+/// The time of the test of a rest.
+static NOW: AtomicU64 = AtomicU64::new(1);
+
+/// A machine of this time, on which a lock may be biased.
+macro_rules! machine {
+    ($name:ident, $now:expr) => {
+        hooks! {
+            $name {
+                const ROWS: usize = 64;
+
+                fn ticks() -> u64 {
+                    $now
+                }
+                fn ticks_in(nanos: u32) -> usize {
+                    nanos as usize
+                }
+                fn once_in(_count: u32) -> bool {
+                    true
+                }
+                fn may_relax() -> bool {
+                    true
+                }
+            }
+        }
+    };
 }
 
-hooks! {
-    Visible {
-        const ROWS: usize = 64;
-
-        fn ticks() -> u64 {
-            NOW.get()
-        }
-        fn ticks_in(nanos: u32) -> usize {
-            nanos as usize
-        }
-        fn once_in(_count: u32) -> bool {
-            true
-        }
-        fn may_relax() -> bool {
-            true
-        }
-    }
-}
+machine!(Visible, 1);
+// Locks of other tests would rest as well: a rest is that of all locks whose addresses share a bias.
+machine!(Rests, NOW.load(Ordering::Relaxed));
 
 type Machine = Hooked<Visible>;
 
-/// Advances the time beyond the rest of a lock.
-fn pass_time() {
-    NOW.set(NOW.get() + (1 << 40));
-}
-
 /// Returns a biased lock.
-fn biased() -> RawRwLock<Machine> {
+fn biased<H: Hooks>() -> RawRwLock<Hooked<H>> {
     let lock = RawRwLock::new();
     lock.consider_bias();
     assert!(lock.is_biased(), "it has rested");
@@ -71,7 +73,7 @@ fn stores_to_its_row(work: impl FnOnce()) {
 
 #[test]
 fn a_biased_read_is_two_stores_to_the_threads_own_row() {
-    let lock = biased();
+    let lock = biased::<Visible>();
     stores_to_its_row(|| read(&lock));
 }
 
@@ -85,7 +87,7 @@ fn rows_of_two_threads_share_no_cache_line() {
 
 #[test]
 fn another_read_of_the_same_lock_is_counted() {
-    let lock = biased();
+    let lock = biased::<Visible>();
     let outer = lock.lock_shared();
     let writes = written(|| read(&lock));
     assert!(writes.iter().all(|&(write, _)| write == Write::Change), "{writes:?}");
@@ -109,13 +111,13 @@ fn an_uncontended_write_changes_the_word_twice() {
 /// After a write the lock rests for a multiple of the cost of the revocation.
 #[test]
 fn a_lock_that_was_written_rests() {
-    let lock = biased();
+    let lock = biased::<Rests>();
     lock.lock_exclusive();
     // SAFETY: this thread owns it.
     unsafe { lock.unlock_exclusive() };
     lock.consider_bias();
     assert!(!lock.is_biased());
-    pass_time();
+    NOW.fetch_add(1 << 40, Ordering::Relaxed);
     lock.consider_bias();
     assert!(lock.is_biased());
 }
@@ -133,4 +135,22 @@ fn a_section_of_the_owner_is_two_stores_to_the_threads_own_row() {
         section();
     }
     stores_to_its_row(section);
+}
+
+/// The time of this machine does not pass, so no bias pays.
+#[test]
+fn a_bias_that_has_not_paid_is_earned_anew_by_twice_as_much() {
+    let mutex = RawBiasedMutex::<Machine>::new();
+    let section = || {
+        let held = mutex.lock();
+        // SAFETY: it was just returned.
+        unsafe { mutex.unlock(held) };
+    };
+    let until_biased = || (1..).inspect(|_| section()).find(|_| mutex.is_biased());
+    let first: Option<u32> = until_biased();
+    std::thread::scope(|scope| {
+        scope.spawn(section);
+    });
+    assert!(!mutex.is_biased());
+    assert_eq!(until_biased(), first.map(|first| 2 * first));
 }
