@@ -1,0 +1,423 @@
+"""Mutations that a seed chooses: small changes of the locks' source, and the test that fails with each.
+
+    drawn.py list                    those that are drawn, in their order
+    drawn.py run [--seconds N]       tries those that have no verdict yet; a turn of N seconds, if given
+    drawn.py hazards [NAME...]       the same of hazards, each with its own test alone
+    drawn.py page                    writes docs/data/mutations.md from the verdicts
+
+All take the same draw: --seed N (1), --count N (150; 0 is all) of the files with --file TEXT in their paths. `run` takes
+--shard K/N of it, --jobs N at a time, and --again for those that no test has caught so far.
+
+cargo-mutants lists changes of operators, conditions and results in the files of .cargo/mutants.toml. This script adds what
+it has not: a weaker ordering, a statement that is left out, two statements in the other order, and a number that is one
+larger. A copy of the project gets all drawn mutations at once: each mutated function has one body for each of them, and
+ONDECK_DRAWN says which one runs. So one build serves all of them, and a mutation takes the time of its tests alone. A
+constant, and a function that is one, cannot be chosen at run time: they have no mutation.
+
+Everything is in target/drawn. A verdict is a line of verdicts.tsv there, and is written at once: name, verdict, what
+failed, seconds. ci/mutants/equivalent.txt has those that no test can catch, with the reason: name and reason, with a tab.
+"""
+
+import argparse
+import collections
+import concurrent.futures
+import datetime
+import hashlib
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import threading
+import time
+import tomllib
+import typing
+
+from hazards import Project, Source
+
+TARGET = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", "target")).absolute()
+WORK = TARGET / "drawn"
+LISTED, TREE, VERDICTS = WORK / "listed", WORK / "tree", WORK / "verdicts.tsv"
+EQUIVALENT, PAGE = pathlib.Path("ci/mutants/equivalent.txt"), pathlib.Path("docs/data/mutations.md")
+SOURCE = "crates/ondeck/src/"
+# The test binaries in the order in which they are tried, and the seconds after which each of them hangs. Those of a lock
+# alone come first, where the binary has a module of its name. Locks that no other is made of have no others of that binary.
+STAGES = (("hooked", "", 10), ("plain", "", 30), ("api", "own", 60), ("loom", "own", 120))
+STAGES += (("api", "", 150), ("loom", "", 240), ("stress", "", 60), ("ondeck", "", 30))
+ALONE = "barrier biased combining event fair ipc latch once parker pi poison rwlock semaphore".split()
+QUICK = {"ONDECK_TEST_ROUNDS": "500", "RUST_BACKTRACE": "0", "RUSTC_BOOTSTRAP": "1"}
+WEAKER = {"Acquire": ["Relaxed"], "Release": ["Relaxed"], "AcqRel": ["Acquire", "Release"], "SeqCst": ["AcqRel"]}
+KEPT = "let return break continue use const static type debug_assert assert if match for while loop else"
+CHOICE = """
+/// Which mutation runs.
+#[doc(hidden)]
+pub fn drawn() -> u32 {
+    static DRAWN: core::sync::atomic::AtomicU32 = core::sync::atomic::AtomicU32::new(u32::MAX);
+    let drawn = DRAWN.load(core::sync::atomic::Ordering::Relaxed);
+    if drawn != u32::MAX {
+        return drawn;
+    }
+    let text = unsafe { libc::getenv(c"ONDECK_DRAWN".as_ptr()) };
+    let read = if text.is_null() { 0 } else { unsafe { libc::atoi(text) as u32 } };
+    DRAWN.store(read, core::sync::atomic::Ordering::Relaxed);
+    read
+}
+"""
+
+
+class Edit(typing.NamedTuple):
+    file: str
+    start: int
+    end: int
+    replacement: str
+
+
+class Mutation(typing.NamedTuple):
+    name: str
+    kind: str
+    edits: list
+    # The test of a hazard: its binary and its name. Of a drawn mutation any test will do.
+    test: tuple = ()
+
+
+def sources():
+    globs = tomllib.loads(pathlib.Path(".cargo/mutants.toml").read_text())["examine_globs"]
+    return {str(path): Source(path.read_text()) for glob in globs for path in sorted(pathlib.Path().glob(glob))}
+
+
+def body(source, start, end):
+    """The outermost function around a place, if a mutation of it can be chosen at run time: name, start and end."""
+    tests = source.code.find("#[cfg(test)]")
+    for _, name, first, last in sorted(source.functions, key=lambda each: each[2]):
+        if first < start and end < last and not 0 <= tests < first:
+            head = source.code[source.code.rfind("\n", 0, source.code.rfind(f"fn {name}", 0, first)) : first]
+            return None if re.search(r"\bconst (unsafe )?fn\b", head) else (name, first, last)
+    return None
+
+
+def statements(code, first, last):
+    """Start and end of each statement of a function that calls or assigns, and is no item, jump or check."""
+    for head in re.finditer(r"(?<=[{};])\s*\n\s*(?=[A-Za-z*(])", code[first:last]):
+        at = start = first + head.end()
+        depth = 0
+        while at < last and (depth or code[at] != ";"):
+            depth += (code[at] in "([{") - (code[at] in ")]}")
+            at = last if depth < 0 else at + 1
+        text = code[start : at + 1]
+        if at < last and re.match(r"[\w:.*]*", text)[0] not in KEPT.split() and re.search(r"[(=]", text):
+            yield start, at + 1
+
+
+def own(source):
+    """The changes that cargo-mutants has not: start, end, replacement, kind and description."""
+    code = source.code
+    for word in re.finditer(r"(?<=Ordering::)(\w+)|(?<![\w.\"])(\d+)(?=[\s,;)\]])", code):
+        for weaker in WEAKER.get(word[1], []):
+            yield *word.span(), weaker, "weaker ordering", f"{word[1]} becomes {weaker}"
+        if word[2]:
+            yield *word.span(), str(int(word[2]) + 1), "one more", f"{word[2]} becomes {int(word[2]) + 1}"
+    found = {}
+    for _, _, first, last in source.functions:
+        found |= dict(statements(code, first, last))
+    for start, end in sorted(found.items()):
+        yield start, end, "", "statement left out", "left out"
+        after = end + len(code[end:]) - len(code[end:].lstrip())
+        if after in found:
+            other = source.text[after : found[after]] + code[end:after] + source.text[start:end]
+            yield start, found[after], other, "statements swapped", "after the next"
+
+
+def of_cargo_mutants(texts):
+    """The same of cargo-mutants, in the copy. It does not look into macros, in which two modules are declared."""
+    copy(LISTED)
+    library = LISTED / SOURCE / "lib.rs"
+    library.write_text(library.read_text() + "mod ipc;\nmod pi;\n")
+    listed = subprocess.run(["cargo", "mutants", "--list", "--json"], cwd=LISTED, capture_output=True, check=True, text=True)
+    for each in json.loads(listed.stdout):
+        lines = texts[each["file"]].text.splitlines(keepends=True)
+        start, end = (
+            sum(map(len, lines[: at["line"] - 1])) + at["column"] - 1 for at in (each["span"]["start"], each["span"]["end"])
+        )
+        what = re.sub(r"^.*?:\d+:\d+: | in \S+$", "", each["name"])
+        yield each["file"], (start, end, each["replacement"], f"{each['genre']} of cargo-mutants", what)
+
+
+def all_mutations():
+    texts, seen = sources(), collections.Counter()
+    found = list(of_cargo_mutants(texts))
+    found += [(file, change) for file, source in texts.items() for change in own(source)]
+    for file, (start, end, replacement, kind, what) in sorted(found):
+        source = texts[file]
+        if around := body(source, start, end):
+            line = source.text[source.text.rfind("\n", 0, start) + 1 :].split("\n")[0].strip()
+            name = f"{file.removeprefix(SOURCE)} | {around[0]} | {line} | {what}"
+            seen[name] += 1
+            name += f" ({seen[name]})" if seen[name] > 1 else ""
+            yield Mutation(name, kind, [Edit(file, start, end, replacement)])
+
+
+def all_hazards(names):
+    """Those of which all edits are in functions, as mutations with a test."""
+    project, texts = Project("."), sources()
+    for hazard in map(project.hazard, names or project.names()):
+        edits = [Edit(edit["file"], *project.place(hazard, edit), edit["replace"]) for edit in hazard["edit"]]
+        if all(edit.file in texts and body(texts[edit.file], edit.start, edit.end) for edit in edits):
+            yield Mutation(hazard["name"], "hazard", edits, (hazard["binary"], hazard["test"]))
+        else:
+            print(f"{hazard['name']}: not in functions alone: see ci/mutants.sh")
+
+
+def copy(tree, but=()):
+    """Copies the project, except these files."""
+    files = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "crates", "Cargo.*", ".cargo"],
+        capture_output=True, check=True, text=True,
+    )
+    for file in filter(None, files.stdout.split("\0")):
+        if file not in but and pathlib.Path(file).exists():
+            write(tree / file, pathlib.Path(file).read_text(errors="surrogateescape"))
+
+
+def write(path, text):
+    """What has not changed is not built again."""
+    data = text.encode(errors="surrogateescape")
+    if not path.exists() or path.read_bytes() != data:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+
+
+def put_in(numbered):
+    """Writes the mutated files into the copy. Returns the lines of each mutation: file, first line, last line, number."""
+    texts, places = sources(), []
+    files = collections.defaultdict(lambda: collections.defaultdict(dict))
+    for number, mutation in numbered.items():
+        for edit in mutation.edits:
+            part = body(texts[edit.file], edit.start, edit.end)[1:]
+            files[edit.file][part].setdefault(number, []).append(edit)
+    for file, source in texts.items():
+        out, done = "", 0
+        for (first, last), numbers in sorted(files[file].items(), key=lambda each: each[0]):
+            out += source.text[done:first] + "{ match crate::drawn() {\n"
+            for number, edits in numbers.items():
+                text, begin = source.text[:last], out.count("\n") + 1
+                for edit in sorted(edits, reverse=True):
+                    text = text[: edit.start] + edit.replacement + text[edit.end :]
+                out += f"{number} => {text[first:]}\n"
+                places.append((file, begin, out.count("\n"), number))
+            out, done = out + f"_ => {source.text[first:last]}\n}} }}", last
+        write(TREE / file, out + source.text[done:])
+    library = SOURCE + "lib.rs"
+    write(TREE / library, pathlib.Path(library).read_text() + CHOICE)
+    return places
+
+
+def cargo(*arguments):
+    """The messages of cargo in the copy."""
+    run = subprocess.run(
+        ["cargo", *arguments, "--locked", "-p", "ondeck", "--message-format", "json"], cwd=TREE,
+        capture_output=True, text=True, env=os.environ | {"CARGO_TARGET_DIR": str(WORK / "build")},
+    )
+    return run, [json.loads(line) for line in run.stdout.splitlines() if line.startswith("{")]
+
+
+def build(numbered):
+    """Builds with all mutations that compile; the test binaries. The others get their verdict."""
+    copy(TREE, {*sources(), SOURCE + "lib.rs"})
+    while True:
+        places = put_in(numbered)
+        run, messages = cargo("check", "--lib")
+        wrong = set()
+        for message in messages:
+            if message["reason"] == "compiler-message" and message["message"]["level"] == "error":
+                for span in message["message"]["spans"]:
+                    at = span["line_start"]
+                    wrong |= {n for file, begin, end, n in places if span["file_name"] == file and begin <= at <= end}
+        if run.returncode == 0:
+            break
+        if not wrong:
+            raise SystemExit(run.stderr[-3000:] + "".join(m["message"]["rendered"] for m in messages if "message" in m)[-9000:])
+        for number in wrong:
+            record(numbered.pop(number).name, "does not compile", "", 0)
+    binaries = dict.fromkeys(stage[0] for stage in STAGES)
+    run, messages = cargo("test", "--no-run", "--lib", *(f"--test={binary}" for binary in binaries if binary != "ondeck"))
+    for message in messages:
+        if message.get("executable") and message["profile"]["test"] and message["target"]["name"] in binaries:
+            binaries[message["target"]["name"]] = message["executable"]
+    if None in binaries.values():
+        raise SystemExit(run.stderr[-5000:])
+    return binaries
+
+
+def record(*verdict):
+    with VERDICTS.open("a") as table:
+        print(*verdict, sep="\t", file=table)
+    print(*verdict, sep="  ", flush=True)
+
+
+def verdicts():
+    lines = VERDICTS.read_text().splitlines() if VERDICTS.exists() else []
+    return {line.split("\t")[0]: line.split("\t")[1:] for line in lines}
+
+
+def ended(command, limit, log, environment):
+    """The status of a test; None if it hangs. Seconds in which this process is stopped too do not count."""
+    while True:
+        stopped = False
+        with log.open("w") as out:
+            test = subprocess.Popen(
+                command, cwd=TREE / "crates/ondeck", env=environment, stdout=out, stderr=out, start_new_session=True
+            )
+            for _ in range(4 * limit):
+                before = time.monotonic()
+                try:
+                    test.wait(0.25)
+                    break
+                except subprocess.TimeoutExpired:
+                    stopped |= time.monotonic() - before > 5
+        status = test.poll()
+        if status is None:
+            os.killpg(test.pid, signal.SIGKILL)
+            test.wait()
+        if not stopped or status == 0:
+            return status
+
+
+def judge(number, mutation, binaries, first, is_over):
+    """Tries the stages from the first on until one fails: verdict, what failed or the next stage, and seconds."""
+    begin = time.monotonic()
+    lock = pathlib.PurePath(mutation.edits[0].file.removeprefix(SOURCE)).parts[0].removesuffix(".rs")
+    stages = [(mutation.test[0], "test", 120)] if mutation.test else STAGES
+    for stage in range(first, len(stages)):
+        binary, which, limit = stages[stage]
+        if which == "own" and not (TREE / f"crates/ondeck/tests/{binary}/{lock}.rs").exists():
+            continue
+        if which == "" and lock in ALONE and binary in ("api", "loom"):
+            continue
+        if stage and is_over():
+            return "begun", stage, round(time.monotonic() - begin)
+        # No other lock is in the locks for shared memory.
+        names = {"test": ["--exact", *mutation.test[1:]], "own": [lock, "timed"], "": ["--skip", "ipc", "--skip", "pi_steps"]}[which]
+        log = WORK / f"{number}.log"
+        command = [binaries[binary], "-Zunstable-options", "--fail-fast", "--test-threads", "2", *names]
+        depth = {"ONDECK_LOOM_DEEPER": "0"} if mutation.test else {}
+        status = ended(command, limit, log, os.environ | QUICK | depth | {"ONDECK_DRAWN": str(number)})
+        if status != 0:
+            failed = re.search(r"(\S+) \.\.\. FAILED|panicked at (\S+?):?\n", log.read_text(errors="replace"))
+            what = "hangs" if status is None else failed and (failed[1] or failed[2]) or "aborts"
+            return "caught", f"{binary} {what}", round(time.monotonic() - begin)
+        log.unlink()
+    return "open", "", round(time.monotonic() - begin)
+
+
+def run(mutations, options):
+    known, awake = verdicts(), [0]
+
+    def count():
+        """Counts the seconds in which this process is not stopped."""
+        while True:
+            time.sleep(1)
+            awake[0] += 1
+
+    def is_over():
+        return options.seconds and awake[0] > options.seconds
+
+    threading.Thread(target=count, daemon=True).start()
+    numbered = {n: m for n, m in enumerate(mutations, 1) if known.get(m.name, [""])[0] != "does not compile"}
+    binaries = build(numbered)
+    if known.get("no mutation", [""])[0] != "open":
+        result, by, seconds = judge(0, mutations[0], binaries, 0, lambda: False)
+        record("no mutation", result, by, seconds)
+        if result != "open":
+            raise SystemExit(f"{by} fails without a mutation")
+    shard, shards = map(int, options.shard.split("/"))
+    # Those first that have passed no stage.
+    known = {n: known.get(m.name, ["begun", 0]) for n, m in numbered.items() if n % shards == shard}
+    first = {n: int(by) if verdict == "begun" else 0 for n, (verdict, by, *_) in known.items()}
+    tried = [n for n in known if known[n][0] == "begun" or options.again and known[n][0] == "open"]
+    tried.sort(key=lambda n: first[n])
+    print(f"{len(tried)} to try", flush=True)
+
+    def one(number):
+        if not is_over():
+            record(numbered[number].name, *judge(number, numbered[number], binaries, first[number], is_over))
+
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        list(pool.map(one, tried))
+
+
+def page(mutations, options):
+    known = verdicts()
+    reasons = dict(line.split("\t") for line in EQUIVALENT.read_text().splitlines())
+    rows, tests, listed = collections.defaultdict(collections.Counter), collections.Counter(), []
+    for mutation in mutations:
+        verdict, by, *_ = known.get(mutation.name, ["not tried", ""])
+        verdict = "unfinished" if verdict == "begun" else verdict
+        if verdict == "open" and mutation.name in reasons:
+            verdict = "equivalent"
+        rows[mutation.kind][verdict] += 1
+        rows["all"][verdict] += 1
+        if verdict == "caught":
+            tests[by.split()[0] + ", which hangs" * by.endswith(" hangs")] += 1
+        if verdict in ("equivalent", "open", "unfinished"):
+            reason = reasons.get(mutation.name, "").replace("|", "\\|")
+            listed.append(f"* {verdict}: `{mutation.name}`" + (f"  \n  {reason}" if reason else ""))
+    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
+    columns = ["caught", "equivalent", "open", "unfinished", "not tried", "does not compile"]
+    table = [f"| {kind} | {' | '.join(str(row[c]) for c in columns)} |" for kind, row in sorted(rows.items(), key=lambda r: (r[0] == "all", r[0]))]
+    PAGE.write_text(HEAD.format(
+        count=len(mutations), seed=options.seed, total=options.total, day=datetime.date.today(), commit=commit,
+        columns=" | ".join(["mutation", *columns]), rule="|---" + "|---:" * len(columns) + "|", table="\n".join(table), tests="\n".join(f"| {t} | {n} |" for t, n in tests.most_common() if n), listed="\n".join(listed),
+    ))
+
+
+HEAD = """\
+# Drawn mutations
+
+Small changes of the locks' source that a seed chooses, and what the tests make of them. Written by
+[`ci/mutants/drawn.py`](../../ci/mutants/drawn.py): {count} of {total}, drawn by seed {seed}, on {day} at commit {commit}.
+
+| {columns} |
+{rule}
+{table}
+
+A mutation is caught by the first test program that fails or does not end. No test can fail with an equivalent one: the lock
+keeps its promises, for the reason given. What does not compile is a mutation of no program. An unfinished one has passed
+some of the test programs, and the others have yet to run.
+
+| first caught by | mutations |
+|---|---:|
+{tests}
+
+## Not caught
+
+{listed}
+"""
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("command", choices=["list", "run", "page", "hazards"])
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--count", type=int, default=150)
+    parser.add_argument("--file", default="")
+    parser.add_argument("--shard", default="0/1")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--seconds", type=float)
+    parser.add_argument("--again", action="store_true")
+    options = parser.parse_args()
+    if options.command == "hazards":
+        return run(list(all_hazards(options.names)), options)
+    mutations = [each for each in all_mutations() if options.file in each.edits[0].file]
+    # An order that each mutation keeps, whatever others there are.
+    mutations.sort(key=lambda each: hashlib.sha256(f"{options.seed} {each.name}".encode()).digest())
+    options.total, mutations = len(mutations), mutations[: options.count or None]
+    if options.command == "list":
+        print("\n".join(each.name for each in mutations))
+    else:
+        {"run": run, "page": page}[options.command](mutations, options)
+
+
+if __name__ == "__main__":
+    main()
