@@ -2,7 +2,8 @@
 # Checks traces of the source against the specifications, with TLC: each run of the simulator under a random schedule is a
 # behaviour of its module, and runs of a source with a hazard in it are not.
 #
-#   ci/traces.sh                          1,000 runs of each module, and the hazards; an hour
+#   ci/traces.sh                          1,000 runs of each module, and the hazards; an hour. If it is stopped, it goes on
+#                                         after the last hundred runs when it is started again
 #   ci/traces.sh --quick                  40 runs of each; less than a minute
 #   ci/traces.sh --runs N                 N runs of each
 #   ci/traces.sh --hazards                the hazards alone
@@ -75,31 +76,51 @@ build() {
 }
 
 # Checks the runs of these seeds of a module in a folder of their own; prints the seeds of the traces that are accepted.
+# If one of the runs crashes or takes more than a minute, there are no traces, and the file crash says which run that is.
 follow() {
-    local module=$1 executable=$2 first=$3 count=$4 place=$5 constraint=${6:-IsNew}
+    local module=$1 executable=$2 first=$3 count=$4 place=$5 constraint=${6:-IsNew} is=crashes
     rm -rf "$place"
     mkdir -p "$place"
     cp spec/*/"$module.tla" ci/traces/Following.tla ci/traces/"${module}Trace.tla" "$place"
-    timeout 60 "$executable" "$module" "$first" "$count" >"$place/Traces.tla" 2>"$place/log" || return 0
+    timeout 60 "$executable" "$module" "$first" "$count" >"$place/Traces.tla" 2>"$place/log" || {
+        [ $? -ne 124 ] || is="does not end"
+        sed -n 's/^run [0-9]*$/&/p' "$place/log" | tail -n 1 | sed "s/$/ $is/" >"$place/crash"
+        return 0
+    }
     sed "s/^CONSTRAINT .*/CONSTRAINTS $constraint/" "ci/traces/${module}Trace.cfg" >"$place/Traces.cfg"
     (
         cd "$place"
-        java -Djava.io.tmpdir="$place" -XX:SharedArchiveFile="$archive" -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xmx3g -cp "$jar" tlc2.TLC \
+        # The method that evaluates expressions is so large that Java would only interpret it.
+        java -Djava.io.tmpdir="$place" -XX:SharedArchiveFile="$archive" -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:-DontCompileHugeMethods -Xmx1g -cp "$jar" tlc2.TLC \
             -workers 1 -deadlock -metadir "$place" -config Traces.cfg "${module}Trace.tla" >"$place/out" 2>&1
     ) || true
     grep -q '^Model checking completed. No error has been found' "$place/out" || { tail -n 30 "$place/out" >&2; return 1; }
     sed -n 's/^<<"accepted", \([0-9]*\)>>$/\1/p' "$place/out" | sort -nu | awk -v first="$first" '{ print first + $1 - 1 }'
 }
 
-# Follows batches of runs, two at a time; fails if one is rejected.
+# The runs of the batch in this folder in which some threads did not come to their ends.
+unfinished() {
+    sed -n 's/^Finished == <<\(.*\)>>$/\1/p' "$2/Traces.tla" | tr -d ' ' | tr , '\n' | awk -v first="$1" '/FALSE/ { print first + NR - 1 }'
+}
+
+# Follows all batches of runs that were not followed before; fails if a run is rejected or does not end.
 accept() {
-    local module=$1 executable=$2 runs=$3
-    seq 1 "$batch" "$runs" | xargs -P 2 -I{} bash ci/traces.sh "$module" --follow "$executable" {} "$batch" "$runs" || true
-    local accepted rejected
-    accepted=$(find "$work/$module" -path '*/runs-*/accepted' -exec cat {} + | sort -n)
+    local module=$1 executable=$2 runs=$3 first count place accepted rejected all
+    all=$work/$module-$(cat "$executable" spec/*/"$module.tla" ci/traces/Following.tla ci/traces/"${module}"Trace.* | sha256sum | head -c 16)
+    mkdir -p "$all"
+    for ((first = 1; first <= runs; first += batch)); do
+        count=$((first + batch - 1 <= runs ? batch : runs - first + 1))
+        place=$all/$first-$count
+        [ -f "$place.accepted" ] && continue
+        follow "$module" "$executable" "$first" "$count" "$place" >"$place.followed" || continue
+        [ ! -f "$place/crash" ] || cat "$place/crash"
+        comm -23 <(sort "$place.followed") <(unfinished "$first" "$place" | sort) >"$place.accepted"
+    done
+    accepted=$(find "$all" -name '*.accepted' -exec cat {} + | sort -nu)
     rejected=$(comm -23 <(seq 1 "$runs" | sort) <(sort <<<"$accepted") | sort -n)
-    step "$module: $(grep -c . <<<"$accepted") of $runs traces accepted"
-    [ "$runs" -lt 1000 ] || record "$module" "the source" "$(grep -c . <<<"$accepted") of $runs accepted"
+    accepted=$((runs - $(grep -c . <<<"$rejected" || true)))
+    step "$module: $accepted of $runs traces accepted"
+    [ "$runs" -lt 1000 ] || record "$module" "the source" "$accepted of $runs accepted"
     [ -z "$rejected" ] || { xargs echo "rejected: ci/traces.sh $module --seed" <<<"$rejected"; return 1; }
 }
 
@@ -116,18 +137,20 @@ broken() {
     [ -n "$executable" ] && cp "$executable" "$work/broken-$name"
 }
 
-# Notes whether a run of a source with this hazard is rejected.
+# Notes whether a run of a source with this hazard is rejected, or crashes.
 reject() {
-    local module=$1 name=$2 accepted first rejected
+    local module=$1 name=$2 accepted first result=
     local source="[\`$name\`](../../crates/ondeck/tests/mutants/$name.toml)"
     for ((first = 1; first <= tries; first += some)); do
         accepted=$(follow "$module" "$work/broken-$name" "$first" "$some" "$work/hazard" | wc -l) || { echo "$name: TLC failed"; break; }
-        # Runs that a hazard makes crash, or endless, are no traces.
-        [ -s "$work/hazard/out" ] || { echo "$name: no traces, the runs do not end"; break; }
-        if [ "$accepted" -lt "$some" ]; then
-            rejected="$((some - accepted)) of the runs $first to $((first + some - 1)) rejected"
-            printf '%-40s %s\n' "$name" "$rejected"
-            record "$module" "$source" "$rejected"
+        if [ -f "$work/hazard/crash" ]; then
+            result=$(cat "$work/hazard/crash")
+        elif [ "$accepted" -lt "$some" ]; then
+            result="$((some - accepted)) of the runs $first to $((first + some - 1)) rejected"
+        fi
+        if [ -n "$result" ]; then
+            printf '%-40s %s\n' "$name" "$result"
+            record "$module" "$source" "$result"
             return
         fi
     done
@@ -144,15 +167,7 @@ case ${1:-} in
 esac
 runs=1000 with=yes only=
 case ${1:-} in
-    --follow)
-        executable=$2 first=$3 count=$4 runs=$5
-        [ $((first + count - 1)) -le "$runs" ] || count=$((runs - first + 1))
-        place=$work/${modules[0]}/runs-$first
-        follow "${modules[0]}" "$executable" "$first" "$count" "$place" >"$work/${modules[0]}/accepted-$first"
-        mv "$work/${modules[0]}/accepted-$first" "$place/accepted"
-        exit
-        ;;
-    --quick) runs=40 batch=20 with=no ;;
+    --quick) runs=40 with=no ;;
     --runs) runs=$2 with=no ;;
     --hazards) runs=0 ;;
     --hazard) runs=0 only=$2 ;;
@@ -171,8 +186,6 @@ status=0
 if [ "$runs" -gt 0 ]; then
     executable=$(build)
     for module in "${modules[@]}"; do
-        rm -rf "${work:?}/$module"
-        mkdir -p "$work/$module"
         accept "$module" "$executable" "$runs" || status=1
     done
 fi

@@ -225,16 +225,21 @@ Allows(e) ==
     /\ inside' = CASE e[1] = "in" -> [inside EXCEPT ![e[3]] = e] [] e[1] = "out" -> [inside EXCEPT ![e[3]] = <<>>] [] OTHER -> inside
     /\ seen' = [seen EXCEPT ![e[2]] = Sees(e, e[2])]
 
-(* What holds in each state. *)
+(* The threads whose sections the next event may see from outside. *)
+Seen ==
+    IF at > Len(Trace) THEN {}
+    ELSE IF Trace[at][1] \in {"mode", "status"} THEN {inside[b][2] : b \in {b \in Buckets : inside[b] # <<>>}} ELSE {}
+
+(* What holds in each state; evaluated where it may have become false. *)
 Promises ==
     /\ Exclusion /\ OneHeir /\ ParkedAreLookedAfter /\ NothingFreedIsTouched /\ LinkedNodesAreLive /\ AnswersAreTrue
     /\ NoSignalIsLost /\ NoSignalIsStolen /\ NoSignalIsDoubled /\ AtRest
 
 Follow ==
     \/ Event(Allows)
-    \/ (\E t \in {last, Thread} : Silent(t)) /\ UNCHANGED <<script, inside, seen>> /\ Between
+    \/ (\E t \in Concerned \cup Seen : Silent(t)) /\ UNCHANGED <<script, inside, seen>> /\ Between
 
 (* No trace is followed beyond a state that breaks a promise. *)
-IsNew == Promises /\ NewUntil(AllDone)
+IsNew == (HasChanged => Promises) /\ NewUntil(AllDone)
 IsFarther == Farther(<<me, roles, list, node, waited, held, byte, inside, seen>>)
 =============================================================================

@@ -15,6 +15,11 @@ VARIABLES
 Trace == Traces[run]
 Thread == IF at <= Len(Trace) THEN Trace[at][2] ELSE last
 
+(* The threads whose steps without an event the next event may need: its own, and one that it wakes, whose deadline may have
+   passed before. Those of other threads are early enough later. *)
+Concerned ==
+    {Thread} \cup (IF at > Len(Trace) THEN {} ELSE IF Trace[at][1] = "wake" THEN {Trace[at][3]} ELSE {})
+
 BeginRun == run \in 1..Len(Traces) /\ at = 1 /\ last = 1
 
 (* The next event, and what it allows. *)
@@ -25,6 +30,14 @@ Event(Allows(_)) ==
 
 (* A step without an event. *)
 Between == UNCHANGED <<run, at, last>>
+
+(* Whether the last event may have changed a byte, the word, a slot, a status or the table, or has a thread that owns
+   something. The promises are evaluated only then, because they take most of the time. *)
+HasChanged ==
+    \/ at = 1
+    \/ \E e \in {Trace[at - 1]} :
+        \/ e[1] \in {"out", "clear", "word", "store", "tell", "waited", "got", "done"}
+        \/ e[1] = "try" /\ e[4] = 0
 
 (* How far each trace was followed. No trace is followed beyond its first end. *)
 ASSUME \A number \in 1..Len(Traces) : TLCSet(number, 0)

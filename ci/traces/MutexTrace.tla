@@ -2,9 +2,9 @@
 (* Whether traces of the mutex are behaviours of Mutex. PlaysTraced, of Traces, says what the threads of the runs lock.
 
    Steps without an event: a section, at any moment from its beginning to its end; what a thread decides without an access
-   (Silent); the stores of a buffer that become visible. Events without a step, which change nothing: a section that leaves
-   the table as it was, where a thread has looked at a clock or at its own status only; further reads of a status or of a
-   mode; a nap. *)
+   (Silent); the stores of a buffer that become visible. TLC follows them only where the next event may need them, and so a
+   quarter of the states. Events without a step, which change nothing: a section that leaves the table as it was, where a
+   thread has looked at a clock or at its own status only; further reads of a status or of a mode; a nap. *)
 EXTENDS Following
 
 VARIABLE
@@ -14,11 +14,27 @@ BeginTrace == Init /\ BeginRun /\ open = <<>>
 
 Nothing == UNCHANGED vars
 
-(* What t does without an access, or by one that the event before or after shows. *)
-Silent(t) ==
-    \/ Left(t) \/ AskHeavy(t) \/ TimeOut(t)
-    \/ AskSleep(t) /\ mem.status[t] # "heir"
-    \/ (ReadHand(t) \/ Look(t)) /\ Mode(t)[1] # Here(t)
+(* What t does without an access, or by one that the event after shows. *)
+Silent(t) == Left(t) \/ TimeOut(t) \/ (AskSleep(t) /\ mem.status[t] # "heir")
+
+(* The same by an access that the event before or after shows, or that takes time. *)
+Beside(t) == AskHeavy(t) \/ ((ReadHand(t) \/ Look(t)) /\ Mode(t)[1] # Here(t))
+
+(* Whether the next event is of this kind, or none is left. *)
+NextIs(kinds) == IF at > Len(Trace) THEN TRUE ELSE Trace[at][1] \in kinds
+
+(* Whether a store that t has buffered may have to become visible before the next event: one that the event reads, or any,
+   if the event waits for an empty buffer. *)
+MustDrain(t) ==
+    IF at > Len(Trace) THEN TRUE
+    ELSE \E e \in {Trace[at]} :
+        \/ e[1] = "heavy"
+        \/ e[2] = t /\ e[1] \notin {"call", "clear", "mode", "status", "got", "done"}
+        \/ e[2] # t /\ \E i \in 1..Len(buf[t]) :
+            CASE buf[t][i][1] = "byte" -> e[1] \in {"try", "read"} /\ buf[t][i][2] = e[3]
+              [] buf[t][i][1] = "mode" -> e[1] = "mode"
+              [] buf[t][i][1] = "status" -> buf[t][i][2] = e[2]
+              [] OTHER -> TRUE
 
 (* The call of t returns. No thread of the runs frees a mutex. *)
 Returns(t) ==
@@ -71,9 +87,19 @@ Allows(e) == Matches(e, e[2]) /\ open' = IF e[1] = "in" THEN <<e>> ELSE open
 
 Follow ==
     \/ Event(Allows)
-    \/ open # <<>> /\ (\E e \in {open[1]} : Made(e, e[2])) /\ open' = <<>> /\ Between
-    \/ ((\E t \in {last, Thread} : Silent(t)) \/ \E t \in Threads : Drain(t)) /\ UNCHANGED open /\ Between
+    \/ /\ open # <<>> /\ NextIs({"out", "mode", "status", "sleep"})
+       /\ (\E e \in {open[1]} : Made(e, e[2])) /\ open' = <<>> /\ Between
+    \/ /\ \/ \E t \in Concerned : Silent(t)
+          \/ \E t \in {last, Thread} : Beside(t)
+          \/ \E t \in Threads : MustDrain(t) /\ Drain(t)
+       /\ UNCHANGED open /\ Between
 
-IsNew == NewUntil(\A t \in Threads : At(t, "Done"))
+(* What holds in each state; evaluated where it may have become false. *)
+Promises ==
+    /\ Exclusion /\ OneHeir /\ ParkedAreLookedAfter /\ DebtsHaveDebtors /\ SleepingHeirsAreSeen /\ NothingFreedIsTouched
+    /\ ModeIsOfTheLinked /\ NothingIsLeft
+
+(* No trace is followed beyond a state that breaks a promise. *)
+IsNew == (HasChanged => Promises) /\ NewUntil(\A t \in Threads : At(t, "Done"))
 IsFarther == Farther(<<me, table, mem, buf>>)
 =============================================================================

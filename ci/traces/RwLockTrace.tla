@@ -111,9 +111,13 @@ Allows(e) ==
 
 Follow ==
     \/ Event(Allows)
-    \/ (\E t \in {last, Thread} : Silent(t) /\ called' = HasBegun(t)) /\ UNCHANGED <<inside, owes>> /\ Between
+    \/ (\E t \in Concerned : Silent(t) /\ called' = HasBegun(t)) /\ UNCHANGED <<inside, owes>> /\ Between
     \/ (\E t \in Threads : Becomes(t)) /\ UNCHANGED <<called, inside, owes>> /\ Between
 
-IsNew == NewUntil(\A t \in Threads : pc[t] = "Idle" /\ rounds[t] = 0)
+(* What holds in each state; evaluated where it may have become false. *)
+Promises == Exclusion /\ NoThreadIsForgotten /\ ParkedIsExact /\ NothingIsLeft
+
+(* No trace is followed beyond a state that breaks a promise. *)
+IsNew == (HasChanged => Promises) /\ NewUntil(\A t \in Threads : pc[t] = "Idle" /\ rounds[t] = 0)
 IsFarther == Farther(<<pc, word, slot, buffer, queue, drainer, told, mark, left, owes>>)
 =============================================================================
