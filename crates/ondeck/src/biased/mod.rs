@@ -54,7 +54,7 @@
 //!
 //! A row belongs to a thread until the thread ends. Then another thread may get it, and with it the locks that are biased to
 //! it. The new thread is a full substitute: it enters by the same slot. If the old thread was inside, because its guard was
-//! forgotten or is dropped by a later destructor, the slot is not 0, and the new thread waits like any other.
+//! forgotten or is dropped by a later destructor, the row stays that thread's for ever (`platform/native/readers.rs`).
 //!
 //! A guard knows its slot, so its drop needs no row. It cannot be sent to another thread.
 //!
@@ -81,7 +81,8 @@
 //! `awaited` against the store of `awaited` and the load of the slot.
 //!
 //! The protected data is ordered by the slot (`Release` when it is emptied, `Acquire` by the thread that revokes) and by
-//! `inner`. The owner's first loads are `Acquire` for the case that its row belonged to another thread before.
+//! `inner`. The owner's loads are `Relaxed`: only threads of its row store the values by which it enters, and what a thread
+//! that had the row before did happened before ([`Host`]).
 //!
 //! Changes of `owner` and `awaited` by a thread that has `inner` are `Relaxed`: the heavy fence orders them against the
 //! owner, and `inner` against all others. The owner clears `awaited` before it wakes the thread, which reads the slot again.
@@ -204,13 +205,12 @@ impl<P: Host> RawBiasedMutex<P> {
     fn try_biased(&self) -> Option<&'static Slot<P>> {
         let row = P::row()?;
         // spec: Biased!ReadOwner
-        // Acquire: pairs with the store of a thread that had this row before.
-        if self.owner.load(Ordering::Acquire) != row.address() {
+        // Relaxed, like the next load: only threads of this row store what it compares with, one after the other.
+        if self.owner.load(Ordering::Relaxed) != row.address() {
             return None;
         }
         let slot = row.place(self.address());
-        // Acquire: pairs with the unlock of such a thread.
-        if slot.lock.load(Ordering::Acquire) != 0 {
+        if slot.lock.load(Ordering::Relaxed) != 0 {
             return None;
         }
         // spec: Biased!Publish
@@ -283,7 +283,7 @@ impl<P: Host> RawBiasedMutex<P> {
         let row = P::row()?;
         let slot = row.place(self.address());
         // A taken slot may be taken each time this lock is wanted: by a lock around it, or for ever by a forgotten guard.
-        if slot.lock.load(Ordering::Acquire) != 0 {
+        if slot.lock.load(Ordering::Relaxed) != 0 {
             return None;
         }
         // Where heavy fences are system calls, they are rationed for the whole process.
@@ -294,8 +294,8 @@ impl<P: Host> RawBiasedMutex<P> {
         // spec: Biased!Bias
         // Release: see `try_biased`.
         slot.lock.store(self.address(), Ordering::Release);
-        // Release: for a thread that later gets this row, and finds the lock biased to it.
-        self.owner.store(row.address(), Ordering::Release);
+        // Relaxed: see `try_biased`. Other threads go by it only while they have `inner`.
+        self.owner.store(row.address(), Ordering::Relaxed);
         self.unlock_inner();
         Some(slot)
     }

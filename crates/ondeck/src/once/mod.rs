@@ -151,6 +151,7 @@ impl<P: Host> RawOnce<P> {
     }
 
     fn state(&self) -> OnceState {
+        // Acquire: what it reports as done happened before (`Once`).
         OnceState::of(self.state.load(Ordering::Acquire))
     }
 
@@ -171,6 +172,7 @@ impl<P: Host> RawOnce<P> {
             }
             poison.check(state);
             // step: begin
+            // Acquire: after the load another closure may have panicked and left the same state.
             let running = state & WAITED | RUNNING;
             let (acquire, relaxed) = (Ordering::Acquire, Ordering::Relaxed);
             if self.state.compare_exchange(state, running, acquire, relaxed).is_ok() {

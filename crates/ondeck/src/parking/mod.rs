@@ -101,7 +101,8 @@ use crate::machine::{Estimates, Fences, Threads};
 ///   only if they have the same bucket.
 /// * A bucket begins as [`Bucket::new`], a word as 0, and nothing but this crate changes them. The
 ///   child of a fork that can use locks finds all of them as they began.
-/// * No two threads have the same [`row`](Self::row) at the same time. [`rows`](Self::rows) includes each row that the
+/// * No two threads have the same [`row`](Self::row) at the same time. A thread that gets the row of another finds its slots
+///   empty, and all that the other did with the row happened before. [`rows`](Self::rows) includes each row that the
 ///   caller can know of: each that a thread stored to before a light fence of that thread which pairs with a heavy fence of
 ///   the caller.
 /// * [`bias`](Self::bias) is a function of the address. Nothing but this crate changes rows and biases.

@@ -279,14 +279,14 @@ impl<P: Host> Node<P> {
         word
     }
 
-    /// Changes the status from `NEAR` to `status`. Returns false if it was no longer `NEAR`.
+    /// Changes the status from `NEAR` to `status`, under the lock of the bucket in which the node is or was linked. Returns
+    /// false if it was no longer `NEAR`.
     ///
-    /// Release: a thread that sees the change sees all earlier changes of the node. Acquire on failure: as for
-    /// [`status`](Self::status).
+    /// Release: a thread that sees the change sees all earlier changes of the node. Relaxed on failure: the status was changed
+    /// under the same lock.
     pub(crate) fn leave_near(&self, status: u32) -> bool {
-        self.status
-            .compare_exchange(status::NEAR, status, Ordering::Release, Ordering::Acquire)
-            .is_ok()
+        let (release, relaxed) = (Ordering::Release, Ordering::Relaxed);
+        self.status.compare_exchange(status::NEAR, status, release, relaxed).is_ok()
     }
 
     /// Returns the word that the thread sleeps on.

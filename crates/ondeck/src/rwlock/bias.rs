@@ -64,13 +64,12 @@ impl<P: Host> RawRwLock<P> {
     pub(super) fn try_visible(&self) -> Option<&'static P::AtomicUsize> {
         let address = self.address();
         let slot = P::row()?.slot(address);
-        // Acquire: a writer that reads this thread's next store has then synchronized with the thread that stored the 0,
-        // which may be another one.
-        if slot.load(Ordering::Acquire) != 0 {
+        // Relaxed: only threads of this row store there, and what another one did happened before (`Host`).
+        if slot.load(Ordering::Relaxed) != 0 {
             return None;
         }
         // spec: RwLock!Publish
-        // Release: see above.
+        // Release: a writer of another lock that had this slot may read this store instead of the 0.
         slot.store(address, Ordering::Release);
         // step: light_fence
         P::light_fence();

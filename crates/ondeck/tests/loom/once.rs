@@ -1,5 +1,7 @@
 //! The once: one closure runs, and every call returns after it; panics; the end of its memory.
 
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
 use ondeck::Once;
 use ondeck::once::OnceState;
 
@@ -25,9 +27,30 @@ fn called_by(threads: usize) {
     once.free();
 }
 
+/// Each closure panics. One thread calls twice: between the other's load of the state and its change a closure may run and
+/// leave the same state.
+fn poisoned_again() {
+    let once = Guarded::<_>::of(new());
+    let call = move || {
+        let closure = |_| {
+            once.count();
+            resume_unwind(Box::new(()));
+        };
+        let call = AssertUnwindSafe(|| once.raw().call_once_force(closure));
+        assert!(catch_unwind(call).is_err(), "its closure ran");
+    };
+    let other = spawn(call);
+    call();
+    call();
+    join(other);
+    assert_eq!(once.counted(), 3);
+    once.free();
+}
+
 explored! {
     fn two_threads_call on SLEEPS, 5 => || called_by(2);
     fn three_threads_call on SLEEPS, 2 => || called_by(3);
+    fn closures_that_panic_one_after_the_other on SLEEPS, 3 => poisoned_again;
     fn a_caller_polls_before_it_sleeps on POLLS, 4 => || called_by(2);
     /// The thread that finds it done frees it, while the other may still be finishing its call.
     fn a_waiter_frees_it on SLEEPS, 5 => || freed_by_a_waiter(new());
