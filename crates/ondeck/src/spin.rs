@@ -80,20 +80,18 @@ pub(crate) fn ticks_as_duration<P: Estimates>(ticks: usize) -> Duration {
 ///
 /// If it `yields`, it offers its CPU in the longer pauses: the owner may wait for that CPU. A yield that returns at once is
 /// shorter than these pauses. One that lets other threads run may last for their time slices, which is too long before a
-/// deadline. That time does not count as polling, because the owner may have run in it.
+/// deadline. That time counts as polling, so that a thread beside busy ones soon parks, where it is served in its turn.
 pub(crate) fn poll<P: Estimates>(
     waits: &Waits,
     first_pause: usize,
     yields: bool,
     mut attempt: impl FnMut() -> bool,
 ) -> bool {
-    let mut begin = P::ticks() as usize;
+    let begin = P::ticks() as usize;
     let (mut now, mut pause) = (begin, first_pause);
     while now.wrapping_sub(begin) < waits.polling {
         if yields && pause > waits.long / 4 {
             P::yield_now();
-            let yielded = (P::ticks() as usize).wrapping_sub(now);
-            begin = begin.wrapping_add(yielded.saturating_sub(pause));
         }
         now = wait_for::<P>(now, pause);
         if attempt() {

@@ -403,7 +403,8 @@ pub fn trace(seed: u64) -> (Vec<String>, bool) {
     // In half of the runs, sleeps end at their deadlines and slices. So they do in every run of a scenario in which no
     // notification may reach a timed waiter.
     let needs_deadlines = [2, 4, 5, 7].contains(&scenario(seed));
-    schedule.unrest.no_deadlines = !needs_deadlines && seed / SCENARIOS.len() as u64 % 2 == 0;
+    schedule.unrest.no_deadlines =
+        !needs_deadlines && (seed / SCENARIOS.len() as u64).is_multiple_of(2);
     let (scenario, buckets) = (SCENARIOS[scenario(seed)], LAYOUTS[layout(seed)].1);
     let shared = Rc::new(Shared::new());
     tracer::trace(&schedule, 20, |tracer| {

@@ -25,12 +25,12 @@ fn main() {
         "RwLock" => (rwlock::trace, String::new()),
         _ => panic!("no module {module}"),
     };
-    let traced = |seed| {
+    let run = |seed| {
         // The last line names the run in which a broken source crashes.
         eprintln!("run {seed}");
         trace(seed)
     };
-    let (traces, ends): (Vec<_>, Vec<_>) = (first..first + count).map(traced).unzip();
+    let (traces, ends): (Vec<_>, Vec<_>) = (first..first + count).map(run).unzip();
     println!("---- MODULE Traces ----\nEXTENDS {module}\n{constants}");
     for (number, trace) in traces.iter().enumerate() {
         println!("Trace{} == <<\n  {}>>", number + 1, trace.join(",\n  "));

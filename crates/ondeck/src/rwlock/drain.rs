@@ -12,9 +12,7 @@ impl<P: Host> RawRwLock<P> {
     /// Waits until no reader is left, and clears `DRAINING`: then the caller is the owner. `WRITER` is set on the caller's
     /// behalf. Returns false if the deadline passes first; then `WRITER` is still set.
     pub(super) fn drain(&self, deadline: Option<Timestamp>) -> bool {
-        // Relaxed: only this thread clears `DRAINING`, so if it is clear, no thread was reading when `WRITER` was set, and that
-        // change had acquire ordering.
-        let state = self.state.load(Ordering::Relaxed);
+        let state = self.state.load(Ordering::Acquire);
         if state & DRAINING == 0 {
             return true;
         }

@@ -214,7 +214,7 @@ fn a_forgotten_guard_of_a_lock_that_is_gone() {
     assert!(attempt(place));
 }
 
-/// The thread has already given up its row, which another thread may own now.
+/// The destructor of the thread's row has run, and no thread gets that row any more, because the guard is in it.
 #[test]
 fn a_guard_that_is_dropped_by_a_later_destructor() {
     static LOCK: BiasedMutex<u32> = BiasedMutex::new(0);
