@@ -120,7 +120,10 @@ unsafe impl<P: Platform, const BROKEN: u8> RawLock<P> for ThreeStates<P, BROKEN>
         match BROKEN {
             ALWAYS_IN => true,
             NEVER_IN => false,
-            IN_UNSAID => self.attempt(1) && false,
+            IN_UNSAID => {
+                self.attempt(1);
+                false
+            }
             _ => self.attempt(1),
         }
     }
