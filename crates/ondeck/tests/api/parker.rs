@@ -3,7 +3,7 @@
 use std::thread;
 use std::time::Duration;
 
-use ondeck::{Parker, Unparker};
+use ondeck::Parker;
 
 #[test]
 fn a_token_that_is_given_before_is_not_lost_and_two_are_one() {

@@ -145,8 +145,8 @@ pub fn run<P: Host>(crowd: &Crowd, begin: impl Fn(usize) + Sync) -> u64 {
                 let mut rng = Rng::with_seed(crowd.seed ^ (number as u64) << 32);
                 while !is_over() {
                     let rng = rng.fork();
-                    let life = thread::scope(|scope| scope.spawn(move || live(rng)).join());
-                    life.expect("it ends well");
+                    let ended = thread::scope(|scope| scope.spawn(move || live(rng)).join());
+                    ended.expect("it ends well");
                 }
                 gone.fetch_add(1, Ordering::Release);
             });
