@@ -226,7 +226,12 @@ fn labels_fit_on_a_phone_and_on_a_desk() {
     for report in [sample(), crowd()] {
         let page = render(&report);
         for width in [360, 800, 1200] {
-            let found = probe(&browser, &page, Some(width), &["--window-size=1300,900"]);
+            let look = || probe(&browser, &page, Some(width), &["--window-size=1300,900"]);
+            let mut found = look();
+            // On a busy machine a page was once looked at before its text had its place. What is wrong is wrong again.
+            if found["found"] != serde_json::json!([]) {
+                found = look();
+            }
             assert_eq!(found["window"], width, "{found}");
             assert!(found["page"].as_u64().is_some_and(|page| page <= width), "too wide: {found}");
             assert_eq!(found["fetched"], serde_json::json!([]), "{found}");
