@@ -77,22 +77,14 @@ pub(crate) fn ticks_as_duration<P: Estimates>(ticks: usize) -> Duration {
 
 /// Makes attempts until one succeeds, or for the time of a wake: after a first pause, and then after ever longer ones. Makes
 /// at least one. Returns whether one succeeded.
-///
-/// If it `yields`, it offers its CPU in the longer pauses: the owner may wait for that CPU. A yield that returns at once is
-/// shorter than these pauses. One that lets other threads run may last for their time slices, which is too long before a
-/// deadline. That time counts as polling, so that a thread beside busy ones soon parks, where it is served in its turn.
 pub(crate) fn poll<P: Estimates>(
     waits: &Waits,
     first_pause: usize,
-    yields: bool,
     mut attempt: impl FnMut() -> bool,
 ) -> bool {
     let begin = P::ticks() as usize;
     let (mut now, mut pause) = (begin, first_pause);
     while now.wrapping_sub(begin) < waits.polling {
-        if yields && pause > waits.long / 4 {
-            P::yield_now();
-        }
         now = wait_for::<P>(now, pause);
         if attempt() {
             return true;

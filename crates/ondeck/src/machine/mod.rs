@@ -140,7 +140,7 @@ pub unsafe trait Platform: Sized + Send + Sync + 'static {
     /// Offers the CPU to another runnable thread: sched_yield(2).
     ///
     /// It is not a waiting strategy: the scheduler is free to return at once, and does. It is here for locks of the
-    /// literature that use it, and for threads that poll a [`Once`](crate::Once) or an [`RwLock`](crate::RwLock).
+    /// literature that use it, and between the polls of a thread that waits for a [`Once`](crate::Once) for a while.
     fn yield_now();
 
     /// Returns the time on the monotonic clock, the clock of deadlines.

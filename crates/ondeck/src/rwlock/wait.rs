@@ -18,23 +18,12 @@
 //! 0.1 to 50 % writes; two CPUs of a Xeon) is 1.14 instead of 1.01 times the best of std's lock, parking_lot's and usync's,
 //! by the geometric mean. It gains most where sections are empty.
 //!
-//! # Yields
+//! # No yields
 //!
-//! In its longer pauses a thread offers its CPU, because the owner may wait for that CPU. A thread with a deadline does not,
-//! nor does the thread in flight. A yield may last for time slices of threads that have nothing to do with the lock. A thread
-//! that then continued to poll would not be parked for as long, and only a parked thread is served in its turn. So the time
-//! of a yield counts as polling, which costs throughput. Two CPUs of a Xeon on two cores; throughput with 2, 4 and 16 threads
-//! is the geometric mean of six workloads, empty and longer sections with 1 to 50 % writes, by that of threads that never
-//! yield:
-//!
-//! | yields | throughput | seconds of quick_cache's test of 16 threads | a writer's wait beside 4 busy threads, ms |
-//! |---|---|---|---|
-//! | none | 1 · 1 · 1 | 12.7 | 1.2 |
-//! | in longer pauses, as here | 1.01 · 0.99 · 1.07 | 12.2 | 4.2 |
-//! | the same, but their time is no polling | 0.78 · 1.18 · 1.24 | 10.8 | 21 |
-//! | parking_lot | | 11.3 | 11.6 |
-//!
-//! The writer of the last column waits for an owner that sleeps for 2 ms in each of its sections.
+//! A thread that also yields in its longer pauses gives time slices to threads that have nothing to do with the lock, and
+//! parks late, although only a parked thread is served in its turn. A writer whose owner sleeps for 2 ms in each section then
+//! waits 4.2 ms beside four busy threads on two CPUs of a Xeon, and 21 ms if the lost slices do not count as polling; it waits
+//! 1.2 ms without yields, and 11.6 ms with parking_lot, which yields. Six mixes with 2, 4 and 16 threads gain 1.01, 0.99 and 1.07.
 //!
 //! # Sources
 //!
@@ -86,9 +75,7 @@ impl<P: Host> RawRwLock<P> {
         node.set_due(now);
         let mut mark = 0;
         loop {
-            // A thread in flight does not yield: until it runs again, unlocks would wake no other.
-            let yields = deadline.is_none() && mark == 0;
-            if self.wait_awake(want, mark, yields) {
+            if self.wait_awake(want, mark) {
                 self.pass_on(want, mark);
                 return true;
             }
@@ -109,7 +96,7 @@ impl<P: Host> RawRwLock<P> {
 
     /// Tries for the time of a wake. Returns whether the caller has what it wants; for a writer, whether `WRITER` is set on
     /// its behalf.
-    fn wait_awake(&self, want: Want, mark: u32, yields: bool) -> bool {
+    fn wait_awake(&self, want: Want, mark: u32) -> bool {
         let waits = Waits::now::<P>();
         let reads = want <= Want::Recursive;
         let collides = reads && self.state.load(Ordering::Relaxed) & WRITER == 0;
@@ -122,7 +109,7 @@ impl<P: Host> RawRwLock<P> {
         let bias = P::bias(self.address()).filter(|_| waits.short != waits.long);
         let has_lost = bias.is_some_and(|bias| bias.was_taken(P::ticks() as usize, lost));
         let pause = if has_lost { waits.long } else { waits.short };
-        let has = poll::<P>(&waits, pause, yields, || self.attempt(want, mark));
+        let has = poll::<P>(&waits, pause, || self.attempt(want, mark));
         if has && let Some(bias) = bias {
             bias.set_taken_at(P::ticks() as usize);
         }
