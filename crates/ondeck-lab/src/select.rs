@@ -14,7 +14,7 @@ use crate::workload::{Subject, WORKLOADS, WorkloadInfo, waiters_sleep};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unknown {
     /// No such name exists.
-    #[error("unknown {kind} `{word}`{}; `ondeck list` shows all of them", nearest.as_ref().map_or(String::new(), |near| format!(", did you mean `{near}`?")))]
+    #[error("unknown {kind} `{word}`; {}`ondeck list` shows all of them", nearest.as_ref().map_or(String::new(), |near| format!("did you mean `{near}`? ")))]
     Name {
         /// The kind of name: `lock` or `workload`.
         kind: &'static str,
