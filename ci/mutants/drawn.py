@@ -2,7 +2,6 @@
 
     drawn.py list                    those that are drawn, in their order
     drawn.py run [--seconds N]       tries those that have no verdict yet; a turn of N seconds, if given
-    drawn.py hazards [NAME...]       the same of hazards, each with its own test alone
     drawn.py page                    writes docs/data/mutations.md from the verdicts
 
 All take the same draw: --seed N (1), --count N (150; 0 is all) of the files with --file TEXT in their paths. `run` takes
@@ -12,7 +11,8 @@ cargo-mutants lists changes of operators, conditions and results in the files of
 it has not: a weaker ordering, a statement that is left out, two statements in the other order, and a number that is one
 larger. A copy of the project gets all drawn mutations at once: each mutated function has one body for each of them, and
 ONDECK_DRAWN says which one runs. So one build serves all of them, and a mutation takes the time of its tests alone. A
-constant, and a function that is one, cannot be chosen at run time: they have no mutation.
+constant, and a function that is one, cannot be chosen at run time: they have no mutation. Nor has a function of a feature
+that no test is built with.
 
 Everything is in target/drawn. A verdict is a line of verdicts.tsv there, and is written at once: name, verdict, what
 failed, seconds. ci/mutants/equivalent.txt has those that no test can catch, with the reason: name and reason, with a tab.
@@ -34,7 +34,7 @@ import time
 import tomllib
 import typing
 
-from hazards import Project, Source
+from hazards import Source
 
 TARGET = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", "target")).absolute()
 WORK = TARGET / "drawn"
@@ -44,7 +44,9 @@ SOURCE = "crates/ondeck/src/"
 # The test binaries in the order in which they are tried, and the seconds after which each of them hangs. Those of a lock
 # alone come first, where the binary has a module of its name. Locks that no other is made of have no others of that binary.
 STAGES = (("hooked", "", 10), ("plain", "", 30), ("api", "own", 60), ("loom", "own", 120))
-STAGES += (("api", "", 150), ("loom", "", 240), ("stress", "", 60), ("ondeck", "", 30))
+STAGES += (("api", "", 150), ("loom", "", 240), ("stress", "", 60), ("ondeck", "", 30), ("deadlock", "", 60))
+# Test binaries that need a feature.
+FEATURES = {"deadlock": "deadlock_detection"}
 ALONE = "barrier biased combining event fair ipc latch once parker pi poison rwlock semaphore".split()
 QUICK = {"ONDECK_TEST_ROUNDS": "500", "RUST_BACKTRACE": "0", "RUSTC_BOOTSTRAP": "1"}
 WEAKER = {"Acquire": ["Relaxed"], "Release": ["Relaxed"], "AcqRel": ["Acquire", "Release"], "SeqCst": ["AcqRel"]}
@@ -76,9 +78,7 @@ class Edit(typing.NamedTuple):
 class Mutation(typing.NamedTuple):
     name: str
     kind: str
-    edits: list
-    # The test of a hazard: its binary and its name. Of a drawn mutation any test will do.
-    test: tuple = ()
+    edit: Edit
 
 
 def sources():
@@ -91,8 +91,9 @@ def body(source, start, end):
     tests = source.code.find("#[cfg(test)]")
     for _, name, first, last in sorted(source.functions, key=lambda each: each[2]):
         if first < start and end < last and not 0 <= tests < first:
-            head = source.code[source.code.rfind("\n", 0, source.code.rfind(f"fn {name}", 0, first)) : first]
-            return None if re.search(r"\bconst (unsafe )?fn\b", head) else (name, first, last)
+            begin = max(source.code.rfind(mark, 0, source.code.rfind(f"fn {name}", 0, first)) for mark in (";", "{\n", "}\n"))
+            head = source.code[begin:first]
+            return None if re.search(r"\bconst (unsafe )?fn\b|\bcfg\(feature = \"(ablation|profile)\"\)", head) else (name, first, last)
     return None
 
 
@@ -154,18 +155,7 @@ def all_mutations():
             name = f"{file.removeprefix(SOURCE)} | {around[0]} | {line} | {what}"
             seen[name] += 1
             name += f" ({seen[name]})" if seen[name] > 1 else ""
-            yield Mutation(name, kind, [Edit(file, start, end, replacement)])
-
-
-def all_hazards(names):
-    """Those of which all edits are in functions, as mutations with a test."""
-    project, texts = Project("."), sources()
-    for hazard in map(project.hazard, names or project.names()):
-        edits = [Edit(edit["file"], *project.place(hazard, edit), edit["replace"]) for edit in hazard["edit"]]
-        if all(edit.file in texts and body(texts[edit.file], edit.start, edit.end) for edit in edits):
-            yield Mutation(hazard["name"], "hazard", edits, (hazard["binary"], hazard["test"]))
-        else:
-            print(f"{hazard['name']}: not in functions alone: see ci/mutants.sh")
+            yield Mutation(name, kind, Edit(file, start, end, replacement))
 
 
 def copy(tree, but=()):
@@ -192,18 +182,15 @@ def put_in(numbered):
     texts, places = sources(), []
     files = collections.defaultdict(lambda: collections.defaultdict(dict))
     for number, mutation in numbered.items():
-        for edit in mutation.edits:
-            part = body(texts[edit.file], edit.start, edit.end)[1:]
-            files[edit.file][part].setdefault(number, []).append(edit)
+        edit = mutation.edit
+        files[edit.file][body(texts[edit.file], edit.start, edit.end)[1:]][number] = edit
     for file, source in texts.items():
         out, done = "", 0
         for (first, last), numbers in sorted(files[file].items(), key=lambda each: each[0]):
             out += source.text[done:first] + "{ match crate::drawn() {\n"
-            for number, edits in numbers.items():
-                text, begin = source.text[:last], out.count("\n") + 1
-                for edit in sorted(edits, reverse=True):
-                    text = text[: edit.start] + edit.replacement + text[edit.end :]
-                out += f"{number} => {text[first:]}\n"
+            for number, edit in numbers.items():
+                begin = out.count("\n") + 1
+                out += f"{number} => {source.text[first : edit.start]}{edit.replacement}{source.text[edit.end : last]}\n"
                 places.append((file, begin, out.count("\n"), number))
             out, done = out + f"_ => {source.text[first:last]}\n}} }}", last
         write(TREE / file, out + source.text[done:])
@@ -240,12 +227,15 @@ def build(numbered):
         for number in wrong:
             record(numbered.pop(number).name, "does not compile", "", 0)
     binaries = dict.fromkeys(stage[0] for stage in STAGES)
-    run, messages = cargo("test", "--no-run", "--lib", *(f"--test={binary}" for binary in binaries if binary != "ondeck"))
-    for message in messages:
-        if message.get("executable") and message["profile"]["test"] and message["target"]["name"] in binaries:
-            binaries[message["target"]["name"]] = message["executable"]
-    if None in binaries.values():
-        raise SystemExit(run.stderr[-5000:])
+    for feature in sorted({FEATURES.get(binary, "") for binary in binaries}):
+        of = [binary for binary in binaries if FEATURES.get(binary, "") == feature]
+        tests = ["--lib" if binary == "ondeck" else f"--test={binary}" for binary in of]
+        run, messages = cargo("test", "--no-run", f"--features={feature}", *tests)
+        for message in messages:
+            if message.get("executable") and message["profile"]["test"] and message["target"]["name"] in of:
+                binaries[message["target"]["name"]] = message["executable"]
+        if not all(binaries[binary] for binary in of):
+            raise SystemExit(run.stderr[-5000:])
     return binaries
 
 
@@ -286,10 +276,9 @@ def ended(command, limit, log, environment):
 def judge(number, mutation, binaries, first, is_over):
     """Tries the stages from the first on until one fails: verdict, what failed or the next stage, and seconds."""
     begin = time.monotonic()
-    lock = pathlib.PurePath(mutation.edits[0].file.removeprefix(SOURCE)).parts[0].removesuffix(".rs")
-    stages = [(mutation.test[0], "test", 120)] if mutation.test else STAGES
-    for stage in range(first, len(stages)):
-        binary, which, limit = stages[stage]
+    lock = pathlib.PurePath(mutation.edit.file.removeprefix(SOURCE)).parts[0].removesuffix(".rs")
+    for stage in range(first, len(STAGES)):
+        binary, which, limit = STAGES[stage]
         if which == "own" and not (TREE / f"crates/ondeck/tests/{binary}/{lock}.rs").exists():
             continue
         if which == "" and lock in ALONE and binary in ("api", "loom"):
@@ -297,11 +286,10 @@ def judge(number, mutation, binaries, first, is_over):
         if stage and is_over():
             return "begun", stage, round(time.monotonic() - begin)
         # No other lock is in the locks for shared memory.
-        names = {"test": ["--exact", *mutation.test[1:]], "own": [lock, "timed"], "": ["--skip", "ipc", "--skip", "pi_steps"]}[which]
+        names = [lock, "timed"] if which == "own" else ["--skip", "ipc", "--skip", "pi_steps"]
         log = WORK / f"{number}.log"
         command = [binaries[binary], "-Zunstable-options", "--fail-fast", "--test-threads", "2", *names]
-        depth = {"ONDECK_LOOM_DEEPER": "0"} if mutation.test else {}
-        status = ended(command, limit, log, os.environ | QUICK | depth | {"ONDECK_DRAWN": str(number)})
+        status = ended(command, limit, log, os.environ | QUICK | {"ONDECK_DRAWN": str(number)})
         if status != 0:
             failed = re.search(r"(\S+) \.\.\. FAILED|panicked at (\S+?):?\n", log.read_text(errors="replace"))
             what = "hangs" if status is None else failed and (failed[1] or failed[2]) or "aborts"
@@ -331,11 +319,11 @@ def run(mutations, options):
         if result != "open":
             raise SystemExit(f"{by} fails without a mutation")
     shard, shards = map(int, options.shard.split("/"))
-    # Those first that have passed no stage.
+    # Those first that have passed no stage, then those that have the fewest to go.
     known = {n: known.get(m.name, ["begun", 0]) for n, m in numbered.items() if n % shards == shard}
     first = {n: int(by) if verdict == "begun" else 0 for n, (verdict, by, *_) in known.items()}
     tried = [n for n in known if known[n][0] == "begun" or options.again and known[n][0] == "open"]
-    tried.sort(key=lambda n: first[n])
+    tried.sort(key=lambda n: -(first[n] or len(STAGES)))
     print(f"{len(tried)} to try", flush=True)
 
     def one(number):
@@ -397,8 +385,7 @@ some of the test programs, and the others have yet to run.
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("command", choices=["list", "run", "page", "hazards"])
-    parser.add_argument("names", nargs="*")
+    parser.add_argument("command", choices=["list", "run", "page"])
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", type=int, default=150)
     parser.add_argument("--file", default="")
@@ -407,9 +394,7 @@ def main():
     parser.add_argument("--seconds", type=float)
     parser.add_argument("--again", action="store_true")
     options = parser.parse_args()
-    if options.command == "hazards":
-        return run(list(all_hazards(options.names)), options)
-    mutations = [each for each in all_mutations() if options.file in each.edits[0].file]
+    mutations = [each for each in all_mutations() if options.file in each.edit.file]
     # An order that each mutation keeps, whatever others there are.
     mutations.sort(key=lambda each: hashlib.sha256(f"{options.seed} {each.name}".encode()).digest())
     options.total, mutations = len(mutations), mutations[: options.count or None]

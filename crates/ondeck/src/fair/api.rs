@@ -71,10 +71,6 @@ impl<P: Host> Observed for RawFairMutex<P> {
     fn name(&self) -> usize {
         self.key()
     }
-
-    fn is_held(&self) -> bool {
-        self.is_locked()
-    }
 }
 
 observed_until_dropped!([P: Host] RawFairMutex<P>);

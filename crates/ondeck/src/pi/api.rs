@@ -63,10 +63,6 @@ impl Observed for RawPiMutex {
     fn name(&self) -> usize {
         (&raw const *self).addr()
     }
-
-    fn is_held(&self) -> bool {
-        self.is_locked()
-    }
 }
 
 observed_until_dropped!([] RawPiMutex);

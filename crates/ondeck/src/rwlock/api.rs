@@ -182,10 +182,6 @@ impl<P: Host> Observed for RawRwLock<P> {
     fn name(&self) -> usize {
         self.address()
     }
-
-    fn is_held(&self) -> bool {
-        self.is_locked()
-    }
 }
 
 observed_until_dropped!([P: Host] RawRwLock<P>);

@@ -103,6 +103,9 @@ fn three_threads_with_mutexes_of_three_kinds() {
     for (edge, next) in report.edges.iter().zip(report.edges.iter().cycle().skip(1)) {
         assert_eq!(edge.wants.address, held(next), "each waits for the next");
     }
+    for place in [place(fair), place(pi)] {
+        assert!(report.edges.iter().any(|edge| edge.wants.address == place), "{report}");
+    }
     told.none_for_a_while();
 }
 

@@ -1,17 +1,17 @@
-//! The lock of a bucket on a machine where no thread polls.
+//! The lock of a bucket on a machine where no thread polls, and for how long threads poll.
 
 use std::cell::Cell;
 use std::ptr;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
 use ondeck::mutex::RawMutex;
 use ondeck::parking::Parked;
 use ondeck::platform::{Linux, Platform};
-use ondeck::spin::Polling;
+use ondeck::spin::{Polling, polling_ticks};
 
-use super::hooked_platform::{Hooked, hooks, unpolled, until};
+use super::hooked_platform::{Hooked, Hooks, hooks, unpolled, until};
 use super::{keys, unlock, watched};
 
 std::thread_local! {
@@ -89,4 +89,26 @@ fn all_that_sleep_for_a_bucket_get_it() {
             thread::sleep(Duration::from_millis(50));
         });
     });
+}
+
+static CPUS: AtomicUsize = AtomicUsize::new(2);
+
+hooks! {
+    Polled {
+        fn polling() -> Polling {
+            let mut polling = unpolled(0);
+            polling.budget = 7_000;
+            polling
+        }
+        fn cpus() -> usize {
+            CPUS.load(Ordering::SeqCst)
+        }
+    }
+}
+
+#[test]
+fn a_thread_polls_for_the_budget_except_on_the_only_cpu() {
+    assert_eq!(polling_ticks::<Hooked<Polled>>(), Polled::ticks_in(7_000));
+    CPUS.store(1, Ordering::SeqCst);
+    assert_eq!(polling_ticks::<Hooked<Polled>>(), 0);
 }

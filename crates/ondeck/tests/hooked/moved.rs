@@ -240,6 +240,25 @@ fn a_moved_waiter_looks_after_itself() {
     assert_eq!(lost.unlocks(mutex), 0);
 }
 
+/// One in each millisecond: the others are the newest.
+#[test]
+fn now_and_then_the_oldest_waiter_is_notified() {
+    let (_alone, mutex, condvar, waiters) = with_a_condvar::<4>(alone());
+    for waiter in &waiters {
+        waiter.sleeps_in(|| wait(mutex, condvar));
+    }
+    let next = |waiter: usize| {
+        assert_eq!(notify(condvar, 1), 1);
+        assert_eq!(waiters[waiter].unlocks(mutex), 0);
+    };
+    next(3);
+    time_passes(MILLI);
+    next(0);
+    next(2);
+    time_passes(MILLI);
+    next(1);
+}
+
 #[test]
 fn a_near_waiter_is_notified_without_a_system_call() {
     let (_alone, mutex, condvar, [waiter]) = with_a_condvar(alone());

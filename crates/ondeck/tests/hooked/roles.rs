@@ -167,16 +167,17 @@ fn a_woken_thread_parks_again_beside_a_heir_that_sleeps() {
     assert_eq!(woken.unlocks(mutex), 0);
 }
 
-/// Two threads are parked, the older one near another cache than all others. Returns whether the older one is woken
-/// first, after this time.
-fn farther_one_is_woken_first(after: u64) -> bool {
+/// The waker is near cache 0 of node 0. Two threads are parked near these caches and nodes, the first is older. Returns
+/// whether the older one is woken first, after this time.
+fn older_one_is_woken_first(places: [(usize, usize); 2], after: u64) -> bool {
     let (_alone, mutex, [owner, far, near]) = owned();
     owner.sleeps_for(mutex);
-    far.sleeps_in(|| {
-        CACHE.set(1);
-        lock(mutex)
-    });
-    near.sleeps_for(mutex);
+    for (thread, place) in [&far, &near].into_iter().zip(places) {
+        thread.sleeps_in(move || {
+            PLACE.set(place);
+            lock(mutex)
+        });
+    }
     time_passes(after);
     assert_eq!(unlock(mutex), 1);
     assert_eq!(owner.unlocks(mutex), 1, "wakes one of the two");
@@ -190,12 +191,33 @@ fn farther_one_is_woken_first(after: u64) -> bool {
 
 #[test]
 fn a_parked_thread_of_the_wakers_cache_is_woken_before_an_older_one() {
-    assert!(!farther_one_is_woken_first(0));
+    assert!(!older_one_is_woken_first([(1, 0), (0, 0)], 0));
+}
+
+#[test]
+fn a_parked_thread_of_the_wakers_node_is_woken_before_an_older_one() {
+    assert!(!older_one_is_woken_first([(1, 1), (2, 0)], 0));
 }
 
 #[test]
 fn a_thread_of_another_cache_is_not_passed_over_for_long() {
-    assert!(farther_one_is_woken_first(16_000_000));
+    assert!(older_one_is_woken_first([(1, 0), (0, 0)], 16_000_000));
+}
+
+/// On the waker's CPU the woken thread has to wait until the waker leaves it.
+#[test]
+fn only_a_wake_on_another_cpu_is_measured() {
+    let here = CPU.get();
+    for (cpu, measured) in [(here, 0), (here + 1_000, 1)] {
+        let (_alone, mutex, [heir]) = owned();
+        heir.sleeps_in(move || {
+            CPU.set(cpu);
+            lock(mutex)
+        });
+        assert_eq!(unlock(mutex), 1);
+        assert_eq!(heir.unlocks(mutex), 0);
+        assert_eq!(heir.does(|| MEASURED.get()), measured);
+    }
 }
 
 #[test]

@@ -60,7 +60,10 @@ std::thread_local! {
     static DEADLINE: Cell<Option<Timestamp>> = const { Cell::new(None) };
     /// Each thread runs on a separate CPU, unless a test specifies another.
     pub(super) static CPU: Cell<u32> = Cell::new(CPUS.fetch_add(1, Ordering::SeqCst));
-    pub(super) static CACHE: Cell<usize> = const { Cell::new(0) };
+    /// The numbers of its last-level cache and of its NUMA node.
+    pub(super) static PLACE: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
+    /// The number of its wakes that it has measured.
+    pub(super) static MEASURED: Cell<u32> = const { Cell::new(0) };
     pub(super) static PRIORITY: Cell<u32> = const { Cell::new(0) };
 }
 
@@ -98,7 +101,13 @@ hooks! {
             if ONE_CPU.load(Ordering::SeqCst) { 0 } else { CPU.get() }
         }
         fn cache() -> usize {
-            CACHE.get()
+            PLACE.get().0
+        }
+        fn node() -> usize {
+            PLACE.get().1
+        }
+        fn note_wake(_: usize) {
+            MEASURED.set(MEASURED.get() + 1);
         }
         fn pause() {
             if IS_POLLER.get() {

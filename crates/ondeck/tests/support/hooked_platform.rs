@@ -110,6 +110,7 @@ unsafe impl<H: Hooks> Platform for Hooked<H> {
         fn ticks_per_second() -> u64;
         fn ticks_in(nanos: u32) -> usize;
         fn cpus() -> usize;
+        fn node() -> usize;
     }
 
     delegated! {

@@ -104,6 +104,9 @@ pub trait Hooks: Copy + fmt::Debug + Send + Sync + 'static {
     fn cache() -> usize {
         0
     }
+    fn node() -> usize {
+        0
+    }
     fn priority() -> u32 {
         0
     }
