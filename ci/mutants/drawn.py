@@ -371,7 +371,8 @@ Small changes of the locks' source that a seed chooses, and what the tests make 
 
 A mutation is caught by the first test program that fails or does not end. No test can fail with an equivalent one: the lock
 keeps its promises, for the reason given. What does not compile is a mutation of no program. An unfinished one has passed
-some of the test programs, and the others have yet to run.
+some of the test programs, and the others have yet to run. Functions that only builds with the feature `ablation` or
+`profile` have are not drawn: none of these tests is built with it.
 
 | first caught by | mutations |
 |---|---:|
