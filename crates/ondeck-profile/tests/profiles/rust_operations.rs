@@ -5,6 +5,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use ondeck::poison::Mutex as PoisonMutex;
+use ondeck::rwlock::ReadRecursive;
 use ondeck::{Condvar, Mutex, RwLock};
 use ondeck_profile::tracks::{Operation, read};
 use ondeck_record::layout::Action;
@@ -50,8 +51,19 @@ fn hold_upgradable_too() {
     std::hint::black_box(*TABLE.upgradable_read());
 }
 
+#[inline(never)]
+fn read_again() {
+    std::hint::black_box(*TABLE.read_recursive());
+}
+
+/// Its calls are as deep in the stack as those of `read_again`.
+#[inline(never)]
+fn read_again_too() {
+    std::hint::black_box(*TABLE.read_recursive());
+}
+
 /// What a round does: the action, the lock, and the function that acquires it where it is known.
-const ROUND: [(Action, &str, Option<&str>); 17] = [
+const ROUND: [(Action, &str, Option<&str>); 21] = [
     (Action::Lock, "OUTER", Some("lock_both")),
     (Action::Lock, "INNER", Some("lock_both")),
     (Action::Unlock, "INNER", None),
@@ -69,6 +81,10 @@ const ROUND: [(Action, &str, Option<&str>); 17] = [
     (Action::Unlock, "TABLE", None),
     (Action::Write, "TABLE", Some("hold_upgradable_too")),
     (Action::Unlock, "TABLE", None),
+    (Action::Read, "TABLE", Some("read_again")),
+    (Action::Unlock, "TABLE", None),
+    (Action::Read, "TABLE", Some("read_again_too")),
+    (Action::Unlock, "TABLE", None),
 ];
 
 #[test]
@@ -79,6 +95,8 @@ fn every_operation_of_rust_locks_is_recorded_in_order() {
             use_table();
             hold_upgradable();
             hold_upgradable_too();
+            read_again();
+            read_again_too();
         }
         return;
     }
