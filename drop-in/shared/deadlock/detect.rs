@@ -5,7 +5,7 @@
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::{LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{self, ThreadId};
 
 use backtrace::Backtrace;
@@ -104,7 +104,10 @@ pub(crate) fn waits<T>(key: usize, want: Want, ends: Ends, block: impl FnOnce(&W
 /// A thread that waits forever.
 pub struct DeadlockedThread {
     id: ThreadId,
+    /// Without names.
     stack: Backtrace,
+    /// With names, from the first time that they are wanted: they are slow to find.
+    named: OnceLock<Backtrace>,
 }
 
 impl DeadlockedThread {
@@ -115,7 +118,11 @@ impl DeadlockedThread {
 
     /// Returns where it waits.
     pub fn backtrace(&self) -> &Backtrace {
-        &self.stack
+        self.named.get_or_init(|| {
+            let mut stack = self.stack.clone();
+            stack.resolve();
+            stack
+        })
     }
 }
 
@@ -141,9 +148,8 @@ pub fn check_deadlock() -> Vec<Vec<DeadlockedThread>> {
     let thread = |edge: &ondeck_deadlock::Edge| {
         let id = edge.thread.id?;
         // None for a lock of another package of this kind.
-        let mut stack = stacks().get(&id).cloned().unwrap_or_else(|| Backtrace::from(Vec::new()));
-        stack.resolve();
-        Some(DeadlockedThread { id, stack })
+        let stack = stacks().get(&id).cloned().unwrap_or_else(|| Backtrace::from(Vec::new()));
+        Some(DeadlockedThread { id, stack, named: OnceLock::new() })
     };
     let found = ondeck_deadlock::check();
     found.iter().map(|report| report.edges.iter().filter_map(thread).collect()).collect()

@@ -267,7 +267,7 @@ fn a_circle_of_threads_is_reported_once() {
     assert_eq!((found.len(), found[0].len()), (1, 2));
     for thread in &found[0] {
         assert!([first.thread().id(), second.thread().id()].contains(&thread.thread_id()));
-        assert!(!thread.backtrace().frames().is_empty());
+        assert!(thread.backtrace().frames().iter().any(|frame| !frame.symbols().is_empty()));
     }
     assert!(check_deadlock().is_empty());
 }
