@@ -143,6 +143,7 @@ fn no_thread_is_woken_under_the_lock_of_a_bucket() {
     wakes(park, || unsafe {
         assert_eq!(tokens::unpark::<Machine>(from, |_| Choice::Unpark, |_| 0).woken, 1);
     });
+    // SAFETY: as above.
     wakes(park, || unsafe {
         let most = || Some(Requeue { wake: 1, move_most: 0 });
         assert_eq!(tokens::requeue::<Machine>(from, to, most, |_| 0).woken, 1);
@@ -161,10 +162,11 @@ fn no_thread_is_woken_under_the_lock_of_a_bucket() {
     };
     wakes(wait, || assert_eq!(condvar.notify_one(), 1));
     rwlock.lock_exclusive();
-    // SAFETY: each unlocks what it has locked.
+    // SAFETY: it unlocks what it has locked.
     let read = || unsafe {
         rwlock.lock_shared_counted();
         rwlock.unlock_shared_counted();
     };
+    // SAFETY: locked above.
     wakes(read, || unsafe { rwlock.unlock_exclusive() });
 }
