@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
 # Runs tests/plain under Miri, which checks the unsafe code of locks, nodes, queues and buckets for wrong borrows,
-# accesses to freed memory, data races and weak memory.
+# accesses to freed memory, data races and weak memory. Then it runs the tests of interfaces in tests/api that have unsafe
+# code of their own.
 #
-# The tests use a platform of the standard library alone. The Linux platform does not run under Miri, which has no
-# inline assembly (__libc_single_threaded), membarrier, madvise(MADV_WIPEONFORK) or pthread_atfork.
+# tests/plain uses a platform of the standard library alone, tests/api the one for systems without a module. The Linux
+# platform does not run under Miri, which has no inline assembly (__libc_single_threaded), membarrier,
+# madvise(MADV_WIPEONFORK) or pthread_atfork. So PiMutex and ipc, whose protocols are the kernel's, do not run there.
 #
-# ONDECK_MIRI_SEEDS is the number of schedules of each test, 20 by default. They take a minute or two.
+# ONDECK_MIRI_SEEDS is the number of schedules of each test, 20 by default. They take two to four minutes.
 source "$(dirname "$0")/common.sh"
 cargo +nightly miri --version >/dev/null 2>&1 ||
     skip "needs Miri: rustup toolchain install nightly --component miri --component rust-src"
@@ -27,3 +29,7 @@ fi
 
 step "the tests"
 MIRIFLAGS=-Zmiri-many-seeds=0..${ONDECK_MIRI_SEEDS:-20} "${tests[@]}"
+
+step "the interfaces"
+RUSTFLAGS='--cfg ondeck_system="portable"' MIRIFLAGS=-Zmiri-many-seeds=0..${ONDECK_MIRI_SEEDS:-20} \
+    cargo +nightly miri test --locked -q -p ondeck --test api -- combining::a_section poison:: reentrant:: parker:: --skip fork

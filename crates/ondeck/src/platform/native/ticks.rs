@@ -105,7 +105,7 @@ fn scale() -> usize {
     scale
 }
 
-#[cfg(all(target_arch = "x86_64", target_pointer_width = "64"))]
+#[cfg(all(target_arch = "x86_64", target_pointer_width = "64", not(miri)))]
 mod hardware {
     use core::arch::x86_64::{__cpuid, _rdtsc};
 
@@ -173,7 +173,7 @@ mod hardware {
     }
 }
 
-#[cfg(all(target_arch = "aarch64", target_pointer_width = "64"))]
+#[cfg(all(target_arch = "aarch64", target_pointer_width = "64", not(miri)))]
 mod hardware {
     use core::arch::asm;
 
@@ -217,7 +217,8 @@ mod hardware {
 
 #[cfg(not(all(
     any(target_arch = "x86_64", target_arch = "aarch64"),
-    target_pointer_width = "64"
+    target_pointer_width = "64",
+    not(miri)
 )))]
 mod hardware {
     pub(in crate::platform) fn read() -> u64 {
