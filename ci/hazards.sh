@@ -5,11 +5,13 @@
 #   ci/hazards.sh            makes all the runs first; some 15 minutes
 #   ci/hazards.sh --written  takes the results that are in target/hazards
 #   ci/hazards.sh --check    makes no run: the page has the hazards that there are, with their tests, and no others
+#   ci/hazards.sh --listed   makes no run: gives the page these rows, and leaves what it says of its runs; for a new hazard
+#                            that ci/mutants.sh NAME or ci/tlc.sh has caught
 source "$(dirname "$0")/common.sh"
 results=${CARGO_TARGET_DIR:-$PWD/target}/hazards
 page=docs/data/hazards.md
 case ${1:-} in
-    --check)
+    --check | --listed)
         results=$(mktemp -d)
         trap 'rm -rf "$results"' EXIT
         page=$results/hazards.md
@@ -74,13 +76,24 @@ HEAD
     table
 } >"$page.new"
 mv "$page.new" "$page"
-if [ "${1:-}" != --check ]; then
-    tail -n 1 "$page"
-else
-    # Not the lines that say which runs a copy is from.
-    rows() { grep -Eo '^[|].*|^[0-9]+ hazards, put in at [0-9]+ places' "$1"; }
-    diff <(rows docs/data/hazards.md) <(rows "$page") || {
-        echo "docs/data/hazards.md is not the table of what there is: see ci/hazards.sh"
-        exit 1
-    }
-fi
+# Not the lines that say which runs a copy is from.
+pattern='^[|].*|^[0-9]+ hazards, put in at [0-9]+ places'
+rows() { grep -Eo "$pattern" "$1"; }
+case ${1:-} in
+    --check)
+        diff <(rows docs/data/hazards.md) <(rows "$page") || {
+            echo "docs/data/hazards.md is not the table of what there is: see ci/hazards.sh"
+            exit 1
+        }
+        ;;
+    --listed)
+        page=docs/data/hazards.md
+        rows "$results/hazards.md" | awk -v pattern="$pattern" '
+            NR == FNR { row[++count] = $0; next }
+            /^[|]/ { if (!table++) for (at = 1; at < count; at++) print row[at]; next }
+            $0 ~ pattern { sub(/^[0-9]+ hazards, put in at [0-9]+ places/, row[count]) }
+            { print }' - "$page" >"$results/page"
+        cp "$results/page" "$page"
+        ;;&
+    --listed | '' | --written) tail -n 1 "$page" ;;
+esac
