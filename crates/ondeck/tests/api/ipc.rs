@@ -6,6 +6,7 @@ use std::os::fd::{AsRawFd, FromRawFd};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
+use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
@@ -107,18 +108,13 @@ impl Child {
         assert_eq!(unsafe { libc::kill(self.0, signal) }, 0);
     }
 
-    pub(crate) fn wait(&self) -> i32 {
+    /// Waits until it has ended, and returns its status.
+    pub(crate) fn status(self) -> i32 {
+        let child = ManuallyDrop::new(self);
         let mut status = 0;
         // SAFETY: waits for the child, into a live integer.
-        assert_eq!(unsafe { libc::waitpid(self.0, &raw mut status, 0) }, self.0);
+        assert_eq!(unsafe { libc::waitpid(child.0, &raw mut status, 0) }, child.0);
         status
-    }
-
-    /// Waits until it has ended successfully.
-    pub(crate) fn ends(self) {
-        let status = self.wait();
-        std::mem::forget(self);
-        assert_eq!(status, 0);
     }
 }
 
@@ -138,6 +134,23 @@ pub(crate) fn lock(shared: &Shared) -> MutexGuard<'_, u32> {
     shared.mutex.lock().expect("no owner has died")
 }
 
+/// Starts a thread that waits for the mutex, and returns when it sleeps. It returns whether it has acquired the mutex.
+fn sleeper<'a>(
+    scope: &'a thread::Scope<'a, '_>,
+    shared: &'static Shared,
+) -> thread::ScopedJoinHandle<'a, bool> {
+    let (number, sleeps) = mpsc::channel();
+    let waiter = scope.spawn(move || {
+        number.send(asleep::name()).expect("the test waits for it");
+        // Long enough that only a lost wake exceeds it.
+        shared.mutex.try_lock_for(Duration::from_secs(30)).is_some()
+    });
+    let number = sleeps.recv().expect("it has begun");
+    shared.until_waited_for();
+    asleep::until_asleep(number);
+    waiter
+}
+
 #[test]
 fn processes_exclude_each_other() {
     const TURNS: u32 = 5_000;
@@ -149,7 +162,7 @@ fn processes_exclude_each_other() {
         scope.spawn(count);
     });
     for child in children {
-        child.ends();
+        assert_eq!(child.status(), 0);
     }
     assert_eq!(*lock(shared), 5 * TURNS);
     assert_eq!(shared.word() & !WAITED, 0, "no owner is left");
@@ -201,17 +214,8 @@ fn a_waiter_that_is_killed_takes_no_wake_along() {
     });
     shared.until_waited_for();
     asleep::until_asleep(child.0.cast_unsigned());
-    let number = AtomicU32::new(0);
     watchdog::scope(|scope| {
-        let waiter = scope.spawn(|| {
-            number.store(asleep::name(), Ordering::Relaxed);
-            // Long enough that only a lost wake exceeds it.
-            shared.mutex.try_lock_for(Duration::from_secs(30)).is_some()
-        });
-        while number.load(Ordering::Relaxed) == 0 {
-            thread::yield_now();
-        }
-        asleep::until_asleep(number.load(Ordering::Relaxed));
+        let waiter = sleeper(scope, shared);
         Linux::set_affinity(&[cpu]).expect("one of its own");
         // Wakes the child, which arrived first.
         drop(guard);
@@ -248,24 +252,15 @@ fn an_owner_that_is_killed_before_its_wake_leaves_it_to_the_next() {
         drop(guard);
     });
     shared.until_step(1);
-    let number = AtomicU32::new(0);
     watchdog::scope(|scope| {
-        let sleeper = scope.spawn(|| {
-            number.store(asleep::name(), Ordering::Relaxed);
-            // Long enough that only a lost wake exceeds it.
-            shared.mutex.try_lock_for(Duration::from_secs(30)).is_some()
-        });
-        shared.until_waited_for();
-        asleep::until_asleep(number.load(Ordering::Relaxed));
+        let waiter = sleeper(scope, shared);
         shared.next_step();
         shared.until_step(3);
         let guard = shared.mutex.try_lock().expect("it was unlocked").expect("no owner has died");
         shared.next_step();
-        let status = child.wait();
-        std::mem::forget(child);
-        assert_eq!(libc::WEXITSTATUS(status), 7, "it was to end before its wake");
+        assert_eq!(libc::WEXITSTATUS(child.status()), 7, "it was to end before its wake");
         drop(guard);
-        assert!(sleeper.join().expect("no panic"), "no thread was woken");
+        assert!(waiter.join().expect("no panic"), "no thread was woken");
     });
 }
 
@@ -409,19 +404,26 @@ fn the_copy_of_a_guard_in_a_child_unlocks_nothing_that_the_child_has_locked_sinc
 fn notifications_go_to_other_processes() {
     const TURNS: u32 = 500;
     let shared = share();
-    let play = |parity: u32| {
+    let play = |parity: u32, notify: fn(&Condvar)| {
         for turn in 0..TURNS {
             let mut guard = lock(shared);
             while *guard != 2 * turn + parity {
-                guard = shared.condvar.wait(guard).expect("no owner has died");
+                let waited = if parity == 0 {
+                    shared.condvar.wait(guard)
+                } else {
+                    let (waited, in_time) = shared.condvar.wait_for(guard, Duration::MAX);
+                    assert!(in_time);
+                    waited
+                };
+                guard = waited.expect("no owner has died");
             }
             *guard += 1;
-            shared.condvar.notify_all();
+            notify(&shared.condvar);
         }
     };
-    let child = Child::start(|| play(1));
-    play(0);
-    child.ends();
+    let child = Child::start(|| play(1, Condvar::notify_one));
+    play(0, Condvar::notify_all);
+    assert_eq!(child.status(), 0);
     assert_eq!(*lock(shared), 2 * TURNS);
 }
 
@@ -447,21 +449,6 @@ fn none_ends_before_its_deadline() {
         |time| condvar.wait_for(lock(shared), time).1,
         |end| condvar.wait_until(lock(shared), end).1,
     );
-    shared.condvar.notify_one();
-    watchdog::scope(|scope| {
-        let waiter = scope.spawn(|| {
-            let mut guard = lock(shared);
-            shared.next_step();
-            while *guard == 0 {
-                let (again, in_time) = shared.condvar.wait_for(guard, Duration::MAX);
-                assert!(in_time);
-                guard = again.expect("no owner has died");
-            }
-        });
-        shared.until_step(1);
-        *lock(shared) = 1;
-        shared.condvar.notify_one();
-        waiter.join().expect("no panic");
-    });
-    assert_eq!(format!("{:?}", shared.condvar), "Condvar { waiters: 0, .. }");
+    condvar.notify_one();
+    assert_eq!(format!("{condvar:?}"), "Condvar { waiters: 0, .. }");
 }

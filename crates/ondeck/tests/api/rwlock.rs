@@ -1,5 +1,6 @@
 //! The reader-writer lock as programs use it, with the guards of `lock_api`.
 
+use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -105,7 +106,6 @@ fn until_a_writer_waits(lock: &RwLock<u32>) {
 
 #[test]
 fn a_writer_that_waits_keeps_readers_out_but_not_recursive_ones() {
-    let _watchdog = Watchdog::start("a waiting writer", Duration::from_mins(1));
     let lock = RwLock::new(0);
     let reader = lock.read();
     watchdog::scope(|scope| {
@@ -121,39 +121,31 @@ fn a_writer_that_waits_keeps_readers_out_but_not_recursive_ones() {
     });
 }
 
-#[test]
-fn a_fair_unlock_and_a_bump_hand_it_over() {
-    let _watchdog = Watchdog::start("fair unlocks", Duration::from_mins(1));
-    let lock = RwLock::new(0);
-    watchdog::scope(|scope| {
-        let mut writer = lock.write();
-        scope.spawn(|| *lock.write() += 1);
-        // The other thread eventually parks. Then a bump hands it the lock.
-        while *writer == 0 {
-            thread::sleep(SHORT);
-            RwLockWriteGuard::bump(&mut writer);
-        }
-        RwLockWriteGuard::unlock_fair(writer);
-    });
-    let mut reader = lock.read();
+/// Bumps the lock by its guard until another thread has written. It eventually parks, and then a bump hands it the lock.
+fn bump_until_written<G: Deref<Target = u32>>(
+    lock: &RwLock<u32>,
+    mut guard: G,
+    bump: fn(&mut G),
+) -> G {
+    let before = *guard;
     watchdog::scope(|scope| {
         scope.spawn(|| *lock.write() += 1);
-        while *reader == 1 {
+        while *guard == before {
             thread::sleep(SHORT);
-            RwLockReadGuard::bump(&mut reader);
-        }
-        drop(reader);
-    });
-    let mut upgradable = lock.upgradable_read();
-    watchdog::scope(|scope| {
-        scope.spawn(|| *lock.write() += 1);
-        while *upgradable == 2 {
-            thread::sleep(SHORT);
-            RwLockUpgradableReadGuard::bump(&mut upgradable);
+            bump(&mut guard);
             assert!(lock.try_write().is_none(), "it is held again");
         }
-        drop(upgradable);
     });
+    guard
+}
+
+#[test]
+fn a_fair_unlock_and_a_bump_hand_it_over() {
+    let lock = RwLock::new(0);
+    let writer = bump_until_written(&lock, lock.write(), RwLockWriteGuard::bump);
+    RwLockWriteGuard::unlock_fair(writer);
+    drop(bump_until_written(&lock, lock.read(), RwLockReadGuard::bump));
+    drop(bump_until_written(&lock, lock.upgradable_read(), RwLockUpgradableReadGuard::bump));
     assert_eq!(*lock.read(), 3);
 }
 
@@ -170,7 +162,6 @@ fn a_forgotten_guard_keeps_the_lock() {
 
 /// Threads use one lock in every way; a writer finds itself alone, a reader no writer.
 fn crowd(threads: u32, rounds: u32, writes_in_16: u32) {
-    let _watchdog = Watchdog::start("a crowd", Duration::from_mins(2));
     let lock = RwLock::new(0_u64);
     let (readers, writers) = (AtomicU32::new(0), AtomicU32::new(0));
     let written = AtomicUsize::new(0);
@@ -264,54 +255,50 @@ fn a_crowd_of_readers_and_writers() {
     crowd(6, 5_000, 8);
 }
 
-/// A stream of overlapping readers does not keep a writer out.
-#[test]
-fn overlapping_readers_do_not_starve_a_writer() {
-    let _watchdog = Watchdog::start("a writer among readers", Duration::from_mins(1));
-    let lock = RwLock::new(0);
+/// Runs `turn` in three threads until `body` has ended.
+fn beside(turn: impl Fn() + Sync, body: impl FnOnce()) {
     let over = AtomicBool::new(false);
     watchdog::scope(|scope| {
         for _ in 0..3 {
             scope.spawn(|| {
-                let mut held = lock.read();
                 while !over.load(Ordering::Relaxed) {
-                    // Recursive reads would keep the writer waiting forever.
-                    drop(held);
-                    held = lock.read();
-                    (0..100).for_each(|_| std::hint::spin_loop());
+                    turn();
                 }
             });
         }
-        for _ in 0..100 {
-            *lock.write() += 1;
-        }
+        body();
         over.store(true, Ordering::Relaxed);
     });
+}
+
+/// A stream of overlapping readers does not keep a writer out.
+#[test]
+fn overlapping_readers_do_not_starve_a_writer() {
+    let lock = RwLock::new(0);
+    let read = || {
+        // Recursive reads would keep the writer waiting forever.
+        let _reader = lock.read();
+        (0..100).for_each(|_| std::hint::spin_loop());
+    };
+    beside(read, || (0..100).for_each(|_| *lock.write() += 1));
     assert_eq!(lock.into_inner(), 100);
 }
 
 /// Writers that lock repeatedly keep out neither a reader nor another writer.
 #[test]
 fn busy_writers_starve_no_thread() {
-    let _watchdog = Watchdog::start("readers among writers", Duration::from_mins(1));
     let lock = RwLock::new(0_u64);
-    let over = AtomicBool::new(false);
-    watchdog::scope(|scope| {
-        for _ in 0..3 {
-            scope.spawn(|| {
-                while !over.load(Ordering::Relaxed) {
-                    let mut writer = lock.write();
-                    *writer += 1;
-                    (0..1_000).for_each(|_| std::hint::spin_loop());
-                }
-            });
-        }
+    let write = || {
+        let mut writer = lock.write();
+        *writer += 1;
+        (0..1_000).for_each(|_| std::hint::spin_loop());
+    };
+    beside(write, || {
         for _ in 0..20 {
             drop(lock.read());
             drop(lock.upgradable_read());
             drop(lock.write());
         }
-        over.store(true, Ordering::Relaxed);
     });
 }
 
