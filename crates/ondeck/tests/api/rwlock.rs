@@ -128,7 +128,7 @@ fn bump_until_written<G: Deref<Target = u32>>(
     bump: fn(&mut G),
 ) -> G {
     let before = *guard;
-    watchdog::scope(|scope| {
+    watchdog::scope_within(Duration::from_mins(1), |scope| {
         scope.spawn(|| *lock.write() += 1);
         while *guard == before {
             thread::sleep(SHORT);
