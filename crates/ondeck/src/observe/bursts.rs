@@ -80,7 +80,7 @@ impl Observer for Bursts {
         *self = Self::Waits(burst::begin());
     }
 
-    fn relocked<L: Observed>(&mut self, mutex: &L, waited: impl Fn() -> Option<u64>) {
+    fn relocked<L: Observed>(&mut self, mutex: &L, waited: &impl Fn() -> Option<u64>) {
         if let Self::Waits(begun) = mem::replace(self, Self::Waited) {
             begun.end_of_wait(mutex.name(), waited().unwrap_or(0));
         }

@@ -58,7 +58,7 @@ impl Observer for Contention {
         }
     }
 
-    fn relocked<L: Observed>(&mut self, mutex: &L, waited: impl Fn() -> Option<u64>) {
+    fn relocked<L: Observed>(&mut self, mutex: &L, waited: &impl Fn() -> Option<u64>) {
         if ondeck_record::is_on()
             && let Some(nanos) = waited()
         {

@@ -146,7 +146,7 @@ pub(crate) trait Observer: Default {
     /// The wait for a condition is over, and the thread has the mutex again. `waited` returns for how many nanoseconds it
     /// waited for the mutex, if it did.
     #[inline(always)]
-    fn relocked<L: Observed>(&mut self, _: &L, _waited: impl Fn() -> Option<u64>) {}
+    fn relocked<L: Observed>(&mut self, _: &L, _waited: &impl Fn() -> Option<u64>) {}
 
     /// The thread parks for the mutex of this name. May be called more than once in a wait.
     #[inline(always)]
@@ -160,36 +160,43 @@ pub(crate) trait Observer: Default {
 /// Observes nothing.
 impl Observer for () {}
 
-/// Calls both observers of a pair, each if it observes the lock.
-macro_rules! each {
-    ($($observer:ident $of:expr),+; $event:ident $arguments:tt) => {$(
-        if $observer::observes(L::KIND) {
-            $of.$event $arguments;
+/// Calls both observers of a pair, in the order of their places in it, each if it observes the lock.
+macro_rules! both {
+    ($($First:ident $first:tt, $Second:ident $second:tt: {$(
+        $event:ident($($argument:ident: $type:ty),*);
+    )+})+) => {$($(
+        #[inline(always)]
+        #[track_caller]
+        fn $event<L: Observed>(&mut self, lock: &L $(, $argument: $type)*) {
+            if $First::observes(L::KIND) {
+                self.$first.$event(lock $(, $argument)*);
+            }
+            if $Second::observes(L::KIND) {
+                self.$second.$event(lock $(, $argument)*);
+            }
         }
-    )+};
+    )+)+};
 }
 
 /// Both, as far as each observes the lock. The one that begins first ends last.
 impl<A: Observer, B: Observer> Observer for (A, B) {
+    both! {
+        A 0, B 1: {
+            wants(access: Access, has_deadline: bool);
+            waits();
+            unlocks(access: Access);
+            changes(from: Access, to: Access);
+            awaits_condition();
+        }
+        B 1, A 0: {
+            acquired(access: Access);
+            relocked(waited: &impl Fn() -> Option<u64>);
+        }
+    }
+
     #[inline(always)]
     fn observes(kind: Kind) -> bool {
         A::observes(kind) || B::observes(kind)
-    }
-
-    #[inline(always)]
-    #[track_caller]
-    fn wants<L: Observed>(&mut self, lock: &L, access: Access, has_deadline: bool) {
-        each!(A self.0, B self.1; wants(lock, access, has_deadline));
-    }
-
-    #[inline(always)]
-    fn waits<L: Observed>(&mut self, lock: &L) {
-        each!(A self.0, B self.1; waits(lock));
-    }
-
-    #[inline(always)]
-    fn acquired<L: Observed>(&mut self, lock: &L, access: Access) {
-        each!(B self.1, A self.0; acquired(lock, access));
     }
 
     #[inline(always)]
@@ -199,29 +206,9 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
     }
 
     #[inline(always)]
-    fn unlocks<L: Observed>(&mut self, lock: &L, access: Access) {
-        each!(A self.0, B self.1; unlocks(lock, access));
-    }
-
-    #[inline(always)]
     fn unlocked(&mut self) {
         self.1.unlocked();
         self.0.unlocked();
-    }
-
-    #[inline(always)]
-    fn changes<L: Observed>(&mut self, lock: &L, from: Access, to: Access) {
-        each!(A self.0, B self.1; changes(lock, from, to));
-    }
-
-    #[inline(always)]
-    fn awaits_condition<L: Observed>(&mut self, mutex: &L) {
-        each!(A self.0, B self.1; awaits_condition(mutex));
-    }
-
-    #[inline(always)]
-    fn relocked<L: Observed>(&mut self, mutex: &L, waited: impl Fn() -> Option<u64>) {
-        each!(B self.1, A self.0; relocked(mutex, &waited));
     }
 
     #[inline(always)]
@@ -319,10 +306,7 @@ pub(crate) fn lock<L: Observed, T>(
     }
     let mut acquisition = Acquisition::of(lock, access);
     acquisition.begins(false);
-    let got = match acquisition.attempt(attempt) {
-        Some(got) => got,
-        None => block(),
-    };
+    let got = acquisition.attempt(attempt).unwrap_or_else(block);
     acquisition.acquired();
     got
 }
@@ -340,10 +324,7 @@ pub(crate) fn lock_until<L: Observed, T>(
     }
     let mut acquisition = Acquisition::of(lock, access);
     acquisition.begins(true);
-    let mut got = acquisition.attempt(attempt);
-    if got.is_none() {
-        got = block();
-    }
+    let got = acquisition.attempt(attempt).or_else(block);
     if got.is_some() {
         acquisition.acquired();
     } else {
@@ -416,7 +397,7 @@ pub(crate) fn wait<L: Observed, T>(
     begin();
     observers.unlocked();
     let done = sleep();
-    observers.relocked(mutex, waited);
+    observers.relocked(mutex, &waited);
     observers.acquired(mutex, Access::Alone);
     done
 }
