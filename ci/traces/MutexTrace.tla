@@ -14,14 +14,15 @@ BeginTrace == Init /\ BeginRun /\ open = <<>>
 
 Nothing == UNCHANGED vars
 
-(* What t does without an access, or by one that the event after shows. *)
-Silent(t) == Left(t) \/ TimeOut(t) \/ (AskSleep(t) /\ mem.status[t] # "heir")
+(* Whether the next event is of this kind, or none is left. *)
+NextIs(kinds) == IF at > Len(Trace) THEN TRUE ELSE Trace[at][1] \in kinds
+
+(* What t does without an access, or by one that the event after shows. An heir whose deadline has passed does not sleep, and
+   enters the section in which it leaves. *)
+Silent(t) == Left(t) \/ TimeOut(t) \/ (AskSleep(t) /\ (mem.status[t] # "heir" \/ NextIs({"in"})))
 
 (* The same by an access that the event before or after shows, or that takes time. *)
 Beside(t) == AskHeavy(t) \/ ((ReadHand(t) \/ Look(t)) /\ Mode(t)[1] # Here(t))
-
-(* Whether the next event is of this kind, or none is left. *)
-NextIs(kinds) == IF at > Len(Trace) THEN TRUE ELSE Trace[at][1] \in kinds
 
 (* Whether a store that t has buffered may have to become visible before the next event: one that the event reads, or any,
    if the event waits for an empty buffer. *)

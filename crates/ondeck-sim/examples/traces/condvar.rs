@@ -74,7 +74,8 @@ const SCENARIOS: [&[Script]; 8] = [
     &[
         waiter(C, A, &["timed"]),
         waiter(D, B, &[]),
-        waiter(D, A, &[]),
+        // Whoever waits for the other condition variable may take the item of which this thread is notified.
+        waiter(D, A, &["timed"]),
         notifier(C, &[A], false, true),
         notifier(D, &[B, A], true, false),
     ],

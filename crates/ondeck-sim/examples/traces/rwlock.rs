@@ -47,11 +47,13 @@ impl Names for RwLockNames {
         let Some(names) = &tracer.names else { return };
         let row = address.wrapping_sub(names.rows) / size_of::<Row<Sim>>();
         let is = |address: u64| (address == names.lock as u64).to_string().to_uppercase();
+        // The largest number that TLC has stands for a word with a count below zero, which no specified state has.
+        let word = |value: u64| value.min(i32::MAX as u64).to_string();
         let (what, rest) = if address == names.lock {
             match step {
-                Step::Load(is) => ("load", vec![is.to_string()]),
-                Step::Refused(is) => ("refused", vec![is.to_string()]),
-                Step::Exchange(old, new) => ("word", vec![old.to_string(), new.to_string()]),
+                Step::Load(is) => ("load", vec![word(is)]),
+                Step::Refused(is) => ("refused", vec![word(is)]),
+                Step::Exchange(old, new) => ("word", vec![word(old), word(new)]),
                 _ => ("odd", vec![format!("\"{step:?}\"")]),
             }
         } else if address == names.sleepers {

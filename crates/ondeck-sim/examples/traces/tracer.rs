@@ -167,7 +167,10 @@ impl<N: Names> Tracer<N> {
                 }
                 Step::Sleep if whose == thread => self.add("sleep", thread, &[]),
                 Step::Wake(_) => self.add("wake", thread, &[(whose + 1).to_string()]),
-                _ if whose != thread => N::see_status(self, thread, whose, step),
+                // The stack of a thread has other fields now where the status of an earlier node was.
+                _ if whose != thread && self.is_latest(whose, address) => {
+                    N::see_status(self, thread, whose, step);
+                }
                 _ => {}
             }
         } else if matches!(step, Step::Wake(_)) {
