@@ -11,10 +11,19 @@ pub(crate) struct Bucket {
     pub(super) core: Option<usize>,
     /// Threads that sleep here, in the order of arrival.
     pub(super) queue: Vec<usize>,
+    /// Threads that wait for the lock, or hold it, to compare their word and to sleep.
+    pub(super) arriving: usize,
     /// Total time spent waiting for the lock.
     pub(super) queued: Time,
     /// Number of acquisitions of its lock.
     pub(super) operations: u64,
+}
+
+impl Bucket {
+    /// Whether no thread sleeps here or is about to.
+    pub(super) fn is_unused(&self) -> bool {
+        self.queue.is_empty() && self.arriving == 0
+    }
 }
 
 /// All buckets.

@@ -1,7 +1,8 @@
 //! Waits in the kernel: hash buckets, each with a lock and a queue, as in Linux (kernel/futex).
 //!
 //! A call pays for its way into the kernel, waits for the bucket's lock in the order of arrival, and holds it
-//! for the length of an operation on the queue. A wake that finds the bucket empty does not take that lock.
+//! for the length of an operation on the queue. A wait compares the word under that lock. A wake that finds no thread in
+//! the bucket's queue, and none on its way there, does not take it (kernel/futex/waitwake.c: futex_wait_setup, futex_wake).
 
 use ondeck::platform::FutexWait;
 
@@ -33,11 +34,11 @@ pub(super) fn wait(
     // The check under the bucket's lock reads a line that has arrived.
     access::drain();
     access::load(address);
-    if read() != expected {
-        return FutexWait::Mismatch;
-    }
     let name = world().memory.name(address);
-    let bucket = lock_bucket(name, 1);
+    let bucket = world().futexes.of(name);
+    world().futexes.buckets[bucket].arriving += 1;
+    lock_bucket(name, 1);
+    world().futexes.buckets[bucket].arriving -= 1;
     if read() != expected {
         return FutexWait::Mismatch;
     }
@@ -76,7 +77,7 @@ pub(super) fn wake(address: usize, count: usize) -> usize {
     access::drain();
     let name = world().memory.name(address);
     let bucket = world().futexes.of(name);
-    if world().futexes.buckets[bucket].queue.is_empty() {
+    if world().futexes.buckets[bucket].is_unused() {
         note(Some(address), Step::Wake(0));
         return 0;
     }
