@@ -74,7 +74,7 @@ const SCENARIOS: [&[Script]; 8] = [
     &[
         waiter(C, A, &["timed"]),
         waiter(D, B, &[]),
-        // Whoever waits for the other condition variable may take the item of which this thread is notified.
+        // A thread that waits for the other condition variable may take the item of which this thread is notified.
         waiter(D, A, &["timed"]),
         notifier(C, &[A], false, true),
         notifier(D, &[B, A], true, false),
