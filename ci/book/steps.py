@@ -1,7 +1,7 @@
 """The walks of ARCHITECTURE.md name functions that are there.
 
 A step is a row of a table whose first cell is a link with the text `file: function`. The link has to lead to a file of
-that name in which that function is defined, and a walk, which is a table, has three files at most. Run from the
+that name in which that function is defined, and a walk, which is a table, has five files at most. Run from the
 project's root; what it finds is printed, and the exit status is then 1.
 """
 
@@ -11,7 +11,7 @@ import sys
 
 PAGE = "ARCHITECTURE.md"
 STEP = re.compile(r"^\| \[`([^`]*)`\]\(([^()\s]+)\) \|", re.M)
-FILES = 3
+FILES = 5
 
 
 def walks(text):
@@ -49,8 +49,8 @@ def main():
     text = read(PAGE)
     found = list(findings(text, read))
     count = len(walks(text))
-    if count != 3:
-        found.append(f"{PAGE} has {count} walks, not 3")
+    if count != 4:
+        found.append(f"{PAGE} has {count} walks, not 4")
     print("\n".join(found) or "every step of the walks is a function that is there")
     return 1 if found else 0
 
