@@ -2,7 +2,7 @@
 
 mod absent;
 
-pub use absent::museum;
+pub use absent::{CPP_MUTEXES, CPP_RWLOCKS, museum};
 
 use ondeck_zoo::{Fairness, Kind, LockInfo, Origin};
 use wildmatch::WildMatch;

@@ -7,9 +7,9 @@ use ondeck_zoo::{RawLock, Visitor, registry};
 use super::Unknown;
 
 /// The mutexes of the feature `peers-cpp`, and Debian's names of their libraries.
-pub(super) const CPP_MUTEXES: &[&str] = &["abseil", "nsync", "tbb", "ck_mcs"];
+pub const CPP_MUTEXES: &[&str] = &["abseil", "nsync", "tbb", "ck_mcs"];
 /// The reader-writer locks of that feature, of the same libraries.
-pub(super) const CPP_RWLOCKS: &[&str] = &[
+pub const CPP_RWLOCKS: &[&str] = &[
     "abseil_rwlock",
     "nsync_rwlock",
     "tbb_rwlock",

@@ -80,23 +80,11 @@ fn words(stage: &Stage, subjects: &[Subject]) -> String {
 /// no line.
 fn locks(stage: &Stage, subjects: &[Subject]) -> String {
     // Locks of C++ and of the museum exist in some builds only.
-    let museum = select::museum();
-    let missing = [
-        "abseil",
-        "nsync",
-        "tbb",
-        "ck_mcs",
-        "abseil_rwlock",
-        "nsync_rwlock",
-        "tbb_rwlock",
-        "tbb_spin_rwlock",
-        "ck_rwlock",
-        "ck_phase_fair_rwlock",
-    ];
+    let missing = [select::CPP_MUTEXES, select::CPP_RWLOCKS, &select::museum()].concat();
     let names = |subjects: &[Subject]| -> Vec<&str> {
         let kind = subjects.iter().filter(|subject| subject.kind == stage.workload.kind);
         let names = kind.map(|subject| subject.info.name);
-        names.filter(|name| !missing.contains(name) && !museum.contains(name)).collect()
+        names.filter(|name| !missing.contains(name)).collect()
     };
     let (here, all) = (names(&stage.subjects), names(subjects));
     let lacks: Vec<_> = all.iter().filter(|name| !here.contains(name)).copied().collect();
