@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Each hazard is caught by the test that its file names.
 #
-#   ci/mutants.sh              all; 20 minutes
+#   ci/mutants.sh              all; 45 minutes on 2 CPUs
 #   ci/mutants.sh --quick      a few, one of each kind
 #   ci/mutants.sh NAME ...     those of crates/ondeck/tests/mutants/NAME.toml
 #
@@ -9,23 +9,22 @@
 # ci/mutants/hazards.py places by the names of steps and functions (docs/add-a-hazard.md). The edited source must
 # compile, and the test must then fail. Without a hazard each test must pass.
 #
-# The edits are made in a copy of the project, which is built again for each hazard: about 10 s. The results are
-# in hazards/mutants.tsv in the target folder, a line each: the sentence, the name, the test, the tool that runs
-# it, and the result, with tabs in between.
+# The edits are made in copies of the project, one for each CPU, and a copy is built again for each hazard: about 10 s.
+# Those that were caught are in hazards/mutants.tsv in the target folder, a line each: the sentence, the name, the test,
+# the tool that runs it, and the result, with tabs in between. A run that was ended goes on where it was, unless a file of the
+# project has changed.
 source "$(dirname "$0")/common.sh"
 need_packages python3
 target=${CARGO_TARGET_DIR:-$PWD/target}
-work=$target/mutants
-# The project as it was at the start, whatever is edited meanwhile; and the copy that hazards are put into.
-original=$work/original
-tree=$work/tree
-results=$target/hazards/mutants.tsv
-# A target folder of its own. In a common one cargo would take the copy's crates for the project's, and the
-# project's would seem to be built, with a hazard in them.
-export CARGO_TARGET_DIR=$work
+export work=$target/mutants
+# The project as it was at the start, whatever is edited meanwhile.
+export original=$work/original
+export results=$target/hazards/mutants.tsv
+# The tests that passed without a hazard.
+export passed=$target/hazards/passed
 # A test that has not ended after so many seconds hangs. Without a hazard the longest takes 10 to 15 s on a quiet
 # machine.
-time_limit=300
+export time_limit=300
 # A backtrace of an expected failure is of no use, and takes longer than the test.
 export RUST_BACKTRACE=0
 # Loom's bounds are those beside the tests.
@@ -35,9 +34,26 @@ hazards() {
     python3 "$original/ci/mutants/hazards.py" --root "$original" "$@"
 }
 
+# Sets tree to this process's copy of the project, and cargo's target folder to one of its own. In a common folder cargo
+# would take the copy's crates for the project's, and the project's would seem to be built, with a hazard in them.
+own_copy() {
+    # shellcheck disable=SC2154 # xargs sets slot.
+    tree=$work/$slot/tree
+    export CARGO_TARGET_DIR=$work/$slot
+    [ ! -d "$tree" ] || return 0
+    mkdir -p "$work/$slot"
+    cp -r "$original" "$tree"
+    # What others wrote need not be compiled again, if the project's tests have been built. Hard links: a crate of
+    # another place, as the copy's are, is compiled into files with other names.
+    if [ -d "$work/../debug/deps" ] && [ ! -d "$work/$slot/debug" ]; then
+        mkdir -p "$work/$slot/debug"
+        cp -rl "$work"/../debug/{.fingerprint,build,deps} "$work/$slot/debug" 2>/dev/null || rm -rf "$work/$slot/debug"
+    fi
+}
+
 # Builds a test binary of the copy; prints its path, or nothing if it does not compile.
 build() {
-    (cd "$tree" && cargo test --locked -q -p ondeck --test "$1" --no-run --message-format json 2>"$work/build.log") |
+    (cd "$tree" && cargo test --locked -q -p ondeck --test "$1" --no-run --message-format json 2>"$work/$slot/build.log") |
         grep '"kind":\["test"\]' | sed -n 's/.*"executable":"\([^"]*\)".*/\1/p' || true
 }
 
@@ -45,9 +61,9 @@ build() {
 # pass.
 run() {
     local status=0
-    (cd "$tree/crates/ondeck" && timeout -k 5 "$time_limit" "$1" --exact "$2") >"$work/run.log" 2>&1 || status=$?
+    (cd "$tree/crates/ondeck" && timeout -k 5 "$time_limit" "$1" --exact "$2") >"$work/$slot/run.log" 2>&1 || status=$?
     if [ "$status" -eq 0 ]; then
-        if grep -q '^running 0 tests' "$work/run.log"; then echo missing; else echo passed; fi
+        if grep -q '^running 0 tests' "$work/$slot/run.log"; then echo missing; else echo passed; fi
     elif [ "$status" -eq 124 ] || [ "$status" -eq 137 ]; then
         echo hung
     else
@@ -55,43 +71,23 @@ run() {
     fi
 }
 
-# What others wrote need not be compiled again, if the project's tests have been built. Hard links: a crate of
-# another place, as the copy's are, is compiled into files with other names.
-if [ -d "$target/debug/deps" ] && [ ! -d "$work/debug" ]; then
-    mkdir -p "$work/debug"
-    cp -rl "$target"/debug/{.fingerprint,build,deps} "$work/debug" 2>/dev/null || rm -rf "$work/debug"
-fi
-rm -rf "$original" "$tree"
-mkdir -p "$original" "$(dirname "$results")"
-git ls-files -z --cached --others --exclude-standard | xargs -0 cp --parents -t "$original"
-cp -r "$original" "$tree"
-listed=$(hazards list "$@")
-mapfile -t listed <<<"$listed"
+# Runs a test without a hazard.
+without() {
+    local result start=$SECONDS executable
+    executable=$(build "$1")
+    [ -n "$executable" ] || { cat "$work/$slot/build.log"; return 1; }
+    result=$(run "$executable" "$2")
+    printf '%-72s %-8s %3s s\n' "$1 $2" "$result" $((SECONDS - start))
+    [ "$result" = passed ] || { tail -n 20 "$work/$slot/run.log"; return 1; }
+    printf '%s %s\n' "$1" "$2" >>"$passed"
+}
 
-step "without a hazard"
-bad=0
-declare -A fine=()
-for line in "${listed[@]}"; do
-    IFS=$'\t' read -r _ binary test _ <<<"$line"
-    [ -z "${fine[$binary $test]:-}" ] || continue
-    [ -n "${fine[$binary]:-}" ] || fine[$binary]=$(build "$binary")
-    [ -n "${fine[$binary]}" ] || { cat "$work/build.log"; exit 1; }
-    start=$SECONDS
-    result=$(run "${fine[$binary]}" "$test")
-    fine[$binary $test]=$result
-    printf '%-72s %-8s %3s s\n' "$binary $test" "$result" $((SECONDS - start))
-    [ "$result" = passed ] || { bad=1; tail -n 20 "$work/run.log"; }
-done
-[ "$bad" -eq 0 ] || { echo "a test fails without a hazard"; exit 1; }
-
-step "with one hazard each"
-: >"$results"
-for line in "${listed[@]}"; do
-    IFS=$'\t' read -r name binary test hang sentence <<<"$line"
-    start=$SECONDS
-    if ! changed=$(hazards apply "$name" --into "$tree" 2>"$work/apply.log"); then
+# Puts one hazard in, and runs its test.
+with() {
+    local changed executable result tool name=$1 binary=$2 test=$3 hang=$4 sentence=$5 start=$SECONDS
+    if ! changed=$(hazards apply "$name" --into "$tree" 2>"$work/$slot/apply.log"); then
         result="DOES NOT APPLY"
-        cat "$work/apply.log"
+        cat "$work/$slot/apply.log"
     else
         executable=$(build "$binary")
         if [ -z "$executable" ]; then
@@ -112,8 +108,45 @@ for line in "${listed[@]}"; do
         *) tool="real threads" test=$binary::$test ;;
     esac
     printf '%-36s %-16s %3s s  %s\n' "$name" "$result" $((SECONDS - start)) "$test"
-    printf '%s\t%s\t%s\t%s\t%s\n' "$sentence" "$name" "$test" "$tool" "$result" >>"$results"
-    case $result in caught*) ;; *) bad=1 ;; esac
-done
-step "${#listed[@]} hazards, $(grep -c $'\tcaught[^\t]*$' "$results" || true) caught"
-exit "$bad"
+    case $result in
+        caught*) printf '%s\t%s\t%s\t%s\t%s\n' "$sentence" "$name" "$test" "$tool" "$result" >>"$results" ;;
+    esac
+}
+
+# This script calls itself below for a part, one for each CPU at a time.
+if [ "${1:-}" = --one ]; then
+    own_copy
+    IFS=$'\t' read -ra words <<<"$2"
+    "${words[@]}"
+    exit
+fi
+all() {
+    xargs -r -d '\n' -n 1 -P "$(nproc)" --process-slot-var=slot bash ci/mutants.sh --one
+}
+
+rm -rf "$original" "$work"/*/tree
+mkdir -p "$original" "$(dirname "$results")"
+git ls-files -z --cached --others --exclude-standard | xargs -0 cp --parents -t "$original"
+sum=$(cd "$original" && find crates Cargo.* ci/mutants -type f | LC_ALL=C sort | xargs -d '\n' sha256sum | sha256sum)
+if [ "$sum" != "$(cat "$work/sum" 2>/dev/null)" ]; then
+    rm -f "$results" "$passed"
+    echo "$sum" >"$work/sum"
+fi
+touch "$results" "$passed"
+listed=$(hazards list "$@")
+
+step "without a hazard"
+cut -f 2,3 <<<"$listed" | sort -u | tr '\t' ' ' | { grep -vxFf "$passed" || true; } | sed 's/^/without\t/; s/ /\t/' | all ||
+    { echo "a test fails without a hazard"; exit 1; }
+
+step "with one hazard each"
+# Prints the listed hazards that have not been caught.
+missed() {
+    awk -F '\t' '
+        FILENAME == ARGV[1] { if ($5 ~ /^caught/) caught[$2]; next }
+        !($1 in caught)' "$results" - <<<"$listed"
+}
+missed | sed 's/^/with\t/' | all
+missed=$(missed | cut -f 1 | xargs)
+step "$(wc -l <<<"$listed") hazards, ${missed:-all} ${missed:+NOT }caught"
+[ -z "$missed" ]
