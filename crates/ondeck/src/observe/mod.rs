@@ -19,6 +19,11 @@ use core::cell::Cell;
 
 use crate::platform::{Native, Platform};
 
+mod observer;
+
+use observer::Observer;
+pub(crate) use observer::{Access, Kind, Observed};
+
 cfg_select! {
     feature = "deadlock_detection" => {
         mod deadlocks;
@@ -53,176 +58,6 @@ cfg_select! {
 /// All observers of this build. A report of a deadlock, which has the stacks, comes before a panic. The time that recording
 /// contention takes is part of the recorded operation, not of the work before or after it.
 type Observers = (Deadlocks, (Misuse, (Bursts, Contention)));
-
-/// The kinds of locks that are observed.
-#[derive(Clone, Copy, PartialEq, Eq)]
-#[allow(dead_code, reason = "a system may not have all of them")]
-pub(crate) enum Kind {
-    Mutex,
-    Fair,
-    Pi,
-    RwLock,
-    Once,
-}
-
-/// How a thread wants a lock, or holds it.
-#[derive(Clone, Copy)]
-pub(crate) enum Access {
-    /// Exclusively: a writer, the owner of a mutex, the thread that runs the closure of a once.
-    Alone,
-    Read,
-    /// Wanted before waiting writers; held as `Read`.
-    ReadRecursive,
-    Upgradable,
-    /// Wanted by a thread that holds it as `Upgradable`; held as `Alone`.
-    Upgrade,
-}
-
-/// A lock that is observed.
-#[allow(dead_code, reason = "each observer calls some of them")]
-pub(crate) trait Observed {
-    type Platform: Platform;
-    const KIND: Kind;
-
-    /// Returns the address by which the observers know the lock.
-    fn name(&self) -> usize;
-
-    /// Returns whether a thread holds the lock. Only `misuse.rs` asks.
-    fn is_held(&self) -> bool {
-        true
-    }
-
-    /// Returns whether a thread may be parked for the lock. Its owner calls this.
-    fn may_be_awaited(&self) -> bool {
-        true
-    }
-}
-
-/// An observer of locks. Its value lives through one acquisition, unlock or wait of a thread.
-pub(crate) trait Observer: Default {
-    /// Returns whether locks of this kind are observed now. If not, only [`parks`](Self::parks) and
-    /// [`dropped`](Self::dropped) are called.
-    #[inline(always)]
-    fn observes(_: Kind) -> bool {
-        false
-    }
-
-    /// The calling thread wants the lock, and will wait for it if it is taken. Its first attempt follows.
-    #[inline(always)]
-    #[track_caller]
-    fn wants<L: Observed>(&mut self, _: &L, _: Access, _has_deadline: bool) {}
-
-    /// The attempt has failed: the thread is about to wait.
-    #[inline(always)]
-    #[track_caller]
-    fn waits<L: Observed>(&mut self, _: &L) {}
-
-    /// The thread has the lock, whether or not it has [wanted](Self::wants) it: an attempt that cannot wait is observed only
-    /// if it succeeds.
-    #[inline(always)]
-    fn acquired<L: Observed>(&mut self, _: &L, _: Access) {}
-
-    /// The deadline has passed.
-    #[inline(always)]
-    fn gave_up(&mut self) {}
-
-    /// The thread is about to unlock.
-    #[inline(always)]
-    #[track_caller]
-    fn unlocks<L: Observed>(&mut self, _: &L, _: Access) {}
-
-    /// The lock is unlocked, and may be gone.
-    #[inline(always)]
-    fn unlocked(&mut self) {}
-
-    /// The thread, which holds the lock, is about to hold it in another way.
-    #[inline(always)]
-    fn changes<L: Observed>(&mut self, _: &L, _from: Access, _to: Access) {}
-
-    /// The mutex that the thread unlocks is the one that it wants after a wait for a condition.
-    #[inline(always)]
-    fn awaits_condition<L: Observed>(&mut self, _: &L) {}
-
-    /// The wait for a condition is over, and the thread has the mutex again. `waited` returns for how many nanoseconds it
-    /// waited for the mutex, if it did.
-    #[inline(always)]
-    fn relocked<L: Observed>(&mut self, _: &L, _waited: &impl Fn() -> Option<u64>) {}
-
-    /// The thread parks for the mutex of this name. May be called more than once in a wait.
-    #[inline(always)]
-    fn parks(_name: usize) {}
-
-    /// The lock of this name is dropped.
-    #[inline(always)]
-    fn dropped(_name: usize) {}
-}
-
-/// Observes nothing.
-impl Observer for () {}
-
-/// Calls both observers of a pair, in the order of their places in it, each if it observes the lock.
-macro_rules! both {
-    ($($First:ident $first:tt, $Second:ident $second:tt: {$(
-        $event:ident($($argument:ident: $type:ty),*);
-    )+})+) => {$($(
-        #[inline(always)]
-        #[track_caller]
-        fn $event<L: Observed>(&mut self, lock: &L $(, $argument: $type)*) {
-            if $First::observes(L::KIND) {
-                self.$first.$event(lock $(, $argument)*);
-            }
-            if $Second::observes(L::KIND) {
-                self.$second.$event(lock $(, $argument)*);
-            }
-        }
-    )+)+};
-}
-
-/// Both, as far as each observes the lock. The one that begins first ends last.
-impl<A: Observer, B: Observer> Observer for (A, B) {
-    both! {
-        A 0, B 1: {
-            wants(access: Access, has_deadline: bool);
-            waits();
-            unlocks(access: Access);
-            changes(from: Access, to: Access);
-            awaits_condition();
-        }
-        B 1, A 0: {
-            acquired(access: Access);
-            relocked(waited: &impl Fn() -> Option<u64>);
-        }
-    }
-
-    #[inline(always)]
-    fn observes(kind: Kind) -> bool {
-        A::observes(kind) || B::observes(kind)
-    }
-
-    #[inline(always)]
-    fn gave_up(&mut self) {
-        self.1.gave_up();
-        self.0.gave_up();
-    }
-
-    #[inline(always)]
-    fn unlocked(&mut self) {
-        self.1.unlocked();
-        self.0.unlocked();
-    }
-
-    #[inline(always)]
-    fn parks(name: usize) {
-        A::parks(name);
-        B::parks(name);
-    }
-
-    #[inline(always)]
-    fn dropped(name: usize) {
-        A::dropped(name);
-        B::dropped(name);
-    }
-}
 
 #[inline(always)]
 fn is_real<P: Platform>() -> bool {
