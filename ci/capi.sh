@@ -6,7 +6,7 @@
 #   ci/capi.sh              one minute, two where nothing is compiled
 #   ci/capi.sh --mistakes   also: the tests fail with mistakes that are put in on purpose; one minute more
 #
-# ThreadSanitizer is told of locks by the header: races on purpose must be reported, and no others.
+# The header annotates the locks for ThreadSanitizer: deliberate races must be reported, and no others.
 source "$(dirname "$0")/common.sh"
 need_packages gcc g++ clang libclang-rt-dev binutils pkg-config python3
 crate=crates/ondeck-capi
@@ -14,7 +14,7 @@ target=$(realpath -m "${CARGO_TARGET_DIR:-target}")
 native=$target/native
 
 step "the header"
-# With all crates' features: so the other tests have built it. They include those of the functions in Rust.
+# With all crates' features, as the other tests build it. They include those of the functions in Rust.
 cargo test --locked -q --workspace --test header
 
 step "the libraries"
@@ -33,7 +33,7 @@ if nm "$library" | grep -E "_Unwind_(RaiseException|ForcedUnwind|Resume_or_Rethr
     echo "libondeck.so.0 can unwind into its callers"
     exit 1
 fi
-# Not pipes: grep ends at the first line that is right, and readelf would end with an error.
+# No pipes: grep stops at the first match, and readelf would then fail.
 grep -q 'soname: \[libondeck.so.0\]' <<<"$(readelf -d "$library")" || { echo "libondeck.so.0 has another soname"; exit 1; }
 grep -q 'GNU_STACK.*RW ' <<<"$(readelf -lW "$library")" || { echo "libondeck.so.0 wants a stack of code"; exit 1; }
 
@@ -53,8 +53,8 @@ build() {
         $include -Wl,-rpath,"$native/lib"
 }
 
-# Runs a program that must succeed. ThreadSanitizer of older compilers wants addresses that are not
-# random.
+# Runs a program that must succeed. ThreadSanitizer of older compilers needs addresses that are not
+# randomized.
 run() {
     setarch -R "$work/$1" "${@:2}" >"$work/$1.log" 2>&1 || { cat "$work/$1.log"; echo "$1 failed"; return 1; }
 }
@@ -115,7 +115,7 @@ for compiler in gcc clang; do
         echo '#include <ondeck.h>' | "$compiler" -x "$language" -std="$standard" -fsyntax-only -Wall -Wextra \
             -Werror -pedantic -I"$native/include" -
     done
-    # Which has no `long long`, and so no -pedantic.
+    # C89 has no `long long`, so -pedantic would warn.
     echo '#include <ondeck.h>' | "$compiler" -x c -std=c89 -fsyntax-only -Wall -Werror -I"$native/include" -
 done
 

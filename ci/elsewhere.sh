@@ -40,7 +40,7 @@ x86_64-w64-mingw32-gcc -Wall -Wextra -Werror -Icrates/ondeck-capi/include -o "$b
     "$built/libondeck_capi.a" -lkernel32 -lntdll -luserenv -lws2_32 -ldbghelp
 export WINEDEBUG=-all WINEPREFIX=$folder/wine
 
-# Runs a Windows program in the folder, with a limit: what it wrote is in `out`, what it said in `err`.
+# Runs a Windows program in the folder, with a time limit: its output is in `out`, its errors are in `err`.
 windows() {
     local program=$1 status=0
     shift
@@ -48,7 +48,7 @@ windows() {
     return "$status"
 }
 
-# The program ends with that status, and has written the words.
+# Checks that the program ends with this status and has written these words.
 expect() {
     local status=$1 words=$2 ended=0
     shift 2
@@ -80,11 +80,11 @@ for file in r.json r.html r.csv; do
     # Windows counts no switches of a thread: they are absent, and not 0.
     ! grep -q 'voluntary_switches' "$folder/$file" || { echo "$file has switches, which nothing counted"; exit 1; }
 done
-! grep -q '"load_average"' "$folder/r.json" || { echo "the report has a load average, which Windows has not"; exit 1; }
+! grep -q '"load_average"' "$folder/r.json" || { echo "the report has a load average, which Windows does not have"; exit 1; }
 expect 1 "policy fifo refused: Windows has no" "$ondeck" bench --quick --locks std --workloads throughput --threads 2 \
     --rounds 1 --duration 2ms --policy fifo
 expect 0 "r.json" "$ondeck" compare r.json r.json
-# Whether a second on a busy machine is enough to name a lock is left to the machine.
+# A second on a busy machine may not be enough to name a lock: the status may be 0 or 1.
 windows "$ondeck" advise --threads 4 --time 1s || [ $? -eq 1 ]
 grep -q '^advice: ' "$folder/out" || { cat "$folder/out" "$folder/err"; echo "there is no advice"; exit 1; }
 expect 0 "computed, not measured" "$ondeck" sim --quick --locks ondeck,mcs --threads 4 --json s.json --html s.html

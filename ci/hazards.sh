@@ -2,9 +2,9 @@
 # Writes docs/data/hazards.md from the results of runs. Each row is a mistake that was put into the source or into a
 # specification, and the test or the property that failed with it.
 #
-#   ci/hazards.sh            makes all the runs first; an hour on 2 CPUs. Ended, it goes on where it was
+#   ci/hazards.sh            makes all runs first; an hour on 2 CPUs. If it is stopped, it goes on when it is started again
 #   ci/hazards.sh --written  takes the results that are in target/hazards
-#   ci/hazards.sh --check    makes no run: the page has the hazards that there are, with their tests, and no others
+#   ci/hazards.sh --check    makes no run: checks that the page has all hazards with their tests, and no others
 #   ci/hazards.sh --listed   makes no run: gives the page these rows, and leaves what it says of its runs; for a new hazard
 #                            that ci/mutants.sh NAME or ci/tlc.sh has caught
 source "$(dirname "$0")/common.sh"
@@ -15,7 +15,7 @@ case ${1:-} in
         results=$(mktemp -d)
         trap 'rm -rf "$results"' EXIT
         page=$results/hazards.md
-        # What the runs write if all is caught.
+        # The rows that the runs write if every hazard is caught.
         awk '
             function row() { if (hazard != "") print hazard "\t" file "\t" expected "\tTLC\tcaught" }
             FNR == 1 { row(); hazard = expected = ""; file = FILENAME }
@@ -74,7 +74,7 @@ HEAD
     table
 } >"$page.new"
 mv "$page.new" "$page"
-# Not the lines that say which runs a copy is from.
+# The rows and the counts; not the lines that say which runs a copy is from.
 pattern='^[|].*|^[0-9]+ hazards, put in at [0-9]+ places'
 rows() { grep -Eo "$pattern" "$1"; }
 case ${1:-} in

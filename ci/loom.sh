@@ -21,7 +21,7 @@ done
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 
-# With all crates' features: so the other tests have built most of it.
+# With all crates' features, as the other tests build most of it.
 tests=(cargo test --locked --workspace --test 'loom*')
 [ "$ONDECK_LOOM_DEEPER" -lt 0 ] || tests+=(--release)
 step "build"

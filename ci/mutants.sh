@@ -17,15 +17,15 @@ source "$(dirname "$0")/common.sh"
 need_packages python3
 target=${CARGO_TARGET_DIR:-$PWD/target}
 export work=$target/mutants
-# The project as it was at the start, whatever is edited meanwhile.
+# A copy of the project as it was at the start, so that edits during the run do not matter.
 export original=$work/original
 export results=$target/hazards/mutants.tsv
 # The tests that passed without a hazard.
 export passed=$target/hazards/passed
-# A test that has not ended after so many seconds hangs. Without a hazard the longest takes 10 to 15 s on a quiet
-# machine.
+# A test that takes longer than this many seconds counts as hanging. Without a hazard the longest takes 10 to 15 s on a
+# quiet machine.
 export time_limit=300
-# A backtrace of an expected failure is of no use, and takes longer than the test.
+# A backtrace of an expected failure takes longer than the test.
 export RUST_BACKTRACE=0
 # Loom's bounds are those beside the tests.
 export ONDECK_LOOM_DEEPER=0
@@ -43,8 +43,8 @@ own_copy() {
     [ ! -d "$tree" ] || return 0
     mkdir -p "$work/$slot"
     cp -r "$original" "$tree"
-    # What others wrote need not be compiled again, if the project's tests have been built. Hard links: a crate of
-    # another place, as the copy's are, is compiled into files with other names.
+    # Dependencies need not be compiled again if the project's tests have been built. Hard links suffice: the copy's own
+    # crates have another path, and so are compiled into files with other names.
     if [ -d "$work/../debug/deps" ] && [ ! -d "$work/$slot/debug" ]; then
         mkdir -p "$work/$slot/debug"
         cp -rl "$work"/../debug/{.fingerprint,build,deps} "$work/$slot/debug" 2>/dev/null || rm -rf "$work/$slot/debug"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Predicts what the machines of docs/predictions/ will measure, by today's engine, into files that are new: one that is
-# there is never changed. Each number is the median of three seeds.
+# Predicts what the machines of docs/predictions/ will measure, by today's engine, into new files: an existing
+# prediction is never changed. Each number is the median of three seeds.
 #
 #   ci/predict.sh                      both predictions
 #   ci/predict.sh sync-bench           one of them: sync-bench or folly

@@ -11,23 +11,23 @@ target=${CARGO_TARGET_DIR:-target}
 
 step "build"
 crates/ondeck-preload/link.sh
-# With all crates' features, as the tests have it: then it is there.
+# With all crates' features, as the tests build it.
 cargo build --locked -q --workspace --example read --bin ondeck
 library=$(realpath "$target/native/lib/libondeck_preload.so")
 reader=$(realpath "$target/debug/examples/read")
 command=$(realpath "$target/debug/ondeck")
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-# As programs of a distribution are: optimized, so that functions which end with an unlock leave no frame.
+# Optimized, as a distribution's programs are, so that functions that end with an unlock leave no frame.
 gcc -O2 -g -Wall -Wextra -Werror -pthread "$programs/hot.c" -o "$folder/hot"
 
 step "probes"
 for probe in wait_begin wait_end release; do
-    # Not a pipe: grep ends at the first line that is right, and readelf would end with an error.
+    # No pipe: grep stops at the first match, and readelf would then fail.
     grep -q "Name: $probe\$" <<<"$(readelf -n "$library")" || { echo "$library has no probe ondeck:$probe"; exit 1; }
 done
 
-# Records the program with the arguments behind the number of processes that it is to be.
+# record PROCESSES ARGUMENT...: records the program, which must run as this many processes.
 record() {
     local processes=$1 status=0
     shift
@@ -43,13 +43,13 @@ record() {
     go tool pprof -top "$folder/out/holders.pb.gz" >"$folder/out/top.txt" 2>/dev/null
     python3 ci/profile/check.py "$folder/out" "$processes" "$programs/hot.c"
 }
-# A thread that loses its CPU in a short section keeps others waiting longer than the long sections do: once again then.
+# A thread that loses its CPU in a short section keeps others waiting longer than the long sections do. Then try again.
 record 1 300 || record 1 300
 record 2 300 fork || record 2 300 fork
 record 2 300 exec || record 2 300 exec
 record 1 300 kill || record 1 300 kill
 
-# Each is held against what the program has noted itself.
+# Compares each with what the program has noted itself.
 gcc -O2 -g -Wall -Wextra -Werror -pthread "$programs/truth.c" -o "$folder/truth"
 compare_with_truth() {
     local truth
@@ -60,7 +60,7 @@ compare_with_truth() {
     "$reader" "$folder/recording" "$folder/out" >"$folder/table.txt"
     python3 ci/profile/truth.py "$folder/out/profile.jsonl" "${truth[@]}"
 }
-# Records are samples, and a machine that others use disturbs some: once again then.
+# Records are samples, and other programs on the machine disturb some. Then try again.
 for sections in "300000 700000 200 20000" "300000 700000 20000 50000" "20000 50000 1000 1000"; do
     # shellcheck disable=SC2086 # numbers
     compare_with_truth $sections 500 || compare_with_truth $sections 500

@@ -15,7 +15,7 @@
 #   binaries   the Debian packages and the tarball, stripped, in target/packages
 #   ready      what only the commit of a release has: its tag, its changelog, the address of its repository
 #
-#   ci/release.sh publish    not among the others: publishes all crates, if `ready` has nothing to object
+#   ci/release.sh publish    not among the others: publishes all crates, if `ready` lists no open point
 source "$(dirname "$0")/common.sh"
 export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/target}
 tools=$CARGO_TARGET_DIR/tools

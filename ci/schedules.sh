@@ -2,7 +2,7 @@
 # Runs every primitive on small simulated machines, under schedules that ordinary runs hardly ever have.
 #
 #   ci/schedules.sh                              each scenario under the same schedules each time; half a minute
-#   ci/schedules.sh --minutes 10                 all of them for so many minutes, with further seeds
+#   ci/schedules.sh --minutes 10                 all of them for 10 minutes, with further seeds
 #   ci/schedules.sh --seed 7 [--count 100]       schedules 7, 8, ... instead; one if no count is given
 #   ci/schedules.sh --only ondeck_rwlock [...]   scenarios with that in their names
 #

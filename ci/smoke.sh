@@ -6,7 +6,7 @@
 source "$(dirname "$0")/common.sh"
 # Built first, so that the time below is only the run's.
 if [ "${1:-}" = --dev ]; then
-    # With all crates' features, as the tests have it: then it is there.
+    # With all crates' features, as the tests build it.
     cargo build --locked --workspace --bin ondeck
     ondeck=${CARGO_TARGET_DIR:-target}/debug/ondeck
 else

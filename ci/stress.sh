@@ -5,7 +5,7 @@
 #
 #   ci/stress.sh            ten minutes, or ONDECK_STRESS_SECONDS
 #   ci/stress.sh --quick    half a minute, built like the other tests, as in the gate
-#   ci/stress.sh 60         so many seconds
+#   ci/stress.sh 60         60 seconds
 #
 # ONDECK_STRESS_SEED is the seed of the matrix. A failure prints it, and how to run its row again.
 source "$(dirname "$0")/common.sh"

@@ -38,13 +38,13 @@ systems=(
     "unthreaded|x86_64-unknown-linux-gnu|gcc||"
 )
 
-# What `api` does in processes of its own: forked, prepared, or ended by what is tested.
+# The tests of `api` that run in processes of their own.
 of_processes=(
     fork collision:: ipc:: no_membarrier:: one_cpu:: polling:: unlock_mode:: latch::a_panic_begins
     pi::a_deadline_on_a_clock pi::an_operation_that rwlock_counts::a_bump_that_cannot_end
 )
 
-# Targets that nothing here runs: what is not compiled for them is found at least.
+# Targets that nothing here runs: they are only compiled.
 checked_only=(
     aarch64-apple-darwin x86_64-apple-darwin aarch64-apple-ios x86_64-unknown-freebsd x86_64-unknown-netbsd
     aarch64-linux-android armv7-linux-androideabi aarch64-unknown-linux-musl aarch64-pc-windows-msvc
@@ -55,8 +55,8 @@ have_target() {
     rustup target list --installed 2>/dev/null | grep -qx "$1" || rustup target add "$1" >/dev/null 2>&1
 }
 
-# lint TARGET...: the compiler and clippy for all of them at once, so that no CPU waits for the end of one target's. The
-# zoo is there, too.
+# lint TARGET...: the compiler and clippy for all of them at once, so that no CPU idles at the end of each. The zoo is
+# among them.
 lint() {
     local target targets=()
     for target in "$@"; do targets+=(--target "$target"); done
@@ -65,7 +65,7 @@ lint() {
         -p ondeck -p ondeck-zoo -- -D warnings -A clippy::missing_const_for_thread_local
 }
 
-# What chooses the two systems of the source that no target has.
+# Chooses the two systems of the source that no target has.
 source_flags() {
     case $1 in
         portable | unthreaded) echo "--cfg ondeck_system=\"$1\"" ;;
@@ -94,7 +94,7 @@ check() {
     ! lint "${targets[@]}" || all_passed=yes
     for each in "${together[@]}"; do
         name=${each%|*} target=${each#*|}
-        # The compiler does not say which target its errors are of.
+        # The compiler's errors do not name their target.
         if [ -n "$all_passed" ] || lint "$target" >/dev/null 2>&1; then passed+=("$name"); else failed+=("$name"); fi
     done
 }
@@ -112,7 +112,7 @@ run() {
     case $name in
         windows) ;;
         portable)
-            # A fork that the C library does not see finds what the parent's threads left.
+            # A fork that the C library does not see leaves the child the state of the parent's threads.
             export ONDECK_TEST_LIBRARY_FORK=1
             ;;
         unthreaded)
@@ -129,19 +129,19 @@ run() {
             ;;
         musl)
             tests+=(--test plain --test platform)
-            # It gives the kernel no list of a thread's locks before its own robust mutex is used: see docs/systems.md.
+            # musl registers a thread's robust list with the kernel only when it first uses a robust mutex: see docs/systems.md.
             skips+=(ipc::)
             ;;
         s390x)
             tests+=(--test plain)
-            # The kernel looks for a thread's number in the word of a lock, and qemu's is of the other byte order.
+            # The kernel looks for a thread's number in the word of a lock, and the emulated word has the other byte order.
             skips+=(pi::)
             export ONDECK_TEST_WITHOUT=pi_futex,swift_pi,glibc_pi
             ;;
         *) tests+=(--test plain) ;;
     esac
     case $runner in
-        # Forks end qemu-user itself, and a program that it runs starts no other.
+        # A fork ends qemu-user itself, and a program under it cannot start another.
         qemu-*) skips+=("${of_processes[@]}") ;;
     esac
     local skip
@@ -157,11 +157,11 @@ run() {
         mkdir -p "$beside"
         x86_64-w64-mingw32-gcc -shared -o "$beside/bcryptprimitives.dll" ci/systems/bcryptprimitives.c -ladvapi32
     fi
-    # A test that hangs says so itself, after a minute or some: this is for emulators that do.
+    # A test that hangs fails by itself after some minutes. This limit is for emulators that hang.
     timeout -s KILL "$longest" cargo test --locked --no-fail-fast --manifest-path "$manifest" --target "$target" "${tests[@]}" -- \
         "${arguments[@]}" || status=1
     [ -n "$zoo" ] || return "$status"
-    # Not those of the zoo's tests that show that broken locks are noticed.
+    # Without the zoo's tests of broken locks.
     timeout -s KILL "$longest" cargo test --locked --no-fail-fast --manifest-path "$zoo_manifest" --target "$target" \
         --test conformance --test rwlocks every_lock -- --show-output "${arguments[@]}" || status=1
     return "$status"

@@ -12,8 +12,8 @@
 # If the number of states is not the one in the configuration, the check fails, because the model has changed.
 #
 #   ci/tlc.sh                    all but the large ones; 10 to 20 minutes on 2 CPUs
-#   ci/tlc.sh --changed          of these, those that were not checked as they are
-#   ci/tlc.sh --quick            of these, without those that take long and were checked as they are
+#   ci/tlc.sh --changed          of these, those that have changed since they were checked
+#   ci/tlc.sh --quick            of these, without those that take long and have not changed
 #   ci/tlc.sh --large            all
 #   ci/tlc.sh mutex/two_locks    those named
 #
@@ -83,7 +83,7 @@ if [ "${1:-}" = --one ]; then
     exit
 fi
 
-# Of what was checked as it is, the least seconds of a configuration that is left out.
+# An unchanged configuration is left out if its last check took at least this many seconds.
 large=no known=
 case ${1:-} in
     --large) large=yes; shift ;;
@@ -119,7 +119,7 @@ printf '%s\n' "${chosen[@]}" | xargs -P 2 -I{} bash ci/tlc.sh --one {} || status
 mkdir -p "$folder/../hazards"
 find "$folder/work" -name row -exec cat {} + | sort >"$folder/../hazards/tlc.tsv"
 if [ -z "$known" ]; then
-    # The lines of before, but for those that are new; and none of a configuration that is gone.
+    # The new lines replace the earlier ones of the same configurations. Lines of configurations that are gone go.
     find "$folder/work" -name checked -exec cat {} + | cat - spec/checked.txt |
         while read -r line_hash name seconds; do
             [ -f "spec/$name.cfg" ] && echo "$line_hash $name $seconds"

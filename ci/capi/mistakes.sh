@@ -11,7 +11,7 @@ trap 'rm -rf "$scratch"' EXIT
 cd "$scratch"
 export LD_LIBRARY_PATH=$native/lib
 ulimit -c 0
-# A test with a mistake that has not ended after so many seconds hangs. Without one the longest takes a second on a
+# A test with a mistake that has not ended after this many seconds hangs. Without one the longest takes a second on a
 # quiet machine, and may take three times as long as this.
 time_limit=20
 

@@ -23,7 +23,7 @@ import tomllib
 HERE = pathlib.Path(__file__).resolve().parent
 PROJECT = HERE.parents[3]
 CRATE = pathlib.PurePath("crates/ondeck-preload")
-# A program that has not ended after so many seconds hangs. Without a mutant each takes a few, on a machine that is not
+# A program that has not ended after this many seconds hangs. Without a mutant each takes a few, on a machine that is not
 # busy with much else.
 LIMIT = os.environ.get("CONFORM_LIMIT", "120")
 
