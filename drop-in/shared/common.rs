@@ -9,9 +9,18 @@ mod time;
 mod types;
 
 #[cfg(not(feature = "deadlock_detection"))]
-mod deadlock;
+mod deadlock {
+    /// Without the feature no stack is kept.
+    #[inline(always)]
+    pub(crate) fn waits<T>(wait: impl FnOnce() -> T) -> T {
+        wait()
+    }
+}
 #[cfg(feature = "deadlock_detection")]
 pub mod deadlock;
+
+/// The operations of a lock of crate `ondeck`, as its recorders and its detection of deadlocks observe them.
+type Observed<'a, L> = ondeck::wrapped::Wrapped<'a, L, { cfg!(feature = "send_guard") }>;
 
 // The detection finds locks through the threads that hold them.
 #[cfg(all(feature = "send_guard", feature = "deadlock_detection"))]

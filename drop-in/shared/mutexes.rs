@@ -1,4 +1,4 @@
-//! The raw mutexes: the ones of crate `ondeck` with the traits of `lock_api`, and with the calls of deadlock detection.
+//! The raw mutexes: the ones of crate `ondeck` with the traits of `lock_api`.
 //!
 //! The versions of `lock_api` differ in the arguments and results of methods: `methods.rs` of each package has a macro
 //! for each kind of method. Each method evaluates the expression after its name. If the trait requires it, the calling
@@ -7,11 +7,12 @@
 use std::time::{Duration, Instant};
 
 use ondeck::platform::{Native, Timestamp};
+use ondeck::wrapped::Access;
 
-use crate::GuardMarker;
-use crate::deadlock::{self, Ends, Held, Want};
+use crate::deadlock::waits;
 use crate::methods::{attempts, bumps, guards, locks, unlocks};
 use crate::time::{after, at};
+use crate::{GuardMarker, Observed};
 
 /// A mutex of crate `ondeck`, one byte.
 macro_rules! mutex {
@@ -22,37 +23,24 @@ macro_rules! mutex {
 
         impl $name {
             #[inline]
-            fn key(&self) -> usize {
-                (&raw const *self).addr()
+            fn observed(&self) -> Observed<'_, $inner> {
+                Observed::of(&self.0)
             }
 
             #[inline]
+            #[track_caller]
             fn take(&self) {
-                let wait = || {
-                    self.0.lock();
-                    true
-                };
-                deadlock::acquire(self.key(), Want::Alone, Ends::Never, || self.0.try_lock(), wait);
-            }
-
-            #[inline]
-            fn try_take(&self) -> bool {
-                deadlock::try_acquire(self.key(), Want::Alone, || self.0.try_lock())
+                let attempt = || self.0.try_lock();
+                self.observed().lock(Access::Alone, attempt, || waits(|| self.0.lock()));
             }
 
             /// Reads the clock only if the mutex is locked.
             #[inline]
+            #[track_caller]
             fn take_until(&self, deadline: impl FnOnce() -> Timestamp) -> bool {
-                self.try_take() || {
-                    let wait = || self.0.try_lock_until(deadline());
-                    deadlock::acquire(self.key(), Want::Alone, Ends::AtADeadline, || false, wait)
-                }
-            }
-
-            #[inline]
-            fn give_up(&self) -> &$inner {
-                deadlock::releases(self.key(), Held::Alone);
-                &self.0
+                let attempt = || self.0.try_lock();
+                let block = || self.0.try_lock_until(deadline());
+                self.observed().lock_until(Access::Alone, attempt, block)
             }
         }
 
@@ -61,8 +49,8 @@ macro_rules! mutex {
             const INIT: Self = Self(<$inner as ondeck::lock_api::RawMutex>::INIT);
             guards!(of a mutex);
             locks!(|self| lock => self.take(););
-            attempts!(|self| try_lock() => self.try_take(););
-            unlocks!(|self| unlock => self.give_up().unlock(););
+            attempts!(|self| try_lock() => self.observed().try_lock(Access::Alone, || self.0.try_lock()););
+            unlocks!(|self| unlock => self.observed().unlock(Access::Alone, || self.0.unlock()););
 
             #[inline]
             fn is_locked(&self) -> bool {
@@ -72,11 +60,8 @@ macro_rules! mutex {
 
         // SAFETY: as for `RawMutex`.
         unsafe impl lock_api::RawMutexFair for $name {
-            unlocks!(|self| unlock_fair => self.give_up().$fair(););
-            bumps!(|self| bump => {
-                self.give_up().bump();
-                deadlock::acquired(self.key(), Want::Alone);
-            };);
+            unlocks!(|self| unlock_fair => self.observed().unlock(Access::Alone, || self.0.$fair()););
+            bumps!(|self| bump => self.observed().bump(Access::Alone, || self.0.bump()););
         }
 
         // SAFETY: as for `RawMutex`.
@@ -102,17 +87,19 @@ mutex! {
 }
 
 impl RawMutex {
-    /// Runs `wait`, in which a condition variable unlocks and locks the mutex.
+    /// Unlocks the mutex, waits until notified or until the deadline, and locks the mutex again. Returns whether the thread was
+    /// notified.
     ///
     /// # Safety
     ///
-    /// The caller owns the mutex, before and after `wait`.
-    pub(crate) unsafe fn lend<T>(
+    /// The caller owns the mutex.
+    #[track_caller]
+    pub(crate) unsafe fn wait(
         &self,
-        wait: impl FnOnce(&ondeck::mutex::RawMutex<Native>) -> T,
-    ) -> T {
-        let result = wait(self.give_up());
-        deadlock::acquired(self.key(), Want::Alone);
-        result
+        condvar: &ondeck::condvar::RawCondvar<Native>,
+        deadline: Option<Timestamp>,
+    ) -> bool {
+        // SAFETY: as the caller promises.
+        waits(|| unsafe { self.observed().wait(condvar, deadline) })
     }
 }

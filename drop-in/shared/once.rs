@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::deadlock::{self, Ends, Held, Wait, Want};
+use crate::deadlock::waits;
 
 /// The state of a [`Once`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,7 +91,7 @@ impl Once {
     #[track_caller]
     pub fn call_once<F: FnOnce()>(&self, closure: F) {
         if !self.0.is_completed() {
-            self.wait_for_turn(|wait| self.0.call_once(|| self.run(wait, closure)));
+            waits(|| self.0.call_once(closure));
         }
     }
 
@@ -104,9 +104,7 @@ impl Once {
     #[inline]
     pub fn call_once_force<F: FnOnce(OnceState)>(&self, closure: F) {
         if !self.0.is_completed() {
-            self.wait_for_turn(|wait| {
-                self.0.call_once_force(|state| self.run(wait, || closure(OnceState::of(state))));
-            });
+            waits(|| self.0.call_once_force(|state| closure(OnceState::of(state))));
         }
     }
 
@@ -117,41 +115,15 @@ impl Once {
     /// If the closure that ran last panicked.
     pub fn wait(&self) {
         if !self.0.is_completed() {
-            self.wait_for_turn(|_| self.0.wait());
+            waits(|| self.0.wait());
         }
     }
 
     /// As [`wait`](Self::wait), but continues to wait after a closure that panicked.
     pub fn wait_force(&self) {
         if !self.0.is_completed() {
-            self.wait_for_turn(|_| self.0.wait_force());
+            waits(|| self.0.wait_force());
         }
-    }
-
-    fn key(&self) -> usize {
-        (&raw const self.0).addr()
-    }
-
-    fn wait_for_turn(&self, wait: impl FnOnce(&Wait)) {
-        deadlock::waits(self.key(), Want::Alone, Ends::Never, wait);
-    }
-
-    /// Runs a closure, for which other threads may wait.
-    fn run(&self, wait: &Wait, closure: impl FnOnce()) {
-        /// Ends the hold also if the closure unwinds.
-        struct End(usize);
-
-        impl Drop for End {
-            fn drop(&mut self) {
-                deadlock::releases(self.0, Held::Alone);
-            }
-        }
-
-        let key = self.key();
-        wait.is_over();
-        deadlock::acquired(key, Want::Alone);
-        let _end = End(key);
-        closure();
     }
 }
 

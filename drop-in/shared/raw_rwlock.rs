@@ -7,11 +7,12 @@
 use std::time::{Duration, Instant};
 
 use ondeck::platform::{Native, Timestamp};
+use ondeck::wrapped::Access;
 
-use crate::GuardMarker;
-use crate::deadlock::{self, Ends, Held, Want};
+use crate::deadlock::waits;
 use crate::methods::{attempts, bumps, changes, guards, locks, unlocks, upgrades};
 use crate::time::{after, at};
+use crate::{GuardMarker, Observed};
 
 /// The reader-writer lock without data, four bytes: for [`lock_api::RwLock`].
 ///
@@ -30,10 +31,10 @@ pub(crate) enum Reader {
 
 impl Reader {
     #[inline]
-    fn want(self) -> Want {
+    fn access(self) -> Access {
         match self {
-            Self::Usual => Want::Read,
-            Self::Recursive => Want::Recursive,
+            Self::Usual => Access::Read,
+            Self::Recursive => Access::ReadRecursive,
         }
     }
 }
@@ -42,8 +43,8 @@ impl<const RECURSIVE: bool> ReadWrite<RECURSIVE> {
     const READER: Reader = if RECURSIVE { Reader::Recursive } else { Reader::Usual };
 
     #[inline]
-    fn key(&self) -> usize {
-        (&raw const *self).addr()
+    fn observed(&self) -> Observed<'_, ondeck::rwlock::RawRwLock<Native>> {
+        Observed::of(&self.0)
     }
 
     #[inline]
@@ -56,140 +57,101 @@ impl<const RECURSIVE: bool> ReadWrite<RECURSIVE> {
     }
 
     #[inline]
+    #[track_caller]
     pub(crate) fn read(&self, reader: Reader) {
-        let wait = || {
-            or_abort(|| match reader {
-                Reader::Recursive => drop_token(self.0.lock_shared_recursive()),
-                Reader::Usual if cfg!(feature = "send_guard") => self.0.lock_shared_counted(),
-                Reader::Usual => drop_token(self.0.lock_shared()),
-            });
-            true
+        let block = || match reader {
+            Reader::Recursive => drop_token(self.0.lock_shared_recursive()),
+            Reader::Usual if cfg!(feature = "send_guard") => self.0.lock_shared_counted(),
+            Reader::Usual => drop_token(self.0.lock_shared()),
         };
         let attempt = || self.attempt_read(reader);
-        deadlock::acquire(self.key(), reader.want(), Ends::Never, attempt, wait);
+        self.observed().lock(reader.access(), attempt, || waits(|| or_abort(block)));
     }
 
     #[inline]
     pub(crate) fn try_read(&self, reader: Reader) -> bool {
-        deadlock::try_acquire(self.key(), reader.want(), || self.attempt_read(reader))
+        self.observed().try_lock(Access::Read, || self.attempt_read(reader))
     }
 
     /// Reads the clock only if the lock is not free.
     #[inline]
+    #[track_caller]
     pub(crate) fn read_until(&self, reader: Reader, deadline: impl FnOnce() -> Timestamp) -> bool {
-        self.try_read(reader) || {
-            let wait = || match reader {
-                Reader::Recursive => self.0.try_lock_shared_recursive_until(deadline()).is_some(),
-                Reader::Usual if cfg!(feature = "send_guard") => {
-                    self.0.try_lock_shared_counted_until(deadline())
-                }
-                Reader::Usual => self.0.try_lock_shared_until(deadline()).is_some(),
-            };
-            deadlock::acquire(self.key(), reader.want(), Ends::AtADeadline, || false, wait)
-        }
+        let block = || match reader {
+            Reader::Recursive => self.0.try_lock_shared_recursive_until(deadline()).is_some(),
+            Reader::Usual if cfg!(feature = "send_guard") => {
+                self.0.try_lock_shared_counted_until(deadline())
+            }
+            Reader::Usual => self.0.try_lock_shared_until(deadline()).is_some(),
+        };
+        self.observed().lock_until(reader.access(), || self.attempt_read(reader), block)
     }
 
     /// # Safety
     ///
     /// The caller has a read lock; without the feature `send_guard`, the calling thread took it.
     #[inline]
+    #[track_caller]
     unsafe fn end_read(&self) {
-        deadlock::releases(self.key(), Held::Read);
-        if cfg!(feature = "send_guard") {
-            // SAFETY: all reads are counted in this case, and the caller has one.
-            unsafe { self.0.unlock_shared_counted() };
-        } else {
-            // SAFETY: the calling thread has a read lock, which is unlocked here only.
-            unsafe { self.0.unlock_shared(self.0.forgotten()) };
-        }
+        self.observed().unlock(Access::Read, || {
+            if cfg!(feature = "send_guard") {
+                // SAFETY: all reads are counted in this case, and the caller has one.
+                unsafe { self.0.unlock_shared_counted() };
+            } else {
+                // SAFETY: the calling thread has a read lock, which is unlocked here only.
+                unsafe { self.0.unlock_shared(self.0.forgotten()) };
+            }
+        });
     }
 
     /// # Safety
     ///
     /// As for [`end_read`](Self::end_read).
     #[inline]
+    #[track_caller]
     unsafe fn bump_read(&self) {
         if cfg!(feature = "send_guard") || RECURSIVE {
             // SAFETY: as the caller promises.
             unsafe { self.end_read() };
             self.read(Self::READER);
         } else {
-            deadlock::releases(self.key(), Held::Read);
-            let mut held = self.0.forgotten();
             // SAFETY: the calling thread has a read lock, and has one again after it.
-            unsafe { self.0.bump_shared(&mut held) };
-            deadlock::acquired(self.key(), Want::Read);
+            let bump = || unsafe { self.0.bump_shared(&mut self.0.forgotten()) };
+            self.observed().bump(Access::Read, bump);
         }
     }
 
     #[inline]
-    fn try_write(&self) -> bool {
-        deadlock::try_acquire(self.key(), Want::Alone, || self.0.try_lock_exclusive())
-    }
-
-    #[inline]
+    #[track_caller]
     fn write_until(&self, deadline: impl FnOnce() -> Timestamp) -> bool {
-        self.try_write() || {
-            let wait = || self.0.try_lock_exclusive_until(deadline());
-            deadlock::acquire(self.key(), Want::Alone, Ends::AtADeadline, || false, wait)
-        }
+        let block = || self.0.try_lock_exclusive_until(deadline());
+        self.observed().lock_until(Access::Alone, || self.0.try_lock_exclusive(), block)
     }
 
     #[inline]
-    fn try_upgradable(&self) -> bool {
-        deadlock::try_acquire(self.key(), Want::Upgradable, || self.0.try_lock_upgradable())
-    }
-
-    #[inline]
+    #[track_caller]
     fn upgradable_until(&self, deadline: impl FnOnce() -> Timestamp) -> bool {
-        self.try_upgradable() || {
-            let wait = || self.0.try_lock_upgradable_until(deadline());
-            deadlock::acquire(self.key(), Want::Upgradable, Ends::AtADeadline, || false, wait)
-        }
+        let block = || self.0.try_lock_upgradable_until(deadline());
+        self.observed().lock_until(Access::Upgradable, || self.0.try_lock_upgradable(), block)
     }
 
     /// # Safety
     ///
     /// The caller has the upgradable read lock, and keeps it if this returns false.
     #[inline]
-    unsafe fn upgrade_if_alone(&self) -> bool {
-        // SAFETY: as the caller promises.
-        let has = unsafe { self.0.try_upgrade() };
-        if has {
-            deadlock::changes(self.key(), Held::Upgradable, Held::Alone);
-        }
-        has
-    }
-
-    /// # Safety
-    ///
-    /// As for [`upgrade_if_alone`](Self::upgrade_if_alone).
-    #[inline]
+    #[track_caller]
     unsafe fn upgrade_until(&self, deadline: impl FnOnce() -> Timestamp) -> bool {
         // SAFETY: as the caller promises.
-        if unsafe { self.upgrade_if_alone() } {
-            return true;
-        }
+        let attempt = || unsafe { self.0.try_upgrade() };
         // SAFETY: as the caller promises.
-        let wait = || unsafe { self.0.try_upgrade_until(deadline()) };
-        let has = deadlock::acquire(self.key(), Want::Upgrade, Ends::AtADeadline, || false, wait);
-        if has {
-            deadlock::releases(self.key(), Held::Upgradable);
-        }
-        has
+        let block = || unsafe { self.0.try_upgrade_until(deadline()) };
+        self.observed().lock_until(Access::Upgrade, attempt, block)
     }
 
-    /// Records that the caller unlocks the lock.
+    /// Reports that the caller holds the lock in another way from now on.
     #[inline]
-    fn give_up(&self, held: Held) -> &ondeck::rwlock::RawRwLock<Native> {
-        deadlock::releases(self.key(), held);
-        &self.0
-    }
-
-    /// Records that the caller holds the lock in another way from now on.
-    #[inline]
-    fn change(&self, from: Held, to: Held) -> &ondeck::rwlock::RawRwLock<Native> {
-        deadlock::changes(self.key(), from, to);
+    fn change(&self, from: Access, to: Access) -> &ondeck::rwlock::RawRwLock<Native> {
+        self.observed().changes(from, to);
         &self.0
     }
 }
@@ -202,21 +164,18 @@ unsafe impl<const RECURSIVE: bool> lock_api::RawRwLock for ReadWrite<RECURSIVE> 
     locks!(|self|
         lock_shared => self.read(Self::READER);
         lock_exclusive => {
-            let wait = || {
-                self.0.lock_exclusive();
-                true
-            };
-            let attempt = || self.0.try_lock_exclusive();
-            deadlock::acquire(self.key(), Want::Alone, Ends::Never, attempt, wait);
+            let block = || waits(|| self.0.lock_exclusive());
+            self.observed().lock(Access::Alone, || self.0.try_lock_exclusive(), block);
         };
     );
     attempts!(|self|
         try_lock_shared() => self.try_read(Self::READER);
-        try_lock_exclusive() => self.try_write();
+        try_lock_exclusive() =>
+            self.observed().try_lock(Access::Alone, || self.0.try_lock_exclusive());
     );
     unlocks!(|self|
         unlock_shared => self.end_read();
-        unlock_exclusive => self.give_up(Held::Alone).unlock_exclusive();
+        unlock_exclusive => self.observed().unlock(Access::Alone, || self.0.unlock_exclusive());
     );
 
     #[inline]
@@ -234,20 +193,18 @@ unsafe impl<const RECURSIVE: bool> lock_api::RawRwLock for ReadWrite<RECURSIVE> 
 unsafe impl<const RECURSIVE: bool> lock_api::RawRwLockFair for ReadWrite<RECURSIVE> {
     unlocks!(|self|
         unlock_shared_fair => self.end_read();
-        unlock_exclusive_fair => self.give_up(Held::Alone).unlock_exclusive_fair();
+        unlock_exclusive_fair =>
+            self.observed().unlock(Access::Alone, || self.0.unlock_exclusive_fair());
     );
     bumps!(|self|
         bump_shared => self.bump_read();
-        bump_exclusive => {
-            self.give_up(Held::Alone).bump_exclusive();
-            deadlock::acquired(self.key(), Want::Alone);
-        };
+        bump_exclusive => self.observed().bump(Access::Alone, || self.0.bump_exclusive());
     );
 }
 
 // SAFETY: as for `RawRwLock`.
 unsafe impl<const RECURSIVE: bool> lock_api::RawRwLockDowngrade for ReadWrite<RECURSIVE> {
-    changes!(|self| downgrade => drop_token(self.change(Held::Alone, Held::Read).downgrade()););
+    changes!(|self| downgrade => drop_token(self.change(Access::Alone, Access::Read).downgrade()););
 }
 
 // SAFETY: as for `RawRwLock`.
@@ -267,45 +224,45 @@ unsafe impl<const RECURSIVE: bool> lock_api::RawRwLockUpgrade for ReadWrite<RECU
     guards!(of an upgradable reader);
     locks!(|self|
         lock_upgradable => {
-            let wait = || {
-                or_abort(|| self.0.lock_upgradable());
-                true
-            };
-            let attempt = || self.0.try_lock_upgradable();
-            deadlock::acquire(self.key(), Want::Upgradable, Ends::Never, attempt, wait);
+            let block = || waits(|| or_abort(|| self.0.lock_upgradable()));
+            self.observed().lock(Access::Upgradable, || self.0.try_lock_upgradable(), block);
         };
     );
-    attempts!(|self| try_lock_upgradable() => self.try_upgradable(););
-    unlocks!(|self| unlock_upgradable => self.give_up(Held::Upgradable).unlock_upgradable(););
-    changes!(|self| upgrade => {
-        let attempt = || self.0.try_upgrade();
-        let wait = || {
-            self.0.upgrade();
-            true
-        };
-        deadlock::acquire(self.key(), Want::Upgrade, Ends::Never, attempt, wait);
-        deadlock::releases(self.key(), Held::Upgradable);
+    attempts!(|self| try_lock_upgradable() =>
+        self.observed().try_lock(Access::Upgradable, || self.0.try_lock_upgradable());
+    );
+    unlocks!(|self| unlock_upgradable =>
+        self.observed().unlock(Access::Upgradable, || self.0.unlock_upgradable());
+    );
+    changes!(|self| upgrade =>
+        self.observed().lock(Access::Upgrade, || self.0.try_upgrade(), || waits(|| self.0.upgrade()));
+    );
+    upgrades!(|self| try_upgrade() => {
+        let has = self.0.try_upgrade();
+        if has {
+            self.observed().changes(Access::Upgradable, Access::Alone);
+        }
+        has
     };);
-    upgrades!(|self| try_upgrade() => self.upgrade_if_alone(););
 }
 
 // SAFETY: as for `RawRwLock`.
 unsafe impl<const RECURSIVE: bool> lock_api::RawRwLockUpgradeFair for ReadWrite<RECURSIVE> {
     unlocks!(|self|
-        unlock_upgradable_fair => self.give_up(Held::Upgradable).unlock_upgradable_fair();
+        unlock_upgradable_fair =>
+            self.observed().unlock(Access::Upgradable, || self.0.unlock_upgradable_fair());
     );
-    bumps!(|self| bump_upgradable => {
-        self.give_up(Held::Upgradable).bump_upgradable();
-        deadlock::acquired(self.key(), Want::Upgradable);
-    };);
+    bumps!(|self| bump_upgradable =>
+        self.observed().bump(Access::Upgradable, || self.0.bump_upgradable());
+    );
 }
 
 // SAFETY: as for `RawRwLock`.
 unsafe impl<const RECURSIVE: bool> lock_api::RawRwLockUpgradeDowngrade for ReadWrite<RECURSIVE> {
     changes!(|self|
         downgrade_upgradable =>
-            drop_token(self.change(Held::Upgradable, Held::Read).downgrade_upgradable());
-        downgrade_to_upgradable => self.change(Held::Alone, Held::Upgradable).downgrade_to_upgradable();
+            drop_token(self.change(Access::Upgradable, Access::Read).downgrade_upgradable());
+        downgrade_to_upgradable => self.change(Access::Alone, Access::Upgradable).downgrade_to_upgradable();
     );
 }
 

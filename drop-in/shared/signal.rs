@@ -18,9 +18,10 @@ impl Signal {
     /// # Safety
     ///
     /// The caller owns the mutex.
+    #[track_caller]
     pub(crate) unsafe fn wait(&self, mutex: &RawMutex, deadline: Option<Timestamp>) -> bool {
         // SAFETY: as the caller promises; the wait returns with the mutex locked.
-        unsafe { mutex.lend(|mutex| self.0.wait(mutex, deadline)) }
+        unsafe { mutex.wait(&self.0, deadline) }
     }
 
     #[inline]

@@ -43,7 +43,7 @@ pub fn begin(lock: Lock, want: Want, ends: Ends) -> Attempt {
         return attempt;
     }
     attempt.stack = Some(stack);
-    if ends == Ends::Never && !ignores() {
+    if ends == Ends::Never && switch::reports() && !ignores() {
         let mut place = 0;
         while let Some(found) = table.next_finding(&mut place, (lock, want, &stack)) {
             if table.is_new(found.digest()) {
@@ -89,10 +89,10 @@ impl Table {
 impl Attempt {
     /// Records that the lock is held and that the thread is about to wait for it.
     ///
-    /// Reports the deadlock that this wait causes. If the wait seems to cause one, sleeps for some
+    /// Unless detection is [on request](crate::Mode::OnRequest), reports the deadlock that this wait causes. If the wait seems to cause one, sleeps for some
     /// milliseconds before it checks again.
     pub fn waits(&mut self) {
-        if self.enter_wait() {
+        if self.enter_wait() && switch::reports() {
             let Some(_inside) = enter() else { return };
             waits::look(thread::number());
         }
@@ -147,7 +147,7 @@ impl Drop for Attempt {
         if let Some(known) = table::lock().threads.get_mut(&thread::number()) {
             known.wait = None;
         }
-        if self.ends == Ends::AtADeadline && self.want.writes() {
+        if self.ends == Ends::AtADeadline && self.want.writes() && switch::reports() {
             waits::look_at_all();
         }
     }

@@ -13,6 +13,8 @@ use crate::{fork, table};
 /// report of a lock that reads an old value is ignored.
 static IS_ON: AtomicBool = AtomicBool::new(false);
 
+static REPORTS: AtomicBool = AtomicBool::new(false);
+
 static ABORTS: AtomicBool = AtomicBool::new(false);
 
 /// The variable of the environment.
@@ -26,12 +28,20 @@ pub enum Mode {
     /// It is delivered, and then the process aborts if the report is of an actual deadlock. A report of a
     /// potential deadlock never aborts.
     Abort,
+    /// There is none: only [`check`](crate::check) searches, and for actual deadlocks.
+    OnRequest,
 }
 
 /// Returns whether deadlocks are detected. One relaxed load.
 #[inline(always)]
 pub fn is_on() -> bool {
     IS_ON.load(Ordering::Relaxed)
+}
+
+/// Returns whether locks search for deadlocks and for what may become one, and report them.
+#[inline]
+pub fn reports() -> bool {
+    REPORTS.load(Ordering::Relaxed)
 }
 
 /// Returns whether a deadlock aborts the process.
@@ -51,6 +61,7 @@ pub(crate) fn aborts() -> bool {
 pub fn enable(mode: Mode) {
     fork::prepare();
     ABORTS.store(mode == Mode::Abort, Ordering::Relaxed);
+    REPORTS.store(mode != Mode::OnRequest, Ordering::Relaxed);
     let _table = table::lock();
     IS_ON.store(true, Ordering::Relaxed);
 }

@@ -11,13 +11,15 @@ mod cpp;
 const LIBRARIES: [&str; 2] = ["libondeck_preload.so", "libondeck.so"];
 
 /// Prefixes of functions that are cut off while they are innermost.
-const FUNCTIONS: [&str; 12] = [
+const FUNCTIONS: [&str; 14] = [
     "ondeck::",
     "ondeck_record::",
     "<ondeck::",
     "<ondeck_record::",
     "lock_api::",
     "<lock_api::",
+    "parking_lot::",
+    "<parking_lot::",
     "_Unwind_Backtrace",
     "pthread_mutex_",
     "pthread_rwlock_",
@@ -41,7 +43,7 @@ const DROPS: [&str; 6] = [
 
 /// Parts of the paths of source files, for inlined functions that have lost the names of their modules.
 /// Names of packages end at the folder, or have a version.
-const SOURCES: [&str; 12] = [
+const SOURCES: [&str; 14] = [
     "/ondeck-record/src/",
     "/ondeck-record-0.",
     "/ondeck/src/condvar/",
@@ -54,6 +56,8 @@ const SOURCES: [&str; 12] = [
     "/ondeck/src/rwlock/",
     "/ondeck-0.",
     "/lock_api-0.",
+    "/drop-in/shared/",
+    "/drop-in/parking_lot-",
 ];
 
 fn is_ours(frame: &Frame) -> bool {

@@ -181,6 +181,8 @@ pub use lock_api;
 #[cfg(feature = "arc_lock")]
 pub use mutex::ArcMutexGuard;
 pub use mutex::{MappedMutexGuard, Mutex, MutexGuard};
+#[doc(hidden)]
+pub use observe::wrapped;
 pub use once::{LazyLock, Once, OnceLock};
 pub use parker::{Parker, Unparker};
 #[cfg(feature = "arc_lock")]

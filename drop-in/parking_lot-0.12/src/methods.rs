@@ -11,6 +11,7 @@ macro_rules! guards {
 macro_rules! locks {
     (|$self:ident| $($name:ident => $does:expr;)*) => {$(
         #[inline]
+        #[track_caller]
         fn $name(&$self) {
             $does;
         }
@@ -21,6 +22,7 @@ macro_rules! locks {
 macro_rules! attempts {
     (|$self:ident| $($name:ident($($arg:ident: $Arg:ty)?) => $does:expr;)*) => {$(
         #[inline]
+        #[track_caller]
         fn $name(&$self $(, $arg: $Arg)?) -> bool {
             $does
         }
@@ -31,6 +33,7 @@ macro_rules! attempts {
 macro_rules! holding {
     (|$self:ident| $($name:ident => $does:expr;)*) => {$(
         #[inline]
+        #[track_caller]
         unsafe fn $name(&$self) {
             // SAFETY: as the caller promises.
             unsafe { $does };
@@ -42,6 +45,7 @@ macro_rules! holding {
 macro_rules! upgrades {
     (|$self:ident| $($name:ident($($arg:ident: $Arg:ty)?) => $does:expr;)*) => {$(
         #[inline]
+        #[track_caller]
         unsafe fn $name(&$self $(, $arg: $Arg)?) -> bool {
             // SAFETY: as the caller promises.
             unsafe { $does }

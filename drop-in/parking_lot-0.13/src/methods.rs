@@ -17,6 +17,7 @@ macro_rules! guards {
 macro_rules! locks {
     (|$self:ident| $($name:ident => $does:expr;)*) => {$(
         #[inline]
+        #[track_caller]
         fn $name(&$self) -> GuardMarker {
             $does;
             GuardMarker::new()
@@ -28,6 +29,7 @@ macro_rules! locks {
 macro_rules! attempts {
     (|$self:ident| $($name:ident($($arg:ident: $Arg:ty)?) => $does:expr;)*) => {$(
         #[inline]
+        #[track_caller]
         fn $name(&$self $(, $arg: $Arg)?) -> Option<GuardMarker> {
             ($does).then(GuardMarker::new)
         }
@@ -38,6 +40,7 @@ macro_rules! attempts {
 macro_rules! unlocks {
     (|$self:ident| $($name:ident => $does:expr;)*) => {$(
         #[inline]
+        #[track_caller]
         unsafe fn $name(&$self, _: GuardMarker) {
             // SAFETY: as the caller promises.
             unsafe { $does };
@@ -49,6 +52,7 @@ macro_rules! unlocks {
 macro_rules! bumps {
     (|$self:ident| $($name:ident => $does:expr;)*) => {$(
         #[inline]
+        #[track_caller]
         unsafe fn $name(&$self, _: &mut GuardMarker) {
             // SAFETY: as the caller promises.
             unsafe { $does };
@@ -60,6 +64,7 @@ macro_rules! bumps {
 macro_rules! changes {
     (|$self:ident| $($name:ident => $does:expr;)*) => {$(
         #[inline]
+        #[track_caller]
         unsafe fn $name(&$self, held: GuardMarker) -> GuardMarker {
             // SAFETY: as the caller promises.
             unsafe { $does };
@@ -72,6 +77,7 @@ macro_rules! changes {
 macro_rules! upgrades {
     (|$self:ident| $($name:ident($($arg:ident: $Arg:ty)?) => $does:expr;)*) => {$(
         #[inline]
+        #[track_caller]
         unsafe fn $name(
             &$self,
             held: GuardMarker

@@ -17,9 +17,9 @@ mod spin;
 #[path = "../time.rs"]
 mod time;
 
-#[allow(dead_code, reason = "the locks of parking_lot call the rest")]
-#[path = "../deadlock/mod.rs"]
-mod detection;
+#[cfg(feature = "deadlock_detection")]
+#[path = "../deadlock.rs"]
+mod stacks;
 
 pub use parking::{
     DEFAULT_PARK_TOKEN, DEFAULT_UNPARK_TOKEN, FilterOp, ParkResult, ParkToken, RequeueOp,

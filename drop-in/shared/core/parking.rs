@@ -7,7 +7,7 @@ use ondeck::parking::Parked;
 use ondeck::parking::tokens::{self, Choice, Requeue, Unparked};
 use ondeck::platform::Native;
 
-use crate::detection::{self, Ends, Want};
+use crate::deadlock::waits;
 use crate::fair;
 use crate::time::at;
 
@@ -102,10 +102,9 @@ pub unsafe fn park(
     park_token: ParkToken,
     timeout: Option<Instant>,
 ) -> ParkResult {
-    let ends = if timeout.is_some() { Ends::AtADeadline } else { Ends::Never };
     let deadline = timeout.map(at);
     // SAFETY: as the caller promises.
-    let (parked, token) = detection::waits(key, Want::Alone, ends, |_| unsafe {
+    let (parked, token) = waits(key, timeout.is_some(), || unsafe {
         let token = park_token.0;
         tokens::park::<Native>(key, token, validate, before_sleep, timed_out, deadline)
     });

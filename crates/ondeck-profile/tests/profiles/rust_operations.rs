@@ -1,4 +1,5 @@
-//! All operations of a Rust program with the feature `profile` of `ondeck`: this test starts itself again as that program.
+//! All operations of a Rust program with the feature `profile` of `ondeck`, on locks of `ondeck` and on those that replace
+//! parking_lot's: this test starts itself again as that program.
 
 use std::env;
 use std::process::Command;
@@ -14,6 +15,9 @@ static OUTER: Mutex<u64> = Mutex::new(0);
 static NEVER: Condvar = Condvar::new();
 static TABLE: RwLock<u64> = RwLock::new(0);
 static INNER: PoisonMutex<u64> = PoisonMutex::new(0);
+static REPLACED: parking_lot::Mutex<u64> = parking_lot::Mutex::new(0);
+static REPLACED_NEVER: parking_lot::Condvar = parking_lot::Condvar::new();
+static REPLACED_TABLE: parking_lot::RwLock<u64> = parking_lot::RwLock::new(0);
 
 /// The variable that makes this process the program.
 const PROGRAM: &str = "ONDECK_TEST_PROGRAM";
@@ -62,8 +66,28 @@ fn read_again_too() {
     std::hint::black_box(*TABLE.read_recursive());
 }
 
+#[inline(never)]
+fn lock_replaced() {
+    let mut guard = REPLACED.lock();
+    REPLACED_NEVER.wait_for(&mut guard, Duration::from_micros(1));
+    drop(guard);
+    std::hint::black_box(());
+}
+
+#[inline(never)]
+fn use_replaced_table() {
+    drop(parking_lot::RwLockWriteGuard::downgrade(REPLACED_TABLE.write()));
+    std::hint::black_box(*REPLACED_TABLE.read_recursive());
+}
+
+#[inline(never)]
+fn upgrade_replaced() {
+    let table = REPLACED_TABLE.upgradable_read();
+    *parking_lot::RwLockUpgradableReadGuard::upgrade(table) += 1;
+}
+
 /// What a round does: the action, the lock, and the function that acquires it where it is known.
-const ROUND: [(Action, &str, Option<&str>); 21] = [
+const ROUND: [(Action, &str, Option<&str>); 32] = [
     (Action::Lock, "OUTER", Some("lock_both")),
     (Action::Lock, "INNER", Some("lock_both")),
     (Action::Unlock, "INNER", None),
@@ -85,6 +109,17 @@ const ROUND: [(Action, &str, Option<&str>); 21] = [
     (Action::Unlock, "TABLE", None),
     (Action::Read, "TABLE", Some("read_again_too")),
     (Action::Unlock, "TABLE", None),
+    (Action::Lock, "REPLACED", Some("lock_replaced")),
+    (Action::Wait, "REPLACED", None),
+    (Action::Unlock, "REPLACED", None),
+    (Action::Write, "REPLACED_TABLE", Some("use_replaced_table")),
+    (Action::Unlock, "REPLACED_TABLE", None),
+    (Action::Read, "REPLACED_TABLE", None),
+    (Action::Unlock, "REPLACED_TABLE", None),
+    (Action::Read, "REPLACED_TABLE", Some("use_replaced_table")),
+    (Action::Unlock, "REPLACED_TABLE", None),
+    (Action::Write, "REPLACED_TABLE", Some("upgrade_replaced")),
+    (Action::Unlock, "REPLACED_TABLE", None),
 ];
 
 #[test]
@@ -97,6 +132,9 @@ fn every_operation_of_rust_locks_is_recorded_in_order() {
             hold_upgradable_too();
             read_again();
             read_again_too();
+            lock_replaced();
+            use_replaced_table();
+            upgrade_replaced();
         }
         return;
     }

@@ -10,7 +10,7 @@ use lock_api::GuardNoSend;
 
 use super::{RawCondvar, Waiter};
 use crate::mutex::{RawMutex, deadline};
-use crate::observe;
+use crate::observe::{self, Observed};
 use crate::platform::{Native, Timestamp};
 
 /// A condition variable for [`Mutex`](crate::Mutex): one byte.
@@ -50,14 +50,15 @@ use crate::platform::{Native, Timestamp};
 /// ```
 pub type Condvar = lock_api::Condvar<RawCondvar<Native>>;
 
-/// [`RawCondvar::wait`], observed.
+/// [`RawCondvar::wait`], observed as a wait with the mutex `observed`.
 ///
 /// # Safety
 ///
 /// The calling thread owns the mutex.
-unsafe fn wait(
+pub(crate) unsafe fn wait_observed(
     condvar: &RawCondvar<Native>,
     mutex: &RawMutex<Native>,
+    observed: &impl Observed,
     deadline: Option<Timestamp>,
 ) -> bool {
     let waiter = Waiter::new(condvar, Some(mutex), deadline);
@@ -65,7 +66,7 @@ unsafe fn wait(
     let begin = || unsafe { waiter.begin() };
     // SAFETY: it has begun.
     let sleep = || unsafe { waiter.sleep() };
-    observe::wait(mutex, begin, sleep, || waiter.waited_for_mutex())
+    observe::wait(observed, begin, sleep, || waiter.waited_for_mutex())
 }
 
 // SAFETY: a waiter is linked before its mutex is unlocked, and owns the mutex again when it returns; nothing in between
@@ -77,7 +78,7 @@ unsafe impl lock_api::RawCondvar for RawCondvar<Native> {
 
     unsafe fn wait(&self, mutex: &RawMutex<Native>, _: &mut GuardNoSend) {
         // SAFETY: as the caller promises.
-        unsafe { wait(self, mutex, None) };
+        unsafe { wait_observed(self, mutex, mutex, None) };
     }
 
     #[inline]
@@ -104,6 +105,6 @@ unsafe impl lock_api::RawCondvarTimed for RawCondvar<Native> {
         timeout: &Instant,
     ) -> bool {
         // SAFETY: as the caller promises.
-        unsafe { !wait(self, mutex, Some(deadline(*timeout))) }
+        unsafe { !wait_observed(self, mutex, mutex, Some(deadline(*timeout))) }
     }
 }

@@ -35,8 +35,8 @@ fn acquires(kind: Kind, access: Access) -> Option<Action> {
 
 impl Observer for Bursts {
     #[inline(always)]
-    fn observes(kind: Kind) -> bool {
-        ondeck_record::wants_bursts() && kind != Kind::Once
+    fn observes<L: Observed>() -> bool {
+        ondeck_record::wants_bursts() && L::KIND != Kind::Once
     }
 
     #[track_caller]

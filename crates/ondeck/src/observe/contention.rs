@@ -18,8 +18,8 @@ pub(super) struct Contention {
 
 impl Observer for Contention {
     #[inline(always)]
-    fn observes(kind: Kind) -> bool {
-        kind == Kind::Mutex
+    fn observes<L: Observed>() -> bool {
+        L::KIND == Kind::Mutex
     }
 
     #[cold]

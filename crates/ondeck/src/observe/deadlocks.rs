@@ -31,7 +31,7 @@ fn want(access: Access) -> Want {
 
 impl Observer for Deadlocks {
     #[inline(always)]
-    fn observes(_: Kind) -> bool {
+    fn observes<L: Observed>() -> bool {
         ondeck_deadlock::is_on()
     }
 

@@ -13,7 +13,7 @@ extern crate std;
 
 use core::cell::Cell;
 
-use super::{Access, Kind, Observed, Observer};
+use super::{Access, Guards, Kind, Observed, Observer};
 
 const MOST: usize = 16;
 
@@ -42,8 +42,8 @@ pub(super) struct Misuse {
 }
 
 impl Observer for Misuse {
-    fn observes(kind: Kind) -> bool {
-        matches!(kind, Kind::Mutex | Kind::Once)
+    fn observes<L: Observed>() -> bool {
+        matches!(L::KIND, Kind::Mutex | Kind::Once) && L::GUARDS == Guards::Own
     }
 
     fn wants<L: Observed>(&mut self, _: &L, _: Access, has_deadline: bool) {

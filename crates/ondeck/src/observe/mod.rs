@@ -20,7 +20,9 @@ use core::cell::Cell;
 use crate::platform::{Native, Platform};
 
 mod observer;
+pub mod wrapped;
 
+use observer::Guards;
 use observer::Observer;
 pub(crate) use observer::{Access, Kind, Observed};
 
@@ -66,7 +68,9 @@ fn is_real<P: Platform>() -> bool {
 
 #[inline(always)]
 fn is_observed<L: Observed>() -> bool {
-    is_real::<L::Platform>() && Observers::observes(L::KIND)
+    is_real::<L::Platform>()
+        && L::GUARDS as u8 != Guards::Movable as u8
+        && Observers::observes::<L>()
 }
 
 /// A thread that acquires a lock. If this is dropped before the thread [has](Self::acquired) the lock, the thread has given

@@ -5,7 +5,7 @@ use crate::platform::Platform;
 /// The kinds of locks that are observed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[allow(dead_code, reason = "a system may not have all of them")]
-pub(crate) enum Kind {
+pub enum Kind {
     Mutex,
     Fair,
     Pi,
@@ -13,14 +13,28 @@ pub(crate) enum Kind {
     Once,
 }
 
+/// Whose guards a lock has.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Guards {
+    /// Those of this crate: they stay with their thread.
+    Own,
+    /// Those of another package, which stay with their thread. A thread that locks a mutex twice waits forever, as with the
+    /// lock in whose place it is.
+    Wrapped,
+    /// Those of another package, which any thread may drop.
+    Movable,
+}
+
 /// How a thread wants a lock, or holds it.
 #[derive(Clone, Copy)]
-pub(crate) enum Access {
+pub enum Access {
     /// Exclusively: a writer, the owner of a mutex, the thread that runs the closure of a once.
     Alone,
+    /// Shared with other readers.
     Read,
     /// Wanted before waiting writers; held as `Read`.
     ReadRecursive,
+    /// Shared with readers, and alone in being able to become a writer.
     Upgradable,
     /// Wanted by a thread that holds it as `Upgradable`; held as `Alone`.
     Upgrade,
@@ -28,9 +42,11 @@ pub(crate) enum Access {
 
 /// A lock that is observed.
 #[allow(dead_code, reason = "each observer calls some of them")]
-pub(crate) trait Observed {
+pub trait Observed {
     type Platform: Platform;
     const KIND: Kind;
+
+    const GUARDS: Guards = Guards::Own;
 
     /// Returns the address by which the observers know the lock.
     fn name(&self) -> usize;
@@ -48,10 +64,10 @@ pub(crate) trait Observed {
 
 /// An observer of locks. Its value lives through one acquisition, unlock or wait of a thread.
 pub(crate) trait Observer: Default {
-    /// Returns whether locks of this kind are observed now. If not, only [`parks`](Self::parks) and
+    /// Returns whether locks of this type are observed now. If not, only [`parks`](Self::parks) and
     /// [`dropped`](Self::dropped) are called.
     #[inline(always)]
-    fn observes(_: Kind) -> bool {
+    fn observes<L: Observed>() -> bool {
         false
     }
 
@@ -116,10 +132,10 @@ macro_rules! both {
         #[inline(always)]
         #[track_caller]
         fn $event<L: Observed>(&mut self, lock: &L $(, $argument: $type)*) {
-            if $First::observes(L::KIND) {
+            if $First::observes::<L>() {
                 self.$first.$event(lock $(, $argument)*);
             }
-            if $Second::observes(L::KIND) {
+            if $Second::observes::<L>() {
                 self.$second.$event(lock $(, $argument)*);
             }
         }
@@ -143,8 +159,8 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
     }
 
     #[inline(always)]
-    fn observes(kind: Kind) -> bool {
-        A::observes(kind) || B::observes(kind)
+    fn observes<L: Observed>() -> bool {
+        A::observes::<L>() || B::observes::<L>()
     }
 
     #[inline(always)]
