@@ -29,7 +29,7 @@ fn stacks() -> MutexGuard<'static, HashMap<ThreadId, Backtrace>> {
     STACKS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Runs `wait`, for whose time the stack of the caller is known.
+/// Runs `wait`. Until it ends, the stack of the caller is known.
 pub(crate) fn waits<T>(wait: impl FnOnce() -> T) -> T {
     /// Forgets the stack also if the wait unwinds, as for a poisoned once.
     struct Over;

@@ -242,32 +242,74 @@ fn guards_may_be_dropped_by_other_threads() {
 }
 
 #[cfg(feature = "deadlock_detection")]
-#[test]
-fn a_circle_of_threads_is_reported_once() {
-    use parking_lot::deadlock::check_deadlock;
+mod deadlocks {
+    use super::*;
+    use parking_lot::deadlock::{DeadlockedThread, check_deadlock};
+    use std::sync::{Barrier, MutexGuard, PoisonError};
 
-    let locks = Arc::new((Mutex::new(()), RwLock::new(())));
-    let gate = Arc::new(std::sync::Barrier::new(2));
-    let (theirs, their_gate) = (Arc::clone(&locks), Arc::clone(&gate));
-    let first = thread::spawn(move || {
-        let _first = theirs.0.lock();
-        their_gate.wait();
-        let _second = theirs.1.write();
-    });
-    let second = thread::spawn(move || {
-        let _first = locks.1.write();
-        gate.wait();
-        let _second = locks.0.lock();
-    });
-    let mut found = check_deadlock();
-    while found.is_empty() {
-        thread::yield_now();
-        found = check_deadlock();
+    /// Only one test at a time: each looks at the deadlocks of the whole process.
+    fn alone() -> MutexGuard<'static, ()> {
+        static ALONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
+        ALONE.lock().unwrap_or_else(PoisonError::into_inner)
     }
-    assert_eq!((found.len(), found[0].len()), (1, 2));
-    for thread in &found[0] {
-        assert!([first.thread().id(), second.thread().id()].contains(&thread.thread_id()));
-        assert!(thread.backtrace().frames().iter().any(|frame| !frame.symbols().is_empty()));
+
+    /// Waits for the deadlock of two threads, and checks that it is reported once.
+    fn reported(threads: [thread::ThreadId; 2]) -> Vec<DeadlockedThread> {
+        let mut found = check_deadlock();
+        while found.is_empty() {
+            thread::yield_now();
+            found = check_deadlock();
+        }
+        assert_eq!((found.len(), found[0].len()), (1, 2));
+        for thread in &found[0] {
+            assert!(threads.contains(&thread.thread_id()));
+            let frames = thread.backtrace().frames();
+            assert!(frames.iter().any(|frame| !frame.symbols().is_empty()));
+        }
+        assert!(check_deadlock().is_empty());
+        found.remove(0)
     }
-    assert!(check_deadlock().is_empty());
+
+    #[test]
+    fn a_circle_of_threads_is_reported_once() {
+        let _alone = alone();
+        let locks = Arc::new((Mutex::new(()), RwLock::new(())));
+        let gate = Arc::new(Barrier::new(2));
+        let (theirs, their_gate) = (Arc::clone(&locks), Arc::clone(&gate));
+        let first = thread::spawn(move || {
+            let _first = theirs.0.lock();
+            their_gate.wait();
+            let _second = theirs.1.write();
+        });
+        let second = thread::spawn(move || {
+            let _first = locks.1.write();
+            gate.wait();
+            let _second = locks.0.lock();
+        });
+        reported([first.thread().id(), second.thread().id()]);
+    }
+
+    #[test]
+    fn a_thread_that_was_notified_is_in_a_circle_with_the_owner_of_its_mutex() {
+        let _alone = alone();
+        let locks = Arc::new((Mutex::new(()), Mutex::new(false), Condvar::new()));
+        let theirs = Arc::clone(&locks);
+        let waiter = thread::spawn(move || {
+            let (other, told, changed) = &*theirs;
+            let _other = other.lock();
+            let mut guard = told.lock();
+            *guard = true;
+            changed.wait(&mut guard);
+        });
+        let notifier = thread::spawn(move || {
+            let (other, told, changed) = &*locks;
+            let mut guard = told.lock();
+            while !*guard {
+                super::MutexGuard::unlocked(&mut guard, thread::yield_now);
+            }
+            changed.notify_one();
+            drop(other.lock());
+        });
+        reported([waiter.thread().id(), notifier.thread().id()]);
+    }
 }

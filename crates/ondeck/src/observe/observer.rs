@@ -13,13 +13,13 @@ pub enum Kind {
     Once,
 }
 
-/// Whose guards a lock has.
+/// Where the guards of a lock are from, and whether they stay with their thread.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Guards {
     /// Those of this crate: they stay with their thread.
     Own,
     /// Those of another package, which stay with their thread. A thread that locks a mutex twice waits forever, as with the
-    /// lock in whose place it is.
+    /// lock that it replaces.
     Wrapped,
     /// Those of another package, which any thread may drop.
     Movable,
