@@ -19,6 +19,14 @@ mod deadlock {
 #[cfg(feature = "deadlock_detection")]
 pub mod deadlock;
 
+/// Acquires a lock by `block`. Where stacks are kept, `attempt` comes first: then the stack is known before the wait is.
+#[inline(always)]
+fn waits_unless(attempt: impl FnOnce() -> bool, block: impl FnOnce()) {
+    if !cfg!(feature = "deadlock_detection") || !attempt() {
+        deadlock::waits(block);
+    }
+}
+
 /// The operations of a lock of crate `ondeck`, as its recorders and its detection of deadlocks observe them.
 type Observed<'a, L> = ondeck::wrapped::Wrapped<'a, L, { cfg!(feature = "send_guard") }>;
 

@@ -61,7 +61,7 @@ impl DeadlockedThread {
         self.id
     }
 
-    /// Returns where it waits.
+    /// Returns where it waits; nothing if it waits for a condition.
     pub fn backtrace(&self) -> &Backtrace {
         self.named.get_or_init(|| {
             let mut stack = self.stack.clone();
@@ -80,8 +80,10 @@ impl fmt::Debug for DeadlockedThread {
 /// Returns the deadlocks that were not reported before, each as the threads that wait for each other.
 ///
 /// It covers mutexes of all kinds, reader-writer locks and onces, of this package and of crate `ondeck`. A thread that waits
-/// for a condition waits for its mutex. A thread whose wait has a deadline is never in a deadlock. A forgotten guard holds its
-/// lock forever.
+/// for a condition waits for its mutex, also if the wait has a deadline. Otherwise a thread whose wait has a deadline is never in
+/// a deadlock. A forgotten guard holds its lock forever.
+///
+/// Where `ONDECK_DEADLOCK` is set, deadlocks are reported when they occur, and not here.
 ///
 /// The threads stay deadlocked.
 ///

@@ -9,10 +9,9 @@ use std::time::{Duration, Instant};
 use ondeck::platform::{Native, Timestamp};
 use ondeck::wrapped::Access;
 
-use crate::deadlock::waits;
 use crate::methods::{attempts, bumps, guards, locks, unlocks};
 use crate::time::{after, at};
-use crate::{GuardMarker, Observed};
+use crate::{GuardMarker, Observed, waits_unless};
 
 /// A mutex of crate `ondeck`, one byte.
 macro_rules! mutex {
@@ -30,8 +29,10 @@ macro_rules! mutex {
             #[inline]
             #[track_caller]
             fn take(&self) {
-                let attempt = || self.0.try_lock();
-                self.observed().lock(Access::Alone, attempt, || waits(|| self.0.lock()));
+                waits_unless(
+                    || self.observed().try_lock(Access::Alone, || self.0.try_lock()),
+                    || self.observed().lock(Access::Alone, || self.0.try_lock(), || self.0.lock()),
+                );
             }
 
             /// Reads the clock only if the mutex is locked.
@@ -100,6 +101,6 @@ impl RawMutex {
         deadline: Option<Timestamp>,
     ) -> bool {
         // SAFETY: as the caller promises.
-        waits(|| unsafe { self.observed().wait(condvar, deadline) })
+        unsafe { self.observed().wait(condvar, deadline) }
     }
 }

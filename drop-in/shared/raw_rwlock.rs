@@ -9,10 +9,9 @@ use std::time::{Duration, Instant};
 use ondeck::platform::{Native, Timestamp};
 use ondeck::wrapped::Access;
 
-use crate::deadlock::waits;
 use crate::methods::{attempts, bumps, changes, guards, locks, unlocks, upgrades};
 use crate::time::{after, at};
-use crate::{GuardMarker, Observed};
+use crate::{GuardMarker, Observed, waits_unless};
 
 /// The reader-writer lock without data, four bytes: for [`lock_api::RwLock`].
 ///
@@ -65,7 +64,10 @@ impl<const RECURSIVE: bool> ReadWrite<RECURSIVE> {
             Reader::Usual => drop_token(self.0.lock_shared()),
         };
         let attempt = || self.attempt_read(reader);
-        self.observed().lock(reader.access(), attempt, || waits(|| or_abort(block)));
+        waits_unless(
+            || self.try_read(reader),
+            || self.observed().lock(reader.access(), attempt, || or_abort(block)),
+        );
     }
 
     #[inline]
@@ -139,6 +141,19 @@ impl<const RECURSIVE: bool> ReadWrite<RECURSIVE> {
     ///
     /// The caller has the upgradable read lock, and keeps it if this returns false.
     #[inline]
+    unsafe fn upgrade_if_alone(&self) -> bool {
+        // SAFETY: as the caller promises.
+        let has = unsafe { self.0.try_upgrade() };
+        if has {
+            self.observed().changes(Access::Upgradable, Access::Alone);
+        }
+        has
+    }
+
+    /// # Safety
+    ///
+    /// As for [`upgrade_if_alone`](Self::upgrade_if_alone).
+    #[inline]
     #[track_caller]
     unsafe fn upgrade_until(&self, deadline: impl FnOnce() -> Timestamp) -> bool {
         // SAFETY: as the caller promises.
@@ -164,8 +179,11 @@ unsafe impl<const RECURSIVE: bool> lock_api::RawRwLock for ReadWrite<RECURSIVE> 
     locks!(|self|
         lock_shared => self.read(Self::READER);
         lock_exclusive => {
-            let block = || waits(|| self.0.lock_exclusive());
-            self.observed().lock(Access::Alone, || self.0.try_lock_exclusive(), block);
+            let attempt = || self.0.try_lock_exclusive();
+            waits_unless(
+                || self.observed().try_lock(Access::Alone, attempt),
+                || self.observed().lock(Access::Alone, attempt, || self.0.lock_exclusive()),
+            );
         };
     );
     attempts!(|self|
@@ -224,8 +242,12 @@ unsafe impl<const RECURSIVE: bool> lock_api::RawRwLockUpgrade for ReadWrite<RECU
     guards!(of an upgradable reader);
     locks!(|self|
         lock_upgradable => {
-            let block = || waits(|| or_abort(|| self.0.lock_upgradable()));
-            self.observed().lock(Access::Upgradable, || self.0.try_lock_upgradable(), block);
+            let attempt = || self.0.try_lock_upgradable();
+            let block = || or_abort(|| self.0.lock_upgradable());
+            waits_unless(
+                || self.observed().try_lock(Access::Upgradable, attempt),
+                || self.observed().lock(Access::Upgradable, attempt, block),
+            );
         };
     );
     attempts!(|self| try_lock_upgradable() =>
@@ -234,16 +256,14 @@ unsafe impl<const RECURSIVE: bool> lock_api::RawRwLockUpgrade for ReadWrite<RECU
     unlocks!(|self| unlock_upgradable =>
         self.observed().unlock(Access::Upgradable, || self.0.unlock_upgradable());
     );
-    changes!(|self| upgrade =>
-        self.observed().lock(Access::Upgrade, || self.0.try_upgrade(), || waits(|| self.0.upgrade()));
-    );
-    upgrades!(|self| try_upgrade() => {
-        let has = self.0.try_upgrade();
-        if has {
-            self.observed().changes(Access::Upgradable, Access::Alone);
-        }
-        has
+    changes!(|self| upgrade => {
+        let attempt = || self.0.try_upgrade();
+        waits_unless(
+            || self.upgrade_if_alone(),
+            || self.observed().lock(Access::Upgrade, attempt, || self.0.upgrade()),
+        );
     };);
+    upgrades!(|self| try_upgrade() => self.upgrade_if_alone(););
 }
 
 // SAFETY: as for `RawRwLock`.

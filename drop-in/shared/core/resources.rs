@@ -43,9 +43,11 @@ pub(crate) fn waits<T>(key: usize, has_deadline: bool, park: impl FnOnce() -> T)
     let _ = (key, has_deadline);
     #[cfg(feature = "deadlock_detection")]
     if !has_deadline {
-        let mut attempt = ondeck_deadlock::begin(resource(key), Want::Alone, Ends::Never);
-        attempt.waits_for_condition();
-        return crate::stacks::waits(park);
+        return crate::stacks::waits(|| {
+            let mut attempt = ondeck_deadlock::begin(resource(key), Want::Alone, Ends::Never);
+            attempt.waits_for_condition();
+            park()
+        });
     }
     park()
 }

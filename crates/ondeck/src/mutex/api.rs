@@ -136,6 +136,7 @@ macro_rules! through_lock_api {
 
         impl $mutex {
             #[inline]
+            #[track_caller]
             fn lock_until(&self, deadline: impl FnOnce() -> Timestamp) -> Option<GuardNoSend> {
                 let attempt = || self.try_lock().then(GuardNoSend::new);
                 let block = || self.try_lock_until(deadline()).then(GuardNoSend::new);
@@ -149,11 +150,13 @@ macro_rules! through_lock_api {
             type Instant = Instant;
 
             #[inline]
+            #[track_caller]
             fn try_lock_for(&self, timeout: Duration) -> Option<GuardNoSend> {
                 self.lock_until(|| Native::now().after(timeout))
             }
 
             #[inline]
+            #[track_caller]
             fn try_lock_until(&self, timeout: Instant) -> Option<GuardNoSend> {
                 self.lock_until(|| deadline(timeout))
             }

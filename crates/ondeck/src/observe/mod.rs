@@ -152,6 +152,7 @@ pub(crate) fn lock<L: Observed, T>(
 
 /// Acquires a lock by `attempt`, or else by `block`, which gives up at a deadline.
 #[inline(always)]
+#[track_caller]
 pub(crate) fn lock_until<L: Observed, T>(
     lock: &L,
     access: Access,

@@ -153,17 +153,20 @@ impl<T: ?Sized> ReadRecursive for RwLock<T> {
     }
 
     #[inline]
+    #[track_caller]
     fn try_read_recursive_for(&self, timeout: Duration) -> Option<RwLockReadGuard<'_, T>> {
         read_recursive_until(self, || after(timeout))
     }
 
     #[inline]
+    #[track_caller]
     fn try_read_recursive_until(&self, timeout: Instant) -> Option<RwLockReadGuard<'_, T>> {
         read_recursive_until(self, || deadline(timeout))
     }
 }
 
 #[inline]
+#[track_caller]
 fn read_recursive_until<T: ?Sized>(
     lock: &RwLock<T>,
     deadline: impl FnOnce() -> Timestamp,
@@ -294,6 +297,7 @@ unsafe impl lock_api::RawRwLockTimed for RawRwLock<Native> {
     type Instant = Instant;
 
     #[inline]
+    #[track_caller]
     fn try_lock_shared_for(&self, timeout: Duration) -> Option<Shared<Native>> {
         let attempt = || Self::try_lock_shared(self);
         let block = || self.try_lock_shared_until(after(timeout));
@@ -301,6 +305,7 @@ unsafe impl lock_api::RawRwLockTimed for RawRwLock<Native> {
     }
 
     #[inline]
+    #[track_caller]
     fn try_lock_shared_until(&self, timeout: Instant) -> Option<Shared<Native>> {
         let attempt = || Self::try_lock_shared(self);
         let block = || self.try_lock_shared_until(deadline(timeout));
@@ -308,6 +313,7 @@ unsafe impl lock_api::RawRwLockTimed for RawRwLock<Native> {
     }
 
     #[inline]
+    #[track_caller]
     fn try_lock_exclusive_for(&self, timeout: Duration) -> Option<GuardNoSend> {
         let attempt = || guard(Self::try_lock_exclusive(self));
         let block = || guard(self.try_lock_exclusive_until(after(timeout)));
@@ -315,6 +321,7 @@ unsafe impl lock_api::RawRwLockTimed for RawRwLock<Native> {
     }
 
     #[inline]
+    #[track_caller]
     fn try_lock_exclusive_until(&self, timeout: Instant) -> Option<GuardNoSend> {
         let attempt = || guard(Self::try_lock_exclusive(self));
         let block = || guard(self.try_lock_exclusive_until(deadline(timeout)));
@@ -401,6 +408,7 @@ unsafe impl lock_api::RawRwLockUpgradeDowngrade for RawRwLock<Native> {
 // SAFETY: as for `RawRwLock`.
 unsafe impl lock_api::RawRwLockUpgradeTimed for RawRwLock<Native> {
     #[inline]
+    #[track_caller]
     fn try_lock_upgradable_for(&self, timeout: Duration) -> Option<GuardNoSend> {
         let attempt = || guard(Self::try_lock_upgradable(self));
         let block = || guard(self.try_lock_upgradable_until(after(timeout)));
@@ -408,6 +416,7 @@ unsafe impl lock_api::RawRwLockUpgradeTimed for RawRwLock<Native> {
     }
 
     #[inline]
+    #[track_caller]
     fn try_lock_upgradable_until(&self, timeout: Instant) -> Option<GuardNoSend> {
         let attempt = || guard(Self::try_lock_upgradable(self));
         let block = || guard(self.try_lock_upgradable_until(deadline(timeout)));
@@ -415,6 +424,7 @@ unsafe impl lock_api::RawRwLockUpgradeTimed for RawRwLock<Native> {
     }
 
     #[inline]
+    #[track_caller]
     unsafe fn try_upgrade_for(
         &self,
         held: GuardNoSend,
@@ -428,6 +438,7 @@ unsafe impl lock_api::RawRwLockUpgradeTimed for RawRwLock<Native> {
     }
 
     #[inline]
+    #[track_caller]
     unsafe fn try_upgrade_until(
         &self,
         held: GuardNoSend,
