@@ -5,7 +5,7 @@ use ondeck::platform::{FutexWait, Platform};
 
 use crate::condvar::{Condition, First, Notify, count_and, notify_all, notify_one_twice, pair};
 use crate::loom_platform::{Loom, join, spawn};
-use crate::scenario::{HANDED, ONE_BUCKET, POLLS, SLEEPS, Shared, explored};
+use crate::scenario::{LATE, ONE_BUCKET, POLLS, SLEEPS, Shared, explored};
 
 /// Takes the first step of a wait that has begun, and cancels it instead of a sleep. Returns whether it was
 /// notified before.
@@ -180,7 +180,7 @@ explored! {
         || cancelled_beside_a_waiter(Notify::Outside);
     fn a_cancelled_waiter_leaves_its_notification_to_another_polling on POLLS, 2 =>
         || cancelled_beside_a_waiter(Notify::Outside);
-    fn a_cancelled_waiter_leaves_its_notification_to_another_handed_over on HANDED, 2 =>
+    fn a_cancelled_waiter_leaves_its_notification_to_another_late on LATE, 2 =>
         || cancelled_beside_a_waiter(Notify::Outside);
     fn a_cancelled_waiter_leaves_its_notification_to_another_in_one_bucket on ONE_BUCKET, 1 =>
         || cancelled_beside_a_waiter(Notify::Outside);

@@ -8,7 +8,7 @@ use crate::guarded::Guarded;
 use crate::loom_platform::{Loom, Setting, join, pass_time, spawn};
 use crate::parking::{Lower, gates};
 use crate::scenario::{
-    ASYMMETRIC, HANDED, ONE_BUCKET, POLLS, SLEEPS, SOON, Shared, explored, until_asleep,
+    ASYMMETRIC, LATE, ONE_BUCKET, POLLS, SLEEPS, SOON, Shared, explored, until_asleep,
 };
 
 pub type Condition = Guarded<RawCondvar<Loom>>;
@@ -211,7 +211,7 @@ explored! {
     fn notify_outside_condvar_first on SLEEPS, 4 => || notify(Outside, First::Condvar);
     fn notify_outside_polling on POLLS, 4 => || notify(Outside, First::Mutex);
     fn notify_outside_one_bucket on POLLS_IN_ONE_BUCKET, 4 => || notify(Outside, First::Mutex);
-    fn notify_outside_handed_over on HANDED, 4 => || notify(Outside, First::Mutex);
+    fn notify_outside_late on LATE, 4 => || notify(Outside, First::Mutex);
     fn notify_outside_with_light_fences on ASYMMETRIC, 3 => || notify(Outside, First::Mutex);
     fn notify_inside_beside_another on POLLS, 3 => || notify_beside_another(Inside);
     fn notify_outside_beside_another on SLEEPS, 3 => || notify_beside_another(Outside);

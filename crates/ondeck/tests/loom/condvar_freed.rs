@@ -2,7 +2,7 @@
 
 use crate::condvar::{First, Notify, count_and, pair};
 use crate::loom_platform::{Setting, join, spawn};
-use crate::scenario::{HANDED, POLLS, SLEEPS, explored};
+use crate::scenario::{LATE, POLLS, SLEEPS, explored};
 
 /// The waiter frees both as soon as it has been notified, while the notifier is still in its call. The notifier owns
 /// the mutex while it notifies, so it no longer uses the condition variable's byte at that time.
@@ -53,17 +53,17 @@ fn the_waiter_frees_the_mutex() {
     condition.end();
 }
 
-const POLLS_AND_HANDED: Setting = Setting { polls: true, ..HANDED };
+const POLLS_AND_LATE: Setting = Setting { polls: true, ..LATE };
 
 explored! {
     fn the_waiter_frees_both on SLEEPS, 3 => the_waiter_frees;
-    fn the_waiter_frees_both_handed_over on HANDED, 3 => the_waiter_frees;
+    fn the_waiter_frees_both_late on LATE, 3 => the_waiter_frees;
     fn a_notified_waiter_frees_both_asleep on SLEEPS, 4 => a_notified_waiter_frees_both;
     fn a_notified_waiter_frees_both_polling on POLLS, 4 => a_notified_waiter_frees_both;
-    fn a_notified_waiter_frees_both_handed_over on HANDED, 4 => a_notified_waiter_frees_both;
-    fn a_notified_waiter_frees_both_polling_and_overdue on POLLS_AND_HANDED, 3 => a_notified_waiter_frees_both;
+    fn a_notified_waiter_frees_both_late on LATE, 4 => a_notified_waiter_frees_both;
+    fn a_notified_waiter_frees_both_polling_and_overdue on POLLS_AND_LATE, 3 => a_notified_waiter_frees_both;
     fn the_waiter_frees_the_mutex_asleep on SLEEPS, 4 => the_waiter_frees_the_mutex;
     fn the_waiter_frees_the_mutex_polling on POLLS, 4 => the_waiter_frees_the_mutex;
-    fn the_waiter_frees_the_mutex_handed_over on HANDED, 4 => the_waiter_frees_the_mutex;
-    fn the_waiter_frees_the_mutex_polling_and_overdue on POLLS_AND_HANDED, 3 => the_waiter_frees_the_mutex;
+    fn the_waiter_frees_the_mutex_late on LATE, 4 => the_waiter_frees_the_mutex;
+    fn the_waiter_frees_the_mutex_polling_and_overdue on POLLS_AND_LATE, 3 => the_waiter_frees_the_mutex;
 }

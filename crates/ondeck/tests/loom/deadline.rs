@@ -6,7 +6,7 @@ use std::rc::Rc;
 use ondeck::platform::Platform;
 
 use crate::loom_platform::{Loom, Setting, join, pass_time, spawn};
-use crate::scenario::{ASYMMETRIC, HANDED, POLLS, SLEEPS, Shared, explored, until_asleep};
+use crate::scenario::{ASYMMETRIC, LATE, POLLS, SLEEPS, Shared, explored, until_asleep};
 
 /// When the deadline passes: before the owner unlocks the mutex, after that, or at any time, in a separate
 /// thread.
@@ -89,7 +89,7 @@ fn woken_beside_the_owner() {
 explored! {
     fn passes_at_any_time_asleep on SLEEPS, 5 => || scenario(Anytime, &[true]);
     fn passes_at_any_time_polling on POLLS, 4 => || scenario(Anytime, &[true]);
-    fn passes_at_any_time_handed_over on HANDED, 5 => || scenario(Anytime, &[true]);
+    fn passes_at_any_time_late on LATE, 5 => || scenario(Anytime, &[true]);
     fn passes_at_any_time_beside_another on SLEEPS, 2 => || scenario(Anytime, &[true, false]);
     /// Another thread also waits. If no other thread is responsible for it, the thread that gives up wakes it.
     fn before_the_unlock_another_waits on SLEEPS, 3 => || scenario(Before, &[true, false]);
@@ -97,7 +97,7 @@ explored! {
     fn after_the_unlock_another_waits on SLEEPS, 3 => || scenario(After, &[true, false]);
     fn after_the_unlock_another_waits_polling on POLLS, 3 => || scenario(After, &[true, false]);
     fn another_waits_with_light_fences on Setting { polls: true, ..ASYMMETRIC }, 3 => || scenario(After, &[true, false]);
-    fn two_deadlines_at_once on HANDED, 3 => || scenario(Before, &[true, true]);
+    fn two_deadlines_at_once on LATE, 3 => || scenario(Before, &[true, true]);
     /// A woken waiter finds the mutex locked again when its deadline passes. The mutex stays locked until the
     /// wait is over, which therefore ends without it.
     fn ends_while_the_mutex_is_owned on POLLS, 6 => while_the_mutex_is_owned;

@@ -5,7 +5,7 @@ use ondeck::mutex::RawMutex;
 use crate::guarded::{freed_by_the_last, sections};
 use crate::loom_platform::{Setting, join, spawn};
 use crate::scenario::{
-    ASYMMETRIC, HANDED, POLLS, ROTATES, SLEEPS, STALE, Shared, explored, together,
+    ASYMMETRIC, LATE, POLLS, ROTATES, SLEEPS, STALE, Shared, explored, together, until_asleep,
 };
 
 /// Two threads wait from the start: the first thread owns the mutex until both have been started, and runs the
@@ -46,7 +46,7 @@ macro_rules! on_each_machine {
 on_each_machine! {
     asleep SLEEPS, 5, 3;
     polling POLLS, 5, 3;
-    handed_over HANDED, 5, 3;
+    late LATE, 5, 3;
     taking_turns ROTATES, 5, 3;
     replaced STALE, 5, 3;
     with_light_fences ASYMMETRIC, 4, 2;
@@ -106,7 +106,29 @@ fn fair_and_again() {
     shared.end(3);
 }
 
+/// An owner that locks again before the thread that it has woken runs: that thread asks for a handoff.
+fn handed_to_the_heir() {
+    let shared = Shared::new();
+    shared.lock();
+    let again = move || {
+        until_asleep(1);
+        shared.end_section(());
+        (0..3).for_each(|_| _ = shared.section());
+    };
+    together(again, [Box::new(move || _ = shared.section()) as _]);
+    shared.end(5);
+}
+
+/// The same, and whoever is last frees the mutex.
+fn handed_to_the_heir_that_frees_it() {
+    let shared = Shared::new();
+    let again = move || (0..2).for_each(|_| shared.section_of(3));
+    together(again, [Box::new(move || shared.section_of(3)) as _]);
+}
+
 explored! {
+    fn an_owner_that_comes_again_and_again on SLEEPS, 4 => handed_to_the_heir;
+    fn an_owner_that_comes_again_while_the_last_of_two_frees_the_mutex on SLEEPS, 5 => handed_to_the_heir_that_frees_it;
     /// Attempts exclude like acquisitions, and never wait.
     fn attempts_exclude on SLEEPS, 5 => attempts;
     fn the_last_of_three_frees_the_mutex on SLEEPS, 3 => || freed_by_the_last(Shared::new(), 3, 3);

@@ -14,7 +14,7 @@ use ondeck::platform::{AtomicInt, Ordering, Platform};
 
 use crate::guarded::Guarded;
 use crate::loom_platform::{Loom, join, spawn};
-use crate::scenario::{ASYMMETRIC, HANDED, POLLS, SLEEPS, Shared, explored, until_asleep};
+use crate::scenario::{ASYMMETRIC, LATE, POLLS, SLEEPS, Shared, explored, until_asleep};
 
 /// Memory for one lock's byte at a time, at the same address.
 struct Memory(UnsafeCell<MaybeUninit<RawMutex<Loom>>>);
@@ -156,14 +156,14 @@ fn a_word(slot: &'static Slot) {
 explored! {
     fn by_a_mutex_asleep on SLEEPS, 3 => || reuse(another_mutex);
     fn by_a_mutex_polling on POLLS, 3 => || reuse(another_mutex);
-    fn by_a_mutex_handed_over on HANDED, 3 => || reuse(another_mutex);
+    fn by_a_mutex_late on LATE, 3 => || reuse(another_mutex);
     fn by_a_mutex_with_light_fences on ASYMMETRIC, 2 => || reuse(another_mutex);
     fn by_a_condition_variable on SLEEPS, 2 => || reuse(a_condition_variable);
     fn by_a_condition_variable_that_is_watched on POLLS, 3 => || reuse(a_condition_variable);
-    fn by_a_condition_variable_handed_over on HANDED, 3 => || reuse(a_condition_variable);
+    fn by_a_condition_variable_late on LATE, 3 => || reuse(a_condition_variable);
     fn by_a_key on SLEEPS, 3 => || reuse(a_key);
-    fn by_a_key_handed_over on HANDED, 3 => || reuse(a_key);
+    fn by_a_key_late on LATE, 3 => || reuse(a_key);
     fn by_a_word on SLEEPS, 4 => || reuse(a_word);
-    fn by_a_word_handed_over on HANDED, 4 => || reuse(a_word);
+    fn by_a_word_late on LATE, 4 => || reuse(a_word);
     fn by_a_word_with_light_fences on ASYMMETRIC, 3 => || reuse(a_word);
 }

@@ -13,8 +13,9 @@ pub const SLEEPS: Setting = Setting { polls: false, ..Setting::DEFAULT };
 pub const POLLS: Setting = Setting::DEFAULT;
 /// The machine where each heir has lost its CPU whenever another thread runs.
 pub const STALE: Setting = Setting { stale: true, ..POLLS };
-/// The machine where each heir is handed the lock.
-pub const HANDED: Setting = Setting { handed: true, ..SLEEPS };
+/// The machine on which a millisecond passes at once: a woken thread that has not run counts as lost, and a thread that waits for a
+/// permit is overdue.
+pub const LATE: Setting = Setting { late: true, ..SLEEPS };
 /// The machine where an heir soon leaves its role to a parked thread.
 pub const ROTATES: Setting = Setting { rotates: true, ..POLLS };
 /// The machine where every parked thread has waited for too long.

@@ -5,12 +5,12 @@ use ondeck::platform::Platform;
 
 use crate::guarded::Guarded;
 use crate::loom_platform::{Loom, join, pass_time, spawn};
-use crate::scenario::{HANDED, POLLS, SLEEPS, SOON, explore};
+use crate::scenario::{LATE, POLLS, SLEEPS, SOON, explore};
 
 /// Explores `scenario` with a semaphore whose threads compete, one whose waiting threads are all overdue, and a fair one.
 fn explore_all(preemptions: usize, permits: u32, scenario: fn(&'static Shared)) {
     explore(SLEEPS, preemptions, move || scenario(Shared::new(permits)));
-    explore(HANDED, preemptions, move || scenario(Shared::new(permits)));
+    explore(LATE, preemptions, move || scenario(Shared::new(permits)));
     explore(SLEEPS, preemptions, move || scenario(Shared::fair(permits)));
 }
 

@@ -13,8 +13,8 @@ pub struct Setting {
     /// Whether the heir of a lock polls twice before it sleeps, and a waiter of a condition variable
     /// watches once.
     pub polls: bool,
-    /// Whether each heir of a mutex is overdue.
-    pub handed: bool,
+    /// Whether a millisecond passes at once.
+    pub late: bool,
     /// Whether the first heir of a mutex wakes the oldest parked thread at once.
     pub rotates: bool,
     /// Whether displaced owners come back often enough to find a mutex captured.
@@ -53,7 +53,7 @@ impl Setting {
         buckets: MOST_BUCKETS,
         overdue: false,
         polls: true,
-        handed: false,
+        late: false,
         rotates: false,
         captured: false,
         stale: false,
