@@ -14,205 +14,87 @@ use ondeck::platform::Platform;
 use ondeck_zoo::{LockInfo, RawCondvar, RawLock};
 
 /// The functions of a type of mutex on a platform.
-pub type AnyMutex<P> = &'static dyn Calls<P>;
+pub type AnyMutex<P> = &'static Calls<P>;
+
+/// The functions of a type of mutex and of its condition variable. An address that a function receives points to a value
+/// of the type in question; apart from that, a caller promises what the function of the trait requires.
+pub struct Calls<P: Platform> {
+    info: LockInfo,
+    /// The type of the mutex, to which everything here belongs.
+    pub(crate) of: TypeId,
+    /// Whether its owner may lock it again.
+    pub(crate) is_reentrant: bool,
+    pub(crate) mutex: Values,
+    pub(crate) condvar: Values,
+    /// What a thread brings to an acquisition.
+    pub(crate) context: Values,
+    /// [`RawLock::lock`] of a mutex with a context.
+    pub(crate) lock: unsafe fn(*const u8, *const u8),
+    /// [`RawLock::unlock`] of a mutex with a context.
+    pub(crate) unlock: unsafe fn(*const u8, *const u8),
+    /// [`RawCondvar::wait`] of a condition variable with a mutex and a context.
+    pub(crate) wait: unsafe fn(*const u8, *const u8, *const u8),
+    /// [`RawCondvar::notify_one`].
+    pub(crate) notify_one: unsafe fn(*const u8),
+    /// [`RawCondvar::notify_all`].
+    pub(crate) notify_all: unsafe fn(*const u8),
+    platform: PhantomData<fn() -> P>,
+}
+
+/// How values of a type are made and dropped.
+pub(crate) struct Values {
+    pub(crate) layout: Layout,
+    /// Makes one in unused memory of that layout, which stays valid for as long as the value exists.
+    pub(crate) make: unsafe fn(*mut u8),
+    /// Drops one that nothing uses any more.
+    pub(crate) drop: unsafe fn(*mut u8),
+}
+
+impl Values {
+    const fn of<T>(make: unsafe fn(*mut u8)) -> Self {
+        // SAFETY: the caller promises that the value exists, and that nothing uses it any more.
+        let drop = |value: *mut u8| unsafe { value.cast::<T>().drop_in_place() };
+        Self { layout: Layout::new::<T>(), make, drop }
+    }
+}
 
 /// The functions of the mutex `L`.
 pub fn any<P: Platform, L: RawLock<P>>() -> AnyMutex<P> {
-    const { &Typed::<L>(PhantomData) }
-}
-
-/// The sizes of a mutex, of its condition variable and of its context.
-#[derive(Clone, Copy, Debug)]
-pub struct Layouts {
-    /// The mutex.
-    pub lock: Layout,
-    /// Its condition variable.
-    pub condvar: Layout,
-    /// What a thread brings to an acquisition.
-    pub context: Layout,
-}
-
-/// The functions of a type of mutex, of its condition variable and of its context. Addresses point to values of
-/// these types, aligned as [`layouts`](Self::layouts) requires.
-///
-/// # Safety
-///
-/// Callers rely on the layouts and on the lock: the functions are those of the one [`RawLock`] that `of` names.
-pub unsafe trait Calls<P: Platform>: Send + Sync {
-    /// The facts of the lock.
-    fn info(&self) -> LockInfo;
-
-    /// The type of the lock.
-    fn of(&self) -> TypeId;
-
-    /// Whether its owner may lock it again.
-    fn is_reentrant(&self) -> bool;
-
-    /// The sizes of the values.
-    fn layouts(&self) -> Layouts;
-
-    /// Makes an unlocked mutex at that address.
-    ///
-    /// # Safety
-    ///
-    /// The memory is unused, and stays valid for as long as the value exists.
-    unsafe fn make_lock(&self, lock: *mut u8);
-
-    /// Makes a condition variable at that address.
-    ///
-    /// # Safety
-    ///
-    /// As for [`make_lock`](Self::make_lock).
-    unsafe fn make_condvar(&self, condvar: *mut u8);
-
-    /// Makes a context at that address.
-    ///
-    /// # Safety
-    ///
-    /// As for [`make_lock`](Self::make_lock).
-    unsafe fn make_context(&self, context: *mut u8);
-
-    /// Drops a mutex.
-    ///
-    /// # Safety
-    ///
-    /// The mutex exists, and nothing uses it any more.
-    unsafe fn drop_lock(&self, lock: *mut u8);
-
-    /// Drops a condition variable.
-    ///
-    /// # Safety
-    ///
-    /// As for [`drop_lock`](Self::drop_lock).
-    unsafe fn drop_condvar(&self, condvar: *mut u8);
-
-    /// Drops a context.
-    ///
-    /// # Safety
-    ///
-    /// As for [`drop_lock`](Self::drop_lock).
-    unsafe fn drop_context(&self, context: *mut u8);
-
-    /// [`RawLock::lock`].
-    ///
-    /// # Safety
-    ///
-    /// As for [`RawLock::lock`]; both values exist.
-    unsafe fn lock(&self, lock: *const u8, context: *const u8);
-
-    /// [`RawLock::unlock`].
-    ///
-    /// # Safety
-    ///
-    /// As for [`RawLock::unlock`]; both values exist.
-    unsafe fn unlock(&self, lock: *const u8, context: *const u8);
-
-    /// [`RawCondvar::wait`].
-    ///
-    /// # Safety
-    ///
-    /// As for [`RawCondvar::wait`]; all three values exist.
-    unsafe fn wait(&self, condvar: *const u8, lock: *const u8, context: *const u8);
-
-    /// [`RawCondvar::notify_one`].
-    ///
-    /// # Safety
-    ///
-    /// The condition variable exists.
-    unsafe fn notify_one(&self, condvar: *const u8);
-
-    /// [`RawCondvar::notify_all`].
-    ///
-    /// # Safety
-    ///
-    /// The condition variable exists.
-    unsafe fn notify_all(&self, condvar: *const u8);
-}
-
-impl<P: Platform> fmt::Debug for dyn Calls<P> {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(self.info().name)
-    }
-}
-
-/// The functions of `L`.
-struct Typed<L>(PhantomData<fn() -> L>);
-
-// SAFETY: all functions are those of `L`. In each, the caller promises that the values exist and have the types of this impl.
-unsafe impl<P: Platform, L: RawLock<P>> Calls<P> for Typed<L> {
-    fn info(&self) -> LockInfo {
-        L::INFO
-    }
-
-    fn of(&self) -> TypeId {
-        TypeId::of::<L>()
-    }
-
-    fn is_reentrant(&self) -> bool {
-        L::IS_REENTRANT
-    }
-
-    fn layouts(&self) -> Layouts {
-        Layouts {
-            lock: Layout::new::<L>(),
-            condvar: Layout::new::<L::Condvar>(),
-            context: Layout::new::<L::Context>(),
+    const {
+        &Calls {
+            info: L::INFO,
+            of: TypeId::of::<L>(),
+            is_reentrant: L::IS_REENTRANT,
+            // SAFETY: the caller gives unused memory of the type's layout.
+            mutex: Values::of::<L>(|at| unsafe { at.cast::<L>().write(L::new()) }),
+            condvar: Values::of::<L::Condvar>(|at| {
+                // SAFETY: as above.
+                unsafe { at.cast::<L::Condvar>().write(L::Condvar::new()) }
+            }),
+            context: Values::of::<L::Context>(|at| {
+                // SAFETY: as above.
+                unsafe { at.cast::<L::Context>().write(L::Context::default()) }
+            }),
+            // SAFETY: the values exist; the caller promises what `lock` requires.
+            lock: |lock, context| unsafe { (*lock.cast::<L>()).lock(&*context.cast()) },
+            // SAFETY: as above.
+            unlock: |lock, context| unsafe { (*lock.cast::<L>()).unlock(&*context.cast()) },
+            wait: |condvar, lock, context| {
+                // SAFETY: as above.
+                unsafe { (*condvar.cast::<L::Condvar>()).wait(&*lock.cast(), &*context.cast()) }
+            },
+            // SAFETY: the condition variable exists.
+            notify_one: |condvar| unsafe { (*condvar.cast::<L::Condvar>()).notify_one() },
+            // SAFETY: as above.
+            notify_all: |condvar| unsafe { (*condvar.cast::<L::Condvar>()).notify_all() },
+            platform: PhantomData,
         }
     }
+}
 
-    unsafe fn make_lock(&self, lock: *mut u8) {
-        // SAFETY: the caller gives unused memory of the type's layout.
-        unsafe { lock.cast::<L>().write(L::new()) }
-    }
-
-    unsafe fn make_condvar(&self, condvar: *mut u8) {
-        // SAFETY: as above.
-        unsafe { condvar.cast::<L::Condvar>().write(L::Condvar::new()) }
-    }
-
-    unsafe fn make_context(&self, context: *mut u8) {
-        // SAFETY: as above.
-        unsafe { context.cast::<L::Context>().write(L::Context::default()) }
-    }
-
-    unsafe fn drop_lock(&self, lock: *mut u8) {
-        // SAFETY: the value exists, and nothing uses it any more.
-        unsafe { lock.cast::<L>().drop_in_place() }
-    }
-
-    unsafe fn drop_condvar(&self, condvar: *mut u8) {
-        // SAFETY: as above.
-        unsafe { condvar.cast::<L::Condvar>().drop_in_place() }
-    }
-
-    unsafe fn drop_context(&self, context: *mut u8) {
-        // SAFETY: as above.
-        unsafe { context.cast::<L::Context>().drop_in_place() }
-    }
-
-    unsafe fn lock(&self, lock: *const u8, context: *const u8) {
-        // SAFETY: the values exist; the caller promises what `lock` requires.
-        unsafe { (*lock.cast::<L>()).lock(&*context.cast()) }
-    }
-
-    unsafe fn unlock(&self, lock: *const u8, context: *const u8) {
-        // SAFETY: as above.
-        unsafe { (*lock.cast::<L>()).unlock(&*context.cast()) }
-    }
-
-    unsafe fn wait(&self, condvar: *const u8, lock: *const u8, context: *const u8) {
-        // SAFETY: as above.
-        unsafe { (*condvar.cast::<L::Condvar>()).wait(&*lock.cast(), &*context.cast()) }
-    }
-
-    unsafe fn notify_one(&self, condvar: *const u8) {
-        // SAFETY: the condition variable exists.
-        unsafe { (*condvar.cast::<L::Condvar>()).notify_one() }
-    }
-
-    unsafe fn notify_all(&self, condvar: *const u8) {
-        // SAFETY: as above.
-        unsafe { (*condvar.cast::<L::Condvar>()).notify_all() }
+impl<P: Platform> fmt::Debug for Calls<P> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(self.info.name)
     }
 }
 
@@ -252,16 +134,15 @@ impl Drop for Memory {
 /// What a thread brings to acquisitions, one at a time.
 pub struct Context<P: Platform> {
     calls: AnyMutex<P>,
-    of: TypeId,
     memory: Memory,
 }
 
 impl<P: Platform> Context<P> {
     pub(crate) fn of(calls: AnyMutex<P>) -> Self {
-        let memory = Memory::of(calls.layouts().context);
+        let memory = Memory::of(calls.context.layout);
         // SAFETY: the memory is this context's own.
-        unsafe { calls.make_context(memory.at(0)) };
-        Self { calls, of: calls.of(), memory }
+        unsafe { (calls.context.make)(memory.at(0)) };
+        Self { calls, memory }
     }
 
     /// Its address, for acquisitions of mutexes of that type.
@@ -271,7 +152,7 @@ impl<P: Platform> Context<P> {
     /// If it is a context for mutexes of another type, whose functions would take its memory for something else.
     #[inline]
     pub(crate) fn address(&self, of: TypeId) -> *const u8 {
-        assert!(self.of == of, "a context of another mutex");
+        assert!(self.calls.of == of, "a context of another mutex");
         self.memory.at(0)
     }
 }
@@ -285,6 +166,6 @@ impl<P: Platform> fmt::Debug for Context<P> {
 impl<P: Platform> Drop for Context<P> {
     fn drop(&mut self) {
         // SAFETY: it was made with this context, which nothing uses any more.
-        unsafe { self.calls.drop_context(self.memory.at(0)) };
+        unsafe { (self.calls.context.drop)(self.memory.at(0)) };
     }
 }

@@ -2,7 +2,6 @@
 //! threads share more than the lock.
 
 use std::alloc::Layout;
-use std::any::TypeId;
 use std::cell::Cell;
 use std::cmp::Reverse;
 use std::fmt;
@@ -16,7 +15,6 @@ use crate::machine::Machine;
 /// cache lines.
 pub struct Guarded<M: Machine, T, const N: usize = 0> {
     calls: AnyMutex<M>,
-    of: TypeId,
     lock: *const u8,
     conditions: [*const u8; N],
     value: *mut T,
@@ -41,11 +39,10 @@ impl<M: Machine, T, const N: usize> Guarded<M, T, N> {
     ///
     /// Never: no lock and no value is too large.
     pub fn new(calls: AnyMutex<M>, value: T) -> Self {
-        let layouts = calls.layouts();
-        let mut fields = vec![layouts.lock];
-        fields.extend([layouts.condvar; N]);
+        let mut fields = vec![calls.mutex.layout];
+        fields.extend([calls.condvar.layout; N]);
         fields.push(Layout::new::<T>());
-        if calls.is_reentrant() {
+        if calls.is_reentrant {
             fields.push(Layout::new::<Cell<u32>>());
         }
         // In the order that the compiler gives to the fields of a struct.
@@ -66,15 +63,15 @@ impl<M: Machine, T, const N: usize> Guarded<M, T, N> {
             if let Some(sections) = sections {
                 sections.write(Cell::new(0));
             }
-            calls.make_lock(lock);
+            (calls.mutex.make)(lock);
             for condition in conditions {
-                calls.make_condvar(condition);
+                (calls.condvar.make)(condition);
             }
             place.write(value);
         }
         let conditions = conditions.map(<*mut u8>::cast_const);
         let sections = sections.and_then(NonNull::new);
-        Self { calls, of: calls.of(), lock, conditions, value: place, sections, _memory: memory }
+        Self { calls, lock, conditions, value: place, sections, _memory: memory }
     }
 
     /// Makes a thread's context for acquisitions, one at a time.
@@ -131,7 +128,7 @@ impl<M: Machine, T, const N: usize> Guarded<M, T, N> {
     #[inline]
     pub unsafe fn lock(&self, context: &Context<M>) {
         // SAFETY: the caller promises it, and the context stays in place on the heap.
-        unsafe { self.calls.lock(self.lock, context.address(self.of)) };
+        unsafe { (self.calls.lock)(self.lock, context.address(self.calls.of)) };
     }
 
     /// Unlocks.
@@ -142,21 +139,21 @@ impl<M: Machine, T, const N: usize> Guarded<M, T, N> {
     #[inline]
     pub unsafe fn unlock(&self, context: &Context<M>) {
         // SAFETY: the caller promises it.
-        unsafe { self.calls.unlock(self.lock, context.address(self.of)) };
+        unsafe { (self.calls.unlock)(self.lock, context.address(self.calls.of)) };
     }
 
     /// Notifies one thread that waits for the condition; the lock may be held or not.
     #[inline]
     pub fn notify_one(&self, condition: usize) {
         // SAFETY: the condition variable exists.
-        unsafe { self.calls.notify_one(self.conditions[condition]) };
+        unsafe { (self.calls.notify_one)(self.conditions[condition]) };
     }
 
     /// Notifies all threads that wait for the condition.
     #[inline]
     pub fn notify_all(&self, condition: usize) {
         // SAFETY: as above.
-        unsafe { self.calls.notify_all(self.conditions[condition]) };
+        unsafe { (self.calls.notify_all)(self.conditions[condition]) };
     }
 }
 
@@ -172,9 +169,9 @@ impl<M: Machine, T, const N: usize> Drop for Guarded<M, T, N> {
         unsafe {
             self.value.drop_in_place();
             for condition in self.conditions {
-                self.calls.drop_condvar(condition.cast_mut());
+                (self.calls.condvar.drop)(condition.cast_mut());
             }
-            self.calls.drop_lock(self.lock.cast_mut());
+            (self.calls.mutex.drop)(self.lock.cast_mut());
         }
     }
 }
@@ -190,11 +187,11 @@ impl<M: Machine, T, const N: usize> Held<'_, M, T, N> {
     /// Sleeps until a condition is notified, or spuriously; the lock is free while it sleeps.
     #[inline]
     pub fn wait(&mut self, condition: usize) {
-        let Guarded { calls, of, lock, conditions, .. } = self.guarded;
+        let Guarded { calls, lock, conditions, .. } = self.guarded;
         self.guarded.leaves();
         // SAFETY: only `with` makes this, so the lock is held with this context; every wait for a condition uses the
         // lock next to it.
-        unsafe { calls.wait(conditions[condition], *lock, self.context.address(*of)) };
+        unsafe { (calls.wait)(conditions[condition], *lock, self.context.address(calls.of)) };
         self.guarded.enters();
     }
 
