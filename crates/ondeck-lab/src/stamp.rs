@@ -120,9 +120,7 @@ fn record(lock: AnyMutex<Native>, course: &Course) -> Result<Vec<Recorded>, Team
         let mut stamps = vec![Stamps { cpu: u32::MAX, ..Stamps::default() }; pairs as usize];
         let kernel_id = Here::thread_number();
         let own = own_switches.and_then(|recorder| (recorder.begin)(recorder.bytes));
-        if !member.start() {
-            return Recorded::default();
-        }
+        member.start()?;
         let before = Account::of_this_thread();
         let begin = Anchor::take();
         let mut made = 0;
@@ -148,7 +146,7 @@ fn record(lock: AnyMutex<Native>, course: &Course) -> Result<Vec<Recorded>, Team
         let cut = made < u64::from(pairs);
         stamps.truncate(made as usize);
         let switches = own.map(|end| end());
-        Recorded { kernel_id, stamps, account, switches, begin, end, cut }
+        Some(Recorded { kernel_id, stamps, account, switches, begin, end, cut })
     })?;
     Ok(outcome.results)
 }
@@ -180,9 +178,7 @@ pub fn cost(course: &Course) -> Result<f64, TeamError> {
     }
     let bare =
         team::run::<Native, _>(&alone.team, Until::Finished(alone.longest_run), move |member| {
-            if !member.start() {
-                return f64::INFINITY;
-            }
+            member.start()?;
             let pairs = u64::from(alone.pairs.max(1));
             let mut least = f64::INFINITY;
             for _ in 0..5 {
@@ -196,7 +192,7 @@ pub fn cost(course: &Course) -> Result<f64, TeamError> {
                 }
                 least = least.min(scale.between(start, Native::ticks()) / pairs as f64);
             }
-            least
+            Some(least)
         })?;
     Ok((least - bare.results.first().copied().unwrap_or(0.0)).max(0.0))
 }

@@ -122,9 +122,7 @@ fn price<L: RawLock<Linux>>(given: &Round) -> Price {
     let (lock, section) = (Arc::new(L::new()), given.section);
     let outcome = team::run::<Linux, _>(&given.team, Until::Elapsed(given.length), move |member| {
         let context = L::Context::default();
-        if !member.start() {
-            return;
-        }
+        member.start()?;
         let mut pairs = 0;
         while !member.stopped() {
             // SAFETY: the context stays here until the unlock and serves this acquisition alone.
@@ -135,6 +133,7 @@ fn price<L: RawLock<Linux>>(given: &Round) -> Price {
             pairs += 1;
             member.done(pairs);
         }
+        Some(())
     })
     .unwrap_or_else(|error| panic!("{}: {error}", L::INFO.name));
     // At least one, because the count is a divisor.

@@ -186,9 +186,9 @@ impl<M: Teams> std::fmt::Debug for Shared<M> {
 impl<M: Teams> Member<M> {
     /// Waits until the whole team is ready, then starts the clock of this thread.
     ///
-    /// Returns false if the team is given up: the thread must then return at once.
+    /// Returns `None` if the team is given up: the thread must then return at once.
     #[must_use]
-    pub fn start(&mut self) -> bool {
+    pub fn start(&mut self) -> Option<()> {
         let shared = &self.shared;
         shared.gate().ready += 1;
         shared.changed.notify_all();
@@ -198,7 +198,7 @@ impl<M: Teams> Member<M> {
         }
         self.usage_at_start = M::usage();
         shared.threads[self.index].running.store(true, Ordering::Relaxed);
-        shared.start.load(Ordering::Relaxed) == OPEN
+        (shared.start.load(Ordering::Relaxed) == OPEN).then_some(())
     }
 
     /// Pairs of each thread of the team so far.
@@ -210,6 +210,18 @@ impl<M: Teams> Member<M> {
     #[inline]
     pub fn stopped(&self) -> bool {
         self.shared.stop.load(Ordering::Relaxed)
+    }
+
+    /// Repeats `operation` until the time is over, publishes how often, and calls `after` with each result.
+    #[inline(always)]
+    pub(crate) fn repeat<T>(&self, mut operation: impl FnMut() -> T, mut after: impl FnMut(T)) {
+        let mut operations = 0;
+        while !self.stopped() {
+            let result = operation();
+            operations += 1;
+            self.done(operations);
+            after(result);
+        }
     }
 
     /// Publishes the number of pairs that this thread has done, by a store to its own cache line.

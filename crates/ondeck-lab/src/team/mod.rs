@@ -147,7 +147,7 @@ pub trait Teams: Host {
 /// Runs `body` on every thread of a team of the machine and watches the team.
 ///
 /// The body calls [`Member::start`] once it is prepared, and [`Member::done`] as it goes: a thread that
-/// does not call them counts as stuck.
+/// does not call them counts as stuck. It returns `None` if the team is given up.
 ///
 /// # Errors
 ///
@@ -155,11 +155,11 @@ pub trait Teams: Host {
 pub fn run<M: Teams, T: Send + 'static>(
     setting: &TeamSetting,
     until: Until,
-    body: impl Fn(&mut Member<M>) -> T + Send + Sync + 'static,
+    body: impl Fn(&mut Member<M>) -> Option<T> + Send + Sync + 'static,
 ) -> Result<Outcome<T>, TeamError> {
     M::run_team(setting, until, &(Arc::new(body) as Body<M, T>))
 }
 
 /// The body of each thread of a team. It is no type parameter of [`Teams::run_team`], which would then be
 /// compiled for every lock in every workload, to save one indirect call a thread.
-pub type Body<M, T> = Arc<dyn Fn(&mut Member<M>) -> T + Send + Sync>;
+pub type Body<M, T> = Arc<dyn Fn(&mut Member<M>) -> Option<T> + Send + Sync>;

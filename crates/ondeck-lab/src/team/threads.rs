@@ -89,7 +89,7 @@ pub(crate) fn run<T: Send + 'static>(
     for handle in handles {
         let (result, usage) = handle.join().map_err(|_| TeamError::Panicked)?;
         outcome.usage = outcome.usage.plus(usage);
-        outcome.results.push(result);
+        outcome.results.extend(result);
     }
     outcome.pairs = shared.progress();
     if setting.cancel.load(Ordering::Relaxed) { Err(TeamError::Cancelled) } else { Ok(outcome) }
@@ -125,13 +125,10 @@ mod tests {
             &setting(3),
             Until::Elapsed(Duration::from_millis(20)),
             |member| {
-                assert!(member.start());
+                member.start()?;
                 let mut pairs = 0;
-                while !member.stopped() {
-                    pairs += 1;
-                    member.done(pairs);
-                }
-                pairs
+                member.repeat(|| pairs += 1, |()| ());
+                Some(pairs)
             },
         )
         .expect("the team ends");
@@ -145,9 +142,9 @@ mod tests {
     fn a_team_may_end_by_itself() {
         let outcome =
             team::run::<Native, _>(&setting(2), Until::Finished(Duration::MAX), |member| {
-                assert!(member.start());
+                member.start()?;
                 member.done(7);
-                member.index
+                Some(member.index)
             })
             .expect("the team ends");
         assert_eq!(outcome.results, [0, 1]);
@@ -160,13 +157,14 @@ mod tests {
             &soon_stuck(2),
             Until::Elapsed(Duration::from_millis(10)),
             |member| {
-                assert!(member.start());
+                member.start()?;
                 if member.index == 1 {
                     loop {
                         std::hint::spin_loop();
                     }
                 }
                 member.done(1);
+                Some(())
             },
         )
         .expect_err("one thread never ends");
@@ -184,7 +182,8 @@ mod tests {
                         std::thread::park();
                     }
                 }
-                assert!(!member.start(), "the team is given up");
+                assert!(member.start().is_none(), "the team is given up");
+                None::<()>
             })
             .expect_err("one thread never starts");
         assert!(matches!(error, TeamError::Stuck { .. }), "{error}");
@@ -198,13 +197,14 @@ mod tests {
             &setting,
             Until::Elapsed(Duration::from_hours(1)),
             move |member| {
-                assert!(member.start());
+                member.start()?;
                 let mut pairs = 0;
-                while !member.stopped() {
+                let count = || {
                     pairs += 1;
-                    member.done(pairs);
                     cancel.store(pairs > 1_000, Ordering::Relaxed);
-                }
+                };
+                member.repeat(count, |()| ());
+                Some(())
             },
         )
         .map(|_| ());

@@ -116,15 +116,13 @@ impl Called for Background {
                 let mut context = lock.context();
                 let filler = (hammers..threads).contains(&member.index);
                 let lowered = if filler { priority.enter() } else { Ok(()) };
-                if !member.start() {
-                    return Part::Filler(Ok(()));
-                }
+                member.start()?;
                 if filler {
                     phases.work(member, |_| piece.perform());
-                    return Part::Filler(lowered.map_err(|refusal| refusal.reason));
+                    return Some(Part::Filler(lowered.map_err(|refusal| refusal.reason)));
                 }
                 if member.index == threads {
-                    return Part::Conductor(phases.conduct(member, &placement));
+                    return Some(Part::Conductor(phases.conduct(member, &placement)));
                 }
                 let mut longest = [0; 3];
                 let stints = phases.work(member, |phase| {
@@ -137,7 +135,7 @@ impl Called for Background {
                     longest[phase] = longest[phase].max(wait);
                     outside.perform();
                 });
-                Part::Hammer(stints, longest)
+                Some(Part::Hammer(stints, longest))
             })?;
         sample(outcome)
     }

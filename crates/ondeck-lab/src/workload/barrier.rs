@@ -1,6 +1,5 @@
 //! `barrier`: all threads wait for each other, repeatedly.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use ondeck_zoo::Kind;
@@ -12,7 +11,7 @@ use super::situation::{ALONE, Rounds, Shares, counts};
 use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, WorkloadInfo, audit};
 use crate::machine::Machine;
 use crate::sample::{CPU_PER_OP, RUNNING, Sample, THROUGHPUT, VOLUNTARY};
-use crate::team::{self, TeamError, Until};
+use crate::team::TeamError;
 
 pub(super) struct Barrier;
 
@@ -65,38 +64,35 @@ impl BarrierWorkload for Barrier {
 
     fn round<M: Machine, B: RawBarrier<M>>(given: &Round, (): &()) -> Result<Sample, TeamError> {
         let threads = given.team.threads;
-        let shared = Arc::new(Shared {
+        let shared = Shared {
             barrier: Apart(B::new(threads as u32)),
             last: Apart(AtomicU64::new(u64::MAX)),
             came: (0..threads).map(|_| Apart(AtomicU64::new(0))).collect(),
-        });
+        };
         let (section, outside) = (given.section, given.outside);
-        let outcome =
-            team::run::<M, _>(&given.team, Until::Elapsed(given.length), move |member| {
-                let Shared { barrier, last, came } = &*shared;
-                let (mine, next) = (&came[member.index].0, &came[(member.index + 1) % threads].0);
-                let mut seen = Seen { led: 0, early: 0 };
-                if !member.start() {
-                    return seen;
+        let (_, outcome) = given.timed::<M, _, _>(shared, move |member, shared| {
+            let Shared { barrier, last, came } = shared;
+            let (mine, next) = (&came[member.index].0, &came[(member.index + 1) % threads].0);
+            let mut seen = Seen { led: 0, early: 0 };
+            member.start()?;
+            let mut phase = 0;
+            loop {
+                phase += 1;
+                M::perform(section);
+                mine.store(phase, Relaxed);
+                if member.index == 0 && member.stopped() {
+                    last.0.store(phase, Relaxed);
                 }
-                let mut phase = 0;
-                loop {
-                    phase += 1;
-                    M::perform(section);
-                    mine.store(phase, Relaxed);
-                    if member.index == 0 && member.stopped() {
-                        last.0.store(phase, Relaxed);
-                    }
-                    seen.led += u64::from(barrier.0.wait());
-                    // Each thread checks one other; together they check all.
-                    seen.early += u64::from(next.load(Relaxed) < phase);
-                    member.done(phase);
-                    if phase >= last.0.load(Relaxed) {
-                        return seen;
-                    }
-                    M::perform(outside);
+                seen.led += u64::from(barrier.0.wait());
+                // Each thread checks one other; together they check all.
+                seen.early += u64::from(next.load(Relaxed) < phase);
+                member.done(phase);
+                if phase >= last.0.load(Relaxed) {
+                    return Some(seen);
                 }
-            })?;
+                M::perform(outside);
+            }
+        })?;
         let phases = outcome.pairs.iter().copied().max().unwrap_or(0);
         let (led, early): (u64, u64) = outcome
             .results

@@ -4,7 +4,6 @@
 //! owner writes only then, so that polling does not disturb the owner. If the other thread cannot keep up, its
 //! part is smaller than requested; the table shows it.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use ondeck_zoo::RawLock;
@@ -18,7 +17,7 @@ use super::{
 use crate::machine::Machine;
 use crate::results::{Better, Unit};
 use crate::sample::{CPU_PER_OP, Quantity, Sample, THROUGHPUT};
-use crate::team::{self, Outcome, TeamError, Until};
+use crate::team::{Outcome, TeamError};
 use crate::work::Work;
 
 pub(super) struct Biased;
@@ -123,47 +122,42 @@ impl Workload for Biased {
         given: &Round,
         &every: &Every,
     ) -> Result<Sample, TeamError> {
-        let shared = Arc::new(Apart(Guarded { lock: L::new(), count: AtomicU64::new(0) }));
-        let called = Arc::new(Apart(AtomicU64::new(0)));
         let (section, outside) = (given.section, given.outside);
-        let guarded = Arc::clone(&shared);
-        let outcome =
-            team::run::<M, _>(&given.team, Until::Elapsed(given.length), move |member| {
+        let guarded = Apart(Guarded { lock: L::new(), count: AtomicU64::new(0) });
+        let shared = (guarded, Apart(AtomicU64::new(0)));
+        let (shared, outcome) =
+            given.timed::<M, _, _>(shared, move |member, (Apart(guarded), Apart(called))| {
                 let context = L::Context::default();
                 let mut waits = Times::new::<M>();
-                if !member.start() {
-                    return waits;
-                }
-                let mut pairs = 0;
+                member.start()?;
                 if member.index == OWNER {
                     let mut left = every.0;
-                    while !member.stopped() {
-                        pair::<M, L>(&guarded.0, &context, section, false);
-                        pairs += 1;
-                        member.done(pairs);
+                    let own = || pair::<M, L>(guarded, &context, section, false);
+                    member.repeat(own, |_| {
                         M::perform(outside);
                         left = left.wrapping_sub(1);
                         if left == 0 {
                             left = every.0;
-                            called.0.store(called.0.load(Relaxed) + 1, Relaxed);
+                            called.store(called.load(Relaxed) + 1, Relaxed);
                         }
-                    }
-                    return waits;
+                    });
+                    return Some(waits);
                 }
+                let mut pairs = 0;
                 while !member.stopped() {
-                    if called.0.load(Relaxed) <= pairs {
+                    if called.load(Relaxed) <= pairs {
                         M::pause();
                         continue;
                     }
                     let before = M::ticks();
-                    let has_it = pair::<M, L>(&guarded.0, &context, section, true);
+                    let has_it = pair::<M, L>(guarded, &context, section, true);
                     pairs += 1;
                     member.done(pairs);
                     waits.record(has_it.saturating_sub(before));
                 }
-                waits
+                Some(waits)
             })?;
-        audit::balance("sections", shared.0.count.load(Relaxed), outcome.total_pairs())?;
+        audit::balance("sections", shared.0.0.count.load(Relaxed), outcome.total_pairs())?;
         Ok(sample(&outcome))
     }
 }

@@ -88,21 +88,19 @@ impl Called for Bystander {
         let setting = TeamSetting { threads: threads + 1, ..given.team.clone() };
         let outcome = team::run::<M, _>(&setting, Until::Finished(Duration::MAX), move |member| {
             let mut context = lock.context();
-            if !member.start() {
-                return Part::None;
-            }
+            member.start()?;
             if member.index == BYSTANDER {
                 let mut matrices = ([[0.5; SIDE]; SIDE], [[0.25; SIDE]; SIDE]);
                 phases.work(member, |_| M::compute(product, || multiply(&mut matrices)));
-                return Part::None;
+                return Some(Part::None);
             }
             if member.index == threads {
-                return Part::Conductor(phases.conduct(member, &placement));
+                return Some(Part::Conductor(phases.conduct(member, &placement)));
             }
-            Part::Hammer(phases.work(member, |_| {
+            Some(Part::Hammer(phases.work(member, |_| {
                 lock.with(&mut context, |_| M::perform(section));
                 M::perform(outside);
-            }))
+            })))
         })?;
         sample(outcome)
     }

@@ -5,8 +5,6 @@
 //! machine. A thread that reacquires a lock before a waiter notices helps throughput: the data is still in
 //! its cache. The waiter pays.
 
-use std::sync::Arc;
-
 use hdrhistogram::Histogram;
 
 use super::face::{Column, Judged, Shelf, Shown, Table};
@@ -18,7 +16,7 @@ use crate::sample::{
     PASSED_MAX, PASSED_P50, PASSED_P99, STREAK_MAX, STREAK_MEAN, STREAK_P50, STREAK_P99, Sample,
     THROUGHPUT, histogram,
 };
-use crate::team::{self, Outcome, TeamError, Until};
+use crate::team::{Outcome, TeamError};
 
 pub(super) struct Capture;
 
@@ -79,37 +77,32 @@ impl Called for Capture {
 
     fn round<M: Machine>(given: &Round, (): &(), lock: AnyMutex<M>) -> Result<Sample, TeamError> {
         let book = Book { acquisitions: 0, owner: usize::MAX, streak: 0 };
-        let shared = Arc::new(Guarded::<M, Book>::new(lock, book));
         let (section, outside) = (given.section, given.outside);
-        let books = Arc::clone(&shared);
-        let outcome =
-            team::run::<M, _>(&given.team, Until::Elapsed(given.length), move |member| {
-                let mut context = books.context();
-                let mut tally = Tally::new();
-                let me = member.index;
-                if !member.start() {
-                    return tally;
-                }
-                let mut pairs = 0;
-                while !member.stopped() {
-                    let (turn, ended) = books.with(&mut context, |book| {
-                        book.acquisitions += 1;
-                        let mut ended = None;
-                        if book.owner != me {
-                            book.owner = me;
-                            ended = Some(std::mem::take(&mut book.streak));
-                        }
-                        book.streak += 1;
-                        M::perform(section);
-                        (book.acquisitions, ended)
-                    });
-                    pairs += 1;
-                    member.done(pairs);
-                    tally.note(turn, ended);
-                    M::perform(outside);
-                }
-                tally
-            })?;
+        let books = Guarded::<M, Book>::new(lock, book);
+        let (shared, outcome) = given.timed::<M, _, _>(books, move |member, books| {
+            let mut context = books.context();
+            let mut tally = Tally::new();
+            let me = member.index;
+            member.start()?;
+            let pair = || {
+                books.with(&mut context, |book| {
+                    book.acquisitions += 1;
+                    let mut ended = None;
+                    if book.owner != me {
+                        book.owner = me;
+                        ended = Some(std::mem::take(&mut book.streak));
+                    }
+                    book.streak += 1;
+                    M::perform(section);
+                    (book.acquisitions, ended)
+                })
+            };
+            member.repeat(pair, |(turn, ended)| {
+                tally.note(turn, ended);
+                M::perform(outside);
+            });
+            Some(tally)
+        })?;
         let (acquisitions, last) =
             shared.with(&mut shared.context(), |book| (book.acquisitions, book.streak));
         audit::balance("acquisitions", acquisitions, outcome.total_pairs())?;

@@ -6,8 +6,6 @@
 //! receiver ever finds it empty. The channel can wait like any other; it costs what waiting costs while no
 //! thread waits: reading a counter under the lock.
 
-use std::sync::Arc;
-
 use super::face::{Column, Judged, Shelf, Shown, Table, Threads};
 use super::guarded::Guarded;
 use super::ring::Ring;
@@ -16,7 +14,7 @@ use super::{AnyMutex, Asked, Called, EmptyLock, Round, Schedule, Situation, Work
 use crate::any::Context;
 use crate::machine::Machine;
 use crate::sample::{CPU_PER_OP, OP, RUNNING, SHARE, Sample, THROUGHPUT};
-use crate::team::{self, Outcome, TeamError, Until};
+use crate::team::{Outcome, TeamError};
 
 /// Numbers that a thread sends, then receives, in a turn; also the room in the channel for each thread.
 const BATCH: u64 = 100;
@@ -75,33 +73,29 @@ impl Called for Chan {
         let capacity = BATCH as usize * given.team.threads;
         let channel =
             Channel { ring: Ring::new(capacity), senders_waiting: 0, receivers_waiting: 0 };
-        let shared = Arc::new(Guarded::<M, Channel, 2>::new(lock, channel));
-        let channel = Arc::clone(&shared);
-        let outcome =
-            team::run::<M, _>(&given.team, Until::Elapsed(given.length), move |member| {
-                let mut context = channel.context();
-                let mut sums = Sums::default();
-                if !member.start() {
-                    return sums;
+        let channel = Guarded::<M, Channel, 2>::new(lock, channel);
+        let (shared, outcome) = given.timed::<M, _, _>(channel, |member, channel| {
+            let mut context = channel.context();
+            let mut sums = Sums::default();
+            member.start()?;
+            let mut operations = 0;
+            // Whole turns only: a thread that stopped after sending would leave others without room.
+            while !member.stopped() {
+                for _ in 0..BATCH {
+                    send(channel, &mut context, operations);
+                    sums.sent = sums.sent.wrapping_add(operations);
+                    operations += 1;
+                    member.done(operations);
                 }
-                let mut operations = 0;
-                // Whole turns only: a thread that stopped after sending would leave others without room.
-                while !member.stopped() {
-                    for _ in 0..BATCH {
-                        send(&channel, &mut context, operations);
-                        sums.sent = sums.sent.wrapping_add(operations);
-                        operations += 1;
-                        member.done(operations);
-                    }
-                    for _ in 0..BATCH {
-                        let number = receive(&channel, &mut context);
-                        sums.received = sums.received.wrapping_add(number);
-                        operations += 1;
-                        member.done(operations);
-                    }
+                for _ in 0..BATCH {
+                    let number = receive(channel, &mut context);
+                    sums.received = sums.received.wrapping_add(number);
+                    operations += 1;
+                    member.done(operations);
                 }
-                sums
-            })?;
+            }
+            Some(sums)
+        })?;
         let empty = shared.with(&mut shared.context(), |channel| channel.ring.is_empty());
         audit::balance("channels that are empty at the end", 1, u64::from(empty))?;
         let sum = |of: fn(&Sums) -> u64| outcome.results.iter().map(of).fold(0, u64::wrapping_add);

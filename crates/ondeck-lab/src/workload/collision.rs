@@ -100,17 +100,16 @@ impl Workload for Collision {
             team::run::<M, _>(&given.team, Until::Finished(Duration::MAX), move |member| {
                 let context = L::Context::default();
                 if member.index != TIMER {
-                    if member.start() {
-                        // Published after the start, at which threads also sleep.
-                        ids[member.index - 1].store(M::thread_number(), Ordering::Release);
-                        pair::<M, L>(&locks[crowded].0, &context);
-                        member.done(1);
-                    }
-                    return None;
+                    member.start()?;
+                    // Published after the start, at which threads also sleep.
+                    ids[member.index - 1].store(M::thread_number(), Ordering::Release);
+                    pair::<M, L>(&locks[crowded].0, &context);
+                    member.done(1);
+                    return Some(None);
                 }
                 // SAFETY: the context stays here until the unlock and serves this acquisition alone.
                 unsafe { locks[crowded].0.lock(&context) };
-                let timed = (member.start() && await_parked(member, &ids)).then(|| {
+                let timed = (member.start().is_some() && await_parked(member, &ids)).then(|| {
                     time_pairs_of::<M, L>(&locks[quiet].0, round, |pairs| {
                         member.done(pairs);
                         !member.stopped()
@@ -118,7 +117,7 @@ impl Workload for Collision {
                 });
                 // SAFETY: locked above with this context.
                 unsafe { locks[crowded].0.unlock(&context) };
-                timed
+                Some(timed)
             })?;
         let timed: Option<&Pairs> = outcome.results[TIMER].as_ref();
         timed.map(Sample::of_pairs).ok_or_else(|| {

@@ -7,8 +7,6 @@
 //!
 //! The source's server signals inside the critical section. The other variant signals after the unlock.
 
-use std::sync::Arc;
-
 use fastrand::Rng;
 
 use super::face::{Column, Judged, Shelf, Shown, Table, Threads};
@@ -19,7 +17,7 @@ use super::{
 };
 use crate::machine::Machine;
 use crate::sample::{CPU_PER_OP, RUNNING, SERVER_LOOPS, SHARE, Sample, THROUGHPUT};
-use crate::team::{self, Member, Outcome, TeamError, Until};
+use crate::team::{Member, Outcome, TeamError};
 
 pub(super) struct Condvar;
 
@@ -90,21 +88,18 @@ impl Called for Condvar {
         own: &Notify,
         lock: AnyMutex<M>,
     ) -> Result<Sample, TeamError> {
-        let shared = Arc::new(Guarded::<M, Jobs, 1>::new(lock, Jobs::default()));
         let workers = given.team.threads - 1;
         let after = *own == Notify::After;
-        let jobs = Arc::clone(&shared);
-        let outcome =
-            team::run::<M, _>(&given.team, Until::Elapsed(given.length), move |member| {
-                if !member.start() {
-                    return;
-                }
-                if member.index == 0 {
-                    serve(member, &jobs, workers, after);
-                } else {
-                    work(member, &jobs);
-                }
-            })?;
+        let jobs = Guarded::<M, Jobs, 1>::new(lock, Jobs::default());
+        let (shared, outcome) = given.timed::<M, _, _>(jobs, move |member, jobs| {
+            member.start()?;
+            if member.index == 0 {
+                serve(member, jobs, workers, after);
+            } else {
+                work(member, jobs);
+            }
+            Some(())
+        })?;
         let taken: u64 = outcome.pairs[1..].iter().sum();
         let (given, left) = shared
             .with(&mut shared.context(), |jobs| (jobs.given, jobs.withdrawn + jobs.pending as u64));
@@ -117,8 +112,7 @@ fn serve<M: Machine>(member: &Member<M>, jobs: &Guarded<M, Jobs, 1>, workers: us
     let mut context = jobs.context();
     // The same numbers for every lock.
     let mut rng = Rng::with_seed(18);
-    let mut loops = 0;
-    while !member.stopped() {
+    let hand_out = || {
         let (count, broadcast) = jobs.with(&mut context, |jobs| {
             let count = rng.usize(0..=workers);
             jobs.withdrawn += jobs.pending as u64;
@@ -133,9 +127,8 @@ fn serve<M: Machine>(member: &Member<M>, jobs: &Guarded<M, Jobs, 1>, workers: us
         if after {
             tell(jobs, count, broadcast);
         }
-        loops += 1;
-        member.done(loops);
-    }
+    };
+    member.repeat(hand_out, |()| ());
     jobs.with(&mut context, |jobs| {
         jobs.exiting = true;
         jobs.notify_all(NEWS);

@@ -10,8 +10,6 @@
 //! The time is taken as in the source: from just before the unlock of one thread to just after the
 //! lock of the other.
 
-use std::sync::Arc;
-
 use crossbeam_utils::CachePadded;
 use ondeck::platform::{AtomicInt, Ordering};
 
@@ -22,7 +20,7 @@ use super::times::Times;
 use super::{AnyMutex, Asked, Called, EmptyLock, Round, Schedule, Situation, WorkloadInfo, param};
 use crate::machine::Machine;
 use crate::sample::{HANDOFF, LONGEST, Sample};
-use crate::team::{self, Member, Outcome, TeamError, Until};
+use crate::team::{Member, Outcome, TeamError};
 use crate::work::Work;
 
 pub(super) struct Handoff;
@@ -74,25 +72,21 @@ impl Called for Handoff {
     }
 
     fn round<M: Machine>(given: &Round, (): &(), lock: AnyMutex<M>) -> Result<Sample, TeamError> {
-        let pass = Arc::new(Pass::<M> {
-            released: Guarded::new(lock, 0),
-            turn: CachePadded::new(AtomicInt::new(GIVERS)),
-        });
+        let turn = CachePadded::new(AtomicInt::new(GIVERS));
+        let pass = Pass::<M> { released: Guarded::new(lock, 0), turn };
         let hold = given.section;
         let alone = given.team.threads == 1;
-        let outcome =
-            team::run::<M, _>(&given.team, Until::Elapsed(given.length), move |member| {
-                let mut times = Times::new::<M>();
-                if member.start() {
-                    match (alone, member.index) {
-                        (true, _) => solo(member, &pass, &mut times),
-                        (_, 0) => give(member, &pass, hold),
-                        (_, 1) => take(member, &pass, &mut times),
-                        _ => {}
-                    }
-                }
-                times
-            })?;
+        let (_, outcome) = given.timed::<M, _, _>(pass, move |member, pass| {
+            let mut times = Times::new::<M>();
+            member.start()?;
+            match (alone, member.index) {
+                (true, _) => solo(member, pass, &mut times),
+                (_, 0) => give(member, pass, hold),
+                (_, 1) => take(member, pass, &mut times),
+                _ => {}
+            }
+            Some(times)
+        })?;
         Ok(sample(outcome))
     }
 }

@@ -5,7 +5,6 @@
 //! from a thread that it first has to wake. The keeper holds the lock for the work of the section, and stays away
 //! for the work outside.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use fastrand::Rng;
@@ -18,7 +17,7 @@ use super::{AnyMutex, Asked, Called, EmptyLock, Round, Schedule, Situation, Work
 use crate::machine::Machine;
 use crate::results::{Better, Unit};
 use crate::sample::{CPU_PER_OP, LONGEST, Quantity, RUNNING, Sample, VOLUNTARY};
-use crate::team::{self, Member, Outcome, TeamError, Until};
+use crate::team::{Member, Outcome, TeamError};
 use crate::usage::Usage;
 use crate::work::Work;
 
@@ -83,23 +82,19 @@ impl Called for LongHold {
     }
 
     fn round<M: Machine>(given: &Round, (): &(), lock: AnyMutex<M>) -> Result<Sample, TeamError> {
-        let shared = Arc::new(Guarded::<M, u64>::new(lock, 0));
         let (hold, away) = (given.section, given.outside);
-        let turns = Arc::clone(&shared);
-        let outcome =
-            team::run::<M, _>(&given.team, Until::Elapsed(given.length), move |member| {
-                let mut waits = Times::new::<M>();
-                if !member.start() {
-                    return (waits, Usage::default());
-                }
-                let before = M::usage();
-                if member.index == 0 {
-                    keep(member, &turns, hold, away);
-                } else {
-                    ask(member, &turns, &mut waits);
-                }
-                (waits, M::usage().since(before))
-            })?;
+        let turns = Guarded::<M, u64>::new(lock, 0);
+        let (shared, outcome) = given.timed::<M, _, _>(turns, move |member, turns| {
+            let mut waits = Times::new::<M>();
+            member.start()?;
+            let before = M::usage();
+            if member.index == 0 {
+                keep(member, turns, hold, away);
+            } else {
+                ask(member, turns, &mut waits);
+            }
+            Some((waits, M::usage().since(before)))
+        })?;
         let acquisitions = shared.with(&mut shared.context(), |turns| **turns);
         audit::balance("acquisitions", acquisitions, outcome.total_pairs())?;
         Ok(sample(outcome))
@@ -108,24 +103,20 @@ impl Called for LongHold {
 
 fn keep<M: Machine>(member: &Member<M>, turns: &Guarded<M, u64>, hold: Work, away: Work) {
     let mut context = turns.context();
-    let mut pairs = 0;
-    while !member.stopped() {
+    let pair = || {
         turns.with(&mut context, |turns| {
             **turns += 1;
             M::perform(hold);
         });
-        pairs += 1;
-        member.done(pairs);
-        M::perform(away);
-    }
+    };
+    member.repeat(pair, |()| M::perform(away));
 }
 
 fn ask<M: Machine>(member: &Member<M>, turns: &Guarded<M, u64>, waits: &mut Times) {
     let mut context = turns.context();
     let mut rng = Rng::with_seed(member.index as u64);
     let section = Work::of_nanos(ASKED_FOR);
-    let mut pairs = 0;
-    while !member.stopped() {
+    let pair = || {
         M::sleep(Duration::from_micros(rng.u64(PAUSE)));
         let called = M::ticks();
         let acquired = turns.with(&mut context, |turns| {
@@ -135,9 +126,8 @@ fn ask<M: Machine>(member: &Member<M>, turns: &Guarded<M, u64>, waits: &mut Time
             now
         });
         waits.record(acquired.saturating_sub(called));
-        pairs += 1;
-        member.done(pairs);
-    }
+    };
+    member.repeat(pair, |()| ());
 }
 
 fn sample(mut outcome: Outcome<(Times, Usage)>) -> Sample {

@@ -98,8 +98,9 @@ impl Called for MixedPriority {
             team::run::<Native, _>(&setting, Until::Elapsed(given.length), move |member| {
                 let entered = stage.enter(member.index, policy);
                 // No thread passes the start before all have entered.
-                if !member.start() || stage.refused.load(Ordering::Relaxed) {
-                    return entered.map(|()| Trials::default());
+                member.start()?;
+                if stage.refused.load(Ordering::Relaxed) {
+                    return Some(entered.map(|()| Trials::default()));
                 }
                 let mut trials = Trials::default();
                 match member.index {
@@ -109,7 +110,7 @@ impl Called for MixedPriority {
                     GUARD => guard(&stage, policy),
                     other => unreachable!("a team of four has no thread {other}"),
                 }
-                Ok(trials)
+                Some(Ok(trials))
             })?;
         let mut trials = Trials::default();
         for result in &outcome.results {

@@ -21,6 +21,7 @@ mod situation;
 mod subject;
 mod times;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use ondeck::platform::Native;
@@ -30,7 +31,7 @@ use ondeck_zoo::{Kind, LockInfo, RawLock, RawRwLock, Waiting};
 use crate::any::{AnyMutex, any};
 use crate::machine::Machine;
 use crate::sample::{self, Quantity, Sample};
-use crate::team::{TeamError, TeamSetting};
+use crate::team::{self, Member, Outcome, TeamError, TeamSetting, Until};
 use crate::work::Work;
 
 pub(crate) use baseline::NoLock;
@@ -61,6 +62,21 @@ pub struct Round {
     pub pairs: u32,
     /// The time after which a counted run that has not ended is stopped.
     pub longest_run: Duration,
+}
+
+impl Round {
+    /// Runs `body` on every thread of a team that shares a value, until the round is over. Returns the value and the
+    /// outcome.
+    fn timed<M: Machine, S: Send + Sync + 'static, T: Send + 'static>(
+        &self,
+        shared: S,
+        body: impl Fn(&mut Member<M>, &S) -> Option<T> + Send + Sync + 'static,
+    ) -> Result<(Arc<S>, Outcome<T>), TeamError> {
+        let shared = Arc::new(shared);
+        let its = Arc::clone(&shared);
+        let body = move |member: &mut Member<M>| body(member, &its);
+        Ok((shared, team::run(&self.team, Until::Elapsed(self.length), body)?))
+    }
 }
 
 /// The facts of a workload for lists, plans, verdicts and reports.

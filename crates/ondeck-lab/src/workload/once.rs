@@ -1,6 +1,5 @@
 //! `once`: threads call onces that have run, and race for onces that have not.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use ondeck_zoo::Kind;
@@ -105,24 +104,20 @@ impl OnceWorkload for Once {
 }
 
 fn done<M: Machine, O: RawOnce<M>>(given: &Round) -> Result<Sample, TeamError> {
-    let once = Arc::new(Apart(O::new()));
+    let once = Apart(O::new());
     once.0.call(|| ());
     let nothing = Work::of_nanos(0);
-    let outcome = team::run::<M, _>(&given.team, Until::Elapsed(given.length), move |member| {
-        let (once, mut ran) = (&once.0, 0u64);
-        if !member.start() {
-            return ran;
-        }
-        let mut calls = 0;
-        while !member.stopped() {
+    let (_, outcome) = given.timed::<M, _, _>(once, move |member, Apart(once)| {
+        let mut ran = 0_u64;
+        member.start()?;
+        let call = || {
             once.call(|| ran += 1);
             clock::opaque();
             // Otherwise the once that does nothing would take no time on a machine of virtual time.
             M::perform(nothing);
-            calls += 1;
-            member.done(calls);
-        }
-        ran
+        };
+        member.repeat(call, |()| ());
+        Some(ran)
     })?;
     // With the once that does nothing every call runs the initialization, and there is one thread.
     if outcome.pairs.len() > 1 {
@@ -137,9 +132,7 @@ fn new<M: Machine, O: RawOnce<M>>(given: &Round) -> Result<Sample, TeamError> {
     let init = given.section;
     let outcome = team::run::<M, _>(&given.team, Until::Finished(given.length), move |member| {
         let mut missed = 0;
-        if !member.start() {
-            return missed;
-        }
+        member.start()?;
         for (Apart(Counted { once, runs }), calls) in row.iter().zip(1..) {
             if member.stopped() {
                 break;
@@ -151,7 +144,7 @@ fn new<M: Machine, O: RawOnce<M>>(given: &Round) -> Result<Sample, TeamError> {
             missed += u64::from(runs.load(Relaxed) != 1);
             member.done(calls);
         }
-        missed
+        Some(missed)
     })?;
     let (missed, calls) = (outcome.results.iter().sum::<u64>(), outcome.total_pairs());
     audit::balance("calls that found one run", calls - missed, calls)?;

@@ -6,8 +6,6 @@
 //! condition variable moves it to the lock's queue or the lock is free when it arrives. In the other
 //! variant it notifies after the unlock.
 
-use std::sync::Arc;
-
 use super::buffer::{Bounded, Buffer, CAPACITIES, Part, Queue, consume, produce, sum};
 use super::face::{Column, Judged, Shelf, Shown, Table};
 use super::situation::{Rounds, Shares, by, counts_of_two};
@@ -16,7 +14,7 @@ use crate::machine::Machine;
 use crate::sample::{
     CPU_PER_OP, INVOLUNTARY, RUNNING, SHARE, Sample, THROUGHPUT, VOLUNTARY, WAITS,
 };
-use crate::team::{self, Outcome, TeamError, Until};
+use crate::team::{Outcome, TeamError};
 
 pub(super) struct ProducerConsumer;
 
@@ -64,21 +62,17 @@ impl Called for ProducerConsumer {
         own: &Bounded,
         lock: AnyMutex<M>,
     ) -> Result<Sample, TeamError> {
-        let shared = Arc::new(Buffer::<M>::new(lock, Queue::new(own.capacity)));
         let producers = given.team.threads / 2;
         let after = own.after();
-        let buffer = Arc::clone(&shared);
-        let outcome =
-            team::run::<M, _>(&given.team, Until::Elapsed(given.length), move |member| {
-                if !member.start() {
-                    return Part::default();
-                }
-                if member.index < producers {
-                    produce::<M, false>(member, &buffer, after)
-                } else {
-                    consume::<M, false>(member, &buffer, after)
-                }
-            })?;
+        let buffer = Buffer::<M>::new(lock, Queue::new(own.capacity));
+        let (shared, outcome) = given.timed::<M, _, _>(buffer, move |member, buffer| {
+            member.start()?;
+            Some(if member.index < producers {
+                produce::<M, false>(member, buffer, after)
+            } else {
+                consume::<M, false>(member, buffer, after)
+            })
+        })?;
         let left = shared.with(&mut shared.context(), |queue| queue.drain::<M>());
         let (senders, receivers) = outcome.results.split_at(producers);
         audit::balance("items", sum(senders), sum(receivers).wrapping_add(left))?;

@@ -89,11 +89,10 @@ impl Called for Recovery {
         // The additional thread conducts.
         let setting = TeamSetting { threads: threads + 1, ..given.team.clone() };
         let outcome = team::run::<M, _>(&setting, Until::Finished(Duration::MAX), move |member| {
-            if !member.start() {
-                return Role::Conductor(None);
-            }
+            member.start()?;
             if member.index == threads {
-                return Role::Conductor(conduct(member, &buffer, threads, round, &placement));
+                let seen = conduct(member, &buffer, threads, round, &placement);
+                return Some(Role::Conductor(seen));
             }
             let before = M::usage();
             let part = if member.index < producers {
@@ -101,7 +100,7 @@ impl Called for Recovery {
             } else {
                 consume::<M, true>(member, &buffer, after)
             };
-            Role::Worker(part, M::usage().since(before))
+            Some(Role::Worker(part, M::usage().since(before)))
         })?;
         let left = shared.with(&mut shared.context(), |queue| queue.drain::<M>());
         sample(outcome, producers, first, left)

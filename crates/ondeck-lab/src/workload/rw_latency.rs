@@ -4,8 +4,6 @@
 //! thread that is alone of its kind waits, works, and returns after a pause; all others return at once, so
 //! that at any time one of them wants the lock.
 
-use std::sync::Arc;
-
 use ondeck_zoo::{Kind, RawRwLock};
 
 use super::face::{Column, Group, Judged, Shelf, Shown, Table};
@@ -17,7 +15,7 @@ use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, WorkloadInfo, p
 use crate::machine::Machine;
 use crate::results::{Better, Unit};
 use crate::sample::{LONGEST, Quantity, Sample, THROUGHPUT};
-use crate::team::{self, TeamError, Until};
+use crate::team::TeamError;
 use crate::work::Work;
 
 pub(super) struct RwLatency;
@@ -103,39 +101,35 @@ impl RwWorkload for RwLatency {
         given: &Round,
         &lone: &Lone,
     ) -> Result<Sample, TeamError> {
-        let shared = Arc::new(Apart(Pair::<L>::new::<M>()));
         let (section, outside, pause) = (given.section, given.outside, Work::of_nanos(PAUSE));
-        let pair = Arc::clone(&shared);
-        let outcome =
-            team::run::<M, _>(&given.team, Until::Elapsed(given.length), move |member| {
-                let (mut read, mut write) = (L::Read::default(), L::Write::default());
-                let alone = member.index == 0;
-                let writes = alone == (lone == Lone::Writer);
-                let (mut tally, mut waits) = (Tally::default(), Times::new::<M>());
-                if !member.start() {
-                    return (tally, waits);
+        let pair = Apart(Pair::<L>::new::<M>());
+        let (pair, outcome) = given.timed::<M, _, _>(pair, move |member, Apart(pair)| {
+            let (mut read, mut write) = (L::Read::default(), L::Write::default());
+            let alone = member.index == 0;
+            let writes = alone == (lone == Lone::Writer);
+            let (mut tally, mut waits) = (Tally::default(), Times::new::<M>());
+            member.start()?;
+            let operation = || {
+                let now = || if alone { M::ticks() } else { 0 };
+                let before = now();
+                let after = if writes {
+                    pair.write::<M, _>(&mut write, section, &mut tally, now)
+                } else {
+                    pair.read::<M, _>(&mut read, section, &mut tally, now)
+                };
+                after.saturating_sub(before)
+            };
+            member.repeat(operation, |wait| {
+                if alone {
+                    waits.record(wait);
+                    M::perform(pause);
+                } else {
+                    M::perform(outside);
                 }
-                let mut operations = 0;
-                while !member.stopped() {
-                    let now = || if alone { M::ticks() } else { 0 };
-                    let before = now();
-                    let after = if writes {
-                        pair.0.write::<M, _>(&mut write, section, &mut tally, now)
-                    } else {
-                        pair.0.read::<M, _>(&mut read, section, &mut tally, now)
-                    };
-                    operations += 1;
-                    member.done(operations);
-                    if alone {
-                        waits.record(after.saturating_sub(before));
-                        M::perform(pause);
-                    } else {
-                        M::perform(outside);
-                    }
-                }
-                (tally, waits)
-            })?;
-        shared.0.audit(outcome.results.iter().map(|(tally, _)| *tally), outcome.total_pairs())?;
+            });
+            Some((tally, waits))
+        })?;
+        pair.0.audit(outcome.results.iter().map(|(tally, _)| *tally), outcome.total_pairs())?;
         let others = 1..outcome.pairs.len();
         let mut sample = Sample::of_roles(&outcome, others.clone(), &[others]);
         let (_, waits) = &outcome.results[0];

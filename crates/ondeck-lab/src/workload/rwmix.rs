@@ -1,7 +1,5 @@
 //! `rwmix`: every thread reads, and writes now and then; measures the throughput.
 
-use std::sync::Arc;
-
 use ondeck_zoo::{Kind, RawRwLock};
 
 use super::face::{Column, Group, Judged, Shelf, Shown, Table, Threads};
@@ -11,7 +9,7 @@ use super::situation::{ALONE, PROGRAM, Rounds, Shares, by, counts};
 use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, WorkloadInfo, param};
 use crate::machine::Machine;
 use crate::sample::{CPU_PER_OP, RUNNING, SHARE, Sample, THROUGHPUT};
-use crate::team::{self, TeamError, Until};
+use crate::team::TeamError;
 
 /// The workload's name.
 pub const NAME: &str = "rwmix";
@@ -109,31 +107,24 @@ impl RwWorkload for RwMix {
     }
 
     fn round<M: Machine, L: RawRwLock<M>>(given: &Round, &mix: &Mix) -> Result<Sample, TeamError> {
-        let shared = Arc::new(Apart(Pair::<L>::new::<M>()));
         let (section, outside) = (given.section, given.outside);
-        let pair = Arc::clone(&shared);
-        let outcome =
-            team::run::<M, _>(&given.team, Until::Elapsed(given.length), move |member| {
-                let (mut read, mut write) = (L::Read::default(), L::Write::default());
-                let mut choice = Choice::new(mix, member.index);
-                let mut tally = Tally::default();
-                if !member.start() {
-                    return tally;
+        let pair = Apart(Pair::<L>::new::<M>());
+        let (pair, outcome) = given.timed::<M, _, _>(pair, move |member, Apart(pair)| {
+            let (mut read, mut write) = (L::Read::default(), L::Write::default());
+            let mut choice = Choice::new(mix, member.index);
+            let mut tally = Tally::default();
+            member.start()?;
+            let operation = || {
+                if choice.writes() {
+                    pair.write::<M, _>(&mut write, section, &mut tally, || ());
+                } else {
+                    pair.read::<M, _>(&mut read, section, &mut tally, || ());
                 }
-                let mut operations = 0;
-                while !member.stopped() {
-                    if choice.writes() {
-                        pair.0.write::<M, _>(&mut write, section, &mut tally, || ());
-                    } else {
-                        pair.0.read::<M, _>(&mut read, section, &mut tally, || ());
-                    }
-                    operations += 1;
-                    member.done(operations);
-                    M::perform(outside);
-                }
-                tally
-            })?;
-        shared.0.audit(outcome.results.iter().copied(), outcome.total_pairs())?;
+            };
+            member.repeat(operation, |()| M::perform(outside));
+            Some(tally)
+        })?;
+        pair.0.audit(outcome.results.iter().copied(), outcome.total_pairs())?;
         Ok(Sample::of_outcome(&outcome))
     }
 }

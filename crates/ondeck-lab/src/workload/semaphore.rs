@@ -1,6 +1,5 @@
 //! `semaphore`: every thread acquires a permit, works, releases it, works outside.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use ondeck_zoo::Kind;
@@ -12,7 +11,7 @@ use super::situation::{ALONE, Rounds, Shares, by, counts};
 use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, WorkloadInfo, audit, param};
 use crate::machine::Machine;
 use crate::sample::{CPU_PER_OP, SHARE, Sample, THROUGHPUT, VOLUNTARY};
-use crate::team::{self, TeamError, Until};
+use crate::team::TeamError;
 
 pub(super) struct Semaphore;
 
@@ -69,17 +68,13 @@ impl SemaphoreWorkload for Semaphore {
         given: &Round,
         &permits: &u32,
     ) -> Result<Sample, TeamError> {
-        let shared = Arc::new((Apart(S::new(permits)), Apart(AtomicU64::new(0))));
         let (section, outside) = (given.section, given.outside);
-        let outcome =
-            team::run::<M, _>(&given.team, Until::Elapsed(given.length), move |member| {
-                let (Apart(semaphore), Apart(inside)) = &*shared;
-                let mut crowded = 0;
-                if !member.start() {
-                    return crowded;
-                }
-                let mut taken = 0;
-                while !member.stopped() {
+        let shared = (Apart(S::new(permits)), Apart(AtomicU64::new(0)));
+        let (_, outcome) =
+            given.timed::<M, _, _>(shared, move |member, (Apart(semaphore), Apart(inside))| {
+                let (mut crowded, mut taken) = (0, 0_u64);
+                member.start()?;
+                let take = || {
                     semaphore.acquire();
                     if taken % COUNTED == 0 {
                         let others = inside.fetch_add(1, Relaxed);
@@ -91,10 +86,9 @@ impl SemaphoreWorkload for Semaphore {
                     }
                     semaphore.release();
                     taken += 1;
-                    member.done(taken);
-                    M::perform(outside);
-                }
-                crowded
+                };
+                member.repeat(take, |()| M::perform(outside));
+                Some(crowded)
             })?;
         let crowded: u64 = outcome.results.iter().sum();
         let all = outcome.total_pairs();

@@ -4,7 +4,6 @@
 //! that is never served shows. A time counts only if another thread acquired the lock in between: while
 //! no thread does, the machine stands still.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use super::face::{Column, Judged, Shelf, Shown, Table};
@@ -14,7 +13,7 @@ use super::{AnyMutex, Asked, Called, EmptyLock, Round, Schedule, Situation, Work
 use crate::clock::TickScale;
 use crate::machine::Machine;
 use crate::sample::{CPU_PER_OP, LONGEST_GAP, RUNNING, SHARE, STARVED_WINDOWS, Sample, THROUGHPUT};
-use crate::team::{self, Outcome, TeamError, Until};
+use crate::team::{Outcome, TeamError};
 
 /// A thread should acquire the lock at least once in this time: several time slices of every kernel.
 const WINDOW: Duration = Duration::from_millis(50);
@@ -63,31 +62,24 @@ impl Called for Starve {
     }
 
     fn round<M: Machine>(given: &Round, (): &(), lock: AnyMutex<M>) -> Result<Sample, TeamError> {
-        let shared = Arc::new(Guarded::<M, u64>::new(lock, 0));
         let (section, outside) = (given.section, given.outside);
-        let turns = Arc::clone(&shared);
-        let outcome =
-            team::run::<M, _>(&given.team, Until::Elapsed(given.length), move |member| {
-                let mut context = turns.context();
-                if !member.start() {
-                    return Gaps::begin::<M>();
-                }
-                let mut gaps = Gaps::begin::<M>();
-                let mut pairs = 0;
-                while !member.stopped() {
-                    let turn = turns.with(&mut context, |turns| {
-                        **turns += 1;
-                        M::perform(section);
-                        **turns
-                    });
-                    gaps.served(turn, M::ticks());
-                    pairs += 1;
-                    member.done(pairs);
-                    M::perform(outside);
-                }
-                gaps.end(M::ticks());
-                gaps
-            })?;
+        let turns = Guarded::<M, u64>::new(lock, 0);
+        let (shared, outcome) = given.timed::<M, _, _>(turns, move |member, turns| {
+            let mut context = turns.context();
+            member.start()?;
+            let mut gaps = Gaps::begin::<M>();
+            let pair = || {
+                let turn = turns.with(&mut context, |turns| {
+                    **turns += 1;
+                    M::perform(section);
+                    **turns
+                });
+                gaps.served(turn, M::ticks());
+            };
+            member.repeat(pair, |()| M::perform(outside));
+            gaps.end(M::ticks());
+            Some(gaps)
+        })?;
         let acquisitions = shared.with(&mut shared.context(), |turns| **turns);
         audit::balance("acquisitions", acquisitions, outcome.total_pairs())?;
         Ok(sample::<M>(&outcome))

@@ -3,8 +3,6 @@
 //! Work alone touches no memory. A section of a program does: with `--data` the owner also reads and writes a word
 //! in each of a number of cache lines, which come from the core of the previous owner.
 
-use std::sync::Arc;
-
 use ondeck_zoo::RawLock;
 
 use super::data::{Data, Line};
@@ -16,7 +14,7 @@ use super::{
 };
 use crate::machine::Machine;
 use crate::sample::{CPU_PER_OP, OPERATION_GAP, RUNNING, SHARE, Sample, THROUGHPUT};
-use crate::team::{self, TeamError, Until};
+use crate::team::TeamError;
 
 /// The workload's name: advice measures it.
 pub const NAME: &str = "throughput";
@@ -93,37 +91,33 @@ pub(super) fn round<M: Machine, L: RawLock<M>>(
     given: &Round,
     lines: usize,
 ) -> Result<Sample, TeamError> {
-    let shared = Arc::new((Apart(L::new()), Data::<M>::of_lines(lines)));
-    let both = Arc::clone(&shared);
     let (section, outside) = (given.section, given.outside);
-    let outcome = team::run::<M, _>(&given.team, Until::Elapsed(given.length), move |member| {
-        let context = L::Context::default();
-        let (Apart(lock), data) = &*both;
-        let lines = data.lines();
-        // Marks the lines as data for a machine of virtual time, and loads them.
-        for line in lines {
-            M::touch(line, false);
-        }
-        if !member.start() {
-            return 0;
-        }
-        let mut gaps = Gaps::begin::<M>();
-        let mut pairs = 0;
-        while !member.stopped() {
-            // SAFETY: the context stays here until the unlock and serves this acquisition
-            // alone.
-            unsafe { lock.lock(&context) };
-            lines.iter().for_each(Line::change);
-            M::perform(section);
-            // SAFETY: locked above with this context.
-            unsafe { lock.unlock(&context) };
-            pairs += 1;
-            member.done(pairs);
-            gaps.done::<M>();
-            M::perform(outside);
-        }
-        gaps.end::<M>()
-    })?;
+    let shared = (Apart(L::new()), Data::<M>::of_lines(lines));
+    let (shared, outcome) =
+        given.timed::<M, _, _>(shared, move |member, (Apart(lock), data)| {
+            let context = L::Context::default();
+            let lines = data.lines();
+            // Marks the lines as data for a machine of virtual time, and loads them.
+            for line in lines {
+                M::touch(line, false);
+            }
+            member.start()?;
+            let mut gaps = Gaps::begin::<M>();
+            let pair = || {
+                // SAFETY: the context stays here until the unlock and serves this acquisition
+                // alone.
+                unsafe { lock.lock(&context) };
+                lines.iter().for_each(Line::change);
+                M::perform(section);
+                // SAFETY: locked above with this context.
+                unsafe { lock.unlock(&context) };
+            };
+            member.repeat(pair, |()| {
+                gaps.done::<M>();
+                M::perform(outside);
+            });
+            Some(gaps.end::<M>())
+        })?;
     for line in shared.1.lines() {
         audit::balance("changes of a line of data", line.changes(), outcome.total_pairs())?;
     }

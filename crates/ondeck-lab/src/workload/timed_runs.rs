@@ -126,7 +126,6 @@ impl Called for Idle {
 }
 
 /// The single times of one thread in one run, in ticks.
-#[derive(Default)]
 struct Times {
     start: u64,
     end: u64,
@@ -141,13 +140,11 @@ impl Times {
         member: &mut Member<M>,
         pairs: u32,
         mut pair: impl FnMut() -> Option<u64>,
-    ) -> Self {
+    ) -> Option<Self> {
         // Written before the start, so that no page fault falls into the run.
         let mut ticks = vec![u64::MAX; pairs as usize];
         let mut taken = 0;
-        if !member.start() {
-            return Self::default();
-        }
+        member.start()?;
         let start = M::ticks();
         let mut cut = false;
         for done in 1..=u64::from(pairs) {
@@ -163,7 +160,7 @@ impl Times {
         }
         let end = M::ticks();
         ticks.truncate(taken);
-        Self { start, end, ticks, cut }
+        Some(Self { start, end, ticks, cut })
     }
 }
 

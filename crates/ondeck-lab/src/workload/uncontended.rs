@@ -58,13 +58,11 @@ impl Workload for Uncontended {
         let round = given.length;
         let outcome =
             team::run::<M, _>(&given.team, Until::Finished(Duration::MAX), move |member| {
-                if !member.start() {
-                    return Pairs::default();
-                }
-                time_pairs::<M, L>(round, |pairs| {
+                member.start()?;
+                Some(time_pairs::<M, L>(round, |pairs| {
                     member.done(pairs);
                     !member.stopped()
-                })
+                }))
             })?;
         Ok(outcome.results.first().map_or_else(Sample::default, Sample::of_pairs))
     }

@@ -42,7 +42,7 @@ pub(super) fn run<T: Send + 'static>(
 ) -> Result<Outcome<T>, TeamError> {
     let (setup, team) = next_round();
     let shared = Shared::<Sim>::new(setting.threads);
-    let results: Results<T> = Rc::new(RefCell::new((0..setting.threads).map(|_| None).collect()));
+    let results: Results<Option<T>> = Rc::new(RefCell::new((0..setting.threads).map(|_| None).collect()));
     let last_end = Rc::new(Cell::new(0));
     let cpus = setup.costs.places.len();
     let jobs = (0..setting.threads)
@@ -118,7 +118,7 @@ pub(super) fn run<T: Send + 'static>(
     for result in usages.borrow_mut().drain(..) {
         let (result, charged) = result.expect("each thread has ended");
         usage = usage.plus(charged);
-        returned.push(result);
+        returned.extend(result);
     }
     let nanos = |time: Time| Duration::from_nanos(in_nanos(time));
     let outcome = Outcome {

@@ -5,14 +5,13 @@
 //! is acquired once in some ten operations, for a section that walks a list through memory that
 //! others wrote.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use fastrand::Rng;
 use ondeck::platform::Native;
 
 use crate::sample::Sample;
-use crate::team::{self, TeamError, Until};
+use crate::team::TeamError;
 use crate::workload::gaps::{self, Gaps};
 use crate::workload::guarded::Guarded;
 use crate::workload::{AnyMutex, Round, audit};
@@ -93,49 +92,43 @@ struct Part {
 
 pub(super) fn round(given: &Round, lock: AnyMutex<Native>) -> Result<Sample, TeamError> {
     let blocks = PER_THREAD * given.team.threads;
-    let shared = Arc::new(Guarded::<_, Central>::new(lock, Central::new(blocks)));
-    let central = Arc::clone(&shared);
-    let states: Arc<[AtomicU32]> = (0..blocks).map(|_| AtomicU32::new(FREE)).collect();
-    let outcome =
-        team::run::<Native, _>(&given.team, Until::Elapsed(given.length), move |member| {
-            let mut context = central.context();
-            let mut rng = Rng::with_seed(member.index as u64);
-            let (mut cache, mut used) = (Vec::with_capacity(PER_THREAD), Vec::with_capacity(USED));
-            let mut part = Part::default();
-            if !member.start() {
-                return part;
-            }
-            let mut gaps = Gaps::begin::<Native>();
-            let mut operations = 0;
-            while !member.stopped() {
-                if used.len() < USED && (used.is_empty() || rng.bool()) {
-                    if cache.is_empty() {
-                        central.with(&mut context, |central| central.fetch(&mut cache));
-                        part.fetched += cache.len() as u64;
-                    }
-                    if let Some(block) = cache.pop() {
-                        let former = states[block as usize].swap(TAKEN, Ordering::Relaxed);
-                        part.double += u64::from(former != FREE);
-                        used.push(block);
-                    }
-                } else {
-                    let block = used.swap_remove(rng.usize(0..used.len()));
-                    states[block as usize].store(FREE, Ordering::Relaxed);
-                    cache.push(block);
-                    if cache.len() >= CACHED {
-                        central.with(&mut context, |central| central.give_back(&mut cache));
-                    }
+    let central = Guarded::<_, Central>::new(lock, Central::new(blocks));
+    let states: Box<[AtomicU32]> = (0..blocks).map(|_| AtomicU32::new(FREE)).collect();
+    let shared = (central, states);
+    let (shared, outcome) = given.timed::<Native, _, _>(shared, |member, (central, states)| {
+        let mut context = central.context();
+        let mut rng = Rng::with_seed(member.index as u64);
+        let (mut cache, mut used) = (Vec::with_capacity(PER_THREAD), Vec::with_capacity(USED));
+        let mut part = Part::default();
+        member.start()?;
+        let mut gaps = Gaps::begin::<Native>();
+        let operation = || {
+            if used.len() < USED && (used.is_empty() || rng.bool()) {
+                if cache.is_empty() {
+                    central.with(&mut context, |central| central.fetch(&mut cache));
+                    part.fetched += cache.len() as u64;
                 }
-                operations += 1;
-                member.done(operations);
-                gaps.done::<Native>();
+                if let Some(block) = cache.pop() {
+                    let former = states[block as usize].swap(TAKEN, Ordering::Relaxed);
+                    part.double += u64::from(former != FREE);
+                    used.push(block);
+                }
+            } else {
+                let block = used.swap_remove(rng.usize(0..used.len()));
+                states[block as usize].store(FREE, Ordering::Relaxed);
+                cache.push(block);
+                if cache.len() >= CACHED {
+                    central.with(&mut context, |central| central.give_back(&mut cache));
+                }
             }
-            part.gap = gaps.end::<Native>();
-            part.kept = (cache.len() + used.len()) as u64;
-            part
-        })?;
+        };
+        member.repeat(operation, |()| gaps.done::<Native>());
+        part.gap = gaps.end::<Native>();
+        part.kept = (cache.len() + used.len()) as u64;
+        Some(part)
+    })?;
     let sum = |of: fn(&Part) -> u64| outcome.results.iter().map(of).sum::<u64>();
-    let (fetched, returned, left) = shared.with(&mut shared.context(), |central| {
+    let (fetched, returned, left) = shared.0.with(&mut shared.0.context(), |central| {
         (central.fetched, central.returned, central.len() as u64)
     });
     audit::balance("blocks fetched", fetched, sum(|part| part.fetched))?;

@@ -3,14 +3,12 @@
 //! Nine of ten operations look a key up, the tenth adds one to its value. Each stripe has its own
 //! cache lines. With one stripe all threads want the same lock, for the same data.
 
-use std::sync::Arc;
-
 use fastrand::Rng;
 use ondeck::platform::Native;
 
 use super::mixed;
 use crate::sample::Sample;
-use crate::team::{self, TeamError, Until};
+use crate::team::TeamError;
 use crate::workload::gaps::{self, Gaps};
 use crate::workload::guarded::{Guarded, Held};
 use crate::workload::{AnyMutex, Round, audit};
@@ -69,36 +67,28 @@ pub(super) fn round<const STRIPES: usize>(
     lock: AnyMutex<Native>,
 ) -> Result<Sample, TeamError> {
     let stripe = |_| Guarded::<_, Stripe<STRIPES>>::new(lock, Stripe::new());
-    let shared: Arc<[_; STRIPES]> = Arc::new(std::array::from_fn(stripe));
-    let map = Arc::clone(&shared);
-    let outcome =
-        team::run::<Native, _>(&given.team, Until::Elapsed(given.length), move |member| {
-            let mut context = map[0].context();
-            let mut rng = Rng::with_seed(member.index as u64);
-            let (mut added, mut sum) = (0_u64, 0_u64);
-            if !member.start() {
-                return (added, 0);
+    let map: [_; STRIPES] = std::array::from_fn(stripe);
+    let (shared, outcome) = given.timed::<Native, _, _>(map, |member, map| {
+        let mut context = map[0].context();
+        let mut rng = Rng::with_seed(member.index as u64);
+        let (mut added, mut sum) = (0_u64, 0_u64);
+        member.start()?;
+        let mut gaps = Gaps::begin::<Native>();
+        let operation = || {
+            let key = rng.u64(1..=KEYS);
+            let (stripe, hash) = place::<STRIPES>(key);
+            let stripe = &map[stripe];
+            if rng.u32(0..WRITES) == 0 {
+                stripe.with(&mut context, |stripe| stripe.add(key, hash));
+                added += 1;
+            } else {
+                sum = sum.wrapping_add(stripe.with(&mut context, |stripe| stripe.get(key, hash)));
             }
-            let mut gaps = Gaps::begin::<Native>();
-            let mut operations = 0;
-            while !member.stopped() {
-                let key = rng.u64(1..=KEYS);
-                let (stripe, hash) = place::<STRIPES>(key);
-                let stripe = &map[stripe];
-                if rng.u32(0..WRITES) == 0 {
-                    stripe.with(&mut context, |stripe| stripe.add(key, hash));
-                    added += 1;
-                } else {
-                    sum =
-                        sum.wrapping_add(stripe.with(&mut context, |stripe| stripe.get(key, hash)));
-                }
-                operations += 1;
-                member.done(operations);
-                gaps.done::<Native>();
-            }
-            std::hint::black_box(sum);
-            (added, gaps.end::<Native>())
-        })?;
+        };
+        member.repeat(operation, |()| gaps.done::<Native>());
+        std::hint::black_box(sum);
+        Some((added, gaps.end::<Native>()))
+    })?;
     let mut context = shared[0].context();
     let values = |stripe: &mut Held<'_, _, Stripe<STRIPES>, 0>| {
         stripe.places.iter().map(|place| place.1).sum::<u64>()

@@ -4,14 +4,12 @@
 //! to the front of a list. A miss computes the value outside of the lock and replaces the least
 //! recently used entry. So a lookup writes, which is why such caches have a mutex.
 
-use std::sync::Arc;
-
 use fastrand::Rng;
 use ondeck::platform::Native;
 
 use super::mixed;
 use crate::sample::Sample;
-use crate::team::{self, TeamError, Until};
+use crate::team::TeamError;
 use crate::workload::gaps::{self, Gaps};
 use crate::workload::guarded::Guarded;
 use crate::workload::{AnyMutex, Round, audit};
@@ -120,32 +118,25 @@ impl Cache {
 }
 
 pub(super) fn round(given: &Round, lock: AnyMutex<Native>) -> Result<Sample, TeamError> {
-    let shared = Arc::new(Guarded::<_, Cache>::new(lock, Cache::new()));
-    let cache = Arc::clone(&shared);
-    let outcome =
-        team::run::<Native, _>(&given.team, Until::Elapsed(given.length), move |member| {
-            let mut context = cache.context();
-            let mut rng = Rng::with_seed(member.index as u64);
-            let mut right = 0;
-            if !member.start() {
-                return (right, 0);
-            }
-            let mut gaps = Gaps::begin::<Native>();
-            let mut lookups = 0;
-            while !member.stopped() {
-                let key = key(&mut rng);
-                let expected = mixed(u64::from(key));
-                let value = cache.with(&mut context, |cache| cache.get(key)).unwrap_or_else(|| {
-                    cache.with(&mut context, |cache| cache.put(key, expected));
-                    expected
-                });
-                right += u64::from(value == expected);
-                lookups += 1;
-                member.done(lookups);
-                gaps.done::<Native>();
-            }
-            (right, gaps.end::<Native>())
-        })?;
+    let cache = Guarded::<_, Cache>::new(lock, Cache::new());
+    let (shared, outcome) = given.timed::<Native, _, _>(cache, |member, cache| {
+        let mut context = cache.context();
+        let mut rng = Rng::with_seed(member.index as u64);
+        let mut right = 0;
+        member.start()?;
+        let mut gaps = Gaps::begin::<Native>();
+        let look_up = || {
+            let key = key(&mut rng);
+            let expected = mixed(u64::from(key));
+            let value = cache.with(&mut context, |cache| cache.get(key)).unwrap_or_else(|| {
+                cache.with(&mut context, |cache| cache.put(key, expected));
+                expected
+            });
+            right += u64::from(value == expected);
+        };
+        member.repeat(look_up, |()| gaps.done::<Native>());
+        Some((right, gaps.end::<Native>()))
+    })?;
     let right = outcome.results.iter().map(|(right, _)| right).sum();
     let (lookups, sound) =
         shared.with(&mut shared.context(), |cache| (cache.hits + cache.misses, cache.sound()));

@@ -7,13 +7,12 @@
 //! the next job.
 
 use std::hint::black_box;
-use std::sync::Arc;
 
 use ondeck::platform::Native;
 
 use super::mixed;
 use crate::sample::Sample;
-use crate::team::{self, TeamError, Until};
+use crate::team::TeamError;
 use crate::workload::gaps::{self, Gaps};
 use crate::workload::guarded::Guarded;
 use crate::workload::ring::Ring;
@@ -32,28 +31,24 @@ pub(super) fn round(given: &Round, lock: AnyMutex<Native>) -> Result<Sample, Tea
     let jobs = JOBS_PER_THREAD * given.team.threads;
     let mut queue = Ring::new(jobs);
     (0..jobs as u64).for_each(|job| queue.push::<Native>(job * CHAIN));
-    let shared = Arc::new(Guarded::<_, Ring>::new(lock, queue));
-    let queue = Arc::clone(&shared);
-    let outcome =
-        team::run::<Native, _>(&given.team, Until::Elapsed(given.length), move |member| {
-            let mut context = queue.context();
-            if !member.start() {
-                return 0;
-            }
-            let mut gaps = Gaps::begin::<Native>();
-            let mut done = 0;
-            // Whole jobs only: a thread that stopped while it had a job would lose it.
-            while !member.stopped() {
-                let job = queue.with(&mut context, |queue| take(queue));
-                let Some(job) = job else { continue };
-                black_box((0..TURNS).fold(job, |number, _| mixed(number)));
-                queue.with(&mut context, |queue| put(queue, job + LINK));
-                done += 1;
-                member.done(done);
-                gaps.done::<Native>();
-            }
-            gaps.end::<Native>()
-        })?;
+    let queue = Guarded::<_, Ring>::new(lock, queue);
+    let (shared, outcome) = given.timed::<Native, _, _>(queue, |member, queue| {
+        let mut context = queue.context();
+        member.start()?;
+        let mut gaps = Gaps::begin::<Native>();
+        let mut done = 0;
+        // Whole jobs only: a thread that stopped while it had a job would lose it.
+        while !member.stopped() {
+            let job = queue.with(&mut context, |queue| take(queue));
+            let Some(job) = job else { continue };
+            black_box((0..TURNS).fold(job, |number, _| mixed(number)));
+            queue.with(&mut context, |queue| put(queue, job + LINK));
+            done += 1;
+            member.done(done);
+            gaps.done::<Native>();
+        }
+        Some(gaps.end::<Native>())
+    })?;
     let (chains, links) = shared.with(&mut shared.context(), |queue| count(queue, jobs));
     audit::balance("chains of jobs", chains, (0..jobs as u64).sum())?;
     audit::balance("jobs", links, outcome.total_pairs())?;
