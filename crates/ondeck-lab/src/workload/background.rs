@@ -80,17 +80,13 @@ impl Called for Background {
         let few = 2 * asked.cpus + 1;
         let counts = counts_of_two(asked, &[few], &[few], &[few, 4 * few]);
         let work = asked.work.unwrap_or(LONG_SECTION);
-        let all = [Priority::Idle, Priority::Nice];
+        let all = [(Priority::Idle, "idle"), (Priority::Nice, "nice")];
         let priorities = by(asked.extent, &all[..1], &all[..1], &all);
-        let situations = priorities.iter().flat_map(|&priority| {
-            counts.iter().map(move |&threads| {
-                let named = match priority {
-                    Priority::Idle => "idle",
-                    Priority::Nice => "nice",
-                };
-                let params = [(param::PRIORITY, named.to_owned())];
-                Situation::working(threads, work).with(priority, params)
-            })
+        let situations = priorities.iter().flat_map(|&(priority, word)| {
+            let params = [(param::PRIORITY, word.to_owned())];
+            counts
+                .iter()
+                .map(move |&count| Situation::working(count, work).with(priority, params.clone()))
         });
         (rounds, situations.collect())
     }

@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use ondeck_zoo::Kind;
 use ondeck_zoo::sync::RawBarrier;
 
-use super::face::{Column, Group, Judged, Shelf, Shown, Table, Threads};
+use super::face::{Column, Group, Shelf, Shown, Table, Threads};
 use super::kinds::BarrierWorkload;
 use super::situation::{ALONE, Rounds, Shares, counts};
-use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, WorkloadInfo, audit};
+use super::{Apart, Asked, Round, Schedule, Situation, WorkloadInfo, audit};
 use crate::machine::Machine;
 use crate::sample::{CPU_PER_OP, RUNNING, Sample, THROUGHPUT, VOLUNTARY};
 use crate::team::TeamError;
@@ -33,9 +33,7 @@ impl BarrierWorkload for Barrier {
         lead: "All threads work and wait at a barrier until all have come, and again. A phase takes as long \
              as its slowest thread and the wakes of all others. Throughput counts the waits of all threads.",
         locks: Group::All,
-        empty: EmptyLock::OneThread,
         shares_data: true,
-        judged: Judged::By(THROUGHPUT),
         shelf: Shelf::Others,
         table: Table::Threads(Threads {
             heading: "thousand waits/s by threads",

@@ -8,47 +8,18 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use ondeck_zoo::RawLock;
 
-use super::face::{Column, Group, Judged, Shelf, Shown, Table};
+use super::face::{Column, Group, Shelf, Shown, Table};
 use super::situation::{ALONE, PROGRAM, Rounds, Shares, by};
 use super::times::Times;
 use super::{
     Apart, Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo, audit, param,
 };
 use crate::machine::Machine;
-use crate::results::{Better, Unit};
-use crate::sample::{CPU_PER_OP, Quantity, Sample, THROUGHPUT};
+use crate::sample::{CPU_PER_OP, OWNER_PAIR, Sample, THROUGHPUT, VISIT_P50, VISIT_P99, VISITS};
 use crate::team::{Outcome, TeamError};
 use crate::work::Work;
 
 pub(super) struct Biased;
-
-/// The time of a section of the owner, including the work in it and after it.
-const OWNER_PAIR: Quantity =
-    Quantity::new("owner_pair", Unit::Nanoseconds, Better::Lower, "Time of the owner for a pair");
-
-/// The median of the other thread's waits.
-const VISIT_P50: Quantity = Quantity::new(
-    "visit_p50",
-    Unit::Nanoseconds,
-    Better::Lower,
-    "Wait of the other thread, median",
-);
-
-/// The 99th percentile of these waits.
-const VISIT_P99: Quantity = Quantity::new(
-    "visit_p99",
-    Unit::Nanoseconds,
-    Better::Lower,
-    "Wait of the other thread, 99 % of waits",
-);
-
-/// The other thread's part of all sections.
-const VISITS: Quantity = Quantity::new(
-    "visits",
-    Unit::Ratio,
-    Better::Higher,
-    "Sections of the other thread, part of all",
-);
 
 /// The number of the owner's sections before each one of the other thread; 0: the other has none.
 #[derive(Clone, Copy, Debug)]
@@ -84,7 +55,6 @@ impl Workload for Biased {
         empty: EmptyLock::OF_TWO_ROLES,
         shares_data: true,
         quantities: &[OWNER_PAIR, VISIT_P50, VISIT_P99, VISITS],
-        judged: Judged::By(THROUGHPUT),
         shelf: Shelf::Turns,
         table: Table::Quantities {
             heading: "one thread almost always, another now and then; {}",

@@ -10,7 +10,7 @@ use hdrhistogram::Histogram;
 use super::face::{Column, Judged, Shelf, Shown, Table};
 use super::guarded::Guarded;
 use super::situation::{ALONE, Rounds, Shares, counts};
-use super::{AnyMutex, Asked, Called, EmptyLock, Round, Schedule, Situation, WorkloadInfo, audit};
+use super::{AnyMutex, Asked, Called, Round, Schedule, Situation, WorkloadInfo, audit};
 use crate::machine::Machine;
 use crate::sample::{
     PASSED_MAX, PASSED_P50, PASSED_P99, STREAK_MAX, STREAK_MEAN, STREAK_P50, STREAK_P99, Sample,
@@ -36,7 +36,6 @@ impl Called for Capture {
         lead: "All threads lock and unlock without a pause. A streak is how often one thread acquires \
              in a row: long streaks make throughput. Waiters pay for them: each is passed over by \
              that many acquisitions of others.",
-        empty: EmptyLock::OneThread,
         shares_data: true,
         quantities: &[
             STREAK_MEAN,

@@ -6,11 +6,11 @@
 //! receiver ever finds it empty. The channel can wait like any other; it costs what waiting costs while no
 //! thread waits: reading a counter under the lock.
 
-use super::face::{Column, Judged, Shelf, Shown, Table, Threads};
+use super::face::{Column, Shelf, Shown, Table, Threads};
 use super::guarded::Guarded;
 use super::ring::Ring;
 use super::situation::{MANY, Rounds, Shares, counts};
-use super::{AnyMutex, Asked, Called, EmptyLock, Round, Schedule, Situation, WorkloadInfo, audit};
+use super::{AnyMutex, Asked, Called, Round, Schedule, Situation, WorkloadInfo, audit};
 use crate::any::Context;
 use crate::machine::Machine;
 use crate::sample::{CPU_PER_OP, OP, RUNNING, SHARE, Sample, THROUGHPUT};
@@ -39,10 +39,8 @@ impl Called for Chan {
         lead: "One buffered channel that no thread ever finds full or empty: each thread sends 100 \
              numbers, then receives 100. It is Go's benchmark ChanContended; 200 operations here are \
              one there.",
-        empty: EmptyLock::OneThread,
         shares_data: true,
         quantities: &[OP],
-        judged: Judged::By(THROUGHPUT),
         shelf: Shelf::Threads,
         table: Table::Threads(Threads {
             heading: "million sends and receives/s by threads",

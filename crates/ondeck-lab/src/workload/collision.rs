@@ -16,9 +16,7 @@ use ondeck_zoo::RawLock;
 use super::face::{Column, Judged, Needs, Shelf, Shown, Table, Threads};
 use super::situation::{Rounds, Shares, counts};
 use super::uncontended::time_pairs_of;
-use super::{
-    Apart, Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo, waiters_sleep,
-};
+use super::{Apart, Asked, Round, Schedule, Situation, Workload, WorkloadInfo, waiters_sleep};
 use crate::machine::Machine;
 use crate::sample::{CPU_PER_OP, PAIR, Pairs, RUNNING, Sample};
 use crate::team::{self, Member, TeamError, Until};
@@ -51,7 +49,6 @@ impl Workload for Collision {
              parked at another lock of the same kind. In ondeck's parking table both locks fall into \
              one bucket.",
         needs: Needs::SleepingWaiters,
-        empty: EmptyLock::OneThread,
         quantities: &[PAIR],
         judged: Judged::By(PAIR),
         shelf: Shelf::Parked,

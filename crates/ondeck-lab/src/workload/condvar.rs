@@ -9,7 +9,7 @@
 
 use fastrand::Rng;
 
-use super::face::{Column, Judged, Shelf, Shown, Table, Threads};
+use super::face::{Column, Shelf, Shown, Table, Threads};
 use super::guarded::Guarded;
 use super::situation::{Rounds, Shares, counts_of_two, moments};
 use super::{
@@ -50,7 +50,6 @@ impl Called for Condvar {
         shares_data: true,
         notifies: true,
         quantities: &[SERVER_LOOPS],
-        judged: Judged::By(THROUGHPUT),
         shelf: Shelf::Threads,
         table: Table::Threads(Threads {
             heading: "thousand wakeups/s by workers; tst-cond18",

@@ -17,7 +17,7 @@ use super::face::{Group, Judged, Shelf, Table};
 use super::guarded::Guarded;
 use super::situation::{Rounds, Shares};
 use super::times::Times;
-use super::{AnyMutex, Asked, Called, EmptyLock, Round, Schedule, Situation, WorkloadInfo, param};
+use super::{AnyMutex, Asked, Called, Round, Schedule, Situation, WorkloadInfo, param};
 use crate::machine::Machine;
 use crate::sample::{HANDOFF, LONGEST, Sample};
 use crate::team::{Member, Outcome, TeamError};
@@ -48,7 +48,6 @@ impl Called for Handoff {
              at once. Slow: the giver holds the lock for 50 µs, after which a waiter that can sleep \
              sleeps.",
         locks: Group::Headline,
-        empty: EmptyLock::OneThread,
         quantities: &[HANDOFF, LONGEST],
         judged: Judged::By(HANDOFF),
         shelf: Shelf::Turns,

@@ -15,17 +15,12 @@ use super::situation::{Rounds, Shares, counts_of_two};
 use super::times::Times;
 use super::{AnyMutex, Asked, Called, EmptyLock, Round, Schedule, Situation, WorkloadInfo, audit};
 use crate::machine::Machine;
-use crate::results::{Better, Unit};
-use crate::sample::{CPU_PER_OP, LONGEST, Quantity, RUNNING, Sample, VOLUNTARY};
+use crate::sample::{CPU_PER_OP, LONGEST, RUNNING, Sample, VOLUNTARY, WAIT_MEAN};
 use crate::team::{Member, Outcome, TeamError};
 use crate::usage::Usage;
 use crate::work::Work;
 
 pub(super) struct LongHold;
-
-/// The mean wait of all threads but the keeper.
-const WAIT_MEAN: Quantity =
-    Quantity::new("wait_mean", Unit::Nanoseconds, Better::Lower, "Wait of the others, mean");
 
 /// Nanoseconds in which the keeper holds the lock and stays away: with a pause, and without one.
 const AWAY: (u64, u64) = (300_000, 700_000);

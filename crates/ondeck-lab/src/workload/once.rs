@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use ondeck_zoo::Kind;
 use ondeck_zoo::sync::RawOnce;
 
-use super::face::{Column, Group, Judged, Shelf, Shown, Table, Threads};
+use super::face::{Column, Group, Shelf, Shown, Table, Threads};
 use super::kinds::OnceWorkload;
 use super::situation::{Rounds, Shares, counts};
-use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, WorkloadInfo, audit, param};
+use super::{Apart, Asked, Round, Schedule, Situation, WorkloadInfo, audit, param};
 use crate::clock;
 use crate::machine::Machine;
 use crate::sample::{CPU_PER_OP, Sample, THROUGHPUT, VOLUNTARY};
@@ -22,17 +22,6 @@ pub(super) struct Once;
 pub(super) enum State {
     Done,
     New,
-}
-
-impl State {
-    const BOTH: [Self; 2] = [Self::Done, Self::New];
-
-    fn word(self) -> &'static str {
-        match self {
-            Self::Done => "done",
-            Self::New => "new",
-        }
-    }
 }
 
 /// Work of an initialization in nanoseconds: long enough that threads meet in it.
@@ -57,9 +46,7 @@ impl OnceWorkload for Once {
              every access to a lazy static pays. If it has not (`new`), all threads walk along a row of \
              them: one runs the initialization of a microsecond, and those that come meanwhile wait for it.",
         locks: Group::All,
-        empty: EmptyLock::OneThread,
         shares_data: true,
-        judged: Judged::By(THROUGHPUT),
         shelf: Shelf::Others,
         table: Table::Threads(Threads {
             heading: "million calls/s by threads",
@@ -81,15 +68,14 @@ impl OnceWorkload for Once {
     fn situations(asked: &Asked) -> (Schedule, Vec<Situation<State>>) {
         let rounds = Rounds::of(asked, Shares::Never, [(5, 1), (10, 3), (100, 11)]);
         let counts = counts(asked, &[2], &[1, 4], &[1, 2, 4, 8, 16]);
-        let situation = |state: State, threads: usize| {
-            let work = if state == State::New { (INIT, 0) } else { (0, 0) };
-            let params = [(param::STATE, state.word().to_owned())];
-            Situation { work, ..Situation::plain(threads) }.with(state, params)
-        };
-        let all = State::BOTH
-            .into_iter()
-            .flat_map(|state| counts.iter().map(move |&count| (state, count)));
-        (rounds, all.map(|(state, count)| situation(state, count)).collect())
+        let both = [(State::Done, "done", (0, 0)), (State::New, "new", (INIT, 0))];
+        let situations = both.into_iter().flat_map(|(state, word, work)| {
+            let params = [(param::STATE, word.to_owned())];
+            counts.iter().map(move |&count| {
+                Situation { work, ..Situation::plain(count) }.with(state, params.clone())
+            })
+        });
+        (rounds, situations.collect())
     }
 
     fn round<M: Machine, O: RawOnce<M>>(

@@ -6,9 +6,9 @@
 
 use ondeck_zoo::RawLock;
 
-use super::face::{Column, Judged, Shelf, Shown, Table, Threads};
+use super::face::{Column, Shelf, Shown, Table, Threads};
 use super::situation::{ALONE, Extent, MOST_THREADS, PROGRAM, Rounds, Shares, counts};
-use super::{Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo, throughput};
+use super::{Asked, Round, Schedule, Situation, Workload, WorkloadInfo, throughput};
 use crate::machine::Machine;
 use crate::sample::{
     CPU_PER_OP, INVOLUNTARY, OPERATION_GAP, RUNNING, SHARE, Sample, THROUGHPUT, VOLUNTARY,
@@ -24,9 +24,7 @@ impl Workload for Oversubscribed {
         about: "Throughput with 4 to 32 times as many threads as CPUs",
         lead: "Throughput with 4 to 32 times as many threads as CPUs. The owner, or the waiter that is \
              next, is mostly off its CPU.",
-        empty: EmptyLock::OneThread,
         quantities: &[OPERATION_GAP],
-        judged: Judged::By(THROUGHPUT),
         shelf: Shelf::Threads,
         table: Table::Threads(Threads {
             heading: "million pairs/s by threads",

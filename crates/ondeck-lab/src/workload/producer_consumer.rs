@@ -7,7 +7,7 @@
 //! variant it notifies after the unlock.
 
 use super::buffer::{Bounded, Buffer, CAPACITIES, Part, Queue, consume, produce, sum};
-use super::face::{Column, Judged, Shelf, Shown, Table};
+use super::face::{Column, Shelf, Shown, Table};
 use super::situation::{Rounds, Shares, by, counts_of_two};
 use super::{AnyMutex, Asked, Called, EmptyLock, Round, Schedule, Situation, WorkloadInfo, audit};
 use crate::machine::Machine;
@@ -30,7 +30,6 @@ impl Called for ProducerConsumer {
         shares_data: true,
         notifies: true,
         quantities: &[WAITS],
-        judged: Judged::By(THROUGHPUT),
         shelf: Shelf::Queues,
         table: Table::Quantities {
             heading: "thousand items/s, and their cost\n{}",

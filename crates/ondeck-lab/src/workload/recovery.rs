@@ -13,7 +13,7 @@ use std::time::Duration;
 use super::buffer::{
     Bounded, Buffer, CAPACITIES, NOT_EMPTY, NOT_FULL, Part, Queue, close, consume, produce, sum,
 };
-use super::face::{Column, Judged, Shelf, Shown, Table};
+use super::face::{Column, Shelf, Shown, Table};
 use super::situation::{Rounds, Shares, counts_of_two};
 use super::{AnyMutex, Asked, Called, EmptyLock, Round, Schedule, Situation, WorkloadInfo, audit};
 use crate::environment::Placement;
@@ -43,7 +43,6 @@ impl Called for Recovery {
         shares_data: true,
         notifies: true,
         quantities: &[FRESH, RECOVERED, WAITS],
-        judged: Judged::By(THROUGHPUT),
         shelf: Shelf::Queues,
         table: Table::Quantities {
             heading: "thousand items/s after all threads slept, and before\n{}",

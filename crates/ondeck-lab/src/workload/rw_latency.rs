@@ -13,41 +13,17 @@ use super::situation::{Rounds, Shares, counts_of_two};
 use super::times::Times;
 use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, WorkloadInfo, param};
 use crate::machine::Machine;
-use crate::results::{Better, Unit};
-use crate::sample::{LONGEST, Quantity, Sample, THROUGHPUT};
+use crate::sample::{LONGEST, Sample, THROUGHPUT, WAIT_P50, WAIT_P99};
 use crate::team::TeamError;
 use crate::work::Work;
 
 pub(super) struct RwLatency;
-
-/// The median of the lone thread's waits.
-const WAIT_P50: Quantity =
-    Quantity::new("wait_p50", Unit::Nanoseconds, Better::Lower, "Wait of the lone thread, median");
-
-/// The 99th percentile of these waits.
-const WAIT_P99: Quantity = Quantity::new(
-    "wait_p99",
-    Unit::Nanoseconds,
-    Better::Lower,
-    "Wait of the lone thread, 99 % of waits",
-);
 
 /// The kind of the lone thread, which is the first of the team.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Lone {
     Writer,
     Reader,
-}
-
-impl Lone {
-    const BOTH: [Self; 2] = [Self::Writer, Self::Reader];
-
-    fn word(self) -> &'static str {
-        match self {
-            Self::Writer => "writer",
-            Self::Reader => "reader",
-        }
-    }
 }
 
 /// Nanoseconds that the lone thread stays away after each unlock, so that others enter without it.
@@ -88,13 +64,14 @@ impl RwWorkload for RwLatency {
         // Long enough that the sections of two readers always overlap.
         let work = asked.work.unwrap_or((1_000, 0));
         let counts = counts_of_two(asked, &[3], &[3], &[2, 3, 5, 9, 17]);
-        let situation = |lone: Lone, threads: usize| {
-            let params = [(param::ALONE, lone.word().to_owned())];
-            Situation::working(threads, work).with(lone, params)
-        };
-        let all =
-            Lone::BOTH.into_iter().flat_map(|lone| counts.iter().map(move |&count| (lone, count)));
-        (rounds, all.map(|(lone, count)| situation(lone, count)).collect())
+        let both = [(Lone::Writer, "writer"), (Lone::Reader, "reader")];
+        let situations = both.into_iter().flat_map(|(lone, word)| {
+            let params = [(param::ALONE, word.to_owned())];
+            counts
+                .iter()
+                .map(move |&count| Situation::working(count, work).with(lone, params.clone()))
+        });
+        (rounds, situations.collect())
     }
 
     fn round<M: Machine, L: RawRwLock<M>>(

@@ -2,11 +2,11 @@
 
 use ondeck_zoo::{Kind, RawRwLock};
 
-use super::face::{Column, Group, Judged, Shelf, Shown, Table, Threads};
+use super::face::{Column, Group, Shelf, Shown, Table, Threads};
 use super::kinds::RwWorkload;
 use super::rw_pair::{Pair, Tally};
 use super::situation::{ALONE, PROGRAM, Rounds, Shares, by, counts};
-use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, WorkloadInfo, param};
+use super::{Apart, Asked, Round, Schedule, Situation, WorkloadInfo, param};
 use crate::machine::Machine;
 use crate::sample::{CPU_PER_OP, RUNNING, SHARE, Sample, THROUGHPUT};
 use crate::team::TeamError;
@@ -67,9 +67,7 @@ impl RwWorkload for RwMix {
              one after the other, and readers compare them. Throughput counts reads and writes of all \
              threads together; with 100 % writes the lock is a mutex.",
         locks: Group::All,
-        empty: EmptyLock::OneThread,
         shares_data: true,
-        judged: Judged::By(THROUGHPUT),
         shelf: Shelf::Readers,
         table: Table::Threads(Threads {
             heading: "million operations/s by threads",

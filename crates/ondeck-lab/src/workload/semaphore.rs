@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use ondeck_zoo::Kind;
 use ondeck_zoo::sync::RawSemaphore;
 
-use super::face::{Column, Group, Judged, Shelf, Shown, Table, Threads};
+use super::face::{Column, Group, Shelf, Shown, Table, Threads};
 use super::kinds::SemaphoreWorkload;
 use super::situation::{ALONE, Rounds, Shares, by, counts};
-use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, WorkloadInfo, audit, param};
+use super::{Apart, Asked, Round, Schedule, Situation, WorkloadInfo, audit, param};
 use crate::machine::Machine;
 use crate::sample::{CPU_PER_OP, SHARE, Sample, THROUGHPUT, VOLUNTARY};
 use crate::team::TeamError;
@@ -28,9 +28,7 @@ impl SemaphoreWorkload for Semaphore {
              mutex that any thread may unlock; with as many permits as threads no thread ever waits, and \
              what is left is the cost of the count.",
         locks: Group::All,
-        empty: EmptyLock::OneThread,
         shares_data: true,
-        judged: Judged::By(THROUGHPUT),
         shelf: Shelf::Others,
         table: Table::Threads(Threads {
             heading: "million permits/s by threads",
@@ -56,12 +54,13 @@ impl SemaphoreWorkload for Semaphore {
         let work = asked.work.unwrap_or(ALONE);
         let permits = by(asked.extent, &[1, 2][..], &[1, 2], &[1, 2, 8]);
         let counts = counts(asked, &[2], &[1, 4], &[1, 2, 4, 8, 16]);
-        let situation = |permits: u32, threads: usize| {
-            let params = [(param::PERMITS, permits.to_string())];
-            Situation::working(threads, work).with(permits, params)
-        };
-        let all = permits.iter().flat_map(|&some| counts.iter().map(move |&count| (some, count)));
-        (rounds, all.map(|(permits, count)| situation(permits, count)).collect())
+        let situations = permits.iter().flat_map(|&some| {
+            let params = [(param::PERMITS, some.to_string())];
+            counts
+                .iter()
+                .map(move |&count| Situation::working(count, work).with(some, params.clone()))
+        });
+        (rounds, situations.collect())
     }
 
     fn round<M: Machine, S: RawSemaphore<M>>(

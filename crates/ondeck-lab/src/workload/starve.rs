@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::face::{Column, Judged, Shelf, Shown, Table};
 use super::guarded::Guarded;
 use super::situation::{Rounds, Shares, counts};
-use super::{AnyMutex, Asked, Called, EmptyLock, Round, Schedule, Situation, WorkloadInfo, audit};
+use super::{AnyMutex, Asked, Called, Round, Schedule, Situation, WorkloadInfo, audit};
 use crate::clock::TickScale;
 use crate::machine::Machine;
 use crate::sample::{CPU_PER_OP, LONGEST_GAP, RUNNING, SHARE, STARVED_WINDOWS, Sample, THROUGHPUT};
@@ -31,7 +31,6 @@ impl Called for Starve {
         lead: "Eight threads want the lock all the time, each for sections of 100 ns. Measured are \
              the longest time that one of them went without it while others had it, and in how many \
              windows of 50 ms a thread never had it.",
-        empty: EmptyLock::OneThread,
         shares_data: true,
         quantities: &[LONGEST_GAP],
         judged: Judged::By(LONGEST_GAP),

@@ -6,12 +6,10 @@
 use ondeck_zoo::RawLock;
 
 use super::data::{Data, Line};
-use super::face::{Column, Group, Judged, Shelf, Shown, Table, Threads};
+use super::face::{Column, Group, Shown, Table, Threads};
 use super::gaps::{self, Gaps};
 use super::situation::{ALONE, LONG, MANY, MOST_THREADS, PROGRAM, Rounds, Shares, counts};
-use super::{
-    Apart, Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo, audit, param,
-};
+use super::{Apart, Asked, Round, Schedule, Situation, Workload, WorkloadInfo, audit, param};
 use crate::machine::Machine;
 use crate::sample::{CPU_PER_OP, OPERATION_GAP, RUNNING, SHARE, Sample, THROUGHPUT};
 use crate::team::TeamError;
@@ -31,10 +29,7 @@ impl Workload for Throughput {
              divided by that of the thread that got most, so 1 is even and 0 means that a thread \
              starved.",
         locks: Group::Headline,
-        empty: EmptyLock::OneThread,
         quantities: &[OPERATION_GAP],
-        judged: Judged::By(THROUGHPUT),
-        shelf: Shelf::Basics,
         table: Table::Threads(Threads {
             heading: "million pairs/s by threads",
             quantity: (THROUGHPUT, 1e-6),

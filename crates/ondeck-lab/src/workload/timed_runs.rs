@@ -9,10 +9,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::face::{Group, Judged, Shelf, Table};
+use super::face::{Group, Judged, Table};
 use super::guarded::Guarded;
 use super::situation::{Extent, Runs};
-use super::{AnyMutex, Asked, Called, EmptyLock, Round, Schedule, Situation, WorkloadInfo};
+use super::{AnyMutex, Asked, Called, Round, Schedule, Situation, WorkloadInfo};
 use crate::clock::TickScale;
 use crate::machine::Machine;
 use crate::sample::{LONGEST, RUN, Sample, histogram};
@@ -28,10 +28,8 @@ impl Called for Wait {
         lead: "Every thread locks a fixed number of times and times each wait. The longest wait of a \
              run is what a frame, a packet or a request would have felt.",
         locks: Group::Runs,
-        empty: EmptyLock::OneThread,
         quantities: &[RUN, LONGEST],
         judged: Judged::By(LONGEST),
-        shelf: Shelf::Basics,
         table: Table::Runs { what: "longest waits" },
         ..WorkloadInfo::USUAL
     };
@@ -90,10 +88,8 @@ impl Called for Idle {
         lead: "The time between an unlock and the next acquisition while threads wait. An idle lock \
              is a wasted machine: no thread works inside although one could.",
         locks: Group::Runs,
-        empty: EmptyLock::OneThread,
         quantities: &[RUN, LONGEST],
         judged: Judged::By(LONGEST),
-        shelf: Shelf::Basics,
         table: Table::Runs { what: "longest idle times" },
         ..WorkloadInfo::USUAL
     };

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use ondeck_zoo::RawLock;
 
-use super::face::{Group, Judged, Shelf, Table};
+use super::face::{Group, Judged, Table};
 use super::situation::{Rounds, Shares};
 use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo, param};
 use crate::clock::{self, TickScale};
@@ -35,7 +35,6 @@ impl Workload for Uncontended {
         empty: EmptyLock::AmongLocks,
         quantities: &[PAIR],
         judged: Judged::By(PAIR),
-        shelf: Shelf::Basics,
         table: Table::Alone {
             heading: "ns for lock + unlock in a multi- and a single-threaded process",
         },

@@ -13,11 +13,9 @@ mod work_queue;
 
 use std::collections::BTreeMap;
 
-use super::face::{Across, Judged, Shelf, Table};
+use super::face::{Across, Shelf, Table};
 use super::situation::{Rounds, Shares, counts};
-use super::{
-    AnyMutex, Asked, Called, EmptyLock, Round, Schedule, Situation, WorkloadInfo, on_native, param,
-};
+use super::{AnyMutex, Asked, Called, Round, Schedule, Situation, WorkloadInfo, on_native, param};
 use crate::machine::Machine;
 use crate::sample::{OPERATION_GAP, SHARE, Sample, THROUGHPUT};
 use crate::team::TeamError;
@@ -34,10 +32,8 @@ impl Called for Real {
         about: "A cache, a hash map, a work queue, an allocator",
         lead: "Small programs that use the lock: what its speed is worth where it is only a part of \
              the work.",
-        empty: EmptyLock::OneThread,
         shares_data: true,
         quantities: &[OPERATION_GAP],
-        judged: Judged::By(THROUGHPUT),
         shelf: Shelf::Programs,
         table: Table::Situations(&[
             Across {
@@ -62,10 +58,9 @@ impl Called for Real {
         let rounds = Rounds::of(asked, Shares::FromSuite, [(20, 1), (60, 2), (1_000, 11)]);
         let few = 2 * asked.cpus;
         let counts = counts(asked, &[few], &[few], &[1, 2, 4, 8, 16, 32]);
-        let situations = App::ALL.into_iter().flat_map(|app| {
-            counts.iter().map(move |&threads| {
-                Situation::plain(threads).with(app, [(param::APP, app.word().to_owned())])
-            })
+        let situations = APPS.into_iter().flat_map(|(app, word)| {
+            let params = [(param::APP, word.to_owned())];
+            counts.iter().map(move |&count| Situation::plain(count).with(app, params.clone()))
         });
         (rounds, situations.collect())
     }
@@ -93,21 +88,14 @@ pub(super) enum App {
     Allocator,
 }
 
-impl App {
-    const ALL: [Self; 5] =
-        [Self::Lru, Self::HashMap, Self::HashMapOfOne, Self::WorkQueue, Self::Allocator];
-
-    /// Its name in reports.
-    fn word(self) -> &'static str {
-        match self {
-            Self::Lru => "lru",
-            Self::HashMap => "hash_map",
-            Self::HashMapOfOne => "hash_map_1",
-            Self::WorkQueue => "work_queue",
-            Self::Allocator => "allocator",
-        }
-    }
-}
+/// The programs, and their names in reports.
+const APPS: [(App, &str); 5] = [
+    (App::Lru, "lru"),
+    (App::HashMap, "hash_map"),
+    (App::HashMapOfOne, "hash_map_1"),
+    (App::WorkQueue, "work_queue"),
+    (App::Allocator, "allocator"),
+];
 
 /// The heading of a program's column.
 fn label(params: &BTreeMap<String, String>) -> String {
