@@ -1,36 +1,20 @@
 //! The command from the user's side: results, mistakes, refusals, interruptions.
 
-#[path = "command/advise.rs"]
 mod advise;
-#[path = "command/attach.rs"]
 mod attach;
-#[path = "command/campaign.rs"]
 mod campaign;
-#[path = "command/files.rs"]
 mod files;
-#[path = "command/machine_file.rs"]
 mod machine_file;
-#[path = "command/mistakes.rs"]
 mod mistakes;
-#[path = "command/replay.rs"]
 mod replay;
-#[path = "command/run.rs"]
 mod run;
-#[path = "command/run_compared.rs"]
 mod run_compared;
-#[path = "command/run_refused.rs"]
 mod run_refused;
-#[path = "command/schema.rs"]
 mod schema;
-#[path = "command/shim.rs"]
 mod shim;
-#[path = "command/signals.rs"]
 mod signals;
-#[path = "command/sim.rs"]
 mod sim;
-#[path = "command/support.rs"]
 mod support;
-#[path = "command/trace.rs"]
 mod trace;
 
 use std::os::unix::fs::PermissionsExt;

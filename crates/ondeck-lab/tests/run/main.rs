@@ -1,12 +1,9 @@
 //! Whole small runs: locks that work, a lock that hangs, an interruption.
 
-#[path = "support/golden.rs"]
+#[path = "../support/golden.rs"]
 mod golden;
-#[path = "run/kinds.rs"]
 mod kinds;
-#[path = "run/pages.rs"]
 mod pages;
-#[path = "run/plans.rs"]
 mod plans;
 
 use std::sync::Arc;

@@ -1,0 +1,15 @@
+//! Reports written in every format, read back, compared, merged, and mangled.
+
+mod comparing;
+mod everything;
+mod formats;
+#[path = "../../../ondeck-lab/tests/support/golden.rs"]
+mod golden;
+mod html;
+mod mangled;
+mod merging;
+mod reading;
+mod recorded;
+mod simulated;
+mod statistics;
+mod support;
