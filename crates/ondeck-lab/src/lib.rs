@@ -25,7 +25,7 @@ pub mod alone;
 pub mod any;
 pub mod clock;
 pub mod costs;
-mod cpus;
+pub mod cpus;
 pub mod disturbance;
 pub mod environment;
 pub mod machine;

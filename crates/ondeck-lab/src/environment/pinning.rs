@@ -1,9 +1,9 @@
 //! Which CPUs threads run on.
 
 use std::fmt;
-use std::ops::RangeInclusive;
 use std::str::FromStr;
 
+use crate::cpus;
 use crate::system::{Here, System};
 
 /// Which CPUs threads are bound to.
@@ -68,24 +68,11 @@ impl FromStr for Pinning {
             "none" => Ok(Self::None),
             "each" => Ok(Self::Each),
             "one" => Ok(Self::One),
-            list => {
-                let cpus: Option<Vec<_>> = list.split(',').map(range).collect();
-                cpus.map(|cpus| Self::List(cpus.into_iter().flatten().collect())).ok_or_else(|| {
-                    "expected `none`, `each`, `one`, or CPU numbers as `0,2` or `0-3,6`".to_owned()
-                })
-            }
+            list => cpus::listed(list).map(Self::List).ok_or_else(|| {
+                "expected `none`, `each`, `one`, or CPU numbers as `0,2` or `0-3,6`".to_owned()
+            }),
         }
     }
-}
-
-/// A CPU, or a range of them as `0-3`.
-fn range(word: &str) -> Option<RangeInclusive<usize>> {
-    /// No kernel can be built for more CPUs; a longer range is a typing mistake.
-    const MOST: usize = 8_192;
-    let number = |word: &str| word.trim().parse::<usize>().ok().filter(|cpu| *cpu < MOST);
-    let (first, last) = word.split_once('-').unwrap_or((word, word));
-    let (first, last) = (number(first)?, number(last)?);
-    (first <= last).then_some(first..=last)
 }
 
 /// CPUs as a user writes them.
@@ -102,10 +89,8 @@ mod tests {
         for word in ["none", "each", "one", "0,2,3"] {
             assert_eq!(word.parse::<Pinning>().expect(word).to_string(), word);
         }
-        assert_eq!("0-2, 6".parse(), Ok(Pinning::List(vec![0, 1, 2, 6])));
-        for word in ["0,x", "3-1", "0-", "", "0-99999999999"] {
-            assert!(word.parse::<Pinning>().is_err(), "{word}");
-        }
+        assert_eq!(" 0-2, 6".parse(), Ok(Pinning::List(vec![0, 1, 2, 6])));
+        "each one".parse::<Pinning>().expect_err("no word");
     }
 
     #[test]

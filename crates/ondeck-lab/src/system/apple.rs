@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::time::ClockId;
+use ondeck::platform::Native;
 
 use super::{Here, System, Usage, unix};
 
@@ -33,7 +34,7 @@ impl System for Here {
     const NO_SIGHT_OF_THREADS: Option<&'static str> = None;
 
     fn usable_cpus() -> Vec<usize> {
-        (0..parallelism()).collect()
+        (0..Native::parallelism()).collect()
     }
 
     const NO_PINNING: Option<&'static str> = Some(NO_PINNING);
@@ -110,9 +111,4 @@ impl System for Here {
     }
 
     const NO_HEAVY_FENCE: &'static str = "macOS documents no heavy fence";
-}
-
-/// How many threads can run at the same time.
-fn parallelism() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
 }

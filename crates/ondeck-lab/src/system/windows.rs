@@ -49,7 +49,7 @@ impl System for Here {
             GetProcessAffinityMask(GetCurrentProcess(), &raw mut process, &raw mut system)
         };
         if told == 0 {
-            return (0..parallelism()).collect();
+            return (0..Native::parallelism()).collect();
         }
         (0..usize::BITS as usize).filter(|cpu| process >> cpu & 1 == 1).collect()
     }
@@ -119,11 +119,6 @@ impl System for Here {
     }
 
     const NO_HEAVY_FENCE: &'static str = "FlushProcessWriteBuffers is not relied on here";
-}
-
-/// How many threads can run at the same time.
-fn parallelism() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 /// The counter of deadlines.

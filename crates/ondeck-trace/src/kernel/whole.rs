@@ -3,6 +3,7 @@
 use std::io;
 
 use ondeck::platform::{Native, Platform};
+use ondeck_lab::cpus;
 use ondeck_lab::environment::Refusal;
 use perf_event::events::Tracepoint;
 use perf_event::{Builder, Clock, SampleFlag, Sampler};
@@ -169,12 +170,7 @@ fn what(name: &str, format: &Format, raw: &[u8]) -> Option<What> {
 
 fn online() -> Vec<usize> {
     let text = std::fs::read_to_string("/sys/devices/system/cpu/online").unwrap_or_default();
-    let range = |part: &str| -> Option<Vec<usize>> {
-        let (from, to) = part.split_once('-').unwrap_or((part, part));
-        Some((from.parse().ok()?..=to.parse().ok()?).collect())
-    };
-    let parts: Option<Vec<_>> = text.trim().split(',').map(range).collect();
-    parts.map_or_else(|| (0..Native::cpus()).collect(), |parts| parts.concat())
+    cpus::listed(&text).unwrap_or_else(|| (0..Native::cpus()).collect())
 }
 
 #[cfg(test)]

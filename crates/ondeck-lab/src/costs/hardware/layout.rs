@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use crate::cpus;
 use crate::system::{Here, System};
 
 /// The kind of a core, where a machine has two.
@@ -73,7 +74,7 @@ impl Layout {
 
     fn read(devices: &Path, cpus: &[usize]) -> Self {
         let text = |path: String| fs::read_to_string(devices.join(path)).unwrap_or_default();
-        let efficient = numbers(&text("cpu_atom/cpus".to_owned()));
+        let efficient = cpus::listed(&text("cpu_atom/cpus".to_owned())).unwrap_or_default();
         let mut layout = Self::default();
         let (mut cores, mut clusters, mut sockets) = (Vec::new(), Vec::new(), Vec::new());
         for &cpu in cpus {
@@ -157,15 +158,6 @@ fn index_of<T: PartialEq>(known: &mut Vec<T>, item: T) -> usize {
         known.push(item);
         known.len() - 1
     })
-}
-
-/// The numbers of a list like `0-3,8`.
-fn numbers(list: &str) -> Vec<usize> {
-    let range = |part: &str| {
-        let (from, to) = part.split_once('-').unwrap_or((part, part));
-        Some(from.parse().ok()?..=to.parse().ok()?)
-    };
-    list.trim().split(',').filter_map(range).flatten().collect()
 }
 
 #[cfg(test)]

@@ -2,7 +2,8 @@
 
 use std::ffi::{CStr, c_void};
 
-use super::parallelism;
+use ondeck::platform::Native;
+
 use crate::clock;
 use crate::results::Machine;
 use crate::system::{Here, System};
@@ -13,9 +14,9 @@ pub(in crate::machine) fn describe() -> Machine {
     Machine {
         cpu: text(c"machdep.cpu.brand_string").unwrap_or_default(),
         architecture: std::env::consts::ARCH.to_owned(),
-        cpus: number(c"hw.logicalcpu").unwrap_or_else(parallelism),
+        cpus: number(c"hw.logicalcpu").unwrap_or_else(Native::parallelism),
         cores: number(c"hw.physicalcpu"),
-        usable_cpus: parallelism(),
+        usable_cpus: Native::parallelism(),
         caches: caches(),
         memory_bytes: number(c"hw.memsize").unwrap_or(0) as u64,
         kernel: format!(

@@ -10,6 +10,7 @@ use std::path::Path;
 use ondeck::platform::Native;
 
 use crate::clock;
+use crate::cpus;
 use crate::results::Machine;
 use crate::system::{Here, System};
 
@@ -25,11 +26,11 @@ pub(in crate::machine) fn describe() -> Machine {
             .or_else(|| field(&cpu_info, "CPU part"))
             .unwrap_or_default(),
         architecture: std::env::consts::ARCH.to_owned(),
-        cpus: list_length(&read("/sys/devices/system/cpu/online")).unwrap_or(0),
+        cpus: listed("/sys/devices/system/cpu/online").unwrap_or(0),
         cores: cores(),
         smt: trimmed("/sys/devices/system/cpu/smt/active").map(|active| active == "1"),
         usable_cpus: Native::parallelism(),
-        numa_nodes: list_length(&read("/sys/devices/system/node/online")),
+        numa_nodes: listed("/sys/devices/system/node/online"),
         caches: caches(),
         memory_bytes: memory(),
         kernel: name.as_ref().map_or(String::new(), |name| {
@@ -75,17 +76,9 @@ fn field(text: &str, name: &str) -> Option<String> {
         .map(|(_, value)| value.trim().to_owned())
 }
 
-/// The number of elements of a kernel list such as `0-3,8`.
-fn list_length(list: &str) -> Option<usize> {
-    list.trim()
-        .split(',')
-        .map(|range| match range.split_once('-') {
-            Some((from, to)) => {
-                Some(to.parse::<usize>().ok()?.checked_sub(from.parse().ok()?)? + 1)
-            }
-            None => range.parse::<usize>().ok().map(|_| 1),
-        })
-        .sum()
+/// The number of CPUs or nodes in a kernel's list.
+fn listed(path: &str) -> Option<usize> {
+    cpus::listed(&read(path)).map(|all| all.len())
 }
 
 /// Distinct sets of sibling threads are distinct cores.
@@ -213,18 +206,5 @@ fn hypervisor(cpu_info: &str) -> Option<String> {
         (Some(name), _) => Some(name),
         (None, true) => Some("unknown".to_owned()),
         (None, false) => None,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn kernel_lists_are_counted() {
-        assert_eq!(list_length("0-3,8\n"), Some(5));
-        assert_eq!(list_length("0"), Some(1));
-        assert_eq!(list_length(""), None);
-        assert_eq!(list_length("3-1"), None);
     }
 }

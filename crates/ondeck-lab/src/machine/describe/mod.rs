@@ -15,12 +15,6 @@ cfg_select! {
     }
 }
 
-/// How many threads can run at the same time.
-#[cfg(not(target_os = "linux"))]
-fn parallelism() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
-}
-
 #[cfg(test)]
 mod tests {
     #[test]

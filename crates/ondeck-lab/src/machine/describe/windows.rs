@@ -2,11 +2,11 @@
 
 use std::ffi::{CStr, c_char};
 
+use ondeck::platform::Native;
 use windows_sys::Win32::System::LibraryLoader::{GetModuleHandleA, GetProcAddress};
 use windows_sys::Win32::System::Registry::{HKEY_LOCAL_MACHINE, RRF_RT_REG_SZ, RegGetValueW};
 use windows_sys::Win32::System::SystemInformation::{GlobalMemoryStatusEx, MEMORYSTATUSEX};
 
-use super::parallelism;
 use crate::clock;
 use crate::results::Machine;
 use crate::system::{Here, System};
@@ -24,7 +24,7 @@ pub(in crate::machine) fn describe() -> Machine {
         cpu: registry(PROCESSOR, "ProcessorNameString").unwrap_or_default(),
         architecture: std::env::consts::ARCH.to_owned(),
         cpus: Here::usable_cpus().len(),
-        usable_cpus: parallelism(),
+        usable_cpus: Native::parallelism(),
         memory_bytes: memory(),
         virtualized: hypervisor(),
         kernel: kernel.trim_end().to_owned(),
