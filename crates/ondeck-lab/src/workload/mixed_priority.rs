@@ -91,7 +91,7 @@ impl Called for MixedPriority {
         let policy = if asked.is_realtime() { asked } else { Policy::Fifo };
         let placement = Placement { pinning: Pinning::One, policy, ..Placement::default() };
         let setting = TeamSetting { threads: GUARD + 1, placement, ..given.team.clone() };
-        let stage = Arc::new(Stage::new());
+        let stage = Arc::new(Stage::default());
         let lock = Arc::new(Guarded::new(lock, Book::default()));
         let shared = Arc::clone(&lock);
         let outcome =
@@ -163,16 +163,13 @@ impl Trials {
 type Word = <Native as Platform>::AtomicU32;
 
 /// The number of a trial, on which a thread sleeps until the trial begins.
+#[derive(Default)]
 struct Cue(CachePadded<Word>);
 
 /// There will be no more trials.
 const OVER: u32 = u32::MAX;
 
 impl Cue {
-    fn new() -> Self {
-        Self(CachePadded::new(Word::new(0)))
-    }
-
     fn give(&self, trial: u32) {
         self.0.store(trial, Ordering::Release);
         Native::futex_wake(&raw const *self.0, u32::MAX);
@@ -196,6 +193,7 @@ impl Cue {
 }
 
 /// The state that the three threads share.
+#[derive(Default)]
 struct Stage {
     refused: AtomicBool,
     owner: AtomicI32,
@@ -213,20 +211,6 @@ struct Stage {
 }
 
 impl Stage {
-    fn new() -> Self {
-        Self {
-            refused: AtomicBool::new(false),
-            owner: AtomicI32::new(0),
-            locked: Cue::new(),
-            go: Cue::new(),
-            gone: Cue::new(),
-            wanted: Cue::new(),
-            served: Cue::new(),
-            pieces: AtomicU32::new(0),
-            rescued: AtomicU32::new(0),
-        }
-    }
-
     /// Gives the calling thread its priority.
     fn enter(&self, role: usize, policy: Policy) -> Result<(), String> {
         if role == OWNER {
