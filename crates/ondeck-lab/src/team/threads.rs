@@ -3,11 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use ondeck::platform::{Native, Platform};
+use ondeck::platform::Native;
 
 use super::{Body, Outcome, Shared, TeamError, TeamSetting, Until, watch};
 use crate::system::{Here, System};
-use crate::usage::Usage;
 
 /// More threads than this are a crowd. Its threads have small stacks: stacks of the usual size would be
 /// gigabytes of address space, which some systems refuse.
@@ -57,8 +56,8 @@ pub(crate) fn run<T: Send + 'static>(
     }
 
     let _raised = setting.placement.raise_coordinator();
-    let watched = match watch::watch(setting, until, &shared) {
-        Ok(watched) => watched,
+    let mut outcome = match watch::watch(setting, until, &shared) {
+        Ok(outcome) => outcome,
         Err(limit) => {
             let remaining =
                 || handles.iter().enumerate().filter(|(index, _)| !shared.has_ended(*index));
@@ -76,16 +75,6 @@ pub(crate) fn run<T: Send + 'static>(
         }
     };
 
-    let mut outcome = Outcome {
-        window: watched.window,
-        window_pairs: watched.window_pairs,
-        contended_pairs: watched.contended_pairs,
-        pairs: Vec::new(),
-        usage: Usage::default(),
-        span: watched.span,
-        cpus: Native::cpus(),
-        results: Vec::with_capacity(setting.threads),
-    };
     for handle in handles {
         let (result, usage) = handle.join().map_err(|_| TeamError::Panicked)?;
         outcome.usage = outcome.usage.plus(usage);

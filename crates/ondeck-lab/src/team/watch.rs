@@ -3,21 +3,16 @@
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use super::{Shared, TeamSetting, Until};
+use ondeck::platform::{Native, Platform};
+
+use super::{Outcome, Shared, TeamSetting, Until};
+use crate::usage::Usage;
 
 /// The interval of checks for a cancellation.
 const CANCEL_CHECK: Duration = Duration::from_millis(50);
 
 /// How often the coordinator checks whether every thread runs; each check takes a moment of CPU time.
 const GATHERING: Duration = Duration::from_millis(1);
-
-/// The coordinator's observations.
-pub(super) struct Watched {
-    pub(super) window: Duration,
-    pub(super) window_pairs: Vec<u64>,
-    pub(super) contended_pairs: Vec<u64>,
-    pub(super) span: Duration,
-}
 
 /// The time and the progress of all threads at one moment.
 struct Snapshot {
@@ -33,12 +28,13 @@ impl Snapshot {
     }
 }
 
-/// Opens the gate, stops the team in time, and waits for its end; `Err` with the limit if the team is stuck.
-pub(super) fn watch(
+/// Opens the gate, stops the team in time, and waits for its end. The outcome lacks what the threads return; `Err` with
+/// the limit if the team is stuck.
+pub(super) fn watch<T>(
     setting: &TeamSetting,
     until: Until,
     shared: &Shared,
-) -> Result<Watched, Duration> {
+) -> Result<Outcome<T>, Duration> {
     await_ready(setting, shared)?;
     let mut begin = Snapshot::take(shared);
     let opened = begin.at;
@@ -90,11 +86,15 @@ pub(super) fn watch(
         end.pairs.iter().zip(&begin.pairs).map(|(end, begin)| end - begin).collect();
     let contended_pairs =
         if timed { window_pairs.clone() } else { shared.first_end().unwrap_or_default().to_vec() };
-    Ok(Watched {
+    Ok(Outcome {
         window: end.at.saturating_duration_since(begin.at).max(Duration::from_nanos(1)),
         window_pairs,
         contended_pairs,
+        pairs: Vec::new(),
+        usage: Usage::default(),
         span,
+        cpus: Native::cpus(),
+        results: Vec::new(),
     })
 }
 
