@@ -122,9 +122,7 @@ pub fn sample(ink: Ink, stroke: f64) -> Markup {
 impl Canvas {
     /// Assigns to a lock what `paint` draws.
     pub fn layer(&mut self, layer: &Layer, paint: impl FnOnce(&mut Self)) {
-        let outside = std::mem::take(&mut self.out);
-        paint(self);
-        let inside = std::mem::replace(&mut self.out, outside);
+        let inside = self.inside(paint);
         let spots = || layer.spots.iter().filter(|((x, y), _)| x.is_finite() && y.is_finite());
         let places: Vec<String> =
             spots().map(|((x, y), _)| format!("{},{}", Short(*x), Short(*y))).collect();
@@ -141,10 +139,15 @@ impl Canvas {
 
     /// Makes what `paint` draws a named part of the drawing.
     pub fn part(&mut self, name: &str, paint: impl FnOnce(&mut Self)) {
+        let inside = self.inside(paint);
+        self.add(&html! { g class=(name) { (PreEscaped(inside)) } });
+    }
+
+    /// What `paint` draws, apart from the rest.
+    fn inside(&mut self, paint: impl FnOnce(&mut Self)) -> String {
         let outside = std::mem::take(&mut self.out);
         paint(self);
-        let inside = std::mem::replace(&mut self.out, outside);
-        self.add(&html! { g class=(name) { (PreEscaped(inside)) } });
+        std::mem::replace(&mut self.out, outside)
     }
 
     /// A line through some points.

@@ -1,4 +1,4 @@
-//! The frame of a page without scripts: the head, the style sheet and the colours of all pages, the footer.
+//! The head of all pages, with the style sheet and the colours; the frame of a page without scripts.
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
@@ -33,16 +33,7 @@ impl Still<'_> {
         let page = html! {
             (DOCTYPE)
             html lang="en" {
-                head {
-                    meta charset="utf-8";
-                    meta name="viewport" content="width=device-width, initial-scale=1";
-                    meta http-equiv="Content-Security-Policy" content=(POLICY);
-                    meta name="color-scheme" content="light dark";
-                    meta name="generator" content=(format!("ondeck {}", self.version));
-                    link rel="icon" href="data:,";
-                    title { (self.title) }
-                    style { (PreEscaped(theme::STYLE)) (PreEscaped(theme::css())) }
-                }
+                (head(&self.title, self.version, POLICY))
                 body {
                     header {
                         p.kicker { (self.kicker) }
@@ -55,5 +46,21 @@ impl Still<'_> {
             }
         };
         page.into_string()
+    }
+}
+
+/// The head of a page: `policy` says what the page may run and load.
+pub(super) fn head(title: &str, version: &str, policy: &str) -> Markup {
+    html! {
+        head {
+            meta charset="utf-8";
+            meta name="viewport" content="width=device-width, initial-scale=1";
+            meta http-equiv="Content-Security-Policy" content=(policy);
+            meta name="color-scheme" content="light dark";
+            meta name="generator" content=(format!("ondeck {version}"));
+            link rel="icon" href="data:,";
+            title { (title) }
+            style { (PreEscaped(theme::STYLE)) (PreEscaped(theme::css())) }
+        }
     }
 }

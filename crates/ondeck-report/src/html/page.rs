@@ -6,8 +6,8 @@ use ondeck_lab::results::{Failure, Report};
 use crate::numbers::page as number;
 
 use super::figure::{slug, tag};
-use super::theme::{self, Palette};
-use super::{costs, facts, like, overview, tools, workload};
+use super::theme::Palette;
+use super::{costs, facts, frame, like, overview, tools, workload};
 use crate::data;
 
 const SCRIPT: &str = include_str!("page.js");
@@ -31,16 +31,7 @@ pub fn document(report: &Report) -> Markup {
     html! {
         (DOCTYPE)
         html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta http-equiv="Content-Security-Policy" content=(POLICY);
-                meta name="color-scheme" content="light dark";
-                meta name="generator" content=(format!("ondeck {}", report.build.version));
-                link rel="icon" href="data:,";
-                title { (title) }
-                style { (PreEscaped(theme::STYLE)) (PreEscaped(theme::css())) }
-            }
+            (frame::head(&title, &report.build.version, POLICY))
             body {
                 header {
                     p.kicker {
