@@ -62,11 +62,6 @@ pub fn rate_tick(value: f64) -> String {
     }
 }
 
-/// Milliseconds, in the form of a table of runs.
-pub fn milliseconds(value: f64) -> String {
-    number(value)
-}
-
 /// Seconds in everyday form.
 pub fn duration(seconds: f64) -> String {
     if !seconds.is_finite() || seconds < 0.0 {

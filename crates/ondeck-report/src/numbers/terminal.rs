@@ -36,26 +36,6 @@ pub fn time(nanos: f64) -> String {
     format!("{value:.digits$}{unit}")
 }
 
-/// A ratio with two digits after the decimal point.
-pub fn ratio(value: f64) -> String {
-    format!("{value:.2}")
-}
-
-/// Millions of something.
-pub fn millions(value: f64) -> String {
-    significant(value / 1e6)
-}
-
-/// Thousands of something.
-pub fn thousands(value: f64) -> String {
-    significant(value / 1e3)
-}
-
-/// A time in milliseconds, in a suitable unit.
-pub fn milliseconds(value: f64) -> String {
-    time(value * 1e6)
-}
-
 /// A count in at most four characters.
 pub fn count(value: f64) -> String {
     match value {

@@ -12,9 +12,7 @@ use ondeck_lab::results::{Baseline, Cost, LockRow, Report, Series, Unit};
 use ondeck_lab::workload::face::{Shown, Table};
 use ondeck_lab::workload::{WORKLOADS, WorkloadInfo, param};
 
-use crate::numbers::terminal::{
-    count, millions, milliseconds, ratio, significant, thousands, time,
-};
+use crate::numbers::terminal::{count, significant, time};
 
 use crate::data::{grouped, params_in_brief};
 use crate::verdict;
@@ -253,10 +251,10 @@ fn conditions(report: &Report, colour: bool) -> Vec<(String, String)> {
 fn written(shown: Shown, value: f64) -> String {
     match shown {
         Shown::Time => time(value),
-        Shown::Milliseconds => milliseconds(value),
-        Shown::Ratio => ratio(value),
-        Shown::Millions => millions(value),
-        Shown::Thousands => thousands(value),
+        Shown::Milliseconds => time(value * 1e6),
+        Shown::Ratio => format!("{value:.2}"),
+        Shown::Millions => significant(value / 1e6),
+        Shown::Thousands => significant(value / 1e3),
         Shown::Count => count(value),
         Shown::Significant => significant(value),
     }
