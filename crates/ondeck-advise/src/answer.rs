@@ -134,16 +134,3 @@ impl From<&Rule> for Remark {
         }
     }
 }
-
-impl Advice {
-    /// As indented JSON with a final newline.
-    ///
-    /// # Panics
-    ///
-    /// Never: all its types can be serialized.
-    pub fn json(&self) -> String {
-        let mut text = serde_json::to_string_pretty(self).expect("it has only JSON types");
-        text.push('\n');
-        text
-    }
-}

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use ondeck_report::compare::{self, Choice, Comparison, Input};
-use ondeck_report::{comparison, merge};
+use ondeck_report::{comparison, json, merge};
 
 use crate::ending::{Ending, Error};
 use crate::files::{Prepared, read_all};
@@ -132,7 +132,7 @@ fn by(options: &Options) -> Result<compare::By, Error> {
 /// Writes the files first, as with measurements; a gate must not pass because its files could not
 /// be read.
 fn show(prepared: Prepared<()>, comparison: &Comparison, inputs: &[Input]) -> Result<(), Error> {
-    let written = prepared.write_by(|()| Ok(comparison::json(comparison)));
+    let written = prepared.write_by(|()| Ok(json::render(comparison)));
     let mut text = comparison::render(comparison, output::colours());
     if !comparison.notes.is_empty() {
         text.push('\n');

@@ -10,6 +10,7 @@ use ondeck_lab::results::trace::{Document, KIND, Refused, SCHEMA, Settings};
 use ondeck_lab::team::{TeamError, TeamSetting};
 use ondeck_lab::workload::{NO_LOCK, Subject};
 use ondeck_lab::{select, warnings};
+use ondeck_report::json;
 use ondeck_trace::{LEAST, Request, Sight, Traced, Tracer, failure, perfetto, text};
 
 use crate::ending::{Ending, Error};
@@ -224,9 +225,7 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
 /// Writes the files, prints the text, and names the files; returns whether all were written.
 fn deliver(prepared: Prepared<Format>, found: &Document) -> Result<bool, Error> {
     let written = prepared.write_by(|format| match format {
-        Format::Json => serde_json::to_string_pretty(found)
-            .map(|text| text + "\n")
-            .map_err(|error| error.to_string()),
+        Format::Json => Ok(json::render(found)),
         Format::Perfetto => Ok(perfetto::render(found)),
     });
     let mut shown = text::render(found);

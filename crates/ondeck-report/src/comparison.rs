@@ -1,4 +1,4 @@
-//! A comparison for a terminal and as JSON.
+//! A comparison for a terminal.
 
 use std::fmt::Write;
 
@@ -136,14 +136,4 @@ pub(crate) fn side(side: Side, unit: &str) -> String {
     // Above a hundred per cent it is no longer a spread around a median.
     let percent = if percent < 100.0 { format!("{percent:.0}") } else { ">99".to_owned() };
     format!("{cut}{median} ±{percent}%")
-}
-
-/// The comparison as indented JSON with a newline at its end.
-///
-/// # Panics
-/// Never: every type of the comparison can be written as JSON.
-pub fn json(comparison: &Comparison) -> String {
-    let mut text = serde_json::to_string_pretty(comparison).expect("it has only JSON types");
-    text.push('\n');
-    text
 }

@@ -1,27 +1,20 @@
-//! The JSON document and its schema.
+//! Documents as JSON, and the schema of a report.
 
 use ondeck_lab::results::{Report, SCHEMA_VERSION};
+use serde::Serialize;
 
-/// The report as indented JSON with a newline at its end.
+/// A document as indented JSON with a newline at its end.
 ///
 /// # Panics
 ///
-/// Never: every type of the report can be serialized.
-pub fn render(report: &Report) -> String {
-    let mut text = serde_json::to_string_pretty(report).expect("a report has only JSON types");
-    text.push('\n');
-    text
+/// Never: every type of a document can be serialized.
+pub fn render(document: &impl Serialize) -> String {
+    serde_json::to_string_pretty(document).expect("a document has only JSON types") + "\n"
 }
 
-/// The JSON Schema (draft 2020-12) of that document.
-///
-/// # Panics
-///
-/// Never, as above.
+/// The JSON Schema (draft 2020-12) of a report.
 pub fn schema() -> String {
     let mut schema = schemars::schema_for!(Report);
     schema.insert("title".to_owned(), format!("ondeck report, version {SCHEMA_VERSION}").into());
-    let mut text = serde_json::to_string_pretty(&schema).expect("a schema is JSON");
-    text.push('\n');
-    text
+    render(&schema)
 }

@@ -154,7 +154,7 @@ fn a_lock_that_hung_is_told_of_and_never_advised() {
 #[test]
 fn an_answer_is_json_with_its_version() {
     let advice = advised(&usable(), None);
-    let json: serde_json::Value = serde_json::from_str(&advice.json()).expect("JSON");
+    let json: serde_json::Value = serde_json::to_value(&advice).expect("JSON");
     assert_eq!(json["schema"], 2);
     assert_eq!(json["answer"]["known"], advice.answer.known);
     assert_eq!(json["excluded"][0]["effect"], "exclude");

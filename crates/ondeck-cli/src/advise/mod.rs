@@ -192,7 +192,7 @@ fn show(
     options: &Options,
 ) -> Result<(), Error> {
     let written = prepared.write_by(|format| match (format, measured) {
-        (Format::Answer, _) => Ok(advice.json()),
+        (Format::Answer, _) => Ok(json::render(advice)),
         (Format::Report, Some(report)) => Ok(json::render(report)),
         (Format::Report, None) => Err("nothing had to be measured".to_owned()),
     });

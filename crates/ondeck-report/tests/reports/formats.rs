@@ -31,7 +31,7 @@ fn compared(report: &Report) -> Option<(String, String)> {
     let mut text = comparison::render(&comparison, false);
     text.extend(comparison.notes.iter().map(|note| format!("{note}\n")));
     text.extend(comparison.worse_by_more_than(0.1).iter().map(|worse| format!("{worse}\n")));
-    Some((text, comparison::json(&comparison)))
+    Some((text, json::render(&comparison)))
 }
 
 #[test]

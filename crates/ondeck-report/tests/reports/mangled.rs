@@ -127,7 +127,7 @@ fn used(good: &Report, bad: Report) -> (bool, bool) {
             if let Ok(found) = compare(inputs, &by, &all) {
                 compared |= by == By::File;
                 comparison::render(&found, false);
-                comparison::json(&found);
+                json::render(&found);
                 found.worse_by_more_than(0.05);
             }
         }
