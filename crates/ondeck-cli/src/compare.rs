@@ -146,7 +146,6 @@ fn show(prepared: Prepared<()>, comparison: &Comparison, inputs: &[Input]) -> Re
             output::say(format_args!("note: {} was interrupted", input.name));
         }
     }
-    written.name_files();
     written.all()
 }
 

@@ -81,8 +81,7 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
         return Ok(Ending::Lacking);
     }
     let written = machine_file.write_by(|()| described(path, &report, &hardware));
-    written.name_files();
-    Ok(if written.tell_errors() { ending } else { Ending::Lacking })
+    Ok(if written.tell() { ending } else { Ending::Lacking })
 }
 
 /// The text of the machine file at `path`.

@@ -67,22 +67,24 @@ pub(crate) struct Written {
 
 impl Written {
     /// Prints the names of the complete files.
-    pub(crate) fn name_files(&self) {
+    fn name_files(&self) {
         for name in &self.names {
             output::say(format_args!("wrote {}", name.display()));
         }
     }
 
-    /// Prints the error of each other file; returns whether all are complete.
-    pub(crate) fn tell_errors(&self) -> bool {
+    /// Prints the names of the complete files and the errors of the others; returns whether all are complete.
+    pub(crate) fn tell(&self) -> bool {
+        self.name_files();
         for error in &self.errors {
             output::say(format_args!("error: {error}"));
         }
         self.errors.is_empty()
     }
 
-    /// Fails with the first error, if any.
+    /// Prints the names of the complete files, and fails with the first error, if any.
     pub(crate) fn all(self) -> Result<(), Error> {
+        self.name_files();
         self.errors.into_iter().next().map_or(Ok(()), |error| Err(Error::Output(error)))
     }
 }

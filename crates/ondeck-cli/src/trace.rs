@@ -233,8 +233,7 @@ fn deliver(prepared: Prepared<Format>, found: &Document) -> Result<bool, Error> 
         shown.push_str(summary::INTERRUPTED);
     }
     let printed = output::print(&shown);
-    written.name_files();
-    let whole = written.tell_errors();
+    let whole = written.tell();
     printed?;
     Ok(whole)
 }

@@ -200,6 +200,5 @@ fn show(
     if measured.is_some_and(|report| report.partial) && options.from.is_none() {
         output::say(summary::INTERRUPTED.trim_end());
     }
-    written.name_files();
     written.all()
 }

@@ -82,8 +82,7 @@ impl Wanted {
             Format::Pprof => pprof::encode(profile, role).map_err(in_words),
             Format::Jsonl => Ok(lines::render(profile).into_bytes()),
         });
-        written.name_files();
-        written.tell_errors()
+        written.tell()
     }
 }
 

@@ -35,8 +35,7 @@ pub(super) fn write(prepared: Prepared<()>, folder: &Path) -> bool {
             }
         }
     });
-    written.name_files();
-    written.tell_errors()
+    written.tell()
 }
 
 fn recording(tracks: &Tracks) -> replay::Recording {

@@ -91,8 +91,7 @@ pub(super) fn run(file: &Path, machine: &MachineFile, options: &Options) -> Resu
         )))
     });
     let printed = output::print(&text);
-    written.name_files();
-    let whole = written.tell_errors();
+    let whole = written.tell();
     printed?;
     Ok(if whole { Ending::Whole } else { Ending::Lacking })
 }
