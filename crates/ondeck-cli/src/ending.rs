@@ -41,7 +41,7 @@ impl Error {
     pub(crate) fn code(&self) -> u8 {
         match self {
             #[cfg(target_os = "linux")]
-            Self::Start(failure) => failure.code(),
+            Self::Start(failure) => failure.code,
             _ => 2,
         }
     }

@@ -1,23 +1,18 @@
 //! The outcome of a program that the command runs: why it was not started, with exit codes like env(1),
 //! nohup(1) and timeout(1), or how it ended.
 
-use std::fmt;
-
 /// A program that was not started: the exit code, the problem, and the remedy.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
 pub(crate) struct Failure {
-    code: u8,
+    /// The exit code of the command.
+    pub(crate) code: u8,
     message: String,
 }
 
 impl Failure {
     /// The exit code of a failure of the command itself.
     pub(crate) const OWN: u8 = 125;
-
-    /// The exit code of the command.
-    pub(crate) fn code(&self) -> u8 {
-        self.code
-    }
 
     /// A failure of the command itself.
     pub(crate) fn own(message: impl Into<String>) -> Self {
@@ -34,14 +29,6 @@ impl Failure {
         Self { code: 127, message: message.into() }
     }
 }
-
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl std::error::Error for Failure {}
 
 /// How a program ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -193,7 +193,7 @@ mod tests {
             (Path::new("no-such-program"), 127, "$PATH"),
         ] {
             let failure = images(path).expect_err("it cannot be started");
-            assert_eq!(failure.code(), code, "{failure}");
+            assert_eq!(failure.code, code, "{failure}");
             assert!(failure.to_string().contains(word), "{failure}");
         }
     }
