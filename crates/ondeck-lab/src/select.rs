@@ -107,31 +107,23 @@ const fn named(name: &'static str, about: &'static str, has: fn(&Subject) -> boo
 
 /// The named groups of locks, those of suites first.
 pub const GROUPS: &[NamedGroup] = &[
-    named(Group::All.word(), "every lock", |lock| in_suite(&lock.info, Group::All)),
-    named(
-        Group::Headline.word(),
-        "the locks that a suite measures throughput of by default",
-        |lock| in_suite(&lock.info, Group::Headline),
-    ),
-    named(
-        Group::Runs.word(),
-        "the locks that a suite measures wait and idle of by default",
-        |lock| in_suite(&lock.info, Group::Runs),
-    ),
-    named(
-        Group::Crowd.word(),
-        "the locks that a suite measures the other workloads of by default",
-        |lock| in_suite(&lock.info, Group::Crowd),
-    ),
-    named(Group::Beside.word(), "the locks of bystander and background by default", |lock| {
+    named("all", "every lock", |lock| in_suite(&lock.info, Group::All)),
+    named("headline", "the locks that a suite measures throughput of by default", |lock| {
+        in_suite(&lock.info, Group::Headline)
+    }),
+    named("runs", "the locks that a suite measures wait and idle of by default", |lock| {
+        in_suite(&lock.info, Group::Runs)
+    }),
+    named("crowd", "the locks that a suite measures the other workloads of by default", |lock| {
+        in_suite(&lock.info, Group::Crowd)
+    }),
+    named("beside", "the locks of bystander and background by default", |lock| {
         in_suite(&lock.info, Group::Beside)
     }),
-    named(Group::Inversion.word(), "the locks of mixed_priority by default", |lock| {
+    named("inversion", "the locks of mixed_priority by default", |lock| {
         in_suite(&lock.info, Group::Inversion)
     }),
-    named(Group::Biased.word(), "the locks of biased by default", |lock| {
-        in_suite(&lock.info, Group::Biased)
-    }),
+    named("biased", "the locks of biased by default", |lock| in_suite(&lock.info, Group::Biased)),
     named("sources", "the locks of the three texts this project began with", |lock| {
         lock.info.origin == Origin::Sources
     }),

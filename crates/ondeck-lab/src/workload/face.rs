@@ -34,21 +34,6 @@ pub enum Group {
     Biased,
 }
 
-impl Group {
-    /// Its word on the command line.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::All => "all",
-            Self::Headline => "headline",
-            Self::Runs => "runs",
-            Self::Crowd => "crowd",
-            Self::Beside => "beside",
-            Self::Inversion => "inversion",
-            Self::Biased => "biased",
-        }
-    }
-}
-
 /// A workload's requirement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Needs {
