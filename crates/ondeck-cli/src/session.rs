@@ -4,7 +4,7 @@
 use ondeck_lab::alone::Helper;
 use ondeck_lab::disturbance::Account;
 use ondeck_lab::results::{
-    Build, CpuTime, Evidence, LockRow, Machine, PureWork, Report, SCHEMA_VERSION, Settings,
+    Build, CpuTime, LockRow, Machine, PureWork, Report, SCHEMA_VERSION, Settings,
 };
 use ondeck_lab::workload::Subject;
 use ondeck_lab::{machine, warnings};
@@ -21,22 +21,12 @@ pub(crate) fn empty_report() -> Report {
     let machine = described();
     Report {
         schema: SCHEMA_VERSION,
-        evidence: Evidence::Measured,
-        simulated: None,
         started: ondeck_lab::now(),
-        seconds: 0.0,
-        partial: false,
         build: build(),
         settings: Settings { command: command_line(), ..Settings::default() },
         warnings: warnings::before(&machine),
-        failures: Vec::new(),
-        locks: Vec::new(),
-        series: Vec::new(),
-        costs: Vec::new(),
-        runs: Vec::new(),
-        baselines: Vec::new(),
-        cpu_time: None,
         machine,
+        ..Report::default()
     }
 }
 
@@ -83,8 +73,7 @@ pub(crate) fn finish(prepared: Prepared, report: &Report, text: &str) -> Ending 
 pub(crate) fn deliver(prepared: Prepared, report: &Report, text: &str) -> bool {
     let written = prepared.write(report);
     let printed = output::print(text);
-    written.name_files();
-    let whole = written.tell_errors();
+    let whole = written.tell();
     if let Err(error) = &printed {
         output::say(format_args!("error: {error}"));
     }

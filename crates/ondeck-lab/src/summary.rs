@@ -59,29 +59,43 @@ pub(crate) fn series(
         metrics: quantities
             .into_iter()
             .map(|quantity| {
-                metric(
-                    quantity,
-                    samples.iter().filter_map(|sample| sample.value(quantity)).collect(),
-                )
+                let values = samples.iter().filter_map(|sample| sample.value(quantity)).collect();
+                Metric::of(quantity, values)
             })
             .collect(),
         distribution: times.map(|times| distribution(stage.workload.name, times, samples)),
     }
 }
 
-fn metric(quantity: Quantity, samples: Vec<f64>) -> Metric {
-    let spread = Spread::of(&samples);
-    Metric {
-        name: quantity.name.to_owned(),
-        unit: quantity.unit.to_string(),
-        better: quantity.better,
-        median: spread.median,
-        p25: spread.p25,
-        p75: spread.p75,
-        min: samples.iter().copied().fold(f64::INFINITY, f64::min),
-        max: samples.iter().copied().fold(f64::NEG_INFINITY, f64::max),
-        n: samples.len(),
-        samples,
+impl Metric {
+    /// The metric of some samples of a quantity.
+    pub fn of(quantity: Quantity, samples: Vec<f64>) -> Self {
+        let mut metric = Self {
+            name: quantity.name.to_owned(),
+            unit: quantity.unit.to_string(),
+            better: quantity.better,
+            median: 0.0,
+            p25: 0.0,
+            p75: 0.0,
+            min: 0.0,
+            max: 0.0,
+            n: 0,
+            samples,
+        };
+        metric.summarize();
+        metric
+    }
+
+    /// Computes everything from the samples, if there are any.
+    pub fn summarize(&mut self) {
+        if self.samples.is_empty() {
+            return;
+        }
+        let spread = Spread::of(&self.samples);
+        (self.p25, self.median, self.p75) = (spread.p25, spread.median, spread.p75);
+        self.min = self.samples.iter().copied().fold(f64::INFINITY, f64::min);
+        self.max = self.samples.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        self.n = self.samples.len();
     }
 }
 

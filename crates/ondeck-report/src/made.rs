@@ -1,7 +1,5 @@
 //! Series for unit tests.
 
-use std::collections::BTreeMap;
-
 use ondeck_lab::results::{Better, Metric, Series};
 
 /// Quartiles and the median.
@@ -28,11 +26,7 @@ pub(crate) fn series(lock: &str, threads: usize, throughput: Spread, share: Spre
         workload: "throughput".to_owned(),
         lock: lock.to_owned(),
         threads,
-        params: BTreeMap::new(),
-        partial: false,
-        cut_runs: 0,
-        round_milliseconds: None,
         metrics: vec![metric("throughput", "ops/s", throughput), metric("share", "ratio", share)],
-        distribution: None,
+        ..Series::default()
     }
 }

@@ -2,9 +2,7 @@
 
 use ondeck_advise::rules::Effect;
 use ondeck_advise::{Advice, Evidence, Rules, UseCase, advise};
-use ondeck_lab::results::{
-    Better, Build, Evidence as Origin, Machine, Metric, Report, SCHEMA_VERSION, Series, Settings,
-};
+use ondeck_lab::results::{Better, Metric, Report, SCHEMA_VERSION, Series};
 use ondeck_lab::workload::Subject;
 
 /// 8 threads on 8 CPUs, no needs, and every kind of lock acceptable.
@@ -37,34 +35,14 @@ pub fn series(workload: &str, situation: &UseCase, lock: &str, metrics: &[(&str,
         lock: lock.to_owned(),
         threads: situation.threads,
         params: params.map(|(name, nanos)| (name.to_owned(), nanos.to_string())).into(),
-        partial: false,
-        cut_runs: 0,
         round_milliseconds: Some(100.0),
         metrics: metrics.iter().map(|&(name, middle)| metric(name, middle)).collect(),
-        distribution: None,
+        ..Series::default()
     }
 }
 
 pub fn report(series: Vec<Series>) -> Report {
-    Report {
-        schema: SCHEMA_VERSION,
-        evidence: Origin::Measured,
-        simulated: None,
-        started: String::new(),
-        seconds: 1.0,
-        partial: false,
-        machine: Machine::default(),
-        build: Build::default(),
-        settings: Settings::default(),
-        warnings: Vec::new(),
-        failures: Vec::new(),
-        locks: Vec::new(),
-        series,
-        costs: Vec::new(),
-        runs: Vec::new(),
-        baselines: Vec::new(),
-        cpu_time: None,
-    }
+    Report { schema: SCHEMA_VERSION, seconds: 1.0, series, ..Report::default() }
 }
 
 pub fn advised(situation: &UseCase, report: Option<&Report>) -> Advice {

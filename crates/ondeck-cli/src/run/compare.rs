@@ -13,7 +13,6 @@ use ondeck_lab::results::{
     Better, Failure as LockFailure, FailureKind, LockRow, Metric, Report, Series, Unit,
 };
 use ondeck_lab::sample::{CPU_PER_OP, INVOLUNTARY, Quantity, RUN, VOLUNTARY};
-use ondeck_lab::summary::Spread;
 use ondeck_lab::warnings;
 use ondeck_report::compare::{self, By, Choice, Input, rank};
 use ondeck_report::program as table;
@@ -165,13 +164,10 @@ fn series(options: &Options, sides: &[Side]) -> Vec<Series> {
         .map(|side| Series {
             workload: WORKLOAD.to_owned(),
             lock: side.lock.name().to_owned(),
-            threads: 0,
             params: params.clone(),
             partial: side.samples.len() < options.runs,
-            cut_runs: 0,
-            round_milliseconds: None,
             metrics: metrics(&side.samples),
-            distribution: None,
+            ..Series::default()
         })
         .collect()
 }
@@ -179,20 +175,7 @@ fn series(options: &Options, sides: &[Side]) -> Vec<Series> {
 /// An operation is a run of the program.
 fn metrics(samples: &[Sample]) -> Vec<Metric> {
     let of = |quantity: Quantity, value: fn(&Sample) -> f64| {
-        let samples: Vec<f64> = samples.iter().map(value).collect();
-        let Spread { median, p25, p75 } = Spread::of(&samples);
-        Metric {
-            name: quantity.name.to_owned(),
-            unit: quantity.unit.to_string(),
-            better: quantity.better,
-            median,
-            p25,
-            p75,
-            min: samples.iter().copied().fold(f64::INFINITY, f64::min),
-            max: samples.iter().copied().fold(f64::NEG_INFINITY, f64::max),
-            n: samples.len(),
-            samples,
-        }
+        Metric::of(quantity, samples.iter().map(value).collect())
     };
     vec![
         of(RUN, |sample| sample.wall_nanos / 1e6),

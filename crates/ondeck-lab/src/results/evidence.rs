@@ -8,10 +8,11 @@ use serde::{Deserialize, Serialize};
 use super::Report;
 
 /// Where numbers come from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Evidence {
     /// Taken on the machine that the report names.
+    #[default]
     Measured,
     /// Computed for a machine that the report names.
     Simulated,

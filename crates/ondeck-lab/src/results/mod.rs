@@ -27,7 +27,7 @@ pub use words::{CostGroup, Extent, FailureKind, Unit, each_once};
 pub const SCHEMA_VERSION: u32 = 1;
 
 /// A whole run.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Report {
     /// [`SCHEMA_VERSION`] of the program that wrote it.
     pub schema: u32,
@@ -269,7 +269,7 @@ pub struct LockRow {
 }
 
 /// All rounds of one lock in one situation.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Series {
     /// The workload.
     pub workload: String,

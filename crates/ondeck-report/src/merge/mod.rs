@@ -10,7 +10,6 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use ondeck_lab::results::{Better, Metric, Report, Series};
-use ondeck_lab::summary::Spread;
 
 use crate::compare::Input;
 use crate::same;
@@ -114,7 +113,7 @@ pub fn merge(inputs: &[Input], command: &str) -> Result<Report, Apart> {
         }
     }
     let mut series: Vec<Series> = series.into_iter().map(|(_, series)| series).collect();
-    series.iter_mut().flat_map(|series| &mut series.metrics).for_each(summarize);
+    series.iter_mut().flat_map(|series| &mut series.metrics).for_each(Metric::summarize);
     Ok(Report { series, ..head::of(&first.report, inputs, command) })
 }
 
@@ -156,16 +155,4 @@ fn word(better: Better) -> &'static str {
         Better::Lower => "(lower is better)",
         Better::Neither => "",
     }
-}
-
-fn summarize(metric: &mut Metric) {
-    let samples = &metric.samples;
-    if samples.is_empty() {
-        return;
-    }
-    let spread = Spread::of(samples);
-    (metric.p25, metric.median, metric.p75) = (spread.p25, spread.median, spread.p75);
-    metric.min = samples.iter().copied().fold(f64::INFINITY, f64::min);
-    metric.max = samples.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    metric.n = samples.len();
 }

@@ -41,14 +41,12 @@ pub fn throughput(lock: &str, threads: usize, samples: &[f64]) -> Series {
         lock: lock.to_owned(),
         threads,
         params: [("section_ns".to_owned(), "0".to_owned())].into(),
-        partial: false,
-        cut_runs: 0,
         round_milliseconds: Some(100.0),
         metrics: vec![
             metric("throughput", "ops/s", Better::Higher, samples),
             metric("cpu_per_op", "ns", Better::Lower, &[5.0; 10]),
         ],
-        distribution: None,
+        ..Series::default()
     }
 }
 

@@ -4,7 +4,7 @@ mod odd;
 mod structure;
 mod words;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use ondeck_lab::results::{Better, Metric, Report, Series};
 use ondeck_report::html::render;
@@ -77,11 +77,7 @@ fn series(workload: &str, lock: &str, threads: usize, metrics: Vec<Metric>) -> S
         workload: workload.to_owned(),
         lock: lock.to_owned(),
         threads,
-        params: BTreeMap::new(),
-        partial: false,
-        cut_runs: 0,
-        round_milliseconds: None,
         metrics,
-        distribution: None,
+        ..Series::default()
     }
 }
