@@ -10,42 +10,10 @@ use wildmatch::WildMatch;
 use crate::workload::face::Group;
 use crate::workload::{Subject, WORKLOADS, WorkloadInfo, waiters_sleep};
 
-/// Why a word chooses nothing.
+/// Why a word chooses nothing, in one sentence.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Unknown {
-    /// No such name exists.
-    #[error("unknown {kind} `{word}`; {}`ondeck list` shows all of them", nearest.as_ref().map_or(String::new(), |near| format!("did you mean `{near}`? ")))]
-    Name {
-        /// The kind of name: `lock` or `workload`.
-        kind: &'static str,
-        /// The word.
-        word: String,
-        /// The most similar name.
-        nearest: Option<String>,
-    },
-    /// A word without a letter, as after the comma of `std,`.
-    #[error("an empty name among the {kind}s; take away the comma that is too many")]
-    Empty {
-        /// The kind of name.
-        kind: &'static str,
-    },
-    /// A lock that was left out of this build.
-    #[error("lock `{word}` is not in this build; {fix}")]
-    NotBuilt {
-        /// The lock.
-        word: String,
-        /// How to get it.
-        fix: &'static str,
-    },
-    /// A lock that exists on another system only.
-    #[error(
-        "lock `{word}` is there on Linux with glibc only; `ondeck list` shows those of this system"
-    )]
-    NotHere {
-        /// The lock.
-        word: String,
-    },
-}
+#[error("{0}")]
+pub struct Unknown(String);
 
 /// A part of the suite that measures no locks, with its description.
 pub const COSTS: (&str, &str) = ("costs", "Cost of the operations that locks are made of");
@@ -195,7 +163,7 @@ pub fn locks(subjects: &[Subject], words: &[String]) -> Result<Vec<Subject>, Unk
                 return Err(why);
             }
             let names = subjects.iter().map(|subject| subject.info.name);
-            return Err(unknown("lock", word, names.chain(GROUPS.iter().map(|group| group.name))));
+            return Err(unknown("lock", &word, names.chain(GROUPS.iter().map(|group| group.name))));
         }
     }
     Ok(subjects
@@ -231,7 +199,7 @@ pub fn parts(words: &[String]) -> Result<Parts, Unknown> {
             }
         }
         if !found {
-            return Err(unknown("workload", word, names().chain(["all"])));
+            return Err(unknown("workload", &word, names().chain(["all"])));
         }
     }
     let costs = chosen.pop().unwrap_or(false);
@@ -240,14 +208,21 @@ pub fn parts(words: &[String]) -> Result<Parts, Unknown> {
 }
 
 /// Normalizes a word as names are written: lower case, with underscores.
-fn tidy(kind: &'static str, word: &str) -> Result<String, Unknown> {
+fn tidy(kind: &str, word: &str) -> Result<String, Unknown> {
     let word = word.trim().to_lowercase().replace('-', "_");
-    if word.is_empty() { Err(Unknown::Empty { kind }) } else { Ok(word) }
+    if word.is_empty() {
+        // A word without a letter, as after the comma of `std,`.
+        let empty =
+            format!("an empty name among the {kind}s; take away the comma that is too many");
+        return Err(Unknown(empty));
+    }
+    Ok(word)
 }
 
-fn unknown<'a>(kind: &'static str, word: String, names: impl Iterator<Item = &'a str>) -> Unknown {
-    let nearest = nearest(&word, names);
-    Unknown::Name { kind, word, nearest }
+fn unknown<'a>(kind: &str, word: &str, names: impl Iterator<Item = &'a str>) -> Unknown {
+    let near = nearest(word, names).map(|near| format!("did you mean `{near}`? "));
+    let near = near.unwrap_or_default();
+    Unknown(format!("unknown {kind} `{word}`; {near}`ondeck list` shows all of them"))
 }
 
 /// The name most similar to `word`, if any is similar enough.
@@ -312,13 +287,15 @@ mod tests {
             let error = parts(&[word.to_owned()]).expect_err("no such workload").to_string();
             assert!(error.contains(near), "{error}");
         }
-        assert!(matches!(names(&["zzz"]), Err(Unknown::Name { nearest: None, .. })));
+        let error = names(&["zzz"]).expect_err("no such lock").to_string();
+        assert_eq!(error, "unknown lock `zzz`; `ondeck list` shows all of them");
     }
 
     #[test]
     fn capitals_and_blanks_do_not_matter_but_nothing_is_no_name() {
         assert_eq!(names(&["MCS", " Mc? "]), Ok(vec!["mcs"]));
-        assert_eq!(names(&["mcs", ""]), Err(Unknown::Empty { kind: "lock" }));
+        let error = names(&["mcs", ""]).expect_err("no name").to_string();
+        assert!(error.starts_with("an empty name among the locks;"), "{error}");
         assert!(parts(&["Wait".to_owned()]).is_ok_and(|parts| parts.workloads.len() == 1));
         assert!(parts(&[String::new()]).is_err());
     }

@@ -61,14 +61,18 @@ pub fn museum() -> Vec<&'static str> {
 /// Why a word selects no lock here although it would elsewhere.
 pub(super) fn why(word: &str) -> Option<Unknown> {
     let among = |lists: [&[&str]; 2]| lists.concat().contains(&word);
-    let word = || word.to_owned();
+    let not_built = |fix: &str| Some(Unknown(format!("lock `{word}` is not in this build; {fix}")));
     if !cfg!(feature = "peers-cpp") && among([CPP_MUTEXES, CPP_RWLOCKS]) {
-        return Some(Unknown::NotBuilt { word: word(), fix: CPP_FIX });
+        return not_built(CPP_FIX);
     }
-    if !cfg!(feature = "museum") && museum().contains(&word().as_str()) {
-        return Some(Unknown::NotBuilt { word: word(), fix: MUSEUM_FIX });
+    if !cfg!(feature = "museum") && museum().contains(&word) {
+        return not_built(MUSEUM_FIX);
     }
-    among([LINUX_MUTEXES, LINUX_OTHERS]).then(|| Unknown::NotHere { word: word() })
+    among([LINUX_MUTEXES, LINUX_OTHERS]).then(|| {
+        Unknown(format!(
+            "lock `{word}` is there on Linux with glibc only; `ondeck list` shows those of this system"
+        ))
+    })
 }
 
 #[cfg(test)]

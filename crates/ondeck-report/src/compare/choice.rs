@@ -24,25 +24,20 @@ pub struct Choice {
     pub alpha: f64,
 }
 
-/// Why there is no comparison.
+/// Why there is no comparison, in one sentence.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Refused {
-    /// There is no such name in the reports.
-    #[error("no {kind} `{word}` in the reports; there is {there}")]
-    Unknown {
-        /// The kind of name.
-        kind: &'static str,
-        /// The word.
-        word: String,
-        /// The existing names.
-        there: String,
-    },
+#[error("{0}")]
+pub struct Refused(String);
+
+impl Refused {
     /// No series remains.
-    #[error(
-        "the reports share none of the chosen series; compare runs of the same workloads, \
-         locks and threads"
-    )]
-    Nothing,
+    pub(super) fn nothing() -> Self {
+        Self(
+            "the reports share none of the chosen series; compare runs of the same workloads, \
+             locks and threads"
+                .to_owned(),
+        )
+    }
 }
 
 impl Choice {
@@ -114,7 +109,7 @@ fn metrics(report: &Report) -> Vec<&str> {
 }
 
 /// The existing names that are most similar to the word.
-pub(super) fn unknown(kind: &'static str, word: &str, mut names: Vec<&str>) -> Refused {
+pub(super) fn unknown(kind: &str, word: &str, mut names: Vec<&str>) -> Refused {
     /// The number that fits in a line.
     const MOST: usize = 6;
     names.sort_unstable();
@@ -128,5 +123,5 @@ pub(super) fn unknown(kind: &'static str, word: &str, mut names: Vec<&str>) -> R
     } else if names.is_empty() {
         "none".clone_into(&mut there);
     }
-    Refused::Unknown { kind, word: word.to_owned(), there }
+    Refused(format!("no {kind} `{word}` in the reports; there is {there}"))
 }

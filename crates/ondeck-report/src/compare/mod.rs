@@ -170,7 +170,7 @@ pub fn compare(inputs: &[Input], by: &By, choice: &Choice) -> Result<Comparison,
         lone: Vec::new(),
         notes: Vec::new(),
     };
-    let Some((first, others)) = inputs.split_first() else { return Err(Refused::Nothing) };
+    let Some((first, others)) = inputs.split_first() else { return Err(Refused::nothing()) };
     match by {
         By::File => {
             for other in others {
@@ -182,7 +182,7 @@ pub fn compare(inputs: &[Input], by: &By, choice: &Choice) -> Result<Comparison,
         By::Lock { base } => comparison.tables = of_locks(first, base, choice)?,
     }
     if comparison.tables.is_empty() {
-        return Err(Refused::Nothing);
+        return Err(Refused::nothing());
     }
     comparison.notes = notes::notes(&comparison, inputs);
     Ok(comparison)

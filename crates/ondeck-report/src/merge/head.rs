@@ -38,8 +38,10 @@ pub(super) fn no_run_twice(inputs: &[Input]) -> Result<(), Apart> {
             if let Some(one) =
                 seen.insert((run.started, run.seconds.to_bits(), run.command), &input.name)
             {
-                let (one, other) = (one.to_owned(), input.name.clone());
-                return Err(Apart::Twice { one, other, started });
+                return Err(Apart(format!(
+                    "{one} and {} hold the same run of {started}; leave one of them out",
+                    input.name
+                )));
             }
         }
     }
@@ -53,13 +55,7 @@ pub(super) fn same_settings(inputs: &[Input]) -> Result<(), Apart> {
         let mine = same::conditions(&first.report.settings);
         let its = same::conditions(&other.report.settings);
         if let Some((what, mine, its)) = same::differing(mine, its).next() {
-            return Err(Apart::Settings {
-                one: first.name.clone(),
-                other: other.name.clone(),
-                what: what.to_owned(),
-                first: mine,
-                second: its,
-            });
+            return Err(Apart::settings(first, other, what, &mine, &its));
         }
     }
     Ok(())

@@ -17,56 +17,26 @@ use crate::same;
 /// The code of the warning that shards of a campaign are missing.
 pub const MISSING_SHARDS: &str = "shards";
 
-/// Why reports cannot be merged.
+/// Why reports cannot be merged, in one sentence.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Apart {
-    /// There is nothing to merge.
-    #[error("no report to merge; name some")]
-    Nothing,
-    /// They come from different machines, and the user did not allow that.
-    #[error("{one} and {other} are of different machines: {differences}")]
-    Machines {
-        /// A file.
-        one: String,
-        /// Another.
-        other: String,
-        /// The differences.
-        differences: String,
-    },
-    /// The same run twice: its samples would count twice.
-    #[error("{one} and {other} hold the same run of {started}; leave one of them out")]
-    Twice {
-        /// A file.
-        one: String,
-        /// Another.
-        other: String,
-        /// When that run began.
-        started: String,
-    },
-    /// Their samples are not comparable.
-    #[error(
-        "{one} and {other} were measured with different {what}: `{first}` and `{second}`; merge \
-             runs of one campaign only"
-    )]
-    Settings {
-        /// A file.
-        one: String,
-        /// Another.
-        other: String,
-        /// The setting that differs.
-        what: String,
-        /// Its value in the one.
-        first: String,
-        /// Its value in the other.
-        second: String,
-    },
+#[error("{0}")]
+pub struct Apart(String);
+
+impl Apart {
+    /// Their samples are not comparable, because a setting differs.
+    fn settings(one: &Input, other: &Input, what: &str, first: &str, second: &str) -> Self {
+        Self(format!(
+            "{} and {} were measured with different {what}: `{first}` and `{second}`; merge runs of one campaign only",
+            one.name, other.name
+        ))
+    }
 }
 
 /// Refuses reports of different machines.
 ///
 /// # Errors
 ///
-/// [`Apart::Machines`] names the first two and their differences.
+/// [`Apart`] names the first two and their differences.
 pub fn of_one_machine(inputs: &[Input]) -> Result<(), Apart> {
     let Some((first, others)) = inputs.split_first() else { return Ok(()) };
     for other in others {
@@ -75,11 +45,12 @@ pub fn of_one_machine(inputs: &[Input]) -> Result<(), Apart> {
                 .map(|(what, one, other)| format!("{what} `{one}` and `{other}`"))
                 .collect();
         if !differences.is_empty() {
-            return Err(Apart::Machines {
-                one: first.name.clone(),
-                other: other.name.clone(),
-                differences: differences.join(", "),
-            });
+            return Err(Apart(format!(
+                "{} and {} are of different machines: {}",
+                first.name,
+                other.name,
+                differences.join(", ")
+            )));
         }
     }
     Ok(())
@@ -91,7 +62,9 @@ pub fn of_one_machine(inputs: &[Input]) -> Result<(), Apart> {
 ///
 /// [`Apart`] if they cannot be merged.
 pub fn merge(inputs: &[Input], command: &str) -> Result<Report, Apart> {
-    let Some(first) = inputs.first() else { return Err(Apart::Nothing) };
+    let Some(first) = inputs.first() else {
+        return Err(Apart("no report to merge; name some".to_owned()));
+    };
     of_one_machine(inputs)?;
     head::no_run_twice(inputs)?;
     head::same_settings(inputs)?;
@@ -119,8 +92,7 @@ pub fn merge(inputs: &[Input], command: &str) -> Result<Report, Apart> {
 
 fn add(from: &Input, series: &mut Series, input: &Input, other: &Series) -> Result<(), Apart> {
     let apart = |what: String, first: String, second: String| {
-        let (one, other) = (from.name.clone(), input.name.clone());
-        Err(Apart::Settings { one, other, what, first, second })
+        Err(Apart::settings(from, input, &what, &first, &second))
     };
     if series.round_milliseconds != other.round_milliseconds {
         let shown = |length: Option<f64>| length.map_or("none".to_owned(), |ms| format!("{ms} ms"));
