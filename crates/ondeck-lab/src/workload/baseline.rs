@@ -38,7 +38,8 @@ impl EmptyLock {
 /// The name in reports of the lock that does nothing.
 pub const NO_LOCK: &str = "none";
 
-/// A lock that does nothing. Only for workloads whose section touches nothing shared.
+/// A lock of every kind that does nothing: it excludes no thread, always has a permit, runs each initialization, and is a
+/// barrier of one thread. Only for workloads whose section touches nothing shared.
 ///
 /// Other crates cannot name it: with [`ondeck_zoo::Mutex`] their threads would race.
 #[derive(Debug)]
@@ -72,7 +73,7 @@ unsafe impl<M: Machine> RawLock<M> for NoLock {
     }
 }
 
-/// The facts of the lock that does nothing.
+/// Its facts.
 const NO_MUTEX: LockInfo = LockInfo {
     name: NO_LOCK,
     origin: Origin::Peer,
@@ -85,15 +86,11 @@ const NO_MUTEX: LockInfo = LockInfo {
     teaches: "What the measuring loop costs without a lock",
 };
 
-/// The facts of the locks below that are no mutexes.
+/// Its facts as a lock that is no mutex.
 const NOTHING: LockInfo = LockInfo { condvar: CondvarKind::Without, ..NO_MUTEX };
 
-/// The same for readers and writers. Their sections use atomics, so that measuring one is safe.
-#[derive(Debug)]
-pub(super) struct NoRwLock;
-
 // SAFETY: it does not exclude. It is not in the registry, and this crate uses it on a single thread.
-unsafe impl<M: Machine> RawRwLock<M> for NoRwLock {
+unsafe impl<M: Machine> RawRwLock<M> for NoLock {
     const INFO: LockInfo = NOTHING;
 
     type Read = ();
@@ -130,11 +127,7 @@ unsafe impl<M: Machine> RawRwLock<M> for NoRwLock {
     }
 }
 
-/// A semaphore that always has a permit.
-#[derive(Debug)]
-pub(super) struct NoSemaphore;
-
-impl<M: Machine> RawSemaphore<M> for NoSemaphore {
+impl<M: Machine> RawSemaphore<M> for NoLock {
     const INFO: LockInfo = NOTHING;
 
     fn new(_permits: u32) -> Self {
@@ -148,11 +141,7 @@ impl<M: Machine> RawSemaphore<M> for NoSemaphore {
     fn release(&self) {}
 }
 
-/// A once that runs its initialization whenever it is called.
-#[derive(Debug)]
-pub(super) struct NoOnce;
-
-impl<M: Machine> RawOnce<M> for NoOnce {
+impl<M: Machine> RawOnce<M> for NoLock {
     const INFO: LockInfo = NOTHING;
 
     fn new() -> Self {
@@ -165,11 +154,7 @@ impl<M: Machine> RawOnce<M> for NoOnce {
     }
 }
 
-/// A barrier of one thread.
-#[derive(Debug)]
-pub(super) struct NoBarrier;
-
-impl<M: Machine> RawBarrier<M> for NoBarrier {
+impl<M: Machine> RawBarrier<M> for NoLock {
     const INFO: LockInfo = NOTHING;
 
     fn new(_threads: u32) -> Self {

@@ -12,7 +12,7 @@ use ondeck_zoo::{
     Kind, LockInfo, RawLock, RawRwLock, RwVisitor, Visitor, locks, registry, rwlocks,
 };
 
-use super::baseline::{NO_LOCK, NoBarrier, NoLock, NoOnce, NoRwLock, NoSemaphore};
+use super::baseline::{NO_LOCK, NoLock};
 use super::{
     Own, Round, RoundFn, WorkloadInfo, barrier_rounds, mutex_rounds, named, once_rounds,
     rwlock_rounds, semaphore_rounds, uncontended,
@@ -49,49 +49,6 @@ impl Subject {
             alone: Some(|round| uncontended::time_pairs::<M, L>(round, |_| true)),
             empty: Self::of::<M, NoLock>,
         }
-    }
-
-    /// The reader-writer lock `L` on the machine `M`, whether or not the registry has it.
-    pub fn of_rwlock<M: Machine, L: RawRwLock<M>>() -> Self {
-        let context_size = size_of::<L::Read>().max(size_of::<L::Write>());
-        let rounds = rwlock_rounds::<M, L>();
-        let lock =
-            Self::of_kind::<L>(Kind::RwLock, L::INFO, rounds, Self::of_rwlock::<M, NoRwLock>);
-        Self { context_size, ..lock }
-    }
-
-    /// The semaphore `S` on the machine `M`.
-    pub fn of_semaphore<M: Machine, S: RawSemaphore<M>>() -> Self {
-        Self::of_kind::<S>(
-            Kind::Semaphore,
-            S::INFO,
-            semaphore_rounds::<M, S>(),
-            Self::of_semaphore::<M, NoSemaphore>,
-        )
-    }
-
-    /// The once `O` on the machine `M`.
-    pub fn of_once<M: Machine, O: RawOnce<M>>() -> Self {
-        Self::of_kind::<O>(Kind::Once, O::INFO, once_rounds::<M, O>(), Self::of_once::<M, NoOnce>)
-    }
-
-    /// The barrier `B` on the machine `M`.
-    pub fn of_barrier<M: Machine, B: RawBarrier<M>>() -> Self {
-        Self::of_kind::<B>(
-            Kind::Barrier,
-            B::INFO,
-            barrier_rounds::<M, B>(),
-            Self::of_barrier::<M, NoBarrier>,
-        )
-    }
-
-    fn of_kind<L>(
-        kind: Kind,
-        info: LockInfo,
-        rounds: Vec<(&'static str, RoundFn)>,
-        empty: fn() -> Self,
-    ) -> Self {
-        Self { kind, info, size: size_of::<L>(), context_size: 0, rounds, alone: None, empty }
     }
 
     /// Every mutex of the registry, in its order; mutexes of the museum only in builds with the feature `museum`.
@@ -177,26 +134,49 @@ impl<M: Machine> Visitor<M> for Subjects {
     fn visit_museum<L: RawLock<M>>(&mut self) {}
 }
 
-impl<M: Machine> RwVisitor<M> for Subjects {
-    fn visit<L: RawRwLock<M>>(&mut self) {
-        self.0.push(Subject::of_rwlock::<M, L>());
-    }
+/// The constructor of a subject of each other kind, and the visitor that calls it.
+macro_rules! other_kinds {
+    ($($(#[$doc:meta])* $of:ident, $Visitor:ident {
+        $Kind:ident: $Raw:ident, $rounds:ident, $context_size:expr
+    })*) => {$(
+        impl Subject {
+            $(#[$doc])*
+            pub fn $of<M: Machine, L: $Raw<M>>() -> Self {
+                Self {
+                    kind: Kind::$Kind,
+                    info: L::INFO,
+                    size: size_of::<L>(),
+                    context_size: $context_size,
+                    rounds: $rounds::<M, L>(),
+                    alone: None,
+                    empty: Self::$of::<M, NoLock>,
+                }
+            }
+        }
+
+        impl<M: Machine> $Visitor<M> for Subjects {
+            fn visit<L: $Raw<M>>(&mut self) {
+                self.0.push(Subject::$of::<M, L>());
+            }
+        }
+    )*};
 }
 
-impl<M: Machine> SemaphoreVisitor<M> for Subjects {
-    fn visit<S: RawSemaphore<M>>(&mut self) {
-        self.0.push(Subject::of_semaphore::<M, S>());
+other_kinds! {
+    /// The reader-writer lock `L` on the machine `M`, whether or not the registry has it.
+    of_rwlock, RwVisitor {
+        RwLock: RawRwLock, rwlock_rounds, size_of::<L::Read>().max(size_of::<L::Write>())
     }
-}
-
-impl<M: Machine> OnceVisitor<M> for Subjects {
-    fn visit<O: RawOnce<M>>(&mut self) {
-        self.0.push(Subject::of_once::<M, O>());
+    /// The semaphore `L` on the machine `M`.
+    of_semaphore, SemaphoreVisitor {
+        Semaphore: RawSemaphore, semaphore_rounds, 0
     }
-}
-
-impl<M: Machine> BarrierVisitor<M> for Subjects {
-    fn visit<B: RawBarrier<M>>(&mut self) {
-        self.0.push(Subject::of_barrier::<M, B>());
+    /// The once `L` on the machine `M`.
+    of_once, OnceVisitor {
+        Once: RawOnce, once_rounds, 0
+    }
+    /// The barrier `L` on the machine `M`.
+    of_barrier, BarrierVisitor {
+        Barrier: RawBarrier, barrier_rounds, 0
     }
 }
