@@ -185,43 +185,19 @@ impl FromStr for Reads {
     }
 }
 
-/// Parses and formats the answers to a question by their words.
-macro_rules! worded {
-    ($Type:ident: $expected:literal; $($Variant:ident = $word:literal),*) => {
-        impl FromStr for $Type {
-            type Err = String;
-
-            fn from_str(word: &str) -> Result<Self, String> {
-                match word {
-                    $($word => Ok(Self::$Variant),)*
-                    _ => Err(concat!("expected ", $expected).to_owned()),
-                }
-            }
-        }
-
-        impl fmt::Display for $Type {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.pad(match self {
-                    $(Self::$Variant => $word),*
-                })
-            }
-        }
-    };
-}
-
-worded! {
-    Users: "`threads`, `one` (one thread almost always), `reentrant` (a thread may lock again what it holds) or \
+ondeck_lab::worded! {
+    Users: "expected `threads`, `one` (one thread almost always), `reentrant` (a thread may lock again what it holds) or \
             `processes` (several share the memory)";
     Threads = "threads", One = "one", Reentrant = "reentrant", Processes = "processes"
 }
 
-worded! {
-    Company: "`none`, `some` or `busy`";
+ondeck_lab::worded! {
+    Company: "expected `none`, `some` or `busy`";
     None = "none", Some = "some", Busy = "busy"
 }
 
-worded! {
-    Language: "`rust`, `c`, `c++`, or `none` if nothing is compiled again";
+ondeck_lab::worded! {
+    Language: "expected `rust`, `c`, `c++`, or `none` if nothing is compiled again";
     Rust = "rust", C = "c", Cpp = "c++", Binary = "none"
 }
 

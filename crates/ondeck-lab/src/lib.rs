@@ -45,6 +45,7 @@ mod system;
 pub mod team;
 pub mod usage;
 pub mod warnings;
+mod worded;
 pub mod work;
 pub mod workload;
 

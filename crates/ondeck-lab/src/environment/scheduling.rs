@@ -1,8 +1,5 @@
 //! Words for how the kernel shares CPUs among threads.
 
-use std::fmt;
-use std::str::FromStr;
-
 pub(crate) use crate::system::Background;
 pub use crate::system::Policy;
 use crate::system::{Here, Refusal, System, Thread};
@@ -33,29 +30,9 @@ impl Background {
     }
 }
 
-impl fmt::Display for Policy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Other => "other",
-            Self::Batch => "batch",
-            Self::Fifo => "fifo",
-            Self::RoundRobin => "rr",
-        })
-    }
-}
-
-impl FromStr for Policy {
-    type Err = String;
-
-    fn from_str(word: &str) -> Result<Self, String> {
-        match word.trim() {
-            "other" => Ok(Self::Other),
-            "batch" => Ok(Self::Batch),
-            "fifo" => Ok(Self::Fifo),
-            "rr" => Ok(Self::RoundRobin),
-            _ => Err("expected one of `other`, `batch`, `fifo`, `rr`".to_owned()),
-        }
-    }
+crate::worded! {
+    Policy: "expected one of `other`, `batch`, `fifo`, `rr`";
+    Other = "other", Batch = "batch", Fifo = "fifo", RoundRobin = "rr"
 }
 
 #[cfg(test)]

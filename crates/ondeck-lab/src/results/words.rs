@@ -23,6 +23,11 @@ macro_rules! vocabulary {
                     $(Self::$Variant => $word,)*
                 }
             }
+
+            /// The variant of a word; `None` if this program does not know the word.
+            pub fn of(word: &str) -> Option<Self> {
+                [$(Self::$Variant),*].into_iter().find(|one| one.word() == word)
+            }
         }
 
         impl fmt::Display for $Type {
@@ -101,22 +106,6 @@ vocabulary! {
 }
 
 impl Unit {
-    /// The unit that a document names; none if this program does not know it.
-    pub fn of(word: &str) -> Option<Self> {
-        [
-            Self::Nanoseconds,
-            Self::Milliseconds,
-            Self::PerSecond,
-            Self::PerOperation,
-            Self::Ratio,
-            Self::Operations,
-            Self::Threads,
-            Self::Bytes,
-        ]
-        .into_iter()
-        .find(|unit| unit.word() == word)
-    }
-
     /// How many nanoseconds it has; none if it is no unit of time.
     pub fn nanoseconds(self) -> Option<f64> {
         match self {

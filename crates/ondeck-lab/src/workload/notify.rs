@@ -1,8 +1,5 @@
 //! When a thread notifies waiters of its change.
 
-use std::fmt;
-use std::str::FromStr;
-
 /// Inside the critical section or after it.
 ///
 /// A thread that is notified inside finds the lock taken, unless the condition variable moves it to the
@@ -28,32 +25,11 @@ impl Notify {
     pub(super) fn param(self) -> Option<(&'static str, String)> {
         (self != Self::Inside).then(|| (NOTIFY, self.to_string()))
     }
-
-    /// Its word in commands and reports.
-    pub(crate) const fn word(self) -> &'static str {
-        match self {
-            Self::Inside => "inside",
-            Self::After => "after",
-        }
-    }
 }
 
-impl fmt::Display for Notify {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(self.word())
-    }
-}
-
-impl FromStr for Notify {
-    type Err = String;
-
-    fn from_str(word: &str) -> Result<Self, String> {
-        let word = word.trim();
-        Self::BOTH
-            .into_iter()
-            .find(|notify| notify.word() == word)
-            .ok_or_else(|| "use `inside` (the critical section) or `after` (the unlock)".to_owned())
-    }
+crate::worded! {
+    Notify: "use `inside` (the critical section) or `after` (the unlock)";
+    Inside = "inside", After = "after"
 }
 
 #[cfg(test)]
