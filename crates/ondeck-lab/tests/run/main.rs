@@ -202,55 +202,6 @@ fn nothing_is_lost_between_threads() {
     }
 }
 
-/// A lock that excludes no thread.
-struct Open;
-
-// SAFETY: deliberately unsound. The guarded data here is numbers and indices that are checked, and no
-// memory is reached through them.
-unsafe impl RawLock<Linux> for Open {
-    const INFO: LockInfo =
-        LockInfo { name: "open", teaches: "what a broken lock looks like", ..Forgetful::INFO };
-    type Context = ();
-    type Condvar = SequenceCondvar<Linux>;
-
-    fn new() -> Self {
-        Self
-    }
-    unsafe fn lock(&self, (): &()) {}
-    unsafe fn try_lock(&self, (): &()) -> bool {
-        true
-    }
-    unsafe fn unlock(&self, (): &()) {}
-    fn is_idle(&mut self) -> bool {
-        true
-    }
-}
-
-/// With a CPU for each, threads soon meet in the section; one round is not always enough.
-#[test]
-fn a_lock_that_lets_two_in_is_reported_as_broken() {
-    if Linux::cpus() == 1 {
-        eprintln!("not tried: one CPU");
-        return;
-    }
-    for workload in ["real", "mixed_priority"] {
-        if workload == "mixed_priority" && realtime_refused().is_some() {
-            continue;
-        }
-        let request = Request {
-            round: Some(Duration::from_millis(10)),
-            rounds: Some(5_000),
-            ..request(vec![Subject::of::<Linux, Open>()], workload)
-        };
-        for stage in plan::stages(&request, &Subject::all()) {
-            let results = run::run(&request, std::slice::from_ref(&stage), &mut Log::default());
-            let [failure] = &results.failures[..] else { panic!("{:?} passed", stage.params) };
-            // A concurrent write may also produce an index that is out of bounds.
-            assert!(["broken", "crashed"].contains(&&*failure.kind), "{failure:?}");
-        }
-    }
-}
-
 /// There are as many streaks as changes of the owner, and a lone thread never waits.
 #[test]
 fn one_thread_has_one_streak_and_is_passed_by_nobody() {
