@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::support::{parsed, run, stderr, stdout};
+use crate::support::{ended, parsed, run, stderr, stdout};
 
 #[test]
 fn a_short_measurement_is_an_answer_that_can_be_given_again_from_its_report() {
@@ -43,13 +43,11 @@ fn a_short_measurement_is_an_answer_that_can_be_given_again_from_its_report() {
 fn the_exit_code_says_whether_it_knows() {
     let advise =
         |more: &[&str]| run(&[&["advise", "--no-measure", "--threads", "4"], more].concat());
-    let known = advise(&["--realtime"]);
-    assert_eq!(known.status.code(), Some(0), "{}", stderr(&known));
+    let known = ended(0, advise(&["--realtime"]));
     assert!(stdout(&known).contains("advice: ondeck_pi;"), "{}", stdout(&known));
     let strict = advise(&["--fairness", "strict"]);
     assert!(stdout(&strict).contains("advice: ondeck_fair;"), "{}", stdout(&strict));
-    let tie = advise(&["--language", "c++", "--now", "glibc"]);
-    assert_eq!(tie.status.code(), Some(0), "{}", stderr(&tie));
+    let tie = ended(0, advise(&["--language", "c++", "--now", "glibc"]));
     assert!(stdout(&tie).contains("advice: glibc; stay with what you have"), "{}", stdout(&tie));
     for (unknown, words) in [
         (&["--realtime", "--language", "none"][..], "advice: none;"),

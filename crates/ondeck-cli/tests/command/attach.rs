@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use nix::sys::signal::{Signal, kill};
 
 use crate::shim::{pid, run, wait_until};
-use crate::support::{ondeck, stderr, stdout};
+use crate::support::{ended, ondeck, stderr, stdout};
 
 /// A program that runs until its input ends, with its process id: the command becomes the program.
 fn attachable(folder: &Path) -> Child {
@@ -40,8 +40,7 @@ fn attaching_switches_recording_on_and_off_in_the_program_s_page() {
         let attached = attach.spawn().expect("the command starts");
         wait_until("recording", || word() == switch << 2 | 1);
         kill(pid(&attached), Signal::SIGINT).expect("it runs");
-        let output = attached.wait_with_output().expect("it ends");
-        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        let output = ended(0, attached.wait_with_output().expect("it ends"));
         assert_eq!(stdout(&output), "no thread has waited for a pthread lock yet\n");
         assert_eq!(word(), switch << 2 | 2);
     }
@@ -63,8 +62,7 @@ fn a_process_that_cannot_be_attached_to_is_refused_with_the_reason() {
     let mut other = Command::new("cat").stdin(Stdio::piped()).spawn().expect("it starts");
     let number = other.id().to_string();
     for (process, word) in [(&*number, "ondeck run"), ("4194304", "no process"), ("0", "'0'")] {
-        let output = ondeck(&["attach", process]).output().expect("the command starts");
-        assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+        let output = ended(2, ondeck(&["attach", process]).output().expect("the command starts"));
         assert!(stderr(&output).contains(word), "{process}: {}", stderr(&output));
     }
     drop(other.stdin.take());

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::support::{ondeck, parsed, run, stderr, stdout};
+use crate::support::{ended, ondeck, parsed, run, stderr, stdout};
 
 const SAMPLE: &str =
     concat!(env!("CARGO_MANIFEST_DIR"), "/../ondeck-report/tests/data/sample-report.json");
@@ -42,12 +42,10 @@ fn a_comparison_ends_with_one_only_if_something_is_worse_by_more() {
         run(&[&["compare", SAMPLE, word(after), "--alpha", "0.001"], more].concat())
     };
     let slower = changed(folder, "glibc", 0.5);
-    let output = compare(&slower, &[]);
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let output = ended(0, compare(&slower, &[]));
     assert!(stdout(&output).contains("geometric mean") && !stdout(&output).contains('\u{1b}'));
 
-    let output = compare(&slower, &["--fail-above", "5%"]);
-    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    let output = ended(1, compare(&slower, &["--fail-above", "5%"]));
     assert!(stderr(&output).contains("worse: glibc, throughput,"), "{}", stderr(&output));
     assert!(stderr(&output).lines().all(|line| line.contains("glibc")), "{}", stderr(&output));
 
@@ -68,8 +66,7 @@ fn a_comparison_is_written_as_json() {
     let folder = tempfile::tempdir().expect("a folder");
     let json = folder.path().join("c.json");
     let locks = ["compare", "--by", "lock", "--base", "glibc", SAMPLE];
-    let output = run(&[&locks[..], &["--json", word(&json)]].concat());
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    ended(0, run(&[&locks[..], &["--json", word(&json)]].concat()));
     assert_eq!(parsed(&json)["tables"][0]["base"], "glibc");
     let files = fs::read_dir(folder.path()).expect("the folder").count();
     assert_eq!(files, 1, "a temporary file was left");
@@ -83,8 +80,7 @@ fn a_report_comes_from_standard_input_too() {
             .output()
             .expect("the command starts")
     };
-    let output = compare();
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let output = ended(0, compare());
     assert!(stdout(&output).starts_with("A  -\n"), "{}", stdout(&output));
 }
 
@@ -94,8 +90,7 @@ fn machines_are_compared_if_that_is_meant() {
     let sample = fs::read_to_string(SAMPLE).expect("the sample");
     let other = folder.path().join("other.json");
     fs::write(&other, sample.replace("\"kernel\": \"", "\"kernel\": \"Other ")).expect("a file");
-    let output = run(&["compare", SAMPLE, word(&other), "--across-machines"]);
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    ended(0, run(&["compare", SAMPLE, word(&other), "--across-machines"]));
 }
 
 /// The keys of a report's series, and whether it has costs.
@@ -118,9 +113,10 @@ fn shards_merged_are_the_whole_campaign() {
         let path = folder.path().join(name);
         let campaign =
             ["bench", "--quick", "--locks", "std", "--workloads", "uncontended,throughput"];
-        let output =
-            run(&[&campaign[..], &["--duration", "1ms", "--json", word(&path)], more].concat());
-        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        ended(
+            0,
+            run(&[&campaign[..], &["--duration", "1ms", "--json", word(&path)], more].concat()),
+        );
         path
     };
     let (whole, _) = contents(&parsed(&bench("whole.json", &[])));
@@ -144,15 +140,13 @@ fn shards_merged_are_the_whole_campaign() {
     };
     let (all, html) = (path("all.json"), path("all.html"));
     let files = ["--json", word(&all), "--html", word(&html)];
-    let output = merge(&shards, &files);
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    ended(0, merge(&shards, &files));
     let merged = parsed(&all);
     assert_eq!(contents(&merged).0, whole);
     assert_eq!(merged["runs"].as_array().map(Vec::len), Some(OF));
     assert_eq!(crate::schema::mismatch(&merged), None);
 
-    let output = merge(&shards[1..], &["--json", word(&all)]);
-    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    let output = ended(1, merge(&shards[1..], &["--json", word(&all)]));
     assert!(stderr(&output).contains("missing: 1/4"), "{}", stderr(&output));
     assert_eq!(parsed(&all)["partial"], true);
 }

@@ -7,7 +7,7 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Stdio;
 
-use crate::support::{LEAST, ondeck, parsed, small, stderr, stdout};
+use crate::support::{LEAST, ended, ondeck, outcome, parsed, small, stderr, stdout};
 
 #[test]
 fn an_output_that_cannot_be_written_is_found_before_measuring() {
@@ -31,8 +31,7 @@ fn an_output_that_cannot_be_written_is_found_before_measuring() {
 
 #[test]
 fn a_device_is_written_to_and_not_replaced() {
-    let output = small(&["--workloads", "uncontended", "--json", "/dev/null"]);
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    ended(0, small(&["--workloads", "uncontended", "--json", "/dev/null"]));
     assert!(!fs::metadata("/dev/null").expect("the device").is_file());
 }
 
@@ -42,8 +41,7 @@ fn a_link_stays_a_link_and_what_it_leads_to_is_replaced() {
     let (link, end) = (folder.path().join("link"), folder.path().join("end.json"));
     fs::write(&end, "older").expect("a file");
     symlink("end.json", &link).expect("a link");
-    let output = ondeck(&LEAST).arg("--json").arg(&link).output().expect("the command starts");
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    ended(0, outcome(ondeck(&LEAST).arg("--json").arg(&link)));
     assert!(link.is_symlink());
     assert_eq!(parsed(&end)["schema"], 1);
     assert_eq!(fs::read_dir(folder.path()).expect("the folder").count(), 2);
@@ -54,24 +52,15 @@ fn the_reports_are_safe_when_standard_output_is_full() {
     let folder = tempfile::tempdir().expect("a folder");
     let json = folder.path().join("r.json");
     let full = || File::options().write(true).open("/dev/full").expect("the device");
-    let output = ondeck(&LEAST)
-        .arg("--json")
-        .arg(&json)
-        .stdout(full())
-        .stderr(Stdio::piped())
-        .output()
-        .expect("the command starts");
-    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    let output = ended(
+        1,
+        outcome(ondeck(&LEAST).arg("--json").arg(&json).stdout(full()).stderr(Stdio::piped())),
+    );
     assert!(stderr(&output).contains("cannot write to standard output"), "{}", stderr(&output));
     assert_eq!(parsed(&json)["partial"], false);
 
-    let output = ondeck(&LEAST)
-        .arg("--json")
-        .arg(&json)
-        .stdout(Stdio::piped())
-        .stderr(full())
-        .output()
-        .expect("the command starts");
+    let output =
+        outcome(ondeck(&LEAST).arg("--json").arg(&json).stdout(Stdio::piped()).stderr(full()));
     assert_eq!(output.status.code(), Some(0), "{}", stdout(&output));
 }
 
@@ -79,12 +68,7 @@ fn the_reports_are_safe_when_standard_output_is_full() {
 fn one_report_that_fails_does_not_take_the_others_along() {
     let folder = tempfile::tempdir().expect("a folder");
     let csv = folder.path().join("r.csv");
-    let output = ondeck(&LEAST)
-        .args(["--json", "/dev/full", "--csv"])
-        .arg(&csv)
-        .output()
-        .expect("the command starts");
-    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    let output = ended(1, outcome(ondeck(&LEAST).args(["--json", "/dev/full", "--csv"]).arg(&csv)));
     assert!(stderr(&output).contains("cannot write /dev/full"), "{}", stderr(&output));
     assert!(stdout(&output).contains("harness:"));
     assert!(fs::read_to_string(&csv).expect("the file").starts_with("workload,"));
@@ -112,14 +96,10 @@ fn a_report_on_standard_output_and_the_tables_do_not_overwrite_each_other() {
 fn a_path_that_is_not_utf_8_is_a_path() {
     let folder = tempfile::tempdir().expect("a folder");
     let json = folder.path().join(OsStr::from_bytes(b"r\xff.json"));
-    let output = ondeck(&LEAST).arg("--json").arg(&json).output().expect("the command starts");
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    ended(0, outcome(ondeck(&LEAST).arg("--json").arg(&json)));
     assert_eq!(parsed(&json)["schema"], 1);
 
-    let output = ondeck(&["bench", "--locks"])
-        .arg(OsStr::from_bytes(b"st\xff"))
-        .output()
-        .expect("the command starts");
+    let output = outcome(ondeck(&["bench", "--locks"]).arg(OsStr::from_bytes(b"st\xff")));
     assert_eq!(output.status.code(), Some(2));
     assert!(!stderr(&output).contains("panicked"), "{}", stderr(&output));
 }

@@ -21,13 +21,11 @@ use std::os::unix::fs::PermissionsExt;
 
 use ondeck::platform::Linux;
 
-use support::{parsed, run, small, stderr, stdout, with_costs};
+use support::{ended, parsed, run, small, stderr, stdout, with_costs};
 
 #[test]
 fn a_bench_prints_tables_that_fit_80_columns_and_a_verdict() {
-    let output = small(&[]);
-    assert_eq!(output.status.code(), Some(with_costs()), "{}", stderr(&output));
-    let text = stdout(&output);
+    let text = stdout(&ended(with_costs(), small(&[])));
     for heading in [
         "uncontended:",
         "throughput:",
@@ -94,9 +92,7 @@ fn one_command_measures_every_buffer_beside_background_load() {
     arguments.extend(["--duration", "5ms", "--workloads", "producer_consumer,recovery"]);
     arguments.extend(["--threads", "4,2", "--capacity", "8,1,8", "--notify", "after,inside"]);
     arguments.extend(["--background", "1", "--json", path.to_str().expect("a path")]);
-    let output = run(&arguments);
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    let text = stdout(&output);
+    let text = stdout(&ended(0, run(&arguments)));
     for words in ["4 threads, capacity 1", "2 threads, capacity 8, notified after"] {
         assert!(text.contains(words), "{words} is missing in\n{text}");
     }
@@ -111,15 +107,17 @@ fn the_reports_agree_and_match_their_schema() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = |name: &str| folder.path().join(name);
     let (json, csv, html) = (path("r.json"), path("r.csv"), path("r.html"));
-    let output = small(&[
-        "--json",
-        json.to_str().expect("UTF-8"),
-        "--csv",
-        csv.to_str().expect("UTF-8"),
-        "--html",
-        html.to_str().expect("UTF-8"),
-    ]);
-    assert_eq!(output.status.code(), Some(with_costs()), "{}", stderr(&output));
+    ended(
+        with_costs(),
+        small(&[
+            "--json",
+            json.to_str().expect("UTF-8"),
+            "--csv",
+            csv.to_str().expect("UTF-8"),
+            "--html",
+            html.to_str().expect("UTF-8"),
+        ]),
+    );
 
     let report = parsed(&json);
     assert_eq!(schema::mismatch(&report), None);
@@ -156,8 +154,7 @@ fn the_reports_agree_and_match_their_schema() {
 
 #[test]
 fn a_cpu_that_is_refused_is_reported_and_the_rest_is_measured() {
-    let output = small(&["--workloads", "uncontended", "--pin", "7999"]);
-    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    let output = ended(1, small(&["--workloads", "uncontended", "--pin", "7999"]));
     assert!(
         stderr(&output).contains("7999") && stderr(&output).contains("refused"),
         "{}",
@@ -172,10 +169,10 @@ fn conditions_are_measured_against_each_other_in_one_table() {
     let json = folder.path().join("r.json");
     let path = json.to_str().expect("UTF-8");
     let conditions = ["--policy", "other,batch", "--pin", "none,one"];
-    let output =
-        small(&[&["--workloads", "capture,idle", "--json", path][..], &conditions].concat());
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    let text = stdout(&output);
+    let text = stdout(&ended(
+        0,
+        small(&[&["--workloads", "capture,idle", "--json", path][..], &conditions].concat()),
+    ));
     assert!(text.contains("batch pin one") && text.contains("by condition"), "{text}");
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     let report = parsed(&json);

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::support::{run, stderr, stdout};
+use crate::support::{ended, run, stderr, stdout};
 
 /// Two threads that hold a lock for 1 µs of each 10.
 pub(crate) fn recorded(folder: &Path) -> PathBuf {
@@ -67,8 +67,7 @@ fn a_change_without_an_effect_and_a_lock_that_cannot_be_replaced_are_named() {
     let text = fs::read_to_string(&file).expect("our file");
     let answer = |text: &str| {
         fs::write(&file, text).expect("our file");
-        let output = replay(&file, &["--threads", "1,2"]);
-        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        let output = ended(0, replay(&file, &["--threads", "1,2"]));
         stdout(&output).replace('\n', " ")
     };
     // One thread holds the lock for 99.5 % of the time, and for 99 % if sections are half as long.

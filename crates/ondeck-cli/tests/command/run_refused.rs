@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown};
 
 use crate::shim::{compiled, output, run};
-use crate::support::{stderr, stdout};
+use crate::support::{ended, stderr, stdout};
 
 #[test]
 fn what_the_shim_cannot_serve_is_refused_with_the_reason() {
@@ -44,8 +44,7 @@ fn what_the_shim_cannot_serve_is_refused_with_the_reason() {
     }
     // Without the shim it runs.
     let path = folder.join("static");
-    let output = output(&["--lock", "glibc", path.to_str().expect("UTF-8")]);
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    ended(0, output(&["--lock", "glibc", path.to_str().expect("UTF-8")]));
 }
 
 #[test]
@@ -56,8 +55,7 @@ fn a_program_that_gets_more_rights_than_its_user_is_refused() {
     let other_user = nix::unistd::geteuid().as_raw() + 1;
     if chown(&program, Some(other_user), Some(other_user)).is_err() {
         // Only root may give files away; this file already belongs to root.
-        let output = output(&["--", "su"]);
-        assert_eq!(output.status.code(), Some(126), "{}", stderr(&output));
+        let output = ended(126, output(&["--", "su"]));
         assert!(stderr(&output).contains("set-user-ID"), "{}", stderr(&output));
         return;
     }
@@ -91,8 +89,7 @@ fn a_program_that_is_not_started_has_the_exit_codes_of_env() {
     }
     for (library, word) in [("/no/such.so", "/no/such.so"), (data, "link.sh")] {
         let output = run(&["true"]).env("ONDECK_PRELOAD_LIBRARY", library).output();
-        let output = output.expect("the command starts");
-        assert_eq!(output.status.code(), Some(125), "{}", stderr(&output));
+        let output = ended(125, output.expect("the command starts"));
         assert!(stderr(&output).contains(word), "{}", stderr(&output));
     }
 }
@@ -103,7 +100,6 @@ fn a_program_that_locks_nothing_has_no_recording() {
     let file = folder.path().join("app.json");
     let name = file.to_str().expect("UTF-8");
     // The shim of the tests records nothing.
-    let nothing = output(&["--record", name, "--", "true"]);
-    assert_eq!(nothing.status.code(), Some(125), "{}", stderr(&nothing));
+    ended(125, output(&["--record", name, "--", "true"]));
     assert!(!file.exists());
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::support::{parsed, run, stderr, stdout};
+use crate::support::{ended, parsed, run, stderr, stdout};
 
 /// Short rounds of few threads: about a second.
 const SMALL: [&str; 11] = [
@@ -26,9 +26,7 @@ const SMALL: [&str; 11] = [
 fn simulate(more: &[&str]) -> std::process::Output {
     let named = more.contains(&"--machine");
     let machine = if named { &[][..] } else { &["--machine", "ryzen-7-1700"] };
-    let output = run(&[&SMALL, machine, more].concat());
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    output
+    ended(0, run(&[&SMALL, machine, more].concat()))
 }
 
 /// The report without the parts that depend on the date and the command line.
@@ -125,16 +123,13 @@ fn shards_merged_are_the_whole() {
         assert!((1..count(&whole)).contains(&count(&part)), "{shard}");
     }
     let (one, two, all) = (path("1.json"), path("2.json"), path("all.json"));
-    let output = run(&["merge", &one, &two, "--json", &all]);
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    ended(0, run(&["merge", &one, &two, "--json", &all]));
     let merged = parsed(Path::new(&all));
     assert_eq!(sorted(&merged), sorted(&whole));
     assert_eq!(merged["simulated"], whole["simulated"]);
 
     numbers(folder.path(), "other.json", &["--shard", "2/2", "--machine", "m1"]);
-    let output = run(&["merge", &one, &path("other.json"), "--json", &all]);
-    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
-    let message = stderr(&output);
+    let message = stderr(&ended(2, run(&["merge", &one, &path("other.json"), "--json", &all])));
     assert!(message.contains("`ryzen-7-1700` and `m1`"), "{message}");
 }
 
@@ -157,9 +152,7 @@ fn a_thousand_threads_on_256_cores_fit_into_two_gibibytes() {
     let large = ["sim", "--machine", "future-256", "--threads", "1000", "--locks", "ondeck"];
     let short =
         ["--workloads", "throughput", "--work", "100,500", "--duration", "10us", "--rounds"];
-    let output = run(&[&large[..], &short, &["1", "--why"]].concat());
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    let text = stdout(&output);
+    let text = stdout(&ended(0, run(&[&large[..], &short, &["1", "--why"]].concat())));
     assert!(text.contains("256") && text.contains("1000 threads"), "{text}");
     let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let (before, _) = flat.split_once(" MiB of memory").expect("the peak");

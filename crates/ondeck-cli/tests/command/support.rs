@@ -11,8 +11,19 @@ pub(crate) fn ondeck(arguments: &[&str]) -> Command {
     command
 }
 
+pub(crate) fn outcome(command: &mut Command) -> Output {
+    command.output().expect("the command starts")
+}
+
 pub(crate) fn run(arguments: &[&str]) -> Output {
-    ondeck(arguments).output().expect("the command starts")
+    outcome(&mut ondeck(arguments))
+}
+
+/// Returns the output of a command that must have ended with this exit code.
+#[track_caller]
+pub(crate) fn ended(code: i32, output: Output) -> Output {
+    assert_eq!(output.status.code(), Some(code), "{}", stderr(&output));
+    output
 }
 
 pub(crate) fn stdout(output: &Output) -> String {

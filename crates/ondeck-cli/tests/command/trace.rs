@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::support::{parsed, run, stderr, stdout};
+use crate::support::{ended, parsed, run, stderr, stdout};
 
 const SMALL: [&str; 9] =
     ["trace", "--locks", "std", "--threads", "3", "--runs", "2", "--pairs", "1000"];
@@ -15,8 +15,7 @@ fn a_trace_is_printed_and_written_and_its_counts_agree() {
     let files = ["--json", "--perfetto"].into_iter().zip([&json, &perfetto]);
     let files: Vec<&str> =
         files.flat_map(|(flag, file)| [flag, file.to_str().expect("UTF-8")]).collect();
-    let output = run(&[&SMALL[..], &files].concat());
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let output = ended(0, run(&[&SMALL[..], &files].concat()));
 
     let text = stdout(&output);
     assert!(text.contains("std: 2 runs, 6000 pairs"), "{text}");
