@@ -42,7 +42,8 @@ pub(super) fn run<T: Send + 'static>(
 ) -> Result<Outcome<T>, TeamError> {
     let (setup, team) = next_round();
     let shared = Shared::<Sim>::new(setting.threads);
-    let results: Results<Option<T>> = Rc::new(RefCell::new((0..setting.threads).map(|_| None).collect()));
+    let results: Results<Option<T>> =
+        Rc::new(RefCell::new((0..setting.threads).map(|_| None).collect()));
     let last_end = Rc::new(Cell::new(0));
     let cpus = setup.costs.places.len();
     let jobs = (0..setting.threads)
