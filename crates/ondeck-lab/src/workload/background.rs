@@ -15,7 +15,8 @@ use super::guarded::Guarded;
 use super::phases::{Phase, Phases, Seen, Stint, outcome_of};
 use super::situation::{Rounds, Shares, by, counts_of_two};
 use super::{
-    AnyMutex, Asked, Called, EmptyLock, Round, Schedule, Situation, WorkloadInfo, on_native, param,
+    AnyMutex, Asked, Called, EmptyLock, Round, Sampled, Schedule, Situation, WorkloadInfo,
+    on_native, param,
 };
 use crate::clock::TickScale;
 use crate::environment::Background as Priority;
@@ -91,11 +92,7 @@ impl Called for Background {
         (rounds, situations.collect())
     }
 
-    fn round<M: Machine>(
-        given: &Round,
-        own: &Priority,
-        lock: AnyMutex<M>,
-    ) -> Result<Sample, TeamError> {
+    fn round<M: Machine>(given: &Round, own: &Priority, lock: AnyMutex<M>) -> Sampled {
         let lock = on_native(lock, WHY)?;
         let threads = given.team.threads;
         let hammers = threads - fillers(threads);
@@ -160,7 +157,7 @@ fn plan(hammers: usize, threads: usize, round: Duration) -> Vec<Phase> {
     ]
 }
 
-fn sample(outcome: Outcome<Part>) -> Result<Sample, TeamError> {
+fn sample(outcome: Outcome<Part>) -> Sampled {
     let (mut stints, mut seen, mut longest) = (Vec::new(), None, [0; 3]);
     let threads = outcome.results.len() - 1;
     for part in outcome.results {

@@ -8,10 +8,9 @@ use ondeck_zoo::sync::RawBarrier;
 use super::face::{Column, Group, Shelf, Shown, Table, Threads};
 use super::kinds::BarrierWorkload;
 use super::situation::{ALONE, Rounds, Shares, counts};
-use super::{Apart, Asked, Round, Schedule, Situation, WorkloadInfo, audit};
+use super::{Apart, Asked, Round, Sampled, Schedule, Situation, WorkloadInfo, audit};
 use crate::machine::Machine;
 use crate::sample::{CPU_PER_OP, RUNNING, Sample, THROUGHPUT, VOLUNTARY};
-use crate::team::TeamError;
 
 pub(super) struct Barrier;
 
@@ -60,7 +59,7 @@ impl BarrierWorkload for Barrier {
         (rounds, counts.into_iter().map(|threads| Situation::working(threads, work)).collect())
     }
 
-    fn round<M: Machine, B: RawBarrier<M>>(given: &Round, (): &()) -> Result<Sample, TeamError> {
+    fn round<M: Machine, B: RawBarrier<M>>(given: &Round, (): &()) -> Sampled {
         let threads = given.team.threads;
         let shared = Shared {
             barrier: Apart(B::new(threads as u32)),

@@ -12,11 +12,12 @@ use super::face::{Column, Group, Shelf, Shown, Table};
 use super::situation::{ALONE, PROGRAM, Rounds, Shares, by};
 use super::times::Times;
 use super::{
-    Apart, Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo, audit, param,
+    Apart, Asked, EmptyLock, Round, Sampled, Schedule, Situation, Workload, WorkloadInfo, audit,
+    param,
 };
 use crate::machine::Machine;
 use crate::sample::{CPU_PER_OP, OWNER_PAIR, Sample, THROUGHPUT, VISIT_P50, VISIT_P99, VISITS};
-use crate::team::{Outcome, TeamError};
+use crate::team::Outcome;
 use crate::work::Work;
 
 pub(super) struct Biased;
@@ -88,10 +89,7 @@ impl Workload for Biased {
         (rounds, situations)
     }
 
-    fn round<M: Machine, L: RawLock<M>>(
-        given: &Round,
-        &every: &Every,
-    ) -> Result<Sample, TeamError> {
+    fn round<M: Machine, L: RawLock<M>>(given: &Round, &every: &Every) -> Sampled {
         let (section, outside) = (given.section, given.outside);
         let guarded = Apart(Guarded { lock: L::new(), count: AtomicU64::new(0) });
         let shared = (guarded, Apart(AtomicU64::new(0)));

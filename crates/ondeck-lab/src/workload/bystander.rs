@@ -12,7 +12,9 @@ use super::face::{Column, Group, Judged, Shelf, Shown, Table};
 use super::guarded::Guarded;
 use super::phases::{Phase, Phases, Seen, Stint, outcome_of};
 use super::situation::{ALONE, Rounds, Shares, counts_of_two};
-use super::{AnyMutex, Asked, Called, EmptyLock, Round, Schedule, Situation, WorkloadInfo};
+use super::{
+    AnyMutex, Asked, Called, EmptyLock, Round, Sampled, Schedule, Situation, WorkloadInfo,
+};
 use crate::machine::Machine;
 use crate::sample::{
     CPU_PER_OP, INVOLUNTARY, RUNNABLE, RUNNING, SLOWDOWN, Sample, THROUGHPUT, VOLUNTARY,
@@ -77,7 +79,7 @@ impl Called for Bystander {
         (rounds, counts.into_iter().map(|threads| Situation::working(threads, work)).collect())
     }
 
-    fn round<M: Machine>(given: &Round, (): &(), lock: AnyMutex<M>) -> Result<Sample, TeamError> {
+    fn round<M: Machine>(given: &Round, (): &(), lock: AnyMutex<M>) -> Sampled {
         let threads = given.team.threads;
         let phases = Arc::new(Phases::new(threads, plan(threads, given.length)));
         let lock = Arc::new(Guarded::<M, ()>::new(lock, ()));
@@ -135,7 +137,7 @@ fn multiply((left, right): &mut (Matrix, Matrix)) {
     *left = product.map(|row| row.map(|cell| cell * scale));
 }
 
-fn sample(outcome: Outcome<Part>) -> Result<Sample, TeamError> {
+fn sample(outcome: Outcome<Part>) -> Sampled {
     let (mut hammers, mut seen) = (Vec::new(), None);
     for part in outcome.results {
         match part {

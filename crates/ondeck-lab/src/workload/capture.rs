@@ -10,13 +10,13 @@ use hdrhistogram::Histogram;
 use super::face::{Column, Judged, Shelf, Shown, Table};
 use super::guarded::Guarded;
 use super::situation::{ALONE, Rounds, Shares, counts};
-use super::{AnyMutex, Asked, Called, Round, Schedule, Situation, WorkloadInfo, audit};
+use super::{AnyMutex, Asked, Called, Round, Sampled, Schedule, Situation, WorkloadInfo, audit};
 use crate::machine::Machine;
 use crate::sample::{
     PASSED_MAX, PASSED_P50, PASSED_P99, STREAK_MAX, STREAK_MEAN, STREAK_P50, STREAK_P99, Sample,
     THROUGHPUT, histogram,
 };
-use crate::team::{Outcome, TeamError};
+use crate::team::Outcome;
 
 pub(super) struct Capture;
 
@@ -74,7 +74,7 @@ impl Called for Capture {
         (rounds, counts.into_iter().map(|threads| Situation::working(threads, work)).collect())
     }
 
-    fn round<M: Machine>(given: &Round, (): &(), lock: AnyMutex<M>) -> Result<Sample, TeamError> {
+    fn round<M: Machine>(given: &Round, (): &(), lock: AnyMutex<M>) -> Sampled {
         let book = Book { acquisitions: 0, owner: usize::MAX, streak: 0 };
         let (section, outside) = (given.section, given.outside);
         let books = Guarded::<M, Book>::new(lock, book);

@@ -10,11 +10,11 @@ use super::face::{Column, Shelf, Shown, Table, Threads};
 use super::guarded::Guarded;
 use super::ring::Ring;
 use super::situation::{MANY, Rounds, Shares, counts};
-use super::{AnyMutex, Asked, Called, Round, Schedule, Situation, WorkloadInfo, audit};
+use super::{AnyMutex, Asked, Called, Round, Sampled, Schedule, Situation, WorkloadInfo, audit};
 use crate::any::Context;
 use crate::machine::Machine;
 use crate::sample::{CPU_PER_OP, OP, RUNNING, SHARE, Sample, THROUGHPUT};
-use crate::team::{Outcome, TeamError};
+use crate::team::Outcome;
 
 /// Numbers that a thread sends, then receives, in a turn; also the room in the channel for each thread.
 const BATCH: u64 = 100;
@@ -67,7 +67,7 @@ impl Called for Chan {
         (rounds, counts.into_iter().map(Situation::plain).collect())
     }
 
-    fn round<M: Machine>(given: &Round, (): &(), lock: AnyMutex<M>) -> Result<Sample, TeamError> {
+    fn round<M: Machine>(given: &Round, (): &(), lock: AnyMutex<M>) -> Sampled {
         let capacity = BATCH as usize * given.team.threads;
         let channel =
             Channel { ring: Ring::new(capacity), senders_waiting: 0, receivers_waiting: 0 };

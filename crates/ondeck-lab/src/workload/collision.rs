@@ -16,7 +16,9 @@ use ondeck_zoo::RawLock;
 use super::face::{Column, Judged, Needs, Shelf, Shown, Table, Threads};
 use super::situation::{Rounds, Shares, counts};
 use super::uncontended::time_pairs_of;
-use super::{Apart, Asked, Round, Schedule, Situation, Workload, WorkloadInfo, waiters_sleep};
+use super::{
+    Apart, Asked, Round, Sampled, Schedule, Situation, Workload, WorkloadInfo, waiters_sleep,
+};
 use crate::machine::Machine;
 use crate::sample::{CPU_PER_OP, PAIR, Pairs, RUNNING, Sample};
 use crate::team::{self, Member, TeamError, Until};
@@ -79,7 +81,7 @@ impl Workload for Collision {
         (rounds, counts.into_iter().map(Situation::plain).collect())
     }
 
-    fn round<M: Machine, L: RawLock<M>>(given: &Round, (): &()) -> Result<Sample, TeamError> {
+    fn round<M: Machine, L: RawLock<M>>(given: &Round, (): &()) -> Sampled {
         let parked = given.team.threads - 1;
         if parked > 0 && !waiters_sleep(&L::INFO) {
             let name = L::INFO.name;

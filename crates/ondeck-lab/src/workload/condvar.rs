@@ -13,11 +13,12 @@ use super::face::{Column, Shelf, Shown, Table, Threads};
 use super::guarded::Guarded;
 use super::situation::{Rounds, Shares, counts_of_two, moments};
 use super::{
-    AnyMutex, Asked, Called, EmptyLock, Notify, Round, Schedule, Situation, WorkloadInfo, audit,
+    AnyMutex, Asked, Called, EmptyLock, Notify, Round, Sampled, Schedule, Situation, WorkloadInfo,
+    audit,
 };
 use crate::machine::Machine;
 use crate::sample::{CPU_PER_OP, RUNNING, SERVER_LOOPS, SHARE, Sample, THROUGHPUT};
-use crate::team::{Member, Outcome, TeamError};
+use crate::team::{Member, Outcome};
 
 pub(super) struct Condvar;
 
@@ -82,11 +83,7 @@ impl Called for Condvar {
         (rounds, situations.collect())
     }
 
-    fn round<M: Machine>(
-        given: &Round,
-        own: &Notify,
-        lock: AnyMutex<M>,
-    ) -> Result<Sample, TeamError> {
+    fn round<M: Machine>(given: &Round, own: &Notify, lock: AnyMutex<M>) -> Sampled {
         let workers = given.team.threads - 1;
         let after = *own == Notify::After;
         let jobs = Guarded::<M, Jobs, 1>::new(lock, Jobs::default());

@@ -17,10 +17,10 @@ use super::face::{Group, Judged, Shelf, Table};
 use super::guarded::Guarded;
 use super::situation::{Rounds, Shares};
 use super::times::Times;
-use super::{AnyMutex, Asked, Called, Round, Schedule, Situation, WorkloadInfo, param};
+use super::{AnyMutex, Asked, Called, Round, Sampled, Schedule, Situation, WorkloadInfo, param};
 use crate::machine::Machine;
 use crate::sample::{HANDOFF, LONGEST, Sample};
-use crate::team::{Member, Outcome, TeamError};
+use crate::team::{Member, Outcome};
 use crate::work::Work;
 
 pub(super) struct Handoff;
@@ -70,7 +70,7 @@ impl Called for Handoff {
         (rounds, patterns.map(situation).into())
     }
 
-    fn round<M: Machine>(given: &Round, (): &(), lock: AnyMutex<M>) -> Result<Sample, TeamError> {
+    fn round<M: Machine>(given: &Round, (): &(), lock: AnyMutex<M>) -> Sampled {
         let turn = CachePadded::new(AtomicInt::new(GIVERS));
         let pass = Pass::<M> { released: Guarded::new(lock, 0), turn };
         let hold = given.section;

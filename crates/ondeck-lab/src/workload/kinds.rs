@@ -3,10 +3,8 @@
 use ondeck_zoo::sync::{RawBarrier, RawOnce, RawSemaphore};
 use ondeck_zoo::{RawLock, RawRwLock};
 
-use super::{Asked, Round, Schedule, Situation, WorkloadInfo};
+use super::{Asked, Round, Sampled, Schedule, Situation, WorkloadInfo};
 use crate::machine::Machine;
-use crate::sample::Sample;
-use crate::team::TeamError;
 
 macro_rules! kinds {
     ($($(#[$doc:meta])* $Trait:ident: $bound:path;)*) => {$(
@@ -24,7 +22,7 @@ macro_rules! kinds {
             fn round<M: Machine, L: $bound>(
                 given: &Round,
                 own: &Self::Own,
-            ) -> Result<Sample, TeamError>;
+            ) -> Sampled;
         }
     )*};
 }

@@ -13,10 +13,12 @@ use super::face::{Column, Judged, Shelf, Shown, Table};
 use super::guarded::Guarded;
 use super::situation::{Rounds, Shares, counts_of_two};
 use super::times::Times;
-use super::{AnyMutex, Asked, Called, EmptyLock, Round, Schedule, Situation, WorkloadInfo, audit};
+use super::{
+    AnyMutex, Asked, Called, EmptyLock, Round, Sampled, Schedule, Situation, WorkloadInfo, audit,
+};
 use crate::machine::Machine;
 use crate::sample::{CPU_PER_OP, LONGEST, RUNNING, Sample, VOLUNTARY, WAIT_MEAN};
-use crate::team::{Member, Outcome, TeamError};
+use crate::team::{Member, Outcome};
 use crate::usage::Usage;
 use crate::work::Work;
 
@@ -76,7 +78,7 @@ impl Called for LongHold {
         (rounds, all.into_iter().flat_map(of).collect())
     }
 
-    fn round<M: Machine>(given: &Round, (): &(), lock: AnyMutex<M>) -> Result<Sample, TeamError> {
+    fn round<M: Machine>(given: &Round, (): &(), lock: AnyMutex<M>) -> Sampled {
         let (hold, away) = (given.section, given.outside);
         let turns = Guarded::<M, u64>::new(lock, 0);
         let (shared, outcome) = given.timed::<M, _, _>(turns, move |member, turns| {

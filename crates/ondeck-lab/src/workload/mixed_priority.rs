@@ -21,7 +21,8 @@ use super::face::{Column, Group, Judged, Needs, Shelf, Shown, Table};
 use super::guarded::Guarded;
 use super::situation::{Rounds, Shares};
 use super::{
-    AnyMutex, Asked, Called, EmptyLock, Round, Schedule, Situation, WorkloadInfo, audit, on_native,
+    AnyMutex, Asked, Called, EmptyLock, Round, Sampled, Schedule, Situation, WorkloadInfo, audit,
+    on_native,
 };
 use crate::clock::TickScale;
 use crate::environment::{Pinning, Placement, Policy};
@@ -85,7 +86,7 @@ impl Called for MixedPriority {
         (rounds, vec![Situation::plain(WAITER + 1)])
     }
 
-    fn round<M: Machine>(given: &Round, (): &(), lock: AnyMutex<M>) -> Result<Sample, TeamError> {
+    fn round<M: Machine>(given: &Round, (): &(), lock: AnyMutex<M>) -> Sampled {
         let lock = on_native(lock, WHY)?;
         let asked = given.team.placement.policy;
         let policy = if asked.is_realtime() { asked } else { Policy::Fifo };

@@ -169,11 +169,7 @@ trait Called {
     fn situations(asked: &Asked) -> (Schedule, Vec<Situation<Self::Own>>);
 
     /// Measures one round on a machine.
-    fn round<M: Machine>(
-        given: &Round,
-        own: &Self::Own,
-        lock: AnyMutex<M>,
-    ) -> Result<Sample, TeamError>;
+    fn round<M: Machine>(given: &Round, own: &Self::Own, lock: AnyMutex<M>) -> Sampled;
 }
 
 impl<W: Called> Workload for W {
@@ -185,10 +181,7 @@ impl<W: Called> Workload for W {
         W::situations(asked)
     }
 
-    fn round<M: Machine, L: RawLock<M>>(
-        given: &Round,
-        own: &Self::Own,
-    ) -> Result<Sample, TeamError> {
+    fn round<M: Machine, L: RawLock<M>>(given: &Round, own: &Self::Own) -> Sampled {
         W::round(given, own, any::<M, L>())
     }
 }
@@ -199,7 +192,10 @@ fn on_native<M: Machine>(lock: AnyMutex<M>, why: &str) -> Result<AnyMutex<Native
         .ok_or_else(|| TeamError::Refused(format!("it is measured on real machines only: {why}")))
 }
 
-type RoundFn = fn(&Round, &Own) -> Result<Sample, TeamError>;
+/// The sample of a round, or why there is none.
+pub type Sampled = Result<Sample, TeamError>;
+
+type RoundFn = fn(&Round, &Own) -> Sampled;
 
 /// The situations of a workload in the common form of all workloads.
 fn erased<O: Send + Sync + 'static>(

@@ -8,11 +8,11 @@ use ondeck_zoo::sync::RawOnce;
 use super::face::{Column, Group, Shelf, Shown, Table, Threads};
 use super::kinds::OnceWorkload;
 use super::situation::{Rounds, Shares, counts};
-use super::{Apart, Asked, Round, Schedule, Situation, WorkloadInfo, audit, param};
+use super::{Apart, Asked, Round, Sampled, Schedule, Situation, WorkloadInfo, audit, param};
 use crate::clock;
 use crate::machine::Machine;
 use crate::sample::{CPU_PER_OP, Sample, THROUGHPUT, VOLUNTARY};
-use crate::team::{self, TeamError, Until};
+use crate::team::{self, Until};
 use crate::work::Work;
 
 pub(super) struct Once;
@@ -78,10 +78,7 @@ impl OnceWorkload for Once {
         (rounds, situations.collect())
     }
 
-    fn round<M: Machine, O: RawOnce<M>>(
-        given: &Round,
-        &state: &State,
-    ) -> Result<Sample, TeamError> {
+    fn round<M: Machine, O: RawOnce<M>>(given: &Round, &state: &State) -> Sampled {
         match state {
             State::Done => done::<M, O>(given),
             State::New => new::<M, O>(given),
@@ -89,7 +86,7 @@ impl OnceWorkload for Once {
     }
 }
 
-fn done<M: Machine, O: RawOnce<M>>(given: &Round) -> Result<Sample, TeamError> {
+fn done<M: Machine, O: RawOnce<M>>(given: &Round) -> Sampled {
     let once = Apart(O::new());
     once.0.call(|| ());
     let nothing = Work::of_nanos(0);
@@ -112,7 +109,7 @@ fn done<M: Machine, O: RawOnce<M>>(given: &Round) -> Result<Sample, TeamError> {
     Ok(Sample::of_outcome(&outcome))
 }
 
-fn new<M: Machine, O: RawOnce<M>>(given: &Round) -> Result<Sample, TeamError> {
+fn new<M: Machine, O: RawOnce<M>>(given: &Round) -> Sampled {
     let row: Vec<Apart<Counted<O>>> =
         (0..RACES).map(|_| Apart(Counted { once: O::new(), runs: AtomicU64::new(0) })).collect();
     let init = given.section;

@@ -8,12 +8,11 @@ use ondeck_zoo::RawLock;
 
 use super::face::{Column, Shelf, Shown, Table, Threads};
 use super::situation::{ALONE, Extent, MOST_THREADS, PROGRAM, Rounds, Shares, counts};
-use super::{Asked, Round, Schedule, Situation, Workload, WorkloadInfo, throughput};
+use super::{Asked, Round, Sampled, Schedule, Situation, Workload, WorkloadInfo, throughput};
 use crate::machine::Machine;
 use crate::sample::{
-    CPU_PER_OP, INVOLUNTARY, OPERATION_GAP, RUNNING, SHARE, Sample, THROUGHPUT, VOLUNTARY,
+    CPU_PER_OP, INVOLUNTARY, OPERATION_GAP, RUNNING, SHARE, THROUGHPUT, VOLUNTARY,
 };
-use crate::team::TeamError;
 
 pub(super) struct Oversubscribed;
 
@@ -69,7 +68,7 @@ impl Workload for Oversubscribed {
         (rounds, situations)
     }
 
-    fn round<M: Machine, L: RawLock<M>>(given: &Round, (): &()) -> Result<Sample, TeamError> {
+    fn round<M: Machine, L: RawLock<M>>(given: &Round, (): &()) -> Sampled {
         throughput::round::<M, L>(given, 0)
     }
 }

@@ -9,12 +9,14 @@
 use super::buffer::{Bounded, Buffer, CAPACITIES, Part, Queue, consume, produce, sum};
 use super::face::{Column, Shelf, Shown, Table};
 use super::situation::{Rounds, Shares, by, counts_of_two};
-use super::{AnyMutex, Asked, Called, EmptyLock, Round, Schedule, Situation, WorkloadInfo, audit};
+use super::{
+    AnyMutex, Asked, Called, EmptyLock, Round, Sampled, Schedule, Situation, WorkloadInfo, audit,
+};
 use crate::machine::Machine;
 use crate::sample::{
     CPU_PER_OP, INVOLUNTARY, RUNNING, SHARE, Sample, THROUGHPUT, VOLUNTARY, WAITS,
 };
-use crate::team::{Outcome, TeamError};
+use crate::team::Outcome;
 
 pub(super) struct ProducerConsumer;
 
@@ -56,11 +58,7 @@ impl Called for ProducerConsumer {
         (rounds, Bounded::situations(asked, capacities, &counts))
     }
 
-    fn round<M: Machine>(
-        given: &Round,
-        own: &Bounded,
-        lock: AnyMutex<M>,
-    ) -> Result<Sample, TeamError> {
+    fn round<M: Machine>(given: &Round, own: &Bounded, lock: AnyMutex<M>) -> Sampled {
         let producers = given.team.threads / 2;
         let after = own.after();
         let buffer = Buffer::<M>::new(lock, Queue::new(own.capacity));

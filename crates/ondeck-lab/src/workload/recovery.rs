@@ -15,7 +15,9 @@ use super::buffer::{
 };
 use super::face::{Column, Shelf, Shown, Table};
 use super::situation::{Rounds, Shares, counts_of_two};
-use super::{AnyMutex, Asked, Called, EmptyLock, Round, Schedule, Situation, WorkloadInfo, audit};
+use super::{
+    AnyMutex, Asked, Called, EmptyLock, Round, Sampled, Schedule, Situation, WorkloadInfo, audit,
+};
 use crate::environment::Placement;
 use crate::machine::Machine;
 use crate::sample::{CPU_PER_OP, FRESH, RECOVERED, RUNNING, Sample, THROUGHPUT, VOLUNTARY, WAITS};
@@ -68,11 +70,7 @@ impl Called for Recovery {
         (rounds, Bounded::situations(asked, &CAPACITIES[1..2], &counts))
     }
 
-    fn round<M: Machine>(
-        given: &Round,
-        own: &Bounded,
-        lock: AnyMutex<M>,
-    ) -> Result<Sample, TeamError> {
+    fn round<M: Machine>(given: &Round, own: &Bounded, lock: AnyMutex<M>) -> Sampled {
         let threads = given.team.threads;
         let producers = threads / 2;
         let mut queue = Queue::new(own.capacity);
@@ -159,12 +157,7 @@ fn half<M: Machine>(member: &Member<M>, length: Duration) -> Half {
     Half { window, items: after.iter().zip(before).map(|(after, before)| after - before).collect() }
 }
 
-fn sample(
-    mut outcome: Outcome<Role>,
-    producers: usize,
-    first: u64,
-    left: u64,
-) -> Result<Sample, TeamError> {
+fn sample(mut outcome: Outcome<Role>, producers: usize, first: u64, left: u64) -> Sampled {
     let (mut parts, mut usage, mut halves) = (Vec::new(), Usage::default(), None);
     for role in std::mem::take(&mut outcome.results) {
         match role {

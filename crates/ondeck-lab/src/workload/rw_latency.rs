@@ -11,10 +11,9 @@ use super::kinds::RwWorkload;
 use super::rw_pair::{Pair, Tally};
 use super::situation::{Rounds, Shares, counts_of_two};
 use super::times::Times;
-use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, WorkloadInfo, param};
+use super::{Apart, Asked, EmptyLock, Round, Sampled, Schedule, Situation, WorkloadInfo, param};
 use crate::machine::Machine;
 use crate::sample::{LONGEST, Sample, THROUGHPUT, WAIT_P50, WAIT_P99};
-use crate::team::TeamError;
 use crate::work::Work;
 
 pub(super) struct RwLatency;
@@ -74,10 +73,7 @@ impl RwWorkload for RwLatency {
         (rounds, situations.collect())
     }
 
-    fn round<M: Machine, L: RawRwLock<M>>(
-        given: &Round,
-        &lone: &Lone,
-    ) -> Result<Sample, TeamError> {
+    fn round<M: Machine, L: RawRwLock<M>>(given: &Round, &lone: &Lone) -> Sampled {
         let (section, outside, pause) = (given.section, given.outside, Work::of_nanos(PAUSE));
         let pair = Apart(Pair::<L>::new::<M>());
         let (pair, outcome) = given.timed::<M, _, _>(pair, move |member, Apart(pair)| {

@@ -6,10 +6,9 @@ use super::face::{Column, Group, Shelf, Shown, Table, Threads};
 use super::kinds::RwWorkload;
 use super::rw_pair::{Pair, Tally};
 use super::situation::{ALONE, PROGRAM, Rounds, Shares, by, counts};
-use super::{Apart, Asked, Round, Schedule, Situation, WorkloadInfo, param};
+use super::{Apart, Asked, Round, Sampled, Schedule, Situation, WorkloadInfo, param};
 use crate::machine::Machine;
 use crate::sample::{CPU_PER_OP, RUNNING, SHARE, Sample, THROUGHPUT};
-use crate::team::TeamError;
 
 /// The workload's name.
 pub const NAME: &str = "rwmix";
@@ -104,7 +103,7 @@ impl RwWorkload for RwMix {
         (rounds, situations)
     }
 
-    fn round<M: Machine, L: RawRwLock<M>>(given: &Round, &mix: &Mix) -> Result<Sample, TeamError> {
+    fn round<M: Machine, L: RawRwLock<M>>(given: &Round, &mix: &Mix) -> Sampled {
         let (section, outside) = (given.section, given.outside);
         let pair = Apart(Pair::<L>::new::<M>());
         let (pair, outcome) = given.timed::<M, _, _>(pair, move |member, Apart(pair)| {

@@ -8,10 +8,9 @@ use ondeck_zoo::sync::RawSemaphore;
 use super::face::{Column, Group, Shelf, Shown, Table, Threads};
 use super::kinds::SemaphoreWorkload;
 use super::situation::{ALONE, Rounds, Shares, by, counts};
-use super::{Apart, Asked, Round, Schedule, Situation, WorkloadInfo, audit, param};
+use super::{Apart, Asked, Round, Sampled, Schedule, Situation, WorkloadInfo, audit, param};
 use crate::machine::Machine;
 use crate::sample::{CPU_PER_OP, SHARE, Sample, THROUGHPUT, VOLUNTARY};
-use crate::team::TeamError;
 
 pub(super) struct Semaphore;
 
@@ -63,10 +62,7 @@ impl SemaphoreWorkload for Semaphore {
         (rounds, situations.collect())
     }
 
-    fn round<M: Machine, S: RawSemaphore<M>>(
-        given: &Round,
-        &permits: &u32,
-    ) -> Result<Sample, TeamError> {
+    fn round<M: Machine, S: RawSemaphore<M>>(given: &Round, &permits: &u32) -> Sampled {
         let (section, outside) = (given.section, given.outside);
         let shared = (Apart(S::new(permits)), Apart(AtomicU64::new(0)));
         let (_, outcome) =

@@ -6,7 +6,6 @@
 //! agree within 15 %. It is longer only if a share, a window or a phase needs more.
 
 use std::any::Any;
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -79,7 +78,7 @@ impl<O> Situation<O> {
 }
 
 /// A workload's own settings, on the way from its situations to its rounds.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Own(Arc<dyn Any + Send + Sync>);
 
 impl Own {
@@ -102,12 +101,6 @@ impl Own {
 impl Default for Own {
     fn default() -> Self {
         Self::of(())
-    }
-}
-
-impl fmt::Debug for Own {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("Own")
     }
 }
 

@@ -9,11 +9,11 @@ use std::time::Duration;
 use super::face::{Column, Judged, Shelf, Shown, Table};
 use super::guarded::Guarded;
 use super::situation::{Rounds, Shares, counts};
-use super::{AnyMutex, Asked, Called, Round, Schedule, Situation, WorkloadInfo, audit};
+use super::{AnyMutex, Asked, Called, Round, Sampled, Schedule, Situation, WorkloadInfo, audit};
 use crate::clock::TickScale;
 use crate::machine::Machine;
 use crate::sample::{CPU_PER_OP, LONGEST_GAP, RUNNING, SHARE, STARVED_WINDOWS, Sample, THROUGHPUT};
-use crate::team::{Outcome, TeamError};
+use crate::team::Outcome;
 
 /// A thread should acquire the lock at least once in this time: several time slices of every kernel.
 const WINDOW: Duration = Duration::from_millis(50);
@@ -60,7 +60,7 @@ impl Called for Starve {
         (rounds, counts.into_iter().map(|threads| Situation::working(threads, work)).collect())
     }
 
-    fn round<M: Machine>(given: &Round, (): &(), lock: AnyMutex<M>) -> Result<Sample, TeamError> {
+    fn round<M: Machine>(given: &Round, (): &(), lock: AnyMutex<M>) -> Sampled {
         let (section, outside) = (given.section, given.outside);
         let turns = Guarded::<M, u64>::new(lock, 0);
         let (shared, outcome) = given.timed::<M, _, _>(turns, move |member, turns| {

@@ -14,12 +14,11 @@ use ondeck_zoo::{
 
 use super::baseline::{NO_LOCK, NoLock};
 use super::{
-    Own, Round, RoundFn, WorkloadInfo, barrier_rounds, mutex_rounds, named, once_rounds,
+    Own, Round, RoundFn, Sampled, WorkloadInfo, barrier_rounds, mutex_rounds, named, once_rounds,
     rwlock_rounds, semaphore_rounds, uncontended,
 };
 use crate::machine::Machine;
-use crate::sample::{Pairs, Sample};
-use crate::team::TeamError;
+use crate::sample::Pairs;
 
 /// A lock, compiled into every workload of its kind.
 #[derive(Clone, Debug)]
@@ -101,7 +100,7 @@ impl Subject {
     ///
     /// If no workload of that name exists for locks of this kind (names come from [`WORKLOADS`](super::WORKLOADS)),
     /// if `own` belongs to another workload, or if the lock does nothing and the threads would race.
-    pub fn round(&self, workload: &str, given: &Round, own: &Own) -> Result<Sample, TeamError> {
+    pub fn round(&self, workload: &str, given: &Round, own: &Own) -> Sampled {
         let (_, round) =
             self.rounds.iter().find(|(name, _)| *name == workload).unwrap_or_else(|| {
                 panic!("no workload for a lock of the kind {} is named {workload}", self.kind)

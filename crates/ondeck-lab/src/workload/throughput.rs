@@ -9,10 +9,11 @@ use super::data::{Data, Line};
 use super::face::{Column, Group, Shown, Table, Threads};
 use super::gaps::{self, Gaps};
 use super::situation::{ALONE, LONG, MANY, MOST_THREADS, PROGRAM, Rounds, Shares, counts};
-use super::{Apart, Asked, Round, Schedule, Situation, Workload, WorkloadInfo, audit, param};
+use super::{
+    Apart, Asked, Round, Sampled, Schedule, Situation, Workload, WorkloadInfo, audit, param,
+};
 use crate::machine::Machine;
 use crate::sample::{CPU_PER_OP, OPERATION_GAP, RUNNING, SHARE, Sample, THROUGHPUT};
-use crate::team::TeamError;
 
 /// The workload's name: advice measures it.
 pub const NAME: &str = "throughput";
@@ -68,7 +69,7 @@ impl Workload for Throughput {
         (rounds, situations)
     }
 
-    fn round<M: Machine, L: RawLock<M>>(given: &Round, lines: &usize) -> Result<Sample, TeamError> {
+    fn round<M: Machine, L: RawLock<M>>(given: &Round, lines: &usize) -> Sampled {
         round::<M, L>(given, *lines)
     }
 }
@@ -82,10 +83,7 @@ fn doublings(cpus: usize) -> Vec<usize> {
 }
 
 /// A round of this workload, and of workloads that differ from it in their situations only.
-pub(super) fn round<M: Machine, L: RawLock<M>>(
-    given: &Round,
-    lines: usize,
-) -> Result<Sample, TeamError> {
+pub(super) fn round<M: Machine, L: RawLock<M>>(given: &Round, lines: usize) -> Sampled {
     let (section, outside) = (given.section, given.outside);
     let shared = (Apart(L::new()), Data::<M>::of_lines(lines));
     let (shared, outcome) =

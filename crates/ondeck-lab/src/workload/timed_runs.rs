@@ -12,11 +12,11 @@ use std::time::Duration;
 use super::face::{Group, Judged, Table};
 use super::guarded::Guarded;
 use super::situation::{Extent, Runs};
-use super::{AnyMutex, Asked, Called, Round, Schedule, Situation, WorkloadInfo};
+use super::{AnyMutex, Asked, Called, Round, Sampled, Schedule, Situation, WorkloadInfo};
 use crate::clock::TickScale;
 use crate::machine::Machine;
 use crate::sample::{LONGEST, RUN, Sample, histogram};
-use crate::team::{self, Member, Outcome, TeamError, Until};
+use crate::team::{self, Member, Outcome, Until};
 
 pub(super) struct Wait;
 
@@ -40,7 +40,7 @@ impl Called for Wait {
         runs(asked, 100)
     }
 
-    fn round<M: Machine>(given: &Round, (): &(), lock: AnyMutex<M>) -> Result<Sample, TeamError> {
+    fn round<M: Machine>(given: &Round, (): &(), lock: AnyMutex<M>) -> Sampled {
         let lock = Arc::new(Guarded::<M, ()>::new(lock, ()));
         let pairs = given.pairs;
         let outcome =
@@ -101,7 +101,7 @@ impl Called for Idle {
         runs(asked, 1_000)
     }
 
-    fn round<M: Machine>(given: &Round, (): &(), lock: AnyMutex<M>) -> Result<Sample, TeamError> {
+    fn round<M: Machine>(given: &Round, (): &(), lock: AnyMutex<M>) -> Sampled {
         // The time of the last unlock, if there was one.
         let released = Arc::new(Guarded::<M, Option<u64>>::new(lock, None));
         let pairs = given.pairs;

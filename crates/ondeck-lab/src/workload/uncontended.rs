@@ -10,11 +10,13 @@ use ondeck_zoo::RawLock;
 
 use super::face::{Group, Judged, Table};
 use super::situation::{Rounds, Shares};
-use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo, param};
+use super::{
+    Apart, Asked, EmptyLock, Round, Sampled, Schedule, Situation, Workload, WorkloadInfo, param,
+};
 use crate::clock::{self, TickScale};
 use crate::machine::Machine;
 use crate::sample::{PAIR, Pairs, Sample};
-use crate::team::{self, TeamError, Until};
+use crate::team::{self, Until};
 
 /// Pairs between two readings of the clock: enough that reading it does not count.
 const BATCH: u64 = 1_000;
@@ -53,7 +55,7 @@ impl Workload for Uncontended {
         (rounds, vec![situation(false), situation(true)])
     }
 
-    fn round<M: Machine, L: RawLock<M>>(given: &Round, (): &()) -> Result<Sample, TeamError> {
+    fn round<M: Machine, L: RawLock<M>>(given: &Round, (): &()) -> Sampled {
         let round = given.length;
         let outcome =
             team::run::<M, _>(&given.team, Until::Finished(Duration::MAX), move |member| {

@@ -11,10 +11,9 @@ use fastrand::Rng;
 use ondeck::platform::Native;
 
 use crate::sample::Sample;
-use crate::team::TeamError;
 use crate::workload::gaps::{self, Gaps};
 use crate::workload::guarded::Guarded;
-use crate::workload::{AnyMutex, Round, audit};
+use crate::workload::{AnyMutex, Round, Sampled, audit};
 
 const BATCH: usize = 16;
 const CACHED: usize = 64;
@@ -90,7 +89,7 @@ struct Part {
     gap: u64,
 }
 
-pub(super) fn round(given: &Round, lock: AnyMutex<Native>) -> Result<Sample, TeamError> {
+pub(super) fn round(given: &Round, lock: AnyMutex<Native>) -> Sampled {
     let blocks = PER_THREAD * given.team.threads;
     let central = Guarded::<_, Central>::new(lock, Central::new(blocks));
     let states: Box<[AtomicU32]> = (0..blocks).map(|_| AtomicU32::new(FREE)).collect();

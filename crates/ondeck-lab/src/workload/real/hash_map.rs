@@ -8,10 +8,9 @@ use ondeck::platform::Native;
 
 use super::mixed;
 use crate::sample::Sample;
-use crate::team::TeamError;
 use crate::workload::gaps::{self, Gaps};
 use crate::workload::guarded::{Guarded, Held};
-use crate::workload::{AnyMutex, Round, audit};
+use crate::workload::{AnyMutex, Round, Sampled, audit};
 
 /// Places of all stripes; half of them are in use when every key is there.
 const PLACES: usize = 8_192;
@@ -62,10 +61,7 @@ fn place<const STRIPES: usize>(key: u64) -> (usize, u64) {
     (hash as usize % STRIPES, hash / STRIPES as u64)
 }
 
-pub(super) fn round<const STRIPES: usize>(
-    given: &Round,
-    lock: AnyMutex<Native>,
-) -> Result<Sample, TeamError> {
+pub(super) fn round<const STRIPES: usize>(given: &Round, lock: AnyMutex<Native>) -> Sampled {
     let stripe = |_| Guarded::<_, Stripe<STRIPES>>::new(lock, Stripe::new());
     let map: [_; STRIPES] = std::array::from_fn(stripe);
     let (shared, outcome) = given.timed::<Native, _, _>(map, |member, map| {

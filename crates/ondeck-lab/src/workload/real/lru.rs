@@ -9,10 +9,9 @@ use ondeck::platform::Native;
 
 use super::mixed;
 use crate::sample::Sample;
-use crate::team::TeamError;
 use crate::workload::gaps::{self, Gaps};
 use crate::workload::guarded::Guarded;
-use crate::workload::{AnyMutex, Round, audit};
+use crate::workload::{AnyMutex, Round, Sampled, audit};
 
 const ENTRIES: usize = 1_024;
 const KEYS: usize = 4_096;
@@ -117,7 +116,7 @@ impl Cache {
     }
 }
 
-pub(super) fn round(given: &Round, lock: AnyMutex<Native>) -> Result<Sample, TeamError> {
+pub(super) fn round(given: &Round, lock: AnyMutex<Native>) -> Sampled {
     let cache = Guarded::<_, Cache>::new(lock, Cache::new());
     let (shared, outcome) = given.timed::<Native, _, _>(cache, |member, cache| {
         let mut context = cache.context();

@@ -15,10 +15,11 @@ use std::collections::BTreeMap;
 
 use super::face::{Across, Shelf, Table};
 use super::situation::{Rounds, Shares, counts};
-use super::{AnyMutex, Asked, Called, Round, Schedule, Situation, WorkloadInfo, on_native, param};
+use super::{
+    AnyMutex, Asked, Called, Round, Sampled, Schedule, Situation, WorkloadInfo, on_native, param,
+};
 use crate::machine::Machine;
-use crate::sample::{OPERATION_GAP, SHARE, Sample, THROUGHPUT};
-use crate::team::TeamError;
+use crate::sample::{OPERATION_GAP, SHARE, THROUGHPUT};
 
 pub(super) struct Real;
 
@@ -65,7 +66,7 @@ impl Called for Real {
         (rounds, situations.collect())
     }
 
-    fn round<M: Machine>(given: &Round, own: &App, lock: AnyMutex<M>) -> Result<Sample, TeamError> {
+    fn round<M: Machine>(given: &Round, own: &App, lock: AnyMutex<M>) -> Sampled {
         let lock = on_native(lock, WHY)?;
         match own {
             App::Lru => lru::round(given, lock),

@@ -12,11 +12,10 @@ use ondeck::platform::Native;
 
 use super::mixed;
 use crate::sample::Sample;
-use crate::team::TeamError;
 use crate::workload::gaps::{self, Gaps};
 use crate::workload::guarded::Guarded;
 use crate::workload::ring::Ring;
-use crate::workload::{AnyMutex, Round, audit};
+use crate::workload::{AnyMutex, Round, Sampled, audit};
 
 const JOBS_PER_THREAD: usize = 4;
 
@@ -27,7 +26,7 @@ const TURNS: usize = 32;
 const LINK: u64 = 1;
 const CHAIN: u64 = 1 << 48;
 
-pub(super) fn round(given: &Round, lock: AnyMutex<Native>) -> Result<Sample, TeamError> {
+pub(super) fn round(given: &Round, lock: AnyMutex<Native>) -> Sampled {
     let jobs = JOBS_PER_THREAD * given.team.threads;
     let mut queue = Ring::new(jobs);
     (0..jobs as u64).for_each(|job| queue.push::<Native>(job * CHAIN));
