@@ -1,5 +1,5 @@
 //! Implements the traits of locks for types that already have the functions, under other names, and for locks whose
-//! functions take a line or two.
+//! functions take a few lines.
 //!
 //! A function is given as `|this, context| expression`. The expression becomes the function's body, so no code of
 //! this project stands between a measuring loop and another library's lock. It may rely on the promises of the
@@ -7,14 +7,24 @@
 
 #![allow(unused_macros, reason = "some tests include this file for one of them")]
 
-/// Implements `RawLock`.
+/// The given type, or the usual one.
+macro_rules! given_or {
+    ($Given:ty; $Usual:ty) => {
+        $Given
+    };
+    (; $Usual:ty) => {
+        $Usual
+    };
+}
+
+/// Implements `RawLock`. Unless others are given, the context is `()` and the condition variable the generic one.
 macro_rules! raw_lock {
     (
         unsafe impl $([$($generics:tt)*])? RawLock<$P:ty> for $Lock:ty {
             INFO: $info:expr,
             $(IS_REENTRANT: $is_reentrant:expr,)?
-            Context: $Context:ty,
-            Condvar: $Condvar:ty,
+            $(Context: $Context:ty,)?
+            $(Condvar: $Condvar:ty,)?
             new: $new:expr,
             lock: |$lock_this:pat_param, $lock_context:pat_param| $lock:expr,
             try_lock: |$try_this:pat_param, $try_context:pat_param| $try_lock:expr,
@@ -27,8 +37,8 @@ macro_rules! raw_lock {
             const INFO: LockInfo = $info;
             $(const IS_REENTRANT: bool = $is_reentrant;)?
 
-            type Context = $Context;
-            type Condvar = $Condvar;
+            type Context = given_or!($($Context)?; ());
+            type Condvar = given_or!($($Condvar)?; $crate::SequenceCondvar<$P>);
 
             fn new() -> Self {
                 $new
@@ -60,14 +70,14 @@ macro_rules! raw_lock {
     };
 }
 
-/// Implements `RawRwLock`.
+/// Implements `RawRwLock`. Unless others are given, the contexts are `()`.
 macro_rules! raw_rwlock {
     (
         unsafe impl $([$($generics:tt)*])? RawRwLock<$P:ty> for $Lock:ty {
             INFO: $info:expr,
             $(SHARES: $shares:expr,)?
-            Read: $Read:ty,
-            Write: $Write:ty,
+            $(Read: $Read:ty,)?
+            $(Write: $Write:ty,)?
             new: $new:expr,
             read: |$read_this:pat_param, $read_context:pat_param| $read:expr,
             try_read: |$try_read_this:pat_param, $try_read_context:pat_param| $try_read:expr,
@@ -83,8 +93,8 @@ macro_rules! raw_rwlock {
             const INFO: LockInfo = $info;
             $(const SHARES: bool = $shares;)?
 
-            type Read = $Read;
-            type Write = $Write;
+            type Read = given_or!($($Read)?; ());
+            type Write = given_or!($($Write)?; ());
 
             fn new() -> Self {
                 $new

@@ -13,7 +13,7 @@ use ondeck::mutex::RawMutex;
 use ondeck::platform::Native;
 use ondeck::reentrant::RawThreadId;
 
-use crate::{Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Visitor, Waiting};
+use crate::{Fairness, LockInfo, Origin, RawLock, Visitor, Waiting};
 
 /// Shows these locks to `visitor`.
 pub fn for_each_own(visitor: &mut impl Visitor<Native>) {
@@ -55,8 +55,6 @@ raw_lock! {
             teaches: "The order of arrival costs a wake for each contended pair",
             ..OWN
         },
-        Context: (),
-        Condvar: SequenceCondvar<Native>,
         new: Self(RawFairMutex::new()),
         lock: |this, ()| this.0.lock(),
         try_lock: |this, ()| this.0.try_lock(),
@@ -88,8 +86,6 @@ raw_lock! {
             ..OWN
         },
         IS_REENTRANT: true,
-        Context: (),
-        Condvar: SequenceCondvar<Native>,
         new: Self(RawReentrantMutex::INIT),
         lock: |this, ()| this.0.lock(),
         try_lock: |this, ()| this.0.try_lock(),
@@ -106,9 +102,7 @@ raw_lock! {
 mod pi {
     use ondeck::pi::RawPiMutex;
 
-    use super::{
-        Fairness, LockInfo, NO_OWNER_ENDS, Native, OWN, RawLock, SequenceCondvar, Waiting,
-    };
+    use super::{Fairness, LockInfo, NO_OWNER_ENDS, Native, OWN, RawLock, Waiting};
 
     /// The mutex of [`ondeck::pi`].
     ///
@@ -128,8 +122,6 @@ mod pi {
                 teaches: "An uncontended pair with priority inheritance is two compare-exchanges and no call",
                 ..OWN
             },
-            Context: (),
-            Condvar: SequenceCondvar<Native>,
             new: Self(RawPiMutex::new()),
             lock: |this, ()| this.0.lock().expect(NO_OWNER_ENDS),
             try_lock: |this, ()| this.0.try_lock(),
@@ -150,7 +142,7 @@ mod ipc {
 
     use ondeck::ipc::{Mutex, MutexGuard};
 
-    use super::{LockInfo, NO_OWNER_ENDS, Native, OWN, RawLock, SequenceCondvar};
+    use super::{LockInfo, NO_OWNER_ENDS, Native, OWN, RawLock};
     use crate::Kept;
 
     /// The mutex of [`ondeck::ipc`], for memory that processes share, measured within one process.
@@ -178,7 +170,6 @@ mod ipc {
                 ..OWN
             },
             Context: Kept<Guard>,
-            Condvar: SequenceCondvar<Native>,
             // SAFETY: a lock of the zoo is neither moved nor freed while a thread owns it, and guards nothing.
             new: Self(unsafe { Mutex::new(()) }),
             lock: |this, context| keep(context, this.0.lock().expect(NO_OWNER_ENDS)),

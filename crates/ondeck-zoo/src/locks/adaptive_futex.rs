@@ -34,7 +34,7 @@
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
-use crate::{LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+use crate::{LockInfo, Origin, RawLock, Waiting};
 
 const UNLOCKED: u32 = 0;
 const LOCKED: u32 = 1;
@@ -102,8 +102,6 @@ raw_lock! {
             teaches: "A lock can learn how long to spin, but learns it in turns and not in time",
             ..LockInfo::USUAL
         },
-        Context: (),
-        Condvar: SequenceCondvar<P>,
         new: Self { word: AtomicInt::new(UNLOCKED), estimate: AtomicInt::new(0) },
         lock: |this, ()| if !this.acquire() {
             this.lock_slow();

@@ -64,7 +64,7 @@ use std::ptr;
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
-use crate::{LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+use crate::{LockInfo, Origin, RawLock, Waiting};
 
 const UNLOCKED: usize = 0;
 const LOCKED: usize = 1;
@@ -351,7 +351,6 @@ raw_lock! {
             ..LockInfo::USUAL
         },
         Context: Place<P>,
-        Condvar: SequenceCondvar<P>,
         new: Self { state: AtomicInt::new(UNLOCKED) },
         lock: |this, place| if !this.acquire(place) {
             this.lock_slow(place);

@@ -31,7 +31,7 @@
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
-use crate::{LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+use crate::{LockInfo, Origin, RawLock, Waiting};
 
 const HELD: u32 = 1;
 const WAITED: u32 = 2;
@@ -82,58 +82,45 @@ impl<P: Platform> FollyMicrolock<P> {
     }
 }
 
-// SAFETY: a thread returns from `lock` only after its exchange found bit 0 clear and set it, and only
+// SAFETY, as a lock: a thread returns from `lock` only after its exchange found bit 0 clear and set it, and only
 // the owner clears it.
-unsafe impl<P: Platform> RawLock<P> for FollyMicrolock<P> {
-    const INFO: LockInfo = LockInfo {
-        name: "folly_microlock",
-        origin: Origin::Literature,
-        waiting: Waiting::SpinsThenSleeps,
-        source: "Daniel Colascione, facebook/folly, MicroLock",
-        teaches: "A sleeping lock in two bits beside others, for an exchange in every operation",
-        ..LockInfo::USUAL
-    };
-
-    type Context = ();
-    type Condvar = SequenceCondvar<P>;
-
-    fn new() -> Self {
-        Self { word: AtomicInt::new(0) }
-    }
-
-    #[inline]
-    unsafe fn lock(&self, (): &()) {
-        let word = self.word.load(Ordering::Relaxed);
-        if word & HELD != 0 || self.replace(word, word | HELD, Ordering::Acquire).is_err() {
-            self.lock_slow(word);
-        }
-    }
-
-    #[inline]
-    unsafe fn try_lock(&self, (): &()) -> bool {
-        let mut word = self.word.load(Ordering::Relaxed);
-        while word & HELD == 0 {
-            match self.replace(word, word | HELD, Ordering::Acquire) {
-                Ok(_) => return true,
-                Err(found) => word = found,
+raw_lock! {
+    unsafe impl [P: Platform] RawLock<P> for FollyMicrolock<P> {
+        INFO: LockInfo {
+            name: "folly_microlock",
+            origin: Origin::Literature,
+            waiting: Waiting::SpinsThenSleeps,
+            source: "Daniel Colascione, facebook/folly, MicroLock",
+            teaches: "A sleeping lock in two bits beside others, for an exchange in every operation",
+            ..LockInfo::USUAL
+        },
+        new: Self { word: AtomicInt::new(0) },
+        lock: |this, ()| {
+            let word = this.word.load(Ordering::Relaxed);
+            if word & HELD != 0 || this.replace(word, word | HELD, Ordering::Acquire).is_err() {
+                this.lock_slow(word);
             }
-        }
-        false
-    }
-
-    #[inline]
-    unsafe fn unlock(&self, (): &()) {
-        let address = &raw const self.word;
-        let mut word = self.word.load(Ordering::Relaxed);
-        while let Err(found) = self.replace(word, word & !(HELD | WAITED), Ordering::Release) {
-            word = found;
-        }
-        if word & WAITED != 0 {
-            P::futex_wake(address, 1);
-        }
-    }
-
-    fn is_idle(&mut self) -> bool {
-        self.word.load(Ordering::Relaxed) == 0
+        },
+        try_lock: |this, ()| {
+            let mut word = this.word.load(Ordering::Relaxed);
+            while word & HELD == 0 {
+                match this.replace(word, word | HELD, Ordering::Acquire) {
+                    Ok(_) => return true,
+                    Err(found) => word = found,
+                }
+            }
+            false
+        },
+        unlock: |this, ()| {
+            let address = &raw const this.word;
+            let mut word = this.word.load(Ordering::Relaxed);
+            while let Err(found) = this.replace(word, word & !(HELD | WAITED), Ordering::Release) {
+                word = found;
+            }
+            if word & WAITED != 0 {
+                P::futex_wake(address, 1);
+            }
+        },
+        is_idle: |this| this.word.load(Ordering::Relaxed) == 0,
     }
 }

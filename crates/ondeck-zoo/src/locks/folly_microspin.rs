@@ -24,7 +24,7 @@
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
-use crate::{LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+use crate::{LockInfo, Origin, RawLock, Waiting};
 
 /// folly's `Sleeper`: how the waiters of its spinlocks wait.
 #[derive(Debug, Default)]
@@ -85,8 +85,6 @@ raw_lock! {
             teaches: "A waiter can nap without a futex, and is then late by up to the length of its nap",
             ..LockInfo::USUAL
         },
-        Context: (),
-        Condvar: SequenceCondvar<P>,
         new: Self { locked: AtomicInt::new(0) },
         lock: |this, ()| if !this.acquire() {
             this.lock_slow();

@@ -27,7 +27,7 @@
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
 use super::folly_microspin::Sleeper;
-use crate::{LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+use crate::{LockInfo, Origin, RawLock, Waiting};
 
 /// folly's PicoSpinLock: see the [source file](self).
 #[derive(Debug)]
@@ -47,8 +47,6 @@ raw_lock! {
             teaches: "Waiters that poll by the operation that locks take the owner's cache line each time",
             ..LockInfo::USUAL
         },
-        Context: (),
-        Condvar: SequenceCondvar<P>,
         new: Self { locked: AtomicInt::new(0) },
         lock: |this, ()| {
             let mut sleeper = Sleeper::default();

@@ -27,7 +27,7 @@
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
 use super::GlibcNormal;
-use crate::{LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+use crate::{LockInfo, Origin, RawLock, Waiting};
 
 /// No spin is longer.
 const MOST_TURNS: u32 = 100;
@@ -77,8 +77,6 @@ raw_lock! {
             teaches: "An adaptive spin whose polls lock takes the line from the owner at each of them",
             ..LockInfo::USUAL
         },
-        Context: (),
-        Condvar: SequenceCondvar<P>,
         new: Self { inner: GlibcNormal::new(), spins: AtomicInt::new(0) },
         lock: |this, ()| {
             if !this.inner.acquire() {

@@ -37,7 +37,7 @@
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
-use crate::{LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+use crate::{LockInfo, Origin, RawLock, Waiting};
 
 const UNLOCKED: u32 = 0;
 const LOCKED: u32 = 1;
@@ -83,54 +83,45 @@ impl<P: Platform> GlibcNormal<P> {
     }
 }
 
-// SAFETY: a thread returns from `lock` only after it took the word from UNLOCKED to another value
+// SAFETY, as a lock: a thread returns from `lock` only after it took the word from UNLOCKED to another value
 // by an atomic read-modify-write, and only the owner makes it UNLOCKED again.
-unsafe impl<P: Platform> RawLock<P> for GlibcNormal<P> {
-    const INFO: LockInfo = LockInfo {
-        name: "glibc_normal",
-        origin: Origin::Literature,
-        waiting: Waiting::Sleeps,
-        source: "The GNU C library, pthread_mutex_t of the default kind",
-        teaches: "A lock that writes its owner's name pays for the line at each lock and unlock",
-        ..LockInfo::USUAL
-    };
-
-    type Context = ();
-    type Condvar = SequenceCondvar<P>;
-
-    fn new() -> Self {
-        let zero = || AtomicInt::new(0);
-        Self { lock: AtomicInt::new(UNLOCKED), owner: zero(), users: zero() }
-    }
-
-    #[inline]
-    unsafe fn lock(&self, (): &()) {
-        self.acquire_or_sleep();
-        self.sign();
-    }
-
-    #[inline]
-    unsafe fn try_lock(&self, (): &()) -> bool {
-        let locked = self.acquire();
-        if locked {
-            self.sign();
-        }
-        locked
-    }
-
-    #[inline]
-    unsafe fn unlock(&self, (): &()) {
-        self.owner.store(0, Ordering::Relaxed);
-        self.users.store(self.users.load(Ordering::Relaxed) - 1, Ordering::Relaxed);
-        let address = &raw const self.lock;
-        if self.lock.swap(UNLOCKED, Ordering::Release) == CONTENDED {
-            P::futex_wake(address, 1);
-        }
-    }
-
-    fn is_idle(&mut self) -> bool {
-        self.lock.load(Ordering::Relaxed) == UNLOCKED
-            && self.owner.load(Ordering::Relaxed) == 0
-            && self.users.load(Ordering::Relaxed) == 0
+raw_lock! {
+    unsafe impl [P: Platform] RawLock<P> for GlibcNormal<P> {
+        INFO: LockInfo {
+            name: "glibc_normal",
+            origin: Origin::Literature,
+            waiting: Waiting::Sleeps,
+            source: "The GNU C library, pthread_mutex_t of the default kind",
+            teaches: "A lock that writes its owner's name pays for the line at each lock and unlock",
+            ..LockInfo::USUAL
+        },
+        new: {
+            let zero = || AtomicInt::new(0);
+            Self { lock: AtomicInt::new(UNLOCKED), owner: zero(), users: zero() }
+        },
+        lock: |this, ()| {
+            this.acquire_or_sleep();
+            this.sign();
+        },
+        try_lock: |this, ()| {
+            let locked = this.acquire();
+            if locked {
+                this.sign();
+            }
+            locked
+        },
+        unlock: |this, ()| {
+            this.owner.store(0, Ordering::Relaxed);
+            this.users.store(this.users.load(Ordering::Relaxed) - 1, Ordering::Relaxed);
+            let address = &raw const this.lock;
+            if this.lock.swap(UNLOCKED, Ordering::Release) == CONTENDED {
+                P::futex_wake(address, 1);
+            }
+        },
+        is_idle: |this| {
+            this.lock.load(Ordering::Relaxed) == UNLOCKED
+                && this.owner.load(Ordering::Relaxed) == 0
+                && this.users.load(Ordering::Relaxed) == 0
+        },
     }
 }

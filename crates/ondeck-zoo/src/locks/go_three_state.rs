@@ -32,7 +32,7 @@
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
-use crate::{LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+use crate::{LockInfo, Origin, RawLock, Waiting};
 
 const UNLOCKED: u32 = 0;
 const LOCKED: u32 = 1;
@@ -97,8 +97,6 @@ raw_lock! {
             teaches: "A spin longer than the section keeps every waiter awake, and throughput collapses",
             ..LockInfo::USUAL
         },
-        Context: (),
-        Condvar: SequenceCondvar<P>,
         new: Self { key: AtomicInt::new(UNLOCKED) },
         lock: |this, ()| {
             let found = this.key.swap(LOCKED, Ordering::Acquire);

@@ -41,7 +41,7 @@ use std::ptr;
 
 use ondeck::platform::{AtomicInt, AtomicPointer, Ordering, Platform};
 
-use crate::{Fairness, LockInfo, RawLock, SequenceCondvar};
+use crate::{Fairness, LockInfo, RawLock};
 
 /// One word for a lock and one for a thread: see the [source file](self).
 #[derive(Debug)]
@@ -63,63 +63,51 @@ impl<P: Platform> Default for Word<P> {
     }
 }
 
-// SAFETY: a thread returns from `lock` when it found no predecessor, or when its predecessor granted this
+// SAFETY, as a lock: a thread returns from `lock` when it found no predecessor, or when its predecessor granted this
 // lock; each owner grants it to the one thread that found its word at the tail.
-unsafe impl<P: Platform> RawLock<P> for Hemlock<P> {
-    const INFO: LockInfo = LockInfo {
-        name: "hemlock",
-        fairness: Fairness::Fifo,
-        source: "Dice and Kogan, Hemlock: Compact and Scalable Mutual Exclusion (2021)",
-        teaches: "A queue with one word a thread: an unlock waits until its successor has taken note",
-        ..LockInfo::USUAL
-    };
-
-    type Context = Word<P>;
-    type Condvar = SequenceCondvar<P>;
-
-    fn new() -> Self {
-        Self { tail: AtomicPointer::new(ptr::null_mut()) }
-    }
-
-    #[inline]
-    unsafe fn lock(&self, word: &Word<P>) {
-        let predecessor = self.tail.swap(ptr::from_ref(word).cast_mut(), Ordering::AcqRel);
-        if !predecessor.is_null() {
-            // SAFETY: the predecessor's unlock ends, and its word with it, only after the store of 0
-            // below: tail is no longer its own word.
-            let grant = unsafe { &(*predecessor).grant };
-            while grant.load(Ordering::Acquire) != ptr::from_ref(self).addr() {
-                P::pause();
+raw_lock! {
+    unsafe impl [P: Platform] RawLock<P> for Hemlock<P> {
+        INFO: LockInfo {
+            name: "hemlock",
+            fairness: Fairness::Fifo,
+            source: "Dice and Kogan, Hemlock: Compact and Scalable Mutual Exclusion (2021)",
+            teaches: "A queue with one word a thread: an unlock waits until its successor has taken note",
+            ..LockInfo::USUAL
+        },
+        Context: Word<P>,
+        new: Self { tail: AtomicPointer::new(ptr::null_mut()) },
+        lock: |this, word| {
+            let predecessor = this.tail.swap(ptr::from_ref(word).cast_mut(), Ordering::AcqRel);
+            if !predecessor.is_null() {
+                // SAFETY: the predecessor's unlock ends, and its word with it, only after the store of 0
+                // below: tail is no longer its own word.
+                let grant = unsafe { &(*predecessor).grant };
+                while grant.load(Ordering::Acquire) != ptr::from_ref(this).addr() {
+                    P::pause();
+                }
+                grant.store(0, Ordering::Release);
             }
-            grant.store(0, Ordering::Release);
-        }
-    }
-
-    #[inline]
-    unsafe fn try_lock(&self, word: &Word<P>) -> bool {
-        let own = ptr::from_ref(word).cast_mut();
-        self.tail
-            .compare_exchange(ptr::null_mut(), own, Ordering::AcqRel, Ordering::Relaxed)
-            .is_ok()
-    }
-
-    #[inline]
-    unsafe fn unlock(&self, word: &Word<P>) {
-        let own = ptr::from_ref(word).cast_mut();
-        if self
-            .tail
-            .compare_exchange(own, ptr::null_mut(), Ordering::Release, Ordering::Relaxed)
-            .is_err()
-        {
-            // From here on the successor may unlock and free the lock: only its address is used.
-            word.grant.store(ptr::from_ref(self).addr(), Ordering::Release);
-            while word.grant.load(Ordering::Acquire) != 0 {
-                P::pause();
+        },
+        try_lock: |this, word| {
+            let own = ptr::from_ref(word).cast_mut();
+            this.tail
+                .compare_exchange(ptr::null_mut(), own, Ordering::AcqRel, Ordering::Relaxed)
+                .is_ok()
+        },
+        unlock: |this, word| {
+            let own = ptr::from_ref(word).cast_mut();
+            if this
+                .tail
+                .compare_exchange(own, ptr::null_mut(), Ordering::Release, Ordering::Relaxed)
+                .is_err()
+            {
+                // From here on the successor may unlock and free the lock: only its address is used.
+                word.grant.store(ptr::from_ref(this).addr(), Ordering::Release);
+                while word.grant.load(Ordering::Acquire) != 0 {
+                    P::pause();
+                }
             }
-        }
-    }
-
-    fn is_idle(&mut self) -> bool {
-        self.tail.load(Ordering::Relaxed).is_null()
+        },
+        is_idle: |this| this.tail.load(Ordering::Relaxed).is_null(),
     }
 }

@@ -106,54 +106,40 @@ impl<P: Platform> LocklessFourState<P> {
     }
 }
 
-// SAFETY: a thread returns from `lock` only after it exchanged `locked` from 0 to 1, and only the
+// SAFETY, as a lock: a thread returns from `lock` only after it exchanged `locked` from 0 to 1, and only the
 // owner makes it 0 again.
-unsafe impl<P: Platform> RawLock<P> for LocklessFourState<P> {
-    const INFO: LockInfo = LockInfo {
-        name: "lockless_four_state",
-        origin: Origin::Sources,
-        waiting: Waiting::SpinsThenSleeps,
-        touches_after_release: true,
-        condvar: CondvarKind::Own,
-        source: "Lockless Inc., Mutexes and Condition Variables using Futexes, optimized mutex",
-        teaches: "A contended mark apart from the lock makes the contended unlock a plain store",
-        ..LockInfo::USUAL
-    };
-
-    type Context = ();
-    type Condvar = LocklessCondvar<P>;
-
-    fn new() -> Self {
-        Self { locked: AtomicInt::new(0), contended: AtomicInt::new(0) }
-    }
-
-    #[inline]
-    unsafe fn lock(&self, (): &()) {
-        if P::test_and_set(&self.locked, Ordering::Acquire) {
-            self.lock_slow();
-        }
-    }
-
-    #[inline]
-    unsafe fn try_lock(&self, (): &()) -> bool {
-        !P::test_and_set(&self.locked, Ordering::Acquire)
-    }
-
-    #[inline]
-    unsafe fn unlock(&self, (): &()) {
-        if self.contended.load(Ordering::Relaxed) != 0 {
-            self.locked.store(0, Ordering::Release);
-        } else {
-            self.locked.swap(0, Ordering::SeqCst);
-            if self.contended.load(Ordering::SeqCst) == 0 {
-                return;
+raw_lock! {
+    unsafe impl [P: Platform] RawLock<P> for LocklessFourState<P> {
+        INFO: LockInfo {
+            name: "lockless_four_state",
+            origin: Origin::Sources,
+            waiting: Waiting::SpinsThenSleeps,
+            touches_after_release: true,
+            condvar: CondvarKind::Own,
+            source: "Lockless Inc., Mutexes and Condition Variables using Futexes, optimized mutex",
+            teaches: "A contended mark apart from the lock makes the contended unlock a plain store",
+            ..LockInfo::USUAL
+        },
+        Condvar: LocklessCondvar<P>,
+        new: Self { locked: AtomicInt::new(0), contended: AtomicInt::new(0) },
+        lock: |this, ()| if P::test_and_set(&this.locked, Ordering::Acquire) {
+            this.lock_slow();
+        },
+        try_lock: |this, ()| !P::test_and_set(&this.locked, Ordering::Acquire),
+        unlock: |this, ()| {
+            if this.contended.load(Ordering::Relaxed) != 0 {
+                this.locked.store(0, Ordering::Release);
+            } else {
+                this.locked.swap(0, Ordering::SeqCst);
+                if this.contended.load(Ordering::SeqCst) == 0 {
+                    return;
+                }
             }
-        }
-        self.unlock_slow();
-    }
-
-    fn is_idle(&mut self) -> bool {
-        self.locked.load(Ordering::Relaxed) == 0 && self.contended.load(Ordering::Relaxed) == 0
+            this.unlock_slow();
+        },
+        is_idle: |this| {
+            this.locked.load(Ordering::Relaxed) == 0 && this.contended.load(Ordering::Relaxed) == 0
+        },
     }
 }
 

@@ -113,52 +113,36 @@ impl<P: Platform> LocklessThreeState<P> {
     }
 }
 
-// SAFETY: a thread returns from `lock` only after it took the word from UNLOCKED to another value
+// SAFETY, as a lock: a thread returns from `lock` only after it took the word from UNLOCKED to another value
 // by an atomic read-modify-write; only the owner makes it UNLOCKED again. The exchange of an unlock
 // that watches only turns LOCKED into CONTENDED.
-unsafe impl<P: Platform> RawLock<P> for LocklessThreeState<P> {
-    const INFO: LockInfo = LockInfo {
-        name: "lockless_three_state",
-        origin: Origin::Sources,
-        waiting: Waiting::SpinsThenSleeps,
-        touches_after_release: true,
-        condvar: CondvarKind::Own,
-        source: "Lockless Inc., Mutexes and Condition Variables using Futexes, first mutex",
-        teaches: "An unlock that watches for a taker saves a wake, but outlives its right to the memory",
-        ..LockInfo::USUAL
-    };
-
-    type Context = ();
-    type Condvar = LocklessCondvar<P>;
-
-    fn new() -> Self {
-        Self { word: AtomicInt::new(UNLOCKED) }
-    }
-
-    #[inline]
-    unsafe fn lock(&self, (): &()) {
-        if let Err(found) = self.acquire() {
-            self.lock_slow(found);
-        }
-    }
-
-    #[inline]
-    unsafe fn try_lock(&self, (): &()) -> bool {
-        self.acquire().is_ok()
-    }
-
-    #[inline]
-    unsafe fn unlock(&self, (): &()) {
-        if self.word.load(Ordering::Relaxed) == CONTENDED {
-            self.word.store(UNLOCKED, Ordering::Release);
-        } else if self.word.swap(UNLOCKED, Ordering::Release) == LOCKED {
-            return;
-        }
-        self.unlock_slow();
-    }
-
-    fn is_idle(&mut self) -> bool {
-        self.word.load(Ordering::Relaxed) == UNLOCKED
+raw_lock! {
+    unsafe impl [P: Platform] RawLock<P> for LocklessThreeState<P> {
+        INFO: LockInfo {
+            name: "lockless_three_state",
+            origin: Origin::Sources,
+            waiting: Waiting::SpinsThenSleeps,
+            touches_after_release: true,
+            condvar: CondvarKind::Own,
+            source: "Lockless Inc., Mutexes and Condition Variables using Futexes, first mutex",
+            teaches: "An unlock that watches for a taker saves a wake, but outlives its right to the memory",
+            ..LockInfo::USUAL
+        },
+        Condvar: LocklessCondvar<P>,
+        new: Self { word: AtomicInt::new(UNLOCKED) },
+        lock: |this, ()| if let Err(found) = this.acquire() {
+            this.lock_slow(found);
+        },
+        try_lock: |this, ()| this.acquire().is_ok(),
+        unlock: |this, ()| {
+            if this.word.load(Ordering::Relaxed) == CONTENDED {
+                this.word.store(UNLOCKED, Ordering::Release);
+            } else if this.word.swap(UNLOCKED, Ordering::Release) == LOCKED {
+                return;
+            }
+            this.unlock_slow();
+        },
+        is_idle: |this| this.word.load(Ordering::Relaxed) == UNLOCKED,
     }
 }
 

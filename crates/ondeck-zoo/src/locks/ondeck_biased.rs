@@ -8,7 +8,7 @@
 use ondeck::biased::{Held, RawBiasedMutex};
 use ondeck::platform::Host;
 
-use crate::{Fairness, Kept, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+use crate::{Fairness, Kept, LockInfo, Origin, RawLock, Waiting};
 
 /// The mutex of [`ondeck::biased`].
 // SAFETY, as a lock: `RawBiasedMutex` excludes; see its own argument.
@@ -28,7 +28,6 @@ raw_lock! {
         },
         // How a thread acquired: by its bias or not.
         Context: Kept<Held<P>>,
-        Condvar: SequenceCondvar<P>,
         new: Self(RawBiasedMutex::new()),
         lock: |this, context| context.keep(this.0.lock()),
         try_lock: |this, context| this.0.try_lock().map(|held| context.keep(held)).is_some(),

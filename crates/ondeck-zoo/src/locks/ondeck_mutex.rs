@@ -28,7 +28,6 @@ raw_lock! {
             teaches: "A thread that parks pays for the fence: an uncontended pair costs what a spinlock's does",
             ..LockInfo::USUAL
         },
-        Context: (),
         Condvar: OndeckCondvar<P>,
         new: Self(RawMutex::new()),
         lock: |this, ()| this.0.lock(),

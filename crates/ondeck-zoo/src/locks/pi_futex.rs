@@ -30,7 +30,7 @@
 
 use ondeck::platform::{AtomicInt, Ordering, PiFutex, PiLock, PiUnlock};
 
-use crate::{Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+use crate::{Fairness, LockInfo, Origin, RawLock, Waiting};
 
 const UNLOCKED: u32 = 0;
 
@@ -77,50 +77,33 @@ impl<P: PiFutex> PiFutexMutex<P> {
     }
 }
 
-// SAFETY: a thread returns from `lock` only after it took the word from 0 to its own number, or when
+// SAFETY, as a lock: a thread returns from `lock` only after it took the word from 0 to its own number, or when
 // the kernel has made it the owner. Only the owner makes the word 0, or has the kernel do so.
-unsafe impl<P: PiFutex> RawLock<P> for PiFutexMutex<P> {
-    const INFO: LockInfo = LockInfo {
-        name: "pi_futex",
-        origin: Origin::Literature,
-        waiting: Waiting::Sleeps,
-        fairness: Fairness::Priority,
-        source: "Molnar and Gleixner, PI-futex; glibc's PTHREAD_PRIO_INHERIT",
-        teaches: "The kernel hands the lock over, so it is never free while a thread waits",
-        ..LockInfo::USUAL
-    };
-
-    type Context = ();
-    type Condvar = SequenceCondvar<P>;
-
-    fn new() -> Self {
-        Self { word: AtomicInt::new(UNLOCKED) }
-    }
-
-    #[inline]
-    unsafe fn lock(&self, (): &()) {
-        if !self.acquire() {
-            self.wait();
-        }
-    }
-
-    #[inline]
-    unsafe fn try_lock(&self, (): &()) -> bool {
-        self.acquire()
-    }
-
-    #[inline]
-    unsafe fn unlock(&self, (): &()) {
-        if self
-            .word
-            .compare_exchange(P::thread_id(), UNLOCKED, Ordering::Release, Ordering::Relaxed)
-            .is_err()
-        {
-            self.unlock_slow();
-        }
-    }
-
-    fn is_idle(&mut self) -> bool {
-        !self.is_taken()
+raw_lock! {
+    unsafe impl [P: PiFutex] RawLock<P> for PiFutexMutex<P> {
+        INFO: LockInfo {
+            name: "pi_futex",
+            origin: Origin::Literature,
+            waiting: Waiting::Sleeps,
+            fairness: Fairness::Priority,
+            source: "Molnar and Gleixner, PI-futex; glibc's PTHREAD_PRIO_INHERIT",
+            teaches: "The kernel hands the lock over, so it is never free while a thread waits",
+            ..LockInfo::USUAL
+        },
+        new: Self { word: AtomicInt::new(UNLOCKED) },
+        lock: |this, ()| if !this.acquire() {
+            this.wait();
+        },
+        try_lock: |this, ()| this.acquire(),
+        unlock: |this, ()| {
+            if this
+                .word
+                .compare_exchange(P::thread_id(), UNLOCKED, Ordering::Release, Ordering::Relaxed)
+                .is_err()
+            {
+                this.unlock_slow();
+            }
+        },
+        is_idle: |this| !this.is_taken(),
     }
 }

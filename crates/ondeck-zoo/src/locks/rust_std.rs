@@ -28,7 +28,7 @@
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
-use crate::{LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+use crate::{LockInfo, Origin, RawLock, Waiting};
 
 const UNLOCKED: u32 = 0;
 const LOCKED: u32 = 1;
@@ -95,8 +95,6 @@ raw_lock! {
             teaches: "A hundred reads before a sleep hide short sections, for every waiter at once",
             ..LockInfo::USUAL
         },
-        Context: (),
-        Condvar: SequenceCondvar<P>,
         new: Self { futex: AtomicInt::new(UNLOCKED) },
         lock: |this, ()| if this.acquire().is_err() {
             this.lock_contended();

@@ -41,7 +41,7 @@
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
-use crate::{LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+use crate::{LockInfo, Origin, RawLock, Waiting};
 
 /// A counter in front of a semaphore: see the [source file](self) for its words.
 #[derive(Debug)]
@@ -93,8 +93,6 @@ raw_lock! {
             teaches: "Counting interested threads avoids needless wakes and makes every contended unlock a handoff",
             ..LockInfo::USUAL
         },
-        Context: (),
-        Condvar: SequenceCondvar<P>,
         new: Self { interested: AtomicInt::new(0), permits: AtomicInt::new(0) },
         lock: |this, ()| if this.interested.fetch_add(1, Ordering::Acquire) != 0 {
             this.take_permit();

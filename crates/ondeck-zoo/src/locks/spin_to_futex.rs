@@ -37,7 +37,7 @@
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
-use crate::{LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+use crate::{LockInfo, Origin, RawLock, Waiting};
 
 const UNLOCKED: u32 = 0;
 const LOCKED: u32 = 1;
@@ -79,53 +79,40 @@ impl<P: Platform> SpinToFutex<P> {
     }
 }
 
-// SAFETY: a thread returns from `lock` only after it took the word from UNLOCKED to another value
+// SAFETY, as a lock: a thread returns from `lock` only after it took the word from UNLOCKED to another value
 // by an atomic read-modify-write, and only the owner makes it UNLOCKED again.
-unsafe impl<P: Platform> RawLock<P> for SpinToFutex<P> {
-    const INFO: LockInfo = LockInfo {
-        name: "spin_to_futex",
-        origin: Origin::Sources,
-        // The poller never sleeps, but it does not poll for ever while others sleep.
-        waiting: Waiting::SpinsThenSleeps,
-        source: "Malte Skarupke, Measuring Mutexes, comments, spin_to_futex_mutex",
-        teaches: "A spinlock's fast path with sleeping waiters, at the price of a CPU that polls",
-        ..LockInfo::USUAL
-    };
-
-    type Context = ();
-    type Condvar = SequenceCondvar<P>;
-
-    fn new() -> Self {
-        Self { word: AtomicInt::new(UNLOCKED) }
-    }
-
-    #[inline]
-    unsafe fn lock(&self, (): &()) {
-        if self
-            .word
-            .compare_exchange(UNLOCKED, LOCKED, Ordering::Acquire, Ordering::Relaxed)
-            .is_err()
-        {
-            self.lock_slow();
-        }
-    }
-
-    #[inline]
-    unsafe fn try_lock(&self, (): &()) -> bool {
-        self.word.compare_exchange(UNLOCKED, LOCKED, Ordering::Acquire, Ordering::Relaxed).is_ok()
-    }
-
-    #[inline]
-    unsafe fn unlock(&self, (): &()) {
-        let address = &raw const self.word;
-        let state = self.word.load(Ordering::Relaxed);
-        self.word.store(UNLOCKED, Ordering::Release);
-        if state == SLEEPERS {
-            P::futex_wake(address, 1);
-        }
-    }
-
-    fn is_idle(&mut self) -> bool {
-        self.word.load(Ordering::Relaxed) == UNLOCKED
+raw_lock! {
+    unsafe impl [P: Platform] RawLock<P> for SpinToFutex<P> {
+        INFO: LockInfo {
+            name: "spin_to_futex",
+            origin: Origin::Sources,
+            // The poller never sleeps, but it does not poll for ever while others sleep.
+            waiting: Waiting::SpinsThenSleeps,
+            source: "Malte Skarupke, Measuring Mutexes, comments, spin_to_futex_mutex",
+            teaches: "A spinlock's fast path with sleeping waiters, at the price of a CPU that polls",
+            ..LockInfo::USUAL
+        },
+        new: Self { word: AtomicInt::new(UNLOCKED) },
+        lock: |this, ()| {
+            if this
+                .word
+                .compare_exchange(UNLOCKED, LOCKED, Ordering::Acquire, Ordering::Relaxed)
+                .is_err()
+            {
+                this.lock_slow();
+            }
+        },
+        try_lock: |this, ()| {
+            this.word.compare_exchange(UNLOCKED, LOCKED, Ordering::Acquire, Ordering::Relaxed).is_ok()
+        },
+        unlock: |this, ()| {
+            let address = &raw const this.word;
+            let state = this.word.load(Ordering::Relaxed);
+            this.word.store(UNLOCKED, Ordering::Release);
+            if state == SLEEPERS {
+                P::futex_wake(address, 1);
+            }
+        },
+        is_idle: |this| this.word.load(Ordering::Relaxed) == UNLOCKED,
     }
 }

@@ -30,7 +30,7 @@
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
-use crate::{LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+use crate::{LockInfo, Origin, RawLock, Waiting};
 
 /// Pauses between two yields: the source tried many and kept this one.
 pub(crate) const PAUSES_PER_YIELD: u32 = 16;
@@ -77,8 +77,6 @@ raw_lock! {
             teaches: "A yield now and then lets the owner run, as far as the scheduler obliges",
             ..LockInfo::USUAL
         },
-        Context: (),
-        Condvar: SequenceCondvar<P>,
         new: Self { locked: AtomicInt::new(0) },
         lock: |this, ()| if !this.acquire() {
             this.lock_slow();

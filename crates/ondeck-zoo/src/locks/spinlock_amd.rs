@@ -22,7 +22,7 @@
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
-use crate::{LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+use crate::{LockInfo, Origin, RawLock, Waiting};
 
 /// Test and compare-exchange with a pause: see the [source file](self).
 #[derive(Debug)]
@@ -30,52 +30,37 @@ pub struct SpinlockAmd<P: Platform> {
     locked: P::AtomicU8,
 }
 
-// SAFETY: a thread returns from `lock` only after its compare-exchange took 0 to 1, and only the
+// SAFETY, as a lock: a thread returns from `lock` only after its compare-exchange took 0 to 1, and only the
 // owner stores 0 again.
-unsafe impl<P: Platform> RawLock<P> for SpinlockAmd<P> {
-    const INFO: LockInfo = LockInfo {
-        name: "spinlock_amd",
-        origin: Origin::Sources,
-        waiting: Waiting::Spins,
-        source: "Malte Skarupke, Measuring Mutexes, spinlock_amd",
-        teaches: "Reading before writing spares the caches but not the thread that is off its CPU",
-        ..LockInfo::USUAL
-    };
-
-    type Context = ();
-    type Condvar = SequenceCondvar<P>;
-
-    fn new() -> Self {
-        Self { locked: AtomicInt::new(0) }
-    }
-
-    #[inline]
-    unsafe fn lock(&self, (): &()) {
-        loop {
-            if self.locked.load(Ordering::Relaxed) == 0
-                && self
-                    .locked
-                    .compare_exchange_weak(0, 1, Ordering::Acquire, Ordering::Relaxed)
-                    .is_ok()
-            {
-                return;
+raw_lock! {
+    unsafe impl [P: Platform] RawLock<P> for SpinlockAmd<P> {
+        INFO: LockInfo {
+            name: "spinlock_amd",
+            origin: Origin::Sources,
+            waiting: Waiting::Spins,
+            source: "Malte Skarupke, Measuring Mutexes, spinlock_amd",
+            teaches: "Reading before writing spares the caches but not the thread that is off its CPU",
+            ..LockInfo::USUAL
+        },
+        new: Self { locked: AtomicInt::new(0) },
+        lock: |this, ()| {
+            loop {
+                if this.locked.load(Ordering::Relaxed) == 0
+                    && this
+                        .locked
+                        .compare_exchange_weak(0, 1, Ordering::Acquire, Ordering::Relaxed)
+                        .is_ok()
+                {
+                    return;
+                }
+                P::pause();
             }
-            P::pause();
-        }
-    }
-
-    #[inline]
-    unsafe fn try_lock(&self, (): &()) -> bool {
-        self.locked.load(Ordering::Relaxed) == 0
-            && self.locked.compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed).is_ok()
-    }
-
-    #[inline]
-    unsafe fn unlock(&self, (): &()) {
-        self.locked.store(0, Ordering::Release);
-    }
-
-    fn is_idle(&mut self) -> bool {
-        self.locked.load(Ordering::Relaxed) == 0
+        },
+        try_lock: |this, ()| {
+            this.locked.load(Ordering::Relaxed) == 0
+                && this.locked.compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed).is_ok()
+        },
+        unlock: |this, ()| this.locked.store(0, Ordering::Release),
+        is_idle: |this| this.locked.load(Ordering::Relaxed) == 0,
     }
 }

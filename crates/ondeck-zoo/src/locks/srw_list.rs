@@ -62,7 +62,7 @@ use std::ptr;
 use ondeck::platform::{AtomicInt, AtomicPointer, Ordering, Platform};
 
 use crate::parker::Parker;
-use crate::{LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+use crate::{LockInfo, Origin, RawLock, Waiting};
 
 const LOCKED: usize = 1;
 const QUEUE_LOCKED: usize = 2;
@@ -239,7 +239,6 @@ raw_lock! {
             ..LockInfo::USUAL
         },
         Context: Node<P>,
-        Condvar: SequenceCondvar<P>,
         new: Self { word: AtomicInt::new(0) },
         lock: |this, node| if this.word.fetch_or(LOCKED, Ordering::Acquire) & LOCKED != 0 {
             this.lock_slow(node);

@@ -33,7 +33,7 @@
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
-use crate::{LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+use crate::{LockInfo, Origin, RawLock, Waiting};
 
 const UNLOCKED: u32 = 0;
 const LOCKED: u32 = 1;
@@ -96,8 +96,6 @@ raw_lock! {
             teaches: "Spinners that poll faster once a thread sleeps take the lock before it wakes",
             ..LockInfo::USUAL
         },
-        Context: (),
-        Condvar: SequenceCondvar<P>,
         new: Self { word: AtomicInt::new(UNLOCKED) },
         lock: |this, ()| if !this.acquire() {
             this.lock_slow();

@@ -38,7 +38,7 @@
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
-use crate::{LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+use crate::{LockInfo, Origin, RawLock, Waiting};
 
 const UNLOCKED: u32 = 0;
 const LOCKED: u32 = 1;
@@ -115,8 +115,6 @@ raw_lock! {
             teaches: "Few polls, far apart, and none where threads sleep, spare the owner's cache line",
             ..LockInfo::USUAL
         },
-        Context: (),
-        Condvar: SequenceCondvar<P>,
         new: Self { word: AtomicInt::new(UNLOCKED), sleeping: AtomicInt::new(0) },
         lock: |this, ()| if !this.acquire() {
             this.lock_slow();

@@ -26,7 +26,7 @@
 use ondeck::platform::PiFutex;
 
 use super::PiFutexMutex;
-use crate::{Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+use crate::{Fairness, LockInfo, Origin, RawLock, Waiting};
 
 /// Polls before the thread calls the kernel.
 const POLLS: u32 = 1_000;
@@ -62,8 +62,6 @@ raw_lock! {
             teaches: "A spin before a handoff is wasted once a thread sleeps: the word is never 0 again",
             ..LockInfo::USUAL
         },
-        Context: (),
-        Condvar: SequenceCondvar<P>,
         new: Self { inner: PiFutexMutex::new() },
         lock: |this, ()| if !this.inner.acquire() {
             this.lock_slow();

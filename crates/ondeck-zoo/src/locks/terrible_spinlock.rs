@@ -26,7 +26,7 @@
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
-use crate::{LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+use crate::{LockInfo, Origin, RawLock, Waiting};
 
 /// Test-and-set without a pause: see the [source file](self).
 #[derive(Debug)]
@@ -46,8 +46,6 @@ raw_lock! {
             teaches: "Waiters that write fight the owner for its line, and slow down unrelated code",
             ..LockInfo::USUAL
         },
-        Context: (),
-        Condvar: SequenceCondvar<P>,
         new: Self { locked: AtomicInt::new(0) },
         lock: |this, ()| while P::test_and_set(&this.locked, Ordering::Acquire) {
             P::spin_again();

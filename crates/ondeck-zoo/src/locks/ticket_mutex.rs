@@ -40,7 +40,7 @@
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
-use crate::{Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+use crate::{Fairness, LockInfo, Origin, RawLock, Waiting};
 
 /// Tickets and sleeping: see the [source file](self) for its counters.
 #[derive(Debug)]
@@ -60,56 +60,43 @@ impl<P: Platform> TicketMutex<P> {
     }
 }
 
-// SAFETY: numbers are drawn by an atomic read-modify-write, so they are unique; a thread returns
+// SAFETY, as a lock: numbers are drawn by an atomic read-modify-write, so they are unique; a thread returns
 // from `lock` when its own is served, and only the owner moves on to the next.
-unsafe impl<P: Platform> RawLock<P> for TicketMutex<P> {
-    const INFO: LockInfo = LockInfo {
-        name: "ticket_mutex",
-        origin: Origin::Sources,
-        waiting: Waiting::Sleeps,
-        fairness: Fairness::Fifo,
-        touches_after_release: true,
-        source: "Malte Skarupke, Measuring Mutexes, ticket_mutex",
-        teaches: "One futex word cannot wake the right thread: each unlock wakes all of them",
-        ..LockInfo::USUAL
-    };
-
-    type Context = ();
-    type Condvar = SequenceCondvar<P>;
-
-    fn new() -> Self {
-        Self { next: AtomicInt::new(0), serving: AtomicInt::new(0) }
-    }
-
-    #[inline]
-    unsafe fn lock(&self, (): &()) {
-        let mine = self.next.fetch_add(1, Ordering::AcqRel);
-        let serving = self.serving.load(Ordering::Acquire);
-        if serving != mine {
-            self.wait(mine, serving);
-        }
-    }
-
-    #[inline]
-    unsafe fn try_lock(&self, (): &()) -> bool {
-        // As in the ticket spinlock: if the number served is not drawn yet, the lock stays free
-        // until it is.
-        let serving = self.serving.load(Ordering::Acquire);
-        self.next
-            .compare_exchange(serving, serving.wrapping_add(1), Ordering::AcqRel, Ordering::Relaxed)
-            .is_ok()
-    }
-
-    #[inline]
-    unsafe fn unlock(&self, (): &()) {
-        let successor = self.serving.load(Ordering::Relaxed).wrapping_add(1);
-        self.serving.store(successor, Ordering::Release);
-        if self.next.fetch_add(0, Ordering::AcqRel) != successor {
-            P::futex_wake(&raw const self.serving, u32::MAX);
-        }
-    }
-
-    fn is_idle(&mut self) -> bool {
-        self.next.load(Ordering::Relaxed) == self.serving.load(Ordering::Relaxed)
+raw_lock! {
+    unsafe impl [P: Platform] RawLock<P> for TicketMutex<P> {
+        INFO: LockInfo {
+            name: "ticket_mutex",
+            origin: Origin::Sources,
+            waiting: Waiting::Sleeps,
+            fairness: Fairness::Fifo,
+            touches_after_release: true,
+            source: "Malte Skarupke, Measuring Mutexes, ticket_mutex",
+            teaches: "One futex word cannot wake the right thread: each unlock wakes all of them",
+            ..LockInfo::USUAL
+        },
+        new: Self { next: AtomicInt::new(0), serving: AtomicInt::new(0) },
+        lock: |this, ()| {
+            let mine = this.next.fetch_add(1, Ordering::AcqRel);
+            let serving = this.serving.load(Ordering::Acquire);
+            if serving != mine {
+                this.wait(mine, serving);
+            }
+        },
+        try_lock: |this, ()| {
+            // As in the ticket spinlock: if the number served is not drawn yet, the lock stays free
+            // until it is.
+            let serving = this.serving.load(Ordering::Acquire);
+            this.next
+                .compare_exchange(serving, serving.wrapping_add(1), Ordering::AcqRel, Ordering::Relaxed)
+                .is_ok()
+        },
+        unlock: |this, ()| {
+            let successor = this.serving.load(Ordering::Relaxed).wrapping_add(1);
+            this.serving.store(successor, Ordering::Release);
+            if this.next.fetch_add(0, Ordering::AcqRel) != successor {
+                P::futex_wake(&raw const this.serving, u32::MAX);
+            }
+        },
+        is_idle: |this| this.next.load(Ordering::Relaxed) == this.serving.load(Ordering::Relaxed),
     }
 }

@@ -33,7 +33,7 @@
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
 use super::spinlock::PAUSES_PER_YIELD;
-use crate::{Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+use crate::{Fairness, LockInfo, Origin, RawLock, Waiting};
 
 /// Tickets and polling: see the [source file](self) for its counters.
 #[derive(Debug)]
@@ -60,56 +60,43 @@ impl<P: Platform> TicketSpinlock<P> {
     }
 }
 
-// SAFETY: numbers are drawn by an atomic read-modify-write, so they are unique; a thread returns
+// SAFETY, as a lock: numbers are drawn by an atomic read-modify-write, so they are unique; a thread returns
 // from `lock` when its own is served, and only the owner moves on to the next.
-unsafe impl<P: Platform> RawLock<P> for TicketSpinlock<P> {
-    const INFO: LockInfo = LockInfo {
-        name: "ticket_spinlock",
-        origin: Origin::Sources,
-        waiting: Waiting::Yields,
-        fairness: Fairness::Fifo,
-        source: "Malte Skarupke, Measuring Mutexes, ticket_spinlock",
-        teaches: "Order of arrival bounds the longest wait and costs throughput once threads outnumber cores",
-        ..LockInfo::USUAL
-    };
-
-    type Context = ();
-    type Condvar = SequenceCondvar<P>;
-
-    fn new() -> Self {
-        Self { next: AtomicInt::new(0), serving: AtomicInt::new(0) }
-    }
-
-    #[inline]
-    unsafe fn lock(&self, (): &()) {
-        let mine = self.next.fetch_add(1, Ordering::Relaxed);
-        if self.serving.load(Ordering::Acquire) != mine {
-            self.wait(mine);
-        }
-    }
-
-    #[inline]
-    unsafe fn try_lock(&self, (): &()) -> bool {
-        // An unlock serves the next number whether or not it has been drawn. If the number served
-        // now is not drawn before the exchange, the lock is still free, and this thread draws it.
-        let serving = self.serving.load(Ordering::Acquire);
-        self.next
-            .compare_exchange(
-                serving,
-                serving.wrapping_add(1),
-                Ordering::Relaxed,
-                Ordering::Relaxed,
-            )
-            .is_ok()
-    }
-
-    #[inline]
-    unsafe fn unlock(&self, (): &()) {
-        let mine = self.serving.load(Ordering::Relaxed);
-        self.serving.store(mine.wrapping_add(1), Ordering::Release);
-    }
-
-    fn is_idle(&mut self) -> bool {
-        self.next.load(Ordering::Relaxed) == self.serving.load(Ordering::Relaxed)
+raw_lock! {
+    unsafe impl [P: Platform] RawLock<P> for TicketSpinlock<P> {
+        INFO: LockInfo {
+            name: "ticket_spinlock",
+            origin: Origin::Sources,
+            waiting: Waiting::Yields,
+            fairness: Fairness::Fifo,
+            source: "Malte Skarupke, Measuring Mutexes, ticket_spinlock",
+            teaches: "Order of arrival bounds the longest wait and costs throughput once threads outnumber cores",
+            ..LockInfo::USUAL
+        },
+        new: Self { next: AtomicInt::new(0), serving: AtomicInt::new(0) },
+        lock: |this, ()| {
+            let mine = this.next.fetch_add(1, Ordering::Relaxed);
+            if this.serving.load(Ordering::Acquire) != mine {
+                this.wait(mine);
+            }
+        },
+        try_lock: |this, ()| {
+            // An unlock serves the next number whether or not it has been drawn. If the number served
+            // now is not drawn before the exchange, the lock is still free, and this thread draws it.
+            let serving = this.serving.load(Ordering::Acquire);
+            this.next
+                .compare_exchange(
+                    serving,
+                    serving.wrapping_add(1),
+                    Ordering::Relaxed,
+                    Ordering::Relaxed,
+                )
+                .is_ok()
+        },
+        unlock: |this, ()| {
+            let mine = this.serving.load(Ordering::Relaxed);
+            this.serving.store(mine.wrapping_add(1), Ordering::Release);
+        },
+        is_idle: |this| this.next.load(Ordering::Relaxed) == this.serving.load(Ordering::Relaxed),
     }
 }

@@ -31,7 +31,7 @@
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
-use crate::{LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+use crate::{LockInfo, Origin, RawLock, Waiting};
 
 /// The longest delay between two reads, in pauses: some ten microseconds where a pause is 40 cycles or more.
 const MOST_PAUSES: u32 = 1_024;
@@ -88,8 +88,6 @@ raw_lock! {
             teaches: "Delays that double thin the crowd at one word, and favour the thread that just had it",
             ..LockInfo::USUAL
         },
-        Context: (),
-        Condvar: SequenceCondvar<P>,
         new: Self { locked: AtomicInt::new(0) },
         lock: |this, ()| this.acquire(),
         try_lock: |this, ()| this.attempt(),

@@ -46,7 +46,7 @@ use ondeck::platform::{AtomicInt, AtomicPointer, Ordering, Platform};
 
 use crate::parker::Parker;
 use crate::spin_wait::SpinWait;
-use crate::{LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+use crate::{LockInfo, Origin, RawLock, Waiting};
 
 const LOCKED: usize = 1;
 const QUEUE_LOCKED: usize = 2;
@@ -215,8 +215,6 @@ raw_lock! {
             teaches: "One bit of the word guards the queue, and threads join it without that bit",
             ..LockInfo::USUAL
         },
-        Context: (),
-        Condvar: SequenceCondvar<P>,
         new: Self { word: AtomicInt::new(0) },
         lock: |this, ()| if this.replace(0, LOCKED, Ordering::Acquire).is_err() {
             this.lock_slow();

@@ -18,7 +18,7 @@ use std::ptr;
 
 use ondeck::platform::Native;
 
-use crate::{Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+use crate::{Fairness, LockInfo, Origin, RawLock, Waiting};
 
 /// `ck_spinlock_mcs_t`.
 // SAFETY, as a lock: see `locks/mcs.rs`.
@@ -70,7 +70,6 @@ raw_lock! {
             ..LockInfo::USUAL
         },
         Context: CkNode,
-        Condvar: SequenceCondvar<Native>,
         new: {
             let lock = Self { tail: UnsafeCell::new(ptr::null_mut()) };
             // SAFETY: the storage is the pointer that the function sets.

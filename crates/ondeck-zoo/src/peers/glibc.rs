@@ -128,7 +128,6 @@ macro_rules! glibc_mutexes {
                     ..LockInfo::USUAL
                 },
                 IS_REENTRANT: $kind == libc::PTHREAD_MUTEX_RECURSIVE,
-                Context: (),
                 Condvar: GlibcCondvar,
                 new: Self(pthread($kind, $protocol)),
                 lock: |this, ()| {

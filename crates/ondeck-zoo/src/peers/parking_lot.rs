@@ -65,7 +65,6 @@ raw_lock! {
             teaches: "One byte of state is enough when the queue lives in a table keyed by address",
             ..LockInfo::USUAL
         },
-        Context: (),
         Condvar: ParkingLotCondvar,
         new: Self { mutex: Mutex::new(()) },
         // The marker that `lock` returns has no size and no meaning: it is dropped here and another

@@ -14,7 +14,7 @@
 use ondeck::platform::Native;
 
 use crate::posix::{Object, acquired, check, destroyed};
-use crate::{LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+use crate::{LockInfo, Origin, RawLock, Waiting};
 
 /// `pthread_spinlock_t`.
 // SAFETY, as a lock: POSIX specifies it as one. It leaves open what a second lock by the owner does; glibc's and
@@ -32,8 +32,6 @@ raw_lock! {
             teaches: "A spinlock's pair with two function calls around it",
             ..LockInfo::USUAL
         },
-        Context: (),
-        Condvar: SequenceCondvar<Native>,
         // SAFETY: a failure panics; the file's head argues how it may be moved.
         new: Self(unsafe {
             Object::new(|lock| {

@@ -11,7 +11,7 @@ use std::mem;
 
 use ondeck::platform::Native;
 
-use crate::{LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+use crate::{LockInfo, Origin, RawLock, Waiting};
 
 /// `spin::Mutex<()>` with its default strategy for waiting.
 // SAFETY, as a lock: the guard that `lock` forgets would have excluded all other threads until it was dropped, and
@@ -31,8 +31,6 @@ raw_lock! {
             teaches: "The spinlock from the shelf: one PAUSE between polls, never the kernel",
             ..LockInfo::USUAL
         },
-        Context: (),
-        Condvar: SequenceCondvar<Native>,
         new: Self::default(),
         lock: |this, ()| mem::forget(this.mutex.lock()),
         try_lock: |this, ()| this.mutex.try_lock().map(mem::forget).is_some(),

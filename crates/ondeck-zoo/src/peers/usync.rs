@@ -57,7 +57,6 @@ raw_lock! {
             teaches: "A bit test-and-set acquires whatever the queue in the same word is doing",
             ..LockInfo::USUAL
         },
-        Context: (),
         Condvar: UsyncCondvar,
         new: Self { mutex: Mutex::new(()) },
         lock: |this, ()| this.raw().lock(),

@@ -99,8 +99,6 @@ raw_rwlock! {
             teaches: "Readers that share a lock still share its cache line, and keep a writer out without bound",
             ..LockInfo::USUAL
         },
-        Read: (),
-        Write: (),
         new: Self { state: AtomicInt::new(FREE) },
         read: |this, ()| if !this.attempt_read() {
             Self::wait(|| this.attempt_read());

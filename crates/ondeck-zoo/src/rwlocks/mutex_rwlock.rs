@@ -29,8 +29,6 @@ raw_rwlock! {
             ..LockInfo::USUAL
         },
         SHARES: false,
-        Read: (),
-        Write: (),
         new: Self(RawMutex::new()),
         read: |this, ()| this.0.lock(),
         try_read: |this, ()| this.0.try_lock(),

@@ -29,7 +29,6 @@ raw_rwlock! {
             ..LockInfo::USUAL
         },
         Read: Kept<Shared<P>>,
-        Write: (),
         new: Self(Raw::new()),
         read: |this, context| context.keep(this.0.lock_shared()),
         try_read: |this, context| this.0.try_lock_shared().map(|held| context.keep(held)).is_some(),

@@ -40,8 +40,6 @@ raw_rwlock! {
             name: "broken_rwlock",
             ..<rwlocks::CounterRwLock<P> as RawRwLock<P>>::INFO
         },
-        Read: (),
-        Write: (),
         new: Self(AtomicInt::new(0)),
         read: |this, ()| {
             if MISTAKE == PEEKS {

@@ -89,8 +89,6 @@ macro_rules! glibc_rwlocks {
                     teaches: $teaches,
                     ..LockInfo::USUAL
                 },
-                Read: (),
-                Write: (),
                 new: Self(pthread($kind)),
                 read: |this, ()| {
                     // SAFETY: the lock is initialized.

@@ -43,8 +43,6 @@ raw_rwlock! {
             teaches: "A writer takes the bit that keeps arriving readers out, then waits for those that are in",
             ..LockInfo::USUAL
         },
-        Read: (),
-        Write: (),
         new: Self(Raw::INIT),
         // The markers that the lock returns have no size and no meaning: they are dropped here, and others are
         // made at the unlock.

@@ -35,8 +35,6 @@ raw_rwlock! {
             teaches: "Readers and writers wait in one list, and its last node has the count of readers",
             ..LockInfo::USUAL
         },
-        Read: (),
-        Write: (),
         new: Self(Raw::INIT),
         read: |this, ()| this.0.lock_shared(),
         try_read: |this, ()| this.0.try_lock_shared(),
