@@ -59,6 +59,7 @@ mod mutex;
 mod parker;
 #[cfg(target_os = "linux")]
 mod posix;
+mod queue;
 mod raw;
 mod rwlock;
 mod spin_wait;

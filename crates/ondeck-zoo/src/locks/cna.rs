@@ -48,6 +48,7 @@ use std::ptr;
 
 use ondeck::platform::{AtomicInt, AtomicPointer, Ordering, Platform};
 
+use crate::queue::{Linked, Tail};
 use crate::{Fairness, LockInfo, RawLock, SequenceCondvar};
 
 /// The limit of handoffs within a NUMA node while threads of other nodes wait.
@@ -59,7 +60,7 @@ const UNKNOWN: u32 = u32::MAX;
 /// MCS with a second queue: see the [source file](self).
 #[derive(Debug)]
 pub struct Cna<P: Platform> {
-    tail: P::AtomicPtr<Node<P>>,
+    queue: Tail<P, Node<P>>,
 }
 
 /// One thread's place in a queue, on its own cache line because its thread polls it.
@@ -88,6 +89,12 @@ impl<P: Platform> Default for Node<P> {
             home: AtomicInt::new(UNKNOWN),
             handoffs: AtomicInt::new(0),
         }
+    }
+}
+
+impl<P: Platform> Linked<P> for Node<P> {
+    fn next(&self) -> &P::AtomicPtr<Self> {
+        &self.next
     }
 }
 
@@ -166,25 +173,18 @@ impl<P: Platform> Cna<P> {
         if !next.is_null() {
             return next;
         }
-        let own = ptr::from_ref(node).cast_mut();
         let second = node.second();
         // SAFETY: null, or the head of the second queue, whose thread waits.
         let last = unsafe { second.as_ref() }
             .map_or(ptr::null_mut(), |head| head.last.load(Ordering::Relaxed));
-        if self.tail.compare_exchange(own, last, Ordering::Release, Ordering::Relaxed).is_ok() {
+        if self.queue.replace(node, last) {
             // SAFETY: as above; the head waits for this store, and is not touched after it.
             if let Some(head) = unsafe { second.as_ref() } {
                 head.spin.store(no_second(), Ordering::Release);
             }
             return ptr::null_mut();
         }
-        loop {
-            let next = node.next.load(Ordering::Acquire);
-            if !next.is_null() {
-                return next;
-            }
-            P::pause();
-        }
+        node.linked()
     }
 }
 
@@ -203,34 +203,25 @@ unsafe impl<P: Platform> RawLock<P> for Cna<P> {
     type Condvar = SequenceCondvar<P>;
 
     fn new() -> Self {
-        Self { tail: AtomicPointer::new(ptr::null_mut()) }
+        Self { queue: Tail::new() }
     }
 
     #[inline]
     unsafe fn lock(&self, node: &Node<P>) {
         node.prepare();
-        let own = ptr::from_ref(node).cast_mut();
-        let predecessor = self.tail.swap(own, Ordering::AcqRel);
-        if predecessor.is_null() {
-            return;
-        }
-        // Relaxed: published by the link below. A thread that found the lock free need not know its node.
-        node.home.store(numa_node::<P>(), Ordering::Relaxed);
-        // SAFETY: the predecessor waits, or cannot finish its unlock before it has seen this store:
-        // tail is no longer its own node.
-        unsafe { &*predecessor }.next.store(own, Ordering::Release);
-        while node.spin.load(Ordering::Acquire).is_null() {
-            P::pause();
+        // Relaxed: published by the link. A thread that found the lock free need not know its node.
+        let home = || node.home.store(numa_node::<P>(), Ordering::Relaxed);
+        if self.queue.enter_with(node, home) {
+            while node.spin.load(Ordering::Acquire).is_null() {
+                P::pause();
+            }
         }
     }
 
     #[inline]
     unsafe fn try_lock(&self, node: &Node<P>) -> bool {
         node.prepare();
-        let own = ptr::from_ref(node).cast_mut();
-        self.tail
-            .compare_exchange(ptr::null_mut(), own, Ordering::AcqRel, Ordering::Relaxed)
-            .is_ok()
+        self.queue.try_enter(node)
     }
 
     #[inline]
@@ -269,6 +260,6 @@ unsafe impl<P: Platform> RawLock<P> for Cna<P> {
     }
 
     fn is_idle(&mut self) -> bool {
-        self.tail.load(Ordering::Relaxed).is_null()
+        self.queue.is_empty()
     }
 }

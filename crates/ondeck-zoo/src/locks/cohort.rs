@@ -39,6 +39,7 @@ use std::ptr;
 use ondeck::platform::{AtomicInt, AtomicPointer, Ordering, Platform};
 
 use super::ttas_backoff::TtasBackoff;
+use crate::queue::{Linked, Tail};
 use crate::{LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
 
 const WAITING: u32 = 0;
@@ -66,9 +67,7 @@ struct Global<P: Platform>(TtasBackoff<P>);
 
 /// The queue of the threads of one NUMA node.
 #[repr(align(64))]
-struct Local<P: Platform> {
-    tail: P::AtomicPtr<Node<P>>,
-}
+struct Local<P: Platform>(Tail<P, Node<P>>);
 
 /// One thread's place in a local queue, on its own cache line because its thread polls it.
 #[derive(Debug)]
@@ -93,6 +92,12 @@ impl<P: Platform> Default for Node<P> {
     }
 }
 
+impl<P: Platform> Linked<P> for Node<P> {
+    fn next(&self) -> &P::AtomicPtr<Self> {
+        &self.next
+    }
+}
+
 impl<P: Platform> Node<P> {
     /// Makes the node ready for an acquisition on the NUMA node that the thread runs on. Relaxed: no other thread can
     /// reach it yet.
@@ -109,21 +114,10 @@ impl<P: Platform> Local<P> {
     #[inline]
     fn unlock(&self, node: &Node<P>, mut successor: *mut Node<P>) {
         if successor.is_null() {
-            let own = ptr::from_ref(node).cast_mut();
-            if self
-                .tail
-                .compare_exchange(own, ptr::null_mut(), Ordering::Release, Ordering::Relaxed)
-                .is_ok()
-            {
+            if self.0.replace(node, ptr::null_mut()) {
                 return;
             }
-            loop {
-                successor = node.next.load(Ordering::Acquire);
-                if !successor.is_null() {
-                    break;
-                }
-                P::pause();
-            }
+            successor = node.linked();
         }
         // SAFETY: the successor waits for this store, so its node is still there. It may be gone
         // right after, and is not touched again.
@@ -148,23 +142,16 @@ unsafe impl<P: Platform> RawLock<P> for Cohort<P> {
     type Condvar = SequenceCondvar<P>;
 
     fn new() -> Self {
-        let local = || Local { tail: AtomicPointer::new(ptr::null_mut()) };
         Self {
             global: Global(TtasBackoff::new()),
-            locals: (0..P::nodes()).map(|_| local()).collect(),
+            locals: (0..P::nodes()).map(|_| Local(Tail::new())).collect(),
         }
     }
 
     #[inline]
     unsafe fn lock(&self, node: &Node<P>) {
         node.prepare(self.locals.len());
-        let local = &self.locals[node.home.get()];
-        let own = ptr::from_ref(node).cast_mut();
-        let predecessor = local.tail.swap(own, Ordering::AcqRel);
-        if !predecessor.is_null() {
-            // SAFETY: the predecessor cannot finish its unlock, and so its node stays, before it
-            // has seen this store: tail is no longer its own node.
-            unsafe { &*predecessor }.next.store(own, Ordering::Release);
+        if self.locals[node.home.get()].0.enter(node) {
             loop {
                 match node.state.load(Ordering::Acquire) {
                     WAITING => P::pause(),
@@ -180,12 +167,7 @@ unsafe impl<P: Platform> RawLock<P> for Cohort<P> {
     unsafe fn try_lock(&self, node: &Node<P>) -> bool {
         node.prepare(self.locals.len());
         let local = &self.locals[node.home.get()];
-        let own = ptr::from_ref(node).cast_mut();
-        if local
-            .tail
-            .compare_exchange(ptr::null_mut(), own, Ordering::AcqRel, Ordering::Relaxed)
-            .is_err()
-        {
+        if !local.0.try_enter(node) {
             return false;
         }
         let locked = self.global.0.attempt();
@@ -212,7 +194,6 @@ unsafe impl<P: Platform> RawLock<P> for Cohort<P> {
     }
 
     fn is_idle(&mut self) -> bool {
-        self.global.0.is_idle()
-            && self.locals.iter().all(|local| local.tail.load(Ordering::Relaxed).is_null())
+        self.global.0.is_idle() && self.locals.iter().all(|local| local.0.is_empty())
     }
 }

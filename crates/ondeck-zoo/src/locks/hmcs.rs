@@ -35,6 +35,7 @@ use std::ptr;
 
 use ondeck::platform::{AtomicInt, AtomicPointer, Ordering, Platform};
 
+use crate::queue::{Linked, Tail};
 use crate::{Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
 
 const WAIT: u32 = 0;
@@ -58,9 +59,7 @@ impl<P: Platform> fmt::Debug for Hmcs<P> {
 }
 
 #[repr(align(64))]
-struct Queue<P: Platform> {
-    tail: P::AtomicPtr<Node<P>>,
-}
+struct Queue<P: Platform>(Tail<P, Node<P>>);
 
 /// A NUMA node: the queue of its threads, and its own place in the root's queue.
 struct Home<P: Platform> {
@@ -92,6 +91,12 @@ impl<P: Platform> Default for Node<P> {
     }
 }
 
+impl<P: Platform> Linked<P> for Node<P> {
+    fn next(&self) -> &P::AtomicPtr<Self> {
+        &self.next
+    }
+}
+
 impl<P: Platform> Node<P> {
     /// Relaxed: no other thread can reach the node yet.
     fn prepare(&self) {
@@ -102,49 +107,36 @@ impl<P: Platform> Node<P> {
 
 impl<P: Platform> Queue<P> {
     fn new() -> Self {
-        Self { tail: AtomicPointer::new(ptr::null_mut()) }
+        Self(Tail::new())
     }
 
     /// Queues and waits; returns the value that the predecessor stored, or `None` if there was none.
     #[inline]
     fn enter(&self, node: &Node<P>) -> Option<u32> {
         node.prepare();
-        let own = ptr::from_ref(node).cast_mut();
-        let predecessor = self.tail.swap(own, Ordering::AcqRel);
-        // SAFETY: null, or the predecessor cannot leave the queue, and so its node stays, before it has
-        // seen the store below: tail is no longer its own node.
-        let predecessor = unsafe { predecessor.as_ref() }?;
-        predecessor.next.store(own, Ordering::Release);
-        loop {
-            let status = node.status.load(Ordering::Acquire);
-            if status != WAIT {
-                return Some(status);
+        self.0.enter(node).then(|| {
+            loop {
+                let status = node.status.load(Ordering::Acquire);
+                if status != WAIT {
+                    return status;
+                }
+                P::pause();
             }
-            P::pause();
-        }
+        })
     }
 
     /// Queues if the queue is empty.
     #[inline]
     fn try_enter(&self, node: &Node<P>) -> bool {
         node.prepare();
-        let own = ptr::from_ref(node).cast_mut();
-        self.tail
-            .compare_exchange(ptr::null_mut(), own, Ordering::AcqRel, Ordering::Relaxed)
-            .is_ok()
+        self.0.try_enter(node)
     }
 
     /// Leaves the queue; the successor, if there is one, receives `status`.
     #[inline]
     fn leave(&self, node: &Node<P>, status: u32) {
-        let own = ptr::from_ref(node).cast_mut();
         let mut successor = node.next.load(Ordering::Acquire);
-        if successor.is_null()
-            && self
-                .tail
-                .compare_exchange(own, ptr::null_mut(), Ordering::Release, Ordering::Relaxed)
-                .is_ok()
-        {
+        if successor.is_null() && self.0.replace(node, ptr::null_mut()) {
             return;
         }
         while successor.is_null() {
@@ -228,7 +220,7 @@ unsafe impl<P: Platform> RawLock<P> for Hmcs<P> {
     }
 
     fn is_idle(&mut self) -> bool {
-        let is_empty = |queue: &Queue<P>| queue.tail.load(Ordering::Relaxed).is_null();
+        let is_empty = |queue: &Queue<P>| queue.0.is_empty();
         is_empty(&self.root) && self.homes.iter().all(|home| is_empty(&home.queue))
     }
 }

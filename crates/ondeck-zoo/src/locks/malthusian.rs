@@ -50,7 +50,8 @@ use std::ptr;
 use ondeck::platform::{AtomicInt, AtomicPointer, Ordering, Platform};
 
 use crate::gate::Gate;
-use crate::{Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+use crate::queue::{Linked, Tail};
+use crate::{Fairness, LockInfo, Origin, RawLock, Waiting};
 
 /// Of the unlocks that see passive threads, one in this number promotes the eldest.
 const PROMOTE_ONE_IN: u32 = 1_000;
@@ -58,7 +59,7 @@ const PROMOTE_ONE_IN: u32 = 1_000;
 /// MCS with a passive list: see the [source file](self).
 #[derive(Debug)]
 pub struct Malthusian<P: Platform> {
-    tail: P::AtomicPtr<Node<P>>,
+    queue: Tail<P, Node<P>>,
     newest: P::AtomicPtr<Node<P>>,
     eldest: P::AtomicPtr<Node<P>>,
     /// Unlocks that saw passive threads, since the last promotion.
@@ -86,16 +87,9 @@ impl<P: Platform> Default for Node<P> {
     }
 }
 
-impl<P: Platform> Node<P> {
-    /// Waits until the thread that has swapped its node in after this one has linked it.
-    fn linked(&self) -> *mut Self {
-        loop {
-            let next = self.next.load(Ordering::Acquire);
-            if !next.is_null() {
-                return next;
-            }
-            P::pause();
-        }
+impl<P: Platform> Linked<P> for Node<P> {
+    fn next(&self) -> &P::AtomicPtr<Self> {
+        &self.next
     }
 }
 
@@ -156,8 +150,7 @@ impl<P: Platform> Malthusian<P> {
     /// Puts a passive node after the owner's own if no other is there; returns whether it did.
     fn refill(&self, own: &Node<P>, passive: &Node<P>) -> bool {
         passive.next.store(ptr::null_mut(), Ordering::Relaxed);
-        let (own, passive) = (ptr::from_ref(own).cast_mut(), ptr::from_ref(passive).cast_mut());
-        self.tail.compare_exchange(own, passive, Ordering::Release, Ordering::Relaxed).is_ok()
+        self.queue.replace(own, passive.pointer())
     }
 
     /// Returns the passive node that is next, if any. The nodes after the owner's now follow that node.
@@ -186,21 +179,11 @@ impl<P: Platform> Malthusian<P> {
 
     /// Returns the next node of the queue, after culling at most one; null if the lock is free now.
     fn advance(&self, own: &Node<P>) -> *mut Node<P> {
-        let mut successor = own.next.load(Ordering::Acquire);
-        if successor.is_null() {
-            let address = ptr::from_ref(own).cast_mut();
-            // `activate` has found no passive thread, or a thread after the owner's.
-            if self
-                .tail
-                .compare_exchange(address, ptr::null_mut(), Ordering::Release, Ordering::Relaxed)
-                .is_ok()
-            {
-                return ptr::null_mut();
-            }
-            successor = own.linked();
-        }
-        // SAFETY: it waits at its gate, which only the caller opens.
-        let behind = unsafe { &*successor }.next.load(Ordering::Acquire);
+        // `activate` has found no passive thread, or a thread after the owner's.
+        let successor = self.queue.leave(own);
+        // SAFETY: null, or it waits at its gate, which only the caller opens.
+        let waiter = unsafe { successor.as_ref() };
+        let behind = waiter.map_or(ptr::null_mut(), |waiter| waiter.next.load(Ordering::Acquire));
         if behind.is_null() {
             return successor;
         }
@@ -211,66 +194,48 @@ impl<P: Platform> Malthusian<P> {
     }
 }
 
-// SAFETY: a thread returns from `lock` when its node was first in the queue, or when the previous owner opened
+// SAFETY, as a lock: a thread returns from `lock` when its node was first in the queue, or when the previous owner opened
 // its gate; each owner opens one, and keeps all others in the queue or in the passive list.
-unsafe impl<P: Platform> RawLock<P> for Malthusian<P> {
-    const INFO: LockInfo = LockInfo {
-        name: "malthusian",
-        origin: Origin::Literature,
-        waiting: Waiting::SpinsThenSleeps,
-        fairness: Fairness::Bounded,
-        source: "Dice, Malthusian Locks (2017), MCSCR-STP",
-        teaches: "Few threads keep a lock busy: an unlock sets waiters aside that are not needed",
-        ..LockInfo::USUAL
-    };
-
-    type Context = Node<P>;
-    type Condvar = SequenceCondvar<P>;
-
-    fn new() -> Self {
-        Self {
-            tail: AtomicPointer::new(ptr::null_mut()),
+raw_lock! {
+    unsafe impl [P: Platform] RawLock<P> for Malthusian<P> {
+        INFO: LockInfo {
+            name: "malthusian",
+            origin: Origin::Literature,
+            waiting: Waiting::SpinsThenSleeps,
+            fairness: Fairness::Bounded,
+            source: "Dice, Malthusian Locks (2017), MCSCR-STP",
+            teaches: "Few threads keep a lock busy: an unlock sets waiters aside that are not needed",
+            ..LockInfo::USUAL
+        },
+        Context: Node<P>,
+        new: Self {
+            queue: Tail::new(),
             newest: AtomicPointer::new(ptr::null_mut()),
             eldest: AtomicPointer::new(ptr::null_mut()),
             unlocks: AtomicInt::new(0),
-        }
-    }
-
-    #[inline]
-    unsafe fn lock(&self, node: &Node<P>) {
-        // Relaxed: no other thread can reach the node yet; the swap below publishes both.
-        node.next.store(ptr::null_mut(), Ordering::Relaxed);
-        node.gate.close();
-        let own = ptr::from_ref(node).cast_mut();
-        let predecessor = self.tail.swap(own, Ordering::AcqRel);
-        if !predecessor.is_null() {
-            // SAFETY: the predecessor waits, or cannot finish its unlock before it has seen this
-            // store: tail is no longer its own node.
-            unsafe { &*predecessor }.next.store(own, Ordering::Release);
-            node.gate.wait();
-        }
-    }
-
-    #[inline]
-    unsafe fn try_lock(&self, node: &Node<P>) -> bool {
-        node.next.store(ptr::null_mut(), Ordering::Relaxed);
-        let own = ptr::from_ref(node).cast_mut();
-        self.tail
-            .compare_exchange(ptr::null_mut(), own, Ordering::AcqRel, Ordering::Relaxed)
-            .is_ok()
-    }
-
-    #[inline]
-    unsafe fn unlock(&self, node: &Node<P>) {
-        let next = self.activate(node).unwrap_or_else(|| self.advance(node));
-        if !next.is_null() {
-            // SAFETY: its thread waits at its gate, which only the owner opens.
-            unsafe { Gate::open(&raw const (*next).gate) };
-        }
-    }
-
-    fn is_idle(&mut self) -> bool {
-        let is_null = |word: &P::AtomicPtr<Node<P>>| word.load(Ordering::Relaxed).is_null();
-        is_null(&self.tail) && is_null(&self.newest) && is_null(&self.eldest)
+        },
+        lock: |this, node| {
+            // Relaxed: no other thread can reach the node yet; the swap publishes both.
+            node.next.store(ptr::null_mut(), Ordering::Relaxed);
+            node.gate.close();
+            if this.queue.enter(node) {
+                node.gate.wait();
+            }
+        },
+        try_lock: |this, node| {
+            node.next.store(ptr::null_mut(), Ordering::Relaxed);
+            this.queue.try_enter(node)
+        },
+        unlock: |this, node| {
+            let next = this.activate(node).unwrap_or_else(|| this.advance(node));
+            if !next.is_null() {
+                // SAFETY: its thread waits at its gate, which only the owner opens.
+                unsafe { Gate::open(&raw const (*next).gate) };
+            }
+        },
+        is_idle: |this| {
+            let is_null = |word: &P::AtomicPtr<Node<P>>| word.load(Ordering::Relaxed).is_null();
+            this.queue.is_empty() && is_null(&this.newest) && is_null(&this.eldest)
+        },
     }
 }

@@ -32,12 +32,13 @@ use std::ptr;
 
 use ondeck::platform::{AtomicInt, AtomicPointer, Ordering, Platform};
 
-use crate::{Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+use crate::queue::{Linked, Tail};
+use crate::{Fairness, LockInfo, Origin, RawLock, Waiting};
 
 /// The MCS lock: see the [source file](self) for its queue.
 #[derive(Debug)]
 pub struct Mcs<P: Platform> {
-    tail: P::AtomicPtr<Node<P>>,
+    queue: Tail<P, Node<P>>,
 }
 
 /// One thread's place in the queue, on its own cache line because its thread polls it.
@@ -54,83 +55,48 @@ impl<P: Platform> Default for Node<P> {
     }
 }
 
-// SAFETY: a thread returns from `lock` when its node was first in the queue, or when the previous
+impl<P: Platform> Linked<P> for Node<P> {
+    fn next(&self) -> &P::AtomicPtr<Self> {
+        &self.next
+    }
+}
+
+// SAFETY, as a lock: a thread returns from `lock` when its node was first in the queue, or when the previous
 // owner cleared its `waiting`; each owner does that for exactly one successor.
-unsafe impl<P: Platform> RawLock<P> for Mcs<P> {
-    const INFO: LockInfo = LockInfo {
-        name: "mcs",
-        origin: Origin::Literature,
-        waiting: Waiting::Spins,
-        fairness: Fairness::Fifo,
-        source: "Mellor-Crummey and Scott, Algorithms for Scalable Synchronization (1991)",
-        teaches: "Each waiter spins on its own line; strict order collapses once a waiter is preempted",
-        ..LockInfo::USUAL
-    };
-
-    type Context = Node<P>;
-    type Condvar = SequenceCondvar<P>;
-
-    fn new() -> Self {
-        Self { tail: AtomicPointer::new(ptr::null_mut()) }
-    }
-
-    #[inline]
-    unsafe fn lock(&self, node: &Node<P>) {
-        // Relaxed: no other thread can reach the node yet; the swap below publishes both.
-        node.next.store(ptr::null_mut(), Ordering::Relaxed);
-        node.waiting.store(1, Ordering::Relaxed);
-        let predecessor = self.tail.swap(ptr::from_ref(node).cast_mut(), Ordering::AcqRel);
-        if !predecessor.is_null() {
-            // SAFETY: the predecessor cannot finish its unlock, and so its node stays, before it
-            // has seen this store: tail is no longer its own node.
-            unsafe { &*predecessor }.next.store(ptr::from_ref(node).cast_mut(), Ordering::Release);
-            while node.waiting.load(Ordering::Acquire) != 0 {
-                P::pause();
-            }
-        }
-    }
-
-    #[inline]
-    unsafe fn try_lock(&self, node: &Node<P>) -> bool {
-        node.next.store(ptr::null_mut(), Ordering::Relaxed);
-        self.tail
-            .compare_exchange(
-                ptr::null_mut(),
-                ptr::from_ref(node).cast_mut(),
-                Ordering::AcqRel,
-                Ordering::Relaxed,
-            )
-            .is_ok()
-    }
-
-    #[inline]
-    unsafe fn unlock(&self, node: &Node<P>) {
-        let mut successor = node.next.load(Ordering::Acquire);
-        if successor.is_null() {
-            let own = ptr::from_ref(node).cast_mut();
-            if self
-                .tail
-                .compare_exchange(own, ptr::null_mut(), Ordering::Release, Ordering::Relaxed)
-                .is_ok()
-            {
-                return;
-            }
-            // A thread has swapped its node in and not linked it yet: the algorithm cannot combine
-            // these two steps. If that thread is preempted between them, all wait.
-            loop {
-                successor = node.next.load(Ordering::Acquire);
-                if !successor.is_null() {
-                    break;
+raw_lock! {
+    unsafe impl [P: Platform] RawLock<P> for Mcs<P> {
+        INFO: LockInfo {
+            name: "mcs",
+            origin: Origin::Literature,
+            waiting: Waiting::Spins,
+            fairness: Fairness::Fifo,
+            source: "Mellor-Crummey and Scott, Algorithms for Scalable Synchronization (1991)",
+            teaches: "Each waiter spins on its own line; strict order collapses once a waiter is preempted",
+            ..LockInfo::USUAL
+        },
+        Context: Node<P>,
+        new: Self { queue: Tail::new() },
+        lock: |this, node| {
+            // Relaxed: no other thread can reach the node yet; the swap publishes both.
+            node.next.store(ptr::null_mut(), Ordering::Relaxed);
+            node.waiting.store(1, Ordering::Relaxed);
+            if this.queue.enter(node) {
+                while node.waiting.load(Ordering::Acquire) != 0 {
+                    P::pause();
                 }
-                P::pause();
             }
-        }
-        // SAFETY: the successor waits for this store, so its node is still there. It may be gone
-        // right after, and is not touched again.
-        unsafe { &*successor }.waiting.store(0, Ordering::Release);
-    }
-
-    fn is_idle(&mut self) -> bool {
-        self.tail.load(Ordering::Relaxed).is_null()
+        },
+        try_lock: |this, node| {
+            node.next.store(ptr::null_mut(), Ordering::Relaxed);
+            this.queue.try_enter(node)
+        },
+        unlock: |this, node| {
+            // SAFETY: null, or the successor waits for this store, so its node is still there. It may be gone right
+            // after, and is not touched again.
+            if let Some(successor) = unsafe { this.queue.leave(node).as_ref() } {
+                successor.waiting.store(0, Ordering::Release);
+            }
+        },
+        is_idle: |this| this.queue.is_empty(),
     }
 }

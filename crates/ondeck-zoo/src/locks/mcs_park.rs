@@ -33,12 +33,13 @@ use std::ptr;
 use ondeck::platform::{AtomicPointer, Ordering, Platform};
 
 use crate::gate::Gate;
-use crate::{Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+use crate::queue::{Linked, Tail};
+use crate::{Fairness, LockInfo, Origin, RawLock, Waiting};
 
 /// MCS whose waiters park: see the [source file](self) for its queue.
 #[derive(Debug)]
 pub struct McsPark<P: Platform> {
-    tail: P::AtomicPtr<Node<P>>,
+    queue: Tail<P, Node<P>>,
 }
 
 /// One thread's place in the queue, on its own cache line because its thread polls it.
@@ -55,77 +56,46 @@ impl<P: Platform> Default for Node<P> {
     }
 }
 
-// SAFETY: a thread returns from `lock` when its node was first in the queue, or when the previous
+impl<P: Platform> Linked<P> for Node<P> {
+    fn next(&self) -> &P::AtomicPtr<Self> {
+        &self.next
+    }
+}
+
+// SAFETY, as a lock: a thread returns from `lock` when its node was first in the queue, or when the previous
 // owner opened its gate; each owner does that for exactly one successor.
-unsafe impl<P: Platform> RawLock<P> for McsPark<P> {
-    const INFO: LockInfo = LockInfo {
-        name: "mcs_park",
-        origin: Origin::Literature,
-        waiting: Waiting::SpinsThenSleeps,
-        fairness: Fairness::Fifo,
-        source: "Mellor-Crummey and Scott (1991); MCS-STP in Dice, Malthusian Locks (2017)",
-        teaches: "Parked waiters leave the owner its CPU, but strict order makes each handoff a wake",
-        ..LockInfo::USUAL
-    };
-
-    type Context = Node<P>;
-    type Condvar = SequenceCondvar<P>;
-
-    fn new() -> Self {
-        Self { tail: AtomicPointer::new(ptr::null_mut()) }
-    }
-
-    #[inline]
-    unsafe fn lock(&self, node: &Node<P>) {
-        // Relaxed: no other thread can reach the node yet; the swap below publishes both.
-        node.next.store(ptr::null_mut(), Ordering::Relaxed);
-        node.gate.close();
-        let own = ptr::from_ref(node).cast_mut();
-        let predecessor = self.tail.swap(own, Ordering::AcqRel);
-        if !predecessor.is_null() {
-            // SAFETY: the predecessor cannot finish its unlock, and so its node stays, before it
-            // has seen this store: tail is no longer its own node.
-            unsafe { &*predecessor }.next.store(own, Ordering::Release);
-            node.gate.wait();
-        }
-    }
-
-    #[inline]
-    unsafe fn try_lock(&self, node: &Node<P>) -> bool {
-        node.next.store(ptr::null_mut(), Ordering::Relaxed);
-        let own = ptr::from_ref(node).cast_mut();
-        self.tail
-            .compare_exchange(ptr::null_mut(), own, Ordering::AcqRel, Ordering::Relaxed)
-            .is_ok()
-    }
-
-    #[inline]
-    unsafe fn unlock(&self, node: &Node<P>) {
-        let mut successor = node.next.load(Ordering::Acquire);
-        if successor.is_null() {
-            let own = ptr::from_ref(node).cast_mut();
-            if self
-                .tail
-                .compare_exchange(own, ptr::null_mut(), Ordering::Release, Ordering::Relaxed)
-                .is_ok()
-            {
-                return;
+raw_lock! {
+    unsafe impl [P: Platform] RawLock<P> for McsPark<P> {
+        INFO: LockInfo {
+            name: "mcs_park",
+            origin: Origin::Literature,
+            waiting: Waiting::SpinsThenSleeps,
+            fairness: Fairness::Fifo,
+            source: "Mellor-Crummey and Scott (1991); MCS-STP in Dice, Malthusian Locks (2017)",
+            teaches: "Parked waiters leave the owner its CPU, but strict order makes each handoff a wake",
+            ..LockInfo::USUAL
+        },
+        Context: Node<P>,
+        new: Self { queue: Tail::new() },
+        lock: |this, node| {
+            // Relaxed: no other thread can reach the node yet; the swap publishes both.
+            node.next.store(ptr::null_mut(), Ordering::Relaxed);
+            node.gate.close();
+            if this.queue.enter(node) {
+                node.gate.wait();
             }
-            // A thread has swapped its node in and not linked it yet.
-            loop {
-                successor = node.next.load(Ordering::Acquire);
-                if !successor.is_null() {
-                    break;
-                }
-                P::pause();
+        },
+        try_lock: |this, node| {
+            node.next.store(ptr::null_mut(), Ordering::Relaxed);
+            this.queue.try_enter(node)
+        },
+        unlock: |this, node| {
+            let successor = this.queue.leave(node);
+            if !successor.is_null() {
+                // SAFETY: the successor waits at its gate, so its node is still there, and only its predecessor opens it.
+                unsafe { Gate::open(&raw const (*successor).gate) };
             }
-        }
-        // SAFETY: the successor waits at its gate, so its node is still there, and only its
-        // predecessor opens it.
-        unsafe { Gate::open(&raw const (*successor).gate) };
-    }
-
-    fn is_idle(&mut self) -> bool {
-        self.tail.load(Ordering::Relaxed).is_null()
+        },
+        is_idle: |this| this.queue.is_empty(),
     }
 }

@@ -44,6 +44,7 @@ use std::ptr;
 
 use ondeck::platform::{AtomicInt, AtomicPointer, Ordering, Platform};
 
+use crate::queue::{Linked, Tail};
 use crate::{LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
 
 const WAITING: u32 = 0;
@@ -60,7 +61,7 @@ const MOST_TOLD_AT_ONCE: u32 = 16_000;
 /// MCS with published times: see the [source file](self).
 #[derive(Debug)]
 pub struct McsTp<P: Platform> {
-    tail: P::AtomicPtr<Node<P>>,
+    queue: Tail<P, Node<P>>,
     /// In ticks.
     section_begin: P::AtomicUsize,
 }
@@ -82,6 +83,12 @@ impl<P: Platform> Default for Node<P> {
             time: AtomicInt::new(0),
             status: AtomicInt::new(WAITING),
         }
+    }
+}
+
+impl<P: Platform> Linked<P> for Node<P> {
+    fn next(&self) -> &P::AtomicPtr<Self> {
+        &self.next
     }
 }
 
@@ -119,27 +126,6 @@ impl<P: Platform> Node<P> {
 }
 
 impl<P: Platform> McsTp<P> {
-    /// The node after `node`; null if there is none, and then tail is also null.
-    fn next_of(&self, node: &Node<P>) -> *mut Node<P> {
-        let own = ptr::from_ref(node).cast_mut();
-        let next = node.next.load(Ordering::Acquire);
-        if !next.is_null()
-            || self
-                .tail
-                .compare_exchange(own, ptr::null_mut(), Ordering::Release, Ordering::Relaxed)
-                .is_ok()
-        {
-            return next;
-        }
-        loop {
-            let next = node.next.load(Ordering::Acquire);
-            if !next.is_null() {
-                return next;
-            }
-            P::pause();
-        }
-    }
-
     /// Waits in the queue; returns false if the thread was passed over.
     fn wait(&self, node: &Node<P>) -> bool {
         loop {
@@ -173,22 +159,15 @@ unsafe impl<P: Platform> RawLock<P> for McsTp<P> {
     type Condvar = SequenceCondvar<P>;
 
     fn new() -> Self {
-        Self { tail: AtomicPointer::new(ptr::null_mut()), section_begin: AtomicInt::new(0) }
+        Self { queue: Tail::new(), section_begin: AtomicInt::new(0) }
     }
 
     #[inline]
     unsafe fn lock(&self, node: &Node<P>) {
-        let own = ptr::from_ref(node).cast_mut();
+        // A predecessor's node stays until it has seen the link: no owner changes its status before.
         loop {
             node.prepare();
-            let predecessor = self.tail.swap(own, Ordering::AcqRel);
-            if predecessor.is_null() {
-                break;
-            }
-            // SAFETY: no owner changes the predecessor's status, or finishes its own unlock, before it has seen this
-            // store: tail is no longer that node.
-            unsafe { &*predecessor }.next.store(own, Ordering::Release);
-            if self.wait(node) {
+            if !self.queue.enter(node) || self.wait(node) {
                 break;
             }
         }
@@ -198,11 +177,7 @@ unsafe impl<P: Platform> RawLock<P> for McsTp<P> {
     #[inline]
     unsafe fn try_lock(&self, node: &Node<P>) -> bool {
         node.prepare();
-        let own = ptr::from_ref(node).cast_mut();
-        let locked = self
-            .tail
-            .compare_exchange(ptr::null_mut(), own, Ordering::AcqRel, Ordering::Relaxed)
-            .is_ok();
+        let locked = self.queue.try_enter(node);
         if locked {
             self.section_begin.store(now::<P>(), Ordering::Relaxed);
         }
@@ -217,7 +192,7 @@ unsafe impl<P: Platform> RawLock<P> for McsTp<P> {
         let mut passed = 0;
         loop {
             // SAFETY: the caller's node, or one whose thread waits for its status.
-            let next = self.next_of(unsafe { &*current });
+            let next = self.queue.leave(unsafe { &*current });
             // SAFETY: null, or a node whose thread waits for its status.
             let Some(waiter) = (unsafe { next.as_ref() }) else { break };
             if !is_before::<P>(waiter.time.load(Ordering::Relaxed), OLD_NANOS) {
@@ -243,6 +218,6 @@ unsafe impl<P: Platform> RawLock<P> for McsTp<P> {
     }
 
     fn is_idle(&mut self) -> bool {
-        self.tail.load(Ordering::Relaxed).is_null()
+        self.queue.is_empty()
     }
 }
