@@ -8,6 +8,9 @@ mod adapter;
 mod conformance;
 #[path = "support/loom_condvars.rs"]
 mod loom_condvars;
+#[macro_use]
+#[path = "support/noticed.rs"]
+mod noticed;
 #[path = "../../ondeck/tests/support/loom_platform.rs"]
 mod loom_platform;
 
@@ -100,7 +103,6 @@ macro_rules! lock_with_condvar {
                     condvar: CondvarKind::Own,
                     ..<$Good as RawLock<P>>::INFO
                 },
-                Context: (),
                 Condvar: $Condvar,
                 new: Self(RawLock::new()),
                 // SAFETY: as the caller promises.
@@ -150,62 +152,34 @@ fn the_condvar_without_a_mistake_passes_the_model() {
     model::<NO_MISTAKE>(2, Give::AllAtOnce, Notify::AfterUnlock);
 }
 
-#[test]
-#[should_panic(expected = "deadlock")]
-fn a_notification_that_does_not_wake_is_noticed() {
-    model::<NOTIFY_DOES_NOT_WAKE>(1, Give::EachAlone, Notify::WithTheLock);
-}
-
-#[test]
-#[should_panic(expected = "deadlock")]
-fn a_notification_that_does_not_count_is_noticed() {
-    model::<NOTIFY_DOES_NOT_COUNT>(1, Give::EachAlone, Notify::AfterUnlock);
-}
-
-#[test]
-#[should_panic(expected = "deadlock")]
-fn a_sequence_that_is_read_after_the_unlock_is_noticed() {
-    model::<SEQUENCE_READ_AFTER_UNLOCK>(1, Give::EachAlone, Notify::WithTheLock);
-}
-
-#[test]
-#[should_panic(expected = "deadlock")]
-fn a_waiter_that_is_counted_after_the_unlock_is_noticed() {
-    model::<WAITER_COUNTED_AFTER_UNLOCK>(1, Give::EachAlone, Notify::AfterUnlock);
-}
-
-#[test]
-#[should_panic(expected = "deadlock")]
-fn a_notification_of_all_that_wakes_one_is_noticed() {
-    model::<NOTIFY_ALL_WAKES_ONE>(2, Give::AllAtOnce, Notify::WithTheLock);
-}
-
-#[test]
-#[should_panic(expected = "Causality violation")]
-fn a_wait_that_does_not_lock_again_is_noticed() {
-    model::<WAIT_DOES_NOT_LOCK>(1, Give::EachAlone, Notify::WithTheLock);
-}
-
-/// Needs two waiters: one that leaves the mutex without waking, and one that was moved to it.
-#[test]
-#[should_panic(expected = "deadlock")]
-fn three_states_that_are_not_left_contended_are_noticed() {
-    let when = Notify::WithTheLock;
-    permits::<Unmarked<LocklessThreeState<Loom>>>(1, 1, Give::AllAtOnce, when, 3);
-    permits::<Unmarked<LocklessThreeState<Loom>>>(2, 1, Give::AllAtOnce, when, 3);
-}
-
-#[test]
-#[should_panic(expected = "deadlock")]
-fn four_states_that_are_not_left_contended_are_noticed() {
-    let when = Notify::WithTheLock;
-    permits::<Unmarked<LocklessFourState<Loom>>>(1, 1, Give::AllAtOnce, when, 3);
-    permits::<Unmarked<LocklessFourState<Loom>>>(2, 1, Give::AllAtOnce, when, 3);
+noticed! {
+    fn a_notification_that_does_not_wake_is_noticed, "deadlock" =>
+        model::<NOTIFY_DOES_NOT_WAKE>(1, Give::EachAlone, Notify::WithTheLock);
+    fn a_notification_that_does_not_count_is_noticed, "deadlock" =>
+        model::<NOTIFY_DOES_NOT_COUNT>(1, Give::EachAlone, Notify::AfterUnlock);
+    fn a_sequence_that_is_read_after_the_unlock_is_noticed, "deadlock" =>
+        model::<SEQUENCE_READ_AFTER_UNLOCK>(1, Give::EachAlone, Notify::WithTheLock);
+    fn a_waiter_that_is_counted_after_the_unlock_is_noticed, "deadlock" =>
+        model::<WAITER_COUNTED_AFTER_UNLOCK>(1, Give::EachAlone, Notify::AfterUnlock);
+    fn a_notification_of_all_that_wakes_one_is_noticed, "deadlock" =>
+        model::<NOTIFY_ALL_WAKES_ONE>(2, Give::AllAtOnce, Notify::WithTheLock);
+    fn a_wait_that_does_not_lock_again_is_noticed, "Causality violation" =>
+        model::<WAIT_DOES_NOT_LOCK>(1, Give::EachAlone, Notify::WithTheLock);
+    /// Needs two waiters: one that leaves the mutex without waking, and one that was moved to it.
+    fn three_states_that_are_not_left_contended_are_noticed, "deadlock" => {
+        let when = Notify::WithTheLock;
+        permits::<Unmarked<LocklessThreeState<Loom>>>(1, 1, Give::AllAtOnce, when, 3);
+        permits::<Unmarked<LocklessThreeState<Loom>>>(2, 1, Give::AllAtOnce, when, 3);
+    };
+    fn four_states_that_are_not_left_contended_are_noticed, "deadlock" => {
+        let when = Notify::WithTheLock;
+        permits::<Unmarked<LocklessFourState<Loom>>>(1, 1, Give::AllAtOnce, when, 3);
+        permits::<Unmarked<LocklessFourState<Loom>>>(2, 1, Give::AllAtOnce, when, 3);
+    };
 }
 
 // On the real machine.
 
-/// `L` hangs in `property`.
 #[track_caller]
 fn hangs<L: RawLock<Linux>>(property: Property) {
     let told = check::<L>(property, Duration::from_secs(2)).expect_err("it is broken");

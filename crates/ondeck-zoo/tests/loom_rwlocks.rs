@@ -10,6 +10,9 @@ mod adapter;
 #[allow(dead_code, reason = "each test has mistakes of its own")]
 #[path = "support/broken_rwlock.rs"]
 mod broken_rwlock;
+#[macro_use]
+#[path = "support/noticed.rs"]
+mod noticed;
 #[path = "../../ondeck/tests/support/loom_platform.rs"]
 mod loom_platform;
 
@@ -148,20 +151,11 @@ fn the_same_lock_without_a_mistake_passes() {
     writer_and_reader::<NO_MISTAKE>();
 }
 
-#[test]
-#[should_panic(expected = "Causality violation")]
-fn a_relaxed_unlock_of_a_reader_is_noticed() {
-    writer_and_reader::<RELAXED_READER>();
-}
-
-#[test]
-#[should_panic(expected = "Causality violation")]
-fn a_relaxed_unlock_of_a_writer_is_noticed() {
-    writer_and_reader::<RELAXED_WRITER>();
-}
-
-#[test]
-#[should_panic(expected = "Causality violation")]
-fn a_writer_that_overtakes_readers_is_noticed() {
-    writer_and_reader::<OVERTAKES>();
+noticed! {
+    fn a_relaxed_unlock_of_a_reader_is_noticed, "Causality violation" =>
+        writer_and_reader::<RELAXED_READER>();
+    fn a_relaxed_unlock_of_a_writer_is_noticed, "Causality violation" =>
+        writer_and_reader::<RELAXED_WRITER>();
+    fn a_writer_that_overtakes_readers_is_noticed, "Causality violation" =>
+        writer_and_reader::<OVERTAKES>();
 }
