@@ -16,6 +16,8 @@ use ondeck::platform::Native;
 
 use crate::Visitor;
 
+#[cfg(feature = "peers-cpp")]
+mod cpp_mutex;
 pub mod rwlocks;
 
 macro_rules! peer_locks {

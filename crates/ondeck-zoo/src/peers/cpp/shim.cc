@@ -2,8 +2,6 @@
 //
 // The storage is Rust's, of the size and alignment that the assertions below state.
 
-#include <new>
-
 #include <absl/synchronization/mutex.h>
 #include <oneapi/tbb/mutex.h>
 #include <oneapi/tbb/rw_mutex.h>
@@ -22,18 +20,7 @@ extern "C" {
 void ondeck_zoo_abseil_prepare() noexcept {
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
 }
-void ondeck_zoo_abseil_init(absl::Mutex* storage) noexcept {
-  ondeck_zoo_abseil_prepare();
-  new (storage) absl::Mutex;
-}
-void ondeck_zoo_abseil_lock(absl::Mutex* mutex) noexcept { mutex->Lock(); }
-bool ondeck_zoo_abseil_try_lock(absl::Mutex* mutex) noexcept { return mutex->TryLock(); }
-void ondeck_zoo_abseil_unlock(absl::Mutex* mutex) noexcept { mutex->Unlock(); }
-void ondeck_zoo_abseil_destroy(absl::Mutex* mutex) noexcept { mutex->~Mutex(); }
 
-void ondeck_zoo_abseil_condvar_init(absl::CondVar* storage) noexcept {
-  new (storage) absl::CondVar;
-}
 void ondeck_zoo_abseil_condvar_wait(absl::CondVar* condvar, absl::Mutex* mutex) noexcept {
   condvar->Wait(mutex);
 }
@@ -41,13 +28,10 @@ void ondeck_zoo_abseil_condvar_signal(absl::CondVar* condvar) noexcept { condvar
 void ondeck_zoo_abseil_condvar_signal_all(absl::CondVar* condvar) noexcept {
   condvar->SignalAll();
 }
-void ondeck_zoo_abseil_condvar_destroy(absl::CondVar* condvar) noexcept { condvar->~CondVar(); }
 
-void ondeck_zoo_tbb_init(tbb::mutex* storage) noexcept { new (storage) tbb::mutex; }
 void ondeck_zoo_tbb_lock(tbb::mutex* mutex) noexcept { mutex->lock(); }
-bool ondeck_zoo_tbb_try_lock(tbb::mutex* mutex) noexcept { return mutex->try_lock(); }
+int ondeck_zoo_tbb_try_lock(tbb::mutex* mutex) noexcept { return mutex->try_lock(); }
 void ondeck_zoo_tbb_unlock(tbb::mutex* mutex) noexcept { mutex->unlock(); }
-void ondeck_zoo_tbb_destroy(tbb::mutex* mutex) noexcept { mutex->~mutex(); }
 
 void ondeck_zoo_abseil_read(absl::Mutex* mutex) noexcept { mutex->ReaderLock(); }
 int ondeck_zoo_abseil_try_read(absl::Mutex* mutex) noexcept { return mutex->ReaderTryLock(); }

@@ -13,28 +13,12 @@
 //! After the unlock: the lock is touched, as far as is known, except by Concurrency Kit's counter, whose
 //! unlocks are one operation.
 
-use std::cell::UnsafeCell;
 use std::ffi::{c_int, c_void};
 
 use ondeck::platform::Native;
 
+use crate::peers::cpp_mutex::Storage;
 use crate::{CondvarKind, Fairness, LockInfo, Origin, RawRwLock, Waiting};
-
-/// The storage of a lock.
-#[derive(Debug)]
-#[repr(C, align(8))]
-struct Storage<const WORDS: usize>(UnsafeCell<[usize; WORDS]>);
-
-// SAFETY: each lock is made to be used from many threads, and is reached only by its own functions.
-unsafe impl<const WORDS: usize> Send for Storage<WORDS> {}
-// SAFETY: as for `Send`.
-unsafe impl<const WORDS: usize> Sync for Storage<WORDS> {}
-
-impl<const WORDS: usize> Storage<WORDS> {
-    fn pointer(&self) -> *mut c_void {
-        self.0.get().cast()
-    }
-}
 
 unsafe extern "C" {
     fn ondeck_zoo_abseil_prepare();
@@ -67,7 +51,7 @@ macro_rules! cpp_rwlocks {
         $(
             $(#[$doc])*
             #[derive(Debug)]
-            pub struct $Lock(Storage<$words>);
+            pub struct $Lock(Storage<[usize; $words]>);
 
             // SAFETY, as a lock: its library specifies it as one.
             raw_rwlock! {
@@ -77,12 +61,10 @@ macro_rules! cpp_rwlocks {
                         condvar: CondvarKind::Without,
                         $($fact)*
                     },
-                    Read: (),
-                    Write: (),
                     new: {
                         let prepare: fn() = $new;
                         prepare();
-                        Self(Storage(UnsafeCell::new([0; $words])))
+                        Self(Storage::new([0; $words]))
                     },
                     // SAFETY: zeros are an initialized lock, which this thread does not hold.
                     read: |this, ()| unsafe { $read(this.0.pointer()) },
@@ -98,7 +80,7 @@ macro_rules! cpp_rwlocks {
                     unlock_write: |this, ()| unsafe { $unlock_write(this.0.pointer()) },
                     is_idle: |this| {
                         let idle: fn(&[usize; $words]) -> bool = $idle;
-                        idle(this.0.0.get_mut())
+                        idle(this.0.get_mut())
                     },
                 }
             }
