@@ -11,7 +11,6 @@ use super::machine::{free, machine, word, word32};
 fn busy(threads: u64, turns: u32) -> Vec<Job> {
     let (shared, flag) = (word(0), word32(0));
     let thread = |index: u64| {
-        let (shared, flag) = (shared.clone(), flag.clone());
         free(move || {
             let mut rng = fastrand::Rng::with_seed(index);
             for _ in 0..turns {

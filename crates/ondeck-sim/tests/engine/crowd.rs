@@ -1,13 +1,14 @@
 //! Many threads that start to wait for one mutex at the same moment, on many CPUs.
 
 use std::cell::{Cell, RefCell};
-use std::rc::Rc;
 
 use ondeck_sim::engine::{Call, End, Job, Sim, Simulation};
 use ondeck_sim::machine::MachineFile;
 use ondeck_sim::time::of_nanos;
 use ondeck_zoo::RawLock;
 use ondeck_zoo::locks::OndeckMutex;
+
+use super::machine::leaked;
 
 /// Pairs that `threads` threads complete on a machine in `millis` of virtual time; each works 100 ns inside and 500
 /// outside.
@@ -23,11 +24,10 @@ fn pairs_of_each(
     (inside, outside): (f64, f64),
 ) -> Vec<u64> {
     let file = MachineFile::find(machine).expect("a bundled machine");
-    let lock = Rc::new(OndeckMutex::<Sim>::new());
-    let (pairs, stops) = (Rc::new(RefCell::new(vec![0; threads])), Rc::new(Cell::new(false)));
+    let lock = leaked(OndeckMutex::<Sim>::new());
+    let (pairs, stops) = (leaked(RefCell::new(vec![0; threads])), leaked(Cell::new(false)));
     let jobs = (0..threads)
         .map(|thread| {
-            let (lock, pairs, stops) = (lock.clone(), pairs.clone(), stops.clone());
             let body = move || {
                 while !stops.get() {
                     // SAFETY: the context serves one acquisition at a time.
@@ -42,14 +42,11 @@ fn pairs_of_each(
             Job { allowed: None, body: Box::new(body) }
         })
         .collect();
-    let done = Rc::new(RefCell::new(Vec::new()));
-    let call = {
-        let done = done.clone();
-        Box::new(move || {
-            stops.set(true);
-            done.replace(pairs.borrow().clone());
-        })
-    };
+    let done = leaked(RefCell::new(Vec::new()));
+    let call = Box::new(move || {
+        stops.set(true);
+        done.replace(pairs.borrow().clone());
+    });
     let costs = file.costs().clone();
     let mut simulation = Simulation::new(&costs, 1);
     simulation.limit = of_nanos(1e9);

@@ -1,27 +1,23 @@
 //! Heavy fences: their cost for each thread, and the stores that they wait for.
 
 use std::cell::Cell;
-use std::rc::Rc;
 
 use ondeck::platform::{AtomicInt, Fences, Ordering, Platform};
 use ondeck_sim::engine::{Doing, Sim, Simulation, Unrest};
 use ondeck_sim::time::of_nanos;
 
-use super::machine::{cores, meet, nanos, now, on, run, word};
+use super::machine::{cores, leaked, meet, nanos, now, on, run, word};
 
 #[test]
 fn a_heavy_fence_interrupts_each_cpu_that_runs_a_thread() {
     for busy in [0, 1, 3] {
-        let took = Rc::new(Cell::new(0));
-        let caller = {
-            let took = took.clone();
-            on(0, move || {
-                meet(20_000);
-                let before = now();
-                Sim::heavy_fence();
-                took.set(now() - before);
-            })
-        };
+        let took = leaked(Cell::new(0));
+        let caller = on(0, move || {
+            meet(20_000);
+            let before = now();
+            Sim::heavy_fence();
+            took.set(now() - before);
+        });
         let others = (1..=busy).map(|cpu| on(cpu, || Sim::work(100_000.0)));
         let ran = run(&cores(8), std::iter::once(caller).chain(others).collect());
         let clocks = 20 + 2 * 7;
@@ -50,25 +46,19 @@ fn heavy_fences_of_many_cpus_follow_each_other() {
 fn a_heavy_fence_waits_for_stores_of_a_thread_that_has_left_its_cpu() {
     // The thread stores, and sleeps. Its CPU has no thread, and the store is still under way.
     let shared = word(0);
-    let leaver = {
-        let shared = shared.clone();
-        on(1, move || {
-            meet(10_000);
-            shared.0.store(1, Ordering::Relaxed);
-            Sim::yield_now();
-            Sim::sleep(10_000);
-        })
-    };
-    let seen = Rc::new(Cell::new(0));
-    let caller = {
-        let seen = seen.clone();
-        on(0, move || {
-            // The store is some microseconds late; the sleep begins with a system call.
-            meet(11_500);
-            Sim::heavy_fence();
-            seen.set(shared.0.load(Ordering::Relaxed));
-        })
-    };
+    let leaver = on(1, move || {
+        meet(10_000);
+        shared.0.store(1, Ordering::Relaxed);
+        Sim::yield_now();
+        Sim::sleep(10_000);
+    });
+    let seen = leaked(Cell::new(0));
+    let caller = on(0, move || {
+        // The store is some microseconds late; the sleep begins with a system call.
+        meet(11_500);
+        Sim::heavy_fence();
+        seen.set(shared.0.load(Ordering::Relaxed));
+    });
     let costs = cores(2);
     let unrest = Unrest { latest_store: of_nanos(1e9), seed: 3, ..Unrest::none() };
     let simulation = Simulation { unrest, ..Simulation::new(&costs, 1) };

@@ -1,14 +1,13 @@
 //! Waits in the kernel.
 
 use std::cell::{Cell, RefCell};
-use std::rc::Rc;
 
 use ondeck::platform::{AtomicInt, FutexWait, Ordering, Platform, Timestamp};
 use ondeck_sim::engine::{End, Sim};
 
 use super::machine::{
-    SWITCH, WAKE_LATENCY, cores, free, machine, meet, nanos, now, on, run, run_disturbed, word,
-    word32,
+    Apart, SWITCH, WAKE_LATENCY, Word32, cores, free, leaked, machine, meet, nanos, now, on, run,
+    run_disturbed, word, word32,
 };
 
 #[test]
@@ -18,7 +17,6 @@ fn two_threads_wake_each_other() {
         for seed in 0..if disturbed { 40 } else { 1 } {
             let turn = word32(0);
             let player = |me: u32| {
-                let turn = turn.clone();
                 on(me as usize, move || {
                     for round in 0..ROUNDS {
                         let mine = 2 * round + me;
@@ -53,21 +51,17 @@ fn no_wake_that_follows_a_change_is_lost() {
     for seed in 0..500 {
         let flag = word32(0);
         let waiter = |_| {
-            let flag = flag.clone();
             free(move || {
                 while flag.0.load(Ordering::Acquire) == 0 {
                     let _ = Sim::futex_wait(&flag.0, 0, None);
                 }
             })
         };
-        let waker = {
-            let flag = flag.clone();
-            free(move || {
-                meet(3_000);
-                flag.0.store(1, Ordering::Release);
-                Sim::futex_wake(&raw const flag.0, 99);
-            })
-        };
+        let waker = free(move || {
+            meet(3_000);
+            flag.0.store(1, Ordering::Release);
+            Sim::futex_wake(&raw const flag.0, 99);
+        });
         let ran = run_disturbed(&cores(4), seed, (0..6).map(waiter).chain([waker]).collect());
         assert_eq!(ran.end, End::Done, "seed {seed}: {:?}", ran.stuck);
     }
@@ -76,9 +70,8 @@ fn no_wake_that_follows_a_change_is_lost() {
 #[test]
 fn a_wake_ends_as_many_waits_as_it_says_the_oldest_first() {
     let flag = word32(0);
-    let order = Rc::new(RefCell::new(Vec::new()));
+    let order = leaked(RefCell::new(Vec::new()));
     let waiter = |cpu| {
-        let (flag, order) = (flag.clone(), order.clone());
         on(cpu, move || {
             meet(10_000 * cpu as u64);
             assert_eq!(Sim::futex_wait(&flag.0, 7, None), FutexWait::Mismatch);
@@ -86,20 +79,14 @@ fn a_wake_ends_as_many_waits_as_it_says_the_oldest_first() {
             order.borrow_mut().push(cpu);
         })
     };
-    let waker = {
-        let (flag, order) = (flag.clone(), order.clone());
-        on(0, move || {
-            meet(100_000);
-            for (count, woken) in [(0, 0), (2, 2), (9, 2), (9, 0)] {
-                assert_eq!(Sim::futex_wake(&raw const flag.0, count), woken);
-                Sim::work(20_000.0);
-                assert_eq!(
-                    order.borrow().len(),
-                    if count == 0 { 0 } else { count.min(4) as usize }
-                );
-            }
-        })
-    };
+    let waker = on(0, move || {
+        meet(100_000);
+        for (count, woken) in [(0, 0), (2, 2), (9, 2), (9, 0)] {
+            assert_eq!(Sim::futex_wake(&raw const flag.0, count), woken);
+            Sim::work(20_000.0);
+            assert_eq!(order.borrow().len(), if count == 0 { 0 } else { count.min(4) as usize });
+        }
+    });
     let ran = run(&cores(5), std::iter::once(waker).chain((1..5).map(waiter)).collect());
     assert_eq!((ran.end, order.borrow().as_slice()), (End::Done, [1, 2, 3, 4].as_slice()));
 }
@@ -107,26 +94,22 @@ fn a_wake_ends_as_many_waits_as_it_says_the_oldest_first() {
 #[test]
 fn waiters_of_other_words_sleep_on() {
     // More words than buckets.
-    let words: Rc<Vec<_>> = Rc::new((0..40).map(|_| word32(0)).collect());
-    let woken = Rc::new(Cell::new(0));
+    let words = leaked((0..40).map(|_| word32(0)).collect::<Vec<_>>());
+    let woken = leaked(Cell::new(0));
     let waiter = |index: usize| {
-        let (words, woken) = (words.clone(), woken.clone());
         free(move || {
             assert_eq!(Sim::futex_wait(&words[index].0, 0, None), FutexWait::Woken);
             woken.set(woken.get() + 1);
         })
     };
-    let waker = {
-        let (words, woken) = (words.clone(), woken.clone());
-        on(0, move || {
-            meet(1_000_000);
-            for (index, word) in words.iter().enumerate() {
-                assert_eq!(Sim::futex_wake(&raw const word.0, 99), 1);
-                Sim::work(100_000.0);
-                assert_eq!(woken.get(), index + 1);
-            }
-        })
-    };
+    let waker = on(0, move || {
+        meet(1_000_000);
+        for (index, word) in words.iter().enumerate() {
+            assert_eq!(Sim::futex_wake(&raw const word.0, 99), 1);
+            Sim::work(100_000.0);
+            assert_eq!(woken.get(), index + 1);
+        }
+    });
     let ran = run(&cores(4), (0..40).map(waiter).chain([waker]).collect());
     assert_eq!(ran.end, End::Done, "{:?}", ran.stuck);
     assert!(ran.buckets.0 >= 80, "{:?}", ran.buckets);
@@ -136,20 +119,17 @@ fn waiters_of_other_words_sleep_on() {
 fn a_deadline_ends_a_wait_once_and_a_wake_ends_a_deadline() {
     let flag = word32(0);
     let until = |nanos| Some(Timestamp::from_nanos(nanos));
-    let sleeper = {
-        let flag = flag.clone();
-        on(0, move || {
-            assert_eq!(Sim::futex_wait(&flag.0, 0, until(300_000)), FutexWait::TimedOut);
-            // With the timer's slack.
-            assert!((350_000..354_000).contains(&now()), "{}", now());
-            assert_eq!(Sim::futex_wait(&flag.0, 0, until(1_000)), FutexWait::TimedOut);
-            assert_eq!(Sim::futex_wait(&flag.0, 0, until(900_000)), FutexWait::Woken);
-            assert!((500_000..510_000).contains(&now()), "{}", now());
-            // The deadline of the previous wait passes during this one.
-            assert_eq!(Sim::futex_wait(&flag.0, 0, until(u64::MAX)), FutexWait::Woken);
-            assert!(now() >= 2_000_000, "{}", now());
-        })
-    };
+    let sleeper = on(0, move || {
+        assert_eq!(Sim::futex_wait(&flag.0, 0, until(300_000)), FutexWait::TimedOut);
+        // With the timer's slack.
+        assert!((350_000..354_000).contains(&now()), "{}", now());
+        assert_eq!(Sim::futex_wait(&flag.0, 0, until(1_000)), FutexWait::TimedOut);
+        assert_eq!(Sim::futex_wait(&flag.0, 0, until(900_000)), FutexWait::Woken);
+        assert!((500_000..510_000).contains(&now()), "{}", now());
+        // The deadline of the previous wait passes during this one.
+        assert_eq!(Sim::futex_wait(&flag.0, 0, until(u64::MAX)), FutexWait::Woken);
+        assert!(now() >= 2_000_000, "{}", now());
+    });
     let waker = on(1, move || {
         for at in [500_000, 2_000_000] {
             meet(at);
@@ -162,29 +142,25 @@ fn a_deadline_ends_a_wait_once_and_a_wake_ends_a_deadline() {
 #[test]
 fn waiters_are_moved_with_their_deadlines() {
     let (from, to) = (word32(0), word32(0));
-    let outcomes = Rc::new(RefCell::new(Vec::new()));
+    let outcomes = leaked(RefCell::new(Vec::new()));
     let waiter = |cpu: usize, deadline: Option<u64>| {
-        let (from, outcomes) = (from.clone(), outcomes.clone());
         on(cpu, move || {
             meet(10_000 * cpu as u64);
             let outcome = Sim::futex_wait(&from.0, 0, deadline.map(Timestamp::from_nanos));
             outcomes.borrow_mut().push((cpu, outcome));
         })
     };
-    let mover = {
-        let (from, to) = (from.clone(), to.clone());
-        on(0, move || {
-            meet(100_000);
-            let (from, to) = (&from.0, &raw const to.0);
-            assert_eq!(Sim::futex_requeue(from, 1, 1, to, 9), None);
-            assert_eq!(Sim::futex_requeue(from, 0, 1, to, 9), Some(4));
-            assert_eq!(Sim::futex_wake(&raw const *from, 9), 0);
-            meet(600_000);
-            assert_eq!(Sim::futex_wake(to, 1), 1);
-            meet(700_000);
-            assert_eq!(Sim::futex_wake(to, 9), 1);
-        })
-    };
+    let mover = on(0, move || {
+        meet(100_000);
+        let (from, to) = (&from.0, &raw const to.0);
+        assert_eq!(Sim::futex_requeue(from, 1, 1, to, 9), None);
+        assert_eq!(Sim::futex_requeue(from, 0, 1, to, 9), Some(4));
+        assert_eq!(Sim::futex_wake(&raw const *from, 9), 0);
+        meet(600_000);
+        assert_eq!(Sim::futex_wake(to, 1), 1);
+        meet(700_000);
+        assert_eq!(Sim::futex_wake(to, 9), 1);
+    });
     let deadlines = [None, None, Some(500_000), Some(5_000_000)];
     let waiters = (1..).zip(deadlines).map(|(cpu, deadline)| waiter(cpu, deadline));
     let ran = run(&cores(5), std::iter::once(mover).chain(waiters).collect());
@@ -197,7 +173,6 @@ fn waiters_are_moved_with_their_deadlines() {
 fn threads_wait_for_the_lock_of_a_bucket() {
     let flag = word32(0);
     let waiter = |cpu| {
-        let flag = flag.clone();
         on(cpu, move || {
             meet(20_000);
             let _ = Sim::futex_wait(&flag.0, 0, Some(Timestamp::from_nanos(100_000)));
@@ -212,7 +187,9 @@ fn threads_wait_for_the_lock_of_a_bucket() {
 
 #[test]
 fn a_wake_of_a_word_that_is_gone_touches_nothing() {
-    let address = &raw const word32(0).0;
+    let gone = Box::new(Apart(Word32::new(0)));
+    let address = &raw const gone.0;
+    drop(gone);
     let other = word(0);
     let ran = run(
         &cores(1),

@@ -1,14 +1,13 @@
 //! The time to move a cache line.
 
 use std::cell::{Cell, RefCell};
-use std::rc::Rc;
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 use ondeck_sim::engine::{Costs, Sim};
 use ondeck_sim::machine::StoreBuffer;
 
 use super::machine::{
-    CLUSTER, CROSS, RMW, SIBLING, SOCKET, cores, machine, meet, nanos, now, on, run, word,
+    CLUSTER, CROSS, RMW, SIBLING, SOCKET, cores, leaked, machine, meet, nanos, now, on, run, word,
 };
 
 const HOPS: usize = 1_000;
@@ -17,7 +16,6 @@ const HOPS: usize = 1_000;
 fn hop(costs: &Costs, cpus: [usize; 2]) -> f64 {
     let shared = word(0);
     let player = |me: usize| {
-        let shared = shared.clone();
         on(cpus[me], move || {
             for turn in 0..HOPS {
                 let (mine, next) = (2 * turn + me, 2 * turn + me + 1);
@@ -50,9 +48,8 @@ fn a_hop_takes_the_one_way_time_of_the_pair() {
 fn writers_of_a_line_follow_each_other() {
     for count in [2, 4, 8] {
         let shared = word(0);
-        let ends = Rc::new(RefCell::new(Vec::new()));
+        let ends = leaked(RefCell::new(Vec::new()));
         let writer = |cpu| {
-            let (shared, ends) = (shared.clone(), ends.clone());
             on(cpu, move || {
                 meet(10_000);
                 shared.0.fetch_add(1, Ordering::Relaxed);
@@ -70,9 +67,8 @@ fn writers_of_a_line_follow_each_other() {
 #[test]
 fn readers_of_a_line_share_it() {
     let shared = word(0);
-    let ends = Rc::new(RefCell::new(Vec::new()));
+    let ends = leaked(RefCell::new(Vec::new()));
     let reader = |cpu| {
-        let (shared, ends) = (shared.clone(), ends.clone());
         on(cpu, move || {
             if cpu == 0 {
                 shared.0.swap(1, Ordering::Relaxed);
@@ -97,21 +93,17 @@ fn a_copy_is_good_for_as_long_as_the_message_that_takes_it_is_on_its_way() {
     // A reader polls a word while writers take turns with it. A value that it reads without a miss is no
     // newer than the first of those writes.
     let shared = word(0);
-    let seen = Rc::new(RefCell::new(Vec::new()));
-    let reader = {
-        let (shared, seen) = (shared.clone(), seen.clone());
-        on(0, move || {
-            shared.0.load(Ordering::Relaxed);
-            meet(9_900);
-            for _ in 0..200 {
-                let before = now();
-                let value = shared.0.load(Ordering::Relaxed);
-                seen.borrow_mut().push((value, now() - before));
-            }
-        })
-    };
+    let seen = leaked(RefCell::new(Vec::new()));
+    let reader = on(0, move || {
+        shared.0.load(Ordering::Relaxed);
+        meet(9_900);
+        for _ in 0..200 {
+            let before = now();
+            let value = shared.0.load(Ordering::Relaxed);
+            seen.borrow_mut().push((value, now() - before));
+        }
+    });
     let writer = |cpu| {
-        let shared = shared.clone();
         on(cpu, move || {
             shared.0.load(Ordering::Relaxed);
             meet(10_000);
@@ -134,34 +126,25 @@ fn a_store_behind_another_one_is_not_seen_for_nothing() {
     // The second store hits, and waits for the first, which misses. The reader's copy of the second word cannot
     // show the store before the line has moved.
     let (far, near) = (word(0), word(0));
-    let took = Rc::new(RefCell::new(Vec::new()));
-    let writer = {
-        let (far, near) = (far.clone(), near.clone());
-        on(0, move || {
-            near.0.swap(0, Ordering::Relaxed);
-            meet(10_000);
-            far.0.store(1, Ordering::Relaxed);
-            near.0.store(1, Ordering::Release);
-        })
-    };
-    let owner = {
-        let far = far.clone();
-        on(2, move || {
-            far.0.swap(0, Ordering::Relaxed);
-        })
-    };
-    let reader = {
-        let (near, took) = (near.clone(), took.clone());
-        on(1, move || {
-            meet(10_030);
-            let mut value = 0;
-            while value == 0 {
-                let before = now();
-                value = near.0.load(Ordering::Acquire);
-                took.borrow_mut().push((value, now() - before));
-            }
-        })
-    };
+    let took = leaked(RefCell::new(Vec::new()));
+    let writer = on(0, move || {
+        near.0.swap(0, Ordering::Relaxed);
+        meet(10_000);
+        far.0.store(1, Ordering::Relaxed);
+        near.0.store(1, Ordering::Release);
+    });
+    let owner = on(2, move || {
+        far.0.swap(0, Ordering::Relaxed);
+    });
+    let reader = on(1, move || {
+        meet(10_030);
+        let mut value = 0;
+        while value == 0 {
+            let before = now();
+            value = near.0.load(Ordering::Acquire);
+            took.borrow_mut().push((value, now() - before));
+        }
+    });
     run(&machine([2, 1, 2, 1]), vec![writer, reader, owner]);
     let took = took.borrow();
     let (_, time) = took.last().expect("it was seen");
@@ -171,26 +154,20 @@ fn a_store_behind_another_one_is_not_seen_for_nothing() {
 #[test]
 fn loads_do_not_see_what_a_store_buffer_has() {
     let shared = word(0);
-    let seen = Rc::new(RefCell::new(Vec::new()));
-    let writer = {
-        let shared = shared.clone();
-        on(0, move || {
-            meet(10_000);
-            shared.0.store(1, Ordering::Relaxed);
-            assert_eq!(shared.0.load(Ordering::Relaxed), 1);
-        })
-    };
-    let reader = {
-        let (shared, seen) = (shared.clone(), seen.clone());
-        on(2, move || {
-            shared.0.swap(0, Ordering::Relaxed);
-            meet(9_950);
-            while now() < 10_500 {
-                let at = now();
-                seen.borrow_mut().push((at, shared.0.load(Ordering::Relaxed)));
-            }
-        })
-    };
+    let seen = leaked(RefCell::new(Vec::new()));
+    let writer = on(0, move || {
+        meet(10_000);
+        shared.0.store(1, Ordering::Relaxed);
+        assert_eq!(shared.0.load(Ordering::Relaxed), 1);
+    });
+    let reader = on(2, move || {
+        shared.0.swap(0, Ordering::Relaxed);
+        meet(9_950);
+        while now() < 10_500 {
+            let at = now();
+            seen.borrow_mut().push((at, shared.0.load(Ordering::Relaxed)));
+        }
+    });
     run(&machine([2, 1, 2, 1]), vec![writer, reader]);
     let seen = seen.borrow();
     let first = seen.iter().find(|&&(_, value)| value == 1).expect("it becomes visible");
@@ -202,23 +179,17 @@ fn loads_do_not_see_what_a_store_buffer_has() {
 fn a_full_store_buffer_stops_its_cpu() {
     let time = |entries| {
         let costs = Costs { store_buffer: StoreBuffer { entries }, ..machine([2, 1, 1, 1]) };
-        let words: Vec<_> = (0..8).map(|_| word(0)).collect();
-        let took = Rc::new(Cell::new(0));
-        let owner = {
-            let words = words.clone();
-            on(1, move || words.iter().for_each(|word| word.0.store(1, Ordering::SeqCst)))
-        };
-        let writer = {
-            let took = took.clone();
-            on(0, move || {
-                meet(10_000);
-                let before = now();
-                for word in &*words {
-                    word.0.store(2, Ordering::Relaxed);
-                }
-                took.set(now() - before);
-            })
-        };
+        let words: [_; 8] = std::array::from_fn(|_| word(0));
+        let took = leaked(Cell::new(0));
+        let owner = on(1, move || words.iter().for_each(|word| word.0.store(1, Ordering::SeqCst)));
+        let writer = on(0, move || {
+            meet(10_000);
+            let before = now();
+            for word in words {
+                word.0.store(2, Ordering::Relaxed);
+            }
+            took.set(now() - before);
+        });
         run(&costs, vec![writer, owner]);
         took.get()
     };
@@ -231,11 +202,8 @@ fn a_full_store_buffer_stops_its_cpu() {
 #[test]
 fn a_thread_is_on_the_numa_node_of_its_socket() {
     let costs = machine([2, 2, 2, 2]);
-    let found = Rc::new(RefCell::new(Vec::new()));
-    let asks = |cpu| {
-        let found = found.clone();
-        on(cpu, move || found.borrow_mut().push((cpu, Sim::node(), Sim::nodes())))
-    };
+    let found = leaked(RefCell::new(Vec::new()));
+    let asks = |cpu| on(cpu, move || found.borrow_mut().push((cpu, Sim::node(), Sim::nodes())));
     run(&costs, [0, 3, 4, 7, 8, 12].map(asks).into());
     found.borrow_mut().sort_unstable();
     let expected = [(0, 0, 2), (3, 0, 2), (4, 1, 2), (7, 1, 2), (8, 0, 2), (12, 1, 2)];

@@ -6,31 +6,25 @@ use std::rc::Rc;
 use ondeck::platform::{AtomicInt, Ordering};
 use ondeck_sim::engine::{SimInt, Simulation, Step};
 
-use super::machine::{Apart, free, machine};
+use super::machine::{Apart, free, leaked, machine};
 
 #[test]
 fn a_listener_sees_each_access_and_what_memory_holds_then() {
     let costs = machine([1, 1, 1, 1]);
     let run = |listens: bool| {
-        let word = Rc::new(Apart(SimInt::<u32>::new(3)));
+        let word = leaked(Apart(SimInt::<u32>::new(3)));
         let address = std::ptr::from_ref(&word.0).addr();
-        let seen = Rc::new(RefCell::new(Vec::new()));
-        let listener: Rc<ondeck_sim::engine::Listener> = {
-            let (word, seen) = (Rc::clone(&word), Rc::clone(&seen));
-            Rc::new(move |thread, place, step| {
-                assert_eq!(place, Some(address));
-                seen.borrow_mut().push((thread, step, word.0.load(Ordering::Relaxed)));
-            })
-        };
+        let seen = leaked(RefCell::new(Vec::new()));
+        let listener: Rc<ondeck_sim::engine::Listener> = Rc::new(move |thread, place, step| {
+            assert_eq!(place, Some(address));
+            seen.borrow_mut().push((thread, step, word.0.load(Ordering::Relaxed)));
+        });
         let simulation =
             Simulation { listener: listens.then_some(listener), ..Simulation::new(&costs, 1) };
-        let body = {
-            let word = Rc::clone(&word);
-            move || {
-                word.0.load(Ordering::Relaxed);
-                word.0.store(5, Ordering::Relaxed);
-                word.0.swap(7, Ordering::Relaxed);
-            }
+        let body = move || {
+            word.0.load(Ordering::Relaxed);
+            word.0.store(5, Ordering::Relaxed);
+            word.0.swap(7, Ordering::Relaxed);
         };
         let ran = simulation.run(vec![free(body)], Vec::new(), &|| false);
         (ran.time, seen.take())

@@ -3,12 +3,11 @@
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
-use std::rc::Rc;
 
 use ondeck::platform::{AtomicInt, Fences, Ordering, Platform};
 use ondeck_sim::engine::Sim;
 
-use super::machine::{Apart, Word, machine, meet, on, run_disturbed};
+use super::machine::{Apart, Word, leaked, machine, meet, on, run_disturbed};
 
 const SEEDS: u64 = 300;
 
@@ -33,13 +32,12 @@ fn outcomes(threads: &'static [fn(&Vars)]) -> BTreeSet<[usize; 5]> {
     let costs = machine([2, 1, 2, 1]);
     let mut seen = BTreeSet::new();
     for seed in 0..SEEDS {
-        let vars = Rc::new(Vars {
+        let vars = leaked(Vars {
             x: Apart(Word::new(0)),
             y: Apart(Word::new(0)),
             read: Default::default(),
         });
         let thread = |(cpu, thread): (usize, &'static fn(&Vars))| {
-            let vars = vars.clone();
             on(cpu, move || {
                 // Some CPUs have copies of the lines, and threads begin at different times.
                 let mut rng = fastrand::Rng::with_seed(seed * 8 + cpu as u64);

@@ -1,7 +1,5 @@
 //! Threads that are bound to the CPUs of small machines, and what operations cost there.
 
-use std::rc::Rc;
-
 use ondeck::platform::{AtomicInt, Platform};
 use ondeck_sim::engine::{Costs, Job, Ran, Set, Sim, Simulation, Unrest};
 pub use ondeck_sim::machine::small as machine;
@@ -15,12 +13,17 @@ pub type Word32 = <Sim as Platform>::AtomicU32;
 #[repr(align(128))]
 pub struct Apart<T>(pub T);
 
-pub fn word(value: usize) -> Rc<Apart<Word>> {
-    Rc::new(Apart(Word::new(value)))
+/// A value that the threads of a run share. It is never freed, so that each of them may have a reference.
+pub fn leaked<T>(value: T) -> &'static T {
+    Box::leak(Box::new(value))
 }
 
-pub fn word32(value: u32) -> Rc<Apart<Word32>> {
-    Rc::new(Apart(Word32::new(value)))
+pub fn word(value: usize) -> &'static Apart<Word> {
+    leaked(Apart(Word::new(value)))
+}
+
+pub fn word32(value: u32) -> &'static Apart<Word32> {
+    leaked(Apart(Word32::new(value)))
 }
 
 pub const SIBLING: f64 = 10.0;

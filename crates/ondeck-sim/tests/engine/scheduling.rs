@@ -1,7 +1,6 @@
 //! Which thread runs on which CPU, and for how long.
 
 use std::cell::RefCell;
-use std::rc::Rc;
 
 use ondeck::platform::{AtomicInt, Ordering, Platform, Threads};
 use ondeck_sim::engine::{End, Job, Set, Sim, Simulation, Unrest};
@@ -9,8 +8,8 @@ use ondeck_sim::machine::{Costs, Policy, Scheduler, Yield};
 use ondeck_sim::time::of_nanos;
 
 use super::machine::{
-    MIGRATION, SLICE, SWITCH, WAKE_LATENCY, cores, free, machine, nanos, now, on, run, run_for,
-    word, word32,
+    MIGRATION, SLICE, SWITCH, WAKE_LATENCY, cores, free, leaked, machine, nanos, now, on, run,
+    run_for, word, word32,
 };
 
 const POLICIES: [Policy; 3] = [Policy::Eevdf, Policy::RoundRobin, Policy::Windows];
@@ -26,9 +25,9 @@ fn spinners(count: usize) -> Vec<Job> {
 }
 
 /// The order in which threads took their turns, without repetitions.
-type Order = Rc<RefCell<Vec<usize>>>;
+type Order = &'static RefCell<Vec<usize>>;
 
-fn note(order: &Order, thread: usize) {
+fn note(order: Order, thread: usize) {
     let mut order = order.borrow_mut();
     if order.last() != Some(&thread) {
         order.push(thread);
@@ -36,12 +35,11 @@ fn note(order: &Order, thread: usize) {
 }
 
 /// Threads of one CPU that work for the given time, in pieces.
-fn in_pieces(order: &Order, threads: usize, nanos: f64) -> Vec<Job> {
+fn in_pieces(order: Order, threads: usize, nanos: f64) -> Vec<Job> {
     let thread = |index| {
-        let order = order.clone();
         on(0, move || {
             for _ in 0..100 {
-                note(&order, index);
+                note(order, index);
                 Sim::work(nanos / 100.0);
             }
         })
@@ -62,9 +60,9 @@ fn threads_that_want_one_cpu_have_equal_parts_of_it() {
 
 #[test]
 fn slices_end_at_ticks_and_only_where_another_thread_waits() {
-    let order = Order::default();
+    let order = leaked(RefCell::default());
     let ran =
-        run(&with(cores(1), Policy::RoundRobin, Yield::Next), in_pieces(&order, 3, 2.5 * SLICE));
+        run(&with(cores(1), Policy::RoundRobin, Yield::Next), in_pieces(order, 3, 2.5 * SLICE));
     let order = order.borrow();
     assert_eq!(*order, [0, 1, 2, 0, 1, 2, 0, 1, 2]);
     assert_eq!(ran.usages.iter().map(|usage| usage.involuntary).sum::<u64>(), 6);
@@ -106,12 +104,11 @@ fn no_thread_starves_among_threads_that_sleep_and_wake() {
 #[test]
 fn a_yield_lets_others_run_as_the_machine_says() {
     let turns = |policy, yields| {
-        let order = Order::default();
+        let order = leaked(RefCell::default());
         let thread = |index| {
-            let order = order.clone();
             on(0, move || {
                 for _ in 0..3 {
-                    note(&order, index);
+                    note(order, index);
                     Sim::yield_now();
                 }
             })
@@ -131,15 +128,12 @@ fn a_yield_lets_others_run_as_the_machine_says() {
 #[test]
 fn a_woken_thread_preempts_one_that_had_much_more() {
     let late = |policy| {
-        let delay = Rc::new(RefCell::new(0));
-        let sleeper = {
-            let delay = delay.clone();
-            on(0, move || {
-                let before = now();
-                Sim::sleep(20_000_000);
-                *delay.borrow_mut() = now() - before - 20_000_000;
-            })
-        };
+        let delay = leaked(RefCell::new(0));
+        let sleeper = on(0, move || {
+            let before = now();
+            Sim::sleep(20_000_000);
+            *delay.borrow_mut() = now() - before - 20_000_000;
+        });
         let costs = with(cores(1), policy, Yield::Next);
         run_for(&costs, 1e9, vec![sleeper, on(0, || Sim::work(1e12))]);
         delay.take()
@@ -157,15 +151,12 @@ fn a_woken_thread_preempts_one_that_had_much_more() {
 fn a_woken_thread_goes_to_an_idle_cpu_near_the_one_it_had() {
     // A thread that never leaves CPU 0 occupies it; of 8 cores in two clusters those of the first are near.
     for policy in POLICIES {
-        let cpus = Rc::new(RefCell::new(Vec::new()));
-        let sleeper = {
-            let cpus = cpus.clone();
-            free(move || {
-                let before = now();
-                Sim::sleep(100_000);
-                cpus.borrow_mut().push((Sim::cpu(), now() - before));
-            })
-        };
+        let cpus = leaked(RefCell::new(Vec::new()));
+        let sleeper = free(move || {
+            let before = now();
+            Sim::sleep(100_000);
+            cpus.borrow_mut().push((Sim::cpu(), now() - before));
+        });
         let taker = on(0, || {
             Sim::sleep(10_000);
             Sim::work(1_000_000.0);
@@ -185,15 +176,12 @@ fn a_woken_thread_goes_to_an_idle_cpu_near_the_one_it_had() {
 #[test]
 fn an_idle_cpu_takes_longer_the_longer_it_was_idle() {
     let delay = |sleep: u64| {
-        let delay = Rc::new(RefCell::new(0));
-        let sleeper = {
-            let delay = delay.clone();
-            free(move || {
-                let before = now();
-                Sim::sleep(sleep);
-                *delay.borrow_mut() = now() - before - sleep;
-            })
-        };
+        let delay = leaked(RefCell::new(0));
+        let sleeper = free(move || {
+            let before = now();
+            Sim::sleep(sleep);
+            *delay.borrow_mut() = now() - before - sleep;
+        });
         run(&cores(1), vec![sleeper]);
         delay.take()
     };
@@ -243,7 +231,6 @@ fn a_thread_keeps_its_cpu_in_the_middle_of_an_access() {
         Scheduler { slice: of_nanos(500.0), tick: of_nanos(100.0), ..costs.scheduler };
     let shared = word(0);
     let adder = |cpu| {
-        let shared = shared.clone();
         on(cpu, move || {
             for _ in 0..200 {
                 shared.0.fetch_add(1, Ordering::Relaxed);
@@ -261,7 +248,6 @@ fn a_thread_keeps_its_cpu_in_the_middle_of_an_access() {
 fn more_threads_than_rows_and_cpus_finish() {
     let flag = word32(0);
     let thread = |_| {
-        let flag = flag.clone();
         free(move || {
             for _ in 0..3 {
                 Sim::work(1_000.0);

@@ -4,13 +4,12 @@ use std::cell::Cell;
 use std::mem::MaybeUninit;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
-use std::rc::Rc;
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 use ondeck_sim::engine::{Call, End, Sim, Simulation, Unrest};
 use ondeck_sim::time::of_nanos;
 
-use super::machine::{Apart, Word, cores, free, meet, on, run, run_for, word, word32};
+use super::machine::{Apart, Word, cores, free, leaked, meet, on, run, run_for, word, word32};
 
 /// Room for a word that is dropped before the room is.
 type Room = Apart<MaybeUninit<Word>>;
@@ -37,9 +36,8 @@ fn late_stores() -> Unrest {
 #[test]
 fn a_store_does_not_reach_memory_that_was_given_back_by_another_thread() {
     let room = Box::into_raw(Box::new(Apart(MaybeUninit::new(Word::new(0)))));
-    let left = Rc::new(Cell::new(2));
+    let left = leaked(Cell::new(2));
     let user = |cpu| {
-        let left = left.clone();
         on(cpu, move || {
             meet(5_000);
             // SAFETY: the room is kept until the end; the word exists until both threads are done.
@@ -88,7 +86,7 @@ fn a_store_does_not_reach_memory_that_was_given_back_by_a_call() {
 }
 
 /// Counts its drop, after a step of the machine.
-struct Told(Rc<Cell<u32>>);
+struct Told(&'static Cell<u32>);
 
 impl Drop for Told {
     fn drop(&mut self) {
@@ -100,9 +98,9 @@ impl Drop for Told {
 
 #[test]
 fn a_thread_that_panics_ends_the_run_and_unwinds_alone() {
-    let (panicked, waited) = (Rc::new(Cell::new(0)), Rc::new(Cell::new(0)));
-    let one = Told(panicked.clone());
-    let other = Told(waited.clone());
+    let (panicked, waited) = (leaked(Cell::new(0)), leaked(Cell::new(0)));
+    let one = Told(panicked);
+    let other = Told(waited);
     let jobs = vec![
         on(0, move || {
             let _told = one;
@@ -125,23 +123,19 @@ fn a_thread_that_panics_ends_the_run_and_unwinds_alone() {
 #[test]
 fn a_machine_within_another_is_refused_and_the_outer_one_goes_on() {
     let shared = word(0);
-    let job = {
-        let shared = shared.clone();
-        free(move || {
-            let inner = catch_unwind(|| run(&cores(1), Vec::new()));
-            assert!(inner.is_err());
-            shared.0.fetch_add(1, Ordering::Relaxed);
-            Sim::work(1_000.0);
-        })
-    };
+    let job = free(move || {
+        let inner = catch_unwind(|| run(&cores(1), Vec::new()));
+        assert!(inner.is_err());
+        shared.0.fetch_add(1, Ordering::Relaxed);
+        Sim::work(1_000.0);
+    });
     assert_eq!(run(&cores(1), vec![job]).end, End::Done);
     assert_eq!(shared.0.load(Ordering::Relaxed), 1);
 }
 
 #[test]
 fn a_thread_that_is_alone_is_stopped_by_the_limit_and_by_hand() {
-    let spinner = |never: &Rc<Apart<Word>>| {
-        let never = never.clone();
+    let spinner = |never: &'static Apart<Word>| {
         free(move || {
             while never.0.load(Ordering::Relaxed) == 0 {
                 Sim::pause();
@@ -149,7 +143,7 @@ fn a_thread_that_is_alone_is_stopped_by_the_limit_and_by_hand() {
         })
     };
     let never = word(0);
-    let ran = run_for(&cores(1), 1e6, vec![spinner(&never)]);
+    let ran = run_for(&cores(1), 1e6, vec![spinner(never)]);
     assert_eq!(ran.end, End::TooLong);
     assert!(ran.time <= of_nanos(1e6));
     let asked = Cell::new(0);
@@ -157,7 +151,7 @@ fn a_thread_that_is_alone_is_stopped_by_the_limit_and_by_hand() {
         asked.set(asked.get() + 1);
         asked.get() > 3
     };
-    let ran = Simulation::new(&cores(1), 1).run(vec![spinner(&never)], Vec::new(), &cancelled);
+    let ran = Simulation::new(&cores(1), 1).run(vec![spinner(never)], Vec::new(), &cancelled);
     assert_eq!(ran.end, End::Cancelled);
 }
 
@@ -180,16 +174,13 @@ fn threads_that_wait_for_ever_are_told_with_what_they_wait_for() {
 #[test]
 fn the_stack_of_a_thread_that_was_left_behind_stays() {
     const KEPT: u64 = 0x0123_4567_89AB_CDEF;
-    let place = Rc::new(Cell::new(ptr::null::<u64>()));
-    let waiter = {
-        let place = place.clone();
-        free(move || {
-            let node = std::hint::black_box(KEPT);
-            place.set(&raw const node);
-            let flag = word32(0);
-            let _ = Sim::futex_wait(&flag.0, 0, None);
-        })
-    };
+    let place = leaked(Cell::new(ptr::null::<u64>()));
+    let waiter = free(move || {
+        let node = std::hint::black_box(KEPT);
+        place.set(&raw const node);
+        let flag = word32(0);
+        let _ = Sim::futex_wait(&flag.0, 0, None);
+    });
     assert_eq!(run(&cores(1), vec![waiter]).end, End::Deadlock);
     let many = (0..8).map(|_| free(|| Sim::work(std::hint::black_box(100.0))));
     run(&cores(1), many.collect());
