@@ -49,8 +49,8 @@ fn sections<L: RawLock<Sim>>(judge: &Judge) -> Vec<Job> {
     let lock = shared(L::new());
     judge.expect_sections(THREADS as u64 * PAIRS);
     let jobs = {
-        let (lock, judge) = (lock.clone(), judge.clone());
-        crew(THREADS, move |_| {
+        let lock = lock.clone();
+        crew(judge, THREADS, move |judge, _| {
             let context = Apart(L::Context::default());
             for _ in 0..PAIRS {
                 // SAFETY: the context stays here and serves one acquisition at a time.
@@ -90,8 +90,7 @@ fn buffer<L: RawLock<Sim>>(judge: &Judge) -> Vec<Job> {
         room: Apart(L::Condvar::new()),
         inside: Cell::new(0),
     });
-    let judge = judge.clone();
-    crew(4, move |number| {
+    crew(judge, 4, move |judge, number| {
         let context = Apart(L::Context::default());
         let produces = number % 2 == 0;
         for item in 0..ITEMS {
@@ -144,8 +143,7 @@ fn bounded<L: RawLock<Sim>>(judge: &Judge) -> Vec<Job> {
         waits_since: [const { Cell::new(0) }; 4],
         sections: Cell::new(0),
     });
-    let judge = judge.clone();
-    crew(4, move |number| {
+    crew(judge, 4, move |judge, number| {
         let context = Apart(L::Context::default());
         let counts = Sim::cpus() > 1;
         while turns.left.iter().any(|left| left.get() > 0) {

@@ -77,8 +77,7 @@ impl BarrierVisitor<Sim> for Others {
 fn readers_and_writers<L: RawRwLock<Sim>>(judge: &Judge) -> Vec<Job> {
     let lock = shared(L::new());
     judge.expect_sections(5 * 4);
-    let judge = judge.clone();
-    crew(5, move |number| {
+    crew(judge, 5, move |judge, number| {
         let (read, write) = (Apart(L::Read::default()), Apart(L::Write::default()));
         for turn in 0..4 {
             let attempts = L::INFO.has_try_lock && <Sim as platform::Threads>::once_in(3);
@@ -107,8 +106,7 @@ fn readers_and_writers<L: RawRwLock<Sim>>(judge: &Judge) -> Vec<Job> {
 fn permits<S: RawSemaphore<Sim>>(judge: &Judge) -> Vec<Job> {
     let semaphore = shared(S::new(2));
     judge.expect_sections(5 * 3);
-    let judge = judge.clone();
-    crew(5, move |_| {
+    crew(judge, 5, move |judge, _| {
         for _ in 0..3 {
             semaphore.acquire();
             judge.among(2, some_work);
@@ -120,8 +118,7 @@ fn permits<S: RawSemaphore<Sim>>(judge: &Judge) -> Vec<Job> {
 
 fn calls<O: RawOnce<Sim>>(judge: &Judge) -> Vec<Job> {
     let once = shared((O::new(), Cell::new(0)));
-    let judge = judge.clone();
-    crew(5, move |_| {
+    crew(judge, 5, move |judge, _| {
         some_work();
         let (once, done) = &**once;
         once.call(|| {
@@ -145,8 +142,7 @@ fn phases<B: RawBarrier<Sim>>(judge: &Judge) -> Vec<Job> {
             (leaders != PHASES).then(|| format!("{leaders} leaders of {PHASES} phases"))
         });
     }
-    let judge = judge.clone();
-    crew(THREADS, move |_| {
+    crew(judge, THREADS, move |judge, _| {
         let (barrier, came, leaders) = &**barrier;
         for phase in 1..=PHASES {
             some_work();
@@ -163,8 +159,7 @@ fn phases<B: RawBarrier<Sim>>(judge: &Judge) -> Vec<Job> {
 fn every_way(judge: &Judge) -> Vec<Job> {
     let lock = shared(RawMutex::<Sim>::new());
     judge.expect_sections(6 * 4);
-    let judge = judge.clone();
-    crew(6, move |number| {
+    crew(judge, 6, move |judge, number| {
         for turn in 0..4 {
             if !(turn == number % 4 && lock.try_lock()) {
                 lock.lock();
@@ -192,8 +187,7 @@ fn every_way(judge: &Judge) -> Vec<Job> {
 /// time.
 fn three_mutexes(judge: &Judge) -> Vec<Job> {
     let locks = shared([0_u32; 3].map(|owners| (RawMutex::<Sim>::new(), Cell::new(owners))));
-    let judge = judge.clone();
-    crew(6, move |number| {
+    crew(judge, 6, move |judge, number| {
         for turn in 0..3 {
             let first = (number + turn) % 3;
             let second = first.checked_sub(1).filter(|_| number % 2 == 0);
@@ -224,8 +218,7 @@ fn notify_all(judge: &Judge) -> Vec<Job> {
     }
     let meeting =
         shared(Meeting { lock: RawMutex::new(), all: RawCondvar::new(), came: Cell::new(0) });
-    let judge = judge.clone();
-    crew(THREADS, move |_| {
+    crew(judge, THREADS, move |judge, _| {
         for phase in 1..=3 {
             meeting.lock.lock();
             judge.alone(|| meeting.came.set(meeting.came.get() + 1));
@@ -247,8 +240,7 @@ fn notify_all(judge: &Judge) -> Vec<Job> {
 fn fair(judge: &Judge) -> Vec<Job> {
     let lock = shared(RawFairMutex::<Sim>::new());
     judge.expect_sections(5 * 3);
-    let judge = judge.clone();
-    crew(5, move |number| {
+    crew(judge, 5, move |judge, number| {
         for turn in 0..3 {
             if !(turn == number % 3 && lock.try_lock()) {
                 lock.lock();
@@ -268,8 +260,7 @@ fn fair(judge: &Judge) -> Vec<Job> {
 
 fn upgrades(judge: &Judge) -> Vec<Job> {
     let lock = shared(OndeckRwLock::<Sim>::new());
-    let judge = judge.clone();
-    crew(5, move |number| {
+    crew(judge, 5, move |judge, number| {
         for turn in 0..3 {
             // SAFETY: each unlock matches an earlier acquisition of the same kind.
             unsafe {
@@ -309,10 +300,9 @@ fn combining(judge: &Judge) -> Vec<Job> {
     }
     let lock = shared(RawCombining::<Sim>::new());
     judge.expect_sections(5 * 3);
-    let judge = judge.clone();
-    crew(5, move |number| {
+    crew(judge, 5, move |judge, number| {
         for turn in 0..3 {
-            let job = ptr::from_ref(&judge).cast_mut().cast();
+            let job = ptr::from_ref(judge).cast_mut().cast();
             let request = Apart(Request::new(section, job));
             let request =
                 if turn == number % 3 { Apart(request.0.without_others()) } else { request };
@@ -338,8 +328,7 @@ fn event(judge: &Judge) -> Vec<Job> {
         was_set: Cell::new(false),
         count: Cell::new(0),
     });
-    let judge = judge.clone();
-    crew(WAITERS + 1, move |number| {
+    crew(judge, WAITERS + 1, move |judge, number| {
         some_work();
         if number == 0 {
             events.was_set.set(true);
@@ -359,8 +348,7 @@ fn event(judge: &Judge) -> Vec<Job> {
 
 fn latch(judge: &Judge) -> Vec<Job> {
     let latch = shared((Latch::<Sim>::on_platform(3), Cell::new(0)));
-    let judge = judge.clone();
-    crew(5, move |number| {
+    crew(judge, 5, move |judge, number| {
         let (latch, counted) = &**latch;
         some_work();
         match number {
@@ -383,8 +371,7 @@ fn latch(judge: &Judge) -> Vec<Job> {
 /// Two threads pass tokens to each other.
 fn parker(judge: &Judge) -> Vec<Job> {
     let parkers = shared([0; 2].map(|tokens| (RawParker::<Sim>::new(), Cell::new(tokens))));
-    let judge = judge.clone();
-    crew(2, move |number| {
+    crew(judge, 2, move |judge, number| {
         let ((own, came), (other, gave)) = (&parkers[number], &parkers[1 - number]);
         for turn in 1..=6 {
             if number == 1 {

@@ -3,6 +3,7 @@
 use std::ops::Deref;
 use std::rc::Rc;
 
+use ondeck_sim::check::Judge;
 use ondeck_sim::engine::Job;
 
 /// A value that shares no cache line with other data, wherever it is allocated.
@@ -24,11 +25,14 @@ pub(super) fn shared<T>(value: T) -> Rc<Apart<T>> {
 }
 
 /// Threads that may run anywhere, each with its number.
-pub(super) fn crew(count: usize, body: impl Fn(usize) + Clone + 'static) -> Vec<Job> {
-    (0..count)
-        .map(|number| {
-            let body = body.clone();
-            Job { allowed: None, body: Box::new(move || body(number)) }
-        })
-        .collect()
+pub(super) fn crew(
+    judge: &Judge,
+    count: usize,
+    body: impl Fn(&Judge, usize) + Clone + 'static,
+) -> Vec<Job> {
+    let thread = |number| {
+        let (judge, body) = (judge.clone(), body.clone());
+        Job { allowed: None, body: Box::new(move || body(&judge, number)) }
+    };
+    (0..count).map(thread).collect()
 }
