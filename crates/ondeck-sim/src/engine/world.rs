@@ -40,6 +40,7 @@ const MOST_AHEAD: Time = 1_000_000;
 pub(super) const STEPS_BETWEEN_LOOKS: u64 = 1 << 16;
 
 /// A CPU: a core, or one of its two hyper-threads.
+#[derive(Default)]
 pub(crate) struct Cpu {
     pub(super) current: Option<usize>,
     pub(super) ready: Vec<usize>,
@@ -189,19 +190,7 @@ impl World {
                 })
                 .collect()
         };
-        let cpu = |_| Cpu {
-            current: None,
-            ready: Vec::new(),
-            epoch: 0,
-            idle_since: 0,
-            arriving: false,
-            slice_from: 0,
-            balanced_at: 0,
-            armed: NEVER,
-            least_virtual_run_time: 0,
-            stores: StoreBuffer::default(),
-            idle_time: 0,
-        };
+        let cpu = |_| Cpu { armed: NEVER, ..Cpu::default() };
         Self {
             now: 0,
             queue: EventQueue::default(),
