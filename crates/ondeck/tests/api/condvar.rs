@@ -10,6 +10,7 @@ use ondeck::platform::Native;
 use ondeck::{Condvar, Mutex};
 
 use crate::rest::until_at_rest;
+use crate::until::until;
 
 use super::watchdog;
 
@@ -40,9 +41,7 @@ fn notifications_say_how_many_they_reached() {
             });
         }
         // A thread that has counted itself and unlocked the mutex is already waiting.
-        while *mutex.lock() < 5 {
-            thread::yield_now();
-        }
+        until(|| *mutex.lock() >= 5);
         assert!(condvar.notify_one());
         let guard = mutex.lock();
         assert_eq!(condvar.notify_all(), 4);
@@ -74,9 +73,7 @@ fn waiters_of_one_condvar_may_use_different_mutexes() {
                 *state = 2;
             });
         }
-        while mutexes.iter().any(|mutex| *mutex.lock() == 0) {
-            thread::yield_now();
-        }
+        until(|| mutexes.iter().all(|mutex| *mutex.lock() != 0));
         assert_eq!(condvar.notify_all(), 3);
     });
     assert!(mutexes.into_iter().all(|mutex| mutex.into_inner() == 2));
@@ -98,17 +95,13 @@ fn are_notified_in_the_order_of_arrival() -> bool {
                 let order = Ordering::Relaxed;
                 let _ = first_notified.compare_exchange(usize::MAX, number, order, order);
             });
-            while !std::mem::take(&mut *mutex.lock()) {
-                thread::yield_now();
-            }
+            until(|| std::mem::take(&mut *mutex.lock()));
             if number == 0 {
                 thread::sleep(SHORT);
             }
         }
         assert!(condvar.notify_one());
-        while first_notified.load(Ordering::Relaxed) == usize::MAX {
-            thread::yield_now();
-        }
+        until(|| first_notified.load(Ordering::Relaxed) != usize::MAX);
         assert!(condvar.notify_one());
     });
     first_notified.into_inner() == 0
@@ -133,9 +126,7 @@ fn a_condvar_says_that_it_has_a_waiter() {
                 mutex.unlock();
             }
         });
-        while !condvar.has_waiters() {
-            thread::yield_now();
-        }
+        until(|| condvar.has_waiters());
         // This thread has acquired the mutex, so the waiter has unlocked it and waits.
         mutex.lock();
         assert_eq!(format!("{condvar:?}"), "RawCondvar { has_waiters: true }");

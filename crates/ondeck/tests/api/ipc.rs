@@ -17,6 +17,7 @@ use crate::alike::fails_in_time;
 use crate::asleep;
 use crate::copy::{Fork, fork};
 use crate::seccomp::{Filter, Scope};
+use crate::until::until;
 use crate::watchdog;
 
 /// The bits of a word that have the owner's number.
@@ -70,15 +71,11 @@ impl Shared {
     }
 
     fn until_waited_for(&self) {
-        while self.word() & WAITED == 0 {
-            thread::yield_now();
-        }
+        until(|| self.word() & WAITED != 0);
     }
 
     fn until_step(&self, step: u32) {
-        while self.step.load(Ordering::Acquire) < step {
-            thread::yield_now();
-        }
+        until(|| self.step.load(Ordering::Acquire) >= step);
     }
 
     fn next_step(&self) {

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use ondeck::{Condvar, Mutex, MutexGuard, RwLock};
 
+use crate::until::until;
 use crate::watchdog::{self, Watchdog};
 
 /// Rounds of each test: `ONDECK_TEST_ROUNDS`, or enough for a second or two.
@@ -59,9 +60,7 @@ fn rounds(
     let page = AtomicUsize::new(0);
     let round = AtomicU32::new(0);
     let until = |number| {
-        while round.load(Ordering::Acquire) != number {
-            thread::yield_now();
-        }
+        until(|| round.load(Ordering::Acquire) == number);
     };
     watchdog::scope(|scope| {
         scope.spawn(|| {

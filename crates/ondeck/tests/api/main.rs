@@ -17,6 +17,8 @@ mod keys;
 mod line;
 #[path = "../support/rest.rs"]
 mod rest;
+#[path = "../support/until.rs"]
+mod until;
 #[path = "../support/watchdog.rs"]
 mod watchdog;
 

@@ -3,7 +3,6 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
 use std::time::Duration;
 
 use ondeck::once::OnceState;
@@ -11,6 +10,7 @@ use ondeck::{LazyLock, Once, OnceLock};
 
 use crate::line::until_waiting;
 use crate::rest::until_at_rest;
+use crate::until::until;
 
 use super::watchdog;
 
@@ -68,15 +68,11 @@ fn a_waiter_of_a_closure_that_panics_panics() {
     watchdog::scope(|scope| {
         let runs = scope.spawn(|| {
             once.call_once(|| {
-                while !go.load(Ordering::Relaxed) {
-                    thread::yield_now();
-                }
+                until(|| go.load(Ordering::Relaxed));
                 panic!("on purpose");
             });
         });
-        while once.state() != OnceState::InProgress {
-            thread::yield_now();
-        }
+        until(|| once.state() == OnceState::InProgress);
         let caller = scope.spawn(|| once.call_once(|| unreachable!()));
         let waiter = scope.spawn(|| once.wait());
         let patient = scope.spawn(|| once.wait_force());

@@ -13,6 +13,7 @@ use ondeck::{Condvar, Mutex};
 use crate::again::{again, is_child};
 use crate::seccomp::refuse_waits;
 use crate::suite;
+use crate::until::until;
 
 /// Four seconds, longer than [`give_time`] takes: a thread that polled for that long would find the lock
 /// unlocked.
@@ -67,17 +68,13 @@ fn no_thread_polls_a_lock_where_there_is_one_cpu() {
     static HELD: AtomicBool = AtomicBool::new(false);
     sleeps(
         || {
-            while !HELD.load(Ordering::Relaxed) {
-                thread::yield_now();
-            }
+            until(|| HELD.load(Ordering::Relaxed));
             *MUTEX.lock() += 1;
         },
         || {
             let guard = MUTEX.lock();
             HELD.store(true, Ordering::Relaxed);
-            while Linux::bucket((&raw const MUTEX).addr()).is_at_rest() {
-                thread::yield_now();
-            }
+            until(|| !Linux::bucket((&raw const MUTEX).addr()).is_at_rest());
             give_time();
             drop(guard);
         },
@@ -89,9 +86,7 @@ fn no_thread_watches_for_a_notification_where_there_is_one_cpu() {
     sleeps(
         || CHANGED.wait_while(&mut MUTEX.lock(), |count| *count == 0),
         || {
-            while Linux::bucket((&raw const CHANGED).addr()).is_at_rest() {
-                thread::yield_now();
-            }
+            until(|| !Linux::bucket((&raw const CHANGED).addr()).is_at_rest());
             give_time();
             *MUTEX.lock() = 1;
             CHANGED.notify_one();

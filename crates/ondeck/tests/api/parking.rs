@@ -11,6 +11,7 @@ use ondeck::{Condvar, Mutex};
 use crate::hold::Hold;
 use crate::keys;
 use crate::rest::until_at_rest;
+use crate::until::until;
 
 use super::watchdog;
 
@@ -78,9 +79,7 @@ fn as_many_are_woken_as_are_wanted() {
         }
         // More than one batch.
         unpark(&word, 20);
-        while ended.load(Ordering::Relaxed) < 20 {
-            thread::yield_now();
-        }
+        until(|| ended.load(Ordering::Relaxed) >= 20);
         assert_eq!(ended.load(Ordering::Relaxed), 20);
         unpark(&word, THREADS - 20);
     });
@@ -101,12 +100,6 @@ fn a_requeue_that_is_not_valid_does_nothing() {
 fn park_counted(key: usize, parked: &AtomicUsize) -> Parked {
     let found = || _ = parked.fetch_add(1, Ordering::Release);
     keys::park::<Native>(key, || true, found, None)
-}
-
-fn until(condition: impl Fn() -> bool) {
-    while !condition() {
-        thread::yield_now();
-    }
 }
 
 /// One call wakes many threads, but none that parks after `then`.

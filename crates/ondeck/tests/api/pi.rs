@@ -15,6 +15,7 @@ use ondeck::{PiMutex, PiMutexGuard};
 use crate::again::alone;
 use crate::copy::{Fork, fork};
 use crate::seccomp::refuse_futex_operation;
+use crate::until::until;
 
 use super::watchdog;
 
@@ -28,9 +29,7 @@ fn word<T>(mutex: &PiMutex<T>) -> u32 {
 
 /// Waits until a thread waits in the kernel for the mutex: its word says so.
 fn until_waited_for<T>(mutex: &PiMutex<T>) {
-    while word(mutex) & libc::FUTEX_WAITERS == 0 {
-        thread::yield_now();
-    }
+    until(|| word(mutex) & libc::FUTEX_WAITERS != 0);
 }
 
 /// Returns the message of a thread's panic.
@@ -165,9 +164,7 @@ fn an_owner_that_ends_while_others_wait() {
     let (waits, told) = (Arc::new(AtomicBool::new(false)), Arc::clone(&mutex));
     let waiting = Arc::clone(&waits);
     let waiters = thread::spawn(move || {
-        while !told.is_locked() {
-            thread::yield_now();
-        }
+        until(|| told.is_locked());
         watchdog::scope(|scope| {
             let waiters = [0; 2].map(|_| scope.spawn(|| drop(told.lock())));
             until_waited_for(&told);
@@ -178,9 +175,7 @@ fn an_owner_that_ends_while_others_wait() {
         });
     });
     end_with(&mutex, move || {
-        while !waits.load(Ordering::Relaxed) {
-            thread::yield_now();
-        }
+        until(|| waits.load(Ordering::Relaxed));
     });
     waiters.join().expect("both are told");
     is_abandoned(&mutex);
@@ -195,9 +190,7 @@ fn threads_that_come_while_an_owner_ends_are_refused_for_a_moment_only() {
         watchdog::scope(|scope| {
             let owned = Arc::clone(&mutex);
             scope.spawn(|| end_with(&mutex, move || until_waited_for(&owned)));
-            while !mutex.is_locked() {
-                thread::yield_now();
-            }
+            until(|| mutex.is_locked());
             scope.spawn(|| {
                 let lock = catch_unwind(AssertUnwindSafe(|| drop(mutex.lock())));
                 assert!(message(lock).contains("a thread ended"));

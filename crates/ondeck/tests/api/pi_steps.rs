@@ -11,6 +11,7 @@ use ondeck::platform::{Linux, Platform};
 use crate::asleep;
 use crate::ipc::{Child, NUMBER};
 use crate::stepped::{At, Stepped, be_stepped, step_by_step, words};
+use crate::until::until;
 use crate::watchdog::Watchdog;
 
 /// The state of the mutex when an operation begins.
@@ -109,7 +110,7 @@ fn share() -> &'static Shared {
     }
 }
 
-fn until(word: &AtomicU32, is_there: impl Fn(u32) -> bool) -> u32 {
+fn until_word(word: &AtomicU32, is_there: impl Fn(u32) -> bool) -> u32 {
     loop {
         let value = word.load(Ordering::Acquire);
         if is_there(value) {
@@ -142,12 +143,12 @@ impl Shared {
     fn ask(&self, what: u32) {
         self.reports.store(self.would_report().into(), Ordering::Relaxed);
         self.asked.store(what, Ordering::Release);
-        until(&self.done, |done| done == what);
+        until_word(&self.done, |done| done == what);
     }
 
     fn next(&self, done: u32) -> u32 {
         self.done.store(done, Ordering::Release);
-        until(&self.asked, |asked| asked > done)
+        until_word(&self.asked, |asked| asked > done)
     }
 }
 
@@ -184,12 +185,10 @@ fn process(shared: &'static Shared, operation: &Operation, has_sleeper: bool) {
         let traced = || shared.stepped.store(asleep::name(), Ordering::Release);
         be_stepped(traced, || body(mutex));
     });
-    until(&shared.stepped, |number| number != 0);
+    until_word(&shared.stepped, |number| number != 0);
     let mut sleeper = has_sleeper.then(|| {
         let sleeper = thread::spawn(move || mutex.lock().map(|()| unlock(mutex)));
-        while !shared.is_waited_for() {
-            thread::yield_now();
-        }
+        until(|| shared.is_waited_for());
         sleeper
     });
     let mut done = request::BEGUN;
@@ -237,7 +236,7 @@ enum What {
 fn one_run(operation: &Operation, what: What, has_sleeper: bool, stop: usize) -> bool {
     let shared = share();
     let child = Child::start(|| process(shared, operation, has_sleeper));
-    until(&shared.done, |done| done == request::BEGUN);
+    until_word(&shared.done, |done| done == request::BEGUN);
     let number = shared.stepped.load(Ordering::Relaxed).cast_signed();
     let thread = Stepped::follow(child, number, &[words(&shared.mutex)]);
     thread.to(stop, || shared.ask(request::UNLOCK));

@@ -12,6 +12,7 @@ use ondeck::poison::{
 };
 
 use super::watchdog;
+use crate::until::until;
 
 /// Panics on purpose in a section of the lock.
 fn panic_with<G>(lock: impl FnOnce() -> G) {
@@ -167,9 +168,7 @@ fn a_wait_with_a_time_ends_not_before_it() {
             });
             waits.expect("not poisoned").1.timed_out()
         });
-        while !has_looked.load(Ordering::Relaxed) {
-            thread::yield_now();
-        }
+        until(|| has_looked.load(Ordering::Relaxed));
         // The waiter has the mutex until it waits.
         *lock() = 1;
         condvar.notify_one();

@@ -11,6 +11,7 @@ use ondeck::{
     MappedRwLockReadGuard, RwLock, RwLockReadGuard, RwLockUpgradableReadGuard, RwLockWriteGuard,
 };
 
+use crate::until::until;
 use crate::watchdog::{self, Watchdog};
 
 const SHORT: Duration = Duration::from_millis(1);
@@ -99,9 +100,7 @@ fn attempts_end_at_their_deadlines() {
 
 /// Waits until a writer waits for the readers of `lock`.
 fn until_a_writer_waits(lock: &RwLock<u32>) {
-    while lock.try_read().is_some() {
-        thread::yield_now();
-    }
+    until(|| lock.try_read().is_none());
 }
 
 #[test]

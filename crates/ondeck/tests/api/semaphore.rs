@@ -14,6 +14,7 @@ use ondeck::semaphore::MOST_PERMITS;
 use crate::copy::{Fork, fork};
 use crate::line::until_waiting;
 use crate::rest::until_at_rest;
+use crate::until::until;
 
 use super::watchdog;
 
@@ -80,9 +81,7 @@ fn a_large_request_is_not_passed_over() {
         until_waiting(&raw const semaphore, 1);
         let second = scope.spawn(|| request(1));
         let waiting = || parking::waiting::<Native>((&raw const semaphore).addr());
-        while waiting() != 2 && !second.is_finished() {
-            thread::yield_now();
-        }
+        until(|| waiting() == 2 || second.is_finished());
         if second.is_finished() {
             barged = true;
             return semaphore.release(2);
@@ -93,9 +92,7 @@ fn a_large_request_is_not_passed_over() {
         // The first was granted three: none is left for the second.
         until_waiting(&raw const semaphore, 1);
         assert_eq!(semaphore.available(), 0);
-        while order.lock().expect("no panic").is_empty() {
-            thread::yield_now();
-        }
+        until(|| !order.lock().expect("no panic").is_empty());
         semaphore.release(1);
     });
     assert!(!barged, "the second passed the first");

@@ -2,7 +2,6 @@
 
 use std::sync::Mutex;
 use std::sync::atomic::AtomicU32;
-use std::thread;
 use std::time::Duration;
 
 use ondeck::parking::Parked;
@@ -10,6 +9,7 @@ use ondeck::parking::tokens::{self, Choice, Requeue, Unparked};
 use ondeck::platform::{Native, Platform};
 
 use super::watchdog;
+use crate::until::until;
 
 fn key(word: &AtomicU32) -> usize {
     std::ptr::from_ref(word).addr()
@@ -34,9 +34,7 @@ fn parked(word: &AtomicU32) -> Vec<usize> {
 
 /// Waits until this number of threads are parked.
 fn until_parked(word: &AtomicU32, count: usize) {
-    while parked(word).len() != count {
-        thread::yield_now();
-    }
+    until(|| parked(word).len() == count);
 }
 
 fn unpark(word: &AtomicU32, choose: impl FnMut(usize) -> Choice, give: usize) -> Unparked {

@@ -1,7 +1,6 @@
 //! Waiters are moved between two buckets, in either order of the table, or within one.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::thread;
 
 use ondeck::condvar::{RawCondvar, Step, Waiter};
 use ondeck::mutex::RawMutex;
@@ -13,6 +12,7 @@ use crate::asleep;
 use crate::hold::Hold;
 use crate::keys;
 use crate::rest::until_at_rest;
+use crate::until::until;
 
 use super::watchdog;
 
@@ -41,14 +41,10 @@ fn move_in_order(from: &AtomicU32, to: &AtomicU32) {
                 let before = woken.fetch_add(1, Ordering::Release);
                 assert_eq!(before, number, "woken before its turn");
             });
-            while from.load(Ordering::Acquire) != number + 1 {
-                thread::yield_now();
-            }
+            until(|| from.load(Ordering::Acquire) == number + 1);
         }
         let until = |count| {
-            while woken.load(Ordering::Acquire) != count {
-                thread::yield_now();
-            }
+            until(|| woken.load(Ordering::Acquire) == count);
         };
         let done = keys::requeue::<Linux>(key(from), key(to), || true, 1, 2);
         assert_eq!(done, Requeued { woken: 1, moved: 2 });
@@ -116,9 +112,7 @@ fn wait(condvar: &Condvar, mutex: &Mutex<bool>) {
 
 /// Waits until a thread that uses `mutex` waits.
 fn until_waited(mutex: &Mutex<bool>) {
-    while !*mutex.lock() {
-        thread::yield_now();
-    }
+    until(|| *mutex.lock());
 }
 
 #[test]
@@ -142,9 +136,7 @@ fn a_notifier_follows_the_newest_waiter_to_another_mutex() {
             name.store(asleep::name(), Ordering::Relaxed);
             condvar.notify_one()
         });
-        while name.load(Ordering::Relaxed) == 0 {
-            thread::yield_now();
-        }
+        until(|| name.load(Ordering::Relaxed) != 0);
         // For the held bucket.
         asleep::until_asleep(name.load(Ordering::Relaxed));
         let newest = scope.spawn(|| wait(condvar, other));
@@ -187,15 +179,11 @@ fn a_cancelled_waiter_passes_its_notification_to_the_waiter_of_another_mutex() {
         let cancelled = scope.spawn(|| {
             let waiter = begun(condvar, None);
             name.store(asleep::name(), Ordering::Release);
-            while !is_notified.load(Ordering::Acquire) {
-                thread::yield_now();
-            }
+            until(|| is_notified.load(Ordering::Acquire));
             // SAFETY: it has begun, and takes no step after this.
             unsafe { waiter.cancel() };
         });
-        while name.load(Ordering::Acquire) == 0 {
-            thread::yield_now();
-        }
+        until(|| name.load(Ordering::Acquire) != 0);
         assert_eq!(condvar.notify_one(), 1);
         scope.spawn(|| hold.hold(std::ptr::from_ref(one).addr()));
         hold.wait();

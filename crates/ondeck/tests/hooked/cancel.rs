@@ -39,7 +39,6 @@ fn alone(test: impl FnOnce()) {
     Machine::until_at_rest();
 }
 
-/// A waiter that has parked.
 struct Parked(Box<Waiter<Machine>>);
 
 impl Parked {

@@ -11,6 +11,8 @@ mod delegated;
 mod hooked_platform;
 #[path = "../support/keys.rs"]
 mod keys;
+#[path = "../support/until.rs"]
+mod until;
 #[path = "../support/watchdog.rs"]
 mod watchdog;
 

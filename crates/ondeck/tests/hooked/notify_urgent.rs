@@ -9,7 +9,7 @@ use ondeck::condvar::{RawCondvar, Step, Waiter};
 use ondeck::mutex::RawMutex;
 use ondeck::platform::FutexWait;
 
-use super::hooked_platform::{Hooked, hooks};
+use super::hooked_platform::{Hooked, hooks, until};
 use super::{unlock, watched};
 
 std::thread_local! {
@@ -56,9 +56,7 @@ fn order_of_notifications(priorities: &[u32]) -> Vec<u32> {
         }
         for notified in 1..=priorities.len() {
             assert_eq!(condvar.notify_one(), 1);
-            while order.lock().expect("no panic").len() < notified {
-                thread::yield_now();
-            }
+            until(|| order.lock().expect("no panic").len() >= notified);
         }
         assert_eq!(condvar.notify_one(), 0);
     });

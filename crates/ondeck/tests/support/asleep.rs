@@ -1,6 +1,6 @@
 //! Checks in the kernel's data whether a thread sleeps.
 
-use std::thread;
+use crate::until::until;
 
 /// Returns the kernel's number of the calling thread.
 pub fn name() -> u32 {
@@ -18,7 +18,5 @@ pub fn is_asleep(name: u32) -> bool {
 
 /// Waits until the thread of this number [is asleep](is_asleep).
 pub fn until_asleep(name: u32) {
-    while !is_asleep(name) {
-        thread::yield_now();
-    }
+    until(|| is_asleep(name));
 }

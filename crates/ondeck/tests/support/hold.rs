@@ -2,10 +2,11 @@
 //! under it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
 
 use ondeck::parking::{self, Parked};
 use ondeck::platform::Native;
+
+use crate::until::until;
 
 /// The state that a holder and a test share.
 #[derive(Default)]
@@ -19,9 +20,7 @@ impl Hold {
     pub fn hold(&self, key: usize) {
         let validate = || {
             self.held.store(true, Ordering::Release);
-            while !self.over.load(Ordering::Acquire) {
-                thread::yield_now();
-            }
+            until(|| self.over.load(Ordering::Acquire));
             false
         };
         // SAFETY: no thread parks at this key.
@@ -31,9 +30,7 @@ impl Hold {
 
     /// Waits until the lock is held.
     pub fn wait(&self) {
-        while !self.held.load(Ordering::Acquire) {
-            thread::yield_now();
-        }
+        until(|| self.held.load(Ordering::Acquire));
     }
 
     /// Makes the holder unlock.

@@ -2,7 +2,8 @@
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
+
+use crate::until::until;
 
 /// A place at which a thread that has called `stop_me` stops until it is released.
 #[derive(Debug)]
@@ -61,12 +62,5 @@ impl Gate {
     /// Releases the thread.
     pub fn open(&self) {
         self.open.store(true, Ordering::Release);
-    }
-}
-
-/// Waits until another thread has made the condition true.
-pub fn until(mut condition: impl FnMut() -> bool) {
-    while !condition() {
-        thread::yield_now();
     }
 }

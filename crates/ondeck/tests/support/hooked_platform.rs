@@ -29,11 +29,12 @@ use ondeck::platform::{
 };
 use ondeck::spin::Polling;
 
+pub use crate::until::until;
 use atomics::{Byte, Number, Pointer, Word};
 pub use buffer::Buffer;
 use calls::count_call;
 pub use calls::{Calls, Write, calls_of, written};
-pub use gate::{Gate, until};
+pub use gate::Gate;
 pub(crate) use hooks::hooks;
 pub use hooks::{Hooks, SHORT, unpolled};
 

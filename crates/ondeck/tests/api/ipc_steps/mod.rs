@@ -217,7 +217,6 @@ impl World {
 /// What happens to a child at a stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum What {
-    /// It is killed.
     Killed,
     /// It waits while other threads go through all of their steps, and goes on.
     Stopped,

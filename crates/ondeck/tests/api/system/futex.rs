@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use ondeck::platform::{FutexWait, Native, Platform, Timestamp};
 
+use crate::until::until;
 use crate::watchdog::Watchdog;
 
 const LIMIT: Duration = Duration::from_mins(2);
@@ -40,9 +41,7 @@ fn all_go(waiters: usize, deadline: Option<Timestamp>, wake: impl Fn(&AtomicU32)
                 }
             });
         }
-        while begun.load(Ordering::Relaxed) < waiters as u32 {
-            thread::yield_now();
-        }
+        until(|| begun.load(Ordering::Relaxed) >= waiters as u32);
         // Most of them sleep by now. A wake before the sleep is not needed, and a wake after it
         // must not be lost.
         thread::sleep(Duration::from_millis(20));
