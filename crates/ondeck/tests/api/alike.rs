@@ -7,12 +7,14 @@ use std::time::{Duration, Instant};
 #[cfg(all(target_os = "linux", not(ondeck_system = "portable")))]
 use ondeck::PiMutex;
 use ondeck::platform::Native;
+use ondeck::rwlock::ReadRecursive;
 use ondeck::{
     Barrier, BiasedMutex, Condvar, Event, FairMutex, Latch, Mutex, Once, Parker, ReentrantMutex,
-    RwLock, Semaphore, parking, poison,
+    RwLock, RwLockUpgradableReadGuard as Upgradable, Semaphore, parking, poison,
 };
 
 use crate::rest::until_at_rest;
+use crate::until::until;
 
 use super::watchdog;
 
@@ -101,49 +103,87 @@ pub(crate) fn fails_in_time(
     assert!(!lasting(Duration::ZERO), "{what}");
 }
 
-/// The methods of a lock fail in time, which say by `$succeeds` whether they have succeeded.
-macro_rules! fail_in_time {
-    ($($lock:ident $lasting:ident $until:ident $succeeds:path;)*) => {$(
-        fails_in_time(
-            stringify!($lock),
-            |time| $succeeds(&$lock.$lasting(time)),
-            |end| $succeeds(&$lock.$until(end)),
+/// The same of `taken`, and a wait or an attempt succeeds at `free`.
+fn in_time<T>(
+    what: &str,
+    [free, taken]: [&T; 2],
+    lasting: impl Fn(&T, Duration) -> bool,
+    until: impl Fn(&T, Instant) -> bool,
+) {
+    const LONG: Duration = Duration::from_hours(1);
+    assert!(lasting(free, LONG) && until(free, Instant::now() + LONG), "{what}");
+    fails_in_time(what, |time| lasting(taken, time), |end| until(taken, end));
+}
+
+/// The methods of a lock succeed or fail in time, which say by `$succeeds` whether they have succeeded.
+macro_rules! in_time {
+    ($($free:expr, $taken:expr => $lasting:ident $until:ident $succeeds:path;)*) => {$(
+        in_time(
+            stringify!($taken.$lasting),
+            [&$free, &$taken],
+            |it, time| $succeeds(&it.$lasting(time)),
+            |it, end| $succeeds(&it.$until(end)),
         );
     )*};
 }
 
 #[test]
 fn none_ends_before_its_deadline() {
-    let (mutex, fair) = (Mutex::new(()), FairMutex::new(()));
-    let (reentrant, lock) = (ReentrantMutex::new(()), RwLock::new(()));
-    let guards = (mutex.lock(), fair.lock(), reentrant.lock(), lock.write());
-    let (event, latch, once) = (Event::new(), Latch::new(1), Once::new());
-    let (barrier, semaphore) = (Barrier::new(2), Semaphore::new(1));
+    let (mutex, fair, reentrant) = (Mutex::new(()), FairMutex::new(()), ReentrantMutex::new(()));
+    let [written, read] = [(); 2].map(RwLock::new);
+    let guards = (mutex.lock(), fair.lock(), reentrant.lock(), written.write(), read.read());
+    let (set, done) = (Event::new(), Once::new());
+    set.set();
+    done.call_once(|| ());
     #[cfg(all(target_os = "linux", not(ondeck_system = "portable")))]
     let pi = PiMutex::new(());
     #[cfg(all(target_os = "linux", not(ondeck_system = "portable")))]
     let _owned = pi.lock();
     watchdog::scope(|scope| {
         scope.spawn(|| {
-            fail_in_time! {
-                mutex try_lock_for try_lock_until Option::is_some;
-                fair try_lock_for try_lock_until Option::is_some;
-                reentrant try_lock_for try_lock_until Option::is_some;
-                lock try_read_for try_read_until Option::is_some;
-                barrier wait_for wait_until Option::is_some;
-                event wait_for wait_until bool::clone;
-                latch wait_for wait_until bool::clone;
-                once wait_for wait_until bool::clone;
+            in_time! {
+                Mutex::new(()), mutex => try_lock_for try_lock_until Option::is_some;
+                FairMutex::new(()), fair => try_lock_for try_lock_until Option::is_some;
+                ReentrantMutex::new(()), reentrant => try_lock_for try_lock_until Option::is_some;
+                RwLock::new(()), written => try_read_for try_read_until Option::is_some;
+                RwLock::new(()), written =>
+                    try_read_recursive_for try_read_recursive_until Option::is_some;
+                RwLock::new(()), written =>
+                    try_upgradable_read_for try_upgradable_read_until Option::is_some;
+                RwLock::new(()), written => try_write_for try_write_until Option::is_some;
+                Barrier::new(1), Barrier::new(2) => wait_for wait_until Option::is_some;
+                set, Event::new() => wait_for wait_until bool::clone;
+                Latch::new(0), Latch::new(1) => wait_for wait_until bool::clone;
+                done, Once::new() => wait_for wait_until bool::clone;
             }
             #[cfg(all(target_os = "linux", not(ondeck_system = "portable")))]
-            fail_in_time!(pi try_lock_for try_lock_until Option::is_some;);
-            fails_in_time(
-                "a semaphore",
-                |time| semaphore.try_acquire_many_for(2, time),
-                |end| semaphore.try_acquire_many_until(2, end),
+            in_time!(PiMutex::new(()), pi => try_lock_for try_lock_until Option::is_some;);
+            in_time(
+                "an upgrade",
+                [&RwLock::new(()), &read],
+                |it, time| Upgradable::try_upgrade_for(it.upgradable_read(), time).is_ok(),
+                |it, end| Upgradable::try_upgrade_until(it.upgradable_read(), end).is_ok(),
             );
-            let parker = Parker::new();
-            fails_in_time("a parker", |time| parker.park_for(time), |end| parker.park_until(end));
+            for new in [Semaphore::new, Semaphore::fair] {
+                in_time(
+                    "a semaphore",
+                    [&new(4), &new(1)],
+                    |it, time| it.try_acquire_many_for(2, time),
+                    |it, end| it.try_acquire_many_until(2, end),
+                );
+                in_time!(new(2), new(0) => try_acquire_for try_acquire_until bool::clone;);
+            }
+            let given = |(parker, is_given): &(Parker, bool)| {
+                if *is_given {
+                    parker.unparker().unpark();
+                }
+            };
+            in_time(
+                "a parker",
+                [&(Parker::new(), true), &(Parker::new(), false)],
+                |it, time| (given(it), it.0.park_for(time)).1,
+                |it, end| (given(it), it.0.park_until(end)).1,
+            );
             let (own, condvar) = (Mutex::new(()), Condvar::new());
             fails_in_time(
                 "a condition variable",
@@ -156,7 +196,7 @@ fn none_ends_before_its_deadline() {
     assert!(mutex.try_lock_for(Duration::ZERO).is_some(), "a free lock needs no time");
     assert!(mutex.try_lock_until(Instant::now()).is_some(), "nor does it need a deadline");
     assert!(fair.try_lock_for(Duration::ZERO).is_some());
-    assert!(semaphore.try_acquire_until(Instant::now()));
+    assert!(Semaphore::new(1).try_acquire_until(Instant::now()));
     until_at_rest(&raw const mutex);
     until_at_rest(&raw const fair);
 }
@@ -167,9 +207,7 @@ fn succeeds_in_time<T: Sync>(place: &T, wait: fn(&T, Duration) -> bool, come: im
     let address = std::ptr::from_ref(place).addr();
     watchdog::scope(|scope| {
         let waiter = scope.spawn(|| wait(place, Duration::MAX));
-        while parking::waiting::<Native>(address) != 1 {
-            std::thread::yield_now();
-        }
+        until(|| parking::waiting::<Native>(address) == 1);
         assert!(!wait(place, SHORT));
         come();
         assert!(waiter.join().expect("no panic"));

@@ -44,7 +44,6 @@ mod rwlock;
 mod rwlock_forgotten;
 mod semaphore;
 mod system;
-mod timed;
 mod tokens;
 
 // Tests that need system calls, or separate pages.
