@@ -9,12 +9,8 @@ use super::steered::*;
 #[test]
 fn a_heir_tries_the_lock_again_after_its_request() {
     let (_alone, mutex, [heir]) = owned();
-    heir.begins(|| {
-        // A thread that becomes the heir withdraws the request of the previous heir.
-        MODE.stop_me_at(2);
-        lock(mutex)
-    });
-    MODE.until_reached();
+    // A thread that becomes the heir withdraws the request of the previous heir.
+    heir.stops_at(&MODE, 2, || lock(mutex));
     assert_eq!(unlock(mutex), 0);
     let before = sleeps();
     MODE.open();
@@ -28,11 +24,7 @@ fn a_heir_tries_the_lock_again_after_its_request() {
 fn an_unlock_reads_the_mode_again_behind_its_store() {
     let (_alone, mutex, [owner, heir]) = steered();
     owner.does(|| lock(mutex));
-    owner.begins(|| {
-        HAS_READ.stop_me();
-        unlock(mutex)
-    });
-    HAS_READ.until_reached();
+    owner.stops_at(&HAS_READ, 1, || unlock(mutex));
     heir.sleeps_for(mutex);
     HAS_READ.open();
     assert_eq!(owner.ends(), 1);
@@ -72,9 +64,7 @@ fn without_a_heavy_fence_a_heir_looks_again_after_each_slice() {
     REFUSED.store(true, Ordering::SeqCst);
     heir.sleeps_for(mutex);
     for before_a_fence in [TENURE, MILLI] {
-        let before = sleeps();
-        time_passes(before_a_fence);
-        until(|| sleeps() > before);
+        until_a_sleep_after(|| time_passes(before_a_fence));
     }
     BUFFER.drain();
     time_passes(SLICE);
@@ -97,12 +87,7 @@ fn a_sleeping_heir_is_woken_by_the_unlock_and_by_no_other() {
 #[test]
 fn a_heir_that_was_woken_in_vain_is_handed_the_lock() {
     let (_alone, mutex, [heir]) = owned();
-    let before = sleeps();
-    heir.begins(|| {
-        WOKE.stop_me();
-        lock(mutex)
-    });
-    until(|| sleeps() > before);
+    heir.stops_when_woken_in(|| lock(mutex));
     for is_in_vain in [false, true] {
         assert_eq!(unlock(mutex), 1);
         if is_in_vain {
@@ -111,9 +96,7 @@ fn a_heir_that_was_woken_in_vain_is_handed_the_lock() {
         WOKE.until_reached();
         assert!(!mutex.is_locked(), "the first unlock wakes it");
         lock(mutex);
-        let before = sleeps();
-        WOKE.open();
-        until(|| sleeps() > before);
+        until_a_sleep_after(|| WOKE.open());
     }
     assert!(mutex.is_locked(), "the second hands it the lock");
     assert_eq!(heir.unlocks(mutex), 0);
@@ -133,12 +116,8 @@ fn a_polling_heir_is_handed_the_lock() {
 #[test]
 fn a_heir_is_handed_the_lock_as_its_deadline_passes() {
     let (_alone, mutex, [heir]) = owned();
-    heir.begins(|| {
-        // The first attempt is the one of an arriving thread.
-        ATTEMPTS.stop_me_at(2);
-        lock_until(mutex, after(MICRO))
-    });
-    ATTEMPTS.until_reached();
+    // The first attempt is the one of an arriving thread.
+    heir.stops_at(&ATTEMPTS, 2, || lock_until(mutex, after(MICRO)));
     unlock_fair(mutex);
     time_passes(MICRO);
     ATTEMPTS.open();
@@ -208,9 +187,7 @@ fn a_heir_that_stands_aside_polls_once_another_mutex_has_the_bucket() {
     lock(mutex);
     lock(other);
     asks.sleeps_for(other);
-    let before = sleeps();
-    WOKE.open();
-    until(|| sleeps() > before);
+    until_a_sleep_after(|| WOKE.open());
     assert_eq!(unlock(mutex), 0, "nothing is asked of this unlock");
     time_passes(TENURE);
     assert_eq!(heir.unlocks(mutex), 0);

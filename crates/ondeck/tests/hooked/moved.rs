@@ -62,9 +62,7 @@ fn a_waiter_that_is_moved_to_a_locked_mutex_is_its_heir() {
     let (_alone, mutex, condvar, [waiter]) = with_a_condvar(alone());
     waiter.sleeps_in(|| wait(mutex, condvar));
     lock(mutex);
-    let before = sleeps();
-    assert_eq!(notify(condvar, 1), 1);
-    until(|| sleeps() > before);
+    until_a_sleep_after(|| assert_eq!(notify(condvar, 1), 1));
     assert_eq!(unlock(mutex), 1);
     assert_eq!(waiter.unlocks(mutex), 0);
 }
@@ -102,10 +100,7 @@ fn a_waiter_that_is_moved_to_a_mutex_whose_owner_has_a_debt_sleeps_on() {
 fn a_second_waiter_of_a_free_mutex_is_woken_beside_the_first() {
     let (_alone, mutex, condvar, [second, first]) = with_a_condvar(alone());
     second.sleeps_in(|| wait(mutex, condvar));
-    first.sleeps_in(|| {
-        WOKE.stop_me();
-        wait(mutex, condvar)
-    });
+    first.stops_when_woken_in(|| wait(mutex, condvar));
     assert_eq!(notify(condvar, 1), 1);
     WOKE.until_reached();
     assert_eq!(notify(condvar, 1), 1);
@@ -208,10 +203,9 @@ fn without_a_heavy_fence_no_waiter_is_left_to_an_owner() {
         unlock(mutex)
     });
     REFUSED.store(true, Ordering::SeqCst);
-    let before = sleeps();
-    assert_eq!(calls_of(|| assert_eq!(condvar.notify_one(), 1)).wakes, 1);
     // It finds the mutex locked, and tries it again after its first sleep.
-    until(|| sleeps() > before);
+    let notify = || assert_eq!(condvar.notify_one(), 1);
+    assert_eq!(until_a_sleep_after(|| calls_of(notify)).wakes, 1);
     BUFFER.drain();
     time_passes(TENURE);
     assert_eq!(waiter.unlocks(mutex), 0);
@@ -224,15 +218,10 @@ fn without_a_heavy_fence_no_waiter_is_left_to_an_owner() {
 fn a_moved_waiter_looks_after_itself() {
     let (_alone, mutex, condvar, [lost, parked]) = with_a_condvar(alone());
     parked.sleeps_in(|| wait(mutex, condvar));
-    lost.sleeps_in(|| {
-        WOKE.stop_me();
-        wait(mutex, condvar)
-    });
+    lost.stops_when_woken_in(|| wait(mutex, condvar));
     assert_eq!(notify(condvar, 2), 1);
     WOKE.until_reached();
-    let before = sleeps();
-    time_passes(SLICE);
-    until(|| sleeps() > before);
+    until_a_sleep_after(|| time_passes(SLICE));
     time_passes(SLICE);
     assert_eq!(parked.ends(), 1);
     WOKE.open();

@@ -9,7 +9,6 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use ondeck::condvar::RawCondvar;
 use ondeck::parking::Parked;
 
-use super::hooked_platform::until;
 use super::keys;
 use super::steered::*;
 
@@ -25,12 +24,8 @@ fn while_unlocking(reborn: impl FnOnce(*mut Lock, &dyn Fn() -> u32)) {
     let [owner, heir] = Actor::some();
     owner.does(move || lock(mutex()));
     heir.sleeps_in(move || lock_until(mutex(), after(MICRO)));
-    owner.begins(move || {
-        // Before its store it reads the mode twice.
-        HAS_READ.stop_me_at(3);
-        unlock(mutex())
-    });
-    HAS_READ.until_reached();
+    // Before its store it reads the mode twice.
+    owner.stops_at(&HAS_READ, 3, move || unlock(mutex()));
     time_passes(MICRO);
     assert_eq!(heir.ends(), 0);
     reborn(memory, &|| {
@@ -94,9 +89,7 @@ fn another_mutex_in_the_place_of_a_mutex_is_not_unlocked_by_its_unlock() {
         let heir = Actor::new();
         lock(mutex);
         heir.sleeps_for(mutex);
-        let before = sleeps();
-        assert_eq!(go_on(), 1);
-        until(|| sleeps() > before);
+        until_a_sleep_after(|| assert_eq!(go_on(), 1));
         assert!(mutex.is_locked() && heir.is_busy());
         assert_eq!(unlock(mutex), 1);
         assert_eq!(heir.unlocks(mutex), 0);

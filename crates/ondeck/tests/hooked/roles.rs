@@ -9,20 +9,12 @@ use super::steered::*;
 fn a_heir_that_acquires_after_it_was_replaced_leaves_the_role_to_the_other() {
     let (_alone, mutex, [owner, late, next]) = steered();
     owner.does(|| lock(mutex));
-    late.begins(|| {
-        ATTEMPTS.stop_me_at(2);
-        lock(mutex)
-    });
-    ATTEMPTS.until_reached();
+    late.stops_at(&ATTEMPTS, 2, || lock(mutex));
     time_passes(WAKE);
     next.sleeps_for(mutex);
     let request = Machine::mode();
     assert_ne!(request, 0, "it has the role");
-    owner.begins(|| {
-        HAS_STORED.stop_me();
-        unlock(mutex)
-    });
-    HAS_STORED.until_reached();
+    owner.stops_at(&HAS_STORED, 1, || unlock(mutex));
     ATTEMPTS.open();
     assert_eq!(late.ends(), 1);
     assert_eq!(Machine::mode(), request);
@@ -36,11 +28,7 @@ fn a_heir_that_acquires_after_it_was_replaced_leaves_the_role_to_the_other() {
 #[test]
 fn a_heir_that_runs_is_not_replaced() {
     let (_alone, mutex, [heir, parked]) = owned();
-    heir.begins(|| {
-        ATTEMPTS.stop_me_at(2);
-        lock(mutex)
-    });
-    ATTEMPTS.until_reached();
+    heir.stops_at(&ATTEMPTS, 2, || lock(mutex));
     time_passes(WAKE - 1);
     parked.sleeps_for(mutex);
     assert_eq!((unlock(mutex), Machine::mode()), (0, 0));
@@ -97,11 +85,7 @@ fn a_woken_thread_that_gives_up_wakes_the_next() {
     let (_alone, mutex, [heir, hurried, patient]) = owned();
     heir.sleeps_for(mutex);
     let deadline = after(MICRO);
-    hurried.begins(move || {
-        SLEEP.stop_me();
-        lock_until(mutex, deadline)
-    });
-    SLEEP.until_reached();
+    hurried.stops_at(&SLEEP, 1, move || lock_until(mutex, deadline));
     patient.sleeps_for(mutex);
     assert_eq!(unlock(mutex), 1);
     assert_eq!(heir.unlocks(mutex), 1);
@@ -150,18 +134,13 @@ fn every_half_millisecond_a_polling_heir_leaves_its_role_to_the_oldest_parked_th
 fn a_woken_thread_parks_again_beside_a_heir_that_sleeps() {
     let (_alone, mutex, [first, woken, heir]) = owned();
     first.sleeps_for(mutex);
-    woken.sleeps_in(|| {
-        WOKE.stop_me();
-        lock(mutex)
-    });
+    woken.stops_when_woken_in(|| lock(mutex));
     assert_eq!(unlock(mutex), 1);
     assert_eq!(first.unlocks(mutex), 1);
     WOKE.until_reached();
     lock(mutex);
     heir.sleeps_for(mutex);
-    let before = sleeps();
-    WOKE.open();
-    until(|| sleeps() > before);
+    until_a_sleep_after(|| WOKE.open());
     assert_eq!(unlock(mutex), 1);
     assert_eq!(heir.unlocks(mutex), 1);
     assert_eq!(woken.unlocks(mutex), 0);
@@ -225,9 +204,7 @@ fn a_parked_thread_takes_the_place_of_a_heir_that_gets_no_cpu() {
     let (_alone, mutex, [lost, parked]) = owned();
     lost.polls_for(mutex);
     parked.sleeps_for(mutex);
-    let before = sleeps();
-    time_passes(SLICE);
-    until(|| sleeps() > before);
+    until_a_sleep_after(|| time_passes(SLICE));
     assert_eq!(unlock(mutex), 1);
     // It has woken the other thread, because its turn as the heir was over.
     assert_eq!(parked.unlocks(mutex), 0);
@@ -239,10 +216,7 @@ fn a_parked_thread_takes_the_place_of_a_heir_that_gets_no_cpu() {
 #[test]
 fn a_parked_thread_acquires_beside_a_woken_thread_that_gets_no_cpu() {
     let (_alone, mutex, [lost, parked]) = owned();
-    lost.sleeps_in(|| {
-        WOKE.stop_me();
-        lock(mutex)
-    });
+    lost.stops_when_woken_in(|| lock(mutex));
     parked.sleeps_for(mutex);
     assert_eq!(unlock(mutex), 1);
     WOKE.until_reached();
@@ -257,19 +231,12 @@ fn a_parked_thread_acquires_beside_a_woken_thread_that_gets_no_cpu() {
 /// An heir acquires while a woken thread has not run for the given time, and another is parked.
 fn debt_beside_a_woken_thread(for_so_long: u64) -> usize {
     let (_alone, mutex, [woken, parked, heir]) = owned();
-    woken.sleeps_in(|| {
-        WOKE.stop_me();
-        lock(mutex)
-    });
+    woken.stops_when_woken_in(|| lock(mutex));
     parked.sleeps_for(mutex);
     assert_eq!(unlock(mutex), 1);
     WOKE.until_reached();
     lock(mutex);
-    heir.begins(|| {
-        ATTEMPTS.stop_me_at(2);
-        lock(mutex)
-    });
-    ATTEMPTS.until_reached();
+    heir.stops_at(&ATTEMPTS, 2, || lock(mutex));
     time_passes(for_so_long);
     assert_eq!(unlock(mutex), 0);
     ATTEMPTS.open();

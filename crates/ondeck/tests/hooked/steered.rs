@@ -227,6 +227,14 @@ pub(super) fn sleeps() -> u32 {
     SLEEPS.load(Ordering::SeqCst)
 }
 
+/// Does something, and waits until a thread sleeps after that.
+pub(super) fn until_a_sleep_after<R>(work: impl FnOnce() -> R) -> R {
+    let before = sleeps();
+    let result = work();
+    until(|| sleeps() > before);
+    result
+}
+
 /// Permits one more poll.
 pub(super) fn poll() {
     let before = POLLED.load(Ordering::SeqCst);
@@ -299,9 +307,29 @@ impl Actor {
 
     /// Runs a task until it sleeps.
     pub(super) fn sleeps_in(&self, work: impl FnOnce() -> u32 + Send + 'static) {
-        let before = sleeps();
-        self.begins(work);
-        until(|| sleeps() > before);
+        until_a_sleep_after(|| self.begins(work));
+    }
+
+    /// Runs a task until it sleeps. It stops when it is woken.
+    pub(super) fn stops_when_woken_in(&self, work: impl FnOnce() -> u32 + Send + 'static) {
+        self.sleeps_in(|| {
+            WOKE.stop_me();
+            work()
+        });
+    }
+
+    /// Runs a task until its `time`th arrival at the gate.
+    pub(super) fn stops_at(
+        &self,
+        gate: &'static Gate,
+        time: u32,
+        work: impl FnOnce() -> u32 + Send + 'static,
+    ) {
+        self.begins(move || {
+            gate.stop_me_at(time);
+            work()
+        });
+        gate.until_reached();
     }
 
     /// Locks, until it sleeps.

@@ -41,7 +41,6 @@ machine!(Rests, NOW.load(Ordering::Relaxed));
 
 type Machine = Hooked<Visible>;
 
-/// Returns a biased lock.
 fn biased<H: Hooks>() -> RawRwLock<Hooked<H>> {
     let lock = RawRwLock::new();
     lock.consider_bias();
@@ -53,6 +52,13 @@ fn read(lock: &RawRwLock<Machine>) {
     let held = lock.lock_shared();
     // SAFETY: it was just returned.
     unsafe { lock.unlock_shared(held) };
+}
+
+/// A section of a biased mutex.
+fn section(mutex: &RawBiasedMutex<Machine>) {
+    let held = mutex.lock();
+    // SAFETY: it was just returned.
+    unsafe { mutex.unlock(held) };
 }
 
 /// Returns the address of the calling thread's row.
@@ -126,30 +132,20 @@ fn a_lock_that_was_written_rests() {
 #[test]
 fn a_section_of_the_owner_is_two_stores_to_the_threads_own_row() {
     let mutex = RawBiasedMutex::<Machine>::new();
-    let section = || {
-        let held = mutex.lock();
-        // SAFETY: it was just returned.
-        unsafe { mutex.unlock(held) };
-    };
     while !mutex.is_biased() {
-        section();
+        section(&mutex);
     }
-    stores_to_its_row(section);
+    stores_to_its_row(|| section(&mutex));
 }
 
 /// The time of this machine does not pass, so no bias pays.
 #[test]
 fn a_bias_that_has_not_paid_is_earned_anew_by_twice_as_much() {
     let mutex = RawBiasedMutex::<Machine>::new();
-    let section = || {
-        let held = mutex.lock();
-        // SAFETY: it was just returned.
-        unsafe { mutex.unlock(held) };
-    };
-    let until_biased = || (1..).inspect(|_| section()).find(|_| mutex.is_biased());
+    let until_biased = || (1..).inspect(|_| section(&mutex)).find(|_| mutex.is_biased());
     let first: Option<u32> = until_biased();
     std::thread::scope(|scope| {
-        scope.spawn(section);
+        scope.spawn(|| section(&mutex));
     });
     assert!(!mutex.is_biased());
     assert_eq!(until_biased(), first.map(|first| 2 * first));
