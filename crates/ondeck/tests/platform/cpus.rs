@@ -9,7 +9,7 @@ use std::thread;
 use ondeck::platform::{Linux, Platform};
 use ondeck::spin::Polling;
 
-use crate::again::{is_child, passes};
+use crate::again::{alone, is_child, passes};
 
 /// Returns whether there are several CPUs, so that one differs from all.
 fn has_several() -> bool {
@@ -41,25 +41,23 @@ fn a_first_thread_that_is_bound_does_not_count_for_the_others() {
     if !has_several() {
         return;
     }
-    if !is_child() {
-        passes(|_| ());
-        return;
-    }
-    let whole = Linux::affinity();
-    // This binds the process's first thread, which is the harness's and never waits for a lock.
-    // SAFETY: getpid has no preconditions.
-    let first = unsafe { libc::getpid() };
-    let mut mask = [0_u64; 16];
-    mask[whole[0] / 64] = 1 << (whole[0] % 64);
-    // SAFETY: the kernel reads the live mask, by its length.
-    let bound = unsafe {
-        libc::syscall(libc::SYS_sched_setaffinity, first, size_of_val(&mask), &raw const mask)
-    };
-    assert_eq!(bound, 0);
-    assert_eq!(on(&whole[..1], Linux::cpus), 1, "no other thread has waited");
-    assert_eq!(on(&whole, Linux::cpus), whole.len());
-    assert_eq!(on(&whole[..1], Linux::cpus), whole.len(), "another thread has more");
-    assert_ne!(Polling::current().budget, 0);
+    alone(|| {
+        let whole = Linux::affinity();
+        // This binds the process's first thread, which is the harness's and never waits for a lock.
+        // SAFETY: getpid has no preconditions.
+        let first = unsafe { libc::getpid() };
+        let mut mask = [0_u64; 16];
+        mask[whole[0] / 64] = 1 << (whole[0] % 64);
+        // SAFETY: the kernel reads the live mask, by its length.
+        let bound = unsafe {
+            libc::syscall(libc::SYS_sched_setaffinity, first, size_of_val(&mask), &raw const mask)
+        };
+        assert_eq!(bound, 0);
+        assert_eq!(on(&whole[..1], Linux::cpus), 1, "no other thread has waited");
+        assert_eq!(on(&whole, Linux::cpus), whole.len());
+        assert_eq!(on(&whole[..1], Linux::cpus), whole.len(), "another thread has more");
+        assert_ne!(Polling::current().budget, 0);
+    });
 }
 
 #[test]
@@ -90,13 +88,11 @@ fn threads_that_are_bound_later_have_one_cpu_some_time_later() {
     if !has_several() {
         return;
     }
-    if !is_child() {
-        passes(|_| ());
-        return;
-    }
-    assert!(Linux::cpus() > 1);
-    bind();
-    while Linux::cpus() > 1 {
-        thread::yield_now();
-    }
+    alone(|| {
+        assert!(Linux::cpus() > 1);
+        bind();
+        while Linux::cpus() > 1 {
+            thread::yield_now();
+        }
+    });
 }

@@ -24,3 +24,14 @@ mod prepare;
 mod refusals;
 mod registration;
 mod sampling;
+
+use ondeck::platform::{Fences, Linux};
+
+/// Runs the calling test, which is `test`, in a separate process with these variables in its environment, if the kernel
+/// grants membarrier.
+fn alone_with_membarrier(environment: &[(&str, &str)], test: impl FnOnce()) {
+    if again::is_child() || Linux::fences_are_asymmetric() {
+        return again::alone_with(environment, test);
+    }
+    println!("skipped: needs membarrier");
+}

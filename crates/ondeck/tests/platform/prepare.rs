@@ -7,25 +7,20 @@ use std::{fs, thread};
 
 use ondeck::platform::{Fences, Host, Linux};
 
-use crate::again::{is_child, passes};
+use crate::again::alone;
+use crate::alone_with_membarrier;
 use crate::seccomp::refuse;
 
 #[test]
 fn the_process_is_registered_with_membarrier() {
-    if !is_child() {
-        if Linux::fences_are_asymmetric() {
-            passes(|_| ());
-        } else {
-            println!("skipped: needs membarrier");
-        }
-        return;
-    }
-    // Several threads prepare at once, and again.
-    thread::scope(|scope| (0..4).for_each(|_| _ = scope.spawn(ondeck::prepare)));
-    ondeck::prepare();
-    // From now on a registration would fail.
-    refuse(libc::SYS_membarrier, libc::EPERM);
-    assert!(Linux::fences_are_asymmetric());
+    alone_with_membarrier(&[], || {
+        // Several threads prepare at once, and again.
+        thread::scope(|scope| (0..4).for_each(|_| _ = scope.spawn(ondeck::prepare)));
+        ondeck::prepare();
+        // From now on a registration would fail.
+        refuse(libc::SYS_membarrier, libc::EPERM);
+        assert!(Linux::fences_are_asymmetric());
+    });
 }
 
 /// Returns whether the kernel wipes the page at `address` in the child of a fork: the flag `wf` of
@@ -46,13 +41,11 @@ fn is_wiped(address: usize) -> bool {
 
 #[test]
 fn the_table_is_wiped_in_children() {
-    if !is_child() {
-        passes(|_| ());
-        return;
-    }
-    // This is the only address of the table that can be read without setting up the wiping.
-    let table: *const AtomicUsize = Linux::unlock_mode(0);
-    assert!(!is_wiped(table.addr()));
-    ondeck::prepare();
-    assert!(is_wiped(table.addr()));
+    alone(|| {
+        // This is the only address of the table that can be read without setting up the wiping.
+        let table: *const AtomicUsize = Linux::unlock_mode(0);
+        assert!(!is_wiped(table.addr()));
+        ondeck::prepare();
+        assert!(is_wiped(table.addr()));
+    });
 }

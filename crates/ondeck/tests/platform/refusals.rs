@@ -4,12 +4,13 @@ use std::thread;
 
 use ondeck::platform::{AffinityError, Fences, Linux, Platform};
 
-use crate::again::{is_child, passes_with};
+use crate::again::{alone, alone_with};
+use crate::alone_with_membarrier;
 use crate::seccomp::refuse;
 
 #[test]
 fn fences_do_without_the_kernel_where_the_environment_refuses_membarrier() {
-    if is_child() {
+    alone_with(&[("ONDECK_NO_MEMBARRIER", "1")], || {
         assert!(!Linux::fences_are_asymmetric());
         assert!(!Linux::may_relax());
         // Asking the kernel would end the process.
@@ -17,66 +18,52 @@ fn fences_do_without_the_kernel_where_the_environment_refuses_membarrier() {
         Linux::light_fence();
         Linux::heavy_fence();
         assert!(!Linux::heavy_fences_are_refused());
-    } else {
-        passes_with(&[("ONDECK_NO_MEMBARRIER", "1")]);
-    }
+    });
 }
 
 #[test]
 fn a_process_that_is_refused_membarrier_later_goes_on_with_full_fences() {
-    if !is_child() {
-        if Linux::fences_are_asymmetric() {
-            passes_with(&[]);
-        } else {
-            println!("skipped: needs membarrier");
-        }
-        return;
-    }
-    assert!(Linux::fences_are_asymmetric());
-    Linux::heavy_fence();
-    assert!(!Linux::heavy_fences_are_refused());
-    // The refusal is for one thread only, but its conclusion holds for all threads.
-    let refused = thread::spawn(|| {
-        refuse(libc::SYS_membarrier, libc::EPERM);
+    alone_with_membarrier(&[], || {
+        assert!(Linux::fences_are_asymmetric());
         Linux::heavy_fence();
-        Linux::heavy_fences_are_refused()
+        assert!(!Linux::heavy_fences_are_refused());
+        // The refusal is for one thread only, but its conclusion holds for all threads.
+        let refused = thread::spawn(|| {
+            refuse(libc::SYS_membarrier, libc::EPERM);
+            Linux::heavy_fence();
+            Linux::heavy_fences_are_refused()
+        });
+        assert!(refused.join().expect("no panic"), "the thread that was refused knows it at once");
+        assert!(Linux::heavy_fences_are_refused());
+        assert!(!Linux::fences_are_asymmetric());
+        assert!(!Linux::may_relax());
+        // A fence that would be granted does not change that.
+        Linux::heavy_fence();
+        assert!(Linux::heavy_fences_are_refused());
+        assert!(!Linux::fences_are_asymmetric());
     });
-    assert!(refused.join().expect("no panic"), "the thread that was refused knows it at once");
-    assert!(Linux::heavy_fences_are_refused());
-    assert!(!Linux::fences_are_asymmetric());
-    assert!(!Linux::may_relax());
-    // A fence that would be granted does not change that.
-    Linux::heavy_fence();
-    assert!(Linux::heavy_fences_are_refused());
-    assert!(!Linux::fences_are_asymmetric());
 }
 
 #[test]
 fn a_process_that_never_had_membarrier_was_not_refused_it_later() {
-    if is_child() {
+    alone(|| {
         refuse(libc::SYS_membarrier, libc::EPERM);
         Linux::heavy_fence();
         assert!(!Linux::fences_are_asymmetric());
         assert!(!Linux::heavy_fences_are_refused());
-    } else {
-        passes_with(&[]);
-    }
+    });
 }
 
 #[test]
 fn the_environment_may_say_that_membarrier_is_wanted() {
-    if is_child() {
+    alone_with_membarrier(&[("ONDECK_NO_MEMBARRIER", "0")], || {
         assert!(Linux::fences_are_asymmetric());
-    } else if Linux::fences_are_asymmetric() {
-        passes_with(&[("ONDECK_NO_MEMBARRIER", "0")]);
-    } else {
-        println!("skipped: needs membarrier");
-    }
+    });
 }
 
 #[test]
 fn a_mask_that_cannot_be_read_is_empty_and_counts_as_one_cpu() {
-    if is_child() {
+    alone(|| {
         thread::spawn(|| {
             refuse(libc::SYS_sched_getaffinity, libc::EPERM);
             assert_eq!(Linux::affinity(), []);
@@ -84,9 +71,7 @@ fn a_mask_that_cannot_be_read_is_empty_and_counts_as_one_cpu() {
         })
         .join()
         .expect("no panic");
-    } else {
-        passes_with(&[]);
-    }
+    });
 }
 
 #[test]

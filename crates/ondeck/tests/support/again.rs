@@ -9,7 +9,6 @@ use std::thread;
 /// Set in the child.
 const CHILD: &str = "ONDECK_TEST_CHILD";
 
-/// Returns whether this is the child.
 pub fn is_child() -> bool {
     std::env::var_os(CHILD).is_some()
 }
@@ -37,15 +36,15 @@ pub fn passes(prepare: impl FnOnce(&mut Command)) -> String {
     told
 }
 
-/// As [`passes`], with these variables in the child's environment.
-pub fn passes_with(environment: &[(&str, &str)]) {
-    passes(|child| _ = child.envs(environment.to_vec()));
-}
-
 /// Runs the calling test, which is `test`, in a separate process.
 pub fn alone(test: impl FnOnce()) {
+    alone_with(&[], test);
+}
+
+/// As [`alone`], with these variables in the environment of that process.
+pub fn alone_with(environment: &[(&str, &str)], test: impl FnOnce()) {
     if is_child() {
         return test();
     }
-    passes(|_| ());
+    passes(|child| _ = child.envs(environment.to_vec()));
 }
