@@ -36,10 +36,7 @@ fn attempts_and_waits_with_deadlines_make_no_order() {
         drop(left.try_lock().unwrap());
         drop(left.try_lock_for(Duration::from_secs(9)).unwrap());
     }
-    {
-        let _rw = rw.read();
-        drop(left.lock());
-    }
+    drop((rw.read(), left.lock()));
     let _left = left.lock();
     drop(rw.try_read().unwrap());
     drop(rw.try_write().unwrap());
@@ -152,8 +149,7 @@ fn recursive_reads_in_two_orders() {
     let Some(told) = detected() else { return };
     let (left, right) = (RwLock::new(()), RwLock::new(()));
     for (first, second) in [(&left, &right), (&right, &left)] {
-        let _first = first.read_recursive();
-        let _second = second.read_recursive();
+        drop((first.read_recursive(), second.read_recursive()));
     }
     told.none();
 }

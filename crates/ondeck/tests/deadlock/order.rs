@@ -20,8 +20,7 @@ fn two_orders_are_told_once_with_both_stacks() {
     left_then_right();
     told.none();
     for _ in 0..3 {
-        let _right = right.lock();
-        let _left = left.lock();
+        drop((right.lock(), left.lock()));
     }
     let report = told.one(ReportKind::Inversion);
     let (l, r) = (place(&left), place(&right));
@@ -104,16 +103,10 @@ fn locks_of_all_kinds_make_circles() {
 fn an_upgrade_waits_behind_what_is_held() {
     let Some(told) = detected() else { return };
     let (mutex, rw) = (Mutex::new(()), RwLock::new(()));
-    {
-        let _reads = rw.read();
-        let _mutex = mutex.lock();
-    }
+    drop((rw.read(), mutex.lock()));
     let reads = rw.upgradable_read();
     told.none();
-    {
-        let _mutex = mutex.try_lock().expect("free");
-        drop(ondeck::RwLockUpgradableReadGuard::upgrade(reads));
-    }
+    drop((mutex.try_lock().expect("free"), ondeck::RwLockUpgradableReadGuard::upgrade(reads)));
     let report = told.one(ReportKind::Inversion);
     assert_eq!(report.edges[0].want, Want::Upgrade);
     let (m, r) = (place(&mutex), rw_place(&rw));
@@ -124,10 +117,7 @@ fn an_upgrade_waits_behind_what_is_held() {
 fn a_lock_that_was_tried_for_is_held_like_others() {
     let Some(told) = detected() else { return };
     let (left, right) = (Mutex::new(()), Mutex::new(()));
-    {
-        let _left = left.try_lock().unwrap();
-        let _right = right.lock();
-    }
+    drop((left.try_lock().unwrap(), right.lock()));
     let _right = right.try_lock_for(Duration::from_secs(9)).unwrap();
     let _left = left.lock();
     told.one(ReportKind::Inversion);
@@ -173,10 +163,7 @@ fn an_order_without_its_gate_is_another_one() {
 fn readers_in_two_orders_may_wait_for_each_other() {
     let Some(told) = detected() else { return };
     let (left, right) = (RwLock::new(()), RwLock::new(()));
-    {
-        let _left = left.read();
-        let _right = right.read();
-    }
+    drop((left.read(), right.read()));
     let _right = right.read();
     told.none();
     let _left = left.read();
@@ -188,14 +175,8 @@ fn it_aborts_no_process_that_only_may_deadlock() {
     let Some(told) = detected() else { return };
     deadlock::enable(Mode::Abort);
     let (left, right) = (RwLock::new(()), Mutex::new(()));
-    {
-        let _left = left.write();
-        let _right = right.lock();
-    }
-    {
-        let _right = right.lock();
-        let _left = left.write();
-    }
+    drop((left.write(), right.lock()));
+    drop((right.lock(), left.write()));
     told.one(ReportKind::Inversion);
     let _read = left.read();
     let _again = left.read();
