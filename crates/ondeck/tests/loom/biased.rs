@@ -3,7 +3,12 @@
 
 use ondeck::biased::RawBiasedMutex;
 
-use crate::guarded::{Guarded, freed_by_the_last};
+use crate::guarded::{
+    Does::{Attempt, Section, Until},
+    Guarded,
+    Passes::{Anytime, Before},
+    at_once, beside_the_owner, freed_by_the_last,
+};
 use crate::loom_platform::{Fences, Loom, Setting, join, pass_time, refuse, spawn};
 use crate::scenario::{SLEEPS, explored, until_asleep};
 
@@ -25,34 +30,6 @@ impl Mutex {
         assert!(guarded.raw().is_biased());
         guarded
     }
-}
-
-fn owner_and_another() {
-    let guarded = Mutex::biased();
-    let other = spawn(|| guarded.section());
-    guarded.section();
-    join(other);
-    guarded.end(3);
-}
-
-fn owners_in_turn() {
-    let guarded = Mutex::biased();
-    let other = spawn(|| {
-        guarded.section();
-        guarded.section();
-    });
-    guarded.section();
-    guarded.section();
-    join(other);
-    guarded.end(5);
-}
-
-fn late_owner() {
-    let guarded = Mutex::biased();
-    let others = [0; 2].map(|_| spawn(|| guarded.section()));
-    guarded.section();
-    let [..] = others.map(join);
-    guarded.end(4);
 }
 
 /// Another thread arrives while the owner is inside, and a third does something else.
@@ -99,26 +76,6 @@ fn attempt_beside_the_owner() {
     guarded.end(3 + sections);
 }
 
-fn attempt_of_the_owner() {
-    let guarded = Mutex::biased();
-    let other = spawn(|| guarded.section());
-    let sections = guarded.attempt();
-    join(other);
-    guarded.end(2 + sections);
-}
-
-fn deadline_beside_the_owner() {
-    let guarded = Mutex::biased();
-    let held = guarded.raw().lock();
-    let clock = spawn(|| pass_time(1));
-    let other = spawn(|| guarded.section_until());
-    guarded.end_section(held);
-    guarded.section();
-    let sections = join(other);
-    join(clock);
-    guarded.end(3 + sections);
-}
-
 fn deadline_of_a_long_wait() {
     let guarded = Mutex::biased();
     let held = guarded.raw().lock();
@@ -130,25 +87,10 @@ fn deadline_of_a_long_wait() {
     guarded.end(2);
 }
 
-fn after_one_that_gave_up() {
-    let guarded = Mutex::biased();
-    let held = guarded.raw().lock();
-    let hurried = spawn(|| guarded.section_until());
-    let patient = spawn(|| guarded.section());
-    pass_time(1);
-    guarded.end_section(held);
-    join(patient);
-    let sections = join(hurried);
-    guarded.end(3 + sections);
-}
-
 fn refused_before() {
     let guarded = Mutex::biased();
     refuse();
-    let other = spawn(|| guarded.section());
-    guarded.section();
-    join(other);
-    guarded.end(3);
+    at_once(guarded, &[Section], &[&[Section]]);
 }
 
 fn without_membarrier() {
@@ -161,25 +103,31 @@ fn without_membarrier() {
 }
 
 explored! {
-    fn the_owner_and_another_thread on ROWS, 4 => owner_and_another;
-    fn the_owner_and_another_thread_with_asymmetric_fences on ASYMMETRIC, 3 => owner_and_another;
+    fn the_owner_and_another_thread on ROWS, 4 => || at_once(Mutex::biased(), &[Section], &[&[Section]]);
+    fn the_owner_and_another_thread_with_asymmetric_fences on ASYMMETRIC, 3 =>
+        || at_once(Mutex::biased(), &[Section], &[&[Section]]);
     /// The bias is revoked, and the lock biased to the other thread, whose own sections the first revokes.
-    fn two_threads_that_become_the_owner_in_turn on ASYMMETRIC, 2 => owners_in_turn;
+    fn two_threads_that_become_the_owner_in_turn on ASYMMETRIC, 2 =>
+        || at_once(Mutex::biased(), &[Section; 2], &[&[Section; 2]]);
     /// The owner notices late that its bias is revoked, and empties its slot while another owner is
     /// inside.
-    fn a_late_owner_and_the_next_one_and_a_third_thread on ROWS, 3 => late_owner;
+    fn a_late_owner_and_the_next_one_and_a_third_thread on ROWS, 3 =>
+        || at_once(Mutex::biased(), &[Section], &[&[Section], &[Section]]);
     /// Another thread sleeps until the owner has left: only the unlock can wake it.
     fn the_owner_wakes_the_thread_that_waits_for_it on ASYMMETRIC, 4 => || beside_the_owner_inside(None);
     /// Only the slot orders the owner's section before the other thread's.
     fn the_owner_goes_on_to_a_mutex_of_the_same_slot on ASYMMETRIC, 3 => || owner_of_two(true);
     fn the_owner_becomes_that_of_a_mutex_of_the_same_slot on ASYMMETRIC, 3 => || owner_of_two(false);
     fn an_attempt_beside_the_owner on ROWS, 3 => attempt_beside_the_owner;
-    fn an_attempt_of_the_owner_beside_another_thread on ASYMMETRIC, 3 => attempt_of_the_owner;
-    fn a_deadline_passes_while_the_owner_is_inside on ROWS, 3 => deadline_beside_the_owner;
+    fn an_attempt_of_the_owner_beside_another_thread on ASYMMETRIC, 3 =>
+        || at_once(Mutex::biased(), &[Attempt], &[&[Section]]);
+    fn a_deadline_passes_while_the_owner_is_inside on ROWS, 3 =>
+        || beside_the_owner(Mutex::biased(), Anytime, &[Until], &[Section]);
     /// Only its deadline ends the wait of a thread whose owner stays inside.
     fn a_deadline_passes_and_the_owner_stays_inside on ASYMMETRIC, 3 => deadline_of_a_long_wait;
     /// A thread gave up after it had revoked the bias; the next one still waits for the owner.
-    fn a_thread_comes_after_one_that_gave_up on ROWS, 3 => after_one_that_gave_up;
+    fn a_thread_comes_after_one_that_gave_up on ROWS, 3 =>
+        || beside_the_owner(Mutex::biased(), Before, &[Until, Section], &[]);
     fn the_last_of_two_frees_it on ASYMMETRIC, 3 => || freed_by_the_last(Mutex::biased(), 2, 3);
     /// From some moment on heavy fences are refused, also while the owner enters or leaves.
     fn heavy_fences_are_refused_later on REFUSED_LATER, 3 => || beside_the_owner_inside(Some(refuse));

@@ -5,46 +5,17 @@ use std::rc::Rc;
 
 use ondeck::platform::Platform;
 
+use crate::guarded::{
+    Does::{self, Section, Until},
+    Passes::{self, After, Anytime, Before},
+    beside_the_owner,
+};
 use crate::loom_platform::{Loom, Setting, join, pass_time, spawn};
 use crate::scenario::{ASYMMETRIC, LATE, POLLS, SLEEPS, Shared, explored, until_asleep};
 
-/// When the deadline passes: before the owner unlocks the mutex, after that, or at any time, in a separate
-/// thread.
-#[derive(Clone, Copy)]
-enum Passes {
-    Before,
-    After,
-    Anytime,
-}
-use Passes::{After, Anytime, Before};
-
-/// There is one waiter with a deadline for each `true`, and one without for each `false`. The first thread
-/// owns the mutex when they arrive.
-fn scenario(passes: Passes, waiters: &'static [bool]) {
-    let shared = Shared::new();
-    shared.lock();
-    let clock = matches!(passes, Anytime).then(|| spawn(|| pass_time(1)));
-    let start = |&deadline: &bool| {
-        spawn(move || {
-            if deadline {
-                shared.section_until()
-            } else {
-                shared.section();
-                1
-            }
-        })
-    };
-    let waiters: Vec<_> = waiters.iter().map(start).collect();
-    if matches!(passes, Before) {
-        pass_time(1);
-    }
-    shared.end_section(());
-    if matches!(passes, After) {
-        pass_time(1);
-    }
-    let sections: u32 = waiters.into_iter().map(join).sum();
-    clock.into_iter().for_each(join);
-    shared.end(1 + sections);
+/// The first thread owns the mutex when the others come.
+fn scenario(passes: Passes, waiters: &'static [Does]) {
+    beside_the_owner(Shared::new(), passes, waiters, &[]);
 }
 
 fn while_the_mutex_is_owned() {
@@ -87,17 +58,17 @@ fn woken_beside_the_owner() {
 }
 
 explored! {
-    fn passes_at_any_time_asleep on SLEEPS, 5 => || scenario(Anytime, &[true]);
-    fn passes_at_any_time_polling on POLLS, 4 => || scenario(Anytime, &[true]);
-    fn passes_at_any_time_late on LATE, 5 => || scenario(Anytime, &[true]);
-    fn passes_at_any_time_beside_another on SLEEPS, 2 => || scenario(Anytime, &[true, false]);
+    fn passes_at_any_time_asleep on SLEEPS, 5 => || scenario(Anytime, &[Until]);
+    fn passes_at_any_time_polling on POLLS, 4 => || scenario(Anytime, &[Until]);
+    fn passes_at_any_time_late on LATE, 5 => || scenario(Anytime, &[Until]);
+    fn passes_at_any_time_beside_another on SLEEPS, 2 => || scenario(Anytime, &[Until, Section]);
     /// Another thread also waits. If no other thread is responsible for it, the thread that gives up wakes it.
-    fn before_the_unlock_another_waits on SLEEPS, 3 => || scenario(Before, &[true, false]);
-    fn before_the_unlock_another_waits_polling on POLLS, 3 => || scenario(Before, &[true, false]);
-    fn after_the_unlock_another_waits on SLEEPS, 3 => || scenario(After, &[true, false]);
-    fn after_the_unlock_another_waits_polling on POLLS, 3 => || scenario(After, &[true, false]);
-    fn another_waits_with_light_fences on Setting { polls: true, ..ASYMMETRIC }, 3 => || scenario(After, &[true, false]);
-    fn two_deadlines_at_once on LATE, 3 => || scenario(Before, &[true, true]);
+    fn before_the_unlock_another_waits on SLEEPS, 3 => || scenario(Before, &[Until, Section]);
+    fn before_the_unlock_another_waits_polling on POLLS, 3 => || scenario(Before, &[Until, Section]);
+    fn after_the_unlock_another_waits on SLEEPS, 3 => || scenario(After, &[Until, Section]);
+    fn after_the_unlock_another_waits_polling on POLLS, 3 => || scenario(After, &[Until, Section]);
+    fn another_waits_with_light_fences on Setting { polls: true, ..ASYMMETRIC }, 3 => || scenario(After, &[Until, Section]);
+    fn two_deadlines_at_once on LATE, 3 => || scenario(Before, &[Until, Until]);
     /// A woken waiter finds the mutex locked again when its deadline passes. The mutex stays locked until the
     /// wait is over, which therefore ends without it.
     fn ends_while_the_mutex_is_owned on POLLS, 6 => while_the_mutex_is_owned;

@@ -2,8 +2,13 @@
 
 use ondeck::fair::RawFairMutex;
 
-use crate::guarded::{Guarded, freed_by_the_last, sections};
-use crate::loom_platform::{Loom, join, pass_time, spawn};
+use crate::guarded::{
+    Does::{Attempt, Section, Until},
+    Guarded,
+    Passes::{Anytime, Before},
+    beside_the_owner, freed_by_the_last, sections,
+};
+use crate::loom_platform::{Loom, join, spawn};
 use crate::scenario::{POLLS, SLEEPS, explored};
 
 fn new() -> &'static Guarded<RawFairMutex<Loom>> {
@@ -21,41 +26,6 @@ fn in_order() {
     fair.end(3);
 }
 
-fn deadline() {
-    let fair = new();
-    fair.raw().lock();
-    let clock = spawn(|| pass_time(1));
-    let waiter = spawn(|| fair.section_until());
-    fair.end_section(());
-    let sections = 1 + join(waiter);
-    join(clock);
-    fair.end(sections);
-}
-
-fn deadline_beside_another() {
-    let fair = new();
-    fair.raw().lock();
-    let hurried = spawn(|| fair.section_until());
-    let patient = spawn(|| fair.section());
-    pass_time(1);
-    fair.end_section(());
-    join(patient);
-    let sections = 2 + join(hurried);
-    fair.end(sections);
-}
-
-/// A waiter gives up while the unlock is between its attempt and the bucket: the unlock finds no thread there.
-fn attempt_after_one_that_gave_up() {
-    let fair = new();
-    fair.raw().lock();
-    let hurried = spawn(|| fair.section_until());
-    let other = spawn(|| fair.attempt());
-    pass_time(1);
-    fair.end_section(());
-    let sections = 1 + join(hurried) + join(other);
-    fair.end(sections);
-}
-
 explored! {
     fn two_sections_each_of_two_threads on SLEEPS, 4 => || sections(RawFairMutex::new(), 2, &[2]);
     fn a_section_each_of_three_threads on SLEEPS, 2 => || sections(RawFairMutex::new(), 1, &[1, 1]);
@@ -63,7 +33,10 @@ explored! {
     /// The unlocking thread locks again, after the waiting one.
     fn the_owner_does_not_come_before_the_thread_that_waits on SLEEPS, 3 => in_order;
     fn the_last_of_two_frees_it on SLEEPS, 5 => || freed_by_the_last(new(), 2, 2);
-    fn a_deadline_passes_at_any_time on SLEEPS, 4 => deadline;
-    fn a_deadline_passes_beside_another_waiter on SLEEPS, 2 => deadline_beside_another;
-    fn an_attempt_finds_it_free_after_a_waiter_gave_up on SLEEPS, 3 => attempt_after_one_that_gave_up;
+    fn a_deadline_passes_at_any_time on SLEEPS, 4 => || beside_the_owner(new(), Anytime, &[Until], &[]);
+    fn a_deadline_passes_beside_another_waiter on SLEEPS, 2 =>
+        || beside_the_owner(new(), Before, &[Until, Section], &[]);
+    /// A waiter gives up while the unlock is between its attempt and the bucket: the unlock finds no thread there.
+    fn an_attempt_finds_it_free_after_a_waiter_gave_up on SLEEPS, 3 =>
+        || beside_the_owner(new(), Before, &[Until, Attempt], &[]);
 }

@@ -194,14 +194,26 @@ impl<L: Exclusive> Guarded<L> {
         })
     }
 
-    /// Runs a section if the lock is free. Returns the previous number of sections.
+    /// Runs a section if the lock is free. Returns the number of sections, as the next ones do.
     pub fn attempt(&self) -> u32 {
         self.section_if(self.raw().try_lock())
     }
 
-    /// Runs a section with a deadline that passes. Returns the previous number of sections.
+    /// Runs a section with a deadline that passes.
     pub fn section_until(&self) -> u32 {
         self.section_if(self.raw().try_lock_until(SOON))
+    }
+
+    fn does(&self, all: &[Does]) -> u32 {
+        let one = |does: &Does| match does {
+            Does::Section => {
+                self.section();
+                1
+            }
+            Does::Attempt => self.attempt(),
+            Does::Until => self.section_until(),
+        };
+        all.iter().map(one).sum()
     }
 
     /// Runs a section as one of this number of users. The last one frees the lock as soon as its own unlock is over,
@@ -218,6 +230,61 @@ impl<L: Exclusive> Guarded<L> {
         assert_eq!(self.counted(), sections);
         self.free();
     }
+}
+
+/// What a thread does with a lock.
+#[derive(Clone, Copy)]
+pub enum Does {
+    Section,
+    /// A section if the lock is free.
+    Attempt,
+    /// A section with a deadline.
+    Until,
+}
+
+/// The first thread does this, and each of the others that.
+pub fn at_once<L: Exclusive>(
+    guarded: &'static Guarded<L>,
+    first: &[Does],
+    others: &'static [&'static [Does]],
+) {
+    let before = guarded.counted();
+    let others: Vec<_> = others.iter().map(|&all| spawn(|| guarded.does(all))).collect();
+    let sections = guarded.does(first);
+    guarded.end(before + sections + others.into_iter().map(join).sum::<u32>());
+}
+
+/// When deadlines pass: before the owner unlocks the lock, after that, at any time, in a separate thread, or never.
+#[derive(Clone, Copy)]
+pub enum Passes {
+    Before,
+    After,
+    Anytime,
+    Never,
+}
+
+/// The first thread owns the lock when the others come. After its unlock it does `again`.
+pub fn beside_the_owner<L: Exclusive>(
+    guarded: &'static Guarded<L>,
+    passes: Passes,
+    others: &'static [Does],
+    again: &[Does],
+) {
+    let before = guarded.counted();
+    let held = guarded.raw().lock();
+    let clock = matches!(passes, Passes::Anytime).then(|| spawn(|| pass_time(1)));
+    let start = |does| spawn(move || guarded.does(std::slice::from_ref(does)));
+    let others: Vec<_> = others.iter().map(start).collect();
+    if matches!(passes, Passes::Before) {
+        pass_time(1);
+    }
+    guarded.end_section(held);
+    if matches!(passes, Passes::After) {
+        pass_time(1);
+    }
+    let sections = 1 + guarded.does(again) + others.into_iter().map(join).sum::<u32>();
+    clock.into_iter().for_each(join);
+    guarded.end(before + sections);
 }
 
 /// Sections of the first thread, and of each other one.

@@ -2,27 +2,15 @@
 
 use ondeck::mutex::RawMutex;
 
-use crate::guarded::{freed_by_the_last, sections};
-use crate::loom_platform::{Setting, join, spawn};
+use crate::guarded::{
+    Does::{Attempt, Section},
+    Passes::Never,
+    at_once, beside_the_owner, freed_by_the_last, sections,
+};
+use crate::loom_platform::Setting;
 use crate::scenario::{
     ASYMMETRIC, LATE, POLLS, ROTATES, SLEEPS, STALE, Shared, explored, together, until_asleep,
 };
-
-/// Two threads wait from the start: the first thread owns the mutex until both have been started, and runs the
-/// given number of sections.
-fn two_waiters(sections: u32) {
-    let shared = Shared::new();
-    shared.lock();
-    let once = move || _ = shared.section();
-    let unlock = move || {
-        shared.end_section(());
-        for _ in 1..sections {
-            shared.section();
-        }
-    };
-    together(unlock, [Box::new(once) as _, Box::new(once) as _]);
-    shared.end(2 + sections);
-}
 
 /// Each scenario on each machine, with bounds for two and for three threads.
 macro_rules! on_each_machine {
@@ -33,8 +21,9 @@ macro_rules! on_each_machine {
             explored! {
                 fn two_threads on $setting, $two => || sections(RawMutex::new(), 2, &[2]);
                 fn three_threads on $setting, $three => || sections(RawMutex::new(), 1, &[1, 1]);
-                fn two_waiters on $setting, $three => || super::two_waiters(1);
-                fn two_waiters_and_the_owner_comes_again on $setting, $three => || super::two_waiters(2);
+                fn two_waiters on $setting, $three => || beside_the_owner(Shared::new(), Never, &[Section; 2], &[]);
+                fn two_waiters_and_the_owner_comes_again on $setting, $three =>
+                    || beside_the_owner(Shared::new(), Never, &[Section; 2], &[Section]);
                 fn two_mutexes_in_one_bucket on Setting { buckets: 1, ..$setting }, $three => collision;
                 fn the_last_of_two_frees_the_mutex on $setting, $two => || freed_by_the_last(Shared::new(), 2, 2);
                 fn fair_unlocks_to_two_waiters on $setting, $three => fair_unlocks;
@@ -66,14 +55,6 @@ fn collision() {
     together(both, [a, b].map(|shared| Box::new(move || _ = shared.section()) as _));
     a.end(2);
     b.end(2);
-}
-
-fn attempts() {
-    let shared = Shared::new();
-    let other = spawn(move || shared.section());
-    let succeeded = shared.attempt() + shared.attempt();
-    join(other);
-    shared.end(succeeded + 1);
 }
 
 /// A fair unlock hands the lock to a parked thread, and a bump reacquires it.
@@ -130,7 +111,7 @@ explored! {
     fn an_owner_that_comes_again_and_again on SLEEPS, 4 => handed_to_the_heir;
     fn an_owner_that_comes_again_while_the_last_of_two_frees_the_mutex on SLEEPS, 5 => handed_to_the_heir_that_frees_it;
     /// Attempts exclude like acquisitions, and never wait.
-    fn attempts_exclude on SLEEPS, 5 => attempts;
+    fn attempts_exclude on SLEEPS, 5 => || at_once(Shared::new(), &[Attempt; 2], &[&[Section]]);
     fn the_last_of_three_frees_the_mutex on SLEEPS, 3 => || freed_by_the_last(Shared::new(), 3, 3);
     /// A lock that was handed to a parked thread is not free for the next thread that arrives.
     fn a_fair_unlock_and_the_owner_comes_again on SLEEPS, 4 => fair_and_again;
