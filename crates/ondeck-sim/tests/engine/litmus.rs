@@ -49,7 +49,7 @@ fn outcomes(threads: &'static [fn(&Vars)]) -> BTreeSet<[usize; 5]> {
                 }
                 meet(5_000);
                 Sim::work(f64::from(rng.u32(..400)));
-                thread(&vars);
+                thread(vars);
             })
         };
         run_disturbed(&costs, seed, threads.iter().enumerate().map(thread).collect());
