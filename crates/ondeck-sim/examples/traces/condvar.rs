@@ -196,7 +196,6 @@ impl Shared {
         chosen
     }
 
-    /// Returns the address of an object with that number.
     fn address(&self, object: usize, number: usize) -> usize {
         match object {
             C | D => std::ptr::from_ref(&self.condvars[number]).addr(),

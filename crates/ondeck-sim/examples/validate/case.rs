@@ -48,7 +48,6 @@ pub struct Case {
 pub struct Bench {
     /// The machine file.
     pub machine: &'static str,
-    /// The CPUs.
     pub cpus: Cpus,
     /// Another scheduler than the file's.
     pub policy: Option<Policy>,
@@ -57,7 +56,6 @@ pub struct Bench {
 /// CPUs of a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Cpus {
-    /// All.
     All,
     /// One of each core.
     Cores,

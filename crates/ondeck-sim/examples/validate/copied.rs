@@ -25,7 +25,6 @@ pub struct Published {
     pub workload: String,
     /// The lock of the zoo.
     pub ours: &'static str,
-    /// Threads.
     pub threads: u32,
     /// In the table's unit.
     pub value: f64,

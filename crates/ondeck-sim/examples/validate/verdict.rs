@@ -9,7 +9,6 @@ use super::stats::{median, spearman, within};
 pub struct Point {
     /// Machine and workload.
     pub series: String,
-    /// Threads.
     pub threads: u32,
     /// The lock as the source has it.
     pub lock: &'static str,

@@ -69,7 +69,6 @@ pub fn edges(report: &Report) -> Vec<(Option<usize>, usize)> {
     report.edges.iter().map(of).collect()
 }
 
-/// Creates mutexes.
 pub fn mutexes<const COUNT: usize>() -> [Mutex<()>; COUNT] {
     [(); COUNT].map(|()| Mutex::new(()))
 }

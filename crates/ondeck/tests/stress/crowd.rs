@@ -26,7 +26,6 @@ fn in_nanos<P: Host>(nanos: u64) -> Timestamp {
     P::now().after(Duration::from_nanos(nanos))
 }
 
-/// A crowd.
 #[derive(Clone, Copy, Debug)]
 pub struct Crowd {
     pub threads: usize,

@@ -23,10 +23,8 @@ const VALUE_LINES: usize = 16;
 /// tasks of the source.
 const TASK: f64 = 500.0;
 
-/// A batch.
 #[derive(Clone, Copy, Debug)]
 pub struct Batch {
-    /// Tasks.
     pub tasks: u64,
     /// Acquisitions of all of them.
     pub acquisitions: u64,

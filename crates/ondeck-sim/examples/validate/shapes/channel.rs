@@ -22,7 +22,6 @@ const ON_A_LINE: u64 = 8;
 /// A run.
 #[derive(Clone, Copy, Debug)]
 pub struct Channel {
-    /// Threads.
     pub threads: u64,
     /// Turns of each thread.
     pub turns: u64,

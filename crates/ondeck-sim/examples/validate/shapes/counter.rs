@@ -10,7 +10,6 @@ use super::{Apart, On, nanos, with};
 use ondeck::platform::Platform;
 use ondeck_sim::engine::{Placement, Sim};
 
-/// Threads.
 const THREADS: usize = 16;
 
 /// Pairs of each.
@@ -34,7 +33,6 @@ pub struct Times {
     pub longest: f64,
 }
 
-/// Runs it.
 pub fn run<L: RawLock<Sim>>(on: &On, timed: Timed) -> Times {
     let shared = Rc::new(Apart((L::new(), Cell::new(0_u64))));
     let longest = Rc::new(Cell::new(0));

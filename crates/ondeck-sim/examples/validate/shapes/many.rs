@@ -9,7 +9,6 @@ use ondeck_zoo::RawLock;
 use super::{Apart, On, nanos, with};
 use ondeck_sim::engine::{Placement, Sim};
 
-/// Threads.
 const THREADS: usize = 32;
 
 /// Operations of each thread.
@@ -21,7 +20,6 @@ const DRAW: f64 = 8.0;
 /// The number of locks.
 #[derive(Clone, Copy, Debug)]
 pub struct Many {
-    /// Locks.
     pub locks: usize,
 }
 

@@ -13,7 +13,6 @@ use ondeck_sim::time::of_nanos;
 /// A run.
 #[derive(Clone, Copy, Debug)]
 pub struct Window {
-    /// Threads.
     pub threads: usize,
     /// Nanoseconds inside.
     pub section: f64,

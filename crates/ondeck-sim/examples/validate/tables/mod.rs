@@ -24,7 +24,6 @@ pub const NAMES: [&str; 9] = [
     "lab",
 ];
 
-/// The table of that name.
 pub fn named(name: &str) -> Option<Table> {
     Some(match name {
         "go" => go::table(),
