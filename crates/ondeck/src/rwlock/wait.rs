@@ -18,6 +18,12 @@
 //! 0.1 to 50 % writes; two CPUs of a Xeon) is 1.14 instead of 1.01 times the best of std's lock, parking_lot's and usync's,
 //! by the geometric mean. It gains most where sections are empty.
 //!
+//! # Behind a writer that sleeps
+//!
+//! A writer that waits for readers, and has polled for the time of a wake, sleeps. The lock then changes hands after the wake
+//! of that writer at the earliest, so a thread that comes later parks at once. With 16 threads on two CPUs, sections of 1 µs
+//! and one write in a thousand, 2,600 of 2,700 polls that failed came behind such a writer: a reader had lost its CPU.
+//!
 //! # No yields
 //!
 //! A thread that also yields in its longer pauses gives time slices to threads that have nothing to do with the lock, and
@@ -34,7 +40,7 @@
 use core::ptr;
 
 use super::settle::Mode;
-use super::{IN_FLIGHT, PARKED, RawRwLock, WRITER, Want};
+use super::{ASLEEP, IN_FLIGHT, PARKED, RawRwLock, WRITER, Want};
 use crate::parking::{Kind, Node, Slice, status};
 use crate::platform::{AtomicInt, Host, Ordering, Timestamp};
 use crate::spin::{Waits, poll};
@@ -94,12 +100,16 @@ impl<P: Host> RawRwLock<P> {
         }
     }
 
-    /// Tries for the time of a wake. Returns whether the caller has what it wants; for a writer, whether `WRITER` is set on
-    /// its behalf.
+    /// Tries for the time of a wake, unless a writer sleeps that waits for readers. Returns whether the caller has what it
+    /// wants; for a writer, whether `WRITER` is set on its behalf.
     fn wait_awake(&self, want: Want, mark: u32) -> bool {
+        let state = self.state.load(Ordering::Relaxed);
+        if state & ASLEEP != 0 {
+            return false;
+        }
         let waits = Waits::now::<P>();
         let reads = want <= Want::Recursive;
-        let collides = reads && self.state.load(Ordering::Relaxed) & WRITER == 0;
+        let collides = reads && state & WRITER == 0;
         let lost = match (reads, collides) {
             (false, _) => waits.lost,
             (true, true) => waits.long,

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use ondeck::platform::{FutexWait, Linux, Platform, Timestamp};
 use ondeck::rwlock::RawRwLock;
+use ondeck::spin::Polling;
 
 use super::hooked_platform::{Gate, Hooked, Hooks, calls_of, hooks, until};
 use super::watched;
@@ -168,6 +169,54 @@ fn a_thread_that_does_not_poll_parks_without_a_pause() {
         waits.join().expect("no panic")
     });
     assert_eq!(pauses, 0);
+}
+
+std::thread_local! {
+    /// The number of pauses of this thread before it first slept.
+    static PAUSES_AWAKE: Cell<Option<u32>> = const { Cell::new(None) };
+}
+
+hooks! {
+    Polled {
+        fn polling() -> Polling {
+            Polling::default()
+        }
+        fn transfer_ticks() -> usize {
+            Linux::ticks_in(100)
+        }
+        fn pause() {
+            PAUSES.set(PAUSES.get() + 1);
+            Linux::pause();
+        }
+        fn sleep(_until: Option<Timestamp>) -> Option<FutexWait> {
+            PAUSES_AWAKE.set(PAUSES_AWAKE.get().or(Some(PAUSES.get())));
+            None
+        }
+    }
+}
+
+/// The lock changes hands after the wake of that writer at the earliest, and no thread polls for longer than a wake.
+#[test]
+fn a_thread_behind_a_writer_that_sleeps_parks_without_a_pause() {
+    let _watchdog = watched();
+    let lock = leaked::<Polled>();
+    lock.lock_shared_counted();
+    let sections: [fn(&Lock<Polled>); 3] = [write, read, write];
+    let mut sleeps = 0;
+    let threads = sections.map(|section| {
+        sleeps += 1;
+        let waits = thread::spawn(move || {
+            section(lock);
+            PAUSES_AWAKE.get().expect("it has slept")
+        });
+        Hooked::<Polled>::until_sleeps(sleeps);
+        waits
+    });
+    // SAFETY: locked above.
+    unsafe { lock.unlock_shared_counted() };
+    let [drains, later @ ..] = threads.map(|it| it.join().expect("no panic"));
+    assert!(drains > 0, "the writer polls");
+    assert_eq!(later, [0, 0]);
 }
 
 static NOW: AtomicU64 = AtomicU64::new(1 << 40);
