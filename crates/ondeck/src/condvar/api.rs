@@ -10,6 +10,7 @@ use lock_api::GuardNoSend;
 
 use super::{RawCondvar, Waiter};
 use crate::mutex::{RawMutex, deadline};
+use crate::observe::wrapped::Wrapped;
 use crate::observe::{self, Observed};
 use crate::platform::{Native, Timestamp};
 
@@ -55,7 +56,7 @@ pub type Condvar = lock_api::Condvar<RawCondvar<Native>>;
 /// # Safety
 ///
 /// The calling thread owns the mutex.
-pub(crate) unsafe fn wait_observed(
+unsafe fn wait_observed(
     condvar: &RawCondvar<Native>,
     mutex: &RawMutex<Native>,
     observed: &impl Observed,
@@ -67,6 +68,19 @@ pub(crate) unsafe fn wait_observed(
     // SAFETY: it has begun.
     let sleep = || unsafe { waiter.sleep() };
     observe::wait(observed, begin, sleep, || waiter.waited_for_mutex())
+}
+
+impl<const MAY_MOVE: bool> Wrapped<'_, RawMutex<Native>, MAY_MOVE> {
+    /// As [`RawCondvar::wait`], with this mutex.
+    ///
+    /// # Safety
+    ///
+    /// The calling thread owns the mutex.
+    #[inline]
+    pub unsafe fn wait(self, condvar: &RawCondvar<Native>, deadline: Option<Timestamp>) -> bool {
+        // SAFETY: as the caller promises.
+        unsafe { wait_observed(condvar, self.0, &self, deadline) }
+    }
 }
 
 // SAFETY: a waiter is linked before its mutex is unlocked, and owns the mutex again when it returns; nothing in between

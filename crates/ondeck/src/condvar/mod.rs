@@ -71,7 +71,6 @@ use core::fmt;
 use crate::platform::{AtomicInt, Host, Ordering};
 
 pub use api::Condvar;
-pub(crate) use api::wait_observed;
 pub use wait::{Step, Waiter};
 
 /// A waiter that has waited for this time is overdue: it is notified before newer ones, at most one in each such period.

@@ -3,13 +3,10 @@
 
 pub use super::observer::Access;
 use super::observer::{Guards, Kind, Observed};
-use crate::condvar::{RawCondvar, wait_observed};
-use crate::mutex::RawMutex;
-use crate::platform::{Native, Timestamp};
 
 /// A lock whose guards are those of another package. If they may move to another thread, the lock is not observed: observers
 /// know a lock by the thread that holds it.
-pub struct Wrapped<'a, L, const MAY_MOVE: bool>(&'a L);
+pub struct Wrapped<'a, L, const MAY_MOVE: bool>(pub(crate) &'a L);
 
 impl<'a, L: Observed, const MAY_MOVE: bool> Wrapped<'a, L, MAY_MOVE> {
     /// The operations of this lock.
@@ -62,19 +59,6 @@ impl<'a, L: Observed, const MAY_MOVE: bool> Wrapped<'a, L, MAY_MOVE> {
     #[inline(always)]
     pub fn changes(self, from: Access, to: Access) {
         super::changes(&self, from, to);
-    }
-}
-
-impl<const MAY_MOVE: bool> Wrapped<'_, RawMutex<Native>, MAY_MOVE> {
-    /// As [`RawCondvar::wait`], with this mutex.
-    ///
-    /// # Safety
-    ///
-    /// The calling thread owns the mutex.
-    #[inline(always)]
-    pub unsafe fn wait(self, condvar: &RawCondvar<Native>, deadline: Option<Timestamp>) -> bool {
-        // SAFETY: as the caller promises.
-        unsafe { wait_observed(condvar, self.0, &self, deadline) }
     }
 }
 

@@ -133,13 +133,14 @@ fn a_heir_that_gives_up_leaves_no_request() {
     time_passes(MICRO);
     assert_eq!(heir.ends(), 0);
     assert_eq!(Machine::mode(), 0);
-    // If a thread is parked behind it, that thread is the heir now.
+    // A thread that is parked behind it is woken, and becomes the heir when it runs.
     heir.sleeps_until(mutex, after(MICRO));
-    parked.sleeps_for(mutex);
-    let before = sleeps();
+    parked.stops_when_woken_in(|| lock(mutex));
     time_passes(MICRO);
     assert_eq!(heir.ends(), 0);
-    until(|| sleeps() > before);
+    WOKE.until_reached();
+    assert_eq!(Machine::mode(), 0);
+    until_a_sleep_after(|| WOKE.open());
     assert_eq!(unlock(mutex), 1);
     assert_eq!(parked.unlocks(mutex), 0);
 }

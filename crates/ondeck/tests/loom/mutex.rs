@@ -100,7 +100,7 @@ fn handed_to_the_heir() {
     shared.end(5);
 }
 
-/// The same, and whoever is last frees the mutex.
+/// The same, and the last of the two threads frees the mutex.
 fn handed_to_the_heir_that_frees_it() {
     let shared = Shared::new();
     let again = move || (0..2).for_each(|_| shared.section_of(3));
