@@ -94,7 +94,7 @@ impl Subject {
     ///
     /// # Errors
     ///
-    /// [`TeamError`] if the lock gets stuck or the threads cannot be made.
+    /// [`TeamError`](crate::team::TeamError) if the lock gets stuck or the threads cannot be made.
     ///
     /// # Panics
     ///
