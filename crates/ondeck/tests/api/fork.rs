@@ -1,12 +1,22 @@
 //! Locks work in the child of a fork, whatever the parent's threads were doing.
 
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use ondeck::platform::Native;
 use ondeck::{Condvar, Mutex, RwLock};
 
 use crate::copy::{Fork, fork, with_threads};
+use crate::keys;
+use crate::until::until;
 use crate::watchdog::{self, Watchdog};
+
+/// The ways to fork. If the kernel does not wipe the table, only forks through the C library are noticed.
+fn ways_to_fork() -> impl Iterator<Item = Fork> {
+    let bare = std::env::var_os("ONDECK_TEST_LIBRARY_FORK").is_none();
+    [Fork::Library, Fork::Call].into_iter().take(1 + usize::from(bare))
+}
 
 /// Threads of the child contend for one lock, wait for each other, and end.
 fn contend(mutex: &Mutex<u32>) {
@@ -27,9 +37,7 @@ fn contend(mutex: &Mutex<u32>) {
 #[test]
 fn the_child_unlocks_a_lock_that_threads_were_parked_for() {
     let _watchdog = Watchdog::start("parked threads at a fork", Duration::from_mins(2));
-    // If the kernel does not wipe the table, only forks through the C library are noticed.
-    let bare = std::env::var_os("ONDECK_TEST_LIBRARY_FORK").is_none();
-    for how in [Fork::Library, Fork::Call].into_iter().take(1 + usize::from(bare)) {
+    for how in ways_to_fork() {
         for _ in 0..20 {
             let mutex = Mutex::new(0);
             watchdog::scope(|scope| {
@@ -53,6 +61,24 @@ fn the_child_unlocks_a_lock_that_threads_were_parked_for() {
             assert_eq!(mutex.into_inner(), 3);
         }
     }
+}
+
+/// The nodes of the parent's threads are on stacks that the child may use for other threads.
+#[test]
+fn the_child_finds_no_thread_that_is_parked_in_the_parent() {
+    let _watchdog = Watchdog::start("a parked thread at a fork", Duration::from_mins(2));
+    let (word, is_parked) = (AtomicU32::new(0), AtomicBool::new(false));
+    let key = std::ptr::from_ref(&word).addr();
+    let unpark = || keys::unpark::<Native>(key, 1, |_, _| ());
+    watchdog::scope(|scope| {
+        let parked = || is_parked.store(true, Ordering::Relaxed);
+        scope.spawn(|| keys::park::<Native>(key, || true, parked, None));
+        until(|| is_parked.load(Ordering::Relaxed));
+        for how in ways_to_fork() {
+            fork(how, || assert_eq!(unpark(), 0));
+        }
+        assert_eq!(unpark(), 1);
+    });
 }
 
 #[test]
