@@ -72,7 +72,7 @@ fn the_child_finds_no_thread_that_is_parked_in_the_parent() {
     let unpark = || keys::unpark::<Native>(key, 1, |_, _| ());
     watchdog::scope(|scope| {
         let parked = || is_parked.store(true, Ordering::Relaxed);
-        scope.spawn(|| keys::park::<Native>(key, || true, parked, None));
+        scope.spawn(move || keys::park::<Native>(key, || true, parked, None));
         until(|| is_parked.load(Ordering::Relaxed));
         for how in ways_to_fork() {
             fork(how, || assert_eq!(unpark(), 0));
