@@ -264,11 +264,14 @@ mod deadlocks {
         assert_eq!((found.len(), found[0].len()), (1, 2));
         assert!(found[0].iter().all(|thread| threads.contains(&thread.thread_id())));
         assert!(check_deadlock().is_empty());
-        let mut named = found.remove(0);
-        named.retain(|thread| {
-            thread.backtrace().frames().iter().any(|frame| !frame.symbols().is_empty())
-        });
-        named.iter().map(|thread| thread.thread_id()).collect()
+        let mut named = Vec::new();
+        for thread in &found[0] {
+            let mut frames = thread.backtrace().frames().iter();
+            if frames.any(|frame| !frame.symbols().is_empty()) {
+                named.push(thread.thread_id());
+            }
+        }
+        named
     }
 
     #[test]
