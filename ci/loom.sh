@@ -3,7 +3,7 @@
 # broken locks that must fail. Prints for each test how many involuntary switches it explored, and in how many
 # executions.
 #
-#   ci/loom.sh                             with the bounds that are written beside each test; 5 minutes
+#   ci/loom.sh                             with the bounds that are written beside each test; 12 minutes
 #   ci/loom.sh --deeper N [--seconds S]    with N more switches, where loom can. Each switch takes some ten times as
 #                                          long as the one before; --seconds bounds the time of each model
 #   ci/loom.sh --deeper -1                 with one switch less, as in the gate and in `cargo test`; built like the
