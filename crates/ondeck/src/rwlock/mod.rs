@@ -85,6 +85,7 @@ mod api;
 mod bias;
 mod drain;
 mod exclusive;
+mod recursive;
 mod settle;
 mod shared;
 mod wait;
@@ -97,10 +98,11 @@ use crate::platform::{AtomicInt, Host, Ordering};
 #[cfg(feature = "arc_lock")]
 pub use api::{ArcRwLockReadGuard, ArcRwLockUpgradableReadGuard, ArcRwLockWriteGuard};
 pub use api::{
-    MappedRwLockReadGuard, MappedRwLockWriteGuard, ReadRecursive, RwLock, RwLockReadGuard,
+    MappedRwLockReadGuard, MappedRwLockWriteGuard, RwLock, RwLockReadGuard,
     RwLockUpgradableReadGuard, RwLockWriteGuard,
 };
 pub(crate) use bias::settle_stores;
+pub use recursive::ReadRecursive;
 
 const WRITER: u32 = 1;
 const DRAINING: u32 = 1 << 1;
