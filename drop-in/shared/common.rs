@@ -11,20 +11,23 @@ mod types;
 #[cfg(not(feature = "deadlock_detection"))]
 mod deadlock {
     /// Without the feature no stack is kept.
-    #[inline(always)]
-    pub(crate) fn waits<T>(wait: impl FnOnce() -> T) -> T {
-        wait()
+    pub(crate) struct Stack;
+
+    impl Stack {
+        #[inline(always)]
+        pub(crate) fn keep() -> Self {
+            Self
+        }
     }
 }
 #[cfg(feature = "deadlock_detection")]
 pub mod deadlock;
 
-/// Acquires a lock by `block`. Where stacks are kept, `attempt` comes first: then the stack is known before the wait is.
+/// Makes an attempt where stacks are kept, because a thread's stack must be known before its wait is. Returns whether the thread
+/// has the lock.
 #[inline(always)]
-fn waits_unless(attempt: impl FnOnce() -> bool, block: impl FnOnce()) {
-    if !cfg!(feature = "deadlock_detection") || !attempt() {
-        deadlock::waits(block);
-    }
+fn attempted(attempt: impl FnOnce() -> bool) -> bool {
+    cfg!(feature = "deadlock_detection") && attempt()
 }
 
 /// The operations of a lock of crate `ondeck`, as its recorders and its detection of deadlocks observe them.

@@ -29,21 +29,21 @@ fn stacks() -> MutexGuard<'static, HashMap<ThreadId, Backtrace>> {
     STACKS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Runs `wait`. Until it ends, the stack of the caller is known.
-pub(crate) fn waits<T>(wait: impl FnOnce() -> T) -> T {
-    /// Forgets the stack also if the wait unwinds, as for a poisoned once.
-    struct Over;
+/// The stack of the calling thread, known until this is dropped: also if the wait unwinds, as for a poisoned once.
+pub(crate) struct Stack(());
 
-    impl Drop for Over {
-        fn drop(&mut self) {
-            stacks().remove(&thread::current().id());
-        }
+impl Stack {
+    pub(crate) fn keep() -> Self {
+        let stack = Backtrace::new_unresolved();
+        stacks().insert(thread::current().id(), stack);
+        Self(())
     }
+}
 
-    let stack = Backtrace::new_unresolved();
-    stacks().insert(thread::current().id(), stack);
-    let _over = Over;
-    wait()
+impl Drop for Stack {
+    fn drop(&mut self) {
+        stacks().remove(&thread::current().id());
+    }
 }
 
 /// A thread that waits forever.

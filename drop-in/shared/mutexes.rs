@@ -9,9 +9,10 @@ use std::time::{Duration, Instant};
 use ondeck::platform::{Native, Timestamp};
 use ondeck::wrapped::Access;
 
+use crate::deadlock::Stack;
 use crate::methods::{attempts, bumps, guards, locks, unlocks};
 use crate::time::{after, at};
-use crate::{GuardMarker, Observed, waits_unless};
+use crate::{GuardMarker, Observed, attempted};
 
 /// A mutex of crate `ondeck`, one byte.
 macro_rules! mutex {
@@ -29,10 +30,11 @@ macro_rules! mutex {
             #[inline]
             #[track_caller]
             fn take(&self) {
-                waits_unless(
-                    || self.observed().try_lock(Access::Alone, || self.0.try_lock()),
-                    || self.observed().lock(Access::Alone, || self.0.try_lock(), || self.0.lock()),
-                );
+                let attempt = || self.0.try_lock();
+                if !attempted(|| self.observed().try_lock(Access::Alone, attempt)) {
+                    let _stack = Stack::keep();
+                    self.observed().lock(Access::Alone, attempt, || self.0.lock());
+                }
             }
 
             /// Reads the clock only if the mutex is locked.

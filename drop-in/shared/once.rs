@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::deadlock::waits;
+use crate::deadlock::Stack;
 
 /// The state of a [`Once`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,7 +91,8 @@ impl Once {
     #[track_caller]
     pub fn call_once<F: FnOnce()>(&self, closure: F) {
         if !self.0.is_completed() {
-            waits(|| self.0.call_once(closure));
+            let _stack = Stack::keep();
+            self.0.call_once(closure);
         }
     }
 
@@ -104,7 +105,8 @@ impl Once {
     #[inline]
     pub fn call_once_force<F: FnOnce(OnceState)>(&self, closure: F) {
         if !self.0.is_completed() {
-            waits(|| self.0.call_once_force(|state| closure(OnceState::of(state))));
+            let _stack = Stack::keep();
+            self.0.call_once_force(|state| closure(OnceState::of(state)));
         }
     }
 
@@ -115,14 +117,16 @@ impl Once {
     /// If the closure that ran last panicked.
     pub fn wait(&self) {
         if !self.0.is_completed() {
-            waits(|| self.0.wait());
+            let _stack = Stack::keep();
+            self.0.wait();
         }
     }
 
     /// As [`wait`](Self::wait), but continues to wait after a closure that panicked.
     pub fn wait_force(&self) {
         if !self.0.is_completed() {
-            waits(|| self.0.wait_force());
+            let _stack = Stack::keep();
+            self.0.wait_force();
         }
     }
 }

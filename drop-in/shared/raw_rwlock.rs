@@ -9,9 +9,10 @@ use std::time::{Duration, Instant};
 use ondeck::platform::{Native, Timestamp};
 use ondeck::wrapped::Access;
 
+use crate::deadlock::Stack;
 use crate::methods::{attempts, bumps, changes, guards, locks, unlocks, upgrades};
 use crate::time::{after, at};
-use crate::{GuardMarker, Observed, waits_unless};
+use crate::{GuardMarker, Observed, attempted};
 
 /// The reader-writer lock without data, four bytes: for [`lock_api::RwLock`].
 ///
@@ -64,10 +65,10 @@ impl<const RECURSIVE: bool> ReadWrite<RECURSIVE> {
             Reader::Usual => drop_token(self.0.lock_shared()),
         };
         let attempt = || self.attempt_read(reader);
-        waits_unless(
-            || self.try_read(reader),
-            || self.observed().lock(reader.access(), attempt, || or_abort(block)),
-        );
+        if !attempted(|| self.try_read(reader)) {
+            let _stack = Stack::keep();
+            self.observed().lock(reader.access(), attempt, || or_abort(block));
+        }
     }
 
     #[inline]
@@ -180,10 +181,10 @@ unsafe impl<const RECURSIVE: bool> lock_api::RawRwLock for ReadWrite<RECURSIVE> 
         lock_shared => self.read(Self::READER);
         lock_exclusive => {
             let attempt = || self.0.try_lock_exclusive();
-            waits_unless(
-                || self.observed().try_lock(Access::Alone, attempt),
-                || self.observed().lock(Access::Alone, attempt, || self.0.lock_exclusive()),
-            );
+            if !attempted(|| self.observed().try_lock(Access::Alone, attempt)) {
+                let _stack = Stack::keep();
+                self.observed().lock(Access::Alone, attempt, || self.0.lock_exclusive());
+            }
         };
     );
     attempts!(|self|
@@ -244,10 +245,10 @@ unsafe impl<const RECURSIVE: bool> lock_api::RawRwLockUpgrade for ReadWrite<RECU
         lock_upgradable => {
             let attempt = || self.0.try_lock_upgradable();
             let block = || or_abort(|| self.0.lock_upgradable());
-            waits_unless(
-                || self.observed().try_lock(Access::Upgradable, attempt),
-                || self.observed().lock(Access::Upgradable, attempt, block),
-            );
+            if !attempted(|| self.observed().try_lock(Access::Upgradable, attempt)) {
+                let _stack = Stack::keep();
+                self.observed().lock(Access::Upgradable, attempt, block);
+            }
         };
     );
     attempts!(|self| try_lock_upgradable() =>
@@ -258,10 +259,10 @@ unsafe impl<const RECURSIVE: bool> lock_api::RawRwLockUpgrade for ReadWrite<RECU
     );
     changes!(|self| upgrade => {
         let attempt = || self.0.try_upgrade();
-        waits_unless(
-            || self.upgrade_if_alone(),
-            || self.observed().lock(Access::Upgrade, attempt, || self.0.upgrade()),
-        );
+        if !attempted(|| self.upgrade_if_alone()) {
+            let _stack = Stack::keep();
+            self.observed().lock(Access::Upgrade, attempt, || self.0.upgrade());
+        }
     };);
     upgrades!(|self| try_upgrade() => self.upgrade_if_alone(););
 }

@@ -43,11 +43,10 @@ pub(crate) fn waits<T>(key: usize, has_deadline: bool, park: impl FnOnce() -> T)
     let _ = (key, has_deadline);
     #[cfg(feature = "deadlock_detection")]
     if !has_deadline {
-        return crate::stacks::waits(|| {
-            let mut attempt = ondeck_deadlock::begin(resource(key), Want::Alone, Ends::Never);
-            attempt.waits_for_condition();
-            park()
-        });
+        let _stack = crate::stacks::Stack::keep();
+        let mut attempt = ondeck_deadlock::begin(resource(key), Want::Alone, Ends::Never);
+        attempt.waits_for_condition();
+        return park();
     }
     park()
 }

@@ -75,6 +75,19 @@ fn lock_replaced() {
 }
 
 #[inline(never)]
+fn lock_once() {
+    *REPLACED.lock() += 1;
+    std::hint::black_box(());
+}
+
+/// Its calls are as deep in the stack as those of `lock_once`.
+#[inline(never)]
+fn lock_once_too() {
+    *REPLACED.lock() += 1;
+    std::hint::black_box(());
+}
+
+#[inline(never)]
 fn use_replaced_table() {
     drop(parking_lot::RwLockWriteGuard::downgrade(REPLACED_TABLE.write()));
     std::hint::black_box(*REPLACED_TABLE.read_recursive());
@@ -87,7 +100,7 @@ fn upgrade_replaced() {
 }
 
 /// What a round does: the action, the lock, and the function that acquires it where it is known.
-const ROUND: [(Action, &str, Option<&str>); 32] = [
+const ROUND: [(Action, &str, Option<&str>); 36] = [
     (Action::Lock, "OUTER", Some("lock_both")),
     (Action::Lock, "INNER", Some("lock_both")),
     (Action::Unlock, "INNER", None),
@@ -112,6 +125,10 @@ const ROUND: [(Action, &str, Option<&str>); 32] = [
     (Action::Lock, "REPLACED", Some("lock_replaced")),
     (Action::Wait, "REPLACED", None),
     (Action::Unlock, "REPLACED", None),
+    (Action::Lock, "REPLACED", Some("lock_once")),
+    (Action::Unlock, "REPLACED", None),
+    (Action::Lock, "REPLACED", Some("lock_once_too")),
+    (Action::Unlock, "REPLACED", None),
     (Action::Write, "REPLACED_TABLE", Some("use_replaced_table")),
     (Action::Unlock, "REPLACED_TABLE", None),
     (Action::Read, "REPLACED_TABLE", None),
@@ -133,6 +150,8 @@ fn every_operation_of_rust_locks_is_recorded_in_order() {
             read_again();
             read_again_too();
             lock_replaced();
+            lock_once();
+            lock_once_too();
             use_replaced_table();
             upgrade_replaced();
         }

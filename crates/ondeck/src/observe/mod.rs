@@ -68,9 +68,7 @@ fn is_real<P: Platform>() -> bool {
 
 #[inline(always)]
 fn is_observed<L: Observed>() -> bool {
-    is_real::<L::Platform>()
-        && L::GUARDS as u8 != Guards::Movable as u8
-        && Observers::observes::<L>()
+    is_real::<L::Platform>() && L::GUARDS != Guards::Movable && Observers::observes::<L>()
 }
 
 /// A thread that acquires a lock. If this is dropped before the thread [has](Self::acquired) the lock, the thread has given
