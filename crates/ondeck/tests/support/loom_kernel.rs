@@ -87,7 +87,7 @@ pub fn sleep(word: &AtomicU32, expected: u32, deadline: Option<Timestamp>) -> Fu
     // A nap, or the first sleep of an heir, lasts for a tick, and the heir's second sleep for a millisecond: each may
     // end at any time. All slices in a model are shorter or longer.
     let is_short = deadline.is_some_and(|end| {
-        // The clock may have advanced after the sleeper read it and before this call.
+        // The clock may have advanced after the waiter read it and before this call.
         [TICK, MILLISECOND].iter().any(|&it| (it..=kernel.now + it).contains(&end.as_nanos()))
     });
     let passes = is_short || deadline.is_some() && is_refused();
