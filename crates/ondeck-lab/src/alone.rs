@@ -3,9 +3,12 @@
 //! The laboratory is full of threads, so it starts itself again: the child measures on its only
 //! thread, writes one line of JSON and ends.
 
-use std::process::{Command, Stdio};
+use std::io::{self, Read};
+use std::process::{ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use crate::sample::Pairs;
 use crate::system::{Here, System};
@@ -26,7 +29,7 @@ pub struct Helper {
 pub enum AloneError {
     /// It could not be started.
     #[error("a second process could not be started: {0}")]
-    Start(#[from] std::io::Error),
+    Start(#[from] io::Error),
     /// It did not end in time.
     #[error("no answer within {limit:?}")]
     Stuck {
@@ -66,10 +69,8 @@ pub fn measure(
     // A Ctrl-C is meant for this process, which then decides what to do with the child.
     Here::set_apart(&mut command);
     let mut child = command.spawn()?;
-    let answer = child
-        .stdout
-        .take()
-        .map_or(Ok(None), |output| Here::read_line(output, round + limit, cancel));
+    let answer =
+        child.stdout.take().map_or(Ok(None), |output| read_within(output, round + limit, cancel));
     let given_up = match &answer {
         Ok(None) if cancel.load(Ordering::Relaxed) => Some(AloneError::Cancelled),
         Ok(None) => {
@@ -90,6 +91,32 @@ pub fn measure(
         Some(error) => Err(error),
         None => serde_json::from_str(&answer?.unwrap_or_default())
             .map_err(|_| AloneError::NoAnswer(status)),
+    }
+}
+
+/// Reads the pipe to its end; `None` if it does not end within the limit or the round is cancelled. A thread reads,
+/// because waiting for a pipe has no timeout; it ends when the child is killed. Both threads sleep: this process must not
+/// run beside the measurement.
+fn read_within(
+    mut output: ChildStdout,
+    limit: Duration,
+    cancel: &AtomicBool,
+) -> io::Result<Option<String>> {
+    const CANCEL_CHECK: Duration = Duration::from_millis(50);
+    let (send, receive) = mpsc::channel();
+    thread::Builder::new().spawn(move || {
+        let mut answer = String::new();
+        let read = output.read_to_string(&mut answer).map(|_| answer);
+        // The receiver may have given up.
+        _ = send.send(read);
+    })?;
+    let start = Instant::now();
+    loop {
+        match receive.recv_timeout(CANCEL_CHECK) {
+            Ok(answer) => return answer.map(Some),
+            Err(_) if cancel.load(Ordering::Relaxed) || start.elapsed() > limit => return Ok(None),
+            Err(_) => {}
+        }
     }
 }
 

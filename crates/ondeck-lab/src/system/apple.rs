@@ -6,8 +6,7 @@ use std::convert::Infallible;
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::unix::process::CommandExt;
-use std::process::{ChildStdout, Command};
-use std::sync::atomic::AtomicBool;
+use std::process::Command;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -94,14 +93,6 @@ impl System for Here {
 
     fn set_apart(command: &mut Command) {
         command.process_group(0);
-    }
-
-    fn read_line(
-        output: ChildStdout,
-        limit: Duration,
-        cancel: &AtomicBool,
-    ) -> io::Result<Option<String>> {
-        unix::read_line(output, limit, cancel)
     }
 
     const HAS_SYSTEM_CALL: bool = true;

@@ -25,15 +25,14 @@ cfg_select! {
 }
 
 use std::io;
-use std::process::{ChildStdout, Command};
-use std::sync::atomic::AtomicBool;
+use std::process::Command;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 /// Something that the machine refuses, and a remedy.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Refusal {
     /// What was refused, and why.
     pub reason: String,
@@ -204,14 +203,6 @@ pub(crate) trait System {
     /// process.
     fn set_apart(command: &mut Command);
 
-    /// Reads the pipe to its end; `None` if it does not end within the limit or the round is cancelled.
-    /// Sleeps in between: this process must not run beside the measurement.
-    fn read_line(
-        output: ChildStdout,
-        limit: Duration,
-        cancel: &AtomicBool,
-    ) -> io::Result<Option<String>>;
-
     /// Whether there is a system call that does next to nothing.
     const HAS_SYSTEM_CALL: bool = false;
 
@@ -238,6 +229,3 @@ fn absent<S: System + ?Sized>(wanted: &str, lacking: &str, option: &str) -> Refu
         fix: format!("leave {option} out, or measure on Linux"),
     }
 }
-
-/// The interval, in milliseconds, of checks for a cancellation while a child's answer is awaited.
-const CANCEL_CHECK_MILLIS: u16 = 50;

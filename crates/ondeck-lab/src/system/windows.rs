@@ -5,15 +5,13 @@
 //! where that counter has a constant rate, as in Chromium (`base/time/time_win.cc`).
 
 use std::convert::Infallible;
-use std::io::{self, Read};
+use std::io;
 use std::os::windows::io::AsRawHandle;
 use std::os::windows::process::CommandExt;
-use std::process::{ChildStdout, Command};
+use std::process::Command;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use ondeck::platform::{Native, Platform};
 use windows_sys::Win32::System::Performance::{QueryPerformanceCounter, QueryPerformanceFrequency};
@@ -23,7 +21,7 @@ use windows_sys::Win32::System::Threading::{
 };
 use windows_sys::Win32::System::WindowsProgramming::QueryThreadCycleTime;
 
-use super::{CANCEL_CHECK_MILLIS, Here, System, Usage};
+use super::{Here, System, Usage};
 
 const NANOS_PER_SECOND: u128 = 1_000_000_000;
 
@@ -89,33 +87,6 @@ impl System for Here {
 
     fn set_apart(command: &mut Command) {
         command.creation_flags(CREATE_NEW_PROCESS_GROUP);
-    }
-
-    /// A thread reads, because waiting for a pipe has no timeout. The thread ends when the child is killed.
-    fn read_line(
-        mut output: ChildStdout,
-        limit: Duration,
-        cancel: &AtomicBool,
-    ) -> io::Result<Option<String>> {
-        let (send, receive) = mpsc::channel();
-        std::thread::Builder::new().spawn(move || {
-            let mut answer = Vec::new();
-            let read = output.read_to_end(&mut answer).map(|_| answer);
-            // The receiver may have given up.
-            _ = send.send(read);
-        })?;
-        let start = Instant::now();
-        loop {
-            match receive.recv_timeout(Duration::from_millis(CANCEL_CHECK_MILLIS.into())) {
-                Ok(answer) => return Ok(Some(String::from_utf8_lossy(&answer?).into_owned())),
-                Err(RecvTimeoutError::Disconnected) => return Ok(Some(String::new())),
-                Err(RecvTimeoutError::Timeout) => {
-                    if cancel.load(Ordering::Relaxed) || start.elapsed() > limit {
-                        return Ok(None);
-                    }
-                }
-            }
-        }
     }
 
     const NO_HEAVY_FENCE: &'static str = "FlushProcessWriteBuffers is not relied on here";

@@ -6,8 +6,7 @@ mod scheduling;
 use std::fs;
 use std::io;
 use std::os::unix::process::CommandExt;
-use std::process::{ChildStdout, Command};
-use std::sync::atomic::AtomicBool;
+use std::process::Command;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -184,14 +183,6 @@ impl System for Here {
             command
                 .pre_exec(|| nix::sys::prctl::set_pdeathsig(Signal::SIGKILL).map_err(Into::into));
         }
-    }
-
-    fn read_line(
-        output: ChildStdout,
-        limit: Duration,
-        cancel: &AtomicBool,
-    ) -> io::Result<Option<String>> {
-        unix::read_line(output, limit, cancel)
     }
 
     const HAS_SYSTEM_CALL: bool = true;
