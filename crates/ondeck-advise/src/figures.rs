@@ -2,25 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use ondeck_lab::results::{Better, Metric, Report};
+use ondeck_lab::results::{Metric, Report};
 use ondeck_lab::workload::{NO_LOCK, UNCONTENDED, param};
 
 use super::rules::METRICS;
-
-/// One metric of one lock.
-#[derive(Clone, Debug)]
-pub struct Figure {
-    /// Its unit.
-    pub unit: String,
-    /// Which direction is better.
-    pub better: Better,
-    /// The median over rounds.
-    pub median: f64,
-    /// The greatest of the rounds.
-    pub max: f64,
-    /// The rounds.
-    pub samples: Vec<f64>,
-}
 
 /// Identifies the series of a report.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,7 +20,7 @@ pub struct Place {
 
 /// The figures of a situation.
 #[derive(Clone, Debug, Default)]
-pub struct Figures(BTreeMap<String, BTreeMap<&'static str, Figure>>);
+pub struct Figures(BTreeMap<String, BTreeMap<&'static str, Metric>>);
 
 impl Place {
     /// A timed workload with work inside and outside of the section.
@@ -71,8 +56,11 @@ impl Figures {
                 let its = figures.0.entry(series.lock.clone()).or_default();
                 for metric in &series.metrics {
                     let name = METRICS.iter().find(|name| **name == metric.name);
-                    if let (Some(name), Some(figure)) = (name, figure(metric)) {
-                        its.entry(name).or_insert(figure);
+                    if let Some(name) = name.filter(|_| !metric.samples.is_empty()) {
+                        // A report's own medians are ignored.
+                        let mut metric = metric.clone();
+                        metric.summarize();
+                        its.entry(name).or_insert(metric);
                     }
                 }
             }
@@ -81,7 +69,7 @@ impl Figures {
     }
 
     /// A metric of a lock, if it was measured.
-    pub fn get(&self, lock: &str, metric: &str) -> Option<&Figure> {
+    pub fn get(&self, lock: &str, metric: &str) -> Option<&Metric> {
         self.0.get(lock)?.get(metric)
     }
 
@@ -98,52 +86,24 @@ impl Figures {
     }
 }
 
-fn figure(metric: &Metric) -> Option<Figure> {
-    (!metric.samples.is_empty()).then(|| Figure {
-        unit: metric.unit.clone(),
-        better: metric.better,
-        median: ondeck_lab::summary::Spread::of(&metric.samples).median,
-        max: metric.samples.iter().copied().fold(f64::NEG_INFINITY, f64::max),
-        samples: metric.samples.clone(),
-    })
-}
-
 #[cfg(test)]
 pub(super) mod tests {
+    use ondeck_lab::sample::{CPU_PER_OP, Quantity};
+
     use super::*;
 
-    /// Figures by lock, metric, unit and samples.
-    pub(crate) fn figures(of: &[(&str, &'static str, &str, &[f64])]) -> Figures {
+    pub(crate) fn figures(of: &[(&str, Quantity, &[f64])]) -> Figures {
         let mut figures = Figures::default();
-        for (lock, name, unit, samples) in of {
-            let metric = Metric {
-                name: (*name).to_owned(),
-                unit: (*unit).into(),
-                better: if *name == ondeck_lab::sample::THROUGHPUT.name {
-                    Better::Higher
-                } else {
-                    Better::Lower
-                },
-                median: 0.0,
-                p25: 0.0,
-                p75: 0.0,
-                min: 0.0,
-                max: 0.0,
-                n: samples.len(),
-                samples: samples.to_vec(),
-            };
-            let figure = figure(&metric).expect("samples");
-            figures.0.entry((*lock).to_owned()).or_default().insert(name, figure);
+        for (lock, quantity, samples) in of {
+            let metric = Metric::of(*quantity, samples.to_vec());
+            figures.0.entry((*lock).to_owned()).or_default().insert(quantity.name, metric);
         }
         figures
     }
 
     #[test]
     fn the_empty_lock_is_never_the_thriftiest() {
-        let figures = figures(&[
-            ("none", "cpu_per_op", "ns", &[1.0]),
-            ("std", "cpu_per_op", "ns", &[5.0, 7.0]),
-        ]);
-        assert_eq!(figures.least("cpu_per_op"), Some(6.0));
+        let figures = figures(&[("none", CPU_PER_OP, &[1.0]), ("std", CPU_PER_OP, &[5.0, 7.0])]);
+        assert_eq!(figures.least(CPU_PER_OP.name), Some(6.0));
     }
 }

@@ -7,11 +7,11 @@
 
 use std::cmp::Ordering;
 
-use ondeck_lab::results::Better;
+use ondeck_lab::results::{Better, Metric};
 use ondeck_report::compare::{rank, ratio};
 
 use super::answer::Versus;
-use super::figures::{Figure, Figures};
+use super::figures::Figures;
 use super::firing::Judged;
 use super::rules::Different;
 
@@ -31,7 +31,7 @@ pub fn level(different: Different, locks: usize) -> f64 {
 }
 
 /// Compares `one` with `other`.
-pub fn against(one: &Figure, other: &Figure, alpha: f64, least: f64) -> Option<Versus> {
+pub fn against(one: &Metric, other: &Metric, alpha: f64, least: f64) -> Option<Versus> {
     let (base, better) = match one.better {
         Better::Lower => (one, other),
         Better::Higher | Better::Neither => (other, one),
@@ -84,7 +84,7 @@ pub fn rank<'a>(
     ranked
 }
 
-fn better_first(one: &Figure, other: &Figure) -> Ordering {
+fn better_first(one: &Metric, other: &Metric) -> Ordering {
     match one.better {
         Better::Lower => one.median.total_cmp(&other.median),
         Better::Higher | Better::Neither => other.median.total_cmp(&one.median),
@@ -122,6 +122,7 @@ pub fn not_told_apart(ranked: &[Ranked]) -> usize {
 mod tests {
     use super::*;
     use crate::figures::tests::figures;
+    use ondeck_lab::sample::{PAIR, THROUGHPUT};
     use ondeck_lab::workload::Subject;
 
     const DIFFERENT: Different = Different { alpha: 0.05, least: 0.05 };
@@ -145,9 +146,9 @@ mod tests {
     fn a_lock_that_is_better_for_sure_is_first_and_the_others_are_not_told_apart() {
         let (fast, slow, slower) = (around(9e6), around(5e6), around(4.95e6));
         let figures = figures(&[
-            ("glibc", "throughput", "ops/s", &slow),
-            ("std", "throughput", "ops/s", &fast),
-            ("parking_lot", "throughput", "ops/s", &slower),
+            ("glibc", THROUGHPUT, &slow),
+            ("std", THROUGHPUT, &fast),
+            ("parking_lot", THROUGHPUT, &slower),
         ]);
         // The smaller one first.
         let expected = vec![("std", 0), ("parking_lot", 1), ("glibc", 1)];
@@ -158,9 +159,9 @@ mod tests {
     fn noise_leaves_memory_to_decide_and_says_so() {
         let (one, other) = (around(5e6), around(5.1e6));
         let figures = figures(&[
-            ("glibc", "throughput", "ops/s", &other),
-            ("std", "throughput", "ops/s", &other),
-            ("parking_lot", "throughput", "ops/s", &one),
+            ("glibc", THROUGHPUT, &other),
+            ("std", THROUGHPUT, &other),
+            ("parking_lot", THROUGHPUT, &one),
         ]);
         let (names, alike) = names(&figures);
         assert_eq!((names[0].0, alike), ("parking_lot", 3));
@@ -195,10 +196,7 @@ mod tests {
         let tight =
             |middle: f64| -> Vec<f64> { (0..10).map(|step| middle + f64::from(step)).collect() };
         let (one, other) = (tight(5e6), tight(5.1e6));
-        let figures = figures(&[
-            ("std", "throughput", "ops/s", &other),
-            ("parking_lot", "throughput", "ops/s", &one),
-        ]);
+        let figures = figures(&[("std", THROUGHPUT, &other), ("parking_lot", THROUGHPUT, &one)]);
         let (std, lot) =
             (figures.get("std", "throughput"), figures.get("parking_lot", "throughput"));
         let against = against(std.expect("std"), lot.expect("parking_lot"), 0.05, 0.05);
@@ -209,7 +207,7 @@ mod tests {
     #[test]
     fn better_is_above_one_whichever_direction_that_is() {
         let (one, other) = (around(10.0), around(20.0));
-        let figures = figures(&[("std", "pair", "ns", &one), ("glibc", "pair", "ns", &other)]);
+        let figures = figures(&[("std", PAIR, &one), ("glibc", PAIR, &other)]);
         let (std, glibc) = (figures.get("std", "pair"), figures.get("glibc", "pair"));
         let against = against(std.expect("std"), glibc.expect("glibc"), 0.05, 0.05);
         assert!(against.is_some_and(|against| against.ratio > 1.9 && against.differs));
