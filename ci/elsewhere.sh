@@ -15,7 +15,7 @@ export CARGO_TARGET_DIR
 for target in $windows aarch64-apple-darwin x86_64-apple-darwin; do
     step "$target, compiled"
     need_target "$target"
-    cargo clippy --locked -q --target "$target" -p ondeck-lab -p ondeck-report -p ondeck-trace -p ondeck-advise \
+    cargo clippy --locked -q --target "$target" -p ondeck-lab -p ondeck-report -p ondeck-advise \
         -p ondeck-sim -p ondeck-cli -p ondeck-capi -- -D warnings
 done
 for target in x86_64-unknown-freebsd x86_64-unknown-linux-musl i686-unknown-linux-gnu; do

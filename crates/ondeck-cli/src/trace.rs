@@ -6,12 +6,13 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use ondeck_lab::disturbance::Account;
 use ondeck_lab::environment::{Pinning, Placement, Policy};
-use ondeck_lab::results::trace::{Document, KIND, Refused, SCHEMA, Settings};
+use ondeck_lab::results::Failure;
+use ondeck_lab::results::trace::{Document, KIND, SCHEMA, Settings};
 use ondeck_lab::team::{TeamError, TeamSetting};
 use ondeck_lab::workload::{NO_LOCK, Subject};
 use ondeck_lab::{select, warnings};
 use ondeck_report::json;
-use ondeck_trace::{LEAST, Request, Sight, Traced, Tracer, failure, perfetto, text};
+use ondeck_trace::{LEAST, Request, Sight, Tracer, perfetto, text};
 
 use crate::ending::{Ending, Error};
 use crate::files::Prepared;
@@ -132,11 +133,7 @@ fn longest(word: &str) -> Result<usize, String> {
 
 pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
     let interrupt = Interrupt::listen()?;
-    let chosen = select::locks(&Subject::all(), &options.locks).map_err(Error::usage)?;
-    let locks: Vec<Traced> = Traced::all()
-        .into_iter()
-        .filter(|lock| chosen.iter().any(|subject| subject.info.name == lock.info.name))
-        .collect();
+    let locks = select::locks(&Subject::all(), &options.locks).map_err(Error::usage)?;
     let prepared = Prepared::of([
         (Format::Json, options.json.as_deref()),
         (Format::Perfetto, options.perfetto.as_deref()),
@@ -194,11 +191,7 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
             least_nanos: LEAST,
         },
         sight: tracer.sight(),
-        refused: tracer
-            .refused()
-            .iter()
-            .map(|refusal| Refused { reason: refusal.reason.clone(), fix: refusal.fix.clone() })
-            .collect(),
+        refused: tracer.refused().to_vec(),
         warnings: before,
         stamp_nanos: 0.0,
         failures: Vec::new(),
@@ -238,9 +231,12 @@ fn deliver(prepared: Prepared<Format>, found: &Document) -> Result<bool, Error> 
     Ok(whole)
 }
 
+/// What failures name in place of a workload.
+const WORKLOAD: &str = "trace";
+
 fn trace_all(
     tracer: &mut Tracer,
-    locks: &[Traced],
+    locks: &[Subject],
     options: &Options,
     threads: usize,
     found: &mut Document,
@@ -251,7 +247,7 @@ fn trace_all(
     match tracer.stamp_cost() {
         Ok(nanos) => found.stamp_nanos = nanos,
         Err(TeamError::Cancelled) => return,
-        Err(error) => found.failures.push(failure(NO_LOCK, 1, &error)),
+        Err(error) => found.failures.push(Failure::of(WORKLOAD, NO_LOCK, 1, error)),
     }
     for (place, lock) in locks.iter().enumerate() {
         let name = lock.info.name;
@@ -266,7 +262,7 @@ fn trace_all(
             None => {}
             Some(TeamError::Cancelled) => break,
             Some(error) => {
-                let failure = failure(name, threads, &error);
+                let failure = Failure::of(WORKLOAD, name, threads, error);
                 progress.note(&summary::describe(&failure));
                 found.failures.push(failure);
             }

@@ -263,16 +263,30 @@ fn measure(
                 }
             });
     }
-    subject.round(stage.workload.name, given, &stage.own).map_err(|error| {
-        let message = error.to_string();
-        match error {
-            TeamError::Cancelled => NoSample::Cancelled,
-            TeamError::Stuck { states, .. } => failure(FailureKind::Deadlock, message, states),
-            TeamError::NoThread { .. } | TeamError::Refused(_) => {
-                failure(FailureKind::Refused, message, Vec::new())
-            }
-            TeamError::Broken { .. } => failure(FailureKind::Broken, message, Vec::new()),
-            TeamError::Panicked => failure(FailureKind::Crashed, message, Vec::new()),
-        }
+    let workload = stage.workload.name;
+    subject.round(workload, given, &stage.own).map_err(|error| match error {
+        TeamError::Cancelled => NoSample::Cancelled,
+        error => NoSample::Failed(Box::new(Failure::of(workload, name, stage.threads, error))),
     })
+}
+
+impl Failure {
+    /// Describes why a team did not come to its end with a lock.
+    pub fn of(workload: &str, lock: &str, threads: usize, error: TeamError) -> Self {
+        let message = error.to_string();
+        let (kind, thread_states) = match error {
+            TeamError::Stuck { states, .. } => (FailureKind::Deadlock, states),
+            TeamError::NoThread { .. } | TeamError::Refused(_) => (FailureKind::Refused, vec![]),
+            TeamError::Broken { .. } => (FailureKind::Broken, vec![]),
+            TeamError::Panicked | TeamError::Cancelled => (FailureKind::Crashed, vec![]),
+        };
+        Self {
+            workload: workload.to_owned(),
+            lock: lock.to_owned(),
+            threads,
+            kind: kind.to_string(),
+            message,
+            thread_states,
+        }
+    }
 }

@@ -19,14 +19,13 @@ pub struct Quantity {
     pub unit: Unit,
     /// Which direction is better.
     pub better: Better,
-    /// Its title on a page. `docs/glossary.md` defines it.
+    /// Its title on a page.
     pub title: &'static str,
 }
 
 macro_rules! quantities {
-    ($($(#[doc = $doc:literal])* $ident:ident = $name:literal, $unit:ident, $better:ident,
-        $title:literal;)*) => {
-        $($(#[doc = $doc])* pub const $ident: Quantity = Quantity {
+    ($($ident:ident = $name:literal, $unit:ident, $better:ident, $title:literal;)*) => {
+        $(#[doc = $title] pub const $ident: Quantity = Quantity {
             name: $name,
             unit: Unit::$unit,
             better: Better::$better,
@@ -38,91 +37,49 @@ macro_rules! quantities {
     };
 }
 
+// `docs/glossary.md` defines each.
 quantities! {
-    /// One lock and unlock together.
     PAIR = "pair", Nanoseconds, Lower, "Time for one lock and unlock";
-    /// Pairs of lock and unlock a second, of all threads together.
     THROUGHPUT = "throughput", PerSecond, Higher, "Throughput";
-    /// CPU time charged to all threads, divided by their pairs.
     CPU_PER_OP = "cpu_per_op", Nanoseconds, Lower, "CPU time per operation";
-    /// Context switches because a thread slept, for each pair.
     VOLUNTARY = "voluntary_switches", PerOperation, Lower, "Voluntary context switches";
-    /// Context switches that the kernel counts as involuntary, for each pair: the CPU was taken
-    /// away, or offered through sched_yield(2) and taken by another thread.
     INVOLUNTARY = "involuntary_switches", PerOperation, Lower, "Involuntary context switches";
-    /// Pairs of the least served thread divided by those of the most served, while all contended for the
-    /// lock. Absent if the time was too short: see [`share_needs`].
     SHARE = "share", Ratio, Higher, "Share, least to greatest";
-    /// How long a run took, from the common start to the end of the last thread.
     RUN = "run", Milliseconds, Lower, "Duration of a run";
-    /// The longest wait or idle of a run, or the longest handoff of a round.
     LONGEST = "longest", Milliseconds, Lower, "Longest time";
-    /// From one thread's unlock to another's acquisition: the median of a round.
     HANDOFF = "handoff", Nanoseconds, Lower, "Time for a handoff";
-    /// Acquisitions of one thread in a row, on average.
     STREAK_MEAN = "streak_mean", Operations, Neither, "Acquisitions in a row, mean";
-    /// Acquisitions of one thread in a row: the median over all streaks.
     STREAK_P50 = "streak_p50", Operations, Neither, "Acquisitions in a row, median";
-    /// The same: the 99th percentile.
     STREAK_P99 = "streak_p99", Operations, Neither, "Acquisitions in a row, 99 % of streaks";
-    /// The longest streak.
     STREAK_MAX = "streak_max", Operations, Neither, "Acquisitions in a row, longest streak";
-    /// Acquisitions of other threads before a waiter acquires: the median over all waiters.
     PASSED_P50 = "passed_p50", Operations, Lower, "Acquisitions that passed over a waiter, median";
-    /// The same: the 99th percentile.
     PASSED_P99 = "passed_p99", Operations, Lower,
         "Acquisitions that passed over a waiter, 99 % of waiters";
-    /// The most acquisitions that passed one waiter.
     PASSED_MAX = "passed_max", Operations, Lower, "Acquisitions that passed over a waiter, most";
-    /// The longest that any thread went without the lock while others had it.
     LONGEST_GAP = "longest_gap", Milliseconds, Lower, "Longest time without the lock";
-    /// The longest time between two operations of any one thread.
     OPERATION_GAP = "operation_gap", Milliseconds, Lower,
         "Longest time between two operations of a thread";
-    /// The part of all 50 ms windows of all threads in which the thread never acquired the lock.
     STARVED_WINDOWS = "starved_windows", Ratio, Lower, "Windows of 50 ms without the lock";
-    /// Loops of the server a second, where threads have roles and one serves.
     SERVER_LOOPS = "server_loops", PerSecond, Neither, "Loops of the server";
-    /// Waits at a condition variable, for each operation.
     WAITS = "waits", PerOperation, Lower, "Waits at a condition variable";
-    /// The average number of threads on a CPU: how many CPUs the lock's threads kept busy.
     RUNNING = "running", Threads, Neither, "CPUs that the lock's threads kept busy, on average";
-    /// Wall time divided by the operations of all threads.
     OP = "op", Nanoseconds, Lower, "Time for one operation";
-    /// How many threads ran or waited for a CPU, on average.
     RUNNABLE = "runnable", Threads, Neither, "Threads that want a CPU, on average";
-    /// The speed of other work alone, divided by its speed beside the lock's threads.
     SLOWDOWN = "slowdown", Ratio, Lower, "Slowdown of the bystander";
-    /// Work of low priority done beside the lock's threads, divided by that done alone.
     FILLED = "filled", Ratio, Higher, "Low work done beside the lock, by what is done alone";
-    /// Throughput beside work of low priority, divided by throughput without it.
     KEPT = "kept", Ratio, Higher, "Throughput kept beside low work";
-    /// The longest wait while no work of low priority runs.
     LONGEST_ALONE = "longest_alone", Milliseconds, Lower, "Longest without low work";
-    /// Operations a second in the first half of a round, before all threads slept.
     FRESH = "fresh", PerSecond, Higher, "Throughput before all threads slept";
-    /// Throughput after all threads slept, divided by throughput before.
     RECOVERED = "recovered", Ratio, Higher, "Throughput after all threads slept, by that before";
-    /// The part of trials in which the thread of middle priority ran between the owner and the
-    /// waiter of high priority.
     INVERTED = "inverted", Ratio, Lower, "Trials in which the hog ran between";
-    /// The time of a section of the owner, including the work in it and after it.
     OWNER_PAIR = "owner_pair", Nanoseconds, Lower, "Time of the owner for a pair";
-    /// The median of the other thread's waits.
     VISIT_P50 = "visit_p50", Nanoseconds, Lower, "Wait of the other thread, median";
-    /// The 99th percentile of these waits.
     VISIT_P99 = "visit_p99", Nanoseconds, Lower, "Wait of the other thread, 99 % of waits";
-    /// The other thread's part of all sections.
     VISITS = "visits", Ratio, Higher, "Sections of the other thread, part of all";
-    /// The mean wait of all threads but the keeper.
     WAIT_MEAN = "wait_mean", Nanoseconds, Lower, "Wait of the others, mean";
-    /// The median of the lone thread's waits.
     WAIT_P50 = "wait_p50", Nanoseconds, Lower, "Wait of the lone thread, median";
-    /// The 99th percentile of these waits.
     WAIT_P99 = "wait_p99", Nanoseconds, Lower, "Wait of the lone thread, 99 % of waits";
-    /// Bursts of the thread of middle priority in between, for each trial.
     BURSTS = "bursts", PerOperation, Lower, "Pieces of the hog in between";
-    /// The part of trials that would never have ended, had the owner's priority not been raised from outside.
     RESCUED = "rescued", Ratio, Lower, "Trials ended from outside";
 }
 

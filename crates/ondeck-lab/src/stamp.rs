@@ -10,7 +10,6 @@
 use std::sync::Arc;
 
 use ondeck::platform::{Native, Platform, Threads};
-use ondeck_zoo::{LockInfo, RawLock, Visitor, registry};
 
 use crate::any::{AnyMutex, any};
 use crate::clock::{Anchor, opaque};
@@ -19,8 +18,8 @@ use crate::switches::{SwitchLog, SwitchRecorder};
 use crate::system::{Here, System};
 use crate::team::{self, TeamError, TeamSetting, Until};
 use crate::work::Work;
-use crate::workload::NoLock;
 use crate::workload::guarded::Guarded;
+use crate::workload::{NoLock, Subject};
 
 /// How a run is made.
 #[derive(Clone, Debug)]
@@ -73,40 +72,16 @@ pub struct Recorded {
     pub cut: bool,
 }
 
-/// A lock for the loop that stamps.
-#[derive(Clone, Copy, Debug)]
-pub struct Traced {
-    /// The facts of the lock.
-    pub info: LockInfo,
-    calls: AnyMutex<Native>,
-}
-
-impl Traced {
-    /// The lock `L`, whether or not the registry has it.
-    pub fn of<L: RawLock<Native>>() -> Self {
-        Self { info: L::INFO, calls: any::<Native, L>() }
-    }
-
-    /// Every lock of the registry, in its order.
-    pub fn all() -> Vec<Self> {
-        struct Collect(Vec<Traced>);
-        impl Visitor<Native> for Collect {
-            fn visit<L: RawLock<Native>>(&mut self) {
-                self.0.push(Traced::of::<L>());
-            }
-        }
-        let mut all = Collect(Vec::new());
-        registry::for_each(&mut all);
-        all.0
-    }
-
-    /// Makes one run and returns the record of each thread.
+impl Subject {
+    /// Makes one run with this mutex and returns the record of each thread.
     ///
     /// # Errors
     ///
-    /// [`TeamError`] if the lock gets stuck or the threads cannot be made.
+    /// [`TeamError`] if the lock is no mutex of the real machine or gets stuck, or the threads cannot be made.
     pub fn record(&self, course: &Course) -> Result<Vec<Recorded>, TeamError> {
-        record(self.calls, course)
+        let refused =
+            || TeamError::Refused("only mutexes of the real machine are traced".to_owned());
+        record(self.calls.ok_or_else(refused)?, course)
     }
 }
 

@@ -44,10 +44,6 @@ pub(crate) fn series(
     times: Option<&Histogram<u64>>,
     partial: bool,
 ) -> Series {
-    // A round without a divisor for a quantity lacks that quantity.
-    let richest = samples.iter().max_by_key(|sample| sample.values.len());
-    let quantities: Vec<Quantity> = richest
-        .map_or(Vec::new(), |sample| sample.values.iter().map(|&(quantity, _)| quantity).collect());
     Series {
         workload: stage.workload.name.to_owned(),
         lock: subject.info.name.to_owned(),
@@ -56,15 +52,19 @@ pub(crate) fn series(
         partial,
         round_milliseconds: stage.counted.is_none().then_some(stage.turn.as_secs_f64() * 1e3),
         cut_runs: samples.iter().filter(|sample| sample.cut).count(),
-        metrics: quantities
-            .into_iter()
-            .map(|quantity| {
-                let values = samples.iter().filter_map(|sample| sample.value(quantity)).collect();
-                Metric::of(quantity, values)
-            })
-            .collect(),
+        metrics: metrics(samples),
         distribution: times.map(|times| distribution(stage.workload.name, times, samples)),
     }
+}
+
+/// A metric for each quantity of the samples.
+pub fn metrics(samples: &[Sample]) -> Vec<Metric> {
+    // A round without a divisor for a quantity lacks that quantity.
+    let richest = samples.iter().max_by_key(|sample| sample.values.len());
+    let of = |quantity| {
+        Metric::of(quantity, samples.iter().filter_map(|sample| sample.value(quantity)).collect())
+    };
+    richest.iter().flat_map(|sample| &sample.values).map(|&(quantity, _)| of(quantity)).collect()
 }
 
 impl Metric {

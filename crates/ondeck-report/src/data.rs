@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 use std::hash::Hash;
 
-use ondeck_lab::results::{Better, Metric, Origin, Report, Series, Unit};
+use ondeck_lab::results::{Better, Distribution, Metric, Origin, Report, Series, Unit};
 use ondeck_lab::sample::THROUGHPUT;
 use ondeck_lab::workload::face::Judged;
 use ondeck_lab::workload::{self, NOTIFY, WORKLOADS, param};
@@ -130,6 +130,12 @@ pub fn find<'a>(series: &[&'a Series], lock: &str, threads: usize) -> Option<&'a
     series.iter().copied().find(|series| series.lock == lock && series.threads == threads)
 }
 
+/// The time that this percentage of all times does not exceed, in nanoseconds, if the report has it.
+pub fn percentile(times: &Distribution, percent: f64) -> Option<f64> {
+    let recorded = times.percentiles.iter().find(|(known, _)| (known - percent).abs() < 1e-9);
+    recorded.map(|(_, nanos)| *nanos as f64)
+}
+
 /// Sorts locks by a value, best first; those without one come last.
 pub fn sort_locks(locks: &mut [&str], better: Better, value: impl Fn(&str) -> Option<f64>) {
     let key = |lock: &str| match value(lock).filter(|value| value.is_finite()) {
@@ -243,18 +249,26 @@ pub fn title(workload: &str) -> String {
     }
 }
 
-/// The description of a workload of this program.
-pub fn lead(workload: &str) -> Option<&'static str> {
-    workload::named(workload).map(|workload| workload.lead)
+/// The description of a workload of this program, as the page about the workloads has it.
+pub fn lead(workload: &str) -> Option<String> {
+    section(workload)?.split("\n\n").next().map(in_one_line)
 }
 
-/// The limits of the figures of a workload of this program, as the page about the workloads has them.
+/// The limits of its figures, from the same page.
 pub fn cannot_show(workload: &str) -> Option<String> {
+    let (_, limits) = section(workload)?.split_once("\n* Cannot show: ")?;
+    Some(in_one_line(limits))
+}
+
+fn section(workload: &str) -> Option<&'static str> {
     /// A link to the page, which a package of this crate has as a file.
     const PAGE: &str = include_str!("workloads.md");
-    let (_, section) = PAGE.split_once(&format!("\n## {workload}\n"))?;
-    let (_, limits) = section.split("\n## ").next()?.split_once("\n* Cannot show: ")?;
-    Some(limits.split_whitespace().collect::<Vec<_>>().join(" "))
+    let (_, section) = PAGE.split_once(&format!("\n## {workload}\n\n"))?;
+    section.split("\n## ").next()
+}
+
+fn in_one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// The text with its first letter in upper case.

@@ -1,7 +1,7 @@
 //! Whether reports come from the same machine: the facts that must agree before their numbers are
 //! compared.
 
-use ondeck_lab::results::{Evidence, Report, Settings};
+use ondeck_lab::results::{Report, Settings};
 
 /// A fact of a report: its name and its value.
 type Fact = (&'static str, String);
@@ -9,15 +9,11 @@ type Fact = (&'static str, String);
 /// The facts that identify a machine, and the program on it.
 pub(crate) fn facts(report: &Report) -> [Fact; 8] {
     let machine = &report.machine;
-    let evidence = match report.evidence {
-        Evidence::Measured => "measured",
-        Evidence::Simulated => "simulated",
-    };
     // Without the seed, in which repeated runs differ.
     let simulated =
         report.simulated.as_ref().map_or(String::new(), |simulated| simulated.machine.clone());
     [
-        ("evidence", evidence.to_owned()),
+        ("evidence", report.evidence.to_string()),
         ("simulated machine", simulated),
         ("architecture", machine.architecture.clone()),
         ("cpu", machine.cpu.clone()),

@@ -37,12 +37,11 @@ use std::time::{Duration, Instant};
 use ondeck_lab::environment::{Placement, Refusal};
 pub use ondeck_lab::results::episode::Sight;
 use ondeck_lab::results::trace::{Episode, LockTrace};
-use ondeck_lab::results::{Failure, FailureKind};
 use ondeck_lab::schedstat;
-pub use ondeck_lab::stamp::Traced;
 use ondeck_lab::stamp::{self, Course, Recorded};
 use ondeck_lab::team::{TeamError, TeamSetting};
 use ondeck_lab::work::Work;
+use ondeck_lab::workload::Subject;
 
 use clocks::Clocks;
 use kernel::{OwnSwitches, WholeMachine};
@@ -149,7 +148,7 @@ impl Tracer {
     /// far are complete.
     pub fn trace(
         &mut self,
-        lock: &Traced,
+        lock: &Subject,
         mut watch: impl FnMut(usize),
     ) -> (LockTrace, Option<TeamError>) {
         let start = Instant::now();
@@ -175,7 +174,7 @@ impl Tracer {
         (found, failed)
     }
 
-    fn run(&mut self, lock: &Traced, found: &mut LockTrace) -> Result<Timeline, TeamError> {
+    fn run(&mut self, lock: &Subject, found: &mut LockTrace) -> Result<Timeline, TeamError> {
         let begun = self.machine.as_mut().is_some_and(|machine| machine.begin().is_ok());
         let recorded = lock.record(&self.course);
         let seen = self.machine.as_mut().filter(|_| begun).map(WholeMachine::end);
@@ -190,24 +189,6 @@ impl Tracer {
         found.overflown_runs += usize::from(!whole);
         found.nanos += end;
         Ok(timeline)
-    }
-}
-
-/// Describes a lock's failure.
-pub fn failure(lock: &str, threads: usize, error: &TeamError) -> Failure {
-    let (kind, thread_states) = match error {
-        TeamError::Stuck { states, .. } => (FailureKind::Deadlock, states.clone()),
-        TeamError::NoThread { .. } | TeamError::Refused(_) => (FailureKind::Refused, Vec::new()),
-        TeamError::Broken { .. } => (FailureKind::Broken, Vec::new()),
-        TeamError::Panicked | TeamError::Cancelled => (FailureKind::Crashed, Vec::new()),
-    };
-    Failure {
-        lock: lock.to_owned(),
-        workload: "trace".to_owned(),
-        threads,
-        kind: kind.to_string(),
-        message: error.to_string(),
-        thread_states,
     }
 }
 

@@ -2,7 +2,7 @@
 //! where the kernel had each thread. Stamps and the kernel's events make it, everything else reads
 //! it; a test makes one by hand.
 
-pub use ondeck_lab::results::episode::{Nanos, State};
+pub use ondeck_lab::results::episode::{ClipSpan as Span, Nanos, State};
 
 /// One acquisition, as its thread saw it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -17,19 +17,6 @@ pub struct Pair {
     pub freed: Nanos,
     /// The CPU in the section.
     pub cpu: u32,
-}
-
-/// A time in which a thread's state was the same.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Span {
-    /// Its beginning.
-    pub from: Nanos,
-    /// Its end.
-    pub to: Nanos,
-    /// The state.
-    pub state: State,
-    /// The CPU that it ran on or waited for.
-    pub cpu: Option<u32>,
 }
 
 /// One thread of the run.

@@ -11,8 +11,9 @@ use ondeck_lab::results::trace::{
     Clip, ClipSpan, ClipThread, Document, Episode, LockTrace, Owned, SCHEMA, Settings, Tally,
 };
 use ondeck_lab::team::{TeamError, TeamSetting};
+use ondeck_lab::workload::Subject;
 use ondeck_lab::{machine, now};
-use ondeck_trace::{Request, Sight, Traced, Tracer, perfetto, text};
+use ondeck_trace::{Request, Sight, Tracer, perfetto, text};
 use serde_json::{Value, json};
 
 const THREADS: usize = 3;
@@ -38,8 +39,8 @@ fn request(most: Sight, cancel: &Arc<AtomicBool>) -> Request {
     }
 }
 
-fn lock(name: &str) -> Traced {
-    Traced::all().into_iter().find(|lock| lock.info.name == name).expect("a lock of that name")
+fn lock(name: &str) -> Subject {
+    Subject::all().into_iter().find(|lock| lock.info.name == name).expect("a lock of that name")
 }
 
 fn document(sight: Sight, locks: Vec<LockTrace>) -> Document {

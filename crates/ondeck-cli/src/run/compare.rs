@@ -9,15 +9,14 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use ondeck_lab::disturbance::Account;
-use ondeck_lab::results::{
-    Better, Failure as LockFailure, FailureKind, LockRow, Metric, Report, Series, Unit,
-};
-use ondeck_lab::sample::{CPU_PER_OP, INVOLUNTARY, Quantity, RUN, VOLUNTARY};
+use ondeck_lab::results::{Failure as LockFailure, FailureKind, LockRow, Report, Series};
+use ondeck_lab::sample::Sample;
+use ondeck_lab::summary::metrics;
 use ondeck_lab::warnings;
 use ondeck_report::compare::{self, By, Choice, Input, rank};
 use ondeck_report::program as table;
 
-use super::sample::{Ended, Sample, Streams, take};
+use super::sample::{Ended, Streams, take};
 use super::{Lock, Options, Program, launch};
 use crate::ending::{Ending, Error};
 use crate::files::Prepared;
@@ -27,14 +26,6 @@ use crate::{output, session, summary};
 
 /// The workload's name in reports.
 const WORKLOAD: &str = "program";
-
-/// The peak memory of a program.
-const MAX_RSS: Quantity = Quantity {
-    name: table::MAX_RSS,
-    unit: Unit::Bytes,
-    better: Better::Lower,
-    title: "Most memory at once",
-};
 
 /// The significance level of a difference, as in `ondeck compare`.
 const ALPHA: f64 = 0.05;
@@ -170,20 +161,6 @@ fn series(options: &Options, sides: &[Side]) -> Vec<Series> {
             ..Series::default()
         })
         .collect()
-}
-
-/// An operation is a run of the program.
-fn metrics(samples: &[Sample]) -> Vec<Metric> {
-    let of = |quantity: Quantity, value: fn(&Sample) -> f64| {
-        Metric::of(quantity, samples.iter().map(value).collect())
-    };
-    vec![
-        of(RUN, |sample| sample.wall_nanos / 1e6),
-        of(CPU_PER_OP, |sample| sample.cpu_nanos),
-        of(VOLUNTARY, |sample| sample.voluntary_switches),
-        of(INVOLUNTARY, |sample| sample.involuntary_switches),
-        of(MAX_RSS, |sample| sample.max_rss_bytes),
-    ]
 }
 
 /// The facts of the measured locks.

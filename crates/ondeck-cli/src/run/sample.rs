@@ -6,23 +6,24 @@ use std::os::fd::AsFd;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
+use ondeck_lab::results::{Better, Unit};
+use ondeck_lab::sample::{CPU_PER_OP, INVOLUNTARY, Quantity, RUN, Sample, VOLUNTARY};
+
 use super::inherited;
 use super::supervise::pid;
 use crate::outcome::Status;
 
-/// The costs of a run, including those of the programs that it started and waited for.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Sample {
-    pub(crate) wall_nanos: f64,
-    pub(crate) cpu_nanos: f64,
-    pub(crate) voluntary_switches: f64,
-    pub(crate) involuntary_switches: f64,
-    /// The peak memory; at least the memory that this command had when it started the program.
-    pub(crate) max_rss_bytes: f64,
-}
+/// The peak memory of a program; at least the memory that this command had when it started the program.
+const MAX_RSS: Quantity = Quantity {
+    name: ondeck_report::program::MAX_RSS,
+    unit: Unit::Bytes,
+    better: Better::Lower,
+    title: "Most memory at once",
+};
 
 /// How a run ended.
 pub(crate) enum Ended {
+    /// Its costs, including those of the programs that it started and waited for. An operation is the run.
     Well(Sample),
     /// How it failed, and the last lines that it wrote to standard error.
     Badly(String, Vec<String>),
@@ -73,13 +74,14 @@ pub(crate) fn take(mut command: Command, streams: &Streams) -> io::Result<Ended>
         return Ok(Ended::Badly(in_words(status), words.map_or(Vec::new(), last_lines)));
     }
     let nanos = |time: libc::timeval| time.tv_sec as f64 * 1e9 + time.tv_usec as f64 * 1e3;
-    Ok(Ended::Well(Sample {
-        wall_nanos: wall.as_secs_f64() * 1e9,
-        cpu_nanos: nanos(usage.ru_utime) + nanos(usage.ru_stime),
-        voluntary_switches: usage.ru_nvcsw as f64,
-        involuntary_switches: usage.ru_nivcsw as f64,
-        max_rss_bytes: usage.ru_maxrss as f64 * KIB,
-    }))
+    let values = vec![
+        (RUN, wall.as_secs_f64() * 1e3),
+        (CPU_PER_OP, nanos(usage.ru_utime) + nanos(usage.ru_stime)),
+        (VOLUNTARY, usage.ru_nvcsw as f64),
+        (INVOLUNTARY, usage.ru_nivcsw as f64),
+        (MAX_RSS, usage.ru_maxrss as f64 * KIB),
+    ];
+    Ok(Ended::Well(Sample { values, span: wall, ..Sample::default() }))
 }
 
 fn wait(pid: libc::pid_t) -> io::Result<(Status, libc::rusage)> {
@@ -152,10 +154,11 @@ mod tests {
     fn what_a_run_and_its_children_cost_is_counted() {
         let Ended::Well(idle) = shell("sleep 0.05; sleep 0.05") else { panic!("it went well") };
         // Two sleeps of a twentieth of a second cannot take less.
-        assert!(idle.wall_nanos >= 1e8, "{idle:?}");
-        assert!(idle.voluntary_switches >= 2.0, "{idle:?}");
+        assert!(idle.value(RUN) >= Some(1e2), "{idle:?}");
+        assert!(idle.value(VOLUNTARY) >= Some(2.0), "{idle:?}");
         let busy = "i=0; while [ $i -lt 300000 ]; do i=$((i + 1)); done";
         let Ended::Well(busy) = shell(busy) else { panic!("it went well") };
-        assert!(busy.cpu_nanos > idle.cpu_nanos && busy.max_rss_bytes > 1e5, "{busy:?}");
+        assert!(busy.value(CPU_PER_OP) > idle.value(CPU_PER_OP), "{busy:?}");
+        assert!(busy.value(MAX_RSS) > Some(1e5), "{busy:?}");
     }
 }

@@ -12,13 +12,13 @@ use std::hint::black_box;
 use ondeck::platform::{Fences, Native, Ordering, Platform, Timestamp};
 
 use crate::clock::{TickScale, opaque};
-use crate::results::{Cost, CostGroup};
+use crate::results::Cost;
 use crate::summary::Spread;
 use crate::system::{Here, System};
 
 /// One operation: a function that times it once and returns nanoseconds per operation.
 struct Operation {
-    group: CostGroup,
+    group: &'static str,
     name: &'static str,
     time: Box<dyn FnMut() -> Timing>,
 }
@@ -75,25 +75,22 @@ pub fn measure(
         .collect()
 }
 
+/// A name in recorded documents, which is older than the list of retired words.
+const YIELD_ALONE: &str = concat!("sched_yield, ", "nobody", " else to run");
+
 fn operations() -> Vec<Operation> {
     let mut list = Vec::new();
     let mut add =
         |group, name, time: Box<dyn FnMut() -> Timing>| list.push(Operation { group, name, time });
 
-    add(CostGroup::Waiting, "PAUSE", alone(Native::pause));
-    add(CostGroup::Waiting, "PAUSE x10", alone(|| Native::pause_times(10)));
-    add(CostGroup::Waiting, "PAUSE x30", alone(|| Native::pause_times(30)));
-    add(CostGroup::Waiting, "PAUSE x100", alone(|| Native::pause_times(100)));
-    // A name in recorded documents, which is older than the list of retired words.
-    let alone_on_its_cpu = concat!("sched_yield, ", "nobody", " else to run");
-    add(CostGroup::Waiting, alone_on_its_cpu, alone(Native::yield_now));
-    add(
-        CostGroup::Waiting,
-        "sched_yield, a busy thread on the CPU",
-        Box::new(two_threads::yield_to_hog),
-    );
+    add("waiting", "PAUSE", alone(Native::pause));
+    add("waiting", "PAUSE x10", alone(|| Native::pause_times(10)));
+    add("waiting", "PAUSE x30", alone(|| Native::pause_times(30)));
+    add("waiting", "PAUSE x100", alone(|| Native::pause_times(100)));
+    add("waiting", YIELD_ALONE, alone(Native::yield_now));
+    add("waiting", "sched_yield, a busy thread on the CPU", Box::new(two_threads::yield_to_hog));
 
-    let atomics = CostGroup::Atomics;
+    let atomics = "atomics";
     add(atomics, "load", on_word(|word| _ = black_box(word.load(Ordering::Acquire))));
     add(atomics, "store, release", on_word(|word| black_box(word).store(1, Ordering::Release)));
     add(atomics, "exchange", on_word(|word| _ = black_box(word.swap(1, Ordering::AcqRel))));
@@ -101,15 +98,15 @@ fn operations() -> Vec<Operation> {
     add(atomics, "compare-exchange", on_word(move |word| _ = black_box(exchange(word))));
     add(atomics, "fetch-add", on_word(|word| _ = black_box(word.fetch_add(1, Ordering::AcqRel))));
 
-    add(CostGroup::Fences, "full fence", alone(|| Native::fence(Ordering::SeqCst)));
-    add(CostGroup::Fences, "light fence", alone(Native::light_fence));
+    add("fences", "full fence", alone(|| Native::fence(Ordering::SeqCst)));
+    add("fences", "light fence", alone(Native::light_fence));
     add(
-        CostGroup::Fences,
+        "fences",
         "heavy fence, siblings asleep",
         Box::new(|| heavy_fence_supported().map(|()| per_operation(Native::heavy_fence))),
     );
     add(
-        CostGroup::Fences,
+        "fences",
         "heavy fence, a sibling running",
         Box::new(|| {
             heavy_fence_supported()?;
@@ -117,32 +114,20 @@ fn operations() -> Vec<Operation> {
         }),
     );
 
-    add(CostGroup::Clocks, "ticks", alone(|| _ = black_box(Native::ticks())));
-    add(CostGroup::Clocks, "clock_gettime, monotonic", alone(|| _ = black_box(Native::now())));
+    add("clocks", "ticks", alone(|| _ = black_box(Native::ticks())));
+    add("clocks", "clock_gettime, monotonic", alone(|| _ = black_box(Native::now())));
 
-    add(CostGroup::Futex, "bare system call", bare_system_call());
+    add("futex", "bare system call", bare_system_call());
     let wake = |word: &Word| Native::futex_wake(word, 1);
-    add(CostGroup::Futex, "wake without a waiter", on_word(move |word| _ = black_box(wake(word))));
+    add("futex", "wake without a waiter", on_word(move |word| _ = black_box(wake(word))));
     let differs = |word: &Word| Native::futex_wait(word, 1, None);
-    add(CostGroup::Futex, "wait, value differs", on_word(move |word| _ = black_box(differs(word))));
+    add("futex", "wait, value differs", on_word(move |word| _ = black_box(differs(word))));
     let late = |word: &Word| Native::futex_wait(word, 0, Some(Timestamp::from_nanos(0)));
-    add(
-        CostGroup::Futex,
-        "wait, deadline has passed",
-        on_word(move |word| _ = black_box(late(word))),
-    );
-    add(
-        CostGroup::Futex,
-        "wake to run, same CPU",
-        Box::new(|| two_threads::futex_wake_to_run(false)),
-    );
-    add(
-        CostGroup::Futex,
-        "wake to run, other CPU",
-        Box::new(|| two_threads::futex_wake_to_run(true)),
-    );
+    add("futex", "wait, deadline has passed", on_word(move |word| _ = black_box(late(word))));
+    add("futex", "wake to run, same CPU", Box::new(|| two_threads::futex_wake_to_run(false)));
+    add("futex", "wake to run, other CPU", Box::new(|| two_threads::futex_wake_to_run(true)));
 
-    add(CostGroup::Cache, "line to another CPU and back", Box::new(two_threads::line_round_trip));
+    add("cache", "line to another CPU and back", Box::new(two_threads::line_round_trip));
     list
 }
 
@@ -150,7 +135,8 @@ fn bare_system_call() -> Box<dyn FnMut() -> Timing> {
     if Here::HAS_SYSTEM_CALL {
         alone(Here::system_call)
     } else {
-        Box::new(|| Err(no_system_call()))
+        let why = "has no system call that is known to do next to nothing";
+        Box::new(move || Err(format!("{} {why}", Here::NAME)))
     }
 }
 
@@ -185,10 +171,6 @@ fn per_operation(mut operation: impl FnMut()) -> f64 {
         }
         repeats *= 2;
     }
-}
-
-fn no_system_call() -> String {
-    format!("{} has no system call that is known to do next to nothing", Here::NAME)
 }
 
 fn heavy_fence_supported() -> Result<(), String> {

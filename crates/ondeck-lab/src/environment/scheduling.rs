@@ -34,16 +34,3 @@ crate::worded! {
     Policy: "expected one of `other`, `batch`, `fifo`, `rr`";
     Other = "other", Batch = "batch", Fifo = "fifo", RoundRobin = "rr"
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_and_values_agree() {
-        for word in ["other", "batch", "fifo", "rr"] {
-            assert_eq!(word.parse::<Policy>().expect(word).to_string(), word);
-        }
-        assert!("idle".parse::<Policy>().is_err());
-    }
-}

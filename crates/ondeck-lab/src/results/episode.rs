@@ -190,7 +190,7 @@ pub struct ClipThread {
 }
 
 /// A time in one state.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ClipSpan {
     /// Its beginning.
     pub from: Nanos,

@@ -18,6 +18,11 @@ pub enum Evidence {
     Simulated,
 }
 
+crate::worded! {
+    Evidence: "expected `measured` or `simulated`";
+    Measured = "measured", Simulated = "simulated"
+}
+
 /// What numbers were computed for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Simulated {

@@ -21,7 +21,7 @@ pub use crate::disturbance::CpuTime;
 pub use crate::pure_work::PureWork;
 pub use crate::shard::Shard;
 pub use evidence::{Evidence, Simulated};
-pub use words::{CostGroup, Extent, FailureKind, Unit, each_once};
+pub use words::{Extent, FailureKind, Unit, each_once};
 
 /// The version of the JSON document; a reader must refuse another one.
 pub const SCHEMA_VERSION: u32 = 1;

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::episode::{Cause, Nanos};
 use super::{Build, Failure, Machine, Warning};
 use crate::schedstat::Account;
+use crate::system::Refusal;
 
 pub use super::episode::{
     Clip, ClipCpu, ClipSlice, ClipSpan, ClipThread, Doing, Episode, Owned, Part, Sight,
@@ -37,7 +38,7 @@ pub struct Document {
     /// How much the kernel told.
     pub sight: Sight,
     /// What the machine refused.
-    pub refused: Vec<Refused>,
+    pub refused: Vec<Refusal>,
     /// What makes the numbers less trustworthy.
     pub warnings: Vec<Warning>,
     /// What the stamps add to a pair, measured with the lock that does nothing.
@@ -69,15 +70,6 @@ pub struct Settings {
     pub policy: String,
     /// Idles and waits shorter than this are counted and not explained.
     pub least_nanos: Nanos,
-}
-
-/// Something that the machine would not do.
-#[derive(Clone, Debug, Serialize, Deserialize, schemars::JsonSchema)]
-pub struct Refused {
-    /// What and why.
-    pub reason: String,
-    /// How to have it granted.
-    pub fix: String,
 }
 
 /// What was found of one lock.

@@ -16,23 +16,15 @@ macro_rules! vocabulary {
             $($(#[doc = $doc])* $Variant,)*
         }
 
-        impl $Type {
-            /// The word in the document.
-            pub const fn word(self) -> &'static str {
-                match self {
-                    $(Self::$Variant => $word,)*
-                }
-            }
-
-            /// The variant of a word; `None` if this program does not know the word.
-            pub fn of(word: &str) -> Option<Self> {
-                [$(Self::$Variant),*].into_iter().find(|one| one.word() == word)
-            }
+        $crate::worded! {
+            $Type: "not a word of this program";
+            $($Variant = $word),*
         }
 
-        impl fmt::Display for $Type {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.pad(self.word())
+        impl $Type {
+            /// The variant of a word; `None` if this program does not know the word.
+            pub fn of(word: &str) -> Option<Self> {
+                word.parse().ok()
             }
         }
     };
@@ -71,24 +63,6 @@ vocabulary! {
         Crashed = "crashed",
         /// The lock let two threads in at once.
         Broken = "broken",
-    }
-}
-
-vocabulary! {
-    /// What kind of operation a cost is of.
-    CostGroup {
-        /// What a waiting thread does.
-        Waiting = "waiting",
-        /// Atomic instructions.
-        Atomics = "atomics",
-        /// Fences.
-        Fences = "fences",
-        /// Reading a clock.
-        Clocks = "clocks",
-        /// Sleeping and waking.
-        Futex = "futex",
-        /// Moving a cache line.
-        Cache = "cache",
     }
 }
 

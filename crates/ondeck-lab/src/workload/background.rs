@@ -5,27 +5,9 @@
 //! sleep leave gaps; waiters that spin leave none, though the CPU does nothing useful. A thread that fills a
 //! gap occupies the CPU when a waiter wakes, or when the owner should run.
 
-use std::sync::Arc;
-use std::time::Duration;
-
-use ondeck::platform::{Native, Platform};
-
-use super::face::{Column, Group, Judged, Needs, Shelf, Shown, Table};
-use super::guarded::Guarded;
-use super::phases::{Phase, Phases, Seen, Stint, outcome_of};
-use super::situation::{Rounds, Shares, by, counts_of_two};
-use super::{
-    AnyMutex, Asked, Called, EmptyLock, Round, Sampled, Schedule, Situation, WorkloadInfo,
-    on_native, param,
-};
-use crate::clock::TickScale;
+use super::phases::{Phase, Seen, Stint, conducted, outcome_of};
+use super::prelude::*;
 use crate::environment::Background as Priority;
-use crate::machine::Machine;
-use crate::sample::{
-    CPU_PER_OP, FILLED, KEPT, LONGEST, LONGEST_ALONE, RUNNABLE, RUNNING, Sample, THROUGHPUT,
-};
-use crate::team::{self, Outcome, TeamError, TeamSetting, Until};
-use crate::work::Work;
 
 pub(super) struct Background;
 
@@ -47,14 +29,11 @@ impl Called for Background {
         name: "background",
         title: "Background",
         about: "Low-priority work done beside the lock, and its price",
-        lead: "Work of low priority is done beside the lock and should fill the gaps that waiters \
-             leave. Measured are how much of it gets done, and what the lock keeps of its throughput.",
         locks: Group::Beside,
         needs: Needs::LowPriority,
         empty: EmptyLock::AsAnyLock,
         quantities: &[LONGEST, LONGEST_ALONE],
         judged: Judged::By(FILLED),
-        shelf: Shelf::OtherWork,
         table: Table::Quantities {
             heading: "low priority work beside the lock\n{}",
             columns: &[
@@ -83,64 +62,51 @@ impl Called for Background {
         let work = asked.work.unwrap_or(LONG_SECTION);
         let all = [(Priority::Idle, "idle"), (Priority::Nice, "nice")];
         let priorities = by(asked.extent, &all[..1], &all[..1], &all);
-        let situations = priorities.iter().flat_map(|&(priority, word)| {
-            let params = [(param::PRIORITY, word.to_owned())];
-            counts
-                .iter()
-                .map(move |&count| Situation::working(count, work).with(priority, params.clone()))
-        });
-        (rounds, situations.collect())
+        let of = |(priority, word): (Priority, &str), threads| {
+            Situation::working(threads, work).with(priority, [(param::PRIORITY, word.to_owned())])
+        };
+        (rounds, product(priorities, &counts, of))
     }
 
     fn round<M: Machine>(given: &Round, own: &Priority, lock: AnyMutex<M>) -> Sampled {
         let lock = on_native(lock, WHY)?;
         let threads = given.team.threads;
         let hammers = threads - fillers(threads);
-        let phases = Arc::new(Phases::new(threads, plan(hammers, threads, given.length)));
-        let lock = Arc::new(Guarded::<Native, ()>::new(lock, ()));
+        let lock = Guarded::<Native, ()>::new(lock, ());
         let (section, outside) = (given.section, given.outside);
         let piece = Work::of_nanos(PIECE_NANOS);
         let priority = *own;
-        let placement = given.team.placement.clone();
-        // The additional thread conducts.
-        let setting = TeamSetting { threads: threads + 1, ..given.team.clone() };
-        let outcome =
-            team::run::<Native, _>(&setting, Until::Finished(Duration::MAX), move |member| {
+        let plan = plan(hammers, threads, given.length);
+        let (workers, seen, cpus) =
+            conducted::<Native, Worker>(given, plan, move |member, phases| {
                 let mut context = lock.context();
-                let filler = (hammers..threads).contains(&member.index);
-                let lowered = if filler { priority.enter() } else { Ok(()) };
+                let is_filler = member.index >= hammers;
+                let lowered = if is_filler { priority.enter() } else { Ok(()) };
                 member.start()?;
-                if filler {
-                    phases.work(member, |_| piece.perform());
-                    return Some(Part::Filler(lowered.map_err(|refusal| refusal.reason)));
-                }
-                if member.index == threads {
-                    return Some(Part::Conductor(phases.conduct(member, &placement)));
-                }
                 let mut longest = [0; 3];
-                let stints = phases.work(member, |phase| {
-                    let before = Native::ticks();
-                    let wait = lock.with(&mut context, |_| {
-                        let wait = Native::ticks().saturating_sub(before);
-                        section.perform();
-                        wait
-                    });
-                    longest[phase] = longest[phase].max(wait);
-                    outside.perform();
-                });
-                Some(Part::Hammer(stints, longest))
+                let stints = if is_filler {
+                    phases.work(member, |_| piece.perform())
+                } else {
+                    phases.work(member, |phase| {
+                        let before = Native::ticks();
+                        let wait = lock.with(&mut context, |_| {
+                            let wait = Native::ticks().saturating_sub(before);
+                            section.perform();
+                            wait
+                        });
+                        longest[phase] = longest[phase].max(wait);
+                        outside.perform();
+                    })
+                };
+                Some(lowered.map(|()| (stints, longest)).map_err(|refusal| refusal.reason))
             })?;
-        sample(outcome)
+        let workers: Result<Vec<_>, _> = workers.into_iter().collect();
+        Ok(sample(workers.map_err(TeamError::Refused)?, hammers, &seen, cpus))
     }
 }
 
-enum Part {
-    /// Whether it got the priority.
-    Filler(Result<(), String>),
-    /// Its stints, and its longest wait of each phase in ticks.
-    Hammer(Vec<Stint>, [u64; 3]),
-    Conductor(Option<Vec<Seen>>),
-}
+/// A thread's stints, and its longest wait of each phase in ticks; or why it did not get its priority.
+type Worker = Result<(Vec<Stint>, [u64; 3]), String>;
 
 /// The number of the `threads` that do the low work: one for each CPU, but at least one thread remains for
 /// the lock.
@@ -157,25 +123,19 @@ fn plan(hammers: usize, threads: usize, round: Duration) -> Vec<Phase> {
     ]
 }
 
-fn sample(outcome: Outcome<Part>) -> Sampled {
-    let (mut stints, mut seen, mut longest) = (Vec::new(), None, [0; 3]);
-    let threads = outcome.results.len() - 1;
-    for part in outcome.results {
-        match part {
-            Part::Hammer(stint, waits) => {
-                stints.push(stint);
-                longest = std::array::from_fn(|phase| longest[phase].max(waits[phase]));
-            }
-            Part::Filler(lowered) => lowered.map_err(TeamError::Refused)?,
-            Part::Conductor(phases) => seen = phases,
-        }
-    }
-    let seen = seen.ok_or(TeamError::Cancelled)?;
-    let hammers = 0..stints.len();
-    let both = outcome_of(&[BOTH], hammers.clone(), stints, &seen, outcome.cpus);
+fn sample(
+    mut workers: Vec<(Vec<Stint>, [u64; 3])>,
+    hammers: usize,
+    seen: &[Seen],
+    cpus: usize,
+) -> Sample {
+    let (fillers, hammers) = (hammers..workers.len(), 0..hammers);
+    workers.truncate(hammers.end);
+    let (stints, waits): (Vec<_>, Vec<_>) = workers.into_iter().unzip();
+    let both = outcome_of(&[BOTH], hammers.clone(), stints, seen, cpus);
     let mut sample = Sample::of_outcome(&both);
-    let millis = |phase: usize| TickScale::get().nanos(longest[phase]) / 1e6;
-    let fillers = hammers.end..threads;
+    let longest = |phase: usize| waits.iter().map(|waits| waits[phase]).max().unwrap_or(0);
+    let millis = |phase: usize| TickScale::get().nanos(longest(phase)) / 1e6;
     let low = |phase: usize| seen[phase].rate(fillers.clone());
     let lock = |phase: usize| seen[phase].rate(hammers.clone());
     let mut own = vec![(LONGEST, millis(BOTH)), (LONGEST_ALONE, millis(LOCK_ALONE))];
@@ -187,7 +147,7 @@ fn sample(outcome: Outcome<Part>) -> Sampled {
         own.push((KEPT, lock(BOTH) / lock(LOCK_ALONE)));
     }
     sample.values.splice(0..0, own);
-    Ok(sample)
+    sample
 }
 
 #[cfg(test)]

@@ -2,15 +2,9 @@
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use ondeck_zoo::Kind;
 use ondeck_zoo::sync::RawBarrier;
 
-use super::face::{Column, Group, Shelf, Shown, Table, Threads};
-use super::kinds::BarrierWorkload;
-use super::situation::{ALONE, Rounds, Shares, counts};
-use super::{Apart, Asked, Round, Sampled, Schedule, Situation, WorkloadInfo, audit};
-use crate::machine::Machine;
-use crate::sample::{CPU_PER_OP, RUNNING, Sample, THROUGHPUT, VOLUNTARY};
+use super::prelude::*;
 
 pub(super) struct Barrier;
 
@@ -29,11 +23,8 @@ impl BarrierWorkload for Barrier {
         kind: Kind::Barrier,
         title: "Barrier",
         about: "Waits at a barrier a second, of all threads",
-        lead: "All threads work and wait at a barrier until all have come, and again. A phase takes as long \
-             as its slowest thread and the wakes of all others. Throughput counts the waits of all threads.",
         locks: Group::All,
         shares_data: true,
-        shelf: Shelf::Others,
         table: Table::Threads(Threads {
             heading: "thousand waits/s by threads",
             quantity: (THROUGHPUT, 1e-3),

@@ -1,9 +1,7 @@
 //! Measuring without a lock: the cost of a loop around nothing.
 
 use ondeck_zoo::sync::{RawBarrier, RawOnce, RawSemaphore};
-use ondeck_zoo::{
-    CondvarKind, Fairness, LockInfo, Origin, RawLock, RawRwLock, SequenceCondvar, Waiting,
-};
+use ondeck_zoo::{CondvarKind, LockInfo, Origin, RawLock, RawRwLock, SequenceCondvar};
 
 use crate::machine::Machine;
 
@@ -77,13 +75,9 @@ unsafe impl<M: Machine> RawLock<M> for NoLock {
 const NO_MUTEX: LockInfo = LockInfo {
     name: NO_LOCK,
     origin: Origin::Peer,
-    waiting: Waiting::Spins,
-    fairness: Fairness::Barging,
-    has_try_lock: true,
-    touches_after_release: false,
-    condvar: CondvarKind::Generic,
     source: "the harness itself",
     teaches: "What the measuring loop costs without a lock",
+    ..LockInfo::USUAL
 };
 
 /// Its facts as a lock that is no mutex.

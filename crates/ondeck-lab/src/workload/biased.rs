@@ -6,19 +6,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use ondeck_zoo::RawLock;
-
-use super::face::{Column, Group, Shelf, Shown, Table};
-use super::situation::{ALONE, PROGRAM, Rounds, Shares, by};
-use super::times::Times;
-use super::{
-    Apart, Asked, EmptyLock, Round, Sampled, Schedule, Situation, Workload, WorkloadInfo, audit,
-    param,
-};
-use crate::machine::Machine;
-use crate::sample::{CPU_PER_OP, OWNER_PAIR, Sample, THROUGHPUT, VISIT_P50, VISIT_P99, VISITS};
-use crate::team::Outcome;
-use crate::work::Work;
+use super::prelude::*;
 
 pub(super) struct Biased;
 
@@ -49,14 +37,10 @@ impl Workload for Biased {
         name: "biased",
         title: "One thread almost always",
         about: "One thread has the lock almost always, another now and then",
-        lead: "One thread locks, works and unlocks again and again. Another thread has the lock for a given part \
-             of all sections: when the owner has had so many, the other has one. The time of the owner is that \
-             of its pair with the work in it; the wait is from the other thread's call until it has the lock.",
         locks: Group::Biased,
         empty: EmptyLock::OF_TWO_ROLES,
         shares_data: true,
         quantities: &[OWNER_PAIR, VISIT_P50, VISIT_P99, VISITS],
-        shelf: Shelf::Turns,
         table: Table::Quantities {
             heading: "one thread almost always, another now and then; {}",
             columns: &[
@@ -79,14 +63,10 @@ impl Workload for Biased {
         let works = by(asked.extent, &[ALONE][..], &[ALONE], &[ALONE, PROGRAM]);
         let works = asked.work.map_or(works.to_vec(), |work| vec![work]);
         let parts = by(asked.extent, &Every::ALL[2..4], &Every::ALL[..], &Every::ALL[..]);
-        let mut situations = Vec::new();
-        for work in works {
-            for &every in parts {
-                let params = [(param::VISITS, every.percent())];
-                situations.push(Situation::working(2, work).with(every, params));
-            }
-        }
-        (rounds, situations)
+        let of = |work, every: Every| {
+            Situation::working(2, work).with(every, [(param::VISITS, every.percent())])
+        };
+        (rounds, product(&works, parts, of))
     }
 
     fn round<M: Machine, L: RawLock<M>>(given: &Round, &every: &Every) -> Sampled {

@@ -1,13 +1,9 @@
 //! The bounded buffer: a queue of numbers guarded by the lock under test, with threads that put numbers in
 //! and threads that take them out.
 
-use super::guarded::Guarded;
+use super::prelude::*;
 use super::ring::Ring;
-use super::situation::moments;
-use super::{Asked, Notify, Situation, param};
 use crate::any::Context;
-use crate::machine::Machine;
-use crate::team::Member;
 
 /// The state that both sides share, with the two conditions that they wait for.
 pub(super) type Buffer<M> = Guarded<M, Queue, 2>;
@@ -40,17 +36,16 @@ impl Bounded {
         capacities: &[usize],
         counts: &[usize],
     ) -> Vec<Situation<Self>> {
-        let mut situations = Vec::new();
-        for &capacity in asked.capacities.as_deref().unwrap_or(capacities) {
-            for &threads in counts {
-                situations.extend(moments(asked).into_iter().map(|notify| {
-                    let capacity_param = (param::CAPACITY, capacity.to_string());
-                    let params = std::iter::once(capacity_param).chain(notify.param());
-                    Situation::plain(threads).with(Self { capacity, notify }, params)
-                }));
-            }
-        }
-        situations
+        let capacities = asked.capacities.as_deref().unwrap_or(capacities);
+        let moments = moments(asked);
+        let of = |capacity: usize, threads: usize, notify: Notify| {
+            let capacity_param = (param::CAPACITY, capacity.to_string());
+            let params = std::iter::once(capacity_param).chain(notify.param());
+            Situation::plain(threads).with(Self { capacity, notify }, params)
+        };
+        let with =
+            |&capacity| product(counts, &moments, move |one, other| of(capacity, one, other));
+        capacities.iter().flat_map(with).collect()
     }
 
     /// Whether threads notify after the unlock.
@@ -90,56 +85,17 @@ pub(super) fn sum(parts: &[Part]) -> u64 {
     parts.iter().fold(0, |sum, part| sum.wrapping_add(part.sum))
 }
 
-/// Waits for a condition. The count for the gate is compiled only where there is a gate.
-macro_rules! wait {
-    ($queue:ident, $part:ident, $condition:expr) => {
-        $part.waits += 1;
-        if GATED {
-            $queue.waiting += 1;
-        }
-        $queue.wait($condition);
-        if GATED {
-            $queue.waiting -= 1;
-        }
-    };
-}
-
 /// Puts numbers in until the team stops or the buffer is closed.
 pub(super) fn produce<M: Machine, const GATED: bool>(
     member: &Member<M>,
     buffer: &Buffer<M>,
     after: bool,
 ) -> Part {
-    let mut context = buffer.context();
-    let mut part = Part::default();
-    let mut items = 0;
-    while !member.stopped() {
-        let number = items + 1;
-        let sent = buffer.with(&mut context, |queue| {
-            while (queue.ring.is_full() || (GATED && queue.held)) && !queue.closed {
-                wait!(queue, part, NOT_FULL);
-            }
-            if queue.closed {
-                return false;
-            }
-            queue.ring.push::<M>(number);
-            if !after {
-                queue.notify_one(NOT_EMPTY);
-            }
-            true
-        });
-        if !sent {
-            break;
-        }
-        if after {
-            buffer.notify_one(NOT_EMPTY);
-        }
-        part.sum = part.sum.wrapping_add(number);
-        items += 1;
-        member.done(items);
-    }
-    close(buffer, &mut context);
-    part
+    let push = |ring: &mut Ring, number| {
+        ring.push::<M>(number);
+        number
+    };
+    pass::<M, GATED>(member, buffer, after, [NOT_FULL, NOT_EMPTY], Ring::is_full, push)
 }
 
 /// Takes numbers out until the team stops or the buffer is closed.
@@ -148,26 +104,45 @@ pub(super) fn consume<M: Machine, const GATED: bool>(
     buffer: &Buffer<M>,
     after: bool,
 ) -> Part {
+    let pop = |ring: &mut Ring, _| ring.pop::<M>();
+    pass::<M, GATED>(member, buffer, after, [NOT_EMPTY, NOT_FULL], Ring::is_empty, pop)
+}
+
+/// Passes numbers by `step`, which receives how many there have been, with this one. While the ring `is_blocked`, the
+/// thread waits for the condition `mine`; then it notifies the condition `other`.
+#[inline(always)]
+fn pass<M: Machine, const GATED: bool>(
+    member: &Member<M>,
+    buffer: &Buffer<M>,
+    after: bool,
+    [mine, other]: [usize; 2],
+    is_blocked: impl Fn(&Ring) -> bool,
+    step: impl Fn(&mut Ring, u64) -> u64,
+) -> Part {
     let mut context = buffer.context();
     let mut part = Part::default();
     let mut items = 0;
     while !member.stopped() {
-        let received = buffer.with(&mut context, |queue| {
-            while (queue.ring.is_empty() || (GATED && queue.held)) && !queue.closed {
-                wait!(queue, part, NOT_EMPTY);
+        let passed = buffer.with(&mut context, |queue| {
+            // What counts for the gate is compiled only where there is one.
+            while (is_blocked(&queue.ring) || (GATED && queue.held)) && !queue.closed {
+                part.waits += 1;
+                queue.waiting += usize::from(GATED);
+                queue.wait(mine);
+                queue.waiting -= usize::from(GATED);
             }
             if queue.closed {
                 return None;
             }
-            let number = queue.ring.pop::<M>();
+            let number = step(&mut queue.ring, items + 1);
             if !after {
-                queue.notify_one(NOT_FULL);
+                queue.notify_one(other);
             }
             Some(number)
         });
-        let Some(number) = received else { break };
+        let Some(number) = passed else { break };
         if after {
-            buffer.notify_one(NOT_FULL);
+            buffer.notify_one(other);
         }
         part.sum = part.sum.wrapping_add(number);
         items += 1;

@@ -5,22 +5,9 @@
 //! number of the lock's threads that want to run decides: waiters that sleep leave their CPU.
 
 use std::hint::black_box;
-use std::sync::Arc;
-use std::time::Duration;
 
-use super::face::{Column, Group, Judged, Shelf, Shown, Table};
-use super::guarded::Guarded;
-use super::phases::{Phase, Phases, Seen, Stint, outcome_of};
-use super::situation::{ALONE, Rounds, Shares, counts_of_two};
-use super::{
-    AnyMutex, Asked, Called, EmptyLock, Round, Sampled, Schedule, Situation, WorkloadInfo,
-};
-use crate::machine::Machine;
-use crate::sample::{
-    CPU_PER_OP, INVOLUNTARY, RUNNABLE, RUNNING, SLOWDOWN, Sample, THROUGHPUT, VOLUNTARY,
-};
-use crate::team::{self, Outcome, TeamError, TeamSetting, Until};
-use crate::work::Work;
+use super::phases::{Phase, Seen, Stint, conducted, outcome_of};
+use super::prelude::*;
 
 pub(super) struct Bystander;
 
@@ -45,13 +32,9 @@ impl Called for Bystander {
         name: "bystander",
         title: "Bystander",
         about: "How much a matrix multiply beside the lock slows down",
-        lead: "One thread, the bystander, multiplies matrices and does not use the lock, for which \
-             all others compete. The slowdown is its time for a product beside them divided by its \
-             time alone.",
         locks: Group::Beside,
         empty: EmptyLock::AsAnyLock,
         judged: Judged::By(SLOWDOWN),
-        shelf: Shelf::OtherWork,
         table: Table::Quantities {
             heading: "a matrix multiply beside threads at the lock\n{}",
             columns: &[
@@ -80,38 +63,26 @@ impl Called for Bystander {
     }
 
     fn round<M: Machine>(given: &Round, (): &(), lock: AnyMutex<M>) -> Sampled {
-        let threads = given.team.threads;
-        let phases = Arc::new(Phases::new(threads, plan(threads, given.length)));
-        let lock = Arc::new(Guarded::<M, ()>::new(lock, ()));
+        let lock = Guarded::<M, ()>::new(lock, ());
         let (section, outside) = (given.section, given.outside);
         let product = Work::of_nanos(PRODUCT);
-        let placement = given.team.placement.clone();
-        // The additional thread conducts.
-        let setting = TeamSetting { threads: threads + 1, ..given.team.clone() };
-        let outcome = team::run::<M, _>(&setting, Until::Finished(Duration::MAX), move |member| {
+        let plan = plan(given.team.threads, given.length);
+        let (mut stints, seen, cpus) = conducted::<M, _>(given, plan, move |member, phases| {
             let mut context = lock.context();
             member.start()?;
-            if member.index == BYSTANDER {
+            Some(if member.index == BYSTANDER {
                 let mut matrices = ([[0.5; SIDE]; SIDE], [[0.25; SIDE]; SIDE]);
-                phases.work(member, |_| M::compute(product, || multiply(&mut matrices)));
-                return Some(Part::None);
-            }
-            if member.index == threads {
-                return Some(Part::Conductor(phases.conduct(member, &placement)));
-            }
-            Some(Part::Hammer(phases.work(member, |_| {
-                lock.with(&mut context, |_| M::perform(section));
-                M::perform(outside);
-            })))
+                phases.work(member, |_| M::compute(product, || multiply(&mut matrices)))
+            } else {
+                phases.work(member, |_| {
+                    lock.with(&mut context, |_| M::perform(section));
+                    M::perform(outside);
+                })
+            })
         })?;
-        sample(outcome)
+        stints.remove(BYSTANDER);
+        Ok(sample(stints, &seen, cpus))
     }
-}
-
-enum Part {
-    None,
-    Hammer(Vec<Stint>),
-    Conductor(Option<Vec<Seen>>),
 }
 
 fn plan(threads: usize, round: Duration) -> Vec<Phase> {
@@ -137,29 +108,20 @@ fn multiply((left, right): &mut (Matrix, Matrix)) {
     *left = product.map(|row| row.map(|cell| cell * scale));
 }
 
-fn sample(outcome: Outcome<Part>) -> Sampled {
-    let (mut hammers, mut seen) = (Vec::new(), None);
-    for part in outcome.results {
-        match part {
-            Part::Hammer(stints) => hammers.push(stints),
-            Part::Conductor(phases) => seen = phases,
-            Part::None => {}
-        }
-    }
-    let seen = seen.ok_or(TeamError::Cancelled)?;
+fn sample(hammers: Vec<Vec<Stint>>, seen: &[Seen], cpus: usize) -> Sample {
     let bystander = BYSTANDER..BYSTANDER + 1;
     let speed = |phases: [usize; 2]| {
         phases.map(|phase| seen[phase].rate(bystander.clone())).iter().sum::<f64>()
     };
     let threads = 1..hammers.len() + 1;
-    let others = outcome_of(&BESIDE, threads, hammers, &seen, outcome.cpus);
+    let others = outcome_of(&BESIDE, threads, hammers, seen, cpus);
     let mut sample = Sample::of_outcome(&others);
     let (alone, beside) = (speed(BY_ITSELF), speed(BESIDE));
     // If no product was finished, the slowdown is too great to measure and is omitted.
     if alone > 0.0 && beside > 0.0 {
         sample.values.insert(0, (SLOWDOWN, alone / beside));
     }
-    Ok(sample)
+    sample
 }
 
 #[cfg(test)]

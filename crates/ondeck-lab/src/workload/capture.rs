@@ -7,16 +7,7 @@
 
 use hdrhistogram::Histogram;
 
-use super::face::{Column, Judged, Shelf, Shown, Table};
-use super::guarded::Guarded;
-use super::situation::{ALONE, Rounds, Shares, counts};
-use super::{AnyMutex, Asked, Called, Round, Sampled, Schedule, Situation, WorkloadInfo, audit};
-use crate::machine::Machine;
-use crate::sample::{
-    PASSED_MAX, PASSED_P50, PASSED_P99, STREAK_MAX, STREAK_MEAN, STREAK_P50, STREAK_P99, Sample,
-    THROUGHPUT, histogram,
-};
-use crate::team::Outcome;
+use super::prelude::*;
 
 pub(super) struct Capture;
 
@@ -33,9 +24,6 @@ impl Called for Capture {
         name: "capture",
         title: "Capture",
         about: "Acquisitions in a row, and those that pass over a waiter",
-        lead: "All threads lock and unlock without a pause. A streak is how often one thread acquires \
-             in a row: long streaks make throughput. Waiters pay for them: each is passed over by \
-             that many acquisitions of others.",
         shares_data: true,
         quantities: &[
             STREAK_MEAN,
@@ -47,7 +35,6 @@ impl Called for Capture {
             PASSED_MAX,
         ],
         judged: Judged::RankedBy(PASSED_P99),
-        shelf: Shelf::Turns,
         table: Table::Quantities {
             heading: "acquisitions in a row, those passing over a waiter; {}",
             columns: &[

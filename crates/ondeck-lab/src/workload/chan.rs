@@ -6,15 +6,9 @@
 //! receiver ever finds it empty. The channel can wait like any other; it costs what waiting costs while no
 //! thread waits: reading a counter under the lock.
 
-use super::face::{Column, Shelf, Shown, Table, Threads};
-use super::guarded::Guarded;
+use super::prelude::*;
 use super::ring::Ring;
-use super::situation::{MANY, Rounds, Shares, counts};
-use super::{AnyMutex, Asked, Called, Round, Sampled, Schedule, Situation, WorkloadInfo, audit};
 use crate::any::Context;
-use crate::machine::Machine;
-use crate::sample::{CPU_PER_OP, OP, RUNNING, SHARE, Sample, THROUGHPUT};
-use crate::team::Outcome;
 
 /// Numbers that a thread sends, then receives, in a turn; also the room in the channel for each thread.
 const BATCH: u64 = 100;
@@ -36,12 +30,8 @@ impl Called for Chan {
         name: "chan",
         title: "Channel",
         about: "Sends and receives a second on one buffered channel",
-        lead: "One buffered channel that no thread ever finds full or empty: each thread sends 100 \
-             numbers, then receives 100. It is Go's benchmark ChanContended; 200 operations here are \
-             one there.",
         shares_data: true,
         quantities: &[OP],
-        shelf: Shelf::Threads,
         table: Table::Threads(Threads {
             heading: "million sends and receives/s by threads",
             quantity: (THROUGHPUT, 1e-6),

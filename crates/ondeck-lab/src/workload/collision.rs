@@ -7,21 +7,11 @@
 //! same two elements, whether or not their place has any effect.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
-use std::time::Duration;
 
-use ondeck_zoo::RawLock;
-
-use super::face::{Column, Judged, Needs, Shelf, Shown, Table, Threads};
-use super::situation::{Rounds, Shares, counts};
+use super::prelude::*;
 use super::uncontended::time_pairs_of;
-use super::{
-    Apart, Asked, Round, Sampled, Schedule, Situation, Workload, WorkloadInfo, waiters_sleep,
-};
-use crate::machine::Machine;
-use crate::sample::{CPU_PER_OP, PAIR, Pairs, RUNNING, Sample};
-use crate::team::{self, Member, TeamError, Until};
+use super::waiters_sleep;
 
 pub(super) struct Collision;
 
@@ -47,13 +37,9 @@ impl Workload for Collision {
         name: "collision",
         title: "Beside a crowded lock",
         about: "Cost of a pair while threads are parked at another lock",
-        lead: "One thread times pairs at a lock that no other thread wants, while the other threads are \
-             parked at another lock of the same kind. In ondeck's parking table both locks fall into \
-             one bucket.",
         needs: Needs::SleepingWaiters,
         quantities: &[PAIR],
         judged: Judged::By(PAIR),
-        shelf: Shelf::Parked,
         table: Table::Threads(Threads {
             heading: "ns for lock + unlock by threads parked at another lock",
             quantity: (PAIR, 1.0),

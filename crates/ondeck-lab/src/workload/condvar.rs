@@ -9,16 +9,7 @@
 
 use fastrand::Rng;
 
-use super::face::{Column, Shelf, Shown, Table, Threads};
-use super::guarded::Guarded;
-use super::situation::{Rounds, Shares, counts_of_two, moments};
-use super::{
-    AnyMutex, Asked, Called, EmptyLock, Notify, Round, Sampled, Schedule, Situation, WorkloadInfo,
-    audit,
-};
-use crate::machine::Machine;
-use crate::sample::{CPU_PER_OP, RUNNING, SERVER_LOOPS, SHARE, Sample, THROUGHPUT};
-use crate::team::{Member, Outcome};
+use super::prelude::*;
 
 pub(super) struct Condvar;
 
@@ -43,15 +34,10 @@ impl Called for Condvar {
         name: "condvar",
         title: "Condition variable",
         about: "Wakeups a second of workers that a server signals",
-        lead: "One server sets a number of jobs and signals so many times, or broadcasts; the other \
-             threads are workers that wait for jobs. Operations are jobs that workers took: wakeups, \
-             as glibc's test tst-cond18 counts them. The server signals inside the critical section \
-             unless a heading says after the unlock.",
         empty: EmptyLock::OF_TWO_ROLES,
         shares_data: true,
         notifies: true,
         quantities: &[SERVER_LOOPS],
-        shelf: Shelf::Threads,
         table: Table::Threads(Threads {
             heading: "thousand wakeups/s by workers; tst-cond18",
             quantity: (THROUGHPUT, 1e-3),
@@ -75,12 +61,8 @@ impl Called for Condvar {
         let rounds = Rounds::of(asked, Shares::FromSuite, [(50, 1), (40, 3), (2_000, 11)]);
         // One of them is the server.
         let counts = counts_of_two(asked, &[3, 9], &[2, 9], &[2, 3, 5, 9, 17, 33, 65]);
-        let situations = counts.into_iter().flat_map(|threads| {
-            moments(asked)
-                .into_iter()
-                .map(move |notify| Situation::plain(threads).with(notify, notify.param()))
-        });
-        (rounds, situations.collect())
+        let of = |threads, notify: Notify| Situation::plain(threads).with(notify, notify.param());
+        (rounds, product(&counts, &moments(asked), of))
     }
 
     fn round<M: Machine>(given: &Round, own: &Notify, lock: AnyMutex<M>) -> Sampled {

@@ -59,29 +59,6 @@ impl Needs {
     }
 }
 
-/// The parts of the terminal's output. Within a part tables follow the order of the suite.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Shelf {
-    /// A lock's cost, its throughput, the waits of its threads.
-    Basics,
-    /// Which thread acquires it next.
-    Turns,
-    /// Many threads, some of which wait for others.
-    Threads,
-    /// Threads that are parked elsewhere.
-    Parked,
-    /// Queues between threads.
-    Queues,
-    /// Other work, and other priorities.
-    OtherWork,
-    /// Locks in data structures and programs.
-    Programs,
-    /// Reader-writer locks.
-    Readers,
-    /// Semaphores, onces and barriers.
-    Others,
-}
-
 /// The format of a value in a table of the terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shown {

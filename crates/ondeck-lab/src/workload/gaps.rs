@@ -4,9 +4,7 @@
 //! some microseconds together the last time, and after each operation where they are slow. All time between two
 //! readings counts as one gap: a gap is never reported shorter than it was, and longer only by the adjacent operations.
 
-use crate::clock::TickScale;
-use crate::machine::Machine;
-use crate::sample::{OPERATION_GAP, Sample};
+use super::prelude::*;
 
 /// The ticks between two readings, if operations are as fast as before.
 const PER_STRETCH: u64 = 200_000;

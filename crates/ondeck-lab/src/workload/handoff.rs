@@ -11,17 +11,8 @@
 //! lock of the other.
 
 use crossbeam_utils::CachePadded;
-use ondeck::platform::{AtomicInt, Ordering};
 
-use super::face::{Group, Judged, Shelf, Table};
-use super::guarded::Guarded;
-use super::situation::{Rounds, Shares};
-use super::times::Times;
-use super::{AnyMutex, Asked, Called, Round, Sampled, Schedule, Situation, WorkloadInfo, param};
-use crate::machine::Machine;
-use crate::sample::{HANDOFF, LONGEST, Sample};
-use crate::team::{Member, Outcome};
-use crate::work::Work;
+use super::prelude::*;
 
 pub(super) struct Handoff;
 
@@ -43,14 +34,9 @@ impl Called for Handoff {
         name: "handoff",
         title: "Handoff",
         about: "From one thread's unlock to another's acquisition",
-        lead: "The time from just before one thread's unlock to just after another's lock. Solo: one \
-             thread hands the lock to itself, which is what measuring costs. Fast: the giver unlocks \
-             at once. Slow: the giver holds the lock for 50 µs, after which a waiter that can sleep \
-             sleeps.",
         locks: Group::Headline,
         quantities: &[HANDOFF, LONGEST],
         judged: Judged::By(HANDOFF),
-        shelf: Shelf::Turns,
         table: Table::Patterns { heading: "from one thread's unlock to another's acquisition" },
         ..WorkloadInfo::USUAL
     };

@@ -5,22 +5,9 @@
 //! from a thread that it first has to wake. The keeper holds the lock for the work of the section, and stays away
 //! for the work outside.
 
-use std::time::Duration;
-
 use fastrand::Rng;
 
-use super::face::{Column, Judged, Shelf, Shown, Table};
-use super::guarded::Guarded;
-use super::situation::{Rounds, Shares, counts_of_two};
-use super::times::Times;
-use super::{
-    AnyMutex, Asked, Called, EmptyLock, Round, Sampled, Schedule, Situation, WorkloadInfo, audit,
-};
-use crate::machine::Machine;
-use crate::sample::{CPU_PER_OP, LONGEST, RUNNING, Sample, VOLUNTARY, WAIT_MEAN};
-use crate::team::{Member, Outcome};
-use crate::usage::Usage;
-use crate::work::Work;
+use super::prelude::*;
 
 pub(super) struct LongHold;
 
@@ -40,14 +27,10 @@ impl Called for LongHold {
         name: "long_hold",
         title: "Long sections of one thread",
         about: "Waits for a thread that holds the lock for 300 µs",
-        lead: "One thread, the keeper, holds the lock for 300 µs and stays away for 700 µs, or comes back at \
-             once. The others want the lock for 200 ns about once in a millisecond. Measured are their \
-             waits and their CPU time; the keeper's is not counted.",
         empty: EmptyLock::OF_TWO_ROLES,
         shares_data: true,
         quantities: &[WAIT_MEAN, LONGEST],
         judged: Judged::By(WAIT_MEAN),
-        shelf: Shelf::Turns,
         table: Table::Quantities {
             heading: "{}",
             columns: &[

@@ -10,26 +10,13 @@
 //! thread, above them all, ends a trial that takes too long: it raises the owner to the guard's
 //! priority from outside. So a lock that would stand still for ever costs a moment.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32};
-use std::time::Duration;
 
 use crossbeam_utils::CachePadded;
-use ondeck::platform::{Native, Ordering, Platform, Timestamp};
 
-use super::face::{Column, Group, Judged, Needs, Shelf, Shown, Table};
-use super::guarded::Guarded;
-use super::situation::{Rounds, Shares};
-use super::{
-    AnyMutex, Asked, Called, EmptyLock, Round, Sampled, Schedule, Situation, WorkloadInfo, audit,
-    on_native,
-};
-use crate::clock::TickScale;
+use super::prelude::*;
 use crate::environment::{Pinning, Placement, Policy};
-use crate::machine::Machine;
-use crate::sample::{BURSTS, INVERTED, LONGEST, RESCUED, Sample, VOLUNTARY};
-use crate::team::{self, Member, Outcome, TeamError, TeamSetting, Teams, Until};
-use crate::work::Work;
+use crate::team::Teams;
 
 pub(super) struct MixedPriority;
 
@@ -56,14 +43,11 @@ impl Called for MixedPriority {
         name: "mixed_priority",
         title: "Priority inversion",
         about: "Priority inversion: does a hog run between owner and waiter",
-        lead: "Priority inversion on one CPU: an owner of low priority, a waiter of high priority, and \
-             a hog between them that never wants the lock.",
         locks: Group::Inversion,
         needs: Needs::Realtime,
         empty: EmptyLock::Never("without a lock no thread waits, so nothing can be inverted"),
         quantities: &[LONGEST, INVERTED, BURSTS, RESCUED],
         judged: Judged::By(LONGEST),
-        shelf: Shelf::OtherWork,
         table: Table::Quantities {
             heading: "an owner below a hog below a waiter, on one CPU\n{}",
             columns: &[
@@ -95,7 +79,7 @@ impl Called for MixedPriority {
         let stage = Arc::new(Stage::default());
         let lock = Arc::new(Guarded::new(lock, Book::default()));
         let shared = Arc::clone(&lock);
-        let outcome =
+        let mut outcome =
             team::run::<Native, _>(&setting, Until::Elapsed(given.length), move |member| {
                 let entered = stage.enter(member.index, policy);
                 // No thread passes the start before all have entered.
@@ -113,17 +97,14 @@ impl Called for MixedPriority {
                 }
                 Some(Ok(trials))
             })?;
-        let mut trials = Trials::default();
-        for result in &outcome.results {
-            trials =
-                trials.plus(result.as_ref().map_err(|reason| TeamError::Refused(reason.clone()))?);
-        }
+        let results = std::mem::take(&mut outcome.results).into_iter();
+        let trials: Vec<Trials> = results.collect::<Result<_, _>>().map_err(TeamError::Refused)?;
         let counted = outcome.pairs[OWNER] + outcome.pairs[WAITER];
         let (acquisitions, intrusions) =
             lock.with(&mut lock.context(), |book| (book.acquisitions, book.intrusions));
         audit::balance("acquisitions", acquisitions, counted)?;
         audit::balance("acquisitions in the owner's section", intrusions, 0)?;
-        Ok(sample(&outcome, &trials))
+        Ok(sample(&outcome, &trials[WAITER]))
     }
 }
 
@@ -147,18 +128,6 @@ struct Trials {
     rescued: u64,
     /// In ticks.
     longest: u64,
-}
-
-impl Trials {
-    fn plus(self, other: &Self) -> Self {
-        Self {
-            count: self.count + other.count,
-            inverted: self.inverted + other.inverted,
-            pieces: self.pieces + other.pieces,
-            rescued: self.rescued + other.rescued,
-            longest: self.longest.max(other.longest),
-        }
-    }
 }
 
 type Word = <Native as Platform>::AtomicU32;
@@ -279,13 +248,11 @@ fn wait(member: &Member, stage: &Stage, lock: &Guarded<Native, Book>) -> Trials 
             (to, stage.pieces.load(Ordering::Relaxed))
         });
         let pieces = u64::from(after - before);
-        trials = trials.plus(&Trials {
-            count: 1,
-            inverted: u64::from(pieces > 0),
-            pieces,
-            rescued: u64::from(stage.rescued.load(Ordering::Relaxed) == trial),
-            longest: to.saturating_sub(from),
-        });
+        trials.count += 1;
+        trials.inverted += u64::from(pieces > 0);
+        trials.pieces += pieces;
+        trials.rescued += u64::from(stage.rescued.load(Ordering::Relaxed) == trial);
+        trials.longest = trials.longest.max(to.saturating_sub(from));
         member.done(u64::from(trial));
         stage.served.give(trial);
         trial += 1;

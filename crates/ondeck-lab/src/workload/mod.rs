@@ -15,6 +15,7 @@ mod kinds;
 mod notify;
 pub mod param;
 mod phases;
+mod prelude;
 mod ring;
 mod rw_pair;
 mod situation;
@@ -36,7 +37,7 @@ use crate::work::Work;
 
 pub(crate) use baseline::NoLock;
 pub use baseline::{EmptyLock, NO_LOCK};
-use face::{Group, Judged, Needs, Shelf, Table};
+use face::{Group, Judged, Needs, Table};
 use kinds::{BarrierWorkload, OnceWorkload, RwWorkload, SemaphoreWorkload, Workload};
 pub use notify::{NOTIFY, Notify};
 pub use rwmix::NAME as RWMIX;
@@ -88,10 +89,8 @@ pub struct WorkloadInfo {
     pub kind: Kind,
     /// Its title on a page.
     pub title: &'static str,
-    /// What it measures, in one sentence of a list.
+    /// What it measures, in one sentence of a list. `docs/workloads.md` describes it.
     pub about: &'static str,
-    /// Its description, for the reader of a page. `docs/workloads.md` has its source, and what its figures do not show.
-    pub lead: &'static str,
     /// The locks that a suite measures.
     pub locks: Group,
     /// Its requirement.
@@ -106,8 +105,6 @@ pub struct WorkloadInfo {
     pub quantities: &'static [Quantity],
     /// The quantity that ranks its locks.
     pub judged: Judged,
-    /// The place of its tables in the terminal.
-    pub shelf: Shelf,
     /// Its tables in the terminal.
     pub table: Table,
     /// Why it is measured on the real machine only; `None` if it can also be computed for another.
@@ -121,7 +118,6 @@ impl WorkloadInfo {
         kind: Kind::Mutex,
         title: "",
         about: "",
-        lead: "",
         locks: Group::Crowd,
         needs: Needs::Nothing,
         empty: EmptyLock::OneThread,
@@ -129,17 +125,13 @@ impl WorkloadInfo {
         notifies: false,
         quantities: &[],
         judged: Judged::By(sample::THROUGHPUT),
-        shelf: Shelf::Basics,
         table: Table::Quantities { heading: "", columns: &[], note: "" },
         only_real: None,
     };
 
     /// Whether its file has all texts for readers.
     const fn has_words(&self) -> bool {
-        !(self.name.is_empty()
-            || self.title.is_empty()
-            || self.about.is_empty()
-            || self.lead.is_empty())
+        !(self.name.is_empty() || self.title.is_empty() || self.about.is_empty())
     }
 }
 

@@ -31,16 +31,3 @@ crate::worded! {
     Notify: "use `inside` (the critical section) or `after` (the unlock)";
     Inside = "inside", After = "after"
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_are_read_as_they_are_written() {
-        for notify in Notify::BOTH {
-            assert_eq!(notify.to_string().parse(), Ok(notify));
-        }
-        assert!("outside".parse::<Notify>().is_err_and(|error| error.contains("`after`")));
-    }
-}

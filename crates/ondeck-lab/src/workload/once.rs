@@ -2,18 +2,10 @@
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use ondeck_zoo::Kind;
 use ondeck_zoo::sync::RawOnce;
 
-use super::face::{Column, Group, Shelf, Shown, Table, Threads};
-use super::kinds::OnceWorkload;
-use super::situation::{Rounds, Shares, counts};
-use super::{Apart, Asked, Round, Sampled, Schedule, Situation, WorkloadInfo, audit, param};
+use super::prelude::*;
 use crate::clock;
-use crate::machine::Machine;
-use crate::sample::{CPU_PER_OP, Sample, THROUGHPUT, VOLUNTARY};
-use crate::team::{self, Until};
-use crate::work::Work;
 
 pub(super) struct Once;
 
@@ -42,12 +34,8 @@ impl OnceWorkload for Once {
         kind: Kind::Once,
         title: "Once",
         about: "Calls a second of what has run once, and races to run it",
-        lead: "What runs once is called again and again. If it has run before (`done`), a call is what \
-             every access to a lazy static pays. If it has not (`new`), all threads walk along a row of \
-             them: one runs the initialization of a microsecond, and those that come meanwhile wait for it.",
         locks: Group::All,
         shares_data: true,
-        shelf: Shelf::Others,
         table: Table::Threads(Threads {
             heading: "million calls/s by threads",
             quantity: (THROUGHPUT, 1e-6),
@@ -69,13 +57,11 @@ impl OnceWorkload for Once {
         let rounds = Rounds::of(asked, Shares::Never, [(5, 1), (10, 3), (100, 11)]);
         let counts = counts(asked, &[2], &[1, 4], &[1, 2, 4, 8, 16]);
         let both = [(State::Done, "done", (0, 0)), (State::New, "new", (INIT, 0))];
-        let situations = both.into_iter().flat_map(|(state, word, work)| {
+        let of = |(state, word, work): (State, &str, _), threads| {
             let params = [(param::STATE, word.to_owned())];
-            counts.iter().map(move |&count| {
-                Situation { work, ..Situation::plain(count) }.with(state, params.clone())
-            })
-        });
-        (rounds, situations.collect())
+            Situation { work, ..Situation::plain(threads) }.with(state, params)
+        };
+        (rounds, product(&both, &counts, of))
     }
 
     fn round<M: Machine, O: RawOnce<M>>(given: &Round, &state: &State) -> Sampled {

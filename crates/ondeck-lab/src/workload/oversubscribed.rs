@@ -4,15 +4,8 @@
 //! want to run. The workload shows whether a lock's waiters let the others run, and whether the
 //! lock depends on one particular thread to make progress.
 
-use ondeck_zoo::RawLock;
-
-use super::face::{Column, Shelf, Shown, Table, Threads};
-use super::situation::{ALONE, Extent, MOST_THREADS, PROGRAM, Rounds, Shares, counts};
-use super::{Asked, Round, Sampled, Schedule, Situation, Workload, WorkloadInfo, throughput};
-use crate::machine::Machine;
-use crate::sample::{
-    CPU_PER_OP, INVOLUNTARY, OPERATION_GAP, RUNNING, SHARE, THROUGHPUT, VOLUNTARY,
-};
+use super::prelude::*;
+use super::{Workload, throughput};
 
 pub(super) struct Oversubscribed;
 
@@ -21,10 +14,7 @@ impl Workload for Oversubscribed {
         name: "oversubscribed",
         title: "Oversubscribed",
         about: "Throughput with 4 to 32 times as many threads as CPUs",
-        lead: "Throughput with 4 to 32 times as many threads as CPUs. The owner, or the waiter that is \
-             next, is mostly off its CPU.",
         quantities: &[OPERATION_GAP],
-        shelf: Shelf::Threads,
         table: Table::Threads(Threads {
             heading: "million pairs/s by threads",
             quantity: (THROUGHPUT, 1e-6),

@@ -5,15 +5,11 @@
 //! sleeps while the others work, and every phase begins when all of them sleep.
 
 use std::ops::Range;
-use std::time::Duration;
 
 use crossbeam_utils::CachePadded;
-use ondeck::platform::{AtomicInt, Ordering, Timestamp};
 
+use super::prelude::*;
 use crate::environment::Placement;
-use crate::machine::Machine;
-use crate::team::{Member, Outcome};
-use crate::usage::Usage;
 
 /// The threads that work in a phase, and its length.
 #[derive(Clone, Debug)]
@@ -43,7 +39,7 @@ pub(super) struct Stint {
     pub(super) usage: Usage,
 }
 
-/// The conductor's observations of one phase.
+/// The conductor's observations of a phase.
 #[derive(Clone, Debug)]
 pub(super) struct Seen {
     pub(super) window: Duration,
@@ -61,7 +57,7 @@ impl Seen {
 impl<M: Machine> Phases<M> {
     /// Makes the phases of a team of `threads`. The conductor is not counted: it is the thread after
     /// them.
-    pub(super) fn new(threads: usize, plan: Vec<Phase>) -> Self {
+    fn new(threads: usize, plan: Vec<Phase>) -> Self {
         Self {
             plan,
             word: CachePadded::new(AtomicInt::new(RESTING)),
@@ -111,7 +107,7 @@ impl<M: Machine> Phases<M> {
     }
 
     /// Runs the conductor: every phase once. `None` if the team is stopped before the end.
-    pub(super) fn conduct(&self, member: &Member<M>, placement: &Placement) -> Option<Vec<Seen>> {
+    fn conduct(&self, member: &Member<M>, placement: &Placement) -> Option<Vec<Seen>> {
         let _raised = placement.raise_coordinator();
         let seen = (0..self.plan.len()).map(|number| self.run(member, number)).collect();
         self.turn_to(ENDED);
@@ -119,27 +115,13 @@ impl<M: Machine> Phases<M> {
     }
 
     fn run(&self, member: &Member<M>, number: usize) -> Option<Seen> {
-        let phase = &self.plan[number];
-        let rested = self.await_rest(member);
-        if !rested {
+        if !self.await_rest(member) {
             return None;
         }
         self.turn_to(number as u32);
-        let (begin, before) = (M::now(), member.progress());
-        while let Some(left) = phase.length.checked_sub(M::now().since(begin))
-            && !left.is_zero()
-            && !member.stopped()
-        {
-            // Notices a cancellation in time.
-            M::sleep(left.min(CANCEL_CHECK));
-        }
-        // Operations first: if this thread is switched out in between, operations are lost rather
-        // than gained.
-        let after = member.progress();
-        let window = M::now().since(begin);
+        let seen = watch(member, self.plan[number].length);
         self.turn_to(RESTING);
-        let operations = after.iter().zip(before).map(|(after, before)| after - before).collect();
-        (!member.stopped()).then_some(Seen { window, operations })
+        (!member.stopped()).then_some(seen)
     }
 
     fn turn_to(&self, word: u32) {
@@ -162,8 +144,52 @@ impl<M: Machine> Phases<M> {
     }
 }
 
+/// Runs `worker` on every thread of the round, and one more thread that conducts. Returns the results of the workers, what
+/// the conductor saw of each phase, and the number of CPUs.
+pub(super) fn conducted<M: Machine, T: Send + 'static>(
+    given: &Round,
+    plan: Vec<Phase>,
+    worker: impl Fn(&mut Member<M>, &Phases<M>) -> Option<T> + Send + Sync + 'static,
+) -> Result<(Vec<T>, Vec<Seen>, usize), TeamError> {
+    let conductor = given.team.threads;
+    let phases = Phases::new(conductor, plan);
+    let placement = given.team.placement.clone();
+    let setting = TeamSetting { threads: conductor + 1, ..given.team.clone() };
+    let outcome = team::run::<M, _>(&setting, Until::Finished(Duration::MAX), move |member| {
+        if member.index < conductor {
+            return worker(member, &phases).map(Ok);
+        }
+        member.start()?;
+        Some(Err(phases.conduct(member, &placement)))
+    })?;
+    let (mut workers, mut seen) = (Vec::new(), None);
+    for result in outcome.results {
+        match result {
+            Ok(worker) => workers.push(worker),
+            Err(phases) => seen = phases,
+        }
+    }
+    Ok((workers, seen.ok_or(TeamError::Cancelled)?, outcome.cpus))
+}
+
 /// The interval of checks for a cancellation.
 const CANCEL_CHECK: Duration = Duration::from_millis(20);
+
+/// Sleeps for that time, or until the team is stopped. Returns what its threads did meanwhile.
+pub(super) fn watch<M: Machine>(member: &Member<M>, length: Duration) -> Seen {
+    let (begin, before) = (M::now(), member.progress());
+    while let Some(left) = length.checked_sub(M::now().since(begin))
+        && !left.is_zero()
+        && !member.stopped()
+    {
+        M::sleep(left.min(CANCEL_CHECK));
+    }
+    // Operations first: if this thread is switched out in between, operations are lost rather than gained.
+    let after = member.progress();
+    let window = M::now().since(begin);
+    let operations = after.iter().zip(before).map(|(after, before)| after - before).collect();
+    Seen { window, operations }
+}
 
 /// The work of `threads` in some phases as the outcome of a round; the stints are theirs alone.
 pub(super) fn outcome_of(

@@ -7,16 +7,7 @@
 //! variant it notifies after the unlock.
 
 use super::buffer::{Bounded, Buffer, CAPACITIES, Part, Queue, consume, produce, sum};
-use super::face::{Column, Shelf, Shown, Table};
-use super::situation::{Rounds, Shares, by, counts_of_two};
-use super::{
-    AnyMutex, Asked, Called, EmptyLock, Round, Sampled, Schedule, Situation, WorkloadInfo, audit,
-};
-use crate::machine::Machine;
-use crate::sample::{
-    CPU_PER_OP, INVOLUNTARY, RUNNING, SHARE, Sample, THROUGHPUT, VOLUNTARY, WAITS,
-};
-use crate::team::Outcome;
+use super::prelude::*;
 
 pub(super) struct ProducerConsumer;
 
@@ -25,14 +16,10 @@ impl Called for ProducerConsumer {
         name: "producer_consumer",
         title: "Producers and consumers",
         about: "Items a second through a queue with two conditions",
-        lead: "Half of the threads put numbers into a bounded queue, the others take them out; a lock \
-             and two condition variables, notified inside the critical section unless a heading says \
-             after the unlock. Operations are numbers that were taken out.",
         empty: EmptyLock::OF_TWO_ROLES,
         shares_data: true,
         notifies: true,
         quantities: &[WAITS],
-        shelf: Shelf::Queues,
         table: Table::Quantities {
             heading: "thousand items/s, and their cost\n{}",
             columns: &[

@@ -7,30 +7,19 @@
 //! buffer that is half full, so that no side has to wait at once. Then a gate keeps all of them waiting for
 //! their conditions until they sleep, and opens. The second half begins when it opens.
 
-use std::sync::Arc;
-use std::time::Duration;
-
 use super::buffer::{
     Bounded, Buffer, CAPACITIES, NOT_EMPTY, NOT_FULL, Part, Queue, close, consume, produce, sum,
 };
-use super::face::{Column, Shelf, Shown, Table};
-use super::situation::{Rounds, Shares, counts_of_two};
-use super::{
-    AnyMutex, Asked, Called, EmptyLock, Round, Sampled, Schedule, Situation, WorkloadInfo, audit,
-};
+use super::phases::{Seen, watch};
+use super::prelude::*;
 use crate::environment::Placement;
-use crate::machine::Machine;
-use crate::sample::{CPU_PER_OP, FRESH, RECOVERED, RUNNING, Sample, THROUGHPUT, VOLUNTARY, WAITS};
-use crate::team::{self, Member, Outcome, TeamError, TeamSetting, Until};
-use crate::usage::Usage;
 
 pub(super) struct Recovery;
 
 /// How long the gate stays shut once all threads wait: far longer than any waiter here spins.
 const SHUT: Duration = Duration::from_millis(5);
 
-/// The interval of checks for a cancellation, and of the conductor's checks whether all threads wait.
-const CANCEL_CHECK: Duration = Duration::from_millis(20);
+/// The interval of the conductor's checks whether all threads wait.
 const ASKING: Duration = Duration::from_micros(500);
 
 impl Called for Recovery {
@@ -38,14 +27,10 @@ impl Called for Recovery {
         name: "recovery",
         title: "After a sleep",
         about: "Items a second once all threads of a queue have slept",
-        lead: "The bounded queue after a moment in which all of its threads slept, against the same \
-             threads before it. If the ratio is far from 1, the lock has two speeds, and what its \
-             threads did before decides between them.",
         empty: EmptyLock::OF_TWO_ROLES,
         shares_data: true,
         notifies: true,
         quantities: &[FRESH, RECOVERED, WAITS],
-        shelf: Shelf::Queues,
         table: Table::Quantities {
             heading: "thousand items/s after all threads slept, and before\n{}",
             columns: &[
@@ -107,14 +92,7 @@ impl Called for Recovery {
 enum Role {
     Worker(Part, Usage),
     /// The two halves, if the team was not stopped before their end.
-    Conductor(Option<[Half; 2]>),
-}
-
-/// The conductor's observations of one half of the round.
-struct Half {
-    window: Duration,
-    /// Items of each thread, including the conductor, which has none.
-    items: Vec<u64>,
+    Conductor(Option<[Seen; 2]>),
 }
 
 /// Lets the threads run, shuts the gate, opens it, and lets them run again.
@@ -124,10 +102,10 @@ fn conduct<M: Machine>(
     threads: usize,
     round: Duration,
     placement: &Placement,
-) -> Option<[Half; 2]> {
+) -> Option<[Seen; 2]> {
     let _raised = placement.raise_coordinator();
     let mut context = buffer.context();
-    let fresh = half(member, round / 2);
+    let fresh = watch(member, round / 2);
     buffer.with(&mut context, |queue| queue.held = true);
     while !member.stopped() && buffer.with(&mut context, |queue| queue.waiting) < threads {
         M::sleep(ASKING);
@@ -138,23 +116,9 @@ fn conduct<M: Machine>(
         queue.notify_all(NOT_FULL);
         queue.notify_all(NOT_EMPTY);
     });
-    let recovered = half(member, round / 2);
+    let recovered = watch(member, round / 2);
     close(buffer, &mut context);
     (!member.stopped()).then_some([fresh, recovered])
-}
-
-fn half<M: Machine>(member: &Member<M>, length: Duration) -> Half {
-    let (begin, before) = (M::now(), member.progress());
-    while let Some(left) = length.checked_sub(M::now().since(begin))
-        && !left.is_zero()
-        && !member.stopped()
-    {
-        M::sleep(left.min(CANCEL_CHECK));
-    }
-    // Items first: if this thread is switched out in between, items are lost rather than gained.
-    let after = member.progress();
-    let window = M::now().since(begin);
-    Half { window, items: after.iter().zip(before).map(|(after, before)| after - before).collect() }
 }
 
 fn sample(mut outcome: Outcome<Role>, producers: usize, first: u64, left: u64) -> Sampled {
@@ -175,13 +139,10 @@ fn sample(mut outcome: Outcome<Role>, producers: usize, first: u64, left: u64) -
 
     let threads = parts.len();
     let consumers = producers..threads;
-    let rate = |half: &Half| {
-        half.items[consumers.clone()].iter().sum::<u64>() as f64 / half.window.as_secs_f64()
-    };
-    let (fresh, speed) = (rate(&fresh), rate(&recovered));
+    let (fresh, speed) = (fresh.rate(consumers.clone()), recovered.rate(consumers.clone()));
     let items: u64 = outcome.pairs[consumers.clone()].iter().sum();
     let waits: u64 = parts.iter().map(|part| part.waits).sum();
-    let window_pairs = recovered.items[..threads].to_vec();
+    let window_pairs = recovered.operations[..threads].to_vec();
     let outcome = Outcome {
         window: recovered.window,
         contended_pairs: window_pairs.clone(),

@@ -4,17 +4,8 @@
 //! thread that is alone of its kind waits, works, and returns after a pause; all others return at once, so
 //! that at any time one of them wants the lock.
 
-use ondeck_zoo::{Kind, RawRwLock};
-
-use super::face::{Column, Group, Judged, Shelf, Shown, Table};
-use super::kinds::RwWorkload;
+use super::prelude::*;
 use super::rw_pair::{Pair, Tally};
-use super::situation::{Rounds, Shares, counts_of_two};
-use super::times::Times;
-use super::{Apart, Asked, EmptyLock, Round, Sampled, Schedule, Situation, WorkloadInfo, param};
-use crate::machine::Machine;
-use crate::sample::{LONGEST, Sample, THROUGHPUT, WAIT_P50, WAIT_P99};
-use crate::work::Work;
 
 pub(super) struct RwLatency;
 
@@ -34,15 +25,11 @@ impl RwWorkload for RwLatency {
         kind: Kind::RwLock,
         title: "Longest wait of a writer and of a reader",
         about: "Longest wait of a writer among readers, and of a reader",
-        lead: "One thread is alone of its kind: a writer among readers that come back at once, or a \
-             reader among writers. A lock that prefers the others lets it wait as long as they come. The \
-             longest wait is what a lock's preference costs.",
         locks: Group::All,
         empty: EmptyLock::OF_TWO_ROLES,
         shares_data: true,
         quantities: &[LONGEST, WAIT_P50, WAIT_P99],
         judged: Judged::By(LONGEST),
-        shelf: Shelf::Readers,
         table: Table::Quantities {
             heading: "longest wait; {}",
             columns: &[
@@ -64,13 +51,10 @@ impl RwWorkload for RwLatency {
         let work = asked.work.unwrap_or((1_000, 0));
         let counts = counts_of_two(asked, &[3], &[3], &[2, 3, 5, 9, 17]);
         let both = [(Lone::Writer, "writer"), (Lone::Reader, "reader")];
-        let situations = both.into_iter().flat_map(|(lone, word)| {
-            let params = [(param::ALONE, word.to_owned())];
-            counts
-                .iter()
-                .map(move |&count| Situation::working(count, work).with(lone, params.clone()))
-        });
-        (rounds, situations.collect())
+        let of = |(lone, word): (Lone, &str), threads| {
+            Situation::working(threads, work).with(lone, [(param::ALONE, word.to_owned())])
+        };
+        (rounds, product(&both, &counts, of))
     }
 
     fn round<M: Machine, L: RawRwLock<M>>(given: &Round, &lone: &Lone) -> Sampled {

@@ -6,12 +6,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use ondeck_zoo::RawRwLock;
-
-use super::audit;
-use crate::machine::Machine;
-use crate::team::TeamError;
-use crate::work::Work;
+use super::prelude::*;
 
 /// A lock and its numbers. Atomic, so that without a working lock no memory is corrupted.
 pub(super) struct Pair<L> {

@@ -1,14 +1,7 @@
 //! `rwmix`: every thread reads, and writes now and then; measures the throughput.
 
-use ondeck_zoo::{Kind, RawRwLock};
-
-use super::face::{Column, Group, Shelf, Shown, Table, Threads};
-use super::kinds::RwWorkload;
+use super::prelude::*;
 use super::rw_pair::{Pair, Tally};
-use super::situation::{ALONE, PROGRAM, Rounds, Shares, by, counts};
-use super::{Apart, Asked, Round, Sampled, Schedule, Situation, WorkloadInfo, param};
-use crate::machine::Machine;
-use crate::sample::{CPU_PER_OP, RUNNING, SHARE, Sample, THROUGHPUT};
 
 /// The workload's name.
 pub const NAME: &str = "rwmix";
@@ -62,12 +55,8 @@ impl RwWorkload for RwMix {
         kind: Kind::RwLock,
         title: "Reads and writes",
         about: "Reads and writes a second, for six mixes of them",
-        lead: "All threads read, and some of their operations write instead. Writers change two numbers \
-             one after the other, and readers compare them. Throughput counts reads and writes of all \
-             threads together; with 100 % writes the lock is a mutex.",
         locks: Group::All,
         shares_data: true,
-        shelf: Shelf::Readers,
         table: Table::Threads(Threads {
             heading: "million operations/s by threads",
             quantity: (THROUGHPUT, 1e-6),
@@ -91,16 +80,12 @@ impl RwWorkload for RwMix {
         let works = by(asked.extent, &[ALONE][..], &[ALONE], &[ALONE, PROGRAM]);
         let works = asked.work.map_or(works.to_vec(), |work| vec![work]);
         let mixes = by(asked.extent, &Mix::ALL[1..4], &Mix::ALL[..], &Mix::ALL[..]);
-        let mut situations = Vec::new();
-        for work in works {
-            for &mix in mixes {
-                for threads in counts(asked, &[2], &[1, 2], &[1, 2, 4, 8, 16, 32]) {
-                    let params = [(param::WRITES, mix.percent())];
-                    situations.push(Situation::working(threads, work).with(mix, params));
-                }
-            }
-        }
-        (rounds, situations)
+        let counts = counts(asked, &[2], &[1, 2], &[1, 2, 4, 8, 16, 32]);
+        let of = |work, mix: Mix, threads| {
+            Situation::working(threads, work).with(mix, [(param::WRITES, mix.percent())])
+        };
+        let with = |work| product(mixes, &counts, move |mix, threads| of(work, mix, threads));
+        (rounds, works.into_iter().flat_map(with).collect())
     }
 
     fn round<M: Machine, L: RawRwLock<M>>(given: &Round, &mix: &Mix) -> Sampled {

@@ -2,15 +2,9 @@
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use ondeck_zoo::Kind;
 use ondeck_zoo::sync::RawSemaphore;
 
-use super::face::{Column, Group, Shelf, Shown, Table, Threads};
-use super::kinds::SemaphoreWorkload;
-use super::situation::{ALONE, Rounds, Shares, by, counts};
-use super::{Apart, Asked, Round, Sampled, Schedule, Situation, WorkloadInfo, audit, param};
-use crate::machine::Machine;
-use crate::sample::{CPU_PER_OP, SHARE, Sample, THROUGHPUT, VOLUNTARY};
+use super::prelude::*;
 
 pub(super) struct Semaphore;
 
@@ -23,12 +17,8 @@ impl SemaphoreWorkload for Semaphore {
         kind: Kind::Semaphore,
         title: "Semaphore",
         about: "Permits taken and given back a second",
-        lead: "All threads take a permit, work, give it back, and again. With one permit the semaphore is a \
-             mutex that any thread may unlock; with as many permits as threads no thread ever waits, and \
-             what is left is the cost of the count.",
         locks: Group::All,
         shares_data: true,
-        shelf: Shelf::Others,
         table: Table::Threads(Threads {
             heading: "million permits/s by threads",
             quantity: (THROUGHPUT, 1e-6),
@@ -53,13 +43,10 @@ impl SemaphoreWorkload for Semaphore {
         let work = asked.work.unwrap_or(ALONE);
         let permits = by(asked.extent, &[1, 2][..], &[1, 2], &[1, 2, 8]);
         let counts = counts(asked, &[2], &[1, 4], &[1, 2, 4, 8, 16]);
-        let situations = permits.iter().flat_map(|&some| {
-            let params = [(param::PERMITS, some.to_string())];
-            counts
-                .iter()
-                .map(move |&count| Situation::working(count, work).with(some, params.clone()))
-        });
-        (rounds, situations.collect())
+        let of = |permits: u32, threads| {
+            Situation::working(threads, work).with(permits, [(param::PERMITS, permits.to_string())])
+        };
+        (rounds, product(permits, &counts, of))
     }
 
     fn round<M: Machine, S: RawSemaphore<M>>(given: &Round, &permits: &u32) -> Sampled {

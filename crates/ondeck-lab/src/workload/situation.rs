@@ -188,6 +188,16 @@ impl Rounds {
     }
 }
 
+/// The situations of each of `outer` with each of `inner`.
+pub(super) fn product<A: Copy, B: Copy, O>(
+    outer: &[A],
+    inner: &[B],
+    of: impl Fn(A, B) -> Situation<O>,
+) -> Vec<Situation<O>> {
+    let of = &of;
+    outer.iter().flat_map(|&one| inner.iter().map(move |&other| of(one, other))).collect()
+}
+
 /// Chooses one of three, by the extent.
 pub(super) fn by<T>(extent: Extent, quick: T, suite: T, full: T) -> T {
     match extent {

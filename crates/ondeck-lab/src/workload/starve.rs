@@ -4,16 +4,7 @@
 //! that is never served shows. A time counts only if another thread acquired the lock in between: while
 //! no thread does, the machine stands still.
 
-use std::time::Duration;
-
-use super::face::{Column, Judged, Shelf, Shown, Table};
-use super::guarded::Guarded;
-use super::situation::{Rounds, Shares, counts};
-use super::{AnyMutex, Asked, Called, Round, Sampled, Schedule, Situation, WorkloadInfo, audit};
-use crate::clock::TickScale;
-use crate::machine::Machine;
-use crate::sample::{CPU_PER_OP, LONGEST_GAP, RUNNING, SHARE, STARVED_WINDOWS, Sample, THROUGHPUT};
-use crate::team::Outcome;
+use super::prelude::*;
 
 /// A thread should acquire the lock at least once in this time: several time slices of every kernel.
 const WINDOW: Duration = Duration::from_millis(50);
@@ -28,13 +19,9 @@ impl Called for Starve {
         name: NAME,
         title: "Starvation",
         about: "The longest that a thread goes without the lock",
-        lead: "Eight threads want the lock all the time, each for sections of 100 ns. Measured are \
-             the longest time that one of them went without it while others had it, and in how many \
-             windows of 50 ms a thread never had it.",
         shares_data: true,
         quantities: &[LONGEST_GAP],
         judged: Judged::By(LONGEST_GAP),
-        shelf: Shelf::Turns,
         table: Table::Quantities {
             heading: "{}",
             columns: &[

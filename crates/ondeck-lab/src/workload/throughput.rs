@@ -3,17 +3,9 @@
 //! Work alone touches no memory. A section of a program does: with `--data` the owner also reads and writes a word
 //! in each of a number of cache lines, which come from the core of the previous owner.
 
-use ondeck_zoo::RawLock;
-
 use super::data::{Data, Line};
-use super::face::{Column, Group, Shown, Table, Threads};
 use super::gaps::{self, Gaps};
-use super::situation::{ALONE, LONG, MANY, MOST_THREADS, PROGRAM, Rounds, Shares, counts};
-use super::{
-    Apart, Asked, Round, Sampled, Schedule, Situation, Workload, WorkloadInfo, audit, param,
-};
-use crate::machine::Machine;
-use crate::sample::{CPU_PER_OP, OPERATION_GAP, RUNNING, SHARE, Sample, THROUGHPUT};
+use super::prelude::*;
 
 /// The workload's name: advice measures it.
 pub const NAME: &str = "throughput";
@@ -25,10 +17,6 @@ impl Workload for Throughput {
         name: NAME,
         title: "Throughput",
         about: "Pairs a second of all threads, with work inside and outside",
-        lead: "All threads lock, work inside, unlock, work outside, and again. Throughput counts the \
-             operations of all threads together; the share is that of the thread that got least \
-             divided by that of the thread that got most, so 1 is even and 0 means that a thread \
-             starved.",
         locks: Group::Headline,
         quantities: &[OPERATION_GAP],
         table: Table::Threads(Threads {

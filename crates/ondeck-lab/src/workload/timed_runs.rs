@@ -6,17 +6,8 @@
 //! single time is kept, in the thread's own memory, and enters a histogram after the run, so that
 //! the section is not longer than his.
 
-use std::sync::Arc;
-use std::time::Duration;
-
-use super::face::{Group, Judged, Table};
-use super::guarded::Guarded;
-use super::situation::{Extent, Runs};
-use super::{AnyMutex, Asked, Called, Round, Sampled, Schedule, Situation, WorkloadInfo};
-use crate::clock::TickScale;
-use crate::machine::Machine;
-use crate::sample::{LONGEST, RUN, Sample, histogram};
-use crate::team::{self, Member, Outcome, Until};
+use super::prelude::*;
+use super::situation::Runs;
 
 pub(super) struct Wait;
 
@@ -25,8 +16,6 @@ impl Called for Wait {
         name: "wait",
         title: "Longest wait",
         about: "The longest time that a thread waits for the lock",
-        lead: "Every thread locks a fixed number of times and times each wait. The longest wait of a \
-             run is what a frame, a packet or a request would have felt.",
         locks: Group::Runs,
         quantities: &[RUN, LONGEST],
         judged: Judged::By(LONGEST),
@@ -85,8 +74,6 @@ impl Called for Idle {
         name: "idle",
         title: "Longest idle",
         about: "The longest that the lock is free although threads want it",
-        lead: "The time between an unlock and the next acquisition while threads wait. An idle lock \
-             is a wasted machine: no thread works inside although one could.",
         locks: Group::Runs,
         quantities: &[RUN, LONGEST],
         judged: Judged::By(LONGEST),

@@ -4,19 +4,9 @@
 //! The laboratory has many, so that case is measured in a separate process, see [`crate::alone`].
 
 use std::hint::black_box;
-use std::time::Duration;
 
-use ondeck_zoo::RawLock;
-
-use super::face::{Group, Judged, Table};
-use super::situation::{Rounds, Shares};
-use super::{
-    Apart, Asked, EmptyLock, Round, Sampled, Schedule, Situation, Workload, WorkloadInfo, param,
-};
-use crate::clock::{self, TickScale};
-use crate::machine::Machine;
-use crate::sample::{PAIR, Pairs, Sample};
-use crate::team::{self, Until};
+use super::prelude::*;
+use crate::clock::{self};
 
 /// Pairs between two readings of the clock: enough that reading it does not count.
 const BATCH: u64 = 1_000;
@@ -31,8 +21,6 @@ impl Workload for Uncontended {
         name: NAME,
         title: "Uncontended",
         about: "Cost of a pair when no other thread wants the lock",
-        lead: "One thread locks and unlocks; no other wants the lock. A second living thread makes a \
-             difference because the C library skips atomic operations while a process has only one.",
         locks: Group::All,
         empty: EmptyLock::AmongLocks,
         quantities: &[PAIR],

@@ -9,7 +9,7 @@ use super::figure::{Caption, Span, figure, slug};
 use super::rows::{Frame, Row};
 use super::tables::{self, Cell};
 use super::theme::{Ink, Palette};
-use crate::data;
+use crate::data::{self, percentile};
 use crate::numbers::page::{self as number, time};
 
 /// Percentiles in the table.
@@ -20,25 +20,6 @@ const PERCENTILES: [(f64, &str); 4] =
 struct Ridge<'a> {
     row: Row,
     times: &'a Distribution,
-}
-
-/// The time below which that share of the times lies, in nanoseconds: as recorded, otherwise from the
-/// histogram.
-fn percentile(times: &Distribution, percent: f64) -> Option<f64> {
-    let recorded = times
-        .percentiles
-        .iter()
-        .find(|(known, _)| (known - percent).abs() < 1e-9)
-        .map(|(_, value)| *value as f64);
-    recorded.or_else(|| {
-        let total: u64 = times.buckets.iter().fold(0, |sum, (_, n)| sum.saturating_add(*n));
-        let wanted = percent / 100.0 * total as f64;
-        let mut below = 0u64;
-        times.buckets.iter().find_map(|(bound, n)| {
-            below = below.saturating_add(*n);
-            (total > 0 && below as f64 >= wanted).then_some(*bound as f64)
-        })
-    })
 }
 
 /// Figure and table of the single times of a situation, for each number of threads with such times.
@@ -280,21 +261,5 @@ mod tests {
             let (from, to) = bin_edges(bin_of(value));
             assert!(from <= value && value < to, "{value}: {from} to {to}");
         }
-    }
-
-    #[test]
-    fn a_percentile_comes_from_the_histogram_when_it_was_not_recorded() {
-        let times = Distribution {
-            what: "wait".to_owned(),
-            count: 100,
-            min_ns: 10,
-            max_ns: 1000,
-            percentiles: vec![(50.0, 12)],
-            buckets: vec![(16, 98), (128, 1), (1024, 1)],
-        };
-        assert_eq!(percentile(&times, 50.0), Some(12.0));
-        assert_eq!(percentile(&times, 99.0), Some(128.0));
-        let empty = Distribution { percentiles: vec![], buckets: vec![], ..times };
-        assert_eq!(percentile(&empty, 50.0), None);
     }
 }

@@ -34,7 +34,7 @@ pub fn figure(
     span: Span,
     drawing: impl Fn(Width) -> Markup,
 ) -> Markup {
-    let label = format!("{} ({}). {}", caption.title, evidence_word(evidence), caption.reading);
+    let label = format!("{} ({}). {}", caption.title, evidence.word(), caption.reading);
     html! {
         figure id=(caption.id) class=[(span == Span::Half).then_some("half")] {
             figcaption {
@@ -53,15 +53,7 @@ pub fn figure(
 
 /// The mark that shows the origin of numbers.
 pub fn tag(evidence: Evidence) -> Markup {
-    html! { span .tag .(evidence_word(evidence)) { (evidence_word(evidence)) } }
-}
-
-/// The word for the origin of numbers.
-pub fn evidence_word(evidence: Evidence) -> &'static str {
-    match evidence {
-        Evidence::Measured => "measured",
-        Evidence::Simulated => "simulated",
-    }
+    html! { span .tag .(evidence.word()) { (evidence.word()) } }
 }
 
 /// Text as part of an id: lower case letters, digits, single hyphens.

@@ -7,6 +7,7 @@ use ondeck_lab::sample::{CPU_PER_OP, SHARE};
 use super::axis::Axis;
 use super::bars::{Words, bars};
 use super::distribution;
+use super::facts;
 use super::figure::{Caption, Span, figure, slug};
 use super::line::{Line, Point};
 use super::lines::{self, Landmark};
@@ -20,7 +21,7 @@ pub fn section(report: &Report, palette: &Palette, workload: &str) -> Markup {
     let series = data::of_workload(report, workload);
     let groups = data::grouped(series.iter().copied(), |series| series.params.clone());
     html! {
-        @if let Some(lead) = data::lead(workload) { p.lead { (lead) } }
+        @if let Some(lead) = data::lead(workload) { p.lead { (facts::prose(&lead)) } }
         @for (params, group) in &groups {
             @let words = data::params_in_words(params);
             @if !words.is_empty() { h3 { (data::capitalized(&words)) } }

@@ -6,7 +6,7 @@ use ondeck_lab::workload::face::{Column, Threads};
 use ondeck_lab::workload::{NO_LOCK, param};
 
 use super::{Cell, Grid, marked, written};
-use crate::data::{grouped, thread_counts};
+use crate::data::{self, grouped, thread_counts};
 use crate::numbers::terminal::{in_one_unit, significant, time};
 
 /// The width of a terminal.
@@ -70,11 +70,10 @@ fn cell(metric: Option<&Metric>, factor: f64, best: f64) -> Cell {
 }
 
 /// A percentile of the single times of a series.
-fn percentile(series: Option<&Series>, wanted: f64) -> String {
-    series
-        .and_then(|one| one.distribution.as_ref())
-        .and_then(|times| times.percentiles.iter().find(|(p, _)| (p - wanted).abs() < 1e-9))
-        .map_or(NONE.to_owned(), |&(_, nanos)| time(nanos as f64))
+fn percentile(series: Option<&Series>, percent: f64) -> String {
+    let times = series.and_then(|one| one.distribution.as_ref());
+    let found = times.and_then(|times| data::percentile(times, percent));
+    found.map_or(NONE.to_owned(), time)
 }
 
 /// The cost of a lock that no other thread wants: a column for either kind of process.

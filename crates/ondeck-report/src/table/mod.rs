@@ -113,12 +113,10 @@ fn tables(report: &Report, colour: bool) -> Vec<(String, String)> {
     tables
 }
 
-/// The tables of each workload, in the order of the terminal's parts.
+/// The tables of each workload, in the order of a suite.
 fn by_workload(report: &Report, colour: bool) -> Vec<(String, String)> {
     let mut tables = Vec::new();
-    let mut workloads: Vec<&WorkloadInfo> = WORKLOADS.iter().collect();
-    workloads.sort_by_key(|workload| workload.shelf);
-    for workload in workloads {
+    for workload in WORKLOADS {
         let series: Vec<&Series> =
             report.series.iter().filter(|series| series.workload == workload.name).collect();
         if !series.is_empty() {

@@ -15,7 +15,7 @@ use ondeck::platform::{Fences, Native, Ordering, Platform};
 pub use layout::{Cluster, Kind, Layout, Place, Shared};
 pub use wake::Wakes;
 
-use super::{heavy_fence_supported, no_system_call, per_operation, two_threads};
+use super::{per_operation, two_threads};
 use crate::environment;
 use crate::summary::Spread;
 use crate::system::{Here, System};
@@ -181,32 +181,22 @@ fn one_way(pairs: &[(usize, usize)], ready: impl Fn() -> Result<(), String>) -> 
 fn kernel(cancelled: impl Fn() -> bool, ready: impl Fn() -> Result<(), String>) -> Kernel {
     // Until this has been called, the light fence is a full one.
     Native::fences_are_asymmetric();
-    let word = <Native as Platform>::AtomicU32::new(0);
-    let alone = |once: &dyn Fn()| least(&ready, || Ok(per_operation(once)));
-    let fence = |beside: bool| {
-        least(&ready, || {
-            heavy_fence_supported()?;
-            if beside {
-                two_threads::beside_running(|| per_operation(Native::heavy_fence))
-            } else {
-                Ok(per_operation(Native::heavy_fence))
-            }
-        })
+    let mut operations = super::operations();
+    let mut of = |name: &str| {
+        let known = operations.iter_mut().find(|operation| operation.name == name);
+        let operation = known.expect("an operation of the table of costs");
+        least(&ready, || (operation.time)())
     };
     Kernel {
-        system_call: if Here::HAS_SYSTEM_CALL {
-            alone(&Here::system_call)
-        } else {
-            Err(no_system_call())
-        },
-        wake_of_none: alone(&|| _ = black_box(Native::futex_wake(&raw const word, 1))),
-        wait_in_vain: alone(&|| _ = black_box(Native::futex_wait(&word, 1, None))),
+        system_call: of("bare system call"),
+        wake_of_none: of("wake without a waiter"),
+        wait_in_vain: of("wait, value differs"),
         wake_to_run_here: least(&ready, wake::to_run_here),
         wakes: wake::measure(cancelled),
-        heavy_fence: fence(false),
-        heavy_fence_beside: fence(true),
-        yield_alone: alone(&|| Native::yield_now()),
-        clock: alone(&|| _ = black_box(Native::now())),
+        heavy_fence: of("heavy fence, siblings asleep"),
+        heavy_fence_beside: of("heavy fence, a sibling running"),
+        yield_alone: of(super::YIELD_ALONE),
+        clock: of("clock_gettime, monotonic"),
         slice: environment::slice(),
         timer_slack: Here::timer_slack(),
     }

@@ -8,12 +8,9 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use fastrand::Rng;
-use ondeck::platform::Native;
 
-use crate::sample::Sample;
 use crate::workload::gaps::{self, Gaps};
-use crate::workload::guarded::Guarded;
-use crate::workload::{AnyMutex, Round, Sampled, audit};
+use crate::workload::prelude::*;
 
 const BATCH: usize = 16;
 const CACHED: usize = 64;

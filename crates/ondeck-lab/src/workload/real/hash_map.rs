@@ -4,13 +4,11 @@
 //! cache lines. With one stripe all threads want the same lock, for the same data.
 
 use fastrand::Rng;
-use ondeck::platform::Native;
 
 use super::mixed;
-use crate::sample::Sample;
 use crate::workload::gaps::{self, Gaps};
-use crate::workload::guarded::{Guarded, Held};
-use crate::workload::{AnyMutex, Round, Sampled, audit};
+use crate::workload::guarded::Held;
+use crate::workload::prelude::*;
 
 /// Places of all stripes; half of them are in use when every key is there.
 const PLACES: usize = 8_192;

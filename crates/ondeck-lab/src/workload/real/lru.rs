@@ -5,13 +5,10 @@
 //! recently used entry. So a lookup writes, which is why such caches have a mutex.
 
 use fastrand::Rng;
-use ondeck::platform::Native;
 
 use super::mixed;
-use crate::sample::Sample;
 use crate::workload::gaps::{self, Gaps};
-use crate::workload::guarded::Guarded;
-use crate::workload::{AnyMutex, Round, Sampled, audit};
+use crate::workload::prelude::*;
 
 const ENTRIES: usize = 1_024;
 const KEYS: usize = 4_096;

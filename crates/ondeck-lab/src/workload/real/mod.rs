@@ -13,13 +13,8 @@ mod work_queue;
 
 use std::collections::BTreeMap;
 
-use super::face::{Across, Shelf, Table};
-use super::situation::{Rounds, Shares, counts};
-use super::{
-    AnyMutex, Asked, Called, Round, Sampled, Schedule, Situation, WorkloadInfo, on_native, param,
-};
-use crate::machine::Machine;
-use crate::sample::{OPERATION_GAP, SHARE, THROUGHPUT};
+use super::face::Across;
+use super::prelude::*;
 
 pub(super) struct Real;
 
@@ -31,11 +26,8 @@ impl Called for Real {
         name: "real",
         title: "Programs",
         about: "A cache, a hash map, a work queue, an allocator",
-        lead: "Small programs that use the lock: what its speed is worth where it is only a part of \
-             the work.",
         shares_data: true,
         quantities: &[OPERATION_GAP],
-        shelf: Shelf::Programs,
         table: Table::Situations(&[
             Across {
                 heading: "million operations/s by program; {} threads",
@@ -59,11 +51,10 @@ impl Called for Real {
         let rounds = Rounds::of(asked, Shares::FromSuite, [(20, 1), (60, 2), (1_000, 11)]);
         let few = 2 * asked.cpus;
         let counts = counts(asked, &[few], &[few], &[1, 2, 4, 8, 16, 32]);
-        let situations = APPS.into_iter().flat_map(|(app, word)| {
-            let params = [(param::APP, word.to_owned())];
-            counts.iter().map(move |&count| Situation::plain(count).with(app, params.clone()))
-        });
-        (rounds, situations.collect())
+        let of = |(app, word): (App, &str), threads| {
+            Situation::plain(threads).with(app, [(param::APP, word.to_owned())])
+        };
+        (rounds, product(&APPS, &counts, of))
     }
 
     fn round<M: Machine>(given: &Round, own: &App, lock: AnyMutex<M>) -> Sampled {

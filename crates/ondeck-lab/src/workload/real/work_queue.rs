@@ -8,14 +8,10 @@
 
 use std::hint::black_box;
 
-use ondeck::platform::Native;
-
 use super::mixed;
-use crate::sample::Sample;
 use crate::workload::gaps::{self, Gaps};
-use crate::workload::guarded::Guarded;
+use crate::workload::prelude::*;
 use crate::workload::ring::Ring;
-use crate::workload::{AnyMutex, Round, Sampled, audit};
 
 const JOBS_PER_THREAD: usize = 4;
 
