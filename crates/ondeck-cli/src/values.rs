@@ -10,7 +10,7 @@ use ondeck_lab::workload::Subject;
 /// for a process is of that order.
 pub(crate) const MOST_THREADS: usize = 4_096;
 
-const MOST_ROUNDS: usize = 100_000;
+pub(crate) const MOST_ROUNDS: usize = 100_000;
 const SHORTEST_ROUND: Duration = Duration::from_millis(1);
 const LONGEST_ROUND: Duration = Duration::from_hours(1);
 
@@ -46,10 +46,6 @@ pub(crate) fn round_count(word: &str) -> Result<usize, String> {
 
 pub(crate) fn cpu_count(word: &str) -> Result<usize, String> {
     in_range(word, 1, MOST_THREADS, "CPUs")
-}
-
-pub(crate) fn run_count(word: &str) -> Result<usize, String> {
-    in_range(word, 1, MOST_ROUNDS, "runs")
 }
 
 pub(crate) fn seed(word: &str) -> Result<u64, String> {

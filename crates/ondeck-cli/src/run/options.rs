@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 
 use super::profile::Wanted;
 use crate::files::Outputs;
-use crate::values::run_count;
+use crate::values::{MOST_ROUNDS, in_range};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -64,7 +64,7 @@ pub(crate) struct Options {
         value_name = "COUNT",
         default_value = "10",
         requires = "compare",
-        value_parser = run_count
+        value_parser = |word: &str| in_range(word, 1, MOST_ROUNDS, "runs")
     )]
     pub(crate) runs: usize,
 

@@ -3,12 +3,10 @@
 //! It binds no thread to a CPU, counts no context switches of a thread, and lacks the policies of Linux.
 
 use std::convert::Infallible;
-use std::io;
 use std::mem::MaybeUninit;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::thread::JoinHandle;
-use std::time::Duration;
 
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::time::ClockId;

@@ -69,7 +69,6 @@ pub(crate) type Thread = i32;
 /// The calling thread's account at one moment, or the difference of two. Facts that the kernel does not report are `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
-    /// Elapsed time.
     pub elapsed: Duration,
     /// CPU time, user and system.
     pub cpu: Option<Duration>,
@@ -159,11 +158,6 @@ pub(crate) trait System {
     /// Gives the calling thread that slice.
     fn set_slice(_slice: Duration) -> io::Result<()> {
         Err(io::Error::other(format!("{} has no time slices that can be set", Self::NAME)))
-    }
-
-    /// The quota that this process runs under, in words.
-    fn quota_in_force() -> Option<String> {
-        None
     }
 
     /// What the calling thread has been charged.

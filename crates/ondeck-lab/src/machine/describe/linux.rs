@@ -2,6 +2,8 @@
 //!
 //! All fields are best effort: a missing file leaves a field empty and never fails a run.
 
+mod quota;
+
 #[cfg(target_env = "gnu")]
 use std::ffi::CStr;
 use std::fs;
@@ -45,7 +47,7 @@ pub(in crate::machine) fn describe() -> Machine {
         governor: trimmed("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
         frequency: frequency(),
         idle_states: idle_states(),
-        cpu_quota: Here::quota_in_force(),
+        cpu_quota: quota::in_force(),
         realtime_share: realtime_share(),
         slice_milliseconds: Here::slice().map(|slice| slice.as_secs_f64() * 1e3),
         load_average: load_average(),

@@ -1,6 +1,5 @@
 //! Linux: system calls, and the kernel's files.
 
-mod quota;
 mod scheduling;
 
 use std::fs;
@@ -74,10 +73,6 @@ impl System for Here {
 
     fn set_slice(slice: Duration) -> io::Result<()> {
         scheduling::set_slice(slice)
-    }
-
-    fn quota_in_force() -> Option<String> {
-        quota::in_force()
     }
 
     fn usage() -> Usage {
