@@ -60,14 +60,23 @@ impl<L: RawRwLock<Loom>> Shared<L> {
         }
     }
 
-    fn attempt_both(&self) -> u32 {
-        let (read, write) = (L::Read::default(), L::Write::default());
-        // SAFETY: as above; each unlock matches its acquisition.
+    fn attempt_read(&self) -> u32 {
+        let read = L::Read::default();
+        // SAFETY: as above; the unlock matches its acquisition.
         unsafe {
             if self.lock.try_read(&read) {
                 self.count.with(|_| ());
                 self.lock.unlock_read(&read);
             }
+        }
+        0
+    }
+
+    fn attempt_both(&self) -> u32 {
+        self.attempt_read();
+        let write = L::Write::default();
+        // SAFETY: as above.
+        unsafe {
             let writes = self.lock.try_write(&write);
             if writes {
                 self.count.with_mut(|count| *count += 1);
@@ -137,6 +146,8 @@ fn attempts_exclude_like_acquisitions() {
             let both = Shared::<L>::attempt_both;
             model::<L>("attempts and a writer", deeper(3), &[both, writes::<L, 1>]);
             model::<L>("attempts and a reader", deeper(3), &[both, reads::<L, 1>]);
+            let read = Shared::<L>::attempt_read;
+            model::<L>("attempt to read and a writer", deeper(3), &[read, writes::<L, 1>]);
         }
     }
     rwlocks::for_each_portable::<Loom>(&mut Check);

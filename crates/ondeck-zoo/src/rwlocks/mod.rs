@@ -28,6 +28,7 @@ macro_rules! rwlocks {
 rwlocks! {
     portable {
         counter_rwlock::CounterRwLock,
+        glibc_normal_rwlock::GlibcNormalRwLock,
     }
     hosted {
         ondeck_rwlock::OndeckRwLock,

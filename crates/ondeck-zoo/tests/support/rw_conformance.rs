@@ -12,11 +12,11 @@ mod rounds;
 
 use rounds::most_rounds;
 
-const THREADS: u64 = 4;
+const THREADS: u64 = 5;
 
 /// The number of threads that write now and then; the others only read, so that some thread reads while
-/// another writes.
-const WRITERS: u64 = 2;
+/// another writes. Three, so that an unlock may leave a writer asleep after it has woken another.
+const WRITERS: u64 = 3;
 
 /// Writers change two numbers one after the other; a reader that sees them differ was inside at the same
 /// time.
@@ -31,7 +31,7 @@ fn linger() {
     thread::sleep(Duration::from_micros(20));
 }
 
-/// Four threads read and write, and linger in the middle now and then. Writers have 2,000 rounds, or
+/// Five threads read and write, and linger in the middle now and then. Writers have 2,000 rounds, or
 /// `ONDECK_TEST_ROUNDS`.
 pub fn exclusion<L: RawRwLock<Native>>() -> Result<(), String> {
     // A strict order of spinning threads costs a time slice for each one that is off its CPU.
