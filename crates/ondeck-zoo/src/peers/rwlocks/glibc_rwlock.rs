@@ -12,8 +12,9 @@
 //! Moving: `new` initializes the lock and then moves it. As with glibc's mutex that is sound while no
 //! thread holds or waits for the lock: the initialization stores the kind and zeros, and no pointer.
 //!
-//! After the unlock: the lock is touched, as far as is known: an unlock wakes waiters of either phase
-//! through several words of the lock.
+//! After the unlock: the lock is not touched. An unlock hands a phase off by its last change of the lock, for which all
+//! threads that wait for the phase have to wait, and then wakes them by the word's address ("explicit hand-over" in
+//! the source).
 
 use std::ffi::c_int;
 use std::mem::MaybeUninit;
@@ -83,7 +84,6 @@ macro_rules! glibc_rwlocks {
                     name: $name,
                     origin: Origin::Peer,
                     waiting: Waiting::Sleeps,
-                    touches_after_release: true,
                     condvar: CondvarKind::Without,
                     source: $source,
                     teaches: $teaches,
