@@ -19,7 +19,8 @@ pub type AnyMutex<P> = &'static Calls<P>;
 /// The functions of a type of mutex and of its condition variable. An address that a function receives points to a value
 /// of the type in question; apart from that, a caller promises what the function of the trait requires.
 pub struct Calls<P: Platform> {
-    info: LockInfo,
+    /// The facts of the mutex.
+    pub info: LockInfo,
     /// The type of the mutex, to which everything here belongs.
     pub(crate) of: TypeId,
     /// Whether its owner may lock it again.

@@ -6,6 +6,8 @@ use std::rc::Rc;
 
 use fastrand::Rng;
 use ondeck::rwlock::RawRwLock;
+use ondeck_zoo::rwlocks::GlibcNormalRwLock;
+use ondeck_zoo::{Origin, RawRwLock as _};
 
 use crate::script::{Part, Passage, Script, Sharing, Step};
 use ondeck_sim::engine::{Costs, Doing, End, Job, Sim, Simulation};
@@ -29,7 +31,7 @@ pub struct Setup<'a> {
     pub costs: &'a Costs,
     /// The seed of all random numbers.
     pub seed: u64,
-    /// The type of the mutexes. Reader-writer locks are ondeck's.
+    /// The type of the mutexes. Reader-writer locks are ondeck's beside this project's mutexes, and glibc's beside others.
     pub lock: AnyMutex<Sim>,
     /// How many threads there are.
     pub threads: usize,
@@ -165,12 +167,22 @@ struct Apart<T>(T);
 /// A lock of the recording.
 struct Instance {
     mutex: Guarded<Sim, ()>,
-    rwlock: Apart<RawRwLock<Sim>>,
+    rwlock: Apart<RwLock>,
+}
+
+/// A reader-writer lock of the recording.
+enum RwLock {
+    Ondeck(RawRwLock<Sim>),
+    Glibc(GlibcNormalRwLock<Sim>),
 }
 
 impl Instance {
     fn new(mutex: AnyMutex<Sim>) -> Self {
-        Self { mutex: Guarded::new(mutex, ()), rwlock: Apart(RawRwLock::new()) }
+        let rwlock = match mutex.info.origin {
+            Origin::Own => RwLock::Ondeck(RawRwLock::new()),
+            _ => RwLock::Glibc(GlibcNormalRwLock::new()),
+        };
+        Self { mutex: Guarded::new(mutex, ()), rwlock: Apart(rwlock) }
     }
 }
 
@@ -326,12 +338,15 @@ impl Player {
         let wanted = Sim::now_free();
         self.board.borrow_mut().wants(is_shared.then_some(lock), wanted);
         let instance = self.instance(lock);
-        match step {
-            Step::Read(_) => instance.rwlock.0.lock_shared_counted(),
-            Step::Write(_) => instance.rwlock.0.lock_exclusive(),
-            // SAFETY: a script never locks what the thread already holds, and this lock has its own context in the
-            // thread.
-            _ => unsafe { instance.mutex.lock(&self.contexts[&lock]) },
+        // SAFETY: a script never locks what the thread already holds, and this lock has its own context in the thread.
+        unsafe {
+            match (step, &instance.rwlock.0) {
+                (Step::Read(_), RwLock::Ondeck(lock)) => lock.lock_shared_counted(),
+                (Step::Read(_), RwLock::Glibc(lock)) => lock.read(&()),
+                (Step::Write(_), RwLock::Ondeck(lock)) => lock.lock_exclusive(),
+                (Step::Write(_), RwLock::Glibc(lock)) => lock.write(&()),
+                _ => instance.mutex.lock(&self.contexts[&lock]),
+            }
         }
         self.held += 1;
         let now = Sim::now_free();
@@ -340,13 +355,15 @@ impl Player {
 
     fn release(&mut self, step: Step, lock: usize) {
         let instance = self.instance(lock);
-        match step {
-            // SAFETY: a script unlocks only what the thread has acquired in the same way.
-            Step::EndRead(_) => unsafe { instance.rwlock.0.unlock_shared_counted() },
-            // SAFETY: as above.
-            Step::EndWrite(_) => unsafe { instance.rwlock.0.unlock_exclusive() },
-            // SAFETY: as above, with the same context.
-            _ => unsafe { instance.mutex.unlock(&self.contexts[&lock]) },
+        // SAFETY: a script unlocks only what the thread has acquired in the same way, here with the same context.
+        unsafe {
+            match (step, &instance.rwlock.0) {
+                (Step::EndRead(_), RwLock::Ondeck(lock)) => lock.unlock_shared_counted(),
+                (Step::EndRead(_), RwLock::Glibc(lock)) => lock.unlock_read(&()),
+                (Step::EndWrite(_), RwLock::Ondeck(lock)) => lock.unlock_exclusive(),
+                (Step::EndWrite(_), RwLock::Glibc(lock)) => lock.unlock_write(&()),
+                _ => instance.mutex.unlock(&self.contexts[&lock]),
+            }
         }
         self.held -= 1;
         if self.shared[lock].is_some() {

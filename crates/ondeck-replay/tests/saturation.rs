@@ -92,3 +92,18 @@ fn the_same_seed_gives_the_same_numbers() {
     let once = || run(&Script::new(&recording, &[]), &setup(&costs, "ondeck", 8));
     assert_eq!(format!("{:?}", once()), format!("{:?}", once()));
 }
+
+#[test]
+fn reads_and_writes_go_by_the_origin_of_the_mutex() {
+    let costs = machine();
+    let mut reads = recording(vec![thread(&[(0, 300.0, 300.0, 0)])]);
+    for operation in &mut reads.threads[0].bursts[0].operations {
+        if operation.action == Action::Lock {
+            operation.action = Action::Read;
+        }
+    }
+    let with = |lock| format!("{:?}", run(&Script::new(&reads, &[]), &setup(&costs, lock, 8)));
+    assert_eq!(with("glibc_normal"), with("mcs"));
+    assert_eq!(with("ondeck"), with("ondeck_biased"));
+    assert_ne!(with("glibc_normal"), with("ondeck"));
+}

@@ -136,13 +136,18 @@ fn cases(options: &Options) -> Result<Vec<Case>, Error> {
         Some(subjects) => subjects.iter().map(|subject| subject.info.name).collect(),
         None => LOCKS.to_vec(),
     };
-    let case = |name: &str| match lab::named(name) {
-        Some(mutex) => Ok(Case { name: name.to_owned(), mutex, halved: None }),
-        None => Err(Error::Usage(format!(
-            "--replay puts mutexes in the place of the program's, and `{name}` is none; `ondeck list` shows them"
-        ))),
+    let case = |name: &&str| {
+        Some(Case { name: (*name).to_owned(), mutex: lab::named(name)?, halved: None })
     };
-    names.into_iter().map(case).collect()
+    // The name of a mutex also selects the locks of other kinds whose names begin with it.
+    let cases: Vec<Case> = names.iter().filter_map(case).collect();
+    if cases.is_empty() {
+        return Err(Error::Usage(format!(
+            "--replay puts mutexes in the place of the program's, and `{}` is none; `ondeck list` shows them",
+            names[0]
+        )));
+    }
+    Ok(cases)
 }
 
 /// The numbers of threads: the requested ones, otherwise from today's to the machine's.
@@ -267,7 +272,8 @@ fn about(
     let is_shared = |it: &Operation| matches!(it.action, Action::Read | Action::Write);
     if bursts.flat_map(|burst| &burst.operations).any(is_shared) {
         about.push(
-            "Reader-writer locks are ondeck's in every table; glibc's are not simulated."
+            "Reader-writer locks are ondeck's in the tables of this project's mutexes, and glibc's in \
+             the others."
                 .to_owned(),
         );
     }
