@@ -48,9 +48,8 @@ pub(super) fn table() -> Table {
         source: "Rhys Hiltner and others, \"runtime: improve scaling of lock2\", Go issue 68578 (2024)",
         unit: Some("µs"),
         note: "Fitted: the length of a send or receive, to the rows with one thread; the machine file's times of \
-               transfers and of the futex call, to the three-state lock. spinbit is the lock of the change's first \
-               version, whose waiters sleep in the kernel. The M1's rows are left out: macOS has another lock, by \
-               semaphores.",
+               transfers, to the three-state lock. spinbit is simulated as the proposal's model has it, and was \
+               measured in an earlier version. The M1's rows are left out: macOS has another lock, by semaphores.",
         cases: cases.collect(),
         others: Vec::new(),
     }
