@@ -3,6 +3,20 @@
 use std::cell::UnsafeCell;
 use std::mem::MaybeUninit;
 
+/// Makes a function that keeps a guard of the type until the unlock.
+macro_rules! keeps {
+    ($keep:ident $Guard:ident) => {
+        #[inline(always)]
+        fn $keep(context: &$crate::Kept<$Guard<'static, ()>>, guard: $Guard<'_, ()>) {
+            use std::mem::transmute;
+            // SAFETY: only the lifetime changes. The guard is used once more, by the unlock, whose caller has the lock
+            // still borrowed; without an unlock it is never used or dropped.
+            let guard = unsafe { transmute::<$Guard<'_, ()>, $Guard<'static, ()>>(guard) };
+            context.keep(guard);
+        }
+    };
+}
+
 /// The guard while its thread holds the lock; uninitialized between acquisitions.
 #[derive(Debug)]
 pub struct Kept<G>(UnsafeCell<MaybeUninit<G>>);

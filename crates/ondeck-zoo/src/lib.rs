@@ -54,15 +54,19 @@ mod adapter;
 mod condvar;
 mod gate;
 mod info;
+#[macro_use]
 mod kept;
 mod mutex;
 mod parker;
 #[cfg(target_os = "linux")]
+#[macro_use]
 mod posix;
+#[macro_use]
 mod queue;
 mod raw;
 mod rwlock;
 mod spin_wait;
+mod three_states;
 
 pub mod locks;
 pub mod own;

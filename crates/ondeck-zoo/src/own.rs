@@ -138,8 +138,6 @@ mod pi {
     not(any(ondeck_system = "portable", ondeck_system = "unthreaded"))
 ))]
 mod ipc {
-    use std::mem::transmute;
-
     use ondeck::ipc::{Mutex, MutexGuard};
 
     use super::{LockInfo, NO_OWNER_ENDS, Native, OWN, RawLock};
@@ -152,14 +150,7 @@ mod ipc {
     #[derive(Debug)]
     pub struct OndeckIpc(Mutex<()>);
 
-    type Guard = MutexGuard<'static, ()>;
-
-    /// Keeps the guard, without which the lock cannot be unlocked.
-    #[inline]
-    fn keep(context: &Kept<Guard>, guard: MutexGuard<'_, ()>) {
-        // SAFETY: only the lifetime differs. The guard is dropped by the unlock, and the lock lives until then.
-        context.keep(unsafe { transmute::<MutexGuard<'_, ()>, Guard>(guard) });
-    }
+    keeps!(keep MutexGuard);
 
     raw_lock! {
         unsafe impl RawLock<Native> for OndeckIpc {
@@ -169,7 +160,7 @@ mod ipc {
                 teaches: "Surviving the death of an owner costs a place in the list of its thread",
                 ..OWN
             },
-            Context: Kept<Guard>,
+            Context: Kept<MutexGuard<'static, ()>>,
             // SAFETY: a lock of the zoo is neither moved nor freed while a thread owns it, and guards nothing.
             new: Self(unsafe { Mutex::new(()) }),
             lock: |this, context| keep(context, this.0.lock().expect(NO_OWNER_ENDS)),

@@ -5,16 +5,55 @@ use std::ffi::c_int;
 use std::io;
 use std::mem::MaybeUninit;
 
+/// Calls a function of the C library, and gives its result and its name to [`check`] or [`acquired`].
+macro_rules! posix {
+    ($check:ident: $function:ident($($argument:expr),*)) => {
+        $check(libc::$function($($argument),*), stringify!($function))
+    };
+}
+
+/// A type of the C library whose objects a function destroys.
+pub(crate) trait Destroy {
+    /// The function.
+    const DESTROY: unsafe extern "C" fn(*mut Self) -> c_int;
+}
+
+macro_rules! destroyed_by {
+    ($($Object:ident: $destroy:ident,)*) => {$(
+        impl Destroy for libc::$Object {
+            const DESTROY: unsafe extern "C" fn(*mut Self) -> c_int = libc::$destroy;
+        }
+    )*};
+}
+
+destroyed_by! {
+    pthread_mutex_t: pthread_mutex_destroy,
+    pthread_cond_t: pthread_cond_destroy,
+    pthread_rwlock_t: pthread_rwlock_destroy,
+    pthread_spinlock_t: pthread_spin_destroy,
+    pthread_barrier_t: pthread_barrier_destroy,
+    sem_t: sem_destroy,
+}
+
 /// An object that threads share, and that only the C library's functions read and write.
 #[derive(Debug)]
-pub(crate) struct Object<T>(UnsafeCell<T>);
+pub(crate) struct Object<T: Destroy>(UnsafeCell<T>);
 
 // SAFETY: such objects are made to be used from many threads.
-unsafe impl<T> Send for Object<T> {}
+unsafe impl<T: Destroy> Send for Object<T> {}
 // SAFETY: as for `Send`.
-unsafe impl<T> Sync for Object<T> {}
+unsafe impl<T: Destroy> Sync for Object<T> {}
 
-impl<T> Object<T> {
+/// EBUSY means that the object is held: a bug, but not one that should turn a panic into an abort.
+impl<T: Destroy> Drop for Object<T> {
+    fn drop(&mut self) {
+        // SAFETY: no other thread has the object any more.
+        let code = unsafe { T::DESTROY(self.get()) };
+        debug_assert!(code == 0 || std::thread::panicking(), "a destruction returned {code}");
+    }
+}
+
+impl<T: Destroy> Object<T> {
     /// Makes an object that `initialize` has initialized.
     ///
     /// # Safety
@@ -59,10 +98,4 @@ pub(crate) fn acquired(code: c_int, function: &'static str) -> bool {
         check(code, function);
     }
     code == 0
-}
-
-/// Checks the result of a function that destroys an object. EBUSY means that the object is held: a bug, but not one
-/// that should turn a panic into an abort.
-pub(crate) fn destroyed(code: c_int, function: &'static str) {
-    debug_assert!(code == 0 || std::thread::panicking(), "{function} returned {code}");
 }

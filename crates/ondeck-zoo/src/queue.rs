@@ -13,6 +13,9 @@ pub(crate) trait Linked<P: Platform>: Sized + 'static {
     /// The pointer to the next node: null until the next thread has linked itself.
     fn next(&self) -> &P::AtomicPtr<Self>;
 
+    /// Makes the other fields ready, where the lock does not.
+    fn prepare(&self) {}
+
     /// Its address, as queues have it.
     fn pointer(&self) -> *mut Self {
         ptr::from_ref(self).cast_mut()
@@ -31,6 +34,28 @@ pub(crate) trait Linked<P: Platform>: Sized + 'static {
     }
 }
 
+/// Makes a type with a field `next` the node of a queue, given the other fields' initial values.
+macro_rules! queue_node {
+    ($Node:ident { $($field:ident: $initial:expr),* $(,)? } $(, prepare: |$node:ident| $prepare:expr)?) => {
+        impl<P: Platform> Default for $Node<P> {
+            fn default() -> Self {
+                let next = ondeck::platform::AtomicPointer::new(std::ptr::null_mut());
+                Self { next, $($field: $initial),* }
+            }
+        }
+
+        impl<P: Platform> $crate::queue::Linked<P> for $Node<P> {
+            fn next(&self) -> &P::AtomicPtr<Self> {
+                &self.next
+            }
+            $(fn prepare(&self) {
+                let $node = self;
+                $prepare;
+            })?
+        }
+    };
+}
+
 /// The pointer to the last node; null if the queue is empty.
 pub(crate) struct Tail<P: Platform, N: 'static>(P::AtomicPtr<N>);
 
@@ -45,8 +70,14 @@ impl<P: Platform, N: Linked<P>> Tail<P, N> {
         Self(AtomicPointer::new(ptr::null_mut()))
     }
 
-    /// Puts a node, whose `next` is null, at the end. Returns false if it is the first; otherwise its predecessor is
-    /// linked to it.
+    /// Relaxed: no other thread can reach the node yet; the operation that puts it into the queue publishes it.
+    #[inline(always)]
+    fn ready(node: &N) {
+        node.next().store(ptr::null_mut(), Ordering::Relaxed);
+        node.prepare();
+    }
+
+    /// Puts a node at the end. Returns false if it is the first; otherwise its predecessor is linked to it.
     #[inline(always)]
     pub(crate) fn enter(&self, node: &N) -> bool {
         self.enter_with(node, || ())
@@ -55,6 +86,7 @@ impl<P: Platform, N: Linked<P>> Tail<P, N> {
     /// As [`enter`](Self::enter); calls `waits` before the predecessor can find the node.
     #[inline(always)]
     pub(crate) fn enter_with(&self, node: &N, waits: impl FnOnce()) -> bool {
+        Self::ready(node);
         let predecessor = self.0.swap(node.pointer(), Ordering::AcqRel);
         if predecessor.is_null() {
             return false;
@@ -66,9 +98,10 @@ impl<P: Platform, N: Linked<P>> Tail<P, N> {
         true
     }
 
-    /// Puts a node, whose `next` is null, into the queue if that is empty.
+    /// Puts a node into the queue if that is empty.
     #[inline(always)]
     pub(crate) fn try_enter(&self, node: &N) -> bool {
+        Self::ready(node);
         let (empty, own) = (ptr::null_mut(), node.pointer());
         self.0.compare_exchange(empty, own, Ordering::AcqRel, Ordering::Relaxed).is_ok()
     }

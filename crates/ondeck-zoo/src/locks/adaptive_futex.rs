@@ -9,18 +9,12 @@
 //! turns take another time.
 //!
 //! ```text
-//! word (u32), the futex: 0 unlocked · 1 locked, no thread sleeps · 2 locked, a thread may sleep
+//! word: as in `three_states.rs`
 //! estimate (u32): turns that contended acquisitions took lately, a running mean over eight
 //!
-//! change   made by               operation
-//! 0 → 1    a thread that locks   compare-exchange; again in each of up to
-//!                                min(100, 2 × estimate + 10) turns of (pause, load, attempt)
-//! 0 → 2    a waiter              swap for 2: it owns the lock
-//! 1 → 2    a waiter              swap for 2: it sleeps while the word is 2
-//! 1 → 0    the owner             swap for 0
-//! 2 → 0    the owner             swap for 0; then it wakes one thread
-//!
-//! After each contended acquisition: estimate += (turns - estimate) / 8
+//! lock: 0 → 1; again in each of up to min(100, 2 × estimate + 10) turns of (pause, look, attempt);
+//!       else marks and sleeps
+//!       estimate += (turns - estimate) / 8, if the first attempt failed
 //! ```
 //!
 //! The formula and its constants are glibc's. Newer versions of glibc pause longer from turn to
@@ -28,17 +22,13 @@
 //!
 //! # Memory ordering
 //!
-//! Acquisitions are `Acquire` and pair with the `Release` swap for 0. The estimate is `Relaxed`:
-//! all threads read it and the owner writes it, and an old estimate is as good a guess as a new
-//! one.
+//! The word's is in `three_states.rs`. The estimate is `Relaxed`: all threads read it and the owner
+//! writes it, and an old estimate is as good a guess as a new one.
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
+use crate::three_states::{ThreeStates, UNLOCKED};
 use crate::{LockInfo, Origin, RawLock, Waiting};
-
-const UNLOCKED: u32 = 0;
-const LOCKED: u32 = 1;
-const CONTENDED: u32 = 2;
 
 /// No spin is longer: glibc's default for `glibc.pthread.mutex_spin_count`.
 const MOST_TURNS: u32 = 100;
@@ -48,45 +38,45 @@ const EXTRA_TURNS: u32 = 10;
 /// The inverse of the weight of the newest count in the estimate.
 const SMOOTHING: i32 = 8;
 
+/// The turns that contended acquisitions took lately.
+#[derive(Debug)]
+pub(super) struct Estimate<P: Platform>(P::AtomicU32);
+
+impl<P: Platform> Estimate<P> {
+    pub(super) fn new() -> Self {
+        Self(AtomicInt::new(0))
+    }
+
+    /// Calls `acquire` with the most turns that it may take, and learns how many it took.
+    pub(super) fn learn(&self, acquire: impl FnOnce(u32) -> u32) {
+        let estimate = self.0.load(Ordering::Relaxed);
+        let turns = acquire(P::spins(MOST_TURNS.min(estimate * 2 + EXTRA_TURNS)));
+        // Both are at most slightly above MOST_TURNS, and so is every value between them.
+        let change = (turns.cast_signed() - estimate.cast_signed()) / SMOOTHING;
+        self.0.store(estimate.wrapping_add_signed(change), Ordering::Relaxed);
+    }
+}
+
 /// A three-state futex with a learnt spin: see the [source file](self).
 #[derive(Debug)]
 pub struct AdaptiveFutex<P: Platform> {
-    word: P::AtomicU32,
-    estimate: P::AtomicU32,
+    word: ThreeStates<P>,
+    estimate: Estimate<P>,
 }
 
 impl<P: Platform> AdaptiveFutex<P> {
-    #[inline(always)]
-    fn acquire(&self) -> bool {
-        self.word.compare_exchange(UNLOCKED, LOCKED, Ordering::Acquire, Ordering::Relaxed).is_ok()
-    }
-
     #[cold]
     fn lock_slow(&self) {
-        let estimate = self.estimate.load(Ordering::Relaxed);
-        let most = P::spins(MOST_TURNS.min(estimate * 2 + EXTRA_TURNS));
-        let mut turns = 0;
-        loop {
-            if turns == most {
-                self.lock_sleeping();
-                break;
+        self.estimate.learn(|most| {
+            for turns in 1..=most {
+                P::pause();
+                if self.word.look() == UNLOCKED && self.word.acquire().is_ok() {
+                    return turns;
+                }
             }
-            turns += 1;
-            P::pause();
-            if self.word.load(Ordering::Relaxed) == UNLOCKED && self.acquire() {
-                break;
-            }
-        }
-        // Both are at most MOST_TURNS, and so is every value between them.
-        let change = (turns.cast_signed() - estimate.cast_signed()) / SMOOTHING;
-        self.estimate.store(estimate.wrapping_add_signed(change), Ordering::Relaxed);
-    }
-
-    fn lock_sleeping(&self) {
-        while self.word.swap(CONTENDED, Ordering::Acquire) != UNLOCKED {
-            // Every result means the same: the word may have changed, retry.
-            let _ = P::futex_wait(&self.word, CONTENDED, None);
-        }
+            self.word.acquire_sleeping();
+            most
+        });
     }
 }
 
@@ -102,18 +92,13 @@ raw_lock! {
             teaches: "A lock can learn how long to spin, but learns it in turns and not in time",
             ..LockInfo::USUAL
         },
-        new: Self { word: AtomicInt::new(UNLOCKED), estimate: AtomicInt::new(0) },
-        lock: |this, ()| if !this.acquire() {
+        new: Self { word: ThreeStates::new(), estimate: Estimate::new() },
+        lock: |this, ()| if this.word.acquire().is_err() {
             this.lock_slow();
         },
-        try_lock: |this, ()| this.acquire(),
-        unlock: |this, ()| {
-            let address = &raw const this.word;
-            if this.word.swap(UNLOCKED, Ordering::Release) == CONTENDED {
-                P::futex_wake(address, 1);
-            }
-        },
+        try_lock: |this, ()| this.word.acquire().is_ok(),
+        unlock: |this, ()| this.word.unlock(),
         // Ignores the estimate, which the lock has learnt and keeps: it says nothing about threads.
-        is_idle: |this| this.word.load(Ordering::Relaxed) == UNLOCKED,
+        is_idle: |this| this.word.look() == UNLOCKED,
     }
 }

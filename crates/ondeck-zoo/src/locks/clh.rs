@@ -53,7 +53,7 @@ use std::ptr;
 
 use ondeck::platform::{AtomicInt, AtomicPointer, Ordering, Platform};
 
-use crate::{Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+use crate::{Fairness, LockInfo, RawLock};
 
 /// The CLH lock: see the [source file](self) for its queue.
 #[derive(Debug)]
@@ -104,58 +104,45 @@ impl<P: Platform> Drop for Clh<P> {
     }
 }
 
-// SAFETY: swaps of the tail put the threads in one order; each returns from `lock` when its
+// SAFETY, as a lock: swaps of the tail put the threads in one order; each returns from `lock` when its
 // predecessor's node is unlocked, which only the predecessor does, at its unlock.
-unsafe impl<P: Platform> RawLock<P> for Clh<P> {
-    const INFO: LockInfo = LockInfo {
-        name: "clh",
-        origin: Origin::Literature,
-        waiting: Waiting::Spins,
-        fairness: Fairness::Fifo,
-        has_try_lock: false,
-        source: "Craig (1993); Magnusson, Landin and Hagersten, Queue Locks (1994)",
-        teaches: "A queue without links: an unlock is one store, and nodes change hands instead",
-        ..LockInfo::USUAL
-    };
-
-    type Context = Context<P>;
-    type Condvar = SequenceCondvar<P>;
-
-    fn new() -> Self {
-        Self { tail: AtomicPointer::new(Node::unlocked_on_heap()) }
-    }
-
-    #[inline]
-    unsafe fn lock(&self, context: &Context<P>) {
-        let node = context.node.get();
-        // SAFETY: the node is this context's until the swap below, and stays allocated after it
-        // until the successor has seen it unlocked.
-        unsafe { &*node }.locked.store(1, Ordering::Relaxed);
-        let predecessor = self.tail.swap(node, Ordering::AcqRel);
-        // SAFETY: from its swap on, this thread alone reaches the predecessor's node; only this
-        // context can pass it on to be freed.
-        while unsafe { &*predecessor }.locked.load(Ordering::Acquire) != 0 {
-            P::pause();
-        }
-        context.predecessor.set(predecessor);
-    }
-
-    unsafe fn try_lock(&self, _: &Context<P>) -> bool {
-        false
-    }
-
-    #[inline]
-    unsafe fn unlock(&self, context: &Context<P>) {
-        let node = context.node.get();
-        // The context first replaces its node, which belongs to the successor after the store.
-        context.node.set(context.predecessor.get());
-        // SAFETY: the node stays allocated while it is locked: the successor, or the lock's drop,
-        // frees it only after this store.
-        unsafe { &*node }.locked.store(0, Ordering::Release);
-    }
-
-    fn is_idle(&mut self) -> bool {
-        // SAFETY: the node at the tail belongs to the queue, which lives.
-        unsafe { &*self.tail.load(Ordering::Acquire) }.locked.load(Ordering::Relaxed) == 0
+raw_lock! {
+    unsafe impl [P: Platform] RawLock<P> for Clh<P> {
+        INFO: LockInfo {
+            name: "clh",
+            fairness: Fairness::Fifo,
+            has_try_lock: false,
+            source: "Craig (1993); Magnusson, Landin and Hagersten, Queue Locks (1994)",
+            teaches: "A queue without links: an unlock is one store, and nodes change hands instead",
+            ..LockInfo::USUAL
+        },
+        Context: Context<P>,
+        new: Self { tail: AtomicPointer::new(Node::unlocked_on_heap()) },
+        lock: |this, context| {
+            let node = context.node.get();
+            // SAFETY: the node is this context's until the swap below, and stays allocated after it
+            // until the successor has seen it unlocked.
+            unsafe { &*node }.locked.store(1, Ordering::Relaxed);
+            let predecessor = this.tail.swap(node, Ordering::AcqRel);
+            // SAFETY: from its swap on, this thread alone reaches the predecessor's node; only this
+            // context can pass it on to be freed.
+            while unsafe { &*predecessor }.locked.load(Ordering::Acquire) != 0 {
+                P::pause();
+            }
+            context.predecessor.set(predecessor);
+        },
+        try_lock: |_, _| false,
+        unlock: |_, context| {
+            let node = context.node.get();
+            // The context first replaces its node, which belongs to the successor after the store.
+            context.node.set(context.predecessor.get());
+            // SAFETY: the node stays allocated while it is locked: the successor, or the lock's drop,
+            // frees it only after this store.
+            unsafe { &*node }.locked.store(0, Ordering::Release);
+        },
+        is_idle: |this| {
+            // SAFETY: the node at the tail belongs to the queue, which lives.
+            unsafe { &*this.tail.load(Ordering::Acquire) }.locked.load(Ordering::Relaxed) == 0
+        },
     }
 }

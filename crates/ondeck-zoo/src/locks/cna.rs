@@ -49,7 +49,7 @@ use std::ptr;
 use ondeck::platform::{AtomicInt, AtomicPointer, Ordering, Platform};
 
 use crate::queue::{Linked, Tail};
-use crate::{Fairness, LockInfo, RawLock, SequenceCondvar};
+use crate::{Fairness, LockInfo, RawLock};
 
 /// The limit of handoffs within a NUMA node while threads of other nodes wait.
 const MOST_HANDOFFS: u32 = 0xffff;
@@ -79,24 +79,16 @@ pub struct Node<P: Platform> {
     handoffs: P::AtomicU32,
 }
 
-impl<P: Platform> Default for Node<P> {
-    fn default() -> Self {
-        let null = || AtomicPointer::new(ptr::null_mut());
-        Self {
-            spin: null(),
-            next: null(),
-            last: null(),
-            home: AtomicInt::new(UNKNOWN),
-            handoffs: AtomicInt::new(0),
-        }
-    }
-}
-
-impl<P: Platform> Linked<P> for Node<P> {
-    fn next(&self) -> &P::AtomicPtr<Self> {
-        &self.next
-    }
-}
+queue_node!(Node {
+    spin: AtomicPointer::new(ptr::null_mut()),
+    last: AtomicPointer::new(ptr::null_mut()),
+    home: AtomicInt::new(UNKNOWN),
+    handoffs: AtomicInt::new(0),
+}, prepare: |node| {
+    node.spin.store(ptr::null_mut(), Ordering::Relaxed);
+    node.home.store(UNKNOWN, Ordering::Relaxed);
+    node.handoffs.store(0, Ordering::Relaxed);
+});
 
 /// The value that the owner stores in its successor's `spin` for a handoff without a second queue. No node has this
 /// address.
@@ -109,14 +101,6 @@ fn numa_node<P: Platform>() -> u32 {
 }
 
 impl<P: Platform> Node<P> {
-    /// Makes the node ready for an acquisition. Relaxed: no other thread can reach it yet.
-    fn prepare(&self) {
-        self.spin.store(ptr::null_mut(), Ordering::Relaxed);
-        self.next.store(ptr::null_mut(), Ordering::Relaxed);
-        self.home.store(UNKNOWN, Ordering::Relaxed);
-        self.handoffs.store(0, Ordering::Relaxed);
-    }
-
     /// The head of the second queue, or null; for the owner's node.
     fn second(&self) -> *mut Self {
         let spin = self.spin.load(Ordering::Relaxed);
@@ -188,78 +172,63 @@ impl<P: Platform> Cna<P> {
     }
 }
 
-// SAFETY: a thread returns from `lock` when its node was first in the queue, or when the previous owner stored its
-// `spin`; each owner does that for exactly one waiter, and keeps all others in one of the queues.
-unsafe impl<P: Platform> RawLock<P> for Cna<P> {
-    const INFO: LockInfo = LockInfo {
-        name: "cna",
-        fairness: Fairness::Bounded,
-        source: "Dice and Kogan, Compact NUMA-aware Locks (2019)",
-        teaches: "One word can stay within a NUMA node: waiters of others are in a second queue",
-        ..LockInfo::USUAL
-    };
-
-    type Context = Node<P>;
-    type Condvar = SequenceCondvar<P>;
-
-    fn new() -> Self {
-        Self { queue: Tail::new() }
-    }
-
-    #[inline]
-    unsafe fn lock(&self, node: &Node<P>) {
-        node.prepare();
-        // Relaxed: published by the link. A thread that found the lock free need not know its node.
-        let home = || node.home.store(numa_node::<P>(), Ordering::Relaxed);
-        if self.queue.enter_with(node, home) {
-            while node.spin.load(Ordering::Acquire).is_null() {
-                P::pause();
-            }
-        }
-    }
-
-    #[inline]
-    unsafe fn try_lock(&self, node: &Node<P>) -> bool {
-        node.prepare();
-        self.queue.try_enter(node)
-    }
-
-    #[inline]
-    unsafe fn unlock(&self, node: &Node<P>) {
-        let next = self.next_or_unlock(node);
-        if next.is_null() {
-            return;
-        }
-        let handoffs = node.handoffs.load(Ordering::Relaxed);
-        let local = if handoffs < P::spins(MOST_HANDOFFS) {
-            // SAFETY: `node` is the owner's, and `next` is after it.
-            unsafe { node.local_successor(next) }
-        } else {
-            None
-        };
-        let (successor, spin, handoffs) = if let Some(local) = local {
-            let second = node.second();
-            (local, if second.is_null() { no_second() } else { second }, handoffs + 1)
-        } else {
-            // SAFETY: null, or the head of the second queue, whose threads wait.
-            match unsafe { node.second().as_ref() } {
-                Some(head) => {
-                    // SAFETY: as above.
-                    unsafe { &*head.last.load(Ordering::Relaxed) }
-                        .next
-                        .store(next, Ordering::Relaxed);
-                    (ptr::from_ref(head).cast_mut(), no_second(), 0)
+// SAFETY, as a lock: a thread returns from `lock` when its node was first in the queue, or when the previous
+// owner stored its `spin`; each owner does that for exactly one waiter, and keeps all others in one of the
+// queues.
+raw_lock! {
+    unsafe impl [P: Platform] RawLock<P> for Cna<P> {
+        INFO: LockInfo {
+            name: "cna",
+            fairness: Fairness::Bounded,
+            source: "Dice and Kogan, Compact NUMA-aware Locks (2019)",
+            teaches: "One word can stay within a NUMA node: waiters of others are in a second queue",
+            ..LockInfo::USUAL
+        },
+        Context: Node<P>,
+        new: Self { queue: Tail::new() },
+        lock: |this, node| {
+            // Relaxed: published by the link. A thread that found the lock free need not know its node.
+            let home = || node.home.store(numa_node::<P>(), Ordering::Relaxed);
+            if this.queue.enter_with(node, home) {
+                while node.spin.load(Ordering::Acquire).is_null() {
+                    P::pause();
                 }
-                None => (next, no_second(), 0),
             }
-        };
-        // SAFETY: its thread waits for the store of `spin`, and its node is not touched after it.
-        let successor = unsafe { &*successor };
-        successor.handoffs.store(handoffs, Ordering::Relaxed);
-        successor.spin.store(spin, Ordering::Release);
-    }
-
-    fn is_idle(&mut self) -> bool {
-        self.queue.is_empty()
+        },
+        try_lock: |this, node| this.queue.try_enter(node),
+        unlock: |this, node| {
+            let next = this.next_or_unlock(node);
+            if next.is_null() {
+                return;
+            }
+            let handoffs = node.handoffs.load(Ordering::Relaxed);
+            let local = if handoffs < P::spins(MOST_HANDOFFS) {
+                // SAFETY: `node` is the owner's, and `next` is after it.
+                unsafe { node.local_successor(next) }
+            } else {
+                None
+            };
+            let (successor, spin, handoffs) = if let Some(local) = local {
+                let second = node.second();
+                (local, if second.is_null() { no_second() } else { second }, handoffs + 1)
+            } else {
+                // SAFETY: null, or the head of the second queue, whose threads wait.
+                match unsafe { node.second().as_ref() } {
+                    Some(head) => {
+                        // SAFETY: as above.
+                        unsafe { &*head.last.load(Ordering::Relaxed) }
+                            .next
+                            .store(next, Ordering::Relaxed);
+                        (ptr::from_ref(head).cast_mut(), no_second(), 0)
+                    }
+                    None => (next, no_second(), 0),
+                }
+            };
+            // SAFETY: its thread waits for the store of `spin`, and its node is not touched after it.
+            let successor = unsafe { &*successor };
+            successor.handoffs.store(handoffs, Ordering::Relaxed);
+            successor.spin.store(spin, Ordering::Release);
+        },
+        is_idle: |this| this.queue.is_empty(),
     }
 }

@@ -40,7 +40,7 @@ use ondeck::platform::{AtomicInt, AtomicPointer, Ordering, Platform};
 
 use super::ttas_backoff::TtasBackoff;
 use crate::queue::{Linked, Tail};
-use crate::{LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+use crate::{LockInfo, RawLock};
 
 const WAITING: u32 = 0;
 const WITH_GLOBAL: u32 = 1;
@@ -81,28 +81,16 @@ pub struct Node<P: Platform> {
     home: Cell<usize>,
 }
 
-impl<P: Platform> Default for Node<P> {
-    fn default() -> Self {
-        Self {
-            next: AtomicPointer::new(ptr::null_mut()),
-            state: AtomicInt::new(WAITING),
-            handoffs: AtomicInt::new(0),
-            home: Cell::new(0),
-        }
-    }
-}
-
-impl<P: Platform> Linked<P> for Node<P> {
-    fn next(&self) -> &P::AtomicPtr<Self> {
-        &self.next
-    }
-}
+queue_node!(Node {
+    state: AtomicInt::new(WAITING),
+    handoffs: AtomicInt::new(0),
+    home: Cell::new(0),
+});
 
 impl<P: Platform> Node<P> {
     /// Makes the node ready for an acquisition on the NUMA node that the thread runs on. Relaxed: no other thread can
     /// reach it yet.
     fn prepare(&self, nodes: usize) {
-        self.next.store(ptr::null_mut(), Ordering::Relaxed);
         self.state.store(WAITING, Ordering::Relaxed);
         self.handoffs.store(0, Ordering::Relaxed);
         self.home.set(P::node() % nodes);
@@ -125,75 +113,63 @@ impl<P: Platform> Local<P> {
     }
 }
 
-// SAFETY: a thread returns from `lock` after it locked the global lock, or when its predecessor left it to that thread
-// alone. Only the thread that has the global lock unlocks it or leaves it to another.
-unsafe impl<P: Platform> RawLock<P> for Cohort<P> {
-    const INFO: LockInfo = LockInfo {
-        name: "cohort",
-        origin: Origin::Literature,
-        waiting: Waiting::Spins,
-        touches_after_release: true,
-        source: "Dice, Marathe and Shavit, Lock Cohorting (2012), C-BO-MCS",
-        teaches: "Two locks that know nothing of NUMA make one that stays within a node for a while",
-        ..LockInfo::USUAL
-    };
-
-    type Context = Node<P>;
-    type Condvar = SequenceCondvar<P>;
-
-    fn new() -> Self {
-        Self {
+// SAFETY, as a lock: a thread returns from `lock` after it locked the global lock, or when its predecessor left
+// it to that thread alone. Only the thread that has the global lock unlocks it or leaves it to another.
+raw_lock! {
+    unsafe impl [P: Platform] RawLock<P> for Cohort<P> {
+        INFO: LockInfo {
+            name: "cohort",
+            touches_after_release: true,
+            source: "Dice, Marathe and Shavit, Lock Cohorting (2012), C-BO-MCS",
+            teaches: "Two locks that know nothing of NUMA make one that stays within a node for a while",
+            ..LockInfo::USUAL
+        },
+        Context: Node<P>,
+        new: Self {
             global: Global(TtasBackoff::new()),
             locals: (0..P::nodes()).map(|_| Local(Tail::new())).collect(),
-        }
-    }
-
-    #[inline]
-    unsafe fn lock(&self, node: &Node<P>) {
-        node.prepare(self.locals.len());
-        if self.locals[node.home.get()].0.enter(node) {
-            loop {
-                match node.state.load(Ordering::Acquire) {
-                    WAITING => P::pause(),
-                    WITH_GLOBAL => return,
-                    _ => break,
+        },
+        lock: |this, node| {
+            node.prepare(this.locals.len());
+            if this.locals[node.home.get()].0.enter(node) {
+                loop {
+                    match node.state.load(Ordering::Acquire) {
+                        WAITING => P::pause(),
+                        WITH_GLOBAL => return,
+                        _ => break,
+                    }
                 }
             }
-        }
-        self.global.0.acquire();
-    }
-
-    #[inline]
-    unsafe fn try_lock(&self, node: &Node<P>) -> bool {
-        node.prepare(self.locals.len());
-        let local = &self.locals[node.home.get()];
-        if !local.0.try_enter(node) {
-            return false;
-        }
-        let locked = self.global.0.attempt();
-        if !locked {
-            local.unlock(node, node.next.load(Ordering::Acquire));
-        }
-        locked
-    }
-
-    #[inline]
-    unsafe fn unlock(&self, node: &Node<P>) {
-        let successor = node.next.load(Ordering::Acquire);
-        let handoffs = node.handoffs.load(Ordering::Relaxed);
-        if !successor.is_null() && handoffs < P::spins(MOST_HANDOFFS) {
-            // SAFETY: the successor waits for the second store, so its node is still there. It may be
-            // gone right after, and is not touched again.
-            let successor = unsafe { &*successor };
-            successor.handoffs.store(handoffs + 1, Ordering::Relaxed);
-            successor.state.store(WITH_GLOBAL, Ordering::Release);
-            return;
-        }
-        self.global.0.clear();
-        self.locals[node.home.get()].unlock(node, successor);
-    }
-
-    fn is_idle(&mut self) -> bool {
-        self.global.0.is_idle() && self.locals.iter().all(|local| local.0.is_empty())
+            this.global.0.acquire();
+        },
+        try_lock: |this, node| {
+            node.prepare(this.locals.len());
+            let local = &this.locals[node.home.get()];
+            if !local.0.try_enter(node) {
+                return false;
+            }
+            let locked = this.global.0.attempt();
+            if !locked {
+                local.unlock(node, node.next.load(Ordering::Acquire));
+            }
+            locked
+        },
+        unlock: |this, node| {
+            let successor = node.next.load(Ordering::Acquire);
+            let handoffs = node.handoffs.load(Ordering::Relaxed);
+            if !successor.is_null() && handoffs < P::spins(MOST_HANDOFFS) {
+                // SAFETY: the successor waits for the second store, so its node is still there. It may be
+                // gone right after, and is not touched again.
+                let successor = unsafe { &*successor };
+                successor.handoffs.store(handoffs + 1, Ordering::Relaxed);
+                successor.state.store(WITH_GLOBAL, Ordering::Release);
+                return;
+            }
+            this.global.0.clear();
+            this.locals[node.home.get()].unlock(node, successor);
+        },
+        is_idle: |this| {
+            this.global.0.is_idle() && this.locals.iter().all(|local| local.0.is_empty())
+        },
     }
 }

@@ -64,7 +64,7 @@ use std::ptr;
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
-use crate::{LockInfo, Origin, RawLock, Waiting};
+use crate::{LockInfo, RawLock, Waiting};
 
 const UNLOCKED: usize = 0;
 const LOCKED: usize = 1;
@@ -342,7 +342,6 @@ raw_lock! {
     unsafe impl [P: Platform] RawLock<P> for FollyDistributed<P> {
         INFO: LockInfo {
             name: "folly_distributed",
-            origin: Origin::Literature,
             waiting: Waiting::SpinsThenSleeps,
             // A chain is served before threads that arrive later, but newest first, and a thread may be
             // passed over repeatedly.

@@ -31,7 +31,7 @@
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
-use crate::{LockInfo, Origin, RawLock, Waiting};
+use crate::{LockInfo, RawLock, Waiting};
 
 const HELD: u32 = 1;
 const WAITED: u32 = 2;
@@ -88,7 +88,6 @@ raw_lock! {
     unsafe impl [P: Platform] RawLock<P> for FollyMicrolock<P> {
         INFO: LockInfo {
             name: "folly_microlock",
-            origin: Origin::Literature,
             waiting: Waiting::SpinsThenSleeps,
             source: "Daniel Colascione, facebook/folly, MicroLock",
             teaches: "A sleeping lock in two bits beside others, for an exchange in every operation",

@@ -24,7 +24,7 @@
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
-use crate::{LockInfo, Origin, RawLock, Waiting};
+use crate::{LockInfo, RawLock, Waiting};
 
 /// folly's `Sleeper`: how the waiters of its spinlocks wait.
 #[derive(Debug, Default)]
@@ -79,7 +79,6 @@ raw_lock! {
     unsafe impl [P: Platform] RawLock<P> for FollyMicrospin<P> {
         INFO: LockInfo {
             name: "folly_microspin",
-            origin: Origin::Literature,
             waiting: Waiting::SpinsThenSleeps,
             source: "Keith Adams and Jordan DeLong, facebook/folly, MicroSpinLock",
             teaches: "A waiter can nap without a futex, and is then late by up to the length of its nap",

@@ -27,7 +27,7 @@
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
 use super::folly_microspin::Sleeper;
-use crate::{LockInfo, Origin, RawLock, Waiting};
+use crate::{LockInfo, RawLock, Waiting};
 
 /// folly's PicoSpinLock: see the [source file](self).
 #[derive(Debug)]
@@ -41,7 +41,6 @@ raw_lock! {
     unsafe impl [P: Platform] RawLock<P> for FollyPicospin<P> {
         INFO: LockInfo {
             name: "folly_picospin",
-            origin: Origin::Literature,
             waiting: Waiting::SpinsThenSleeps,
             source: "Keith Adams and Jordan DeLong, facebook/folly, PicoSpinLock",
             teaches: "Waiters that poll by the operation that locks take the owner's cache line each time",

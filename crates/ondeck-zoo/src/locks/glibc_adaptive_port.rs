@@ -8,7 +8,7 @@
 //!
 //! ```text
 //! The words, the states and the unlock are those of glibc_normal, and
-//! spins (u32): turns that contended acquisitions took lately, a running mean over eight
+//! spins (u32): the estimate of adaptive_futex
 //!
 //! lock: 0 → 1 by compare-exchange;
 //!       else up to min(100, 2 × spins + 10) turns of a pause and the compare-exchange again;
@@ -21,48 +21,34 @@
 //!
 //! # Memory ordering
 //!
-//! As in [`glibc_normal`](super::glibc_normal). The estimate is `Relaxed`: the owner writes it, all
-//! threads read it, and an old one is as good a guess.
+//! As in [`glibc_normal`](super::glibc_normal) and [`adaptive_futex`](super::adaptive_futex).
 
-use ondeck::platform::{AtomicInt, Ordering, Platform};
+use ondeck::platform::Platform;
 
 use super::GlibcNormal;
-use crate::{LockInfo, Origin, RawLock, Waiting};
-
-/// No spin is longer.
-const MOST_TURNS: u32 = 100;
-/// The number of turns by which a spin may exceed twice the estimate.
-const EXTRA_TURNS: u32 = 10;
-/// The inverse of the weight of the newest count in the estimate.
-const SMOOTHING: i32 = 8;
+use super::adaptive_futex::Estimate;
+use crate::{LockInfo, RawLock, Waiting};
 
 /// glibc's adaptive mutex: see the [source file](self).
 #[derive(Debug)]
 pub struct GlibcAdaptivePort<P: Platform> {
     inner: GlibcNormal<P>,
-    spins: P::AtomicU32,
+    spins: Estimate<P>,
 }
 
 impl<P: Platform> GlibcAdaptivePort<P> {
     #[cold]
     fn lock_slow(&self) {
-        let spins = self.spins.load(Ordering::Relaxed);
-        let most = P::spins(MOST_TURNS.min(spins * 2 + EXTRA_TURNS));
-        let mut turns = 0;
-        loop {
-            turns += 1;
-            if turns > most {
-                self.inner.acquire_or_sleep();
-                break;
+        self.spins.learn(|most| {
+            for turns in 1..=most {
+                P::pause();
+                if self.inner.acquire() {
+                    return turns;
+                }
             }
-            P::pause();
-            if self.inner.acquire() {
-                break;
-            }
-        }
-        // Both are at most slightly above MOST_TURNS, and so is every value between them.
-        let change = (turns.cast_signed() - spins.cast_signed()) / SMOOTHING;
-        self.spins.store(spins.wrapping_add_signed(change), Ordering::Relaxed);
+            self.inner.acquire_or_sleep();
+            most + 1
+        });
     }
 }
 
@@ -71,13 +57,12 @@ raw_lock! {
     unsafe impl [P: Platform] RawLock<P> for GlibcAdaptivePort<P> {
         INFO: LockInfo {
             name: "glibc_adaptive_port",
-            origin: Origin::Literature,
             waiting: Waiting::SpinsThenSleeps,
             source: "The GNU C library up to 2.32, PTHREAD_MUTEX_ADAPTIVE_NP",
             teaches: "An adaptive spin whose polls lock takes the line from the owner at each of them",
             ..LockInfo::USUAL
         },
-        new: Self { inner: GlibcNormal::new(), spins: AtomicInt::new(0) },
+        new: Self { inner: GlibcNormal::new(), spins: Estimate::new() },
         lock: |this, ()| {
             if !this.inner.acquire() {
                 this.lock_slow();

@@ -10,20 +10,9 @@
 //! unlock. `three_state_futex` has neither.
 //!
 //! ```text
-//! lock (u32), the futex: 0 unlocked · 1 locked, no thread sleeps · 2 locked, a thread may sleep
-//! owner (u32)            the owner's name, 0 if there is none
-//! users (u32)            threads that own the mutex
-//!
-//! change   made by               operation
-//! 0 → 1    a thread that locks   compare-exchange
-//! 0 → 2    a waiter              swap for 2: it owns the lock
-//! 1 → 2    a waiter              swap for 2: it sleeps while the word is 2. If it reads a 2 at first,
-//!                                it sleeps without the swap
-//! 1 → 0    the owner             swap for 0
-//! 2 → 0    the owner             swap for 0; then it wakes one thread
-//!
-//! owner    the owner             stores after the lock and before the unlock
-//! users    the owner             the same, one more and one less
+//! lock          as in `three_states.rs`; a waiter that reads a 2 at first sleeps without the swap
+//! owner (u32)   the owner's name, 0 if there is none: stored after the lock and before the unlock
+//! users (u32)   threads that own the mutex: the same, one more and one less
 //! ```
 //!
 //! This port omits the branch on the kind of the mutex, the threads that wait for a condition and
@@ -32,21 +21,17 @@
 //!
 //! # Memory ordering
 //!
-//! Acquisitions are `Acquire` and pair with the `Release` swap for 0. Only the owner writes the owner
-//! and the count, `Relaxed`. After the swap the unlock uses only the word's address.
+//! The lock's is in `three_states.rs`. Only the owner writes the owner and the count, `Relaxed`.
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
-use crate::{LockInfo, Origin, RawLock, Waiting};
-
-const UNLOCKED: u32 = 0;
-const LOCKED: u32 = 1;
-const CONTENDED: u32 = 2;
+use crate::three_states::{CONTENDED, ThreeStates, UNLOCKED};
+use crate::{LockInfo, RawLock, Waiting};
 
 /// glibc's default mutex: see the [source file](self) for its words.
 #[derive(Debug)]
 pub struct GlibcNormal<P: Platform> {
-    lock: P::AtomicU32,
+    lock: ThreeStates<P>,
     owner: P::AtomicU32,
     users: P::AtomicU32,
 }
@@ -54,7 +39,7 @@ pub struct GlibcNormal<P: Platform> {
 impl<P: Platform> GlibcNormal<P> {
     #[inline(always)]
     pub(super) fn acquire(&self) -> bool {
-        self.lock.compare_exchange(UNLOCKED, LOCKED, Ordering::Acquire, Ordering::Relaxed).is_ok()
+        self.lock.acquire().is_ok()
     }
 
     /// glibc's `lll_lock`: an attempt, and then a wait if necessary.
@@ -67,12 +52,10 @@ impl<P: Platform> GlibcNormal<P> {
 
     #[cold]
     fn sleep(&self) {
-        let mut is_marked = self.lock.load(Ordering::Relaxed) == CONTENDED;
-        while is_marked || self.lock.swap(CONTENDED, Ordering::Acquire) != UNLOCKED {
-            is_marked = false;
-            // Every result means the same: the word may have changed, retry.
-            let _ = P::futex_wait(&self.lock, CONTENDED, None);
+        if self.lock.look() == CONTENDED {
+            self.lock.sleep();
         }
+        self.lock.acquire_sleeping();
     }
 
     /// Writes the owner and the count right after an acquisition.
@@ -89,16 +72,12 @@ raw_lock! {
     unsafe impl [P: Platform] RawLock<P> for GlibcNormal<P> {
         INFO: LockInfo {
             name: "glibc_normal",
-            origin: Origin::Literature,
             waiting: Waiting::Sleeps,
             source: "The GNU C library, pthread_mutex_t of the default kind",
             teaches: "A lock that writes its owner's name pays for the line at each lock and unlock",
             ..LockInfo::USUAL
         },
-        new: {
-            let zero = || AtomicInt::new(0);
-            Self { lock: AtomicInt::new(UNLOCKED), owner: zero(), users: zero() }
-        },
+        new: Self { lock: ThreeStates::new(), owner: AtomicInt::new(0), users: AtomicInt::new(0) },
         lock: |this, ()| {
             this.acquire_or_sleep();
             this.sign();
@@ -113,13 +92,10 @@ raw_lock! {
         unlock: |this, ()| {
             this.owner.store(0, Ordering::Relaxed);
             this.users.store(this.users.load(Ordering::Relaxed) - 1, Ordering::Relaxed);
-            let address = &raw const this.lock;
-            if this.lock.swap(UNLOCKED, Ordering::Release) == CONTENDED {
-                P::futex_wake(address, 1);
-            }
+            this.lock.unlock();
         },
         is_idle: |this| {
-            this.lock.load(Ordering::Relaxed) == UNLOCKED
+            this.lock.look() == UNLOCKED
                 && this.owner.load(Ordering::Relaxed) == 0
                 && this.users.load(Ordering::Relaxed) == 0
         },

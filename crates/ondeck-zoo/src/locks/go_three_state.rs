@@ -7,7 +7,7 @@
 //! long as a hundred short critical sections, and each unlock in that time wakes one more waiter.
 //!
 //! ```text
-//! key (u32), the futex: 0 unlocked · 1 locked, no thread sleeps · 2 locked, a thread may sleep
+//! key: the word of `three_states.rs`, in other steps
 //!
 //! lock:   swap for 1; if that finds 0 the thread owns the lock
 //!         else it keeps what it found as `wait`, because it may have overwritten a 2, and repeats:
@@ -32,11 +32,8 @@
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
+use crate::three_states::{CONTENDED, LOCKED, ThreeStates, UNLOCKED};
 use crate::{LockInfo, Origin, RawLock, Waiting};
-
-const UNLOCKED: u32 = 0;
-const LOCKED: u32 = 1;
-const SLEEPING: u32 = 2;
 
 /// Go's `active_spin`, `active_spin_cnt` and `passive_spin`.
 const ACTIVE_SPINS: u32 = 4;
@@ -46,15 +43,16 @@ const PASSIVE_SPINS: u32 = 1;
 /// Go's futex lock up to 1.23: see the [source file](self) for its states.
 #[derive(Debug)]
 pub struct GoThreeState<P: Platform> {
-    key: P::AtomicU32,
+    key: ThreeStates<P>,
 }
 
 impl<P: Platform> GoThreeState<P> {
     #[inline(always)]
     fn acquire(&self, wait: u32) -> bool {
-        self.key.load(Ordering::Relaxed) == UNLOCKED
+        self.key.look() == UNLOCKED
             && self
                 .key
+                .0
                 .compare_exchange(UNLOCKED, wait, Ordering::Acquire, Ordering::Relaxed)
                 .is_ok()
     }
@@ -75,12 +73,11 @@ impl<P: Platform> GoThreeState<P> {
                 }
                 P::yield_now();
             }
-            if self.key.swap(SLEEPING, Ordering::Acquire) == UNLOCKED {
+            if self.key.mark() {
                 return;
             }
-            wait = SLEEPING;
-            // Every result means the same: the key may have changed, retry.
-            let _ = P::futex_wait(&self.key, SLEEPING, None);
+            wait = CONTENDED;
+            self.key.sleep();
         }
     }
 }
@@ -97,23 +94,15 @@ raw_lock! {
             teaches: "A spin longer than the section keeps every waiter awake, and throughput collapses",
             ..LockInfo::USUAL
         },
-        new: Self { key: AtomicInt::new(UNLOCKED) },
+        new: Self { key: ThreeStates::new() },
         lock: |this, ()| {
-            let found = this.key.swap(LOCKED, Ordering::Acquire);
+            let found = this.key.0.swap(LOCKED, Ordering::Acquire);
             if found != UNLOCKED {
                 this.lock_slow(found);
             }
         },
-        try_lock: |this, ()| {
-            let (acquire, relaxed) = (Ordering::Acquire, Ordering::Relaxed);
-            this.key.compare_exchange(UNLOCKED, LOCKED, acquire, relaxed).is_ok()
-        },
-        unlock: |this, ()| {
-            let address = &raw const this.key;
-            if this.key.swap(UNLOCKED, Ordering::Release) == SLEEPING {
-                P::futex_wake(address, 1);
-            }
-        },
-        is_idle: |this| this.key.load(Ordering::Relaxed) == UNLOCKED,
+        try_lock: |this, ()| this.key.acquire().is_ok(),
+        unlock: |this, ()| this.key.unlock(),
+        is_idle: |this| this.key.look() == UNLOCKED,
     }
 }

@@ -31,12 +31,11 @@
 
 use std::cell::Cell;
 use std::fmt;
-use std::ptr;
 
 use ondeck::platform::{AtomicInt, AtomicPointer, Ordering, Platform};
 
-use crate::queue::{Linked, Tail};
-use crate::{Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+use crate::queue::Tail;
+use crate::{Fairness, LockInfo, RawLock};
 
 const WAIT: u32 = 0;
 const FIRST: u32 = 1;
@@ -81,29 +80,7 @@ pub struct Node<P: Platform> {
 // atomics.
 unsafe impl<P: Platform> Sync for Node<P> {}
 
-impl<P: Platform> Default for Node<P> {
-    fn default() -> Self {
-        Self {
-            next: AtomicPointer::new(ptr::null_mut()),
-            status: AtomicInt::new(WAIT),
-            home: Cell::new(0),
-        }
-    }
-}
-
-impl<P: Platform> Linked<P> for Node<P> {
-    fn next(&self) -> &P::AtomicPtr<Self> {
-        &self.next
-    }
-}
-
-impl<P: Platform> Node<P> {
-    /// Relaxed: no other thread can reach the node yet.
-    fn prepare(&self) {
-        self.next.store(ptr::null_mut(), Ordering::Relaxed);
-        self.status.store(WAIT, Ordering::Relaxed);
-    }
-}
+queue_node!(Node { status: AtomicInt::new(WAIT), home: Cell::new(0) });
 
 impl<P: Platform> Queue<P> {
     fn new() -> Self {
@@ -113,7 +90,8 @@ impl<P: Platform> Queue<P> {
     /// Queues and waits; returns the value that the predecessor stored, or `None` if there was none.
     #[inline]
     fn enter(&self, node: &Node<P>) -> Option<u32> {
-        node.prepare();
+        // Relaxed: no other thread can reach the node yet.
+        node.status.store(WAIT, Ordering::Relaxed);
         self.0.enter(node).then(|| {
             loop {
                 let status = node.status.load(Ordering::Acquire);
@@ -125,27 +103,14 @@ impl<P: Platform> Queue<P> {
         })
     }
 
-    /// Queues if the queue is empty.
-    #[inline]
-    fn try_enter(&self, node: &Node<P>) -> bool {
-        node.prepare();
-        self.0.try_enter(node)
-    }
-
     /// Leaves the queue; the successor, if there is one, receives `status`.
     #[inline]
     fn leave(&self, node: &Node<P>, status: u32) {
-        let mut successor = node.next.load(Ordering::Acquire);
-        if successor.is_null() && self.0.replace(node, ptr::null_mut()) {
-            return;
+        // SAFETY: null, or the successor waits for this store, so its node is still there. It may be gone right after, and
+        // is not touched again.
+        if let Some(successor) = unsafe { self.0.leave(node).as_ref() } {
+            successor.status.store(status, Ordering::Release);
         }
-        while successor.is_null() {
-            P::pause();
-            successor = node.next.load(Ordering::Acquire);
-        }
-        // SAFETY: the successor waits for this store, so its node is still there. It may be gone
-        // right after, and is not touched again.
-        unsafe { &*successor }.status.store(status, Ordering::Release);
     }
 }
 
@@ -158,69 +123,59 @@ impl<P: Platform> Hmcs<P> {
     }
 }
 
-// SAFETY: a thread returns from `lock` as the owner of a home that is first in the root's queue. It queued there
-// itself, or its predecessor in the home left the place to that thread alone.
-unsafe impl<P: Platform> RawLock<P> for Hmcs<P> {
-    const INFO: LockInfo = LockInfo {
-        name: "hmcs",
-        origin: Origin::Literature,
-        waiting: Waiting::Spins,
-        fairness: Fairness::Bounded,
-        touches_after_release: true,
-        source: "Chabbi, Fagan and Mellor-Crummey, High Performance Locks for Multi-level NUMA Systems (2015)",
-        teaches: "Queues on two levels stay within a NUMA node for a while, and go around among them",
-        ..LockInfo::USUAL
-    };
-
-    type Context = Node<P>;
-    type Condvar = SequenceCondvar<P>;
-
-    fn new() -> Self {
-        let home = |_| Home { queue: Queue::new(), node: Node::default() };
-        Self { root: Queue::new(), homes: (0..P::nodes()).map(home).collect() }
-    }
-
-    #[inline]
-    unsafe fn lock(&self, node: &Node<P>) {
-        let home = self.home(node);
-        if matches!(home.queue.enter(node), None | Some(ACQUIRE_ROOT)) {
-            // Relaxed: it is read by this thread's own unlock.
+// SAFETY, as a lock: a thread returns from `lock` as the owner of a home that is first in the root's queue. It
+// queued there itself, or its predecessor in the home left the place to that thread alone.
+raw_lock! {
+    unsafe impl [P: Platform] RawLock<P> for Hmcs<P> {
+        INFO: LockInfo {
+            name: "hmcs",
+            fairness: Fairness::Bounded,
+            touches_after_release: true,
+            source: "Chabbi, Fagan and Mellor-Crummey, High Performance Locks for Multi-level NUMA Systems (2015)",
+            teaches: "Queues on two levels stay within a NUMA node for a while, and go around among them",
+            ..LockInfo::USUAL
+        },
+        Context: Node<P>,
+        new: {
+            let home = |_| Home { queue: Queue::new(), node: Node::default() };
+            Self { root: Queue::new(), homes: (0..P::nodes()).map(home).collect() }
+        },
+        lock: |this, node| {
+            let home = this.home(node);
+            if matches!(home.queue.enter(node), None | Some(ACQUIRE_ROOT)) {
+                // Relaxed: it is read by this thread's own unlock.
+                node.status.store(FIRST, Ordering::Relaxed);
+                this.root.enter(&home.node);
+            }
+        },
+        try_lock: |this, node| {
+            let home = this.home(node);
+            if !home.queue.0.try_enter(node) {
+                return false;
+            }
             node.status.store(FIRST, Ordering::Relaxed);
-            self.root.enter(&home.node);
-        }
-    }
-
-    #[inline]
-    unsafe fn try_lock(&self, node: &Node<P>) -> bool {
-        let home = self.home(node);
-        if !home.queue.try_enter(node) {
-            return false;
-        }
-        node.status.store(FIRST, Ordering::Relaxed);
-        let locked = self.root.try_enter(&home.node);
-        if !locked {
+            let locked = this.root.0.try_enter(&home.node);
+            if !locked {
+                home.queue.leave(node, ACQUIRE_ROOT);
+            }
+            locked
+        },
+        unlock: |this, node| {
+            let home = &this.homes[node.home.get()];
+            let in_a_row = node.status.load(Ordering::Relaxed);
+            let successor = node.next.load(Ordering::Acquire);
+            if in_a_row <= P::spins(MOST_IN_A_ROW - 1) && !successor.is_null() {
+                // SAFETY: the successor waits for this store, so its node is still there. It may be gone
+                // right after, and is not touched again.
+                unsafe { &*successor }.status.store(in_a_row + 1, Ordering::Release);
+                return;
+            }
+            this.root.leave(&home.node, FIRST);
             home.queue.leave(node, ACQUIRE_ROOT);
-        }
-        locked
-    }
-
-    #[inline]
-    unsafe fn unlock(&self, node: &Node<P>) {
-        let home = &self.homes[node.home.get()];
-        let in_a_row = node.status.load(Ordering::Relaxed);
-        let successor = node.next.load(Ordering::Acquire);
-        if in_a_row <= P::spins(MOST_IN_A_ROW - 1) && !successor.is_null() {
-            // SAFETY: the successor waits for this store, so its node is still there. It may be gone
-            // right after, and is not touched again.
-            unsafe { &*successor }.status.store(in_a_row + 1, Ordering::Release);
-            return;
-        }
-        self.root.leave(&home.node, FIRST);
-        home.queue.leave(node, ACQUIRE_ROOT);
-    }
-
-    fn is_idle(&mut self) -> bool {
-        let is_empty = |queue: &Queue<P>| queue.0.is_empty();
-        is_empty(&self.root) && self.homes.iter().all(|home| is_empty(&home.queue))
+        },
+        is_idle: |this| {
+            let is_empty = |queue: &Queue<P>| queue.0.is_empty();
+            is_empty(&this.root) && this.homes.iter().all(|home| is_empty(&home.queue))
+        },
     }
 }

@@ -41,11 +41,8 @@
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
 use super::lockless_condvar::{LocklessCondvar, LocklessMutex};
+use crate::three_states::{CONTENDED, LOCKED, ThreeStates, UNLOCKED};
 use crate::{CondvarKind, LockInfo, Origin, RawLock, Waiting};
-
-const UNLOCKED: u32 = 0;
-const LOCKED: u32 = 1;
-const CONTENDED: u32 = 2;
 
 /// Attempts before sleeping, and reads before waking: the source's numbers.
 const SPINS_BEFORE_SLEEP: u32 = 100;
@@ -54,41 +51,24 @@ const SPINS_BEFORE_WAKE: u32 = 200;
 /// Lockless' first mutex: see the [source file](self) for its states.
 #[derive(Debug)]
 pub struct LocklessThreeState<P: Platform> {
-    word: P::AtomicU32,
+    word: ThreeStates<P>,
 }
 
 impl<P: Platform> LocklessThreeState<P> {
-    #[inline(always)]
-    fn acquire(&self) -> Result<u32, u32> {
-        self.word.compare_exchange(UNLOCKED, LOCKED, Ordering::Acquire, Ordering::Relaxed)
-    }
-
     #[cold]
     fn lock_slow(&self, mut found: u32) {
         for _ in 1..P::spins(SPINS_BEFORE_SLEEP) {
             P::pause();
-            match self.acquire() {
+            match self.word.acquire() {
                 Ok(_) => return,
                 Err(now) => found = now,
             }
         }
         P::pause();
         if found == CONTENDED {
-            self.sleep();
+            self.word.sleep();
         }
-        self.lock_slept();
-    }
-
-    /// The second half of a lock, and the end of a wait for a condition.
-    fn lock_slept(&self) {
-        while self.word.swap(CONTENDED, Ordering::Acquire) != UNLOCKED {
-            self.sleep();
-        }
-    }
-
-    fn sleep(&self) {
-        // Every result means the same: the word may have changed, retry.
-        let _ = P::futex_wait(&self.word, CONTENDED, None);
+        self.word.acquire_sleeping();
     }
 
     /// Runs after the store that unlocked a contended lock: leaves the wake to a new owner, or
@@ -96,8 +76,8 @@ impl<P: Platform> LocklessThreeState<P> {
     #[cold]
     fn unlock_slow(&self) {
         for _ in 0..P::spins(SPINS_BEFORE_WAKE) {
-            if self.word.load(Ordering::Relaxed) != UNLOCKED {
-                let found = self.word.compare_exchange(
+            if self.word.look() != UNLOCKED {
+                let found = self.word.0.compare_exchange(
                     LOCKED,
                     CONTENDED,
                     Ordering::Relaxed,
@@ -109,7 +89,7 @@ impl<P: Platform> LocklessThreeState<P> {
             }
             P::pause();
         }
-        P::futex_wake(&raw const self.word, 1);
+        P::futex_wake(&raw const self.word.0, 1);
     }
 }
 
@@ -129,29 +109,29 @@ raw_lock! {
             ..LockInfo::USUAL
         },
         Condvar: LocklessCondvar<P>,
-        new: Self { word: AtomicInt::new(UNLOCKED) },
-        lock: |this, ()| if let Err(found) = this.acquire() {
+        new: Self { word: ThreeStates::new() },
+        lock: |this, ()| if let Err(found) = this.word.acquire() {
             this.lock_slow(found);
         },
-        try_lock: |this, ()| this.acquire().is_ok(),
+        try_lock: |this, ()| this.word.acquire().is_ok(),
         unlock: |this, ()| {
-            if this.word.load(Ordering::Relaxed) == CONTENDED {
-                this.word.store(UNLOCKED, Ordering::Release);
-            } else if this.word.swap(UNLOCKED, Ordering::Release) == LOCKED {
+            if this.word.look() == CONTENDED {
+                this.word.0.store(UNLOCKED, Ordering::Release);
+            } else if this.word.0.swap(UNLOCKED, Ordering::Release) == LOCKED {
                 return;
             }
             this.unlock_slow();
         },
-        is_idle: |this| this.word.load(Ordering::Relaxed) == UNLOCKED,
+        is_idle: |this| this.word.look() == UNLOCKED,
     }
 }
 
 impl<P: Platform> LocklessMutex<P> for LocklessThreeState<P> {
     fn wait_word(&self) -> &P::AtomicU32 {
-        &self.word
+        &self.word.0
     }
 
     unsafe fn lock_contended(&self, (): &()) {
-        self.lock_slept();
+        self.word.acquire_sleeping();
     }
 }

@@ -51,7 +51,7 @@ use ondeck::platform::{AtomicInt, AtomicPointer, Ordering, Platform};
 
 use crate::gate::Gate;
 use crate::queue::{Linked, Tail};
-use crate::{Fairness, LockInfo, Origin, RawLock, Waiting};
+use crate::{Fairness, LockInfo, RawLock, Waiting};
 
 /// Of the unlocks that see passive threads, one in this number promotes the eldest.
 const PROMOTE_ONE_IN: u32 = 1_000;
@@ -76,22 +76,11 @@ pub struct Node<P: Platform> {
     newer: P::AtomicPtr<Node<P>>,
 }
 
-impl<P: Platform> Default for Node<P> {
-    fn default() -> Self {
-        Self {
-            next: AtomicPointer::new(ptr::null_mut()),
-            gate: Gate::default(),
-            older: AtomicPointer::new(ptr::null_mut()),
-            newer: AtomicPointer::new(ptr::null_mut()),
-        }
-    }
-}
-
-impl<P: Platform> Linked<P> for Node<P> {
-    fn next(&self) -> &P::AtomicPtr<Self> {
-        &self.next
-    }
-}
+queue_node!(Node {
+    gate: Gate::default(),
+    older: AtomicPointer::new(ptr::null_mut()),
+    newer: AtomicPointer::new(ptr::null_mut()),
+});
 
 /// Functions for the owner only. The thread of each node that is passed to them waits at its gate, so the node
 /// exists.
@@ -200,7 +189,6 @@ raw_lock! {
     unsafe impl [P: Platform] RawLock<P> for Malthusian<P> {
         INFO: LockInfo {
             name: "malthusian",
-            origin: Origin::Literature,
             waiting: Waiting::SpinsThenSleeps,
             fairness: Fairness::Bounded,
             source: "Dice, Malthusian Locks (2017), MCSCR-STP",
@@ -215,17 +203,12 @@ raw_lock! {
             unlocks: AtomicInt::new(0),
         },
         lock: |this, node| {
-            // Relaxed: no other thread can reach the node yet; the swap publishes both.
-            node.next.store(ptr::null_mut(), Ordering::Relaxed);
             node.gate.close();
             if this.queue.enter(node) {
                 node.gate.wait();
             }
         },
-        try_lock: |this, node| {
-            node.next.store(ptr::null_mut(), Ordering::Relaxed);
-            this.queue.try_enter(node)
-        },
+        try_lock: |this, node| this.queue.try_enter(node),
         unlock: |this, node| {
             let next = this.activate(node).unwrap_or_else(|| this.advance(node));
             if !next.is_null() {

@@ -28,12 +28,10 @@
 //! the successor's node initialized. The compare-exchange that frees the lock is `Release` and
 //! pairs with the next swap.
 
-use std::ptr;
+use ondeck::platform::{AtomicInt, Ordering, Platform};
 
-use ondeck::platform::{AtomicInt, AtomicPointer, Ordering, Platform};
-
-use crate::queue::{Linked, Tail};
-use crate::{Fairness, LockInfo, Origin, RawLock, Waiting};
+use crate::queue::Tail;
+use crate::{Fairness, LockInfo, RawLock};
 
 /// The MCS lock: see the [source file](self) for its queue.
 #[derive(Debug)]
@@ -49,17 +47,7 @@ pub struct Node<P: Platform> {
     waiting: P::AtomicU8,
 }
 
-impl<P: Platform> Default for Node<P> {
-    fn default() -> Self {
-        Self { next: AtomicPointer::new(ptr::null_mut()), waiting: AtomicInt::new(0) }
-    }
-}
-
-impl<P: Platform> Linked<P> for Node<P> {
-    fn next(&self) -> &P::AtomicPtr<Self> {
-        &self.next
-    }
-}
+queue_node!(Node { waiting: AtomicInt::new(0) });
 
 // SAFETY, as a lock: a thread returns from `lock` when its node was first in the queue, or when the previous
 // owner cleared its `waiting`; each owner does that for exactly one successor.
@@ -67,8 +55,6 @@ raw_lock! {
     unsafe impl [P: Platform] RawLock<P> for Mcs<P> {
         INFO: LockInfo {
             name: "mcs",
-            origin: Origin::Literature,
-            waiting: Waiting::Spins,
             fairness: Fairness::Fifo,
             source: "Mellor-Crummey and Scott, Algorithms for Scalable Synchronization (1991)",
             teaches: "Each waiter spins on its own line; strict order collapses once a waiter is preempted",
@@ -77,8 +63,7 @@ raw_lock! {
         Context: Node<P>,
         new: Self { queue: Tail::new() },
         lock: |this, node| {
-            // Relaxed: no other thread can reach the node yet; the swap publishes both.
-            node.next.store(ptr::null_mut(), Ordering::Relaxed);
+            // Relaxed: no other thread can reach the node yet; the swap publishes this.
             node.waiting.store(1, Ordering::Relaxed);
             if this.queue.enter(node) {
                 while node.waiting.load(Ordering::Acquire) != 0 {
@@ -86,10 +71,7 @@ raw_lock! {
                 }
             }
         },
-        try_lock: |this, node| {
-            node.next.store(ptr::null_mut(), Ordering::Relaxed);
-            this.queue.try_enter(node)
-        },
+        try_lock: |this, node| this.queue.try_enter(node),
         unlock: |this, node| {
             // SAFETY: null, or the successor waits for this store, so its node is still there. It may be gone right
             // after, and is not touched again.

@@ -28,13 +28,11 @@
 //! initialized. The compare-exchange that frees the lock is `Release` and pairs with the next swap. The
 //! handoff is the gate's pair.
 
-use std::ptr;
-
-use ondeck::platform::{AtomicPointer, Ordering, Platform};
+use ondeck::platform::Platform;
 
 use crate::gate::Gate;
-use crate::queue::{Linked, Tail};
-use crate::{Fairness, LockInfo, Origin, RawLock, Waiting};
+use crate::queue::Tail;
+use crate::{Fairness, LockInfo, RawLock, Waiting};
 
 /// MCS whose waiters park: see the [source file](self) for its queue.
 #[derive(Debug)]
@@ -50,17 +48,7 @@ pub struct Node<P: Platform> {
     gate: Gate<P>,
 }
 
-impl<P: Platform> Default for Node<P> {
-    fn default() -> Self {
-        Self { next: AtomicPointer::new(ptr::null_mut()), gate: Gate::default() }
-    }
-}
-
-impl<P: Platform> Linked<P> for Node<P> {
-    fn next(&self) -> &P::AtomicPtr<Self> {
-        &self.next
-    }
-}
+queue_node!(Node { gate: Gate::default() });
 
 // SAFETY, as a lock: a thread returns from `lock` when its node was first in the queue, or when the previous
 // owner opened its gate; each owner does that for exactly one successor.
@@ -68,7 +56,6 @@ raw_lock! {
     unsafe impl [P: Platform] RawLock<P> for McsPark<P> {
         INFO: LockInfo {
             name: "mcs_park",
-            origin: Origin::Literature,
             waiting: Waiting::SpinsThenSleeps,
             fairness: Fairness::Fifo,
             source: "Mellor-Crummey and Scott (1991); MCS-STP in Dice, Malthusian Locks (2017)",
@@ -78,17 +65,12 @@ raw_lock! {
         Context: Node<P>,
         new: Self { queue: Tail::new() },
         lock: |this, node| {
-            // Relaxed: no other thread can reach the node yet; the swap publishes both.
-            node.next.store(ptr::null_mut(), Ordering::Relaxed);
             node.gate.close();
             if this.queue.enter(node) {
                 node.gate.wait();
             }
         },
-        try_lock: |this, node| {
-            node.next.store(ptr::null_mut(), Ordering::Relaxed);
-            this.queue.try_enter(node)
-        },
+        try_lock: |this, node| this.queue.try_enter(node),
         unlock: |this, node| {
             let successor = this.queue.leave(node);
             if !successor.is_null() {

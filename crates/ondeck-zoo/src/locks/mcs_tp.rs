@@ -44,8 +44,8 @@ use std::ptr;
 
 use ondeck::platform::{AtomicInt, AtomicPointer, Ordering, Platform};
 
-use crate::queue::{Linked, Tail};
-use crate::{LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+use crate::queue::Tail;
+use crate::{LockInfo, RawLock, Waiting};
 
 const WAITING: u32 = 0;
 const AVAILABLE: u32 = 1;
@@ -76,21 +76,10 @@ pub struct Node<P: Platform> {
     status: P::AtomicU32,
 }
 
-impl<P: Platform> Default for Node<P> {
-    fn default() -> Self {
-        Self {
-            next: AtomicPointer::new(ptr::null_mut()),
-            time: AtomicInt::new(0),
-            status: AtomicInt::new(WAITING),
-        }
-    }
-}
-
-impl<P: Platform> Linked<P> for Node<P> {
-    fn next(&self) -> &P::AtomicPtr<Self> {
-        &self.next
-    }
-}
+queue_node!(Node { time: AtomicInt::new(0), status: AtomicInt::new(WAITING) }, prepare: |node| {
+    node.time.store(now::<P>(), Ordering::Relaxed);
+    node.status.store(WAITING, Ordering::Relaxed);
+});
 
 fn now<P: Platform>() -> usize {
     P::ticks() as usize
@@ -103,13 +92,6 @@ fn is_before<P: Platform>(time: usize, nanos: u32) -> bool {
 }
 
 impl<P: Platform> Node<P> {
-    /// Makes the node ready for the queue. Relaxed: no other thread can reach it yet.
-    fn prepare(&self) {
-        self.next.store(ptr::null_mut(), Ordering::Relaxed);
-        self.time.store(now::<P>(), Ordering::Relaxed);
-        self.status.store(WAITING, Ordering::Relaxed);
-    }
-
     /// Fails the nodes from `first` to the one before `end`, which were passed over.
     ///
     /// # Safety
@@ -143,81 +125,62 @@ impl<P: Platform> McsTp<P> {
     }
 }
 
-// SAFETY: a thread returns from `lock` when its node was first in the queue, or when the owner made it
-// available. An owner makes one node available, or makes the tail null.
-unsafe impl<P: Platform> RawLock<P> for McsTp<P> {
-    const INFO: LockInfo = LockInfo {
-        name: "mcs_tp",
-        origin: Origin::Literature,
-        waiting: Waiting::Yields,
-        source: "He, Scherer and Scott, Preemption Adaptivity in Time-Published Locks (2005)",
-        teaches: "Waiters publish the time: an unlock passes over those that do not run",
-        ..LockInfo::USUAL
-    };
-
-    type Context = Node<P>;
-    type Condvar = SequenceCondvar<P>;
-
-    fn new() -> Self {
-        Self { queue: Tail::new(), section_begin: AtomicInt::new(0) }
-    }
-
-    #[inline]
-    unsafe fn lock(&self, node: &Node<P>) {
-        // A predecessor's node stays until it has seen the link: no owner changes its status before.
-        loop {
-            node.prepare();
-            if !self.queue.enter(node) || self.wait(node) {
-                break;
+// SAFETY, as a lock: a thread returns from `lock` when its node was first in the queue, or when the owner made
+// it available. An owner makes one node available, or makes the tail null.
+raw_lock! {
+    unsafe impl [P: Platform] RawLock<P> for McsTp<P> {
+        INFO: LockInfo {
+            name: "mcs_tp",
+            waiting: Waiting::Yields,
+            source: "He, Scherer and Scott, Preemption Adaptivity in Time-Published Locks (2005)",
+            teaches: "Waiters publish the time: an unlock passes over those that do not run",
+            ..LockInfo::USUAL
+        },
+        Context: Node<P>,
+        new: Self { queue: Tail::new(), section_begin: AtomicInt::new(0) },
+        lock: |this, node| {
+            // A predecessor's node stays until it has seen the link: no owner changes its status before.
+            while this.queue.enter(node) && !this.wait(node) {}
+            this.section_begin.store(now::<P>(), Ordering::Relaxed);
+        },
+        try_lock: |this, node| {
+            let locked = this.queue.try_enter(node);
+            if locked {
+                this.section_begin.store(now::<P>(), Ordering::Relaxed);
             }
-        }
-        self.section_begin.store(now::<P>(), Ordering::Relaxed);
-    }
-
-    #[inline]
-    unsafe fn try_lock(&self, node: &Node<P>) -> bool {
-        node.prepare();
-        let locked = self.queue.try_enter(node);
-        if locked {
-            self.section_begin.store(now::<P>(), Ordering::Relaxed);
-        }
-        locked
-    }
-
-    #[inline]
-    unsafe fn unlock(&self, node: &Node<P>) {
-        let mut current = ptr::from_ref(node).cast_mut();
-        // The first node that was passed over and not failed yet; the nodes up to `current` are linked after it.
-        let mut untold: *mut Node<P> = ptr::null_mut();
-        let mut passed = 0;
-        loop {
-            // SAFETY: the caller's node, or one whose thread waits for its status.
-            let next = self.queue.leave(unsafe { &*current });
-            // SAFETY: null, or a node whose thread waits for its status.
-            let Some(waiter) = (unsafe { next.as_ref() }) else { break };
-            if !is_before::<P>(waiter.time.load(Ordering::Relaxed), OLD_NANOS) {
-                waiter.status.store(AVAILABLE, Ordering::Release);
-                if !untold.is_null() {
-                    // SAFETY: linked up to `next`, of which only the address is used.
-                    unsafe { Node::fail(untold, next) };
+            locked
+        },
+        unlock: |this, node| {
+            let mut current = ptr::from_ref(node).cast_mut();
+            // The first node that was passed over and not failed yet; the nodes up to `current` are linked after it.
+            let mut untold: *mut Node<P> = ptr::null_mut();
+            let mut passed = 0;
+            loop {
+                // SAFETY: the caller's node, or one whose thread waits for its status.
+                let next = this.queue.leave(unsafe { &*current });
+                // SAFETY: null, or a node whose thread waits for its status.
+                let Some(waiter) = (unsafe { next.as_ref() }) else { break };
+                if !is_before::<P>(waiter.time.load(Ordering::Relaxed), OLD_NANOS) {
+                    waiter.status.store(AVAILABLE, Ordering::Release);
+                    if !untold.is_null() {
+                        // SAFETY: linked up to `next`, of which only the address is used.
+                        unsafe { Node::fail(untold, next) };
+                    }
+                    return;
                 }
-                return;
+                passed += 1;
+                if untold.is_null() {
+                    untold = next;
+                } else if passed <= P::spins(MOST_TOLD_AT_ONCE) + 1 {
+                    // SAFETY: as above.
+                    unsafe { Node::fail(untold, next) };
+                    untold = next;
+                }
+                current = next;
             }
-            passed += 1;
-            if untold.is_null() {
-                untold = next;
-            } else if passed <= P::spins(MOST_TOLD_AT_ONCE) + 1 {
-                // SAFETY: as above.
-                unsafe { Node::fail(untold, next) };
-                untold = next;
-            }
-            current = next;
-        }
-        // SAFETY: linked up to the last node of the queue, whose `next` is null.
-        unsafe { Node::fail(untold, ptr::null_mut()) };
-    }
-
-    fn is_idle(&mut self) -> bool {
-        self.queue.is_empty()
+            // SAFETY: linked up to the last node of the queue, whose `next` is null.
+            unsafe { Node::fail(untold, ptr::null_mut()) };
+        },
+        is_idle: |this| this.queue.is_empty(),
     }
 }

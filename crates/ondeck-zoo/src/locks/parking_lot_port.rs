@@ -56,7 +56,7 @@ use ondeck::platform::{AtomicInt, AtomicPointer, Ordering, Platform};
 use super::word_lock::WordLock;
 use crate::parker::Parker;
 use crate::spin_wait::SpinWait;
-use crate::{Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+use crate::{Fairness, LockInfo, RawLock, Waiting};
 
 const LOCKED: u8 = 1;
 const PARKED: u8 = 2;
@@ -89,7 +89,6 @@ pub trait BucketLock<P: Platform>: Send + Sync + 'static {
 impl<P: Platform> BucketLock<P> for WordLock<P> {
     const INFO: LockInfo = LockInfo {
         name: "parking_lot_port",
-        origin: Origin::Literature,
         waiting: Waiting::SpinsThenSleeps,
         fairness: Fairness::Bounded,
         touches_after_release: true,
@@ -304,49 +303,38 @@ impl<P: Platform, B: BucketLock<P>> ParkingLotPort<P, B> {
     }
 }
 
-// SAFETY: a thread returns from `lock` after an exchange that found bit 0 clear and set it, or if it
-// received the lock by a handoff. The owner clears the bit, or hands off to the one thread that it has
-// taken out of the queue.
-unsafe impl<P: Platform, B: BucketLock<P>> RawLock<P> for ParkingLotPort<P, B> {
-    const INFO: LockInfo = B::INFO;
-
-    type Context = Node<P>;
-    type Condvar = SequenceCondvar<P>;
-
-    fn new() -> Self {
-        Self { state: AtomicInt::new(0), bucket: Box::new(Bucket::new()) }
-    }
-
-    #[inline]
-    unsafe fn lock(&self, node: &Node<P>) {
-        if self.replace(0, LOCKED, Ordering::Acquire).is_err() {
-            self.lock_slow(node);
-        }
-    }
-
-    #[inline]
-    unsafe fn try_lock(&self, _: &Node<P>) -> bool {
-        let mut state = self.state.load(Ordering::Relaxed);
-        while state & LOCKED == 0 {
-            match self.replace(state, state | LOCKED, Ordering::Acquire) {
-                Ok(_) => return true,
-                Err(found) => state = found,
+// SAFETY, as a lock: a thread returns from `lock` after an exchange that found bit 0 clear and set it, or if it
+// received the lock by a handoff. The owner clears the bit, or hands off to the one thread that it has taken
+// out of the queue.
+raw_lock! {
+    unsafe impl [P: Platform, B: BucketLock<P>] RawLock<P> for ParkingLotPort<P, B> {
+        INFO: B::INFO,
+        Context: Node<P>,
+        new: Self { state: AtomicInt::new(0), bucket: Box::new(Bucket::new()) },
+        lock: |this, node| if this.replace(0, LOCKED, Ordering::Acquire).is_err() {
+            this.lock_slow(node);
+        },
+        try_lock: |this, _| {
+            let mut state = this.state.load(Ordering::Relaxed);
+            while state & LOCKED == 0 {
+                match this.replace(state, state | LOCKED, Ordering::Acquire) {
+                    Ok(_) => return true,
+                    Err(found) => state = found,
+                }
             }
-        }
-        false
-    }
-
-    #[inline]
-    unsafe fn unlock(&self, _: &Node<P>) {
-        if self.state.compare_exchange(LOCKED, 0, Ordering::Release, Ordering::Relaxed).is_err() {
-            self.unlock_slow();
-        }
-    }
-
-    fn is_idle(&mut self) -> bool {
-        let Bucket { lock, first, .. } = &mut *self.bucket;
-        self.state.load(Ordering::Relaxed) == 0
-            && first.load(Ordering::Relaxed).is_null()
-            && lock.is_idle()
+            false
+        },
+        unlock: |this, _| {
+            let (release, relaxed) = (Ordering::Release, Ordering::Relaxed);
+            if this.state.compare_exchange(LOCKED, 0, release, relaxed).is_err() {
+                this.unlock_slow();
+            }
+        },
+        is_idle: |this| {
+            let Bucket { lock, first, .. } = &mut *this.bucket;
+            this.state.load(Ordering::Relaxed) == 0
+                && first.load(Ordering::Relaxed).is_null()
+                && lock.is_idle()
+        },
     }
 }

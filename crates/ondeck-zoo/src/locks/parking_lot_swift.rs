@@ -28,7 +28,7 @@
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
 use super::parking_lot_port::{BucketLock, ParkingLotPort};
-use crate::{Fairness, LockInfo, Origin, Waiting};
+use crate::{Fairness, LockInfo, Waiting};
 
 /// The longest pause before a waiter yields.
 const LONGEST_PAUSE: u32 = 64;
@@ -69,7 +69,6 @@ impl<P: Platform> SpinningBucket<P> {
 impl<P: Platform> BucketLock<P> for SpinningBucket<P> {
     const INFO: LockInfo = LockInfo {
         name: "parking_lot_swift",
-        origin: Origin::Literature,
         waiting: Waiting::SpinsThenSleeps,
         fairness: Fairness::Bounded,
         touches_after_release: true,

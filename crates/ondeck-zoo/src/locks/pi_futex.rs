@@ -30,7 +30,7 @@
 
 use ondeck::platform::{AtomicInt, Ordering, PiFutex, PiLock, PiUnlock};
 
-use crate::{Fairness, LockInfo, Origin, RawLock, Waiting};
+use crate::{Fairness, LockInfo, RawLock, Waiting};
 
 const UNLOCKED: u32 = 0;
 
@@ -83,7 +83,6 @@ raw_lock! {
     unsafe impl [P: PiFutex] RawLock<P> for PiFutexMutex<P> {
         INFO: LockInfo {
             name: "pi_futex",
-            origin: Origin::Literature,
             waiting: Waiting::Sleeps,
             fairness: Fairness::Priority,
             source: "Molnar and Gleixner, PI-futex; glibc's PTHREAD_PRIO_INHERIT",

@@ -47,7 +47,7 @@ use std::ptr;
 
 use ondeck::platform::{AtomicPointer, Ordering, Platform};
 
-use crate::{Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+use crate::{Fairness, LockInfo, RawLock};
 
 /// One word for a lock, one element for a thread: see the [source file](self).
 #[derive(Debug)]
@@ -81,80 +81,66 @@ const fn locked_empty<P: Platform>() -> *mut Element<P> {
     ptr::without_provenance_mut(1)
 }
 
-// SAFETY: a thread returns from `lock` when it found null, or when its gate was opened. Each owner opens one
-// gate: its successor's, or the newest arrival's after it detached the arrivals.
-unsafe impl<P: Platform> RawLock<P> for Reciprocating<P> {
-    const INFO: LockInfo = LockInfo {
-        name: "reciprocating",
-        origin: Origin::Literature,
-        waiting: Waiting::Spins,
-        fairness: Fairness::Bounded,
-        source: "Dice and Kogan, Reciprocating Locks (2025)",
-        teaches: "Arrivals are detached in one exchange and served newest first: a queue without links",
-        ..LockInfo::USUAL
-    };
-
-    type Context = Element<P>;
-    type Condvar = SequenceCondvar<P>;
-
-    fn new() -> Self {
-        Self { arrivals: AtomicPointer::new(ptr::null_mut()) }
-    }
-
-    #[inline]
-    unsafe fn lock(&self, element: &Element<P>) {
-        element.gate.store(ptr::null_mut(), Ordering::Relaxed);
-        let own = ptr::from_ref(element).cast_mut();
-        let found = self.arrivals.swap(own, Ordering::AcqRel);
-        if found.is_null() {
-            element.successor.set(ptr::null_mut());
-            element.end.set(own);
-            return;
-        }
-        let end = loop {
-            let end = element.gate.load(Ordering::Acquire);
-            if !end.is_null() {
-                break end;
-            }
-            P::pause();
-        };
-        // The last of a segment found its end, or nothing.
-        let is_last = found == end || found == locked_empty();
-        element.successor.set(if is_last { ptr::null_mut() } else { found });
-        element.end.set(if is_last { locked_empty() } else { end });
-    }
-
-    #[inline]
-    unsafe fn try_lock(&self, element: &Element<P>) -> bool {
-        let own = ptr::from_ref(element).cast_mut();
-        element.gate.store(ptr::null_mut(), Ordering::Relaxed);
-        element.successor.set(ptr::null_mut());
-        element.end.set(own);
-        self.arrivals
-            .compare_exchange(ptr::null_mut(), own, Ordering::AcqRel, Ordering::Relaxed)
-            .is_ok()
-    }
-
-    #[inline]
-    unsafe fn unlock(&self, element: &Element<P>) {
-        let end = element.end.get();
-        let mut next = element.successor.get();
-        if next.is_null() {
-            if self
-                .arrivals
-                .compare_exchange(end, ptr::null_mut(), Ordering::Release, Ordering::Relaxed)
-                .is_ok()
-            {
+// SAFETY, as a lock: a thread returns from `lock` when it found null, or when its gate was opened. Each owner
+// opens one gate: its successor's, or the newest arrival's after it detached the arrivals.
+raw_lock! {
+    unsafe impl [P: Platform] RawLock<P> for Reciprocating<P> {
+        INFO: LockInfo {
+            name: "reciprocating",
+            fairness: Fairness::Bounded,
+            source: "Dice and Kogan, Reciprocating Locks (2025)",
+            teaches: "Arrivals are detached in one exchange and served newest first: a queue without links",
+            ..LockInfo::USUAL
+        },
+        Context: Element<P>,
+        new: Self { arrivals: AtomicPointer::new(ptr::null_mut()) },
+        lock: |this, element| {
+            element.gate.store(ptr::null_mut(), Ordering::Relaxed);
+            let own = ptr::from_ref(element).cast_mut();
+            let found = this.arrivals.swap(own, Ordering::AcqRel);
+            if found.is_null() {
+                element.successor.set(ptr::null_mut());
+                element.end.set(own);
                 return;
             }
-            next = self.arrivals.swap(locked_empty(), Ordering::Acquire);
-        }
-        // SAFETY: its thread waits for this store, so the element is still there. It may be gone right
-        // after, and is not touched again.
-        unsafe { &*next }.gate.store(end, Ordering::Release);
-    }
-
-    fn is_idle(&mut self) -> bool {
-        self.arrivals.load(Ordering::Relaxed).is_null()
+            let end = loop {
+                let end = element.gate.load(Ordering::Acquire);
+                if !end.is_null() {
+                    break end;
+                }
+                P::pause();
+            };
+            // The last of a segment found its end, or nothing.
+            let is_last = found == end || found == locked_empty();
+            element.successor.set(if is_last { ptr::null_mut() } else { found });
+            element.end.set(if is_last { locked_empty() } else { end });
+        },
+        try_lock: |this, element| {
+            let own = ptr::from_ref(element).cast_mut();
+            element.gate.store(ptr::null_mut(), Ordering::Relaxed);
+            element.successor.set(ptr::null_mut());
+            element.end.set(own);
+            this.arrivals
+                .compare_exchange(ptr::null_mut(), own, Ordering::AcqRel, Ordering::Relaxed)
+                .is_ok()
+        },
+        unlock: |this, element| {
+            let end = element.end.get();
+            let mut next = element.successor.get();
+            if next.is_null() {
+                if this
+                    .arrivals
+                    .compare_exchange(end, ptr::null_mut(), Ordering::Release, Ordering::Relaxed)
+                    .is_ok()
+                {
+                    return;
+                }
+                next = this.arrivals.swap(locked_empty(), Ordering::Acquire);
+            }
+            // SAFETY: its thread waits for this store, so the element is still there. It may be gone right
+            // after, and is not touched again.
+            unsafe { &*next }.gate.store(end, Ordering::Release);
+        },
+        is_idle: |this| this.arrivals.load(Ordering::Relaxed).is_null(),
     }
 }

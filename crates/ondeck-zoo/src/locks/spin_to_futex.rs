@@ -37,29 +37,23 @@
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
+use crate::three_states::{CONTENDED, LOCKED, ThreeStates, UNLOCKED};
 use crate::{LockInfo, Origin, RawLock, Waiting};
-
-const UNLOCKED: u32 = 0;
-const LOCKED: u32 = 1;
-const SLEEPERS: u32 = 2;
 
 /// One waiter polls, the others sleep: see the [source file](self) for its states.
 #[derive(Debug)]
 pub struct SpinToFutex<P: Platform> {
-    word: P::AtomicU32,
+    word: ThreeStates<P>,
 }
 
 impl<P: Platform> SpinToFutex<P> {
     #[cold]
     fn lock_slow(&self) {
         loop {
-            match self.word.swap(SLEEPERS, Ordering::Acquire) {
+            match self.word.0.swap(CONTENDED, Ordering::Acquire) {
                 UNLOCKED => return,
                 LOCKED => self.poll(),
-                _ => {
-                    // Every result means the same: the word may have changed, retry.
-                    let _ = P::futex_wait(&self.word, SLEEPERS, None);
-                }
+                _ => self.word.sleep(),
             }
         }
     }
@@ -68,11 +62,11 @@ impl<P: Platform> SpinToFutex<P> {
     fn poll(&self) {
         loop {
             P::pause();
-            if self.word.load(Ordering::Relaxed) == UNLOCKED {
+            if self.word.look() == UNLOCKED {
                 return;
             }
             P::yield_now();
-            if self.word.load(Ordering::Relaxed) == UNLOCKED {
+            if self.word.look() == UNLOCKED {
                 return;
             }
         }
@@ -92,27 +86,19 @@ raw_lock! {
             teaches: "A spinlock's fast path with sleeping waiters, at the price of a CPU that polls",
             ..LockInfo::USUAL
         },
-        new: Self { word: AtomicInt::new(UNLOCKED) },
-        lock: |this, ()| {
-            if this
-                .word
-                .compare_exchange(UNLOCKED, LOCKED, Ordering::Acquire, Ordering::Relaxed)
-                .is_err()
-            {
-                this.lock_slow();
-            }
+        new: Self { word: ThreeStates::new() },
+        lock: |this, ()| if this.word.acquire().is_err() {
+            this.lock_slow();
         },
-        try_lock: |this, ()| {
-            this.word.compare_exchange(UNLOCKED, LOCKED, Ordering::Acquire, Ordering::Relaxed).is_ok()
-        },
+        try_lock: |this, ()| this.word.acquire().is_ok(),
         unlock: |this, ()| {
-            let address = &raw const this.word;
-            let state = this.word.load(Ordering::Relaxed);
-            this.word.store(UNLOCKED, Ordering::Release);
-            if state == SLEEPERS {
+            let address = &raw const this.word.0;
+            let state = this.word.look();
+            this.word.0.store(UNLOCKED, Ordering::Release);
+            if state == CONTENDED {
                 P::futex_wake(address, 1);
             }
         },
-        is_idle: |this| this.word.load(Ordering::Relaxed) == UNLOCKED,
+        is_idle: |this| this.word.look() == UNLOCKED,
     }
 }

@@ -33,7 +33,24 @@ use ondeck::platform::{AtomicInt, Ordering, Platform};
 use crate::{LockInfo, Origin, RawLock, Waiting};
 
 /// Pauses between two yields: the source tried many and kept this one.
-pub(crate) const PAUSES_PER_YIELD: u32 = 16;
+const PAUSES_PER_YIELD: u32 = 16;
+
+/// Attempts, with pauses and yields, until one succeeds.
+#[cold]
+pub(crate) fn spin_until<P: Platform>(attempt: impl Fn() -> bool) {
+    loop {
+        for _ in 0..P::spins(PAUSES_PER_YIELD) {
+            P::pause();
+            if attempt() {
+                return;
+            }
+        }
+        P::yield_now();
+        if attempt() {
+            return;
+        }
+    }
+}
 
 /// Test and test-and-set with yields: see the [source file](self).
 #[derive(Debug)]
@@ -46,22 +63,6 @@ impl<P: Platform> Spinlock<P> {
     fn acquire(&self) -> bool {
         self.locked.load(Ordering::Relaxed) == 0
             && !P::test_and_set(&self.locked, Ordering::Acquire)
-    }
-
-    #[cold]
-    fn lock_slow(&self) {
-        loop {
-            for _ in 0..P::spins(PAUSES_PER_YIELD) {
-                P::pause();
-                if self.acquire() {
-                    return;
-                }
-            }
-            P::yield_now();
-            if self.acquire() {
-                return;
-            }
-        }
     }
 }
 
@@ -79,7 +80,7 @@ raw_lock! {
         },
         new: Self { locked: AtomicInt::new(0) },
         lock: |this, ()| if !this.acquire() {
-            this.lock_slow();
+            spin_until::<P>(|| this.acquire());
         },
         try_lock: |this, ()| this.acquire(),
         unlock: |this, ()| this.locked.store(0, Ordering::Release),

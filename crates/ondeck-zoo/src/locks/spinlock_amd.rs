@@ -22,7 +22,7 @@
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
-use crate::{LockInfo, Origin, RawLock, Waiting};
+use crate::{LockInfo, Origin, RawLock};
 
 /// Test and compare-exchange with a pause: see the [source file](self).
 #[derive(Debug)]
@@ -37,7 +37,6 @@ raw_lock! {
         INFO: LockInfo {
             name: "spinlock_amd",
             origin: Origin::Sources,
-            waiting: Waiting::Spins,
             source: "Malte Skarupke, Measuring Mutexes, spinlock_amd",
             teaches: "Reading before writing spares the caches but not the thread that is off its CPU",
             ..LockInfo::USUAL

@@ -64,9 +64,9 @@ use ondeck::platform::{AtomicInt, AtomicPointer, Ordering, Platform};
 use crate::parker::Parker;
 use crate::{LockInfo, Origin, RawLock, Waiting};
 
-const LOCKED: usize = 1;
-const QUEUE_LOCKED: usize = 2;
-const FLAGS: usize = LOCKED | QUEUE_LOCKED;
+pub(super) const LOCKED: usize = 1;
+pub(super) const QUEUE_LOCKED: usize = 2;
+pub(super) const FLAGS: usize = LOCKED | QUEUE_LOCKED;
 
 /// A word and a list of waiters: see the [source file](self).
 #[derive(Debug)]
@@ -78,35 +78,31 @@ pub struct SrwList<P: Platform> {
 #[derive(Debug)]
 #[repr(align(64))]
 pub struct Node<P: Platform> {
-    older: P::AtomicPtr<Node<P>>,
-    newer: P::AtomicPtr<Node<P>>,
+    pub(super) older: P::AtomicPtr<Node<P>>,
+    pub(super) newer: P::AtomicPtr<Node<P>>,
     /// The oldest node of the list, if it was known when this node was the newest.
-    oldest: P::AtomicPtr<Node<P>>,
-    parker: Parker<P>,
+    pub(super) oldest: P::AtomicPtr<Node<P>>,
+    pub(super) parker: Parker<P>,
 }
 
 impl<P: Platform> Default for Node<P> {
     fn default() -> Self {
         const { assert!(align_of::<Self>() > FLAGS, "the flags need the address's low bits") };
-        Self {
-            older: AtomicPointer::new(ptr::null_mut()),
-            newer: AtomicPointer::new(ptr::null_mut()),
-            oldest: AtomicPointer::new(ptr::null_mut()),
-            parker: Parker::default(),
-        }
+        let none = || AtomicPointer::new(ptr::null_mut());
+        Self { older: none(), newer: none(), oldest: none(), parker: Parker::default() }
     }
 }
 
 impl<P: Platform> Node<P> {
     /// The newest node of the list, null if no thread sleeps.
-    fn newest(word: usize) -> *mut Self {
+    pub(super) fn newest(word: usize) -> *mut Self {
         ptr::with_exposed_provenance_mut(word & !FLAGS)
     }
 
     /// # Safety
     ///
     /// `node` was taken out of the list by the caller and not woken since.
-    unsafe fn wake(node: *mut Self) {
+    pub(super) unsafe fn wake(node: *mut Self) {
         // SAFETY: its thread sleeps until it is woken, so the node exists; only this thread, which
         // took it out, wakes it.
         unsafe { Parker::unpark(&raw const (*node).parker) };
@@ -117,7 +113,7 @@ impl<P: Platform> Node<P> {
     /// # Safety
     ///
     /// The caller holds `QUEUE_LOCKED`, and has seen the push of `newest`, which is not null.
-    unsafe fn find_oldest(newest: *mut Self) -> *mut Self {
+    pub(super) unsafe fn find_oldest(newest: *mut Self) -> *mut Self {
         let mut current = newest;
         let oldest = loop {
             // SAFETY: nodes stay in the list while the caller holds `QUEUE_LOCKED`.

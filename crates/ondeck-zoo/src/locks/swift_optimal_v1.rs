@@ -9,15 +9,9 @@
 //! the lock before a woken thread runs. So its spinners pass over the sleeping threads.
 //!
 //! ```text
-//! word (u32), the futex: 0 unlocked · 1 locked, no thread sleeps · 2 locked, a thread may sleep
+//! word: as in `three_states.rs`
 //!
-//! change   made by               operation
-//! 0 → 1    a thread that locks   compare-exchange; again in each of 14 polls that reads a 0
-//! 0 → 2    a waiter              swap for 2: it owns the lock
-//! 1 → 2    a waiter              swap for 2: it sleeps while the word is 2
-//! 1 → 0    the owner             swap for 0
-//! 2 → 0    the owner             swap for 0; then it wakes one thread
-//!
+//! A thread that locks tries 0 → 1; again in each of 14 polls that reads a 0. Then it marks and sleeps.
 //! A poll reads the word, and a pause of n PAUSEs follows. n is 4 at first. After the pause it is
 //! doubled if it is below the limit, and set to the limit if it is above it. The limit is 6 if the
 //! poll read a 2, else 32. After a wake there are no further polls.
@@ -27,17 +21,12 @@
 //!
 //! # Memory ordering
 //!
-//! Acquisitions are `Acquire` and pair with the `Release` swap for 0. A poll is `Relaxed`, because
-//! it only decides whether an attempt is worth the write. After the swap the unlock uses only the
-//! word's address.
+//! See `three_states.rs`: a poll is a look.
 
-use ondeck::platform::{AtomicInt, Ordering, Platform};
+use ondeck::platform::Platform;
 
-use crate::{LockInfo, Origin, RawLock, Waiting};
-
-const UNLOCKED: u32 = 0;
-const LOCKED: u32 = 1;
-const CONTENDED: u32 = 2;
+use crate::three_states::{CONTENDED, ThreeStates, UNLOCKED};
+use crate::{LockInfo, RawLock, Waiting};
 
 /// Polls before a thread sleeps.
 const POLLS: u32 = 14;
@@ -50,30 +39,22 @@ const LONGEST_CONTENDED: u32 = 6;
 /// Swift's "Optimal" of the first commit: see the [source file](self) for its states.
 #[derive(Debug)]
 pub struct SwiftOptimalV1<P: Platform> {
-    word: P::AtomicU32,
+    word: ThreeStates<P>,
 }
 
 impl<P: Platform> SwiftOptimalV1<P> {
-    #[inline(always)]
-    fn acquire(&self) -> bool {
-        self.word.compare_exchange(UNLOCKED, LOCKED, Ordering::Acquire, Ordering::Relaxed).is_ok()
-    }
-
     #[cold]
     fn lock_slow(&self) {
         let mut pauses = FIRST_PAUSE;
         for _ in 0..P::spins(POLLS) {
-            let seen = self.word.load(Ordering::Relaxed);
-            if seen == UNLOCKED && self.acquire() {
+            let seen = self.word.look();
+            if seen == UNLOCKED && self.word.acquire().is_ok() {
                 return;
             }
             P::pause_times(pauses);
             pauses = next_pause(pauses, seen);
         }
-        while self.word.swap(CONTENDED, Ordering::Acquire) != UNLOCKED {
-            // Every result means the same: the word may have changed, retry.
-            let _ = P::futex_wait(&self.word, CONTENDED, None);
-        }
+        self.word.acquire_sleeping();
     }
 }
 
@@ -90,30 +71,25 @@ raw_lock! {
     unsafe impl [P: Platform] RawLock<P> for SwiftOptimalV1<P> {
         INFO: LockInfo {
             name: "swift_optimal_v1",
-            origin: Origin::Literature,
             waiting: Waiting::SpinsThenSleeps,
             source: "Ordo One, synchronization-benchmarks, OptimalMutex, first commit",
             teaches: "Spinners that poll faster once a thread sleeps take the lock before it wakes",
             ..LockInfo::USUAL
         },
-        new: Self { word: AtomicInt::new(UNLOCKED) },
-        lock: |this, ()| if !this.acquire() {
+        new: Self { word: ThreeStates::new() },
+        lock: |this, ()| if this.word.acquire().is_err() {
             this.lock_slow();
         },
-        try_lock: |this, ()| this.acquire(),
-        unlock: |this, ()| {
-            let address = &raw const this.word;
-            if this.word.swap(UNLOCKED, Ordering::Release) == CONTENDED {
-                P::futex_wake(address, 1);
-            }
-        },
-        is_idle: |this| this.word.load(Ordering::Relaxed) == UNLOCKED,
+        try_lock: |this, ()| this.word.acquire().is_ok(),
+        unlock: |this, ()| this.word.unlock(),
+        is_idle: |this| this.word.look() == UNLOCKED,
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::three_states::LOCKED;
 
     fn pauses(seen: &[u32]) -> Vec<u32> {
         let mut pauses = FIRST_PAUSE;

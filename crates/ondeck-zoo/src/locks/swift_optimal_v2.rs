@@ -9,17 +9,9 @@
 //! waiters check the length of the queue.
 //!
 //! ```text
-//! word (u32), the futex: 0 unlocked · 1 locked, no thread sleeps · 2 locked, a thread may sleep
-//! sleeping (u32)         threads that have slept and do not own the lock yet
-//!
-//! change    made by               operation
-//! 0 → 1     a thread that locks   compare-exchange; again in each of 20 polls that reads a 0
-//! 0 → 2     a waiter              swap for 2: it owns the lock
-//! 1 → 2     a waiter              swap for 2: it sleeps while the word is 2
-//! 1 → 0     the owner             swap for 0
-//! 2 → 0     the owner             swap for 0; then it wakes one thread
-//! sleeping  a waiter              adds 1 before it sleeps for the first time,
-//!                                 subtracts 1 when it owns the lock
+//! word: as in `three_states.rs`. A thread that locks tries 0 → 1; again in each of 20 polls that reads a 0
+//! sleeping (u32): threads that have slept and do not own the lock yet. A waiter adds 1 before it sleeps for
+//!                 the first time, and subtracts 1 when it owns the lock
 //! ```
 //!
 //! Between two polls a thread pauses for 64 to 127 PAUSEs, by the low bits of the tick counter,
@@ -31,18 +23,13 @@
 //!
 //! # Memory ordering
 //!
-//! Acquisitions are `Acquire` and pair with the `Release` swap for 0. A poll is `Relaxed`, because
-//! it only decides whether an attempt is worth the write. The count is a hint and also `Relaxed`;
-//! the source reads it with `Acquire`, which adds nothing. After the swap the unlock uses only the
-//! word's address.
+//! The word's is in `three_states.rs`: a poll is a look. The count is a hint and also `Relaxed`; the
+//! source reads it with `Acquire`, which adds nothing.
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
-use crate::{LockInfo, Origin, RawLock, Waiting};
-
-const UNLOCKED: u32 = 0;
-const LOCKED: u32 = 1;
-const CONTENDED: u32 = 2;
+use crate::three_states::{CONTENDED, ThreeStates, UNLOCKED};
+use crate::{LockInfo, RawLock, Waiting};
 
 /// Polls before a thread sleeps.
 const POLLS: u32 = 20;
@@ -55,19 +42,14 @@ const ENOUGH_SLEEPING: u32 = 4;
 /// Swift's "Optimal" as merged: see the [source file](self) for its states.
 #[derive(Debug)]
 pub struct SwiftOptimalV2<P: Platform> {
-    word: P::AtomicU32,
+    word: ThreeStates<P>,
     sleeping: P::AtomicU32,
 }
 
 impl<P: Platform> SwiftOptimalV2<P> {
-    #[inline(always)]
-    fn acquire(&self) -> bool {
-        self.word.compare_exchange(UNLOCKED, LOCKED, Ordering::Acquire, Ordering::Relaxed).is_ok()
-    }
-
     #[cold]
     fn lock_slow(&self) {
-        let is_queued = self.word.load(Ordering::Relaxed) == CONTENDED
+        let is_queued = self.word.look() == CONTENDED
             && self.sleeping.load(Ordering::Relaxed) >= ENOUGH_SLEEPING;
         if is_queued || !self.poll() {
             self.lock_sleeping();
@@ -78,8 +60,8 @@ impl<P: Platform> SwiftOptimalV2<P> {
     fn poll(&self) -> bool {
         let pauses = SHORTEST_PAUSE + P::ticks() as u32 % JITTER;
         for _ in 0..P::spins(POLLS) {
-            match self.word.load(Ordering::Relaxed) {
-                UNLOCKED if self.acquire() => return true,
+            match self.word.look() {
+                UNLOCKED if self.word.acquire().is_ok() => return true,
                 CONTENDED => return false,
                 _ => P::pause_times(pauses),
             }
@@ -88,17 +70,12 @@ impl<P: Platform> SwiftOptimalV2<P> {
     }
 
     fn lock_sleeping(&self) {
-        if self.word.swap(CONTENDED, Ordering::Acquire) == UNLOCKED {
+        if self.word.mark() {
             return;
         }
         self.sleeping.fetch_add(1, Ordering::Relaxed);
-        loop {
-            // Every result means the same: the word may have changed, retry.
-            let _ = P::futex_wait(&self.word, CONTENDED, None);
-            if self.word.swap(CONTENDED, Ordering::Acquire) == UNLOCKED {
-                break;
-            }
-        }
+        self.word.sleep();
+        self.word.acquire_sleeping();
         self.sleeping.fetch_sub(1, Ordering::Relaxed);
     }
 }
@@ -109,26 +86,19 @@ raw_lock! {
     unsafe impl [P: Platform] RawLock<P> for SwiftOptimalV2<P> {
         INFO: LockInfo {
             name: "swift_optimal_v2",
-            origin: Origin::Literature,
             waiting: Waiting::SpinsThenSleeps,
             source: "Ordo One, Swift pull request 88523; synchronization-benchmarks, OptimalMutex",
             teaches: "Few polls, far apart, and none where threads sleep, spare the owner's cache line",
             ..LockInfo::USUAL
         },
-        new: Self { word: AtomicInt::new(UNLOCKED), sleeping: AtomicInt::new(0) },
-        lock: |this, ()| if !this.acquire() {
+        new: Self { word: ThreeStates::new(), sleeping: AtomicInt::new(0) },
+        lock: |this, ()| if this.word.acquire().is_err() {
             this.lock_slow();
         },
-        try_lock: |this, ()| this.acquire(),
-        unlock: |this, ()| {
-            let address = &raw const this.word;
-            if this.word.swap(UNLOCKED, Ordering::Release) == CONTENDED {
-                P::futex_wake(address, 1);
-            }
-        },
+        try_lock: |this, ()| this.word.acquire().is_ok(),
+        unlock: |this, ()| this.word.unlock(),
         is_idle: |this| {
-            this.word.load(Ordering::Relaxed) == UNLOCKED
-                && this.sleeping.load(Ordering::Relaxed) == 0
+            this.word.look() == UNLOCKED && this.sleeping.load(Ordering::Relaxed) == 0
         },
     }
 }

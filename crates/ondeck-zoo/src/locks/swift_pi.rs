@@ -26,7 +26,7 @@
 use ondeck::platform::PiFutex;
 
 use super::PiFutexMutex;
-use crate::{Fairness, LockInfo, Origin, RawLock, Waiting};
+use crate::{Fairness, LockInfo, RawLock, Waiting};
 
 /// Polls before the thread calls the kernel.
 const POLLS: u32 = 1_000;
@@ -55,7 +55,6 @@ raw_lock! {
     unsafe impl [P: PiFutex] RawLock<P> for SwiftPi<P> {
         INFO: LockInfo {
             name: "swift_pi",
-            origin: Origin::Literature,
             waiting: Waiting::SpinsThenSleeps,
             fairness: Fairness::Priority,
             source: "The Swift project, Synchronization.Mutex on Linux up to 6.2",

@@ -26,7 +26,7 @@
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
-use crate::{LockInfo, Origin, RawLock, Waiting};
+use crate::{LockInfo, Origin, RawLock};
 
 /// Test-and-set without a pause: see the [source file](self).
 #[derive(Debug)]
@@ -41,7 +41,6 @@ raw_lock! {
         INFO: LockInfo {
             name: "terrible_spinlock",
             origin: Origin::Sources,
-            waiting: Waiting::Spins,
             source: "Malte Skarupke, Measuring Mutexes, terrible_spinlock",
             teaches: "Waiters that write fight the owner for its line, and slow down unrelated code",
             ..LockInfo::USUAL

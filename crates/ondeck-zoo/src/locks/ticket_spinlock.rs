@@ -32,7 +32,7 @@
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
-use super::spinlock::PAUSES_PER_YIELD;
+use super::spinlock::spin_until;
 use crate::{Fairness, LockInfo, Origin, RawLock, Waiting};
 
 /// Tickets and polling: see the [source file](self) for its counters.
@@ -40,24 +40,6 @@ use crate::{Fairness, LockInfo, Origin, RawLock, Waiting};
 pub struct TicketSpinlock<P: Platform> {
     next: P::AtomicU32,
     serving: P::AtomicU32,
-}
-
-impl<P: Platform> TicketSpinlock<P> {
-    #[cold]
-    fn wait(&self, mine: u32) {
-        loop {
-            for _ in 0..P::spins(PAUSES_PER_YIELD) {
-                P::pause();
-                if self.serving.load(Ordering::Acquire) == mine {
-                    return;
-                }
-            }
-            P::yield_now();
-            if self.serving.load(Ordering::Acquire) == mine {
-                return;
-            }
-        }
-    }
 }
 
 // SAFETY, as a lock: numbers are drawn by an atomic read-modify-write, so they are unique; a thread returns
@@ -76,8 +58,9 @@ raw_lock! {
         new: Self { next: AtomicInt::new(0), serving: AtomicInt::new(0) },
         lock: |this, ()| {
             let mine = this.next.fetch_add(1, Ordering::Relaxed);
-            if this.serving.load(Ordering::Acquire) != mine {
-                this.wait(mine);
+            let is_served = || this.serving.load(Ordering::Acquire) == mine;
+            if !is_served() {
+                spin_until::<P>(is_served);
             }
         },
         try_lock: |this, ()| {

@@ -31,7 +31,7 @@
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
-use crate::{LockInfo, Origin, RawLock, Waiting};
+use crate::{LockInfo, RawLock};
 
 /// The longest delay between two reads, in pauses: some ten microseconds where a pause is 40 cycles or more.
 const MOST_PAUSES: u32 = 1_024;
@@ -82,8 +82,6 @@ raw_lock! {
     unsafe impl [P: Platform] RawLock<P> for TtasBackoff<P> {
         INFO: LockInfo {
             name: "ttas_backoff",
-            origin: Origin::Literature,
-            waiting: Waiting::Spins,
             source: "Anderson (1990); Mellor-Crummey and Scott (1991), algorithm 1",
             teaches: "Delays that double thin the crowd at one word, and favour the thread that just had it",
             ..LockInfo::USUAL

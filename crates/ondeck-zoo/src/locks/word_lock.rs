@@ -26,9 +26,8 @@
 //!
 //! A waiter spins as long as no thread sleeps: 2, 4, 8 pauses, 7 yields.
 //!
-//! A waiter links only `older`. The unlock that has bit 1 walks from the newest node to the first
-//! one that knows the `oldest`, links `newer` on the way, and stores the `oldest` in the newest
-//! node.
+//! A waiter links only `older`. The nodes, and the walk of the unlock that has bit 1 to the oldest one,
+//! are those of `srw_list.rs`.
 //!
 //! # Memory ordering
 //!
@@ -44,13 +43,9 @@ use std::ptr;
 
 use ondeck::platform::{AtomicInt, AtomicPointer, Ordering, Platform};
 
-use crate::parker::Parker;
+use super::srw_list::{FLAGS, LOCKED, Node, QUEUE_LOCKED};
 use crate::spin_wait::SpinWait;
-use crate::{LockInfo, Origin, RawLock, Waiting};
-
-const LOCKED: usize = 1;
-const QUEUE_LOCKED: usize = 2;
-const FLAGS: usize = LOCKED | QUEUE_LOCKED;
+use crate::{LockInfo, RawLock, Waiting};
 
 /// The word lock: see the [source file](self) for its word.
 #[derive(Debug)]
@@ -58,28 +53,7 @@ pub struct WordLock<P: Platform> {
     word: P::AtomicUsize,
 }
 
-/// A sleeping thread, on its own stack.
-#[derive(Debug)]
-#[repr(align(64))]
-struct Node<P: Platform> {
-    parker: Parker<P>,
-    older: P::AtomicPtr<Node<P>>,
-    newer: P::AtomicPtr<Node<P>>,
-    oldest: P::AtomicPtr<Node<P>>,
-}
-
-impl<P: Platform> Default for Node<P> {
-    fn default() -> Self {
-        let none = || AtomicPointer::new(ptr::null_mut());
-        Self { parker: Parker::default(), older: none(), newer: none(), oldest: none() }
-    }
-}
-
 impl<P: Platform> WordLock<P> {
-    fn node(word: usize) -> *mut Node<P> {
-        ptr::with_exposed_provenance_mut(word & !FLAGS)
-    }
-
     #[cold]
     fn lock_slow(&self) {
         let mut spin = SpinWait::new();
@@ -106,7 +80,7 @@ impl<P: Platform> WordLock<P> {
     fn sleep(&self, word: usize) -> Result<(), usize> {
         let node = Node::<P>::default();
         node.parker.prepare();
-        let newest = Self::node(word);
+        let newest = Node::<P>::newest(word);
         // Relaxed: the exchange below publishes the node.
         if newest.is_null() {
             node.oldest.store(ptr::from_ref(&node).cast_mut(), Ordering::Relaxed);
@@ -139,8 +113,9 @@ impl<P: Platform> WordLock<P> {
         }
         word |= QUEUE_LOCKED;
         loop {
-            let newest = Self::node(word);
-            let oldest = Self::link(newest);
+            let newest = Node::<P>::newest(word);
+            // SAFETY: this thread has bit 1, and no other takes nodes out: the list has one.
+            let oldest = unsafe { Node::find_oldest(newest) };
             if word & LOCKED != 0 {
                 // The unlock of the next owner wakes a thread.
                 match self.replace(word, word & !QUEUE_LOCKED, Ordering::Release) {
@@ -164,7 +139,7 @@ impl<P: Platform> WordLock<P> {
                 self.word.fetch_and(!QUEUE_LOCKED, Ordering::Release);
             }
             // SAFETY: it is out of the list, so no other thread wakes it.
-            unsafe { Parker::unpark(&raw const (*oldest).parker) };
+            unsafe { Node::wake(oldest) };
             return;
         }
     }
@@ -180,26 +155,6 @@ impl<P: Platform> WordLock<P> {
         }
         Ok(())
     }
-
-    /// Links `newer` from the newest node on, up to the first that is linked; returns the oldest.
-    fn link(newest: *mut Node<P>) -> *mut Node<P> {
-        let mut node = newest;
-        let oldest = loop {
-            // SAFETY: the threads of all nodes sleep until they are taken out of the list.
-            let here = unsafe { &*node };
-            let oldest = here.oldest.load(Ordering::Relaxed);
-            if !oldest.is_null() {
-                break oldest;
-            }
-            let older = here.older.load(Ordering::Relaxed);
-            // SAFETY: as above.
-            unsafe { &*older }.newer.store(node, Ordering::Relaxed);
-            node = older;
-        };
-        // SAFETY: as above.
-        unsafe { &*newest }.oldest.store(oldest, Ordering::Relaxed);
-        oldest
-    }
 }
 
 // SAFETY, as a lock: a thread returns from `lock` only after an exchange that found bit 0 clear and
@@ -208,7 +163,6 @@ raw_lock! {
     unsafe impl [P: Platform] RawLock<P> for WordLock<P> {
         INFO: LockInfo {
             name: "word_lock",
-            origin: Origin::Literature,
             waiting: Waiting::SpinsThenSleeps,
             touches_after_release: true,
             source: "Amanieu d'Antras, parking_lot_core 0.9, WordLock; Filip Pizlo, WTF::WordLock",

@@ -40,7 +40,7 @@ cpp_mutex! {
     AbseilMutex([usize; 1] = [0]) {
         lock: ondeck_zoo_abseil_write, ondeck_zoo_abseil_try_write, ondeck_zoo_abseil_unlock_write;
         // SAFETY: it has no preconditions.
-        prepare: || unsafe { ondeck_zoo_abseil_prepare() },
+        prepare: unsafe { ondeck_zoo_abseil_prepare() },
         info: LockInfo {
             name: "abseil",
             condvar: CondvarKind::Own,

@@ -18,7 +18,7 @@ use std::ptr;
 
 use ondeck::platform::Native;
 
-use crate::{Fairness, LockInfo, Origin, RawLock, Waiting};
+use crate::{Fairness, LockInfo, Origin, RawLock};
 
 /// `ck_spinlock_mcs_t`.
 // SAFETY, as a lock: see `locks/mcs.rs`.
@@ -63,7 +63,6 @@ raw_lock! {
         INFO: LockInfo {
             name: "ck_mcs",
             origin: Origin::Peer,
-            waiting: Waiting::Spins,
             fairness: Fairness::Fifo,
             source: "Concurrency Kit 0.7.1, ck_spinlock_mcs, by call through a C function",
             teaches: "MCS with fences instead of ordered operations measures like MCS",

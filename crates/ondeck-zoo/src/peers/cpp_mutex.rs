@@ -38,7 +38,7 @@ macro_rules! cpp_mutex {
         $(#[$doc:meta])*
         $Lock:ident($Type:ty = $zeros:expr) {
             lock: $lock:ident, $try_lock:ident, $unlock:ident;
-            prepare: $prepare:expr,
+            $(prepare: $prepare:expr,)?
             info: LockInfo { $($fact:tt)* },
         }
         $(
@@ -67,8 +67,7 @@ macro_rules! cpp_mutex {
                 INFO: LockInfo { origin: Origin::Peer, waiting: Waiting::SpinsThenSleeps, $($fact)* },
                 $(Condvar: $Condvar,)?
                 new: {
-                    let prepare: fn() = $prepare;
-                    prepare();
+                    $($prepare;)?
                     Self(Storage::new($zeros))
                 },
                 // SAFETY: zeros are an unlocked mutex, which this thread does not hold.

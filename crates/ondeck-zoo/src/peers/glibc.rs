@@ -50,7 +50,7 @@ use std::ptr;
 
 use ondeck::platform::Native;
 
-use crate::posix::{Object, acquired, check, destroyed};
+use crate::posix::{Object, acquired, check};
 use crate::{CondvarKind, Fairness, LockInfo, Origin, RawCondvar, RawLock, Waiting};
 
 /// A mutex of any kind.
@@ -62,16 +62,11 @@ fn pthread(kind: c_int, protocol: c_int) -> Pthread {
     // SAFETY: the attributes are initialized first and destroyed last, the pointer refers to a local; each
     // failure panics. The file's head argues how the mutex may be moved.
     unsafe {
-        check(libc::pthread_mutexattr_init(attributes), "pthread_mutexattr_init");
-        check(libc::pthread_mutexattr_settype(attributes, kind), "pthread_mutexattr_settype");
-        check(
-            libc::pthread_mutexattr_setprotocol(attributes, protocol),
-            "pthread_mutexattr_setprotocol",
-        );
-        let mutex = Object::new(|mutex| {
-            check(libc::pthread_mutex_init(mutex, attributes), "pthread_mutex_init");
-        });
-        check(libc::pthread_mutexattr_destroy(attributes), "pthread_mutexattr_destroy");
+        posix!(check: pthread_mutexattr_init(attributes));
+        posix!(check: pthread_mutexattr_settype(attributes, kind));
+        posix!(check: pthread_mutexattr_setprotocol(attributes, protocol));
+        let mutex = Object::new(|mutex| posix!(check: pthread_mutex_init(mutex, attributes)));
+        posix!(check: pthread_mutexattr_destroy(attributes));
         mutex
     }
 }
@@ -84,17 +79,8 @@ impl GlibcCondvar {
     fn create() -> Self {
         // SAFETY: a failure panics. All zeros after initialization: it may move until it is used, as a mutex may.
         Self(unsafe {
-            Object::new(|condvar| {
-                check(libc::pthread_cond_init(condvar, ptr::null()), "pthread_cond_init");
-            })
+            Object::new(|condvar| posix!(check: pthread_cond_init(condvar, ptr::null())))
         })
-    }
-}
-
-impl Drop for GlibcCondvar {
-    fn drop(&mut self) {
-        // SAFETY: no other thread has the condition variable any more.
-        destroyed(unsafe { libc::pthread_cond_destroy(self.0.get()) }, "pthread_cond_destroy");
     }
 }
 
@@ -130,20 +116,12 @@ macro_rules! glibc_mutexes {
                 IS_REENTRANT: $kind == libc::PTHREAD_MUTEX_RECURSIVE,
                 Condvar: GlibcCondvar,
                 new: Self(pthread($kind, $protocol)),
-                lock: |this, ()| {
-                    // SAFETY: the mutex is initialized.
-                    check(unsafe { libc::pthread_mutex_lock(this.0.get()) }, "pthread_mutex_lock")
-                },
-                try_lock: |this, ()| {
-                    // SAFETY: the mutex is initialized.
-                    let code = unsafe { libc::pthread_mutex_trylock(this.0.get()) };
-                    acquired(code, "pthread_mutex_trylock")
-                },
-                unlock: |this, ()| {
-                    // SAFETY: the mutex is initialized, and held by this thread.
-                    let code = unsafe { libc::pthread_mutex_unlock(this.0.get()) };
-                    check(code, "pthread_mutex_unlock")
-                },
+                // SAFETY: the mutex is initialized.
+                lock: |this, ()| unsafe { posix!(check: pthread_mutex_lock(this.0.get())) },
+                // SAFETY: the mutex is initialized.
+                try_lock: |this, ()| unsafe { posix!(acquired: pthread_mutex_trylock(this.0.get())) },
+                // SAFETY: the mutex is initialized, and held by this thread.
+                unlock: |this, ()| unsafe { posix!(check: pthread_mutex_unlock(this.0.get())) },
                 // Reads the futex word, which glibc's binary interface keeps first: 0 is free and without waiters
                 // in every kind. An attempt would not do, because the owner of a recursive mutex succeeds.
                 // SAFETY: the mutex is initialized, larger and more aligned than an `int`.
@@ -151,33 +129,18 @@ macro_rules! glibc_mutexes {
             }
         }
 
-        impl Drop for $Lock {
-            fn drop(&mut self) {
-                // SAFETY: no other thread has the mutex any more.
-                let code = unsafe { libc::pthread_mutex_destroy(self.0.get()) };
-                destroyed(code, "pthread_mutex_destroy");
-            }
-        }
-
         // SAFETY, as a condition variable: POSIX specifies it as one, for a mutex of any kind that is held once.
         raw_condvar! {
             unsafe impl RawCondvar<Native, $Lock> for GlibcCondvar {
                 new: Self::create(),
-                wait: |this, lock, ()| {
-                    // SAFETY: both are initialized, and the mutex is held by this thread.
-                    let code = unsafe { libc::pthread_cond_wait(this.0.get(), lock.0.get()) };
-                    check(code, "pthread_cond_wait")
+                // SAFETY: both are initialized, and the mutex is held by this thread.
+                wait: |this, lock, ()| unsafe {
+                    posix!(check: pthread_cond_wait(this.0.get(), lock.0.get()))
                 },
-                notify_one: |this| {
-                    // SAFETY: the condition variable is initialized.
-                    let code = unsafe { libc::pthread_cond_signal(this.0.get()) };
-                    check(code, "pthread_cond_signal")
-                },
-                notify_all: |this| {
-                    // SAFETY: as above.
-                    let code = unsafe { libc::pthread_cond_broadcast(this.0.get()) };
-                    check(code, "pthread_cond_broadcast")
-                },
+                // SAFETY: the condition variable is initialized.
+                notify_one: |this| unsafe { posix!(check: pthread_cond_signal(this.0.get())) },
+                // SAFETY: as above.
+                notify_all: |this| unsafe { posix!(check: pthread_cond_broadcast(this.0.get())) },
             }
         }
     )*};

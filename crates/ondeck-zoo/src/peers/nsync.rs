@@ -31,7 +31,6 @@ cpp_mutex! {
     /// `nsync_mu`.
     NsyncMutex([usize; 2] = [0; 2]) {
         lock: nsync_mu_lock, nsync_mu_trylock, nsync_mu_unlock;
-        prepare: || {},
         info: LockInfo {
             name: "nsync",
             fairness: Fairness::Bounded,

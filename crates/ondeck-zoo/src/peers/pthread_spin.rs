@@ -13,8 +13,8 @@
 
 use ondeck::platform::Native;
 
-use crate::posix::{Object, acquired, check, destroyed};
-use crate::{LockInfo, Origin, RawLock, Waiting};
+use crate::posix::{Object, acquired, check};
+use crate::{LockInfo, Origin, RawLock};
 
 /// `pthread_spinlock_t`.
 // SAFETY, as a lock: POSIX specifies it as one. It leaves open what a second lock by the owner does; glibc's and
@@ -27,28 +27,20 @@ raw_lock! {
         INFO: LockInfo {
             name: "pthread_spin",
             origin: Origin::Peer,
-            waiting: Waiting::Spins,
             source: "POSIX threads in the GNU C library, pthread_spinlock_t",
             teaches: "A spinlock's pair with two function calls around it",
             ..LockInfo::USUAL
         },
         // SAFETY: a failure panics; the file's head argues how it may be moved.
         new: Self(unsafe {
-            Object::new(|lock| {
-                let code = libc::pthread_spin_init(lock, libc::PTHREAD_PROCESS_PRIVATE);
-                check(code, "pthread_spin_init");
-            })
+            Object::new(|lock| posix!(check: pthread_spin_init(lock, libc::PTHREAD_PROCESS_PRIVATE)))
         }),
         // SAFETY: the lock is initialized.
-        lock: |this, ()| check(unsafe { libc::pthread_spin_lock(this.0.get()) }, "pthread_spin_lock"),
-        try_lock: |this, ()| {
-            // SAFETY: the lock is initialized.
-            acquired(unsafe { libc::pthread_spin_trylock(this.0.get()) }, "pthread_spin_trylock")
-        },
-        unlock: |this, ()| {
-            // SAFETY: the lock is initialized, and held by this thread.
-            check(unsafe { libc::pthread_spin_unlock(this.0.get()) }, "pthread_spin_unlock");
-        },
+        lock: |this, ()| unsafe { posix!(check: pthread_spin_lock(this.0.get())) },
+        // SAFETY: the lock is initialized.
+        try_lock: |this, ()| unsafe { posix!(acquired: pthread_spin_trylock(this.0.get())) },
+        // SAFETY: the lock is initialized, and held by this thread.
+        unlock: |this, ()| unsafe { posix!(check: pthread_spin_unlock(this.0.get())) },
         // Locks and unlocks it, because the number that means "free" differs between architectures.
         // SAFETY: the lock is initialized, and unlocked only if it was acquired.
         is_idle: |this| unsafe {
@@ -58,12 +50,5 @@ raw_lock! {
             }
             free
         },
-    }
-}
-
-impl Drop for PthreadSpin {
-    fn drop(&mut self) {
-        // SAFETY: no other thread has the lock any more.
-        destroyed(unsafe { libc::pthread_spin_destroy(self.0.get()) }, "pthread_spin_destroy");
     }
 }

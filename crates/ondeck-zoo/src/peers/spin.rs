@@ -11,7 +11,7 @@ use std::mem;
 
 use ondeck::platform::Native;
 
-use crate::{LockInfo, Origin, RawLock, Waiting};
+use crate::{LockInfo, Origin, RawLock};
 
 /// `spin::Mutex<()>` with its default strategy for waiting.
 // SAFETY, as a lock: the guard that `lock` forgets would have excluded all other threads until it was dropped, and
@@ -26,7 +26,6 @@ raw_lock! {
         INFO: LockInfo {
             name: "spin",
             origin: Origin::Peer,
-            waiting: Waiting::Spins,
             source: "The crate spin 0.12, its default mutex",
             teaches: "The spinlock from the shelf: one PAUSE between polls, never the kernel",
             ..LockInfo::USUAL

@@ -15,7 +15,6 @@
 //! After the unlock: nothing is touched. An unlock swaps the word for 0; if that found "contended",
 //! it wakes a thread by address.
 
-use std::mem;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, TryLockError, TryLockResult};
 
 use ondeck::platform::Native;
@@ -30,15 +29,7 @@ pub struct StdMutex {
     mutex: Mutex<()>,
 }
 
-type Guard = MutexGuard<'static, ()>;
-
-/// Keeps the guard until the unlock.
-#[inline(always)]
-fn keep(context: &Kept<Guard>, guard: MutexGuard<'_, ()>) {
-    // SAFETY: only the lifetime changes. The guard is used once more, by `unlock`, whose caller has the mutex still
-    // borrowed; without an unlock it is never used or dropped.
-    context.keep(unsafe { mem::transmute::<MutexGuard<'_, ()>, Guard>(guard) });
-}
+keeps!(keep MutexGuard);
 
 /// The guard of a successful attempt, poisoned or not.
 #[inline(always)]
@@ -61,7 +52,7 @@ raw_lock! {
             teaches: "Three states and 100 polls before the first sleep; the price of poisoning",
             ..LockInfo::USUAL
         },
-        Context: Kept<Guard>,
+        Context: Kept<MutexGuard<'static, ()>>,
         Condvar: StdCondvar,
         new: Self::default(),
         lock: |this, context| {

@@ -22,7 +22,6 @@ cpp_mutex! {
     /// `tbb::mutex`.
     TbbMutex(u8 = 0) {
         lock: ondeck_zoo_tbb_lock, ondeck_zoo_tbb_try_lock, ondeck_zoo_tbb_unlock;
-        prepare: || {},
         info: LockInfo {
             name: "tbb",
             source: "oneTBB 2021.8, tbb::mutex, by call through a C function",

@@ -28,8 +28,8 @@
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
-use crate::locks::spinlock::PAUSES_PER_YIELD;
-use crate::{CondvarKind, LockInfo, Origin, RawRwLock, Waiting};
+use crate::locks::spinlock::spin_until;
+use crate::{CondvarKind, LockInfo, RawRwLock, Waiting};
 
 const FREE: u32 = 0;
 const WRITER: u32 = 1 << 31;
@@ -68,22 +68,6 @@ impl<P: Platform> CounterRwLock<P> {
     fn attempt_write(&self) -> bool {
         self.attempt(|state| state == FREE, |_| WRITER)
     }
-
-    #[cold]
-    fn wait(attempt: impl Fn() -> bool) {
-        loop {
-            for _ in 0..P::spins(PAUSES_PER_YIELD) {
-                P::pause();
-                if attempt() {
-                    return;
-                }
-            }
-            P::yield_now();
-            if attempt() {
-                return;
-            }
-        }
-    }
 }
 
 // SAFETY, as a lock: a writer acquires the lock by an exchange of a state without readers and writer,
@@ -92,7 +76,6 @@ raw_rwlock! {
     unsafe impl [P: Platform] RawRwLock<P> for CounterRwLock<P> {
         INFO: LockInfo {
             name: "counter_rwlock",
-            origin: Origin::Literature,
             waiting: Waiting::Yields,
             condvar: CondvarKind::Without,
             source: "Mellor-Crummey and Scott, Scalable Reader-Writer Synchronization (1991), the single counter",
@@ -101,12 +84,12 @@ raw_rwlock! {
         },
         new: Self { state: AtomicInt::new(FREE) },
         read: |this, ()| if !this.attempt_read() {
-            Self::wait(|| this.attempt_read());
+            spin_until::<P>(|| this.attempt_read());
         },
         try_read: |this, ()| this.attempt_read(),
         unlock_read: |this, ()| this.state.fetch_sub(1, Ordering::Release),
         write: |this, ()| if !this.attempt_write() {
-            Self::wait(|| this.attempt_write());
+            spin_until::<P>(|| this.attempt_write());
         },
         try_write: |this, ()| this.attempt_write(),
         unlock_write: |this, ()| this.state.store(FREE, Ordering::Release),

@@ -59,13 +59,6 @@ impl RawSemaphore<Native> for GlibcSemaphore {
     }
 }
 
-impl Drop for GlibcSemaphore {
-    fn drop(&mut self) {
-        // SAFETY: no other thread has the semaphore any more. It fails for invalid ones only.
-        let _ = unsafe { libc::sem_destroy(self.0.get()) };
-    }
-}
-
 /// `pthread_once_t` of the C library.
 ///
 /// It runs a function without an argument. The function finds the closure in a thread-local variable, which each
@@ -123,7 +116,8 @@ impl RawOnce<Native> for GlibcOnce {
 
 /// `pthread_barrier_t` of the C library.
 ///
-/// It may move after its initialization while no thread waits: glibc keeps numbers only.
+/// It may move after its initialization while no thread waits: glibc keeps numbers only. Its destruction waits for
+/// threads that are leaving it.
 #[derive(Debug)]
 pub struct GlibcBarrier(Object<libc::pthread_barrier_t>);
 
@@ -139,8 +133,7 @@ impl RawBarrier<Native> for GlibcBarrier {
         // SAFETY: a failure panics.
         Self(unsafe {
             Object::new(|barrier| {
-                let code = libc::pthread_barrier_init(barrier, ptr::null(), threads as c_uint);
-                check(code, "pthread_barrier_init");
+                posix!(check: pthread_barrier_init(barrier, ptr::null(), threads as c_uint));
             })
         })
     }
@@ -152,12 +145,5 @@ impl RawBarrier<Native> for GlibcBarrier {
         let leader = code == libc::PTHREAD_BARRIER_SERIAL_THREAD;
         assert!(leader || code == 0, "pthread_barrier_wait: {code}");
         leader
-    }
-}
-
-impl Drop for GlibcBarrier {
-    fn drop(&mut self) {
-        // SAFETY: no thread uses the barrier any more; glibc waits for threads that are leaving it.
-        let _ = unsafe { libc::pthread_barrier_destroy(self.0.get()) };
     }
 }

@@ -32,7 +32,7 @@ macro_rules! cpp_rwlocks {
         $Lock:ident[$words:literal] {
             read: $read:ident, $try_read:ident, $unlock_read:ident;
             write: $write:ident, $try_write:ident, $unlock_write:ident;
-            new: $new:expr,
+            $(new: $new:expr,)?
             idle: $idle:expr,
             info: LockInfo { $($fact:tt)* },
         }
@@ -62,8 +62,7 @@ macro_rules! cpp_rwlocks {
                         $($fact)*
                     },
                     new: {
-                        let prepare: fn() = $new;
-                        prepare();
+                        $($new;)?
                         Self(Storage::new([0; $words]))
                     },
                     // SAFETY: zeros are an initialized lock, which this thread does not hold.
@@ -94,7 +93,7 @@ cpp_rwlocks! {
         read: ondeck_zoo_abseil_read, ondeck_zoo_abseil_try_read, ondeck_zoo_abseil_unlock_read;
         write: ondeck_zoo_abseil_write, ondeck_zoo_abseil_try_write, ondeck_zoo_abseil_unlock_write;
         // SAFETY: it has no preconditions.
-        new: || unsafe { ondeck_zoo_abseil_prepare() },
+        new: unsafe { ondeck_zoo_abseil_prepare() },
         idle: |words| *words == [0],
         info: LockInfo {
             name: "abseil_rwlock",
@@ -110,7 +109,6 @@ cpp_rwlocks! {
     NsyncRwLock[2] {
         read: nsync_mu_rlock, nsync_mu_rtrylock, nsync_mu_runlock;
         write: nsync_mu_lock, nsync_mu_trylock, nsync_mu_unlock;
-        new: || {},
         idle: |words| *words == [0; 2],
         info: LockInfo {
             name: "nsync_rwlock",
@@ -127,7 +125,6 @@ cpp_rwlocks! {
     TbbRwLock[1] {
         read: ondeck_zoo_tbb_read, ondeck_zoo_tbb_try_read, ondeck_zoo_tbb_unlock_read;
         write: ondeck_zoo_tbb_write, ondeck_zoo_tbb_try_write, ondeck_zoo_tbb_unlock_write;
-        new: || {},
         idle: |words| *words == [0],
         info: LockInfo {
             name: "tbb_rwlock",
@@ -143,7 +140,6 @@ cpp_rwlocks! {
     TbbSpinRwLock[1] {
         read: ondeck_zoo_tbb_spin_read, ondeck_zoo_tbb_spin_try_read, ondeck_zoo_tbb_spin_unlock_read;
         write: ondeck_zoo_tbb_spin_write, ondeck_zoo_tbb_spin_try_write, ondeck_zoo_tbb_spin_unlock_write;
-        new: || {},
         idle: |words| *words == [0],
         info: LockInfo {
             name: "tbb_spin_rwlock",
@@ -159,11 +155,9 @@ cpp_rwlocks! {
     CkRwLock[1] {
         read: ondeck_zoo_ck_read, ondeck_zoo_ck_try_read, ondeck_zoo_ck_unlock_read;
         write: ondeck_zoo_ck_write, ondeck_zoo_ck_try_write, ondeck_zoo_ck_unlock_write;
-        new: || {},
         idle: |words| *words == [0],
         info: LockInfo {
             name: "ck_rwlock",
-            waiting: Waiting::Spins,
             source: "Concurrency Kit 0.7.1, ck_rwlock, by call through a C function",
             teaches: "A writer's flag and a counter in two words: a writer closes the lock, then waits for readers to leave",
             ..LockInfo::USUAL
@@ -174,7 +168,6 @@ cpp_rwlocks! {
     CkPhaseFair[2] {
         read: ondeck_zoo_ck_pf_read, ondeck_zoo_ck_pf_try_read, ondeck_zoo_ck_pf_unlock_read;
         write: ondeck_zoo_ck_pf_write, ondeck_zoo_ck_pf_try_write, ondeck_zoo_ck_pf_unlock_write;
-        new: || {},
         // Arrivals and departures are counted for ever, readers' in the first and second half of the words.
         idle: |words| {
             let halves = |word: usize| (word as u32, (word as u64 >> 32) as u32);

@@ -21,7 +21,7 @@ use std::mem::MaybeUninit;
 
 use ondeck::platform::Native;
 
-use crate::posix::{Object, acquired, check, destroyed};
+use crate::posix::{Object, acquired, check};
 use crate::{CondvarKind, LockInfo, Origin, RawRwLock, Waiting};
 
 /// The values of `pthread_rwlockattr_setkind_np`, which libc does not name.
@@ -43,12 +43,10 @@ fn pthread(kind: c_int) -> Pthread {
     // SAFETY: the attributes are initialized first and destroyed last, the pointer refers to a local; each
     // failure panics. The lock may be moved like the mutex.
     unsafe {
-        check(libc::pthread_rwlockattr_init(attributes), "pthread_rwlockattr_init");
+        posix!(check: pthread_rwlockattr_init(attributes));
         check(pthread_rwlockattr_setkind_np(attributes, kind), "pthread_rwlockattr_setkind_np");
-        let lock = Object::new(|lock| {
-            check(libc::pthread_rwlock_init(lock, attributes), "pthread_rwlock_init");
-        });
-        check(libc::pthread_rwlockattr_destroy(attributes), "pthread_rwlockattr_destroy");
+        let lock = Object::new(|lock| posix!(check: pthread_rwlock_init(lock, attributes)));
+        posix!(check: pthread_rwlockattr_destroy(attributes));
         lock
     }
 }
@@ -61,7 +59,7 @@ fn pthread(kind: c_int) -> Pthread {
 #[inline(always)]
 unsafe fn unlock(lock: &Pthread) {
     // SAFETY: the lock is initialized, and held by this thread.
-    check(unsafe { libc::pthread_rwlock_unlock(lock.get()) }, "pthread_rwlock_unlock");
+    unsafe { posix!(check: pthread_rwlock_unlock(lock.get())) };
 }
 
 macro_rules! glibc_rwlocks {
@@ -90,28 +88,16 @@ macro_rules! glibc_rwlocks {
                     ..LockInfo::USUAL
                 },
                 new: Self(pthread($kind)),
-                read: |this, ()| {
-                    // SAFETY: the lock is initialized.
-                    let code = unsafe { libc::pthread_rwlock_rdlock(this.0.get()) };
-                    check(code, "pthread_rwlock_rdlock")
-                },
-                try_read: |this, ()| {
-                    // SAFETY: the lock is initialized.
-                    let code = unsafe { libc::pthread_rwlock_tryrdlock(this.0.get()) };
-                    acquired(code, "pthread_rwlock_tryrdlock")
-                },
+                // SAFETY: the lock is initialized.
+                read: |this, ()| unsafe { posix!(check: pthread_rwlock_rdlock(this.0.get())) },
+                // SAFETY: the lock is initialized.
+                try_read: |this, ()| unsafe { posix!(acquired: pthread_rwlock_tryrdlock(this.0.get())) },
                 // SAFETY: the calling thread is a reader.
                 unlock_read: |this, ()| unsafe { unlock(&this.0) },
-                write: |this, ()| {
-                    // SAFETY: the lock is initialized.
-                    let code = unsafe { libc::pthread_rwlock_wrlock(this.0.get()) };
-                    check(code, "pthread_rwlock_wrlock")
-                },
-                try_write: |this, ()| {
-                    // SAFETY: the lock is initialized.
-                    let code = unsafe { libc::pthread_rwlock_trywrlock(this.0.get()) };
-                    acquired(code, "pthread_rwlock_trywrlock")
-                },
+                // SAFETY: the lock is initialized.
+                write: |this, ()| unsafe { posix!(check: pthread_rwlock_wrlock(this.0.get())) },
+                // SAFETY: the lock is initialized.
+                try_write: |this, ()| unsafe { posix!(acquired: pthread_rwlock_trywrlock(this.0.get())) },
                 // SAFETY: the calling thread is the writer.
                 unlock_write: |this, ()| unsafe { unlock(&this.0) },
                 // Acquires it in both ways: a writer's attempt fails if there is a reader or writer.
@@ -127,14 +113,6 @@ macro_rules! glibc_rwlocks {
                     }
                     shared
                 },
-            }
-        }
-
-        impl Drop for $Lock {
-            fn drop(&mut self) {
-                // SAFETY: no other thread has the lock any more.
-                let code = unsafe { libc::pthread_rwlock_destroy(self.0.get()) };
-                destroyed(code, "pthread_rwlock_destroy");
             }
         }
     )*};

@@ -10,7 +10,6 @@
 //! After the unlock: the word is touched. An unlock that leaves waiters changes the word again before it
 //! wakes one.
 
-use std::mem;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use ondeck::platform::Native;
@@ -27,21 +26,8 @@ pub struct StdRwLock {
     lock: RwLock<()>,
 }
 
-type ReadGuard = RwLockReadGuard<'static, ()>;
-type WriteGuard = RwLockWriteGuard<'static, ()>;
-
-#[inline(always)]
-fn reader(guard: RwLockReadGuard<'_, ()>) -> ReadGuard {
-    // SAFETY: only the lifetime changes. The guard is used once more, by `unlock_read`, whose caller has
-    // the lock still borrowed; without an unlock it is never used or dropped.
-    unsafe { mem::transmute::<RwLockReadGuard<'_, ()>, ReadGuard>(guard) }
-}
-
-#[inline(always)]
-fn writer(guard: RwLockWriteGuard<'_, ()>) -> WriteGuard {
-    // SAFETY: as for `reader`, by `unlock_write`.
-    unsafe { mem::transmute::<RwLockWriteGuard<'_, ()>, WriteGuard>(guard) }
-}
+keeps!(keep_reader RwLockReadGuard);
+keeps!(keep_writer RwLockWriteGuard);
 
 raw_rwlock! {
     unsafe impl RawRwLock<Native> for StdRwLock {
@@ -55,22 +41,22 @@ raw_rwlock! {
             teaches: "Arriving readers wait behind a waiting writer, and an unlock wakes writers first",
             ..LockInfo::USUAL
         },
-        Read: Kept<ReadGuard>,
-        Write: Kept<WriteGuard>,
+        Read: Kept<RwLockReadGuard<'static, ()>>,
+        Write: Kept<RwLockWriteGuard<'static, ()>>,
         new: Self::default(),
         read: |this, context| {
-            context.keep(reader(this.lock.read().unwrap_or_else(PoisonError::into_inner)));
+            keep_reader(context, this.lock.read().unwrap_or_else(PoisonError::into_inner));
         },
         try_read: |this, context| {
-            unpoisoned(this.lock.try_read()).map(|guard| context.keep(reader(guard))).is_some()
+            unpoisoned(this.lock.try_read()).map(|guard| keep_reader(context, guard)).is_some()
         },
         // SAFETY: this thread acquired the lock with this context.
         unlock_read: |_, context| drop(unsafe { context.take() }),
         write: |this, context| {
-            context.keep(writer(this.lock.write().unwrap_or_else(PoisonError::into_inner)));
+            keep_writer(context, this.lock.write().unwrap_or_else(PoisonError::into_inner));
         },
         try_write: |this, context| {
-            unpoisoned(this.lock.try_write()).map(|guard| context.keep(writer(guard))).is_some()
+            unpoisoned(this.lock.try_write()).map(|guard| keep_writer(context, guard)).is_some()
         },
         // SAFETY: this thread acquired the lock with this context.
         unlock_write: |_, context| drop(unsafe { context.take() }),
