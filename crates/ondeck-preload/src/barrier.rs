@@ -37,36 +37,29 @@ pub unsafe extern "C" fn ondeck_preload_barrier_init(
 
 /// `pthread_barrier_destroy`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ondeck_preload_barrier_destroy(barrier: *mut Barrier) -> c_int {
-    // SAFETY: the caller's barrier is valid.
-    if unsafe { &*barrier }.is_shared() {
+pub extern "C" fn ondeck_preload_barrier_destroy(barrier: &Barrier) -> c_int {
+    if barrier.is_shared() {
         // SAFETY: the C library's function, with the caller's arguments.
         return unsafe { real::barrier_destroy(barrier) };
     }
     0
 }
 
-/// A `Wait` of `deferred.rs`, which returns [`LEADER`] or 0.
-///
-/// # Safety
-///
-/// `barrier` points to a barrier of ours, `deadline` is null.
+/// A `Wait` of `deferred.rs` for a barrier of ours, without a deadline. Returns [`LEADER`] or 0.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ondeck_preload_barrier_waiting(
-    barrier: *mut c_void,
+pub extern "C" fn ondeck_preload_barrier_waiting(
+    barrier: &Barrier,
     clock: c_int,
-    deadline: *const timespec,
+    deadline: Option<&timespec>,
     in_slices: c_int,
 ) -> c_int {
-    // SAFETY: the caller's barrier is valid until its wait is over.
-    let lock = unsafe { &(*barrier.cast::<Barrier>()).lock };
+    let lock = &barrier.lock;
     let leads = Cell::new(false);
     let attempt = |until: Option<_>| {
         let met = until.map_or_else(|| Some(lock.wait()), |until| lock.wait_by(until));
         leads.set(met.is_some_and(|result| result.is_leader()));
         met.is_some()
     };
-    // SAFETY: as the caller promises.
-    let result = unsafe { deferred::attempts(clock, deadline, in_slices, attempt) };
+    let result = deferred::attempts(clock, deadline, in_slices, attempt);
     if leads.get() { LEADER } else { result }
 }

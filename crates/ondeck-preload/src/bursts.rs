@@ -19,11 +19,7 @@ pub(crate) fn begun() -> Option<Begun> {
 
 /// Runs an operation, and records it if it returns 0.
 #[inline(always)]
-pub(crate) fn recorded<T>(
-    action: Action,
-    object: *const T,
-    operation: impl FnOnce() -> c_int,
-) -> c_int {
+pub(crate) fn recorded<T>(action: Action, object: &T, operation: impl FnOnce() -> c_int) -> c_int {
     recorded_of(action, object, Caller::default(), operation)
 }
 
@@ -31,14 +27,14 @@ pub(crate) fn recorded<T>(
 #[inline(always)]
 pub(crate) fn recorded_of<T>(
     action: Action,
-    object: *const T,
+    object: &T,
     caller: Caller,
     operation: impl FnOnce() -> c_int,
 ) -> c_int {
     let begun = begun();
     let result = operation();
     if let (Some(begun), 0) = (begun, result) {
-        begun.end(action, object.addr(), caller);
+        begun.end(action, ptr::from_ref(object).addr(), caller);
     }
     result
 }

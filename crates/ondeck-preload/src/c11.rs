@@ -55,9 +55,8 @@ pub unsafe extern "C" fn ondeck_preload_mtx_init(mutex: *mut Mutex, type_: c_int
 
 /// `mtx_destroy`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ondeck_preload_mtx_destroy(mutex: *mut Mutex) {
-    // SAFETY: as the caller promises.
-    unsafe { ondeck_preload_mutex_destroy(mutex) };
+pub extern "C" fn ondeck_preload_mtx_destroy(mutex: &Mutex) {
+    ondeck_preload_mutex_destroy(mutex);
 }
 
 /// Functions that do the same as the pthread ones, and return C11's name of the result.
@@ -65,26 +64,30 @@ macro_rules! same {
     ($($(#[$doc:meta])* $name:ident($($argument:ident: $type:ty),+) is $pthread:ident;)+) => {$(
         $(#[$doc])*
         #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $name($($argument: $type),+) -> c_int {
-            // SAFETY: as the caller promises.
-            ondeck_preload_c11_result(unsafe { $pthread($($argument),+) })
+        pub extern "C" fn $name($($argument: $type),+) -> c_int {
+            ondeck_preload_c11_result($pthread($($argument),+))
         }
     )+};
 }
 
 same! {
     /// `mtx_lock`.
-    ondeck_preload_mtx_lock(mutex: *mut Mutex) is ondeck_preload_mutex_lock;
+    ondeck_preload_mtx_lock(mutex: &Mutex) is ondeck_preload_mutex_lock;
     /// `mtx_trylock`.
-    ondeck_preload_mtx_trylock(mutex: *mut Mutex) is ondeck_preload_mutex_trylock;
+    ondeck_preload_mtx_trylock(mutex: &Mutex) is ondeck_preload_mutex_trylock;
     /// `mtx_timedlock`.
-    ondeck_preload_mtx_timedlock(mutex: *mut Mutex, deadline: *const timespec) is ondeck_preload_mutex_timedlock;
-    /// `mtx_unlock`.
-    ondeck_preload_mtx_unlock(mutex: *mut Mutex) is ondeck_preload_mutex_unlock;
+    ondeck_preload_mtx_timedlock(mutex: &Mutex, deadline: Option<&timespec>) is ondeck_preload_mutex_timedlock;
     /// `cnd_signal`.
-    ondeck_preload_cnd_signal(cond: *mut Cond) is ondeck_preload_cond_signal;
+    ondeck_preload_cnd_signal(cond: &Cond) is ondeck_preload_cond_signal;
     /// `cnd_broadcast`.
-    ondeck_preload_cnd_broadcast(cond: *mut Cond) is ondeck_preload_cond_broadcast;
+    ondeck_preload_cnd_broadcast(cond: &Cond) is ondeck_preload_cond_broadcast;
+}
+
+/// `mtx_unlock`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ondeck_preload_mtx_unlock(mutex: &Mutex) -> c_int {
+    // SAFETY: as the caller promises.
+    ondeck_preload_c11_result(unsafe { ondeck_preload_mutex_unlock(mutex) })
 }
 
 /// `cnd_init`.
@@ -96,7 +99,6 @@ pub unsafe extern "C" fn ondeck_preload_cnd_init(cond: *mut Cond) -> c_int {
 
 /// `cnd_destroy`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ondeck_preload_cnd_destroy(cond: *mut Cond) {
-    // SAFETY: as the caller promises.
-    unsafe { ondeck_preload_cond_destroy(cond) };
+pub extern "C" fn ondeck_preload_cnd_destroy(cond: &Cond) {
+    ondeck_preload_cond_destroy(cond);
 }

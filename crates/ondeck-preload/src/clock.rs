@@ -20,13 +20,7 @@ impl Deadline {
     /// # Errors
     ///
     /// `EINVAL` if the nanoseconds are out of range.
-    ///
-    /// # Safety
-    ///
-    /// `time` points to a time.
-    pub(crate) unsafe fn new(clock: c_int, time: *const timespec) -> Result<Self, c_int> {
-        // SAFETY: as the caller promises.
-        let time = unsafe { *time };
+    pub(crate) fn new(clock: c_int, time: timespec) -> Result<Self, c_int> {
         if (0..1_000_000_000).contains(&time.tv_nsec) {
             Ok(Self { clock, time })
         } else {
@@ -99,9 +93,7 @@ mod tests {
     use super::*;
 
     fn deadline(clock: c_int, seconds: i64, nanos: i64) -> Result<Deadline, c_int> {
-        let time = timespec { tv_sec: seconds, tv_nsec: nanos };
-        // SAFETY: the time is valid.
-        unsafe { Deadline::new(clock, &raw const time) }
+        Deadline::new(clock, timespec { tv_sec: seconds, tv_nsec: nanos })
     }
 
     #[test]

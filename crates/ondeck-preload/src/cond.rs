@@ -48,9 +48,9 @@ mod next {
 
 /// One wait, in the frame of the function of `cancel.c` that waits.
 #[repr(C, align(64))]
-pub struct Wait {
-    waiter: MaybeUninit<Waiter<Linux>>,
-    mutex: *mut Mutex,
+pub struct Wait<'a> {
+    waiter: Waiter<Linux>,
+    mutex: &'a Mutex,
     mutex_is: MutexIs,
     /// A deadline in real time. A deadline in monotonic time is kept in the waiter.
     deadline: Option<Deadline>,
@@ -59,7 +59,7 @@ pub struct Wait {
 }
 
 /// The bytes that `cancel.c` reserves for a wait.
-const _: () = assert!(size_of::<Wait>() <= 512 && align_of::<Wait>() <= 128);
+const _: () = assert!(size_of::<Wait<'_>>() <= 512 && align_of::<Wait<'_>>() <= 128);
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum MutexIs {
@@ -80,60 +80,36 @@ pub struct Sleep {
     end: timespec,
 }
 
-/// `pthread_cond_signal`.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn ondeck_preload_cond_signal(cond: *mut Cond) -> c_int {
-    // SAFETY: the caller's condition variable is valid.
-    let shared = unsafe { &*cond };
-    if shared.is_libc() {
-        // SAFETY: the C library's function, with the caller's arguments.
-        return unsafe { real::cond_signal(cond) };
-    }
-    bursts::recorded(Action::Notify, cond, || {
-        if mode::may_be_asynchronous() {
-            // SAFETY: as the caller promises.
-            return unsafe { deferred::call(notify_one, cond.cast()) };
+/// The two functions that notify; `$notify` is the method of ondeck's condition variable.
+macro_rules! notifies {
+    ($($(#[$doc:meta])* $function:ident: $notify:ident, $real:ident;)+) => {$(
+        $(#[$doc])*
+        #[unsafe(no_mangle)]
+        pub extern "C" fn $function(cond: &Cond) -> c_int {
+            extern "C" fn notify(cond: &Cond) -> c_int {
+                cond.waiters.$notify();
+                0
+            }
+            if cond.is_libc() {
+                // SAFETY: the C library's function, with the caller's arguments.
+                return unsafe { real::$real(cond) };
+            }
+            bursts::recorded(Action::Notify, cond, || {
+                if mode::may_be_asynchronous() {
+                    // SAFETY: the function notifies a condition variable of ours, and does not wait.
+                    return unsafe { deferred::call(notify, cond) };
+                }
+                notify(cond)
+            })
         }
-        shared.waiters.notify_one();
-        0
-    })
+    )+};
 }
 
-/// # Safety
-///
-/// `cond` points to a condition variable of ours.
-unsafe extern "C" fn notify_one(cond: *mut c_void) -> c_int {
-    // SAFETY: as the caller promises.
-    unsafe { &*cond.cast::<Cond>() }.waiters.notify_one();
-    0
-}
-
-/// `pthread_cond_broadcast`.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn ondeck_preload_cond_broadcast(cond: *mut Cond) -> c_int {
-    // SAFETY: the caller's condition variable is valid.
-    let shared = unsafe { &*cond };
-    if shared.is_libc() {
-        // SAFETY: the C library's function, with the caller's arguments.
-        return unsafe { real::cond_broadcast(cond) };
-    }
-    bursts::recorded(Action::Notify, cond, || {
-        if mode::may_be_asynchronous() {
-            // SAFETY: as the caller promises.
-            return unsafe { deferred::call(notify_all, cond.cast()) };
-        }
-        shared.waiters.notify_all();
-        0
-    })
-}
-
-/// # Safety
-///
-/// `cond` points to a condition variable of ours.
-unsafe extern "C" fn notify_all(cond: *mut c_void) -> c_int {
-    // SAFETY: as the caller promises.
-    unsafe { &*cond.cast::<Cond>() }.waiters.notify_all();
-    0
+notifies! {
+    /// `pthread_cond_signal`.
+    ondeck_preload_cond_signal: notify_one, cond_signal;
+    /// `pthread_cond_broadcast`.
+    ondeck_preload_cond_broadcast: notify_all, cond_broadcast;
 }
 
 /// `pthread_cond_init`. Overwrites the bytes regardless of their contents.
@@ -155,9 +131,8 @@ pub unsafe extern "C" fn ondeck_preload_cond_init(
 /// `pthread_cond_destroy`. A notified thread no longer accesses the condition variable, so there is nothing to
 /// wait for.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ondeck_preload_cond_destroy(cond: *mut Cond) -> c_int {
-    // SAFETY: the caller's condition variable is valid.
-    if unsafe { &*cond }.is_libc() {
+pub extern "C" fn ondeck_preload_cond_destroy(cond: &Cond) -> c_int {
+    if cond.is_libc() {
         // SAFETY: the C library's function, with the caller's arguments.
         return unsafe { real::cond_destroy(cond) };
     }
@@ -169,25 +144,21 @@ pub unsafe extern "C" fn ondeck_preload_cond_destroy(cond: *mut Cond) -> c_int {
 ///
 /// # Safety
 ///
-/// As for `pthread_cond_timedwait`: `cond`, `mutex` and `deadline` point to objects of these types, and the
-/// last may be null; the caller has locked the mutex, unless its kind is a checked one. `wait` points to
+/// As for `pthread_cond_timedwait`: the caller has locked the mutex, unless its kind is a checked one. `wait` points to
 /// memory for a wait, which does not move until the wait is over.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ondeck_preload_wait_begin(
-    wait: *mut Wait,
-    cond: *mut Cond,
-    mutex: *mut Mutex,
+pub unsafe extern "C" fn ondeck_preload_wait_begin<'a>(
+    wait: *mut Wait<'a>,
+    cond: &Cond,
+    mutex: &'a Mutex,
     clock: c_int,
-    deadline: *const timespec,
+    deadline: Option<&timespec>,
 ) -> c_int {
-    // SAFETY: the caller's objects are valid.
-    let (cond, shared) = unsafe { (&*cond, &*mutex) };
     let clock = if clock < 0 { cond.clock() } else { clock };
     let mut real_time = None;
     let mut monotonic = None;
-    if !deadline.is_null() {
-        // SAFETY: as the caller promises.
-        let deadline = match unsafe { Deadline::new(clock, deadline) } {
+    if let Some(deadline) = deadline {
+        let deadline = match Deadline::new(clock, *deadline) {
             Ok(deadline) if clock::is_known(clock) => deadline,
             _ => return EINVAL,
         };
@@ -196,42 +167,36 @@ pub unsafe extern "C" fn ondeck_preload_wait_begin(
             None => real_time = Some(deadline),
         }
     }
-    let kind = shared.kind();
+    let kind = mutex.kind();
     if cond.is_libc() {
         return if kind == Kind::Libc { next::LIBC } else { next::PROXY };
     }
-    if matches!(kind, Kind::Recursive | Kind::Errorcheck) && !is_own(shared) {
+    if matches!(kind, Kind::Recursive | Kind::Errorcheck) && !is_own(mutex) {
         return EPERM;
     }
     let mutex_is = match kind {
         Kind::Plain => MutexIs::Plain,
-        Kind::Recursive | Kind::Errorcheck if shared.count.load(Ordering::Relaxed) == 1 => {
+        Kind::Recursive | Kind::Errorcheck if mutex.count.load(Ordering::Relaxed) == 1 => {
             MutexIs::Owned
         }
         _ => MutexIs::Foreign,
     };
-    let lock = (mutex_is != MutexIs::Foreign).then_some(&shared.lock);
+    let lock = (mutex_is != MutexIs::Foreign).then_some(&mutex.lock);
     let waiter = Waiter::new(&cond.waiters, lock, monotonic);
     let begun = if mutex_is == MutexIs::Foreign { None } else { bursts::begun() };
     // SAFETY: the caller provides the memory.
     let wait = unsafe {
-        wait.write(Wait {
-            waiter: MaybeUninit::new(waiter),
-            mutex,
-            mutex_is,
-            deadline: real_time,
-            begun,
-        });
+        wait.write(Wait { waiter, mutex, mutex_is, deadline: real_time, begun });
         &*wait
     };
     if mutex_is == MutexIs::Owned {
-        disown(shared);
+        disown(mutex);
     }
-    shared.count_user();
-    let held = if mutex_is == MutexIs::Foreign { None } else { recorded::before_unlock(shared) };
+    mutex.count_user();
+    let held = if mutex_is == MutexIs::Foreign { None } else { recorded::before_unlock(mutex) };
     // SAFETY: the waiter stays in the caller's memory until the wait is over, and the calling thread owns the
     // mutex, if it is one of ours.
-    unsafe { wait.waiter().begin() };
+    unsafe { wait.waiter.begin() };
     if let Some(held) = held {
         held.after();
     }
@@ -240,8 +205,8 @@ pub unsafe extern "C" fn ondeck_preload_wait_begin(
         let refused = unsafe { ondeck_preload_mutex_unlock(mutex) };
         if refused != 0 {
             // SAFETY: the wait has begun.
-            unsafe { wait.waiter().cancel() };
-            shared.uncount_user();
+            unsafe { wait.waiter.cancel() };
+            mutex.uncount_user();
             return refused;
         }
     }
@@ -253,18 +218,16 @@ pub unsafe extern "C" fn ondeck_preload_wait_begin(
 ///
 /// # Safety
 ///
-/// The wait has begun, by the calling thread, and is not over; `sleep` points to memory for a sleep.
+/// The wait has begun, by the calling thread, and is not over.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ondeck_preload_wait_step(
-    wait: *const Wait,
+    wait: &Wait<'_>,
     slept: c_long,
-    sleep: *mut Sleep,
+    sleep: &mut MaybeUninit<Sleep>,
 ) -> c_int {
     const EAGAIN: c_long = -11;
     const EINTR: c_long = -4;
     const TIMED_OUT: c_long = -110;
-    // SAFETY: as the caller promises.
-    let wait = unsafe { &*wait };
     let slept = match slept {
         0 => FutexWait::Woken,
         TIMED_OUT => FutexWait::TimedOut,
@@ -273,7 +236,7 @@ pub unsafe extern "C" fn ondeck_preload_wait_step(
         _ => fatal::end(&["the kernel refuses futex(2), by which all waits sleep"]),
     };
     // SAFETY: as the caller promises.
-    let (word, expected, until) = match unsafe { wait.waiter().step(slept) } {
+    let (word, expected, until) = match unsafe { wait.waiter.step(slept) } {
         Step::Done { notified } => return wait.end(if notified { 0 } else { ETIMEDOUT }),
         Step::Sleep { word, expected, until } => (word, expected, until),
     };
@@ -285,22 +248,19 @@ pub unsafe extern "C" fn ondeck_preload_wait_step(
                 // If it was notified just now, the notification goes to another waiter, as if the deadline had
                 // passed a moment earlier.
                 // SAFETY: as the caller promises.
-                unsafe { wait.waiter().cancel() };
+                unsafe { wait.waiter.cancel() };
                 return wait.end(ETIMEDOUT);
             }
             // A sleep that ends at once: a pending cancellation acts there.
             None => Some(Timestamp::from_nanos(0)),
         },
     };
-    // SAFETY: as the caller promises.
-    unsafe {
-        sleep.write(Sleep {
-            word: word.cast(),
-            expected,
-            has_end: until.is_some().into(),
-            end: clock::timespec_of(until.unwrap_or(Timestamp::from_nanos(0))),
-        });
-    }
+    sleep.write(Sleep {
+        word: word.cast(),
+        expected,
+        has_end: until.is_some().into(),
+        end: clock::timespec_of(until.unwrap_or(Timestamp::from_nanos(0))),
+    });
     next::SLEEP
 }
 
@@ -311,51 +271,37 @@ pub unsafe extern "C" fn ondeck_preload_wait_step(
 ///
 /// The wait has begun, by the calling thread, and is not over.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ondeck_preload_wait_cancel(wait: *const Wait) {
+pub unsafe extern "C" fn ondeck_preload_wait_cancel(wait: &Wait<'_>) {
     // SAFETY: as the caller promises.
-    let wait = unsafe { &*wait };
-    // SAFETY: as the caller promises.
-    unsafe { wait.waiter().cancel() };
+    unsafe { wait.waiter.cancel() };
     wait.end(0);
 }
 
-impl Wait {
-    fn waiter(&self) -> &Waiter<Linux> {
-        // SAFETY: a wait always contains a waiter.
-        unsafe { self.waiter.assume_init_ref() }
-    }
-
+impl Wait<'_> {
     /// Finishes the waiter, locks its mutex, and returns the result of the wait.
     fn end(&self, result: c_int) -> c_int {
-        // SAFETY: the mutex of a wait is valid until the wait is over.
-        let shared = unsafe { &*self.mutex };
+        let mutex = self.mutex;
         match self.mutex_is {
             MutexIs::Foreign => {
                 // An error of the mutex takes precedence over the result of the wait, as in the C library.
-                // SAFETY: the caller's mutex, which it had locked.
-                let refused = unsafe { ondeck_preload_mutex_lock(self.mutex) };
-                shared.uncount_user();
+                let refused = ondeck_preload_mutex_lock(mutex);
+                mutex.uncount_user();
                 return if refused == 0 { result } else { refused };
             }
-            MutexIs::Owned => own(shared),
+            MutexIs::Owned => own(mutex),
             MutexIs::Plain => {}
         }
-        recorded::relocked(shared, self.waiter());
-        bursts::waited(self.begun, shared, self.waiter().waited_for_mutex().unwrap_or(0));
-        shared.uncount_user();
+        recorded::relocked(mutex, &self.waiter);
+        bursts::waited(self.begun, mutex, self.waiter.waited_for_mutex().unwrap_or(0));
+        mutex.uncount_user();
         result
     }
 }
 
 /// Returns whether a mutex is one of ours, for waits at condition variables of the C library.
-///
-/// # Safety
-///
-/// `mutex` points to a mutex.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ondeck_preload_is_ours(mutex: *const Mutex) -> c_int {
-    // SAFETY: the caller's mutex is valid.
-    (unsafe { &*mutex }.kind() != Kind::Libc).into()
+pub extern "C" fn ondeck_preload_is_ours(mutex: &Mutex) -> c_int {
+    (mutex.kind() != Kind::Libc).into()
 }
 
 /// Unlocks a mutex of ours for a wait at a condition variable of the C library. Returns an error number.
@@ -364,28 +310,20 @@ pub unsafe extern "C" fn ondeck_preload_is_ours(mutex: *const Mutex) -> c_int {
 ///
 /// As for `pthread_cond_wait`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ondeck_preload_proxy_unlock(mutex: *mut Mutex) -> c_int {
-    // SAFETY: the caller's mutex is valid.
-    unsafe { &*mutex }.count_user();
+pub unsafe extern "C" fn ondeck_preload_proxy_unlock(mutex: &Mutex) -> c_int {
+    mutex.count_user();
     // SAFETY: as the caller promises.
     let refused = unsafe { ondeck_preload_mutex_unlock(mutex) };
     if refused != 0 {
-        // SAFETY: as above.
-        unsafe { &*mutex }.uncount_user();
+        mutex.uncount_user();
     }
     refused
 }
 
-/// Locks it again.
-///
-/// # Safety
-///
-/// The calling thread has unlocked it by [`ondeck_preload_proxy_unlock`].
+/// Locks it again, after an [`ondeck_preload_proxy_unlock`] by the calling thread.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ondeck_preload_proxy_lock(mutex: *mut Mutex) -> c_int {
-    // SAFETY: as the caller promises.
-    let refused = unsafe { ondeck_preload_mutex_lock(mutex) };
-    // SAFETY: the caller's mutex is valid.
-    unsafe { &*mutex }.uncount_user();
+pub extern "C" fn ondeck_preload_proxy_lock(mutex: &Mutex) -> c_int {
+    let refused = ondeck_preload_mutex_lock(mutex);
+    mutex.uncount_user();
     refused
 }

@@ -20,9 +20,10 @@ pub unsafe extern "C" fn ondeck_preload_mutex_init(
 ) -> c_int {
     if attributes.is_null() {
         // SAFETY: the memory is the caller's, and zeros are a mutex.
-        unsafe { mutex.write_bytes(0, 1) };
-        // SAFETY: the mutex was initialized just now.
-        recorded::note_creation(unsafe { &*mutex });
+        recorded::note_creation(unsafe {
+            mutex.write_bytes(0, 1);
+            &*mutex
+        });
         return 0;
     }
     // The C library interprets attributes, and refuses some. It also writes a mutex of ours: zeros, and the
@@ -42,23 +43,21 @@ pub unsafe extern "C" fn ondeck_preload_mutex_init(
 
 /// `pthread_mutex_destroy`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ondeck_preload_mutex_destroy(mutex: *mut Mutex) -> c_int {
-    // SAFETY: the caller's mutex is valid.
-    let shared = unsafe { &*mutex };
-    if shared.kind() == Kind::Libc {
-        if shared.has_users() {
+pub extern "C" fn ondeck_preload_mutex_destroy(mutex: &Mutex) -> c_int {
+    if mutex.kind() == Kind::Libc {
+        if mutex.has_users() {
             return EBUSY;
         }
         // SAFETY: the C library's function, with the caller's arguments.
         return unsafe { real::mutex_destroy(mutex) };
     }
-    if shared.has_users() || !try_lock(shared) {
+    if mutex.has_users() || !try_lock(mutex) {
         return EBUSY;
     }
     // No thread may want the mutex any more, so there is none to wake: an unlock would only take the lock of
     // the parking table's bucket, which a thread with asynchronous cancellation must not hold. The bytes are
     // then such as a program that initializes the mutex by hand may leave.
-    shared.byte().store(0, Ordering::Release);
-    shared.set_destroyed();
+    mutex.byte().store(0, Ordering::Release);
+    mutex.set_destroyed();
     0
 }

@@ -35,9 +35,12 @@
 //!
 //! # Safety
 //!
-//! An unsafe function without a section on safety requires what the C library requires of the function that it serves:
-//! each pointer is to an initialized object of its type, for an initialization to memory for one, or null where the C
-//! library allows that; the thread that unlocks an object has locked it. "As the caller promises" refers to this.
+//! A function that programs call requires what the C library requires of the function that it serves: each reference is
+//! to an initialized object of its type, or null where the C library allows that, each pointer of an initialization to
+//! memory for one; the thread that unlocks an object has locked it. "As the caller promises" refers to this.
+//!
+//! When an unlock has freed an object, another thread may free its memory before the function returns. The function then
+//! has a reference to it, as [`RawMutex::unlock`](ondeck::mutex::RawMutex::unlock) has, and does not use it again.
 //!
 //! `link.sh` links the library, and gives the functions their names.
 

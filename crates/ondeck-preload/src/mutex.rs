@@ -4,8 +4,7 @@
 //! instruction, and a return, without a taken branch. Everything else is out of line.
 
 use core::arch::naked_asm;
-use core::ffi::{c_int, c_void};
-use core::ptr;
+use core::ffi::c_int;
 use core::sync::atomic::Ordering;
 
 use libc::timespec;
@@ -29,41 +28,33 @@ fn is_usual(mutex: &Mutex) -> bool {
 
 /// `pthread_mutex_lock`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ondeck_preload_mutex_lock(mutex: *mut Mutex) -> c_int {
-    // SAFETY: the caller's mutex is valid while the caller uses it.
-    let shared = unsafe { &*mutex };
-    if !is_usual(shared) {
-        // SAFETY: as the caller promises.
-        return unsafe { lock_from(mutex) };
+pub extern "C" fn ondeck_preload_mutex_lock(mutex: &Mutex) -> c_int {
+    if !is_usual(mutex) {
+        return lock_from(mutex);
     }
     if Linux::single_threaded() {
-        // SAFETY: as the caller promises.
-        return unsafe { lock_alone(mutex) };
+        return lock_alone(mutex);
     }
-    if Linux::test_and_set(shared.byte(), Ordering::Acquire) {
-        // SAFETY: as the caller promises.
-        return unsafe { lock_slow(mutex) };
+    if Linux::test_and_set(mutex.byte(), Ordering::Acquire) {
+        return lock_slow(mutex);
     }
-    recorded::count(shared);
+    recorded::count(mutex);
     0
 }
 
 /// Locks without a locked instruction: there is no other thread.
 #[cold]
 #[inline(never)]
-unsafe fn lock_alone(mutex: *mut Mutex) -> c_int {
-    // SAFETY: the caller's mutex is valid.
-    let shared = unsafe { &*mutex };
-    let byte = shared.byte();
+fn lock_alone(mutex: &Mutex) -> c_int {
+    let byte = mutex.byte();
     // Plain accesses, as in ondeck's own attempt: a signal handler in between unlocks what it locks. A locked mutex is
     // not written: memory that processes share may have a mutex of a private kind, which the other process may be
     // unlocking right now.
     if byte.load(Ordering::Relaxed) != 0 {
-        // SAFETY: as the caller promises.
-        return unsafe { lock_slow(mutex) };
+        return lock_slow(mutex);
     }
     byte.store(1, Ordering::Relaxed);
-    recorded::count(shared);
+    recorded::count(mutex);
     0
 }
 
@@ -72,7 +63,7 @@ unsafe fn lock_alone(mutex: *mut Mutex) -> c_int {
 /// The fast path ends with a jump to this function, so the return address is in the program. If a compiler emits a
 /// call instead, the place is in the shim, and call sites of the same frame are not distinguished.
 #[unsafe(naked)]
-unsafe extern "C" fn lock_from(mutex: *mut Mutex) -> c_int {
+extern "C" fn lock_from(mutex: &Mutex) -> c_int {
     naked_asm!(
         // A signal may arrive here, and its handler may unwind.
         ".cfi_startproc",
@@ -84,51 +75,40 @@ unsafe extern "C" fn lock_from(mutex: *mut Mutex) -> c_int {
     )
 }
 
-unsafe extern "C" fn lock_recorded(mutex: *mut Mutex, address: usize, frame: usize) -> c_int {
-    let caller = Caller { address, frame };
-    // SAFETY: as the caller promises.
-    bursts::recorded_of(Action::Lock, mutex, caller, || unsafe { lock_other(mutex) })
+extern "C" fn lock_recorded(mutex: &Mutex, address: usize, frame: usize) -> c_int {
+    bursts::recorded_of(Action::Lock, mutex, Caller { address, frame }, || lock_other(mutex))
 }
 
 /// The second fastest lock path, for the other kinds, if the mutex is free.
 #[cold]
 #[inline(never)]
-unsafe fn lock_other(mutex: *mut Mutex) -> c_int {
-    // SAFETY: the caller's mutex is valid.
-    let shared = unsafe { &*mutex };
-    match mode::word() | shared.raw_kind() {
-        ADAPTIVE if shared.lock.try_lock() => {}
-        RECURSIVE | ERRORCHECK if !is_own(shared) && shared.lock.try_lock() => own(shared),
-        // SAFETY: as the caller promises.
-        _ => return unsafe { lock_slow(mutex) },
+fn lock_other(mutex: &Mutex) -> c_int {
+    match mode::word() | mutex.raw_kind() {
+        ADAPTIVE if mutex.lock.try_lock() => {}
+        RECURSIVE | ERRORCHECK if !is_own(mutex) && mutex.lock.try_lock() => own(mutex),
+        _ => return lock_slow(mutex),
     }
-    recorded::count(shared);
+    recorded::count(mutex);
     0
 }
 
 #[cold]
 #[inline(never)]
-unsafe fn lock_slow(mutex: *mut Mutex) -> c_int {
-    // SAFETY: as the caller promises.
-    let shared = unsafe { &*mutex };
-    match shared.kind() {
-        Kind::Plain if mode::may_be_asynchronous() => {
-            // SAFETY: as the caller promises, it does not own a plain mutex.
-            return unsafe { lock_deferred(mutex, 0, ptr::null()) };
-        }
-        Kind::Plain => recorded::lock(shared),
+fn lock_slow(mutex: &Mutex) -> c_int {
+    match mutex.kind() {
+        Kind::Plain if mode::may_be_asynchronous() => return lock_deferred(mutex, 0, None),
+        Kind::Plain => recorded::lock(mutex),
         // SAFETY: the C library's function, with the caller's arguments.
         Kind::Libc => return unsafe { real::mutex_lock(mutex) },
         kind => {
-            if let Some(done) = enter_again(shared, kind, EDEADLK) {
+            if let Some(done) = enter_again(mutex, kind, EDEADLK) {
                 return done;
             }
             if mode::may_be_asynchronous() {
-                // SAFETY: as the caller promises; ownership by the calling thread was checked.
-                return unsafe { lock_deferred(mutex, 0, ptr::null()) };
+                return lock_deferred(mutex, 0, None);
             }
-            recorded::lock(shared);
-            own(shared);
+            recorded::lock(mutex);
+            own(mutex);
         }
     }
     0
@@ -136,40 +116,35 @@ unsafe fn lock_slow(mutex: *mut Mutex) -> c_int {
 
 /// `pthread_mutex_trylock`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ondeck_preload_mutex_trylock(mutex: *mut Mutex) -> c_int {
-    // SAFETY: the caller's mutex is valid.
-    let shared = unsafe { &*mutex };
-    if is_usual(shared) {
+pub extern "C" fn ondeck_preload_mutex_trylock(mutex: &Mutex) -> c_int {
+    if is_usual(mutex) {
         // Reads before it writes, so a thread that tries repeatedly leaves the line to the owner. Atomic also in a
         // process of one thread, as in the C library: the mutex may be in memory that processes share.
-        if shared.lock.is_locked() || Linux::test_and_set(shared.byte(), Ordering::Acquire) {
+        if mutex.lock.is_locked() || Linux::test_and_set(mutex.byte(), Ordering::Acquire) {
             return EBUSY;
         }
-        recorded::count(shared);
+        recorded::count(mutex);
         return 0;
     }
-    // SAFETY: as the caller promises.
-    bursts::recorded(Action::Lock, mutex, || unsafe { trylock_slow(mutex) })
+    bursts::recorded(Action::Lock, mutex, || trylock_slow(mutex))
 }
 
 #[cold]
 #[inline(never)]
-unsafe fn trylock_slow(mutex: *mut Mutex) -> c_int {
-    // SAFETY: as the caller promises.
-    let shared = unsafe { &*mutex };
-    let kind = shared.kind();
+fn trylock_slow(mutex: &Mutex) -> c_int {
+    let kind = mutex.kind();
     if kind == Kind::Libc {
         // SAFETY: the C library's function, with the caller's arguments.
         return unsafe { real::mutex_trylock(mutex) };
     }
-    if let Some(done) = enter_again(shared, kind, EBUSY) {
+    if let Some(done) = enter_again(mutex, kind, EBUSY) {
         return done;
     }
-    if !try_lock(shared) {
+    if !try_lock(mutex) {
         return EBUSY;
     }
     if kind != Kind::Plain {
-        own(shared);
+        own(mutex);
     }
     0
 }
@@ -187,14 +162,12 @@ pub(crate) fn try_lock(mutex: &Mutex) -> bool {
 ///
 /// # Safety
 ///
-/// As for [`ondeck_preload_mutex_lock`], and the caller has locked the mutex, unless its kind is a checked one.
+/// The caller has locked the mutex, unless its kind is a checked one.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ondeck_preload_mutex_unlock(mutex: *mut Mutex) -> c_int {
-    // SAFETY: the caller's mutex is valid until it is unlocked.
-    let shared = unsafe { &*mutex };
-    if is_usual(shared) && !recorded::is_requested_now(shared) {
+pub unsafe extern "C" fn ondeck_preload_mutex_unlock(mutex: &Mutex) -> c_int {
+    if is_usual(mutex) && !recorded::is_requested_now(mutex) {
         // SAFETY: the caller owns it.
-        unsafe { shared.lock.unlock() };
+        unsafe { mutex.lock.unlock() };
         return 0;
     }
     // SAFETY: as the caller promises.
@@ -204,64 +177,60 @@ pub unsafe extern "C" fn ondeck_preload_mutex_unlock(mutex: *mut Mutex) -> c_int
 /// The second fastest unlock path, for the other kinds.
 #[cold]
 #[inline(never)]
-unsafe fn unlock_other(mutex: *mut Mutex) -> c_int {
-    // SAFETY: the caller's mutex is valid until it is unlocked.
-    let shared = unsafe { &*mutex };
-    match mode::word() | shared.raw_kind() {
+unsafe fn unlock_other(mutex: &Mutex) -> c_int {
+    match mode::word() | mutex.raw_kind() {
         _ if mode::has_bursts() => {
             // SAFETY: as the caller promises.
             return bursts::recorded(Action::Unlock, mutex, || unsafe { unlock_slow(mutex) });
         }
         // SAFETY: as the caller promises.
-        _ if recorded::is_requested(shared) => return unsafe { unlock_slow(mutex) },
+        _ if recorded::is_requested(mutex) => return unsafe { unlock_slow(mutex) },
         ADAPTIVE => {}
-        RECURSIVE | ERRORCHECK if is_own(shared) && shared.count.load(Ordering::Relaxed) == 1 => {
-            disown(shared);
+        RECURSIVE | ERRORCHECK if is_own(mutex) && mutex.count.load(Ordering::Relaxed) == 1 => {
+            disown(mutex);
         }
         // SAFETY: as the caller promises.
         _ => return unsafe { unlock_slow(mutex) },
     }
     // SAFETY: the caller owns it.
-    unsafe { shared.lock.unlock() };
+    unsafe { mutex.lock.unlock() };
     0
 }
 
 #[cold]
 #[inline(never)]
-unsafe fn unlock_slow(mutex: *mut Mutex) -> c_int {
-    // SAFETY: as the caller promises.
-    let shared = unsafe { &*mutex };
-    match shared.kind() {
+unsafe fn unlock_slow(mutex: &Mutex) -> c_int {
+    match mutex.kind() {
         // SAFETY: the C library's function, with the caller's arguments.
         Kind::Libc => return unsafe { real::mutex_unlock(mutex) },
         Kind::Plain => {}
         Kind::Recursive | Kind::Errorcheck => {
-            if !is_own(shared) {
+            if !is_own(mutex) {
                 return EPERM;
             }
-            let count = shared.count.load(Ordering::Relaxed) - 1;
+            let count = mutex.count.load(Ordering::Relaxed) - 1;
             if count != 0 {
-                shared.count.store(count, Ordering::Relaxed);
+                mutex.count.store(count, Ordering::Relaxed);
                 return 0;
             }
-            disown(shared);
+            disown(mutex);
         }
     }
     if mode::may_be_asynchronous() {
         // SAFETY: as below.
-        return unsafe { deferred::call(unlock_now, mutex.cast()) };
+        return unsafe { deferred::call(unlock_now, mutex) };
     }
     // SAFETY: the caller owns it: a checked kind was checked, and for a plain one the caller promises it.
-    unsafe { recorded::unlock(shared) };
+    unsafe { recorded::unlock(mutex) };
     0
 }
 
 /// # Safety
 ///
-/// The calling thread owns the mutex that `mutex` points to.
-unsafe extern "C" fn unlock_now(mutex: *mut c_void) -> c_int {
+/// The calling thread owns the mutex.
+unsafe extern "C" fn unlock_now(mutex: &Mutex) -> c_int {
     // SAFETY: as the caller promises.
-    unsafe { recorded::unlock(&*mutex.cast::<Mutex>()) };
+    unsafe { recorded::unlock(mutex) };
     0
 }
 
@@ -269,10 +238,10 @@ unsafe extern "C" fn unlock_now(mutex: *mut c_void) -> c_int {
 ///
 /// # Safety
 ///
-/// The calling thread has just locked the mutex that `object` points to.
-pub(crate) unsafe extern "C" fn unlock_again(mutex: *mut c_void) -> c_int {
+/// The calling thread has just locked the mutex.
+unsafe extern "C" fn unlock_again(mutex: &Mutex) -> c_int {
     // SAFETY: as the caller promises.
-    unsafe { unlock_slow(mutex.cast()) }
+    unsafe { unlock_slow(mutex) }
 }
 
 /// Returns whether the calling thread owns a mutex of a checked kind.
@@ -312,45 +281,31 @@ pub(crate) fn enter_again(mutex: &Mutex, kind: Kind, refused: c_int) -> Option<c
     Some(0)
 }
 
-/// Waits for a mutex of ours, with cancellation deferred. Returns the same results as the C library's function.
-///
-/// # Safety
-///
-/// `mutex` points to a mutex that the calling thread does not own, `deadline` points to a time or is null.
+/// Waits for a mutex of ours that the calling thread does not own, with cancellation deferred. Returns the same results
+/// as the C library's function.
 #[inline(always)]
-pub(crate) unsafe fn lock_deferred(
-    mutex: *mut Mutex,
-    clock: c_int,
-    deadline: *const timespec,
-) -> c_int {
-    // SAFETY: as the caller promises.
-    unsafe { deferred::wait(lock_waiting, unlock_again, mutex.cast(), clock, deadline) }
+pub(crate) fn lock_deferred(mutex: &Mutex, clock: c_int, deadline: Option<&timespec>) -> c_int {
+    // SAFETY: the mutex is unlocked again if the wait has locked it.
+    unsafe { deferred::wait(lock_waiting, unlock_again, mutex, clock, deadline) }
 }
 
-/// Waits for a mutex of ours: a `Wait` of `deferred.rs`.
-///
-/// # Safety
-///
-/// `mutex` points to a mutex that the calling thread does not own, `deadline` points to a time or is null.
-pub(crate) unsafe extern "C" fn lock_waiting(
-    mutex: *mut c_void,
+/// Waits for a mutex of ours that the calling thread does not own: a `Wait` of `deferred.rs`.
+pub(crate) extern "C" fn lock_waiting(
+    mutex: &Mutex,
     clock: c_int,
-    deadline: *const timespec,
+    deadline: Option<&timespec>,
     in_slices: c_int,
 ) -> c_int {
-    // SAFETY: the caller's mutex is valid.
-    let shared = unsafe { &*mutex.cast::<Mutex>() };
     let attempt = |until| {
         if let Some(until) = until {
-            return recorded::lock_until(shared, until);
+            return recorded::lock_until(mutex, until);
         }
-        recorded::lock(shared);
+        recorded::lock(mutex);
         true
     };
-    // SAFETY: as the caller promises.
-    let result = unsafe { deferred::attempts(clock, deadline, in_slices, attempt) };
-    if result == 0 && shared.kind() != Kind::Plain {
-        own(shared);
+    let result = deferred::attempts(clock, deadline, in_slices, attempt);
+    if result == 0 && mutex.kind() != Kind::Plain {
+        own(mutex);
     }
     result
 }

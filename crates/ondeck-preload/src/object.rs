@@ -26,8 +26,10 @@
 //! initializing a locked mutex makes it a new one.
 //!
 //! An object of any other kind (robust, with a priority protocol, shared between processes, destroyed) belongs to the
-//! C library alone, and the shim reads only its kind.
+//! C library alone, and the shim reads only its kind. The C library writes such an object while the shim has a reference
+//! to it, so all bytes are in cells.
 
+use core::cell::UnsafeCell;
 use core::ffi::c_int;
 use core::mem::offset_of;
 use core::sync::atomic::{AtomicI32, AtomicU8, AtomicU32, AtomicU64, Ordering};
@@ -41,7 +43,7 @@ use ondeck::rwlock::RawRwLock;
 #[repr(C)]
 pub struct Mutex {
     pub(crate) lock: RawMutex<Linux>,
-    lock_rest: [u8; 3],
+    lock_rest: UnsafeCell<[u8; 3]>,
     /// Written by the owner only.
     pub(crate) count: AtomicU32,
     /// 0 if the mutex is unlocked. Written by the owner only; any other thread that reads it finds a number different
@@ -156,9 +158,9 @@ impl Mutex {
 #[repr(C)]
 pub struct Cond {
     pub(crate) waiters: RawCondvar<Linux>,
-    waiters_rest: [u8; 35],
+    waiters_rest: UnsafeCell<[u8; 35]>,
     flags: AtomicU32,
-    rest: [u32; 2],
+    rest: UnsafeCell<[u32; 2]>,
 }
 
 const _: () = assert!(size_of::<Cond>() == 48 && offset_of!(Cond, flags) == 36);
@@ -188,15 +190,15 @@ impl Cond {
 #[repr(C)]
 pub struct RwLock {
     pub(crate) lock: RawRwLock<Linux>,
-    lock_rest: [u32; 3],
+    lock_rest: UnsafeCell<[u32; 3]>,
     /// The thread that has write-locked it, 0 if there is none. Written by that thread only. The C library has two
     /// unused words here.
     owner: AtomicU64,
-    writer: u32,
+    writer: UnsafeCell<u32>,
     shared: AtomicU32,
-    rest: [u32; 4],
+    rest: UnsafeCell<[u32; 4]>,
     kind: AtomicU32,
-    end: u32,
+    end: UnsafeCell<u32>,
 }
 
 const _: () = assert!(
@@ -240,9 +242,9 @@ impl RwLock {
 #[repr(C)]
 pub struct Barrier {
     pub(crate) lock: ondeck::Barrier,
-    count: u32,
-    shared: u32,
-    rest: [u32; 4],
+    count: UnsafeCell<u32>,
+    shared: AtomicU32,
+    rest: UnsafeCell<[u32; 4]>,
 }
 
 const _: () = assert!(
@@ -254,6 +256,7 @@ const _: () = assert!(
 impl Barrier {
     /// Returns whether processes share it, which may run without the shim.
     pub(crate) fn is_shared(&self) -> bool {
-        self.shared != 0
+        // Relaxed: written by initialization only.
+        self.shared.load(Ordering::Relaxed) != 0
     }
 }

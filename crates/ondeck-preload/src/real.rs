@@ -82,30 +82,30 @@ macro_rules! functions {
 
 functions! {
     mutex_init: "pthread_mutex_init" "GLIBC_2.2.5" (mutex: *mut Mutex, attributes: *const c_void);
-    mutex_destroy: "pthread_mutex_destroy" "GLIBC_2.2.5" (mutex: *mut Mutex);
-    mutex_lock: "pthread_mutex_lock" "GLIBC_2.2.5" (mutex: *mut Mutex);
-    mutex_trylock: "pthread_mutex_trylock" "GLIBC_2.34" (mutex: *mut Mutex);
+    mutex_destroy: "pthread_mutex_destroy" "GLIBC_2.2.5" (mutex: &Mutex);
+    mutex_lock: "pthread_mutex_lock" "GLIBC_2.2.5" (mutex: &Mutex);
+    mutex_trylock: "pthread_mutex_trylock" "GLIBC_2.34" (mutex: &Mutex);
     mutex_clocklock: "pthread_mutex_clocklock" "GLIBC_2.34"
-        (mutex: *mut Mutex, clock: c_int, deadline: *const timespec);
-    mutex_unlock: "pthread_mutex_unlock" "GLIBC_2.2.5" (mutex: *mut Mutex);
+        (mutex: &Mutex, clock: c_int, deadline: Option<&timespec>);
+    mutex_unlock: "pthread_mutex_unlock" "GLIBC_2.2.5" (mutex: &Mutex);
     cond_init: "pthread_cond_init" "GLIBC_2.3.2" (cond: *mut Cond, attributes: *const c_void);
-    cond_destroy: "pthread_cond_destroy" "GLIBC_2.3.2" (cond: *mut Cond);
-    cond_signal: "pthread_cond_signal" "GLIBC_2.3.2" (cond: *mut Cond);
-    cond_broadcast: "pthread_cond_broadcast" "GLIBC_2.3.2" (cond: *mut Cond);
+    cond_destroy: "pthread_cond_destroy" "GLIBC_2.3.2" (cond: &Cond);
+    cond_signal: "pthread_cond_signal" "GLIBC_2.3.2" (cond: &Cond);
+    cond_broadcast: "pthread_cond_broadcast" "GLIBC_2.3.2" (cond: &Cond);
     rwlock_init: "pthread_rwlock_init" "GLIBC_2.34" (rwlock: *mut RwLock, attributes: *const c_void);
-    rwlock_destroy: "pthread_rwlock_destroy" "GLIBC_2.34" (rwlock: *mut RwLock);
-    rwlock_rdlock: "pthread_rwlock_rdlock" "GLIBC_2.34" (rwlock: *mut RwLock);
-    rwlock_tryrdlock: "pthread_rwlock_tryrdlock" "GLIBC_2.34" (rwlock: *mut RwLock);
+    rwlock_destroy: "pthread_rwlock_destroy" "GLIBC_2.34" (rwlock: &RwLock);
+    rwlock_rdlock: "pthread_rwlock_rdlock" "GLIBC_2.34" (rwlock: &RwLock);
+    rwlock_tryrdlock: "pthread_rwlock_tryrdlock" "GLIBC_2.34" (rwlock: &RwLock);
     rwlock_clockrdlock: "pthread_rwlock_clockrdlock" "GLIBC_2.34"
-        (rwlock: *mut RwLock, clock: c_int, deadline: *const timespec);
-    rwlock_wrlock: "pthread_rwlock_wrlock" "GLIBC_2.34" (rwlock: *mut RwLock);
-    rwlock_trywrlock: "pthread_rwlock_trywrlock" "GLIBC_2.34" (rwlock: *mut RwLock);
+        (rwlock: &RwLock, clock: c_int, deadline: &timespec);
+    rwlock_wrlock: "pthread_rwlock_wrlock" "GLIBC_2.34" (rwlock: &RwLock);
+    rwlock_trywrlock: "pthread_rwlock_trywrlock" "GLIBC_2.34" (rwlock: &RwLock);
     rwlock_clockwrlock: "pthread_rwlock_clockwrlock" "GLIBC_2.34"
-        (rwlock: *mut RwLock, clock: c_int, deadline: *const timespec);
-    rwlock_unlock: "pthread_rwlock_unlock" "GLIBC_2.34" (rwlock: *mut RwLock);
+        (rwlock: &RwLock, clock: c_int, deadline: &timespec);
+    rwlock_unlock: "pthread_rwlock_unlock" "GLIBC_2.34" (rwlock: &RwLock);
     barrier_init: "pthread_barrier_init" "GLIBC_2.34"
         (barrier: *mut Barrier, attributes: *const c_void, count: u32);
-    barrier_destroy: "pthread_barrier_destroy" "GLIBC_2.34" (barrier: *mut Barrier);
+    barrier_destroy: "pthread_barrier_destroy" "GLIBC_2.34" (barrier: &Barrier);
 }
 
 /// Finds all of them, so that no call has to.

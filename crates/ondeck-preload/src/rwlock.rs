@@ -53,9 +53,10 @@ impl RwLock {
         is_owner
     }
 
-    /// Returns the error for a thread that already has the lock in a way that would make it wait for itself.
-    fn refused(&self) -> c_int {
-        if self.is_owned_by(this_thread()) { EDEADLK } else { 0 }
+    /// Returns the error of an attempt that failed.
+    fn failed(&self, action: Action) -> c_int {
+        let is_full = matches!(action, Action::Read) && self.lock.has_most_readers();
+        if is_full { EAGAIN } else { EBUSY }
     }
 
     fn address(&self) -> usize {
@@ -81,189 +82,126 @@ pub unsafe extern "C" fn ondeck_preload_rwlock_init(
 
 /// `pthread_rwlock_destroy`. Returns 0, like the C library, even for a lock that threads hold or want.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ondeck_preload_rwlock_destroy(rwlock: *mut RwLock) -> c_int {
-    // SAFETY: the caller's lock is valid.
-    if unsafe { &*rwlock }.is_libc() != 0 {
+pub extern "C" fn ondeck_preload_rwlock_destroy(rwlock: &RwLock) -> c_int {
+    if rwlock.is_libc() != 0 {
         // SAFETY: the C library's function, with the caller's arguments.
         return unsafe { real::rwlock_destroy(rwlock) };
     }
     0
 }
 
-/// `pthread_rwlock_rdlock`.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn ondeck_preload_rwlock_rdlock(rwlock: *mut RwLock) -> c_int {
-    // SAFETY: the caller's lock is valid while the caller uses it.
-    let shared = unsafe { &*rwlock };
-    if shared.is_usual() && shared.try_read() {
-        return 0;
-    }
-    // SAFETY: as the caller promises.
-    bursts::recorded(Action::Read, rwlock, || unsafe {
-        lock_slow(rwlock, read_waiting, real::rwlock_rdlock)
-    })
-}
+/// The functions that lock, each for readers and for writers.
+macro_rules! locks {
+    ($(
+        $lock:ident, $try_lock:ident, $timed:ident, $clocked:ident:
+            $action:expr, $attempt:ident, $waiting:ident,
+            $real_lock:ident, $real_try_lock:ident, $real_clocked:ident;
+    )+) => {$(
+        /// The function that waits.
+        #[unsafe(no_mangle)]
+        pub extern "C" fn $lock(rwlock: &RwLock) -> c_int {
+            if rwlock.is_usual() && rwlock.$attempt() {
+                return 0;
+            }
+            bursts::recorded($action, rwlock, || lock_slow(rwlock, $waiting, real::$real_lock))
+        }
 
-/// `pthread_rwlock_wrlock`.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn ondeck_preload_rwlock_wrlock(rwlock: *mut RwLock) -> c_int {
-    // SAFETY: the caller's lock is valid while the caller uses it.
-    let shared = unsafe { &*rwlock };
-    if shared.is_usual() && shared.try_write() {
-        return 0;
-    }
-    // SAFETY: as the caller promises.
-    bursts::recorded(Action::Write, rwlock, || unsafe {
-        lock_slow(rwlock, write_waiting, real::rwlock_wrlock)
-    })
-}
+        /// The function that does not wait.
+        #[unsafe(no_mangle)]
+        pub extern "C" fn $try_lock(rwlock: &RwLock) -> c_int {
+            if rwlock.is_libc() != 0 {
+                // SAFETY: the C library's function, with the caller's arguments.
+                return unsafe { real::$real_try_lock(rwlock) };
+            }
+            bursts::recorded($action, rwlock, || {
+                if rwlock.$attempt() { 0 } else { rwlock.failed($action) }
+            })
+        }
 
-/// # Safety
-///
-/// As for [`ondeck_preload_rwlock_rdlock`]; `waiting` is one of the two functions below, `real` the C library's.
-#[cold]
-#[inline(never)]
-unsafe fn lock_slow(
-    rwlock: *mut RwLock,
-    waiting: deferred::Wait,
-    real: unsafe fn(*mut RwLock) -> c_int,
-) -> c_int {
-    // SAFETY: the caller's lock is valid.
-    if unsafe { &*rwlock }.is_libc() != 0 {
-        // SAFETY: the C library's function, with the caller's arguments.
-        return unsafe { real(rwlock) };
-    }
-    // SAFETY: as the caller promises.
-    unsafe { wait(rwlock, waiting, 0, ptr::null()) }
-}
-
-/// `pthread_rwlock_tryrdlock`.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn ondeck_preload_rwlock_tryrdlock(rwlock: *mut RwLock) -> c_int {
-    // SAFETY: the caller's lock is valid.
-    let shared = unsafe { &*rwlock };
-    if shared.is_libc() != 0 {
-        // SAFETY: the C library's function, with the caller's arguments.
-        return unsafe { real::rwlock_tryrdlock(rwlock) };
-    }
-    bursts::recorded(Action::Read, rwlock, || match shared.try_read() {
-        true => 0,
-        false if shared.lock.has_most_readers() => EAGAIN,
-        false => EBUSY,
-    })
-}
-
-/// `pthread_rwlock_trywrlock`.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn ondeck_preload_rwlock_trywrlock(rwlock: *mut RwLock) -> c_int {
-    // SAFETY: the caller's lock is valid.
-    let shared = unsafe { &*rwlock };
-    if shared.is_libc() != 0 {
-        // SAFETY: the C library's function, with the caller's arguments.
-        return unsafe { real::rwlock_trywrlock(rwlock) };
-    }
-    bursts::recorded(Action::Write, rwlock, || if shared.try_write() { 0 } else { EBUSY })
-}
-
-/// The functions with a deadline, each for readers and for writers.
-macro_rules! with_deadline {
-    ($($timed:ident, $clocked:ident: $action:expr, $attempt:ident, $waiting:ident, $real:path;)+) => {$(
         /// The function with a deadline in real time.
         #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $timed(rwlock: *mut RwLock, deadline: *const timespec) -> c_int {
-            // SAFETY: as the caller promises.
-            unsafe { $clocked(rwlock, libc::CLOCK_REALTIME, deadline) }
+        pub extern "C" fn $timed(rwlock: &RwLock, deadline: &timespec) -> c_int {
+            $clocked(rwlock, libc::CLOCK_REALTIME, deadline)
         }
 
         /// The function with a deadline on a clock.
         #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $clocked(
-            rwlock: *mut RwLock,
-            clock: c_int,
-            deadline: *const timespec,
-        ) -> c_int {
-            // SAFETY: the caller's lock is valid.
-            let shared = unsafe { &*rwlock };
-            if shared.is_libc() != 0 {
+        pub extern "C" fn $clocked(rwlock: &RwLock, clock: c_int, deadline: &timespec) -> c_int {
+            if rwlock.is_libc() != 0 {
                 // SAFETY: the C library's function, with the caller's arguments.
-                return unsafe { $real(rwlock, clock, deadline) };
+                return unsafe { real::$real_clocked(rwlock, clock, deadline) };
             }
-            // SAFETY: as the caller promises.
-            if !unsafe { is_deadline(clock, deadline) } {
+            // The C library also checks the deadline before it reads the lock.
+            if !clock::is_known(clock) || clock::Deadline::new(clock, *deadline).is_err() {
                 return EINVAL;
             }
-            if shared.is_usual() && shared.$attempt() {
+            if rwlock.is_usual() && rwlock.$attempt() {
                 return 0;
             }
-            // SAFETY: as the caller promises.
-            bursts::recorded($action, rwlock, || unsafe { wait(rwlock, $waiting, clock, deadline) })
+            bursts::recorded($action, rwlock, || wait(rwlock, $waiting, clock, Some(deadline)))
         }
     )+};
 }
 
-with_deadline! {
+locks! {
+    ondeck_preload_rwlock_rdlock, ondeck_preload_rwlock_tryrdlock,
     ondeck_preload_rwlock_timedrdlock, ondeck_preload_rwlock_clockrdlock:
-        Action::Read, try_read, read_waiting, real::rwlock_clockrdlock;
+        Action::Read, try_read, read_waiting,
+        rwlock_rdlock, rwlock_tryrdlock, rwlock_clockrdlock;
+    ondeck_preload_rwlock_wrlock, ondeck_preload_rwlock_trywrlock,
     ondeck_preload_rwlock_timedwrlock, ondeck_preload_rwlock_clockwrlock:
-        Action::Write, try_write, write_waiting, real::rwlock_clockwrlock;
+        Action::Write, try_write, write_waiting,
+        rwlock_wrlock, rwlock_trywrlock, rwlock_clockwrlock;
 }
 
-/// Returns whether the C library would accept the deadline, which it checks before it reads the lock.
-///
-/// # Safety
-///
-/// `deadline` points to a time.
-unsafe fn is_deadline(clock: c_int, deadline: *const timespec) -> bool {
-    // SAFETY: as the caller promises.
-    clock::is_known(clock) && unsafe { clock::Deadline::new(clock, deadline) }.is_ok()
-}
-
-/// Waits for a lock of ours, unless the calling thread is its writer.
-///
-/// # Safety
-///
-/// `rwlock` points to a lock, `deadline` points to a time or is null; `waiting` is one of the two functions below.
-unsafe fn wait(
-    rwlock: *mut RwLock,
-    waiting: deferred::Wait,
-    clock: c_int,
-    deadline: *const timespec,
+/// `waiting` is one of the two functions below, `real` the C library's.
+#[cold]
+#[inline(never)]
+fn lock_slow(
+    rwlock: &RwLock,
+    waiting: deferred::Wait<RwLock>,
+    real: unsafe fn(&RwLock) -> c_int,
 ) -> c_int {
-    // SAFETY: the caller's lock is valid.
-    let refused = unsafe { &*rwlock }.refused();
-    if refused != 0 {
-        return refused;
+    if rwlock.is_libc() != 0 {
+        // SAFETY: the C library's function, with the caller's arguments.
+        return unsafe { real(rwlock) };
+    }
+    wait(rwlock, waiting, 0, None)
+}
+
+/// Waits for a lock of ours, unless the calling thread is its writer. `waiting` is one of the two functions below.
+fn wait(
+    rwlock: &RwLock,
+    waiting: deferred::Wait<RwLock>,
+    clock: c_int,
+    deadline: Option<&timespec>,
+) -> c_int {
+    if rwlock.is_owned_by(this_thread()) {
+        return EDEADLK;
     }
     if mode::may_be_asynchronous() {
-        // SAFETY: as the caller promises.
-        return unsafe { deferred::wait(waiting, unlock_now, rwlock.cast(), clock, deadline) };
+        // SAFETY: the lock is unlocked again if the wait has locked it.
+        return unsafe { deferred::wait(waiting, unlock_now, rwlock, clock, deadline) };
     }
-    // SAFETY: as the caller promises.
-    unsafe { waiting(rwlock.cast(), clock, deadline, 0) }
+    waiting(rwlock, clock, deadline, 0)
 }
 
-/// A `Wait` of `deferred.rs`, for a read lock.
-///
-/// # Safety
-///
-/// `rwlock` points to a lock that the calling thread does not write, `deadline` points to a time or is null.
-unsafe extern "C" fn read_waiting(
-    rwlock: *mut c_void,
+/// A `Wait` of `deferred.rs`, for a read lock. The calling thread does not write.
+extern "C" fn read_waiting(
+    rwlock: &RwLock,
     clock: c_int,
-    deadline: *const timespec,
+    deadline: Option<&timespec>,
     in_slices: c_int,
 ) -> c_int {
-    // SAFETY: the caller's lock is valid.
-    let shared = unsafe { &*rwlock.cast::<RwLock>() };
-    if shared.try_read() {
+    let lock = &rwlock.lock;
+    if rwlock.try_read() {
         return 0;
     }
-    if shared.lock.has_most_readers() {
+    if lock.has_most_readers() {
         return EAGAIN;
     }
-    let record = ondeck_record::begin(shared.address(), kind::RWLOCK, None);
-    let lock = &shared.lock;
-    let attempt = |until: Option<_>| match (until, shared.is_nonrecursive()) {
+    let record = ondeck_record::begin(rwlock.address(), kind::RWLOCK, None);
+    let attempt = |until: Option<_>| match (until, rwlock.is_nonrecursive()) {
         (Some(until), true) => lock.try_lock_shared_counted_until(until),
         (Some(until), false) => lock.try_lock_shared_recursive_counted_until(until),
         (None, true) => {
@@ -275,8 +213,7 @@ unsafe extern "C" fn read_waiting(
             true
         }
     };
-    // SAFETY: as the caller promises.
-    let result = unsafe { deferred::attempts(clock, deadline, in_slices, attempt) };
+    let result = deferred::attempts(clock, deadline, in_slices, attempt);
     if result == 0 {
         record.acquired(None);
     } else {
@@ -285,34 +222,27 @@ unsafe extern "C" fn read_waiting(
     result
 }
 
-/// A `Wait` of `deferred.rs`, for a write lock.
-///
-/// # Safety
-///
-/// As for [`read_waiting`].
-unsafe extern "C" fn write_waiting(
-    rwlock: *mut c_void,
+/// A `Wait` of `deferred.rs`, for a write lock. The calling thread does not write.
+extern "C" fn write_waiting(
+    rwlock: &RwLock,
     clock: c_int,
-    deadline: *const timespec,
+    deadline: Option<&timespec>,
     in_slices: c_int,
 ) -> c_int {
-    // SAFETY: the caller's lock is valid.
-    let shared = unsafe { &*rwlock.cast::<RwLock>() };
-    if shared.try_write() {
+    if rwlock.try_write() {
         return 0;
     }
-    let record = ondeck_record::begin(shared.address(), kind::RWLOCK, None);
+    let record = ondeck_record::begin(rwlock.address(), kind::RWLOCK, None);
     let attempt = |until| {
         if let Some(until) = until {
-            return shared.lock.try_lock_exclusive_until(until);
+            return rwlock.lock.try_lock_exclusive_until(until);
         }
-        shared.lock.lock_exclusive();
+        rwlock.lock.lock_exclusive();
         true
     };
-    // SAFETY: as the caller promises.
-    let result = unsafe { deferred::attempts(clock, deadline, in_slices, attempt) };
+    let result = deferred::attempts(clock, deadline, in_slices, attempt);
     if result == 0 {
-        shared.set_owner(this_thread());
+        rwlock.set_owner(this_thread());
         record.acquired(None);
     } else {
         record.gave_up();
@@ -321,43 +251,43 @@ unsafe extern "C" fn write_waiting(
 }
 
 /// `pthread_rwlock_unlock`.
+///
+/// # Safety
+///
+/// The calling thread has the lock.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ondeck_preload_rwlock_unlock(rwlock: *mut RwLock) -> c_int {
-    // SAFETY: the caller's lock is valid until it is unlocked.
-    let shared = unsafe { &*rwlock };
-    if shared.is_libc() != 0 {
+pub unsafe extern "C" fn ondeck_preload_rwlock_unlock(rwlock: &RwLock) -> c_int {
+    if rwlock.is_libc() != 0 {
         // SAFETY: the C library's function, with the caller's arguments.
         return unsafe { real::rwlock_unlock(rwlock) };
     }
     bursts::recorded(Action::Unlock, rwlock, || {
         if mode::may_be_asynchronous() {
             // SAFETY: as the caller promises.
-            return unsafe { deferred::call(unlock_now, rwlock.cast()) };
+            return unsafe { deferred::call(unlock_now, rwlock) };
         }
         // SAFETY: as the caller promises.
-        unsafe { unlock_now(rwlock.cast()) }
+        unsafe { unlock_now(rwlock) }
     })
 }
 
 /// # Safety
 ///
-/// `rwlock` points to a lock of ours that the calling thread has.
+/// The calling thread has the lock, which is ours.
 #[inline(always)]
-unsafe extern "C" fn unlock_now(rwlock: *mut c_void) -> c_int {
-    // SAFETY: the caller's lock is valid until it is unlocked.
-    let shared = unsafe { &*rwlock.cast::<RwLock>() };
-    if !shared.lock.is_locked_exclusive() {
+unsafe extern "C" fn unlock_now(rwlock: &RwLock) -> c_int {
+    if !rwlock.lock.is_locked_exclusive() {
         // SAFETY: no thread writes, so the calling thread reads.
-        unsafe { shared.lock.unlock_shared_counted() };
+        unsafe { rwlock.lock.unlock_shared_counted() };
         return 0;
     }
-    shared.set_owner(0);
+    rwlock.set_owner(0);
     if ondeck_record::is_on() {
         // SAFETY: as the caller promises.
-        unsafe { unlock_recorded(shared) };
+        unsafe { unlock_recorded(rwlock) };
     } else {
         // SAFETY: as the caller promises.
-        unsafe { shared.lock.unlock_exclusive() };
+        unsafe { rwlock.lock.unlock_exclusive() };
     }
     0
 }

@@ -15,54 +15,46 @@ use crate::real;
 
 /// `pthread_mutex_timedlock`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ondeck_preload_mutex_timedlock(
-    mutex: *mut Mutex,
-    deadline: *const timespec,
+pub extern "C" fn ondeck_preload_mutex_timedlock(
+    mutex: &Mutex,
+    deadline: Option<&timespec>,
 ) -> c_int {
-    // SAFETY: as the caller promises.
-    unsafe { ondeck_preload_mutex_clocklock(mutex, libc::CLOCK_REALTIME, deadline) }
+    ondeck_preload_mutex_clocklock(mutex, libc::CLOCK_REALTIME, deadline)
 }
 
 /// `pthread_mutex_clocklock`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ondeck_preload_mutex_clocklock(
-    mutex: *mut Mutex,
+pub extern "C" fn ondeck_preload_mutex_clocklock(
+    mutex: &Mutex,
     clock: c_int,
-    deadline: *const timespec,
+    deadline: Option<&timespec>,
 ) -> c_int {
     if !clock::is_known(clock) {
         return EINVAL;
     }
-    // SAFETY: the caller's mutex is valid.
-    let shared = unsafe { &*mutex };
-    let kind = shared.kind();
+    let kind = mutex.kind();
     if kind == Kind::Libc {
         // SAFETY: the C library's function, with the caller's arguments.
         return unsafe { real::mutex_clocklock(mutex, clock, deadline) };
     }
-    if let Some(done) = enter_again(shared, kind, EDEADLK) {
+    if let Some(done) = enter_again(mutex, kind, EDEADLK) {
         return done;
     }
-    // SAFETY: as the caller promises; ownership by the calling thread was checked.
-    bursts::recorded(Action::Lock, mutex, || unsafe { clocklock(mutex, clock, deadline) })
+    bursts::recorded(Action::Lock, mutex, || clocklock(mutex, clock, deadline))
 }
 
 /// Locks a mutex of ours that the calling thread does not own.
 #[inline(always)]
-unsafe fn clocklock(mutex: *mut Mutex, clock: c_int, deadline: *const timespec) -> c_int {
-    // SAFETY: the caller's mutex is valid.
-    let shared = unsafe { &*mutex };
-    if !try_lock(shared) {
+fn clocklock(mutex: &Mutex, clock: c_int, deadline: Option<&timespec>) -> c_int {
+    if !try_lock(mutex) {
         // Only a call that has to wait checks the time, so an invalid time is no error before that.
         if mode::may_be_asynchronous() {
-            // SAFETY: as the caller promises; ownership by the calling thread was checked.
-            return unsafe { lock_deferred(mutex, clock, deadline) };
+            return lock_deferred(mutex, clock, deadline);
         }
-        // SAFETY: as above.
-        return unsafe { lock_waiting(mutex.cast(), clock, deadline, 0) };
+        return lock_waiting(mutex, clock, deadline, 0);
     }
-    if shared.kind() != Kind::Plain {
-        own(shared);
+    if mutex.kind() != Kind::Plain {
+        own(mutex);
     }
     0
 }
