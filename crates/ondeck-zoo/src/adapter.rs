@@ -17,6 +17,17 @@ macro_rules! given_or {
     };
 }
 
+/// A method that takes a context, whose body is an expression.
+macro_rules! method {
+    ($name:ident $(-> $Result:ty)?, |$this:pat_param, $context:pat_param| $Context:ident => $body:expr) => {
+        #[inline]
+        unsafe fn $name(&self, $context: &Self::$Context) $(-> $Result)? {
+            let $this = self;
+            $body
+        }
+    };
+}
+
 /// Implements `RawLock`. Unless others are given, the context is `()` and the condition variable the generic one.
 macro_rules! raw_lock {
     (
@@ -44,23 +55,9 @@ macro_rules! raw_lock {
                 $new
             }
 
-            #[inline]
-            unsafe fn lock(&self, $lock_context: &Self::Context) {
-                let $lock_this = self;
-                $lock;
-            }
-
-            #[inline]
-            unsafe fn try_lock(&self, $try_context: &Self::Context) -> bool {
-                let $try_this = self;
-                $try_lock
-            }
-
-            #[inline]
-            unsafe fn unlock(&self, $unlock_context: &Self::Context) {
-                let $unlock_this = self;
-                $unlock;
-            }
+            method!(lock, |$lock_this, $lock_context| Context => { $lock; });
+            method!(try_lock -> bool, |$try_this, $try_context| Context => $try_lock);
+            method!(unlock, |$unlock_this, $unlock_context| Context => { $unlock; });
 
             fn is_idle(&mut self) -> bool {
                 let $idle_this = self;
@@ -100,41 +97,12 @@ macro_rules! raw_rwlock {
                 $new
             }
 
-            #[inline]
-            unsafe fn read(&self, $read_context: &Self::Read) {
-                let $read_this = self;
-                $read;
-            }
-
-            #[inline]
-            unsafe fn try_read(&self, $try_read_context: &Self::Read) -> bool {
-                let $try_read_this = self;
-                $try_read
-            }
-
-            #[inline]
-            unsafe fn unlock_read(&self, $end_read_context: &Self::Read) {
-                let $end_read_this = self;
-                $unlock_read;
-            }
-
-            #[inline]
-            unsafe fn write(&self, $write_context: &Self::Write) {
-                let $write_this = self;
-                $write;
-            }
-
-            #[inline]
-            unsafe fn try_write(&self, $try_write_context: &Self::Write) -> bool {
-                let $try_write_this = self;
-                $try_write
-            }
-
-            #[inline]
-            unsafe fn unlock_write(&self, $end_write_context: &Self::Write) {
-                let $end_write_this = self;
-                $unlock_write;
-            }
+            method!(read, |$read_this, $read_context| Read => { $read; });
+            method!(try_read -> bool, |$try_read_this, $try_read_context| Read => $try_read);
+            method!(unlock_read, |$end_read_this, $end_read_context| Read => { $unlock_read; });
+            method!(write, |$write_this, $write_context| Write => { $write; });
+            method!(try_write -> bool, |$try_write_this, $try_write_context| Write => $try_write);
+            method!(unlock_write, |$end_write_this, $end_write_context| Write => { $unlock_write; });
 
             fn is_idle(&mut self) -> bool {
                 let $idle_this = self;
