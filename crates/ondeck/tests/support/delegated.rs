@@ -14,6 +14,7 @@ macro_rules! delegated {
 /// Methods of an atomic that delegate to the result of `$get`.
 macro_rules! forwarded {
     ($get:expr => $(fn $name:ident($($arg:ident: $Type:ty),*) $(-> $Result:ty)?;)*) => {$(
+        #[track_caller]
         fn $name(&self, $($arg: $Type),*) $(-> $Result)? {
             $get(self).$name($($arg),*)
         }

@@ -81,6 +81,14 @@ impl<T> fmt::Debug for Pointer<T> {
     }
 }
 
+impl<T> Pointer<T> {
+    /// Returns the atomic, for a modification.
+    fn changed(&self) -> &AtomicPtr<T> {
+        note_write(Write::Change, self);
+        &self.0
+    }
+}
+
 // SAFETY: the atomic of `core`.
 unsafe impl<T: 'static> AtomicPointer<T> for Pointer<T> {
     fn new(pointer: *mut T) -> Self {
@@ -94,18 +102,9 @@ unsafe impl<T: 'static> AtomicPointer<T> for Pointer<T> {
         note_write(Write::Store, self);
         self.0.store(pointer, order);
     }
-    fn swap(&self, pointer: *mut T, order: Ordering) -> *mut T {
-        note_write(Write::Change, self);
-        self.0.swap(pointer, order)
-    }
-    fn compare_exchange(
-        &self,
-        now: *mut T,
-        new: *mut T,
-        to: Ordering,
-        or: Ordering,
-    ) -> Result<*mut T, *mut T> {
-        note_write(Write::Change, self);
-        self.0.compare_exchange(now, new, to, or)
+    forwarded! {
+        Self::changed =>
+        fn swap(pointer: *mut T, order: Ordering) -> *mut T;
+        fn compare_exchange(now: *mut T, new: *mut T, to: Ordering, or: Ordering) -> Result<*mut T, *mut T>;
     }
 }

@@ -164,15 +164,12 @@ macro_rules! loom_integer {
                     self.get_to_write().swap(value, order);
                 }
             }
-            #[track_caller]
-            fn swap(&self, value: $value, order: Ordering) -> $value {
-                self.get_to_write().swap(value, order)
-            }
-            #[track_caller]
-            fn compare_exchange(
-                &self, current: $value, new: $value, success: Ordering, failure: Ordering,
-            ) -> Result<$value, $value> {
-                self.get_to_write().compare_exchange(current, new, success, failure)
+            forwarded! {
+                Self::get_to_write =>
+                fn swap(value: $value, order: Ordering) -> $value;
+                fn compare_exchange(now: $value, new: $value, to: Ordering, or: Ordering) -> Result<$value, $value>;
+                fn fetch_or(value: $value, order: Ordering) -> $value;
+                fn fetch_and(value: $value, order: Ordering) -> $value;
             }
             #[track_caller]
             fn compare_exchange_weak(
@@ -195,14 +192,6 @@ macro_rules! loom_integer {
                     return old;
                 }
                 self.get_to_write().fetch_sub(value, order)
-            }
-            #[track_caller]
-            fn fetch_or(&self, value: $value, order: Ordering) -> $value {
-                self.get_to_write().fetch_or(value, order)
-            }
-            #[track_caller]
-            fn fetch_and(&self, value: $value, order: Ordering) -> $value {
-                self.get_to_write().fetch_and(value, order)
             }
         }
     )*};
@@ -242,14 +231,8 @@ unsafe impl<T: 'static> AtomicPointer<T> for AtomicPtr<T> {
         self.1.check();
         self.0.replace(pointer).unwrap_or_else(|| self.get().swap(pointer, order))
     }
-    #[track_caller]
-    fn compare_exchange(
-        &self,
-        current: *mut T,
-        new: *mut T,
-        success: Ordering,
-        failure: Ordering,
-    ) -> Result<*mut T, *mut T> {
-        self.get().compare_exchange(current, new, success, failure)
+    forwarded! {
+        Self::get =>
+        fn compare_exchange(now: *mut T, new: *mut T, to: Ordering, or: Ordering) -> Result<*mut T, *mut T>;
     }
 }

@@ -1,5 +1,9 @@
 //! The model checker as a platform: loom's atomics, a futex and the parking table in one execution.
 
+#[macro_use]
+#[path = "delegated.rs"]
+mod delegated;
+
 #[path = "loom_atomics.rs"]
 mod atomics;
 #[path = "loom_explore.rs"]

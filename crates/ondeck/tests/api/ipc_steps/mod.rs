@@ -306,54 +306,33 @@ fn at_each_stop(operations: &[Operation], what: What, others: &[Sleeper]) {
     }
 }
 
-#[test]
-fn a_process_may_be_killed_at_any_step_of_a_lock() {
-    step_by_step(|| {
-        at_each_stop(LOCKS, What::Killed, &[Sleeper::None, Sleeper::Before]);
-        at_each_stop(&[LOCK_AFTER_A_SLEEP], What::Killed, &[Sleeper::After]);
-    });
+/// The threads that wait beside the child.
+const FEW: &[Sleeper] = &[Sleeper::None, Sleeper::Before];
+const ALL: &[Sleeper] = &[Sleeper::None, Sleeper::Before, Sleeper::GivesUp];
+
+/// Tests in which something happens to a child at each of its stops.
+macro_rules! steps {
+    ($(fn $test:ident => $what:ident $($operations:expr, $others:expr);+;)*) => {$(
+        #[test]
+        fn $test() {
+            step_by_step(|| {
+                $(at_each_stop($operations, What::$what, $others);)+
+            });
+        }
+    )*};
 }
 
-#[test]
-fn a_process_may_be_stopped_at_any_step_of_a_lock() {
-    step_by_step(|| {
-        at_each_stop(LOCKS, What::Stopped, &[Sleeper::None, Sleeper::Before]);
-        at_each_stop(&[LOCK_AFTER_A_SLEEP], What::Stopped, &[Sleeper::After]);
-    });
-}
-
-#[test]
-fn a_process_may_be_killed_at_any_step_of_an_unlock() {
-    step_by_step(|| {
-        at_each_stop(&[UNLOCK], What::Killed, &[Sleeper::None, Sleeper::Before, Sleeper::GivesUp]);
-    });
-}
-
-#[test]
-fn a_process_may_be_stopped_at_any_step_of_an_unlock() {
-    step_by_step(|| {
-        at_each_stop(&[UNLOCK], What::Stopped, &[Sleeper::None, Sleeper::Before, Sleeper::GivesUp]);
-    });
-}
-
-#[test]
-fn a_process_may_be_killed_at_any_step_of_a_wait() {
-    step_by_step(|| at_each_stop(WAITS, What::Killed, &[Sleeper::None, Sleeper::Before]));
-}
-
-#[test]
-fn a_process_may_be_stopped_at_any_step_of_a_wait() {
-    step_by_step(|| at_each_stop(WAITS, What::Stopped, &[Sleeper::None, Sleeper::Before]));
-}
-
-#[test]
-fn a_process_may_be_killed_at_any_step_of_a_notification() {
-    step_by_step(|| at_each_stop(NOTIFICATIONS, What::Killed, &[Sleeper::None, Sleeper::Before]));
-}
-
-#[test]
-fn a_process_may_be_stopped_at_any_step_of_a_notification() {
-    step_by_step(|| at_each_stop(NOTIFICATIONS, What::Stopped, &[Sleeper::None, Sleeper::Before]));
+steps! {
+    fn a_process_may_be_killed_at_any_step_of_a_lock =>
+        Killed LOCKS, FEW; &[LOCK_AFTER_A_SLEEP], &[Sleeper::After];
+    fn a_process_may_be_stopped_at_any_step_of_a_lock =>
+        Stopped LOCKS, FEW; &[LOCK_AFTER_A_SLEEP], &[Sleeper::After];
+    fn a_process_may_be_killed_at_any_step_of_an_unlock => Killed &[UNLOCK], ALL;
+    fn a_process_may_be_stopped_at_any_step_of_an_unlock => Stopped &[UNLOCK], ALL;
+    fn a_process_may_be_killed_at_any_step_of_a_wait => Killed WAITS, FEW;
+    fn a_process_may_be_stopped_at_any_step_of_a_wait => Stopped WAITS, FEW;
+    fn a_process_may_be_killed_at_any_step_of_a_notification => Killed NOTIFICATIONS, FEW;
+    fn a_process_may_be_stopped_at_any_step_of_a_notification => Stopped NOTIFICATIONS, FEW;
 }
 
 /// The next owner frees the memory at the first step at which it can: any later access to it is an error.
@@ -383,7 +362,6 @@ fn free_after_an_unlock(other: Sleeper) {
 #[test]
 fn the_mutex_may_be_freed_at_the_first_step_after_an_unlock() {
     step_by_step(|| {
-        let others = [Sleeper::None, Sleeper::Before, Sleeper::GivesUp];
-        others.into_iter().for_each(free_after_an_unlock);
+        ALL.iter().copied().for_each(free_after_an_unlock);
     });
 }
