@@ -18,6 +18,14 @@
 //! parking table. So the barrier may be freed as soon as one wait of its last round has returned, while other threads still
 //! wake. The waiters of the standard library's barrier read a generation in the barrier's memory, so it cannot promise that.
 //!
+//! # Yields
+//!
+//! Where there are more threads than CPUs, a waiting thread yields before it sleeps: its CPU runs the threads that the round
+//! still needs, and the leader finds all threads runnable. Rounds of 4, 8 and 64 threads on two CPUs of a Xeon, by the better
+//! of glibc's barrier and the standard library's: 11, 6.9 and 2.1 with yields, 0.88, 0.93 and 0.91 without them (medians of 9
+//! runs in turns). A yield to a busy thread of another program costs a time slice, and then yields rest: beside
+//! two busy threads, 8 threads made 0.16 of the rounds with glibc's before they did, and make about as many since.
+//!
 //! # Memory ordering
 //!
 //! The bucket's lock orders the arriving threads: the work of each before its wait happens before the leader takes them. The
@@ -56,8 +64,8 @@ use crate::platform::{AtomicInt, Host, Native, Ordering, Platform, Timestamp};
 ///
 /// # Cost
 ///
-/// Each wait acquires the lock of a bucket of the parking table, about two atomic read-modify-writes. The leader wakes all
-/// sleeping threads by one system call. A barrier for one thread costs nothing.
+/// Each wait acquires the lock of a bucket of the parking table, about two atomic read-modify-writes. Where there are more
+/// threads than CPUs, a wait without a deadline yields a few times. The leader wakes all sleeping threads by one system call. A barrier for one thread costs nothing.
 ///
 /// ```
 /// use ondeck::Barrier;
@@ -142,9 +150,9 @@ impl<P: Host> Barrier<P> {
             // step: arrive
             if waiting + 1 < total {
                 self.arrived.store(waiting + 1, Ordering::Relaxed);
-                // Some of the others get no CPU before this one sleeps.
+                // Some of the others get no CPU before this one gives its own up.
                 if total as usize > P::cpus() {
-                    line.sleep_at_once();
+                    line.offer_cpu();
                 }
                 // step: wait
                 let gives_up = |_: &mut Line<P>| {

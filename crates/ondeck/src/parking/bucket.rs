@@ -7,6 +7,7 @@
 //!                ▼
 //!             [newest] ⇄ ...
 //!  rounds     the number of times that threads which sleep together were woken: the word that they sleep on
+//!  yields     until this rest is over, no thread that waits here yields
 //!  series     the number of times that a queue of a condition variable here has begun
 //!  watches    whether waiters of condition variables and keys here are notified soon
 //!  histories  of the mutexes that were contended here last
@@ -18,6 +19,7 @@ use super::Host;
 use super::history::History;
 use super::lock;
 use super::node::Node;
+use super::rest::Rest;
 use super::unlock_mode::{QUIET, Request};
 use super::watches::Watches;
 use crate::machine::{AtomicInt, AtomicPointer, Ordering};
@@ -32,6 +34,7 @@ const HISTORIES: usize = 2;
 pub struct Bucket<P: Host> {
     lock: P::AtomicU32,
     pub(super) rounds: P::AtomicU32,
+    pub(super) yields: Rest<P>,
     pub(crate) watches: Watches<P>,
     pub(super) queues: P::AtomicPtr<Node<P>>,
     pub(super) series: P::AtomicUsize,
@@ -45,6 +48,7 @@ impl<P: Host> Bucket<P> {
         Self {
             lock: AtomicInt::new(0),
             rounds: AtomicInt::new(0),
+            yields: Rest::new(),
             watches: Watches::new(),
             queues: AtomicPointer::new(ptr::null_mut()),
             series: AtomicInt::new(0),

@@ -48,13 +48,23 @@ impl Waited {
     }
 }
 
+/// Which threads of a line wait awake before they sleep.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Awake {
+    None,
+    /// The thread that comes to an empty line.
+    First,
+    /// All, and each offers its CPU to the others.
+    Yields,
+}
+
 /// The waiters of a lock at a key, with the lock of their bucket held.
 ///
 /// The drop unlocks the bucket, and then wakes the threads that were taken.
 pub(crate) struct Line<P: Host> {
     guard: Option<Guard<'static, P>>,
     key: usize,
-    watches: bool,
+    awake: Awake,
     /// The word of the bucket, if threads that were taken sleep on it.
     together: Option<&'static P::AtomicU32>,
     chosen: Chosen<P>,
@@ -66,12 +76,18 @@ impl<P: Host> Line<P> {
     /// Do nothing but the lock's arithmetic while this lives: other locks share the bucket.
     pub(crate) fn lock(key: usize) -> Self {
         let guard = Some(P::bucket(key).lock());
-        Self { guard, key, watches: true, together: None, chosen: Chosen::new() }
+        Self { guard, key, awake: Awake::First, together: None, chosen: Chosen::new() }
     }
 
     /// Makes the caller's wait sleep at once, because it will not be taken soon.
     pub(crate) fn sleep_at_once(&mut self) {
-        self.watches = false;
+        self.awake = Awake::None;
+    }
+
+    /// Makes the caller's wait yield before it sleeps, for a thread whose CPU those need that it waits for. A wait with a
+    /// deadline sleeps at once: a yield may last for time slices of other threads.
+    pub(crate) fn offer_cpu(&mut self) {
+        self.awake = Awake::Yields;
     }
 
     fn guard(&self) -> &Guard<'static, P> {
@@ -201,7 +217,8 @@ impl<P: Host> Line<P> {
         deadline: Option<Timestamp>,
         gives_up: impl FnOnce(&mut Self),
     ) -> Waited {
-        let is_first = self.watches && self.oldest().is_none();
+        let polls = self.awake == Awake::First && self.oldest().is_none();
+        let yields = self.awake == Awake::Yields && deadline.is_none();
         let together = node.status() == status::TOGETHER;
         // SAFETY: it is new, and stays on its thread's stack until it is unlinked, by the thread that takes it or below.
         unsafe {
@@ -213,13 +230,16 @@ impl<P: Host> Line<P> {
         }
         self.unlock();
         let watches = &P::bucket(self.key).watches;
-        let polling = if is_first { Waits::now::<P>().polling } else { 0 };
+        let polling = if polls { Waits::now::<P>().polling } else { 0 };
         if polling != 0 && watches.is_worth_it() {
             let told = node.is_told_within(polling);
             watches.note(told);
             if told {
                 return Waited::told(node.status());
             }
+        }
+        if yields && node.is_told_between_yields() {
+            return Waited::told(node.status());
         }
         let slept = if together {
             node.sleep_together(Kind::Line, deadline)

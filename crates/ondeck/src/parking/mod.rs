@@ -19,6 +19,7 @@
 //! | `shown.rs` | a bucket as checks of traces see it |
 //! | `sleep.rs` | how a waiting thread sleeps |
 //! | `lock.rs` | the bucket's lock |
+//! | `rest.rs` | a time for which threads do not try again what did not pay |
 //! | `watches.rs` | whether waiters of condition variables and keys are notified soon |
 //! | `pair.rs` | two buckets at once, to move threads |
 //! | `visible.rs` | which locks threads read, for reader-writer locks |
@@ -55,6 +56,7 @@ mod node;
 mod pair;
 mod park;
 mod queue;
+mod rest;
 mod shown;
 mod sleep;
 pub mod tokens;

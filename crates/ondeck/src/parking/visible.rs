@@ -25,6 +25,7 @@
 
 use super::Host;
 use super::bucket_of;
+use super::rest::Rest;
 use crate::machine::{AtomicInt, Ordering};
 
 /// The number of locks that a thread can read at the same time as a visible reader, if their addresses hash to different
@@ -102,7 +103,8 @@ impl<P: Host> Default for Row<P> {
 #[repr(C, align(128))]
 pub struct Bias<P: Host> {
     sleeping_writers: P::AtomicUsize,
-    rest: P::AtomicUsize,
+    /// Until it is over, locks of this bias do not become biased.
+    pub(crate) rest: Rest<P>,
     taken_at: Alone<P>,
 }
 
@@ -117,7 +119,7 @@ impl<P: Host> Bias<P> {
     pub fn new() -> Self {
         Self {
             sleeping_writers: AtomicInt::new(0),
-            rest: AtomicInt::new(0),
+            rest: Rest::new(),
             taken_at: Alone(AtomicInt::new(0)),
         }
     }
@@ -140,15 +142,6 @@ impl<P: Host> Bias<P> {
         self.sleeping_writers.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// Returns whether locks of this bias may be biased at `now`.
-    ///
-    /// If the recorded end of the rest is further away than the longest rest, it was long ago, and the counter has wrapped
-    /// around since: on 32 bits after two minutes, and half of the time for locks that never rested.
-    pub(crate) fn has_rested(&self, now: usize) -> bool {
-        let left = self.rest.load(Ordering::Relaxed).wrapping_sub(now);
-        left == 0 || left > LONGEST_REST
-    }
-
     /// Returns whether a thread that had waited awake acquired a lock of this bias less than `ticks` before `now`. Relaxed,
     /// as all of these: it decides how long threads pause, and nothing else.
     pub(crate) fn was_taken(&self, now: usize, ticks: usize) -> bool {
@@ -159,15 +152,7 @@ impl<P: Host> Bias<P> {
     pub(crate) fn set_taken_at(&self, now: usize) {
         self.taken_at.0.store(now, Ordering::Relaxed);
     }
-
-    /// Bars locks of this bias from being biased for `ticks` from `now` on.
-    pub(crate) fn rest(&self, now: usize, ticks: usize) {
-        self.rest.store(now.wrapping_add(ticks.min(LONGEST_REST)), Ordering::Relaxed);
-    }
 }
-
-/// The longest rest, in ticks: eight seconds on 32 bits.
-const LONGEST_REST: usize = usize::MAX >> 5;
 
 /// Returns whether the two times are less than `ticks` apart. `then` may be later: it may come from another CPU's counter,
 /// or have been read after `now`. A counter that has gone back far is not near, and neither is one that has wrapped around.
@@ -187,30 +172,11 @@ mod tests {
     use crate::platform::Native;
 
     #[test]
-    fn a_lock_that_never_rested_has_rested_wherever_the_counter_is() {
-        let bias = Bias::<Native>::new();
-        assert!((0..32).all(|part| bias.has_rested(usize::MAX / 32 * part)));
-    }
-
-    #[test]
     fn a_lock_was_taken_just_now_also_by_a_counter_that_is_ahead_and_not_by_one_that_has_gone_back()
     {
         let bias = Bias::<Native>::new();
         bias.set_taken_at(1_000);
         let taken = [0, 950, 1_000, 1_050, 2_000].map(|now| bias.was_taken(now, 100));
         assert_eq!(taken, [false, true, true, true, false]);
-    }
-
-    #[test]
-    fn a_rest_ends_where_it_was_said_also_where_the_counter_wraps() {
-        for now in [0, usize::MAX - 50] {
-            let bias = Bias::<Native>::new();
-            bias.rest(now, 100);
-            let rested = [0, 1, 99, 100, 101, usize::MAX / 2 + 200];
-            let rested = rested.map(|after| bias.has_rested(now.wrapping_add(after)));
-            assert_eq!(rested, [false, false, false, true, true, true]);
-            bias.rest(now, usize::MAX);
-            assert!(!bias.has_rested(now) && bias.has_rested(now.wrapping_add(usize::MAX / 2)));
-        }
     }
 }

@@ -89,7 +89,7 @@ impl<P: Host> RawRwLock<P> {
         const OTHERS: u32 = WRITER | UPGRADABLE | PARKED | BIASED;
         let Some(bias) = P::bias(self.address()) else { return };
         let is_quiet = self.state.load(Ordering::Relaxed) & OTHERS == 0;
-        if !is_quiet || !bias.has_rested(P::ticks() as usize) || P::row().is_none() {
+        if !is_quiet || !bias.rest.is_over(P::ticks() as usize) || P::row().is_none() {
             return;
         }
         // Where heavy fences are system calls, they are rationed for the whole process.
@@ -98,7 +98,7 @@ impl<P: Host> RawRwLock<P> {
         }
         // No revocation is under way or ends during this, because the caller is counted.
         if self.has_visible() {
-            bias.rest(P::ticks() as usize, P::ticks_in(OCCUPIED_NANOS));
+            bias.rest.begin(P::ticks() as usize, P::ticks_in(OCCUPIED_NANOS));
             return;
         }
         // spec: RwLock!Bias
@@ -124,7 +124,7 @@ impl<P: Host> RawRwLock<P> {
         if let Some(bias) = P::bias(self.address()) {
             let now = P::ticks() as usize;
             let rest = now.wrapping_sub(begin).saturating_mul(REST);
-            bias.rest(now, rest.max(P::ticks_in(LEAST_REST_NANOS)));
+            bias.rest.begin(now, rest.max(P::ticks_in(LEAST_REST_NANOS)));
         }
         visible
     }

@@ -76,6 +76,7 @@ explored! {
     fn two_rounds_of_two_threads on SLEEPS, 5 => two_rounds;
     fn a_thread_reads_its_node_before_it_sleeps on POLLS, 4 => two_rounds;
     fn a_round_of_three_threads on SLEEPS, 2 => three_threads;
+    fn a_thread_offers_its_cpu_before_it_sleeps on POLLS, 4 => three_threads;
     /// The thread whose wait returns first frees it.
     fn the_first_that_returns_frees_it on SLEEPS, 5 => freed;
     fn a_deadline_passes_at_any_time on SLEEPS, 2 => deadline;

@@ -106,17 +106,13 @@ unsafe impl<H: Hooks> Platform for Hooked<H> {
         fn fence(order: Ordering);
         fn pause();
         fn spins(count: u32) -> u32;
+        fn yield_now();
         fn now() -> Timestamp;
         fn ticks() -> u64;
         fn ticks_per_second() -> u64;
         fn ticks_in(nanos: u32) -> usize;
         fn cpus() -> usize;
         fn node() -> usize;
-    }
-
-    delegated! {
-        Linux:
-        fn yield_now();
     }
 
     fn futex_wait(word: &Self::AtomicU32, expected: u32, deadline: Option<Timestamp>) -> FutexWait {

@@ -77,6 +77,9 @@ pub trait Hooks: Copy + fmt::Debug + Send + Sync + 'static {
     fn spins(count: u32) -> u32 {
         count
     }
+    fn yield_now() {
+        Linux::yield_now();
+    }
     fn now() -> Timestamp {
         Linux::now()
     }

@@ -125,6 +125,7 @@ unsafe impl Platform for Loom {
     }
 
     fn yield_now() {
+        threads::pass_tick();
         fence::before_access();
         loom::thread::yield_now();
     }
@@ -133,7 +134,7 @@ unsafe impl Platform for Loom {
         kernel::now()
     }
 
-    // Returns the time of the calling thread, which advances with its pauses.
+    // Returns the time of the calling thread, which advances with its pauses and yields.
     fn ticks() -> u64 {
         threads::ticks()
     }

@@ -1,0 +1,57 @@
+//! A rest: a time for which threads do not try again what did not pay.
+
+use super::Host;
+use crate::machine::{AtomicInt, Ordering};
+
+/// The end of a rest, in ticks. Relaxed: a thread that reads an older value tries too early or too late.
+#[derive(Debug)]
+pub(crate) struct Rest<P: Host>(P::AtomicUsize);
+
+/// The longest rest, in ticks: eight seconds on 32 bits.
+const LONGEST: usize = usize::MAX >> 5;
+
+impl<P: Host> Rest<P> {
+    /// Creates a rest that is over.
+    pub(super) fn new() -> Self {
+        Self(AtomicInt::new(0))
+    }
+
+    /// Begins a rest of `ticks` at `now`.
+    pub(crate) fn begin(&self, now: usize, ticks: usize) {
+        self.0.store(now.wrapping_add(ticks.min(LONGEST)), Ordering::Relaxed);
+    }
+
+    /// Returns whether the rest is over at `now`.
+    ///
+    /// If its recorded end is further away than the longest rest, it was long ago, and the counter has wrapped around since:
+    /// on 32 bits after two minutes, and half of the time if there never was a rest.
+    pub(crate) fn is_over(&self, now: usize) -> bool {
+        let left = self.0.load(Ordering::Relaxed).wrapping_sub(now);
+        left == 0 || left > LONGEST
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::platform::Native;
+
+    #[test]
+    fn a_rest_that_never_began_is_over_wherever_the_counter_is() {
+        let rest = Rest::<Native>::new();
+        assert!((0..32).all(|part| rest.is_over(usize::MAX / 32 * part)));
+    }
+
+    #[test]
+    fn a_rest_ends_where_it_was_said_also_where_the_counter_wraps() {
+        for now in [0, usize::MAX - 50] {
+            let rest = Rest::<Native>::new();
+            rest.begin(now, 100);
+            let over = [0, 1, 99, 100, 101, usize::MAX / 2 + 200];
+            let over = over.map(|after| rest.is_over(now.wrapping_add(after)));
+            assert_eq!(over, [false, false, false, true, true, true]);
+            rest.begin(now, usize::MAX);
+            assert!(!rest.is_over(now) && rest.is_over(now.wrapping_add(usize::MAX / 2)));
+        }
+    }
+}
