@@ -23,8 +23,7 @@
 //! Where there are more threads than CPUs, a waiting thread yields before it sleeps: its CPU runs the threads that the round
 //! still needs, and the leader finds all threads runnable. Rounds of 4, 8 and 64 threads on two CPUs of a Xeon, by the better
 //! of glibc's barrier and the standard library's: 11, 6.9 and 2.1 with yields, 0.88, 0.93 and 0.91 without them (medians of 9
-//! runs in turns). A yield to a busy thread of another program costs a time slice, and then yields rest: beside
-//! two busy threads, 8 threads made 0.16 of the rounds with glibc's before they did, and make about as many since.
+//! runs in turns). A yield to a busy thread of another program costs a time slice, and then yields rest.
 //!
 //! # Memory ordering
 //!

@@ -139,8 +139,9 @@ pub unsafe trait Platform: Sized + Send + Sync + 'static {
 
     /// Offers the CPU to another runnable thread: sched_yield(2).
     ///
-    /// It is not a waiting strategy: the scheduler is free to return at once, and does. It is here for locks of the
-    /// literature that use it, and between the polls of a thread that waits for a [`Once`](crate::Once) for a while.
+    /// The scheduler is free to return at once. It is here for locks of the literature that use it, between the polls of a
+    /// thread that waits for a [`Once`](crate::Once), and for threads of a [`Barrier`](crate::Barrier) that wait for others
+    /// without a CPU.
     fn yield_now();
 
     /// Returns the time on the monotonic clock, the clock of deadlines.

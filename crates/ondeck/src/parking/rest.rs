@@ -7,8 +7,9 @@ use crate::machine::{AtomicInt, Ordering};
 #[derive(Debug)]
 pub(crate) struct Rest<P: Host>(P::AtomicUsize);
 
-/// The longest rest, in ticks: eight seconds on 32 bits.
-const LONGEST: usize = usize::MAX >> 5;
+/// The longest rest, in ticks: half a minute, or eight seconds on 32 bits. A thread that was stopped in between, or a counter
+/// that begins again after a suspension, ends no attempts for longer.
+const LONGEST: usize = if usize::BITS > 32 { 1 << 36 } else { usize::MAX >> 5 };
 
 impl<P: Host> Rest<P> {
     /// Creates a rest that is over.
@@ -23,8 +24,8 @@ impl<P: Host> Rest<P> {
 
     /// Returns whether the rest is over at `now`.
     ///
-    /// If its recorded end is further away than the longest rest, it was long ago, and the counter has wrapped around since:
-    /// on 32 bits after two minutes, and half of the time if there never was a rest.
+    /// If its recorded end is further away than the longest rest, the counter has wrapped around since, or begun again: on 32
+    /// bits after two minutes, and half of the time if there never was a rest.
     pub(crate) fn is_over(&self, now: usize) -> bool {
         let left = self.0.load(Ordering::Relaxed).wrapping_sub(now);
         left == 0 || left > LONGEST
@@ -52,6 +53,10 @@ mod tests {
             assert_eq!(over, [false, false, false, true, true, true]);
             rest.begin(now, usize::MAX);
             assert!(!rest.is_over(now) && rest.is_over(now.wrapping_add(usize::MAX / 2)));
+            assert!(
+                rest.is_over(now.wrapping_sub(1)),
+                "the counter has gone back behind the rest's begin"
+            );
         }
     }
 }

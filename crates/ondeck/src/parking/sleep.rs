@@ -149,37 +149,40 @@ impl<P: Host> Node<P> {
     /// times at least. Returns whether the caller was notified.
     ///
     /// A thread that loses its CPU for a time slice does not run when it is notified, and a sleeping thread would. So after
-    /// such a loss no thread of the bucket yields for 32 times as long, which bounds the loss to one part in that number.
+    /// such a loss no thread of the bucket yields for 256 times as long. Several threads may each lose a slice, one after the
+    /// other, before the first one runs again and begins that rest.
+    ///
+    /// A real-time thread does not yield: threads of lower priority never get its CPU that way, and a deadline thread would
+    /// sleep until its next period.
     pub(super) fn is_told_between_yields(&self) -> bool {
         /// The number of yields in which the other threads of a CPU that want to notify this one have run, even if there are
         /// many. A yield that finds no other thread takes 0.3 µs.
         const LEAST: u32 = 4;
-        /// Many times a wake on any machine, and less than a time slice of any scheduler: Linux's shortest is 0.7 ms.
+        /// Many times a wake on any machine, and less than a usual time slice: Linux's is 0.7 ms or more.
         const SLICE_NANOS: u32 = 500_000;
-        const REST: usize = 32;
+        const REST: usize = 256;
         let begin = P::ticks() as usize;
         let rest = &P::bucket(self.address()).yields;
-        if P::polling().budget == 0 || !rest.is_over(begin) {
+        if P::polling().budget == 0 || !rest.is_over(begin) || P::priority() != 0 {
             return false;
         }
         // On the only CPU no thread polls, but a yield lets the others run.
         let (polling, slice) = (polling_ticks::<P>(), P::ticks_in(SLICE_NANOS));
-        let (mut now, mut yields) = (begin, 0);
-        while yields < P::spins(LEAST) || now.wrapping_sub(begin) < polling {
+        let mut yields = 0;
+        loop {
             P::yield_now();
             yields += 1;
-            let before = core::mem::replace(&mut now, P::ticks() as usize);
-            let took = now.wrapping_sub(before);
-            if took >= slice {
-                rest.begin(now, took.saturating_mul(REST));
-                return is_told(self.status());
+            let is_told = is_told(self.status());
+            let took = (P::ticks() as usize).wrapping_sub(begin);
+            // The counter of another CPU may be behind.
+            let went_back = took > usize::MAX / 2;
+            if took >= slice && !went_back {
+                rest.begin(begin.wrapping_add(took), took.saturating_mul(REST));
             }
-            if is_told(self.status()) {
-                return true;
+            if is_told || took >= slice || yields >= P::spins(LEAST) && took >= polling {
+                return is_told;
             }
         }
-        // step: yielded in vain
-        false
     }
 }
 

@@ -15,6 +15,7 @@ static TICKS: AtomicU64 = AtomicU64::new(0);
 static YIELDS: AtomicU32 = AtomicU32::new(0);
 /// How long a yield takes, in ticks.
 static LONG: AtomicU64 = AtomicU64::new(0);
+static PRIORITY: AtomicU32 = AtomicU32::new(0);
 
 hooks! {
     OneCpu {
@@ -35,6 +36,9 @@ hooks! {
         fn yield_now() {
             TICKS.fetch_add(LONG.load(Ordering::SeqCst), Ordering::SeqCst);
             YIELDS.fetch_add(1, Ordering::SeqCst);
+        }
+        fn priority() -> u32 {
+            PRIORITY.load(Ordering::SeqCst)
         }
     }
 }
@@ -65,7 +69,18 @@ fn a_thread_offers_its_cpu_a_few_times_until_it_loses_it_for_a_time_slice() {
     LONG.store(SLICE, Ordering::SeqCst);
     assert_eq!(meet(barrier, |yields| yields == 1), 1, "the slice was lost");
     assert_eq!(meet(barrier, |_| waits()), 0, "it rests");
-    TICKS.fetch_add(33 * SLICE, Ordering::SeqCst);
+    TICKS.fetch_add(257 * SLICE, Ordering::SeqCst);
     assert_eq!(meet(barrier, |yields| yields == 1), 1, "it has rested");
+    TICKS.fetch_add(257 * SLICE, Ordering::SeqCst);
+    LONG.store(300_000, Ordering::SeqCst);
+    assert_eq!(meet(barrier, |yields| yields == 2), 2, "two yields lost a slice");
+    assert_eq!(meet(barrier, |_| waits()), 0, "it rests");
+    TICKS.fetch_add(257 * SLICE, Ordering::SeqCst);
+    LONG.store(0_u64.wrapping_sub(100), Ordering::SeqCst);
+    assert_eq!(meet(barrier, |yields| yields == 1), 1, "the counter went back");
+    LONG.store(0, Ordering::SeqCst);
+    assert_eq!(meet(barrier, |yields| yields == 4), 4, "which is no loss");
+    PRIORITY.store(1, Ordering::SeqCst);
+    assert_eq!(meet(barrier, |_| waits()), 0, "a real-time thread keeps its CPU");
     Machine::until_at_rest();
 }
