@@ -2,9 +2,10 @@
 //!
 //! ```text
 //! the word       bit 0      WAITED    threads are in the line: set and cleared under the bucket's lock
-//!                bit 1      RESERVED  and the free permits are kept for the oldest one: set and cleared likewise
-//!                bit 2      FAIR      of a fair semaphore, always
-//!                bits 3-31  permits   that are free, 2^29 - 1 at most
+//!                bit 1      FAIR      of a fair semaphore, always
+//!                bits 2-30  permits   that are free, 2^29 - 1 at most
+//!                bit 31     RESERVED  with WAITED: the free permits are kept for the oldest thread. As a sign, so that one
+//!                                     comparison finds the permits that an arriving thread may acquire
 //!
 //! acquire n      permits >= n, not RESERVED ──► permits - n       a compare-exchange
 //!                else ──► + WAITED; FAIR: + RESERVED              in the line with n, under the bucket's lock
@@ -68,11 +69,11 @@ use crate::platform::{AtomicInt, Host, Native, Ordering, Platform, Timestamp};
 use crate::spin::{polling_ticks, wait_for};
 
 const WAITED: u32 = 1;
-const RESERVED: u32 = 2;
-const FAIR: u32 = 4;
+const FAIR: u32 = 2;
+const RESERVED: u32 = 1 << 31;
 const MARKS: u32 = WAITED | RESERVED | FAIR;
 /// One permit.
-const ONE: u32 = 8;
+const ONE: u32 = 4;
 
 /// How long a thread waits before it is granted its permits, and the least time between two such grants.
 const OVERDUE_NANOS: u32 = 1_000_000;
@@ -84,7 +85,7 @@ const POLLS: u32 = 1_000;
 const LONGEST_PAUSE: usize = 16;
 
 /// The maximum number of permits of a semaphore.
-pub const MOST_PERMITS: u32 = u32::MAX / ONE;
+pub const MOST_PERMITS: u32 = (RESERVED - 1) / ONE;
 
 /// A number of permits, which threads acquire and release: four bytes.
 ///
@@ -229,7 +230,7 @@ impl<P: Host> Semaphore<P> {
         let wanted = in_word(permits);
         let mut word = self.word.load(Ordering::Relaxed);
         // step: try acquire
-        while word & RESERVED == 0 && word >= wanted {
+        while has(word, wanted) {
             let left = word - wanted;
             let (acquire, relaxed) = (Ordering::Acquire, Ordering::Relaxed);
             match self.word.compare_exchange_weak(word, left, acquire, relaxed) {
@@ -269,7 +270,7 @@ impl<P: Host> Semaphore<P> {
             loop {
                 let word = self.word.load(Ordering::Relaxed);
                 let known = word & !stale;
-                let takes = known & RESERVED == 0 && known >= wanted;
+                let takes = has(known, wanted);
                 let waits = if is_fair { WAITED | RESERVED } else { WAITED };
                 let next = if takes { known - wanted } else { known | waits };
                 let (acquire, relaxed) = (Ordering::Acquire, Ordering::Relaxed);
@@ -396,7 +397,7 @@ impl<P: Host> Semaphore<P> {
 
     /// Returns how many permits are free at this moment. Some may be kept for a thread that waits for more.
     pub fn available(&self) -> u32 {
-        self.word.load(Ordering::Relaxed) / ONE
+        free(self.word.load(Ordering::Relaxed))
     }
 }
 
@@ -407,15 +408,27 @@ fn in_word(permits: u32) -> u32 {
     permits * ONE
 }
 
-/// Returns the word with `more` permits, or `None` if there would be too many.
+/// Returns the number of free permits.
+fn free(word: u32) -> u32 {
+    (word & !MARKS) / ONE
+}
+
+/// Returns whether an arriving thread may acquire the permits. A word with `RESERVED` is negative.
+#[inline(always)]
+fn has(word: u32, wanted: u32) -> bool {
+    word.cast_signed() >= wanted.cast_signed()
+}
+
+/// Returns the word, which has no `RESERVED`, with `more` permits, or `None` if there would be too many.
 #[inline(always)]
 fn sum(word: u32, more: u32) -> Option<u32> {
-    word.checked_add(more)
+    let sum = word + more;
+    (sum & RESERVED == 0).then_some(sum)
 }
 
 #[cold]
 fn too_many(word: u32, more: u32) -> ! {
-    let (free, more) = (word / ONE, more / ONE);
+    let (free, more) = (free(word), more / ONE);
     panic!("a release of {more} permits beside {free} free ones: {MOST_PERMITS} at most");
 }
 
