@@ -69,6 +69,7 @@ pub(crate) type Thread = i32;
 /// The calling thread's account at one moment, or the difference of two. Facts that the kernel does not report are `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
+    /// The time on the clock.
     pub elapsed: Duration,
     /// CPU time, user and system.
     pub cpu: Option<Duration>,
