@@ -30,7 +30,7 @@ const ONE: f64 = 1.3;
 pub struct PureWork {
     /// Before the run.
     pub before: f64,
-    /// Behind it; absent if the run did not come to its end.
+    /// After it; absent if the run was cut short.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<f64>,
 }

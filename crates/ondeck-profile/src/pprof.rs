@@ -154,8 +154,8 @@ impl Builder {
             let path = self.text(&module.path.to_string_lossy());
             let build_id = self.text(&module.build_id);
             let lines = u64::from(module.has_lines);
-            // Behind the addresses the place in the file, and behind the names what there is of each address: functions,
-            // files, lines, inlined functions.
+            // After the addresses comes the offset in the file. After the names come flags, which say what the profile has of
+            // each address: functions, files, lines, inlined functions.
             let numbers = [
                 self.mappings,
                 module.start,

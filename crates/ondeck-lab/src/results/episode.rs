@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// Nanoseconds since the run began.
 pub type Nanos = u64;
 
-/// How much the kernel tells.
+/// How much the kernel reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Sight {

@@ -101,13 +101,13 @@ pub struct Machine {
     pub architecture: String,
     /// Online logical CPUs.
     pub cpus: usize,
-    /// Physical cores, where the kernel tells.
+    /// Physical cores, where the kernel reports it.
     pub cores: Option<usize>,
     /// Whether cores run more than one thread.
     pub smt: Option<bool>,
     /// Logical CPUs this process may use: its affinity mask and control group quota.
     pub usable_cpus: usize,
-    /// NUMA nodes, where the kernel tells.
+    /// NUMA nodes, where the kernel reports it.
     pub numa_nodes: Option<usize>,
     /// Caches of CPU 0, nearest first, as "L1d 48 KiB".
     pub caches: Vec<String>,
@@ -125,10 +125,10 @@ pub struct Machine {
     pub clock: String,
     /// The kernel's own clock source.
     pub clock_source: String,
-    /// The frequency governor of CPU 0, where the kernel tells.
+    /// The frequency governor of CPU 0, where the kernel reports it.
     pub governor: Option<String>,
     /// The range of frequencies of CPU 0 and what drives it, as "800 to 3600 MHz, intel_pstate",
-    /// where the kernel tells.
+    /// where the kernel reports it.
     #[serde(default)]
     pub frequency: Option<String>,
     /// The idle states of CPU 0 and how long leaving each takes, as "C6 133 µs", or what the kernel
@@ -393,14 +393,14 @@ pub struct Baseline {
 }
 
 impl Baseline {
-    /// What tells it from all others of a report.
+    /// Returns the values that distinguish it from all others of a report.
     pub fn key(&self) -> (&str, usize, &BTreeMap<String, String>) {
         (&self.workload, self.threads, &self.params)
     }
 }
 
 impl Series {
-    /// What tells it from all others.
+    /// Returns the values that distinguish it from all others.
     pub fn key(&self) -> SeriesKey<'_> {
         (&self.workload, &self.lock, self.threads, &self.params)
     }
