@@ -28,10 +28,11 @@ case ${1:-} in
         }' >"$results/mutants.tsv"
         ;;
     --written) ;;
-    *)
+    '')
         ci/tlc.sh
         ci/mutants.sh
         ;;
+    *) echo "usage: ci/hazards.sh [--written | --check | --listed]" >&2; exit 2 ;;
 esac
 for part in tlc mutants; do
     [ -s "$results/$part.tsv" ] || { echo "no results in $results/$part.tsv: run ci/$part.sh, all of it"; exit 1; }
