@@ -32,7 +32,10 @@ pub fn for_each_own(visitor: &mut impl Visitor<Native>) {
     visitor.visit::<ipc::OndeckIpc>();
 }
 
-#[cfg(any(target_os = "linux", target_os = "android"))]
+#[cfg(all(
+    any(target_os = "linux", target_os = "android"),
+    not(any(ondeck_system = "portable", ondeck_system = "unthreaded"))
+))]
 const NO_OWNER_ENDS: &str = "no thread ends while it holds a lock of the zoo";
 
 /// The facts that most of them share.
