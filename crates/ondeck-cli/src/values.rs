@@ -70,7 +70,7 @@ pub(crate) fn simulated_round(word: &str) -> Result<Duration, String> {
     time(word, Duration::from_micros(10), Duration::from_mins(1))
 }
 
-/// The same for the time without progress after which a simulated lock is stuck.
+/// Parses the time without progress after which a simulated lock counts as stuck.
 pub(crate) fn simulated_stall_limit(word: &str) -> Result<Duration, String> {
     time(word, Duration::from_millis(1), Duration::from_mins(1))
 }

@@ -64,7 +64,8 @@ use crate::platform::{AtomicInt, Host, Native, Ordering, Platform, Timestamp};
 /// # Cost
 ///
 /// Each wait acquires the lock of a bucket of the parking table, about two atomic read-modify-writes. Where there are more
-/// threads than CPUs, a wait without a deadline yields a few times. The leader wakes all sleeping threads by one system call. A barrier for one thread costs nothing.
+/// threads than CPUs, a wait without a deadline yields a few times. The leader wakes all sleeping threads by one system call.
+/// A barrier for one thread costs nothing.
 ///
 /// ```
 /// use ondeck::Barrier;
