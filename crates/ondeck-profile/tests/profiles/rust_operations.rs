@@ -175,10 +175,12 @@ fn every_operation_of_rust_locks_is_recorded_in_order() {
     let each = ROUND.iter().filter(|(action, ..)| acquires(*action)).count() as u64;
     assert_eq!(thread.acquisitions, ROUNDS * each);
     let mut sites = [None; ROUND.len()];
-    for burst in &thread.bursts {
+    for (number, burst) in thread.bursts.iter().enumerate() {
         let done = |it: &&Operation| it.action != Action::Blocked;
         let operations: Vec<&Operation> = burst.operations.iter().filter(done).collect();
-        assert!(operations.len() > 2 * ROUND.len(), "{}", operations.len());
+        // The program may end during the last burst.
+        let may_be_short = number > 0 && number + 1 == thread.bursts.len();
+        assert!(may_be_short || operations.len() > 2 * ROUND.len(), "{}", operations.len());
         // The recorder counts an acquisition, and then begins the burst.
         let passed = (burst.first % each) as usize;
         let mut places = (0..ROUND.len()).filter(|&place| acquires(ROUND[place].0));
