@@ -8,8 +8,16 @@
 # madvise(MADV_WIPEONFORK) or pthread_atfork. So PiMutex and ipc, whose protocols are the kernel's, do not run there.
 #
 # ONDECK_MIRI_SEEDS is the number of schedules of each test, 20 by default. They take two to four minutes.
+# --quick tries one schedule of each test, in half a minute of CPU time and as much for the first build.
 source "$(dirname "$0")/common.sh"
+seeds=${ONDECK_MIRI_SEEDS:-20}
+case $* in
+    '') ;;
+    --quick) seeds=1 ;;
+    *) echo "usage: ci/miri.sh [--quick]" >&2; exit 2 ;;
+esac
 cargo +nightly miri --version >/dev/null 2>&1 ||
+    rustup toolchain install nightly --profile minimal --component miri --component rust-src --no-self-update ||
     skip "needs Miri: rustup toolchain install nightly --component miri --component rust-src"
 cargo +nightly miri --version
 # Miri builds the standard library for itself, and needs its sources.
@@ -28,8 +36,8 @@ if [ "$status" -eq 0 ] || ! grep -q 'Undefined Behavior: Data race' <<<"$report"
 fi
 
 step "the tests"
-MIRIFLAGS=-Zmiri-many-seeds=0..${ONDECK_MIRI_SEEDS:-20} "${tests[@]}"
+MIRIFLAGS=-Zmiri-many-seeds=0..$seeds "${tests[@]}"
 
 step "the interfaces"
-RUSTFLAGS='--cfg ondeck_system="portable"' MIRIFLAGS=-Zmiri-many-seeds=0..${ONDECK_MIRI_SEEDS:-20} \
+RUSTFLAGS='--cfg ondeck_system="portable"' MIRIFLAGS=-Zmiri-many-seeds=0..$seeds \
     cargo +nightly miri test --locked -q -p ondeck --test api -- combining::a_section poison:: reentrant:: parker:: --skip fork
