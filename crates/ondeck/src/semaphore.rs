@@ -8,6 +8,7 @@
 //!                                     comparison finds the permits that an arriving thread may acquire
 //!
 //! acquire n      permits >= n, not RESERVED ──► permits - n       a compare-exchange
+//!                also RESERVED, if woken before and the oldest     under the bucket's lock
 //!                else ──► + WAITED; FAIR: + RESERVED              in the line with n, under the bucket's lock
 //! release n      not WAITED ──► permits + n                       a compare-exchange
 //!                WAITED ──► as below                              a compare-exchange under the bucket's lock
@@ -33,8 +34,8 @@
 //! # No wake is lost
 //!
 //! The oldest thread in the line wants more permits than are free, apart from those that the threads woken before are about
-//! to take. Each of these threads takes its permits, or comes back to the line, where it is the oldest again, or gives up
-//! there and serves the others.
+//! to take. Each of these threads takes its permits, or comes back to the line, or gives up there and serves the others. If it
+//! is the oldest again when it comes back, it may take what was kept for a younger one: no other thread would serve it.
 //!
 //! # Nothing is touched after a thread may continue
 //!
@@ -266,11 +267,13 @@ impl<P: Host> Semaphore<P> {
             let since = *since.get_or_insert_with(|| P::ticks() as usize);
             // In the child of a fork, the line may be empty although the word shows waiting threads.
             let stale = if line.oldest().is_none() { WAITED | RESERVED } else { 0 };
+            // What is kept is kept for the oldest thread. That is the caller, if `RESERVED` was set after it had been woken.
+            let own = if comes_back && line.is_older(since) { RESERVED } else { 0 };
             // step: wait
             loop {
                 let word = self.word.load(Ordering::Relaxed);
                 let known = word & !stale;
-                let takes = has(known, wanted);
+                let takes = has(known & !own, wanted);
                 let waits = if is_fair { WAITED | RESERVED } else { WAITED };
                 let next = if takes { known - wanted } else { known | waits };
                 let (acquire, relaxed) = (Ordering::Acquire, Ordering::Relaxed);

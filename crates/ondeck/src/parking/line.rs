@@ -23,10 +23,10 @@
 
 use core::ptr;
 
-use super::Host;
 use super::bucket::Guard;
 use super::node::{Kind, Node, status};
 use super::park::Chosen;
+use super::{Host, has_come};
 use crate::machine::{AtomicInt, Ordering, Timestamp};
 use crate::spin::Waits;
 
@@ -112,6 +112,12 @@ impl<P: Host> Line<P> {
         // A rest that would last longer ended long ago.
         let is_resting = |newest: &Node<P>| newest.due().wrapping_sub(now).wrapping_sub(1) < ticks;
         oldest.is_some_and(waited) && !newest.is_some_and(is_resting)
+    }
+
+    /// Returns whether a thread that began to wait at `since` has waited longer than all that wait here.
+    pub(crate) fn is_older(&self, since: usize) -> bool {
+        let is_younger = |node: &Node<P>| !has_come(since, node.since.load(Ordering::Relaxed));
+        self.guard().oldest(Kind::Line, self.key).is_none_or(is_younger)
     }
 
     /// Records that an overdue thread is taken: no thread counts as overdue until `then`.

@@ -28,6 +28,7 @@ mod notify_urgent;
 mod reborn;
 mod roles;
 mod rwlock;
+mod semaphore;
 mod slices;
 mod steered;
 mod visible;

@@ -1,0 +1,126 @@
+//! Which threads a semaphore serves, and which permits it keeps, while time passes and woken threads do not run yet.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread::{self, Scope, ScopedJoinHandle};
+
+use ondeck::parking::waiting;
+use ondeck::semaphore::Semaphore;
+
+use super::hooked_platform::{Gate, Hooked, hooks, until};
+use super::watched;
+
+static NOW: AtomicU64 = AtomicU64::new(10);
+static WOKEN: Gate = Gate::new();
+
+hooks! {
+    /// The tests move the time. A thread that is marked stops when it wakes.
+    Timed {
+        fn ticks() -> u64 {
+            NOW.load(Ordering::SeqCst)
+        }
+        fn ticks_in(nanos: u32) -> usize {
+            nanos as usize
+        }
+        fn woke() {
+            WOKEN.pass();
+        }
+    }
+}
+
+type Machine = Hooked<Timed>;
+
+/// Runs a test with a semaphore that has no permits. One at a time, as the time is one.
+fn with_semaphore(test: impl FnOnce(&Semaphore<Machine>)) {
+    static ONE: Mutex<()> = Mutex::new(());
+    let _watchdog = watched();
+    let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+    test(&Semaphore::on_platform(0));
+    Machine::until_at_rest();
+}
+
+fn pass(nanos: u64) {
+    NOW.fetch_add(nanos, Ordering::SeqCst);
+}
+
+fn in_line(semaphore: &Semaphore<Machine>) -> usize {
+    waiting::<Machine>(std::ptr::from_ref(semaphore).addr())
+}
+
+/// Starts a thread that waits for `permits`, and returns when it is in the line. If it is to be stopped, it stops when it wakes.
+fn wait<'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    semaphore: &'scope Semaphore<Machine>,
+    permits: u32,
+    stops: bool,
+) -> ScopedJoinHandle<'scope, ()> {
+    let (before, sleeps) = (in_line(semaphore), Machine::sleeps());
+    let thread = scope.spawn(move || {
+        if stops {
+            WOKEN.stop_me();
+        }
+        semaphore.acquire_many(permits);
+    });
+    until(|| in_line(semaphore) == before + 1);
+    Machine::until_sleeps(sleeps + 1);
+    pass(1);
+    thread
+}
+
+/// Permits are kept for the oldest thread in the line, while an older one that was woken to compete has not run yet.
+#[test]
+fn a_thread_that_comes_back_has_what_is_kept_for_a_younger_one() {
+    with_semaphore(|semaphore| {
+        thread::scope(|scope| {
+            let older = wait(scope, semaphore, 1, true);
+            let younger = wait(scope, semaphore, 10, false);
+            semaphore.release(1);
+            WOKEN.until_reached();
+            pass(2_000_000);
+            semaphore.release(1);
+            assert!(!semaphore.try_acquire(), "both permits are kept");
+            WOKEN.open();
+            until(|| older.is_finished() || in_line(semaphore) == 2);
+            assert_eq!((semaphore.available(), in_line(semaphore)), (1, 1));
+            assert!(!semaphore.try_acquire(), "the other permit is still kept");
+            semaphore.release(9);
+            younger.join().unwrap();
+        });
+    });
+}
+
+#[test]
+fn a_thread_that_comes_back_in_vain_has_its_old_place() {
+    with_semaphore(|semaphore| {
+        thread::scope(|scope| {
+            wait(scope, semaphore, 1, true);
+            wait(scope, semaphore, 10, false);
+            semaphore.release(1);
+            WOKEN.until_reached();
+            assert!(semaphore.try_acquire(), "it competes");
+            WOKEN.open();
+            until(|| in_line(semaphore) == 2);
+            semaphore.release(1);
+            assert_eq!(in_line(semaphore), 1, "one permit suffices for the oldest");
+            semaphore.release(10);
+        });
+    });
+}
+
+#[test]
+fn a_grant_keeps_no_permits_for_the_next_and_is_the_last_for_a_while() {
+    with_semaphore(|semaphore| {
+        thread::scope(|scope| {
+            wait(scope, semaphore, 1, false);
+            wait(scope, semaphore, 2, true);
+            pass(2_000_000);
+            semaphore.release(2);
+            assert!(semaphore.try_acquire(), "one was granted, and the other one is free");
+            semaphore.release(2);
+            WOKEN.until_reached();
+            assert!(semaphore.try_acquire_many(2), "the second thread competes");
+            WOKEN.open();
+            semaphore.release(2);
+        });
+    });
+}
