@@ -207,10 +207,11 @@ impl<P: Host> RawOnce<P> {
     #[inline(never)]
     fn wait_while(&self, deadline: Option<Timestamp>, waits: impl Fn(u8) -> bool) -> bool {
         let may_end = || self.state.load(Ordering::Relaxed) & (RUNNING | WAITED) == RUNNING;
+        let yields = deadline.is_none() && P::priority() == 0;
         let has_changed = || {
             // The thread that runs the closure may wait for this CPU. A yield may last for time slices of other threads,
-            // which is too long after a deadline.
-            if deadline.is_none() {
+            // which is too long after a deadline. A deadline thread (SCHED_DEADLINE) would sleep until its next period.
+            if yields {
                 P::yield_now();
             }
             !may_end()

@@ -7,9 +7,11 @@ use crate::machine::{AtomicInt, Ordering};
 #[derive(Debug)]
 pub(crate) struct Rest<P: Host>(P::AtomicUsize);
 
-/// The longest rest, in ticks: half a minute, or eight seconds on 32 bits. A thread that was stopped in between, or a counter
-/// that begins again after a suspension, ends no attempts for longer.
-const LONGEST: usize = if usize::BITS > 32 { 1 << 36 } else { usize::MAX >> 5 };
+/// Returns the longest rest, in ticks: four seconds. A thread that was stopped in between, or a counter that begins again
+/// after a suspension, ends no attempts for longer.
+fn longest<P: Host>() -> usize {
+    P::ticks_in(u32::MAX).min(usize::MAX >> 5)
+}
 
 impl<P: Host> Rest<P> {
     /// Creates a rest that is over.
@@ -19,16 +21,16 @@ impl<P: Host> Rest<P> {
 
     /// Begins a rest of `ticks` at `now`.
     pub(crate) fn begin(&self, now: usize, ticks: usize) {
-        self.0.store(now.wrapping_add(ticks.min(LONGEST)), Ordering::Relaxed);
+        self.0.store(now.wrapping_add(ticks.min(longest::<P>())), Ordering::Relaxed);
     }
 
     /// Returns whether the rest is over at `now`.
     ///
-    /// If its recorded end is further away than the longest rest, the counter has wrapped around since, or begun again: on 32
-    /// bits after two minutes, and half of the time if there never was a rest.
+    /// If its recorded end is further away than the longest rest, the counter has wrapped around since, or begun again. On 32
+    /// bits it wraps after minutes, and a rest that ended long ago, or never began, counts again for the longest rest.
     pub(crate) fn is_over(&self, now: usize) -> bool {
         let left = self.0.load(Ordering::Relaxed).wrapping_sub(now);
-        left == 0 || left > LONGEST
+        left == 0 || left > longest::<P>()
     }
 }
 

@@ -7,10 +7,11 @@ use ondeck::biased::RawBiasedMutex;
 use ondeck::combining::{RawCombining, Request};
 use ondeck::fair::RawFairMutex;
 use ondeck::parker::RawParker;
+use ondeck::parking::waiting;
 use ondeck::rwlock::RawRwLock;
 use ondeck::{Barrier, Event, Latch, Once, Semaphore};
 
-use super::plain_platform::{Plain, soon, yields};
+use super::plain_platform::{Plain, become_real_time, soon, yields};
 use super::{Freed, alone, crew, rounds};
 
 /// A lock, and the number that it guards.
@@ -277,6 +278,30 @@ fn a_wait_for_a_once_with_a_deadline_yields_to_no_thread() {
             let wait = || (once.wait_by(soon(100)), yields());
             let waited = thread::scope(|scope| scope.spawn(wait).join().unwrap());
             assert_eq!(waited, (false, 0));
+        });
+    });
+}
+
+/// A deadline thread would sleep until its next period.
+#[test]
+fn a_real_time_thread_that_waits_for_a_once_keeps_its_cpu() {
+    alone(|| {
+        let once = &Once::<Plain>::on_platform();
+        let waits = || waiting::<Plain>(std::ptr::from_ref(once).addr()) == 1;
+        let wait = || {
+            become_real_time();
+            once.call_once(|| unreachable!("it has run"));
+            yields()
+        };
+        thread::scope(|scope| {
+            let mut waiter = None;
+            once.call_once(|| {
+                waiter = Some(scope.spawn(wait));
+                while !waits() {
+                    thread::yield_now();
+                }
+            });
+            assert_eq!(waiter.unwrap().join().unwrap(), 0);
         });
     });
 }

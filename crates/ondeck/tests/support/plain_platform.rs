@@ -285,6 +285,10 @@ unsafe impl Fences for Plain {
 impl Estimates for Plain {}
 
 impl Threads for Plain {
+    fn priority() -> u32 {
+        PRIORITY.get()
+    }
+
     fn once_in(count: u32) -> bool {
         thread_local!(static CALLS: Cell<u32> = const { Cell::new(0) });
         CALLS.set(CALLS.get().wrapping_add(1));
@@ -292,7 +296,15 @@ impl Threads for Plain {
     }
 }
 
-thread_local!(static YIELDS: Cell<u32> = const { Cell::new(0) });
+thread_local! {
+    static YIELDS: Cell<u32> = const { Cell::new(0) };
+    static PRIORITY: Cell<u32> = const { Cell::new(0) };
+}
+
+/// Makes the calling thread a real-time thread, as far as locks can see.
+pub fn become_real_time() {
+    PRIORITY.set(1);
+}
 
 /// Returns the number of times that the calling thread has offered its CPU.
 pub fn yields() -> u32 {
