@@ -35,7 +35,8 @@
 //!
 //! The oldest thread in the line wants more permits than are free, apart from those that the threads woken before are about
 //! to take. Each of these threads takes its permits, or comes back to the line, or gives up there and serves the others. If it
-//! is the oldest again when it comes back, it may take what was kept for a younger one: no other thread would serve it.
+//! is the oldest again when it comes back, it may take what was kept for a younger one: no other thread would serve it. If it
+//! is not, it first serves those before it.
 //!
 //! # Nothing is touched after a thread may continue
 //!
@@ -265,10 +266,16 @@ impl<P: Host> Semaphore<P> {
             // Under the lock, so that an arriving thread is the newest.
             let comes_back = since.is_some();
             let since = *since.get_or_insert_with(|| P::ticks() as usize);
+            let is_older = comes_back && line.is_older(since);
+            if comes_back && !is_older {
+                // The caller's permits may suffice for a thread before it, which no release has seen: one that came in the same
+                // tick, or by a clock that is behind.
+                self.serve(&mut line, 0).expect("no more permits than there are");
+            }
             // In the child of a fork, the line may be empty although the word shows waiting threads.
             let stale = if line.oldest().is_none() { WAITED | RESERVED } else { 0 };
             // What is kept is kept for the oldest thread. That is the caller, if `RESERVED` was set after it had been woken.
-            let own = if comes_back && line.is_older(since) { RESERVED } else { 0 };
+            let own = if is_older { RESERVED } else { 0 };
             // step: wait
             loop {
                 let word = self.word.load(Ordering::Relaxed);

@@ -21,9 +21,9 @@
 //! # Short closures
 //!
 //! A thread that finds a closure running polls the byte for the time of a wake before it goes to the bucket. If it has no
-//! deadline, it offers its CPU between two polls. Most closures end in that time, and their threads then wake none.
-//! Throughput of new onces whose closures take a microsecond, by parking_lot's, on two CPUs of a Xeon; medians of seven
-//! rounds, twice:
+//! deadline, and is no real-time thread, it offers its CPU between two polls. Most closures end in that time, and their
+//! threads then wake none. Throughput of new onces whose closures take a microsecond, by parking_lot's, on two CPUs of a
+//! Xeon; medians of seven rounds, twice:
 //!
 //! | threads | 2 | 8 | 64 |
 //! |---|---|---|---|

@@ -172,13 +172,14 @@ impl<P: Host> Guard<'_, P> {
             // SAFETY: as the caller promises.
             return unsafe { self.link(kind, node) };
         };
-        if waited_longer(newest) {
-            // SAFETY: as the caller promises.
-            return unsafe { self.link(kind, node) };
-        }
+        // First, so that a thread is linked as the oldest wherever `Line::is_older` has said so: clocks of CPUs may differ.
         if !waited_longer(oldest) {
             // In the ring, the oldest comes after the newest.
             return insert(node, newest);
+        }
+        if waited_longer(newest) {
+            // SAFETY: as the caller promises.
+            return unsafe { self.link(kind, node) };
         }
         // From the newest, because a thread that comes back was one of the newest, or the oldest.
         let mut older = self.next_older(newest);

@@ -124,3 +124,23 @@ fn a_grant_keeps_no_permits_for_the_next_and_is_the_last_for_a_while() {
         });
     });
 }
+
+/// By a clock that ticks rarely, the older thread is not older. The permit that it leaves suffices for the other one.
+#[test]
+fn a_thread_that_comes_back_in_vain_leaves_none_asleep_beside_a_permit() {
+    with_semaphore(|semaphore| {
+        thread::scope(|scope| {
+            wait(scope, semaphore, 2, true);
+            NOW.fetch_sub(1, Ordering::SeqCst);
+            let younger = wait(scope, semaphore, 1, false);
+            semaphore.release(2);
+            WOKEN.until_reached();
+            assert!(semaphore.try_acquire(), "it competes");
+            WOKEN.open();
+            until(|| younger.is_finished() || in_line(semaphore) == 2);
+            let is_lost = in_line(semaphore) == 2;
+            semaphore.release(3);
+            assert!(!is_lost, "it sleeps");
+        });
+    });
+}
