@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # The API documentation builds without a warning. No link between the project's files is dead, and no page is
 # missing from docs/SUMMARY.md. No comment and no page has a word that ci/words.txt retires. The figures of
-# docs/data/speed.md, docs/data/scale.md, docs/data/real-programs.md and README.md are those of their data. The steps of
-# ARCHITECTURE.md are functions that are there.
+# docs/data/speed.md, docs/data/real-programs.md and README.md are those of their data. The steps of ARCHITECTURE.md are
+# functions that are there.
 source "$(dirname "$0")/common.sh"
 need_packages python3
 RUSTDOCFLAGS="-D warnings" cargo doc --workspace --lib --no-deps --locked
@@ -17,7 +17,6 @@ python3 ci/book/links.py || wrong=1
 python3 ci/book/steps.py || wrong=1
 python3 ci/book/words.py || wrong=1
 python3 ci/book/speed.py --check || wrong=1
-python3 ci/book/scale.py --check || wrong=1
 python3 examples/real-programs/page.py --check || wrong=1
 python3 -m unittest discover -q -s ci/book -p '*_test.py' || wrong=1
 python3 -m unittest discover -q -s examples/real-programs -p '*_test.py' || wrong=1

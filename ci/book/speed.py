@@ -25,7 +25,7 @@ BEGIN, END = "<!-- mutex numbers: begin -->", "<!-- mutex numbers: end -->"
 FIGURE = "docs/figures/ratios.svg"
 
 # Folders of docs/results/ that are no machine of this page.
-OTHERS = {"drop-in", "findings", "real-programs", "scale", "validation"}
+OTHERS = {"drop-in", "findings", "real-programs", "validation"}
 
 HEAD = """# Speed
 

@@ -7,7 +7,7 @@ use ondeck_lab::results::{Better, Metric, Report, Series};
 use ondeck_report::compare::{By, Choice, Comparison, Input, compare};
 use ondeck_report::read;
 
-/// A report with at least one of everything.
+/// A report with at least one of everything; its numbers are invented.
 pub fn sample() -> Report {
     let sample = read::text("sample", include_bytes!("../data/sample-report.json"));
     sample.expect("the sample is a report")
