@@ -4,200 +4,91 @@ line for each term, which the HTML report can take.
 Run from the project's root. Prints each place with what to say instead, and ends with 1 if there is one.
 """
 
-import collections
 import pathlib
 import re
 import sys
 
-from pages import known_files, prose
+from pages import known_files
 
-LIST = "ci/words.txt"
-GLOSSARY = "docs/glossary.md"
+LIST, GLOSSARY = "ci/words.txt", "docs/glossary.md"
 TERM = re.compile(r"\* \*\*([^*`]+)\*\*: [A-Z`].*\.$")
+# `who` after one of these is a person. `whose` after a noun is a relative clause of that noun; without one it is a thread's.
+# A question may have either.
+PERSONS = "he|she|person|people|(?:any|every|some)one|(?:reader|user|author|engineer|programmer|maintainer)s?"
+WHO = rf"\b(?:(?P<person>{PERSONS})[,\s]+)?whom?\b"
+WHOSE = r"(?:[.:;(]\s|\b(?:of|for|to|by|knows?|says?|tells?|see|than|about|decides?)\s)\s*whose\b"
+NO_QUESTION = r"(?!(?:[^.?!|]|[.!](?!\s))*\?(?:\s|$))"
 
-# The target of a link is a name, too.
-QUOTED = re.compile(r"``[^`]+``|`[^`]*`|\"[^\"]*\"|“[^”]*”|\]\([^()\s]+\)")
-WHO = re.compile(r"\b(who|whom)\b", re.IGNORECASE)
-# `whose` after a noun is a relative clause of that noun. Without one it is a thread's.
-WHOSE = re.compile(
-    r"(?:^|[.:;(]\s+|\b(?:of|for|to|by|know|knows|say|says|tell|tells|see|than|about|decides?)\s+)whose\b",
-    re.IGNORECASE,
-)
-PERSON_INSTEAD = "a thread that, the thread that, which thread; `who` is a person"
-
-STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
-COMMENT = {
-    ".rs": re.compile(r"(?:^|\s)//[/!]?(?: |$)(.*)"),
-    ".c": re.compile(r"(?:^|\s)(?://|/\*|\*)(?: |$)(.*)"),
-    ".sh": re.compile(r"(?:^|\s)#(?: |$)(.*)"),
-    ".tla": re.compile(r"(?:^|\s)(?:\\\*|\(\*)(?: |$)(.*)"),
+# Prose by the endings of names: lines of pages, comments, and strings of several words. What is matched outside of the
+# groups is none: blocks of code, and the names of steps.
+HASH = r'(?<!\S)#+(?: |$)([^\n]*)|"""(.*?)"""|^hazard = "([^\n]*)"$'
+SLASHES = r"(?<!\S)//[/!]?(?:[ ]|$)([^\n]*)"
+PROSE = {
+    ".md": r"^ *(?P<fence>```+|~~~+).*?^ *(?P=fence) *$|([^\n]+)",
+    ".rs": rf'^ *//[/!] *```.*?//[/!] *```|// (?:spec|step): [^\n]*|{SLASHES}|\'"\'|"[^"\\ ]*"|"((?:[^"\\]|\\.)*)"',
+    ".c": rf"{SLASHES}|/\*(.*?)\*/",
+    ".tla": r"(?<!\S)\\\* (?!models crates)([^\n]*)|\(\*(.*?)\*\)",
+    ".sh": HASH,
 }
-KIND = {
-    ".cc": ".c",
-    ".py": ".sh",
-    ".toml": ".sh",
-    ".txt": ".sh",
-    ".cfg": ".tla",
-    "": ".sh",
-}
+PROSE |= {".cc": PROSE[".c"], ".cfg": PROSE[".tla"], **dict.fromkeys([".py", ".toml", ".txt"], HASH)}
+# Code and quotations, which end with their paragraph at the latest, and targets of links.
+QUOTED = re.compile(r"``[^`]+``|(`|\"|“)(?:(?!\1|”)[^\n·]|\n(?!\s*\n))*(?:\1|”)|\]\([^()\s]+\)")
 
 
-class Words:
-    """The list: rules, persons, and files never checked."""
-
-    def __init__(self, text):
-        sections = collections.defaultdict(list)
-        name = None
-        for line in text.split("\n"):
-            line = line.strip()
-            if re.fullmatch(r"\[\w+\]", line):
-                name = line[1:-1]
-            elif line and not line.startswith("#"):
-                sections[name].append(line)
-        self.rules = []
-        for line in sections["words"]:
-            pattern, arrow, instead = line.partition(" => ")
-            if not arrow:
-                raise ValueError(f"{LIST}: no => in {line}")
-            pattern = pattern.replace(" ", r"\s+")
-            self.rules.append((re.compile(rf"\b(?:{pattern})(?!\w)", re.IGNORECASE), instead))
-        self.persons = set(" ".join(sections["persons"]).split())
-        self.never = tuple(sections["never"])
-
-    def findings(self, text):
-        """Where a run of prose has what, and what to say instead: the offset, the words, the replacement."""
-        plain = QUOTED.sub(lambda quoted: re.sub(r"[^\n]", "·", quoted[0]), text)
-        for pattern, instead in self.rules:
-            for match in pattern.finditer(plain):
-                yield match.start(), match[0], instead
-        for match in WHO.finditer(plain):
-            if not self.is_person(plain, match):
-                yield match.start(), match[0], PERSON_INSTEAD
-        for match in WHOSE.finditer(plain):
-            if not is_question(plain, match):
-                yield match.end() - len("whose"), "whose", PERSON_INSTEAD
-
-    def is_person(self, text, match):
-        before = re.findall(r"[\w'-]+", text[: match.start()])
-        return bool(before) and before[-1].lower() in self.persons or is_question(text, match)
+def prose(kind, text):
+    """The prose of a file in its lines: a gap of code between two pieces becomes a dot, marks of comments a blank."""
+    made, done = "", 0
+    # A block of text is prose as well.
+    text = re.sub(r"(//[/!] *)```text\b(.*?//[/!] *)```", r"\1\2", text, flags=re.S)
+    for match in re.finditer(PROSE[kind], text, re.M | re.S):
+        at = match.lastindex if match.lastgroup != "fence" else None
+        if at:
+            gap = text[done : match.start(at)]
+            made += ("·" if re.search(r"[\w(){};]", gap) else " ") + "\n" * gap.count("\n") + match[at]
+            done = match.end(at)
+    return QUOTED.sub(lambda quoted: "·" + "\n" * quoted[0].count("\n"), made)
 
 
-def is_question(text, match):
-    """Whether the sentence around a match ends as a question."""
-    end = re.search(r"[.?!](?:\s|$)|\n\s*\n|\|", text[match.end() :])
-    return end is not None and end[0].startswith("?")
+def rules(text):
+    """The list's rules, a pattern and what to say instead each; and the beginnings of paths that are never checked."""
+    listed, never = re.sub(r"^#.*\n", "", text, flags=re.M).split("[never]")
+    found = []
+    for line in filter(None, listed.split("[words]")[1].split("\n")):
+        pattern, instead = line.split(" => ")
+        found.append((rf"(?<![\w-])(?:{pattern})(?!\w)".replace(" ", r"\s+"), instead))
+    person = "a thread that, the thread that, which thread; `who` is a person"
+    found += [(pattern + NO_QUESTION, person) for pattern in (WHO, WHOSE)]
+    return [(re.compile(pattern, re.I | re.M), instead) for pattern, instead in found], tuple(never.split())
 
 
-def runs(path, text):
-    """The runs of prose of a file: the number of the first line, and the text."""
-    suffix = pathlib.PurePath(path).suffix
-    first, lines = 0, []
-    for number, line in enumerate(pieces(suffix, text), 1):
-        if line is None:
-            if lines:
-                yield first, "\n".join(lines)
-            lines = []
-        else:
-            if not lines:
-                first = number
-            lines.append(line)
-    if lines:
-        yield first, "\n".join(lines)
-
-
-def pieces(suffix, text):
-    """Line by line the prose in it, or None."""
-    if suffix == ".md":
-        for line, is_prose in prose(text):
-            yield line if is_prose else None
-        return
-    kind = KIND.get(suffix, suffix)
-    comment = COMMENT[kind]
-    fence, block = None, False
-    for line in text.split("\n"):
-        # Blocks: a docstring of Python, a comment of TLA+.
-        if suffix == ".py" and line.count('"""') == 1:
-            block = not block
-            yield line.replace('"""', "   ")
+def findings(listed, never):
+    """What is wrong: the place, the words, and what to say instead."""
+    for path in sorted(known_files()):
+        kind = ".sh" if path == ".ci/run" else pathlib.PurePath(path).suffix
+        if kind not in PROSE or path.startswith(never):
             continue
-        if kind == ".tla" and (block or "(*" in line):
-            block = "*)" not in line[max(line.rfind("(*"), 0) :]
-            yield re.sub(r"\(\*|\*\)", "  ", line)
-            continue
-        if block:
-            yield line
-            continue
-        match = comment.search(line)
-        # Two slashes in a string are no comment.
-        found = match[1] if match and line[: match.start()].count('"') % 2 == 0 else None
-        if found is not None and kind == ".rs":
-            mark = re.match(r"\s*```(\w*)", found)
-            if mark:
-                fence = None if fence is not None else mark[1]
-                yield None
-                continue
-            if fence is not None and fence != "text":
-                yield None
-                continue
-        else:
-            fence = fence if found is not None else None
-        if found is not None and re.match(r"(spec|step): ", found):
-            found = ""
-        if found is None and kind == ".rs":
-            strings = [one for one in STRING.findall(line) if " " in one.strip()]
-            found = " · ".join(strings) or None
-        if found is None and suffix == ".toml" and line.startswith("hazard = "):
-            found = line[len('hazard = "') : -1]
-        yield found
-
-
-def checked(files, words):
-    """The files with prose, sorted."""
-    for path in sorted(files):
-        suffix = pathlib.PurePath(path).suffix
-        known = suffix == ".md" or KIND.get(suffix, suffix) in COMMENT
-        if suffix == "" and path != ".ci/run":
-            continue
-        if known and not path.startswith(words.never):
-            yield path
-
-
-def findings(files, read, words):
-    """What is wrong: path, line, words, replacement."""
-    for path in checked(files, words):
-        for first, text in runs(path, read(path)):
-            for start, found, instead in sorted(words.findings(text)):
-                yield path, first + text.count("\n", 0, start), " ".join(found.split()), instead
+        text = prose(kind, pathlib.Path(path).read_text(encoding="utf-8"))
+        for pattern, instead in listed:
+            for match in pattern.finditer(text):
+                if not match.groupdict().get("person"):
+                    line = 1 + text.count("\n", 0, match.end())
+                    yield f"{path}:{line}: {' '.join(match[0].split())!r}; say: {instead}"
 
 
 def glossary(text):
-    """What is wrong with the glossary: the line, and what."""
+    """What is wrong with the glossary."""
     terms = set()
     for number, line in enumerate(text.split("\n"), 1):
-        if line.startswith("*"):
-            match = TERM.match(line)
-            if match is None:
-                yield number, "is not `* **term**: Definition.`"
-            elif match[1] in terms:
-                yield number, f"has {match[1]} again"
-            else:
-                terms.add(match[1])
-        elif line.startswith(" "):
-            yield number, "goes on with the line before"
+        match = TERM.match(line)
+        if line.startswith((" ", "*")) and (match is None or match[1] in terms):
+            yield f"{GLOSSARY}:{number}: is not `* **term**: Definition.` in one line, of a term that no other line has"
+        terms.add(match and match[1])
 
 
 def main():
-    def read(name):
-        return pathlib.Path(name).read_text(encoding="utf-8")
-
-    words = Words(read(LIST))
-    found = list(findings(known_files(), read, words))
-    for path, line, word, instead in found:
-        print(f"{path}:{line}: {word!r}; say: {instead}")
-    wrong = [f"{GLOSSARY}:{number}: {what}" for number, what in glossary(read(GLOSSARY))]
-    print(*wrong, sep="\n", end="\n" if wrong else "")
-    print(f"{len(found)} retired words" if found else "no retired word in comments and pages")
-    return 1 if found or wrong else 0
+    found = [*findings(*rules(pathlib.Path(LIST).read_text())), *glossary(pathlib.Path(GLOSSARY).read_text())]
+    print("\n".join(found) or "no retired word in comments and pages")
+    return 1 if found else 0
 
 
 if __name__ == "__main__":
