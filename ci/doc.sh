@@ -14,7 +14,6 @@ print(",".join(package["metadata"]["docs"]["rs"]["features"]))')
 RUSTDOCFLAGS="-D warnings" cargo doc -p ondeck --lib --no-deps --locked --features "$features"
 wrong=0
 python3 ci/book/links.py || wrong=1
-python3 ci/book/steps.py || wrong=1
 python3 ci/book/words.py || wrong=1
 python3 ci/book/speed.py --check || wrong=1
 python3 examples/real-programs/page.py --check || wrong=1

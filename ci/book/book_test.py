@@ -3,14 +3,15 @@
 import unittest
 
 import links
-from pages import anchors, with_links
+from pages import anchors
 
 SOUND = {
     "README.md": "# One\n[guide](docs/guide.md#the-second-part) and [folder](src)\n",
     "docs/SUMMARY.md": "- [What it is](../README.md)\n- [Guide](guide.md)\n",
     "docs/guide.md": "# Guide\n## The *second* `part`\n```rust\nuse a; // [x](nowhere.md)\n```\n`[y](nowhere.md)` [s](../src/a.rs)\n",
-    "src/a.rs": "",
+    "src/a.rs": "fn lock() {}",
 }
+STEPS = [f"## Walk\n| [`a.rs: lock`](src/a.rs) | {walk} |\n" for walk in range(4)]
 
 
 def complaints(**changes):
@@ -23,43 +24,38 @@ class Links(unittest.TestCase):
         self.assertEqual(complaints(), [])
 
     def test_each_kind_of_dead_link_is_found(self):
-        for target in (
-            "nowhere.md",
-            "../src/b.rs",
-            "/docs/guide.md",
-            "../../x.md",
-            "guide.md#no-such-part",
-            "#none",
-        ):
+        for target in ("nowhere.md", "../src/b.rs", "/docs/guide.md", "../../x.md", "guide.md#no-such-part", "#none"):
             found = complaints(docs__guide=SOUND["docs/guide.md"] + f"[a\nb]({target})\n")
             self.assertEqual(len(found), 1, (target, found))
             self.assertIn(target, found[0])
 
     def test_a_page_outside_of_the_summary_is_found(self):
-        self.assertEqual(
-            complaints(docs__other="# Other\n"),
-            ["docs/SUMMARY.md has docs/other.md 0 times, not once"],
-        )
+        self.assertEqual(complaints(docs__other="# Other\n"), ["docs/SUMMARY.md has docs/other.md 0 times, not 1"])
 
     def test_a_part_of_another_page_is_not_in_the_summary(self):
         part = {"docs__data__speed-notes": "# Notes\n"}
         self.assertEqual(complaints(**part), [])
         summary = SOUND["docs/SUMMARY.md"] + "- [Notes](data/speed-notes.md)\n"
-        self.assertEqual(
-            complaints(**part, docs__SUMMARY=summary),
-            ["docs/SUMMARY.md has docs/data/speed-notes.md, which is a part of another page"],
-        )
+        found = complaints(**part, docs__SUMMARY=summary)
+        self.assertEqual(found, ["docs/SUMMARY.md has docs/data/speed-notes.md 1 times, not 0"])
 
     def test_headings_of_the_same_words_are_numbered(self):
-        self.assertEqual(
-            anchors("# A b\n## A b\n```\n# c\n```\n# [D](x.md), `e_f`"), {"a-b", "a-b-1", "d-e_f"}
-        )
+        found = anchors("# A b\n## A b\n```\n# c\n```\n# [D](x.md), `e_f`")
+        self.assertEqual(found, {"a-b", "a-b-1", "d-e_f"})
 
 
-class Pages(unittest.TestCase):
-    def test_a_page_without_a_change_is_the_same_to_the_byte(self):
-        for text in SOUND.values():
-            self.assertEqual(with_links(text, lambda label, target: f"{label}({target})"), text)
+class Steps(unittest.TestCase):
+    def wrong(self, text):
+        return list(links.wrong_steps(text, SOUND.keys(), SOUND.__getitem__))
+
+    def test_each_wrong_step_is_found(self):
+        self.assertEqual(self.wrong("".join(STEPS)), [])
+        self.assertIn("3 walks", self.wrong("".join(STEPS[1:]))[0])
+        for old, new, words in (("lock`", "unlock`", "no function unlock"), ("a.rs:", "b.rs:", "links to src/a.rs")):
+            (found,) = self.wrong("".join(STEPS).replace(old, new, 1))
+            self.assertIn(words, found)
+        files = "".join(f"| [`{name}.rs: lock`](src/{name}.rs) | |\n" for name in "bcdef")
+        self.assertIn("more than 5 files", self.wrong("".join(STEPS) + files)[0])
 
 
 if __name__ == "__main__":
