@@ -1,4 +1,4 @@
-// Uses each abseil item that rows.toml names once. A wrong result fails an assertion.
+// Uses each abseil item that docs/data/parity.md names once. A wrong result fails an assertion.
 #undef NDEBUG
 #include <cassert>
 #include <thread>

@@ -1,4 +1,4 @@
-// Uses each nsync item that rows.toml names once. A wrong result fails an assertion.
+// Uses each nsync item that docs/data/parity.md names once. A wrong result fails an assertion.
 #undef NDEBUG
 #include <assert.h>
 #include <errno.h>

@@ -1,4 +1,4 @@
-//! Uses each item of the standard library that rows.toml names once.
+//! Uses each item of the standard library that docs/data/parity.md names once.
 
 use std::hint;
 use std::panic;
