@@ -10,23 +10,21 @@
 # With --record:
 #
 #   --minutes NUMBER   how long recording may take, about; with less than 5, rounds are as short as they may be
-#   --folder FOLDER    records into another folder, and prints the page instead
 #   --binary PATH      records with this program, built with --features peers-cpp
 #
 # Record on a quiet machine: what other programs had of the CPU time is on the page. Realtime rows need root or
 # CAP_SYS_NICE.
 source "$(dirname "$0")/common.sh"
 need_packages python3
-minutes=12 folder='' ondeck='' record='' check=()
+minutes=12 ondeck='' record='' check=()
 while [ $# -gt 0 ]; do
     case $1 in
         --record) record=yes ;;
         --check) check=(--check) ;;
-        --minutes | --folder | --binary)
+        --minutes | --binary)
             [ $# -ge 2 ] || { echo "$1 needs a value" >&2; exit 2; }
             case $1 in
                 --minutes) minutes=$2 ;;
-                --folder) folder=$2 ;;
                 --binary) ondeck=$(realpath "$2") ;;
             esac
             shift ;;
@@ -34,9 +32,7 @@ while [ $# -gt 0 ]; do
     esac
     shift
 done
-if [ -z "$record" ]; then
-    exec python3 ci/book/speed.py "${check[@]}" ${folder:+--data "$folder"}
-fi
+[ -n "$record" ] || exec python3 ci/book/speed.py "${check[@]}"
 [[ $minutes =~ ^[1-9][0-9]*$ ]] || { echo "--minutes needs a whole number above 0" >&2; exit 2; }
 
 if [ -z "$ondeck" ]; then
@@ -47,7 +43,7 @@ if [ -z "$ondeck" ]; then
 fi
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-mkdir "$scratch/compact"
+mkdir "$scratch/reports"
 
 locks=ondeck,spinlock,glibc,std,parking_lot,usync,abseil,nsync
 threads=1,2,4,8,16,32,64
@@ -67,10 +63,8 @@ on=()
 record() {
     step "$1"
     local status=0
-    (cd "$scratch" && "${on[@]}" "$ondeck" bench --locks $locks --json "$1.json" "${@:2}" >log 2>&1) || status=$?
+    (cd "$scratch" && "${on[@]}" "$ondeck" bench --locks $locks --json "reports/$1.json" "${@:2}" >log 2>&1) || status=$?
     [ "$status" -le 1 ] || { cat "$scratch/log"; exit 1; }
-    # The page also reports how much of the CPU time other programs had.
-    python3 ci/book/speed.py --keep "$scratch/$1.json" "$scratch/compact"
 }
 
 record uncontended --workloads uncontended --rounds 11 --duration 10ms
@@ -111,15 +105,4 @@ on=(taskset -c 0)
 record varied-one-cpu "${few[@]}"
 
 step "the page"
-if [ -n "$folder" ]; then
-    mkdir -p "$folder"
-    cp "$scratch"/compact/*.json "$folder"
-    python3 ci/book/speed.py --data "$folder"
-    exit
-fi
-# All reports move at once, so that a section is never of two records.
-folder=docs/results/$(python3 ci/book/speed.py --slug "$scratch/compact/uncontended.json")
-rm -rf "$folder"
-mkdir -p "$folder"
-mv "$scratch"/compact/*.json "$folder"
-python3 ci/book/speed.py
+python3 ci/book/speed.py --add "$scratch/reports"

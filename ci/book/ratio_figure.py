@@ -49,7 +49,7 @@ def label(row):
 
 def doublings(found):
     """The ends of the axis: powers of two around all ratios and around 1."""
-    values = [ratio.value for row in found for ratio in row.ratios().values()]
+    values = [ratio.value for row in found for ratio in row.ratios.values()]
     low = math.floor(math.log2(min([0.5, *values])))
     high = math.ceil(math.log2(max([2, *values])))
     return low, high
@@ -97,7 +97,7 @@ def svg(found, machine):
         parts.append(
             f'<text class="end" x="{LABELS - 14}" y="{middle + 4.5:g}">{html.escape(label(row))}</text>'
         )
-        for ratio in row.ratios().values():
+        for ratio in row.ratios.values():
             kind = "behind" if ratio.behind() else "ahead"
             kind += "" if ratio.told() else " equal"
             parts.append(

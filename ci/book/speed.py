@@ -2,30 +2,27 @@
 
 A section is one machine: a folder of docs/results/ that `ci/speed.sh --record` wrote. docs/data/speed-notes.md, which is
 written by hand, has its place above the sections. `--check` writes nothing, and ends with 1 if a file is not what the
-records say. `--data FOLDER` takes one machine's records from there and prints the page instead. `--slug REPORT` prints
-what the folder of the report's machine is called. `--keep REPORT FOLDER` puts a report into a folder, without the spaces,
-which are half of it.
+records say. `--add FOLDER` first puts the reports of a folder in the place of those of their machine, without the spaces,
+which are half of them.
 """
 
 import argparse
 import json
 import pathlib
 import re
+import shutil
 import sys
 import textwrap
 
 from ratio_figure import svg
-from records import PEERS, SHARES, Machine, cpu_shares, disturbed, in_words, more_rows, root, rows
+from records import PEERS, ROOT, SHARES, Machine, in_words, more_rows, rows
 
-RESULTS = root() / "docs/results"
-PAGE = root() / "docs/data/speed.md"
-NOTES = root() / "docs/data/speed-notes.md"
-README = root() / "README.md"
+RESULTS = ROOT / "docs/results"
+PAGE = ROOT / "docs/data/speed.md"
+NOTES = ROOT / "docs/data/speed-notes.md"
+README = ROOT / "README.md"
 BEGIN, END = "<!-- mutex numbers: begin -->", "<!-- mutex numbers: end -->"
 FIGURE = "docs/figures/ratios.svg"
-
-# Folders of docs/results/ that are no machine of this page.
-OTHERS = {"drop-in", "findings", "real-programs", "validation"}
 
 HEAD = """# Speed
 
@@ -58,21 +55,22 @@ def heading(machine):
 
 def recorded(machine, links):
     """When and where the records were made, and how quiet the machine was."""
-    first = machine.facts()
-    facts = first["machine"]
-    words = [facts["cpu"], f"{facts['cpus']} CPUs", facts["kernel"], facts["libc"]]
-    words.append(f"rustc {first['build']['rustc']}")
-    seconds = sum(report["seconds"] for report in machine.reports.values())
-    text = f"Recorded on {first['started'][:10]} in {seconds:.0f} s: {', '.join(words)}; "
-    text += f"`ondeck` at commit {first['build']['commit'] or 'unknown'}. "
-    known = cpu_shares(machine.reports.values())
+    facts, build = machine.facts["machine"], machine.facts["build"]
+    words = [facts["cpu"], f"{facts['cpus']} CPUs", facts["kernel"], facts["libc"], f"rustc {build['rustc']}"]
+    reports = machine.reports.values()
+    text = f"Recorded on {machine.facts['started'][:10]} in {sum(report['seconds'] for report in reports):.0f} s: "
+    text += f"{', '.join(words)}; `ondeck` at commit {build['commit'] or 'unknown'}. "
+    known = [report["cpu_time"] for report in reports if "cpu_time" in report]
+    own, others, host = (sum(cpu[f"{part}_seconds"] for cpu in known) for part in ("own", "others", "host"))
     if known:
-        others, host = (f"{100 * share:.1f} %" for share in known)
+        others, host = (f"{100 * part / (own + others + host):.1f} %" for part in (others, host))
         text += f"Of the CPU time that was wanted other programs had {others}, the host of the virtual machine {host}."
-    loud = [name for name, report in machine.reports.items() if disturbed(report)]
+    # What a report lets not pass.
+    codes = {name: {warning["code"] for warning in report["warnings"]} for name, report in machine.reports.items()}
+    loud = [name for name, its in codes.items() if its & {"disturbed", "stolen"}]
     if loud:
         text += f" **The machine was not quiet: {', '.join(loud)}.**"
-    if first["build"]["profile"] != "release":
+    if build["profile"] != "release":
         text += " **A debug build, whose numbers say nothing about locks.**"
     listed = ", ".join(f"[{name}]({link})" for name, link in links.items())
     return f"{text}\n\nThe documents: {listed}."
@@ -97,45 +95,27 @@ def tables(found):
             continue
         points = {head: point.threads for row in its for head, point in row.points.items()}
         heads = sorted(points, key=points.get)
-        lines = []
-        for row in its:
-            ratios = row.ratios()
-            cells = [ratios[head].text() if head in ratios else "-" for head in heads]
-            lines.append([row.words.removeprefix(f"{title}, "), *cells])
+        lines = [
+            [row.words.removeprefix(f"{title}, "), *(row.ratios[head].text() if head in row.ratios else "-" for head in heads)]
+            for row in its
+        ]
         made.append(table([title, *heads], lines))
-    lines = [[row.words, head, ratio.text()] for row in single for head, ratio in row.ratios().items()]
+    lines = [[row.words, head, ratio.text()] for row in single for head, ratio in row.ratios.items()]
     return made + ([table(["times", "", "ratio"], lines)] if lines else [])
 
 
 def section(machine, links):
     """One machine: what it is, what the figure counts, and a table for each kind of workload."""
     found = rows(machine)
-    head = [f"## {heading(machine.facts()['machine'])}", recorded(machine, links), in_words(found)]
+    head = [f"## {heading(machine.facts['machine'])}", recorded(machine, links), in_words(found)]
     return "\n\n".join([*head, *tables(found), *tables(more_rows(machine))])
 
 
-def machines(results):
+def machines():
     """Every machine that has records, the latest first, by the name of its folder."""
-    found = []
-    for folder in sorted(path for path in results.iterdir() if path.is_dir()):
-        files = list(folder.glob("*.json"))
-        if folder.name not in OTHERS and files:
-            machine = Machine(files)
-            found.append((machine.facts()["started"], folder.name, machine))
-    return {name: machine for _, name, machine in sorted(found, reverse=True)}
-
-
-def sections(results):
-    """The sections of every machine that has records."""
-    return [
-        section(machine, {name: f"../results/{folder}/{name}.json" for name in machine.reports})
-        for folder, machine in machines(results).items()
-    ]
-
-
-def written(made, notes):
-    """The page of these sections and the notes, which are written by hand."""
-    return "\n\n".join([HEAD.strip(), notes.strip(), *made]) + "\n"
+    folders = sorted(path.parent for path in RESULTS.glob("*/uncontended.json"))
+    found = [(folder.name, Machine(folder.glob("*.json"))) for folder in folders]
+    return dict(sorted(found, key=lambda named: named[1].facts["started"], reverse=True))
 
 
 def three(value):
@@ -155,41 +135,19 @@ EMPTY, SHORT = ({"section_ns": section, "outside_ns": outside} for section, outs
 
 # A row of the README's table: its words, the workload, the threads and parameters of its points, the metric, what that
 # is divided by, how it is written. `{}` in the words is the spinlock's value.
+RATE = ("throughput", 1e6, three)
 README_ROWS = [
     ("uncontended pair, ns (spinlock {})", "uncontended", [(1, {"process": "multi-threaded"})], "pair", 1, three),
-    (
-        "empty section, M/s at 1 / 8 / 64 threads",
-        "throughput",
-        [(threads, EMPTY) for threads in (1, 8, 64)],
-        "throughput",
-        1e6,
-        three,
-    ),
+    ("empty section, M/s at 1 / 8 / 64 threads", "throughput", [(threads, EMPTY) for threads in (1, 8, 64)], *RATE),
     ("share of the least served thread there, 16 threads", SHARES, [(16, EMPTY)], "share", 1, two),
-    (
-        "100 ns section, 500 ns outside, M/s at 2 / 16 threads",
-        "throughput",
-        [(threads, SHORT) for threads in (2, 16)],
-        "throughput",
-        1e6,
-        three,
-    ),
+    ("100 ns section, 500 ns outside, M/s at 2 / 16 threads", "throughput", [(2, SHORT), (16, SHORT)], *RATE),
     ("longest wait of 16 threads, ms", "wait", [(16, {"pairs_per_thread": "16384"})], "longest", 1, two),
-    (
-        "job server, M wakeups/s with 1 / 4 / 16 workers",
-        "condvar",
-        [(threads, {}) for threads in (2, 5, 17)],
-        "throughput",
-        1e6,
-        three,
-    ),
+    ("job server, M wakeups/s with 1 / 4 / 16 workers", "condvar", [(threads, {}) for threads in (2, 5, 17)], *RATE),
     (
         "bounded buffer of 1 / 8, M items/s, 2 × 2 threads",
         "producer_consumer",
         [(4, {"capacity": capacity}) for capacity in ("1", "8")],
-        "throughput",
-        1e6,
-        three,
+        *RATE,
     ),
     ("bystander beside 3 threads of a lock, times slower", "bystander", [(4, EMPTY)], "slowdown", 1, three),
 ]
@@ -239,7 +197,7 @@ def numbers(machine):
         spinlock = value(points[0], "spinlock", metric)
         words = words.format("-" if spinlock is None else digits(spinlock / scale))
         lines.append(f"| {words} | {own} | {best} |")
-    name = heading(machine.facts()["machine"])
+    name = heading(machine.facts["machine"])
     others = f"{', '.join(PEERS[:-1])} and {PEERS[-1]}"
     words = (
         f"{name}: medians of interleaved runs. The best other is the best of {others} at each point; bold marks the "
@@ -258,48 +216,42 @@ def with_numbers(page, text):
 
 def files():
     """Every file that is made of the records, with its text."""
-    latest = next(iter(machines(RESULTS).values()))
+    found = machines()
+    made = [
+        section(machine, {name: f"../results/{folder}/{name}.json" for name in machine.reports})
+        for folder, machine in found.items()
+    ]
+    latest = next(iter(found.values()))
     return {
-        PAGE: written(sections(RESULTS), NOTES.read_text(encoding="utf-8")),
+        PAGE: "\n\n".join([HEAD.strip(), NOTES.read_text(encoding="utf-8").strip(), *made]) + "\n",
         README: with_numbers(README.read_text(encoding="utf-8"), numbers(latest)),
-        root() / FIGURE: svg(rows(latest), heading(latest.facts()["machine"])),
+        ROOT / FIGURE: svg(rows(latest), heading(latest.facts["machine"])),
     }
 
 
-def keep(report, folder):
-    """Puts a report into a folder, and says what was wrong with it."""
-    document = json.loads(report.read_text(encoding="utf-8"))
-    text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
-    (folder / report.name).write_text(text, encoding="utf-8")
-    if disturbed(document):
-        print(f"others had {100 * sum(cpu_shares([document]) or (0,)):.1f} % of the CPU time")
+def add(folder):
+    """Puts the reports of a folder in the place of those of their machine, all at once, so that no section is of two records."""
+    reports = {path.name: json.loads(path.read_text(encoding="utf-8")) for path in folder.glob("*.json")}
+    place = RESULTS / slug(next(iter(reports.values()))["machine"])
+    shutil.rmtree(place, ignore_errors=True)
+    place.mkdir(parents=True)
+    for name, report in reports.items():
+        (place / name).write_text(json.dumps(report, ensure_ascii=False, separators=(",", ":")), encoding="utf-8")
 
 
 def main():
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--check", action="store_true")
-    options.add_argument("--data", type=pathlib.Path)
-    options.add_argument("--slug", type=pathlib.Path)
-    options.add_argument("--keep", type=pathlib.Path, nargs=2)
+    options.add_argument("--add", type=pathlib.Path)
     chosen = options.parse_args()
-    if chosen.slug:
-        print(slug(json.loads(chosen.slug.read_text(encoding="utf-8"))["machine"]))
-        return 0
-    if chosen.keep:
-        keep(*chosen.keep)
-        return 0
-    if chosen.data:
-        machine = Machine(chosen.data.glob("*.json"))
-        links = {name: str(chosen.data / f"{name}.json") for name in machine.reports}
-        print(written([section(machine, links)], NOTES.read_text(encoding="utf-8")), end="")
-        return 0
+    if chosen.add:
+        add(chosen.add)
     wrong = 0
     for path, fresh in files().items():
         if not chosen.check:
-            path.parent.mkdir(exist_ok=True)
             path.write_text(fresh, encoding="utf-8")
-        elif not path.exists() or fresh != path.read_text(encoding="utf-8"):
-            print(f"{path.relative_to(root())} is not what the records say: run ci/speed.sh")
+        elif fresh != path.read_text(encoding="utf-8"):
+            print(f"{path.relative_to(ROOT)} is not what the records say: run ci/speed.sh")
             wrong = 1
     return wrong
 

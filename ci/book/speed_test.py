@@ -149,7 +149,7 @@ class Files(unittest.TestCase):
             self.assertEqual(text, path.read_text(encoding="utf-8"), path)
 
     def test_the_words_and_the_labels_of_the_figure_fit(self):
-        found = rows(next(iter(speed.machines(speed.RESULTS).values())))
+        found = rows(next(iter(speed.machines().values())))
         self.assertIn(in_words(found), svg(found, "A CPU"))
         self.assertLess(max(len(label(row)) for row in found) * 6.6, 318)
 
