@@ -3,10 +3,7 @@
 # shellcheck source=lib.sh disable=SC2034
 source "$(dirname "$0")/lib.sh"
 program=cpython title='CPython 3.11' unit='queue items a second' package=python3.11
-
-install() {
-    need_packages python3.11 libpython3.11-testsuite
-}
+packages=(python3.11 libpython3.11-testsuite)
 
 prepare() {
     mkdir "$scratch/work"

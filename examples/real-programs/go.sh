@@ -4,10 +4,7 @@
 # shellcheck source=lib.sh disable=SC2034
 source "$(dirname "$0")/lib.sh"
 program=go title='Go 1.19 with cgo' unit='turns of a condition variable a second' package=golang-1.19-go
-
-install() {
-    need_packages golang-1.19-go gcc libc6-dev python3
-}
+packages=(golang-1.19-go gcc libc6-dev)
 
 prepare() {
     local cache=${XDG_CACHE_HOME:-${HOME:-$scratch}/.cache}/ondeck-real-programs

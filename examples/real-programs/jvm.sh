@@ -3,10 +3,7 @@
 # shellcheck source=lib.sh disable=SC2034
 source "$(dirname "$0")/lib.sh"
 program=jvm title='OpenJDK 17' unit='queue items a second' package=openjdk-17-jdk-headless
-
-install() {
-    need_packages openjdk-17-jdk-headless python3
-}
+packages=(openjdk-17-jdk-headless)
 
 home=/usr/lib/jvm/java-17-openjdk-amd64
 

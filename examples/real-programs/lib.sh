@@ -1,10 +1,10 @@
 # shellcheck shell=bash
 # Sourced by every script here: options, installing, the program with and without the shim, turns, the record.
 #
-# A script sets `program`, `title`, `unit` (of its rate), `package` (whose version is recorded) and defines
+# A script sets `program`, `title`, `unit` (of its rate), `package` (whose version is recorded), `packages` (to install) and
+# defines
 #
-#   install    installs Debian packages
-#   prepare    makes in $scratch what all parts need; once
+#   prepare    makes in $scratch what all parts need, if anything; once
 #   check      says `ok TEXT` for each check that passed, and ends with another status than 0 if one did not
 #   measure    says `rate NUMBER`, of work that takes about $seconds
 #
@@ -79,6 +79,10 @@ need_packages() {
 # Whether apt knows a package.
 packaged() {
     apt-cache show "$1" >/dev/null 2>&1
+}
+
+prepare() {
+    :
 }
 
 # -- in a part ---------------------------------------------------------------------------------------------------
@@ -219,7 +223,7 @@ main() {
     [ "$turns" -ge 5 ] || wrong "--turns $turns: fewer than 5 measurements a side have no interval"
     [ -n "$seconds" ] || seconds=$([ -n "$quick" ] && echo 1 || echo 5)
     [ -n "$shim" ] || find_shim
-    install
+    need_packages "${packages[@]:?}" python3
 
     scratch=$(mktemp -d "${TMPDIR:-/tmp}/ondeck-$program.XXXXXX")
     trap 'rm -rf "$scratch"' EXIT

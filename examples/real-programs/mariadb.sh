@@ -3,10 +3,7 @@
 # shellcheck source=lib.sh disable=SC2034
 source "$(dirname "$0")/lib.sh"
 program=mariadb title='MariaDB, sysbench oltp_read_write' unit='transactions a second' package=mariadb-server-core
-
-install() {
-    need_packages mariadb-server-core mariadb-client sysbench python3
-}
+packages=(mariadb-server-core mariadb-client sysbench)
 
 prepare() {
     mariadb-install-db --no-defaults --datadir="$scratch/db" --auth-root-authentication-method=normal --skip-test-db \

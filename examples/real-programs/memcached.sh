@@ -3,12 +3,7 @@
 # shellcheck source=lib.sh disable=SC2034
 source "$(dirname "$0")/lib.sh"
 program=memcached title='memcached, 4 threads' unit='operations a second' package=memcached
-
-install() {
-    need_packages memcached libmemcached-tools python3
-}
-
-prepare() { :; }
+packages=(memcached libmemcached-tools)
 
 start() {
     port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')

@@ -5,10 +5,7 @@
 # shellcheck source=lib.sh disable=SC2034
 source "$(dirname "$0")/lib.sh"
 program=openssl title='OpenSSL 3, 8 threads' unit='TLS handshakes a second' package=libssl3
-
-install() {
-    need_packages libssl-dev openssl gcc libc6-dev python3
-}
+packages=(libssl-dev openssl gcc libc6-dev)
 
 prepare() {
     gcc -std=c11 -O2 -Wall -Wextra -Werror -pthread -D_POSIX_C_SOURCE=200809L -o "$scratch/tls" "$here/programs/tls.c" \

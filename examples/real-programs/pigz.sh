@@ -3,10 +3,7 @@
 # shellcheck source=lib.sh disable=SC2034
 source "$(dirname "$0")/lib.sh"
 program=pigz title='pigz, 4 threads' unit='MB compressed a second' package=pigz
-
-install() {
-    need_packages pigz python3
-}
+packages=(pigz)
 
 prepare() {
     megabytes=$((8 * seconds))

@@ -4,10 +4,7 @@
 source "$(dirname "$0")/lib.sh"
 program=postgresql title='PostgreSQL, sysbench oltp_read_write' unit='transactions a second' package=postgresql-15
 bin=/usr/lib/postgresql/15/bin
-
-install() {
-    need_packages postgresql-15 sysbench python3
-}
+packages=(postgresql-15 sysbench)
 
 prepare() {
     # The server refuses to run as root.

@@ -1,21 +1,58 @@
 #!/usr/bin/env python3
-"""Says how the rates of the two sides compare, and writes the record. Called by lib.sh.
+"""Says how the rates of the two sides compare, and writes the record. Called by lib.sh; page.py takes what it writes.
 
 begin, end FOLDER: notes CPU times before and after the measurements.
 finish FOLDER OPTIONS: the comparison, from the files that lib.sh wrote into its scratch folder.
 """
 
 import argparse
+import functools
 import json
+import math
 import os
 import pathlib
 import platform
 import subprocess
 import time
-
 from statistics import median
 
-from interval import compare
+CONFIDENCE = 0.95
+
+
+@functools.cache
+def orders(ones, others, u):
+    """The number of orders of two samples in which U of Mann and Whitney has this value."""
+    if u < 0 or not ones or not others:
+        return int(u == 0)
+    # The greatest of all is of the one sample, or of the other.
+    return orders(ones - 1, others, u - others) + orders(ones, others - 1, u)
+
+
+def place(ones, others):
+    """Which of the sorted ratios, from either end, is an end of the interval. None if there are too few samples."""
+    refused, u = orders(ones, others, 0), 0
+    while 2 * refused <= (1 - CONFIDENCE) * math.comb(ones + others, ones):
+        u += 1
+        refused += orders(ones, others, u)
+    return u or None
+
+
+def compare(base, other):
+    """other / base: the ratio and its interval. None if a side has fewer samples than an interval needs.
+
+    Nothing is asked of how rates are distributed. The ratio is the median of the ratios of all pairs (Hodges and Lehmann,
+    on logarithms); the interval's ends are two of these ratios, counted from both ends: what two-sided Mann-Whitney tests
+    at this level do not refuse.
+    """
+    end = place(len(base), len(other))
+    if end is None or min(base) <= 0 or min(other) <= 0:
+        return None
+    ratios = sorted(mine / its for mine in other for its in base)
+    return {
+        "ratio": math.exp(median(math.log(ratio) for ratio in ratios)),
+        "interval": [ratios[end - 1], ratios[-end]],
+        "confidence": CONFIDENCE,
+    }
 
 
 def cpu_times():
@@ -23,45 +60,19 @@ def cpu_times():
     ticks = os.sysconf("SC_CLK_TCK")
     all_cpus = [int(word) for word in pathlib.Path("/proc/stat").read_text().split("\n")[0].split()[1:9]]
     shell = pathlib.Path(f"/proc/{os.getppid()}/stat").read_text().rpartition(")")[2].split()
-    own = sum(int(word) for word in shell[11:15])
     busy = sum(all_cpus) - all_cpus[3] - all_cpus[4]
-    return {"all": sum(all_cpus) / ticks, "busy": busy / ticks, "own": own / ticks}
-
-
-def note(folder, when):
-    (folder / f"cpu.{when}").write_text(json.dumps(cpu_times()))
+    return {"all": sum(all_cpus) / ticks, "busy": busy / ticks, "own": sum(map(int, shell[11:15])) / ticks}
 
 
 def others(folder):
     """The share of the CPU time that other programs had during the measurements."""
     begin, end = (json.loads((folder / f"cpu.{when}").read_text()) for when in ("begin", "end"))
     passed = {name: end[name] - begin[name] for name in begin}
-    if passed["all"] <= 0:
-        return None
-    return round(max(0.0, passed["busy"] - passed["own"]) / passed["all"], 3)
+    return round(max(0.0, passed["busy"] - passed["own"]) / passed["all"], 3) if passed["all"] > 0 else None
 
 
-def machine():
-    cpu = next((line.split(":", 1)[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), "")
-    return {
-        "cpu": cpu,
-        "cpus": len(os.sched_getaffinity(0)),
-        "kernel": f"Linux {platform.release()}",
-        "libc": " ".join(platform.libc_ver()),
-    }
-
-
-def version(package):
-    query = ["dpkg-query", "-W", "-f=${Version}", package]
-    return subprocess.run(query, capture_output=True, text=True, check=False).stdout or None
-
-
-def commit():
-    here = pathlib.Path(__file__).parent
-    answer = subprocess.run(
-        ["git", "-C", here, "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False
-    )
-    return answer.stdout.strip() or None
+def output_of(*command):
+    return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip() or None
 
 
 def lines(path):
@@ -74,30 +85,36 @@ def worst_lock(folder):
     locks = [entry for entry in entries if entry["type"] == "lock" and entry["wait"]["total"] > 0]
     if not locks:
         return None
+    total = sum(lock["wait"]["total"] for lock in locks)
     worst = max(locks, key=lambda lock: lock["wait"]["total"])
-    all_wait = sum(lock["wait"]["total"] for lock in locks)
     return {
         "name": worst["name"],
         "kind": worst["kind"],
         "waits": worst["wait"]["count"],
         "wait_seconds": round(worst["wait"]["total"] / 1e9, 6),
         "longest_milliseconds": round(worst["wait"]["longest"] / 1e6, 3),
-        "share_of_wait": round(worst["wait"]["total"] / all_wait, 3),
+        "share_of_wait": round(worst["wait"]["total"] / total, 3),
     }
 
 
 def record(folder, given):
     samples = {side: [float(line) for line in lines(folder / f"rates.{side}")] for side in ("glibc", "ondeck")}
     passed = {side: lines(folder / f"passed.{side}") for side in samples}
+    cpus = (line.split(":", 1)[1].strip() for line in lines(pathlib.Path("/proc/cpuinfo")) if line.startswith("model name"))
     return {
         "schema": 1,
         "program": given.program,
         "title": given.title,
-        "package": {"name": given.package, "version": version(given.package)},
+        "package": {"name": given.package, "version": output_of("dpkg-query", "-W", "-f=${Version}", given.package)},
         "date": time.strftime("%Y-%m-%d", time.gmtime()),
-        "commit": commit(),
+        "commit": output_of("git", "-C", str(pathlib.Path(__file__).parent), "rev-parse", "--short", "HEAD"),
         "lock": given.lock,
-        "machine": machine(),
+        "machine": {
+            "cpu": next(cpus, ""),
+            "cpus": len(os.sched_getaffinity(0)),
+            "kernel": f"Linux {platform.release()}",
+            "libc": " ".join(platform.libc_ver()),
+        },
         "cpu_time_of_others": others(folder),
         "quick": bool(os.environ.get("quick")),
         "seconds": int(os.environ["seconds"]),
@@ -140,7 +157,7 @@ def main():
     parser.add_argument("--write", type=pathlib.Path)
     given = parser.parse_args()
     if given.when != "finish":
-        note(given.folder, given.when)
+        (given.folder / f"cpu.{given.when}").write_text(json.dumps(cpu_times()))
         return
     result = record(given.folder, given)
     say(result)

@@ -5,13 +5,8 @@ source "$(dirname "$0")/lib.sh"
 program=redis title='Redis with io-threads' unit='SET requests a second'
 package=redis-tools name=redis
 if packaged valkey-tools; then package=valkey-tools name=valkey; fi
-
-install() {
-    # The tools have the server's program, too, under the name of a tool; the server's own package only adds a service.
-    need_packages "$package" python3
-}
-
-prepare() { :; }
+# The tools have the server's program, too, under the name of a tool; the server's own package only adds a service.
+packages=("$package")
 
 socket() {
     echo "$scratch/$side.sock"

@@ -3,12 +3,7 @@
 # shellcheck source=lib.sh disable=SC2034
 source "$(dirname "$0")/lib.sh"
 program=rocksdb title='RocksDB db_bench, 8 threads' unit='fillrandom operations a second' package=rocksdb-tools
-
-install() {
-    need_packages rocksdb-tools python3
-}
-
-prepare() { :; }
+packages=(rocksdb-tools)
 
 bench() {
     "${prefix[@]}" db_bench --db="$scratch/db" --seed=1 --compression_type=none --verify_checksum=true "$@" \

@@ -3,10 +3,7 @@
 # shellcheck source=lib.sh disable=SC2034
 source "$(dirname "$0")/lib.sh"
 program=stress-ng title='stress-ng --mutex' unit='mutex operations a second' package=stress-ng
-
-install() {
-    need_packages stress-ng python3
-}
+packages=(stress-ng)
 
 prepare() {
     mkdir "$scratch/work"

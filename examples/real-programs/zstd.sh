@@ -3,10 +3,7 @@
 # shellcheck source=lib.sh disable=SC2034
 source "$(dirname "$0")/lib.sh"
 program=zstd title='zstd -T4' unit='MB compressed a second' package=zstd
-
-install() {
-    need_packages zstd python3
-}
+packages=(zstd)
 
 prepare() {
     megabytes=$((20 * seconds))
