@@ -1,7 +1,7 @@
 """Writes docs/data/speed.md from docs/results/, and what README.md has of them: a table and docs/figures/ratios.svg.
 
-A section is one machine: a folder of docs/results/ that `ci/speed.sh --record` wrote. docs/data/speed-notes.md, which is
-written by hand, has its place above the sections. `--check` writes nothing, and ends with 1 if a file is not what the
+A section is one machine: a folder of docs/results/ that `ci/speed.sh --record` wrote. What stands above the sections is
+written by hand. `--check` writes nothing, and ends with 1 if a file is not what the
 records say. `--add FOLDER` first puts the reports of a folder in the place of those of their machine, without the spaces,
 which are half of them.
 """
@@ -19,24 +19,11 @@ from records import PEERS, ROOT, SHARES, Machine, in_words, more_rows, rows
 
 RESULTS = ROOT / "docs/results"
 PAGE = ROOT / "docs/data/speed.md"
-NOTES = ROOT / "docs/data/speed-notes.md"
 README = ROOT / "README.md"
 BEGIN, END = "<!-- mutex numbers: begin -->", "<!-- mutex numbers: end -->"
 FIGURE = "docs/figures/ratios.svg"
 
-HEAD = """# Speed
-
-The costs of the mutex and its condition variable beside other locks, where they lead and where they do
-not. This page is written by `ci/speed.sh` from the documents in [results](../results), which have
-every sample; `ci/speed.sh --record` adds the machine that it runs on, in about 12 minutes. All
-locks of a document were interleaved round by round in one run, with the C and C++ peers of Debian.
-`ondeck merge docs/results/MACHINE/NAME.json --html page.html` shows what one of them has of each lock.
-
-A cell says how many times as good as the best other lock `ondeck` is, and names that lock: 2 is twice the
-rate, or half the time, by two medians. The best other is the best of glibc, std, parking_lot, usync, abseil and
-nsync at that very point. The best of six locks is partly so by chance, so a lock that is their equal is slightly
-below 1. A ratio is **bold** where `ondeck` is behind by more than the quartiles of the two locks are apart.
-"""
+SECTIONS = "<!-- sections: ci/speed.sh -->\n"
 
 
 def slug(machine):
@@ -223,7 +210,7 @@ def files():
     ]
     latest = next(iter(found.values()))
     return {
-        PAGE: "\n\n".join([HEAD.strip(), NOTES.read_text(encoding="utf-8").strip(), *made]) + "\n",
+        PAGE: PAGE.read_text(encoding="utf-8").partition(SECTIONS)[0] + "\n\n".join([SECTIONS.strip(), *made]) + "\n",
         README: with_numbers(README.read_text(encoding="utf-8"), numbers(latest)),
         ROOT / FIGURE: svg(rows(latest), heading(latest.facts["machine"])),
     }
