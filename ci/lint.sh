@@ -7,7 +7,6 @@ need_packages python3
 # rustfmt gets the names of the files, because it does not see modules that a macro declares.
 git ls-files -z '*.rs' | xargs -0 rustfmt --check --edition 2024
 python3 ci/mutants/hazards.py check
-ci/hazards.sh --check
 python3 ci/cycles.py
 cargo clippy --workspace --all-targets --locked -- -D warnings
 need_packages shellcheck

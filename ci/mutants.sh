@@ -10,18 +10,15 @@
 # compile, and the test must then fail. Without a hazard each test must pass.
 #
 # The edits are made in copies of the project, one for each CPU, and a copy is built again for each hazard: about 10 s.
-# Those that were caught are in hazards/mutants.tsv in the target folder, a line each: the sentence, the name, the test,
-# the tool that runs it, and the result, with tabs in between. A run that was ended goes on where it was, unless a file of the
-# project has changed.
+# A run that was ended goes on where it was, unless a file of the project has changed.
 source "$(dirname "$0")/common.sh"
 need_packages python3
 target=${CARGO_TARGET_DIR:-$PWD/target}
 export work=$target/mutants
 # A copy of the project as it was at the start, so that edits during the run do not matter.
 export original=$work/original
-export results=$target/hazards/mutants.tsv
-# The tests that passed without a hazard.
-export passed=$target/hazards/passed
+# The names of the hazards that were caught, and the tests that passed without a hazard.
+export caught=$work/caught passed=$work/passed
 # A test that takes longer than this many seconds counts as hanging. Without a hazard the longest takes 10 to 15 s on a
 # quiet machine.
 export time_limit=300
@@ -84,7 +81,7 @@ without() {
 
 # Puts one hazard in, and runs its test.
 with() {
-    local changed executable result tool name=$1 binary=$2 test=$3 hang=$4 sentence=$5 start=$SECONDS
+    local changed executable result name=$1 binary=$2 test=$3 hang=$4 start=$SECONDS
     if ! changed=$(hazards apply "$name" --into "$tree" 2>"$work/$slot/apply.log"); then
         result="DOES NOT APPLY"
         cat "$work/$slot/apply.log"
@@ -103,14 +100,8 @@ with() {
         fi
         (cd "$original" && xargs -d '\n' cp --parents -t "$tree" <<<"$changed")
     fi
-    case $binary in
-        loom) tool=$binary ;;
-        *) tool="real threads" test=$binary::$test ;;
-    esac
-    printf '%-36s %-16s %3s s  %s\n' "$name" "$result" $((SECONDS - start)) "$test"
-    case $result in
-        caught*) printf '%s\t%s\t%s\t%s\t%s\n' "$sentence" "$name" "$test" "$tool" "$result" >>"$results" ;;
-    esac
+    printf '%-36s %-16s %3s s  %s\n' "$name" "$result" $((SECONDS - start)) "$binary::$test"
+    [[ $result != caught* ]] || echo "$name" >>"$caught"
 }
 
 # This script calls itself below for a part, one for each CPU at a time.
@@ -125,14 +116,14 @@ all() {
 }
 
 rm -rf "$original" "$work"/*/tree
-mkdir -p "$original" "$(dirname "$results")"
+mkdir -p "$original"
 git ls-files -z --cached --others --exclude-standard | xargs -0 cp --parents -t "$original"
 sum=$(cd "$original" && find crates Cargo.* ci/mutants -type f | LC_ALL=C sort | xargs -d '\n' sha256sum | sha256sum)
 if [ "$sum" != "$(cat "$work/sum" 2>/dev/null)" ]; then
-    rm -f "$results" "$passed"
+    rm -f "$caught" "$passed"
     echo "$sum" >"$work/sum"
 fi
-touch "$results" "$passed"
+touch "$caught" "$passed"
 listed=$(hazards list "$@")
 
 step "without a hazard"
@@ -142,9 +133,7 @@ cut -f 2,3 <<<"$listed" | sort -u | tr '\t' ' ' | { grep -vxFf "$passed" || true
 step "with one hazard each"
 # Prints the listed hazards that have not been caught.
 missed() {
-    awk -F '\t' '
-        FILENAME == ARGV[1] { if ($5 ~ /^caught/) caught[$2]; next }
-        !($1 in caught)' "$results" - <<<"$listed"
+    awk -F '\t' 'FILENAME == ARGV[1] { caught[$1]; next } !($1 in caught)' "$caught" - <<<"$listed"
 }
 missed | sed 's/^/with\t/' | all
 missed=$(missed | cut -f 1 | xargs)

@@ -38,11 +38,11 @@ known() {
     awk -v hash="$(hash "$1")" -v least="$2" '$1 == hash && $3 >= least { found = 1 } END { exit !found }' spec/checked.txt
 }
 
-# Checks one configuration: prints a line for the reader, and adds one to the table.
+# Checks one configuration: prints a line for the reader.
 check() {
-    local configuration=$1 name expected hazard result states options work start=$SECONDS
+    local configuration=$1 name expected result states options work start=$SECONDS
     name=${configuration#spec/} name=${name%.cfg}
-    expected=$(header "$configuration" Expect) hazard=$(header "$configuration" Hazard)
+    expected=$(header "$configuration" Expect)
     read -ra options <<<"$(header "$configuration" Options)"
     work=$folder/work/$name
     rm -rf "$work"
@@ -66,8 +66,6 @@ check() {
     fi
     if [ "$result" = "$expected" ]; then
         printf '%-44s %s (%s s)\n' "$name" "$result" $((SECONDS - start))
-        printf '%s\t%s\t%s\tTLC\t%s\n' "$hazard" "spec/$name.cfg" "$result" caught >"$work/row"
-        [ -n "$hazard" ] || : >"$work/row"
         echo "$(hash "$configuration") $name $((SECONDS - start))" >"$work/checked"
     else
         printf '%-44s %s, NOT %s (%s s)\n' "$name" "$result" "$expected" $((SECONDS - start))
@@ -116,8 +114,6 @@ need_tlc
 rm -rf "$folder/work"
 status=0
 printf '%s\n' "${chosen[@]}" | xargs -P 2 -I{} bash ci/tlc.sh --one {} || status=1
-mkdir -p "$folder/../hazards"
-find "$folder/work" -name row -exec cat {} + | sort >"$folder/../hazards/tlc.tsv"
 if [ -z "$known" ]; then
     # The new lines replace the earlier ones of the same configurations. Lines of configurations that are gone go.
     find "$folder/work" -name checked -exec cat {} + | cat - spec/checked.txt |

@@ -5,6 +5,7 @@
                                              the steps that only the source or only a specification names
     hazards.py diff NAME...                  what each changes
     hazards.py apply NAME [--into TREE]      puts one in, and prints the files that it has changed
+    hazards.py page                          writes the table of docs/data/hazards.md, which `check` compares
 
 All read the project in the working directory, or in --root. With --into the changed files are written to
 another copy of it; the project itself is only read.
@@ -13,6 +14,7 @@ The source is read as rustfmt leaves it: the body of a function ends at a brace 
 """
 
 import argparse
+import collections
 import difflib
 import functools
 import pathlib
@@ -22,6 +24,7 @@ import tomllib
 
 FOLDER = pathlib.PurePath("crates/ondeck/tests/mutants")
 TESTS = FOLDER.parent
+PAGE = "docs/data/hazards.md"
 KEYS = {"hazard": str, "test": str, "edit": list, "quick": bool, "hang": bool}
 EDIT_KEYS = {"file", "find", "replace", "step", "function"}
 LITERAL = r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])\''
@@ -188,6 +191,28 @@ class Project:
                     pending = []
 
 
+    def page(self):
+        """The page of all hazards, as it is and as it would be written: a row for each sentence, with what finds it."""
+        found = collections.defaultdict(list)
+        for hazard in map(self.hazard, self.names()):
+            name, binary, test = (hazard[key] for key in ("name", "binary", "test"))
+            tool, test = ("loom", test) if binary == "loom" else ("real threads", f"{binary}::{test}")
+            found[hazard["hazard"]].append((tool, name, f"[`{name}`](../../{FOLDER}/{name}.toml), `{test}`"))
+        for path in self.root.glob("spec/*/*.cfg"):
+            heads = dict(re.findall(r"^\\\* (Hazard|Expect): (.*)$", path.read_text(), re.M))
+            if "Hazard" in heads:
+                file, what = str(path.relative_to(self.root)), heads["Expect"].removeprefix("violation of ")
+                found[heads["Hazard"]].append(("TLC", file, f"[`{path.stem}`](../../{file}), {what}"))
+        rows = (
+            f"| {hazard} | {'<br>'.join(f'{tool}: {entry}' for tool, _, entry in sorted(entries))} |\n"
+            for hazard, entries in sorted(found.items())
+        )
+        table = "".join(rows) + f"\n{len(found)} hazards, put in at {sum(map(len, found.values()))} places"
+        text = (self.root / PAGE).read_text()
+        start, end = text.index("|---|---|\n") + len("|---|---|\n"), re.search(r"^\d+ hazards, put in at \d+ places", text, re.M).end()
+        return text, text[:start] + table + text[end:]
+
+
 def check(project, names):
     """Prints a line for each hazard that does not apply; the exit status."""
     complaints = 0
@@ -205,6 +230,11 @@ def check(project, names):
             complaints += 1
             side = "the source" if (file, function, action) in named else "the specification"
             print(f"ONLY {side} says: {action} is in {function} of {file}")
+        page, written = project.page()
+        if page != written:
+            complaints += 1
+            sys.stdout.writelines(difflib.unified_diff(*(text.splitlines(keepends=True) for text in (page, written)), PAGE, PAGE, n=0))
+            print(f"{PAGE} is not the table of what there is: run ci/mutants/hazards.py page")
         print(f"{len(named & modelled)} steps that the source and a specification name")
     print(f"{len(names or project.names())} hazards, {complaints} complaints")
     return 1 if complaints else 0
@@ -213,7 +243,7 @@ def check(project, names):
 def main():
     parser = argparse.ArgumentParser(description="Mistakes to be put into the source.")
     parser.add_argument("--root", default=".", help="the project; the working directory otherwise")
-    parser.add_argument("command", choices=["list", "check", "diff", "apply"])
+    parser.add_argument("command", choices=["list", "check", "diff", "apply", "page"])
     parser.add_argument("names", nargs="*")
     parser.add_argument("--quick", action="store_true", help="list only those that the gate tries")
     parser.add_argument("--into", help="the copy of the project to write to; --root otherwise")
@@ -221,6 +251,9 @@ def main():
     project = Project(options.root)
     if options.command == "check":
         return check(project, options.names)
+    if options.command == "page":
+        (project.root / PAGE).write_text(project.page()[1])
+        return 0
     for hazard in map(project.hazard, options.names or project.names()):
         if options.command == "list":
             if hazard["quick"] or not options.quick:
