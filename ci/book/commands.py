@@ -11,6 +11,7 @@ the command of README.md.
 import os
 import pathlib
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -106,7 +107,7 @@ def script(page, text):
                 left_out.append(command.strip().splitlines()[0])
                 continue
             where = "$ROOT" if IN_ROOT.match(run) else "$PACKAGE" if IN_PACKAGE.match(run) else "$PROGRAMS"
-            lines.append(f'cd "{where}"; echo; echo {quoted("$ " + run.strip())}')
+            lines.append(f'cd "{where}"; echo; echo {shlex.quote("$ " + run.strip())}')
             if "attach $!" in run:
                 lines.append("sleep 1 # as long as it takes to type the next")
             lines.append(run.rstrip("\n"))
@@ -116,10 +117,6 @@ def script(page, text):
         if change not in used:
             raise ValueError(f"{page} has no command with {change[0]!r}")
     return "set -euo pipefail\n" + "\n".join(lines) + "\n", left_out
-
-
-def quoted(text):
-    return "'" + text.replace("'", "'\\''") + "'"
 
 
 def users_book():

@@ -19,22 +19,16 @@ text { font: 13px system-ui, -apple-system, "Segoe UI", Roboto, "Liberation Sans
 .end { text-anchor: end; } .middle { text-anchor: middle; }
 circle { stroke-width: 1.5; }
 """
-LIGHT = {"paper": "#ffffff", "text": "#1b1e23", "muted": "#5a606b", "grid": "#e4e6ea"}
-LIGHT |= {"one": "#8d939e", "ahead": "#0072b2", "behind": "#d55e00"}
-DARK = {"paper": "#15171b", "text": "#e8eaed", "muted": "#a4abb6", "grid": "#2d3138"}
-DARK |= {"one": "#6d7480", "ahead": "#4dabf0", "behind": "#ff8a3c"}
-
-
-def rules(colours):
-    """The style of everything that has a colour."""
-    lines = [f".paper {{ fill: {colours['paper']}; stroke: {colours['grid']}; }}"]
-    lines += [f"text {{ fill: {colours['text']}; }} .muted {{ fill: {colours['muted']}; }}"]
-    lines += [f".{name} {{ stroke: {colours[name]}; }}" for name in ("grid", "one")]
-    for name in ("ahead", "behind"):
-        lines.append(f".{name} {{ fill: {colours[name]}; stroke: {colours[name]}; }}")
-    # Within the quartiles: hollow. It stands last, because it is as specific as the colours.
-    lines.append(f".equal {{ fill: {colours['paper']}; }}")
-    return "\n".join(lines)
+# A hollow dot, within the quartiles, stands last, because it is as specific as the colours.
+COLOURS = """.paper {{ fill: {0}; stroke: {3}; }}
+text {{ fill: {1}; }} .muted {{ fill: {2}; }}
+.grid {{ stroke: {3}; }}
+.one {{ stroke: {4}; }}
+.ahead {{ fill: {5}; stroke: {5}; }}
+.behind {{ fill: {6}; stroke: {6}; }}
+.equal {{ fill: {0}; }}"""
+LIGHT = COLOURS.format("#ffffff", "#1b1e23", "#5a606b", "#e4e6ea", "#8d939e", "#0072b2", "#d55e00")
+DARK = COLOURS.format("#15171b", "#e8eaed", "#a4abb6", "#2d3138", "#6d7480", "#4dabf0", "#ff8a3c")
 
 
 def label(row):
@@ -75,8 +69,8 @@ def svg(found, machine):
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img">',
         f"<title>{title}: {html.escape(machine)}</title>",
         f"<desc>{in_words(found)}</desc>",
-        f"<style>{STYLE}{rules(LIGHT)}",
-        f"@media (prefers-color-scheme: dark) {{\n{rules(DARK)}\n}}</style>",
+        f"<style>{STYLE}{LIGHT}",
+        f"@media (prefers-color-scheme: dark) {{\n{DARK}\n}}</style>",
         f'<rect class="paper" x="0.5" y="0.5" width="{WIDTH - 1}" height="{height - 1}" rx="8"/>',
         f'<text class="title" x="16" y="28">{title}</text>',
         f'<text class="muted" x="16" y="48">{html.escape(machine)}. A dot is a situation with a number of '
@@ -94,13 +88,9 @@ def svg(found, machine):
     ]
     for index, row in enumerate(found):
         middle = ABOVE + STEP * (index + 0.5)
-        parts.append(
-            f'<text class="end" x="{LABELS - 14}" y="{middle + 4.5:g}">{html.escape(label(row))}</text>'
-        )
+        parts.append(f'<text class="end" x="{LABELS - 14}" y="{middle + 4.5:g}">{html.escape(label(row))}</text>')
         for ratio in row.ratios.values():
             kind = "behind" if ratio.behind() else "ahead"
             kind += "" if ratio.told() else " equal"
-            parts.append(
-                f'<circle class="{kind}" cx="{across(ratio.value)}" cy="{middle:g}" r="4.5"/>'
-            )
+            parts.append(f'<circle class="{kind}" cx="{across(ratio.value)}" cy="{middle:g}" r="4.5"/>')
     return "\n".join([*parts, "</svg>"]) + "\n"
