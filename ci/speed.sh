@@ -3,7 +3,6 @@
 # what README.md has of it: a table, and docs/figures/ratios.svg.
 #
 #   ci/speed.sh            writes the files
-#   ci/speed.sh --check    writes nothing, and ends with 1 if a file is not that of its records
 #   ci/speed.sh --record   measures first, about 15 minutes, into docs/results/MACHINE, which is named after the
 #                          CPU. An earlier record of the same machine is replaced
 #
@@ -16,11 +15,10 @@
 # CAP_SYS_NICE.
 source "$(dirname "$0")/common.sh"
 need_packages python3
-minutes=12 ondeck='' record='' check=()
+minutes=12 ondeck='' record=''
 while [ $# -gt 0 ]; do
     case $1 in
         --record) record=yes ;;
-        --check) check=(--check) ;;
         --minutes | --binary)
             [ $# -ge 2 ] || { echo "$1 needs a value" >&2; exit 2; }
             case $1 in
@@ -32,7 +30,7 @@ while [ $# -gt 0 ]; do
     esac
     shift
 done
-[ -n "$record" ] || exec python3 ci/book/speed.py "${check[@]}"
+[ -n "$record" ] || exec python3 ci/book/speed.py
 [[ $minutes =~ ^[1-9][0-9]*$ ]] || { echo "--minutes needs a whole number above 0" >&2; exit 2; }
 
 if [ -z "$ondeck" ]; then
