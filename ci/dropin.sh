@@ -79,7 +79,7 @@ with_originals 0.13.0 0.10.0
 step "the tables of docs/data/parity.md and docs/drop-in.md"
 python3 drop-in/parity.py --compile "$CARGO_TARGET_DIR/drop-in/parity" "${originals[@]}"
 python3 -m unittest discover -q -s examples/drop-in -p '*_test.py'
-python3 examples/drop-in/page.py --check
+examples/drop-in/crates.py --check
 
 if [ "${1:-}" = --suites ]; then
     step "the test suites of parking_lot, and of crates that use it"
