@@ -27,21 +27,30 @@ for probe in wait_begin wait_end release; do
     grep -q "Name: $probe\$" <<<"$(readelf -n "$library")" || { echo "$library has no probe ondeck:$probe"; exit 1; }
 done
 
+# recorded PROGRAM ARGUMENT...: records the program under the library, or under another $shim.
+recorded() {
+    step "$*"
+    rm -rf "$folder/recording" "$folder/out"
+    mkdir "$folder/recording"
+    LD_PRELOAD=${shim:-$library} ONDECK_PROFILE=$folder/recording "$folder/$1" "${@:2}"
+}
+# check WHAT ARGUMENT...: checks what was read of the recording.
+check() {
+    python3 ci/profile/check.py "$1" "$folder/out/profile.jsonl" "${@:2}"
+}
+
 # record PROCESSES ARGUMENT...: records the program, which must run as this many processes.
 record() {
     local processes=$1 status=0
     shift
-    step "hot $*"
-    rm -rf "$folder/recording" "$folder/out"
-    mkdir "$folder/recording"
-    LD_PRELOAD=$library ONDECK_PROFILE=$folder/recording "$folder/hot" "$@" || status=$?
+    recorded hot "$@" || status=$?
     case $* in
     *kill) [ "$status" -eq 137 ] || { echo "the program ended with $status, not by SIGKILL"; exit 1; } ;;
     *) [ "$status" -eq 0 ] || { echo "the program ended with $status"; exit 1; } ;;
     esac
     "$reader" "$folder/recording" "$folder/out"
     go tool pprof -top "$folder/out/holders.pb.gz" >"$folder/out/top.txt" 2>/dev/null
-    python3 ci/profile/check.py "$folder/out" "$processes" "$programs/hot.c"
+    check hot "$folder/out/top.txt" "$processes" "$programs/hot.c"
 }
 # A thread that loses its CPU in a short section keeps others waiting longer than the long sections do. Then try again.
 record 1 300 || record 1 300
@@ -53,12 +62,10 @@ record 1 300 kill || record 1 300 kill
 gcc -O2 -g -Wall -Wextra -Werror -pthread "$programs/truth.c" -o "$folder/truth"
 compare_with_truth() {
     local truth
-    step "truth $*"
-    rm -rf "$folder/recording" "$folder/out"
-    mkdir "$folder/recording"
-    read -ra truth < <(LD_PRELOAD=$library ONDECK_PROFILE=$folder/recording "$folder/truth" "$@")
+    recorded truth "$@" | tee "$folder/told"
+    read -ra truth < <(tail -n 1 "$folder/told")
     "$reader" "$folder/recording" "$folder/out" >"$folder/table.txt"
-    python3 ci/profile/truth.py "$folder/out/profile.jsonl" "${truth[@]}"
+    check truth "${truth[@]}"
 }
 # Records are samples, and other programs on the machine disturb some. Then try again.
 for sections in "300000 700000 200 20000" "300000 700000 20000 50000" "20000 50000 1000 1000"; do
@@ -70,14 +77,11 @@ done
 check_guards() {
     local names=$1 shim=$2
     shift 2
-    step "guards $*"
     "$@" -std=c++17 -g -Wall -Wextra -Werror -pthread "$programs/guards.cpp" -o "$folder/guards"
-    rm -rf "$folder/recording" "$folder/out"
-    mkdir "$folder/recording"
-    LD_PRELOAD=$shim ONDECK_PROFILE=$folder/recording "$folder/guards"
+    recorded guards
     "$reader" "$folder/recording" "$folder/out" >"$folder/table.txt"
     # shellcheck disable=SC2086 # names
-    python3 ci/profile/guards.py "$folder/out/profile.jsonl" $names
+    check guards $names
 }
 cp "$library" "$folder/renamed.so"
 for level in -O0 -O1 -O2; do
@@ -91,8 +95,8 @@ check_sleeps() {
     local kind=$1 function=$2
     shift 2
     step "sleeps of $*"
-    ONDECK_PRELOAD_LIBRARY=$library "$command" run --profile "$folder/sleeps.jsonl" -- "$@" 2>"$folder/table.txt"
-    python3 ci/profile/sleeps.py "$folder/sleeps.jsonl" "$kind" "$function"
+    ONDECK_PRELOAD_LIBRARY=$library "$command" run --profile "$folder/out/profile.jsonl" -- "$@" 2>"$folder/table.txt"
+    check sleeps "$kind" "$function"
     grep -q "the thread that holds one is not known" "$folder/table.txt" || { cat "$folder/table.txt"; exit 1; }
 }
 rustc --edition 2024 -O -g "$programs/keeper.rs" -o "$folder/keeper"
@@ -107,17 +111,10 @@ fi
 
 # What a recorder has to survive: see the program.
 gcc -O2 -g -Wall -Wextra -Werror -pthread "$programs/hostile.c" -o "$folder/hostile"
-check_hostile() {
-    local what=$1 recording=$2
-    "$reader" "$recording" "$folder/out"
-    python3 ci/profile/hostile.py "$what" "$folder/out/profile.jsonl"
-}
 for what in stack reuse relock; do
-    step "hostile $what"
-    rm -rf "$folder/recording" "$folder/out"
-    mkdir "$folder/recording"
-    LD_PRELOAD=$library ONDECK_PROFILE=$folder/recording "$folder/hostile" "$what"
-    check_hostile "$what" "$folder/recording"
+    recorded hostile "$what"
+    "$reader" "$folder/recording" "$folder/out"
+    check hostile "$what"
 done
 step "operations"
 gcc -O2 -g -Wall -Wextra -Werror -pthread "$programs/operations.c" -o "$folder/operations"
@@ -131,7 +128,8 @@ rm -rf "$folder/out"
 mkdir "$folder/1" "$folder/2"
 { printf ondeckCP && head -c 4088 /dev/zero; } >"$folder/page"
 (cd "$folder" && LD_PRELOAD=$library ONDECK_CONTROL=$folder/page ./hostile switch)
-check_hostile "switch" "$folder/2"
+"$reader" "$folder/2" "$folder/out"
+check hostile switch
 
 step "hostile full"
 # The disk is full when the threads begin to wait: nothing is recorded, and the program goes on.

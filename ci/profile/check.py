@@ -1,72 +1,148 @@
-"""Checks what was read of the recordings of crates/ondeck-profile/tests/programs/hot.c.
+"""Checks what was read of the recordings of crates/ondeck-profile/tests/programs/.
 
-    check.py OUT PROCESSES HOT.C     OUT has profile.jsonl and the output of `go tool pprof -top` in top.txt
+    check.py hot PROFILE.jsonl TOP.txt PROCESSES HOT.C    TOP.txt is the output of `go tool pprof -top`
+    check.py truth PROFILE.jsonl KEEPER OTHERS FREE       the percentages that truth.c printed
+    check.py guards PROFILE.jsonl NAME...                 functions of guards.cpp, without keep_, that some stack begins with
+    check.py sleeps PROFILE.jsonl OBJECT FUNCTION         the kind of object, and a function that has to be in a stack there
+    check.py hostile PROFILE.jsonl WHAT                   of hostile.c
 
 Ends with 1 and a line for each expectation that does not hold.
 """
+
 import json
 import pathlib
+import re
 import sys
 
+# Percent of all waiting time. Records are samples, and the program's own noting of moments is in its sections.
+NEAR = 20
 
-def main(out, processes, source):
-    wrong = []
+# All waits of one hostile program together, in nanoseconds: far above what they are, far below what a number is that has
+# passed below zero.
+MUCH = 1e12
 
-    def expect(holds, what):
-        if not holds:
-            wrong.append(what)
 
-    lines = [json.loads(line) for line in pathlib.Path(out, "profile.jsonl").read_text().splitlines()]
-    found = [line for line in lines if line["type"] == "process"]
-    expect(len(found) == processes, f"{len(found)} processes instead of {processes}")
+def of_type(lines, kind):
+    return [line for line in lines if line["type"] == kind]
+
+
+def first_functions(lines, role, lock):
+    """The innermost functions of the stacks with this role at a lock."""
+    stacks = [line for line in of_type(lines, "stack") if (line["role"], line["lock"]) == (role, lock["address"])]
+    return [line["stack"][0]["frames"][0]["function"] for line in stacks]
+
+
+def hot(expect, lines, top, processes, source):
+    begins = [index for index, line in enumerate(lines) if line["type"] == "process"]
+    expect(len(begins) == int(processes), f"{len(begins)} processes instead of {processes}")
     text = pathlib.Path(source).read_text().splitlines()
     declared = next(number for number, line in enumerate(text, 1) if line.startswith("} hot = "))
-    order = [index for index, line in enumerate(lines) if line["type"] == "process"] + [len(lines)]
-    for begin, end in zip(order, order[1:]):
-        check_process(lines[begin:end], declared, expect)
-    top = pathlib.Path(out, "top.txt").read_text().splitlines()
+    for begin, end in zip(begins, [*begins[1:], len(lines)]):
+        hot_process(expect, lines[begin:end], declared)
+    top = pathlib.Path(top).read_text().splitlines()
     head = next((number for number, line in enumerate(top) if "flat%" in line), len(top) - 1)
     worst = top[head + 1] if head + 1 < len(top) else ""
     expect(worst.endswith(" hold_for_long"), f"pprof's worst holder is {worst!r}")
-    for line in wrong:
-        print(line)
-    return 1 if wrong else 0
 
 
-def check_process(lines, declared, expect):
-    pid = lines[0]["pid"]
-    locks = [line for line in lines if line["type"] == "lock"]
+def hot_process(expect, lines, declared):
+    pid, locks = lines[0]["pid"], of_type(lines, "lock")
     expect(locks, f"process {pid} has no lock")
     if not locks:
         return
     worst = locks[0]
-    place = worst["place"]
+    place, wait = worst["place"], worst["wait"]
     expect(worst["name"].startswith("hot+"), f"the worst lock of process {pid} is {worst['name']}")
     expect(place.get("line") == declared, f"it is declared in line {place.get('line')}, not {declared}")
     expect((place.get("file") or "").endswith("hot.c"), f"it is declared in {place.get('file')}")
     expect(worst["kind"] == "default", f"it is of kind {worst['kind']}")
     expect(worst["threads"] == 4, f"{worst['threads']} threads have taken part")
-    expect((worst["acquisitions"] or 0) >= worst["wait"]["count"] > 0, "more waits than acquisitions")
-    expect(worst["wait"]["longest"] >= worst["wait"]["p99"] >= worst["wait"]["p50"] > 0, "percentiles")
+    expect((worst["acquisitions"] or 0) >= wait["count"] > 0, "more waits than acquisitions")
+    expect(wait["longest"] >= wait["p99"] >= wait["p50"] > 0, "percentiles")
     expect(worst["hold"]["count"] > 0, "no hold was recorded")
-
-    def functions(role, lock):
-        stacks = [line for line in lines if line["type"] == "stack" and line["role"] == role]
-        stacks = [line for line in stacks if line["lock"] == lock["address"]]
-        return [line["stack"][0]["frames"][0]["function"] for line in stacks]
-
-    holders = functions("holder", worst)
-    expect(holders[:1] == ["hold_for_long"], f"to blame are {holders}")
-    waiters = functions("waiter", worst)
-    expect(waiters[:1] == ["take_shortly"], f"the threads that waited were in {waiters}")
+    for role, function in (("holder", "hold_for_long"), ("waiter", "take_shortly")):
+        found = first_functions(lines, role, worst)
+        expect(found[:1] == [function], f"as {role} there are {found}")
     heap = [lock for lock in locks if lock["place"]["in"] in ("heap", "memory")]
     expect(heap, "the lock on the heap is not there")
     # Initialized in the child of a fork before its recording began, which the first wait does.
-    created = [frame["frames"][0]["function"] for lock in heap for frame in lock["created"][:1]]
-    expect(set(created) <= {"initialize"}, f"locks on the heap were initialized by {created}")
-    names = [lock["name"] for lock in locks]
-    expect(not names.count("innocent") or names.index("innocent") > 0, "the innocent lock is first")
+    created = {frame["frames"][0]["function"] for lock in heap for frame in lock["created"][:1]}
+    expect(created <= {"initialize"}, f"locks on the heap were initialized by {created}")
+    expect(worst["name"] != "innocent", "the innocent lock is first")
+
+
+def truth(expect, lines, *percentages):
+    keeper, others, free = map(float, percentages)
+    lock = next(line for line in of_type(lines, "lock") if line["name"] == "lock")
+    blame = {"keeper": 0.0, "victim": 0.0}
+    for line in of_type(lines, "stack"):
+        if line["role"] == "holder" and line["lock"] == lock["address"]:
+            function = line["stack"][0]["frames"][0]["function"]
+            blame[function] = blame.get(function, 0.0) + line["total"]
+    part_free = 100 * lock["free"] / (lock["kept_waiting"] + lock["free"])
+    part = 100 * blame["keeper"] / sum(blame.values())
+    true_part = 100 * keeper / (keeper + others)
+    print(f"keeper {part:.1f} % of the holders' (it was {true_part:.1f}), free {part_free:.1f} % (it was {free:.1f})")
+    expect(abs(part - true_part) <= NEAR, "the wrong function is to blame")
+    expect(true_part <= 99 or part >= 90, "the keeper alone kept others waiting, and is not blamed for 90 %")
+    expect(abs(part_free - free) <= NEAR, "the time in which the lock was free is wrong")
+    expect(set(blame) == {"keeper", "victim"}, f"to blame are {sorted(blame)}")
+
+
+def guards(expect, lines, *names):
+    first = {line["stack"][0]["frames"][0]["function"] for line in of_type(lines, "stack")}
+    own = {match[1] for name in first if (match := re.match(r"Guards::keep_(\w+)\(\)$", name))}
+    for name in sorted(first):
+        # The lock of libc++abi for local statics, which several threads of libc++ initialize at the same moment.
+        expect(name.startswith(("Guards::keep_", "__cxa_guard_")), f"a stack begins with {name}")
+    for name in names:
+        expect(name in own, f"no stack begins with keep_{name}")
+
+
+def sleeps(expect, lines, kind, function):
+    found = False
+    for sleep in of_type(lines, "futex"):
+        functions = [frame["function"] for location in sleep["stack"] for frame in location["frames"]]
+        print(sleep["samples"], sleep["object"], sleep["name"], " < ".join(functions))
+        found |= sleep["object"] == kind and any(function in name for name in functions)
+    expect(found, f"no thread was found asleep at a {kind} in {function}")
+
+
+def hostile(expect, lines, what):
+    locks = of_type(lines, "lock")
+    expect(locks, "no lock was recorded")
+    for lock in locks:
+        expect(0 <= lock["kept_waiting"] < MUCH, f"{lock['name']} kept others waiting for {lock['kept_waiting']} ns")
+        expect(lock["waiting"] == 0, f"{lock['waiting']} threads wait for {lock['name']}")
+    names = {lock["name"]: lock for lock in locks}
+    waits = names.get("crowded", {"wait": {"count": 0}})["wait"]["count"]
+    if what == "switch":
+        expect(waits == 5, f"{waits} waits instead of the 5 that began in this recording")
+    if what == "stack":
+        expect("crowded" in names, "the child's lock is not there")
+    if what == "relock":
+        # A notified thread that gets no CPU until the mutex is free has nothing to wait for: not each of them waits.
+        expect(1 <= waits <= 5, f"{waits} waits, not 1 to 5, that began at a notification")
+    if what == "reuse":
+        # Each of ten was acquired 104 times, and once to be destroyed.
+        lock = names.get("slot", {"reused": 0, "acquisitions": 0})
+        expect(lock["reused"] == 9, f"{lock['reused']} locks in place of another, not 9")
+        expect(1030 < (lock["acquisitions"] or 0) <= 1050, f"{lock['acquisitions']} acquisitions, not about 1,050")
+
+
+def main(what, profile, *arguments):
+    wrong = []
+
+    def expect(holds, text):
+        if not holds:
+            wrong.append(text)
+
+    checks = {"hot": hot, "truth": truth, "guards": guards, "sleeps": sleeps, "hostile": hostile}
+    lines = [json.loads(line) for line in pathlib.Path(profile).read_text().splitlines()]
+    checks[what](expect, lines, *arguments)
+    print("\n".join(wrong), end="\n" if wrong else "")
+    return 1 if wrong else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1], int(sys.argv[2]), sys.argv[3]))
+    sys.exit(main(*sys.argv[1:]))
