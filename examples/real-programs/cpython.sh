@@ -27,12 +27,10 @@ check() {
             fail "test_multiprocessing_fork: $(tail -n 30 "$scratch/log")"
         ok "python3.11 -m test test_multiprocessing_fork: queues, conditions, pools of threads, forks amid locks"
     fi
-    "${prefix[@]}" /usr/bin/python3.11 "$here/programs/threads.py" check "${quick:+quick}"
-    ok "threads, locks, conditions, a pool of processes, forks amid threads"
 }
 
 measure() {
-    rate "$("${prefix[@]}" /usr/bin/python3.11 "$here/programs/threads.py" rate "$seconds")"
+    rate "$("${prefix[@]}" /usr/bin/python3.11 "$here/programs/threads.py" "$seconds")"
 }
 
 main "$@"
