@@ -1,7 +1,7 @@
 """Mutations that a seed chooses: small changes of the locks' source, and the test that fails with each.
 
     drawn.py list                    those that are drawn, in their order
-    drawn.py run [--seconds N]       tries those that have no verdict yet; a turn of N seconds, if given
+    drawn.py run                     tries those that have no verdict yet
     drawn.py page                    writes docs/data/mutations.md from the verdicts
 
 All take the same draw: --seed N (1), --count N (150; 0 is all) of the files with --file TEXT in their paths. `run` takes
@@ -29,7 +29,6 @@ import pathlib
 import re
 import signal
 import subprocess
-import threading
 import time
 import tomllib
 import typing
@@ -161,7 +160,7 @@ def all_mutations():
 def copy(tree, but=()):
     """Copies the project, except these files."""
     files = subprocess.run(
-        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "crates", "Cargo.*", ".cargo"],
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "crates", "drop-in", "Cargo.*", ".cargo"],
         capture_output=True, check=True, text=True,
     )
     for file in filter(None, files.stdout.split("\0")):
@@ -251,40 +250,28 @@ def verdicts():
 
 
 def ended(command, limit, log, environment):
-    """The status of a test; None if it hangs. Seconds in which this process is stopped too do not count."""
-    while True:
-        stopped = False
-        with log.open("w") as out:
-            test = subprocess.Popen(
-                command, cwd=TREE / "crates/ondeck", env=environment, stdout=out, stderr=out, start_new_session=True
-            )
-            for _ in range(4 * limit):
-                before = time.monotonic()
-                try:
-                    test.wait(0.25)
-                    break
-                except subprocess.TimeoutExpired:
-                    stopped |= time.monotonic() - before > 5
-        status = test.poll()
-        if status is None:
+    """The status of a test; None if it hangs."""
+    with log.open("w") as out:
+        test = subprocess.Popen(
+            command, cwd=TREE / "crates/ondeck", env=environment, stdout=out, stderr=out, start_new_session=True
+        )
+        try:
+            return test.wait(limit)
+        except subprocess.TimeoutExpired:
             os.killpg(test.pid, signal.SIGKILL)
             test.wait()
-        if not stopped or status == 0:
-            return status
+            return None
 
 
-def judge(number, mutation, binaries, first, is_over):
-    """Tries the stages from the first on until one fails: verdict, what failed or the next stage, and seconds."""
+def judge(number, mutation, binaries):
+    """Tries the stages until one fails: verdict, what failed, and seconds."""
     begin = time.monotonic()
     lock = pathlib.PurePath(mutation.edit.file.removeprefix(SOURCE)).parts[0].removesuffix(".rs")
-    for stage in range(first, len(STAGES)):
-        binary, which, limit = STAGES[stage]
+    for binary, which, limit in STAGES:
         if which == "own" and not (TREE / f"crates/ondeck/tests/{binary}/{lock}.rs").exists():
             continue
         if which == "" and lock in ALONE and binary in ("api", "loom"):
             continue
-        if stage and is_over():
-            return "begun", stage, round(time.monotonic() - begin)
         # No other lock is in the locks for shared memory.
         names = [lock, "timed"] if which == "own" else ["--skip", "ipc", "--skip", "pi_steps"]
         log = WORK / f"{number}.log"
@@ -299,39 +286,20 @@ def judge(number, mutation, binaries, first, is_over):
 
 
 def run(mutations, options):
-    known, awake = verdicts(), [0]
-
-    def count():
-        """Counts the seconds in which this process is not stopped."""
-        while True:
-            time.sleep(1)
-            awake[0] += 1
-
-    def is_over():
-        return options.seconds and awake[0] > options.seconds
-
-    threading.Thread(target=count, daemon=True).start()
+    known = verdicts()
     numbered = {n: m for n, m in enumerate(mutations, 1) if known.get(m.name, [""])[0] != "does not compile"}
     binaries = build(numbered)
     if known.get("no mutation", [""])[0] != "open":
-        result, by, seconds = judge(0, mutations[0], binaries, 0, lambda: False)
+        result, by, seconds = judge(0, mutations[0], binaries)
         record("no mutation", result, by, seconds)
         if result != "open":
             raise SystemExit(f"{by} fails without a mutation")
     shard, shards = map(int, options.shard.split("/"))
-    # Those first that have passed no stage, then those that have the fewest to go.
-    known = {n: known.get(m.name, ["begun", 0]) for n, m in numbered.items() if n % shards == shard}
-    first = {n: int(by) if verdict == "begun" else 0 for n, (verdict, by, *_) in known.items()}
-    tried = [n for n in known if known[n][0] == "begun" or options.again and known[n][0] == "open"]
-    tried.sort(key=lambda n: -(first[n] or len(STAGES)))
+    again = ["", "open"] if options.again else [""]
+    tried = [n for n, m in numbered.items() if n % shards == shard and known.get(m.name, [""])[0] in again]
     print(f"{len(tried)} to try", flush=True)
-
-    def one(number):
-        if not is_over():
-            record(numbered[number].name, *judge(number, numbered[number], binaries, first[number], is_over))
-
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        list(pool.map(one, tried))
+        list(pool.map(lambda n: record(numbered[n].name, *judge(n, numbered[n], binaries)), tried))
 
 
 def page(mutations, options):
@@ -340,18 +308,17 @@ def page(mutations, options):
     rows, tests, listed = collections.defaultdict(collections.Counter), collections.Counter(), []
     for mutation in mutations:
         verdict, by, *_ = known.get(mutation.name, ["not tried", ""])
-        verdict = "unfinished" if verdict == "begun" else verdict
         if verdict == "open" and mutation.name in reasons:
             verdict = "equivalent"
         rows[mutation.kind][verdict] += 1
         rows["all"][verdict] += 1
         if verdict == "caught":
             tests[by.split()[0] + ", which hangs" * by.endswith(" hangs")] += 1
-        if verdict in ("equivalent", "open", "unfinished"):
+        if verdict in ("equivalent", "open"):
             reason = reasons.get(mutation.name, "").replace("|", "\\|")
             listed.append(f"* {verdict}: `{mutation.name}`" + (f"  \n  {reason}" if reason else ""))
     commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
-    columns = ["caught", "equivalent", "open", "unfinished", "not tried", "does not compile"]
+    columns = ["caught", "equivalent", "open", "not tried", "does not compile"]
     table = [f"| {kind} | {' | '.join(str(row[c]) for c in columns)} |" for kind, row in sorted(rows.items(), key=lambda r: (r[0] == "all", r[0]))]
     PAGE.write_text(HEAD.format(
         count=len(mutations), seed=options.seed, total=options.total, day=datetime.date.today(), commit=commit,
@@ -370,9 +337,8 @@ Small changes of the locks' source that a seed chooses, and what the tests make 
 {table}
 
 A mutation is caught by the first test program that fails or does not end. No test can fail with an equivalent one: the lock
-keeps its promises, for the reason given. What does not compile is a mutation of no program. An unfinished one has passed
-some of the test programs, and the others have yet to run. Functions that only builds with the feature `ablation` or
-`profile` have are not drawn: none of these tests is built with it.
+keeps its promises, for the reason given. What does not compile is a mutation of no program. Functions that only builds
+with the feature `ablation` or `profile` have are not drawn: none of these tests is built with it.
 
 | first caught by | mutations |
 |---|---:|
@@ -392,7 +358,6 @@ def main():
     parser.add_argument("--file", default="")
     parser.add_argument("--shard", default="0/1")
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--seconds", type=float)
     parser.add_argument("--again", action="store_true")
     options = parser.parse_args()
     mutations = [each for each in all_mutations() if options.file in each.edit.file]
