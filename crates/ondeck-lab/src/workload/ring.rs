@@ -1,10 +1,16 @@
 //! A bounded queue of numbers, for the lock under test to guard.
 
+use super::Apart;
 use crate::machine::Machine;
 
-/// First in, first out. Its memory is allocated and touched from the beginning.
+/// The numbers on two cache lines.
+const SLOTS: usize = 16;
+
+/// First in, first out. Its memory is allocated and touched from the beginning. It begins at a cache line: elsewhere the
+/// allocator would decide how many lines the numbers are on.
 pub(super) struct Ring {
-    slots: Box<[u64]>,
+    slots: Box<[Apart<[u64; SLOTS]>]>,
+    capacity: usize,
     first: usize,
     len: usize,
 }
@@ -12,7 +18,8 @@ pub(super) struct Ring {
 impl Ring {
     pub(super) fn new(capacity: usize) -> Self {
         // Not zeros, because the kernel would create pages of zeros only at the first write.
-        Self { slots: vec![u64::MAX; capacity].into(), first: 0, len: 0 }
+        let slots = (0..capacity.div_ceil(SLOTS)).map(|_| Apart([u64::MAX; SLOTS])).collect();
+        Self { slots, capacity, first: 0, len: 0 }
     }
 
     #[inline]
@@ -22,15 +29,15 @@ impl Ring {
 
     #[inline]
     pub(super) fn is_full(&self) -> bool {
-        self.len == self.slots.len()
+        self.len == self.capacity
     }
 
     /// Appends a number; the ring is not full.
     #[inline]
     pub(super) fn push<M: Machine>(&mut self, number: u64) {
         let place = self.first + self.len;
-        let place = if place < self.slots.len() { place } else { place - self.slots.len() };
-        let slot = &mut self.slots[place];
+        let place = if place < self.capacity { place } else { place - self.capacity };
+        let slot = &mut self.slots[place / SLOTS].0[place % SLOTS];
         M::touch(slot, true);
         *slot = number;
         self.len += 1;
@@ -39,10 +46,10 @@ impl Ring {
     /// Takes the oldest number; the ring is not empty.
     #[inline]
     pub(super) fn pop<M: Machine>(&mut self) -> u64 {
-        let slot = &self.slots[self.first];
+        let slot = &self.slots[self.first / SLOTS].0[self.first % SLOTS];
         M::touch(slot, false);
         let number = *slot;
-        self.first = if self.first + 1 < self.slots.len() { self.first + 1 } else { 0 };
+        self.first = if self.first + 1 < self.capacity { self.first + 1 } else { 0 };
         self.len -= 1;
         number
     }
