@@ -3,6 +3,9 @@
  * anywhere in a lock or an unlock, after which a new mutex at the same address must work. */
 #include "kinds.h"
 
+#include <ucontext.h>
+#include <x86intrin.h>
+
 enum how { LOCK, TIMEDLOCK, CLOCKLOCK, HOWS };
 
 static const char *const HOW_NAMES[HOWS] = {"lock", "timedlock", "clocklock"};
@@ -121,8 +124,10 @@ static void a_thread_that_waits_at_a_condition(int type)
 /* Contends with the cancelled thread, which may end as the owner. */
 static void *contends(void *unused UNUSED)
 {
+    thread = thread_id();
+    set_flag(&about_to, 1);
     while (!get_flag(&ended)) {
-        struct timespec soon = from_now(CLOCK_REALTIME, 1);
+        struct timespec soon = from_now(CLOCK_REALTIME, 5);
         if (pthread_mutex_timedlock(&mutex, &soon) == 0) {
             sched_yield();
             (void)pthread_mutex_unlock(&mutex);
@@ -131,40 +136,57 @@ static void *contends(void *unused UNUSED)
     return NULL;
 }
 
+/* The processor's flag for a trap after each instruction. */
+enum { TRAP = 1 << 8 };
+
+/* The number of instructions after which the thread is cancelled. */
+static int left;
+
+static void cancels_itself(int number UNUSED, siginfo_t *info UNUSED, void *context)
+{
+    if (left-- > 0)
+        return;
+    ((ucontext_t *)context)->uc_mcontext.gregs[REG_EFL] &= ~TRAP;
+    quiet_is(pthread_cancel(pthread_self()), 0);
+}
+
+/* First in an unlock for which a thread waits. */
 static void *is_cancelled_anywhere(void *unused UNUSED)
 {
+    quiet_is(pthread_mutex_lock(&mutex), 0);
+    await_flag(&about_to, 1);
+    await_sleep(thread);
     quiet_is(pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL), 0);
-    set_flag(&about_to, 1);
+    __writeeflags(__readeflags() | TRAP);
     for (;;) {
-        (void)pthread_mutex_lock(&mutex);
         (void)pthread_mutex_unlock(&mutex);
+        (void)pthread_mutex_lock(&mutex);
     }
     return NULL;
 }
 
 static void threads_that_are_cancelled_anywhere(void)
 {
-    enum { ROUNDS = 200, OTHERS = 2 };
-    uint32_t state = 1;
+    /* More instructions than an unlock and a lock have, and fewer at a time than the table is locked for. */
+    enum { INSTRUCTIONS = 900, AT_A_TIME = 5 };
+    struct sigaction action;
     int cancelled = 0;
-    for (int i = 0; i < ROUNDS; i++) {
-        pthread_t others[OTHERS];
+    memset(&action, 0, sizeof action);
+    action.sa_sigaction = cancels_itself;
+    action.sa_flags = SA_SIGINFO;
+    is(sigaction(SIGTRAP, &action, NULL), 0);
+    for (int i = 0; i < INSTRUCTIONS; i += AT_A_TIME) {
         quiet_is(pthread_mutex_init(&mutex, NULL), 0);
         set_flag(&about_to, 0);
         set_flag(&ended, 0);
-        for (int j = 0; j < OTHERS; j++)
-            others[j] = start(contends, NULL);
+        left = i;
         pthread_t victim = start(is_cancelled_anywhere, NULL);
-        await_flag(&about_to, 1);
-        for (volatile uint32_t left = next_random(&state) % 200000; left > 0; left--)
-            ;
-        quiet_is(pthread_cancel(victim), 0);
+        pthread_t other = start(contends, NULL);
         cancelled += finish(victim) == PTHREAD_CANCELED;
         set_flag(&ended, 1);
-        for (int j = 0; j < OTHERS; j++)
-            finish(others[j]);
+        finish(other);
     }
-    holds(cancelled == ROUNDS);
+    holds(cancelled == INSTRUCTIONS / AT_A_TIME);
 }
 
 int main(void)

@@ -10,7 +10,7 @@ static const char *const NAMES[FUNCTIONS] = {"wait", "timedwait", "clockwait", "
 
 static pthread_mutex_t mutex;
 static pthread_cond_t condition;
-static int about_to, woken, handled, held, returned;
+static int about_to, woken, handled, held, wakes, returned;
 static pid_t thread;
 
 static void *try_it(void *unused UNUSED)
@@ -49,8 +49,10 @@ static void *waiter(void *argument)
     quiet_is(pthread_mutex_lock(&mutex), 0);
     pthread_cleanup_push(handler, NULL);
     set_flag(&about_to, 1);
-    while (!woken)
+    while (!woken) {
         quiet_is(wait_once(function), 0);
+        wakes++;
+    }
     returned = 1;
     pthread_cleanup_pop(0);
     quiet_is(pthread_mutex_unlock(&mutex), 0);
@@ -64,7 +66,7 @@ static void prepare(int type, enum flavour flavour, int shared)
     quiet_is(pthread_condattr_setpshared(&attributes, shared), 0);
     quiet_is(pthread_cond_init(&condition, &attributes), 0);
     quiet_is(init_kind(&mutex, type, flavour), 0);
-    about_to = woken = handled = held = returned = 0;
+    about_to = woken = handled = held = wakes = returned = 0;
 }
 
 static void after(void)
@@ -83,6 +85,31 @@ static void a_sleeping_waiter(int type, enum flavour flavour, int shared, enum f
     is(pthread_cancel(waiting), 0);
     holds(finish(waiting) == PTHREAD_CANCELED);
     holds(handled == 1 && held && !returned);
+    after();
+}
+
+/* A cancelled waiter that was not notified wakes no other. */
+static void a_waiter_beside_the_cancelled(void)
+{
+    prepare(-1, PLAIN, 0);
+    pthread_t other = start(waiter, (void *)WAIT);
+    await_flag(&about_to, 1);
+    await_sleep(thread);
+    pid_t sleeper = thread;
+    set_flag(&about_to, 0);
+    pthread_t waiting = start(waiter, (void *)WAIT);
+    await_flag(&about_to, 1);
+    await_sleep(thread);
+    is(pthread_cancel(waiting), 0);
+    holds(finish(waiting) == PTHREAD_CANCELED);
+    /* If it was woken, it sleeps only after its wait has returned. */
+    await_sleep(sleeper);
+    is(pthread_mutex_lock(&mutex), 0);
+    holds(handled == 1 && held && wakes == 0);
+    woken = 1;
+    is(pthread_cond_signal(&condition), 0);
+    is(pthread_mutex_unlock(&mutex), 0);
+    holds(finish(other) == NULL);
     after();
 }
 
@@ -316,6 +343,8 @@ int main(void)
             a_past_deadline(CLOCK_MONOTONIC, flavour, shared);
         }
     }
+    say("== a waiter beside the cancelled");
+    a_waiter_beside_the_cancelled();
     say("== a handler that waits");
     a_handler_that_waits();
     say("== the type stays");
