@@ -105,7 +105,7 @@ mod tests {
 
     /// For teams in which a thread gets stuck on purpose.
     fn soon_stuck(threads: usize) -> TeamSetting {
-        TeamSetting { stall_limit: Duration::from_millis(300), ..setting(threads) }
+        TeamSetting { stall_limit: Duration::from_secs(1), ..setting(threads) }
     }
 
     #[test]
