@@ -84,7 +84,7 @@ fn ctrl_c_while_a_second_process_measures_is_no_failure() {
     let folder = tempfile::tempdir().expect("a folder");
     let json = folder.path().join("r.json");
     let child = ondeck(&["bench", "--locks", "std", "--workloads", "uncontended"])
-        .args(["--duration", "200ms", "--rounds", "2", "--json"])
+        .args(["--duration", "200ms", "--rounds", "10", "--json"])
         .arg(&json)
         .process_group(0)
         .stdout(Stdio::piped())
