@@ -238,6 +238,20 @@ mod tests {
         assert!(is_recorded(&table).expect("a record"));
     }
 
+    /// A workload that is calibrated with the costs of other cores than those it runs on is not as long as published.
+    #[test]
+    fn a_task_alone_takes_as_long_as_published() {
+        let table = tables::named("sync-bench").expect("a table");
+        let alone = |case: &&super::Case| {
+            case.published.threads == 1 && case.published.ours == "swift_optimal_v2"
+        };
+        for case in table.cases.iter().filter(alone) {
+            let simulated = case.simulate(&case.bench.costs(), 1).expect("a lock of the zoo");
+            let ratio = simulated / case.published.value;
+            assert!((0.87..1.15).contains(&ratio), "{}: {ratio}", case.series);
+        }
+    }
+
     #[test]
     fn each_mark_of_a_machine_file_is_of_published_numbers() {
         let tables: Vec<_> = tables::NAMES.iter().filter_map(|name| tables::named(name)).collect();

@@ -136,7 +136,8 @@ pub(super) fn update(all: &[Row], machine: &str, lock: &str, bench: Bench) -> Op
         all.iter().filter(alone).filter(same).map(|row| row.number("value")).collect();
     let alone = crate::stats::median(published)?;
     let costs = bench.costs();
-    let class = &costs.classes[0];
+    // The first CPU is of the fast cores, on which a task alone runs.
+    let class = &costs.classes[costs.places[0].class];
     let own = (2 * class.rmw + 3 * class.hit) as f64 / 1_000.0;
     Some((alone - own).max(1.0))
 }
