@@ -135,12 +135,14 @@ fn every_workload_measures_every_quantity_it_promises() {
             let metric = series
                 .metric(quantity)
                 .unwrap_or_else(|| panic!("{} of {}", quantity, workload.name));
-            assert_eq!(
-                (metric.n, metric.samples.len()),
-                (3, 3),
-                "{} of {}",
+            // A round in which other programs had all CPUs has no operation whose price could be said.
+            let least = if quantity == "cpu_per_op" { 1 } else { 3 };
+            assert!(
+                (least..=3).contains(&metric.n) && metric.samples.len() == metric.n,
+                "{} of {}: {} rounds",
                 quantity,
-                workload.name
+                workload.name,
+                metric.n
             );
             assert!(metric.p25 <= metric.median && metric.median <= metric.p75);
         }
