@@ -197,15 +197,14 @@ OldestWriter(q) == LET writers == SelectSeq(q, LAMBDA t : want[t] = "write")
 (* The readers that parked right behind the oldest, if that is one. *)
 Behind(q) == {q[i] : i \in {j \in 2..Len(q) : \A k \in 1..j : want[q[k]] = "read"}}
 
-(* Under the lock of the bucket: has threads go on that may, in the queue q, if the word becomes w. `beside` a *)
-(* reader that was woken more than one goes on. *)
-Settled(w, q, hands, beside) ==
+(* Under the lock of the bucket: has threads go on that may, in the queue q, if the word becomes w. *)
+Settled(w, q, hands) ==
     IF w.writer \/ q = <<>> \/ (w.flight /\ ~hands)
     THEN /\ word' = [w EXCEPT !.parked = q # <<>>]
          /\ queue' = q
          /\ UNCHANGED told
     ELSE IF ~hands
-    THEN LET others == IF beside THEN Behind(q) ELSE {}
+    THEN LET others == Behind(q)
          IN /\ queue' = Without(Tail(q), others)
             /\ word' = [w EXCEPT !.flight = TRUE, !.parked = queue' # <<>>]
             /\ told' = [t \in Threads |-> IF t = Head(q) THEN "compete" ELSE IF t \in others THEN "beside" ELSE told[t]]
@@ -232,7 +231,7 @@ GiveUp(t) ==
     /\ IF mark[t] /\ Mutant # "mark_kept_at_the_deadline"
        THEN /\ guard = 0
             /\ Fenced(t)
-            /\ \E hands \in Hand : Settled([word EXCEPT !.flight = FALSE], queue, hands, FALSE)
+            /\ \E hands \in Hand : Settled([word EXCEPT !.flight = FALSE], queue, hands)
        ELSE UNCHANGED <<word, queue, told>>
     /\ mark' = [mark EXCEPT ![t] = FALSE]
     /\ Goto(t, "Idle")
@@ -259,7 +258,7 @@ Park(t) ==
 \* models crates/ondeck/src/rwlock/wait.rs park
 GiveMark(t) ==
     /\ pc[t] = "GiveMark"
-    /\ \E hands \in Hand : Settled([word EXCEPT !.flight = FALSE], queue, hands, FALSE)
+    /\ \E hands \in Hand : Settled([word EXCEPT !.flight = FALSE], queue, hands)
     /\ guard' = 0
     /\ Goto(t, "Asleep")
     /\ UNCHANGED <<slot, buffer, drainer, sleepers, want, mark, fence, left, rounds>>
@@ -307,7 +306,7 @@ PassOn(t) ==
 Beside(t) ==
     /\ pc[t] = "Beside"
     /\ guard = 0
-    /\ \E hands \in Hand : Settled(word, queue, hands, TRUE)
+    /\ \E hands \in Hand : Settled(word, queue, hands)
     /\ Goto(t, "Counted")
     /\ UNCHANGED <<slot, buffer, drainer, sleepers, guard, want, mark, fence, left, rounds>>
 
@@ -316,7 +315,7 @@ GivesBack(t, free) ==
     /\ Fenced(t)
     /\ \E hands \in Hand :
         IF word.parked /\ (hands \/ ~word.flight) /\ Mutant # "unlock_wakes_no_thread"
-        THEN guard = 0 /\ Settled(free, queue, hands, FALSE)
+        THEN guard = 0 /\ Settled(free, queue, hands)
         ELSE word' = free /\ UNCHANGED <<queue, told>>
     /\ Goto(t, "Idle")
 

@@ -53,11 +53,12 @@
 //! # Fairness
 //!
 //! A writer that arrives while readers hold the lock keeps later readers out: it waits only for the readers of that moment.
-//! Between writers, and between a writer that unlocks and waiting readers, barging is allowed: an unlock wakes at most one
-//! parked thread, the oldest, to compete. If that thread becomes a reader, it wakes some of the readers that parked next.
-//! Once the oldest has been parked for a millisecond, an unlock hands off the lock, at most once in a millisecond: to the
-//! oldest if it is a writer, or to all parked readers together and then to the oldest parked writer. So a parked thread
-//! waits only for the threads that parked before it, a millisecond and one section for each.
+//! Between writers, and between a writer that unlocks and waiting readers, barging is allowed: an unlock wakes one parked
+//! thread, the oldest, to compete, and if it is a reader, some of the readers that parked next. If that thread becomes a
+//! reader, it lets the parked threads continue in the same way. Once the oldest has been parked for a millisecond, an unlock
+//! hands off the lock, at most once in a millisecond: to the oldest if it is a writer, or to all parked readers together and
+//! then to the oldest parked writer. So a parked thread waits only for the threads that parked before it, a millisecond and
+//! one section for each.
 //!
 //! A recursive read enters while a writer waits for readers, so that a thread that holds the lock cannot deadlock with
 //! itself.

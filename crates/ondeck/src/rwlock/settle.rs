@@ -4,11 +4,14 @@
 //! the oldest that may continue  overdue, or a fair unlock         otherwise
 //! ─────────────────────────────────────────────────────────────────────────────────────────────────
 //! a writer                      receives the lock                 is woken to compete, in flight
-//! a reader                      all parked readers receive it,    is woken to compete, in flight; when
-//!                               and the oldest of the others also it has the lock, it wakes the readers
-//!                               (a writer drains them)             that parked next, one of them in flight
+//! a reader                      all parked readers receive it,    is woken to compete, in flight, and the
+//!                               and the oldest of the others also readers that parked next beside it; when
+//!                               (a writer drains them)            it has the lock, the next are woken
 //! an upgradable reader          receives it with all readers      is woken to compete, in flight
 //! ```
+//!
+//! The readers that parked next are woken in the same step, if none is passed over: each wake that waits for the thread of the
+//! wake before it leaves CPUs idle.
 //!
 //! Beside a writer no thread may continue; beside an upgradable reader only readers may. The writer that waits for readers
 //! to leave is in a separate queue, and the last reader wakes it.
@@ -33,11 +36,9 @@ pub(super) enum Mode {
     Unlock,
     /// A thread unlocks by a handoff.
     Fair,
-    /// A thread that was in flight has become a reader: others may read beside it.
-    Beside,
 }
 
-/// The maximum number of readers that one reader wakes: each costs a system call.
+/// The maximum number of readers that are woken together: each costs a system call.
 const BESIDE: usize = 8;
 
 /// The choice among the threads of the queue.
@@ -70,7 +71,7 @@ impl<P: Host> RawRwLock<P> {
         let hands_over = mode == Mode::Fair || is_time(&guard, address, now);
         let mut state = self.state.load(Ordering::Relaxed);
         let plan = loop {
-            let plan = plan(&guard, address, give(state), hands_over, mode);
+            let plan = plan(&guard, address, give(state), hands_over);
             // step: settle
             // Release: see `unlock_exclusive`. Acquire: a thread that only clears its mark, and never had the lock, may hand
             // it to a reader here. The reader acquires only its own status; by this Acquire it also sees the last owner's
@@ -134,7 +135,6 @@ fn plan<'a, P: Host>(
     address: usize,
     free: u32,
     hands_over: bool,
-    mode: Mode,
 ) -> Plan<'a, P> {
     let queue = || guard.oldest_first(Kind::RwLock, address);
     let upgradable = free & UPGRADABLE != 0;
@@ -153,7 +153,7 @@ fn plan<'a, P: Host>(
     let one = if hands_over {
         first.and_then(|_| queue().find(|node| !is_reader(node))).filter(|_| !upgradable)
     } else {
-        if mode == Mode::Beside && first.is_some() {
+        if first.is_some() {
             beside = queue().take_while(|node| is_reader(node)).take(BESIDE).count().max(1) - 1;
             gone = beside;
         }

@@ -132,7 +132,7 @@ impl<P: Host> RawRwLock<P> {
         // spec: RwLock!PassOn
         if mark != 0 && want != Want::Write && self.state.load(Ordering::Relaxed) & PARKED != 0 {
             // spec: RwLock!Beside
-            self.settle(&|state| state, Mode::Beside);
+            self.settle(&|state| state, Mode::Unlock);
         }
     }
 

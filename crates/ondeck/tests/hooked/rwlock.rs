@@ -219,6 +219,39 @@ fn a_thread_behind_a_writer_that_sleeps_parks_without_a_pause() {
     assert_eq!(later, [0, 0]);
 }
 
+hooks! {
+    /// No time passes, so that no thread is overdue.
+    Adjacent {
+        fn ticks() -> u64 {
+            0
+        }
+        fn ticks_in(nanos: u32) -> usize {
+            nanos as usize
+        }
+    }
+}
+
+/// The unlock wakes the oldest reader and those that parked next, not the reader behind a writer.
+#[test]
+fn adjacent_readers_are_woken_in_one_step() {
+    let _watchdog = watched();
+    let lock = leaked::<Adjacent>();
+    lock.lock_exclusive();
+    let sections: [fn(&Lock<Adjacent>); 5] = [read, read, read, write, read];
+    let mut sleeps = 0;
+    let threads = sections.map(|section| {
+        sleeps += 1;
+        let waits = thread::spawn(move || section(lock));
+        Hooked::<Adjacent>::until_sleeps(sleeps);
+        waits
+    });
+    assert_eq!(calls_of(|| end_write(lock)).wakes, 3, "before any of them has run");
+    for thread in threads {
+        thread.join().expect("no panic");
+    }
+    assert!(!lock.is_locked());
+}
+
 static NOW: AtomicU64 = AtomicU64::new(1 << 40);
 static IS_LATE: AtomicBool = AtomicBool::new(false);
 static TIMED_SLEEPS: AtomicU32 = AtomicU32::new(0);

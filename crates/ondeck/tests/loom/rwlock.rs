@@ -1,10 +1,9 @@
 //! The reader-writer lock: exclusion, wakes, deadlines, changes between its modes, and its memory.
 
-use loom::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use ondeck::platform::Platform;
+use loom::sync::atomic::{AtomicUsize, Ordering};
 use ondeck::rwlock::RawRwLock;
 
-use crate::loom_platform::{Fences, Loom, Setting, join, spawn};
+use crate::loom_platform::{Fences, Setting, join, spawn};
 use crate::rwlock_scenario::{
     Does::{
         self, Downgrades, DowngradesToUpgradable, Reads, ReadsTwice, ReadsUntil, Tries, Upgrades,
@@ -12,7 +11,7 @@ use crate::rwlock_scenario::{
     },
     Lock, together,
 };
-use crate::scenario::{OVERDUE, POLLS, SLEEPS, explored};
+use crate::scenario::{OVERDUE, POLLS, SLEEPS, explored, until_asleep};
 
 /// A parked reader continues when the writer has become the upgradable reader, which waits for that.
 fn parked_beside_the_upgradable_reader() {
@@ -27,27 +26,18 @@ fn parked_beside_the_upgradable_reader() {
     guarded.end(0);
 }
 
-/// Parked readers continue together: the woken one wakes the next, for which the first waits.
-fn readers_wake_each_other() {
+/// The unlock wakes the reader only, and the reader wakes the writer that parked after it.
+fn a_reader_wakes_a_writer() {
     let guarded = Lock::new();
     guarded.raw().lock_exclusive();
-    let flag = &*Box::leak(Box::new(AtomicBool::new(false)));
-    let first = spawn(move || {
-        let held = guarded.raw().lock_shared();
-        while !flag.load(Ordering::Relaxed) {
-            Loom::yield_now();
-        }
-        guarded.unlock_shared(held);
-    });
-    let second = spawn(move || {
-        let held = guarded.raw().lock_shared();
-        flag.store(true, Ordering::Relaxed);
-        guarded.unlock_shared(held);
-    });
+    let first = spawn(|| guarded.read());
+    until_asleep(1);
+    let second = spawn(|| guarded.write());
+    until_asleep(2);
     guarded.unlock_exclusive();
     join(first);
     join(second);
-    guarded.end(0);
+    guarded.end(1);
 }
 
 /// The last of two users frees the lock, if it is the writer.
@@ -153,6 +143,6 @@ explored! {
     fn freed_after_the_last_visible_reader_has_left_with_asymmetric_fences on BIASED_ASYMMETRIC, 3 =>
         || freed_by_the_last(Reads, Writes);
     fn a_parked_reader_goes_on_beside_the_upgradable_reader on SLEEPS, 2 => parked_beside_the_upgradable_reader;
-    fn a_woken_reader_wakes_the_next on SLEEPS, 2 => readers_wake_each_other;
+    fn a_woken_reader_wakes_the_next on SLEEPS, 2 => a_reader_wakes_a_writer;
     fn another_lock_at_the_same_address on SLEEPS, 4 => another_lock;
 }
