@@ -5,7 +5,7 @@ source "$(dirname "$0")/lib.sh"
 program=redis title='Redis with io-threads' unit='SET requests a second'
 package=redis-tools name=redis
 if packaged valkey-tools; then package=valkey-tools name=valkey; fi
-# The tools have the server's program, too, under the name of a tool; the server's own package only adds a service.
+# The package of the tools contains the server's program under another name; the server's package only adds a service.
 packages=("$package")
 
 socket() {
