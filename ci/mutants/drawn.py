@@ -92,7 +92,7 @@ def body(source, start, end):
         if first < start and end < last and not 0 <= tests < first:
             begin = max(source.code.rfind(mark, 0, source.code.rfind(f"fn {name}", 0, first)) for mark in (";", "{\n", "}\n"))
             head = source.code[begin:first]
-            return None if re.search(r"\bconst (unsafe )?fn\b|\bcfg\(feature = \"(ablation|profile)\"\)", head) else (name, first, last)
+            return None if re.search(r"\bconst (unsafe )?fn\b|\bcfg\(feature = \"profile\"\)", head) else (name, first, last)
     return None
 
 
@@ -338,7 +338,7 @@ Small changes of the locks' source that a seed chooses, and what the tests make 
 
 A mutation is caught by the first test program that fails or does not end. No test can fail with an equivalent one: the lock
 keeps its promises, for the reason given. What does not compile is a mutation of no program. Functions that only builds
-with the feature `ablation` or `profile` have are not drawn: none of these tests is built with it.
+with the feature `profile` have are not drawn: none of these tests is built with it.
 
 | first caught by | mutations |
 |---|---:|

@@ -26,9 +26,11 @@ pub(crate) struct Waits {
     pub(crate) watch: usize,
     /// See [`Polling::tenure`].
     pub(crate) tenure: usize,
-    /// If a thread fails within this time after an heir acquired the lock, it had the lock before: the time is two transfers
-    /// of a cache line, and 0.1 µs for some instructions.
-    pub(crate) lost: usize,
+    /// How long a wake takes.
+    pub(crate) wake: usize,
+    /// A thread that was displaced comes back at once if it does so within two transfers of a cache line: one brings the
+    /// line to the new owner, the other one back.
+    pub(crate) at_once: usize,
 }
 
 impl Waits {
@@ -56,7 +58,8 @@ impl Waits {
             long,
             watch: if alone { 0 } else { or(set.watch, 2 * wake) },
             tenure: or(set.tenure, 2 * wake),
-            lost: P::ticks_in(100) + transfer + transfer / 2,
+            wake,
+            at_once: 2 * transfer,
         }
     }
 }

@@ -300,6 +300,10 @@ impl Estimates for Sim {
 }
 
 impl Threads for Sim {
+    fn thread() -> usize {
+        on_thread().map_or(0, |world| world.my_number() + 1)
+    }
+
     fn once_in(count: u32) -> bool {
         on_thread().is_some_and(|mut world| world.me().random.u32(..count) == 0)
     }

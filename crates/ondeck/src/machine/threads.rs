@@ -11,6 +11,9 @@ pub trait Threads: Platform {
     /// threads write.
     fn once_in(count: u32) -> bool;
 
+    /// Returns a number other than 0 that identifies the calling thread while it lives.
+    fn thread() -> usize;
+
     /// Returns the number of the CPU that the calling thread runs on; 2^20 - 1 if the system does not report it. A hint: the
     /// thread may have moved since.
     #[inline]

@@ -15,9 +15,10 @@ use crate::platform::{Native, Platform, Timestamp};
 /// A mutual-exclusion lock around a `T`: one byte. An uncontended lock and unlock together cost one atomic
 /// read-modify-write.
 ///
-/// A thread that finds the mutex locked polls for some microseconds if no other thread does, then sleeps. Barging is
-/// allowed: an arriving thread may acquire the lock before a thread that waits. A thread that has slept for a millisecond is
-/// woken to compete for the mutex. If it finds the mutex locked again, it later receives the mutex by a handoff.
+/// A thread that finds the mutex locked polls for some microseconds, then sleeps. Barging is allowed: an arriving thread may
+/// acquire the lock before a thread that waits. At a mutex that its owner locks over and over, each waiting thread has a turn,
+/// a quarter of a millisecond after the one before it. A thread that was woken and found the mutex locked again is offered the
+/// mutex by a later unlock.
 ///
 /// There is no poisoning: `lock()` returns the guard itself. Where `lock().unwrap()`, written for the standard library's
 /// mutex, no longer compiles, leave `unwrap` out, or use [`poison::Mutex`](crate::poison::Mutex), which returns a `Result`.

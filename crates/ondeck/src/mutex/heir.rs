@@ -3,52 +3,84 @@
 
 use core::time::Duration;
 
-use super::parts::Part;
-use super::waiting::{Rest, Waiting};
-use super::{RawMutex, roles};
+use super::RawMutex;
+use super::roles::{self, End};
+use super::waiting::Waiting;
 use crate::parking::{Request, Slice, has_come, status};
 use crate::platform::{AtomicInt, FutexWait, Host, Ordering, Timestamp};
-use crate::spin::{Waits, ticks_as_duration};
-
-/// How the heir's watch ended.
-pub(super) enum Watched {
-    /// The caller has acquired the lock.
-    Acquired,
-    /// The caller's status has changed.
-    Told,
-    /// The caller's deadline has passed.
-    TimedOut,
-}
+use crate::spin::{Waits, ticks_as_duration, wait_for};
 
 impl<P: Host> RawMutex<P> {
-    /// Watches the lock as the heir.
-    pub(super) fn watch(&self, waiting: &mut Waiting<'_, P>) -> Watched {
+    /// Watches the lock as the heir. Returns `None` when the caller's status has changed.
+    pub(super) fn watch(&self, waiting: &mut Waiting<'_, P>) -> Option<End> {
         let waits = Waits::now::<P>();
-        let mut pause = match core::mem::replace(&mut waiting.rest, Rest::None) {
-            Rest::None => waits.short,
-            Rest::Pause => waits.long,
-            Rest::Nap => {
-                nap(waiting, waits.tenure);
-                0
-            }
-        };
-        loop {
-            // Only this once: if no request can be placed, only a poll finds that the caller is no longer the heir, or that
-            // the lock is free.
-            // spec: Mutex!Poll
-            let stands_aside = core::mem::take(&mut waiting.stands_aside);
-            if !stands_aside && let Some(watched) = self.poll(waiting, &waits, pause) {
-                return watched;
-            }
-            if let Some(watched) = self.ask(waiting, &waits, stands_aside) {
-                return watched;
+        let mut pause = waits.short;
+        while waiting.node.status() == status::HEIR {
+            let now = P::ticks() as usize;
+            let captured = waiting.bucket.history(self.address()).filter(|it| it.is_captured(now));
+            let end = match captured {
+                Some(history) if !history.is_left(now) => {
+                    self.sit_out_turn(waiting, &waits, history.end_of_turn())
+                }
+                Some(_) => self.poll(waiting, &waits, waits.long),
+                None if waiting.bucket.polls.is_worth_it() => self.poll(waiting, &waits, pause),
+                None => None,
+            };
+            let end = end.or_else(|| self.ask(waiting, &waits));
+            if end.is_some() {
+                return end;
             }
             pause = 0;
         }
+        None
     }
 
-    /// Polls for the time of a wake, after a first pause and then ever more rarely. Returns `None` at the end of that time.
-    fn poll(&self, waiting: &Waiting<'_, P>, waits: &Waits, first_pause: usize) -> Option<Watched> {
+    /// Leaves a captured lock to its owner until the owner's turn ends at `end`, and naps meanwhile. Then the caller is overdue.
+    /// Returns `None` at the end of the turn, or if the caller's status has changed.
+    ///
+    /// Each nap is twice as long as the one before. Between two naps the caller looks whether the owner has gone.
+    fn sit_out_turn(&self, waiting: &mut Waiting<'_, P>, waits: &Waits, end: usize) -> Option<End> {
+        let mut ticks = waits.tenure;
+        while waiting.node.status() == status::HEIR {
+            // spec: Mutex!PollTry
+            if self.is_left_free(waits) && self.try_lock() {
+                return Some(End::Acquired);
+            }
+            if waiting.has_timed_out() {
+                return Some(End::TimedOut);
+            }
+            // A nap ends about as late as a wake.
+            let now = (P::ticks() as usize).wrapping_add(waits.wake);
+            if has_come(now, end) {
+                waiting.is_overdue = true;
+                return None;
+            }
+            nap(waiting, ticks.min(end.wrapping_sub(now)));
+            ticks *= 2;
+        }
+        None
+    }
+
+    /// Returns whether the lock stays free for a long pause: its owner has gone.
+    ///
+    /// Each look takes the line from an owner that is still there, which continues when it has the line back. With equal pauses
+    /// all looks would see the same moment of its section or the same moment after it, so the pauses grow.
+    fn is_left_free(&self, waits: &Waits) -> bool {
+        let start = P::ticks() as usize;
+        let (mut now, mut pause) = (start, waits.at_once);
+        while !self.is_locked() {
+            if now.wrapping_sub(start) >= waits.long {
+                return true;
+            }
+            now = wait_for::<P>(now, pause);
+            pause += pause / 4;
+        }
+        false
+    }
+
+    /// Polls for the time of a wake, after a first pause and then ever more rarely. Returns `None` at the end of that time,
+    /// or if the caller's status has changed.
+    fn poll(&self, waiting: &Waiting<'_, P>, waits: &Waits, first_pause: usize) -> Option<End> {
         let node = waiting.node;
         let start = P::ticks() as usize;
         let mut rotation = roles::rotation_due(&waiting.bucket.lock(), self.address(), start);
@@ -57,54 +89,43 @@ impl<P: Host> RawMutex<P> {
             node.rests_until.store(now.wrapping_add(pause), Ordering::Relaxed);
             now = pause_until_told(waiting, now, pause);
             if has_come(now, rotation) {
-                rotation = self.rotate(waiting, now);
+                rotation = rotate(waiting, now);
             }
             // spec: Mutex!Poll
             if node.status() != status::HEIR {
-                return Some(Watched::Told);
+                return None;
             }
             // spec: Mutex!PollTry
             if self.try_lock() {
-                return Some(Watched::Acquired);
+                waiting.bucket.polls.note(true);
+                return Some(End::Acquired);
             }
             if waiting.has_timed_out() {
-                return Some(Watched::TimedOut);
+                return Some(End::TimedOut);
             }
             if now.wrapping_sub(start) >= waits.polling {
+                waiting.bucket.polls.note(false);
                 return None;
             }
             pause = (pause * 2).clamp(waits.short, waits.long);
         }
     }
 
-    /// Wakes the oldest parked thread if that is due. Returns when the next one is due.
-    fn rotate(&self, waiting: &Waiting<'_, P>, now: usize) -> usize {
-        // spec: Mutex!Rotate
-        let guard = waiting.bucket.lock();
-        let (wake, next) = roles::rotate(&guard, self.address(), now);
-        drop(guard);
-        if let Some(word) = wake {
-            // spec: Mutex!FutexWake
-            P::futex_wake(word, 1);
-        }
-        next
-    }
-
-    /// Asks unlocks to wake the caller, and sleeps. Returns `None` after a nap if no request could be placed.
+    /// Asks unlocks to wake the caller, and sleeps. Returns `None` if the caller's status has changed.
     ///
-    /// If the heir was woken and found the lock taken again, it asks for a handoff: the owner locks again before a woken
+    /// If the heir was woken and found the lock taken again, it asks for the lock: the owner locks again before a woken
     /// thread can run, and could otherwise keep the lock without limit. After that request the heir stays awake for the time
-    /// of a wake, because a lock that was handed off rests until the heir runs. An heir that stands aside sleeps at once.
-    fn ask(&self, waiting: &Waiting<'_, P>, waits: &Waits, stands_aside: bool) -> Option<Watched> {
-        let is_overdue = waiting.was_woken_in_vain && Part::Handoff.is_in();
-        let request = if is_overdue { Request::Hand } else { Request::Wake };
-        let awake = if is_overdue && !stands_aside { waits.polling } else { 0 };
+    /// of a wake, because a lock that was offered rests until the heir runs.
+    fn ask(&self, waiting: &Waiting<'_, P>, waits: &Waits) -> Option<End> {
+        let (request, awake) =
+            if waiting.is_overdue { (Request::Offer, waits.polling) } else { (Request::Wake, 0) };
+        let awake = if waiting.bucket.polls.is_worth_it() { awake } else { 0 };
         // spec: Mutex!Ask
-        if !roles::ask(&waiting.bucket.lock(), waiting.node, request) {
-            nap(waiting, waits.tenure);
-            return None;
+        if roles::ask(&waiting.bucket.lock(), waiting.node, request) {
+            self.sleep_until_asked(waiting, awake)
+        } else {
+            None
         }
-        self.sleep_until_asked(waiting, waits, awake)
     }
 
     /// Sleeps after the caller has stored its request.
@@ -116,33 +137,28 @@ impl<P: Host> RawMutex<P> {
     /// until that short sleep ends. Most locks are unlocked before the heavy fence is due.
     ///
     /// Before its first sleep the caller stays awake for `awake` ticks.
-    fn sleep_until_asked(
-        &self,
-        waiting: &Waiting<'_, P>,
-        waits: &Waits,
-        awake: usize,
-    ) -> Option<Watched> {
+    fn sleep_until_asked(&self, waiting: &Waiting<'_, P>, awake: usize) -> Option<End> {
         // spec: Mutex!AskFence
         P::fence(Ordering::SeqCst);
-        let (mut awake, mut sleep) = (awake, Sleep::Tenure);
+        let (mut awake, mut sleep) = (awake, Sleep::Millisecond);
         loop {
             // spec: Mutex!AskTry
             if !self.is_locked() && self.try_lock() {
-                return Some(Watched::Acquired);
+                return Some(End::Acquired);
             }
             let slept = if awake == 0 {
-                sleep.as_heir(waiting, waits)
+                sleep.as_heir(waiting)
             } else {
                 pause_until_told(waiting, P::ticks() as usize, core::mem::take(&mut awake));
                 FutexWait::Woken
             };
             // spec: Mutex!AskWoken
             if waiting.node.status() != status::HEIR {
-                return Some(Watched::Told);
+                return None;
             }
             // spec: Mutex!TimeOut
             if waiting.has_timed_out() {
-                return Some(Watched::TimedOut);
+                return Some(End::TimedOut);
             }
             if slept == FutexWait::TimedOut {
                 sleep = sleep.next::<P>();
@@ -160,7 +176,6 @@ const WITHOUT_A_FENCE: Duration = Duration::from_millis(1);
 /// The sleeps of an heir that has stored a request, in this order.
 #[derive(Clone, Copy)]
 enum Sleep {
-    Tenure,
     Millisecond,
     /// After a heavy fence.
     Slice(Slice),
@@ -170,7 +185,6 @@ impl Sleep {
     /// Returns the next sleep, after one that has timed out.
     fn next<P: Host>(self) -> Self {
         match self {
-            Self::Tenure => Self::Millisecond,
             Self::Millisecond => {
                 // spec: Mutex!AskHeavy
                 P::heavy_fence();
@@ -184,9 +198,8 @@ impl Sleep {
     }
 
     /// Sleeps until the caller's status changes, its deadline passes, or this sleep ends.
-    fn as_heir<P: Host>(self, waiting: &Waiting<'_, P>, waits: &Waits) -> FutexWait {
+    fn as_heir<P: Host>(self, waiting: &Waiting<'_, P>) -> FutexWait {
         let until = match self {
-            Self::Tenure => P::now().after(ticks_as_duration::<P>(waits.tenure)),
             Self::Millisecond => P::now().after(WITHOUT_A_FENCE),
             Self::Slice(slice) => slice.end,
         };
@@ -194,6 +207,19 @@ impl Sleep {
         // spec: Mutex!AskSleep
         P::futex_wait(waiting.node.word(), status::HEIR, Some(until))
     }
+}
+
+/// Wakes the oldest parked thread if that is due. Returns when the next one is due.
+fn rotate<P: Host>(waiting: &Waiting<'_, P>, now: usize) -> usize {
+    // spec: Mutex!Rotate
+    let guard = waiting.bucket.lock();
+    let (wake, next) = roles::rotate(&guard, waiting.node, now);
+    drop(guard);
+    if let Some(word) = wake {
+        // spec: Mutex!FutexWake
+        P::futex_wake(word, 1);
+    }
+    next
 }
 
 /// Sleeps for `ticks` without polling the lock.

@@ -1,24 +1,15 @@
 //! Locking: the attempt, and, if the lock is taken, the wait until the caller owns it.
 
-use super::heir::Watched;
-use super::parts::Part;
-use super::waiting::{Rest, Waiting};
-use super::{RawMutex, roles};
+use super::RawMutex;
+use super::roles::{self, End};
+use super::waiting::Waiting;
 use crate::observe;
-use crate::parking::{Kind, Node, Slice, end_of_sleep, place, status};
+use crate::parking::{Arrival, Kind, Node, Slice, TURN_NANOS, end_of_sleep, place, status};
 use crate::platform::{AtomicInt, FutexWait, Host, Ordering, Timestamp};
-use crate::spin::{Waits, wait_for};
+use crate::spin::{Waits, ticks_as_duration, wait_for};
 
 /// One of this number of successful attempts is timed.
 const TRANSFERS_PER_SAMPLE: u32 = 16;
-
-/// How a part of a wait ended.
-enum Waited {
-    /// The caller has acquired the lock, or its deadline has passed: the wait ends.
-    Leave { is_owner: bool },
-    /// The caller's status may have changed.
-    Look,
-}
 
 impl<P: Host> RawMutex<P> {
     /// Waits until the calling thread owns the lock.
@@ -57,30 +48,24 @@ impl<P: Host> RawMutex<P> {
         let bucket = P::bucket(self.address());
         let (now, waits) = (P::ticks() as usize, Waits::now::<P>());
         let history = bucket.history(self.address());
-        let lost = history.filter(|history| history.was_taken_within(now, waits.lost));
-        if lost.is_none()
-            && let Some(history) = history
-        {
-            history.note_arrival();
-        }
+        let arrival = history.map_or(Arrival::Usual, |it| it.note_arrival(now, waits.at_once));
         // The owner of a captured lock is not disturbed.
-        let is_captured = history.is_some_and(|history| history.is_captured(now));
-        if lost.is_none() && !is_captured && self.is_free_soon(now, &waits) {
+        if arrival == Arrival::Usual && waits.polling != 0 && self.is_free_soon(now, &waits) {
             return true;
         }
-        let is_captured = lost.is_some_and(|history| history.note_return(now));
-        let rest = match lost.filter(|_| is_captured) {
-            Some(history) if history.is_left(now) && Part::Pause.is_in() => Rest::Pause,
-            Some(_) if Part::Nap.is_in() => Rest::Nap,
-            _ => Rest::None,
-        };
         observe::parks::<P>(self.address());
         let node = Node::<P>::new(Kind::Lock, self.address(), self.byte(), now);
         // Before the bucket is locked: on each CPU the first such query takes some microseconds.
         node.place.store(place::<P>(), Ordering::Relaxed);
         // spec: Mutex!Enter
-        roles::enter(&bucket.lock(), &node, now);
-        self.wait(&mut Waiting { rest, ..Waiting::new(bucket, &node, deadline) })
+        let guard = bucket.lock();
+        let woken = roles::enter(&guard, &node, arrival == Arrival::Displaced, now);
+        drop(guard);
+        if let Some(word) = woken {
+            // spec: Mutex!FutexWake
+            P::futex_wake(word, 1);
+        }
+        self.wait(&mut Waiting::new(bucket, &node, deadline))
     }
 
     /// Tries the lock, which was taken at the time `now`, again for some transfers of a cache line, ever more rarely.
@@ -88,7 +73,8 @@ impl<P: Host> RawMutex<P> {
     ///
     /// Each attempt is an exchange. A thread that reads first would fetch the line twice: once shared, and once exclusive.
     fn is_free_soon(&self, now: usize, waits: &Waits) -> bool {
-        if waits.polling == 0 || !Part::Brief.is_in() {
+        let polls = &P::bucket(self.address()).polls;
+        if !polls.is_worth_it() {
             return false;
         }
         let (mut at, mut pause) = (now, waits.short);
@@ -96,68 +82,71 @@ impl<P: Host> RawMutex<P> {
             at = wait_for::<P>(at, pause);
             // spec: Mutex!ArriveTry
             if self.try_lock() {
+                let taken = self.note_taken();
                 if P::once_in(TRANSFERS_PER_SAMPLE) {
                     // The line came from the CPU whose store has cleared the lock.
-                    P::note_transfer((P::ticks_ordered() as usize).wrapping_sub(at));
+                    P::note_transfer(taken.wrapping_sub(at));
                 }
+                polls.note(true);
                 return true;
             }
             pause *= 2;
         }
+        polls.note(false);
         false
+    }
+
+    /// Records that the caller has acquired the lock after it had waited. Returns the time.
+    fn note_taken(&self) -> usize {
+        let now = P::ticks_ordered() as usize;
+        P::bucket(self.address()).history_from(self.address(), now).note_taken(now);
+        now
     }
 
     /// Waits until the caller, whose node is linked, owns the lock. Returns false if the deadline passes first. When this
     /// returns, the node is unlinked.
     pub(super) fn wait(&self, waiting: &mut Waiting<'_, P>) -> bool {
         loop {
-            let waited = match waiting.node.status() {
-                status::HEIR => self.watch_as_heir(waiting),
+            let end = match waiting.node.status() {
+                status::HEIR => self.watch(waiting),
                 // spec: Mutex!Told
                 status::WOKEN => self.land(waiting),
                 // spec: Mutex!Told
-                status::DONE => Waited::Leave { is_owner: true },
+                status::OFFERED => Some(End::Offered),
                 _ => sleep(waiting),
             };
-            if let Waited::Leave { is_owner } = waited {
-                return leave(waiting, is_owner);
+            if let Some(end) = end {
+                if end != End::TimedOut {
+                    // First of all: the displaced owner may come back at once.
+                    self.note_taken();
+                }
+                if let Some(is_owner) = leave(waiting, end) {
+                    return is_owner;
+                }
             }
-        }
-    }
-
-    fn watch_as_heir(&self, waiting: &mut Waiting<'_, P>) -> Waited {
-        match self.watch(waiting) {
-            Watched::Acquired => {
-                // First of all: the displaced owner may come back at once.
-                let now = P::ticks() as usize;
-                waiting.bucket.history_from(self.address(), now).note_taken(now);
-                Waited::Leave { is_owner: true }
-            }
-            Watched::Told => Waited::Look,
-            Watched::TimedOut => Waited::Leave { is_owner: false },
         }
     }
 
     /// Tries the lock on behalf of the woken caller, which becomes the heir if the lock is taken.
-    fn land(&self, waiting: &mut Waiting<'_, P>) -> Waited {
+    fn land(&self, waiting: &mut Waiting<'_, P>) -> Option<End> {
         let node = waiting.node;
         let now = P::ticks() as usize;
         node.note_wake(now);
         waiting.slice = None;
-        // spec: Mutex!LandTry
-        if self.try_lock() {
-            return Waited::Leave { is_owner: true };
+        if !waiting.is_captured(now) {
+            // spec: Mutex!LandTry
+            if self.try_lock() {
+                return Some(End::Acquired);
+            }
+            waiting.is_overdue = true;
         }
-        waiting.was_woken_in_vain = true;
-        let is_here = node.is_here();
-        let is_alone = roles::land(&waiting.bucket.lock(), node, now);
-        waiting.stands_aside = is_here && is_alone && Part::Aside.is_in();
-        Waited::Look
+        roles::land(&waiting.bucket.lock(), node, now);
+        None
     }
 }
 
 /// Sleeps as a parked thread until it is woken, its deadline passes, or its slice ends.
-fn sleep<P: Host>(waiting: &mut Waiting<'_, P>) -> Waited {
+fn sleep<P: Host>(waiting: &mut Waiting<'_, P>) -> Option<End> {
     let node = waiting.node;
     if waiting.slice.is_none() {
         let priority = P::priority();
@@ -166,16 +155,24 @@ fn sleep<P: Host>(waiting: &mut Waiting<'_, P>) -> Waited {
         }
     }
     let slice = waiting.slice.get_or_insert_with(Slice::begin::<P>);
-    let until = end_of_sleep(waiting.deadline, Some(*slice));
+    let mut until = end_of_sleep(waiting.deadline, Some(*slice));
+    let kept_for = node.rests_until.swap(0, Ordering::Relaxed).wrapping_sub(P::ticks() as usize);
+    if kept_for <= P::ticks_in(2 * TURN_NANOS) {
+        // The lock was offered to the heir, which may get no CPU.
+        let ends = P::now().after(ticks_as_duration::<P>(kept_for + 2 * P::wake_ticks()));
+        until = until.map(|until| until.min(ends));
+    }
     // spec: Mutex!Sleep
     if P::futex_wait(node.word(), status::PARKED, until) != FutexWait::TimedOut {
-        return Waited::Look;
+        return None;
     }
     // spec: Mutex!TimeOut
     if waiting.has_timed_out() {
-        return Waited::Leave { is_owner: false };
+        return Some(End::TimedOut);
     }
-    if let Some(slice) = &mut waiting.slice {
+    if let Some(slice) = &mut waiting.slice
+        && P::now() >= slice.end
+    {
         slice.next::<P>();
     }
     // The heir or the woken thread may get no CPU.
@@ -184,18 +181,19 @@ fn sleep<P: Host>(waiting: &mut Waiting<'_, P>) -> Waited {
         // spec: Mutex!Rescue
         roles::take_role(&guard, node, P::ticks() as usize);
     }
-    Waited::Look
+    None
 }
 
-/// Ends the caller's wait. Returns whether the caller is the owner: it is also if the lock was handed to it as its deadline
-/// passed.
-fn leave<P: Host>(waiting: &Waiting<'_, P>, is_owner: bool) -> bool {
+/// Ends the caller's wait. Returns whether the caller is the owner: it is also if the lock was offered to it as its deadline
+/// passed. Returns `None` if the lock is no longer offered to it.
+fn leave<P: Host>(waiting: &Waiting<'_, P>, end: End) -> Option<bool> {
     let guard = waiting.bucket.lock();
-    let (is_owner, wake) = roles::leave(&guard, waiting.node, is_owner, P::ticks() as usize);
+    let left = roles::leave(&guard, waiting.node, end, P::ticks() as usize);
     drop(guard);
+    let (is_owner, wake) = left?;
     if let Some(word) = wake {
         // spec: Mutex!FutexWake
         P::futex_wake(word, 1);
     }
-    is_owner
+    Some(is_owner)
 }

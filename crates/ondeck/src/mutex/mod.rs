@@ -11,7 +11,7 @@
 //! lock_slow      tries again for 2 µs, ever more rarely ── free ──► owner
 //!                     │
 //!                     ▼ linked, oldest first, until it is the owner
-//!      ┌─────► HEIR    there is no other: watches the lock
+//!      ┌─────► HEIR    there is no other: watches the lock ── its turn ──► OFFERED ──► owner
 //!      │       PARKED  asleep until another thread wakes it
 //!      └────── WOKEN   runs again: tries the lock, and takes the role from the heir
 //!
@@ -21,7 +21,7 @@
 //! look           does it name this mutex? ── no ──► done
 //!                DEBT    this owner left parked threads without an heir ──► wakes the oldest
 //!                WAKE    the heir sleeps ──► wakes it
-//!                HAND    the heir is overdue ──► hands it the lock, before the store
+//!                OFFER   the heir is overdue ──► offers it the lock, before the store
 //! ```
 //!
 //! # The policy
@@ -33,18 +33,21 @@
 //! 1. At most one waiting thread is the *heir*. It watches the lock, naps, or sleeps with a request placed. All others are
 //!    parked.
 //! 2. A thread that finds the lock taken tries again for some 2 µs, ever more rarely. Then it becomes the heir if there is
-//!    none, and parks otherwise.
-//! 3. A lock is *captured* if two displaced owners have come back at once within 2 ms, and hardly any other thread has come
-//!    (`parking/history.rs`). The displaced owner of a captured lock becomes the heir and naps for a tenure, which is two
-//!    wakes, before it polls.
-//! 4. Any other heir polls for as long as a wake takes, ever more rarely. Then it places a request in the unlock mode, and
-//!    sleeps.
-//! 5. An heir that was woken and found the lock taken again requests the lock itself.
-//! 6. A new owner that leaves parked threads without an heir notes a debt in the unlock mode. Its own unlock wakes the
+//!    none, and parks otherwise. Where such attempts fail, they become rare.
+//! 3. A lock is *captured* if displaced owners come back at once, and hardly any other thread comes (`parking/history.rs`).
+//!    Its owner has it for a *turn* of a quarter millisecond. The heir naps meanwhile. At the end of the turn it asks for the
+//!    lock, and the owner's next unlock offers it.
+//! 4. The displaced owner of a captured lock is linked as the newest, and becomes the heir. Before it naps, it wakes the thread
+//!    that has the next turn: the oldest, or the oldest that last ran on the same CPU. That thread takes the role when it runs.
+//! 5. The heir of any other lock polls for as long as a wake takes, ever more rarely. Then it places a request in the unlock
+//!    mode, and sleeps.
+//! 6. An heir that was woken and found the lock taken again requests the lock itself. An unlock *offers* it: the byte stays 1,
+//!    and the heir is the owner once it runs. If it does not run for a turn, another waiting thread takes its place.
+//! 7. A new owner that leaves parked threads without an heir notes a debt in the unlock mode. Its own unlock wakes the
 //!    oldest, unless another thread has become the heir.
-//! 7. A woken thread has no role until it runs. It tries the lock. If it fails, it takes the role from the heir, unless the
+//! 8. A woken thread has no role until it runs. It tries the lock. If it fails, it takes the role from the heir, unless the
 //!    heir sleeps with a request.
-//! 8. Every half millisecond the heir wakes the oldest parked thread, which will take its place.
+//! 9. An heir that polls wakes the oldest parked thread each turn. That thread will take its place.
 //!
 //! A thread of a real-time scheduling class is linked before all of lower priority, and takes the role from them.
 //!
@@ -57,7 +60,6 @@
 //! | `heir.rs` | the heir: nap, poll, request |
 //! | `roles.rs` | which thread is the heir, which was woken, which one looks after the parked ones |
 //! | `unlock.rs` | the path of a thread that unlocks |
-//! | `parts.rs` | which parts of the policy an ablation can leave out |
 //! | `for_condvar.rs` | a waiter that a notification has moved to its mutex |
 //! | `api.rs` | what programs use: [`Mutex`] and its guards |
 //! | `inlined.rs` | the slow paths of a lock or unlock for the C header |
@@ -66,8 +68,9 @@
 //!
 //! The source and the specification cite them by number.
 //!
-//! 1. *Exclusion.* The byte is 1 from an acquisition until the store that ends it, or until the owner hands the lock off,
-//!    which leaves the byte at 1.
+//! 1. *Exclusion.* The byte is 1 from an acquisition until the store that ends it, or until the owner offers the lock, which
+//!    leaves the byte at 1. At most one linked thread is `OFFERED`: the heir. It becomes the owner under the lock of the
+//!    bucket, and under that lock its offer passes to another thread if it does not run.
 //! 2. *No wake is lost.* Under the lock of the bucket: while a thread is parked, another thread is responsible: the heir, a
 //!    woken thread that has not run, or an owner with a debt. The role ends only under that lock: the thread unlinks itself,
 //!    after it has acquired the lock or passed its deadline, and if parked threads remain it leaves a debt or wakes the
@@ -75,16 +78,16 @@
 //! 3. *An heir that sleeps for long is seen.* Between its request and its last attempt it makes a heavy fence; an unlock
 //!    reads the request after its store (`heir.rs`). An owner's debt needs no fence: its own unlock reads it.
 //! 4. *Nothing is touched after the unlock.* After the store that clears the byte, an unlock only compares the byte's
-//!    address, and changes linked nodes under the bucket's lock.
+//!    address, changes linked nodes under the bucket's lock, and follows the pointer of the linked heir to its mutex.
 //! 5. *A node lives while it is linked.* A thread links its own node once and unlinks it once; only a notification links
 //!    another thread's node. A function that changes a node does so under the bucket's lock, and afterwards uses only the
 //!    node's address.
-//! 6. *The unlock mode names a mutex only while a thread is linked for it.*
+//! 6. *The unlock mode has an entry for each mutex with a request, and the newest node of its queue has the request.*
 //!
 //! # Memory ordering
 //!
-//! Acquisitions are `Acquire`. They pair with the `Release` store that cleared the byte, or, if the lock is handed off, with
-//! the `Release` store of the node's status.
+//! Acquisitions are `Acquire`. They pair with the `Release` store that cleared the byte. If the lock is offered, the lock of
+//! the bucket orders the old owner's section before the new one's: the offer is made and taken under it.
 //!
 //! The loads of the unlock mode are `Relaxed`: a pair of fences orders those that a parked thread relies on. So are all
 //! fields of nodes but the status (`parking/node.rs`).
@@ -104,8 +107,6 @@ mod for_condvar;
 mod heir;
 mod inlined;
 mod lock;
-#[cfg_attr(not(feature = "ablation"), allow(dead_code, reason = "what an ablation leaves out"))]
-mod parts;
 pub(crate) mod roles;
 mod unlock;
 mod waiting;
@@ -119,8 +120,6 @@ use crate::platform::{AtomicInt, Host, Ordering};
 pub use api::ArcMutexGuard;
 pub use api::{MappedMutexGuard, Mutex, MutexGuard};
 pub(crate) use api::{deadline, through_lock_api};
-#[cfg(feature = "ablation")]
-pub use parts::Part;
 
 /// A mutex without data, one byte; see the [module](self) for its protocol.
 ///

@@ -6,139 +6,188 @@
 
 use core::ptr;
 
-use super::parts::Part;
-use crate::parking::{Distance, Guard, Kind, Node, Request, has_come, is_known, place, status};
+use crate::parking::{
+    Distance, Guard, Kind, Node, Request, TURN_NANOS, has_come, is_known, place, status,
+};
 use crate::platform::{AtomicInt, Host, Ordering};
 
-/// A woken thread that has not run for this time no longer counts as responsible for parked threads. It is many times a wake
-/// on any machine, and less than a few time slices of any scheduler.
-const LOST_AFTER_NANOS: u32 = 1_000_000;
+/// A woken thread that has not run for this time no longer counts as responsible for parked threads, and further threads are
+/// woken beside it. It is many times a wake on any machine. On busy CPUs each woken thread waits for a time slice, and further
+/// threads would run only to find the lock taken.
+const LOST_AFTER_NANOS: u32 = 2 * TURN_NANOS;
 
-/// While the last woken thread has not run, an heir wakes no further thread for this time. On busy CPUs each woken thread
-/// waits for a time slice, and further threads would run only to find the lock taken. It is some time slices of a scheduler.
-const QUEUED_NANOS: u32 = 8_000_000;
-
-/// The number of oldest threads among which a wake looks for a preferred one, and the time for which it may pass over the
-/// oldest. On a server with 8 last-level caches about four of 32 are near. Simulated with 100/500 ns, 64 to 256 CPUs have
-/// 1.0 to 1.1 times the throughput with 8, and 1.1 to 1.2 times with 32. With 64, in a run of as many threads, one thread
-/// waits until it may no longer be passed over.
+/// The number of oldest threads among which a wake looks for a preferred one. On a server with 8 last-level caches about four
+/// of 32 are near. Simulated with 100/500 ns, 64 to 256 CPUs have 1.0 to 1.1 times the throughput with 8, and 1.1 to 1.2 times
+/// with 32.
 const PASSED_OVER: usize = 32;
-const PASSED_OVER_NANOS: u32 = 16_000_000;
-
-/// The time between two parked threads that an heir wakes. It is the longest that a captured lock makes each of its parked
-/// threads wait. Each wake costs a change of owner.
-const ROTATION_NANOS: u32 = 500_000;
 
 /// The word at which to wake a thread, without the bucket's lock.
 pub(crate) type Wake<P> = *const <P as crate::platform::Platform>::AtomicU32;
 
-/// Links the caller's node for the first time. The caller becomes the heir if there is none.
-pub(super) fn enter<P: Host>(guard: &Guard<'_, P>, node: &Node<P>, now: usize) {
-    let address = node.address();
-    let is_first = guard.newest(Kind::Lock, address).is_none();
+/// How a wait ends.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum End {
+    /// The thread has acquired the lock.
+    Acquired,
+    /// The lock was offered to the thread.
+    Offered,
+    /// The thread's deadline has passed.
+    TimedOut,
+}
+
+/// Links the caller's node for the first time. The caller becomes the heir if there is none. Returns a thread to wake.
+///
+/// The displaced owner of a captured lock is about to nap. So it is the one to wake the thread that has the next turn, and the
+/// new owner has nothing to do for that. The woken thread takes the role when it runs; if it gets no CPU in time, the caller
+/// has the next turn.
+pub(super) fn enter<P: Host>(
+    guard: &Guard<'_, P>,
+    node: &Node<P>,
+    is_displaced: bool,
+    now: usize,
+) -> Option<Wake<P>> {
     node.since.store(now, Ordering::Relaxed);
     // SAFETY: it is new, and its own thread unlinks it before `wait` returns; the node outlives that call.
-    unsafe { guard.link(Kind::Lock, node) };
-    if is_first {
-        node.set_due(now.wrapping_add(P::ticks_in(ROTATION_NANOS)));
-    }
+    unsafe { admit(guard, node, now) };
+    let is_next_known = heir(guard, node.address()).is_some();
     take_role(guard, node, now);
+    let newest = guard.newest(Kind::Lock, node.address())?;
+    if !is_displaced || is_next_known || has_woken(newest, now) {
+        return None;
+    }
+    next_to(guard, node, now).map(|next| wake(newest, next, now))
 }
 
 /// Makes the linked node the heir if there is none, or if the heir has lost its CPU.
 pub(super) fn take_role<P: Host>(guard: &Guard<'_, P>, node: &Node<P>, now: usize) {
     // spec: Mutex!TakeRole
     match heir(guard, node.address()) {
-        Some(other) if !is_lost(other, now) => {}
+        Some(other) if !is_lost(guard, other, now) => note_offer(node, other),
         _ => become_heir(guard, node, now),
     }
 }
 
+/// Records in the node of a thread that parks until when the lock is kept for the heir, if it was offered to it.
+fn note_offer<P: Host>(node: &Node<P>, heir: &Node<P>) {
+    let is_offered = heir.status() == status::OFFERED;
+    let until = if is_offered { heir.rests_until.load(Ordering::Relaxed) } else { 0 };
+    node.rests_until.store(until, Ordering::Relaxed);
+}
+
 /// Takes the role from an heir that watches, for the woken caller that has found the lock taken. An heir that sleeps with a
-/// request keeps the role: the lock is held for long, and that heir will be the next owner. Returns whether there was no
-/// heir.
-pub(super) fn land<P: Host>(guard: &Guard<'_, P>, node: &Node<P>, now: usize) -> bool {
+/// request, or has been offered the lock, keeps the role: it will be the next owner.
+pub(super) fn land<P: Host>(guard: &Guard<'_, P>, node: &Node<P>, now: usize) {
     // spec: Mutex!Land
     if node.status() != status::WOKEN {
-        return false;
+        return;
     }
     forget_woken(guard, node);
     node.place.store(place::<P>(), Ordering::Relaxed);
-    let heir = heir(guard, node.address());
-    match heir {
+    match heir(guard, node.address()) {
         Some(other)
-            if (has_asked(other) || !Part::Takeover.is_in())
-                && priority(other) >= priority(node) =>
+            if (has_asked(guard, other) && priority(other) >= priority(node)
+                || other.status() == status::OFFERED)
+                && !is_lost(guard, other, now) =>
         {
+            note_offer(node, other);
             node.set_status(status::PARKED);
         }
         _ => become_heir(guard, node, now),
     }
-    heir.is_none()
 }
 
-/// Makes the linked node the heir, and parks any other heir.
+/// Makes the linked node the heir, and parks any other heir. If the lock was offered to that one, it is offered to this one.
 pub(super) fn become_heir<P: Host>(guard: &Guard<'_, P>, node: &Node<P>, now: usize) {
     // spec: Mutex!BecomeHeir
-    let address = node.address();
-    let Some(newest) = guard.newest(Kind::Lock, address) else { return };
-    if let Some(other) = heir(guard, address) {
+    let Some(newest) = guard.newest(Kind::Lock, node.address()) else { return };
+    let mut role = status::HEIR;
+    if let Some(other) = newest.heir() {
+        if other.status() == status::OFFERED {
+            role = status::OFFERED;
+        }
         // The other thread notices: it reads its status before each attempt and after each sleep.
         other.set_status(status::PARKED);
-        other.has_asked.store(0, Ordering::Relaxed);
     }
-    // A debt is paid by this, and a request was the other heir's.
-    guard.withdraw_request(address);
+    // The new heir settles any debt, and a pending request belonged to the old heir.
+    guard.withdraw_request(newest);
     newest.set_heir(Some(node));
     node.rests_until.store(now, Ordering::Relaxed);
-    node.set_status(status::HEIR);
+    node.set_status(role);
 }
 
-/// Unlinks the caller's node: the caller owns the lock, or gives up. Returns whether the lock was handed to it before that,
-/// and a thread to wake.
+/// Unlinks the caller's node, because its wait has ended. Returns whether the caller owns the lock, which was perhaps offered
+/// to it just before its deadline, and a thread to wake. Returns `None` if the lock is no longer offered to the caller: then
+/// its wait goes on.
 ///
 /// If parked threads remain and no thread is responsible for them, an owner leaves a debt to its own unlock. That needs no
 /// fence, because the owner reads its own store. A thread that gives up wakes the oldest.
 pub(super) fn leave<P: Host>(
     guard: &Guard<'_, P>,
     node: &Node<P>,
-    is_owner: bool,
+    end: End,
     now: usize,
-) -> (bool, Option<Wake<P>>) {
+) -> Option<(bool, Option<Wake<P>>)> {
     // spec: Mutex!Leave
     let address = node.address();
-    let is_owner = is_owner || node.status() == status::DONE;
-    let Some(newest) = guard.newest(Kind::Lock, address) else { return (is_owner, None) };
+    let is_offered = node.status() == status::OFFERED;
+    if end == End::Offered && !is_offered {
+        return None;
+    }
+    let is_owner = end == End::Acquired || is_offered;
+    let newest = guard.newest(Kind::Lock, address)?;
     if newest.heir().is_some_and(|heir| ptr::eq(heir, node)) {
         newest.set_heir(None);
-        guard.withdraw_request(address);
+        guard.withdraw_request(newest);
     }
     forget_woken(guard, node);
+    let is_oldest = guard.oldest(Kind::Lock, address).is_some_and(|oldest| ptr::eq(oldest, node));
+    if is_owner && is_oldest {
+        newest.set_due(now.wrapping_add(P::ticks_in(TURN_NANOS)));
+    }
+    if ptr::eq(guard.next_older(node), node) {
+        // A debt to threads that have given up since.
+        guard.withdraw_request(newest);
+    }
     // SAFETY: it is linked, as is every node whose thread has not left.
     unsafe { guard.unlink(Kind::Lock, node) };
-    if guard.newest(Kind::Lock, address).is_none() {
-        // A debt to threads that have given up since.
-        guard.withdraw_request(address);
-        return (is_owner, None);
+    let Some(newest) = guard.newest(Kind::Lock, address) else { return Some((is_owner, None)) };
+    if is_responsible(guard, address, now) {
+        return Some((is_owner, None));
     }
-    if is_responsible(guard, address, now) || is_owner && guard.ask(address, Request::Debt) {
-        return (is_owner, None);
+    if is_owner {
+        guard.ask(newest, Request::Debt);
+        return Some((is_owner, None));
     }
-    (is_owner, wake_oldest(guard, address, now))
+    Some((is_owner, wake_oldest(guard, address, now)))
 }
 
-/// Serves the request that an unlock has found: wakes the heir, or the oldest parked thread unless a running thread is
-/// responsible.
+/// Serves the request that an unlock has found after its store: wakes the heir, or the oldest parked thread unless a running
+/// thread is responsible. For an heir that asks for the lock, acquires it. If another thread was faster, that thread's unlock
+/// serves the request.
 pub(super) fn serve<P: Host>(guard: &Guard<'_, P>, address: usize, now: usize) -> Option<Wake<P>> {
     // spec: Mutex!Serve
-    guard.withdraw_request(address);
     let newest = guard.newest(Kind::Lock, address)?;
-    if let Some(heir) = newest.heir().filter(|heir| has_asked(heir)) {
-        newest.set_heir(None);
-        heir.has_asked.store(0, Ordering::Relaxed);
-        return Some(wake(newest, heir, now));
+    let request = newest.request()?;
+    match newest.heir() {
+        Some(heir) if request == Request::Wake => {
+            guard.withdraw_request(newest);
+            newest.set_heir(None);
+            Some(wake(newest, heir, now))
+        }
+        Some(heir) if request == Request::Offer => {
+            // SAFETY: the heir is linked here, so it waits, and its mutex is live until that wait ends.
+            let byte = unsafe { &*heir.mutex() };
+            if P::test_and_set(byte, Ordering::Acquire) {
+                None
+            } else {
+                offer(guard, address, false, now)
+            }
+        }
+        _ => {
+            guard.withdraw_request(newest);
+            look_after(guard, address, now)
+        }
     }
-    look_after(guard, address, now)
 }
 
 /// Wakes the oldest parked thread, unless another thread is responsible.
@@ -154,28 +203,33 @@ pub(crate) fn look_after<P: Host>(
     wake_oldest(guard, address, now)
 }
 
-/// Wakes the oldest parked thread on behalf of the heir, if that is due; the woken thread takes the role when it runs.
+/// Wakes the oldest parked thread on behalf of the heir, if that is due, and the heir itself is not the oldest; the woken thread takes the role when it runs.
 /// Returns its word, and when the next one is due.
 pub(super) fn rotate<P: Host>(
     guard: &Guard<'_, P>,
-    address: usize,
+    heir: &Node<P>,
     now: usize,
 ) -> (Option<Wake<P>>, usize) {
+    let address = heir.address();
     let Some(newest) = guard.newest(Kind::Lock, address) else { return (None, now) };
-    let again = now.wrapping_add(P::ticks_in(ROTATION_NANOS));
-    if !newest.may_be_due(now) || !Part::Rotation.is_in() {
+    if !newest.may_be_due(now) {
         return (None, newest.due());
     }
-    if Part::Queued.is_in() && has_woken(newest, now, QUEUED_NANOS) {
+    let again = now.wrapping_add(P::ticks_in(TURN_NANOS));
+    let is_oldest = guard.oldest(Kind::Lock, address).is_some_and(|oldest| ptr::eq(oldest, heir));
+    if is_oldest || has_woken(newest, now) {
         return (None, again);
     }
     // spec: Mutex!Rotate
     (wake_oldest(guard, address, now), again)
 }
 
-/// Hands off the lock, which the caller owns, to the heir if it has requested a handoff, or to the oldest waiter if
-/// `unasked`. Returns that thread's word, or `None` if there is no such thread: then the caller still owns the lock.
-pub(super) fn hand_over<P: Host>(
+/// Offers the lock, which the caller owns, to the heir if it has requested that, or to the oldest waiter if `unasked`.
+/// Returns that thread's word, or `None` if there is no such thread: then the caller still owns the lock.
+///
+/// That thread may be asleep and get no CPU, or be stopped. So it has the lock only when it runs, and for a turn at most no
+/// other thread can have it.
+pub(super) fn offer<P: Host>(
     guard: &Guard<'_, P>,
     address: usize,
     unasked: bool,
@@ -186,31 +240,28 @@ pub(super) fn hand_over<P: Host>(
     let node = if unasked {
         guard.oldest(Kind::Lock, address)?
     } else {
-        let wants = guard.request(address) == Some(Request::Hand);
-        newest.heir().filter(|_| wants)?
+        newest.heir().filter(|_| newest.request() == Some(Request::Offer))?
     };
-    if newest.heir().is_some_and(|heir| ptr::eq(heir, node)) {
-        newest.set_heir(None);
-        guard.withdraw_request(address);
-    }
-    node.woken.store(now, Ordering::Relaxed);
-    Some(node.tell(status::DONE))
+    become_heir(guard, node, now);
+    forget_woken(guard, node);
+    node.set_woken(now);
+    node.rests_until.store(now.wrapping_add(P::ticks_in(TURN_NANOS)), Ordering::Relaxed);
+    Some(node.tell(status::OFFERED))
 }
 
-/// Returns when the heir must wake the oldest parked thread.
+/// Returns when the oldest parked thread is to be woken by an heir that polls.
 pub(super) fn rotation_due<P: Host>(guard: &Guard<'_, P>, address: usize, now: usize) -> usize {
     guard.newest(Kind::Lock, address).map_or(now, Node::due)
 }
 
-/// Asks unlocks to wake the heir, or to hand it the lock. Returns false if the caller is no longer the heir, or if a request
-/// to the unlocks of another mutex of the bucket is in place.
+/// Asks unlocks to wake the heir, or to offer it the lock. Returns false if the caller is no longer the heir.
 pub(super) fn ask<P: Host>(guard: &Guard<'_, P>, node: &Node<P>, request: Request) -> bool {
     // spec: Mutex!Ask
-    let asked = node.status() == status::HEIR && guard.ask(node.address(), request);
-    if asked {
-        node.has_asked.store(1, Ordering::Relaxed);
+    let is_heir = node.status() == status::HEIR;
+    if is_heir && let Some(newest) = guard.newest(Kind::Lock, node.address()) {
+        guard.ask(newest, request);
     }
-    asked
+    is_heir
 }
 
 /// The waiters that a notification has moved to the mutex.
@@ -271,8 +322,7 @@ pub(crate) fn look_after_moved<P: Host>(
 /// most one other CPU because the threads may use only two. The heavy fence is made with the bucket locked, so it is not
 /// made where a real-time thread may want that bucket.
 pub(crate) fn may_lend<P: Host>() -> bool {
-    Part::Lend.is_in()
-        && P::cpus() <= 2
+    P::cpus() <= 2
         && P::fences_are_asymmetric()
         && P::heavy_cost_ticks() <= P::wake_ticks() / 4
         && !P::has_real_time_threads()
@@ -293,13 +343,14 @@ fn leave_to_owner<P: Host>(
     if is_responsible(guard, address, now) {
         return true;
     }
-    if !is_locked() || !guard.ask(address, Request::Debt) {
+    let Some(newest) = guard.newest(Kind::Lock, address).filter(|_| is_locked()) else {
         return false;
-    }
+    };
+    guard.ask(newest, Request::Debt);
     // spec: Condvar!Lend
     P::heavy_fence();
     if !is_locked() || P::heavy_fences_are_refused() {
-        guard.withdraw_request(address);
+        guard.withdraw_request(newest);
         return false;
     }
     true
@@ -315,7 +366,7 @@ pub(crate) unsafe fn admit<P: Host>(guard: &Guard<'_, P>, node: &Node<P>, now: u
     // SAFETY: as the caller promises; its own thread unlinks it.
     unsafe { link(guard, node) };
     if is_first {
-        node.set_due(now.wrapping_add(P::ticks_in(ROTATION_NANOS)));
+        node.set_due(now.wrapping_add(P::ticks_in(TURN_NANOS)));
     }
 }
 
@@ -358,16 +409,14 @@ fn heir<'a, P: Host>(guard: &'a Guard<'_, P>, address: usize) -> Option<&'a Node
 fn is_responsible<P: Host>(guard: &Guard<'_, P>, address: usize, now: usize) -> bool {
     // spec: Mutex!IsLookedAfter
     let Some(newest) = guard.newest(Kind::Lock, address) else { return true };
-    newest.heir().is_some()
-        || has_woken(newest, now, LOST_AFTER_NANOS)
-        || guard.request(address) == Some(Request::Debt)
+    newest.heir().is_some() || has_woken(newest, now) || newest.request() == Some(Request::Debt)
 }
 
-/// Returns whether a thread that was woken less than `nanos` before `now` has yet to run.
-fn has_woken<P: Host>(newest: &Node<P>, now: usize, nanos: u32) -> bool {
+/// Returns whether a thread that was woken a short time before `now` has yet to run.
+fn has_woken<P: Host>(newest: &Node<P>, now: usize) -> bool {
     newest.woken_last().is_some_and(|woken| {
         let since = now.wrapping_sub(woken.woken.load(Ordering::Relaxed));
-        since < P::ticks_in(nanos)
+        since < P::ticks_in(LOST_AFTER_NANOS)
     })
 }
 
@@ -379,52 +428,63 @@ fn forget_woken<P: Host>(guard: &Guard<'_, P>, node: &Node<P>) {
     }
 }
 
-/// Wakes the oldest parked thread, or one of the next oldest that last ran on another CPU. Kernels wake a thread on the CPU
-/// where it ran last. If that is the waker's CPU, it is busy with the waker: the woken thread would wait there for a time
-/// slice while another CPU may be idle.
+/// Wakes the oldest parked thread, or, until its turn comes, one of the next oldest that last ran on another CPU. Kernels wake
+/// a thread on the CPU where it ran last. If that is the waker's CPU, it is busy with the waker: the woken thread would wait
+/// there for a time slice while another CPU may be idle.
 ///
 /// Of these, the nearest to the waker is preferred, so that the lock and its data stay with one last-level cache or NUMA
-/// node for longer. They move on with the oldest thread, which is passed over for a limited time only (Milind Chabbi and
-/// others, "High Performance Locks for Multi-level NUMA Systems", for queues).
+/// node for longer. They move on with the oldest thread (Milind Chabbi and others, "High Performance Locks for Multi-level
+/// NUMA Systems", for queues).
 fn wake_oldest<P: Host>(guard: &Guard<'_, P>, address: usize, now: usize) -> Option<Wake<P>> {
     let newest = guard.newest(Kind::Lock, address)?;
     // spec: Mutex!WakeOldest
-    let parked = || {
-        let all = guard.oldest_first(Kind::Lock, address);
-        all.filter(|node| node.status() == status::PARKED).take(PASSED_OVER)
-    };
-    let oldest = parked().next()?;
-    let passed_over = now.wrapping_sub(oldest.since.load(Ordering::Relaxed));
-    let may_pass = Part::Elsewhere.is_in()
-        && priority(oldest) == 0
-        && passed_over < P::ticks_in(PASSED_OVER_NANOS);
-    let node = if may_pass { preferred(parked()).unwrap_or(oldest) } else { oldest };
-    newest.set_due(now.wrapping_add(P::ticks_in(ROTATION_NANOS)));
-    Some(wake(newest, node, now))
+    let oldest = parked(guard, address).next()?;
+    if priority(oldest) == 0
+        && !newest.may_be_due(now)
+        && let Some(node) = nearest_elsewhere(parked(guard, address))
+        && !ptr::eq(node, oldest)
+    {
+        return Some(wake(newest, node, now));
+    }
+    newest.set_due(now.wrapping_add(P::ticks_in(TURN_NANOS)));
+    Some(wake(newest, oldest, now))
+}
+
+/// Returns the parked thread that has the next turn when the caller, which is about to sleep, is linked last: the oldest, or
+/// the oldest that last ran on the caller's CPU, unless the other one has waited half as long again. The caller leaves its CPU
+/// to that thread at once, while on the CPU of the owner it would wait for a time slice.
+fn next_to<'a, P: Host>(
+    guard: &'a Guard<'_, P>,
+    caller: &Node<P>,
+    now: usize,
+) -> Option<&'a Node<P>> {
+    let waiting = || parked(guard, caller.address()).filter(|node| !ptr::eq(*node, caller));
+    // spec: Mutex!WakeOldest
+    let oldest = waiting().next()?;
+    let here = waiting().find(|node| node.is_here()).unwrap_or(oldest);
+    let waits = |node: &Node<P>| now.wrapping_sub(node.since.load(Ordering::Relaxed));
+    let is_passed = priority(oldest) == 0 && waits(oldest) / 3 < waits(here) / 2;
+    Some(if is_passed { here } else { oldest })
+}
+
+/// Returns the oldest parked threads, at most as many as a wake may pass over.
+fn parked<'a, P: Host>(
+    guard: &'a Guard<'_, P>,
+    address: usize,
+) -> impl Iterator<Item = &'a Node<P>> {
+    let all = guard.oldest_first(Kind::Lock, address);
+    all.filter(|node| node.status() == status::PARKED).take(PASSED_OVER)
 }
 
 /// Returns the first of the nodes that are nearest to the caller, but not on its CPU.
-fn preferred<'a, P: Host>(nodes: impl Iterator<Item = &'a Node<P>>) -> Option<&'a Node<P>> {
+fn nearest_elsewhere<'a, P: Host>(nodes: impl Iterator<Item = &'a Node<P>>) -> Option<&'a Node<P>> {
     let here = place::<P>();
     if !is_known(here) || P::cpus() == 1 {
         // No node is elsewhere, for all that can be known.
         return None;
     }
-    let mut nearest: Option<(Distance, &Node<P>)> = None;
-    for node in nodes {
-        let place = node.place.load(Ordering::Relaxed);
-        if place == here {
-            continue;
-        }
-        let distance = Distance::between(place, here);
-        if nearest.is_none_or(|(least, _)| distance < least) {
-            nearest = Some((distance, node));
-        }
-        if distance == Distance::Cache || !Part::Home.is_in() {
-            break;
-        }
-    }
-    nearest.map(|(_, node)| node)
+    let elsewhere = nodes.filter(|node| node.place.load(Ordering::Relaxed) != here);
+    elsewhere.min_by_key(|node| Distance::between(node.place.load(Ordering::Relaxed), here))
 }
 
 /// Wakes a linked thread. Its node stays linked: the thread has no role before it runs.
@@ -435,16 +495,17 @@ fn wake<P: Host>(newest: &Node<P>, node: &Node<P>, now: usize) -> Wake<P> {
     node.tell(status::WOKEN)
 }
 
-fn has_asked<P: Host>(heir: &Node<P>) -> bool {
-    heir.has_asked.load(Ordering::Relaxed) != 0
+/// Returns whether the heir has placed a request to unlocks.
+fn has_asked<P: Host>(guard: &Guard<'_, P>, heir: &Node<P>) -> bool {
+    matches!(guard.request(heir.address()), Some(Request::Wake | Request::Offer))
 }
 
 fn priority<P: Host>(node: &Node<P>) -> u32 {
     node.priority.load(Ordering::Relaxed)
 }
 
-/// Returns whether an heir that must watch the lock has lost its CPU.
-fn is_lost<P: Host>(heir: &Node<P>, now: usize) -> bool {
+/// Returns whether an heir that must watch the lock, or take it, has lost its CPU.
+fn is_lost<P: Host>(guard: &Guard<'_, P>, heir: &Node<P>, now: usize) -> bool {
     let rests_until = heir.rests_until.load(Ordering::Relaxed);
-    !has_asked(heir) && has_come(now, rests_until.wrapping_add(P::wake_ticks()))
+    !has_asked(guard, heir) && has_come(now, rests_until.wrapping_add(P::wake_ticks()))
 }

@@ -1,8 +1,9 @@
-//! Unlocking: the store, and, if a waiting thread has placed a request, the wake or the handoff.
+//! Unlocking: the store, and, if a waiting thread has placed a request, the wake or the offer.
 
 use super::{RawMutex, roles};
 use crate::parking::{QUIET, Request};
 use crate::platform::{AtomicInt, Host, Ordering};
+use crate::spin::{Waits, wait_for};
 
 impl<P: Host> RawMutex<P> {
     /// Unlocks.
@@ -37,8 +38,10 @@ impl<P: Host> RawMutex<P> {
     pub(super) fn unlock_slow(&self) {
         let byte = self.byte();
         // spec: Mutex!ReadHand
-        if asked::<P>(byte.addr()) == Some(Request::Hand) && hand_over::<P>(byte, false) {
-            return;
+        match asked::<P>(byte.addr()) {
+            Some(Request::Offer) if offer::<P>(byte, false) => return,
+            Some(Request::Debt) => settle::<P>(byte.addr()),
+            _ => {}
         }
         // spec: Mutex!Release
         self.locked.store(0, Ordering::Release);
@@ -46,10 +49,10 @@ impl<P: Host> RawMutex<P> {
         look::<P>(byte);
     }
 
-    /// Unlocks by a handoff to the thread that has waited longest, if there is one.
+    /// Unlocks by an offer to the thread that has waited longest, if there is one.
     ///
     /// That thread may be asleep, so the lock rests until it runs: for some microseconds in which [`unlock`](Self::unlock)
-    /// would have let other threads acquire it.
+    /// would have let other threads acquire it. If it does not run for a turn, another waiting thread takes the lock.
     ///
     /// # Safety
     ///
@@ -57,7 +60,7 @@ impl<P: Host> RawMutex<P> {
     #[inline]
     pub unsafe fn unlock_fair(&self) {
         // spec: Mutex!HandFair
-        if !self.may_be_awaited() || !hand_over::<P>(self.byte(), true) {
+        if !self.may_be_awaited() || !offer::<P>(self.byte(), true) {
             // SAFETY: as the caller promises.
             unsafe { self.unlock() };
         }
@@ -72,7 +75,7 @@ impl<P: Host> RawMutex<P> {
     #[inline]
     pub unsafe fn bump(&self) {
         // spec: Mutex!HandFair
-        if self.may_be_awaited() && hand_over::<P>(self.byte(), true) {
+        if self.may_be_awaited() && offer::<P>(self.byte(), true) {
             self.lock();
         }
     }
@@ -89,7 +92,7 @@ impl<P: Host> RawMutex<P> {
 #[cold]
 #[inline(never)]
 fn is_of_this(mode: usize, address: usize) -> bool {
-    Request::is_of(mode, address)
+    Request::read(mode, address).is_some()
 }
 
 /// Returns the request to unlocks of the lock at `address`.
@@ -113,25 +116,49 @@ pub(super) fn look<P: Host>(byte: *const P::AtomicU8) {
     let guard = P::bucket(address).lock();
     if let Some(word) = roles::serve(&guard, address, P::ticks() as usize) {
         drop(guard);
-        // spec: Mutex!FutexWake
-        // By address: the thread may have left, and its node may be gone.
-        P::futex_wake(word, 1);
+        wake::<P>(word, address);
     }
 }
 
-/// Hands off the lock at `byte`, which the caller owns, to the heir that requests it, or to the oldest waiter if `unasked`.
+/// Waits for the displaced owner, if the lock is captured and the caller owns it with a debt: the displaced owner comes at once,
+/// and settles the debt before it sleeps. If the lock were free meanwhile, that thread would take the caller's turn.
+///
+/// It waits for a long pause at most. A debt that is left is served as usual.
+#[cold]
+fn settle<P: Host>(address: usize) {
+    let start = P::ticks() as usize;
+    if !P::bucket(address).is_captured(address, start) {
+        return;
+    }
+    let (most, mut now) = (Waits::now::<P>().long, start);
+    while now.wrapping_sub(start) < most && asked::<P>(address) == Some(Request::Debt) {
+        now = wait_for::<P>(now, P::transfer_ticks());
+    }
+}
+
+/// Wakes a thread that waits for the lock at `address`, which the caller has unlocked or offered.
+fn wake<P: Host>(word: roles::Wake<P>, address: usize) {
+    // spec: Mutex!FutexWake
+    // By address: the thread may have left, and its node may be gone.
+    P::futex_wake(word, 1);
+    // The wake may have taken longer than all that the caller does outside of its sections.
+    if let Some(history) = P::bucket(address).history(address) {
+        history.note_woken(P::ticks() as usize);
+    }
+}
+
+/// Offers the lock at `byte`, which the caller owns, to the heir that requests it, or to the oldest waiter if `unasked`.
 /// Returns false if there is no such thread: then the caller still owns the lock.
 #[cold]
 #[inline(never)]
-fn hand_over<P: Host>(byte: *const P::AtomicU8, unasked: bool) -> bool {
+fn offer<P: Host>(byte: *const P::AtomicU8, unasked: bool) -> bool {
     let address = byte.addr();
     // spec: Mutex!HandOver
     let guard = P::bucket(address).lock();
-    let word = roles::hand_over(&guard, address, unasked, P::ticks() as usize);
+    let word = roles::offer(&guard, address, unasked, P::ticks() as usize);
     drop(guard);
     if let Some(word) = word {
-        // spec: Mutex!FutexWake
-        P::futex_wake(word, 1);
+        wake::<P>(word, address);
     }
     word.is_some()
 }

@@ -10,6 +10,7 @@
 //!  yields     until this rest is over, no thread that waits here yields
 //!  series     the number of times that a queue of a condition variable here has begun
 //!  watches    whether waiters of condition variables and keys here are notified soon
+//!  polls      whether threads that poll a mutex here acquire it soon
 //!  histories  of the mutexes that were contended here last
 //! ```
 
@@ -18,9 +19,9 @@ use core::ptr;
 use super::Host;
 use super::history::History;
 use super::lock;
-use super::node::Node;
+use super::node::{Kind, Node};
 use super::rest::Rest;
-use super::unlock_mode::{QUIET, Request};
+use super::unlock_mode::Request;
 use super::watches::Watches;
 use crate::machine::{AtomicInt, AtomicPointer, Ordering};
 
@@ -36,6 +37,7 @@ pub struct Bucket<P: Host> {
     pub(super) rounds: P::AtomicU32,
     pub(super) yields: Rest<P>,
     pub(crate) watches: Watches<P>,
+    pub(crate) polls: Watches<P>,
     pub(super) queues: P::AtomicPtr<Node<P>>,
     pub(super) series: P::AtomicUsize,
     histories: [History<P>; HISTORIES],
@@ -50,6 +52,7 @@ impl<P: Host> Bucket<P> {
             rounds: AtomicInt::new(0),
             yields: Rest::new(),
             watches: Watches::new(),
+            polls: Watches::new(),
             queues: AtomicPointer::new(ptr::null_mut()),
             series: AtomicInt::new(0),
             histories: core::array::from_fn(|_| History::new()),
@@ -60,6 +63,11 @@ impl<P: Host> Bucket<P> {
     #[inline]
     pub(crate) fn history(&self, address: usize) -> Option<&History<P>> {
         self.histories.iter().find(|history| history.is_of(address))
+    }
+
+    /// Returns whether the mutex at `address` is captured.
+    pub(crate) fn is_captured(&self, address: usize, now: usize) -> bool {
+        self.history(address).is_some_and(|history| history.is_captured(now))
     }
 
     /// Returns the history of the mutex at `address`. If there is none, begins one in place of the mutex that was acquired
@@ -130,26 +138,27 @@ impl<'a, P: Host> Guard<'a, P> {
 
     /// Returns the request to unlocks of the mutex at `address`.
     pub(crate) fn request(&self, address: usize) -> Option<Request> {
-        Request::read(P::unlock_mode(address).load(Ordering::Relaxed), address)
+        self.newest(Kind::Lock, address)?.request()
     }
 
-    /// Places this request to the unlocks of the mutex at `address`, in place of an earlier one. Returns false if a request
-    /// to the unlocks of another mutex of the bucket is in place.
+    /// Places this request to the unlocks of the mutex whose newest node is `newest`, in place of an earlier one.
     ///
     /// Relaxed: a thread that relies on the request makes a fence; an owner places it for its own unlock.
-    pub(crate) fn ask(&self, address: usize, request: Request) -> bool {
-        let mode = P::unlock_mode(address);
-        let free = mode.load(Ordering::Relaxed) == QUIET || self.request(address).is_some();
-        if free {
-            mode.store(request.of(address), Ordering::Relaxed);
-        }
-        free
+    pub(crate) fn ask(&self, newest: &Node<P>, request: Request) {
+        self.withdraw_request(newest);
+        newest.set_request(Some(request));
+        let mode = P::unlock_mode(newest.address());
+        let asks = request.added(mode.load(Ordering::Relaxed), newest.address());
+        mode.store(asks, Ordering::Relaxed);
     }
 
-    /// Withdraws the request to the unlocks of the mutex at `address`.
-    pub(crate) fn withdraw_request(&self, address: usize) {
-        if self.request(address).is_some() {
-            P::unlock_mode(address).store(QUIET, Ordering::Relaxed);
-        }
+    /// Withdraws the request to the unlocks of the mutex whose newest node is `newest`.
+    pub(crate) fn withdraw_request(&self, newest: &Node<P>) {
+        let Some(request) = newest.request() else { return };
+        newest.set_request(None);
+        let mode = P::unlock_mode(newest.address());
+        let asks = request.removed(mode.load(Ordering::Relaxed), newest.address());
+        // One that was full is made anew, from the requests that are left.
+        mode.store(asks.unwrap_or_else(|| self.requests()), Ordering::Relaxed);
     }
 }

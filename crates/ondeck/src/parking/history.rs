@@ -2,38 +2,61 @@
 //!
 //! ```text
 //!   address      the mutex; 0: none
-//!   taken        when an heir that had waited for it last became its owner, in ticks
-//!   lost         when a displaced owner last came back at once, in ticks
-//!   returns      0 to 4: up by one when a displaced owner comes back at once, down by one when another thread comes
+//!   taken        when a thread last acquired it after its first attempt had failed, in ticks
+//!   owner        that thread
+//!   displaced    the thread that had done so before: the one that `owner` has displaced
+//!   returned     the thread that last came back at once after it had been displaced
 //!   left         when an owner last left to wait for a condition, in ticks
+//!   returns      0 to 4: up by one when a displaced owner comes back at once, down by one when another thread comes
 //! ```
 //!
-//! A mutex is *captured* if displaced owners come back at once, and hardly any other thread comes: its owner locks it over
-//! and over, and each change of owner costs more than the section. One return is not enough evidence: a thread whose time
-//! outside is occasionally short comes back as soon without having captured the lock. Where many threads circulate, one of
-//! them often comes just after a change of owner and is mistaken for the displaced owner; but most of them come at other
-//! times.
+//! A mutex is *captured* if its owners lock it over and over, so that a change of owner costs more than it gains. The
+//! evidence is exact: the thread that was displaced finds the mutex locked within two transfers of a cache line after its
+//! displacement, and a change of owner takes that long. One return is not enough: the time outside of a section is
+//! occasionally short. Two returns of one thread are not enough either: the other thread may have left, as a worker does that
+//! waits for its next job. So a return counts if another thread returned before, and each arrival of a thread that is neither
+//! the owner nor comes back at once takes one return away.
+//!
+//! An acquisition that succeeds at its first attempt leaves no trace here, because that is the fast path. The evidence then
+//! is of the acquisition before it, and says less than it could, never more.
 //!
 //! All accesses are relaxed and without a lock, because they are hints: they only decide whether an arriving thread tries
-//! again, and how long an heir rests before it polls.
+//! again, and whether an heir leaves the lock to its owner for a turn.
 
 use super::Host;
 use crate::machine::{AtomicInt, Ordering};
 
-/// Returns of displaced owners that are further apart are no evidence. It is a few tenures of an owner, and less than a time
-/// slice of a scheduler.
-const RECENT_NANOS: u32 = 2_000_000;
+/// How long an owner keeps a captured mutex before the oldest waiting thread has it: the price of fairness is a change of
+/// owner, of 0.1 to 25 µs, in this time. It is a fraction of a scheduler's time slice, so that a mutex goes round among
+/// several threads in the time for which a thread has a CPU.
+pub(crate) const TURN_NANOS: u32 = 250_000;
+
+/// A mutex that was not contended for this number of turns begins anew.
+const RECENT_TURNS: u32 = 8;
 
 /// The number of returns that are evidence, and the limit of the count. Each other arrival lowers the count by one.
 const RETURNS_OF_A_CAPTURED: usize = 2;
 const MOST_RETURNS: usize = 4;
+
+/// A thread that has found the mutex locked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Arrival {
+    /// The mutex is not captured.
+    Usual,
+    /// The mutex is captured, and another thread was its owner last.
+    AtCaptured,
+    /// The mutex is captured, and the thread was its owner until a moment ago.
+    Displaced,
+}
 
 /// See the [module](self).
 #[derive(Debug)]
 pub(crate) struct History<P: Host> {
     address: P::AtomicUsize,
     taken: P::AtomicUsize,
-    lost: P::AtomicUsize,
+    owner: P::AtomicUsize,
+    displaced: P::AtomicUsize,
+    returned: P::AtomicUsize,
     returns: P::AtomicUsize,
     left: P::AtomicUsize,
 }
@@ -43,7 +66,9 @@ impl<P: Host> History<P> {
         Self {
             address: AtomicInt::new(0),
             taken: AtomicInt::new(0),
-            lost: AtomicInt::new(0),
+            owner: AtomicInt::new(0),
+            displaced: AtomicInt::new(0),
+            returned: AtomicInt::new(0),
             returns: AtomicInt::new(0),
             left: AtomicInt::new(0),
         }
@@ -53,52 +78,66 @@ impl<P: Host> History<P> {
         self.address.load(Ordering::Relaxed) == address
     }
 
-    /// Gives this history to another mutex, with all its times long ago.
+    /// Gives this history to another mutex, without any evidence.
     pub(super) fn give_to(&self, address: usize, now: usize) {
-        let long_ago = now.wrapping_sub(2 * P::ticks_in(RECENT_NANOS));
-        for word in [&self.taken, &self.lost, &self.left] {
+        let long_ago = now.wrapping_sub(2 * P::ticks_in(RECENT_TURNS * TURN_NANOS));
+        for word in [&self.taken, &self.left] {
             word.store(long_ago, Ordering::Relaxed);
         }
-        self.returns.store(0, Ordering::Relaxed);
+        for word in [&self.owner, &self.displaced, &self.returned, &self.returns] {
+            word.store(0, Ordering::Relaxed);
+        }
         self.address.store(address, Ordering::Relaxed);
     }
 
-    /// Records that an heir that had waited has become the owner.
+    /// Records that the caller has acquired the mutex after its first attempt had failed.
     pub(crate) fn note_taken(&self, now: usize) {
+        let (me, before) = (P::thread(), self.owner.load(Ordering::Relaxed));
+        if before != me {
+            self.displaced.store(before, Ordering::Relaxed);
+            self.owner.store(me, Ordering::Relaxed);
+        }
         self.taken.store(now, Ordering::Relaxed);
     }
 
-    /// Returns whether an heir became the owner less than `ticks` before `now`, or after it, if the caller read the clock
-    /// first.
-    pub(crate) fn was_taken_within(&self, now: usize, ticks: usize) -> bool {
-        let since = now.wrapping_sub(self.taken.load(Ordering::Relaxed));
-        since.wrapping_add(ticks) < 2 * ticks
+    /// Records that the caller, which has unlocked the mutex, has woken a thread for it. Only from now on can it come back.
+    pub(crate) fn note_woken(&self, now: usize) {
+        self.displaced.store(P::thread(), Ordering::Relaxed);
+        self.taken.store(now, Ordering::Relaxed);
     }
 
-    /// Returns how long ago an heir became the owner, in ticks.
-    pub(super) fn age(&self, now: usize) -> usize {
-        now.wrapping_sub(self.taken.load(Ordering::Relaxed))
-    }
-
-    /// Records that the caller, a displaced owner, has come back at once. Returns whether the mutex is captured.
-    pub(crate) fn note_return(&self, now: usize) -> bool {
+    /// Records that the caller has found the mutex locked at `now`. A displaced owner comes back *at once* if it does so
+    /// within `at_once` ticks.
+    pub(crate) fn note_arrival(&self, now: usize, at_once: usize) -> Arrival {
+        let me = P::thread();
+        let is_displaced =
+            self.displaced.load(Ordering::Relaxed) == me && self.was_taken_within(now, at_once);
         let before = if self.is_recent(now) { self.returns.load(Ordering::Relaxed) } else { 0 };
-        self.returns.store((before + 1).min(MOST_RETURNS), Ordering::Relaxed);
-        self.lost.store(now, Ordering::Relaxed);
-        self.is_captured(now)
-    }
-
-    /// Records the arrival of a thread that is not a displaced owner.
-    pub(crate) fn note_arrival(&self) {
-        let returns = self.returns.load(Ordering::Relaxed);
-        if returns != 0 {
-            self.returns.store(returns - 1, Ordering::Relaxed);
+        let returns = if is_displaced {
+            // The clock is read before the acquisition that displaced the caller is noted.
+            let is_other = self.returned.load(Ordering::Relaxed) != me;
+            self.returned.store(me, Ordering::Relaxed);
+            if is_other { (before + 1).min(MOST_RETURNS) } else { before }
+        } else if self.owner.load(Ordering::Relaxed) == me {
+            // Another thread has acquired it at its first attempt, in the caller's turn.
+            return Arrival::Usual;
+        } else {
+            before.saturating_sub(1)
+        };
+        if returns != before {
+            self.returns.store(returns, Ordering::Relaxed);
+        }
+        match (returns >= RETURNS_OF_A_CAPTURED, is_displaced && !self.is_left(now)) {
+            (false, _) => Arrival::Usual,
+            (true, false) => Arrival::AtCaptured,
+            (true, true) => Arrival::Displaced,
         }
     }
 
-    /// Returns whether a displaced owner came back at once a short time ago.
-    fn is_recent(&self, now: usize) -> bool {
-        now.wrapping_sub(self.lost.load(Ordering::Relaxed)) < P::ticks_in(RECENT_NANOS)
+    /// Returns whether the mutex was acquired by a thread that had waited less than `ticks` before `now`, or after it, if the
+    /// caller read the clock first.
+    pub(crate) fn was_taken_within(&self, now: usize, ticks: usize) -> bool {
+        self.age(now).wrapping_add(ticks) < 2 * ticks
     }
 
     /// Records that the owner begins to wait for a condition: it will not lock the mutex again at once.
@@ -106,9 +145,25 @@ impl<P: Host> History<P> {
         self.left.store(now, Ordering::Relaxed);
     }
 
-    /// Returns whether owners have recently left to wait for conditions.
+    /// Returns whether an owner has recently left to wait for a condition. The next one may, too, and then no thread would use
+    /// the mutex for the rest of its turn.
     pub(crate) fn is_left(&self, now: usize) -> bool {
-        now.wrapping_sub(self.left.load(Ordering::Relaxed)) < P::ticks_in(RECENT_NANOS)
+        now.wrapping_sub(self.left.load(Ordering::Relaxed)) < P::ticks_in(RECENT_TURNS * TURN_NANOS)
+    }
+
+    /// Returns when the turn of the present owner ends, if the mutex is captured.
+    pub(crate) fn end_of_turn(&self) -> usize {
+        self.taken.load(Ordering::Relaxed).wrapping_add(P::ticks_in(TURN_NANOS))
+    }
+
+    /// Returns how long ago a thread that had waited acquired the mutex, in ticks.
+    pub(super) fn age(&self, now: usize) -> usize {
+        now.wrapping_sub(self.taken.load(Ordering::Relaxed))
+    }
+
+    /// Returns whether the mutex was contended a short time ago.
+    fn is_recent(&self, now: usize) -> bool {
+        self.age(now) < P::ticks_in(RECENT_TURNS * TURN_NANOS)
     }
 
     /// Returns whether the owner locks the mutex over and over.

@@ -66,6 +66,7 @@ mod watches;
 
 pub use bucket::Bucket;
 pub(crate) use bucket::Guard;
+pub(crate) use history::{Arrival, TURN_NANOS};
 #[doc(hidden)]
 pub use line::waiting;
 pub(crate) use line::{Line, Waited};
@@ -154,8 +155,13 @@ const BUCKET_BITS: u32 = 10;
 /// one or a few bytes, and heap addresses in their middle bits.
 #[inline(always)]
 pub const fn bucket_of(address: usize) -> usize {
+    (hash_of(address) >> (u64::BITS - BUCKET_BITS)) as usize
+}
+
+#[inline(always)]
+const fn hash_of(address: usize) -> u64 {
     const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
-    ((address as u64).wrapping_mul(GOLDEN) >> (u64::BITS - BUCKET_BITS)) as usize
+    (address as u64).wrapping_mul(GOLDEN)
 }
 
 /// Returns whether the moment `then` has come, on a tick counter that wraps.

@@ -5,6 +5,7 @@ use core::ptr;
 
 use super::Host;
 use super::has_come;
+use super::unlock_mode::Request;
 use crate::machine::{AtomicInt, AtomicPointer, Ordering, UNKNOWN_CPU};
 
 /// The status of a waiting thread. It is the futex word that a parked thread sleeps on.
@@ -20,7 +21,7 @@ use crate::machine::{AtomicInt, AtomicPointer, Ordering, UNKNOWN_CPU};
 ///   PARKED ◄─────────────────────────────────────(role)           WOKEN ─┘
 ///      │    an unlock with a debt, or the heir for the oldest       ▲
 ///      └────────────────────────────────────────────────────────────┘
-///   any of them ──► DONE: an owner hands off the lock
+///   HEIR ──► OFFERED: an owner offers it the lock ──► PARKED: it did not run for a turn, and another thread has its place
 /// ```
 ///
 /// At a condition variable: the thread itself changes `NEAR → PARKED`. A notification unlinks a near waiter and stores
@@ -43,14 +44,16 @@ pub(crate) mod status {
     pub(crate) const IN_FLIGHT: u32 = 4;
     /// Unlinked: must compete for the lock, without a mark.
     pub(crate) const COMPETE: u32 = 5;
-    /// At a mutex: the thread owns the lock, and is still linked. Otherwise unlinked: its key was unparked, or it was
-    /// notified and wants no mutex of this crate.
+    /// Unlinked: its key was unparked, or it was notified and wants no mutex of this crate.
     pub(crate) const DONE: u32 = 6;
     /// Unlinked: chosen by an unpark of its key or by a reader-writer lock, or notified without a mutex, and about to be
     /// notified of that.
     pub(crate) const CHOSEN: u32 = 7;
     /// Linked at a key, asleep or about to be: on the word of its bucket, with all others of its queue.
     pub(crate) const TOGETHER: u32 = 8;
+    /// Linked at a mutex, as its heir: the lock is kept for the thread, which becomes the owner when it runs. If it does not
+    /// for a turn, another thread takes its place.
+    pub(crate) const OFFERED: u32 = 9;
 }
 
 /// The kind of object that a thread waits for. Objects of different kinds never match, even at the same address: an address
@@ -101,11 +104,11 @@ pub(crate) struct Node<P: Host> {
     pub(crate) place: P::AtomicU32,
     /// The thread's real-time priority; 0 for an ordinary scheduling class.
     pub(crate) priority: P::AtomicU32,
-    /// For an heir: until when it leaves the lock alone, in ticks. An heir that does not watch within the time of a wake
-    /// after that has lost its CPU.
+    /// For an heir: until when it leaves the lock alone, in ticks, or until when the lock is kept for it. An heir that neither
+    /// watches nor takes the lock within the time of a wake after that has lost its CPU.
     pub(crate) rests_until: P::AtomicUsize,
-    /// For an heir, not 0: it has asked unlocks to wake it or to hand it the lock.
-    pub(crate) has_asked: P::AtomicUsize,
+    /// On the newest node of a mutex's queue: the number of its [`Request`] to unlocks, 0 for none.
+    pub(super) request: P::AtomicUsize,
     /// On the newest node of a queue: when its oldest may be overdue, in ticks. At a mutex: when the heir must wake the
     /// oldest. At a reader-writer lock: until when no further overdue thread is served.
     pub(super) due: P::AtomicUsize,
@@ -142,7 +145,7 @@ impl<P: Host> Node<P> {
             place: AtomicInt::new(0),
             priority: AtomicInt::new(0),
             rests_until: AtomicInt::new(0),
-            has_asked: AtomicInt::new(0),
+            request: AtomicInt::new(0),
             due: AtomicInt::new(0),
             heir: AtomicPointer::new(ptr::null_mut()),
             woken_last: AtomicPointer::new(ptr::null_mut()),
@@ -214,6 +217,16 @@ impl<P: Host> Node<P> {
         self.woken_last.store(pointer(woken), Ordering::Relaxed);
     }
 
+    /// On the newest node of a mutex's queue: returns its request to unlocks.
+    pub(crate) fn request(&self) -> Option<Request> {
+        Request::numbered(self.request.load(Ordering::Relaxed))
+    }
+
+    /// On the newest node of a mutex's queue: records its request to unlocks, or none.
+    pub(super) fn set_request(&self, request: Option<Request>) {
+        self.request.store(request.map_or(0, |request| request as usize), Ordering::Relaxed);
+    }
+
     /// On the newest node of a queue: sets when to look for an overdue thread again.
     pub(crate) fn set_due(&self, due: usize) {
         self.due.store(due, Ordering::Relaxed);
@@ -257,7 +270,7 @@ impl<P: Host> Node<P> {
 
     /// Returns the current status.
     ///
-    /// Acquire: an owner sees the stores that came before the handoff.
+    /// Acquire: a thread that was unparked, or handed a reader-writer lock, sees the stores that came before.
     #[inline]
     pub(crate) fn status(&self) -> u32 {
         self.status.load(Ordering::Acquire)

@@ -10,6 +10,7 @@ use super::Host;
 use super::bucket::Guard;
 use super::has_come;
 use super::node::{Kind, Node, status};
+use super::unlock_mode::QUIET;
 use crate::machine::{AtomicInt, AtomicPointer, Ordering, Platform};
 
 #[allow(clippy::unused_self, reason = "that there is a guard says that the bucket's lock is held")]
@@ -41,6 +42,19 @@ impl<P: Host> Guard<'_, P> {
             next = newest.next_queue.load(Ordering::Relaxed);
         }
         true
+    }
+
+    /// Returns the unlock mode with the requests of all mutexes of the bucket.
+    pub(super) fn requests(&self) -> usize {
+        let (mut mode, mut next) = (QUIET, self.bucket().queues.load(Ordering::Relaxed));
+        // SAFETY: linked nodes are live while the bucket's lock is held.
+        while let Some(newest) = unsafe { next.as_ref() } {
+            if let Some(request) = newest.request() {
+                mode = request.added(mode, newest.address());
+            }
+            next = newest.next_queue.load(Ordering::Relaxed);
+        }
+        mode
     }
 
     /// Links a node as the newest of its queue.
@@ -256,6 +270,7 @@ struct QueueState<P: Host> {
     due: usize,
     heir: *mut Node<P>,
     woken_last: *mut Node<P>,
+    request: usize,
 }
 
 impl<P: Host> QueueState<P> {
@@ -264,6 +279,7 @@ impl<P: Host> QueueState<P> {
             due: newest.due.load(Ordering::Relaxed),
             heir: newest.heir.load(Ordering::Relaxed),
             woken_last: newest.woken_last.load(Ordering::Relaxed),
+            request: newest.request.load(Ordering::Relaxed),
         }
     }
 
@@ -271,6 +287,7 @@ impl<P: Host> QueueState<P> {
         newest.due.store(self.due, Ordering::Relaxed);
         newest.heir.store(self.heir, Ordering::Relaxed);
         newest.woken_last.store(self.woken_last, Ordering::Relaxed);
+        newest.request.store(self.request, Ordering::Relaxed);
     }
 }
 

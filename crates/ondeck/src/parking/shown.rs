@@ -3,6 +3,7 @@
 use core::ptr;
 
 use super::node::{Kind, Node};
+use super::unlock_mode::Request;
 use super::{Bucket, Host};
 use crate::machine::{AtomicInt, AtomicPointer, Ordering};
 
@@ -51,7 +52,8 @@ impl<P: Host> Bucket<P> {
                     drains: node.waits_for(Kind::Readers, node.address()),
                     is_heir: is(node, heir),
                     is_woken_last: is(node, woken),
-                    has_asked: node.has_asked.load(Ordering::Relaxed) != 0,
+                    has_asked: is(node, heir)
+                        && matches!(newest.request(), Some(Request::Wake | Request::Offer)),
                     priority: node.priority.load(Ordering::Relaxed),
                 });
                 if ptr::eq(node, newest) {

@@ -2,24 +2,34 @@
 //!
 //! ```text
 //!   0 QUIET     no unlock of this bucket has anything to do but its store
-//!   ─── the address of a mutex ─── 2 | 1 ─ request ─ 0
-//!                                        1 DEBT  its owner left parked threads without an heir:
-//!                                                the unlock wakes the oldest
-//!                                        2 WAKE  its heir sleeps: the unlock wakes it
-//!                                        3 HAND  its heir is overdue: the unlock hands it the lock
+//!   all ones    FULL: more mutexes have a request than the word has entries
+//!
+//!   63 ── entry ── 48 | 47 ── entry ── 32 | 31 ── entry ── 16 | 15 ── entry ── 0     (two entries where words have 32 bits)
+//!
+//!   an entry    0: none
+//!               15 ── tag of a mutex ── 2 | 1 ── request ── 0
+//!                     1 DEBT  its owner left parked threads without an heir: the unlock wakes the oldest
+//!                     2 WAKE  its heir waits to be woken: the unlock wakes it
+//!                     3 OFFER its heir is overdue: the unlock offers it the lock
 //! ```
 //!
-//! Threads write the word under the bucket's lock and read it without the lock. It is not 0 only while a thread is linked
-//! for that mutex. All mutexes of a bucket share one word: an heir that finds it taken by another mutex makes no request
-//! (`heir.rs`), and an unlock of another mutex compares the address and returns.
-//!
-//! The shift drops the two highest bits of an address. Two mutexes that differ in nothing else may mistake each other's
-//! request for their own: their unlocks then search the queues by whole addresses, and find nothing to do.
+//! Threads write the word under the bucket's lock and read it without the lock. The queue of a mutex has the request itself
+//! (`node.rs`); the word only sends unlocks there. So neighbours in a bucket take no request from each other, and two mutexes
+//! with the same tag cost each other a search in vain.
+
+use super::{BUCKET_BITS, hash_of};
 
 /// No unlock of the bucket has a request to serve.
 pub const QUIET: usize = 0;
 
-const REQUEST_BITS: u32 = 2;
+/// Each unlock of the bucket has to search.
+const FULL: usize = usize::MAX;
+
+const ENTRY_BITS: u32 = 16;
+const ENTRY: usize = (1 << ENTRY_BITS) - 1;
+
+/// The bits of an entry that are its request.
+const REQUEST: usize = 3;
 
 /// The request to an unlock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,46 +39,90 @@ pub(crate) enum Request {
     Debt = 1,
     /// Wake the heir.
     Wake = 2,
-    /// Hand the lock to the heir.
-    Hand = 3,
+    /// Offer the lock to the heir.
+    Offer = 3,
 }
 
 impl Request {
-    /// Returns the word that makes this request to unlocks of the mutex at `address`.
-    #[inline]
-    pub(crate) fn of(self, address: usize) -> usize {
-        address << REQUEST_BITS | self as usize
+    /// Returns the request with this number; `None` for 0.
+    pub(super) fn numbered(number: usize) -> Option<Self> {
+        [Self::Debt, Self::Wake, Self::Offer].into_iter().find(|&known| known as usize == number)
     }
 
-    /// Returns whether the word, which is not [`QUIET`], has a request to unlocks of the mutex at `address`: for their fast
-    /// path.
-    #[inline(always)]
-    pub(crate) fn is_of(mode: usize, address: usize) -> bool {
-        (mode ^ (address << REQUEST_BITS)) < 1 << REQUEST_BITS
-    }
-
-    /// Returns the word's request to unlocks of the mutex at `address`.
-    #[inline]
+    /// Returns the request that the word may have to unlocks of the mutex at `address`. If another mutex has the same tag, it
+    /// is the one that asks for more.
     pub(crate) fn read(mode: usize, address: usize) -> Option<Self> {
-        let requests = [Self::Debt, Self::Wake, Self::Hand];
-        requests.into_iter().find(|request| mode != QUIET && request.of(address) == mode)
+        if mode == FULL {
+            return Some(Self::Offer);
+        }
+        let entries = shifts().map(|shift| mode >> shift & ENTRY);
+        let own = entries.filter(|entry| entry & !REQUEST == tag(address));
+        Self::numbered(own.max()? & REQUEST)
     }
+
+    /// Returns the word with this request to unlocks of the mutex at `address` added.
+    pub(super) fn added(self, mode: usize, address: usize) -> usize {
+        let free = shifts().find(|shift| mode >> shift & ENTRY == 0);
+        free.map_or(FULL, |shift| mode | (tag(address) | self as usize) << shift)
+    }
+
+    /// Returns the word without this request to unlocks of the mutex at `address`, or `None` if the word is full.
+    pub(super) fn removed(self, mode: usize, address: usize) -> Option<usize> {
+        let entry = tag(address) | self as usize;
+        let own = shifts().find(|shift| mode >> shift & ENTRY == entry);
+        (mode != FULL).then(|| own.map_or(mode, |shift| mode & !(ENTRY << shift)))
+    }
+}
+
+/// Returns the tag of the mutex at `address`, in its place in an entry: the bits of the hash after those that choose the
+/// bucket.
+fn tag(address: usize) -> usize {
+    (hash_of(address) << BUCKET_BITS >> (u64::BITS - ENTRY_BITS)) as usize & !REQUEST
+}
+
+/// Returns the places of the word's entries.
+fn shifts() -> impl Iterator<Item = u32> {
+    (0..usize::BITS).step_by(ENTRY_BITS as usize)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const ALL: [Request; 3] = [Request::Debt, Request::Wake, Request::Offer];
+    const ADDRESSES: [usize; 5] = [0x1001, 0x1000, 0x1002, 0x1005, 0x7fff_0000_1001];
+
     #[test]
-    fn a_word_asks_what_it_was_made_for_of_its_mutex_only() {
-        for request in [Request::Debt, Request::Wake, Request::Hand] {
-            let mode = request.of(0x1001);
-            assert_ne!(mode, QUIET);
-            assert_eq!(Request::read(mode, 0x1001), Some(request));
-            assert!(Request::is_of(mode, 0x1001));
-            assert!([0x1000, 0x1002, 0x1005].iter().all(|&other| !Request::is_of(mode, other)));
-            assert_eq!([0x1000, 0x1002, 0x1005].map(|other| Request::read(mode, other)), [None; 3]);
+    fn a_word_has_the_request_that_was_added_for_its_mutex_only() {
+        for request in ALL {
+            let mode = request.added(QUIET, ADDRESSES[0]);
+            let found = ADDRESSES.map(|address| Request::read(mode, address));
+            assert_eq!(found, [Some(request), None, None, None, None]);
+            assert_eq!(request.removed(mode, ADDRESSES[0]), Some(QUIET));
         }
         assert_eq!(Request::read(QUIET, 0), None);
+    }
+
+    #[test]
+    fn neighbours_keep_their_requests_and_a_full_word_sends_every_unlock_to_search() {
+        let entries = shifts().count();
+        let (within, beyond) = (&ADDRESSES[..entries], ADDRESSES[entries]);
+        let mode = within.iter().fold(QUIET, |mode, &address| Request::Wake.added(mode, address));
+        assert!(within.iter().all(|&it| Request::read(mode, it) == Some(Request::Wake)));
+        assert_eq!(Request::read(mode, beyond), None);
+        let one_less = Request::Wake.removed(mode, within[1]).unwrap();
+        assert_eq!(Request::read(one_less, within[1]), None);
+        assert_eq!(Request::read(one_less, within[0]), Some(Request::Wake));
+        let full = Request::Debt.added(mode, beyond);
+        assert!(ADDRESSES.iter().all(|&it| Request::read(full, it) == Some(Request::Offer)));
+        assert_eq!(Request::Debt.removed(full, beyond), None);
+    }
+
+    #[test]
+    fn of_two_mutexes_with_one_tag_each_finds_the_request_that_asks_for_more() {
+        let mode = Request::Offer.added(Request::Debt.added(QUIET, 0x1001), 0x1001);
+        assert_eq!(Request::read(mode, 0x1001), Some(Request::Offer));
+        let mode = Request::Offer.removed(mode, 0x1001).unwrap();
+        assert_eq!(Request::read(mode, 0x1001), Some(Request::Debt));
     }
 }

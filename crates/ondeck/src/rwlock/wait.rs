@@ -111,7 +111,7 @@ impl<P: Host> RawRwLock<P> {
         let reads = want <= Want::Recursive;
         let collides = reads && state & WRITER == 0;
         let lost = match (reads, collides) {
-            (false, _) => waits.lost,
+            (false, _) => waits.at_once,
             (true, true) => waits.long,
             (true, false) => 0,
         };

@@ -152,6 +152,7 @@ impl<T: Table> Threads for Few<T> {
     delegated! {
         Linux:
         fn once_in(count: u32) -> bool;
+        fn thread() -> usize;
         fn cpu() -> u32;
         fn cache() -> usize;
         fn priority() -> u32;

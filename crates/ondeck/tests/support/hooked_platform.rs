@@ -229,6 +229,10 @@ impl<H: Hooks> Estimates for Hooked<H> {
 }
 
 impl<H: Hooks> Threads for Hooked<H> {
+    fn thread() -> usize {
+        Linux::thread()
+    }
+
     delegated! {
         H:
         fn once_in(count: u32) -> bool;

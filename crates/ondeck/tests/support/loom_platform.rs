@@ -273,6 +273,10 @@ impl Estimates for Loom {
 }
 
 impl Threads for Loom {
+    fn thread() -> usize {
+        threads::number() as usize + 1
+    }
+
     fn once_in(_count: u32) -> bool {
         true
     }

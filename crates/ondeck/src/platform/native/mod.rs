@@ -151,6 +151,11 @@ impl Estimates for Native {
 }
 
 impl Threads for Native {
+    #[inline]
+    fn thread() -> usize {
+        Self::thread_pointer().get()
+    }
+
     passed_on! {
         #[inline]
         fn once_in(count: u32) -> bool = sampling::once_in;
