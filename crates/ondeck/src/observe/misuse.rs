@@ -3,37 +3,57 @@
 //!
 //! Dropping a locked mutex is not misuse: safe code may forget a guard, and the mutex then stays locked.
 //!
-//! One byte has no room for an owner, so each thread keeps a list of the locks it holds. The list is short and of fixed
-//! size: if a thread holds more locks at once, the others are not checked.
+//! One byte has no room for an owner, so a table of the process has the locks that are held, each with its thread. A thread
+//! enters a lock that it has acquired in the row of the lock's address; if the row is full, the lock is not checked. An
+//! unlock on another thread than the owner's removes the lock too.
 //!
-//! Guards cannot be sent, so only unsafe code can unlock a mutex on another thread than the one that locked it. The list of
-//! the locking thread is then wrong until that thread acquires the mutex and unlocks it again.
+//! A lock whose guard was forgotten stays in the table, also when it is gone: nothing tells of its end, because a const
+//! function could not drop a lock that has a destructor. The next thread that acquires a lock at its address takes the
+//! place over. So a wrong report takes a thread that forgot a guard, and later waits for another lock at the same address
+//! while that lock's owner has acquired it and has not entered it yet.
 
 extern crate std;
 
-use core::cell::Cell;
+use core::ptr;
+use core::sync::atomic::{AtomicUsize, Ordering};
 
 use super::{Access, Guards, Kind, Observed, Observer};
 
-const MOST: usize = 16;
+/// A place in the table.
+struct Held {
+    /// The name of the lock; 0 if the place is free.
+    name: AtomicUsize,
+    /// The thread that holds it; 0 until that has entered itself.
+    thread: AtomicUsize,
+}
 
-std::thread_local! {
-    /// The locks that this thread holds; 0 marks a free place. Constant and without a destructor, so that locks work in
-    /// destructors of other values.
-    static HELD: Cell<[usize; MOST]> = const { Cell::new([0; MOST]) };
+const ROWS: usize = 64;
+
+static HELD: [[Held; 8]; ROWS] =
+    [const { [const { Held { name: AtomicUsize::new(0), thread: AtomicUsize::new(0) } }; 8] };
+        ROWS];
+
+/// Names the calling thread.
+fn this_thread() -> usize {
+    std::thread_local! {
+        /// Constant and without a destructor, so that locks work in destructors of other values.
+        static PLACE: u8 = const { 0 };
+    }
+    PLACE.with(|place| ptr::from_ref(place).addr())
+}
+
+fn row(name: usize) -> &'static [Held; 8] {
+    // Names of locks in arrays of structures differ in few bits.
+    &HELD[(name.wrapping_mul(0x9E37_79B1) >> 16) % ROWS]
+}
+
+fn find(name: usize) -> Option<&'static Held> {
+    // Acquire: with a new name in it, a place no longer has the thread of an earlier lock.
+    row(name).iter().find(|held| held.name.load(Ordering::Acquire) == name)
 }
 
 fn is_held_here(name: usize) -> bool {
-    HELD.get().contains(&name)
-}
-
-/// Replaces one `old` in the list by `new`.
-fn replace(old: usize, new: usize) {
-    let mut list = HELD.get();
-    if let Some(place) = list.iter_mut().find(|place| **place == old) {
-        *place = new;
-        HELD.set(list);
-    }
+    find(name).is_some_and(|held| held.thread.load(Ordering::Relaxed) == this_thread())
 }
 
 #[derive(Default)]
@@ -64,8 +84,14 @@ impl Observer for Misuse {
     }
 
     fn acquired<L: Observed>(&mut self, lock: &L, _: Access) {
-        if !is_held_here(lock.name()) {
-            replace(0, lock.name());
+        let name = lock.name();
+        let enters = |held: &&Held| {
+            // Acquire and release: see `find`.
+            let (success, failure) = (Ordering::AcqRel, Ordering::Relaxed);
+            held.name.compare_exchange(0, name, success, failure).is_ok()
+        };
+        if let Some(held) = find(name).or_else(|| row(name).iter().find(enters)) {
+            held.thread.store(this_thread(), Ordering::Relaxed);
         }
     }
 
@@ -73,11 +99,29 @@ impl Observer for Misuse {
     fn unlocks<L: Observed>(&mut self, lock: &L, _: Access) {
         let name = lock.name();
         assert!(lock.is_held(), "misuse: unlock of a mutex that is not locked, {name:#x}");
-        replace(name, 0);
+        if let Some(held) = find(name) {
+            held.thread.store(0, Ordering::Relaxed);
+            // Release: see `find`.
+            held.name.store(0, Ordering::Release);
+        }
     }
+}
 
-    /// A thread that has forgotten a guard does not hold a later lock at the same address.
-    fn dropped(name: usize) {
-        replace(name, 0);
+#[cfg(test)]
+mod tests {
+    use std::vec::Vec;
+
+    use crate::Mutex;
+
+    use super::*;
+
+    #[test]
+    fn more_locks_than_the_table_has_room_for_are_no_misuse() {
+        let mutexes: Vec<_> = (0..2 * ROWS * HELD[0].len()).map(|_| Mutex::new(())).collect();
+        for _ in 0..2 {
+            let guards: Vec<_> = mutexes.iter().map(Mutex::lock).collect();
+            assert!(HELD.iter().flatten().all(|held| held.name.load(Ordering::Relaxed) != 0));
+            drop(guards);
+        }
     }
 }
