@@ -8,7 +8,7 @@
 //! ```
 
 use std::mem;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::kinds::{Ends, Held, Lock, Want};
 use crate::report::ReportKind;
@@ -184,29 +184,34 @@ pub fn changed(lock: Lock, from: Held, to: Held) {
     }
 }
 
-/// Forgets the lock at an address, which was freed or moved: the next lock there is another one.
-///
-/// Locks that implement `Drop` call this themselves.
+/// Records that a lock is at this address. Its `note` has the address at which it was last, or 0 in a new lock. If that is
+/// another one, what is known about the address is about a lock that is gone, and is forgotten.
+#[inline]
+pub fn meets(address: usize, note: &AtomicUsize) {
+    // Relaxed: the note is written under the table's lock, which what follows takes.
+    if note.load(Ordering::Relaxed) != address {
+        replaces(address, note);
+    }
+}
+
+#[cold]
+fn replaces(address: usize, note: &AtomicUsize) {
+    let Some(_inside) = enter() else { return };
+    let mut table = table::lock();
+    if note.swap(address, Ordering::Relaxed) != address {
+        table.forget(address);
+    }
+}
+
+/// Forgets what is known about the lock at an address.
 pub fn forget(address: usize) {
     let Some(_inside) = enter() else { return };
     table::lock().forget(address);
 }
 
-/// Calls [`forget`] for a lock that is being dropped, if the table may have information about it.
-#[inline]
-pub fn ends(address: usize) {
-    if switch::is_on() || IS_ANY_IGNORED.load(Ordering::Relaxed) {
-        forget(address);
-    }
-}
-
-/// Relaxed: the drop of a lock that was ignored happens after the call that ignored it.
-static IS_ANY_IGNORED: AtomicBool = AtomicBool::new(false);
-
-/// Excludes the lock at an address from all reports, until [`forget`].
+/// Excludes the lock at an address, which it [`meets`], from all reports, until [`forget`].
 pub fn ignore(address: usize) {
     let Some(_inside) = enter() else { return };
-    IS_ANY_IGNORED.store(true, Ordering::Relaxed);
     let mut table = table::lock();
     table.forget(address);
     table.ignored.insert(address);

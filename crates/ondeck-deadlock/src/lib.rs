@@ -43,7 +43,7 @@ mod tell;
 mod thread;
 mod waits;
 
-pub use hooks::{Attempt, acquired, begin, changed, ends, forget, ignore, released};
+pub use hooks::{Attempt, acquired, begin, changed, forget, ignore, meets, released};
 pub use kinds::{Ends, Held, Lock, LockKind, Want};
 pub use report::{Edge, Holding, Report, ReportKind};
 pub use stack::Stack;

@@ -23,7 +23,7 @@ use crate::memory::{Map, Set, Vec};
 use crate::stack::Stack;
 use crate::thread::Thread;
 
-/// Further edges are not recorded. This number takes 30 MB.
+/// Before one more, all edges are forgotten: most may be of locks that are gone. This number takes 30 MB.
 const MOST_EDGES: usize = 32_768;
 const MOST_SEEN: usize = 4;
 /// A search for a circle ends without a result after this number of steps.
@@ -88,9 +88,11 @@ impl Order {
         let edge = (from.lock.address, to.address);
         let known = self.edges.get(&edge).map_or(&[][..], |seen| &seen[..]);
         let is_known = known.iter().any(|seen| seen.covers(want, &all));
-        let no_room = known.is_empty() && self.edges.len() >= MOST_EDGES;
-        if is_known || known.len() == MOST_SEEN || no_room {
+        if is_known || known.len() == MOST_SEEN {
             return None;
+        }
+        if known.is_empty() && self.edges.len() >= MOST_EDGES {
+            self.clear();
         }
         let thread = Thread::current(None);
         let seen = Seen { from: *from, to, want, wanted_at: *wanted_at, thread, held: all };

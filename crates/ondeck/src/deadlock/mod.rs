@@ -21,8 +21,8 @@
 //!
 //! # Cost
 //!
-//! Without the feature there is none. With it, while detection is off: one relaxed load and a branch for each lock and each
-//! unlock. While it is on: microseconds for each pair.
+//! Without the feature there is none. With it, a word of memory in each lock, and while detection is off one relaxed load and
+//! a branch for each lock and each unlock. While it is on: microseconds for each pair.
 //!
 //! ```
 //! use ondeck::deadlock::{self, Mode, ReportKind};

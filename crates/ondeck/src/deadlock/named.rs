@@ -2,6 +2,7 @@
 
 use crate::fair::RawFairMutex;
 use crate::mutex::RawMutex;
+use crate::observe::Observed;
 use crate::once::Once;
 use crate::pi::RawPiMutex;
 use crate::platform::Native;
@@ -10,22 +11,24 @@ use crate::reentrant::RawThreadId;
 use crate::rwlock::RawRwLock;
 
 /// A lock that takes part in the detection.
-pub trait Detected: private::Address {}
+pub trait Detected: private::Raw {}
 
 mod private {
-    pub trait Address {
-        /// Returns the address that names the lock in reports.
-        fn address(&self) -> usize;
+    use super::Observed;
+
+    pub trait Raw {
+        /// Returns the lock without its data.
+        fn raw(&self) -> &impl Observed;
     }
 }
 
 macro_rules! detected {
-    ($([$($generic:tt)*] $lock:ty: |$it:ident| $address:expr;)*) => {
+    ($([$($generic:tt)*] $lock:ty: |$it:ident| $raw:expr;)*) => {
         $(
-            impl<$($generic)*> private::Address for $lock {
-                fn address(&self) -> usize {
+            impl<$($generic)*> private::Raw for $lock {
+                fn raw(&self) -> &impl Observed {
                     let $it = self;
-                    $address
+                    $raw
                 }
             }
 
@@ -34,29 +37,24 @@ macro_rules! detected {
     };
 }
 
-/// Returns the address of a lock without its data, which begins with its state.
-fn place<T>(raw: &T) -> usize {
-    (&raw const *raw).addr()
-}
-
 detected! {
-    // SAFETY: for its address only, as in the lines below.
-    [T: ?Sized] lock_api::Mutex<RawMutex<Native>, T>: |it| place(unsafe { it.raw() });
+    // SAFETY: only to name it, as in the lines below.
+    [T: ?Sized] lock_api::Mutex<RawMutex<Native>, T>: |it| unsafe { it.raw() };
     // SAFETY: as above.
-    [T: ?Sized] lock_api::Mutex<RawFairMutex<Native>, T>: |it| place(unsafe { it.raw() });
+    [T: ?Sized] lock_api::Mutex<RawFairMutex<Native>, T>: |it| unsafe { it.raw() };
     // SAFETY: as above.
-    [T: ?Sized] lock_api::Mutex<RawPiMutex, T>: |it| place(unsafe { it.raw() });
+    [T: ?Sized] lock_api::Mutex<RawPiMutex, T>: |it| unsafe { it.raw() };
     // SAFETY: as above.
-    [T: ?Sized] lock_api::RwLock<RawRwLock<Native>, T>: |it| place(unsafe { it.raw() });
+    [T: ?Sized] lock_api::RwLock<RawRwLock<Native>, T>: |it| unsafe { it.raw() };
     [T: ?Sized] lock_api::ReentrantMutex<RawMutex<Native>, RawThreadId, T>:
         // SAFETY: as above.
-        |it| place(unsafe { it.raw() });
-    [T: ?Sized] poison::Mutex<T>: |it| it.without_poison().address();
-    [T: ?Sized] poison::RwLock<T>: |it| it.without_poison().address();
-    [] Once: |it| place(it);
+        |it| unsafe { it.raw() };
+    [T: ?Sized] poison::Mutex<T>: |it| private::Raw::raw(it.without_poison());
+    [T: ?Sized] poison::RwLock<T>: |it| private::Raw::raw(it.without_poison());
+    [] Once: |it| it.raw();
 }
 
-/// Excludes a lock from all reports until it is dropped or [forgotten](forget). Any thread may call this at any time, even
+/// Excludes a lock from all reports until it is moved or [forgotten](forget). Any thread may call this at any time, even
 /// while detection is off.
 ///
 /// It silences false reports of a program that has another reason why its threads cannot be there at the same time. To
@@ -68,13 +66,15 @@ detected! {
 /// ondeck::deadlock::ignore(&LOG);
 /// ```
 pub fn ignore(lock: &impl Detected) {
-    ondeck_deadlock::ignore(lock.address());
+    let raw = lock.raw();
+    ondeck_deadlock::meets(raw.name(), raw.place().note());
+    ondeck_deadlock::ignore(raw.name());
 }
 
 /// Forgets the facts about a lock: which thread holds it, and after which locks it was acquired.
 ///
-/// A lock that is dropped is forgotten automatically. Call this for a lock that moves to another address after its use, or
-/// whose memory is used again without a drop: whatever is at the old address then is another lock.
+/// A lock that moves, and one that is gone, is forgotten when another lock is used at its address. Call this to forget it at
+/// once.
 pub fn forget(lock: &impl Detected) {
-    ondeck_deadlock::forget(lock.address());
+    ondeck_deadlock::forget(lock.raw().name());
 }

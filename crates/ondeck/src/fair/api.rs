@@ -10,7 +10,7 @@ use lock_api::GuardNoSend;
 
 use super::RawFairMutex;
 use crate::mutex::{deadline, through_lock_api};
-use crate::observe::{self, Access, Kind, Observed, observed_until_dropped};
+use crate::observe::{self, Access, Kind, Observed, Place};
 use crate::platform::{Host, Native, Platform, Timestamp};
 
 /// A mutual-exclusion lock around a `T` that each unlock hands to the thread that has waited longest.
@@ -71,9 +71,15 @@ impl<P: Host> Observed for RawFairMutex<P> {
     fn name(&self) -> usize {
         self.key()
     }
+
+    fn place(&self) -> &Place {
+        &self.place
+    }
 }
 
-observed_until_dropped!([P: Host] RawFairMutex<P>);
-
 // SAFETY: from a lock to the matching unlock, the byte marks the lock as taken, and an unlock happens before the next lock.
-through_lock_api!(RawFairMutex<Native>, Self { state: AtomicU8::new(0) }, unlock);
+through_lock_api!(
+    RawFairMutex<Native>,
+    Self { state: AtomicU8::new(0), place: Place::new() },
+    unlock
+);

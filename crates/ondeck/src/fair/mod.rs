@@ -45,6 +45,7 @@ mod api;
 
 use core::fmt;
 
+use crate::observe::Place;
 use crate::parking::Line;
 use crate::platform::{AtomicInt, Host, Ordering, Timestamp};
 
@@ -56,15 +57,16 @@ const LOCKED: u8 = 1;
 const WAITED: u8 = 2;
 
 /// A mutex without data that is handed off in the order of arrival, one byte; see the [module](self) for its protocol.
-#[repr(transparent)]
+#[repr(C)]
 pub struct RawFairMutex<P: Host> {
     state: P::AtomicU8,
+    place: Place,
 }
 
 impl<P: Host> RawFairMutex<P> {
     /// Creates an unlocked mutex.
     pub fn new() -> Self {
-        Self { state: AtomicInt::new(0) }
+        Self { state: AtomicInt::new(0), place: Place::new() }
     }
 
     fn key(&self) -> usize {

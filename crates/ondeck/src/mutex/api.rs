@@ -9,7 +9,7 @@ use std::time::Instant;
 use lock_api::GuardNoSend;
 
 use super::RawMutex;
-use crate::observe::{self, Access};
+use crate::observe::{self, Access, Place};
 use crate::platform::{Native, Platform, Timestamp};
 
 /// A mutual-exclusion lock around a `T`: one byte. An uncontended lock and unlock together cost one atomic
@@ -55,6 +55,7 @@ use crate::platform::{Native, Platform, Timestamp};
 ///     }
 /// });
 /// assert_eq!(*TOTAL.lock(), 4000);
+/// # #[cfg(not(feature = "deadlock_detection"))]
 /// assert_eq!(size_of::<Mutex<u8>>(), 2);
 /// ```
 pub type Mutex<T> = lock_api::Mutex<RawMutex<Native>, T>;
@@ -167,4 +168,8 @@ macro_rules! through_lock_api {
 pub(crate) use through_lock_api;
 
 // SAFETY: the module argues why at most one thread owns the mutex (1), and how an unlock orders the next lock.
-through_lock_api!(RawMutex<Native>, Self { locked: AtomicU8::new(0) }, unlock_fair);
+through_lock_api!(
+    RawMutex<Native>,
+    Self { locked: AtomicU8::new(0), place: Place::new() },
+    unlock_fair
+);

@@ -113,7 +113,7 @@ mod waiting;
 
 use core::fmt;
 
-use crate::observe::{Kind, Observed, observed_until_dropped};
+use crate::observe::{Kind, Observed, Place};
 use crate::platform::{AtomicInt, Host, Ordering};
 
 #[cfg(feature = "arc_lock")]
@@ -125,15 +125,16 @@ pub(crate) use api::{deadline, through_lock_api};
 ///
 /// Programs use it as [`Mutex`]. Its own methods serve locks that are built on it, and platforms other than
 /// [`Native`](crate::platform::Native).
-#[repr(transparent)]
+#[repr(C)]
 pub struct RawMutex<P: Host> {
     locked: P::AtomicU8,
+    place: Place,
 }
 
 impl<P: Host> RawMutex<P> {
     /// Creates an unlocked mutex.
     pub fn new() -> Self {
-        Self { locked: AtomicInt::new(0) }
+        Self { locked: AtomicInt::new(0), place: Place::new() }
     }
 
     /// Returns the address that names this mutex in the parking table.
@@ -163,6 +164,10 @@ impl<P: Host> Observed for RawMutex<P> {
         self.address()
     }
 
+    fn place(&self) -> &Place {
+        &self.place
+    }
+
     fn is_held(&self) -> bool {
         self.is_locked()
     }
@@ -172,8 +177,6 @@ impl<P: Host> Observed for RawMutex<P> {
         self.may_be_awaited()
     }
 }
-
-observed_until_dropped!([P: Host] RawMutex<P>);
 
 impl<P: Host> fmt::Debug for RawMutex<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -16,6 +16,7 @@ fn of<L: Observed>(lock: &L) -> Lock {
         Kind::RwLock => LockKind::RwLock,
         Kind::Once => LockKind::Once,
     };
+    ondeck_deadlock::meets(lock.name(), lock.place().note());
     Lock { address: lock.name(), kind }
 }
 
@@ -73,10 +74,5 @@ impl Observer for Deadlocks {
         let mut attempt = ondeck_deadlock::begin(of(mutex), Want::Alone, Ends::Never);
         attempt.waits_for_condition();
         self.0 = Some(attempt);
-    }
-
-    #[inline]
-    fn dropped(name: usize) {
-        ondeck_deadlock::ends(name);
     }
 }

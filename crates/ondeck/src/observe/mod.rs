@@ -24,7 +24,7 @@ pub mod wrapped;
 
 use observer::Guards;
 use observer::Observer;
-pub(crate) use observer::{Access, Kind, Observed};
+pub(crate) use observer::{Access, Kind, Observed, Place};
 
 cfg_select! {
     feature = "deadlock_detection" => {
@@ -247,28 +247,6 @@ pub(crate) fn parks<P: Platform>(name: usize) {
         Observers::parks(name);
     }
 }
-
-/// Reports that the lock is dropped; called by the code that `observed!` generates.
-#[inline(always)]
-#[allow(dead_code, reason = "a build without observers of it does not call it")]
-pub(crate) fn dropped<L: Observed>(lock: &L) {
-    if is_real::<L::Platform>() {
-        Observers::dropped(lock.name());
-    }
-}
-
-/// Reports a lock's end, in builds with an observer of it: a lock without a destructor is dropped at no cost.
-macro_rules! observed_until_dropped {
-    ([$($generic:tt)*] $lock:ty) => {
-        #[cfg(any(debug_assertions, feature = "deadlock_detection"))]
-        impl<$($generic)*> Drop for $lock {
-            fn drop(&mut self) {
-                $crate::observe::dropped(self);
-            }
-        }
-    };
-}
-pub(crate) use observed_until_dropped;
 
 /// Whether a waiter of a condition variable has found its mutex taken. Without the recorder it is empty.
 #[derive(Default)]

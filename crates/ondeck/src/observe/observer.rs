@@ -1,5 +1,8 @@
 //! The events of locks that an observer is called for, and pairs of observers.
 
+#[cfg(feature = "deadlock_detection")]
+use core::sync::atomic::AtomicUsize;
+
 use crate::platform::Platform;
 
 /// The kinds of locks that are observed.
@@ -40,6 +43,26 @@ pub enum Access {
     Upgrade,
 }
 
+/// A lock's note of the address at which it was last observed; empty in builds that need none.
+///
+/// What is known about an address is another lock's if the lock there has another address in its note. A destructor
+/// could tell of a lock's end, but a const function cannot drop what has one.
+pub struct Place(#[cfg(feature = "deadlock_detection")] AtomicUsize);
+
+impl Place {
+    pub(crate) const fn new() -> Self {
+        Self(
+            #[cfg(feature = "deadlock_detection")]
+            AtomicUsize::new(0),
+        )
+    }
+
+    #[cfg(feature = "deadlock_detection")]
+    pub(crate) fn note(&self) -> &AtomicUsize {
+        &self.0
+    }
+}
+
 /// A lock that is observed.
 #[allow(dead_code, reason = "each observer calls some of them")]
 pub trait Observed {
@@ -50,6 +73,8 @@ pub trait Observed {
 
     /// Returns the address by which the observers know the lock.
     fn name(&self) -> usize;
+
+    fn place(&self) -> &Place;
 
     /// Returns whether a thread holds the lock. Only `misuse.rs` calls this, for the kinds of locks that it observes.
     fn is_held(&self) -> bool {
@@ -64,8 +89,7 @@ pub trait Observed {
 
 /// An observer of locks. Its value lives through one acquisition, unlock or wait of a thread.
 pub(crate) trait Observer: Default {
-    /// Returns whether locks of this type are observed now. If not, only [`parks`](Self::parks) and
-    /// [`dropped`](Self::dropped) are called.
+    /// Returns whether locks of this type are observed now. If not, only [`parks`](Self::parks) is called.
     #[inline(always)]
     fn observes<L: Observed>() -> bool {
         false
@@ -115,10 +139,6 @@ pub(crate) trait Observer: Default {
     /// The thread parks for the mutex of this name. May be called more than once in a wait.
     #[inline(always)]
     fn parks(_name: usize) {}
-
-    /// The lock of this name is dropped.
-    #[inline(always)]
-    fn dropped(_name: usize) {}
 }
 
 /// Observes nothing.
@@ -179,11 +199,5 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
     fn parks(name: usize) {
         A::parks(name);
         B::parks(name);
-    }
-
-    #[inline(always)]
-    fn dropped(name: usize) {
-        A::dropped(name);
-        B::dropped(name);
     }
 }

@@ -2,7 +2,7 @@
 //! observed as those of the locks themselves are.
 
 pub use super::observer::Access;
-use super::observer::{Guards, Kind, Observed};
+use super::observer::{Guards, Kind, Observed, Place};
 
 /// A lock whose guards are those of another package. If they may move to another thread, the lock is not observed: observers
 /// know a lock by the thread that holds it.
@@ -69,6 +69,10 @@ impl<L: Observed, const MAY_MOVE: bool> Observed for Wrapped<'_, L, MAY_MOVE> {
 
     fn name(&self) -> usize {
         self.0.name()
+    }
+
+    fn place(&self) -> &Place {
+        self.0.place()
     }
 
     #[inline]

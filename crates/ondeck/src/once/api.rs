@@ -10,6 +10,9 @@ use std::time::Instant;
 
 use super::{DONE, OnceState, Poison, RawOnce};
 use crate::mutex::deadline;
+#[cfg(feature = "deadlock_detection")]
+use crate::observe::Observed;
+use crate::observe::Place;
 use crate::platform::{AtomicInt, Host, Native, Platform, Timestamp};
 
 /// An initialization that the first thread to arrive runs once: one byte.
@@ -57,12 +60,12 @@ impl<P: Host> RefUnwindSafe for Once<P> {}
 impl Once {
     /// Creates a once that has run no closure.
     pub const fn new() -> Self {
-        Self(RawOnce { state: AtomicU8::new(0) })
+        Self(RawOnce { state: AtomicU8::new(0), place: Place::new() })
     }
 
     /// Creates a once that is already done: no closure runs.
     pub const fn new_completed() -> Self {
-        Self(RawOnce { state: AtomicU8::new(DONE) })
+        Self(RawOnce { state: AtomicU8::new(DONE), place: Place::new() })
     }
 
     /// As [`wait`](Self::wait), for at most `timeout`. Returns whether it is done.
@@ -77,9 +80,14 @@ impl Once {
 }
 
 impl<P: Host> Once<P> {
+    #[cfg(feature = "deadlock_detection")]
+    pub(crate) fn raw(&self) -> &impl Observed {
+        &self.0
+    }
+
     /// As [`new`](Once::new), on any platform.
     pub fn on_platform() -> Self {
-        Self(RawOnce { state: AtomicInt::new(0) })
+        Self(RawOnce { state: AtomicInt::new(0), place: Place::new() })
     }
 
     /// Runs `closure` if it is the first one; waits while another thread runs another closure. When it returns, a closure

@@ -65,7 +65,7 @@ pub use std::sync::{LazyLock, OnceLock};
 
 extern crate std;
 
-use crate::observe::{self, Access, Acquisition, Kind, Observed, observed_until_dropped};
+use crate::observe::{self, Access, Acquisition, Kind, Observed, Place};
 use crate::parking::Line;
 use crate::platform::{AtomicInt, Host, Ordering, Timestamp};
 use crate::spin::{Waits, poll};
@@ -131,9 +131,9 @@ impl Poison {
 }
 
 /// The state alone, one byte; see the [module](self) for its protocol.
-#[repr(transparent)]
 struct RawOnce<P: Host> {
     state: P::AtomicU8,
+    place: Place,
 }
 
 impl<P: Host> RawOnce<P> {
@@ -260,12 +260,14 @@ impl<P: Host> Observed for RawOnce<P> {
         self.key()
     }
 
+    fn place(&self) -> &Place {
+        &self.place
+    }
+
     fn is_held(&self) -> bool {
         self.state() == OnceState::InProgress
     }
 }
-
-observed_until_dropped!([P: Host] RawOnce<P>);
 
 /// Ends the run of a closure when it is dropped, even while the closure unwinds.
 struct End<'a, P: Host> {

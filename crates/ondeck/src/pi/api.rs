@@ -9,7 +9,7 @@ use lock_api::GuardNoSend;
 
 use super::RawPiMutex;
 use crate::mutex::deadline;
-use crate::observe::{self, Access, Acquisition, Kind, Observed, observed_until_dropped};
+use crate::observe::{self, Access, Acquisition, Kind, Observed, Place};
 use crate::platform::{Native, Platform, Timestamp};
 
 /// A mutual-exclusion lock around a `T` whose owner runs with the highest priority of the waiting threads.
@@ -63,9 +63,11 @@ impl Observed for RawPiMutex {
     fn name(&self) -> usize {
         (&raw const *self).addr()
     }
-}
 
-observed_until_dropped!([] RawPiMutex);
+    fn place(&self) -> &Place {
+        &self.place
+    }
+}
 
 // SAFETY: from a lock to the matching unlock the word has the owner's number, and an unlock happens before the next lock. If
 // a thread ended with the lock, no other thread owns it.

@@ -55,6 +55,7 @@ use core::fmt;
 use core::sync::atomic::{AtomicU32, Ordering};
 use core::time::Duration;
 
+use crate::observe::Place;
 use crate::platform::{Native, PiFutex, PiLock, PiUnlock, Platform, Timestamp};
 
 #[cfg(feature = "arc_lock")]
@@ -87,12 +88,13 @@ impl core::error::Error for OwnerEnded {}
 pub struct RawPiMutex {
     word: AtomicU32,
     abandoned: AtomicU32,
+    place: Place,
 }
 
 impl RawPiMutex {
     /// Creates an unlocked mutex.
     pub const fn new() -> Self {
-        Self { word: AtomicU32::new(0), abandoned: AtomicU32::new(0) }
+        Self { word: AtomicU32::new(0), abandoned: AtomicU32::new(0), place: Place::new() }
     }
 
     /// Acquires the lock if it is free, abandoned or not.

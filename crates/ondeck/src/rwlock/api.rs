@@ -10,7 +10,7 @@ use lock_api::GuardNoSend;
 
 use super::{RawRwLock, Shared};
 use crate::mutex::deadline;
-use crate::observe::{self, Access, Kind, Observed, observed_until_dropped};
+use crate::observe::{self, Access, Kind, Observed, Place};
 use crate::platform::{Host, Native, Platform, Timestamp};
 
 /// A reader-writer lock around a `T`: any number of readers, or one writer.
@@ -55,6 +55,7 @@ use crate::platform::{Host, Native, Platform, Timestamp};
 /// names.push("two");
 /// let names = RwLockWriteGuard::downgrade(names);
 /// assert_eq!(names.len(), 2);
+/// # #[cfg(not(feature = "deadlock_detection"))]
 /// assert_eq!(size_of::<RwLock<()>>(), 4);
 /// ```
 pub type RwLock<T> = lock_api::RwLock<RawRwLock<Native>, T>;
@@ -95,9 +96,11 @@ impl<P: Host> Observed for RawRwLock<P> {
     fn name(&self) -> usize {
         self.address()
     }
-}
 
-observed_until_dropped!([P: Host] RawRwLock<P>);
+    fn place(&self) -> &Place {
+        &self.place
+    }
+}
 
 pub(super) fn after(timeout: Duration) -> Timestamp {
     Native::now().after(timeout)
@@ -110,7 +113,7 @@ fn guard(owner: bool) -> Option<GuardNoSend> {
 // SAFETY: as `RawRwLock` in this module promises: readers or one writer, and an unlock happens before the next lock that it
 // excludes. A panic comes before any change.
 unsafe impl lock_api::RawRwLock for RawRwLock<Native> {
-    const INIT: Self = Self { state: AtomicU32::new(0) };
+    const INIT: Self = Self { state: AtomicU32::new(0), place: Place::new() };
 
     type SharedGuard = Shared<Native>;
     type ExclusiveGuard = GuardNoSend;

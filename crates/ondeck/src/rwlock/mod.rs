@@ -94,6 +94,7 @@ mod wait;
 use core::fmt;
 use core::marker::PhantomData;
 
+use crate::observe::Place;
 use crate::platform::{AtomicInt, Host, Ordering};
 
 #[cfg(feature = "arc_lock")]
@@ -125,9 +126,10 @@ const MOST_READERS: u32 = 1 << 31;
 ///
 /// Programs use it as [`RwLock`]. Its own methods serve locks that are built on it, and platforms other than
 /// [`Native`](crate::platform::Native).
-#[repr(transparent)]
+#[repr(C)]
 pub struct RawRwLock<P: Host> {
     state: P::AtomicU32,
+    place: Place,
 }
 
 /// A read lock that is held. It records how the lock was acquired, which the unlock needs.
@@ -201,7 +203,7 @@ fn with_writer(state: u32) -> u32 {
 impl<P: Host> RawRwLock<P> {
     /// Creates an unlocked lock.
     pub fn new() -> Self {
-        Self { state: AtomicInt::new(0) }
+        Self { state: AtomicInt::new(0), place: Place::new() }
     }
 
     /// Returns the address that names this lock in the parking table.

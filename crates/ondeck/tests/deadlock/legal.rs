@@ -83,6 +83,19 @@ fn a_lock_in_the_place_of_one_that_is_gone() {
     in_place(told, Once::new, |it, part| it.call_once(part));
 }
 
+#[test]
+fn a_lock_that_moved_to_where_another_one_was() {
+    let Some(told) = detected() else { return };
+    let other = Mutex::new(());
+    let mut moved = Mutex::new(());
+    drop(moved.lock());
+    let mut place = Mutex::new(());
+    take(&[&place, &other]);
+    std::mem::swap(&mut moved, &mut place);
+    take(&[&other, &place]);
+    told.none();
+}
+
 /// The guard of the first lock is forgotten, so the thread still holds it at its end.
 #[test]
 fn a_lock_in_the_place_of_one_that_went_while_it_was_held() {

@@ -182,3 +182,20 @@ fn it_aborts_no_process_that_only_may_deadlock() {
     let _again = left.read();
     told.one(ReportKind::RecursiveRead);
 }
+
+#[test]
+fn an_inversion_after_more_orders_than_are_kept() {
+    let Some(told) = detected() else { return };
+    let outer = Mutex::new(());
+    let many: Vec<_> = (0..33_000).map(|_| Mutex::new(())).collect();
+    {
+        let _outer = outer.lock();
+        for mutex in &many {
+            drop(mutex.lock());
+        }
+    }
+    let [left, right] = &mutexes();
+    take(&[left, right]);
+    take(&[right, left]);
+    told.one(ReportKind::Inversion);
+}
