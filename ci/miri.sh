@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Runs tests/plain under Miri, which checks the unsafe code of locks, nodes, queues and buckets for wrong borrows,
 # accesses to freed memory, data races and weak memory. Then it runs the tests of interfaces in tests/api that have unsafe
-# code of their own.
+# code of their own, and a program that uses each type of the crate, as programs do that are tested under Miri.
 #
-# tests/plain uses a platform of the standard library alone, tests/api the one for systems without a module. The Linux
-# platform does not run under Miri, which has no inline assembly (__libc_single_threaded), membarrier,
-# madvise(MADV_WIPEONFORK) or pthread_atfork. So PiMutex and ipc, whose protocols are the kernel's, do not run there.
+# tests/plain uses a platform of the standard library alone, tests/api the one that programs have under Miri
+# (src/platform/miri.rs): Miri has no inline assembly, membarrier or FUTEX_LOCK_PI. So the kernel's part in the protocols of
+# PiMutex and ipc does not run there.
 #
 # ONDECK_MIRI_SEEDS is the number of schedules of each test, 20 by default. They take two to four minutes.
 # --quick tries one schedule of each test, in half a minute of CPU time and as much for the first build.
@@ -38,6 +38,6 @@ fi
 step "the tests"
 MIRIFLAGS=-Zmiri-many-seeds=0..$seeds "${tests[@]}"
 
-step "the interfaces"
-RUSTFLAGS='--cfg ondeck_system="portable"' MIRIFLAGS=-Zmiri-many-seeds=0..$seeds \
-    cargo +nightly miri test --locked -q -p ondeck --test api -- combining::a_section poison:: reentrant:: parker:: --skip fork
+step "the interfaces, and every type"
+MIRIFLAGS=-Zmiri-many-seeds=0..$seeds cargo +nightly miri test --locked -q -p ondeck --test api -- \
+    combining::a_section poison:: reentrant:: parker:: every_type:: --skip fork

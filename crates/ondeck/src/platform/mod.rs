@@ -22,13 +22,20 @@ mod unix;
 
 // The system: the first one whose condition holds. Only this file names the systems; `docs/systems.md` explains how to add
 // one. `--cfg ondeck_system="portable"` selects the fallback for systems without a module where another module would be
-// selected, for the tests; `"unthreaded"` likewise.
+// selected, for the tests; `"unthreaded"` likewise. Miri knows the standard library better than any system.
 cfg_select! {
     ondeck_system = "portable" => {
         mod portable;
     }
     any(ondeck_system = "unthreaded", all(target_family = "wasm", not(target_feature = "atomics"))) => {
         mod unthreaded;
+    }
+    miri => {
+        mod portable;
+        #[cfg(any(target_os = "linux", target_os = "android"))]
+        mod miri;
+        #[cfg(all(any(target_os = "linux", target_os = "android"), target_pointer_width = "64"))]
+        pub(crate) use miri::{Links, RobustList};
     }
     any(target_os = "linux", target_os = "android") => {
         mod linux;

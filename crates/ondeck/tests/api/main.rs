@@ -28,6 +28,7 @@ mod biased;
 mod combining;
 mod condvar;
 mod event;
+mod every_type;
 mod fair;
 #[cfg(unix)]
 mod fork;
@@ -48,7 +49,7 @@ mod tokens;
 
 // Tests that need system calls, or separate pages.
 cfg_select! {
-    all(target_os = "linux", not(ondeck_system = "portable")) => {
+    all(target_os = "linux", not(ondeck_system = "portable"), not(miri)) => {
         #[path = "../support/asleep.rs"]
         mod asleep;
         #[path = "../support/seccomp.rs"]

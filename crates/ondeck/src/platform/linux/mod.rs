@@ -3,7 +3,7 @@
 //! The only place in the lock crates that makes Linux's system calls. Each file has one topic: the futex, the CPUs, the NUMA
 //! nodes, priorities, time slices, the locks with owners that the kernel knows.
 
-#[cfg(all(target_arch = "x86_64", not(miri)))]
+#[cfg(target_arch = "x86_64")]
 mod caches;
 mod cpus;
 mod futex;
@@ -86,7 +86,7 @@ unsafe impl System for Native {
         fn cpu() -> u32 = cpus::current;
         #[inline(always)]
         fn node() -> usize = numa::node;
-        #[cfg(all(target_arch = "x86_64", not(miri)))]
+        #[cfg(target_arch = "x86_64")]
         #[inline(always)]
         fn cache() -> usize = caches::cache;
         #[inline(always)]

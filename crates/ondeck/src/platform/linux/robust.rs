@@ -169,6 +169,9 @@ unsafe fn next_at<'a>(place: usize) -> &'a AtomicUsize {
 #[cold]
 fn find() -> Option<&'static Head> {
     const CALLER: libc::pid_t = 0;
+    if cfg!(miri) {
+        return None;
+    }
     let mut head: *const Head = core::ptr::null();
     let mut length = 0_usize;
     // SAFETY: writes two live values.

@@ -5,7 +5,7 @@ use core::num::NonZeroUsize;
 /// Returns the address of the calling thread's block, which identifies the thread while it lives.
 #[inline(always)]
 pub(super) fn pointer() -> NonZeroUsize {
-    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    #[cfg(target_arch = "x86_64")]
     let pointer = {
         let pointer: usize;
         // SAFETY: loads the block's first word, which is the block's own address (Ulrich Drepper, "ELF
@@ -19,7 +19,7 @@ pub(super) fn pointer() -> NonZeroUsize {
         }
         pointer
     };
-    #[cfg(all(target_arch = "aarch64", not(miri)))]
+    #[cfg(target_arch = "aarch64")]
     let pointer = {
         let pointer: usize;
         // SAFETY: reads the register that has the block's address.
@@ -36,7 +36,7 @@ pub(super) fn pointer() -> NonZeroUsize {
     // keeps those on the heap, as on Android, it frees them before the last destructors, and a live thread may get the same
     // address.
     // SAFETY: it has no precondition.
-    #[cfg(any(miri, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
     let pointer = unsafe { libc::pthread_self() } as usize;
     NonZeroUsize::new(pointer).expect("a thread has a block")
 }
