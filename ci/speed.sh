@@ -4,7 +4,9 @@
 #
 #   ci/speed.sh            writes the files
 #   ci/speed.sh --record   measures first, about 15 minutes, into docs/results/MACHINE, which is named after the
-#                          CPU. An earlier record of the same machine is replaced
+#                          CPU. An earlier record of the same machine is replaced when all is measured. The pages name
+#                          the commit, and say so when the waiting policy is another one later (ci/book/policy.py):
+#                          commit first
 #
 # With --record:
 #
@@ -34,11 +36,14 @@ done
 [[ $minutes =~ ^[1-9][0-9]*$ ]] || { echo "--minutes needs a whole number above 0" >&2; exit 2; }
 
 if [ -z "$ondeck" ]; then
+    [ -z "$(git status --porcelain)" ] || { echo "commit first: a record names the commit of its locks" >&2; exit 2; }
     need_packages g++ pkg-config libabsl-dev libnsync-dev libtbb-dev libck-dev
     step "building"
     cargo build --release --locked -p ondeck-cli --features peers-cpp
     ondeck=$(realpath "${CARGO_TARGET_DIR:-target}/release/ondeck")
 fi
+# The end of the terminal is not the end of the recording.
+trap '' HUP
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 mkdir "$scratch/reports"

@@ -1,4 +1,4 @@
-"""The figure of README.md: how many times as good as the best other lock ondeck is, at every point of a record.
+"""The figure of README.md: how many times as good as the best other lock ondeck is, at every point of each record.
 
 An SVG with a background of its own, so that it can be read on a light and on a dark page.
 """
@@ -10,7 +10,9 @@ from records import in_words
 
 # Pixels of the drawing.
 WIDTH, LABELS, RIGHT = 900, 332, 26
-ABOVE, STEP, BELOW = 76, 19, 50
+ABOVE, STEP, BELOW = 94, 19, 50
+# Between the panels of two machines.
+BETWEEN = 44
 
 # What is the same on a light and a dark page, then the colours of either.
 STYLE = """
@@ -54,43 +56,51 @@ def short(value):
     return f"{value:.1f}".rstrip("0").rstrip(".")
 
 
-def svg(found, machine):
-    """The drawing; `machine` are the words for the machine."""
-    low, high = doublings(found)
-    bottom = ABOVE + STEP * len(found)
+def svg(records):
+    """The drawing; `records` are the words for each machine and its rows. Each machine is a panel, with the same axis."""
+    low, high = doublings([row for _, found in records for row in found])
+    lines = {(row.title, row.words): label(row) for _, found in records for row in found}
+    bottom = ABOVE + STEP * len(lines)
     height = bottom + BELOW
-
-    def across(ratio):
-        share = (math.log2(ratio) - low) / (high - low)
-        return short(LABELS + share * (WIDTH - RIGHT - LABELS))
+    panel = (WIDTH - LABELS - RIGHT - BETWEEN * (len(records) - 1)) / len(records)
 
     title = "How many times as good as the best other lock ondeck is"
+    described = " ".join(f"{machine}: {in_words(found)}" for machine, found in records)
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img">',
-        f"<title>{title}: {html.escape(machine)}</title>",
-        f"<desc>{in_words(found)}</desc>",
+        f"<title>{title}</title>",
+        f"<desc>{html.escape(described)}</desc>",
         f"<style>{STYLE}{LIGHT}",
         f"@media (prefers-color-scheme: dark) {{\n{DARK}\n}}</style>",
         f'<rect class="paper" x="0.5" y="0.5" width="{WIDTH - 1}" height="{height - 1}" rx="8"/>',
         f'<text class="title" x="16" y="28">{title}</text>',
-        f'<text class="muted" x="16" y="48">{html.escape(machine)}. A dot is a situation with a number of '
-        "threads; hollow: the quartiles overlap.</text>",
+        '<text class="muted" x="16" y="48">A dot is a situation with a number of threads; hollow: the quartiles '
+        "overlap.</text>",
     ]
-    for power in range(low, high + 1):
-        ratio, name = 2**power, str(2**power) if power >= 0 else f"1/{2**-power}"
-        kind, at = "one" if power == 0 else "grid", across(ratio)
-        parts.append(f'<path class="{kind}" d="M{at} {ABOVE - 8}V{bottom + 6}"/>')
-        parts.append(f'<text class="muted middle" x="{at}" y="{bottom + 22}">{name}</text>')
-    centre = across(1)
-    parts += [
-        f'<text class="muted end" x="{float(centre) - 10:.1f}" y="{bottom + 40}">← another lock leads</text>',
-        f'<text class="muted" x="{float(centre) + 10:.1f}" y="{bottom + 40}">ondeck leads →</text>',
-    ]
-    for index, row in enumerate(found):
-        middle = ABOVE + STEP * (index + 0.5)
-        parts.append(f'<text class="end" x="{LABELS - 14}" y="{middle + 4.5:g}">{html.escape(label(row))}</text>')
-        for ratio in row.ratios.values():
-            kind = "behind" if ratio.behind() else "ahead"
-            kind += "" if ratio.told() else " equal"
-            parts.append(f'<circle class="{kind}" cx="{across(ratio.value)}" cy="{middle:g}" r="4.5"/>')
+    middles = {key: ABOVE + STEP * (index + 0.5) for index, key in enumerate(lines)}
+    for key, words in lines.items():
+        parts.append(f'<text class="end" x="{LABELS - 14}" y="{middles[key] + 4.5:g}">{html.escape(words)}</text>')
+    for index, (machine, found) in enumerate(records):
+        left = LABELS + index * (panel + BETWEEN)
+
+        def across(ratio, left=left):
+            return short(left + (math.log2(ratio) - low) / (high - low) * panel)
+
+        parts.append(f'<text class="middle" x="{short(left + panel / 2)}" y="{ABOVE - 18}">{html.escape(machine)}</text>')
+        for power in range(low, high + 1):
+            ratio, name = 2**power, str(2**power) if power >= 0 else f"1/{2**-power}"
+            kind, at = "one" if power == 0 else "grid", across(ratio)
+            parts.append(f'<path class="{kind}" d="M{at} {ABOVE - 8}V{bottom + 6}"/>')
+            parts.append(f'<text class="muted middle" x="{at}" y="{bottom + 22}">{name}</text>')
+        centre = float(across(1))
+        parts += [
+            f'<text class="muted end" x="{short(centre - 10)}" y="{bottom + 40}">← another</text>',
+            f'<text class="muted" x="{short(centre + 10)}" y="{bottom + 40}">ondeck leads →</text>',
+        ]
+        for row in found:
+            middle = middles[row.title, row.words]
+            for ratio in row.ratios.values():
+                kind = "behind" if ratio.behind() else "ahead"
+                kind += "" if ratio.told() else " equal"
+                parts.append(f'<circle class="{kind}" cx="{across(ratio.value)}" cy="{middle:g}" r="4.5"/>')
     return "\n".join([*parts, "</svg>"]) + "\n"

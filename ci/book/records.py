@@ -68,10 +68,11 @@ class Point:
 
 
 class Machine:
-    """The reports of one machine, by the names of their files."""
+    """The reports of one machine, by the names of their files, and the version of the policy that they were recorded with."""
 
-    def __init__(self, files):
+    def __init__(self, files, policy=None):
         self.reports = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in sorted(files)}
+        self.policy = policy and policy.read_text(encoding="utf-8").strip()
         self.facts = min(self.reports.values(), key=lambda report: report["started"])
         # Those that are under no other conditions.
         others = (VARIED, WITH_DATA)

@@ -1,9 +1,12 @@
 """Writes docs/data/speed.md from docs/results/, and what README.md has of them: a table and docs/figures/ratios.svg.
 
-A section is one machine: a folder of docs/results/ that `ci/speed.sh --record` wrote. What stands above the sections is
-written by hand. `--check` writes nothing, and ends with 1 if a file is not what the
-records say. `--add FOLDER` first puts the reports of a folder in the place of those of their machine, without the spaces,
-which are half of them.
+A machine is a folder of docs/results/ that `ci/speed.sh --record` wrote; on both pages all machines have the same weight. What
+stands above the sections of docs/data/speed.md is written by hand. `--check` writes nothing, and ends with 1 if a file is not
+what the records say. `--add FOLDER` first puts the reports of a folder in the place of those of their machine, without the
+spaces, which are half of them.
+
+The file `policy` beside the reports is the version of the waiting policy that they were recorded with. If the policy is another
+one now, the pages say so: see `policy.py`.
 """
 
 import argparse
@@ -14,6 +17,7 @@ import shutil
 import sys
 import textwrap
 
+import policy
 from ratio_figure import svg
 from records import PEERS, ROOT, SHARES, Machine, in_words, more_rows, rows
 
@@ -22,6 +26,8 @@ PAGE = ROOT / "docs/data/speed.md"
 README = ROOT / "README.md"
 BEGIN, END = "<!-- mutex numbers: begin -->", "<!-- mutex numbers: end -->"
 FIGURE = "docs/figures/ratios.svg"
+
+POLICY = "policy"
 
 SECTIONS = "<!-- sections: ci/speed.sh -->\n"
 
@@ -40,13 +46,19 @@ def heading(machine):
     return f"{' '.join(name.split())}, {machine['cpus']} CPUs{kind}"
 
 
+def version(machine):
+    """The locks that were recorded, and whether they wait by the same policy as those of this tree."""
+    words = f"`ondeck` at commit {machine.facts['build']['commit'] or 'unknown'}"
+    return words if machine.policy == policy.here() else f"{words}; **the waiting policy has changed since**"
+
+
 def recorded(machine, links):
     """When and where the records were made, and how quiet the machine was."""
     facts, build = machine.facts["machine"], machine.facts["build"]
     words = [facts["cpu"], f"{facts['cpus']} CPUs", facts["kernel"], facts["libc"], f"rustc {build['rustc']}"]
     reports = machine.reports.values()
     text = f"Recorded on {machine.facts['started'][:10]} in {sum(report['seconds'] for report in reports):.0f} s: "
-    text += f"{', '.join(words)}; `ondeck` at commit {build['commit'] or 'unknown'}. "
+    text += f"{', '.join(words)}; {version(machine)}. "
     known = [report["cpu_time"] for report in reports if "cpu_time" in report]
     own, others, host = (sum(cpu[f"{part}_seconds"] for cpu in known) for part in ("own", "others", "host"))
     if known:
@@ -99,10 +111,9 @@ def section(machine, links):
 
 
 def machines():
-    """Every machine that has records, the latest first, by the name of its folder."""
+    """Every machine that has records, by the name of its folder."""
     folders = sorted(path.parent for path in RESULTS.glob("*/uncontended.json"))
-    found = [(folder.name, Machine(folder.glob("*.json"))) for folder in folders]
-    return dict(sorted(found, key=lambda named: named[1].facts["started"], reverse=True))
+    return {folder.name: Machine(folder.glob("*.json"), folder / POLICY) for folder in folders}
 
 
 def three(value):
@@ -121,7 +132,7 @@ def two(value):
 EMPTY, SHORT = ({"section_ns": section, "outside_ns": outside} for section, outside in (("0", "0"), ("100", "500")))
 
 # A row of the README's table: its words, the workload, the threads and parameters of its points, the metric, what that
-# is divided by, how it is written. `{}` in the words is the spinlock's value.
+# is divided by, how it is written. `{}` in the words are the spinlock's values.
 RATE = ("throughput", 1e6, three)
 README_ROWS = [
     ("uncontended pair, ns (spinlock {})", "uncontended", [(1, {"process": "multi-threaded"})], "pair", 1, three),
@@ -141,11 +152,9 @@ README_ROWS = [
 
 
 def value(place, lock, metric):
-    """A lock's median; of the longest wait the longest of all runs. None if it was not measured."""
+    """A lock's median. None if it was not measured."""
     found = place.metric(lock, metric)
-    if found is None:
-        return None
-    return max(found["samples"]) if metric == "longest" else found["median"]
+    return found and found["median"]
 
 
 def cells(points, metric, scale, digits):
@@ -175,23 +184,35 @@ def cells(points, metric, scale, digits):
     return " / ".join(own), " / ".join(named)
 
 
-def numbers(machine):
+def numbers(machines):
     """What stands between the marks of README.md: a figure of all points, and a table of some."""
-    lines = ["| | ondeck | best other |", "|---|---|---|"]
-    for words, workload, places, metric, scale, digits in README_ROWS:
-        points = [machine.point(workload, threads, params) for threads, params in places]
-        own, best = cells(points, metric, scale, digits)
-        spinlock = value(points[0], "spinlock", metric)
-        words = words.format("-" if spinlock is None else digits(spinlock / scale))
-        lines.append(f"| {words} | {own} | {best} |")
-    name = heading(machine.facts["machine"])
+    names = [heading(machine.facts["machine"]) for machine in machines]
     others = f"{', '.join(PEERS[:-1])} and {PEERS[-1]}"
-    words = (
-        f"{name}: medians of interleaved runs. The best other is the best of {others} at each point; bold marks the "
-        f"better one. {in_words(rows(machine))}"
-    )
-    alt = f"How many times as good as the best other lock ondeck is at each point, {name}"
-    return "\n\n".join([f"![{alt}]({FIGURE})", "\n".join(textwrap.wrap(words, 100)), "\n".join(lines)])
+    parts = [
+        f"![How many times as good as the best other lock ondeck is at each point of {' and '.join(names)}]({FIGURE})",
+        wrapped(
+            f"Medians of interleaved runs. The best other is the best of {others} at each point; bold marks the better one."
+        ),
+    ]
+    made = [
+        f"* **{name}**, recorded on {machine.facts['started'][:10]}, {version(machine)}. {in_words(rows(machine))}"
+        for name, machine in zip(names, machines)
+    ]
+    parts.append("\n".join(wrapped(line, "  ") for line in made))
+    makes = [name.partition(",")[0] for name in names]
+    heads = makes if len(set(makes)) == len(makes) else names
+    lines = ["| |" + "".join(f" {head} | best other |" for head in heads), "|---" * (1 + 2 * len(names)) + "|"]
+    for words, workload, places, metric, scale, digits in README_ROWS:
+        at = [[machine.point(workload, threads, params) for threads, params in places] for machine in machines]
+        spinlocks = [value(points[0], "spinlock", metric) for points in at]
+        words = words.format(" and ".join("-" if one is None else digits(one / scale) for one in spinlocks))
+        lines.append(" | ".join([f"| {words}", *(cell for points in at for cell in cells(points, metric, scale, digits))]) + " |")
+    return "\n\n".join([*parts, "\n".join(lines)])
+
+
+def wrapped(text, indent=""):
+    """A paragraph in lines of 100 characters."""
+    return textwrap.fill(text, 100, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
 
 
 def with_numbers(page, text):
@@ -208,22 +229,23 @@ def files():
         section(machine, {name: f"../results/{folder}/{name}.json" for name in machine.reports})
         for folder, machine in found.items()
     ]
-    latest = next(iter(found.values()))
     return {
         PAGE: PAGE.read_text(encoding="utf-8").partition(SECTIONS)[0] + "\n\n".join([SECTIONS.strip(), *made]) + "\n",
-        README: with_numbers(README.read_text(encoding="utf-8"), numbers(latest)),
-        ROOT / FIGURE: svg(rows(latest), heading(latest.facts["machine"])),
+        README: with_numbers(README.read_text(encoding="utf-8"), numbers([*found.values()])),
+        ROOT / FIGURE: svg([(heading(machine.facts["machine"]), rows(machine)) for machine in found.values()]),
     }
 
 
 def add(folder):
     """Puts the reports of a folder in the place of those of their machine, all at once, so that no section is of two records."""
     reports = {path.name: json.loads(path.read_text(encoding="utf-8")) for path in folder.glob("*.json")}
-    place = RESULTS / slug(next(iter(reports.values()))["machine"])
+    machine, build = (next(iter(reports.values()))[part] for part in ("machine", "build"))
+    place = RESULTS / slug(machine)
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir(parents=True)
     for name, report in reports.items():
         (place / name).write_text(json.dumps(report, ensure_ascii=False, separators=(",", ":")), encoding="utf-8")
+    (place / POLICY).write_text(f"{policy.at(build['commit'])}\n", encoding="utf-8")
 
 
 def main():

@@ -6,6 +6,7 @@ import tempfile
 import unittest
 import xml.etree.ElementTree
 
+import policy
 import speed
 from ratio_figure import label, svg
 from records import PEERS, Machine, Ratio, counted, in_words, more_rows, ratio, rows
@@ -91,28 +92,43 @@ class Records(unittest.TestCase):
         self.assertEqual(speed.value(machine.point("throughput", 16, speed.EMPTY), "ondeck", "throughput"), 1e6)
 
     def readme_row(self, machine):
-        (line,) = [line for line in speed.numbers(machine).split("\n") if "empty section" in line]
-        return line.split(" | ")[1:]
+        (line,) = [line for line in speed.numbers([machine, machine]).split("\n") if "empty section" in line]
+        cells = line.removesuffix(" |").split(" | ")[1:]
+        self.assertEqual(cells[:2], cells[2:])
+        return cells[:2]
 
     def test_in_the_readme_bold_marks_the_better_one_and_a_name_stands_behind_its_values(self):
         own, best = self.readme_row(self.rates((3e6, 1e6, 2e6), (2e6, 4e6, 2e6)))
-        self.assertEqual((own, best), ("**3.00** / 1.00 / 2.00", "2.00 / **4.00** / 2.00 usync |"))
+        self.assertEqual((own, best), ("**3.00** / 1.00 / 2.00", "2.00 / **4.00** / 2.00 usync"))
         own, best = self.readme_row(self.rates((3e6,), (2e6,)))
-        self.assertEqual((own, best), ("**3.00** / - / -", "2.00 usync / - / - |"))
+        self.assertEqual((own, best), ("**3.00** / - / -", "2.00 usync / - / -"))
 
-    def test_of_the_longest_wait_it_is_the_longest_of_all_runs(self):
+    def test_of_the_longest_wait_too_it_is_the_median(self):
         def waits(lock, samples):
             longest = metric("longest", sorted(samples)[1], "lower") | {"samples": samples}
             return series(lock, 1, workload="wait", params={}, metrics=[longest])
 
         (point,) = self.machine(wait=[waits("ondeck", [1, 1, 9]), waits("std", [2, 3, 4])]).points("wait")
-        self.assertEqual(speed.cells([point], "longest", 1, speed.two), ("9", "**4** std"))
+        self.assertEqual(speed.cells([point], "longest", 1, speed.two), ("**1**", "3 std"))
+
+    def test_a_record_of_another_policy_says_so(self):
+        machine = self.rates((1,), (1,))
+        for version, changed in ((policy.here(), False), ("another", True), (None, True)):
+            machine.policy = version
+            for text in (self.page(machine), speed.numbers([machine]).replace("\n  ", " ")):
+                self.assertIn("at commit abc", text)
+                self.assertEqual("**the waiting policy has changed since**" in text, changed)
 
     def test_a_dot_is_right_of_one_where_ondeck_leads(self):
         machine = self.rates((4e6, 1e6, 1e6), (1e6, 4e6, 1e6))
-        drawing = xml.etree.ElementTree.fromstring(svg(rows(machine), "A & B"))
-        one = float(drawing.find(f"{SVG}path[@class='one']").get("d")[1:].split(" ")[0])
+        drawing = xml.etree.ElementTree.fromstring(svg([("A & B", rows(machine)), ("C", rows(machine))]))
+        one, other = (float(path.get("d")[1:].split(" ")[0]) for path in drawing.iterfind(f"{SVG}path[@class='one']"))
         dots = [(dot.get("class"), float(dot.get("cx"))) for dot in drawing.iter(f"{SVG}circle")]
+        # The panels of two machines are alike.
+        dots, others = dots[:3], dots[3:]
+        for (kind, at), (other_kind, other_at) in zip(dots, others, strict=True):
+            self.assertEqual(kind, other_kind)
+            self.assertAlmostEqual(other_at - at, other - one, delta=0.2)
         self.assertEqual([kind for kind, _ in dots], ["ahead", "behind", "ahead equal"])
         # On a logarithmic axis four times as good is as far from 1 as four times as bad.
         self.assertGreater(dots[0][1], one)
@@ -143,14 +159,27 @@ class Figures(unittest.TestCase):
             self.assertEqual(speed.slug({"cpu": cpu, "cpus": 2}), name)
 
 
+class Policy(unittest.TestCase):
+    def test_comments_and_tests_are_not_part_of_it(self):
+        code = "fn poll() {\n    wait(2); // why\n}\n"
+        for text in (f"//! What.\n\n{code}", f"{code}\n#[cfg(test)]\nmod tests {{}}\n"):
+            self.assertEqual(policy.digest({"a.rs": text}), policy.digest({"a.rs": code}))
+        for files in ({"a.rs": code.replace("2", "3")}, {"b.rs": code}, {"a.rs": code, "b.rs": ""}):
+            self.assertNotEqual(policy.digest(files), policy.digest({"a.rs": code}))
+
+    def test_of_a_tree_with_changes_and_of_an_unknown_commit_it_is_unknown(self):
+        for commit in ("HEAD-dirty", "0000000", None):
+            self.assertIsNone(policy.at(commit))
+
+
 class Files(unittest.TestCase):
     def test_the_files_are_those_of_the_records(self):
         for path, text in speed.files().items():
             self.assertEqual(text, path.read_text(encoding="utf-8"), path)
 
     def test_the_words_and_the_labels_of_the_figure_fit(self):
-        found = rows(next(iter(speed.machines().values())))
-        self.assertIn(in_words(found), svg(found, "A CPU"))
+        found = [row for machine in speed.machines().values() for row in rows(machine)]
+        self.assertIn(in_words(found), svg([("A CPU", found)]))
         self.assertLess(max(len(label(row)) for row in found) * 6.6, 318)
 
 
