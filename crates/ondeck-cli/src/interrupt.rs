@@ -32,6 +32,7 @@ impl Interrupt {
         ctrlc::set_handler(move || {
             if seen.swap(true, Ordering::Relaxed) {
                 let _none_is_left = TEMPORARY.lock();
+                ondeck_lab::environment::remove_limits();
                 std::process::exit(ENDED_BY_INTERRUPT);
             }
             said();

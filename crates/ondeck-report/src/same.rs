@@ -25,11 +25,12 @@ pub(crate) fn facts(report: &Report) -> [Fact; 8] {
 }
 
 /// The conditions of threads. If they were the same for all series, no series names them.
-pub(crate) fn conditions(settings: &Settings) -> [Fact; 4] {
+pub(crate) fn conditions(settings: &Settings) -> [Fact; 5] {
     [
         ("policy", settings.policy.clone()),
         ("pinning", settings.pinning.clone()),
         ("slice", settings.slice.clone().unwrap_or_else(|| "default".to_owned())),
+        ("quota", settings.quota.clone().unwrap_or_else(|| "none".to_owned())),
         ("background", settings.background.to_string()),
     ]
 }

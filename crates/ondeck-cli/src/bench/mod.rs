@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use ondeck_lab::disturbance::Account;
-use ondeck_lab::environment::{Placement, Refusal, realtime_refused};
+use ondeck_lab::environment::{Placement, Quota, Refusal, realtime_refused};
 use ondeck_lab::other_work::OtherWork;
 use ondeck_lab::plan::{self, Extent, Request, Stage};
 use ondeck_lab::results::{Report, Settings, Warning, each_once};
@@ -27,6 +27,15 @@ use answer::{Growing, Selection};
 pub(crate) use options::Options;
 
 pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
+    if let Some(round) = options.duration
+        && round < Quota::LEAST_ROUND
+        && options.quota.iter().any(|limit| limit.0.is_some())
+    {
+        let (least, period) = (Quota::LEAST_ROUND, Quota::PERIOD);
+        return Err(Error::usage(format!(
+            "--duration {round:?} is too short for a quota, whose period is {period:?}; use {least:?} or more"
+        )));
+    }
     let interrupt = Interrupt::listen()?;
     let everything = Subject::of_every_kind();
     let selection = Selection::of(options);
@@ -164,13 +173,16 @@ fn request(
     }))
 }
 
-/// Every requested combination of policy, slice and pinning.
+/// Every requested combination of policy, slice, pinning and quota.
 fn placements(options: &Options) -> Vec<Placement> {
     let mut placements: Vec<Placement> = Vec::new();
     for &policy in &options.policy {
         for slice in &options.slice {
             for pinning in &options.pin.0 {
-                placements.push(Placement { pinning: pinning.clone(), policy, slice: slice.0 });
+                for quota in &options.quota {
+                    let (pinning, slice, quota) = (pinning.clone(), slice.0, quota.0);
+                    placements.push(Placement { pinning, policy, slice, quota });
+                }
             }
         }
     }
@@ -207,9 +219,13 @@ fn cost_rounds(extent: Extent) -> usize {
 /// The requested settings; where threads run, the granted ones.
 fn settings(options: &Options, request: &Request) -> Settings {
     const DEFAULT: &str = "default";
+    const NONE: &str = "none";
     let placements = || request.placements.iter();
     let slices = each_once(placements().map(|placement| {
         placement.slice.map_or_else(|| DEFAULT.to_owned(), |slice| format!("{slice:?}"))
+    }));
+    let quotas = each_once(placements().map(|placement| {
+        placement.quota.map_or_else(|| NONE.to_owned(), |quota| quota.to_string())
     }));
     Settings {
         command: session::command_line(),
@@ -222,6 +238,7 @@ fn settings(options: &Options, request: &Request) -> Settings {
         pinning: each_once(placements().map(|placement| &placement.pinning)),
         policy: each_once(placements().map(|placement| placement.policy)),
         slice: (slices != DEFAULT).then_some(slices),
+        quota: (quotas != NONE).then_some(quotas),
         background: options.background,
         seed: options.seed,
         shard: options.shard,

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use clap::Args;
-use ondeck_lab::environment::{Pinning, Policy};
+use ondeck_lab::environment::{Pinning, Policy, Quota};
 use ondeck_lab::shard::Shard;
 use ondeck_report::like::{self, ARTICLES, Article};
 
@@ -29,6 +29,7 @@ Examples:
   ondeck bench --full --json full.json --csv full.csv --html full.html
   ondeck bench --policy other,rr --workloads idle --locks sources
   ondeck bench --slice 0.1ms,3ms --pin none,one -w throughput --threads 8
+  ondeck bench --quota none,1.0 --workloads real --threads 8
 
 The usual locks are std, parking_lot, glibc, spin and ondeck. After Ctrl-C the
 round under way is the last; what was measured is kept and marked partial."
@@ -50,7 +51,7 @@ pub(crate) struct Options {
     /// Where threads run: `none` (the scheduler decides), `each` (one CPU a thread, in turn), `one`
     /// (all on one CPU), or a list of CPUs as `0,2` or `0-3,6`
     ///
-    /// Several, as `none,one`, are measured against each other, and so are several policies and slices; CPUs that
+    /// Several, as `none,one`, are measured against each other, and so are several policies, slices and quotas; CPUs that
     /// follow each other are one list.
     #[arg(long, value_name = "HOW", default_value = "none", value_parser = pinnings)]
     pub(crate) pin: Pinnings,
@@ -63,6 +64,11 @@ pub(crate) struct Options {
     /// `default`, or several
     #[arg(hide_short_help = true, long, value_name = "TIMES", value_delimiter = ',', default_value = "default", value_parser = slice)]
     pub(crate) slice: Vec<Slice>,
+
+    /// CPUs that threads may use together, as `1.0`, or `none`, or several: a control group limits them, as in a
+    /// container. A round takes 300ms or more
+    #[arg(long, value_name = "CPUS", value_delimiter = ',', default_value = "none", allow_hyphen_values = true, value_parser = quota)]
+    pub(crate) quota: Vec<Limit>,
 
     /// Busy threads that run beside all measurements and never use a lock
     #[arg(long, value_name = "COUNT", default_value = "0", value_parser = background)]
@@ -108,6 +114,14 @@ pub(crate) struct Pinnings(pub(crate) Vec<Pinning>);
 /// A time slice, or the kernel's own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Slice(pub(crate) Option<Duration>);
+
+/// A quota of CPU time, or none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Limit(pub(crate) Option<Quota>);
+
+fn quota(word: &str) -> Result<Limit, String> {
+    if word.trim() == "none" { Ok(Limit(None)) } else { word.parse().map(Some).map(Limit) }
+}
 
 fn pinnings(words: &str) -> Result<Pinnings, String> {
     Pinning::several(words).map(Pinnings)

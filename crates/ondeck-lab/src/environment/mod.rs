@@ -1,4 +1,4 @@
-//! Where the threads of a measurement run: CPUs, scheduling policy, time slice.
+//! Where the threads of a measurement run: CPUs, scheduling policy, time slice, CPU quota.
 
 mod pinning;
 mod scheduling;
@@ -12,10 +12,10 @@ pub(crate) use scheduling::Background;
 
 use pinning::join;
 
-pub use crate::system::Refusal;
-use crate::system::{Here, System};
+use crate::system::{Here, Limit, System, Thread};
+pub use crate::system::{Quota, Refusal};
 
-/// CPUs, policy and time slice together.
+/// CPUs, policy, time slice and quota together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Placement {
     /// The CPUs.
@@ -24,7 +24,11 @@ pub struct Placement {
     pub policy: Policy,
     /// The time slice under `SCHED_OTHER` and `SCHED_BATCH`, instead of the kernel's own.
     pub slice: Option<Duration>,
+    /// The CPU time of all threads together, if it is limited.
+    pub quota: Option<Quota>,
 }
+
+const CALLER: Thread = 0;
 
 /// The coordinator's distance from the lowest realtime priority: above every role of a team.
 const COORDINATOR: u8 = 5;
@@ -105,6 +109,10 @@ impl Placement {
             refusals.push(refusal);
             self.slice = None;
         }
+        if let Err(refusal) = self.try_quota() {
+            refusals.push(refusal);
+            self.quota = None;
+        }
         (self, refusals)
     }
 
@@ -127,6 +135,34 @@ impl Placement {
         pinned
     }
 
+    /// Makes the group in which the threads of a team are limited to the quota, if there is one.
+    ///
+    /// # Errors
+    ///
+    /// The [`Refusal`] if the machine does not allow it.
+    pub(crate) fn limit(&self) -> Result<Option<Box<dyn Limit>>, Refusal> {
+        self.quota.map(Here::limited).transpose()
+    }
+
+    /// Tries the quota on the calling thread.
+    fn try_quota(&self) -> Result<(), Refusal> {
+        let Some(quota) = self.quota else { return Ok(()) };
+        let refusal = |why: &str, fix: &str| Refusal {
+            reason: format!("quota of {quota} CPUs refused: {why}"),
+            fix: fix.to_owned(),
+        };
+        if self.policy.is_realtime() {
+            return Err(refusal(
+                "a realtime thread has none",
+                "ask for a quota under the policies other and batch only",
+            ));
+        }
+        let limit = self.limit()?;
+        limit.map_or(Ok(()), |limit| limit.admit(CALLER)).map_err(|error| {
+            refusal(&format!("no thread may enter a group: {error}"), "run as root")
+        })
+    }
+
     /// Under a realtime policy, raises the calling thread above the team that it will have to stop, until the
     /// guard is dropped; otherwise does nothing.
     pub(crate) fn raise_coordinator(&self) -> Option<Raised> {
@@ -146,6 +182,11 @@ pub fn slice() -> Option<Duration> {
 pub fn realtime_refused() -> Option<Refusal> {
     let wanted = Placement { policy: Policy::Fifo, ..Placement::default() };
     wanted.granted().1.into_iter().next()
+}
+
+/// Removes what limits threads to a quota: for the end of the process while a team runs.
+pub fn remove_limits() {
+    Here::remove_limits();
 }
 
 /// Puts the coordinator back to where it was.
@@ -217,6 +258,14 @@ mod tests {
     fn a_slice_under_a_realtime_policy_is_refused_and_says_why() {
         let refusal = try_slice(Policy::Fifo, Duration::from_millis(1)).expect_err("no slice");
         assert!(refusal.reason.contains("no slice of its own"), "{refusal:?}");
+    }
+
+    #[test]
+    fn a_quota_under_a_realtime_policy_is_refused_and_says_why() {
+        let quota = Some("1".parse().expect("there is a CPU"));
+        let placement = Placement { quota, policy: Policy::Fifo, ..Placement::default() };
+        let refusal = placement.try_quota().expect_err("no quota");
+        assert!(refusal.reason.contains("quota of 1.0 CPUs refused"), "{refusal:?}");
     }
 
     #[test]

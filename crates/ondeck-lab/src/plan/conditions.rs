@@ -15,7 +15,7 @@ pub struct Condition {
 }
 
 /// The names of these parameters, in the order of tables.
-pub const CONDITIONS: [&str; 3] = ["policy", "slice", "pin"];
+pub const CONDITIONS: [&str; 4] = ["policy", "slice", "pin", "quota"];
 
 /// Whether a parameter is a condition, which says under what a series was measured and not what was measured. Besides
 /// [`CONDITIONS`], the numbers of a simulated machine are conditions; their names contain a point: `transfer.memory`.
@@ -36,7 +36,7 @@ impl Request {
     pub(super) fn conditions(&self) -> Vec<Condition> {
         let all: Vec<_> = self.placements.iter().map(Placement::values).collect();
         let differs = |name: usize| all.iter().any(|values| values[name] != all[0][name]);
-        let params = |values: &[String; 3]| {
+        let params = |values: &[String; CONDITIONS.len()]| {
             (0..CONDITIONS.len())
                 .filter(|&name| differs(name))
                 .map(|name| (CONDITIONS[name].to_owned(), values[name].clone()))
@@ -55,8 +55,9 @@ impl Request {
 
 impl Placement {
     /// The words for its parts, in the order of [`CONDITIONS`].
-    fn values(&self) -> [String; 3] {
+    fn values(&self) -> [String; CONDITIONS.len()] {
         let slice = self.slice.map_or_else(|| "default".to_owned(), |slice| format!("{slice:?}"));
-        [self.policy.to_string(), slice, self.pinning.to_string()]
+        let quota = self.quota.map_or_else(|| "none".to_owned(), |quota| quota.to_string());
+        [self.policy.to_string(), slice, self.pinning.to_string(), quota]
     }
 }

@@ -11,7 +11,7 @@ use ondeck::platform::{Native, Platform};
 use ondeck_zoo::{Fairness, LockInfo};
 
 use crate::alone::Helper;
-use crate::environment::Placement;
+use crate::environment::{Placement, Quota};
 use crate::workload::face::{Group, Needs};
 use crate::workload::{
     Asked, EmptyLock, Notify, Own, Schedule, Situation, Subject, WorkloadInfo, measured_here,
@@ -100,6 +100,12 @@ impl Request {
         }
     }
 
+    /// What a round takes at least, whatever the workload.
+    fn least_round(&self) -> Duration {
+        let is_limited = self.placements.iter().any(|placement| placement.quota.is_some());
+        if is_limited { Quota::LEAST_ROUND } else { Duration::ZERO }
+    }
+
     /// Whether the run was cancelled.
     pub fn is_cancelled(&self) -> bool {
         self.cancel.load(Ordering::Relaxed)
@@ -136,6 +142,7 @@ fn of_workload(request: &Request, workload: &WorkloadInfo, subjects: &[Subject])
         (Schedule::Rounds(rounds), asked) => {
             let shares = request.extent == Extent::Full || threads == most;
             let length = if shares { rounds } else { rounds.short() }.length(threads, request.cpus);
+            let length = length.max(request.least_round());
             (request.round.unwrap_or(length), asked.unwrap_or(rounds.turns), None)
         }
         // One run in each turn, so that the locks alternate after every run.
@@ -252,6 +259,21 @@ mod tests {
                 dealt.sort();
                 assert_eq!(dealt, expected, "{of} shards");
             }
+        }
+    }
+
+    #[test]
+    fn under_a_quota_a_round_takes_periods() {
+        let quota = Some("1".parse().expect("there is a CPU"));
+        let placements = vec![Placement::default(), Placement { quota, ..Placement::default() }];
+        let request = Request { placements, ..Request::of(Extent::Quick) };
+        let stages = stages(&request, &Subject::all());
+        let timed = stages.iter().filter(|stage| stage.workload.name == "throughput");
+        assert!(timed.clone().count() > 0);
+        for stage in timed {
+            assert!(stage.turn >= Quota::LEAST_ROUND, "{}", name(stage));
+            let params = stage.conditions.iter().map(|condition| &*condition.params[0].1);
+            assert_eq!(params.collect::<Vec<_>>(), ["none", "1.0"]);
         }
     }
 

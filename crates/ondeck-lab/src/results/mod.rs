@@ -200,6 +200,9 @@ pub struct Settings {
     /// The time slice that threads were given, or several; absent if the kernel's own.
     #[serde(default)]
     pub slice: Option<String>,
+    /// The CPUs of quota that threads were given, or several; absent if none was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quota: Option<String>,
     /// Busy threads beside everything that was measured.
     #[serde(default)]
     pub background: usize,

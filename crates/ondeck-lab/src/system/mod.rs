@@ -5,6 +5,7 @@
 //! does not report is absent in reports, and a request that it cannot fulfil is refused with the reason:
 //! neither ever becomes a zero. `docs/systems.md` has the table.
 
+mod quota;
 #[cfg(unix)]
 mod unix;
 
@@ -30,6 +31,8 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+
+pub use quota::Quota;
 
 /// Something that the machine refuses, and a remedy.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -92,6 +95,12 @@ pub struct Account {
 
 /// The system that this program runs on.
 pub(crate) struct Here;
+
+/// A group of threads whose CPU time is limited. It is removed when it is dropped.
+pub(crate) trait Limit: Send + Sync {
+    /// Moves a thread into the group.
+    fn admit(&self, thread: Thread) -> io::Result<()>;
+}
 
 /// The differences between systems. An item with a default is optional: the default says that it is absent.
 pub(crate) trait System {
@@ -160,6 +169,14 @@ pub(crate) trait System {
     fn set_slice(_slice: Duration) -> io::Result<()> {
         Err(io::Error::other(format!("{} has no time slices that can be set", Self::NAME)))
     }
+
+    /// Makes a group of threads with that quota.
+    fn limited(_quota: Quota) -> Result<Box<dyn Limit>, Refusal> {
+        Err(absent::<Self>("quota", "quotas of CPU time", "--quota"))
+    }
+
+    /// Removes all such groups.
+    fn remove_limits() {}
 
     /// What the calling thread has been charged.
     fn usage() -> Usage;

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use ondeck::platform::Native;
 
 use super::{Body, Outcome, Shared, TeamError, TeamSetting, Until, watch};
-use crate::system::{Here, System};
+use crate::system::{Here, Limit, System};
 
 /// More threads than this are a crowd. Its threads have small stacks: stacks of the usual size would be
 /// gigabytes of address space, which some systems refuse.
@@ -21,6 +21,7 @@ pub(crate) fn run<T: Send + 'static>(
     until: Until,
     body: &Body<Native, T>,
 ) -> Result<Outcome<T>, TeamError> {
+    let limit = setting.placement.limit().map_err(|refusal| TeamError::Refused(refusal.reason))?;
     let shared = Shared::<Native>::new(setting.threads);
     let mut handles = Vec::with_capacity(setting.threads);
     for index in 0..setting.threads {
@@ -56,7 +57,15 @@ pub(crate) fn run<T: Send + 'static>(
     }
 
     let _raised = setting.placement.raise_coordinator();
-    let mut outcome = match watch::watch(setting, until, &shared) {
+    let mut outside = None;
+    // What threads do before the start is not limited.
+    let may_open = || {
+        let admit = |limit: &dyn Limit, index| limit.admit(shared.number(index));
+        let mut waiting = (0..setting.threads).filter(|&index| !shared.has_ended(index));
+        outside = limit.as_deref().and_then(|limit| waiting.find_map(|i| admit(limit, i).err()));
+        outside.is_none()
+    };
+    let mut outcome = match watch::watch(setting, until, &shared, may_open) {
         Ok(outcome) => outcome,
         Err(limit) => {
             let remaining =
@@ -79,6 +88,11 @@ pub(crate) fn run<T: Send + 'static>(
         let (result, usage) = handle.join().map_err(|_| TeamError::Panicked)?;
         outcome.usage = outcome.usage.plus(usage);
         outcome.results.extend(result);
+    }
+    if let Some(error) = outside {
+        return Err(TeamError::Refused(format!(
+            "a thread could not be limited to a quota: {error}"
+        )));
     }
     outcome.pairs = shared.progress();
     if setting.cancel.load(Ordering::Relaxed) { Err(TeamError::Cancelled) } else { Ok(outcome) }
@@ -138,6 +152,25 @@ mod tests {
             .expect("the team ends");
         assert_eq!(outcome.results, [0, 1]);
         assert_eq!(outcome.window_pairs, [7, 7]);
+    }
+
+    /// Where the system permits it, as to root.
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_team_under_a_quota_works_in_a_group_of_its_own() {
+        let quota = Some("1".parse().expect("there is a CPU"));
+        let (placement, _) = Placement { quota, ..Placement::default() }.granted();
+        if placement.quota.is_none() {
+            return;
+        }
+        let setting = TeamSetting { placement, ..setting(3) };
+        let outcome = team::run::<Native, _>(&setting, Until::Finished(Duration::MAX), |member| {
+            member.start()?;
+            std::fs::read_to_string("/proc/thread-self/cgroup").ok()
+        })
+        .expect("the team ends");
+        assert_eq!(outcome.results.len(), 3);
+        assert!(outcome.results.iter().all(|groups| groups.contains("/ondeck-")), "{outcome:?}");
     }
 
     #[test]

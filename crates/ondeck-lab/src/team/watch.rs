@@ -28,17 +28,23 @@ impl Snapshot {
     }
 }
 
-/// Opens the gate, stops the team in time, and waits for its end. The outcome lacks what the threads return; `Err` with
-/// the limit if the team is stuck.
+/// Opens the gate if it may be opened when all have come, or gives the team up; stops the team in time, and waits for its
+/// end. The outcome lacks what the threads return; `Err` with the limit if the team is stuck.
 pub(super) fn watch<T>(
     setting: &TeamSetting,
     until: Until,
     shared: &Shared,
+    may_open: impl FnOnce() -> bool,
 ) -> Result<Outcome<T>, Duration> {
     await_ready(setting, shared)?;
+    let may_open = may_open();
     let mut begin = Snapshot::take(shared);
     let opened = begin.at;
-    shared.open();
+    if may_open {
+        shared.open();
+    } else {
+        shared.give_up();
+    }
 
     let (Until::Elapsed(limit) | Until::Finished(limit)) = until;
     let timed = matches!(until, Until::Elapsed(_));

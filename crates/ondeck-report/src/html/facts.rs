@@ -124,6 +124,7 @@ pub fn settings(report: &Report) -> Markup {
         ("Pinning", settings.pinning.clone()),
         ("Scheduling policy", settings.policy.clone()),
         ("Time slice", settings.slice.clone().unwrap_or_default()),
+        ("CPUs of quota", settings.quota.clone().unwrap_or_default()),
         ("Busy threads beside", busy(settings.background)),
         ("Seed", settings.seed.to_string()),
         ("Schema of the results", report.schema.to_string()),

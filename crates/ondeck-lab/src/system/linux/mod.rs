@@ -1,5 +1,6 @@
 //! Linux: system calls, and the kernel's files.
 
+mod quota;
 mod scheduling;
 
 use std::fs;
@@ -16,7 +17,9 @@ use nix::time::ClockId;
 use nix::unistd::{SysconfVar, sysconf};
 use ondeck::platform::Native;
 
-use super::{Account, Background, Here, Policy, Refusal, System, Thread, Usage, unix};
+use super::{
+    Account, Background, Here, Limit, Policy, Quota, Refusal, System, Thread, Usage, unix,
+};
 
 impl System for Here {
     const NAME: &'static str = "Linux";
@@ -73,6 +76,14 @@ impl System for Here {
 
     fn set_slice(slice: Duration) -> io::Result<()> {
         scheduling::set_slice(slice)
+    }
+
+    fn limited(quota: Quota) -> Result<Box<dyn Limit>, Refusal> {
+        quota::limited(quota)
+    }
+
+    fn remove_limits() {
+        quota::remove_all();
     }
 
     fn usage() -> Usage {
