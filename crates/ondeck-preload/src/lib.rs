@@ -19,7 +19,7 @@
 //! | `asynchronous.c`, `deferred.rs` | threads whose cancellation is asynchronous |
 //! | `c11.rs` | `mtx_*` and `cnd_*`, the same functions with other results |
 //! | `mode.rs` | the mode in which fast paths defer to slow paths, and the constructor |
-//! | `real.rs`, `elf.rs` | the C library's own functions, found without a lock |
+//! | `real.rs` | the C library's own functions, found without a lock |
 //! | `recorded.rs` | locking and unlocking, with the calls of the recorder |
 //! | `bursts.rs` | the same functions, with each operation recorded for replays |
 //! | `refuse.rs`, `fatal.rs` | refusing processes that the shim cannot serve |
@@ -58,7 +58,6 @@ mod c11;
 mod clock;
 mod cond;
 mod deferred;
-mod elf;
 mod errno;
 mod fatal;
 mod init;

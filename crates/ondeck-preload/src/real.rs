@@ -10,8 +10,8 @@ use core::sync::atomic::{AtomicPtr, Ordering};
 use core::{mem, ptr};
 
 use libc::timespec;
+use ondeck_record::elf;
 
-use crate::elf;
 use crate::fatal;
 use crate::object::{Barrier, Cond, Mutex, RwLock};
 

@@ -7,9 +7,11 @@
 use core::ffi::{CStr, c_int};
 use core::mem::MaybeUninit;
 
+use ondeck_record::elf;
+
 use crate::fatal;
 use crate::object::{Cond, Mutex, NONRECURSIVE, RECURSIVE, RwLock};
-use crate::{elf, real};
+use crate::real;
 
 unsafe extern "C" {
     fn gnu_get_libc_version() -> *const core::ffi::c_char;

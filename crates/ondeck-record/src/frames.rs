@@ -33,11 +33,22 @@ impl Frames {
 
     /// FNV-1a (Fowler, Noll, Vo) over whole words, then mixed: a stack is looked up by this hash alone,
     /// and two of 30,000 stacks collide in 64 bits with a probability of 2^-35.
-    fn hash(&self) -> u64 {
+    pub fn hash(&self) -> u64 {
         let hash = self.addresses().iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, word| {
             (hash ^ word).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(23)
         });
         (hash ^ hash >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) | 1
+    }
+
+    /// Returns the `inner` innermost frames of a kept stack.
+    pub fn of(file: &File, number: u32, inner: usize) -> Self {
+        let place = file.stacks[number as usize].place.load(Ordering::Acquire);
+        let (at, count) = ((place >> 8) as usize, (place & 0xff) as usize);
+        let mut frames = Self::new();
+        for frame in file.frames.iter().skip(at).take(count.min(inner)) {
+            frames.push(frame.load(Ordering::Relaxed));
+        }
+        frames
     }
 
     /// Returns the number of this stack, and whether it is new; `None` if there is no room, which is

@@ -1,4 +1,4 @@
-//! The file of a recording, version 4, which the recorder maps and the reader reads.
+//! The file of a recording, version 5, which the recorder maps and the reader reads.
 //!
 //! One file is for one process image. Its layout is fixed, so it needs no allocation, no index and no trailer: it can
 //! be read while the process runs, and after the process ended in any way.
@@ -50,7 +50,7 @@ pub use tracks::{
 pub const MAGIC: u64 = u64::from_ne_bytes(*b"ondeckPF");
 
 /// The layout that this module describes.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;
 
 /// The suffix of a recording's file name, after the process id and a number: `4711.0.ondeck-profile`.
 pub const EXTENSION: &str = "ondeck-profile";
@@ -117,6 +117,19 @@ pub mod kind {
     pub const ONDECK: u32 = 256;
     /// A `pthread_rwlock_t`, read or written: its acquisitions are not counted, and readers are not charged for waits.
     pub const RWLOCK: u32 = 257;
+    /// A futex of the program, [observed](crate::observed): its entry is for one place that waits there, whose stack is
+    /// in `created`. So are the other kinds from here on observed: nobody counts their acquisitions.
+    pub const FUTEX: u32 = 512;
+    /// A `pthread_mutex_t` or `mtx_t` of the C library.
+    pub const OBSERVED_MUTEX: u32 = 513;
+    /// A `pthread_rwlock_t` of the C library.
+    pub const OBSERVED_RWLOCK: u32 = 514;
+    /// A `pthread_cond_t` or `cnd_t`: holders are those that notified.
+    pub const CONDVAR: u32 = 515;
+    /// A `sem_t`: holders are those that posted.
+    pub const SEMAPHORE: u32 = 516;
+    /// A `pthread_barrier_t`: holders are those that arrived later.
+    pub const BARRIER: u32 = 517;
 }
 
 /// The role of a thread in a sample.
@@ -231,7 +244,7 @@ pub struct Lock {
     pub address: AtomicU64,
     /// Its [`kind`].
     pub kind: AtomicU32,
-    /// The number of the stack that initialized it, plus 1; 0 if that is not known.
+    /// The number of the stack that initialized it, or that waits at a futex, plus 1; 0 if that is not known.
     pub created: AtomicU32,
     /// Changes of the account that have begun.
     pub begun: AtomicU32,
@@ -394,7 +407,7 @@ mod tests {
 
     /// Readers of other builds find the fields where this version has them.
     #[test]
-    fn the_layout_is_that_of_version_4() {
+    fn the_layout_is_that_of_version_5() {
         assert_eq!((size_of::<Header>(), size_of::<Lock>()), (4096, 5632));
         assert_eq!((size_of::<Sample>(), size_of::<Stack>()), (32, 16));
         assert_eq!((size_of::<Operation>(), size_of::<Track>()), (32, 266_240));

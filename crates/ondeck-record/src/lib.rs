@@ -1,7 +1,7 @@
 //! Records the locks that threads wait for: inside the measured process, into a file that outlives it.
 //!
-//! Made for locks, not for programs: `ondeck_preload` calls it for the mutexes of C and C++ programs, and
-//! the crate `ondeck` calls it for its own locks with the feature `profile`. `ondeck run --profile`
+//! Made for locks, not for programs: `ondeck_observe` calls it for the locks that a program has, `ondeck_preload` for
+//! those that it replaces in C and C++ programs, and the crate `ondeck` for its own with the feature `profile`. `ondeck run --profile`
 //! profiles a program, and `ondeck-profile` reads the file.
 //!
 //! ```text
@@ -13,9 +13,11 @@
 //!                    │  └──► maps     the mappings of the process
 //!                    │
 //!                    ▼
-//!                  layout             the file: version 4, drawn there
+//!                  layout             the file: version 5, drawn there
 //!
 //! every operation ─► burst           the lock operations of threads, in order: for replays
+//!
+//! locks of others ─► observed        waits and wakes at futexes and at objects of the C library
 //! ```
 //!
 //! It allocates nothing, takes no lock, waits for nothing, and keeps `errno`. Signal handlers that lock
@@ -41,12 +43,15 @@ mod begin;
 pub mod burst;
 mod clock;
 pub mod control;
+#[cfg(target_env = "gnu")]
+pub mod elf;
 mod end;
 mod frame_pointers;
 mod frames;
 pub mod layout;
 pub mod lease;
 mod maps;
+pub mod observed;
 mod room;
 mod samples;
 mod slot;

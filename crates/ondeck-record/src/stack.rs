@@ -5,10 +5,11 @@
 //! thread may hold. With those versions stacks are recorded by frame pointers, for code that keeps them.
 
 use core::ffi::{c_int, c_void};
+use core::ptr;
 use core::sync::atomic::{AtomicU8, Ordering};
 
 use crate::frames::Frames;
-use crate::layout::File;
+use crate::layout::{DEPTH, File};
 use crate::{frame_pointers, sys};
 
 unsafe extern "C" {
@@ -17,6 +18,8 @@ unsafe extern "C" {
         argument: *mut c_void,
     ) -> c_int;
     fn _Unwind_GetIP(context: *mut c_void) -> usize;
+    fn _Unwind_GetIPInfo(context: *mut c_void, is_before: *mut c_int) -> usize;
+    fn _Unwind_GetCFA(context: *mut c_void) -> usize;
 }
 
 const GO_ON: c_int = 0;
@@ -42,6 +45,68 @@ pub fn take(file: &File) -> Option<Frames> {
         sys::with_errno_kept(|| frame_pointers::take(file, &mut frames));
     }
     (!frames.addresses().is_empty()).then_some(frames)
+}
+
+/// The places of a stack's return addresses.
+pub struct Placed {
+    /// The address of the innermost one.
+    pub base: usize,
+    /// Words from `base` to each of them.
+    pub offsets: [u16; DEPTH],
+    /// Whether each return address was found at its place, and all places fit.
+    pub is_regular: bool,
+}
+
+struct Walk<'a> {
+    frames: &'a mut Frames,
+    placed: &'a mut Placed,
+}
+
+extern "C" fn each_placed(context: *mut c_void, walk: *mut c_void) -> c_int {
+    // SAFETY: `take_from` passes its own object, which no other code uses during the call.
+    let walk = unsafe { &mut *walk.cast::<Walk<'_>>() };
+    let mut is_before = 0;
+    // SAFETY: the unwinder passes a context that is valid during the call.
+    let (address, slot) = unsafe {
+        let address = _Unwind_GetIPInfo(context, &raw mut is_before);
+        (address, _Unwind_GetCFA(context).wrapping_sub(size_of::<usize>()))
+    };
+    let Placed { base, offsets, is_regular } = &mut *walk.placed;
+    if slot < *base && walk.frames.addresses().is_empty() {
+        // A function of the observer.
+        return GO_ON;
+    }
+    let at = walk.frames.addresses().len();
+    if !walk.frames.push(address as u64) {
+        return END_OF_STACK;
+    }
+    let offset = slot.wrapping_sub(*base);
+    // The frame below a signal handler has no return address. Its place must not even be read.
+    *is_regular = *is_regular
+        && is_before == 0
+        && offset.is_multiple_of(size_of::<usize>())
+        // SAFETY: a word of the calling thread's stack, from which the unwinder has taken the address.
+        && unsafe { ptr::with_exposed_provenance::<usize>(slot).read_volatile() } == address;
+    match u16::try_from(offset / size_of::<usize>()) {
+        Ok(offset) => offsets[at] = offset,
+        Err(_) => *is_regular = false,
+    }
+    GO_ON
+}
+
+/// Returns the calling thread's stack from the return address at `base` on, and the places of its return addresses.
+#[inline(never)]
+pub fn take_from(file: &File, base: usize) -> Option<(Frames, Placed)> {
+    if !can_unwind() {
+        return take(file)
+            .map(|frames| (frames, Placed { base, offsets: [0; DEPTH], is_regular: false }));
+    }
+    let mut frames = Frames::new();
+    let mut placed = Placed { base, offsets: [0; DEPTH], is_regular: true };
+    let mut walk = Walk { frames: &mut frames, placed: &mut placed };
+    // SAFETY: the callback casts the argument back to its type.
+    unsafe { _Unwind_Backtrace(each_placed, (&raw mut walk).cast()) };
+    (!frames.addresses().is_empty()).then_some((frames, placed))
 }
 
 /// Triggers the initialization that the unwinder performs at its first use.

@@ -18,7 +18,17 @@ pub fn lock(
     kind: u32,
     turn: u64,
 ) -> Option<(&'static Lock, bool)> {
-    let key = address as u64;
+    keyed(file, address as u64, address, kind, turn)
+}
+
+/// As [`lock`], for an entry that is found by another number than its address.
+pub fn keyed(
+    file: &'static File,
+    key: u64,
+    address: usize,
+    kind: u32,
+    turn: u64,
+) -> Option<(&'static Lock, bool)> {
     let first = place_of(key, PLACES);
     for step in 0..FAR {
         let place = &file.places[(first + step) & (PLACES - 1)];
@@ -43,7 +53,7 @@ pub fn lock(
                     lock.acquisitions_before.store(turn, Ordering::Relaxed);
                     lock.acquisitions.store(turn, Ordering::Relaxed);
                 }
-                lock.address.store(key, Ordering::Release);
+                lock.address.store(address as u64, Ordering::Release);
                 // Release: publishes the entry to which it refers.
                 place.entry.store(number + 1, Ordering::Release);
                 return Some((lock, true));

@@ -74,7 +74,7 @@ const SYMBOL_IS_FUNCTION: u8 = 2;
 const HIDDEN: u16 = 0x8000;
 
 /// A library that the loader has loaded.
-pub(crate) struct Library {
+pub struct Library {
     base: usize,
     strings: *const c_char,
     symbols: *const Symbol,
@@ -97,7 +97,7 @@ fn maps() -> impl Iterator<Item = &'static LinkMap> {
 }
 
 /// Returns whether a library is loaded whose file name has this prefix.
-pub(crate) fn is_loaded(name: &str) -> bool {
+pub fn is_loaded(name: &str) -> bool {
     maps().filter(|map| !map.name.is_null()).any(|map| {
         // SAFETY: the loader's string.
         let path = unsafe { CStr::from_ptr(map.name) }.to_bytes();
@@ -108,7 +108,7 @@ pub(crate) fn is_loaded(name: &str) -> bool {
 
 impl Library {
     /// Returns the C library, if there is one named `libc.so.6`.
-    pub(crate) fn libc() -> Option<Self> {
+    pub fn libc() -> Option<Self> {
         maps().find_map(|map| Self::of(map, c"libc.so.6"))
     }
 
@@ -182,7 +182,7 @@ impl Library {
     }
 
     /// Returns the address of a function.
-    pub(crate) fn function(&self, name: &str, version: &str) -> Option<*mut c_void> {
+    pub fn function(&self, name: &str, version: &str) -> Option<*mut c_void> {
         let version = self.version(version)?;
         let mut index = self.bucket(hash(name))? as usize;
         loop {

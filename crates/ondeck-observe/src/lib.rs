@@ -1,0 +1,132 @@
+//! `libondeck_observe.so`: records what threads of unmodified programs wait for, at the locks that the programs have.
+//!
+//! ```text
+//! program ── pthread_mutex_lock, ... ──► libondeck_observe.so ── the same function ──► libc.so.6
+//! program ── syscall(SYS_futex, ...) ──►        │
+//!                                               ▼
+//!                                  ondeck_record::observed
+//! ```
+//!
+//! Nothing is exchanged: each function calls the C library's. One that may wait tries first, and only if that fails it
+//! is a wait. One that wakes threads is recorded if a thread is known to wait. The locks of Rust's standard library,
+//! parking_lot, abseil, TBB and others sleep through the C library's function `syscall`.
+//!
+//! | file | what |
+//! |---|---|
+//! | `syscall.c` | futexes |
+//! | `locks.c` | mutexes and reader-writer locks |
+//! | `waits.c` | condition variables, semaphores and barriers, which a thread may be cancelled in |
+//! | `observe.c` | the functions behind these, found without a lock, and the constructor |
+//!
+//! The functions are in C, because of names with versions, of cancellation, and of the place of their return address.
+//! No frame of Rust is on the stack while a thread sleeps.
+//!
+//! `link.sh` links the library.
+
+#![no_std]
+
+#[cfg(not(all(target_os = "linux", target_env = "gnu", target_arch = "x86_64")))]
+compile_error!(
+    "ondeck-observe is for glibc on x86-64: it has the versions of that library's symbols"
+);
+
+// For its panic handler, which `link.sh` replaces.
+extern crate std;
+
+use core::ffi::{CStr, c_char, c_int, c_void};
+use core::ptr;
+use core::sync::atomic::AtomicU32;
+
+use ondeck_record::elf::Library;
+use ondeck_record::observed::{self, End, Memory, Sleep, Wake};
+
+/// Returns the C library's function of that name and version, without the loader's lock; null if there is none.
+///
+/// # Safety
+///
+/// Both are strings of UTF-8.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ondeck_observe_find(
+    name: *const c_char,
+    version: *const c_char,
+) -> *mut c_void {
+    // SAFETY: as the caller promises.
+    let [name, version] = [name, version].map(|text| unsafe { CStr::from_ptr(text) }.to_str());
+    match (Library::libc(), name, version) {
+        (Some(libc), Ok(name), Ok(version)) => libc.function(name, version),
+        _ => None,
+    }
+    .unwrap_or(ptr::null_mut())
+}
+
+/// Returns the number of threads that wait at this word, or at one with the same hash.
+#[unsafe(no_mangle)]
+pub extern "C" fn ondeck_observe_waiting(word: *const c_void) -> &'static AtomicU32 {
+    observed::waiting(word.addr())
+}
+
+/// Called when the thread is about to wait.
+#[unsafe(no_mangle)]
+pub extern "C" fn ondeck_observe_begin(
+    memory: &Memory,
+    word: *const c_void,
+    kind: u32,
+    base: usize,
+) -> Sleep {
+    observed::begin(memory, word.addr(), kind, base)
+}
+
+/// Called when the wait has ended: 0 by a wake, 1 at its deadline, 2 before it began.
+#[unsafe(no_mangle)]
+pub extern "C" fn ondeck_observe_end(memory: &Memory, sleep: &Sleep, how: c_int, base: usize) {
+    let how = match how {
+        0 => End::Woken,
+        1 => End::GaveUp,
+        _ => End::Never,
+    };
+    observed::end(memory, sleep, how, base);
+}
+
+/// Called when the thread has found a lock free for which threads wait.
+#[unsafe(no_mangle)]
+pub extern "C" fn ondeck_observe_acquired(memory: &Memory, word: *const c_void) {
+    observed::acquired(memory, word.addr());
+}
+
+/// Called when the thread is about to wake a thread that waits.
+#[unsafe(no_mangle)]
+pub extern "C" fn ondeck_observe_before_wake(
+    memory: &Memory,
+    word: *const c_void,
+    base: usize,
+) -> Wake {
+    observed::before_wake(memory, word.addr(), base)
+}
+
+/// Called after the wake.
+#[unsafe(no_mangle)]
+pub extern "C" fn ondeck_observe_after_wake(memory: &Memory, wake: &Wake, base: usize) {
+    observed::after_wake(memory, wake, base);
+}
+
+unsafe extern "C" {
+    fn abort() -> !;
+}
+
+/// Handles a panic, which only a bug of this library can cause: `link.sh` substitutes it for the standard library's
+/// function.
+#[unsafe(no_mangle)]
+pub extern "C" fn ondeck_observe_panic() -> ! {
+    // SAFETY: it has no preconditions.
+    unsafe { abort() }
+}
+
+/// Replaces malloc(3) in the unwinder that `link.sh` links: always out of memory.
+#[unsafe(no_mangle)]
+pub extern "C" fn ondeck_observe_no_memory(_size: usize) -> *mut c_void {
+    ptr::null_mut()
+}
+
+/// Replaces free(3) there: nothing was allocated.
+#[unsafe(no_mangle)]
+pub extern "C" fn ondeck_observe_not_freed(_memory: *mut c_void) {}

@@ -1,0 +1,167 @@
+/* Mutexes and reader-writer locks. Each function first tries; what then waits in the C library is recorded. A try
+   reports what locking would report, except that the lock is taken. */
+
+#include "observe.h"
+
+#include <errno.h>
+#include <threads.h>
+
+typedef int of_lock(void *);
+typedef int of_lock_until(void *, const struct timespec *);
+typedef int of_lock_until_by(void *, clockid_t, const struct timespec *);
+
+static enum how how(int result)
+{
+    switch (result) {
+    case 0: case EOWNERDEAD: return WOKEN;
+    case ETIMEDOUT: return GAVE_UP;
+    default: return NEVER;
+    }
+}
+
+/* The same for the results of C11. */
+static enum how how_c11(int result)
+{
+    return result == thrd_success ? WOKEN : result == thrd_timedout ? GAVE_UP : NEVER;
+}
+
+static inline __attribute__((always_inline)) int unlock(enum real by, void *lock, uintptr_t base)
+{
+    if (likely(!is_awaited(lock)))
+        return ((of_lock *)real(by))(lock);
+    struct wake wake = before_wake(lock, base);
+    int result = ((of_lock *)real(by))(lock);
+    after_wake(&wake, base);
+    return result;
+}
+
+/* Locks by CALL, which waits, if TRY is `taken`. */
+#define LOCK(object, kind, try, taken, how_of, call)        \
+    do {                                                    \
+        if (ondeck_observe_is_wanted) {                     \
+            int result = ((of_lock *)real(try))(object);    \
+            if (likely(result != (taken))) {                \
+                acquired(object);                           \
+                return result;                              \
+            }                                               \
+            struct sleep sleep = begin(object, kind, BASE); \
+            result = call;                                  \
+            end(&sleep, how_of(result), BASE);              \
+            return result;                                  \
+        }                                                   \
+        return call;                                        \
+    } while (0)
+
+NAME(ondeck_observe_mutex_lock, "pthread_mutex_lock@@GLIBC_2.2.5");
+NAME(ondeck_observe_mutex_lock, "__pthread_mutex_lock@GLIBC_2.2.5");
+int ondeck_observe_mutex_lock(void *mutex)
+{
+    LOCK(mutex, MUTEX, MUTEX_TRYLOCK, EBUSY, how, ((of_lock *)real(MUTEX_LOCK))(mutex));
+}
+
+NAME(ondeck_observe_mutex_timedlock, "pthread_mutex_timedlock@@GLIBC_2.34");
+NAME(ondeck_observe_mutex_timedlock, "pthread_mutex_timedlock@GLIBC_2.2.5");
+int ondeck_observe_mutex_timedlock(void *mutex, const struct timespec *end_time)
+{
+    LOCK(mutex, MUTEX, MUTEX_TRYLOCK, EBUSY, how, ((of_lock_until *)real(MUTEX_TIMEDLOCK))(mutex, end_time));
+}
+
+NAME(ondeck_observe_mutex_clocklock, "pthread_mutex_clocklock@@GLIBC_2.34");
+NAME(ondeck_observe_mutex_clocklock, "pthread_mutex_clocklock@GLIBC_2.30");
+int ondeck_observe_mutex_clocklock(void *mutex, clockid_t clock, const struct timespec *end_time)
+{
+    if (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC)
+        return ((of_lock_until_by *)real(MUTEX_CLOCKLOCK))(mutex, clock, end_time);
+    LOCK(mutex, MUTEX, MUTEX_TRYLOCK, EBUSY, how,
+         ((of_lock_until_by *)real(MUTEX_CLOCKLOCK))(mutex, clock, end_time));
+}
+
+NAME(ondeck_observe_mutex_unlock, "pthread_mutex_unlock@@GLIBC_2.2.5");
+NAME(ondeck_observe_mutex_unlock, "__pthread_mutex_unlock@GLIBC_2.2.5");
+int ondeck_observe_mutex_unlock(void *mutex)
+{
+    return unlock(MUTEX_UNLOCK, mutex, BASE);
+}
+
+NAME(ondeck_observe_mtx_lock, "mtx_lock@@GLIBC_2.34");
+NAME(ondeck_observe_mtx_lock, "mtx_lock@GLIBC_2.28");
+int ondeck_observe_mtx_lock(void *mutex)
+{
+    LOCK(mutex, MUTEX, MTX_TRYLOCK, thrd_busy, how_c11, ((of_lock *)real(MTX_LOCK))(mutex));
+}
+
+NAME(ondeck_observe_mtx_timedlock, "mtx_timedlock@@GLIBC_2.34");
+NAME(ondeck_observe_mtx_timedlock, "mtx_timedlock@GLIBC_2.28");
+int ondeck_observe_mtx_timedlock(void *mutex, const struct timespec *end_time)
+{
+    LOCK(mutex, MUTEX, MTX_TRYLOCK, thrd_busy, how_c11,
+         ((of_lock_until *)real(MTX_TIMEDLOCK))(mutex, end_time));
+}
+
+NAME(ondeck_observe_mtx_unlock, "mtx_unlock@@GLIBC_2.34");
+NAME(ondeck_observe_mtx_unlock, "mtx_unlock@GLIBC_2.28");
+int ondeck_observe_mtx_unlock(void *mutex)
+{
+    return unlock(MTX_UNLOCK, mutex, BASE);
+}
+
+NAME(ondeck_observe_rdlock, "pthread_rwlock_rdlock@@GLIBC_2.34");
+NAME(ondeck_observe_rdlock, "pthread_rwlock_rdlock@GLIBC_2.2.5");
+NAME(ondeck_observe_rdlock, "__pthread_rwlock_rdlock@GLIBC_2.2.5");
+int ondeck_observe_rdlock(void *lock)
+{
+    LOCK(lock, RWLOCK, TRYRDLOCK, EBUSY, how, ((of_lock *)real(RDLOCK))(lock));
+}
+
+NAME(ondeck_observe_wrlock, "pthread_rwlock_wrlock@@GLIBC_2.34");
+NAME(ondeck_observe_wrlock, "pthread_rwlock_wrlock@GLIBC_2.2.5");
+NAME(ondeck_observe_wrlock, "__pthread_rwlock_wrlock@GLIBC_2.2.5");
+int ondeck_observe_wrlock(void *lock)
+{
+    LOCK(lock, RWLOCK, TRYWRLOCK, EBUSY, how, ((of_lock *)real(WRLOCK))(lock));
+}
+
+/* These refuse a time that is none even if the lock is free. */
+NAME(ondeck_observe_timedrdlock, "pthread_rwlock_timedrdlock@@GLIBC_2.34");
+NAME(ondeck_observe_timedrdlock, "pthread_rwlock_timedrdlock@GLIBC_2.2.5");
+int ondeck_observe_timedrdlock(void *lock, const struct timespec *end_time)
+{
+    if (!is_valid(CLOCK_REALTIME, end_time))
+        return ((of_lock_until *)real(TIMEDRDLOCK))(lock, end_time);
+    LOCK(lock, RWLOCK, TRYRDLOCK, EBUSY, how, ((of_lock_until *)real(TIMEDRDLOCK))(lock, end_time));
+}
+
+NAME(ondeck_observe_timedwrlock, "pthread_rwlock_timedwrlock@@GLIBC_2.34");
+NAME(ondeck_observe_timedwrlock, "pthread_rwlock_timedwrlock@GLIBC_2.2.5");
+int ondeck_observe_timedwrlock(void *lock, const struct timespec *end_time)
+{
+    if (!is_valid(CLOCK_REALTIME, end_time))
+        return ((of_lock_until *)real(TIMEDWRLOCK))(lock, end_time);
+    LOCK(lock, RWLOCK, TRYWRLOCK, EBUSY, how, ((of_lock_until *)real(TIMEDWRLOCK))(lock, end_time));
+}
+
+NAME(ondeck_observe_clockrdlock, "pthread_rwlock_clockrdlock@@GLIBC_2.34");
+NAME(ondeck_observe_clockrdlock, "pthread_rwlock_clockrdlock@GLIBC_2.30");
+int ondeck_observe_clockrdlock(void *lock, clockid_t clock, const struct timespec *end_time)
+{
+    if (!is_valid(clock, end_time))
+        return ((of_lock_until_by *)real(CLOCKRDLOCK))(lock, clock, end_time);
+    LOCK(lock, RWLOCK, TRYRDLOCK, EBUSY, how, ((of_lock_until_by *)real(CLOCKRDLOCK))(lock, clock, end_time));
+}
+
+NAME(ondeck_observe_clockwrlock, "pthread_rwlock_clockwrlock@@GLIBC_2.34");
+NAME(ondeck_observe_clockwrlock, "pthread_rwlock_clockwrlock@GLIBC_2.30");
+int ondeck_observe_clockwrlock(void *lock, clockid_t clock, const struct timespec *end_time)
+{
+    if (!is_valid(clock, end_time))
+        return ((of_lock_until_by *)real(CLOCKWRLOCK))(lock, clock, end_time);
+    LOCK(lock, RWLOCK, TRYWRLOCK, EBUSY, how, ((of_lock_until_by *)real(CLOCKWRLOCK))(lock, clock, end_time));
+}
+
+NAME(ondeck_observe_rwlock_unlock, "pthread_rwlock_unlock@@GLIBC_2.34");
+NAME(ondeck_observe_rwlock_unlock, "pthread_rwlock_unlock@GLIBC_2.2.5");
+NAME(ondeck_observe_rwlock_unlock, "__pthread_rwlock_unlock@GLIBC_2.2.5");
+int ondeck_observe_rwlock_unlock(void *lock)
+{
+    return unlock(RWLOCK_UNLOCK, lock, BASE);
+}

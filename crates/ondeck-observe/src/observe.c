@@ -1,0 +1,75 @@
+/* The functions behind ours: those of the next library that has them, which is most often the C library. The loader
+   finds them for the constructor. A call that comes earlier, by another library's constructor or by an allocator, gets
+   the C library's own, found without a lock. */
+
+#include "observe.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <sys/auxv.h>
+
+__thread unsigned char ondeck_observe_memory[MEMORY] __attribute__((aligned(8)));
+int ondeck_observe_is_wanted;
+void *ondeck_observe_reals[REALS];
+
+static const struct { const char *name, *version; } names[REALS] = {
+    [MUTEX_LOCK] = {"pthread_mutex_lock", "GLIBC_2.2.5"},
+    [MUTEX_TRYLOCK] = {"pthread_mutex_trylock", "GLIBC_2.34"},
+    [MUTEX_TIMEDLOCK] = {"pthread_mutex_timedlock", "GLIBC_2.34"},
+    [MUTEX_CLOCKLOCK] = {"pthread_mutex_clocklock", "GLIBC_2.34"},
+    [MUTEX_UNLOCK] = {"pthread_mutex_unlock", "GLIBC_2.2.5"},
+    [MTX_LOCK] = {"mtx_lock", "GLIBC_2.34"},
+    [MTX_TRYLOCK] = {"mtx_trylock", "GLIBC_2.34"},
+    [MTX_TIMEDLOCK] = {"mtx_timedlock", "GLIBC_2.34"},
+    [MTX_UNLOCK] = {"mtx_unlock", "GLIBC_2.34"},
+    [RDLOCK] = {"pthread_rwlock_rdlock", "GLIBC_2.34"},
+    [TRYRDLOCK] = {"pthread_rwlock_tryrdlock", "GLIBC_2.34"},
+    [TIMEDRDLOCK] = {"pthread_rwlock_timedrdlock", "GLIBC_2.34"},
+    [CLOCKRDLOCK] = {"pthread_rwlock_clockrdlock", "GLIBC_2.34"},
+    [WRLOCK] = {"pthread_rwlock_wrlock", "GLIBC_2.34"},
+    [TRYWRLOCK] = {"pthread_rwlock_trywrlock", "GLIBC_2.34"},
+    [TIMEDWRLOCK] = {"pthread_rwlock_timedwrlock", "GLIBC_2.34"},
+    [CLOCKWRLOCK] = {"pthread_rwlock_clockwrlock", "GLIBC_2.34"},
+    [RWLOCK_UNLOCK] = {"pthread_rwlock_unlock", "GLIBC_2.34"},
+    [COND_WAIT] = {"pthread_cond_wait", "GLIBC_2.3.2"},
+    [COND_TIMEDWAIT] = {"pthread_cond_timedwait", "GLIBC_2.3.2"},
+    [COND_CLOCKWAIT] = {"pthread_cond_clockwait", "GLIBC_2.34"},
+    [COND_SIGNAL] = {"pthread_cond_signal", "GLIBC_2.3.2"},
+    [COND_BROADCAST] = {"pthread_cond_broadcast", "GLIBC_2.3.2"},
+    [CND_WAIT] = {"cnd_wait", "GLIBC_2.34"},
+    [CND_TIMEDWAIT] = {"cnd_timedwait", "GLIBC_2.34"},
+    [CND_SIGNAL] = {"cnd_signal", "GLIBC_2.34"},
+    [CND_BROADCAST] = {"cnd_broadcast", "GLIBC_2.34"},
+    [SEM_WAIT] = {"sem_wait", "GLIBC_2.34"},
+    [SEM_TRYWAIT] = {"sem_trywait", "GLIBC_2.34"},
+    [SEM_TIMEDWAIT] = {"sem_timedwait", "GLIBC_2.34"},
+    [SEM_CLOCKWAIT] = {"sem_clockwait", "GLIBC_2.34"},
+    [SEM_POST] = {"sem_post", "GLIBC_2.34"},
+    [BARRIER_WAIT] = {"pthread_barrier_wait", "GLIBC_2.34"},
+};
+
+/* Without the constructor: not kept, because the constructor may find another one. */
+void *ondeck_observe_find_real(enum real which)
+{
+    void *found = ondeck_observe_find(names[which].name, names[which].version);
+    if (!found)
+        abort();
+    return found;
+}
+
+static int is_asked(const char *name)
+{
+    const char *value = getenv(name);
+    return value && *value;
+}
+
+__attribute__((constructor(102))) static void start(void)
+{
+    for (int which = 0; which < REALS; which++) {
+        void *found = dlvsym(RTLD_NEXT, names[which].name, names[which].version);
+        if (found)
+            __atomic_store_n(&ondeck_observe_reals[which], found, __ATOMIC_RELAXED);
+    }
+    ondeck_observe_is_wanted =
+        !getauxval(AT_SECURE) && (is_asked("ONDECK_PROFILE") || is_asked("ONDECK_CONTROL"));
+}

@@ -1,0 +1,339 @@
+//! Locks of the program itself, observed where its threads wait and wake: futexes, and the objects of POSIX threads.
+//!
+//! Unlike a lock that calls [`begin`](crate::begin), an observed lock tells nothing: not who owns it, and for a futex not
+//! even which lock it belongs to. What is seen is that a thread waits at a word, and that another thread wakes a thread
+//! there. The hooks are called around both.
+//!
+//! ```text
+//! waiter   begin ── sleeps ──────────────────────── end: records the wait, and charges the chain's stacks
+//!             │                                     ▲
+//! the word    waiting + 1                        chain
+//!                                                   │
+//! waker    was woken ── has the lock ── before_wake ── wakes ── after_wake
+//! ```
+//!
+//! # Blame
+//!
+//! The waker had the lock until the wake. It had it since it was woken itself, or since the last wake at the same word;
+//! what lies before belongs to the [`chain`] of threads from which it got the lock. A waiter charges the parts of the
+//! chain since its arrival, and what is in no part is time in which the lock was free. Known errors: a thread that finds
+//! the lock free, and whose acquisition is not seen, is charged from the last of these moments on; at a condition
+//! variable the waker is a notifier and owns nothing.
+//!
+//! # Entries
+//!
+//! A futex has an entry for each place that waits there, because the reader decides by the functions of the place what
+//! the word is: the lock itself, or a word of the waiting thread. An object of POSIX threads has one entry.
+//!
+//! # Rules
+//!
+//! As for all of this crate: no allocation, no waiting, `errno` is kept, and a thread that is in a hook already is not
+//! recorded. A hook never runs while the thread sleeps.
+
+mod chain;
+mod recall;
+mod words;
+
+use core::cell::UnsafeCell;
+use core::sync::atomic::Ordering;
+
+use chain::{Chain, Segment};
+use recall::Recall;
+
+use crate::frames::Frames;
+use crate::layout::{File, Lock, Role, kind};
+use crate::thread::{self, Local};
+use crate::{clock, maps, stack, state, sys, table};
+
+/// The cost of a stack before the first is measured, in nanoseconds.
+const STACK: u64 = 4_000;
+/// A stack is unwound if the last one is this number of times its cost ago.
+const SHARE: u64 = 16;
+/// It is unwound anyway for a wait or a hold of this number of times its cost.
+const WORTH: u64 = 64;
+/// The innermost frames by which the places that wait at a futex are told apart.
+const PLACE: usize = 5;
+
+/// Bytes of each thread that the observer needs: zeros at first.
+pub const MEMORY: usize = 1_024;
+
+/// The memory of a thread.
+#[repr(C, align(8))]
+pub struct Memory(UnsafeCell<Thread>);
+
+const _: () = assert!(size_of::<Memory>() <= MEMORY);
+
+struct Thread {
+    /// The file to which all of this belongs.
+    file: usize,
+    /// When the thread was last woken, and the chain up to then.
+    woken: u64,
+    chain: Chain,
+    /// The lock that the thread found free while others waited for it, and when.
+    entered: (usize, u64),
+    /// When it last woke another thread.
+    waker_at: u64,
+    /// The cost of the last stack, and its end.
+    stack_cost: u64,
+    stack_end: u64,
+    /// The ticks of wakes that are in no entry yet.
+    cost: u64,
+    /// The number of a new stack plus 1, whose addresses may be in no snapshot of the mappings.
+    unseen: u32,
+    recall: Recall,
+}
+
+/// A thread that is about to wait.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Sleep {
+    word: usize,
+    /// 0 if it is not recorded.
+    file: usize,
+    arrived: u64,
+    kind: u32,
+    /// The number of its stack plus 1; 0 if it is not known.
+    stack: u32,
+}
+
+/// How a wait ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// By a wake, or because the object was free.
+    Woken,
+    /// At its deadline, or by a signal.
+    GaveUp,
+    /// The thread did not wait.
+    Never,
+}
+
+/// A wake that is about to happen.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Wake {
+    word: usize,
+    /// The file of its segment; 0 if nothing is left to do after the wake.
+    file: usize,
+    at: u64,
+}
+
+impl Wake {
+    /// A wake that is not recorded.
+    pub const NONE: Self = Self { word: 0, file: 0, at: 0 };
+}
+
+pub use words::{COUNTS, waiting};
+
+impl Memory {
+    /// Calls `action` with the thread's state, unless the thread is in the recorder already.
+    fn enter<T>(
+        &self,
+        file: &'static File,
+        action: impl FnOnce(&mut Thread, &Local) -> T,
+    ) -> Option<T> {
+        thread::of(file, |local| {
+            // SAFETY: only its own thread uses the memory, and `thread::of` does not call twice at a time.
+            let own = unsafe { &mut *self.0.get() };
+            if own.file != thread::address_of(file) {
+                own.file = thread::address_of(file);
+                (own.woken, own.chain) = (0, Chain::EMPTY);
+                own.entered = (0, 0);
+                own.unseen = 0;
+                own.recall.clear();
+            }
+            action(own, local)
+        })
+    }
+}
+
+/// Called when the thread is about to wait at `word`. `base` is the address of the innermost return address of the
+/// program.
+pub fn begin(memory: &Memory, word: usize, kind: u32, base: usize) -> Sleep {
+    let mut sleep = Sleep { word, file: 0, arrived: 0, kind, stack: 0 };
+    let Some(file) = state::file() else { return sleep };
+    let arrived = clock::ticks();
+    let stack = memory.enter(file, |own, _| {
+        let stack = own.stack(file, base, arrived, 0);
+        own.see(file);
+        stack.unwrap_or(0)
+    });
+    if let Some(stack) = stack {
+        (sleep.file, sleep.arrived, sleep.stack) = (thread::address_of(file), arrived, stack);
+        waiting(word).fetch_add(1, Ordering::Relaxed);
+    }
+    sleep
+}
+
+/// Called when the wait has ended.
+pub fn end(memory: &Memory, sleep: &Sleep, how: End, base: usize) {
+    if sleep.file == 0 {
+        return;
+    }
+    waiting(sleep.word).fetch_sub(1, Ordering::Relaxed);
+    if how == End::Never {
+        return;
+    }
+    let Some(file) = state::file().filter(|file| thread::address_of(file) == sleep.file) else {
+        return;
+    };
+    let now = clock::ticks();
+    memory.enter(file, |own, local| own.end(file, local, sleep, how, now, base));
+}
+
+/// Called when the thread has found the lock at `word` free, and threads wait for it.
+pub fn acquired(memory: &Memory, word: usize) {
+    let Some(file) = state::file() else { return };
+    memory.enter(file, |own, _| own.entered = (word, clock::ticks()));
+}
+
+/// Called when the thread is about to wake a thread at `word`, where threads wait. [`after_wake`] has to follow.
+pub fn before_wake(memory: &Memory, word: usize, base: usize) -> Wake {
+    let Some(file) = state::file() else { return Wake::NONE };
+    let now = clock::ticks();
+    let stack = memory.enter(file, |own, _| (own.wake(file, word, now, base), own.unseen));
+    match stack {
+        Some((0, _) | (_, 1..)) => Wake { word, file: thread::address_of(file), at: now },
+        _ => Wake::NONE,
+    }
+}
+
+/// Called after the wake. Does not access the lock's memory.
+pub fn after_wake(memory: &Memory, wake: &Wake, base: usize) {
+    let Some(file) = state::file().filter(|file| thread::address_of(file) == wake.file) else {
+        return;
+    };
+    memory.enter(file, |own, _| {
+        if let Some(stack) = own.stack(file, base, clock::ticks(), 0) {
+            words::name(wake.word, wake.file, wake.at, stack);
+        }
+        own.see(file);
+    });
+}
+
+impl Thread {
+    /// Returns the number of the thread's stack plus 1, if it is known or may be unwound now, at `now`, for a record of
+    /// `ticks`.
+    fn stack(&mut self, file: &'static File, base: usize, now: u64, ticks: u64) -> Option<u32> {
+        if let Some(number) = self.recall.find(file, base) {
+            return Some(number + 1);
+        }
+        let cost = if self.stack_cost == 0 { clock::ticks_in(STACK) } else { self.stack_cost };
+        if now.saturating_sub(self.stack_end) < cost * SHARE && ticks < cost * WORTH {
+            return None;
+        }
+        let (frames, placed) = stack::take_from(file, base)?;
+        let (number, is_new) = frames.keep(file)?;
+        self.recall.keep(number, &placed);
+        self.stack_end = clock::ticks();
+        let took = self.stack_end.saturating_sub(now);
+        // A thread that loses its CPU meanwhile is no measure.
+        self.stack_cost = took.min(2 * cost);
+        file.header.stacks_taken.fetch_add(1, Ordering::Relaxed);
+        file.header.stack_ticks.fetch_add(took, Ordering::Relaxed);
+        if is_new {
+            self.unseen = number + 1;
+        }
+        Some(number + 1)
+    }
+
+    /// Copies the mappings if they lack an address of the last new stack. Not for a thread that has just locked or is
+    /// about to unlock: it takes some ten times as long as a stack.
+    fn see(&mut self, file: &'static File) {
+        let Some(number) = core::mem::take(&mut self.unseen).checked_sub(1) else { return };
+        for address in Frames::of(file, number, usize::MAX).addresses() {
+            sys::with_errno_kept(|| maps::see(file, *address));
+        }
+    }
+
+    /// Enters a wake into the chain of its word. Returns the number of its stack plus 1; 0 if it is missing.
+    fn wake(&mut self, file: &'static File, word: usize, now: u64, base: usize) -> u32 {
+        let found = words::chain(word, thread::address_of(file));
+        let before = found.map_or(0, |chain| chain.end());
+        let mut from = self.woken.max(before);
+        if self.entered.0 == word {
+            from = from.max(self.entered.1);
+            self.entered.0 = 0;
+        }
+        // A thread that wakes again and again without a stack must not unwind each time.
+        let ticks = now.saturating_sub(from.max(self.waker_at));
+        let stack = self.stack(file, base, now, ticks).unwrap_or(0);
+        let mut chain = match found {
+            Some(chain) if before > self.woken => chain,
+            _ => self.chain,
+        };
+        chain.push(Segment { from, until: now, stack });
+        words::store(word, thread::address_of(file), &chain);
+        self.waker_at = now;
+        self.cost += clock::ticks().saturating_sub(now);
+        stack
+    }
+
+    /// Records a wait.
+    fn end(
+        &mut self,
+        file: &'static File,
+        local: &Local,
+        sleep: &Sleep,
+        how: End,
+        now: u64,
+        base: usize,
+    ) {
+        let waited = now.saturating_sub(sleep.arrived);
+        let chain = words::chain(sleep.word, sleep.file).unwrap_or(Chain::EMPTY);
+        let is_seen = chain.end() > sleep.arrived;
+        if how == End::Woken {
+            self.woken = now;
+            self.chain = if is_seen { chain } else { Chain::EMPTY };
+        }
+        let stack = match sleep.stack {
+            0 => self.stack(file, base, now, waited).unwrap_or(0),
+            known => known,
+        };
+        let Some(entry) = entry(file, sleep, stack) else { return };
+        table::took_part(entry, local.index);
+        table::waited(entry, waited, 1);
+        if how == End::GaveUp {
+            entry.timeouts.fetch_add(1, Ordering::Relaxed);
+        }
+        if let Some(stack) = stack.checked_sub(1) {
+            table::sample(file, entry, Role::Waiter, stack, 1, waited, waited);
+        }
+        let mut charged = 0;
+        for (index, part) in chain.after(sleep.arrived).enumerate() {
+            let kept = part.until.min(now).saturating_sub(part.from);
+            charged += kept;
+            if index == 0 {
+                table::held(entry, kept);
+            }
+            if let Some(stack) = part.stack.checked_sub(1) {
+                table::sample(file, entry, Role::Holder, stack, 1, kept, kept);
+            }
+        }
+        entry.charged.fetch_add(waited, Ordering::Relaxed);
+        entry.rest.fetch_add(waited.saturating_sub(charged), Ordering::Relaxed);
+        entry.since.fetch_max(now, Ordering::Relaxed);
+        let cost = core::mem::take(&mut self.cost) + clock::ticks().saturating_sub(now);
+        entry.event_ticks.fetch_add(cost, Ordering::Relaxed);
+    }
+}
+
+/// Returns the entry of a wait.
+fn entry(file: &'static File, sleep: &Sleep, stack: u32) -> Option<&'static Lock> {
+    /// No address has it.
+    const OF_PLACE: u64 = 1 << 63;
+    if sleep.kind != kind::FUTEX {
+        let (entry, is_new) = table::lock(file, sleep.word, sleep.kind, 0)?;
+        if is_new {
+            sys::with_errno_kept(|| maps::see(file, sleep.word as u64));
+        }
+        return Some(entry);
+    }
+    let place = stack.checked_sub(1).map_or(0, |stack| Frames::of(file, stack, PLACE).hash());
+    let key = (sleep.word as u64 ^ place) | OF_PLACE;
+    let (entry, is_new) = table::keyed(file, key, sleep.word, sleep.kind, 0)?;
+    if is_new {
+        entry.created.store(stack, Ordering::Relaxed);
+        sys::with_errno_kept(|| maps::see(file, sleep.word as u64));
+    }
+    Some(entry)
+}
