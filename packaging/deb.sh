@@ -93,7 +93,7 @@ shared() {
     echo "libondeck 0 $1 (>= $version)" >"$control/shlibs"
     (cd "$work" && dpkg-gensymbols -q -p"$1" -v"$version" -P"$work/$1" -O"$control/symbols")
 }
-strip --strip-unneeded "$work/ondeck/usr/bin/ondeck" "$work/ondeck/usr/lib/ondeck/libondeck_preload.so" \
+strip --strip-unneeded "$work/ondeck/usr/bin/ondeck" "$work/ondeck"/usr/lib/ondeck/libondeck_*.so \
     "$work/libondeck0/$lib"/libondeck.so.*
 strip --strip-debug "$work/libondeck-dev/$lib/libondeck.a"
 find "$work/ondeck/usr/share/man" -name '*.1' -exec gzip -9n {} +

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds and installs the command `ondeck`, the shim that `ondeck run` loads, and libondeck for C and C++:
+# Builds and installs the command `ondeck`, the libraries that `ondeck run` loads, and libondeck for C and C++:
 # headers, pkg-config file, manual pages and shell completions with them.
 #
 #   packaging/install.sh [--prefix DIR] [--libdir DIR] [--destdir DIR] [--cargo-profile NAME]
@@ -43,6 +43,7 @@ native=$CARGO_TARGET_DIR/native
 cargo build --locked --profile "$profile" -p ondeck-cli --bin ondeck --features museum
 PREFIX=$prefix LIBDIR=$libdir bash crates/ondeck-capi/link.sh
 bash crates/ondeck-preload/link.sh
+bash crates/ondeck-observe/link.sh
 
 # put MODE FILE... FOLDER: installs into a folder of the prefix, and says what.
 put() {
@@ -58,7 +59,7 @@ put 755 "$folder/ondeck" "$prefix/bin"
 # Five sixths of it are lines for debuggers. The libraries keep theirs: reports have lines of the locks.
 strip --strip-debug "$destdir$prefix/bin/ondeck"
 # Not among the libraries that programs are linked with. The command looks here, beside its own folder.
-put 644 "$native/lib/libondeck_preload.so" "$prefix/lib/ondeck"
+put 644 "$native/lib/libondeck_preload.so" "$native/lib/libondeck_observe.so" "$prefix/lib/ondeck"
 put 644 "$native/lib/libondeck.so.0" "$native/lib/libondeck.a" "$libdir"
 ln -sf libondeck.so.0 "$destdir$libdir/libondeck.so"
 put 644 "$native"/include/ondeck.h* "$prefix/include"

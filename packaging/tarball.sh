@@ -34,7 +34,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 packaging/install.sh --prefix /usr/local --destdir "$work/all" --cargo-profile "$profile" >/dev/null
 mv "$work/all/usr/local" "$work/$name"
-strip --strip-unneeded "$work/$name/bin/ondeck" "$work/$name/lib/ondeck/libondeck_preload.so" \
+strip --strip-unneeded "$work/$name/bin/ondeck" "$work/$name"/lib/ondeck/libondeck_*.so \
     "$work/$name/lib/libondeck.so.0"
 strip --strip-debug "$work/$name/lib/libondeck.a"
 install -D -m 644 -t "$work/$name/share/doc/ondeck" LICENSE-APACHE LICENSE-MIT CHANGELOG.md

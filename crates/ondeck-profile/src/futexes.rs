@@ -2,14 +2,15 @@
 //!
 //! The recorder sees only locks that call it. A lock that calls futex(2) itself, such as the locks of Rust's standard
 //! library and of parking_lot, is seen only while one of its threads sleeps in the kernel, which reports the address. So is a lock that is made of a semaphore, as Python's, or of a condition variable, as Java's: the shim serves
-//! both, and records neither. Idle threads look the same.
+//! both, and records neither. Under the observer all of these are recorded, and only calls of futex(2) that are inlined are
+//! left: those of the C library's allocator, of Go, of programs without the C library. Idle threads look the same.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
 use crate::mappings::Mappings;
-use crate::model::{Futex, Futexes, Location, Module, Object};
+use crate::model::{Frame, Futex, Futexes, Location, Module, Object};
 use crate::reader::{Names, Reader};
 
 /// The raw samples.
@@ -55,8 +56,13 @@ impl Reader {
             let mut names = Names::new(&mut self.symbols, &modules, &mappings);
             let mut by_object: HashMap<(Object, Vec<u64>), Futex> = HashMap::new();
             let mut words = HashSet::new();
+            let is_under_observer =
+                modules.iter().any(|module| module.soname.starts_with("libondeck_observe.so"));
             for (sleep, count) in &sleeps.waits {
                 let mut stack = certain(&mut names, &modules, sleep, &sleeps.called);
+                if is_under_observer && is_observed(&stack, &modules) {
+                    continue;
+                }
                 let Some(object) = slept_at(&stack, &modules) else { continue };
                 let own = stack.iter().take_while(|one| is_shims(one, &modules)).count();
                 stack.drain(..own.min(stack.len().saturating_sub(1)));
@@ -93,8 +99,30 @@ impl Reader {
     }
 }
 
+fn is_of(location: &Location, modules: &[Module], library: &str) -> bool {
+    location.module.is_some_and(|module| modules[module].soname.starts_with(library))
+}
+
 fn is_shims(location: &Location, modules: &[Module]) -> bool {
-    location.module.is_some_and(|module| modules[module].soname.starts_with("libondeck_preload.so"))
+    is_of(location, modules, "libondeck_preload.so")
+}
+
+/// Returns whether a sleep of an observed process is recorded: in the observer itself, or in a function of the C library
+/// that the observer calls. Those sleep by functions of their own, and the locks of the library itself by another.
+fn is_observed(stack: &[Arc<Location>], modules: &[Module]) -> bool {
+    const CALLED: [&str; 4] = ["pthread_", "sem_", "futex_abstimed_wait", "lll_lock_wait"];
+    const OWN: &str = "lll_lock_wait_private";
+    let is_called = |location: &Arc<Location>| {
+        let named = |frame: &Frame| {
+            let name = frame.function.trim_start_matches("__GI_").trim_start_matches('_');
+            name != OWN && CALLED.iter().any(|start| name.starts_with(start))
+        };
+        location.frames.iter().any(named)
+    };
+    stack.iter().any(|location| {
+        is_of(location, modules, "libondeck_observe.so")
+            || is_of(location, modules, "libc.so.6") && is_called(location)
+    })
 }
 
 /// Returns the kind of the object at which the thread with this stack slept; `None` if its wait is recorded.
@@ -177,7 +205,6 @@ fn follow<'w>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Frame;
 
     #[test]
     fn a_sleep_of_the_shim_is_known_by_the_function_that_it_replaces() {

@@ -31,6 +31,7 @@ mod error;
 mod file;
 mod flame;
 pub mod futexes;
+mod kinds;
 pub mod lines;
 mod mappings;
 mod model;
@@ -45,7 +46,7 @@ mod trim;
 pub use error::Error;
 pub use model::{
     Cost, Dropped, Frame, Futex, Futexes, Kind, Location, Lock, Module, Object, Place, Process,
-    Profile, Sample, Times,
+    Profile, Sample, Scope, Times,
 };
 pub use ondeck_record::layout::Role;
 pub use reader::{Reader, read};

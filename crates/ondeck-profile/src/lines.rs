@@ -1,7 +1,8 @@
 //! JSON lines: one object a line, for other programs.
 //!
 //! The first line has the `type` `profile`. Then each process has a line `process`, a line `lock` for each of its
-//! locks, worst first, and after each lock a line `stack` for each of its stacks. The lines `futex` at the end are
+//! locks, worst first, then a line `notice` for each object at which its threads waited for notifications, and after
+//! each of both a line `stack` for each of its stacks. The lines `futex` at the end are
 //! for the objects at which sampling found threads asleep. Times are nanoseconds. Version 1; fields are only added.
 
 use serde_json::{Value, json};
@@ -15,11 +16,15 @@ pub fn render(profile: &Profile) -> String {
     let refused: Vec<String> = profile.refused.iter().map(ToString::to_string).collect();
     let mut lines = vec![json!({
         "type": "profile", "version": 1, "ondeck": env!("CARGO_PKG_VERSION"), "refused": refused,
+        "observed": profile.scope.as_ref().map(|scope| &scope.seen),
+        "not_observed": profile.scope.as_ref().map(|scope| &scope.unseen),
     })];
     for process in &profile.processes {
         lines.push(of_process(process));
-        for lock in &process.locks {
-            lines.push(of_lock(process, lock));
+        let locks = process.locks.iter().map(|lock| ("lock", lock));
+        let notices = process.notices.iter().map(|lock| ("notice", lock));
+        for (name, lock) in locks.chain(notices) {
+            lines.push(of_lock(process, name, lock));
             for role in [Role::Holder, Role::Waiter] {
                 lines.extend(
                     lock.samples(role).iter().map(|one| of_sample(process, lock, role, one)),
@@ -64,15 +69,16 @@ fn of_process(process: &Process) -> Value {
     })
 }
 
-fn of_lock(process: &Process, lock: &Lock) -> Value {
+fn of_lock(process: &Process, name: &str, lock: &Lock) -> Value {
     json!({
-        "type": "lock",
+        "type": name,
         "pid": process.pid,
         "address": format!("{:#x}", lock.address),
         "name": lock.name(),
         "kind": lock.kind,
         "place": lock.place,
         "created": lock.created,
+        "site": lock.site,
         "acquisitions": lock.acquisitions,
         "reused": lock.reused,
         "contention": lock.contention(),
@@ -104,6 +110,7 @@ fn of_sample(process: &Process, lock: &Lock, role: Role, sample: &Sample) -> Val
         "type": "stack",
         "pid": process.pid,
         "lock": format!("{:#x}", lock.address),
+        "name": lock.name(),
         "role": match role { Role::Holder => "holder", Role::Waiter => "waiter" },
         "count": sample.count,
         "total": sample.nanos,

@@ -20,15 +20,35 @@ pub struct Profile {
     pub refused: Vec<crate::Error>,
     /// Futexes on which the programs waited without the recorder; none if the threads were not sampled.
     pub futexes: Option<Futexes>,
+    /// What was seen, if the reader of the recordings knows it.
+    pub scope: Option<Scope>,
+}
+
+/// What a run has seen of a program, and what it could not see.
+#[derive(Debug, Default)]
+pub struct Scope {
+    /// One sentence without its end.
+    pub seen: String,
+    /// The same for each thing that was not seen, with what to do next.
+    pub unseen: Vec<String>,
 }
 
 impl Profile {
     /// Returns all locks with their process, worst first: by the time that threads waited for them.
     pub fn locks(&self) -> Vec<(&Process, &Lock)> {
+        self.sorted(|process| &process.locks)
+    }
+
+    /// Returns what threads waited at for notifications, the same way.
+    pub fn notices(&self) -> Vec<(&Process, &Lock)> {
+        self.sorted(|process| &process.notices)
+    }
+
+    fn sorted(&self, of: fn(&Process) -> &Vec<Lock>) -> Vec<(&Process, &Lock)> {
         let mut locks: Vec<_> = self
             .processes
             .iter()
-            .flat_map(|process| process.locks.iter().map(move |lock| (process, lock)))
+            .flat_map(|process| of(process).iter().map(move |lock| (process, lock)))
             .collect();
         locks.sort_by(|a, b| b.1.wait.nanos.total_cmp(&a.1.wait.nanos));
         locks
@@ -57,6 +77,8 @@ pub struct Process {
     pub threads: u32,
     /// Its locks, worst first.
     pub locks: Vec<Lock>,
+    /// What its threads waited at for a notification, longest first: the holders are those that notified.
+    pub notices: Vec<Lock>,
     /// Its mappings, for later symbolization.
     pub modules: Vec<Module>,
     /// Records that the file had no room for.
@@ -111,6 +133,8 @@ pub struct Dropped {
     pub samples: u64,
     /// Snapshots of the mappings.
     pub mappings: u64,
+    /// Whether the disk was full, and not a table of the file.
+    pub was_disk_full: bool,
 }
 
 impl Dropped {
@@ -147,7 +171,7 @@ impl Cost {
 }
 
 /// The kind of a lock.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
     /// A `pthread_mutex_t` of the default kind.
@@ -162,6 +186,28 @@ pub enum Kind {
     Ondeck,
     /// A `pthread_rwlock_t`.
     Rwlock,
+    /// An observed `pthread_mutex_t` or `mtx_t`.
+    Pthread,
+    /// An observed `pthread_rwlock_t`.
+    PthreadRwlock,
+    /// An observed `pthread_cond_t` or `cnd_t`.
+    Condvar,
+    /// An observed `sem_t`.
+    Semaphore,
+    /// An observed `pthread_barrier_t`.
+    Barrier,
+    /// An observed futex of Rust's standard library.
+    Std,
+    /// Of parking_lot.
+    ParkingLot,
+    /// Of usync.
+    Usync,
+    /// Of abseil.
+    Abseil,
+    /// Of oneTBB.
+    Tbb,
+    /// Of code that is in no library of locks known here.
+    Futex,
     /// A kind that this version does not know.
     Unknown,
 }
@@ -175,8 +221,33 @@ impl Kind {
             kind::ADAPTIVE => Self::Adaptive,
             kind::ONDECK => Self::Ondeck,
             kind::RWLOCK => Self::Rwlock,
+            kind::OBSERVED_MUTEX => Self::Pthread,
+            kind::OBSERVED_RWLOCK => Self::PthreadRwlock,
+            kind::CONDVAR => Self::Condvar,
+            kind::SEMAPHORE => Self::Semaphore,
+            kind::BARRIER => Self::Barrier,
+            kind::FUTEX => Self::Futex,
             _ => Self::Unknown,
         }
+    }
+
+    /// Returns whether an object of POSIX threads is one at which threads wait for a notification.
+    pub(crate) fn is_notice(self) -> bool {
+        matches!(self, Self::Condvar | Self::Semaphore | Self::Barrier)
+    }
+
+    /// Returns whether the lock is the program's own, and was observed.
+    pub fn is_observed(self) -> bool {
+        !matches!(
+            self,
+            Self::Default
+                | Self::Recursive
+                | Self::Errorcheck
+                | Self::Adaptive
+                | Self::Ondeck
+                | Self::Rwlock
+                | Self::Unknown
+        )
     }
 
     /// Returns a word for tables.
@@ -188,6 +259,17 @@ impl Kind {
             Self::Adaptive => "adaptive",
             Self::Ondeck => "ondeck",
             Self::Rwlock => "rwlock",
+            Self::Pthread => "pthread",
+            Self::PthreadRwlock => "pthread rwlock",
+            Self::Condvar => "pthread cond",
+            Self::Semaphore => "semaphore",
+            Self::Barrier => "barrier",
+            Self::Std => "std",
+            Self::ParkingLot => "parking_lot",
+            Self::Usync => "usync",
+            Self::Abseil => "abseil",
+            Self::Tbb => "tbb",
+            Self::Futex => "futex",
             Self::Unknown => "unknown",
         }
     }
@@ -216,6 +298,8 @@ pub enum Place {
     Stack,
     /// In other memory: the allocator's, a thread's stack, shared memory.
     Memory,
+    /// Not known: each thread waits at a word of its own. The lock is what one place in the program waits for.
+    Waiters,
 }
 
 impl Place {
@@ -242,6 +326,8 @@ pub struct Lock {
     pub place: Place,
     /// The stack that initialized it, innermost first; empty if that is not known.
     pub created: Vec<Arc<Location>>,
+    /// The place that waited for it most, of an observed lock.
+    pub site: Option<Frame>,
     /// The number of acquisitions during the recording; `None` for a lock that does not count them.
     pub acquisitions: Option<u64>,
     /// The number of times that another lock was initialized at this address by a function call. The records of these
@@ -307,11 +393,21 @@ impl Lock {
         }
         match &self.place {
             Place::Static { module, .. } => format!("{module} {:#x}", self.address),
-            _ => match self.created.first().and_then(|location| location.frames.first()) {
+            Place::Waiters => match &self.site {
+                Some(site) => format!("of {}", site.function),
+                None => "unknown".to_owned(),
+            },
+            _ => match self.maker() {
                 Some(frame) => format!("of {} {:#x}", frame.function, self.address),
                 None => format!("{:#x}", self.address),
             },
         }
+    }
+
+    /// Returns the function that initialized it, otherwise the one that waited for it most.
+    fn maker(&self) -> Option<&Frame> {
+        let created = self.created.first().and_then(|location| location.frames.first());
+        created.or(self.site.as_ref())
     }
 
     /// Returns where it is declared or was initialized, as `file:line` if that is known.
@@ -323,9 +419,10 @@ impl Lock {
                 let word = match place {
                     Place::Heap => "heap",
                     Place::Stack => "stack",
+                    Place::Waiters => "awaited in",
                     _ => "memory",
                 };
-                match self.created.first().and_then(|location| location.frames.first()) {
+                match self.maker() {
                     Some(frame) => format!("{word}, {}", frame.short()),
                     None => word.to_owned(),
                 }

@@ -5,7 +5,7 @@ use ondeck_record::layout::Role;
 use ondeck_report::html::frame::Still;
 use ondeck_report::numbers::page::{count, time};
 
-use crate::model::{Kind, Lock, Process, Profile, Sample, Times};
+use crate::model::{Kind, Lock, Place, Process, Profile, Sample, Times};
 use crate::{flame, table};
 
 /// The number of locks with a section each; the table has all locks.
@@ -46,6 +46,7 @@ pub fn render(profile: &Profile) -> String {
                     (one(number, process, lock))
                 }
             }
+            (notices(profile))
             (futexes(profile))
             (processes(profile))
         },
@@ -57,9 +58,20 @@ pub fn render(profile: &Profile) -> String {
 }
 
 fn verdict(profile: &Profile, locks: &[(&Process, &Lock)]) -> String {
+    let seen = profile.scope.as_ref().map(|scope| sentence(&scope.seen)).unwrap_or_default();
+    format!("{seen} {}", found(profile, locks))
+}
+
+/// Returns the text as a sentence.
+fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(|letter| letter.to_uppercase().to_string());
+    format!("{}{}.", first.unwrap_or_default(), letters.as_str())
+}
+
+fn found(profile: &Profile, locks: &[(&Process, &Lock)]) -> String {
     let Some((_, worst)) = locks.first() else {
-        let nothing = table::nothing(profile);
-        return format!("N{}.", nothing.strip_prefix('n').unwrap_or(&nothing));
+        return sentence(&table::nothing(profile));
     };
     let all: f64 = locks.iter().map(|(_, lock)| lock.wait.nanos).sum();
     let mut text = format!(
@@ -79,6 +91,9 @@ fn verdict(profile: &Profile, locks: &[(&Process, &Lock)]) -> String {
 fn boxes(profile: &Profile) -> Markup {
     let notes = table::notes(profile);
     html! {
+        @for unseen in profile.scope.iter().flat_map(|scope| &scope.unseen) {
+            aside.box.warning { p { "Not observed: " (unseen) "." } }
+        }
         // The first note is the cost, which is in the footer.
         @for note in notes.iter().skip(1) {
             aside.box.warning { p { (note) } }
@@ -100,12 +115,16 @@ fn scrolling(label: &str, table: &Markup) -> Markup {
 }
 
 fn all(locks: &[(&Process, &Lock)], several: bool) -> Markup {
-    let head =
-        ["waited", "waits", "rate", "p50", "p99", "longest", "held p99", "longest hold", "threads"];
+    let rates = table::have_rates(locks);
+    let head = ["p50", "p99", "longest", "held p99", "longest hold", "threads"];
     let table = html! {
         table {
             thead { tr {
                 th scope="col" { "lock" }
+                th scope="col" { "kind" }
+                th.number scope="col" { "waited" }
+                th.number scope="col" { "waits" }
+                @if rates { th.number scope="col" { "rate" } }
                 @for title in head { th.number scope="col" { (title) } }
             } }
             tbody {
@@ -116,9 +135,10 @@ fn all(locks: &[(&Process, &Lock)], several: bool) -> Markup {
                             @else { (lock.name()) }
                             div.note style="white-space: normal; overflow-wrap: anywhere; max-width: 14rem" { (lock.origin()) @if several { ", process " (process.pid) } }
                         }
+                        td { (lock.kind.word()) }
                         td.number { (time(lock.wait.nanos)) }
                         td.number { (count(lock.wait.count)) }
-                        td.number { (table::rate(lock)) }
+                        @if rates { td.number { (table::rate(lock)) } }
                         @for part in [0.5, 0.99] {
                             td.number { (time(lock.wait.quantile(part))) }
                         }
@@ -136,8 +156,53 @@ fn all(locks: &[(&Process, &Lock)], several: bool) -> Markup {
             h2 { "Locks, worst first" }
             (scrolling("Locks", &table))
             p.note {
-                "Rate is the part of acquisitions that had to wait. Holds are those at whose end threads \
+                @if rates { "Rate is the part of acquisitions that had to wait. " }
+                "Holds are those at whose end threads \
                  waited. A percentile is exact to an eighth."
+            }
+        }
+    }
+}
+
+fn notices(profile: &Profile) -> Markup {
+    let found = profile.notices();
+    if found.is_empty() {
+        return html! {};
+    }
+    let table = html! {
+        table {
+            thead { tr {
+                th scope="col" { "waited at" }
+                th scope="col" { "kind" }
+                th.number scope="col" { "waited" }
+                th.number scope="col" { "waits" }
+                th scope="col" { "in" }
+                th scope="col" { "after" }
+            } }
+            tbody {
+                @for (_, one) in found.iter().take(SECTIONS) {
+                    tr {
+                        th scope="row" { (one.name()) }
+                        td { (one.kind.word()) }
+                        td.number { (time(one.wait.nanos)) }
+                        td.number { (count(one.wait.count)) }
+                        @for samples in [&one.waiters, &one.holders] {
+                            td style="white-space: normal; overflow-wrap: anywhere" {
+                                (samples.first().map(table::callers).unwrap_or_default())
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    };
+    html! {
+        section id="notices" {
+            h2 { "Waits for notifications" }
+            (scrolling("Waits for notifications", &table))
+            p.note {
+                "Condition variables, semaphores, barriers and parked threads: a thread waits there for a lock made of \
+                 them, or because it has nothing to do. The last column notified most of the time."
             }
         }
     }
@@ -172,7 +237,7 @@ fn futexes(profile: &Profile) -> Markup {
             (scrolling("Other sleeps", &table))
             p.note {
                 "In " (all.looks) " looks at the threads, which slept " (table::MEANING) ". Threads: the most at once. \
-                 L" (table::UNSEEN.trim_start_matches('l')) "; the thread that holds one is not known."
+                 The thread that holds one is not known."
             }
         }
     }
@@ -185,7 +250,9 @@ fn one(number: usize, process: &Process, lock: &Lock) -> Markup {
             dl.facts {
                 (fact("declared or initialized", &lock.origin()))
                 (fact("kind", lock.kind.word()))
-                (fact("address", &format!("{:#x} in process {}", lock.address, process.pid)))
+                @if lock.place != Place::Waiters {
+                    (fact("address", &format!("{:#x} in process {}", lock.address, process.pid)))
+                }
                 (fact("acquisitions", &lock.acquisitions.map_or("not counted".to_owned(), count)))
                 (fact("waits", &times(&lock.wait)))
                 (fact("holds", &times(&lock.hold)))

@@ -3,12 +3,15 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, UNIX_EPOCH};
 
-use ondeck_record::layout::{EXTENSION, File, Lock as Entry, Role, bounds_of};
+use ondeck_record::layout::{BUCKETS, EXTENSION, File, Lock as Entry, Role, bounds_of};
 
 use crate::Error;
 use crate::file::{Recording, get};
+use crate::kinds::{self, Nature};
 use crate::mappings::Mappings;
 use crate::model::{
     Cost, Dropped, Frame, Kind, Location, Lock, Module, Place, Process, Profile, Sample, Times,
@@ -85,28 +88,45 @@ impl Reader {
         let modules = self.modules(&mappings, &program);
         let clock = Clock::of(file);
         let mut names = Names::new(&mut self.symbols, &modules, &mappings);
-        let mut locks: HashMap<usize, Lock> = recording
-            .locks()
-            .map(|(number, entry)| (number, names.lock(recording, entry, &clock)))
+        let mut stacks = Stacks::default();
+        let groups = names.groups(recording, &mut stacks);
+        let mut locks: Vec<Lock> =
+            groups.iter().map(|group| names.lock(recording, group, &clock)).collect();
+        let group_of: HashMap<usize, usize> = groups
+            .iter()
+            .enumerate()
+            .flat_map(|(at, group)| group.entries.iter().map(move |(number, _)| (*number, at)))
             .collect();
         for (number, role, stack, [count, ticks, longest]) in recording.samples() {
-            let Some(lock) = locks.get_mut(&number) else { continue };
-            let stack = trim(names.stack(&recording.stack(stack)), &modules);
-            let sample =
-                Sample { stack, count, nanos: clock.nanos(ticks), longest: clock.nanos(longest) };
-            match role {
-                Role::Holder => lock.holders.push(sample),
-                Role::Waiter => lock.waiters.push(sample),
-            }
+            let Some(lock) = group_of.get(&number).and_then(|at| locks.get_mut(*at)) else {
+                continue;
+            };
+            let stack = Arc::clone(stacks.trimmed(&mut names, recording, stack));
+            let (nanos, longest) = (clock.nanos(ticks), clock.nanos(longest));
+            let samples = match role {
+                Role::Holder => &mut lock.holders,
+                Role::Waiter => &mut lock.waiters,
+            };
+            samples.push(Sample { stack: stack.to_vec(), count, nanos, longest });
         }
         let (events, passed) = counts(recording);
-        let mut locks: Vec<Lock> = locks.into_values().collect();
-        locks.sort_by(|a, b| b.wait.nanos.total_cmp(&a.wait.nanos).then(a.address.cmp(&b.address)));
-        for lock in &mut locks {
+        let is_notice = |at: usize| groups[at].is_notice;
+        let mut sorted: [Vec<Lock>; 2] = [Vec::new(), Vec::new()];
+        for (at, mut lock) in locks.into_iter().enumerate() {
             for samples in [&mut lock.holders, &mut lock.waiters] {
-                samples.sort_by(|a, b| b.nanos.total_cmp(&a.nanos));
+                *samples = joined(std::mem::take(samples));
             }
+            if lock.kind.is_observed() {
+                lock.site = lock.waiters.first().and_then(|sample| sample.frames().next()).cloned();
+            }
+            sorted[usize::from(is_notice(at))].push(lock);
         }
+        for locks in &mut sorted {
+            locks.sort_by(|a, b| {
+                b.wait.nanos.total_cmp(&a.wait.nanos).then(a.address.cmp(&b.address))
+            });
+        }
+        let [locks, notices] = sorted;
         let stacks = get(&header.stacks_taken);
         let number =
             |field: &std::sync::atomic::AtomicU32| field.load(std::sync::atomic::Ordering::Relaxed);
@@ -120,11 +140,13 @@ impl Reader {
             ended: number(&header.ended) != 0,
             threads: number(&header.threads),
             locks,
+            notices,
             dropped: Dropped {
                 locks: get(&header.dropped_locks),
                 stacks: get(&header.dropped_stacks),
                 samples: get(&header.dropped_samples),
                 mappings: get(&header.dropped_maps),
+                was_disk_full: get(&header.refused_pages) != 0,
             },
             cost: Cost {
                 events,
@@ -225,13 +247,7 @@ impl Clock {
         Duration::from_nanos(self.nanos(ticks.saturating_sub(self.start)) as u64)
     }
 
-    fn times(
-        &self,
-        count: u64,
-        ticks: u64,
-        longest: u64,
-        buckets: &[std::sync::atomic::AtomicU64],
-    ) -> Times {
+    fn times(&self, count: u64, ticks: u64, longest: u64, buckets: &[u64]) -> Times {
         Times {
             count,
             nanos: self.nanos(ticks),
@@ -241,7 +257,7 @@ impl Clock {
                 .enumerate()
                 .filter_map(|(index, count)| {
                     let (from, to) = bounds_of(index);
-                    let count = get(count);
+                    let count = *count;
                     (count != 0).then(|| (self.nanos(from), self.nanos(to), count))
                 })
                 .collect(),
@@ -353,39 +369,161 @@ impl<'a> Names<'a> {
         }
     }
 
-    fn lock(&mut self, recording: &Recording, entry: &Entry, clock: &Clock) -> Lock {
-        let number =
-            |field: &std::sync::atomic::AtomicU32| field.load(std::sync::atomic::Ordering::Relaxed);
-        let created = number(&entry.created)
+    /// Returns the locks whose entries belong together.
+    fn groups<'r>(&mut self, recording: &'r Recording, stacks: &mut Stacks) -> Vec<Group<'r>> {
+        let mut groups: Vec<Group<'r>> = Vec::new();
+        let mut known: HashMap<Key, usize> = HashMap::new();
+        for (number, entry) in recording.locks() {
+            let kind = Kind::of(entry.kind.load(Relaxed));
+            let address = get(&entry.address);
+            let mut nature = Nature { kind, is_notice: kind.is_notice(), is_of_thread: false };
+            let mut key = Key::Entry(number);
+            if kind == Kind::Futex {
+                let stack = entry.created.load(Relaxed).checked_sub(1).unwrap_or(u32::MAX);
+                let whole = self.stack(&recording.stack(stack));
+                let user = stacks.trimmed(self, recording, stack);
+                nature = kinds::nature(&whole, user);
+                key = match user.first().and_then(|location| location.frames.first()) {
+                    Some(site) if nature.is_of_thread => {
+                        Key::Place(nature.kind, nature.is_notice, site.short())
+                    }
+                    _ => Key::Word(nature.kind, nature.is_notice, address),
+                };
+            }
+            let at = *known.entry(key).or_insert_with(|| {
+                groups.push(Group {
+                    kind: nature.kind,
+                    is_notice: nature.is_notice,
+                    is_of_thread: nature.is_of_thread,
+                    entries: Vec::new(),
+                });
+                groups.len() - 1
+            });
+            groups[at].entries.push((number, entry));
+        }
+        groups
+    }
+
+    fn lock(&mut self, recording: &Recording, group: &Group<'_>, clock: &Clock) -> Lock {
+        let entries = || group.entries.iter().map(|(_, entry)| *entry);
+        let sum = |field: fn(&Entry) -> &AtomicU64| -> u64 {
+            entries().fold(0, |sum, entry| sum.saturating_add(get(field(entry))))
+        };
+        let most = |field: fn(&Entry) -> &AtomicU64| -> u64 {
+            entries().map(|entry| get(field(entry))).max().unwrap_or(0)
+        };
+        let histogram = |field: fn(&Entry) -> &[AtomicU64; BUCKETS]| -> Vec<u64> {
+            let mut all = vec![0_u64; BUCKETS];
+            for entry in entries() {
+                for (sum, count) in all.iter_mut().zip(field(entry)) {
+                    *sum = sum.saturating_add(get(count));
+                }
+            }
+            all
+        };
+        let mut words = vec![0; 4];
+        for entry in entries() {
+            for (all, word) in words.iter_mut().zip(&entry.threads) {
+                *all |= get(word);
+            }
+        }
+        let first = group.entries[0].1;
+        let created = first
+            .created
+            .load(Relaxed)
             .checked_sub(1)
+            .filter(|_| !group.kind.is_observed())
             .map(|stack| trim(self.stack(&recording.stack(stack)), self.modules))
             .unwrap_or_default();
-        let [charged, rest, wait_ticks, wait_longest] =
-            [&entry.charged, &entry.rest, &entry.wait_ticks, &entry.wait_longest].map(get);
-        let words: Vec<u64> = entry.threads.iter().map(get).collect();
+        let (charged, rest) = (sum(|one| &one.charged), sum(|one| &one.rest));
+        let address = get(&first.address);
         Lock {
-            address: get(&entry.address),
-            kind: Kind::of(number(&entry.kind)),
-            place: self.place(get(&entry.address)),
+            address,
+            kind: group.kind,
+            place: if group.is_of_thread { Place::Waiters } else { self.place(address) },
             created,
-            acquisitions: acquisitions(entry),
-            reused: number(&entry.reused),
-            wait: clock.times(get(&entry.waits), wait_ticks, wait_longest, &entry.wait_times),
-            timeouts: get(&entry.timeouts),
+            site: None,
+            acquisitions: acquisitions(first),
+            reused: first.reused.load(Relaxed),
+            wait: clock.times(
+                sum(|one| &one.waits),
+                sum(|one| &one.wait_ticks),
+                most(|one| &one.wait_longest),
+                &histogram(|one| &one.wait_times),
+            ),
+            timeouts: sum(|one| &one.timeouts),
             hold: clock.times(
-                get(&entry.holds),
-                get(&entry.hold_ticks),
-                get(&entry.hold_longest),
-                &entry.hold_times,
+                sum(|one| &one.holds),
+                sum(|one| &one.hold_ticks),
+                most(|one| &one.hold_longest),
+                &histogram(|one| &one.hold_times),
             ),
             kept_waiting: clock.nanos(charged.saturating_sub(rest)),
             free: clock.nanos(rest),
-            threads: threads(&words, number(&recording.file().header.threads)),
-            waiting: get(&entry.waiting),
+            threads: threads(&words, recording.file().header.threads.load(Relaxed)),
+            waiting: sum(|one| &one.waiting),
             holders: Vec::new(),
             waiters: Vec::new(),
         }
     }
+}
+
+/// The entries of a lock.
+struct Group<'r> {
+    kind: Kind,
+    is_notice: bool,
+    is_of_thread: bool,
+    /// With their numbers; at least one.
+    entries: Vec<(usize, &'r Entry)>,
+}
+
+/// What the entries of a lock have in common.
+#[derive(PartialEq, Eq, Hash)]
+enum Key {
+    Entry(usize),
+    /// A futex that belongs to the lock.
+    Word(Kind, bool, u64),
+    /// Futexes of threads that wait in the same place.
+    Place(Kind, bool, String),
+}
+
+/// The stacks of a recording without the functions of locks, each made once.
+#[derive(Default)]
+struct Stacks {
+    known: HashMap<u32, Arc<[Arc<Location>]>>,
+}
+
+impl Stacks {
+    fn trimmed(
+        &mut self,
+        names: &mut Names<'_>,
+        recording: &Recording,
+        number: u32,
+    ) -> &Arc<[Arc<Location>]> {
+        self.known
+            .entry(number)
+            .or_insert_with(|| trim(names.stack(&recording.stack(number)), names.modules).into())
+    }
+}
+
+/// Returns samples with one for each stack, worst first.
+fn joined(samples: Vec<Sample>) -> Vec<Sample> {
+    let mut places: HashMap<Vec<u64>, usize> = HashMap::new();
+    let mut all: Vec<Sample> = Vec::new();
+    for sample in samples {
+        let key = sample.stack.iter().map(|location| location.address).collect();
+        let at = *places.entry(key).or_insert(all.len());
+        match all.get_mut(at) {
+            Some(known) => {
+                known.count += sample.count;
+                known.nanos += sample.nanos;
+                known.longest = known.longest.max(sample.longest);
+            }
+            None => all.push(sample),
+        }
+    }
+    all.sort_by(|a, b| b.nanos.total_cmp(&a.nanos));
+    all
 }
 
 /// Returns the count of a lock that counts its acquisitions. Returns none if more threads have waited for it:

@@ -2,10 +2,11 @@
 
 use std::fmt::Write;
 
+use ondeck_record::layout::{LOCKS, SAMPLES, STACKS as STACKS_KEPT};
 use ondeck_report::numbers::terminal::{count, time};
 use ondeck_report::table::Grid;
 
-use crate::model::{Futex, Futexes, Kind, Lock, Process, Profile, Sample};
+use crate::model::{Futex, Futexes, Kind, Lock, Place, Process, Profile, Sample};
 
 /// The number of stacks shown for each role of a lock.
 const STACKS: usize = 3;
@@ -15,8 +16,11 @@ const CALLERS: usize = 3;
 const NAME: usize = 18;
 
 /// Explains the columns whose headings do not.
-const LEGEND: &str =
-    "rate: acquisitions that waited; held, most: p99 and longest of holds with waiters";
+const LEGEND: &str = "held, most: p99 and longest of holds with waiters";
+/// The same for a column that only locks have which count their acquisitions.
+const RATE: &str = "rate: acquisitions that waited; ";
+/// The number of places shown that waited for notifications.
+const NOTICES: usize = 5;
 
 /// The name for time in which threads waited and no thread is known to have held the lock.
 pub(crate) const FREE: &str = "waited while it was free";
@@ -26,10 +30,13 @@ pub(crate) const NOTIFIED: &str = "waited after a notification";
 /// The least part of waits without a known owner that is mentioned: sums are estimates.
 pub(crate) const MENTIONED: f64 = 0.1;
 
-/// Renders the `most` worst locks in a table, then each lock with its stacks, then the cost of
+/// Renders what was observed, the `most` worst locks in a table, then each lock with its stacks, then the cost of
 /// recording and the missing data. `colour` allows escape sequences for a terminal.
 pub fn render(profile: &Profile, most: usize, colour: bool) -> String {
     let mut text = String::new();
+    for line in scope(profile) {
+        _ = writeln!(text, "{line}");
+    }
     let locks = profile.locks();
     let shown = &locks[..locks.len().min(most)];
     let several = profile.processes.len() > 1;
@@ -37,7 +44,8 @@ pub fn render(profile: &Profile, most: usize, colour: bool) -> String {
         _ = writeln!(text, "{}", nothing(profile));
     } else {
         _ = writeln!(text, "{}", summary(shown, colour));
-        _ = writeln!(text, "{LEGEND}");
+        let rate = if have_rates(shown) { RATE } else { "" };
+        _ = writeln!(text, "{rate}{LEGEND}");
         for (process, lock) in shown {
             _ = write!(text, "\n{}", details(process, lock, several));
         }
@@ -45,6 +53,7 @@ pub fn render(profile: &Profile, most: usize, colour: bool) -> String {
             _ = writeln!(text, "\n{} more locks were contended", locks.len() - shown.len());
         }
     }
+    text.push_str(&notices(profile));
     text.push_str(&futexes(profile));
     text.push('\n');
     for note in notes(profile) {
@@ -53,23 +62,60 @@ pub fn render(profile: &Profile, most: usize, colour: bool) -> String {
     text
 }
 
-/// The locks that the recorder cannot see.
-pub(crate) const UNSEEN: &str = "locks that call futex(2) themselves, as those of Rust's standard library and parking_lot, are not \
-                      recorded, nor are those made of semaphores or condition variables, as Python's and Java's";
+/// Returns what was observed, and a line for each thing that was not.
+pub(crate) fn scope(profile: &Profile) -> Vec<String> {
+    let Some(scope) = &profile.scope else { return Vec::new() };
+    let unseen = scope.unseen.iter().map(|one| format!("not observed: {one}"));
+    [scope.seen.clone()].into_iter().chain(unseen).collect()
+}
 
 /// Returns the text for a profile in which no lock that the recorder sees was contended.
 pub(crate) fn nothing(profile: &Profile) -> String {
-    const NONE: &str = "no pthread lock was contended";
+    let is_whole = profile.scope.as_ref().is_none_or(|scope| scope.unseen.is_empty());
+    let none = if profile.processes.is_empty() {
+        "no lock was recorded"
+    } else {
+        "no lock that was observed was contended"
+    };
     match &profile.futexes {
         Some(futexes) if !futexes.found.is_empty() => {
-            format!("{NONE}, but threads slept at objects that are not recorded")
+            format!("{none}, but threads slept at objects that are not recorded")
         }
-        Some(futexes) if futexes.is_whole && futexes.looks != 0 => {
-            format!("{NONE}, and no thread slept for another one in {} looks", futexes.looks)
+        Some(futexes) if futexes.is_whole && futexes.looks != 0 && is_whole => {
+            format!("{none}, and no thread slept for another one in {} looks", futexes.looks)
         }
-        _ => format!("{NONE}; {UNSEEN}"),
+        _ if is_whole => none.to_owned(),
+        _ => format!("{none}, which says nothing about the rest"),
     }
 }
+
+/// Renders the places that waited longest for notifications.
+fn notices(profile: &Profile) -> String {
+    let found = profile.notices();
+    if found.is_empty() {
+        return String::new();
+    }
+    let mut text = format!("\n{NOTICE}\n");
+    for (_, one) in found.iter().take(NOTICES) {
+        let waited = one.waiters.first().map(callers).unwrap_or_default();
+        _ = writeln!(
+            text,
+            "  {:>5}  {} waits  {} {}  {waited}",
+            time(one.wait.nanos),
+            count(one.wait.count as f64),
+            one.kind.word(),
+            one.name()
+        );
+        if let Some(by) = one.holders.first() {
+            _ = writeln!(text, "         after {}", callers(by));
+        }
+    }
+    text
+}
+
+/// The heading of waits for notifications.
+pub(crate) const NOTICE: &str =
+    "waits for a notification, not for a lock; `after` is what notified most of the time";
 
 /// The possible reasons of a sleep that is not recorded.
 pub(crate) const MEANING: &str = "for a lock, for a notification, or for work";
@@ -85,7 +131,7 @@ fn futexes(profile: &Profile) -> String {
         let (share, name, waited) = (share(futexes, futex), futex.name(), waited_in(futex));
         _ = writeln!(text, "  {share:>4}  {name}, at most {} at once  {waited}", futex.threads);
     }
-    _ = writeln!(text, "{UNSEEN}; the thread that holds one is not known");
+    _ = writeln!(text, "the thread that holds one is not known");
     text
 }
 
@@ -100,26 +146,39 @@ pub(crate) fn waited_in(futex: &Futex) -> String {
     frames.join(" < ")
 }
 
+/// Returns whether any of the locks counts its acquisitions.
+pub(crate) fn have_rates(locks: &[(&Process, &Lock)]) -> bool {
+    locks.iter().any(|(_, lock)| !lock.kind.is_observed())
+}
+
 /// Renders the table alone, for a screen that is updated.
 pub fn summary(locks: &[(&Process, &Lock)], colour: bool) -> String {
-    let header =
-        ["lock", "waited", "waits", "rate", "p50", "p99", "longest", "held", "most", "thr"];
+    let rates = have_rates(locks);
+    let rate_of = |lock: &Lock| rates.then(|| rate(lock));
+    let header = ["lock", "kind", "waited", "waits"]
+        .into_iter()
+        .chain(rates.then_some("rate"))
+        .chain(["p50", "p99", "longest", "held", "most", "thr"]);
+    let header: Vec<&str> = header.collect();
     let mut table = Grid::new(&header, colour);
     for (_, lock) in locks {
-        table.add_row([
+        let row = [
             shortened(&lock.name()),
+            lock.kind.word().to_owned(),
             time(lock.wait.nanos),
             count(lock.wait.count as f64),
-            rate(lock),
+        ];
+        table.add_row(row.into_iter().chain(rate_of(lock)).chain([
             time(lock.wait.quantile(0.5)),
             time(lock.wait.quantile(0.99)),
             time(lock.wait.longest),
             time(lock.hold.quantile(0.99)),
             time(lock.hold.longest),
             lock.threads.to_string(),
-        ]);
+        ]));
     }
-    table.right_align(&[1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    let numbers: Vec<usize> = (2..header.len()).collect();
+    table.right_align(&numbers);
     table.render()
 }
 
@@ -141,11 +200,17 @@ pub(crate) fn rate(lock: &Lock) -> String {
 
 fn details(process: &Process, lock: &Lock, several: bool) -> String {
     let mut text = format!("{}  {}", lock.name(), lock.origin());
-    let acquired = lock.acquisitions.map_or_else(
-        || "acquisitions not counted".to_owned(),
-        |all| format!("acquired {} times", count(all as f64)),
-    );
-    _ = write!(text, "\n  {} at {:#x}, {acquired}", lock.kind.word(), lock.address);
+    let place = if lock.place == Place::Waiters {
+        "a word of each waiting thread".to_owned()
+    } else {
+        format!("{:#x}", lock.address)
+    };
+    _ = write!(text, "\n  {} at {place}", lock.kind.word());
+    match lock.acquisitions {
+        Some(all) => _ = write!(text, ", acquired {} times", count(all as f64)),
+        None if lock.kind.is_observed() => {}
+        None => text.push_str(", acquisitions not counted"),
+    }
     if lock.reused != 0 {
         _ = write!(text, ", {} locks in turn at this address", lock.reused + 1);
     }
@@ -159,7 +224,7 @@ fn details(process: &Process, lock: &Lock, several: bool) -> String {
         let program = process.program.file_name().unwrap_or_default().to_string_lossy();
         _ = write!(text, ", {program} {}", process.pid);
     }
-    if !lock.created.is_empty() && !matches!(lock.place, crate::Place::Static { .. }) {
+    if !lock.created.is_empty() && !matches!(lock.place, Place::Static { .. }) {
         let frames: Vec<String> = lock
             .created
             .iter()
@@ -203,6 +268,9 @@ pub(crate) fn callers(sample: &Sample) -> String {
 /// Returns the notes for the reader: the cost, the missing data, the files that could not be read.
 pub(crate) fn notes(profile: &Profile) -> Vec<String> {
     let mut notes = Vec::new();
+    if profile.processes.is_empty() {
+        return profile.refused.iter().map(|error| format!("left out: {error}")).collect();
+    }
     let sum = |of: fn(&Process) -> f64| profile.processes.iter().map(of).sum::<f64>();
     let events = sum(|process| process.cost.events as f64);
     let stacks = sum(|process| process.cost.stacks as f64);
@@ -229,14 +297,34 @@ pub(crate) fn notes(profile: &Profile) -> Vec<String> {
     }
     for process in &profile.processes {
         if process.dropped.any() {
-            let d = process.dropped;
-            notes.push(format!(
-                "process {}: the file or the disk was full; {} waits or holds, {} stacks, {} samples, {} lines of mappings \
-                 are missing",
-                process.pid, d.locks, d.stacks, d.samples, d.mappings
-            ));
+            notes.push(dropped(process));
         }
     }
     notes.extend(profile.refused.iter().map(|error| format!("left out: {error}")));
     notes
+}
+
+/// Says what is missing in a recording, and why.
+fn dropped(process: &Process) -> String {
+    let dropped = process.dropped;
+    let why = if dropped.was_disk_full {
+        "the disk was full (set TMPDIR to a folder with room)".to_owned()
+    } else {
+        format!(
+            "a recording has room for {LOCKS} locks or places that wait, {STACKS_KEPT} stacks and {SAMPLES} pairs of \
+             both, and this program needs more"
+        )
+    };
+    let missing = [
+        (dropped.locks, "waits or holds of further locks"),
+        (dropped.stacks, "stacks"),
+        (dropped.samples, "samples"),
+        (dropped.mappings, "copies of the mappings"),
+    ];
+    let missing: Vec<String> = missing
+        .into_iter()
+        .filter(|(number, _)| *number != 0)
+        .map(|(number, what)| format!("{} {what}", count(number as f64)))
+        .collect();
+    format!("process {}: {why}; missing: {}", process.pid, missing.join(", "))
 }

@@ -3,12 +3,13 @@
 
 use std::sync::Arc;
 
+use crate::kinds;
 use crate::model::{Frame, Location, Module};
 
 mod cpp;
 
 /// The libraries whose frames are all cut off, by the names inside them (`DT_SONAME`).
-const LIBRARIES: [&str; 2] = ["libondeck_preload.so", "libondeck.so"];
+const LIBRARIES: [&str; 3] = ["libondeck_preload.so", "libondeck.so", "libondeck_observe.so"];
 
 /// Prefixes of functions that are cut off while they are innermost.
 const FUNCTIONS: [&str; 14] = [
@@ -67,6 +68,7 @@ fn is_ours(frame: &Frame) -> bool {
         || starts(&DROPS)
         || frame.function == DROP
         || cpp::is_of_lock(&frame.function)
+        || kinds::is_of_lock(frame)
         || frame.file.as_ref().is_some_and(is_of)
 }
 

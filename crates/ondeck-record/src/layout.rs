@@ -31,7 +31,7 @@
 //!
 //! Every field is an atomic in the machine's byte order, and zero means "nothing yet": a new file is a hole of zeros,
 //! and pages that are never written take no space. The `dropped_*` fields of the header count entries for which a table
-//! had no room.
+//! or the disk had no room.
 //!
 //! Times are in ticks of the clock that the header names. The reader converts them with two moments at which ticks and
 //! nanoseconds were read together.
@@ -201,6 +201,8 @@ pub struct Header {
     pub dropped_maps: AtomicU64,
     /// Entries used in `tracks`; may exceed its size.
     pub tracks_used: AtomicU64,
+    /// Accesses to pages for which the disk had no room.
+    pub refused_pages: AtomicU64,
     /// The path of the program, ended by a zero.
     pub program: [AtomicU8; 1024],
     /// Its arguments, each ended by a zero; a long list is cut off.

@@ -34,6 +34,8 @@ fn ask(file: &File, page: usize) -> bool {
     let is_there = sys::with_errno_kept(|| sys::can_write(address.cast()));
     if is_there {
         file.room.pages[page / 64].fetch_or(1 << (page % 64), Ordering::Relaxed);
+    } else {
+        file.header.refused_pages.fetch_add(1, Ordering::Relaxed);
     }
     is_there
 }

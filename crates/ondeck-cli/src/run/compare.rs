@@ -42,7 +42,7 @@ struct Side {
 
 pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
     let program = Program::find(&options.program).map_err(Error::Start)?;
-    let library = launch::library_for(&program).map_err(Error::Start)?;
+    let library = launch::shim_for(&program).map_err(Error::Start)?;
     let mut sides =
         [Lock::Glibc, Lock::Ondeck].map(|lock| Side { lock, samples: Vec::new(), failed: false });
     let prepared = Prepared::open(&options.outputs)?;
@@ -117,8 +117,8 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
 fn command(program: &Program, library: &Path, lock: Lock) -> Command {
     let mut command = launch::command(program);
     match lock {
-        Lock::Glibc => launch::without_shim(&mut command),
-        Lock::Ondeck => launch::with_shim(&mut command, library),
+        Lock::Glibc => launch::without_library(&mut command),
+        Lock::Ondeck => launch::with_library(&mut command, library),
     }
     command
 }

@@ -1,4 +1,4 @@
-//! Checks before the start whether the shim can serve a program. Otherwise the result would be an
+//! Checks before the start whether a library can be loaded into a program. Otherwise the result would be an
 //! error of the loader amid the program's output, or no effect at all.
 
 use std::fs::{self, File};
@@ -12,6 +12,7 @@ use object::elf::{self, FileHeader64};
 use object::read::elf::{FileHeader as _, ProgramHeader as _};
 use object::{LittleEndian, ReadCache};
 
+use super::library::Library;
 use super::program::Program;
 use crate::outcome::Failure;
 
@@ -51,37 +52,48 @@ impl Kind {
     }
 }
 
-/// Refuses a program that the shim cannot serve, with the reason and the remedy.
-pub(super) fn check(library: &Path, program: &Program) -> Result<(), Failure> {
-    let shim = Kind::of(library).map_err(|error| {
+/// Refuses a file that is no library.
+pub(super) fn check_library(path: &Path, library: Library) -> Result<(), Failure> {
+    Kind::of(path).map(|_| ()).map_err(|error| {
         Failure::own(format!(
-            "{} is no library that can be preloaded: {error}; build it anew with \
-             crates/ondeck-preload/link.sh",
-            library.display()
+            "{} is no library that can be preloaded: {error}; build it anew with {}",
+            path.display(),
+            library.script()
         ))
-    })?;
-    program.images.iter().try_for_each(|path| {
-        check_image(shim, path).map_err(|reason| {
-            let of = if *path == program.path {
-                String::new()
-            } else {
-                format!(", which runs {}", program.path.display())
-            };
-            Failure::unfit(format!(
-                "the shim cannot serve {}{of}: {reason}, or use --lock glibc",
-                path.display()
-            ))
-        })
     })
 }
 
-fn check_image(shim: Kind, path: &Path) -> Result<(), String> {
+/// Refuses a program that the shim cannot serve, with the reason and the remedy.
+pub(super) fn check(library: &Path, program: &Program) -> Result<(), Failure> {
+    check_library(library, Library::Shim)?;
+    let refused = |path: &Path, reason: String| {
+        let of = if *path == program.path {
+            String::new()
+        } else {
+            format!(", which runs {}", program.path.display())
+        };
+        Failure::unfit(format!(
+            "the shim cannot serve {}{of}: {reason}, or use --lock glibc",
+            path.display()
+        ))
+    };
+    let reasons = program.images.iter().find_map(|path| Some((path, reason(library, path)?)));
+    reasons.map_or(Ok(()), |(path, reason)| Err(refused(path, reason)))
+}
+
+/// Returns why a library cannot be loaded into a program, with the remedy.
+pub(super) fn reason(library: &Path, program: &Path) -> Option<String> {
+    let kind = Kind::of(library).ok()?;
+    check_image(kind, program).err()
+}
+
+fn check_image(library: Kind, path: &Path) -> Result<(), String> {
     let kind = Kind::of(path)?;
-    if kind != shim {
+    if kind != library {
         return Err(format!(
-            "it is for {}, and the shim for {}; use the program's build for that",
+            "it is for {}, and the library for {}; use the program's build for that",
             kind.name(),
-            shim.name()
+            library.name()
         ));
     }
     privileges(path)?;
@@ -93,7 +105,7 @@ fn check_image(shim: Kind, path: &Path) -> Result<(), String> {
         .map_err(|error| format!("{error}; is the file whole? Build or install it anew"))?;
     let Some(loader) = loader else {
         return Err(
-            "it is linked statically, so that no loader runs that could load the shim; link it \
+            "it is linked statically, so that no loader runs that could load the library; link it \
              dynamically"
                 .to_owned(),
         );
@@ -104,7 +116,7 @@ fn check_image(shim: Kind, path: &Path) -> Result<(), String> {
         return Err(format!("its loader {shown} is not there; install the libc that it is of"));
     }
     if loader.file_name().is_some_and(|name| name.as_bytes().starts_with(b"ld-musl")) {
-        return Err("its libc is musl, and the shim is for glibc; use its build for glibc".into());
+        return Err("its libc is musl, and the library is for glibc; use its build for glibc".into());
     }
     Ok(())
 }

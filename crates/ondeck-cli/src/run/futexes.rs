@@ -11,6 +11,9 @@ use std::time::Duration;
 
 use ondeck_profile::futexes::{Seen, Sleep};
 
+use super::library::Library;
+use super::watched::Watched;
+
 /// The interval between samples: short at first, because a program may be short.
 const FIRST: Duration = Duration::from_millis(5);
 const LAST: Duration = Duration::from_millis(100);
@@ -26,11 +29,13 @@ pub(crate) struct Looks {
     pid: u32,
     pause: Duration,
     seen: Seen,
+    pub(super) watched: Watched,
 }
 
 impl Looks {
-    pub(crate) fn new(pid: u32) -> Self {
-        Self { pid, pause: FIRST, seen: Seen::default() }
+    /// Samples the program of this process, into which a library is loaded.
+    pub(crate) fn new(pid: u32, library: Library) -> Self {
+        Self { pid, pause: FIRST, seen: Seen::default(), watched: Watched::new(library) }
     }
 
     /// Takes a sample; returns the time until the next.
@@ -46,14 +51,15 @@ impl Looks {
     }
 
     /// Returns the samples.
-    pub(crate) fn seen(self) -> Seen {
-        self.seen
+    pub(crate) fn seen(&self) -> &Seen {
+        &self.seen
     }
 
     fn look_at(&mut self, pid: u32, left: &mut usize, children: &mut Vec<u32>) {
         let process = Path::new("/proc").join(pid.to_string());
         // A process or thread that has ended since has nothing to sample.
         let Ok(threads) = fs::read_dir(process.join("task")) else { return };
+        self.watched.look_at(pid, &process);
         let mut now: HashMap<u64, u32> = HashMap::new();
         for thread in threads.flatten() {
             let path = thread.path();
@@ -230,7 +236,7 @@ mod tests {
         let start = Instant::now();
         let place = (&raw const HOT).addr() as u64;
         let range = place..place + size_of_val(&HOT) as u64;
-        let mut looks = Looks::new(std::process::id());
+        let mut looks = Looks::new(std::process::id(), Library::Shim);
         thread::scope(|scope| {
             let held = HOT.lock().expect("no thread panics");
             scope.spawn(take_hot);
@@ -246,7 +252,7 @@ mod tests {
             }
             drop(held);
         });
-        let futexes = Reader::new(Path::new("")).futexes(&looks.seen());
+        let futexes = Reader::new(Path::new("")).futexes(looks.seen());
         let found = futexes.found.iter().find(|futex| range.contains(&futex.address));
         let found = found.expect("it was seen");
         assert!(found.name().contains("HOT"), "{}", found.name());

@@ -1,25 +1,34 @@
-//! Starts the program with the shim preloaded, or without it.
+//! Starts the program with a library preloaded, or without.
 
 use std::ffi::OsStr;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use super::library::Library;
 use super::program::Program;
 use super::{fitness, library};
 use crate::outcome::Failure;
 
-/// The variable that the shim reads when it is loaded: the folder for recordings, whether it also records
+/// The variables that the libraries read when they are loaded: the folder for recordings, whether it also records
 /// uncontended operations, and the page that switches recording on later.
 pub(crate) const PROFILE: &str = "ONDECK_PROFILE";
 pub(crate) const RECORD: &str = "ONDECK_RECORD";
 pub(crate) const CONTROL: &str = "ONDECK_CONTROL";
 
 /// The shim, if it can serve the program.
-pub(crate) fn library_for(program: &Program) -> Result<PathBuf, Failure> {
-    let library = library::find()?;
+pub(crate) fn shim_for(program: &Program) -> Result<PathBuf, Failure> {
+    let library = library::find(Library::Shim)?;
     fitness::check(&library, program)?;
     Ok(library)
+}
+
+/// The observer; the reason if it cannot be loaded into the program.
+pub(crate) fn observer_for(program: &Program) -> Result<Result<PathBuf, String>, Failure> {
+    let library = library::find(Library::Observer)?;
+    fitness::check_library(&library, Library::Observer)?;
+    let reason = program.images.iter().find_map(|path| fitness::reason(&library, path));
+    Ok(reason.map_or(Ok(library), Err))
 }
 
 /// The program as the user wrote it, by the file that was checked.
@@ -29,13 +38,13 @@ pub(crate) fn command(program: &Program) -> Command {
     command
 }
 
-pub(crate) fn with_shim(command: &mut Command, library: &Path) {
+pub(crate) fn with_library(command: &mut Command, library: &Path) {
     let (variable, value) = library::in_front(library);
     command.env(variable, value);
 }
 
-/// Removes the shim, even if this command itself runs under it.
-pub(crate) fn without_shim(command: &mut Command) {
+/// Removes our libraries, even if this command itself runs under one.
+pub(crate) fn without_library(command: &mut Command) {
     let (variable, value) = library::left_out();
     match value {
         Some(value) => command.env(variable, value),

@@ -1,10 +1,10 @@
-//! `ondeck run`: runs a program under the shim.
+//! `ondeck run`: runs a program under the shim, or observes it.
 //!
 //! ```text
 //! program ─► fitness ─► launch ─► exec       nothing but the shim was asked for: this process becomes
 //!               ▲          │                 the program; by its control page it can be attached to
 //!     library              ├────► supervise  a recording becomes reports after the program's end
-//!                          │        └──────► recording, futexes, profile, record
+//!                          │        └──────► recording, futexes, watched, profile, record
 //!                          └────► compare    many runs, each a sample
 //! ```
 
@@ -22,10 +22,11 @@ mod record;
 pub(crate) mod recording;
 mod sample;
 mod supervise;
+mod watched;
 
 use std::ffi::OsStr;
 use std::os::unix::process::CommandExt;
-use std::process::Command;
+use std::path::{Path, PathBuf};
 
 use crate::ending::{Ending, Error};
 use crate::outcome::{Failure, Status};
@@ -33,6 +34,7 @@ use crate::output;
 
 pub(crate) use control::Page;
 use futexes::Looks;
+use library::Library;
 pub(crate) use options::{Lock, Options};
 pub(crate) use profile::Wanted;
 use program::Program;
@@ -58,14 +60,49 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
     if wants_profile { recorded(options) } else { exec(options) }
 }
 
+/// What the program runs with.
+pub(crate) enum Way {
+    /// The library that observes its own locks.
+    Observe(PathBuf),
+    /// The library with ondeck's locks.
+    Exchange(PathBuf),
+    /// Nothing: why it cannot be observed.
+    Alone { why: String },
+}
+
+impl Way {
+    /// The way in which a program is recorded.
+    fn of(options: &Options, program: &Program) -> Result<Self, Failure> {
+        if options.record.is_some() || options.lock == Some(Lock::Ondeck) {
+            return launch::shim_for(program).map(Self::Exchange);
+        }
+        Ok(match launch::observer_for(program)? {
+            Ok(library) => Self::Observe(library),
+            Err(why) => Self::Alone { why },
+        })
+    }
+
+    pub(crate) fn library(&self) -> Option<&Path> {
+        match self {
+            Self::Observe(library) | Self::Exchange(library) => Some(library),
+            Self::Alone { .. } => None,
+        }
+    }
+}
+
 /// This process becomes the program, so that nothing is between it and its parent.
 fn exec(options: &Options) -> Result<Ending, Error> {
-    let mut command = prepared(options)?;
-    // Without the shim there is nothing to control.
-    if options.lock != Lock::Glibc
-        && let Some(page) = control::for_program()
-    {
-        command.env(launch::CONTROL, page);
+    let program = Program::find(&options.program).map_err(Error::Start)?;
+    let mut command = launch::command(&program);
+    if options.lock == Some(Lock::Glibc) {
+        // There is nothing to control.
+        launch::without_library(&mut command);
+    } else {
+        let library = launch::shim_for(&program).map_err(Error::Start)?;
+        launch::with_library(&mut command, &library);
+        if let Some(page) = control::for_program() {
+            command.env(launch::CONTROL, page);
+        }
     }
     inherited::pass_on(&mut command, [false; 3]);
     let error = command.exec();
@@ -74,31 +111,33 @@ fn exec(options: &Options) -> Result<Ending, Error> {
 
 /// The program runs beside this process, which makes reports of the recording at its end.
 fn recorded(options: &Options) -> Result<Ending, Error> {
-    if options.lock == Lock::Glibc {
-        return Err(Error::Usage(
-            "--lock glibc runs without the shim, which is what records; leave out one of them"
-                .to_owned(),
-        ));
-    }
     let files = options.wanted.prepare()?;
     let record = record::prepare(options.record.as_deref())?;
     record.apart_from(&files)?;
-    let mut command = prepared(options)?;
+    let program = Program::find(&options.program).map_err(Error::Start)?;
+    let way = Way::of(options, &program).map_err(Error::Start)?;
+    let mut command = launch::command(&program);
     let folder = recording::folder().map_err(|error| {
         Error::Start(Failure::own(format!("cannot make a folder to record into: {error}")))
     })?;
+    match way.library() {
+        Some(library) => launch::with_library(&mut command, library),
+        None => launch::without_library(&mut command),
+    }
+    // For what the program starts, even if it has no library itself.
     command.env(launch::PROFILE, folder.path());
     if options.record.is_some() {
         command.env(launch::RECORD, "1");
     }
     let program = Supervised::start(command)
         .map_err(|error| Error::Start(not_started(&options.program[0], &error)))?;
-    let mut looks = Looks::new(program.id());
+    let library = if matches!(way, Way::Exchange(_)) { Library::Shim } else { Library::Observer };
+    let mut looks = Looks::new(program.id(), library);
     let status = program
         .wait(|| looks.look())
         .map_err(|error| Error::Start(Failure::own(format!("lost the program: {error}"))))?;
 
-    let whole = match profile::read(folder.path(), Some(&looks.seen())) {
+    let whole = match profile::read_all(folder.path(), &looks, &way) {
         Ok(found) => {
             let whole = options.wanted.write(files, &found);
             let whole = (options.record.is_none() || record::write(record, folder.path())) && whole;
@@ -121,20 +160,6 @@ fn recorded(options: &Options) -> Result<Ending, Error> {
         Status::Exited(0) => Ending::AsProgram(Status::Exited(Failure::OWN)),
         failed => Ending::AsProgram(failed),
     })
-}
-
-/// The program with its complete environment, except signals.
-fn prepared(options: &Options) -> Result<Command, Error> {
-    let program = Program::find(&options.program).map_err(Error::Start)?;
-    let mut command = launch::command(&program);
-    match options.lock {
-        Lock::Glibc => launch::without_shim(&mut command),
-        Lock::Ondeck => {
-            let library = launch::library_for(&program).map_err(Error::Start)?;
-            launch::with_shim(&mut command, &library);
-        }
-    }
-    Ok(command)
 }
 
 fn not_started(program: &OsStr, error: &std::io::Error) -> Failure {

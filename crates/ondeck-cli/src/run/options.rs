@@ -14,6 +14,8 @@ use crate::values::{MOST_ROUNDS, in_range};
 Examples:
   ondeck run -- ./server --threads 8
   ondeck run --profile report.html -- ./server --threads 8
+  ondeck run --lock ondeck --profile r.html -- ./server
+                       the same with this project's locks
   ondeck run --profile p.pb.gz --profile p.html -- make test
   ondeck run --record app.ondeck.json -- ./app
                        and then ondeck sim --replay app.ondeck.json
@@ -39,9 +41,10 @@ pub(crate) struct Options {
     pub(crate) program: Vec<OsString>,
 
     /// The locks that the program gets: this project's, by a library that is preloaded (the shim), or
-    /// glibc's, without it
-    #[arg(long, value_enum, default_value = "ondeck", conflicts_with = "compare")]
-    pub(crate) lock: Lock,
+    /// its own. Without --profile, `ondeck` is the default; with it, the program keeps its own, and is
+    /// observed
+    #[arg(long, value_enum, conflicts_with = "compare")]
+    pub(crate) lock: Option<Lock>,
 
     #[command(flatten, next_help_heading = "Recording")]
     pub(crate) wanted: Wanted,

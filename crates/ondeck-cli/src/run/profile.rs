@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
-use ondeck_profile::futexes::Seen;
 use ondeck_profile::{Profile, Reader, Role, lines, page, pprof, table};
 
+use super::Way;
+use super::futexes::Looks;
 use crate::ending::Error;
 use crate::files::Prepared;
 
@@ -18,8 +19,8 @@ pub(crate) const LOCKS: usize = 10;
 /// Which reports are wanted; the same for `run` and `attach`.
 #[derive(Debug, Args)]
 pub(crate) struct Wanted {
-    /// Record which locks threads wait for, and write a report: .html, .pb.gz or .jsonl; may be given
-    /// several times
+    /// Record which locks threads wait for and who keeps them, and write a report: .html, .pb.gz or
+    /// .jsonl; may be given several times
     #[arg(long, value_name = "FILE", value_parser = OsStringValueParser::new().try_map(report))]
     pub(crate) profile: Vec<Report>,
 
@@ -98,11 +99,21 @@ pub(crate) fn text(profile: &Profile, colours: bool) -> String {
 /// The message about a program that was attached to and has no recording.
 pub(crate) const NOTHING: &str = "no thread has waited for a pthread lock yet\n";
 
-/// Reads the recording, and adds the samples of futexes.
-pub(crate) fn read(folder: &Path, seen: Option<&Seen>) -> Result<Profile, Error> {
+/// Reads the recording.
+pub(crate) fn read(folder: &Path) -> Result<Profile, Error> {
+    Reader::new(folder).read().map_err(|error| Error::System(error.to_string()))
+}
+
+/// Reads the recording of a program whose threads were sampled, which may have recorded nothing.
+pub(crate) fn read_all(folder: &Path, looks: &Looks, way: &Way) -> Result<Profile, Error> {
     let mut reader = Reader::new(folder);
-    let mut profile = reader.read().map_err(|error| Error::System(error.to_string()))?;
-    profile.futexes = seen.map(|seen| reader.futexes(seen));
+    let mut profile = match reader.read() {
+        Ok(profile) => profile,
+        Err(ondeck_profile::Error::Empty { .. }) => Profile::default(),
+        Err(error) => return Err(Error::System(error.to_string())),
+    };
+    profile.futexes = Some(reader.futexes(looks.seen()));
+    profile.scope = Some(looks.watched.scope(way, &profile));
     Ok(profile)
 }
 

@@ -42,9 +42,20 @@ fn what_the_shim_cannot_serve_is_refused_with_the_reason() {
             assert!(message.contains(word), "{name} should say {word}: {message}");
         }
     }
-    // Without the shim it runs.
+    // Without the shim it runs, and a profile says what it lacks.
     let path = folder.join("static");
-    ended(0, output(&["--lock", "glibc", path.to_str().expect("UTF-8")]));
+    let path = path.to_str().expect("UTF-8");
+    ended(0, output(&["--lock", "glibc", path]));
+    let report = folder.join("r.jsonl");
+    let report = report.to_str().expect("UTF-8");
+    let profiled = ended(0, output(&["--profile", report, path]));
+    let words = stderr(&profiled);
+    let first = words.lines().find(|line| !line.starts_with("wrote")).unwrap_or_default();
+    assert!(first.starts_with("nothing was recorded"), "{words}");
+    assert!(words.contains("not observed: the locks of the program: it is linked statically"));
+    assert!(fs::read_to_string(report).expect("a report").contains("linked statically"));
+    let exchanged = ended(126, output(&["--lock", "ondeck", "--profile", report, path]));
+    assert!(stderr(&exchanged).contains("the shim cannot serve"), "{}", stderr(&exchanged));
 }
 
 #[test]

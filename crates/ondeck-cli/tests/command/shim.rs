@@ -12,6 +12,7 @@ use nix::unistd::Pid;
 use crate::support::{ondeck, stderr};
 
 const LIBRARY: &str = "libondeck_preload.so";
+const OBSERVER: &str = "libondeck_observe.so";
 
 /// Compiles a C source with these options to a file with that name.
 pub(crate) fn compiled(folder: &Path, name: &str, source: &str, options: &[&str]) -> PathBuf {
@@ -39,19 +40,27 @@ __attribute__((constructor)) static void map(void)
 }
 "#;
 
-pub(crate) fn shim() -> &'static Path {
-    static MADE: OnceLock<(tempfile::TempDir, PathBuf)> = OnceLock::new();
-    let (_, path) = MADE.get_or_init(|| {
+/// The tests' shim, and the observer, which is the same.
+fn libraries() -> &'static [PathBuf; 2] {
+    static MADE: OnceLock<(tempfile::TempDir, [PathBuf; 2])> = OnceLock::new();
+    let (_, paths) = MADE.get_or_init(|| {
         let folder = tempfile::tempdir().expect("a folder");
-        let path = compiled(folder.path(), LIBRARY, SHIM, &["-shared", "-fPIC"]);
-        (folder, path)
+        let make = |name| compiled(folder.path(), name, SHIM, &["-shared", "-fPIC"]);
+        let paths = [LIBRARY, OBSERVER].map(make);
+        (folder, paths)
     });
-    path
+    paths
+}
+
+pub(crate) fn shim() -> &'static Path {
+    &libraries()[0]
 }
 
 pub(crate) fn run(arguments: &[&str]) -> Command {
     let mut command = ondeck(&[&["run"], arguments].concat());
-    command.env("ONDECK_PRELOAD_LIBRARY", shim()).env_remove("LD_PRELOAD");
+    let [shim, observer] = libraries();
+    command.env("ONDECK_PRELOAD_LIBRARY", shim).env("ONDECK_OBSERVE_LIBRARY", observer);
+    command.env_remove("LD_PRELOAD");
     // Other programs must not find the pages and recordings that a killed command leaves.
     command.env("TMPDIR", env!("CARGO_TARGET_TMPDIR"));
     command

@@ -1,0 +1,123 @@
+//! Which processes of a program have the library that records, and why others do not have it.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use memchr::memmem;
+use ondeck_profile::{Profile, Scope};
+
+use super::library::Library;
+use super::{Way, fitness};
+
+/// A program of a process that was seen.
+#[derive(Default)]
+struct Program {
+    looks: u32,
+    is_loaded: bool,
+    /// Whether the process has the runtime of ThreadSanitizer, whose functions stand in front of the library's.
+    has_sanitizer: bool,
+}
+
+/// The processes that were seen, by their number and the file of their program.
+pub(super) struct Watched {
+    library: &'static str,
+    seen: HashMap<(u32, PathBuf), Program>,
+}
+
+impl Watched {
+    pub(super) fn new(library: Library) -> Self {
+        Self { library: library.name(), seen: HashMap::new() }
+    }
+
+    /// Looks whether a process has the library, until it has.
+    pub(super) fn look_at(&mut self, pid: u32, process: &Path) {
+        let Ok(file) = fs::read_link(process.join("exe")) else { return };
+        let program = self.seen.entry((pid, file)).or_default();
+        program.looks += 1;
+        if !program.is_loaded
+            && let Ok(maps) = fs::read(process.join("maps"))
+        {
+            program.is_loaded = memmem::find(&maps, self.library.as_bytes()).is_some();
+            program.has_sanitizer = memmem::find(&maps, b"libtsan.so").is_some();
+        }
+    }
+
+    /// Returns the programs that ran without the library, and the processes that have it and no recording.
+    fn without(&self, profile: &Profile) -> (BTreeMap<&Path, usize>, BTreeSet<u32>) {
+        /// A process that was seen more often is not just being loaded.
+        const LOADED: u32 = 2;
+        let recorded: BTreeSet<u32> = profile.processes.iter().map(|process| process.pid).collect();
+        let mut programs: BTreeMap<&Path, usize> = BTreeMap::new();
+        let mut unrecorded = BTreeSet::new();
+        for ((pid, file), program) in &self.seen {
+            if program.is_loaded && !recorded.contains(pid) {
+                unrecorded.insert(*pid);
+            } else if !program.is_loaded && program.looks >= LOADED && !recorded.contains(pid) {
+                *programs.entry(file).or_default() += 1;
+            }
+        }
+        (programs, unrecorded)
+    }
+
+    /// Returns what was seen of a program, and what was not.
+    pub(super) fn scope(&self, way: &Way, profile: &Profile) -> Scope {
+        let mut scope = Scope { seen: seen(way, profile), unseen: Vec::new() };
+        if let Way::Alone { why } = way {
+            scope.unseen.push(format!("the locks of the program: {why}"));
+        }
+        let (programs, unrecorded) = self.without(profile);
+        for (file, number) in programs {
+            if matches!(way, Way::Alone { .. }) {
+                continue;
+            }
+            let why = way.library().and_then(|library| fitness::reason(library, file));
+            let why = why.unwrap_or_else(|| {
+                "the loader did not find the library there: in another root folder it has to be copied to the same \
+                 path, and a program that cleans its environment drops LD_PRELOAD"
+                    .to_owned()
+            });
+            let processes = if number == 1 { "a process" } else { "processes" };
+            scope.unseen.push(format!("{processes} of {}: {why}", file.display()));
+        }
+        if !unrecorded.is_empty() {
+            let pids: Vec<String> = unrecorded.iter().map(u32::to_string).collect();
+            scope.unseen.push(format!(
+                "process {}: it could make no file for its recording; see the room in the folder that TMPDIR names, \
+                 the user and the root folder of the process, and its limit of a file's size",
+                pids.join(", ")
+            ));
+        }
+        if self.seen.values().any(|program| program.has_sanitizer) {
+            scope.unseen.push(
+                "pthread locks of a program with ThreadSanitizer, which calls the C library by itself; build it \
+                 without"
+                    .to_owned(),
+            );
+        }
+        if let Way::Exchange(_) = way {
+            scope.unseen.push(
+                "locks that call futex(2) themselves, as those of Rust's standard library and parking_lot, and those \
+                 made of semaphores or condition variables; leave out --lock ondeck"
+                    .to_owned(),
+            );
+        }
+        scope
+    }
+}
+
+fn seen(way: &Way, profile: &Profile) -> String {
+    let number = profile.processes.len();
+    let processes = format!("{number} process{}", if number == 1 { "" } else { "es" });
+    match way {
+        Way::Observe(_) if number == 0 => "no process was observed".to_owned(),
+        Way::Observe(_) => format!(
+            "{processes} observed as deployed: pthread's objects, and futexes of locks that sleep by the function \
+             syscall; calls that are inlined, as in malloc and Go, were only sampled"
+        ),
+        Way::Exchange(_) => {
+            format!("{processes} recorded with ondeck's locks in the place of pthread's, not as deployed")
+        }
+        Way::Alone { .. } => "nothing was recorded; only the sleeps of threads were sampled".to_owned(),
+    }
+}
