@@ -6,22 +6,29 @@
 use std::fs::{File as Descriptor, OpenOptions};
 use std::io::{self, Read as _};
 use std::mem::offset_of;
+use std::ops::{Deref, Range};
 use std::os::fd::AsRawFd as _;
 use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
 use std::path::Path;
+use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::{ptr, slice};
 
 use ondeck_record::layout::{
-    DEPTH, FRAMES, File, Header, LOCKS, Lock, MAGIC, MAPS, Role, SAMPLES, SIZE, STACKS,
+    DEPTH, FRAMES, File, Header, LOCKS, Lock, MAGIC, MAPS, Role, SAMPLES, SIZE, STACKS, Sample,
     TRACKED_SIZE, TRACKS, Track, Tracked, VERSION, of_sample_key,
 };
 
 use crate::Error;
 
 /// A copy of a recording. If a process records during the copy, its fields are from different moments.
+///
+/// A recording is mostly a hole, and a program may start thousands of processes. So neither the memory of a copy nor the
+/// time for it is more than what was recorded: no page of a hole is read or written.
 pub struct Recording {
-    file: Box<Tracked>,
+    file: Zeros,
+    /// The parts of the file that are no holes, ascending.
+    parts: Vec<Range<usize>>,
 }
 
 /// Reads a number of the file.
@@ -86,7 +93,7 @@ impl Recording {
         if length < size {
             return truncated(size);
         }
-        copy(&file, size as usize).map(|file| Self { file }).map_err(io)
+        copy(&file, size as usize).map(|(file, parts)| Self { file, parts }).map_err(io)
     }
 
     /// Returns the whole file.
@@ -107,7 +114,13 @@ impl Recording {
 
     /// Returns the samples: lock, role, stack, count, ticks, longest.
     pub fn samples(&self) -> impl Iterator<Item = (usize, Role, u32, [u64; 3])> {
-        self.file().samples[..SAMPLES].iter().filter_map(|sample| {
+        let start = offset_of!(File, samples);
+        let numbers = self.parts.iter().flat_map(move |part| {
+            let at = |byte: usize| byte.saturating_sub(start) / size_of::<Sample>();
+            at(part.start)..at(part.end).min(SAMPLES)
+        });
+        numbers.filter_map(|number| {
+            let sample = &self.file().samples[number];
             let key = get(&sample.key);
             let (lock, role, stack) = of_sample_key(key);
             let values = [get(&sample.count), get(&sample.ticks), get(&sample.longest)];
@@ -146,15 +159,58 @@ impl Recording {
     }
 }
 
+/// Memory for a copy. Not of the allocator, which writes all zeros itself for this alignment.
+struct Zeros(NonNull<Tracked>);
+
+// SAFETY: the memory belongs to this object alone, and all its fields are atomics.
+unsafe impl Send for Zeros {}
+// SAFETY: as above.
+unsafe impl Sync for Zeros {}
+
+impl Zeros {
+    fn map() -> io::Result<Self> {
+        let protection = libc::PROT_READ | libc::PROT_WRITE;
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+        // SAFETY: a mapping at an address that the kernel chooses replaces no existing one.
+        let start = unsafe { libc::mmap(ptr::null_mut(), TRACKED_SIZE, protection, flags, -1, 0) };
+        if start == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        // A few bytes would else take a large page each.
+        // SAFETY: the advice changes no contents.
+        unsafe { libc::madvise(start, TRACKED_SIZE, libc::MADV_NOHUGEPAGE) };
+        NonNull::new(start.cast()).map(Self).ok_or_else(|| io::Error::other("no memory"))
+    }
+
+    fn bytes(&mut self) -> &mut [u8] {
+        // SAFETY: the bytes of the mapping, to which nothing else refers while the slice is used. Every value is valid
+        // for an atomic.
+        unsafe { slice::from_raw_parts_mut(self.0.cast().as_ptr(), TRACKED_SIZE) }
+    }
+}
+
+impl Deref for Zeros {
+    type Target = Tracked;
+
+    fn deref(&self) -> &Tracked {
+        // SAFETY: the mapping is aligned to a page and as long; all fields are atomics, for which zeros are valid.
+        unsafe { self.0.as_ref() }
+    }
+}
+
+impl Drop for Zeros {
+    fn drop(&mut self) {
+        // SAFETY: the mapping of `map`, to which nothing refers any more.
+        unsafe { libc::munmap(self.0.cast().as_ptr(), TRACKED_SIZE) };
+    }
+}
+
 /// Copies the data among the first `size` bytes, without the holes. The file is not mapped: reading a hole of a mapping
 /// takes memory, and if the file is truncated at the same time, reading the mapping kills this process.
-fn copy(from: &Descriptor, size: usize) -> io::Result<Box<Tracked>> {
-    // SAFETY: all fields are atomics, for which zeros are valid.
-    let mut file = unsafe { Box::<Tracked>::new_zeroed().assume_init() };
-    // SAFETY: the bytes of the object, to which nothing else refers while the slice is used. Every value is valid for
-    // an atomic.
-    let bytes =
-        unsafe { slice::from_raw_parts_mut(ptr::from_mut(&mut *file).cast::<u8>(), TRACKED_SIZE) };
+fn copy(from: &Descriptor, size: usize) -> io::Result<(Zeros, Vec<Range<usize>>)> {
+    let mut file = Zeros::map()?;
+    let mut parts = Vec::new();
+    let bytes = file.bytes();
     let mut at = 0;
     while let Some(data) = next(from, at, libc::SEEK_DATA) {
         let end = next(from, data, libc::SEEK_HOLE).unwrap_or(size).min(size);
@@ -162,9 +218,10 @@ fn copy(from: &Descriptor, size: usize) -> io::Result<Box<Tracked>> {
             break;
         }
         from.read_exact_at(&mut bytes[data..end], data as u64)?;
+        parts.push(data..end);
         at = end;
     }
-    Ok(file)
+    Ok((file, parts))
 }
 
 /// Returns the start of the next data or hole, at `at` or after it; `None` if there is no more data. A file system

@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# Programs in C, C++ and Rust whose lock has a known keeper are observed: the report charges the keeper, knows the lock,
+# and has the sum of waits that the program notes itself.
+source "$(dirname "$0")/common.sh"
+need_packages gcc g++ libc6-dev python3 pkg-config libabsl-dev libtbb-dev
+programs=crates/ondeck-profile/tests/programs/observed
+target=${CARGO_TARGET_DIR:-target}
+
+step "build"
+crates/ondeck-observe/link.sh
+cargo build --locked -q -p ondeck-cli --bin ondeck
+command=$(realpath "$target/debug/ondeck")
+ONDECK_OBSERVE_LIBRARY=$(realpath "$target/native/lib/libondeck_observe.so")
+export ONDECK_OBSERVE_LIBRARY
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+gcc -O2 -g -Wall -Wextra -Werror -pthread "$programs/keepers.c" -o "$folder/c"
+cargo build --release -q --manifest-path "$programs/rust/Cargo.toml" --target-dir "$target/observed"
+rust=$(realpath "$target/observed/release/keepers")
+
+# cpp NAME HEADER LOCK LOCK-FUNCTION UNLOCK-FUNCTION OPTION...
+cpp() {
+    g++ -std=c++17 -O2 -g -Wall -Wextra -Werror -pthread "-DHEADER=<$2>" "-DLOCK=$3" "-DACQUIRE=$4" "-DRELEASE=$5" \
+        "$programs/keepers.cpp" -o "$folder/$1" "${@:6}"
+}
+cpp std_mutex mutex std::mutex lock unlock
+cpp std_shared shared_mutex std::shared_mutex lock unlock
+# shellcheck disable=SC2046 # options
+cpp abseil absl/synchronization/mutex.h absl::Mutex Lock Unlock $(pkg-config --cflags --libs absl_synchronization)
+cpp tbb oneapi/tbb/mutex.h tbb::mutex lock unlock -ltbb
+
+# observe KIND PROGRAM ARGUMENT...: a program that loses its CPU in a section is tried again.
+observe() {
+    local kind=$1 tries waited
+    shift
+    for tries in 1 2 3; do
+        waited=$("$command" run --profile "$folder/p.jsonl" -- "$@" 2>"$folder/table.txt") || { cat "$folder/table.txt"; exit 1; }
+        echo "$(basename "$1") ${*:2}"
+        python3 ci/observe/check.py "$folder/p.jsonl" "$kind" "$waited" && return
+        [ "$tries" -lt 3 ] || { cat "$folder/table.txt"; exit 1; }
+    done
+}
+
+step "C"
+for kind in mutex adaptive recursive inherit timed c11; do observe pthread "$folder/c" $kind; done
+for kind in rwlock read; do observe pthread_rwlock "$folder/c" $kind; done
+observe semaphore "$folder/c" semaphore
+observe condvar "$folder/c" condition
+step "C++"
+observe pthread "$folder/std_mutex"
+observe pthread_rwlock "$folder/std_shared"
+observe abseil "$folder/abseil"
+observe tbb "$folder/tbb"
+step "Rust"
+for kind in std_mutex std_rwlock std_condvar; do observe std "$rust" $kind; done
+for kind in parking_lot_12 parking_lot_12_rwlock parking_lot_13; do observe parking_lot "$rust" $kind; done
+observe usync "$rust" usync
+observe futex "$rust" saa

@@ -1,0 +1,46 @@
+"""Compares a profile with what a program of crates/ondeck-profile/tests/programs/observed/ knows of itself.
+
+    check.py PROFILE.jsonl KIND WAITED     the kind of the lock, and all waits together in nanoseconds
+
+At least 95 % of what is charged goes to the keeper, and the sum of waits is within 5 % of the program's own. Ends with 1
+and a line for each that does not hold.
+"""
+
+import json
+import pathlib
+import sys
+
+KEEPER = 0.95
+SUM = 0.05
+
+
+def main(profile, kind, waited):
+    lines = [json.loads(line) for line in pathlib.Path(profile).read_text().splitlines()]
+    locks = [line for line in lines if line["type"] in ("lock", "notice")]
+    its = [lock for lock in locks if lock["kind"] == kind]
+    # A lock that is made of a condition variable has a mutex, whose waits are the program's also.
+    recorded = sum(lock["wait"]["total"] for lock in locks)
+    blame = {True: 0.0, False: 0.0}
+    for line in lines:
+        if line["type"] == "stack" and line["role"] == "holder":
+            functions = [frame["function"] for location in line["stack"] for frame in location["frames"]]
+            blame[any("keeper_long" in name for name in functions)] += line["total"]
+    part = blame[True] / max(sum(blame.values()), 1.0)
+    more = recorded / float(waited) - 1
+    held = [lock for lock in locks if lock["kept_waiting"] + lock["free"] > 0]
+    free = sum(lock["free"] for lock in held) / max(recorded, 1.0)
+    print(f"{kind:15} keeper {100 * part:5.1f} %, sum {100 * more:+5.1f} %, free {100 * free:4.1f} %")
+    wrong = []
+    if not its:
+        wrong.append(f"there are {[lock['kind'] for lock in locks]}, and no {kind}")
+    if part < KEEPER:
+        wrong.append(f"{100 * part:.1f} % went to the keeper")
+    if abs(more) > SUM:
+        wrong.append(f"all waits were {float(waited) / 1e6:.1f} ms, and {recorded / 1e6:.1f} ms were recorded")
+    for text in wrong:
+        print(f"  {text}")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
