@@ -13,7 +13,7 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `syscall.c` | futexes |
+//! | `syscall.c` | futexes, and the calls of sched_yield(2) before them |
 //! | `locks.c` | mutexes and reader-writer locks |
 //! | `waits.c` | condition variables, semaphores and barriers, which a thread may be cancelled in |
 //! | `observe.c` | the functions behind these, found without a lock, and the constructor |
@@ -85,6 +85,18 @@ pub extern "C" fn ondeck_observe_end(memory: &Memory, sleep: &Sleep, how: c_int,
         _ => End::Never,
     };
     observed::end(memory, sleep, how, base);
+}
+
+/// Called when the thread is about to call sched_yield(2).
+#[unsafe(no_mangle)]
+pub extern "C" fn ondeck_observe_before_yield(memory: &Memory, base: usize) {
+    observed::before_yield(memory, base);
+}
+
+/// Called after that.
+#[unsafe(no_mangle)]
+pub extern "C" fn ondeck_observe_after_yield(memory: &Memory) {
+    observed::after_yield(memory);
 }
 
 /// Called when the thread has found a lock free for which threads wait.

@@ -1,9 +1,13 @@
 /* Mutexes and reader-writer locks. Each function first tries; what then waits in the C library is recorded. A try
-   reports what locking would report, except that the lock is taken. */
+   reports what locking would report, except that the lock is taken.
+
+   Not so for mutexes that the kernel knows the owner of: the C library's attempt at a robust mutex that cannot be
+   recovered leaves it locked (glibc 2.36). Their word says whether there is an owner. */
 
 #include "observe.h"
 
 #include <errno.h>
+#include <linux/futex.h>
 #include <threads.h>
 
 typedef int of_lock(void *);
@@ -35,6 +39,26 @@ static inline __attribute__((always_inline)) int unlock(enum real by, void *lock
     return result;
 }
 
+/* The kinds of mutexes that are robust, or have a protocol of priorities. */
+static int is_of_kernel(const void *mutex)
+{
+    enum { KIND = 4, ROBUST = 16, INHERIT = 32, PROTECT = 64 };
+    return (((const int *)mutex)[KIND] & (ROBUST | INHERIT | PROTECT)) != 0;
+}
+
+/* Locks such a mutex by CALL. */
+#define LOCK_OF_KERNEL(mutex, call)                                                  \
+    do {                                                                             \
+        if (ondeck_observe_is_wanted && is_of_kernel(mutex)) {                       \
+            if ((__atomic_load_n((int *)mutex, __ATOMIC_RELAXED) & FUTEX_TID_MASK) == 0) \
+                return call;                                                         \
+            struct sleep sleep = begin(mutex, MUTEX, BASE);                          \
+            int result = call;                                                       \
+            end(&sleep, how(result), BASE);                                          \
+            return result;                                                           \
+        }                                                                            \
+    } while (0)
+
 /* Locks by CALL, which waits, if TRY is `taken`. */
 #define LOCK(object, kind, try, taken, how_of, call)        \
     do {                                                    \
@@ -56,6 +80,7 @@ NAME(ondeck_observe_mutex_lock, "pthread_mutex_lock@@GLIBC_2.2.5");
 NAME(ondeck_observe_mutex_lock, "__pthread_mutex_lock@GLIBC_2.2.5");
 int ondeck_observe_mutex_lock(void *mutex)
 {
+    LOCK_OF_KERNEL(mutex, ((of_lock *)real(MUTEX_LOCK))(mutex));
     LOCK(mutex, MUTEX, MUTEX_TRYLOCK, EBUSY, how, ((of_lock *)real(MUTEX_LOCK))(mutex));
 }
 
@@ -63,6 +88,7 @@ NAME(ondeck_observe_mutex_timedlock, "pthread_mutex_timedlock@@GLIBC_2.34");
 NAME(ondeck_observe_mutex_timedlock, "pthread_mutex_timedlock@GLIBC_2.2.5");
 int ondeck_observe_mutex_timedlock(void *mutex, const struct timespec *end_time)
 {
+    LOCK_OF_KERNEL(mutex, ((of_lock_until *)real(MUTEX_TIMEDLOCK))(mutex, end_time));
     LOCK(mutex, MUTEX, MUTEX_TRYLOCK, EBUSY, how, ((of_lock_until *)real(MUTEX_TIMEDLOCK))(mutex, end_time));
 }
 
@@ -72,6 +98,7 @@ int ondeck_observe_mutex_clocklock(void *mutex, clockid_t clock, const struct ti
 {
     if (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC)
         return ((of_lock_until_by *)real(MUTEX_CLOCKLOCK))(mutex, clock, end_time);
+    LOCK_OF_KERNEL(mutex, ((of_lock_until_by *)real(MUTEX_CLOCKLOCK))(mutex, clock, end_time));
     LOCK(mutex, MUTEX, MUTEX_TRYLOCK, EBUSY, how,
          ((of_lock_until_by *)real(MUTEX_CLOCKLOCK))(mutex, clock, end_time));
 }

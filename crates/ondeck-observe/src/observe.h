@@ -31,6 +31,8 @@ OURS void *ondeck_observe_find(const char *name, const char *version);
 OURS const uint32_t *ondeck_observe_waiting(const void *word);
 OURS struct sleep ondeck_observe_begin(void *memory, const void *word, uint32_t kind, uintptr_t base);
 OURS void ondeck_observe_end(void *memory, const struct sleep *, int how, uintptr_t base);
+OURS void ondeck_observe_before_yield(void *memory, uintptr_t base);
+OURS void ondeck_observe_after_yield(void *memory);
 OURS void ondeck_observe_acquired(void *memory, const void *word);
 OURS struct wake ondeck_observe_before_wake(void *memory, const void *word, uintptr_t base);
 OURS void ondeck_observe_after_wake(void *memory, const struct wake *, uintptr_t base);

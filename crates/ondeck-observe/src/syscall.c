@@ -105,3 +105,17 @@ OURS __attribute__((used)) long ondeck_observe_futex(long number, long word, lon
     }
     return result_of(direct(word, operation, value, timeout, second, last));
 }
+
+/* Locks poll by it before they sleep. The C library's function makes the system call only. */
+NAME(ondeck_observe_yield, "sched_yield@@GLIBC_2.2.5");
+int ondeck_observe_yield(void)
+{
+    long result;
+
+    if (ondeck_observe_is_wanted)
+        ondeck_observe_before_yield(ondeck_observe_memory, BASE);
+    __asm__ volatile("syscall" : "=a"(result) : "a"((long)SYS_sched_yield) : "rcx", "r11", "memory");
+    if (ondeck_observe_is_wanted)
+        ondeck_observe_after_yield(ondeck_observe_memory);
+    return (int)result_of(result);
+}

@@ -116,21 +116,22 @@ int ondeck_observe_cnd_broadcast(void *cond)
 /* Semaphores report errors in errno. */
 #define HOW_OF_SEMAPHORE (result == 0 ? WOKEN : errno == ETIMEDOUT || errno == EINTR ? GAVE_UP : NEVER)
 
-/* Whether the semaphore has to be waited for. A wait is a cancellation point even if it need not sleep. */
+/* Whether the semaphore has to be waited for. */
 static int is_empty(void *semaphore)
 {
-    int before = errno, result;
-    pthread_testcancel();
-    result = ((of_one *)real(SEM_TRYWAIT))(semaphore);
+    int before = errno, result = ((of_one *)real(SEM_TRYWAIT))(semaphore);
     if (result != 0)
         errno = before;
     return result != 0;
 }
 
-#define WAIT_AT_SEMAPHORE(semaphore, is_checked, call)       \
+/* `is_point` if the C library's function is a cancellation point even if it need not sleep. */
+#define WAIT_AT_SEMAPHORE(semaphore, is_point, is_checked, call) \
     do {                                                     \
         if (!ondeck_observe_is_wanted || !(is_checked))      \
             return call;                                     \
+        if (is_point)                                        \
+            pthread_testcancel();                            \
         if (!is_empty(semaphore)) {                          \
             acquired(semaphore);                             \
             return 0;                                        \
@@ -143,7 +144,7 @@ NAME(ondeck_observe_sem_wait, "sem_wait@@GLIBC_2.34");
 NAME(ondeck_observe_sem_wait, "sem_wait@GLIBC_2.2.5");
 int ondeck_observe_sem_wait(void *semaphore)
 {
-    WAIT_AT_SEMAPHORE(semaphore, 1, ((of_one *)real(SEM_WAIT))(semaphore));
+    WAIT_AT_SEMAPHORE(semaphore, 1, 1, ((of_one *)real(SEM_WAIT))(semaphore));
 }
 
 /* These refuse a time that is none even if they need not wait. */
@@ -151,7 +152,7 @@ NAME(ondeck_observe_sem_timedwait, "sem_timedwait@@GLIBC_2.34");
 NAME(ondeck_observe_sem_timedwait, "sem_timedwait@GLIBC_2.2.5");
 int ondeck_observe_sem_timedwait(void *semaphore, const struct timespec *end_time)
 {
-    WAIT_AT_SEMAPHORE(semaphore, is_valid(CLOCK_REALTIME, end_time),
+    WAIT_AT_SEMAPHORE(semaphore, 1, is_valid(CLOCK_REALTIME, end_time),
                       ((of_one_until *)real(SEM_TIMEDWAIT))(semaphore, end_time));
 }
 
@@ -159,7 +160,7 @@ NAME(ondeck_observe_sem_clockwait, "sem_clockwait@@GLIBC_2.34");
 NAME(ondeck_observe_sem_clockwait, "sem_clockwait@GLIBC_2.30");
 int ondeck_observe_sem_clockwait(void *semaphore, clockid_t clock, const struct timespec *end_time)
 {
-    WAIT_AT_SEMAPHORE(semaphore, is_valid(clock, end_time),
+    WAIT_AT_SEMAPHORE(semaphore, 0, is_valid(clock, end_time),
                       ((of_one_until_by *)real(SEM_CLOCKWAIT))(semaphore, clock, end_time));
 }
 

@@ -14,17 +14,18 @@ struct Library {
     sources: &'static [&'static str],
 }
 
-const LIBRARIES: [Library; 6] = [
+const LIBRARIES: [Library; 7] = [
     Library {
         kind: Kind::ParkingLot,
         names: &["parking_lot::", "parking_lot_core::"],
         sources: &["/parking_lot-0.", "/parking_lot_core-0."],
     },
     Library { kind: Kind::Usync, names: &["usync::"], sources: &["/usync-0."] },
+    Library { kind: Kind::Saa, names: &["saa::"], sources: &["/saa-"] },
     Library {
         kind: Kind::Std,
         names: &["std::sys::", "std::sync::", "std::thread::"],
-        sources: &["/library/std/src/sys/", "/library/std/src/sync/"],
+        sources: &["/library/std/src/sys/", "/library/std/src/sync/", "/library/std/src/thread/"],
     },
     Library {
         kind: Kind::Abseil,
@@ -45,13 +46,13 @@ const LIBRARIES: [Library; 6] = [
     },
     Library {
         kind: Kind::Tbb,
-        names: &["tbb::detail::r1::", "tbb::detail::d1::mutex", "tbb::detail::d1::rw_mutex"],
-        sources: &["/oneapi/tbb/mutex.h", "/oneapi/tbb/rw_mutex.h"],
+        names: &["tbb::detail::"],
+        sources: &["/oneapi/tbb/detail/", "/oneapi/tbb/mutex.h", "/oneapi/tbb/rw_mutex.h"],
     },
     // Of libstdc++: std::atomic::wait, semaphores, latches and barriers.
     Library {
         kind: Kind::Futex,
-        names: &["std::__detail::__platform_", "std::__atomic_", "std::__atomic_semaphore"],
+        names: &["std::__detail::__platform_", "std::__atomic_", "std::this_thread::yield"],
         sources: &["/bits/atomic_wait.h", "/bits/semaphore_base.h"],
     },
 ];
@@ -125,20 +126,24 @@ pub(crate) struct Nature {
     pub(crate) is_of_thread: bool,
 }
 
-/// Returns what waits with this stack, whose part without the lock's functions is `user`.
-pub(crate) fn nature(stack: &[Arc<Location>], user: &[Arc<Location>]) -> Nature {
+/// Returns what waits, of the kind that was seen, with this stack, whose part without the lock's functions is `user`.
+pub(crate) fn nature(seen: Kind, stack: &[Arc<Location>], user: &[Arc<Location>]) -> Nature {
     let frames = |stack: &[Arc<Location>]| -> Vec<Frame> {
         stack.iter().flat_map(|location| location.frames.iter().cloned()).collect()
     };
     let all = frames(stack);
     let own = &all[..all.len().saturating_sub(frames(user).len())];
-    let kind = own.iter().rev().find_map(library_of).map_or(Kind::Futex, |library| library.kind);
+    let library = own.iter().rev().find_map(library_of).map(|library| library.kind);
+    let kind = library.filter(|kind| *kind != Kind::Futex).unwrap_or(seen);
     let has = |part: &str| own.iter().any(|frame| frame.function.contains(part));
     let is_parked = kind == Kind::Std && (has("thread::park") || has("std::thread::"));
-    let is_of_thread = matches!(kind, Kind::ParkingLot | Kind::Abseil | Kind::Usync) || is_parked;
+    let is_of_thread = seen == Kind::Yield
+        || matches!(kind, Kind::ParkingLot | Kind::Abseil | Kind::Usync | Kind::Saa)
+        || is_parked;
     let is_notice = match kind {
-        // Its mutex parks threads as the standard library's functions do.
-        Kind::Usync => has("ondvar") || has("barrier") || has("Barrier"),
+        Kind::Yield => true,
+        // Their mutexes park threads as the standard library's functions do.
+        Kind::Usync | Kind::Saa => has("ondvar") || has("barrier") || has("Barrier"),
         // Its name has the word.
         Kind::ParkingLot => has("ondvar"),
         _ => NOTICES.iter().any(|part| has(part)),
@@ -156,7 +161,7 @@ mod tests {
             Arc::new(Location { address: 1, module: None, frames: vec![frame(name)] })
         };
         let stack: Vec<_> = functions.iter().chain(&["work", "main"]).map(location).collect();
-        nature(&stack, &stack[functions.len()..])
+        nature(Kind::Futex, &stack, &stack[functions.len()..])
     }
 
     #[test]

@@ -202,12 +202,16 @@ pub enum Kind {
     ParkingLot,
     /// Of usync.
     Usync,
+    /// Of saa.
+    Saa,
     /// Of abseil.
     Abseil,
     /// Of oneTBB.
     Tbb,
     /// Of code that is in no library of locks known here.
     Futex,
+    /// Calls of sched_yield(2) by such code.
+    Yield,
     /// A kind that this version does not know.
     Unknown,
 }
@@ -227,6 +231,7 @@ impl Kind {
             kind::SEMAPHORE => Self::Semaphore,
             kind::BARRIER => Self::Barrier,
             kind::FUTEX => Self::Futex,
+            kind::YIELD => Self::Yield,
             _ => Self::Unknown,
         }
     }
@@ -267,9 +272,11 @@ impl Kind {
             Self::Std => "std",
             Self::ParkingLot => "parking_lot",
             Self::Usync => "usync",
+            Self::Saa => "saa",
             Self::Abseil => "abseil",
             Self::Tbb => "tbb",
             Self::Futex => "futex",
+            Self::Yield => "yield",
             Self::Unknown => "unknown",
         }
     }

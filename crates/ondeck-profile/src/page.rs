@@ -268,7 +268,7 @@ fn one(number: usize, process: &Process, lock: &Lock) -> Markup {
                 p { (free(lock)) }
             }
             @if let (nanos, part) = lock.unexplained() && part > table::MENTIONED {
-                p { "Threads " (table::NOTIFIED) " for " (time(nanos)) (format!(", {:.0} % of all their waiting.", 100.0 * part)) }
+                p { "Threads " (table::unexplained(lock)) " for " (time(nanos)) (format!(", {:.0} % of all their waiting.", 100.0 * part)) }
             }
             h3 { "What waited" }
             (stacks(&lock.waiters))

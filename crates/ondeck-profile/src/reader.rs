@@ -378,11 +378,11 @@ impl<'a> Names<'a> {
             let address = get(&entry.address);
             let mut nature = Nature { kind, is_notice: kind.is_notice(), is_of_thread: false };
             let mut key = Key::Entry(number);
-            if kind == Kind::Futex {
+            if matches!(kind, Kind::Futex | Kind::Yield) {
                 let stack = entry.created.load(Relaxed).checked_sub(1).unwrap_or(u32::MAX);
                 let whole = self.stack(&recording.stack(stack));
                 let user = stacks.trimmed(self, recording, stack);
-                nature = kinds::nature(&whole, user);
+                nature = kinds::nature(kind, &whole, user);
                 key = match user.first().and_then(|location| location.frames.first()) {
                     Some(site) if nature.is_of_thread => {
                         Key::Place(nature.kind, nature.is_notice, site.short())

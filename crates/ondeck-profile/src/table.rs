@@ -25,8 +25,15 @@ const NOTICES: usize = 5;
 /// The name for time in which threads waited and no thread is known to have held the lock.
 pub(crate) const FREE: &str = "waited while it was free";
 
-/// The name for waits that began at a notification: their owners are not known.
-pub(crate) const NOTIFIED: &str = "waited after a notification";
+/// The name for waits whose owners are not known: they began at a notification, or a thread only polled.
+pub(crate) fn unexplained(lock: &Lock) -> &'static str {
+    if lock.kind.is_observed() {
+        "polled for an unknown owner"
+    } else {
+        "waited after a notification"
+    }
+}
+
 /// The least part of waits without a known owner that is mentioned: sums are estimates.
 pub(crate) const MENTIONED: f64 = 0.1;
 
@@ -254,7 +261,13 @@ fn details(process: &Process, lock: &Lock, several: bool) -> String {
     if let (nanos, part) = lock.unexplained()
         && part > MENTIONED
     {
-        _ = writeln!(text, "  {NOTIFIED} {:>5} {:3.0}% of all waiting", time(nanos), 100.0 * part);
+        _ = writeln!(
+            text,
+            "  {} {:>5} {:3.0}% of all waiting",
+            unexplained(lock),
+            time(nanos),
+            100.0 * part
+        );
     }
     text
 }

@@ -130,6 +130,8 @@ pub mod kind {
     pub const SEMAPHORE: u32 = 516;
     /// A `pthread_barrier_t`: holders are those that arrived later.
     pub const BARRIER: u32 = 517;
+    /// Calls of sched_yield(2), one entry for each place; nobody is charged for them.
+    pub const YIELD: u32 = 518;
 }
 
 /// The role of a thread in a sample.

@@ -51,7 +51,7 @@ pub fn take(file: &File) -> Option<Frames> {
 pub struct Placed {
     /// The address of the innermost one.
     pub base: usize,
-    /// Words from `base` to each of them.
+    /// Words from `base` to each of them; the largest number after the last.
     pub offsets: [u16; DEPTH],
     /// Whether each return address was found at its place, and all places fit.
     pub is_regular: bool,
@@ -88,8 +88,8 @@ extern "C" fn each_placed(context: *mut c_void, walk: *mut c_void) -> c_int {
         // SAFETY: a word of the calling thread's stack, from which the unwinder has taken the address.
         && unsafe { ptr::with_exposed_provenance::<usize>(slot).read_volatile() } == address;
     match u16::try_from(offset / size_of::<usize>()) {
-        Ok(offset) => offsets[at] = offset,
-        Err(_) => *is_regular = false,
+        Ok(offset) if offset != u16::MAX => offsets[at] = offset,
+        _ => *is_regular = false,
     }
     GO_ON
 }
@@ -102,7 +102,7 @@ pub fn take_from(file: &File, base: usize) -> Option<(Frames, Placed)> {
             .map(|frames| (frames, Placed { base, offsets: [0; DEPTH], is_regular: false }));
     }
     let mut frames = Frames::new();
-    let mut placed = Placed { base, offsets: [0; DEPTH], is_regular: true };
+    let mut placed = Placed { base, offsets: [u16::MAX; DEPTH], is_regular: true };
     let mut walk = Walk { frames: &mut frames, placed: &mut placed };
     // SAFETY: the callback casts the argument back to its type.
     unsafe { _Unwind_Backtrace(each_placed, (&raw mut walk).cast()) };

@@ -18,7 +18,10 @@
 //! what lies before belongs to the [`chain`] of threads from which it got the lock. A waiter charges the parts of the
 //! chain since its arrival, and what is in no part is time in which the lock was free. Known errors: a thread that finds
 //! the lock free, and whose acquisition is not seen, is charged from the last of these moments on; at a condition
-//! variable the waker is a notifier and owns nothing.
+//! variable the waker is a notifier and owns nothing. Where the chain begins later than the wait, and each waiter sleeps
+//! at a word of its own, the chain of others that waited in the same place is used: it may be of another lock.
+//!
+//! A lock may poll by sched_yield(2) before it sleeps, or instead: see [`polls`]. A wait that only spins is not seen.
 //!
 //! # Entries
 //!
@@ -31,6 +34,7 @@
 //! recorded. A hook never runs while the thread sleeps.
 
 mod chain;
+mod polls;
 mod recall;
 mod words;
 
@@ -38,6 +42,7 @@ use core::cell::UnsafeCell;
 use core::sync::atomic::Ordering;
 
 use chain::{Chain, Segment};
+use polls::Polls;
 use recall::Recall;
 
 use crate::frames::Frames;
@@ -78,6 +83,7 @@ struct Thread {
     stack_end: u64,
     /// The ticks of wakes that are in no entry yet.
     cost: u64,
+    polls: Polls,
     /// The number of a new stack plus 1, whose addresses may be in no snapshot of the mappings.
     unseen: u32,
     recall: Recall,
@@ -139,6 +145,7 @@ impl Memory {
                 (own.woken, own.chain) = (0, Chain::EMPTY);
                 own.entered = (0, 0);
                 own.unseen = 0;
+                own.polls.clear();
                 own.recall.clear();
             }
             action(own, local)
@@ -155,9 +162,12 @@ pub fn begin(memory: &Memory, word: usize, kind: u32, base: usize) -> Sleep {
     let stack = memory.enter(file, |own, _| {
         let stack = own.stack(file, base, arrived, 0);
         own.see(file);
-        stack.unwrap_or(0)
+        let polled = own.polls.before_sleep(base, arrived, &own.recall);
+        own.record_polls(file);
+        let arrived = polled.unwrap_or(arrived);
+        (stack.unwrap_or(0), arrived)
     });
-    if let Some(stack) = stack {
+    if let Some((stack, arrived)) = stack {
         (sleep.file, sleep.arrived, sleep.stack) = (thread::address_of(file), arrived, stack);
         waiting(word).fetch_add(1, Ordering::Relaxed);
     }
@@ -178,6 +188,26 @@ pub fn end(memory: &Memory, sleep: &Sleep, how: End, base: usize) {
     };
     let now = clock::ticks();
     memory.enter(file, |own, local| own.end(file, local, sleep, how, now, base));
+}
+
+/// Called when the thread is about to call sched_yield(2).
+pub fn before_yield(memory: &Memory, base: usize) {
+    let Some(file) = state::file() else { return };
+    memory.enter(file, |own, _| {
+        let now = clock::ticks();
+        if !own.polls.goes_on(base, now) {
+            own.record_polls(file);
+            let stack = own.stack(file, base, now, 0).unwrap_or(0);
+            own.see(file);
+            own.polls.begin(base, now, stack);
+        }
+    });
+}
+
+/// Called when the thread has called sched_yield(2).
+pub fn after_yield(memory: &Memory) {
+    let Some(file) = state::file() else { return };
+    memory.enter(file, |own, _| own.polls.end(clock::ticks()));
 }
 
 /// Called when the thread has found the lock at `word` free, and threads wait for it.
@@ -254,6 +284,8 @@ impl Thread {
             from = from.max(self.entered.1);
             self.entered.0 = 0;
         }
+        from = from.max(self.polls.acquired());
+        self.record_polls(file);
         // A thread that wakes again and again without a stack must not unwind each time.
         let ticks = now.saturating_sub(from.max(self.waker_at));
         let stack = self.stack(file, base, now, ticks).unwrap_or(0);
@@ -266,6 +298,17 @@ impl Thread {
         self.waker_at = now;
         self.cost += clock::ticks().saturating_sub(now);
         stack
+    }
+
+    /// Records the last calls of sched_yield(2).
+    fn record_polls(&mut self, file: &'static File) {
+        let Some(polled) = self.polls.take() else { return };
+        let sleep = Sleep { word: 0, file: 0, arrived: 0, kind: kind::YIELD, stack: polled.stack };
+        if let Some(entry) = entry(file, &sleep, polled.stack) {
+            table::waited(entry, polled.ticks, 1);
+            let stack = polled.stack - 1;
+            table::sample(file, entry, Role::Waiter, stack, 1, polled.ticks, polled.ticks);
+        }
     }
 
     /// Records a wait.
@@ -299,14 +342,29 @@ impl Thread {
             table::sample(file, entry, Role::Waiter, stack, 1, waited, waited);
         }
         let mut charged = 0;
-        for (index, part) in chain.after(sleep.arrived).enumerate() {
-            let kept = part.until.min(now).saturating_sub(part.from);
+        let mut first = now;
+        let mut charge = |part: Segment| {
+            let kept = part.until.min(first).saturating_sub(part.from);
+            first = first.min(part.from);
             charged += kept;
+            if let Some(stack) = part.stack.checked_sub(1).filter(|_| kept != 0) {
+                table::sample(file, entry, Role::Holder, stack, 1, kept, kept);
+            }
+            kept
+        };
+        for (index, part) in chain.after(sleep.arrived).enumerate() {
+            let kept = charge(part);
             if index == 0 {
                 table::held(entry, kept);
             }
-            if let Some(stack) = part.stack.checked_sub(1) {
-                table::sample(file, entry, Role::Holder, stack, 1, kept, kept);
+        }
+        if sleep.kind == kind::FUTEX {
+            // Inferred: what woke others that waited in the same place.
+            let place = key(file, sleep, stack, false) as usize;
+            let of_place = words::chain(place, sleep.file).unwrap_or(Chain::EMPTY);
+            of_place.after(sleep.arrived).for_each(|part| _ = charge(part));
+            if chain.end() > of_place.end() {
+                words::store(place, sleep.file, &chain);
             }
         }
         entry.charged.fetch_add(waited, Ordering::Relaxed);
@@ -319,21 +377,28 @@ impl Thread {
 
 /// Returns the entry of a wait.
 fn entry(file: &'static File, sleep: &Sleep, stack: u32) -> Option<&'static Lock> {
-    /// No address has it.
-    const OF_PLACE: u64 = 1 << 63;
-    if sleep.kind != kind::FUTEX {
+    if !matches!(sleep.kind, kind::FUTEX | kind::YIELD) {
         let (entry, is_new) = table::lock(file, sleep.word, sleep.kind, 0)?;
         if is_new {
             sys::with_errno_kept(|| maps::see(file, sleep.word as u64));
         }
         return Some(entry);
     }
-    let place = stack.checked_sub(1).map_or(0, |stack| Frames::of(file, stack, PLACE).hash());
-    let key = (sleep.word as u64 ^ place) | OF_PLACE;
-    let (entry, is_new) = table::keyed(file, key, sleep.word, sleep.kind, 0)?;
+    let key = key(file, sleep, stack, true);
+    // An entry without an address is none.
+    let address = if sleep.word == 0 { key as usize } else { sleep.word };
+    let (entry, is_new) = table::keyed(file, key, address, sleep.kind, 0)?;
     if is_new {
         entry.created.store(stack, Ordering::Relaxed);
         sys::with_errno_kept(|| maps::see(file, sleep.word as u64));
     }
     Some(entry)
+}
+
+/// Returns a number for the place of a wait, and, if `of_word`, for its word. No address is equal to it.
+fn key(file: &File, sleep: &Sleep, stack: u32, of_word: bool) -> u64 {
+    const OF_PLACE: u64 = 1 << 63;
+    let place = stack.checked_sub(1).map_or(0, |stack| Frames::of(file, stack, PLACE).hash());
+    let word = if of_word { sleep.word as u64 } else { 0 };
+    (place ^ word) | OF_PLACE
 }

@@ -50,6 +50,15 @@ impl Recall {
             .map(|known| known.number)
     }
 
+    /// Returns whether the stack whose innermost return address is at `base` has another one at `slot`.
+    pub fn has(&self, base: usize, slot: usize) -> bool {
+        let known = self.known.iter().filter(|known| known.base == base);
+        let mut offsets =
+            known.flat_map(|known| known.offsets.iter().take_while(|at| **at != u16::MAX));
+        let offset = slot.wrapping_sub(base) / WORD;
+        slot >= base && offsets.any(|at| usize::from(*at) == offset)
+    }
+
     /// Remembers a stack.
     pub fn keep(&mut self, number: u32, placed: &Placed) {
         if placed.is_regular {

@@ -1,5 +1,5 @@
-//! `keepers KIND`: locks of Rust, each with a known keeper. One thread holds the lock for 2 ms each time, three others
-//! for a moment. Prints the sum of all waits in nanoseconds, which each thread notes itself.
+//! `keepers KIND [MILLISECONDS]`: locks of Rust, each with a known keeper. One thread holds the lock for 2 ms each time,
+//! or longer, three others for a moment. Prints the sum of all waits in nanoseconds, which each thread notes itself.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{self, Condvar};
@@ -7,6 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 static WAITED: AtomicU64 = AtomicU64::new(0);
+static HOLD: AtomicU64 = AtomicU64::new(2);
 static OVER: AtomicBool = AtomicBool::new(false);
 
 fn note(begin: Instant) {
@@ -15,7 +16,7 @@ fn note(begin: Instant) {
 
 fn compute() {
     let begin = Instant::now();
-    while begin.elapsed() < Duration::from_millis(2) {}
+    while begin.elapsed() < Duration::from_millis(HOLD.load(Relaxed)) {}
 }
 
 #[inline(never)]
@@ -47,7 +48,7 @@ fn run<K, V>(keep: impl Fn() -> K + Sync, lock: impl Fn() -> V + Sync) {
                 }
             });
         }
-        for _ in 0..100 {
+        for _ in 0..(200 / HOLD.load(Relaxed)).max(30) {
             keeper_long(&keep);
             thread::sleep(Duration::from_millis(3));
         }
@@ -81,6 +82,9 @@ impl Drop for Taken<'_> {
 }
 
 fn main() {
+    if let Some(hold) = std::env::args().nth(2) {
+        HOLD.store(hold.parse().unwrap(), Relaxed);
+    }
     match std::env::args().nth(1).as_deref() {
         Some("std_mutex") => {
             let lock = sync::Mutex::new(0);
