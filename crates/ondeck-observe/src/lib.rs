@@ -37,7 +37,7 @@ use core::ffi::{CStr, c_char, c_int, c_void};
 use core::ptr;
 use core::sync::atomic::AtomicU32;
 
-use ondeck_record::elf::Library;
+use ondeck_record::elf::{self, Library};
 use ondeck_record::observed::{self, End, Memory, Sleep, Wake};
 
 /// Returns the C library's function of that name and version, without the loader's lock; null if there is none.
@@ -57,6 +57,18 @@ pub unsafe extern "C" fn ondeck_observe_find(
         _ => None,
     }
     .unwrap_or(ptr::null_mut())
+}
+
+/// Returns whether a library is loaded whose file name begins so.
+///
+/// # Safety
+///
+/// The name is a string.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ondeck_observe_is_loaded(name: *const c_char) -> c_int {
+    // SAFETY: as the caller promises.
+    let name = unsafe { CStr::from_ptr(name) }.to_str();
+    name.is_ok_and(elf::is_loaded).into()
 }
 
 /// Returns the number of threads that wait at this word, or at one with the same hash.

@@ -63,13 +63,26 @@ static int is_asked(const char *name)
     return value && *value;
 }
 
+/* The next function of that name: of this version if it is the C library's, of any if another library is in front of
+   it, which most often gives its functions none. */
+static void *next(const char *name, const char *version)
+{
+    void *of_version = dlvsym(RTLD_NEXT, name, version), *any = dlsym(RTLD_NEXT, name);
+    Dl_info a, b;
+
+    if (of_version && any && dladdr(of_version, &a) && dladdr(any, &b) && a.dli_fbase == b.dli_fbase)
+        return of_version;
+    return any ? any : of_version;
+}
+
 __attribute__((constructor(102))) static void start(void)
 {
     for (int which = 0; which < REALS; which++) {
-        void *found = dlvsym(RTLD_NEXT, names[which].name, names[which].version);
+        void *found = next(names[which].name, names[which].version);
         if (found)
             __atomic_store_n(&ondeck_observe_reals[which], found, __ATOMIC_RELAXED);
     }
-    ondeck_observe_is_wanted =
-        !getauxval(AT_SECURE) && (is_asked("ONDECK_PROFILE") || is_asked("ONDECK_CONTROL"));
+    /* ThreadSanitizer would find races in the recorder, whose synchronization it does not see. */
+    ondeck_observe_is_wanted = !getauxval(AT_SECURE) && (is_asked("ONDECK_PROFILE") || is_asked("ONDECK_CONTROL"))
+        && !ondeck_observe_is_loaded("libtsan.so");
 }

@@ -28,6 +28,7 @@ struct sleep { const void *word; uintptr_t file; uint64_t arrived; uint32_t kind
 struct wake { const void *word; uintptr_t file; uint64_t at; };
 
 OURS void *ondeck_observe_find(const char *name, const char *version);
+OURS int ondeck_observe_is_loaded(const char *name);
 OURS const uint32_t *ondeck_observe_waiting(const void *word);
 OURS struct sleep ondeck_observe_begin(void *memory, const void *word, uint32_t kind, uintptr_t base);
 OURS void ondeck_observe_end(void *memory, const struct sleep *, int how, uintptr_t base);

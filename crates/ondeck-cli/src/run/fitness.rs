@@ -9,7 +9,7 @@ use std::path::Path;
 
 use nix::unistd::{getgid, getuid};
 use object::elf::{self, FileHeader64};
-use object::read::elf::{FileHeader as _, ProgramHeader as _};
+use object::read::elf::{Dyn as _, FileHeader as _, ProgramHeader as _};
 use object::{LittleEndian, ReadCache};
 
 use super::library::Library;
@@ -115,6 +115,11 @@ fn check_image(library: Kind, path: &Path) -> Result<(), String> {
         let shown = loader.display();
         return Err(format!("its loader {shown} is not there; install the libc that it is of"));
     }
+    if let Some(runtime) = sanitizer_of(path) {
+        return Err(format!(
+            "it is checked by a sanitizer ({runtime}), which has to be the first library; build it without"
+        ));
+    }
     if loader.file_name().is_some_and(|name| name.as_bytes().starts_with(b"ld-musl")) {
         return Err("its libc is musl, and the library is for glibc; use its build for glibc".into());
     }
@@ -134,6 +139,25 @@ fn loader_of(path: &Path) -> object::Result<Option<String>> {
         }
     }
     Ok(None)
+}
+
+/// The sanitizer's runtime that a program is linked with.
+fn sanitizer_of(path: &Path) -> Option<String> {
+    const RUNTIMES: [&[u8]; 5] =
+        [b"libasan.so", b"libtsan.so", b"liblsan.so", b"libhwasan.so", b"libclang_rt."];
+    let endian = LittleEndian;
+    let file = File::open(path).ok()?;
+    let data = &ReadCache::new(file);
+    let header = FileHeader64::<LittleEndian>::parse(data).ok()?;
+    let sections = header.sections(endian, data).ok()?;
+    let (entries, link) = sections.dynamic(endian, data).ok()??;
+    let strings = sections.strings(endian, data, link).ok()?;
+    entries
+        .iter()
+        .filter(|entry| entry.tag(endian) == elf::DT_NEEDED)
+        .filter_map(|entry| strings.get(entry.val32(endian)?).ok())
+        .find(|name| RUNTIMES.iter().any(|runtime| name.starts_with(runtime)))
+        .map(|name| String::from_utf8_lossy(name).into_owned())
 }
 
 /// The loader ignores a preloaded library where the kernel gives a program more rights than its user

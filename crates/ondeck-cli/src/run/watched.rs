@@ -1,11 +1,13 @@
 //! Which processes of a program have the library that records, and why others do not have it.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use memchr::memmem;
 use ondeck_profile::{Profile, Scope};
+use ondeck_record::layout::EXTENSION;
 
 use super::library::Library;
 use super::{Way, fitness};
@@ -15,6 +17,8 @@ use super::{Way, fitness};
 struct Program {
     looks: u32,
     is_loaded: bool,
+    /// Whether a recording is mapped: its own, or that of the process that it was forked from, until it records itself.
+    has_recording: bool,
     /// Whether the process has the runtime of ThreadSanitizer, whose functions stand in front of the library's.
     has_sanitizer: bool,
 }
@@ -35,10 +39,11 @@ impl Watched {
         let Ok(file) = fs::read_link(process.join("exe")) else { return };
         let program = self.seen.entry((pid, file)).or_default();
         program.looks += 1;
-        if !program.is_loaded
+        if !program.has_recording
             && let Ok(maps) = fs::read(process.join("maps"))
         {
             program.is_loaded = memmem::find(&maps, self.library.as_bytes()).is_some();
+            program.has_recording = memmem::find(&maps, EXTENSION.as_bytes()).is_some();
             program.has_sanitizer = memmem::find(&maps, b"libtsan.so").is_some();
         }
     }
@@ -47,13 +52,21 @@ impl Watched {
     fn without(&self, profile: &Profile) -> (BTreeMap<&Path, usize>, BTreeSet<u32>) {
         /// A process that was seen more often is not just being loaded.
         const LOADED: u32 = 2;
-        let recorded: BTreeSet<u32> = profile.processes.iter().map(|process| process.pid).collect();
+        // By the file's name, because a process in another root folder has another path of it.
+        let recorded: BTreeSet<(u32, Option<&OsStr>)> = profile
+            .processes
+            .iter()
+            .map(|process| (process.pid, process.program.file_name()))
+            .collect();
         let mut programs: BTreeMap<&Path, usize> = BTreeMap::new();
         let mut unrecorded = BTreeSet::new();
         for ((pid, file), program) in &self.seen {
-            if program.is_loaded && !recorded.contains(pid) {
+            if recorded.contains(&(*pid, file.file_name())) || program.has_recording || program.looks < LOADED {
+                continue;
+            }
+            if program.is_loaded {
                 unrecorded.insert(*pid);
-            } else if !program.is_loaded && program.looks >= LOADED && !recorded.contains(pid) {
+            } else {
                 *programs.entry(file).or_default() += 1;
             }
         }
@@ -88,12 +101,19 @@ impl Watched {
                 pids.join(", ")
             ));
         }
-        if self.seen.values().any(|program| program.has_sanitizer) {
+        let is_checked = self.seen.values().any(|program| program.has_sanitizer);
+        if is_checked && !matches!(way, Way::Alone { .. }) {
             scope.unseen.push(
                 "pthread locks of a program with ThreadSanitizer, which calls the C library by itself; build it \
                  without"
                     .to_owned(),
             );
+        }
+        if profile.processes.is_empty() && scope.unseen.is_empty() {
+            scope.unseen.push(format!(
+                "the program: it has not loaded {}; does it run in another root folder, or end before it begins?",
+                self.library
+            ));
         }
         if let Way::Exchange(_) = way {
             scope.unseen.push(
