@@ -53,9 +53,13 @@ pub fn worst_lock(text: &str) -> Result<Recorded, String> {
     let waited = |lock: &Value| lock["wait"]["total"].as_f64().unwrap_or(0.0);
     let worst = of_type("lock").max_by(|one, other| waited(one).total_cmp(&waited(other)));
     let Some(lock) = worst.filter(|lock| waited(lock) > 0.0) else {
-        return Err(
-            "has no lock that a thread waited for: no other lock would change that".to_owned()
-        );
+        let unseen = head["not_observed"].as_array().and_then(|unseen| unseen.first());
+        return Err(match unseen.and_then(Value::as_str) {
+            None => "has no lock that a thread waited for: no other lock would change that".into(),
+            Some(unseen) => {
+                format!("has no lock that a thread waited for, but not observed was {unseen}")
+            }
+        });
     };
     let threads = lock["threads"].as_u64().unwrap_or(2).max(2);
     let section = lock["hold"]["p50"].as_f64().filter(|_| lock["hold"]["count"] != 0);
@@ -70,6 +74,8 @@ pub fn worst_lock(text: &str) -> Result<Recorded, String> {
         Some("ondeck") => (Users::Threads, Language::Rust, "ondeck"),
         Some("recursive") => (Users::Reentrant, Language::C, "glibc_recursive"),
         Some("adaptive") => (Users::Threads, Language::C, "glibc_adaptive"),
+        Some("std") => (Users::Threads, Language::Rust, "std"),
+        Some("parking_lot") => (Users::Threads, Language::Rust, "parking_lot"),
         _ => (Users::Threads, Language::C, "glibc"),
     };
     Ok(Recorded {
@@ -77,7 +83,10 @@ pub fn worst_lock(text: &str) -> Result<Recorded, String> {
         threads: threads as usize,
         section_ns: section.map(nanos),
         outside_ns: outside.map(nanos),
-        reads: if lock["kind"] == "rwlock" { Reads::MOSTLY } else { Reads::NONE },
+        reads: match lock["kind"].as_str() {
+            Some("rwlock" | "pthread_rwlock") => Reads::MOSTLY,
+            _ => Reads::NONE,
+        },
         used_by,
         language,
         now,
