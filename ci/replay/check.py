@@ -56,7 +56,7 @@ def record(folder, ondeck, shim):
             file = folder / f"{name}.{threads}.json"
             run(ondeck, "run", "--record", str(file), "--", str(programs), name, str(threads), "1.5", env=library)
         profile = folder / f"{name}.jsonl"
-        run(ondeck, "run", "--profile", str(profile), "--", str(programs), name, str(PROFILED), "1.5", env=library)
+        run(ondeck, "run", "--lock", "ondeck", "--profile", str(profile), "--", str(programs), name, str(PROFILED), "1.5", env=library)
 
 
 def most_waited(profile):

@@ -118,7 +118,7 @@ pub mod kind {
     /// A `pthread_rwlock_t`, read or written: its acquisitions are not counted, and readers are not charged for waits.
     pub const RWLOCK: u32 = 257;
     /// A futex of the program, [observed](crate::observed): its entry is for one place that waits there, whose stack is
-    /// in `created`. So are the other kinds from here on observed: nobody counts their acquisitions.
+    /// in `created`. The other kinds from here on are observed also: their acquisitions are not counted.
     pub const FUTEX: u32 = 512;
     /// A `pthread_mutex_t` or `mtx_t` of the C library.
     pub const OBSERVED_MUTEX: u32 = 513;
@@ -130,7 +130,7 @@ pub mod kind {
     pub const SEMAPHORE: u32 = 516;
     /// A `pthread_barrier_t`: holders are those that arrived later.
     pub const BARRIER: u32 = 517;
-    /// Calls of sched_yield(2), one entry for each place; nobody is charged for them.
+    /// Calls of sched_yield(2), one entry for each place; no thread is charged for them.
     pub const YIELD: u32 = 518;
 }
 

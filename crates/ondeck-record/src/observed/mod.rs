@@ -1,6 +1,6 @@
 //! Locks of the program itself, observed where its threads wait and wake: futexes, and the objects of POSIX threads.
 //!
-//! Unlike a lock that calls [`begin`](crate::begin), an observed lock tells nothing: not who owns it, and for a futex not
+//! Unlike a lock that calls [`begin`](crate::begin), an observed lock tells nothing: not its owner, and for a futex not
 //! even which lock it belongs to. What is seen is that a thread waits at a word, and that another thread wakes a thread
 //! there. The hooks are called around both.
 //!
