@@ -13,7 +13,7 @@ use crate::keys;
 use crate::rest::until_at_rest;
 use crate::until::until;
 
-use super::watchdog;
+use super::watchdog::{self, Watchdog};
 
 fn key(word: &AtomicU32) -> usize {
     std::ptr::from_ref(word).addr()
@@ -60,6 +60,7 @@ fn no_thread_is_woken_where_none_is_parked() {
 
 #[test]
 fn before_sleep_runs_when_the_thread_can_be_found() {
+    let _watchdog = Watchdog::start("a thread that wakes itself", Duration::from_mins(1));
     let word = AtomicU32::new(0);
     let wake = || assert_eq!(keys::unpark::<Native>(key(&word), 1, |_, _| ()), 1);
     assert_eq!(keys::park::<Native>(key(&word), || true, wake, None), Parked::Woken);

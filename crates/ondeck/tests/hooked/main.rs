@@ -11,7 +11,7 @@ mod delegated;
 mod hooked_platform;
 #[path = "../support/keys.rs"]
 mod keys;
-#[path = "../support/until.rs"]
+#[path = "../support/hooked_waits.rs"]
 mod until;
 #[path = "../support/watchdog.rs"]
 mod watchdog;
@@ -48,6 +48,7 @@ fn watched() -> Watchdog {
         let _ = writeln!(std::io::stderr(), "{panic}");
         std::process::exit(1);
     }));
+    until::watch();
     Watchdog::start("a test", Duration::from_mins(1))
 }
 

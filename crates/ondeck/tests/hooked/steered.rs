@@ -228,6 +228,7 @@ pub(super) fn sleeps() -> u32 {
 }
 
 /// Does something, and waits until a thread sleeps after that.
+#[track_caller]
 pub(super) fn until_a_sleep_after<R>(work: impl FnOnce() -> R) -> R {
     let before = sleeps();
     let result = work();
@@ -236,6 +237,7 @@ pub(super) fn until_a_sleep_after<R>(work: impl FnOnce() -> R) -> R {
 }
 
 /// Permits one more poll.
+#[track_caller]
 pub(super) fn poll() {
     let before = POLLED.load(Ordering::SeqCst);
     POLLS.fetch_add(1, Ordering::SeqCst);
@@ -294,23 +296,27 @@ impl Actor {
     }
 
     /// Waits until its task ends, and returns the result.
+    #[track_caller]
     pub(super) fn ends(&self) -> u32 {
         until(|| !self.is_busy());
         self.result.load(Ordering::SeqCst)
     }
 
     /// Runs a task to its end.
+    #[track_caller]
     pub(super) fn does(&self, work: impl FnOnce() -> u32 + Send + 'static) -> u32 {
         self.begins(work);
         self.ends()
     }
 
     /// Runs a task until it sleeps.
+    #[track_caller]
     pub(super) fn sleeps_in(&self, work: impl FnOnce() -> u32 + Send + 'static) {
         until_a_sleep_after(|| self.begins(work));
     }
 
     /// Runs a task until it sleeps. It stops when it is woken.
+    #[track_caller]
     pub(super) fn stops_when_woken_in(&self, work: impl FnOnce() -> u32 + Send + 'static) {
         self.sleeps_in(|| {
             WOKE.stop_me();
@@ -319,6 +325,7 @@ impl Actor {
     }
 
     /// Runs a task until its `time`th arrival at the gate.
+    #[track_caller]
     pub(super) fn stops_at(
         &self,
         gate: &'static Gate,
@@ -333,16 +340,19 @@ impl Actor {
     }
 
     /// Locks, until it sleeps.
+    #[track_caller]
     pub(super) fn sleeps_for(&self, mutex: &'static Lock) {
         self.sleeps_in(|| lock(mutex));
     }
 
     /// Locks with a deadline, until it sleeps.
+    #[track_caller]
     pub(super) fn sleeps_until(&self, mutex: &'static Lock, deadline: Timestamp) {
         self.sleeps_in(move || lock_until(mutex, deadline));
     }
 
     /// Runs a task until it polls as the heir, after the attempt of an arriving thread.
+    #[track_caller]
     pub(super) fn polls_in(&self, work: impl FnOnce() -> u32 + Send + 'static) {
         let before = POLLERS.load(Ordering::SeqCst);
         self.polls_at_once_in(work);
@@ -351,6 +361,7 @@ impl Actor {
     }
 
     /// Runs a task until it polls, without another attempt, like a displaced owner that comes back.
+    #[track_caller]
     fn polls_at_once_in(&self, work: impl FnOnce() -> u32 + Send + 'static) {
         let before = POLLERS.load(Ordering::SeqCst);
         self.begins(|| {
@@ -361,16 +372,19 @@ impl Actor {
     }
 
     /// Locks, until it polls.
+    #[track_caller]
     pub(super) fn polls_for(&self, mutex: &'static Lock) {
         self.polls_in(|| lock(mutex));
     }
 
     /// Locks, just after it was displaced from the lock, until it polls.
+    #[track_caller]
     pub(super) fn comes_back_to(&self, mutex: &'static Lock) {
         self.polls_at_once_in(|| lock(mutex));
     }
 
     /// Unlocks the lock, which it has acquired. Returns the number of woken threads.
+    #[track_caller]
     pub(super) fn unlocks(&self, mutex: &'static Lock) -> u32 {
         assert_eq!(self.ends(), 1, "it is the owner");
         self.does(|| unlock(mutex))
@@ -392,6 +406,7 @@ pub(super) fn lock_until(mutex: &Lock, deadline: Timestamp) -> u32 {
 }
 
 /// Permits one more poll, if a thread polls.
+#[track_caller]
 pub(super) fn try_poll() {
     if POLLERS.load(Ordering::SeqCst) != 0 {
         poll();
@@ -399,6 +414,7 @@ pub(super) fn try_poll() {
 }
 
 /// Waits until a thread polls.
+#[track_caller]
 pub(super) fn until_polls() {
     until(|| POLLERS.load(Ordering::SeqCst) != 0);
 }

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::until::until;
+use crate::until::{Turn, until, until_ended};
 
 /// A place at which a thread that has called `stop_me` stops until it is released.
 #[derive(Debug)]
@@ -42,7 +42,16 @@ impl Gate {
         if time == 1 {
             STOPS_AT.set((std::ptr::null(), 0));
             self.reached.store(true, Ordering::Release);
-            until(|| self.open.load(Ordering::Acquire));
+            until_ended(
+                || "the opening of its gate".to_owned(),
+                || {
+                    if self.open.load(Ordering::Acquire) {
+                        return Turn::Ends(());
+                    }
+                    std::thread::yield_now();
+                    Turn::Waits
+                },
+            );
             // The gate is ready for the next thread.
             self.reached.store(false, Ordering::Release);
             self.open.store(false, Ordering::Release);
@@ -55,6 +64,7 @@ impl Gate {
     }
 
     /// Waits until the thread has reached the gate.
+    #[track_caller]
     pub fn until_reached(&self) {
         until(|| self.is_reached());
     }

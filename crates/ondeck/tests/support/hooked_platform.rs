@@ -20,8 +20,7 @@ mod hooks;
 use std::cell::Cell;
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use ondeck::parking::{BIASES, Bias, Bucket, Row, bias_of};
 use ondeck::platform::{
@@ -30,6 +29,7 @@ use ondeck::platform::{
 use ondeck::spin::Polling;
 
 pub use crate::until::until;
+use crate::until::{Turn, until_ended};
 use atomics::{Byte, Number, Pointer, Word};
 pub use buffer::Buffer;
 use calls::count_call;
@@ -74,6 +74,7 @@ impl<H: Hooks> Hooked<H> {
     }
 
     /// Waits until threads have begun to sleep this number of times.
+    #[track_caller]
     pub fn until_sleeps(count: u32) {
         until(|| Self::sleeps() >= count);
     }
@@ -84,12 +85,9 @@ impl<H: Hooks> Hooked<H> {
     }
 
     /// Waits until nothing is left in the table.
+    #[track_caller]
     pub fn until_at_rest() {
-        let start = Instant::now();
-        while !Self::table().bucket.is_at_rest() {
-            assert!(start.elapsed() < Duration::from_secs(10), "the table is not at rest");
-            thread::sleep(Duration::from_millis(1));
-        }
+        until(|| Self::table().bucket.is_at_rest());
     }
 }
 
@@ -139,19 +137,30 @@ unsafe impl<H: Hooks> Platform for Hooked<H> {
         if TIMED_OUT.replace(0) != address {
             Self::table().sleeps.fetch_add(1, Ordering::SeqCst);
         }
-        loop {
-            // A wake may be meant for an earlier node at this address, and the test may control the time.
-            let soon = Linux::now().after(Duration::from_millis(1));
-            let outcome = Linux::futex_wait(&word.0, expected, Some(soon));
-            if word.load(Ordering::Relaxed) != expected {
-                H::woke();
-                return outcome;
-            }
-            if ends.is_some_and(|end| H::now() >= end) {
-                TIMED_OUT.set(address);
-                return FutexWait::TimedOut;
-            }
+        let mut time = begun;
+        let outcome = until_ended(
+            || format!("a wake, or the end {ends:?} of its sleep at {begun:?},"),
+            || {
+                // A wake may be meant for an earlier node at this address, and the test may control the time.
+                let soon = Linux::now().after(Duration::from_millis(1));
+                let outcome = Linux::futex_wait(&word.0, expected, Some(soon));
+                if word.load(Ordering::Relaxed) != expected {
+                    return Turn::Ends(outcome);
+                }
+                let Some(end) = ends else { return Turn::Waits };
+                match (H::now(), core::mem::replace(&mut time, H::now())) {
+                    (now, _) if now >= end => Turn::Ends(FutexWait::TimedOut),
+                    (now, before) if now != before => Turn::Passes,
+                    _ => Turn::Waits,
+                }
+            },
+        );
+        if outcome == FutexWait::TimedOut && word.load(Ordering::Relaxed) == expected {
+            TIMED_OUT.set(address);
+        } else {
+            H::woke();
         }
+        outcome
     }
     fn futex_wake(address: *const Self::AtomicU32, count: u32) -> usize {
         if !Self::is_of_table(address.addr()) {

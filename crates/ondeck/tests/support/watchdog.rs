@@ -21,6 +21,9 @@ struct Shared {
     progress: AtomicU64,
 }
 
+/// The name of the threads that only watch others.
+pub const NAME: &str = "watchdog";
+
 /// The panics of this process. The test harness keeps what a test prints to itself until the test has ended.
 static PANICS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
@@ -34,7 +37,7 @@ impl Watchdog {
             return Self { shared };
         }
         let (watched, what) = (Arc::clone(&shared), what.to_owned());
-        thread::spawn(move || {
+        let watch = move || {
             let (mut start, mut before) = (Instant::now(), 0);
             while !watched.done.load(Ordering::Relaxed) {
                 let progress = watched.progress.load(Ordering::Relaxed);
@@ -47,7 +50,8 @@ impl Watchdog {
                 }
                 thread::sleep(Duration::from_millis(20));
             }
-        });
+        };
+        thread::Builder::new().name(NAME.to_owned()).spawn(watch).expect("there are threads");
         Self { shared }
     }
 
@@ -110,7 +114,7 @@ fn note_panics() {
 }
 
 /// Ends the process.
-fn end(why: &str) -> ! {
+pub fn end(why: &str) -> ! {
     // Not by `eprintln!`: the harness would capture the text, and end.
     let _ = writeln!(io::stderr(), "{why}");
     let panics = PANICS.lock().unwrap_or_else(PoisonError::into_inner);
@@ -157,7 +161,7 @@ mod positions {
             !name.is_empty() && !others.iter().any(|other| name.starts_with(other))
         });
         let frames: Vec<String> = frames
-            .filter(|pair| !pair[0].contains("positions::say"))
+            .filter(|pair| !pair[0].contains("say") && !pair[1].starts_with("at /rustc/"))
             .map(|pair| match pair[1].strip_prefix("at ") {
                 Some(place) => format!("  {} at {place}\n", pair[0]),
                 None => format!("  {}\n", pair[0]),
