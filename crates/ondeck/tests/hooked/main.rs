@@ -19,7 +19,6 @@ mod watchdog;
 mod barrier;
 mod bucket_unpolled;
 mod cancel;
-mod deadlines;
 mod heir;
 mod inlined;
 mod isolation;
@@ -29,9 +28,9 @@ mod reborn;
 mod roles;
 mod rwlock;
 mod semaphore;
-mod slices;
 mod steered;
 mod visible;
+mod waits;
 
 use std::io::Write;
 use std::time::Duration;

@@ -116,7 +116,13 @@ unsafe impl<H: Hooks> Platform for Hooked<H> {
     fn futex_wait(word: &Self::AtomicU32, expected: u32, deadline: Option<Timestamp>) -> FutexWait {
         // Threads that wait for the bucket's lock have no deadline; others that sleep on a word of the table may have
         // one.
-        if deadline.is_none() && Self::is_of_table(std::ptr::from_ref(word).addr()) {
+        let is_of_table = deadline.is_none() && Self::is_of_table(std::ptr::from_ref(word).addr());
+        H::before_sleep(is_of_table);
+        // The kernel, too, first reads the word. A test may let a sleep last for no time at all.
+        if word.load(Ordering::Relaxed) != expected {
+            return FutexWait::Mismatch;
+        }
+        if is_of_table {
             return Linux::futex_wait(&word.0, expected, deadline);
         }
         if let Some(outcome) = H::sleep(deadline) {

@@ -63,6 +63,8 @@ pub trait Hooks: Copy + fmt::Debug + Send + Sync + 'static {
     fn has_slices() -> bool {
         false
     }
+    /// Before each sleep, also on a word of the table, without an end: such as a bucket's lock.
+    fn before_sleep(_is_of_table: bool) {}
     /// Returns how a sleep until this time ends, if it ends at once. Not called for a bucket's lock.
     fn sleep(_until: Option<Timestamp>) -> Option<FutexWait> {
         None
