@@ -114,3 +114,16 @@ mod counter {
         false
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ticks_and_nanoseconds_pass_at_the_measured_rate() {
+        let rate = rate();
+        let one_second = ticks_in(NANOS_PER_SECOND);
+        assert!(rate.abs_diff(one_second) < 1_000_000, "{rate} a second, {one_second} in one");
+        assert_eq!(ticks_in(3_600 * NANOS_PER_SECOND), 3_600 * one_second);
+    }
+}

@@ -85,3 +85,14 @@ fn create(lock: usize, kind: u32) -> u32 {
     });
     number.flatten().map_or(0, |number| number + 1)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::times;
+
+    #[test]
+    fn events_are_scaled_to_what_their_stack_stands_for() {
+        assert_eq!([times(8, 3_000, 1_000), times(1, 500, 1_000), times(4, 0, 0)], [24, 0, 0]);
+        assert_eq!(times(u64::MAX, 1 << 40, 1 << 40), u64::MAX);
+    }
+}

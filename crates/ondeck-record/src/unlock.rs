@@ -261,3 +261,93 @@ fn blame_for(
     table::held(entry, held);
     Some((own + others, held))
 }
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use std::boxed::Box;
+
+    use super::*;
+
+    fn empty() -> Box<Lock> {
+        // SAFETY: all fields are atomics, for which zeros are valid.
+        unsafe { Box::new_zeroed().assume_init() }
+    }
+
+    /// A hold until 200, or the end of `since`.
+    fn hold(acquired: Option<u64>, released: u64, is_asked: bool) -> Hold {
+        Hold { acquired, released, is_asked }
+    }
+
+    fn passed(unlocks: u64, ticks: u64) -> Passed {
+        Passed { unlocks, ticks }
+    }
+
+    #[test]
+    fn an_owner_is_charged_with_its_hold_for_each_waiting_thread_and_the_rest_is_kept() {
+        let lock = empty();
+        table::arrive(&lock, 100, 1);
+        table::arrive(&lock, 140, 1);
+        // From 100 to 150 and from 140 to 150 another had it.
+        let blame = blame_for(&lock, 2, 5, &hold(Some(150), 200, true), passed(0, 0));
+        assert_eq!(blame, Some((100, 50)));
+        assert_eq!(lock.rest.load(Ordering::Relaxed), 60);
+        // It locks again at 230, and was the owner in between for as long, three times.
+        let blame = blame_for(&lock, 2, 9, &hold(Some(230), 240, false), passed(3, 200));
+        assert_eq!(blame, Some((20 + 60, 10)), "2 * 30 of the 2 * 30 ticks in between");
+        assert_eq!(lock.rest.load(Ordering::Relaxed), 60);
+        // More than was kept cannot be taken, nor more than the time that has passed.
+        let blame = blame_for(&lock, 2, 12, &hold(Some(250), 260, false), passed(9, 20));
+        assert_eq!(blame, Some((20 + 20, 10)));
+        assert_eq!([&lock.holds, &lock.hold_ticks].map(|it| it.load(Ordering::Relaxed)), [3, 70]);
+    }
+
+    #[test]
+    fn a_hold_whose_beginning_is_unknown_is_one_of_those_since_the_last_record() {
+        let lock = empty();
+        table::arrive(&lock, 100, 1);
+        let blame = blame_for(&lock, 1, 0, &hold(None, 400, false), passed(2, 500));
+        assert_eq!(blame, Some((300, 100)), "of three holds");
+        // The first thread that found it held has said since when.
+        lock.turn.store(7, Ordering::Relaxed);
+        lock.turn_since.store(420, Ordering::Relaxed);
+        let blame = blame_for(&lock, 1, 7, &hold(None, 450, true), passed(0, 0));
+        assert_eq!(blame, Some((30, 30)));
+        assert_eq!(lock.rest.load(Ordering::Relaxed), 20);
+        // Without a count, no time before the last record is this hold's.
+        let blame = blame_for(&lock, 1, 0, &hold(Some(410), 460, true), passed(0, 0));
+        assert_eq!(blame, Some((10, 10)));
+    }
+
+    #[test]
+    fn an_owner_at_whose_end_no_thread_waits_is_charged_with_nothing() {
+        let lock = empty();
+        table::arrive(&lock, 100, 1);
+        table::leave(&lock, 130, 1);
+        assert_eq!(blame_for(&lock, 0, 3, &hold(Some(120), 200, true), passed(0, 0)), None);
+        assert_eq!(lock.rest.load(Ordering::Relaxed), 30);
+        assert_eq!(lock.holds.load(Ordering::Relaxed), 0);
+    }
+
+    #[test]
+    fn a_wait_counts_for_those_it_was_chosen_for_unless_it_was_long_or_parked() {
+        clock::rate();
+        let wait = |ticks, has_parked| {
+            let lock = empty();
+            table::arrive(&lock, 100, 8);
+            let (arrived, acquired, weight) = (100, 100 + ticks, 8);
+            let (file, is_in_account) = (0, true);
+            let pending =
+                Pending { file, lock: 1, arrived, acquired, weight, is_in_account, has_parked };
+            let counted = wait_of(&lock, &pending);
+            assert_eq!(lock.waiting.load(Ordering::Relaxed), 0);
+            let sum = [&lock.waits, &lock.wait_ticks].map(|it| it.load(Ordering::Relaxed));
+            (counted, sum)
+        };
+        assert_eq!(wait(200, false), (Some((200, 8)), [8, 1_600]));
+        assert_eq!(wait(200, true), (Some((200, 1)), [1, 200]));
+        let long = clock::ticks_in(1_000_000);
+        assert_eq!(wait(long, false), (Some((long, 1)), [1, long]));
+    }
+}

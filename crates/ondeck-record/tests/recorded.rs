@@ -1,0 +1,72 @@
+//! Waits whose nanoseconds the recorder is told, read back from the file: a process records itself.
+
+use std::fs;
+use std::mem::offset_of;
+use std::os::unix::fs::FileExt;
+use std::process::Command;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use ondeck_record::burst::{self, Action};
+use ondeck_record::layout::{Burst, File, Header, Lock, Operation, Track, Tracked};
+use ondeck_record::relocked;
+
+const FOLDER: &str = "ONDECK_PROFILE";
+const NAME: &str = "times_that_are_told_are_nanoseconds";
+const MILLI: u64 = 1_000_000;
+
+#[test]
+fn times_that_are_told_are_nanoseconds() {
+    if let Some(folder) = std::env::var_os(FOLDER) {
+        return records(folder.as_ref());
+    }
+    let folder = std::env::temp_dir().join(format!("ondeck-record-{}", std::process::id()));
+    fs::create_dir_all(&folder).expect("a folder for temporary files");
+    let mut child = Command::new(std::env::current_exe().expect("this program"));
+    child.args(["--exact", NAME, "--nocapture"]).env("ONDECK_RECORD", "1").env(FOLDER, &folder);
+    let status = child.status().expect("it starts");
+    fs::remove_dir_all(&folder).expect("it is there");
+    assert!(status.success());
+}
+
+fn records(folder: &std::path::Path) {
+    const WAITS: u64 = 5;
+    const TOLD: u64 = 15 * MILLI;
+    for _ in 0..WAITS {
+        relocked(0x4000, 1, None, TOLD);
+    }
+    // The thread has waited at a condition variable, and then for the mutex.
+    let before = Instant::now();
+    let waits = burst::begin();
+    thread::sleep(Duration::from_nanos(TOLD + 5 * MILLI));
+    waits.end_of_wait(0x5000, TOLD);
+    let all = before.elapsed().as_nanos() as u64;
+
+    let path = fs::read_dir(folder).expect("the folder").flatten().next().expect("a file").path();
+    let file = fs::File::open(path).expect("the recording");
+    let word = |offset: usize| {
+        let mut bytes = [0; 8];
+        file.read_exact_at(&mut bytes, offset as u64).expect("the whole file");
+        u64::from_ne_bytes(bytes)
+    };
+    let rate = word(offset_of!(File, header) + offset_of!(Header, rate));
+    let nanos = |ticks: u64| (u128::from(ticks) * 1_000_000_000 / u128::from(rate)) as u64;
+    // The rate is rounded to whole ticks a microsecond.
+    let is_told = |ticks| nanos(ticks).abs_diff(TOLD) < TOLD / 100;
+    let lock = |field: usize| word(offset_of!(File, locks) + field);
+    assert_eq!(lock(offset_of!(Lock, address)), 0x4000);
+    assert_eq!(lock(offset_of!(Lock, waits)), WAITS);
+    assert!(is_told(lock(offset_of!(Lock, wait_ticks)) / WAITS));
+    assert!(is_told(lock(offset_of!(Lock, wait_longest))));
+
+    let burst = offset_of!(Tracked, tracks) + offset_of!(Track, bursts);
+    let operations = burst + offset_of!(Burst, operations);
+    let operation = (0..word(burst + offset_of!(Burst, used)) as usize)
+        .map(|number| operations + number * size_of::<Operation>())
+        .find(|place| word(place + offset_of!(Operation, action)) as u32 == Action::Wait as u32)
+        .expect("the wait");
+    assert_eq!(word(operation + offset_of!(Operation, object)), 0x5000);
+    let took = nanos(word(operation + offset_of!(Operation, took)));
+    assert!(took >= 5 * MILLI - TOLD / 100, "{took} ns without the mutex");
+    assert!(took + TOLD <= all + TOLD / 100, "{took} ns without the mutex, of {all}");
+}
