@@ -36,6 +36,7 @@ fn a_set_wakes_all_that_wait_even_if_it_is_reset_at_once() {
                 scope.spawn(|| event.wait());
             }
             until_waiting(&raw const event, 4);
+            assert!(!event.reset(), "it is not set, and threads still wait");
             event.set();
             assert!(event.reset());
         });

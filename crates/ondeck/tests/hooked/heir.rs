@@ -102,6 +102,16 @@ fn a_heir_that_was_woken_in_vain_is_handed_the_lock() {
     assert_eq!(heir.unlocks(mutex), 0);
 }
 
+#[test]
+fn a_heir_that_asks_for_a_handoff_sleeps_after_a_while() {
+    let (_alone, mutex, [heir]) = owned();
+    becomes_the_heir_again(mutex, &heir);
+    polls_until_it_sleeps();
+    assert_eq!(unlock(mutex), 1);
+    assert!(mutex.is_locked(), "it is handed the lock");
+    assert_eq!(heir.unlocks(mutex), 0);
+}
+
 /// The heir notices that the lock is handed to it, however it waits.
 #[test]
 fn a_polling_heir_is_handed_the_lock() {

@@ -23,6 +23,7 @@ mod heir;
 mod inlined;
 mod isolation;
 mod moved;
+mod notify;
 mod notify_urgent;
 mod reborn;
 mod roles;

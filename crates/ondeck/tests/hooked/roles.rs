@@ -179,6 +179,27 @@ fn a_parked_thread_of_the_wakers_node_is_woken_before_an_older_one() {
 }
 
 #[test]
+fn a_real_time_thread_of_another_cache_is_woken_before_ordinary_ones() {
+    let (_alone, mutex, [ordinary, first, far]) = owned();
+    ordinary.sleeps_for(mutex);
+    let before = sleeps();
+    for (thread, priority, place) in [(&first, 2, (0, 0)), (&far, 1, (1, 0))] {
+        thread.begins(move || {
+            PRIORITY.set(priority);
+            PLACE.set(place);
+            lock(mutex)
+        });
+        // The first takes the place of the heir, which parks; the second parks.
+        until(|| sleeps() == before + 2 + u32::from(priority == 1));
+    }
+    assert_eq!(unlock(mutex), 1);
+    for thread in [&first, &far] {
+        assert_eq!(thread.unlocks(mutex), 1);
+    }
+    assert_eq!(ordinary.unlocks(mutex), 0);
+}
+
+#[test]
 fn a_thread_of_another_cache_is_not_passed_over_for_long() {
     assert!(older_one_is_woken_first([(1, 0), (0, 0)], 16_000_000));
 }
@@ -207,6 +228,19 @@ fn a_parked_thread_takes_the_place_of_a_heir_that_gets_no_cpu() {
     until_a_sleep_after(|| time_passes(SLICE));
     assert_eq!(unlock(mutex), 1);
     // It has woken the other thread, because its turn as the heir was over.
+    assert_eq!(parked.unlocks(mutex), 0);
+    poll();
+    assert_eq!(lost.unlocks(mutex), 0);
+}
+
+/// The same of an heir that was woken before, by an unlock that it had asked.
+#[test]
+fn a_parked_thread_takes_the_place_of_a_heir_that_gets_no_cpu_after_a_wake_in_vain() {
+    let (_alone, mutex, [lost, parked]) = owned();
+    becomes_the_heir_again(mutex, &lost);
+    parked.sleeps_for(mutex);
+    until_a_sleep_after(|| time_passes(SLICE));
+    assert_eq!(unlock(mutex), 1, "the other is the heir, and has asked");
     assert_eq!(parked.unlocks(mutex), 0);
     poll();
     assert_eq!(lost.unlocks(mutex), 0);
@@ -268,8 +302,8 @@ fn a_real_time_thread_has_the_lock_before_those_that_came_earlier() {
             PRIORITY.set(priority);
             lock(mutex)
         });
-        // It sleeps as a parked thread and as the heir, and the heir that it has replaced parks.
-        until(|| sleeps() == before + 3);
+        // It sleeps as the heir, and the heir that it has replaced parks.
+        until(|| sleeps() == before + 2);
     }
     assert_eq!(unlock(mutex), 1);
     for thread in [&more_urgent, &urgent, &heir] {

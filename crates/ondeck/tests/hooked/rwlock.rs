@@ -231,6 +231,18 @@ hooks! {
     }
 }
 
+hooks! {
+    /// The same, with a table of its own.
+    Passed {
+        fn ticks() -> u64 {
+            0
+        }
+        fn ticks_in(nanos: u32) -> usize {
+            nanos as usize
+        }
+    }
+}
+
 /// The unlock wakes the oldest readers, eight at most, and not the reader behind a writer.
 #[test]
 fn adjacent_readers_are_woken_in_one_step() {
@@ -255,6 +267,31 @@ fn adjacent_readers_are_woken_in_one_step() {
         }
         assert!(!lock.is_locked());
     }
+}
+
+/// The unlock wakes nine readers. The first of them wakes the tenth when it has the lock, though all of them keep it.
+#[test]
+fn readers_that_are_not_woken_with_the_first_are_woken_by_it() {
+    const READERS: u32 = 10;
+    let _watchdog = watched();
+    let lock = leaked::<Passed>();
+    let inside = &AtomicU32::new(0);
+    lock.lock_exclusive();
+    thread::scope(|scope| {
+        for _ in 0..READERS {
+            let sleeps = Hooked::<Passed>::sleeps();
+            scope.spawn(|| {
+                lock.lock_shared_counted();
+                inside.fetch_add(1, Ordering::SeqCst);
+                until(|| inside.load(Ordering::SeqCst) == READERS);
+                // SAFETY: the lock was just acquired.
+                unsafe { lock.unlock_shared_counted() };
+            });
+            Hooked::<Passed>::until_sleeps(sleeps + 1);
+        }
+        end_write(lock);
+    });
+    assert!(!lock.is_locked());
 }
 
 static NOW: AtomicU64 = AtomicU64::new(1 << 40);
@@ -292,7 +329,7 @@ hooks! {
             }
         }
         fn sleep(_until: Option<Timestamp>) -> Option<FutexWait> {
-            TIMED.get().then(|| {
+            TIMED.take().then(|| {
                 TIMED_SLEEPS.fetch_add(1, Ordering::SeqCst);
                 until(|| TIMES_OUT.load(Ordering::SeqCst));
                 PASSED.set(true);
@@ -408,4 +445,57 @@ fn readers_beside_an_upgradable_one_do_not_take_the_turn_of_a_writer() {
         }
     });
     assert_eq!(turns, 1, "the overdue writer was passed over");
+}
+
+/// A woken writer gets no CPU, or is not there in the child of a fork, and the calling thread locks again. Another writer
+/// waits. Its slice ends if `slice_ends`. Then `unlock` runs.
+fn beside_a_writer_in_flight(slice_ends: bool, unlock: impl FnOnce(&Lock<Turns>)) {
+    let _watchdog = watched();
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let lock = &Lock::<Turns>::new();
+    lock.lock_exclusive();
+    TIMES_OUT.store(false, Ordering::SeqCst);
+    thread::scope(|scope| {
+        let sleeps = Machine::sleeps();
+        scope.spawn(|| {
+            STARVED.set(true);
+            write(lock);
+        });
+        Machine::until_sleeps(sleeps + 1);
+        let timed = TIMED_SLEEPS.load(Ordering::SeqCst);
+        scope.spawn(|| {
+            TIMED.set(true);
+            write(lock);
+        });
+        until(|| TIMED_SLEEPS.load(Ordering::SeqCst) > timed);
+        set_late(true);
+        assert_eq!(calls_of(|| end_write(lock)).wakes, 1);
+        assert!(lock.try_lock_exclusive());
+        if slice_ends {
+            let sleeps = Machine::sleeps();
+            TIMES_OUT.store(true, Ordering::SeqCst);
+            Machine::until_sleeps(sleeps + 1);
+        }
+        unlock(lock);
+        TIMES_OUT.store(true, Ordering::SeqCst);
+        set_late(false);
+    });
+    assert!(!lock.is_locked());
+    Machine::until_at_rest();
+}
+
+#[test]
+fn a_writer_whose_slice_ends_relies_on_no_writer_in_flight_any_more() {
+    beside_a_writer_in_flight(true, |lock| {
+        assert_eq!(calls_of(|| end_write(lock)).wakes, 1);
+    });
+}
+
+#[test]
+fn a_fair_unlock_hands_the_lock_over_beside_a_writer_in_flight() {
+    beside_a_writer_in_flight(false, |lock| {
+        // SAFETY: the calling thread has locked it.
+        unsafe { lock.unlock_exclusive_fair() };
+        assert!(!lock.try_lock_exclusive(), "the other has the lock");
+    });
 }

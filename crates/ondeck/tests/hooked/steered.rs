@@ -413,6 +413,32 @@ pub(super) fn try_poll() {
     }
 }
 
+/// The heir polls, asks, and sleeps. It is woken in vain, and polls as the heir again.
+pub(super) fn becomes_the_heir_again(mutex: &'static Lock, heir: &Actor) {
+    heir.polls_in(|| {
+        WOKE.stop_me();
+        lock(mutex)
+    });
+    polls_until_it_sleeps();
+    assert_eq!(unlock(mutex), 1);
+    WOKE.until_reached();
+    lock(mutex);
+    WOKE.open();
+    until_polls();
+}
+
+/// Lets the polling thread poll for as long as it may, until it sleeps.
+#[track_caller]
+pub(super) fn polls_until_it_sleeps() {
+    let before = sleeps();
+    // As the heir, and once more if it asks for a handoff.
+    for _ in 0..4 {
+        time_passes(POLLING);
+        try_poll();
+    }
+    until(|| sleeps() > before);
+}
+
 /// Waits until a thread polls.
 #[track_caller]
 pub(super) fn until_polls() {

@@ -13,7 +13,7 @@ use super::calls::{Write, count_call, note_write};
 fn nothing() {}
 
 macro_rules! hooked_integers {
-    ($($(#[$about:meta])* $name:ident $atomic:ident $value:ident $load:path, $store:path, $swap:path;)*) => {$(
+    ($($(#[$about:meta])* $name:ident $atomic:ident $value:ident $load:path, $store:path, $swap:path, $swapped:path;)*) => {$(
         $(#[$about])*
         #[repr(transparent)]
         pub struct $name<H>(pub(super) $atomic, PhantomData<H>);
@@ -48,7 +48,9 @@ macro_rules! hooked_integers {
             }
             fn swap(&self, value: $value, order: Ordering) -> $value {
                 $swap();
-                self.changed().swap(value, order)
+                let before = self.changed().swap(value, order);
+                $swapped();
+                before
             }
             forwarded! {
                 Self::changed =>
@@ -65,11 +67,11 @@ macro_rules! hooked_integers {
 
 hooked_integers! {
     /// The byte of a lock.
-    Byte AtomicU8 u8 AtomicU8::load, H::store, H::attempt;
+    Byte AtomicU8 u8 AtomicU8::load, H::store, H::attempt, nothing;
     /// The word of a lock or of a futex.
-    Word AtomicU32 u32 AtomicU32::load, AtomicU32::store, nothing;
+    Word AtomicU32 u32 AtomicU32::load, AtomicU32::store, nothing, H::swapped;
     /// A machine word of the table or of a node.
-    Number AtomicUsize usize H::load_number, H::store_number, nothing;
+    Number AtomicUsize usize H::load_number, H::store_number, nothing, nothing;
 }
 
 /// A pointer of the table.
