@@ -71,6 +71,8 @@ mistake "An unlock beside parked threads clears the byte, and wakes none." stres
     "        ondeck_mutex_unlock_contended(mutex);" "        __atomic_store_n(&mutex->byte, 0, __ATOMIC_RELEASE);"
 mistake "A broadcast finds no waiter." stress.c ondeck.h \
     "        ondeck_cond_broadcast_waiters(cond);" "        (void)cond;"
+mistake "A broadcast notifies one of two waiters." calls.c ondeck.h \
+    "        ondeck_cond_broadcast_waiters(cond);" "        ondeck_cond_signal_waiters(cond);"
 mistake "A time is rounded down, so that a wait ends too soon." types.cpp ondeck.hpp \
     "ceil<nanoseconds>(since - whole)" "floor<nanoseconds>(since - whole)"
 mistake "A time that no clock reaches is taken as it is." types.cpp ondeck.hpp \

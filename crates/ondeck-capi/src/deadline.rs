@@ -113,6 +113,18 @@ mod tests {
     }
 
     #[test]
+    fn a_near_point_of_real_time_is_looked_at_when_it_comes() {
+        for after in [1, 999_999_999] {
+            let [real, table] = [system::nanos(libc::CLOCK_REALTIME), Native::now().as_nanos()];
+            let look = Deadline::Other(libc::CLOCK_REALTIME, real + after).next_look().as_nanos();
+            // The clocks are read one after the other.
+            let passed = system::nanos(libc::CLOCK_REALTIME) - real;
+            let late = (Native::now().as_nanos() - table).max(passed);
+            assert!(look + late >= table + after && look <= table + after + late, "{after}");
+        }
+    }
+
+    #[test]
     fn what_has_passed_has_come() {
         for clock in [libc::CLOCK_REALTIME, libc::CLOCK_MONOTONIC] {
             let past = Deadline::new(clock, &time(0, 1)).unwrap();

@@ -114,6 +114,25 @@ mod tests {
         }
     }
 
+    /// Also across the boundary of a second, on either side.
+    #[test]
+    fn what_is_left_is_the_difference_of_two_moments() {
+        let nanos = |time: timespec| {
+            Duration::new(time.tv_sec.cast_unsigned(), time.tv_nsec.try_into().expect("of a second"))
+        };
+        for clock in [libc::CLOCK_REALTIME, libc::CLOCK_MONOTONIC] {
+            for after in [1, 400_000_000, 600_000_000, 999_999_999, 1_000_000_000, 59_999_999_999] {
+                let before = nanos(now(clock));
+                let end = before + Duration::from_nanos(after) + Duration::from_millis(1);
+                let deadline =
+                    deadline(clock, end.as_secs().cast_signed(), end.subsec_nanos().into());
+                let left = deadline.unwrap().left().unwrap_or_default();
+                let least = end.saturating_sub(nanos(now(clock)));
+                assert!((least..=end - before).contains(&left), "{left:?} of {after} ns");
+            }
+        }
+    }
+
     #[test]
     fn real_time_is_asked_again() {
         let never = deadline(libc::CLOCK_REALTIME, i64::MAX, 999_999_999).unwrap();

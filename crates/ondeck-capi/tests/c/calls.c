@@ -65,6 +65,36 @@ static void *wait_for_ever(void *clock)
     return NULL;
 }
 
+static ondeck_mutex_t others = ONDECK_MUTEX_INIT;
+static ondeck_cond_t come = ONDECK_COND_INIT;
+static int waiting, has_come_now;
+
+/* Two threads do this, and one broadcast ends both waits, each of which has more than a second left. */
+static void *wait_for_long(void *clock)
+{
+    struct timespec late = after_ms(*(const clockid_t *)clock, 50000);
+    EQUAL(ondeck_mutex_lock(&others), 0);
+    waiting++;
+    while (!has_come_now)
+        EQUAL(ondeck_cond_clockwait(&come, &others, *(const clockid_t *)clock, &late), 0);
+    EQUAL(ondeck_mutex_unlock(&others), 0);
+    return NULL;
+}
+
+static void let_them_come(void)
+{
+    EQUAL(ondeck_mutex_lock(&others), 0);
+    while (waiting != 2) {
+        EQUAL(ondeck_mutex_unlock(&others), 0);
+        sleep_ms(1);
+        EQUAL(ondeck_mutex_lock(&others), 0);
+    }
+    waiting = 0;
+    has_come_now = 1;
+    EQUAL(ondeck_cond_broadcast(&come), 0);
+    EQUAL(ondeck_mutex_unlock(&others), 0);
+}
+
 static void deadlines(void)
 {
     struct timespec past = {0, 0}, wrong = {0, -1};
@@ -84,13 +114,18 @@ static void deadlines(void)
         clockid_t clock = clocks[i];
         EQUAL(ondeck_mutex_lock(&mutex), 0);
         __atomic_store_n(&is_there, 0, __ATOMIC_RELAXED);
+        has_come_now = 0;
+        pthread_t waiters[] = {begin(wait_for_long, &clock), begin(wait_for_long, &clock)};
         pthread_t thread = begin(wait_for_ever, &clock);
         while (__atomic_load_n(&is_there, __ATOMIC_ACQUIRE) == 0)
             sleep_ms(1);
         /* Past the end of a part, so that the clock is read again. */
         sleep_ms(clock == CLOCK_REALTIME ? 1100 : 20);
+        let_them_come();
         EQUAL(ondeck_mutex_unlock(&mutex), 0);
         end(thread);
+        end(waiters[0]);
+        end(waiters[1]);
     }
 }
 
