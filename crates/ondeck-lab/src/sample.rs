@@ -217,6 +217,31 @@ mod tests {
     }
 
     #[test]
+    fn rates_are_of_the_window_and_charges_of_the_whole_round() {
+        let outcome = Outcome {
+            window: Duration::from_millis(100),
+            window_pairs: vec![1_000, 3_000],
+            contended_pairs: vec![900, 1_800],
+            pairs: vec![2_000, 6_000],
+            usage: Usage { cpu: Some(Duration::from_millis(400)), ..Usage::default() },
+            span: Duration::from_millis(200),
+            cpus: 2,
+            results: vec![(); 2],
+        };
+        let of = |sample: Sample| {
+            [THROUGHPUT, SHARE, CPU_PER_OP, RUNNING].map(|quantity| sample.value(quantity))
+        };
+        let all = Sample::of_outcome(&outcome);
+        assert_eq!(all.span, outcome.span);
+        assert_eq!(of(all), [Some(40_000.0), Some(0.5), Some(50_000.0), Some(2.0)]);
+        let one = Sample::of_roles(&outcome, 1..2, &[0..1, 1..2]);
+        assert_eq!(of(one)[..2], [Some(30_000.0), Some(1.0)]);
+        // Two threads on one CPU need time slices.
+        let alone = Outcome { window: Duration::from_millis(59), cpus: 1, ..outcome };
+        assert_eq!(Sample::of_outcome(&alone).value(SHARE), None);
+    }
+
+    #[test]
     fn what_the_kernel_does_not_tell_is_absent_and_not_zero() {
         let charged = [CPU_PER_OP, VOLUNTARY, INVOLUNTARY, RUNNING];
         let untold = of(Usage::default());

@@ -222,6 +222,23 @@ fn threads_that_wait_are_moved_to_cpus_that_get_idle() {
     }
 }
 
+/// Virtual run times of two CPUs differ by what their threads have run. A thread that is moved has no part of that.
+#[test]
+fn a_thread_that_is_moved_gets_an_equal_part_of_its_new_cpu() {
+    // The first CPU runs two threads for a while, the second one for as long; then that one sleeps, and its CPU takes a
+    // waiting thread.
+    let other = on(1, || {
+        Sim::work(1e9);
+        Sim::sleep(10_000_000);
+        Sim::work(1e12);
+    });
+    let jobs = vec![on(0, || Sim::work(1e12)), other, free(|| Sim::work(1e12))];
+    let taken = run_for(&cores(2), 2e9, jobs);
+    assert!(taken.usages[2].migrations > 0);
+    let part = (nanos(taken.usages[1].cpu) - 1e9) / 1e9;
+    assert!((0.4..0.6).contains(&part), "{part}");
+}
+
 #[test]
 fn a_thread_keeps_its_cpu_in_the_middle_of_an_access() {
     // Slices of half a microsecond and accesses of half a microsecond.
