@@ -30,6 +30,7 @@ mod roles;
 mod rwlock;
 mod semaphore;
 mod steered;
+mod timed;
 mod visible;
 mod waits;
 
