@@ -10,6 +10,9 @@ use crate::parking::{Request, Slice, has_come, status};
 use crate::platform::{AtomicInt, FutexWait, Host, Ordering, Timestamp};
 use crate::spin::{Waits, ticks_as_duration, wait_for};
 
+/// The most naps in which an heir sits out a turn: each is twice as long as the one before, and the first lasts 4 µs or more.
+const NAPS_OF_A_TURN: u32 = 8;
+
 impl<P: Host> RawMutex<P> {
     /// Watches the lock as the heir. Returns `None` when the caller's status has changed.
     pub(super) fn watch(&self, waiting: &mut Waiting<'_, P>) -> Option<End> {
@@ -41,7 +44,11 @@ impl<P: Host> RawMutex<P> {
     /// Each nap is twice as long as the one before. Between two naps the caller looks whether the owner has gone.
     fn sit_out_turn(&self, waiting: &mut Waiting<'_, P>, waits: &Waits, end: usize) -> Option<End> {
         let mut ticks = waits.tenure;
-        while waiting.node.status() == status::HEIR {
+        // A few naps fill a turn, unless the counter of ticks began again.
+        for _ in 0..NAPS_OF_A_TURN {
+            if waiting.node.status() != status::HEIR {
+                return None;
+            }
             // spec: Mutex!PollTry
             if self.is_left_free(waits) && self.try_lock() {
                 return Some(End::Acquired);
@@ -52,12 +59,12 @@ impl<P: Host> RawMutex<P> {
             // A nap ends about as late as a wake.
             let now = (P::ticks() as usize).wrapping_add(waits.wake);
             if has_come(now, end) {
-                waiting.is_overdue = true;
-                return None;
+                break;
             }
             nap(waiting, ticks.min(end.wrapping_sub(now)));
-            ticks *= 2;
+            ticks = ticks.saturating_mul(2);
         }
+        waiting.is_overdue = true;
         None
     }
 

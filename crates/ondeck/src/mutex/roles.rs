@@ -85,7 +85,8 @@ pub(super) fn land<P: Host>(guard: &Guard<'_, P>, node: &Node<P>, now: usize) {
     node.place.store(place::<P>(), Ordering::Relaxed);
     match heir(guard, node.address()) {
         Some(other)
-            if (has_asked(guard, other) && priority(other) >= priority(node)
+            if (priority(other) > priority(node)
+                || priority(other) == priority(node) && has_asked(guard, other)
                 || other.status() == status::OFFERED)
                 && !is_lost(guard, other, now) =>
         {
@@ -415,8 +416,8 @@ fn is_responsible<P: Host>(guard: &Guard<'_, P>, address: usize, now: usize) -> 
 /// Returns whether a thread that was woken a short time before `now` has yet to run.
 fn has_woken<P: Host>(newest: &Node<P>, now: usize) -> bool {
     newest.woken_last().is_some_and(|woken| {
-        let since = now.wrapping_sub(woken.woken.load(Ordering::Relaxed));
-        since < P::ticks_in(LOST_AFTER_NANOS)
+        let lost = woken.woken.load(Ordering::Relaxed).wrapping_add(P::ticks_in(LOST_AFTER_NANOS));
+        !has_come(now, lost)
     })
 }
 

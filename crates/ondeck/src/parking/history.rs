@@ -110,11 +110,10 @@ impl<P: Host> History<P> {
     /// within `at_once` ticks.
     pub(crate) fn note_arrival(&self, now: usize, at_once: usize) -> Arrival {
         let me = P::thread();
-        let is_displaced =
-            self.displaced.load(Ordering::Relaxed) == me && self.was_taken_within(now, at_once);
+        let is_displaced = self.displaced.load(Ordering::Relaxed) == me
+            && is_within(self.taken.load(Ordering::Relaxed), now, at_once);
         let before = if self.is_recent(now) { self.returns.load(Ordering::Relaxed) } else { 0 };
         let returns = if is_displaced {
-            // The clock is read before the acquisition that displaced the caller is noted.
             let is_other = self.returned.load(Ordering::Relaxed) != me;
             self.returned.store(me, Ordering::Relaxed);
             if is_other { (before + 1).min(MOST_RETURNS) } else { before }
@@ -134,12 +133,6 @@ impl<P: Host> History<P> {
         }
     }
 
-    /// Returns whether the mutex was acquired by a thread that had waited less than `ticks` before `now`, or after it, if the
-    /// caller read the clock first.
-    pub(crate) fn was_taken_within(&self, now: usize, ticks: usize) -> bool {
-        self.age(now).wrapping_add(ticks) < 2 * ticks
-    }
-
     /// Records that the owner begins to wait for a condition: it will not lock the mutex again at once.
     pub(crate) fn note_left(&self, now: usize) {
         self.left.store(now, Ordering::Relaxed);
@@ -148,7 +141,7 @@ impl<P: Host> History<P> {
     /// Returns whether an owner has recently left to wait for a condition. The next one may, too, and then no thread would use
     /// the mutex for the rest of its turn.
     pub(crate) fn is_left(&self, now: usize) -> bool {
-        now.wrapping_sub(self.left.load(Ordering::Relaxed)) < P::ticks_in(RECENT_TURNS * TURN_NANOS)
+        is_within(self.left.load(Ordering::Relaxed), now, P::ticks_in(RECENT_TURNS * TURN_NANOS))
     }
 
     /// Returns when the turn of the present owner ends, if the mutex is captured.
@@ -163,11 +156,17 @@ impl<P: Host> History<P> {
 
     /// Returns whether the mutex was contended a short time ago.
     fn is_recent(&self, now: usize) -> bool {
-        self.age(now) < P::ticks_in(RECENT_TURNS * TURN_NANOS)
+        is_within(self.taken.load(Ordering::Relaxed), now, P::ticks_in(RECENT_TURNS * TURN_NANOS))
     }
 
     /// Returns whether the owner locks the mutex over and over.
     pub(crate) fn is_captured(&self, now: usize) -> bool {
         self.returns.load(Ordering::Relaxed) >= RETURNS_OF_A_CAPTURED && self.is_recent(now)
     }
+}
+
+/// Returns whether the moment `then` is less than `ticks` before `now`, or after it: the caller may have read the clock before
+/// another thread recorded `then`.
+fn is_within(then: usize, now: usize, ticks: usize) -> bool {
+    now.wrapping_sub(then).wrapping_add(ticks) < 2 * ticks
 }
