@@ -10,11 +10,11 @@
 #
 # With --record:
 #
-#   --minutes NUMBER   how long recording may take, about; with less than 5, rounds are as short as they may be
+#   --minutes NUMBER   how long recording may take, about; with less than 8, rounds are as short as they may be
 #   --binary PATH      records with this program, built with --features peers-cpp
 #
 # Record on a quiet machine: what other programs had of the CPU time is on the page. Realtime rows need root or
-# CAP_SYS_NICE.
+# CAP_SYS_NICE, and rows under a quota a group that may limit CPU time, as root has; without them they are left out.
 source "$(dirname "$0")/common.sh"
 need_packages python3
 minutes=12 ondeck='' record=''
@@ -51,14 +51,14 @@ mkdir "$scratch/reports"
 locks=ondeck,spinlock,glibc,std,parking_lot,usync,abseil,nsync
 threads=1,2,4,8,16,32,64
 
-# Of the time, 140 s are for what does not depend on the length of a round: runs that end by count, threads that
-# are made, sections of the last rounds. Programs with data take 4 minutes more. The rest is for 504 places (a lock in a situation) with 9 rounds and 480
-# with 5, each with a quarter of a round to warm up.
-length=$(((60 * minutes - 140) * 1000 / (504 * 37 / 4 + 480 * 21 / 4)))
+# Of the time, 400 s are for what does not depend on the length of a round: runs that end by count, threads that are
+# made, sections of the last rounds, programs with data, and rounds of some periods of a quota. The rest is for 504
+# places (a lock in a situation) with 9 rounds and 480 with 5, each with a quarter of a round to warm up.
+length=$(((60 * minutes - 400) * 1000 / (504 * 37 / 4 + 480 * 21 / 4)))
 [ "$length" -ge 10 ] || length=10
 main=(--rounds 9 --duration "${length}ms")
 varied=(--rounds 5 --duration "${length}ms")
-[ "$minutes" -ge 5 ] || main=("${varied[@]}")
+[ "$minutes" -ge 8 ] || main=("${varied[@]}")
 
 # record NAME OPTIONS: makes a report. Status 1 of the program says that something could not be measured; the report
 # says what. `on` is the command that the program runs under.
@@ -104,8 +104,17 @@ record varied-slice-0.1 "${few[@]}" --slice 0.1ms
 record varied-slice-3 "${few[@]}" --slice 3ms
 record varied-batch "${few[@]}" --policy batch
 record varied-background "${few[@]}" --background 1
+# Rounds under a quota take three of its periods.
+limited=(--quota 1.0 --threads 8 --rounds 3 --duration 300ms)
+record varied-quota-1.0 --workloads "throughput,condvar" --work 100,500 --notify inside "${limited[@]}"
+record real-quota-1.0 --workloads real "${limited[@]}"
+# Without the quota it was measured all the same.
+for report in varied-quota-1.0 real-quota-1.0; do
+    grep -Eq '"quota": ?"1.0"' "$scratch/reports/$report.json" || rm "$scratch/reports/$report.json"
+done
 on=(taskset -c 0)
 record varied-one-cpu "${few[@]}"
+record real-one-cpu --workloads real --threads 8 --rounds 5 --duration 50ms
 
 step "the page"
 python3 ci/book/speed.py --add "$scratch/reports"

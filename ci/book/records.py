@@ -10,8 +10,16 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 # Those that ondeck is measured against: the best of them at each point.
 PEERS = ["glibc", "std", "parking_lot", "usync", "abseil", "nsync"]
 
-# Reports of other conditions, of rounds that are as long as shares need, beside a busy program, and with data.
-VARIED, SHARES, BUSY, WITH_DATA = "varied-", "shares", "real-busy", "throughput-data-"
+# Reports of other conditions, also with programs, and with data; of rounds that are as long as shares need.
+VARIED, PROGRAMS, WITH_DATA, SHARES = "varied-", "real-", "throughput-data-", "shares"
+
+# The conditions of the reports with programs, in words.
+CONDITIONS = {
+    "": "",
+    "busy": ", beside two busy threads",
+    "one-cpu": ", on one CPU",
+    "quota-1.0": ", with a quota of one CPU",
+}
 
 
 @dataclasses.dataclass
@@ -75,8 +83,8 @@ class Machine:
         self.policy = policy and policy.read_text(encoding="utf-8").strip()
         self.facts = min(self.reports.values(), key=lambda report: report["started"])
         # Those that are under no other conditions.
-        others = (VARIED, WITH_DATA)
-        self.main = [name for name in self.reports if not name.startswith(others) and name not in (SHARES, BUSY)]
+        others = (VARIED, PROGRAMS, WITH_DATA, SHARES)
+        self.main = [name for name in self.reports if not name.startswith(others)]
 
     def points(self, workload, reports=None):
         """The points of a workload in the main reports, or in others, in order of threads."""
@@ -103,10 +111,9 @@ class Machine:
 
         return [(points[0].params, points) for points in sorted(groups.values(), key=order)]
 
-    def point(self, workload, threads, params):
-        """One point of the main reports, measured or not; of `shares` that of the rounds that are long enough."""
-        reports = [SHARES] if workload == SHARES else None
-        points = self.points("throughput" if reports else workload, reports)
+    def point(self, workload, threads, params, report=None):
+        """One point of the main reports or of another one, measured or not."""
+        points = self.points(workload, [report] if report else None)
         wanted = (point for point in points if (point.threads, point.params) == (threads, params))
         return next(wanted, Point(threads, params, {}))
 
@@ -177,8 +184,8 @@ def rows(machine):
 def more_rows(machine):
     """The rows of the speed page that are not in the figure: programs, data, and other conditions."""
     made = []
-    for report, where in (("real", ""), (BUSY, ", beside two busy threads")):
-        for params, points in machine.situations("real", [report]):
+    for condition, where in CONDITIONS.items():
+        for params, points in machine.situations("real", [f"{PROGRAMS}{condition}".removesuffix("-")]):
             made.append(Row("programs", f"`{params['app']}`{where}", points, "throughput"))
             made.append(Row("CPU time of programs", f"`{params['app']}`{where}", points, "cpu_per_op"))
     with_data = [name for name in machine.reports if name.startswith(WITH_DATA)]
@@ -190,6 +197,7 @@ def more_rows(machine):
             for params, points in machine.situations(workload, [report]):
                 words_here = f"{condition}: {words or work_in_words(params)}"
                 made.append(Row("other conditions", words_here, points, "throughput"))
+                made.append(Row("CPU time under other conditions", words_here, points, "cpu_per_op"))
     return [row for row in made if row.ratios]
 
 

@@ -131,13 +131,14 @@ def two(value):
 
 EMPTY, SHORT = ({"section_ns": section, "outside_ns": outside} for section, outside in (("0", "0"), ("100", "500")))
 
-# A row of the README's table: its words, the workload, the threads and parameters of its points, the metric, what that
-# is divided by, how it is written. `{}` in the words are the spinlock's values.
+# A row of the README's table: its words, the workload and the report if it is not one of the main ones, the threads and
+# parameters of its points, the metric, what that is divided by, how it is written. `{}` in the words are the spinlock's
+# values.
 RATE = ("throughput", 1e6, three)
 README_ROWS = [
     ("uncontended pair, ns (spinlock {})", "uncontended", [(1, {"process": "multi-threaded"})], "pair", 1, three),
     ("empty section, M/s at 1 / 8 / 64 threads", "throughput", [(threads, EMPTY) for threads in (1, 8, 64)], *RATE),
-    ("share of the least served thread there, 16 threads", SHARES, [(16, EMPTY)], "share", 1, two),
+    ("share of the least served thread there, 16 threads", f"throughput {SHARES}", [(16, EMPTY)], "share", 1, two),
     ("100 ns section, 500 ns outside, M/s at 2 / 16 threads", "throughput", [(2, SHORT), (16, SHORT)], *RATE),
     ("longest wait of 16 threads, ms", "wait", [(16, {"pairs_per_thread": "16384"})], "longest", 1, two),
     ("job server, M wakeups/s with 1 / 4 / 16 workers", "condvar", [(threads, {}) for threads in (2, 5, 17)], *RATE),
@@ -147,6 +148,14 @@ README_ROWS = [
         [(4, {"capacity": capacity}) for capacity in ("1", "8")],
         *RATE,
     ),
+    ("16 hash maps, 8 threads: CPU time of an operation, ns", "real", [(8, {"app": "hash_map"})], "cpu_per_op", 1, three),
+    (
+        "with a quota of one CPU, 8 threads: 100 ns section / LRU cache, M/s",
+        "throughput varied-quota-1.0",
+        [(8, SHORT), ("real real-quota-1.0", 8, {"app": "lru"})],
+        *RATE,
+    ),
+    ("job server on one CPU, M wakeups/s with 15 workers", "condvar varied-one-cpu", [(16, {})], *RATE),
     ("bystander beside 3 threads of a lock, times slower", "bystander", [(4, EMPTY)], "slowdown", 1, three),
 ]
 
@@ -184,6 +193,12 @@ def cells(points, metric, scale, digits):
     return " / ".join(own), " / ".join(named)
 
 
+def point(machine, where, threads, params):
+    """A point of the workload and the report that `where` has."""
+    workload, _, report = where.partition(" ")
+    return machine.point(workload, threads, params, report or None)
+
+
 def numbers(machines):
     """What stands between the marks of README.md: a figure of all points, and a table of some."""
     names = [heading(machine.facts["machine"]) for machine in machines]
@@ -203,10 +218,13 @@ def numbers(machines):
     heads = makes if len(set(makes)) == len(makes) else names
     lines = ["| |" + "".join(f" {head} | best other |" for head in heads), "|---" * (1 + 2 * len(names)) + "|"]
     for words, workload, places, metric, scale, digits in README_ROWS:
-        at = [[machine.point(workload, threads, params) for threads, params in places] for machine in machines]
+        places = [(place if len(place) > 2 else (workload, *place)) for place in places]
+        at = [[point(machine, *place) for place in places] for machine in machines]
         spinlocks = [value(points[0], "spinlock", metric) for points in at]
         words = words.format(" and ".join("-" if one is None else digits(one / scale) for one in spinlocks))
-        lines.append(" | ".join([f"| {words}", *(cell for points in at for cell in cells(points, metric, scale, digits))]) + " |")
+        found = [cell for points in at for cell in cells(points, metric, scale, digits)]
+        if any(cell.strip("-/ ") for cell in found):
+            lines.append(" | ".join([f"| {words}", *found]) + " |")
     return "\n\n".join([*parts, "\n".join(lines)])
 
 

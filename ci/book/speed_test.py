@@ -88,7 +88,7 @@ class Records(unittest.TestCase):
     def test_shares_are_of_the_rounds_that_are_long_enough(self):
         short = [series(lock, 1e6, metrics=[metric("throughput", 1e6)]) for lock in ("ondeck", "std")]
         machine = self.machine(throughput=short, shares=self.locks(9e6, 1e6))
-        self.assertEqual(speed.value(machine.point("shares", 16, speed.EMPTY), "ondeck", "share"), 0.7)
+        self.assertEqual(speed.value(speed.point(machine, "throughput shares", 16, speed.EMPTY), "ondeck", "share"), 0.7)
         self.assertEqual(speed.value(machine.point("throughput", 16, speed.EMPTY), "ondeck", "throughput"), 1e6)
 
     def readme_row(self, machine):
