@@ -217,7 +217,8 @@ impl Group {
                  ondeck ...`, or measure in a container with a limit, without --quota"
             }
         };
-        refusal(quota, &format!("{}: {error}", self.folder.join(file).display()), fix)
+        let place = if file.is_empty() { self.folder.clone() } else { self.folder.join(file) };
+        refusal(quota, &format!("{}: {error}", place.display()), fix)
     }
 
     /// Moves a thread into the group; 0 is the caller.
@@ -299,7 +300,8 @@ mod tests {
     fn a_folder_that_may_not_be_written_is_refused_by_its_name() {
         let parent = Parent { version: Version::One, folder: "/proc/self".into() };
         let refusal = Group::create(parent, quota()).expect_err("no folder");
-        assert!(refusal.reason.contains("/proc/self/ondeck-"), "{refusal:?}");
+        let place = format!("/proc/self/{NAME}-{}-", process::id());
+        assert!(refusal.reason.contains(&place) && !refusal.reason.contains("/:"), "{refusal:?}");
         assert!(refusal.fix.contains("without --quota"), "{refusal:?}");
     }
 
