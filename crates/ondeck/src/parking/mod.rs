@@ -35,13 +35,13 @@
 //! 1. A node records what it waits for: a lock, a condition variable, a key. Only nodes of the same kind are compared by
 //!    address.
 //! 2. An unlock does only what an unlock of any lock at that address may do: it makes one of that lock's threads compete for
-//!    it, or acquires it on behalf of one and hands it off.
+//!    it, or acquires it on behalf of one and offers it.
 //! 3. An unlock dereferences the pointer of a linked node and no other. A linked node proves that its mutex is in use.
 //!
 //! # Isolation
 //!
-//! The cost of a lock depends on its own waiters. An unlock of a lock that no thread waits for compares the bucket's unlock
-//! mode with its own address. Queues are found by their first nodes, so the length of another queue does not matter. Roles
+//! The cost of a lock depends on its own waiters. An unlock of a lock that no thread waits for reads the bucket's unlock
+//! mode, and searches it for its own tag if another lock has a request. Queues are found by their first nodes, so the length of another queue does not matter. Roles
 //! and times belong to a queue.
 //!
 //! Nothing here allocates, and no thread needs to be registered: a node lives on its thread's stack while it waits. So these
