@@ -373,7 +373,12 @@ impl<'a> Names<'a> {
     fn groups<'r>(&mut self, recording: &'r Recording, stacks: &mut Stacks) -> Vec<Group<'r>> {
         let mut groups: Vec<Group<'r>> = Vec::new();
         let mut known: HashMap<Key, usize> = HashMap::new();
-        for (number, entry) in recording.locks() {
+        let mut of_address: HashMap<u64, usize> = HashMap::new();
+        // A place that is not known, because a stack was not recorded, is that of other waits at the word.
+        let (placed, unplaced): (Vec<_>, Vec<_>) = recording.locks().partition(|(_, entry)| {
+            Kind::of(entry.kind.load(Relaxed)) != Kind::Futex || entry.created.load(Relaxed) != 0
+        });
+        for (number, entry) in placed.into_iter().chain(unplaced) {
             let kind = Kind::of(entry.kind.load(Relaxed));
             let address = get(&entry.address);
             let mut nature = Nature { kind, is_notice: kind.is_notice(), is_of_thread: false };
@@ -390,6 +395,11 @@ impl<'a> Names<'a> {
                     _ => Key::Word(nature.kind, nature.is_notice, address),
                 };
             }
+            let is_unplaced = kind == Kind::Futex && entry.created.load(Relaxed) == 0;
+            if let Some(at) = of_address.get(&address).filter(|_| is_unplaced) {
+                groups[*at].entries.push((number, entry));
+                continue;
+            }
             let at = *known.entry(key).or_insert_with(|| {
                 groups.push(Group {
                     kind: nature.kind,
@@ -400,6 +410,7 @@ impl<'a> Names<'a> {
                 groups.len() - 1
             });
             groups[at].entries.push((number, entry));
+            of_address.entry(address).or_insert(at);
         }
         groups
     }
