@@ -40,17 +40,25 @@ static inline __attribute__((always_inline)) int unlock(enum real by, void *lock
 }
 
 /* The kinds of mutexes that are robust, or have a protocol of priorities. */
+enum { KIND = 4, ROBUST = 16, INHERIT = 32, PROTECT = 64 };
+
 static int is_of_kernel(const void *mutex)
 {
-    enum { KIND = 4, ROBUST = 16, INHERIT = 32, PROTECT = 64 };
     return (((const int *)mutex)[KIND] & (ROBUST | INHERIT | PROTECT)) != 0;
+}
+
+/* Whether such a mutex has an owner. The word of one with a ceiling has that, and its waits are not recorded. */
+static int is_owned(const void *mutex)
+{
+    return !(((const int *)mutex)[KIND] & PROTECT)
+        && (__atomic_load_n((const int *)mutex, __ATOMIC_RELAXED) & FUTEX_TID_MASK) != 0;
 }
 
 /* Locks such a mutex by CALL. */
 #define LOCK_OF_KERNEL(mutex, call)                                                  \
     do {                                                                             \
         if (ondeck_observe_is_wanted && is_of_kernel(mutex)) {                       \
-            if ((__atomic_load_n((int *)mutex, __ATOMIC_RELAXED) & FUTEX_TID_MASK) == 0) \
+            if (!is_owned(mutex))                                                    \
                 return call;                                                         \
             struct sleep sleep = begin(mutex, MUTEX, BASE);                          \
             int result = call;                                                       \

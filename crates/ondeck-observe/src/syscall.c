@@ -32,18 +32,18 @@ __asm__(".text\n"
         "    movq 8(%rsp), %r9\n"
         "    syscall\n"
         "    cmpq $-4095, %rax\n"
-        "    jae ondeck_observe_failed\n"
+        "    jae 1f\n"
         "    ret\n"
+        "1:  movq %rax, %rdi\n"
+        "    jmp ondeck_observe_failed\n"
         ".cfi_endproc\n"
         ".size ondeck_observe_syscall, .-ondeck_observe_syscall\n"
         ".symver ondeck_observe_syscall, syscall@@GLIBC_2.2.5\n");
 
 _Static_assert(SYS_futex == 202, "the number in the code above");
 
-OURS __attribute__((used)) long ondeck_observe_failed(void)
+OURS __attribute__((used)) long ondeck_observe_failed(long result)
 {
-    long result;
-    __asm__("" : "=a"(result));
     errno = (int)-result;
     return -1;
 }
@@ -63,11 +63,7 @@ static long direct(long word, long operation, long value, long timeout, long sec
 
 static long result_of(long result)
 {
-    if (result < 0 && result >= -4095) {
-        errno = (int)-result;
-        return -1;
-    }
-    return result;
+    return result < 0 && result >= -4095 ? ondeck_observe_failed(result) : result;
 }
 
 static enum how how(long result)
@@ -88,7 +84,7 @@ OURS __attribute__((used)) long ondeck_observe_futex(long number, long word, lon
     long result;
     (void)number;
 
-    switch (ondeck_observe_is_wanted ? operation & FUTEX_CMD_MASK : -1) {
+    switch (ondeck_observe_is_wanted ? (int)operation & FUTEX_CMD_MASK : -1) {
     case FUTEX_WAIT: case FUTEX_WAIT_BITSET: case FUTEX_LOCK_PI: case FUTEX_LOCK_PI2: {
         struct sleep sleep = begin(place, FUTEX, base);
         result = direct(word, operation, value, timeout, second, last);

@@ -128,7 +128,7 @@ impl Wake {
     pub const NONE: Self = Self { word: 0, file: 0, at: 0 };
 }
 
-pub use words::{COUNTS, waiting};
+pub use words::waiting;
 
 impl Memory {
     /// Calls `action` with the thread's state, unless the thread is in the recorder already.
