@@ -120,6 +120,22 @@ mod tests {
     }
 
     #[test]
+    fn the_longer_of_two_neighbours_names_both() {
+        for (lengths, expected) in [([5, 1], 7), ([1, 5], 8)] {
+            let mut chain = Chain::EMPTY;
+            let mut from = 0;
+            let mut push = |length: u64, stack| {
+                chain.push(Segment { from, until: from + length, stack });
+                from += length;
+            };
+            push(lengths[0], 7);
+            push(lengths[1], 8);
+            (1..LENGTH).for_each(|_| push(100, 1));
+            assert_eq!(parts(&chain, 0).last(), Some(&(expected, 6)));
+        }
+    }
+
+    #[test]
     fn a_segment_gets_its_stack_later_once() {
         let mut chain = Chain::EMPTY;
         chain.push(Segment { from: 0, until: 10, stack: 0 });
