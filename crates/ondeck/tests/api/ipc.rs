@@ -351,6 +351,26 @@ fn locks_of_the_c_library_are_in_the_same_list() {
     assert_eq!([first.lock(), second.lock(), third.lock()], [libc::EOWNERDEAD, 0, 0]);
 }
 
+/// A process locks three, one within the other, unlocks some of them in any order, and ends.
+#[test]
+fn those_that_are_left_are_reported_whatever_was_unlocked_before() {
+    for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
+        for unlocked in 0..=3 {
+            let shared = [0; 3].map(|_| share());
+            let child = Child::start(|| {
+                let mut guards = shared.map(|shared| Some(lock(shared)));
+                order[..unlocked].iter().for_each(|&number| drop(guards[number].take()));
+                std::mem::forget(guards);
+            });
+            assert_eq!(child.status(), 0);
+            for (place, number) in order.into_iter().enumerate() {
+                let locked = shared[number].mutex.try_lock().expect("it is not locked for ever");
+                assert_eq!(locked.is_err(), place >= unlocked, "{order:?}, {unlocked} unlocked");
+            }
+        }
+    }
+}
+
 #[test]
 fn its_owner_is_told_if_it_locks_it_again() {
     let shared = share();

@@ -181,6 +181,23 @@ fn a_wait_with_a_time_ends_not_before_it() {
 }
 
 #[test]
+fn notifications_do_not_put_off_the_end_of_a_wait() {
+    let (mutex, condvar, is_over) = (Mutex::new(()), Condvar::new(), AtomicBool::new(false));
+    watchdog::scope_within(Duration::from_secs(30), |scope| {
+        scope.spawn(|| {
+            while !is_over.load(Ordering::Relaxed) {
+                condvar.notify_all();
+                thread::sleep(Duration::from_millis(1));
+            }
+        });
+        let lock = mutex.lock().expect("not poisoned");
+        let waits = condvar.wait_timeout_while(lock, Duration::from_millis(50), |()| true);
+        assert!(waits.expect("not poisoned").1.timed_out());
+        is_over.store(true, Ordering::Relaxed);
+    });
+}
+
+#[test]
 fn a_writer_poisons_and_a_reader_does_not() {
     let lock = poisoned_rwlock();
     assert!(lock.is_poisoned());

@@ -72,7 +72,7 @@ fn ends_with_the_last_near_waiter() {
     let near = Waits::near(condvar());
     let notified = condvar();
     thread::scope(|scope| {
-        let notifies = scope.spawn(|| {
+        let call = scope.spawn(|| {
             UNLOCKED.stop_me();
             notified.notify_all()
         });
@@ -83,7 +83,7 @@ fn ends_with_the_last_near_waiter() {
         let other = Waits::near(condvar());
         assert!(!other.is_notified());
         UNLOCKED.open();
-        assert_eq!(notifies.join().expect("no panic"), 1);
+        assert_eq!(call.join().expect("no panic"), 1);
         assert!(condvar().has_waiters(), "nothing is written there");
         assert!(!other.is_notified());
         assert_eq!(condvar().notify_all(), 1);

@@ -191,7 +191,8 @@ pub(super) fn wait_for_long(
         };
         let waiting = scope.spawn(waits);
         until(|| SLEEPS.load(Ordering::SeqCst) > sleeps);
-        assert!(longest > LONG || Machine::now() >= begun.after(LONG - longest), "{what}");
+        let least = begun.after(LONG.saturating_sub(longest));
+        assert!(longest > LONG || Machine::now() >= least, "{what}");
         wake();
         waiting.join().expect("no panic");
     });

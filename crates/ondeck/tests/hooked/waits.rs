@@ -80,9 +80,11 @@ fn mutexes() {
 
 fn reader_writer_locks() {
     let lock = &RawRwLock::<Machine>::new();
-    // SAFETY of all blocks: a thread unlocks what it has locked.
+    // SAFETY: a thread unlocks what it has locked.
     let unwrite = || unsafe { lock.unlock_exclusive() };
+    // SAFETY: as above.
     let unread = || unsafe { lock.unlock_shared_counted() };
+    // SAFETY: as above.
     let unlock_upgradable = || unsafe { lock.unlock_upgradable() };
     let write = |until: Option<Timestamp>| {
         let owner = until.map_or_else(
@@ -133,22 +135,20 @@ fn reader_writer_locks() {
             Some(end) => unsafe { lock.try_upgrade_until(end) },
         };
         if owner {
-            unwrite()
+            unwrite();
         } else {
-            unlock_upgradable()
+            unlock_upgradable();
         }
         owner
     };
-    let waits: [(&'static str, &(dyn Fn(Option<Timestamp>) -> bool + Sync)); 4] = [
-        ("a write", &write),
-        ("a read", &read),
-        ("a recursive read", &read_recursively),
-        ("an upgradable read", &read_upgradably),
-    ];
-    for (what, waits) in waits {
-        lock.lock_exclusive();
-        wait(what, SLICED, waits, unwrite);
-    }
+    lock.lock_exclusive();
+    wait("a write", SLICED, write, unwrite);
+    lock.lock_exclusive();
+    wait("a read", SLICED, read, unwrite);
+    lock.lock_exclusive();
+    wait("a recursive read", SLICED, read_recursively, unwrite);
+    lock.lock_exclusive();
+    wait("an upgradable read", SLICED, read_upgradably, unwrite);
     lock.lock_shared_counted();
     wait("a write beside a reader", BESIDE_READERS, write, unread);
     lock.lock_shared_counted();
@@ -251,7 +251,7 @@ fn combining() {
         scope.spawn(perform);
         until(|| ENTERED.load(Ordering::SeqCst));
         wait_for_long("a combining mutex", UNSLICED, perform, || {
-            ENDS.store(true, Ordering::SeqCst)
+            ENDS.store(true, Ordering::SeqCst);
         });
     });
 }

@@ -163,6 +163,11 @@ impl Stepped {
         shared.map(|word| word.load(Ordering::Relaxed) as usize).chain(head).collect()
     }
 
+    /// Executes one instruction.
+    pub fn instruction(&self) -> At {
+        self.run(libc::PTRACE_SINGLESTEP, self.is_before_call())
+    }
+
     /// Lets the child go on to its next stop.
     pub fn step(&self) -> At {
         let mut calls = self.at() == At::Asleep || self.is_before_call();

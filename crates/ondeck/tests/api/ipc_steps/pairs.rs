@@ -1,8 +1,12 @@
 //! Two processes, each stopped at any step of its own. Then both are killed, or both go on.
 
+use std::mem::forget;
+use std::sync::atomic::Ordering;
+
 use super::{NOTIFY_ALL, Operation, Owner, WAIT, What, World};
-use crate::ipc::share;
-use crate::stepped::step_by_step;
+use crate::asleep;
+use crate::ipc::{DIED, NUMBER, lock, share};
+use crate::stepped::{At, Stepped, step_by_step, words};
 use crate::watchdog;
 
 /// The order in which the two go on to their stops.
@@ -94,4 +98,35 @@ fn two_processes_may_be_killed_while_one_notifies_and_one_waits() {
 #[test]
 fn two_processes_may_be_stopped_while_one_notifies_and_one_waits() {
     step_by_step(|| at_pairs_of_stops([&NOTIFY_ALL, &WAIT], What::Stopped));
+}
+
+/// The owner unlocks between any two of the last instructions of a thread before it sleeps. That thread then locks, without a
+/// wake unless it has said in the word that it waits.
+#[test]
+fn no_thread_sleeps_at_a_mutex_that_was_unlocked_before_its_mark() {
+    const WAITED: u32 = !(NUMBER | DIED);
+    /// More than from its last attempt on, and fewer than from there to the next load of the word.
+    const LAST: usize = 100;
+    const EACH: usize = 3;
+    let waiter = || {
+        let shared = share();
+        let word = &words(shared)[0];
+        word.store(asleep::name(), Ordering::Relaxed);
+        // So that no instruction of the body is a thread's first.
+        let before = || drop(lock(share()));
+        (word, Stepped::start(&[words(shared)], before, |()| forget(lock(shared))))
+    };
+    step_by_step(|| {
+        let (_, child) = waiter();
+        let mut all = 0;
+        while child.instruction() == At::Stop {
+            all += 1;
+        }
+        for instructions in (all - LAST..all).step_by(EACH) {
+            let (word, child) = waiter();
+            assert!((0..instructions).all(|_| child.instruction() == At::Stop));
+            let is_waiting = word.fetch_and(!NUMBER, Ordering::Relaxed) & WAITED != 0;
+            child.finish(|| assert!(is_waiting, "{instructions} of {all} instructions"));
+        }
+    });
 }
