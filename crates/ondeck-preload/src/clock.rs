@@ -118,7 +118,10 @@ mod tests {
     #[test]
     fn what_is_left_is_the_difference_of_two_moments() {
         let nanos = |time: timespec| {
-            Duration::new(time.tv_sec.cast_unsigned(), time.tv_nsec.try_into().expect("of a second"))
+            Duration::new(
+                time.tv_sec.cast_unsigned(),
+                time.tv_nsec.try_into().expect("of a second"),
+            )
         };
         for clock in [libc::CLOCK_REALTIME, libc::CLOCK_MONOTONIC] {
             for after in [1, 400_000_000, 600_000_000, 999_999_999, 1_000_000_000, 59_999_999_999] {

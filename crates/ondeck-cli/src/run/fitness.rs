@@ -121,7 +121,9 @@ fn check_image(library: Kind, path: &Path) -> Result<(), String> {
         ));
     }
     if loader.file_name().is_some_and(|name| name.as_bytes().starts_with(b"ld-musl")) {
-        return Err("its libc is musl, and the library is for glibc; use its build for glibc".into());
+        return Err(
+            "its libc is musl, and the library is for glibc; use its build for glibc".into()
+        );
     }
     Ok(())
 }

@@ -52,7 +52,8 @@ const BESIDE: [&str; 4] = ["", "../lib/ondeck", "../lib", "../native/lib"];
 /// Finds a library: at the place that the environment names, otherwise near the executable, otherwise beside the other
 /// library that the environment names.
 pub(crate) fn find(library: Library) -> Result<PathBuf, Failure> {
-    let named = |library: Library| env::var_os(library.variable()).filter(|named| !named.is_empty());
+    let named =
+        |library: Library| env::var_os(library.variable()).filter(|named| !named.is_empty());
     if let Some(named) = named(library) {
         let named = PathBuf::from(named);
         return match named.canonicalize() {

@@ -61,7 +61,10 @@ impl Watched {
         let mut programs: BTreeMap<&Path, usize> = BTreeMap::new();
         let mut unrecorded = BTreeSet::new();
         for ((pid, file), program) in &self.seen {
-            if recorded.contains(&(*pid, file.file_name())) || program.has_recording || program.looks < LOADED {
+            if recorded.contains(&(*pid, file.file_name()))
+                || program.has_recording
+                || program.looks < LOADED
+            {
                 continue;
             }
             if program.is_loaded {
@@ -136,8 +139,12 @@ fn seen(way: &Way, profile: &Profile) -> String {
              syscall; calls that are inlined, as in malloc and Go, were only sampled"
         ),
         Way::Exchange(_) => {
-            format!("{processes} recorded with ondeck's locks in the place of pthread's, not as deployed")
+            format!(
+                "{processes} recorded with ondeck's locks in the place of pthread's, not as deployed"
+            )
         }
-        Way::Alone { .. } => "nothing was recorded; only the sleeps of threads were sampled".to_owned(),
+        Way::Alone { .. } => {
+            "nothing was recorded; only the sleeps of threads were sampled".to_owned()
+        }
     }
 }
