@@ -30,11 +30,11 @@ tries=200 some=20
 declare -A hazards=(
     [Mutex]="
         debt_not_left debt_of_no_owner debt_to_no_thread
-        handed_and_cleared handed_ignored_at_the_deadline handed_though_not_asked handed_without_a_wake
+        offered_and_cleared offer_ignored_at_the_deadline offered_though_not_asked offered_without_a_wake
         heir_no_last_try heir_no_try_after_the_heavy_fence
         leaves_without_a_wake left_keeps_its_request left_still_woken mode_not_read_again
         replaced_heir_not_parked replaced_heir_takes_the_request_along
-        request_of_another_withdrawn request_of_any_lock request_taken_from_another served_with_the_request_left
+        request_of_another_withdrawn request_of_any_lock served_with_the_request_left
         unlock_wakes_no_thread woken_before_it_is_told woken_still_relied_on woken_takes_the_role_of_a_sleeper"
     [RwLock]="
         rwlock_bias_overlooked rwlock_counted_overlooked rwlock_drainer_not_marked_asleep

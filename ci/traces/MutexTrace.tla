@@ -22,7 +22,7 @@ NextIs(kinds) == IF at > Len(Trace) THEN TRUE ELSE Trace[at][1] \in kinds
 Silent(t) == Left(t) \/ TimeOut(t) \/ (AskSleep(t) /\ (mem.status[t] # "heir" \/ NextIs({"in"})))
 
 (* The same by an access that the event before or after shows, or that takes time. *)
-Beside(t) == AskHeavy(t) \/ ((ReadHand(t) \/ Look(t)) /\ Mode(t)[1] # Here(t))
+Beside(t) == AskHeavy(t) \/ ((ReadHand(t) \/ Look(t)) /\ Mode(t) = "quiet")
 
 (* Whether a store that t has buffered may have to become visible before the next event: one that the event reads, or any,
    if the event waits for an empty buffer. *)
@@ -49,16 +49,16 @@ Sections(t) ==
     \/ Serve(t)
 
 (* The table after a section of t. *)
-Leaves(t, queues, heirs, woken, asked, urgent, mode, statuses) ==
-    /\ table'.heir = heirs /\ table'.woken = woken /\ table'.asked = asked /\ table'.urgent = urgent
+Leaves(t, queues, heirs, woken, urgent, mode, statuses) ==
+    /\ table'.heir = heirs /\ table'.woken = woken /\ table'.urgent = urgent
     /\ \A a \in Addresses : SelectSeq(table'.queue, LAMBDA u : Here(u) = a) = queues[a]
-    /\ Mode(t)' = mode
+    /\ \A a \in Addresses : Read(t, "mode", a)' = mode[a]
     /\ \A is \in statuses : Read(t, "status", is[1])' = is[2]
 
 (* The section of t. *)
 Made(e, t) ==
     /\ Sections(t) \/ Nothing
-    /\ Leaves(t, e[3], e[4], e[5], e[6], e[7], e[8], e[9])
+    /\ Leaves(t, e[3], e[4], e[5], e[6], e[7], e[8])
 
 Matches(e, t) ==
     CASE e[1] = "call" -> At(t, "Call") /\ Nothing
@@ -70,7 +70,7 @@ Matches(e, t) ==
       [] e[1] = "out" -> open = <<>> /\ (IF mem.guard[0] = t THEN Unguard(t) ELSE Nothing)
       [] e[1] = "clear" -> Here(t) = e[3] /\ Release(t)
       [] e[1] = "mode" ->
-            /\ Mode(t) = e[3]
+            /\ Mode(t) = e[3][Here(t)]
             /\ ReadModeBefore(t) \/ ReadHand(t) \/ ReadModeAfter(t) \/ Look(t)
                 \/ (At(t, "Look") /\ Nothing)
       [] e[1] = "status" -> Status(t) = e[3] /\ (Poll(t) \/ Told(t) \/ AskWoken(t) \/ Nothing)

@@ -1,6 +1,6 @@
 ------------------------------- MODULE Mutex -------------------------------
 (* The one-byte mutex of crates/ondeck as it ships: bytes, one bucket of the parking table with its unlock mode and
-   its queues, and threads that lock, wait as the heir or parked, give up, unlock, hand over, and at last free the
+   its queues, and threads that lock, wait as the heir or parked, give up, unlock, offer the lock, and at last free the
    mutex, whose address is then another mutex's.
 
    Memory is that of x86: each thread has a buffer of stores that others do not see yet (Sewell, Sarkar, Owens, Zappa
@@ -22,10 +22,11 @@
    What the world has and this has not:
    * More than three threads, two locks and two lives of an address; buckets beside this one.
    * What weaker machines reorder, but for the exchange above: that is left to the loom tests.
-   * Naps: a heir that naps is one that does not poll yet. Times: a sleep that ends may end at any moment. Captured
-     locks: all that the source does about them is to wait.
+   * Naps: a heir that naps is one that does not poll yet. Times: a sleep that ends may end at any moment, and an offer
+     expires at any moment.
    * The bucket's lock has a queue of its own in the source, and threads sleep for it; here it is fair.
-   * Two addresses that differ in their two highest bits only have the same word in the unlock mode.
+   * The entries of the unlock mode: each address has a word of its own. A reader may see a request where the word is
+     full, or an address has the tag of another.
    * Waiters of condition variables, which notifications link here: Condvar.tla.
    * Forks, and priorities beyond two. Signals: a sleep ends without a reason only by a late futex wake. *)
 EXTENDS Naturals, Sequences, FiniteSets, TLC
@@ -51,11 +52,12 @@ Mutation(name) == Mutant = name
 
 (* "first"    a heir's first sleeps are short, and a heavy fence comes only after these; otherwise it comes first
    "slices"   the longer sleeps end, too: threads rescue themselves
-   "lost"     a heir or a woken thread may have lost its CPU: another takes the role, or is woken
+   "lost"     a heir or a woken thread may have lost its CPU: another takes the role, with an offer, or is woken
    "rotate"   the heir wakes a parked thread
-   "hand"     the heir may be overdue: it asks for the lock itself, and stays awake for a while
-   "fair"     an owner may hand the lock over instead of unlocking
-   "aside"    a woken thread that becomes the heir may ask at once
+   "offer"    the heir may be overdue: it asks for the lock itself, and stays awake for a while
+   "fair"     an owner may offer the lock to the oldest instead of unlocking
+   "captured" a thread that arrives may be the displaced owner; a woken one or the heir may leave the lock alone
+   "full"     an unlock may see a request for this lock where only another lock of the bucket has one
    "refused"  the machine makes no heavy fence
    "weak"     an exchange that only releases is a store like another *)
 May(way) == way \in Ways
@@ -96,12 +98,15 @@ Read(t, kind, index) ==
     LET own == {i \in 1..Len(buf[t]) : buf[t][i][1] = kind /\ buf[t][i][2] = index}
     IN  IF own = {} THEN mem[kind][index] ELSE buf[t][CHOOSE i \in own : \A j \in own : j <= i][3]
 
-QuietMode == <<None, "quiet">>
-Mode(t) == Read(t, "mode", 0)
 Status(t) == Read(t, "status", t)
 
 Call(t) == Plays[t][me[t].call]
 Here(t) == Call(t).at
+
+(* What the word asks of the unlocks of t's lock, for all that t can see. *)
+Mode(t) == Read(t, "mode", Here(t))
+Asks(t) ==
+    {Mode(t)} \cup (IF May("full") /\ \E a \in Addresses \ {Here(t)} : mem.mode[a] # "quiet" THEN {"offer"} ELSE {})
 
 (* Places are named by what happens next. *)
 At(t, place) == me[t].pc = place
@@ -110,6 +115,7 @@ Go(t, place) == me' = [me EXCEPT ![t].pc = place]
 Idle == [pc |-> "Call",
          call |-> 1,
          owner |-> FALSE,   \* it leaves the queue with the lock
+         claims |-> FALSE,  \* it leaves the queue if the lock is still offered to it
          long |-> FALSE,    \* as a heir: its next sleep is a long one
          first |-> FALSE,   \* it has gone first, as a real-time thread
          wakes |-> None,    \* the thread that it is to wake
@@ -131,14 +137,13 @@ Begin(words, bucket, threads) ==
 
 Words ==
     [byte |-> [a \in Addresses |-> 0],             \* 0 free, 1 locked
-     mode |-> [i \in {0} |-> QuietMode],           \* or <<address, "debt", "wake" or "hand">>
-     status |-> [t \in Threads |-> "parked"],      \* or "heir", "woken", "done"
+     mode |-> [a \in Addresses |-> "quiet"],       \* or "debt", "wake", "offer"
+     status |-> [t \in Threads |-> "parked"],      \* or "heir", "woken", "offered"
      guard |-> [i \in {0} |-> None]]
 Table ==
     [queue |-> <<>>,                               \* the linked nodes, oldest first, each named by its thread
      heir |-> [a \in Addresses |-> None],
      woken |-> [a \in Addresses |-> None],         \* the thread that was woken last, until it has run
-     asked |-> {},                                 \* heirs with a request
      urgent |-> {}]                                \* nodes that say that their thread is a real-time one
 
 Init == Begin(Words, Table, [t \in Threads |-> Idle])
@@ -146,9 +151,9 @@ Init == Begin(Words, Table, [t \in Threads |-> Idle])
 (* A state that from the start needs more threads than TLC can follow quickly. 1 polls for the free lock at a, for
    which 2 is parked. 4 owns the lock at c, whose heir 3 sleeps with a request. *)
 InitTwoQueues ==
-    Begin([Words EXCEPT !.byte["c"] = 1, !.mode[0] = <<"c", "wake">>,
+    Begin([Words EXCEPT !.byte["c"] = 1, !.mode["c"] = "wake",
                         !.status = [@ EXCEPT ![1] = "heir", ![3] = "heir"]],
-          [Table EXCEPT !.queue = <<1, 2, 3>>, !.heir = [a |-> 1, c |-> 3], !.asked = {3}],
+          [Table EXCEPT !.queue = <<1, 2, 3>>, !.heir = [a |-> 1, c |-> 3]],
           [t \in Threads |-> CASE t = 1 -> [Idle EXCEPT !.pc = "Wait"]
                                [] t = 2 -> [Idle EXCEPT !.pc = "Asleep"]
                                [] t = 3 -> [Idle EXCEPT !.pc = "AskAsleep", !.long = TRUE]
@@ -157,8 +162,8 @@ InitTwoQueues ==
 (* The same of one lock: 1 was the heir, and is about to wake a parked thread. 2 took its role, and sleeps with a
    request. 3 is parked, and 4 owns the lock. *)
 InitDisplaced ==
-    Begin([Words EXCEPT !.byte["a"] = 1, !.mode[0] = <<"a", "wake">>, !.status[2] = "heir"],
-          [Table EXCEPT !.queue = <<1, 2, 3>>, !.heir["a"] = 2, !.asked = {2}],
+    Begin([Words EXCEPT !.byte["a"] = 1, !.mode["a"] = "wake", !.status[2] = "heir"],
+          [Table EXCEPT !.queue = <<3, 1, 2>>, !.heir["a"] = 2],
           [t \in Threads |-> CASE t = 1 -> [Idle EXCEPT !.pc = "Rotate"]
                                [] t = 2 -> [Idle EXCEPT !.pc = "AskAsleep", !.long = TRUE]
                                [] t = 3 -> [Idle EXCEPT !.pc = "Asleep"]
@@ -176,8 +181,8 @@ Drain(t) ==
 -----------------------------------------------------------------------------
 (* Sections of the bucket's lock. A section works on a state: the table, what its thread reads, and its stores. *)
 
-Begun == [queue |-> table.queue, heir |-> table.heir, woken |-> table.woken, asked |-> table.asked,
-          urgent |-> table.urgent, mode |-> mem.mode[0], status |-> mem.status, stores |-> <<>>, wakes |-> None]
+Begun == [queue |-> table.queue, heir |-> table.heir, woken |-> table.woken, urgent |-> table.urgent, mode |-> mem.mode,
+          status |-> mem.status, stores |-> <<>>, wakes |-> None]
 
 CanLock(t) == Quiet(t) /\ mem.guard[0] = None
 
@@ -185,39 +190,42 @@ CanLock(t) == Quiet(t) /\ mem.guard[0] = None
 SectionOf(t, s, mine) ==
     /\ mem' = [mem EXCEPT !.guard[0] = t]
     /\ buf' = [buf EXCEPT ![t] = s.stores]
-    /\ table' = [queue |-> s.queue, heir |-> s.heir, woken |-> s.woken, asked |-> s.asked, urgent |-> s.urgent]
+    /\ table' = [queue |-> s.queue, heir |-> s.heir, woken |-> s.woken, urgent |-> s.urgent]
     /\ me' = [me EXCEPT ![t] = [mine EXCEPT !.pc = "Unguard", !.wakes = s.wakes]]
 Section(t, s, then) == SectionOf(t, s, [me[t] EXCEPT !.then = then])
 
-SetMode(s, mode) ==
-    IF s.mode = mode THEN s ELSE [s EXCEPT !.mode = mode, !.stores = Append(@, <<"mode", 0, mode>>)]
+SetMode(s, a, mode) ==
+    IF s.mode[a] = mode THEN s ELSE [s EXCEPT !.mode[a] = mode, !.stores = Append(@, <<"mode", a, mode>>)]
 SetStatus(s, t, status) ==
     IF s.status[t] = status THEN s
     ELSE [s EXCEPT !.status[t] = status, !.stores = Append(@, <<"status", t, status>>)]
 
 QueueOf(s, a) == SelectSeq(s.queue, LAMBDA t : Here(t) = a)
-IsAsked(s, a) == s.mode[1] = a
-Withdraw(s, a) == IF IsAsked(s, a) THEN SetMode(s, QuietMode) ELSE s
-CanAsk(s, a) == s.mode = QuietMode \/ IsAsked(s, a) \/ Mutation("request_of_another_lock_replaced")
+Neighbour(a) == CHOOSE other \in Addresses : other # a
+Withdraw(s, a) ==
+    LET withdrawn == SetMode(s, a, "quiet")
+    IN  IF Mutation("request_of_a_neighbour_withdrawn") THEN SetMode(withdrawn, Neighbour(a), "quiet") ELSE withdrawn
+HasAsked(s, a) == s.heir[a] # None /\ s.mode[a] \in {"wake", "offer"}
 ForgetWoken(s, t) == IF s.woken[Here(t)] = t THEN [s EXCEPT !.woken[Here(t)] = None] ELSE s
 
 (* Whether a thread or an unlock other than the parked threads looks after these. `late`: a woken thread is lost. *)
 \* models crates/ondeck/src/mutex/roles.rs is_responsible
 IsLookedAfter(s, a, late) ==
-    s.heir[a] # None \/ (s.woken[a] # None /\ ~late) \/ s.mode = <<a, "debt">>
+    s.heir[a] # None \/ (s.woken[a] # None /\ ~late) \/ s.mode[a] = "debt"
 
+(* The new heir inherits an offer. *)
 \* models crates/ondeck/src/mutex/roles.rs become_heir
 BecomeHeir(s, t) ==
     LET a == Here(t)
         other == s.heir[a]
+        inherits == other # None /\ s.status[other] = "offered" /\ ~Mutation("offer_not_inherited")
         parks == other # None /\ ~Mutation("other_heir_not_parked")
-        alone == IF parks THEN [SetStatus(s, other, "parked") EXCEPT !.asked = @ \ {other}] ELSE s
-    IN  SetStatus([Withdraw(alone, a) EXCEPT !.heir[a] = t], t, "heir")
+        alone == IF parks THEN SetStatus(s, other, "parked") ELSE s
+    IN  SetStatus([Withdraw(alone, a) EXCEPT !.heir[a] = t], t, IF inherits THEN "offered" ELSE "heir")
 
 \* models crates/ondeck/src/mutex/roles.rs take_role
 TakeRole(s, t, late) ==
-    LET other == s.heir[Here(t)]
-    IN  IF other = None \/ (late /\ other \notin s.asked) THEN BecomeHeir(s, t) ELSE s
+    IF s.heir[Here(t)] = None \/ (late /\ ~HasAsked(s, Here(t))) THEN BecomeHeir(s, t) ELSE s
 
 \* models crates/ondeck/src/mutex/roles.rs wake
 Wake(s, a, t) ==
@@ -227,6 +235,7 @@ ParkedOf(s, a) == SelectSeq(QueueOf(s, a), LAMBDA t : s.status[t] = "parked")
 
 (* It may pass over some of the oldest, but for a real-time thread. *)
 \* models crates/ondeck/src/mutex/roles.rs wake_oldest
+\* models crates/ondeck/src/mutex/roles.rs next_to
 WakeOldest(s, a) ==
     LET parked == ParkedOf(s, a)
         last == IF parked # <<>> /\ Head(parked) \in s.urgent THEN 1 ELSE Len(parked)
@@ -248,8 +257,8 @@ Unguard(t) ==
 (* The wake uses an address only: the node may be gone, and its thread may sleep at another one. *)
 \* models crates/ondeck/src/mutex/lock.rs leave
 \* models crates/ondeck/src/mutex/heir.rs rotate
-\* models crates/ondeck/src/mutex/unlock.rs look
-\* models crates/ondeck/src/mutex/unlock.rs hand_over
+\* models crates/ondeck/src/mutex/lock.rs lock_slow
+\* models crates/ondeck/src/mutex/unlock.rs wake
 FutexWake(t) ==
     /\ At(t, "FutexWake")
     /\ Quiet(t)
@@ -267,7 +276,7 @@ FutexWake(t) ==
 
 (* A new owner, or a thread that has given up, counts itself out, and knows whether it is the last. *)
 CountedOut(t, places) ==
-    /\ LET passes == me[t].pc \in {"Call", "Enter"} /\ mem.mode[0] = <<Here(t), "hand">> /\ program.passed < 2
+    /\ LET passes == me[t].pc \in {"Call", "Enter"} /\ mem.mode[Here(t)] = "offer" /\ program.passed < 2
        IN  program' = [program EXCEPT !.left[Here(t)] = @ - 1, !.passed = IF passes THEN @ + 1 ELSE @]
     /\ me' = [places EXCEPT ![t].frees = program.left[Here(t)] = 1]
 
@@ -290,21 +299,33 @@ TryLock(t) ==
 \* models crates/ondeck/src/mutex/lock.rs is_free_soon
 ArriveTry(t) == At(t, "Enter") /\ Try(t, "Unlock", {"Enter"})
 
+(* The displaced owner of a captured lock also wakes the thread with the next turn, unless another is the heir or was woken. *)
+\* models crates/ondeck/src/mutex/roles.rs enter
+Displaced(s, t, late) ==
+    LET a == Here(t)
+        isKnown == s.heir[a] # None \/ (s.woken[a] # None /\ ~late)
+        led == TakeRole(s, t, late)
+        others == {s.queue[i] : i \in {i \in 1..Len(s.queue) : LET u == s.queue[i] IN
+                                            Here(u) = a /\ u # t /\ led.status[u] = "parked"}}
+    IN  IF isKnown \/ others = {} THEN {led} ELSE {Wake(led, a, u) : u \in others}
+
 \* models crates/ondeck/src/mutex/lock.rs lock_slow
 Enter(t) ==
     /\ At(t, "Enter")
     /\ CanLock(t)
-    /\ \E late \in Lates : Section(t, TakeRole([Begun EXCEPT !.queue = Append(@, t)], t, late), "Wait")
+    /\ LET linked == [Begun EXCEPT !.queue = Append(@, t)] IN
+       \E late \in Lates :
+       \E s \in {TakeRole(linked, t, late)} \cup (IF May("captured") THEN Displaced(linked, t, late) ELSE {}) :
+        Section(t, s, "Wait")
     /\ UNCHANGED program
 
-(* The heir looks whether it is still the heir, and tries, or wakes a parked thread. One that stands aside asks without an
-   attempt. *)
-\* models crates/ondeck/src/mutex/heir.rs watch
+(* The heir looks whether it is still the heir, and tries, or wakes a parked thread. One that has left the lock
+   to its owner for a turn asks without an attempt. *)
 \* models crates/ondeck/src/mutex/heir.rs poll
 Poll(t) ==
     /\ At(t, "Wait") /\ Status(t) = "heir"
     /\ \E place \in {"PollTry"} \cup (IF May("rotate") THEN {"Rotate"} ELSE {})
-                               \cup (IF May("aside") THEN {"Ask"} ELSE {}) : Go(t, place)
+                               \cup (IF May("captured") THEN {"Ask"} ELSE {}) : Go(t, place)
     /\ UNCHANGED <<mem, buf, table, program>>
 
 Heavy == IF Mutation("no_heavy_fence") THEN "AskHeavyMade" ELSE "Heavy"
@@ -314,38 +335,37 @@ GivesUp(t) == IF t \in Deadlines THEN {"Leave"} ELSE {}
 Rotates == IF May("rotate") THEN {"Rotate"} ELSE {}
 
 \* models crates/ondeck/src/mutex/heir.rs poll
+\* models crates/ondeck/src/mutex/heir.rs sit_out_turn
 PollTry(t) ==
     /\ At(t, "PollTry")
     /\ Try(t, "Leave", {"Wait", IF Mutation("fence_before_the_request") THEN "Heavy" ELSE "Ask"}
                           \cup Rotates \cup GivesUp(t))
 
-(* The heir wakes a parked thread, unless one that was woken has not run. It may be the heir no longer. *)
+(* The heir wakes a parked thread, unless it is the oldest itself, or one that was woken has not run. It may be the heir no
+   longer. *)
 \* models crates/ondeck/src/mutex/heir.rs rotate
 \* models crates/ondeck/src/mutex/roles.rs rotate
 Rotate(t) ==
     /\ At(t, "Rotate")
     /\ CanLock(t)
     /\ \E late \in Lates :
-       \E s \in IF table.woken[Here(t)] = None \/ late THEN WakeOldest(Begun, Here(t)) ELSE {Begun} :
+       \E s \in IF (table.woken[Here(t)] = None \/ late) /\ Head(QueueOf(table, Here(t))) # t THEN WakeOldest(Begun, Here(t)) ELSE {Begun} :
         Section(t, s, "Wait")
     /\ UNCHANGED program
 
-(* If it cannot ask, it naps, and polls again. *)
+(* It cannot ask if it is no longer the heir. *)
 \* models crates/ondeck/src/mutex/heir.rs ask
 \* models crates/ondeck/src/mutex/roles.rs ask
 Ask(t) ==
     /\ At(t, "Ask")
     /\ CanLock(t)
-    /\ LET a == Here(t)
-           can == mem.status[t] = "heir" /\ CanAsk(Begun, a)
-           behind == IF Mutation("fence_before_the_request") THEN "AskTry" ELSE "AskFence"
-       IN  IF can
-           THEN \E request \in {"wake"} \cup (IF May("hand") THEN {"hand"} ELSE {}) :
-                    /\ Section(t, SetMode([Begun EXCEPT !.asked = @ \cup {t}], <<a, request>>), behind)
-                    /\ program' = [program EXCEPT !.passed = 0]
-           ELSE /\ \E place \in {IF Mutation("sleeps_though_refused") THEN behind ELSE "Wait"}
-                                  \cup Rotates : Section(t, Begun, place)
-                /\ UNCHANGED program
+    /\ IF mem.status[t] = "heir" \/ Mutation("asks_though_replaced")
+       THEN \E request \in {"wake"} \cup (IF May("offer") THEN {"offer"} ELSE {}) :
+                /\ Section(t, SetMode(Begun, Here(t), request),
+                           IF Mutation("fence_before_the_request") THEN "AskTry" ELSE "AskFence")
+                /\ program' = [program EXCEPT !.passed = 0]
+       ELSE /\ \E place \in {"Wait"} \cup Rotates : Section(t, Begun, place)
+            /\ UNCHANGED program
 
 \* models crates/ondeck/src/mutex/heir.rs sleep_until_asked
 AskFence(t) ==
@@ -359,7 +379,7 @@ NoHeir(t) == me' = [me EXCEPT ![t].pc = "Wait", ![t].long = FALSE]
 (* One that asks for the lock itself may stay awake until the next attempt. *)
 \* models crates/ondeck/src/mutex/heir.rs sleep_until_asked
 AskTry(t) ==
-    At(t, "AskTry") /\ Try(t, "Leave", {"AskSleep"} \cup (IF May("hand") THEN {"AskWoken"} ELSE {}))
+    At(t, "AskTry") /\ Try(t, "Leave", {"AskSleep"} \cup (IF May("offer") THEN {"AskWoken"} ELSE {}))
 
 \* models crates/ondeck/src/mutex/heir.rs as_heir
 AskSleep(t) ==
@@ -437,54 +457,67 @@ TimeOut(t) ==
     /\ IF At(t, "AskAsleep") /\ Status(t) # "heir" THEN NoHeir(t) ELSE Go(t, "Leave")
     /\ UNCHANGED <<mem, buf, table, program>>
 
-(* It was woken to compete, or was handed the lock. *)
+(* It was woken to compete, or is offered the lock. One that was woken leaves a captured lock alone. *)
 \* models crates/ondeck/src/mutex/lock.rs wait
 Told(t) ==
-    /\ At(t, "Wait") /\ Status(t) \in {"woken", "done"}
-    /\ Go(t, IF Status(t) = "woken" THEN "LandTry" ELSE "Leave")
+    /\ At(t, "Wait")
+    /\ CASE Status(t) = "woken" -> \E place \in {"LandTry"} \cup (IF May("captured") THEN {"Land"} ELSE {}) : Go(t, place)
+         [] Status(t) = "offered" -> me' = [me EXCEPT ![t].pc = "Leave", ![t].claims = TRUE]
+         [] OTHER -> FALSE
     /\ UNCHANGED <<mem, buf, table, program>>
 
 \* models crates/ondeck/src/mutex/lock.rs land
 LandTry(t) == At(t, "LandTry") /\ Try(t, "Leave", {"Land"})
 
-(* The lock is taken: the woken thread is the heir, unless the heir sleeps with a request. *)
+(* The lock is taken: the woken thread is the heir, unless the heir sleeps with a request, is offered the
+   lock, or is a real-time thread. *)
 \* models crates/ondeck/src/mutex/roles.rs land
 Land(t) ==
     /\ At(t, "Land")
     /\ CanLock(t)
     /\ LET s == IF Mutation("landed_and_still_woken") THEN Begun ELSE ForgetWoken(Begun, t)
-           other == s.heir[Here(t)]
-           stays == other \in s.asked /\ (t \in s.urgent => other \in s.urgent)
-       IN  SectionOf(t, CASE mem.status[t] # "woken" -> Begun
-                          [] stays \/ Mutation("landed_without_a_role") -> SetStatus(s, t, "parked")
+           a == Here(t)
+           other == s.heir[a]
+           isUrgent(u) == u \in s.urgent
+           stays(late) ==
+               /\ other # None
+               /\ \/ isUrgent(other) /\ ~isUrgent(t)
+                  \/ isUrgent(other) = isUrgent(t) /\ HasAsked(s, a)
+                  \/ s.status[other] = "offered"
+               /\ ~late \/ HasAsked(s, a)
+       IN  \E late \in Lates : SectionOf(t, CASE mem.status[t] # "woken" -> Begun
+                          [] stays(late) \/ Mutation("landed_without_a_role") -> SetStatus(s, t, "parked")
                           [] OTHER -> BecomeHeir(s, t),
                      [me[t] EXCEPT !.then = "Wait", !.first = FALSE])
     /\ UNCHANGED program
 
 (* The thread unlinks itself: it owns the lock, or gives up. If parked threads remain without a thread that looks
-   after them, an owner leaves a debt to its own unlock, if it can; others wake the oldest. *)
+   after them, an owner leaves a debt to its own unlock; others wake the oldest. If the lock is no longer offered to it, its
+   wait goes on. *)
 \* models crates/ondeck/src/mutex/roles.rs leave
 Leave(t) ==
     /\ At(t, "Leave")
     /\ CanLock(t)
     /\ LET a == Here(t)
-           owner == me[t].owner \/ (mem.status[t] = "done" /\ ~Mutation("handed_at_the_deadline"))
+           isOffered == mem.status[t] = "offered"
+           claims == me[t].claims /\ Mutation("offer_claimed_though_revoked")
+           owner == me[t].owner \/ claims \/ (isOffered /\ ~(Mutation("offered_at_the_deadline") /\ ~me[t].claims))
            isHeir == table.heir[a] = t
            unheired == IF isHeir THEN [Begun EXCEPT !.heir[a] = None] ELSE Begun
            withdrawn == IF isHeir /\ ~Mutation("request_left_behind") THEN Withdraw(unheired, a) ELSE unheired
            forgotten == IF Mutation("left_and_still_woken") THEN withdrawn ELSE ForgetWoken(withdrawn, t)
            gone == IF Mutation("left_though_linked") THEN None ELSE t
-           s == [forgotten EXCEPT !.queue = SelectSeq(@, LAMBDA u : u # gone),
-                                  !.asked = @ \ {t}, !.urgent = @ \ {t}]
+           s == [forgotten EXCEPT !.queue = SelectSeq(@, LAMBDA u : u # gone), !.urgent = @ \ {t}]
            Ends(ends) == \E end \in ends : Section(t, end, IF owner THEN "Owner" ELSE "GaveUp")
-       IN  IF QueueOf(s, a) = <<>>
+       IN  IF me[t].claims /\ ~isOffered /\ ~claims
+           THEN SectionOf(t, Begun, [me[t] EXCEPT !.then = "Wait", !.claims = FALSE])
+           ELSE IF QueueOf(s, a) = <<>>
            THEN Ends({IF Mutation("debt_to_no_one") THEN s ELSE Withdraw(s, a)})
            ELSE \E late \in Lates :
                 Ends(CASE IsLookedAfter(s, a, late) -> {s}
                        [] owner /\ Mutation("left_without_a_debt") -> {s}
-                       [] owner /\ CanAsk(s, a) -> {SetMode(s, <<a, "debt">>)}
-                       [] owner /\ Mutation("debt_given_up") -> {s}
-                       [] ~owner /\ Mutation("given_up_without_a_wake") -> {s}
+                       [] owner -> {SetMode(s, a, "debt")}
+                       [] Mutation("given_up_without_a_wake") -> {s}
                        [] OTHER -> WakeOldest(s, a))
     /\ UNCHANGED program
 
@@ -503,47 +536,49 @@ Left(t) ==
 \* models crates/ondeck/src/mutex/unlock.rs unlock
 ReadModeBefore(t) ==
     /\ At(t, "Unlock")
-    /\ Go(t, CASE Mode(t) = QuietMode -> IF Mutation("mode_read_before_only") THEN "ReleaseLast" ELSE "Release"
-               [] OTHER -> "ReadHand")
+    /\ \E asks \in Asks(t) :
+        Go(t, CASE asks # "quiet" -> "ReadHand"
+                [] Mutation("mode_read_before_only") -> "ReleaseLast"
+                [] OTHER -> "Release")
     /\ UNCHANGED <<mem, buf, table, program>>
 
 (* A request may be there that concerns this unlock before its store. *)
 \* models crates/ondeck/src/mutex/unlock.rs unlock_slow
 ReadHand(t) ==
     /\ At(t, "ReadHand")
-    /\ me' = [me EXCEPT ![t].pc = IF Mode(t) = <<Here(t), "hand">> THEN "HandOver" ELSE "ReleaseAsked",
-                        ![t].wakes = IF Mutation("handed_though_left") THEN table.heir[Here(t)] ELSE None]
+    /\ \E asks \in Asks(t) :
+        me' = [me EXCEPT ![t].pc = IF asks = "offer" THEN "HandOver" ELSE "ReleaseAsked",
+                         ![t].wakes = IF Mutation("offered_though_left") THEN table.heir[Here(t)] ELSE None]
     /\ UNCHANGED <<mem, buf, table, program>>
 
-(* Hands the lock to this thread; `otherwise` is where t goes if there is none. *)
-HandTo(t, nodes, otherwise) ==
+(* The lock is kept for u, which becomes the heir. *)
+Offered(s, u) ==
+    LET told == SetStatus(ForgetWoken(BecomeHeir(s, u), u), u, "offered")
+    IN  [told EXCEPT !.wakes = u]
+OfferTo(t, nodes, otherwise) ==
     IF nodes = {} THEN Section(t, Begun, otherwise)
-    ELSE LET u == CHOOSE u \in nodes : TRUE
-             a == Here(t)
-             s == IF table.heir[a] = u THEN Withdraw([Begun EXCEPT !.heir[a] = None], a) ELSE Begun
-         IN  Section(t, [SetStatus(s, u, "done") EXCEPT !.wakes = u],
-                     IF Mutation("handed_and_released") THEN "ReleaseAsked" ELSE "Finish")
+    ELSE Section(t, Offered(Begun, CHOOSE u \in nodes : TRUE),
+                 IF Mutation("offered_and_released") THEN "ReleaseAsked" ELSE "Finish")
 
-\* models crates/ondeck/src/mutex/unlock.rs hand_over
-\* models crates/ondeck/src/mutex/roles.rs hand_over
+\* models crates/ondeck/src/mutex/unlock.rs offer
+\* models crates/ondeck/src/mutex/roles.rs offer
 HandOver(t) ==
     /\ At(t, "HandOver")
     /\ CanLock(t)
     /\ LET a == Here(t)
-           wants == mem.mode[0] = <<a, "hand">> /\ table.heir[a] # None
-       IN  HandTo(t, CASE me[t].wakes # None -> {me[t].wakes}
-                       [] wants -> {table.heir[a]}
-                       [] OTHER -> {}, "ReleaseAsked")
+       IN  OfferTo(t, CASE me[t].wakes # None -> {me[t].wakes}
+                        [] mem.mode[a] = "offer" /\ table.heir[a] # None -> {table.heir[a]}
+                        [] OTHER -> {}, "ReleaseAsked")
     /\ UNCHANGED program
 
-(* Of an owner that hands the lock to the thread that has waited longest, asked or not. *)
+(* Of an owner that offers the lock to the thread that has waited longest, asked or not. *)
 \* models crates/ondeck/src/mutex/unlock.rs unlock_fair
 \* models crates/ondeck/src/mutex/unlock.rs bump
 HandFair(t) ==
     /\ May("fair") /\ At(t, "Unlock")
     /\ QueueOf(table, Here(t)) # <<>>
     /\ CanLock(t)
-    /\ HandTo(t, {Head(QueueOf(table, Here(t)))}, "Unlock")
+    /\ OfferTo(t, {Head(QueueOf(table, Here(t)))}, "Unlock")
     /\ UNCHANGED program
 
 \* models crates/ondeck/src/mutex/unlock.rs unlock
@@ -557,36 +592,44 @@ Release(t) ==
 \* models crates/ondeck/src/mutex/unlock.rs unlock
 ReadModeAfter(t) ==
     /\ At(t, "ReadModeAfter")
-    /\ Go(t, IF Mode(t) = QuietMode THEN "Finish" ELSE "Look")
+    /\ \E asks \in Asks(t) : Go(t, IF asks = "quiet" THEN "Finish" ELSE "Look")
     /\ UNCHANGED <<mem, buf, table, program>>
 
 \* models crates/ondeck/src/mutex/unlock.rs look
 Look(t) ==
     /\ At(t, "Look")
-    /\ LET asks == IF Mode(t)[1] = Here(t) THEN Mode(t)[2] ELSE "quiet"
-           remembers == Mutation("woken_though_left") /\ table.heir[Here(t)] \in table.asked
-           places == CASE asks = "quiet" -> {"Finish"}
-                       [] asks = "debt" /\ Mutation("debt_left_to_a_later_unlock") -> {"Serve", "Finish"}
-                       [] OTHER -> {"Serve"}
-       IN  \E place \in places :
+    /\ LET remembers == Mutation("woken_though_left") /\ HasAsked(Begun, Here(t))
+           places(asks) == CASE asks = "quiet" -> {"Finish"}
+                             [] asks = "debt" /\ Mutation("debt_left_to_a_later_unlock") -> {"Serve", "Finish"}
+                             [] OTHER -> {"Serve"}
+       IN  \E asks \in Asks(t) : \E place \in places(asks) :
             me' = [me EXCEPT ![t].pc = place, ![t].wakes = IF remembers THEN table.heir[Here(t)] ELSE None]
     /\ UNCHANGED <<mem, buf, table, program>>
 
-(* The unlock wakes the heir if that has asked; otherwise a parked thread, unless another thread looks after those. *)
+(* The unlock wakes the heir if that has asked for it. If the heir asks for the lock, the unlock acquires it again and offers
+   it. Otherwise it wakes a parked thread, unless another thread looks after those. *)
 \* models crates/ondeck/src/mutex/unlock.rs look
 \* models crates/ondeck/src/mutex/roles.rs serve
 Serve(t) ==
     /\ At(t, "Serve")
     /\ CanLock(t)
     /\ LET a == Here(t)
+           heir == table.heir[a]
            s == IF Mutation("request_not_withdrawn") THEN Begun ELSE Withdraw(Begun, a)
-           heir == s.heir[a]
-       IN  \E late \in Lates :
-           \E end \in CASE me[t].wakes # None -> {Wake(s, a, me[t].wakes)}
-                        [] heir \in s.asked -> {Wake([s EXCEPT !.heir[a] = None, !.asked = @ \ {heir}], a, heir)}
-                        [] IsLookedAfter(s, a, late) \/ Mutation("debt_cleared_in_vain") -> {s}
-                        [] OTHER -> WakeOldest(s, a) :
-            Section(t, end, "Finish")
+       IN  CASE me[t].wakes # None -> Section(t, Wake(s, a, me[t].wakes), "Finish")
+             [] mem.mode[a] = "quiet" -> Section(t, Begun, "Finish")
+             [] heir # None /\ mem.mode[a] = "wake" -> Section(t, Wake([s EXCEPT !.heir[a] = None], a, heir), "Finish")
+             [] heir # None /\ mem.mode[a] = "offer" /\ (mem.byte[a] = 0 \/ Mutation("offered_without_the_lock")) ->
+                LET end == Offered(Begun, heir) IN
+                    /\ mem' = [mem EXCEPT !.guard[0] = t, !.byte[a] = 1]
+                    /\ buf' = [buf EXCEPT ![t] = end.stores]
+                    /\ table' = [queue |-> end.queue, heir |-> end.heir, woken |-> end.woken, urgent |-> end.urgent]
+                    /\ me' = [me EXCEPT ![t] = [@ EXCEPT !.pc = "Unguard", !.wakes = end.wakes, !.then = "Finish"]]
+             [] heir # None /\ mem.mode[a] = "offer" -> Section(t, Begun, "Finish")
+             [] OTHER ->
+                \E late \in Lates :
+                \E end \in IF IsLookedAfter(s, a, late) \/ Mutation("debt_cleared_in_vain") THEN {s} ELSE WakeOldest(s, a) :
+                    Section(t, end, "Finish")
     /\ UNCHANGED program
 
 -----------------------------------------------------------------------------
@@ -646,7 +689,7 @@ Owns(t) ==
     \/ me[t].pc \in Owning
     \/ me[t].owner
     \/ me[t].pc \in {"Unguard", "FutexWake"} /\ me[t].then \in Owning
-    \/ Linked(t) /\ mem.status[t] = "done"
+    \/ Linked(t) /\ mem.status[t] = "offered"
 
 (* (1) *)
 Exclusion == \A t \in Threads : Owns(t) => \A u \in Threads \ {t} : ~(Owns(u) /\ Here(u) = Here(t))
@@ -654,24 +697,23 @@ Exclusion == \A t \in Threads : Owns(t) => \A u \in Threads \ {t} : ~(Owns(u) /\
 (* The threads that the table names as heirs are linked, and know it; and there is no other. *)
 OneHeir ==
     ~Guarded =>
-        /\ \A t \in Threads : Linked(t) /\ mem.status[t] = "heir" <=> table.heir[Here(t)] = t
+        /\ \A t \in Threads : Linked(t) /\ mem.status[t] \in {"heir", "offered"} <=> table.heir[Here(t)] = t
         /\ \A a \in Addresses : \A t \in {table.heir[a], table.woken[a]} \ {None} : Linked(t) /\ Here(t) = a
 
 (* (2): a parked thread is looked after. *)
 ParkedAreLookedAfter ==
     ~Guarded => \A t \in Threads : Linked(t) /\ mem.status[t] = "parked" =>
         \/ table.heir[Here(t)] # None
-        \/ table.woken[Here(t)] # None /\ mem.status[table.woken[Here(t)]] \in {"woken", "done"}
-        \/ \E u \in Threads : Linked(u) /\ Here(u) = Here(t) /\ mem.status[u] = "done"
-        \/ mem.mode[0] = <<Here(t), "debt">>
+        \/ table.woken[Here(t)] # None /\ mem.status[table.woken[Here(t)]] = "woken"
+        \/ mem.mode[Here(t)] = "debt"
 
 (* The unlock of t will see what the mode asks by now. *)
 WillLook(t) == me[t].pc \in {"ReadModeAfter", "Look", "Serve"}
 
 (* (2): a debt is that of an owner, or of an unlock that is about to look. *)
 DebtsHaveDebtors ==
-    ~Guarded /\ mem.mode[0][2] = "debt" =>
-        \E t \in Threads : Here(t) = mem.mode[0][1] /\ (Owns(t) \/ WillLook(t))
+    ~Guarded => \A a \in Addresses : mem.mode[a] = "debt" =>
+        \E t \in Threads : Here(t) = a /\ (Owns(t) \/ WillLook(t))
 
 (* (3): a heir sleeps for long only while the lock is taken, for all that any thread has stored, or an unlock is
    about to see the request. *)
@@ -691,11 +733,11 @@ NothingFreedIsTouched ==
         /\ Linked(t) => Call(t).era = program.era[Here(t)] /\ me[t].pc \in Waiting
         /\ \A i \in 1..Len(buf[t]) : buf[t][i][1] = "status" => Linked(buf[t][i][2])
 
-(* (6), and a heir that says that it has asked has. *)
+(* (6), and only of heirs that wait. *)
 ModeIsOfTheLinked ==
-    ~Guarded =>
-        /\ mem.mode[0] # QuietMode => \E t \in Threads : Linked(t) /\ Here(t) = mem.mode[0][1]
-        /\ \A a \in Addresses : (mem.mode[0] \in {<<a, "wake">>, <<a, "hand">>} <=> table.heir[a] \in table.asked)
+    ~Guarded => \A a \in Addresses :
+        /\ mem.mode[a] # "quiet" => \E t \in Threads : Linked(t) /\ Here(t) = a
+        /\ mem.mode[a] \in {"wake", "offer"} => table.heir[a] # None /\ mem.status[table.heir[a]] = "heir"
 
 (* Once all threads can know that the heir is overdue, at most one thread locks before it: after an owner that had
    looked before the request. *)
@@ -703,8 +745,8 @@ BypassIsBounded == program.passed <= 1
 
 NothingIsLeft ==
     (\A t \in Threads : At(t, "Done") /\ Quiet(t)) =>
-        /\ table.queue = <<>> /\ mem.mode[0] = QuietMode /\ ~Guarded
-        /\ \A a \in Addresses : mem.byte[a] = 0 /\ table.heir[a] = None /\ table.woken[a] = None
+        /\ table.queue = <<>> /\ ~Guarded
+        /\ \A a \in Addresses : mem.byte[a] = 0 /\ mem.mode[a] = "quiet" /\ table.heir[a] = None /\ table.woken[a] = None
 
 AllReturn == <>(\A t \in Threads : At(t, "Done"))
 =============================================================================

@@ -420,7 +420,6 @@ pub fn trace(seed: u64) -> (Vec<String>, bool) {
                             addresses,
                             names: NAMES,
                             nobody: "Nobody",
-                            quiet: "Quiet",
                         },
                         buckets,
                         one_of_each: (1..=3).filter_map(place).map(|at| addresses[at]).collect(),

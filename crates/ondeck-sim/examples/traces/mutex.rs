@@ -57,7 +57,6 @@ impl Shared {
                 addresses: pair.map(|number| self.address(number)),
                 names: ["a", "c"],
                 nobody: "None",
-                quiet: "QuietMode",
             }));
             pair
         });

@@ -1,6 +1,6 @@
 //! The mutexes of a run, and what waits for them, in TLA+.
 
-use ondeck::parking::Shown;
+use ondeck::parking::{Shown, asked};
 use ondeck::platform::{AtomicInt, Host, Ordering};
 use ondeck_sim::engine::Sim;
 
@@ -12,8 +12,6 @@ pub struct Objects<const N: usize> {
     pub names: [&'static str; N],
     /// What the specification has in the place of a thread.
     pub nobody: &'static str,
-    /// The unlock mode without a request.
-    pub quiet: &'static str,
 }
 
 impl<const N: usize> Objects<N> {
@@ -23,19 +21,20 @@ impl<const N: usize> Objects<N> {
         Some(format!("\"{}\"", self.names[object]))
     }
 
-    /// Returns an unlock mode.
-    pub fn mode(&self, mode: u64) -> String {
-        let asks = ["nothing", "debt", "wake", "hand"][mode as usize & 3];
-        let of = self.addresses.iter().find(|&&object| (object as u64) << 2 == mode & !3);
-        match of.and_then(|&object| self.name(object)) {
-            Some(name) => format!("<<{name}, \"{asks}\">>"),
-            None if mode == 0 => self.quiet.into(),
-            None => format!("<<None, \"{mode:#x}\">>"),
-        }
+    /// Returns a field for each object.
+    fn each(&self, text: impl Fn(usize) -> String) -> String {
+        let fields = self.names.iter().zip(self.addresses);
+        let fields = fields.map(|(name, object)| format!("{name} |-> {}", text(object)));
+        format!("[{}]", fields.collect::<Vec<_>>().join(", "))
     }
 
-    /// Returns the data of a bucket: the queues, the heirs, the threads that were woken last, those that have asked, those
-    /// with a priority, the unlock mode, and the statuses.
+    /// Returns what an unlock mode asks of the unlocks of each object.
+    pub fn mode(&self, mode: u64) -> String {
+        self.each(|object| format!("\"{}\"", asked(mode as usize, object)))
+    }
+
+    /// Returns the data of a bucket: the queues, the heirs, the threads that were woken last, those with a priority, the
+    /// unlock mode, and the statuses.
     pub fn table<Any: Names>(
         &self,
         tracer: &Tracer<Any>,
@@ -45,11 +44,6 @@ impl<const N: usize> Objects<N> {
         let mode = Sim::unlock_mode(object).load(Ordering::Relaxed);
         let threads = |those: &dyn Fn(&Shown) -> bool| -> Vec<String> {
             shown.iter().filter(|node| those(node)).map(|node| tracer.thread(node)).collect()
-        };
-        let each = |text: &dyn Fn(usize) -> String| {
-            let fields = self.names.iter().zip(self.addresses);
-            let fields = fields.map(|(name, object)| format!("{name} |-> {}", text(object)));
-            format!("[{}]", fields.collect::<Vec<_>>().join(", "))
         };
         let one = |those: Vec<String>| match &*those {
             [] => self.nobody.to_owned(),
@@ -61,10 +55,9 @@ impl<const N: usize> Objects<N> {
             .iter()
             .map(|node| format!("<<{}, {}>>", tracer.thread(node), status(node.status.into())));
         vec![
-            each(&|object| format!("<<{}>>", list(threads(&|node| node.address == object)))),
-            each(&|object| one(threads(&|node| node.address == object && node.is_heir))),
-            each(&|object| one(threads(&|node| node.address == object && node.is_woken_last))),
-            format!("{{{}}}", list(threads(&|node| node.has_asked))),
+            self.each(|object| format!("<<{}>>", list(threads(&|node| node.address == object)))),
+            self.each(|object| one(threads(&|node| node.address == object && node.is_heir))),
+            self.each(|object| one(threads(&|node| node.address == object && node.is_woken_last))),
             format!("{{{}}}", list(threads(&|node| node.priority != 0))),
             self.mode(mode as u64),
             format!("{{{}}}", list(statuses.collect())),

@@ -183,8 +183,10 @@ impl<N: Names> Tracer<N> {
 
 /// Returns the status of a node, in TLA+.
 pub fn status(status: u64) -> String {
-    let names =
-        ["parked", "near", "heir", "woken", "in flight", "compete", "done", "chosen", "together"];
+    let names = [
+        "parked", "near", "heir", "woken", "in flight", "compete", "done", "chosen", "together",
+        "offered",
+    ];
     format!("\"{}\"", names.get(status as usize).copied().unwrap_or("unknown"))
 }
 

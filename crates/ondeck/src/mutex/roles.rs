@@ -55,6 +55,7 @@ pub(super) fn enter<P: Host>(
     if !is_displaced || is_next_known || has_woken(newest, now) {
         return None;
     }
+    // spec: Mutex!Displaced
     next_to(guard, node, now).map(|next| wake(newest, next, now))
 }
 

@@ -78,7 +78,7 @@ pub use park::{Parked, Requeued, park, requeue, unpark};
 pub use shown::Shown;
 pub(crate) use sleep::{Slice, end_of_sleep};
 #[doc(hidden)]
-pub use unlock_mode::QUIET as UNLOCK_MODE_QUIET;
+pub use unlock_mode::{QUIET as UNLOCK_MODE_QUIET, asked};
 pub(crate) use unlock_mode::{QUIET, Request};
 pub(crate) use visible::Slot;
 pub use visible::{BIASES, Bias, Row, bias_of};

@@ -3,7 +3,6 @@
 use core::ptr;
 
 use super::node::{Kind, Node};
-use super::unlock_mode::Request;
 use super::{Bucket, Host};
 use crate::machine::{AtomicInt, AtomicPointer, Ordering};
 
@@ -23,7 +22,6 @@ pub struct Shown {
     pub is_heir: bool,
     /// Whether it is the thread of that object which was woken last, and has not run.
     pub is_woken_last: bool,
-    pub has_asked: bool,
     pub priority: u32,
 }
 
@@ -52,8 +50,6 @@ impl<P: Host> Bucket<P> {
                     drains: node.waits_for(Kind::Readers, node.address()),
                     is_heir: is(node, heir),
                     is_woken_last: is(node, woken),
-                    has_asked: is(node, heir)
-                        && matches!(newest.request(), Some(Request::Wake | Request::Offer)),
                     priority: node.priority.load(Ordering::Relaxed),
                 });
                 if ptr::eq(node, newest) {

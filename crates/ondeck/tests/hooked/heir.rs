@@ -9,8 +9,7 @@ use super::steered::*;
 #[test]
 fn a_heir_tries_the_lock_again_after_its_request() {
     let (_alone, mutex, [heir]) = owned();
-    // A thread that becomes the heir withdraws the request of the previous heir.
-    heir.stops_at(&MODE, 2, || lock(mutex));
+    heir.stops_at(&MODE, 1, || lock(mutex));
     assert_eq!(unlock(mutex), 0);
     let before = sleeps();
     MODE.open();
@@ -43,11 +42,9 @@ fn an_unlock_whose_store_is_late_is_noticed_before_the_heir_sleeps_for_long() {
     });
     assert!(wakes == 0 && mutex.is_locked(), "the store is late");
     heir.sleeps_for(mutex);
-    for before_a_fence in [TENURE, MILLI] {
-        let before = sleeps();
-        time_passes(before_a_fence);
-        until(|| !heir.is_busy() || sleeps() > before);
-    }
+    let before = sleeps();
+    time_passes(MILLI);
+    until(|| !heir.is_busy() || sleeps() > before);
     assert!(!heir.is_busy(), "it sleeps for long though the lock is free");
     assert_eq!(heir.unlocks(mutex), 0);
 }
@@ -63,9 +60,7 @@ fn without_a_heavy_fence_a_heir_looks_again_after_each_slice() {
     });
     REFUSED.store(true, Ordering::SeqCst);
     heir.sleeps_for(mutex);
-    for before_a_fence in [TENURE, MILLI] {
-        until_a_sleep_after(|| time_passes(before_a_fence));
-    }
+    until_a_sleep_after(|| time_passes(MILLI));
     BUFFER.drain();
     time_passes(SLICE);
     assert_eq!(heir.unlocks(mutex), 0);
@@ -155,139 +150,76 @@ fn a_heir_that_gives_up_leaves_no_request() {
     assert_eq!(parked.unlocks(mutex), 0);
 }
 
-/// The heir of one mutex has the bucket's unlock mode.
+/// Two mutexes of one bucket.
 #[test]
-fn the_heir_of_another_mutex_of_the_bucket_naps() {
+fn the_heirs_of_two_mutexes_of_a_bucket_both_sleep_with_a_request() {
+    let _alone = alone();
+    let mutexes = [(); 2].map(|()| new_lock());
+    let heirs: [_; 2] = Actor::some();
+    for (heir, mutex) in heirs.iter().zip(mutexes) {
+        lock(mutex);
+        heir.sleeps_for(mutex);
+    }
+    let before = sleeps();
+    time_passes(TURN);
+    assert_eq!(sleeps(), before, "neither naps");
+    for (heir, mutex) in heirs.iter().zip(mutexes) {
+        assert_eq!(unlock(mutex), 1);
+        assert_eq!(heir.unlocks(mutex), 0);
+    }
+}
+
+/// As above, and one of the two leaves a debt.
+#[test]
+fn a_debt_is_noted_beside_the_request_of_another_mutex() {
     let _alone = alone();
     let [one, other] = [(); 2].map(|()| new_lock());
-    let [asks, naps, parked] = Actor::some();
+    let [asks, heir, parked] = Actor::some();
     lock(one);
     lock(other);
     asks.sleeps_for(one);
-    naps.sleeps_for(other);
+    heir.sleeps_for(other);
     parked.sleeps_for(other);
-    assert_eq!(unlock(other), 0, "nothing is asked of this unlock");
-    let before = sleeps();
-    time_passes(TENURE);
-    // It cannot leave a debt, so it has woken the thread parked behind it, which naps now.
-    assert_eq!(naps.ends(), 1);
-    until(|| sleeps() > before);
-    assert_eq!(naps.unlocks(other), 0);
-    time_passes(TENURE);
+    assert_eq!(unlock(other), 1);
+    assert_eq!(heir.unlocks(other), 1, "it owes a wake");
     assert_eq!(parked.unlocks(other), 0);
     assert_eq!(unlock(one), 1);
     assert_eq!(asks.unlocks(one), 0);
 }
 
-/// A thread that was woken on its waker's CPU does not poll there before it publishes a request. If it cannot publish a
-/// request, it polls.
+/// These are more than the unlock mode has entries: each unlock of the bucket searches.
 #[test]
-fn a_heir_that_stands_aside_polls_once_another_mutex_has_the_bucket() {
+fn each_of_five_mutexes_of_a_bucket_keeps_its_request() {
+    const FULL: usize = usize::MAX;
     let _alone = alone();
-    let [mutex, other] = [(); 2].map(|()| new_lock());
-    let [heir, asks] = Actor::some();
-    let here = CPU.get();
-    lock(mutex);
-    heir.sleeps_in(move || {
-        CPU.set(here);
-        WOKE.stop_me();
-        lock(mutex)
-    });
-    assert_eq!(unlock(mutex), 1);
-    WOKE.until_reached();
-    lock(mutex);
+    let mutexes = [(); 5].map(|()| new_lock());
+    let heirs: [_; 5] = Actor::some();
+    for (heir, mutex) in heirs.iter().zip(mutexes) {
+        lock(mutex);
+        heir.sleeps_for(mutex);
+    }
+    assert_eq!(Machine::mode(), FULL);
+    let other = new_lock();
     lock(other);
-    asks.sleeps_for(other);
-    until_a_sleep_after(|| WOKE.open());
-    assert_eq!(unlock(mutex), 0, "nothing is asked of this unlock");
-    time_passes(TENURE);
+    assert_eq!(unlock(other), 0);
+    for (heir, mutex) in heirs.iter().zip(mutexes) {
+        assert_eq!(unlock(mutex), 1);
+        assert_eq!(heir.unlocks(mutex), 0);
+    }
+}
+
+/// The newest thread of a queue, which has the state of the whole queue, leaves first.
+#[test]
+fn a_request_outlives_the_newest_thread_of_its_queue() {
+    let (_alone, mutex, [heir, hurried]) = owned();
+    heir.sleeps_for(mutex);
+    hurried.sleeps_until(mutex, after(MICRO));
+    time_passes(MICRO);
+    assert_eq!(hurried.ends(), 0);
+    assert_eq!(unlock(mutex), 1);
     assert_eq!(heir.unlocks(mutex), 0);
-    assert_eq!(unlock(other), 1);
-    assert_eq!(asks.unlocks(other), 0);
 }
 
-/// The first thread owns the lock. Two of three displaced owners come back at once: the second then waits as a thread
-/// that leaves the lock alone.
-fn is_captured(mutex: &'static Lock, [one, two]: [&Actor; 2]) {
-    lock(mutex);
-    one.polls_for(mutex);
-    for (owner, heir) in [(None, one), (Some(one), two)] {
-        if owner.is_some() {
-            heir.polls_for(mutex);
-        }
-        time_passes(MICRO);
-        match owner {
-            None => unlock(mutex),
-            Some(owner) => owner.unlocks(mutex),
-        };
-        poll();
-        assert_eq!(heir.ends(), 1);
-        // A thread that arrives now was not displaced.
-        time_passes(if owner.is_none() { MICRO } else { 0 });
-    }
-    one.comes_back_to(mutex);
-    time_passes(MICRO);
-    two.unlocks(mutex);
-    poll();
-    assert_eq!(one.ends(), 1);
-    two.sleeps_for(mutex);
-}
-
-#[test]
-fn the_displaced_owner_of_a_captured_lock_leaves_it_alone_for_a_tenure() {
-    let (_alone, mutex, [one, two]) = steered();
-    is_captured(mutex, [&one, &two]);
-    for _ in 0..10 {
-        assert_eq!((one.unlocks(mutex), Machine::mode()), (0, 0));
-        one.does(|| lock(mutex));
-    }
-    assert_eq!(one.unlocks(mutex), 0);
-    assert!(two.is_busy());
-    time_passes(TENURE);
-    assert_eq!(two.unlocks(mutex), 0);
-}
-
-/// Runs until it naps or polls.
-fn poll_until_owner(actor: &Actor) {
-    until(|| {
-        if actor.is_busy() {
-            try_poll();
-        }
-        !actor.is_busy()
-    });
-}
-
-/// The napping heir displaces the owner of a captured lock, which comes back at once.
-fn comes_back_once_more(mutex: &'static Lock, [owner, heir]: [&Actor; 2]) {
-    time_passes(TENURE);
-    assert_eq!(owner.unlocks(mutex), 0);
-    poll_until_owner(heir);
-    owner.sleeps_for(mutex);
-}
-
-/// Circulating threads arrive at any time: a lock at which many of them arrive is not captured, although some arrive
-/// just after a change of owner.
-#[test]
-fn a_lock_to_which_other_threads_come_is_not_captured() {
-    let (_alone, mutex, [one, two, other]) = steered();
-    is_captured(mutex, [&one, &two]);
-    comes_back_once_more(mutex, [&one, &two]);
-    time_passes(MICRO);
-    for _ in 0..3 {
-        assert_eq!(other.does(|| lock_until(mutex, after(0))), 0);
-    }
-    // The heir naps because the lock was captured when it arrived.
-    time_passes(TENURE);
-    assert_eq!(two.unlocks(mutex), 0);
-    poll_until_owner(&one);
-    // The displaced owner comes back at once, and does not nap.
-    two.comes_back_to(mutex);
-    assert_eq!(one.unlocks(mutex), 0);
-    poll_until_owner(&two);
-    assert_eq!(two.unlocks(mutex), 0);
-}
-
-/// Runs until it sleeps with a request, or naps because it cannot publish one.
 #[test]
 fn no_heir_sleeps_beyond_its_deadline() {
     let _alone = alone();
@@ -295,10 +227,10 @@ fn no_heir_sleeps_beyond_its_deadline() {
     let [asks, naps] = Actor::some();
     lock(one);
     lock(other);
-    let soon = after(TENURE / 2);
+    let soon = after(MICRO);
     asks.sleeps_until(one, soon);
     naps.sleeps_until(other, soon);
-    time_passes(TENURE / 2);
+    time_passes(MICRO);
     assert_eq!((asks.ends(), naps.ends()), (0, 0));
     assert_eq!((unlock(one), unlock(other)), (0, 0));
 }

@@ -207,7 +207,7 @@ fn without_a_heavy_fence_no_waiter_is_left_to_an_owner() {
     let notify = || assert_eq!(condvar.notify_one(), 1);
     assert_eq!(until_a_sleep_after(|| calls_of(notify)).wakes, 1);
     BUFFER.drain();
-    time_passes(TENURE);
+    time_passes(MILLI);
     assert_eq!(waiter.unlocks(mutex), 0);
     REFUSED.store(false, Ordering::SeqCst);
 }

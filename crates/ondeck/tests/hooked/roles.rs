@@ -111,22 +111,24 @@ fn a_fair_unlock_hands_the_lock_to_the_oldest() {
 }
 
 #[test]
-fn every_half_millisecond_a_polling_heir_leaves_its_role_to_the_oldest_parked_thread() {
-    let (_alone, mutex, [heir, oldest, newest]) = owned();
-    heir.polls_for(mutex);
+fn at_the_end_of_a_turn_a_polling_heir_leaves_its_role_to_the_oldest_parked_thread() {
+    let (_alone, mutex, [owner, oldest, heir]) = owned();
+    owner.polls_for(mutex);
     oldest.sleeps_for(mutex);
-    newest.sleeps_for(mutex);
+    assert_eq!(unlock(mutex), 0);
+    poll();
+    assert_eq!(owner.ends(), 1);
+    heir.polls_for(mutex);
     let before = sleeps();
-    time_passes(MILLI / 2);
+    time_passes(TURN);
     poll();
     // The woken thread sleeps as the heir. The other thread parks, if it has seen that.
     until(|| sleeps() > before && Machine::mode() != 0);
     try_poll();
-    assert_eq!(unlock(mutex), 1);
+    assert_eq!(owner.unlocks(mutex), 1);
     assert_eq!(oldest.unlocks(mutex), 1);
     try_poll();
-    assert_eq!(heir.unlocks(mutex), 1);
-    assert_eq!(newest.unlocks(mutex), 0);
+    assert_eq!(heir.unlocks(mutex), 0);
 }
 
 /// The lock is held for long, and the heir will acquire it first.
@@ -147,7 +149,7 @@ fn a_woken_thread_parks_again_beside_a_heir_that_sleeps() {
 }
 
 /// The waker is near cache 0 of node 0. Two threads are parked near these caches and nodes, the first is older. Returns
-/// whether the older one is woken first, after this time.
+/// whether the older one is woken first, this time after the last turn of the oldest.
 fn older_one_is_woken_first(places: [(usize, usize); 2], after: u64) -> bool {
     let (_alone, mutex, [owner, far, near]) = owned();
     owner.sleeps_for(mutex);
@@ -157,8 +159,9 @@ fn older_one_is_woken_first(places: [(usize, usize); 2], after: u64) -> bool {
             lock(mutex)
         });
     }
-    time_passes(after);
     assert_eq!(unlock(mutex), 1);
+    assert_eq!(owner.ends(), 1);
+    time_passes(after);
     assert_eq!(owner.unlocks(mutex), 1, "wakes one of the two");
     until(|| !far.is_busy() || !near.is_busy());
     let is_far = !far.is_busy();
@@ -201,7 +204,7 @@ fn a_real_time_thread_of_another_cache_is_woken_before_ordinary_ones() {
 
 #[test]
 fn a_thread_of_another_cache_is_not_passed_over_for_long() {
-    assert!(older_one_is_woken_first([(1, 0), (0, 0)], 16_000_000));
+    assert!(older_one_is_woken_first([(1, 0), (0, 0)], TURN));
 }
 
 /// On the waker's CPU the woken thread has to wait until the waker leaves it.

@@ -18,8 +18,8 @@ pub(super) const MICRO: u64 = 1_000;
 pub(super) const MILLI: u64 = 1_000 * MICRO;
 /// The duration of a wake.
 pub(super) const WAKE: u64 = 20 * MICRO;
-/// The duration of a nap, and of the first sleep of an heir.
-pub(super) const TENURE: u64 = 2 * WAKE;
+/// How long an owner keeps a captured lock before another thread has it.
+pub(super) const TURN: u64 = 250 * MICRO;
 /// The time for which a polling thread polls.
 pub(super) const POLLING: u64 = 900 * MICRO;
 /// The first slice of a parked thread's sleep.
@@ -105,6 +105,10 @@ hooks! {
         }
         fn node() -> usize {
             PLACE.get().1
+        }
+        /// Shorter than a pause: no thread comes back at once after one.
+        fn transfer_ticks() -> usize {
+            1
         }
         fn note_wake(_: usize) {
             MEASURED.set(MEASURED.get() + 1);
@@ -360,9 +364,9 @@ impl Actor {
         until(|| POLLERS.load(Ordering::SeqCst) > before || !self.is_busy());
     }
 
-    /// Runs a task until it polls, without another attempt, like a displaced owner that comes back.
+    /// Runs a task until it polls, without another attempt.
     #[track_caller]
-    fn polls_at_once_in(&self, work: impl FnOnce() -> u32 + Send + 'static) {
+    pub(super) fn polls_at_once_in(&self, work: impl FnOnce() -> u32 + Send + 'static) {
         let before = POLLERS.load(Ordering::SeqCst);
         self.begins(|| {
             IS_POLLER.set(true);
@@ -375,12 +379,6 @@ impl Actor {
     #[track_caller]
     pub(super) fn polls_for(&self, mutex: &'static Lock) {
         self.polls_in(|| lock(mutex));
-    }
-
-    /// Locks, just after it was displaced from the lock, until it polls.
-    #[track_caller]
-    pub(super) fn comes_back_to(&self, mutex: &'static Lock) {
-        self.polls_at_once_in(|| lock(mutex));
     }
 
     /// Unlocks the lock, which it has acquired. Returns the number of woken threads.

@@ -57,7 +57,7 @@ fn collision() {
     b.end(2);
 }
 
-/// A fair unlock hands the lock to a parked thread, and a bump reacquires it.
+/// A fair unlock offers the lock to a parked thread, and a bump reacquires it.
 fn fair_unlocks() {
     let shared = Shared::new();
     let fair = move || {
@@ -87,8 +87,8 @@ fn fair_and_again() {
     shared.end(3);
 }
 
-/// An owner that locks again before the thread that it has woken runs: that thread asks for a handoff.
-fn handed_to_the_heir() {
+/// An owner that locks again before the thread that it has woken runs: that thread asks for the lock.
+fn offered_to_the_heir() {
     let shared = Shared::new();
     shared.lock();
     let again = move || {
@@ -101,18 +101,22 @@ fn handed_to_the_heir() {
 }
 
 /// The same, and the last of the two threads frees the mutex.
-fn handed_to_the_heir_that_frees_it() {
+fn offered_to_the_heir_that_frees_it() {
     let shared = Shared::new();
     let again = move || (0..2).for_each(|_| shared.section_of(3));
     together(again, [Box::new(move || shared.section_of(3)) as _]);
 }
 
 explored! {
-    fn an_owner_that_comes_again_and_again on SLEEPS, 4 => handed_to_the_heir;
-    fn an_owner_that_comes_again_while_the_last_of_two_frees_the_mutex on SLEEPS, 5 => handed_to_the_heir_that_frees_it;
+    fn an_owner_that_comes_again_and_again on SLEEPS, 4 => offered_to_the_heir;
+    fn an_owner_that_comes_again_while_the_last_of_two_frees_the_mutex on SLEEPS, 5 => offered_to_the_heir_that_frees_it;
     /// Attempts exclude like acquisitions, and never wait.
     fn attempts_exclude on SLEEPS, 5 => || at_once(Shared::new(), &[Attempt; 2], &[&[Section]]);
     fn the_last_of_three_frees_the_mutex on SLEEPS, 3 => || freed_by_the_last(Shared::new(), 3, 3);
-    /// A lock that was handed to a parked thread is not free for the next thread that arrives.
+    /// A lock that was offered to a parked thread is not free for the next thread that arrives.
     fn a_fair_unlock_and_the_owner_comes_again on SLEEPS, 4 => fair_and_again;
+    /// The offer expires: the owner that comes again takes the place of the thread.
+    fn a_fair_unlock_and_the_owner_takes_the_lock_back on Setting { polls: false, ..STALE }, 4 => fair_and_again;
+    fn an_owner_that_comes_again_and_again_and_takes_an_offer_back on Setting { polls: false, ..STALE }, 4 =>
+        offered_to_the_heir;
 }

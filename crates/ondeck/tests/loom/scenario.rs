@@ -11,7 +11,7 @@ use crate::loom_platform::{self, Fences, Loom, Setting};
 pub const SLEEPS: Setting = Setting { polls: false, ..Setting::DEFAULT };
 /// The machine where the heir polls twice before it sleeps.
 pub const POLLS: Setting = Setting::DEFAULT;
-/// The machine where each heir has lost its CPU whenever another thread runs.
+/// The machine where each heir has lost its CPU whenever another thread runs, and with it the lock that it was offered.
 pub const STALE: Setting = Setting { stale: true, ..POLLS };
 /// The machine on which a millisecond passes at once: a woken thread that has not run counts as lost, and a thread that waits for a
 /// permit is overdue.

@@ -13,12 +13,10 @@ pub struct Setting {
     /// Whether the heir of a lock polls twice before it sleeps, and a waiter of a condition variable
     /// watches once.
     pub polls: bool,
-    /// Whether a millisecond passes at once.
+    /// Whether half a millisecond passes at once.
     pub late: bool,
     /// Whether the first heir of a mutex wakes the oldest parked thread at once.
     pub rotates: bool,
-    /// Whether displaced owners come back often enough to find a mutex captured.
-    pub captured: bool,
     /// Whether time advances with each reading of the clock, so that awake threads are considered to have lost
     /// their CPUs.
     pub stale: bool,
@@ -55,7 +53,6 @@ impl Setting {
         polls: true,
         late: false,
         rotates: false,
-        captured: false,
         stale: false,
         urgent: false,
         fences: Fences::Full,

@@ -1,0 +1,180 @@
+//! A captured lock: what shows that it is one, the turns of its owners, and the thread that has the next turn.
+
+use super::hooked_platform::until;
+use super::steered::*;
+
+/// Lets all threads that wait go on.
+fn time_passes_until(is_so: impl Fn() -> bool) {
+    until(|| {
+        try_poll();
+        time_passes(MICRO);
+        is_so()
+    });
+}
+
+/// The heir polls once more, and acquires the lock that its owner unlocks.
+fn displaces(heir: &Actor, owner: &Actor, mutex: &'static Lock) {
+    until_polls();
+    owner.unlocks(mutex);
+    poll();
+    assert_eq!(heir.ends(), 1);
+}
+
+/// Makes the lock captured but for the arrival of `one`, which `two` has just displaced: before, each of them has displaced
+/// the other, and `two` has come back at once.
+fn is_about_to_be_captured(mutex: &'static Lock, [one, two]: [&Actor; 2]) {
+    one.does(|| lock(mutex));
+    two.polls_for(mutex);
+    displaces(two, one, mutex);
+    one.polls_for(mutex);
+    displaces(one, two, mutex);
+    two.polls_for(mutex);
+    displaces(two, one, mutex);
+}
+
+#[test]
+fn the_displaced_owner_of_a_captured_lock_leaves_it_alone_for_a_turn() {
+    let (_alone, mutex, [one, two]) = steered();
+    is_about_to_be_captured(mutex, [&one, &two]);
+    one.sleeps_for(mutex);
+    for _ in 0..10 {
+        assert_eq!((two.unlocks(mutex), Machine::mode()), (0, 0));
+        two.does(|| lock(mutex));
+    }
+    time_passes(TURN);
+    until_polls();
+    assert_eq!(two.unlocks(mutex), 1, "the turn is over, and the lock is offered");
+    assert!(mutex.is_locked());
+    poll();
+    assert_eq!(one.unlocks(mutex), 0);
+}
+
+/// The owner has gone within its turn.
+#[test]
+fn the_heir_of_a_captured_lock_acquires_it_between_two_naps() {
+    let (_alone, mutex, [one, two]) = steered();
+    is_about_to_be_captured(mutex, [&one, &two]);
+    one.sleeps_for(mutex);
+    two.unlocks(mutex);
+    let before = sleeps();
+    time_passes_until(|| !one.is_busy());
+    assert!(sleeps() <= before + 1, "it has waited for the end of the turn");
+    assert_eq!(one.unlocks(mutex), 0);
+}
+
+/// Circulating threads arrive at any time, and some arrive just after a change of owner.
+#[test]
+fn a_lock_to_which_other_threads_come_is_not_captured() {
+    let (_alone, mutex, [one, two, other]) = steered();
+    one.does(|| lock(mutex));
+    two.polls_for(mutex);
+    displaces(&two, &one, mutex);
+    for _ in 0..4 {
+        one.polls_for(mutex);
+        displaces(&one, &two, mutex);
+        assert_eq!(other.does(|| lock_until(mutex, after(0))), 0);
+        two.polls_for(mutex);
+        displaces(&two, &one, mutex);
+        assert_eq!(other.does(|| lock_until(mutex, after(0))), 0);
+    }
+    assert_eq!(two.unlocks(mutex), 0);
+}
+
+/// The other one has other work for a while after each of its turns, and is never the one that comes back at once.
+#[test]
+fn a_lock_to_which_only_one_thread_comes_back_is_not_captured() {
+    let (_alone, mutex, [one, two]) = steered();
+    one.does(|| lock(mutex));
+    for _ in 0..4 {
+        two.polls_for(mutex);
+        displaces(&two, &one, mutex);
+        one.polls_for(mutex);
+        displaces(&one, &two, mutex);
+        time_passes(MICRO);
+    }
+    assert_eq!(one.unlocks(mutex), 0);
+}
+
+/// A third thread is parked. `one`, the displaced owner, has come back. If `stops`, it stops when it is woken.
+fn comes_back_beside(parked: &Actor, [one, two]: [&Actor; 2], stops: bool, mutex: &'static Lock) {
+    one.does(|| lock(mutex));
+    two.polls_for(mutex);
+    parked.sleeps_for(mutex);
+    displaces(two, one, mutex);
+    one.polls_for(mutex);
+    displaces(one, two, mutex);
+    two.polls_for(mutex);
+    displaces(two, one, mutex);
+    assert_ne!(Machine::mode(), 0, "the owner owes a wake");
+    // It naps until the woken thread has taken the role, and parks. That thread naps.
+    let before = sleeps();
+    one.begins(move || {
+        if stops {
+            WOKE.stop_me_at(2);
+        }
+        lock(mutex)
+    });
+    until(|| sleeps() >= before + 2);
+    assert_eq!(Machine::mode(), 0, "its debt is settled");
+}
+
+/// Ends a test in which both threads wait for the captured lock, and `next` has the next turn.
+fn have_their_turns(mutex: &'static Lock, owner: &Actor, [next, last]: [&Actor; 2]) {
+    assert_eq!(owner.unlocks(mutex), 0);
+    owner.does(|| lock(mutex));
+    time_passes(TURN);
+    until(|| Machine::mode() != 0);
+    assert_eq!(owner.unlocks(mutex), 1);
+    time_passes_until(|| !next.is_busy());
+    assert_eq!(next.unlocks(mutex), 1);
+    time_passes_until(|| !last.is_busy());
+    assert_eq!(last.unlocks(mutex), 0);
+}
+
+/// That thread has the next turn, if it runs.
+#[test]
+fn a_displaced_owner_wakes_the_thread_with_the_next_turn() {
+    let (_alone, mutex, [one, two, parked]) = steered();
+    comes_back_beside(&parked, [&one, &two], false, mutex);
+    have_their_turns(mutex, &two, [&parked, &one]);
+}
+
+/// The owner unlocks with a debt. The thread that it has displaced comes back meanwhile, or later. Returns the number of
+/// threads that the unlock wakes.
+fn wakes_beside_a_displaced_owner(comes_at_once: bool) -> u32 {
+    let (_alone, mutex, [one, displaced, owner]) = steered();
+    comes_back_beside(&owner, [&one, &displaced], true, mutex);
+    time_passes(TURN);
+    until(|| Machine::mode() != 0);
+    assert_eq!(displaced.unlocks(mutex), 1);
+    assert_eq!(owner.ends(), 1);
+    owner.polls_at_once_in(|| unlock(mutex));
+    assert!(mutex.is_locked());
+    if comes_at_once {
+        displaced.sleeps_for(mutex);
+    }
+    time_passes_until(|| !owner.is_busy());
+    let wakes = owner.ends();
+    WOKE.until_reached();
+    WOKE.open();
+    if !comes_at_once {
+        displaced.begins(|| lock(mutex));
+    }
+    time_passes_until(|| !one.is_busy() || !displaced.is_busy());
+    for thread in if one.is_busy() { [&displaced, &one] } else { [&one, &displaced] } {
+        time_passes_until(|| !thread.is_busy());
+        thread.begins(|| unlock(mutex));
+    }
+    time_passes_until(|| !one.is_busy() && !displaced.is_busy());
+    wakes
+}
+
+#[test]
+fn an_unlock_leaves_its_debt_to_the_displaced_owner_that_comes_at_once() {
+    assert_eq!(wakes_beside_a_displaced_owner(true), 0);
+}
+
+#[test]
+fn an_unlock_does_not_rely_on_a_displaced_owner_that_does_not_come() {
+    assert_eq!(wakes_beside_a_displaced_owner(false), 1);
+}
