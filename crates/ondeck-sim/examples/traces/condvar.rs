@@ -416,11 +416,7 @@ pub fn trace(seed: u64) -> (Vec<String>, bool) {
                     let addresses = shared.addresses();
                     let place = |bucket| buckets.iter().position(|&other| other == bucket);
                     CondvarNames {
-                        objects: Objects {
-                            addresses,
-                            names: NAMES,
-                            nobody: "Nobody",
-                        },
+                        objects: Objects { addresses, names: NAMES, nobody: "Nobody" },
                         buckets,
                         one_of_each: (1..=3).filter_map(place).map(|at| addresses[at]).collect(),
                     }

@@ -184,7 +184,15 @@ impl<N: Names> Tracer<N> {
 /// Returns the status of a node, in TLA+.
 pub fn status(status: u64) -> String {
     let names = [
-        "parked", "near", "heir", "woken", "in flight", "compete", "done", "chosen", "together",
+        "parked",
+        "near",
+        "heir",
+        "woken",
+        "in flight",
+        "compete",
+        "done",
+        "chosen",
+        "together",
         "offered",
     ];
     format!("\"{}\"", names.get(status as usize).copied().unwrap_or("unknown"))

@@ -156,7 +156,7 @@ fn sleep<P: Host>(waiting: &mut Waiting<'_, P>) -> Option<End> {
     }
     let slice = waiting.slice.get_or_insert_with(Slice::begin::<P>);
     let mut until = end_of_sleep(waiting.deadline, Some(*slice));
-    let kept_for = node.rests_until.swap(0, Ordering::Relaxed).wrapping_sub(P::ticks() as usize);
+    let kept_for = node.rests_until.load(Ordering::Relaxed).wrapping_sub(P::ticks() as usize);
     if kept_for <= P::ticks_in(2 * TURN_NANOS) {
         // The lock was offered to the heir, which may get no CPU.
         let ends = P::now().after(ticks_as_duration::<P>(kept_for + 2 * P::wake_ticks()));

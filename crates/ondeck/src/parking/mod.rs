@@ -77,9 +77,9 @@ pub use park::{Parked, Requeued, park, requeue, unpark};
 #[doc(hidden)]
 pub use shown::Shown;
 pub(crate) use sleep::{Slice, end_of_sleep};
+pub(crate) use unlock_mode::{QUIET, Request};
 #[doc(hidden)]
 pub use unlock_mode::{QUIET as UNLOCK_MODE_QUIET, asked};
-pub(crate) use unlock_mode::{QUIET, Request};
 pub(crate) use visible::Slot;
 pub use visible::{BIASES, Bias, Row, bias_of};
 

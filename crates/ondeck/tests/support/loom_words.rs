@@ -32,7 +32,7 @@ const GUARDED: [&str; 11] = [
     "kind",
     "since",
     "cpu",
-    "has_asked",
+    "request",
     "heir",
     "woken_last",
     "newer",
