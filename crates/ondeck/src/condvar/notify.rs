@@ -138,7 +138,7 @@ pub(super) fn notify_some<P: Host>(
     };
     let (from, to) = (locks.first(), locks.second());
     let now = P::ticks() as usize;
-    let (mut notified, mut moved, mut last) = (0, roles::Moved::None, false);
+    let (mut notified, mut moved, mut last) = (0, (None, 0), false);
     let mut foreign = Chosen::new();
     while notified < most
         && let Some(node) =
@@ -165,7 +165,7 @@ pub(super) fn notify_some<P: Host>(
                     foreign.push(node);
                 } else {
                     roles::admit(to, node, now);
-                    moved = moved.and(node);
+                    moved = (Some(node), moved.1 + 1);
                 }
             }
         }
@@ -173,7 +173,9 @@ pub(super) fn notify_some<P: Host>(
     }
     // spec: Condvar!EndMoving
     // If no waiter is parked, the mutex may be gone. A waiter that runs needs no help.
-    let woken = roles::look_after_moved(to, &moved, may_lend, now);
+    let woken = moved.0.and_then(|node| {
+        roles::look_after_moved(to, node, moved.1 == 1, may_lend, now)
+    });
     // spec: Condvar!Drop
     drop(locks);
     if let Some(word) = woken {

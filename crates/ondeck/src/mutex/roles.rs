@@ -266,22 +266,7 @@ pub(super) fn ask<P: Host>(guard: &Guard<'_, P>, node: &Node<P>, request: Reques
     is_heir
 }
 
-/// The waiters that a notification has moved to the mutex.
-pub(crate) enum Moved<'a, P: Host> {
-    None,
-    One(&'a Node<P>),
-    /// The last of several.
-    Several(&'a Node<P>),
-}
-
-impl<'a, P: Host> Moved<'a, P> {
-    /// Adds one more.
-    pub(crate) fn and(self, node: &'a Node<P>) -> Self {
-        if matches!(self, Self::None) { Self::One(node) } else { Self::Several(node) }
-    }
-}
-
-/// Wakes a thread if one is due, after a notification has moved waiters to the mutex.
+/// Wakes a thread if one is due, after a notification has moved waiters to the mutex, the last of which has this node.
 ///
 /// A single waiter of a free mutex is woken even if a woken thread has not run yet: the program has work for both. Of
 /// several waiters, the first one to run wakes the next.
@@ -290,31 +275,23 @@ impl<'a, P: Host> Moved<'a, P> {
 /// `may_lend`, the result of [`may_lend`], it is left to the owner as its debt.
 pub(crate) fn look_after_moved<P: Host>(
     guard: &Guard<'_, P>,
-    moved: &Moved<'_, P>,
+    node: &Node<P>,
+    is_single: bool,
     may_lend: bool,
     now: usize,
 ) -> Option<Wake<P>> {
-    let node = match moved {
-        Moved::None => return None,
-        Moved::One(node) | Moved::Several(node) => node,
-    };
     // SAFETY: the node is linked here, so its thread waits, and its mutex is live until that wait ends.
     let byte = unsafe { &*node.mutex() };
     let is_locked = || byte.load(Ordering::Relaxed) != 0;
     // spec: Condvar!EndMoving
-    match moved {
-        Moved::One(node) if !is_locked() => {
-            Some(wake(guard.newest(Kind::Lock, node.address()).unwrap_or(node), node, now))
-        }
-        _ if may_lend
-            && node.is_here()
-            && leave_to_owner(guard, node.address(), is_locked, now) =>
-        {
-            None
-        }
-        // Not `now`: a fence may have taken a while.
-        _ => look_after(guard, node.address(), P::ticks() as usize),
+    if is_single && !is_locked() {
+        return Some(wake(guard.newest(Kind::Lock, node.address()).unwrap_or(node), node, now));
     }
+    if may_lend && node.is_here() && leave_to_owner(guard, node.address(), is_locked, now) {
+        return None;
+    }
+    // Not `now`: a fence may have taken a while.
+    look_after(guard, node.address(), P::ticks() as usize)
 }
 
 /// Returns whether a notification may leave waiters to the owner of their mutex. Call it before any bucket is locked: the
