@@ -46,14 +46,14 @@ declare -A hazards=(
         rwlock_touched_by_a_visible_reader rwlock_touched_by_the_last_reader
         rwlock_woken_reader_wakes_no_other"
     [Condvar]="
-        notify_wakes_no_thread near_notified_before_the_last_is_cleared wait_linked_after_unlock
-        notify_forgets_the_others notify_touches_a_freed_condvar waited_cleared_after_the_last_is_told
+        notify_wakes_no_thread wait_linked_after_unlock
+        notify_forgets_the_others notify_touches_a_freed_condvar
         foreign_waiter_moved foreign_waiters_not_woken cancelled_stays_linked cancelled_without_the_mutex
         timed_out_without_the_mutex withdraw_forgets_the_others
         moved_beside_another_mutex cancelled_keeps_its_notification notified_reports_timeout
         notify_touches_a_freed_mutex passed_on_to_the_newest cancelled_before_its_mutex_is_its_own
         moved_waiter_waits_for_a_woken_thread
-        moved_waiter_left_to_no_owner moved_waiter_left_without_a_fence pair_extended_in_any_order pair_in_any_order"
+        moved_waiter_left_to_no_owner moved_waiter_left_without_a_fence"
 )
 
 # Writes the result of a source's runs into the page, in place of the one before.

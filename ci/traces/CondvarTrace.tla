@@ -18,6 +18,7 @@ VARIABLES
 
 ScenariosTraced == DOMAIN ScriptsOfRuns
 ScriptTraced == script
+BatchTraced == 16
 
 BeginTrace ==
     /\ BeginRun
@@ -124,7 +125,7 @@ ReadsMode(t) ==
 (* A single moved waiter is looked after by the first byte that is read, one that may be left to the owner by the byte that
    is read after the fence. *)
 Fence == 2
-Looks(t) == EndMovingAs(t, seen[t] = <<1>>) /\ (Len(me[t].moved) = 1 => seen[t] # <<>>)
+Looks(t) == EndMovingAs(t, seen[t] = <<1>>) /\ (Len(me[t].batch) = 1 => seen[t] # <<>>)
 Lends(t) == Len(seen[t]) = 2 /\ LendAs(t, seen[t] = <<Fence, 1>>)
 
 (* What t does without an access, or under a bucket's lock. *)
@@ -132,32 +133,30 @@ Silent(t) ==
     \/ MutexSection(t)
     \/ node[t].status \in {"done", "compete"} /\ Sleep(t)
     \/ NextSection(t) \/ FreeIt(t)
-    \/ Watch(t) \/ Wait(t) \/ EndSleep(t) \/ TimeOut(t) \/ PassOn(t) \/ Notified(t)
-    \/ ~Is(t, "lock") /\ IsIn(t, From(t)) /\ (LeaveNear(t) \/ WasMoved(t) \/ (Withdraw(t) /\ UNCHANGED waited))
-    \/ (NotifyNear(t) \/ Notify(t)) /\ UNCHANGED waited
-    \/ LookAgain(t) /\ UNCHANGED held
+    \/ Watch(t) \/ LeaveNear(t) \/ Wait(t) \/ EndSleep(t) \/ TimeOut(t) \/ PassOn(t) \/ Notified(t)
+    \/ ~Is(t, "lock") /\ IsIn(t, From(t)) /\ (Withdraw(t) \/ Take(t)) /\ UNCHANGED waited
+    \/ Is(t, "wait") /\ IsIn(t, Bucket(MutexOf(t))) /\ WasMoved(t)
+    \/ Return(t)
     \/ (Looks(t) \/ Lends(t)) /\ UNCHANGED node
 
 (* Where a notification changes a status. *)
-Tells == {"Notify", "Lend", "NotifyNear", "TellNear", "Tell", "TellChosen", "Drop"}
+Tells == {"Deliver", "EndMoving", "Lend"}
 
 Told(t, w, status) ==
-    CASE At(t, "TellNear") -> me[t].chosen = w /\ status = "compete" /\ TellNear(t)
-      [] At(t, "Tell") ->
-            /\ me[t].chosen = w
+    CASE At(t, "Deliver") ->
+            /\ me[t].taken # <<>> /\ Head(me[t].taken) = w
             /\ CASE status = "compete" -> node[w].status = "near" /\ Tell(t)
                  [] status = "refused" -> node[w].status # "near" /\ IF Foreign(w) THEN Nothing ELSE Tell(t)
-                 [] status = "chosen" -> Foreign(w) /\ node[w].status # "near" /\ Tell(t)
+                 [] status = "done" -> Foreign(w) /\ node[w].status # "near" /\ Tell(t)
                  [] OTHER -> FALSE
-      [] At(t, "TellChosen") -> Head(me[t].foreign) = w /\ status = "done" /\ TellChosen(t)
-      [] me[t].pc \in {"Notify", "Lend"} -> status = "woken" /\ (Looks(t) \/ Lends(t)) /\ node'[w].status = "woken" /\ node' # node
+      [] me[t].pc \in {"EndMoving", "Lend"} -> status = "woken" /\ (Looks(t) \/ Lends(t)) /\ node'[w].status = "woken" /\ node' # node
       [] OTHER -> me[t].pc \notin Tells /\ status \in {"woken", "done", "parked"} /\ Nothing
 
 Matches(e, t) ==
     CASE e[1] = "try" -> Mutex(t) = e[3] /\ byte[e[3]] = e[4] /\ (TryLock(t) \/ Tries(t))
       [] e[1] = "read" ->
             /\ byte[e[3]] = e[4] /\ e[3] \notin gone /\ Nothing
-            /\ CASE At(t, "Notify") -> me[t].moved # <<>> /\ me[t].target = e[3]
+            /\ CASE At(t, "EndMoving") -> me[t].target = e[3]
                  [] At(t, "Lend") -> me[t].target = e[3]
                  [] OTHER -> me[t].pc \in {"Enter", "AtMutex"} /\ Mutex(t) = e[3]
       [] e[1] = "clear" -> Mutex(t) = e[3] /\ Unlock(t)
@@ -166,34 +165,23 @@ Matches(e, t) ==
       [] e[1] = "waited" ->
             /\ Condvar(t) = e[3]
             /\ IF e[4] = 1 THEN IsIn(t, From(t)) /\ Link(t)
-               ELSE /\ NotifyNear(t) \/ Notify(t) \/ (IsIn(t, From(t)) /\ Withdraw(t))
+               ELSE /\ IsIn(t, From(t)) /\ (Take(t) \/ Withdraw(t))
                     /\ waited[e[3]] = 1 /\ waited'[e[3]] = 0
       [] e[1] = "in" ->
-            CASE At(t, "LockNear") -> e[3] = From(t) /\ LockNear(t)
-              [] At(t, "LockFirst") -> e[3] = From(t) /\ LockFirst(t)
-              [] At(t, "Extend") -> e[3] = To(t) /\ Extend(t) /\ At(t, "Notify")'
-              [] At(t, "LockLower") -> e[3] = To(t) /\ LockLower(t)
-              [] At(t, "LockUpper") -> e[3] = From(t) /\ LockUpper(t)
+            CASE At(t, "Take") -> e[3] = From(t) /\ Nothing
+              [] At(t, "Deliver") -> e[3] = To(t) /\ Move(t) /\ At(t, "EndMoving")'
               [] OTHER -> Nothing
       [] e[1] = "out" ->
-            CASE At(t, "NotifyNear") -> EndNear(t)
-              [] At(t, "Extend") -> GiveBack(t) /\ UNCHANGED <<setup, byte, roles, list, node, waited, gone, fault, program, ghost>>
-              [] At(t, "LookAgain") -> LookAgain(t) /\ held' # held
-              [] At(t, "Drop") -> Drop(t)
-              [] OTHER -> me[t].pc \notin Tells /\ Nothing
-      [] e[1] = "waits" ->
-            /\ \/ At(t, "Extend") /\ e[3] = To(t) /\ From(t) < To(t)
-               \/ At(t, "LockUpper") /\ e[3] = From(t)
-            /\ Nothing
+            me[t].pc \notin {"Take", "EndMoving", "Lend"} /\ Nothing
       [] e[1] = "status" -> IsStatus(t, e[3]) /\ Nothing
       [] e[1] = "tell" -> Told(t, e[3], e[4])
       [] e[1] \in {"fence", "heavy"} -> Nothing
       [] e[1] = "sleep" ->
             \/ Wait(t) /\ At(t, "WaitAsleep")'
-            \/ me[t].pc \in {"WaitAsleep", "AtMutex"} /\ node[t].status \in {"parked", "chosen", "heir"} /\ Nothing
+            \/ me[t].pc \in {"WaitAsleep", "AtMutex"} /\ node[t].status \in {"parked", "heir"} /\ Nothing
       [] e[1] = "wake" ->
             CASE At(t, "FutexWake") -> me[t].chosen = e[3] /\ FutexWake(t)
-              [] At(t, "WakeChosen") -> Head(me[t].foreign) = e[3] /\ WakeChosen(t)
+              [] At(t, "WakeForeign") -> me[t].chosen = e[3] /\ WakeForeign(t)
               [] me[t].pc \in {"OwnerWakes", "UnlockWakes"} -> me[t].chosen = e[3] /\ MutexWakes(t)
               [] At(t, "AtMutex") ->
                     /\ me[t].chosen = e[3]
@@ -211,7 +199,7 @@ Matches(e, t) ==
 
 (* What a notification has seen after this event. *)
 Sees(e, t) ==
-    CASE e[1] = "read" /\ At(t, "Notify") -> <<e[4]>>
+    CASE e[1] = "read" /\ At(t, "EndMoving") -> <<e[4]>>
       [] e[1] = "heavy" /\ At(t, "Lend") -> <<Fence>>
       [] e[1] = "read" /\ At(t, "Lend") /\ seen[t] = <<Fence>> -> <<Fence, e[4]>>
       [] e[1] = "in" -> <<>>
@@ -225,9 +213,11 @@ Allows(e) ==
     /\ inside' = CASE e[1] = "in" -> [inside EXCEPT ![e[3]] = e] [] e[1] = "out" -> [inside EXCEPT ![e[3]] = <<>>] [] OTHER -> inside
     /\ seen' = [seen EXCEPT ![e[2]] = Sees(e, e[2])]
 
-(* The threads whose sections the next event may see from outside. *)
+(* The threads whose sections the next event may see from outside, and the one whose status it changes, which may have
+   parked before. *)
 Seen ==
     IF at > Len(Trace) THEN {}
+    ELSE IF Trace[at][1] = "tell" THEN {Trace[at][3]}
     ELSE IF Trace[at][1] \in {"mode", "status"} THEN {inside[b][2] : b \in {b \in Buckets : inside[b] # <<>>}} ELSE {}
 
 (* What holds in each state; evaluated where it may have become false. *)

@@ -1,7 +1,7 @@
 ------------------------------ MODULE Condvar ------------------------------
 (* The condition variable of crates/ondeck as it ships: waiting near, parking, deadlines, and
-   notifications that tell a near waiter to compete and move a parked one to its mutex under the
-   locks of two buckets; waits that are cancelled, and waiters without a mutex of this crate, which
+   notifications that take waiters off in one step, and then tell a near one to compete, and move a parked one to its mutex
+   under the lock of the mutex's bucket; waits that are cancelled, and waiters without a mutex of this crate, which
    are woken instead; with condition variables and mutexes that are freed as soon as they may be, and
    whose addresses are used again.
 
@@ -15,7 +15,8 @@
    An action is one access that others can interfere with. Everything else in it is guarded by a
    bucket's lock that is held (the queues, roles, addresses of nodes), or is a store of `waited`,
    which is read alone. A section of one bucket's lock with one such access is one action, which
-   waits for the lock. A notification, with more of them, holds the locks from action to action.
+   waits for the lock. A notification that looks after moved waiters holds the lock from action to action. It moves one waiter
+   in each section: with more, other threads would see less in between.
 
    Left to chance: whether a heir polls or asks, whether there is one CPU, how long a waiter is near, whether a waiter is
    overdue, when a deadline passes. *)
@@ -86,7 +87,7 @@ Other(m) == [does |-> "lock", condvar |-> None, sections |-> <<m>>, options |-> 
 (* Has unlocked a mutex that is long gone, when it was asked to wake a thread. *)
 StaleUnlock(m) == [Other(m) EXCEPT !.options = {"stale"}]
 
-(* Is about to take off more waiters of a condition variable that is long gone. *)
+(* Is about to take the waiters of a condition variable that is long gone. *)
 StaleNotifier(c) == [Notifier(c, <<>>, All, FALSE) EXCEPT !.options = {"stale"}]
 
 Scripts == [
@@ -234,7 +235,7 @@ Init ==
     /\ me = [t \in Threads |->
               [pc |-> CASE Option(t, "asleep") -> "WaitAsleep"
                         [] Option(t, "near") -> "LeaveNear"
-                        [] Option(t, "stale") -> IF Is(t, "notify") THEN "LockFirst" ELSE "Serve"
+                        [] Option(t, "stale") -> IF Is(t, "notify") THEN "Take" ELSE "Serve"
                         [] Script[t].sections = <<>> -> "HasWaiters"
                         [] OTHER -> "TryLock",
                section |-> 1,
@@ -242,11 +243,11 @@ Init ==
                frees |-> {},                    \* what is gone when that has returned
                deadline |-> Option(t, "timed"), \* its deadline may pass
                answer |-> None,                 \* what wait returns; None before that
-               target |-> None,                 \* of a notifier: the mutex of this turn
-               count |-> 0,                     \* how many it has notified
-               moved |-> <<>>,                  \* those that it has moved in this turn
-               last |-> FALSE,                  \* no waiter was left
-               foreign |-> <<>>,                \* those without a mutex that it is to tell
+               taken |-> <<>>,                  \* of a notifier: the waiters that it has taken and is to notify
+               count |-> 0,                     \* how many it has taken
+               target |-> None,                 \* the mutex to which it moves waiters
+               batch |-> <<>>,                  \* those that it is to link for that mutex
+               linked |-> FALSE,                \* whether it has linked others there before
                series |-> 1,                    \* the series in which it was linked last
                cancels |-> FALSE,               \* it was cancelled
                chosen |-> Nobody]]              \* the one that it notifies, or is to wake
@@ -313,11 +314,11 @@ Enter(t) ==
 
 CancelledSleepsOn == Mutation("cancelled_sleeps_though_told_to_compete")
 
-(* A thread whose node is at the mutex, or that waits until its notifier has told it, goes by its status. *)
+(* A thread whose node is at the mutex goes by its status. *)
 \* models nothing: the mutex, which Mutex.tla has in full
 Sleep(t) ==
     /\ At(t, "AtMutex")
-    /\ \/ node[t].status \in {"parked", "chosen"} /\ Go(t, "Asleep") /\ UNCHANGED node
+    /\ \/ node[t].status = "parked" /\ Go(t, "Asleep") /\ UNCHANGED node
        \/ node[t].status = "compete" /\ ~CancelledSleepsOn /\ Go(t, "TryLock") /\ node' = [node EXCEPT ![t].live = FALSE]
        \/ node[t].status = "done" /\ Go(t, "Leave") /\ UNCHANGED node
     /\ UNCHANGED <<setup, byte, roles, held, list, waited, gone, fault, program, ghost>>
@@ -397,7 +398,7 @@ Leaving(t, place, wakes) ==
             ![t].frees = (IF users = 0 THEN {m} ELSE {})
                 \cup (IF Is(t, "wait") /\ me[t].leaves
                          /\ (\A w \in Waiters(c) :
-                                w \in out \/ (me[w].cancels /\ node[w].kind = "lock"))
+                                w \in out \/ (me[w].cancels /\ node[w].kind # "condvar"))
                          /\ \A n \in Notifiers(c) : n \in ghost.over \/ ghost.taken[n] # {}
                       THEN {c} ELSE {})]
 
@@ -543,12 +544,10 @@ Watch(t) ==
     /\ GoesOn(t)
     /\ UNCHANGED <<setup, byte, roles, held, list, node, waited, gone, fault, program, ghost>>
 
-(* Under the lock of the condition variable's bucket: a notification that sees a near
-   waiter there can rely on it. *)
+(* Also while a notifier has the waiter, and has yet to notify it. *)
 \* models crates/ondeck/src/condvar/wait.rs park
 LeaveNear(t) ==
     /\ At(t, "LeaveNear")
-    /\ Free(Bucket(Condvar(t))) \/ Mutation("parked_without_the_lock")
     /\ UNCHANGED <<byte, roles>>
     /\ IF node[t].status = "near"
        THEN /\ node' = [node EXCEPT ![t].status = "parked"]
@@ -560,7 +559,7 @@ LeaveNear(t) ==
 \* models crates/ondeck/src/condvar/wait.rs look
 Wait(t) ==
     /\ At(t, "Wait")
-    /\ IF node[t].status \in {"parked", "chosen"} THEN Go(t, "WaitAsleep") ELSE GoesOn(t)
+    /\ IF node[t].status = "parked" THEN Go(t, "WaitAsleep") ELSE GoesOn(t)
     /\ UNCHANGED <<setup, byte, roles, held, list, node, waited, gone, fault, program, ghost>>
 
 (* Between its sleeps the waiter finds that it was moved: from now on it sleeps at the mutex. *)
@@ -569,7 +568,7 @@ WasMoved(t) ==
     /\ At(t, "WaitAsleep")
     /\ setup.slices
     /\ ~Foreign(t)
-    /\ Free(Bucket(Condvar(t)))
+    /\ Free(Bucket(MutexOf(t)))
     /\ node[t].kind = "lock"
     /\ me' = [me EXCEPT ![t].pc = "AtMutex", ![t].answer = "notified"]
     /\ UNCHANGED <<setup, byte, roles, held, list, node, waited, gone, fault, program, ghost>>
@@ -593,7 +592,7 @@ TimeOut(t) ==
 \* models crates/ondeck/src/condvar/cancel.rs cancel
 Cancel(t) ==
     /\ me[t].pc \in {"WaitAsleep", "LeaveNear", "Wait"}
-    /\ Option(t, "cancelled")
+    /\ Option(t, "cancelled") /\ ~me[t].cancels
     /\ me' = [me EXCEPT ![t].pc = "Withdraw", ![t].cancels = TRUE, ![t].answer = "cancelled"]
     /\ UNCHANGED <<setup, byte, roles, held, list, node, waited, gone, fault, program, ghost>>
 
@@ -649,11 +648,11 @@ Withdraw(t) ==
 \* models crates/ondeck/src/condvar/cancel.rs cancel
 PassOn(t) ==
     /\ At(t, "PassOn")
-    /\ Go(t, "LockFirst")
+    /\ Go(t, "Take")
     /\ UNCHANGED <<setup, byte, roles, held, list, node, waited, gone, fault, program, ghost>>
 
 (* A waiter that was told to compete, or whose deadline has passed, wants the mutex as any other thread does. One that
-   was moved waits there. A cancelled one without a mutex waits until its notifier needs its node no more. *)
+   was moved waits there. *)
 \* models crates/ondeck/src/condvar/wait.rs relock
 Notified(t) ==
     /\ At(t, "Notified")
@@ -667,15 +666,17 @@ Notified(t) ==
 -----------------------------------------------------------------------------
 (* Notifying. *)
 
-(* The call is over, and the places after that. A cancelled waiter goes on to its mutex. *)
+(* The call is over, and the places after that. A cancelled waiter waits until its notifier has told or moved it. *)
 Returned(t, places) ==
     /\ ghost' = CASE Is(t, "notify") -> [ghost EXCEPT !.over = @ \cup {t}]
                    [] me[t].count = 0 -> Dropped(t)
                    [] OTHER -> ghost
     /\ me' = [places EXCEPT
-         ![t].pc = CASE Is(t, "wait") -> "Notified" [] Script[t].inside -> "Unlock" [] OTHER -> "Done",
-         ![t].target = None, ![t].count = 0, ![t].moved = <<>>,
-         ![t].last = FALSE, ![t].chosen = Nobody]
+         ![t].pc = CASE Is(t, "notify") -> IF Script[t].inside THEN "Unlock" ELSE "Done"
+                     [] Mutation("cancelled_while_the_notifier_has_it") -> "Notified"
+                     [] node[t].status = "near" -> "LeaveNear"
+                     [] OTHER -> "Wait",
+         ![t].deadline = FALSE, ![t].count = 0, ![t].target = None, ![t].linked = FALSE, ![t].chosen = Nobody]
 
 \* models crates/ondeck/src/condvar/notify.rs notify_one
 \* models crates/ondeck/src/condvar/notify.rs notify_all
@@ -690,244 +691,123 @@ HasWaiters(t) ==
               THEN /\ ghost' = [ghost EXCEPT !.over = @ \cup {t}, !.eligible[t] = waiting]
                    /\ Go(t, IF Script[t].inside THEN "Unlock" ELSE "Done")
               ELSE /\ ghost' = [ghost EXCEPT !.eligible[t] = waiting]
-                   /\ Go(t, "LockNear")
+                   /\ Go(t, "Take")
     /\ UNCHANGED <<setup, byte, roles, held, list, node, waited, gone, program>>
 
-ClearsLater == Mutant \in {"waited_cleared_after_the_last_is_told", "waited_cleared_after_unlock"}
+ClearsLater == Mutation("waited_cleared_after_unlock")
 
-(* The buckets of the condition variable, and of the mutex of this turn. *)
 From(t) == Bucket(Condvar(t))
-To(t) == IF me[t].target = None THEN From(t) ELSE Bucket(me[t].target)
 Linked(t) == LinkedAt(From(t), "condvar", AddressOf[Condvar(t)])
 
-(* Near waiters first, under one lock. *)
-\* models crates/ondeck/src/condvar/notify.rs notify_near
-LockNear(t) ==
-    /\ At(t, "LockNear")
+(* What a notification may take: all, or the newest, or the oldest if that is overdue. A cancelled waiter takes the oldest of
+   its series. *)
+Choices(t) ==
+    LET linked == Linked(t)
+        series == me[Newest(linked)].series
+    IN  CASE linked = <<>> -> {}
+          [] Is(t, "wait") ->
+                IF series = me[t].series \/ Mutation("passed_on_by_the_address_alone") THEN {<<Oldest(linked)>>} ELSE {}
+          [] Most(t) = All \/ Mutation("notify_one_moves_all") -> {linked}
+          [] OTHER -> {<<Newest(linked)>>} \cup (IF setup.overdue THEN {<<Oldest(linked)>>} ELSE {})
+
+(* In one step, and with the waiters the condition variable's byte, while the condition variable certainly exists. *)
+\* models crates/ondeck/src/condvar/notify.rs notify_those
+Take(t) ==
+    /\ At(t, "Take")
     /\ Free(From(t))
     /\ UNCHANGED <<byte, roles>>
-    /\ held' = [held EXCEPT ![From(t)] = t]
-    /\ Go(t, "NotifyNear")
-    /\ UNCHANGED <<setup, list, node, waited, gone, fault, program, ghost>>
-
-Nears(t) ==
-    LET linked == Linked(t) IN
-    IF linked = <<>> \/ me[t].count = Most(t) THEN {}
-    ELSE {w \in {Newest(linked)} : node[w].status = "near"}
-
-(* The newest waiter is near, and is taken off. If no waiter is left, the condition variable's
-   byte is cleared, while the condition variable certainly exists. *)
-\* models crates/ondeck/src/condvar/notify.rs notify_near
-NotifyNear(t) ==
-    /\ At(t, "NotifyNear")
-    /\ \E w \in Nears(t) :
-        /\ IF Mutation("told_before_unlinked")
-           THEN node' = [node EXCEPT ![w].status = "compete"] /\ UNCHANGED list
-           ELSE list' = Without(From(t), w) /\ UNCHANGED node
-        /\ me' = [me EXCEPT ![t].pc = "TellNear", ![t].chosen = w]
-        /\ IF Linked(t) = <<w>> /\ ~ClearsLater
-           THEN waited' = [waited EXCEPT ![Condvar(t)] = 0] /\ Touch(Condvar(t))
-           ELSE UNCHANGED <<waited, fault>>
-    /\ UNCHANGED <<setup, byte, roles, held, gone, program, ghost>>
-
-(* The waiter is told, and may be gone by the next step. *)
-\* models crates/ondeck/src/condvar/notify.rs notify_near
-TellNear(t) ==
-    /\ At(t, "TellNear")
-    /\ UNCHANGED <<byte, roles>>
-    /\ LET w == me[t].chosen
-           early == Mutation("told_before_unlinked")
-       IN  /\ fault' = IF node[w].live \/ early THEN fault ELSE fault \cup {"node"}
-           /\ IF node[w].status = "near" \/ early
-              THEN /\ node' = [node EXCEPT ![w].kind = "lock", ![w].status = "compete",
-                                           ![w].address = TargetAddress(w)]
-                   /\ list' = Without(From(t), w)
-                   /\ me' = [me EXCEPT ![t].pc = "NotifyNear", ![t].chosen = Nobody,
-                                       ![t].count = @ + 1]
-                   /\ ghost' = [ghost EXCEPT
-                        !.signal[w] = t,
-                        !.taken[t] = @ \cup {w},
-                        !.eligible = [n \in Threads |-> @[n] \ {w}]]
-                   /\ UNCHANGED <<held, waited>>
-              ELSE \* Only a mutant comes here: it has parked in between.
-                   /\ list' = [list EXCEPT ![From(t)] = Append(@, w)]
-                   /\ waited' = [waited EXCEPT ![Condvar(t)] = 1]
-                   /\ held' = [held EXCEPT ![From(t)] = Nobody]
-                   /\ me' = [me EXCEPT ![t].pc = "LockFirst", ![t].chosen = Nobody]
-                   /\ UNCHANGED <<node, ghost>>
-    /\ UNCHANGED <<setup, gone, program>>
-
-(* The newest waiter is parked, or the oldest may be overdue, or the notification is done. *)
-\* models crates/ondeck/src/condvar/notify.rs notify_near
-EndNear(t) ==
-    /\ At(t, "NotifyNear")
-    /\ Nears(t) = {} \/ setup.overdue
-    /\ UNCHANGED <<byte, roles>>
-    /\ held' = [held EXCEPT ![From(t)] = Nobody]
-    /\ LET last == Linked(t) = <<>>
-           clears == last /\ me[t].count # 0 /\ ClearsLater
-       IN  /\ CASE clears ->
-                    me' = [me EXCEPT ![t].pc = "ClearLate"] /\ UNCHANGED ghost
-                [] last \/ me[t].count = Most(t) -> Returned(t, me)
-                [] OTHER -> Go(t, "LockFirst") /\ UNCHANGED ghost
-    /\ UNCHANGED <<setup, list, node, waited, gone, fault, program>>
-
-(* The waiter whose mutex a turn is for, if there is one. *)
-First(t) ==
-    LET linked == Linked(t) IN
-    CASE linked = <<>> -> {}
-      [] Is(t, "notify") -> {Newest(linked)}
-      [] me[Newest(linked)].series = me[t].series \/ Mutation("passed_on_by_the_address_alone") ->
-            {Oldest(linked)}
-      [] OTHER -> {}
-FirstTarget(t) == Target(CHOOSE w \in First(t) : TRUE)
-(* One lock is enough for a waiter without a mutex. *)
-NeedsSecond(t, m) == m # None /\ Bucket(m) # From(t)
-
-\* models crates/ondeck/src/condvar/notify.rs lock_both
-LockFirst(t) ==
-    /\ At(t, "LockFirst")
-    /\ Free(From(t))
-    /\ UNCHANGED <<byte, roles>>
-    /\ IF First(t) = {}
-       THEN Returned(t, me) /\ UNCHANGED held
-       ELSE LET m == FirstTarget(t) IN
-            /\ held' = [held EXCEPT ![From(t)] = t]
-            /\ me' = [me EXCEPT ![t].target = m, ![t].moved = <<>>,
-                                ![t].pc = IF NeedsSecond(t, m) THEN "Extend" ELSE "Notify"]
-            /\ UNCHANGED ghost
-    /\ UNCHANGED <<setup, list, node, waited, gone, fault, program>>
-
-GiveBack(t) ==
-    /\ From(t) > To(t)
-    /\ ~Mutation("buckets_locked_in_no_order")
-    /\ held' = [held EXCEPT ![From(t)] = Nobody]
-    /\ Go(t, "LockLower")
-
-(* The second lock: if it comes after the first, it is waited for; otherwise it is only tried. *)
-\* models crates/ondeck/src/parking/pair.rs extend
-Extend(t) ==
-    /\ At(t, "Extend")
-    /\ UNCHANGED <<byte, roles>>
-    /\ \/ /\ Free(To(t))
-          /\ held' = [held EXCEPT ![To(t)] = t]
-          /\ Go(t, "Notify")
-       \/ ~Free(To(t)) /\ GiveBack(t)
-    /\ UNCHANGED <<setup, list, node, waited, gone, fault, program, ghost>>
-
-\* models crates/ondeck/src/parking/pair.rs lock
-LockLower(t) ==
-    /\ At(t, "LockLower")
-    /\ Free(To(t))
-    /\ held' = [held EXCEPT ![To(t)] = t]
-    /\ Go(t, "LockUpper")
-    /\ UNCHANGED <<setup, byte, roles, list, node, waited, gone, fault, program, ghost>>
-
-\* models crates/ondeck/src/parking/pair.rs lock
-LockUpper(t) ==
-    /\ At(t, "LockUpper")
-    /\ Free(From(t))
-    /\ held' = [held EXCEPT ![From(t)] = t]
-    /\ Go(t, "LookAgain")
-    /\ UNCHANGED <<setup, byte, roles, list, node, waited, gone, fault, program, ghost>>
-
-(* The first lock was given back: by now the newest waiter may be another mutex's. *)
-\* models crates/ondeck/src/condvar/notify.rs lock_both
-LookAgain(t) ==
-    /\ At(t, "LookAgain")
-    /\ IF First(t) = {}
-       THEN /\ held' = [held EXCEPT ![From(t)] = Nobody, ![To(t)] = Nobody]
-            /\ Returned(t, me)
-       ELSE LET m == FirstTarget(t) IN
-            /\ UNCHANGED ghost
-            /\ IF m = me[t].target
-               THEN Go(t, "Notify") /\ UNCHANGED held
-               ELSE /\ held' = [held EXCEPT ![To(t)] = Nobody]
-                    /\ me' = [me EXCEPT ![t].target = m,
-                                        ![t].pc = IF NeedsSecond(t, m) THEN "Extend" ELSE "Notify"]
-    /\ UNCHANGED <<setup, byte, roles, list, node, waited, gone, fault, program>>
-
-(* Which waiter to notify next: the oldest if it is overdue, otherwise the newest. *)
-Candidates(t) ==
-    LET linked == Linked(t) IN
-    IF linked = <<>> \/ (me[t].count = Most(t) /\ ~Mutation("notify_one_moves_all")) THEN {}
-    ELSE IF First(t) = {} \/ FirstTarget(t) # me[t].target THEN {}
-    ELSE First(t) \cup
-         (IF setup.overdue /\ Is(t, "notify") /\ Target(Oldest(linked)) = me[t].target
-          THEN {Oldest(linked)} ELSE {})
-
-(* The waiter is taken off. If no waiter is left, the condition variable's byte is cleared, while
-   the condition variable certainly exists. *)
-\* models crates/ondeck/src/condvar/notify.rs notify_some
-Notify(t) ==
-    /\ At(t, "Notify")
-    /\ \E w \in Candidates(t) :
-        LET tells == Mutation("told_before_unlinked") /\ node[w].status = "near"
+    /\ IF Choices(t) = {}
+       THEN Returned(t, me) /\ UNCHANGED <<list, node, waited, fault>>
+       ELSE \E taken \in Choices(t) :
+        LET them == Range(taken)
             passes == Is(t, "wait")
             by == IF passes THEN ghost.signal[t] ELSE t
-        IN  /\ list' = IF tells THEN list ELSE Without(From(t), w)
-            /\ node' = [node EXCEPT ![w].kind = "lock", ![w].address = TargetAddress(w),
-                                    ![w].status = IF tells THEN "compete" ELSE @]
-            /\ me' = [me EXCEPT ![t].pc = "Tell", ![t].chosen = w]
+        IN  /\ list' = [list EXCEPT ![From(t)] = SelectSeq(@, LAMBDA u : u \notin them)]
+            /\ node' = [w \in Threads |-> IF w \in them THEN [node[w] EXCEPT !.kind = "taken"] ELSE node[w]]
+            /\ me' = [me EXCEPT ![t].pc = "Deliver", ![t].taken = taken, ![t].count = Len(taken)]
             /\ ghost' = [ghost EXCEPT
-                 !.signal = [u \in Threads |-> CASE u = w -> by
+                 !.signal = [u \in Threads |-> CASE u \in them -> by
                                                  [] passes /\ u = t -> Nobody
                                                  [] OTHER -> @[u]],
-                 !.taken[by] = (@ \ {t}) \cup {w},
-                 !.eligible = [n \in Threads |-> @[n] \ {w}]]
-            /\ IF (Range(Linked(t)) \subseteq {w} \/ Mutation("notify_forgets_the_others"))
-                  /\ ~ClearsLater
+                 !.taken[by] = (@ \ {t}) \cup them,
+                 !.eligible = [n \in Threads |-> @[n] \ them]]
+            /\ IF (Range(Linked(t)) \subseteq them \/ Mutation("notify_forgets_the_others")) /\ ~ClearsLater
                THEN waited' = [waited EXCEPT ![Condvar(t)] = 0] /\ Touch(Condvar(t))
                ELSE UNCHANGED <<waited, fault>>
-    /\ UNCHANGED <<setup, byte, roles, held, gone, program>>
+    /\ UNCHANGED <<setup, held, gone, program>>
 
-(* A near waiter is told to compete, and may be gone by the next step. A parked waiter is linked among
-   the threads of its mutex. One without a mutex is told and woken once the locks are released. *)
-\* models crates/ondeck/src/condvar/notify.rs notify_some
+(* The most waiters that are linked in one section. *)
+Batch == 1
+
+(* The bucket of the mutex to which it moves waiters, and whether it must link those before it goes on to its next waiter. *)
+To(t) == Bucket(me[t].target)
+Moves(t) == me[t].batch # <<>>
+IsOther(t) == me[t].taken = <<>> \/ Target(Head(me[t].taken)) # me[t].target
+
+(* A near waiter is told to compete, and may be gone by the next step. So is a parked one without a mutex, which is then woken:
+   what it does next is not known here. *)
+\* models crates/ondeck/src/condvar/notify.rs deliver
 Tell(t) ==
-    /\ At(t, "Tell")
-    /\ LET w == me[t].chosen
-           early == Mutation("told_before_unlinked") /\ node[w].status = "compete"
-           runs == node[w].status = "near" \/ early
-       IN  /\ fault' = IF node[w].live \/ early THEN fault ELSE fault \cup {"node"}
-           /\ node' = [node EXCEPT ![w].status = CASE runs -> "compete" [] Foreign(w) -> "chosen" [] OTHER -> @]
-           /\ list' = CASE runs -> Without(From(t), w)
-                        [] Foreign(w) -> list
-                        [] OTHER -> [list EXCEPT ![To(t)] = Append(@, w)]
-           /\ me' = [me EXCEPT ![t].pc = "Notify", ![t].chosen = Nobody, ![t].count = @ + 1,
-                               ![t].moved = IF runs \/ Foreign(w) THEN @ ELSE Append(@, w),
-                               ![t].foreign = IF Foreign(w) /\ ~runs THEN Append(@, w) ELSE @]
-    /\ UNCHANGED <<setup, byte, roles, held, waited, gone, program, ghost>>
+    /\ At(t, "Deliver")
+    /\ me[t].taken # <<>>
+    /\ Moves(t) => ~IsOther(t)
+    /\ LET w == Head(me[t].taken)
+           runs == node[w].status = "near"
+           rest == [me EXCEPT ![t].taken = Tail(@), ![t].target = Target(w)]
+       IN  /\ runs \/ Foreign(w) \/ Len(me[t].batch) < Batch
+           /\ fault' = IF node[w].live THEN fault ELSE fault \cup {"node"}
+           /\ node' = IF runs \/ Foreign(w) THEN [node EXCEPT ![w].status = "compete"] ELSE node
+           /\ me' = CASE runs -> rest
+                      [] Foreign(w) -> [rest EXCEPT ![t].pc = "WakeForeign", ![t].chosen = w]
+                      [] OTHER -> [rest EXCEPT ![t].batch = Append(@, w)]
+    /\ UNCHANGED <<setup, byte, roles, held, list, waited, gone, program, ghost>>
 
-(* The turn is done: a moved waiter is looked after. A single one is woken if the mutex was seen free. *)
+\* models crates/ondeck/src/condvar/notify.rs deliver
+WakeForeign(t) ==
+    /\ At(t, "WakeForeign")
+    /\ me' = Woken(me[t].chosen, [me EXCEPT ![t].pc = "Deliver", ![t].chosen = Nobody])
+    /\ UNCHANGED <<setup, byte, roles, held, list, node, waited, gone, fault, program, ghost>>
+
+(* Parked waiters are linked among the threads of their mutex. If others of that mutex follow, they are looked after with
+   those. *)
+\* models crates/ondeck/src/condvar/notify.rs link
+Move(t) ==
+    /\ At(t, "Deliver")
+    /\ Moves(t)
+    /\ Free(To(t))
+    /\ LET others == ~IsOther(t) IN
+        /\ others => Len(me[t].batch) = Batch /\ node[Head(me[t].taken)].status = "parked"
+        /\ list' = [list EXCEPT ![To(t)] = @ \o me[t].batch]
+        /\ node' = [w \in Threads |-> IF w \in Range(me[t].batch)
+                                      THEN [node[w] EXCEPT !.kind = "lock", !.address = AddressOf[me[t].target]] ELSE node[w]]
+        /\ fault' = IF \A w \in Range(me[t].batch) : node[w].live THEN fault ELSE fault \cup {"node"}
+        /\ IF others
+           THEN me' = [me EXCEPT ![t].batch = <<>>, ![t].linked = TRUE] /\ UNCHANGED held
+           ELSE Go(t, "EndMoving") /\ held' = [held EXCEPT ![To(t)] = t]
+    /\ UNCHANGED <<setup, byte, roles, waited, gone, program, ghost>>
+
+(* The moved waiters are looked after. A single one is woken if the mutex was seen free. *)
 EndMovingAs(t, isLocked) ==
-    /\ At(t, "Notify")
-    /\ Candidates(t) = {}
-    /\ LET c == Condvar(t)
-           m == me[t].target
-           a == AddressOf[m]
-           moved == me[t].moved
-           last == Linked(t) = <<>> \/ (Mutation("notify_forgets_the_others") /\ me[t].count # 0)
-           looks == /\ moved # <<>>
-                    /\ ~Mutation("notify_wakes_no_thread")
+    /\ At(t, "EndMoving")
+    /\ LET a == AddressOf[me[t].target]
+           moved == me[t].batch
+           ends == [me EXCEPT ![t].batch = <<>>, ![t].linked = FALSE, ![t].target = None]
+           looks == /\ ~Mutation("notify_wakes_no_thread")
                     /\ ~(Mutation("moved_waiter_is_left_to_the_owner") /\ isLocked)
            s == CASE ~looks -> Begun
-                  [] Len(moved) = 1 /\ ~isLocked -> Wake(Begun, a, moved[1])
+                  [] Len(moved) = 1 /\ ~me[t].linked /\ ~isLocked -> Wake(Begun, a, moved[1])
                   [] OTHER -> LookAfter(Begun, a, LinkedAt(To(t), "lock", a))
-       IN  /\ CASE last /\ Mutation("waited_cleared_after_the_last_is_told") ->
-                    waited' = [waited EXCEPT ![c] = 0] /\ Touch(c)
-                [] Mutation("notify_touches_a_freed_mutex") -> UNCHANGED waited /\ Touch(m)
-                [] OTHER -> UNCHANGED <<waited, fault>>
-           /\ \/ /\ Ended(s)
-                 /\ me' = [me EXCEPT ![t].last = last, ![t].pc = "Drop", ![t].chosen = s.wakes]
-              \/ /\ looks /\ s.wakes # Nobody /\ CanAsk(Begun, a)
-                 /\ roles' = [roles EXCEPT !.mode[BucketAt(a)] = <<a, "debt">>]
-                 /\ me' = [me EXCEPT ![t].last = last, ![t].pc = "Lend"]
-                 /\ UNCHANGED node
-    /\ UNCHANGED <<setup, byte, held, list, gone, program, ghost>>
-\* models crates/ondeck/src/condvar/notify.rs notify_some
+       IN  \/ /\ Ended(s)
+              /\ held' = [held EXCEPT ![To(t)] = Nobody]
+              /\ me' = [ends EXCEPT ![t].chosen = s.wakes, ![t].pc = IF s.wakes = Nobody THEN "Deliver" ELSE "FutexWake"]
+           \/ /\ looks /\ s.wakes # Nobody /\ CanAsk(Begun, a)
+              /\ roles' = [roles EXCEPT !.mode[BucketAt(a)] = <<a, "debt">>]
+              /\ Go(t, "Lend")
+              /\ UNCHANGED <<node, held>>
+    /\ UNCHANGED <<setup, byte, list, waited, gone, fault, program, ghost>>
+\* models crates/ondeck/src/condvar/notify.rs end
 \* models crates/ondeck/src/mutex/roles.rs look_after_moved
-EndMoving(t) == EndMovingAs(t, me[t].target # None /\ byte[me[t].target] = 1)
+EndMoving(t) == EndMovingAs(t, byte[me[t].target] = 1)
 
 (* On one CPU: the debt is stored, and the heavy fence is made. If the mutex is locked, its owner will read the debt.
    The first look at the mutex is left out: what is done by it alone is done here whatever it shows. *)
@@ -937,54 +817,27 @@ LendAs(t, isLocked) ==
            left == isLocked \/ Mutation("moved_waiter_left_to_no_owner")
            s == IF left THEN Begun ELSE LookAfter(Unasked(Begun, a), a, LinkedAt(To(t), "lock", a))
        IN  /\ Ended(s)
-           /\ me' = [me EXCEPT ![t].pc = "Drop", ![t].chosen = s.wakes]
-    /\ UNCHANGED <<setup, byte, held, list, waited, gone, fault, program, ghost>>
+           /\ held' = [held EXCEPT ![To(t)] = Nobody]
+           /\ me' = [me EXCEPT ![t].batch = <<>>, ![t].linked = FALSE, ![t].target = None,
+                               ![t].chosen = s.wakes, ![t].pc = IF s.wakes = Nobody THEN "Deliver" ELSE "FutexWake"]
+    /\ UNCHANGED <<setup, byte, list, waited, gone, fault, program, ghost>>
 \* models crates/ondeck/src/mutex/roles.rs leave_to_owner
 Lend(t) == LendAs(t, byte[me[t].target] = 1)
 
-(* What follows a turn: another for the next mutex, or the end. *)
-EndTurn(t, places) ==
-    CASE me[t].last /\ Mutation("waited_cleared_after_unlock") ->
-            me' = [places EXCEPT ![t].pc = "ClearLate", ![t].chosen = Nobody] /\ UNCHANGED ghost
-      [] me[t].last \/ me[t].count = Most(t) -> Returned(t, places)
-      [] OTHER ->
-            me' = [places EXCEPT ![t].pc = "LockFirst", ![t].chosen = Nobody] /\ UNCHANGED ghost
-
-\* models crates/ondeck/src/condvar/notify.rs notify_some
-Drop(t) ==
-    /\ At(t, "Drop")
-    /\ UNCHANGED <<byte, roles>>
-    /\ held' = [held EXCEPT ![From(t)] = Nobody, ![To(t)] = Nobody]
-    /\ CASE me[t].foreign # <<>> -> Go(t, "TellChosen") /\ UNCHANGED ghost
-         [] me[t].chosen = Nobody -> EndTurn(t, me)
-         [] OTHER -> Go(t, "FutexWake") /\ UNCHANGED ghost
-    /\ UNCHANGED <<setup, list, node, waited, gone, fault, program>>
-
 (* The wake uses an address only: the node may be gone. *)
-\* models crates/ondeck/src/condvar/notify.rs notify_some
+\* models crates/ondeck/src/condvar/notify.rs end
 FutexWake(t) ==
     /\ At(t, "FutexWake")
-    /\ EndTurn(t, Woken(me[t].chosen, me))
-    /\ UNCHANGED <<setup, byte, roles, held, list, node, waited, gone, fault, program>>
+    /\ me' = Woken(me[t].chosen, [me EXCEPT ![t].pc = "Deliver", ![t].chosen = Nobody])
+    /\ IF Mutation("notify_touches_a_freed_mutex") THEN Touch(MutexOf(me[t].chosen)) ELSE UNCHANGED fault
+    /\ UNCHANGED <<setup, byte, roles, held, list, node, waited, gone, program, ghost>>
 
-(* A waiter without a mutex is told: what it does next is not known here. It may be gone by the
-   next step. *)
-\* models crates/ondeck/src/parking/park.rs wake
-TellChosen(t) ==
-    /\ At(t, "TellChosen")
-    /\ LET w == Head(me[t].foreign) IN
-        /\ fault' = IF node[w].live THEN fault ELSE fault \cup {"node"}
-        /\ node' = [node EXCEPT ![w].status = "compete"]
-    /\ Go(t, "WakeChosen")
-    /\ UNCHANGED <<setup, byte, roles, held, list, waited, gone, program, ghost>>
-
-\* models crates/ondeck/src/parking/park.rs wake
-WakeChosen(t) ==
-    /\ At(t, "WakeChosen")
-    /\ LET others == Tail(me[t].foreign)
-           places == [Woken(Head(me[t].foreign), me) EXCEPT ![t].foreign = others]
-       IN  IF others = <<>> THEN EndTurn(t, places)
-           ELSE me' = [places EXCEPT ![t].pc = "TellChosen"] /\ UNCHANGED ghost
+\* models nothing: the call returns
+Return(t) ==
+    /\ At(t, "Deliver")
+    /\ me[t].taken = <<>> /\ ~Moves(t)
+    /\ CASE ClearsLater -> Go(t, "ClearLate") /\ UNCHANGED ghost
+         [] OTHER -> Returned(t, me)
     /\ UNCHANGED <<setup, byte, roles, held, list, node, waited, gone, fault, program>>
 
 (* Not in the source: only a mutant does this. *)
@@ -1003,10 +856,8 @@ Step(t) ==
     \/ Section(t) \/ NextSection(t) \/ FreeIt(t)
     \/ Link(t) \/ Watch(t) \/ LeaveNear(t) \/ Wait(t) \/ WasMoved(t) \/ EndSleep(t)
     \/ TimeOut(t) \/ Cancel(t) \/ Withdraw(t) \/ PassOn(t) \/ Notified(t)
-    \/ HasWaiters(t) \/ LockNear(t) \/ NotifyNear(t) \/ TellNear(t) \/ EndNear(t)
-    \/ LockFirst(t) \/ Extend(t) \/ LockLower(t) \/ LockUpper(t) \/ LookAgain(t)
-    \/ Notify(t) \/ Tell(t) \/ EndMoving(t) \/ Lend(t) \/ Drop(t) \/ FutexWake(t)
-    \/ TellChosen(t) \/ WakeChosen(t) \/ ClearLate(t)
+    \/ HasWaiters(t) \/ Take(t) \/ Tell(t) \/ WakeForeign(t) \/ Move(t) \/ EndMoving(t) \/ Lend(t) \/ FutexWake(t)
+    \/ Return(t) \/ ClearLate(t)
 
 NeverBegins(t) == Option(t, "later") /\ At(t, "TryLock") /\ ~IsThere(Condvar(t))
 AllDone == \A t \in Threads : At(t, "Done") \/ NeverBegins(t)
@@ -1030,9 +881,7 @@ Owns(t, m) ==
     /\ \/ me[t].pc \in {"Leave", "OwnerWakes", "Owner", "Unlock"}
        \/ At(t, "Link") /\ ~Mutation("linked_after_unlock")
        \/ node[t].live /\ node[t].status = "done"
-       \/ Inside(t) /\ me[t].pc \in {"HasWaiters", "LockNear", "NotifyNear", "TellNear", "LockFirst", "Extend", "LockLower", "LockUpper",
-            "LookAgain", "Notify", "Tell", "Lend", "Drop",
-            "FutexWake", "ClearLate"}
+       \/ Inside(t) /\ me[t].pc \in {"HasWaiters", "Take", "Deliver", "WakeForeign", "EndMoving", "Lend", "FutexWake", "ClearLate"}
 
 Exclusion == \A m \in Mutexes : Cardinality({t \in Threads : Owns(t, m)}) <= 1
 
@@ -1049,6 +898,7 @@ ParkedAreLookedAfter ==
             \/ roles.woken[node[w].address] # Nobody
             \/ roles.mode[b] = <<node[w].address, "debt">>
             \/ \E u \in Range(list[b]) : node[u].address = node[w].address /\ node[u].status = "done"
+            \/ \E n \in Threads : me[n].linked /\ AddressOf[me[n].target] = node[w].address
 
 NothingFreedIsTouched == fault = {}
 
@@ -1067,9 +917,7 @@ AnswersAreTrue ==
 (* A call that has returned took a waiter off, unless all waiters that were linked when it
    began had gone by other signals or deadlines. A call for all left none of them. *)
 NoSignalIsLost ==
-    LET beingTold == {me[n].chosen : n \in {n \in Threads : At(n, "TellNear")}}
-    IN  \A n \in ghost.over :
-            ghost.eligible[n] \subseteq beingTold \/ (Most(n) = 1 /\ ghost.taken[n] # {})
+    \A n \in ghost.over : ghost.eligible[n] = {} \/ (Most(n) = 1 /\ ghost.taken[n] # {})
 
 (* The same, for the end alone. *)
 NoSignalIsLostAtLast ==

@@ -14,10 +14,9 @@
 //! such waiters have left since, it may be one that came later in the same series, and for it the notification is spurious.
 //! Only waits beside a cancelled one can end spuriously.
 
-use super::notify::{Choice, notify_some};
+use super::notify::notify_oldest_of;
 use super::wait::Waiter;
-use crate::parking::status;
-use crate::platform::{FutexWait, Host};
+use crate::platform::Host;
 
 impl<P: Host> Waiter<P> {
     /// Ends the wait, because its thread was cancelled. If the waiter had been notified, notifies another one in its place,
@@ -37,21 +36,9 @@ impl<P: Host> Waiter<P> {
             return self.lock_again();
         }
         // spec: Condvar!PassOn
-        notify_some::<P>(self.waited, 1, Choice::OldestOf(self.series.get()));
-        match self.mutex() {
-            Some(mutex) => {
-                self.found_taken.note(|| true);
-                self.relock(mutex);
-            }
-            None => self.until_told(),
-        }
-    }
-
-    /// Waits until the notifier, which has unlinked the caller's node, no longer needs the node.
-    fn until_told(&self) {
-        while self.node.status() == status::CHOSEN {
-            // Check again after every outcome.
-            let _: FutexWait = P::futex_wait(self.node.word(), status::CHOSEN, None);
-        }
+        notify_oldest_of::<P>(self.waited, self.series.get());
+        self.deadline.set(None);
+        // SAFETY: the wait has begun, and is not over.
+        unsafe { self.sleep() };
     }
 }

@@ -6,7 +6,7 @@
 //!
 //! wait           link under the condvar's address, near; unlock the mutex; read its own node for a
 //!                while; sleep
-//! notify         of the newest waiter, or of all:
+//! notify         take the newest waiter, or all, off the condition variable in one step; then each:
 //!                  one that is near ──► it competes for the mutex on its own
 //!                  one that is parked ──► it is moved to the queue of its mutex, as if it had come to
 //!                                         lock it; if no thread there is responsible for parked ones, the
@@ -24,9 +24,13 @@
 //! # No signal is lost or stolen
 //!
 //! A waiter is linked before it unlocks the mutex, so a notifying thread that has owned the mutex since then finds it. A
-//! notification takes its waiters off the condition variable at once: a waiter that comes later is not among them, and
+//! notification takes its waiters off the condition variable in one step: a waiter that comes later is not among them, and
 //! cannot receive a notification that was meant for another. A waiter whose deadline passes withdraws under the same lock,
-//! and was notified if and only if it was taken off before.
+//! and was notified if and only if it was taken off before. If it was, it waits until its notifier has moved it, or told it
+//! to compete.
+//!
+//! The lock of the bucket is held for that step, which does not depend on the number of waiters. The notifier then moves them
+//! under the lock of the bucket of their mutex, sixteen at a time. It never has two locks.
 //!
 //! # Waits that a caller steps through
 //!

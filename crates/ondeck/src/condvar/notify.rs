@@ -1,9 +1,19 @@
 //! Notifying: the choice of a waiter, and its way to the mutex.
+//!
+//! A notification takes its waiters off the condition variable in one step, whatever their number, under the lock of its
+//! bucket. From then on they belong to the notifier: none of them continues before it is notified, not even at its deadline.
+//! The notifier then delivers them without that lock, a batch at a time, under the lock of the bucket of their mutex. So it
+//! holds one lock at a time, and for a limited number of steps.
+
+use core::ptr;
 
 use super::{OVERDUE_NANOS, RawCondvar};
 use crate::mutex::roles;
-use crate::parking::{Chosen, Guard, Kind, Node, Pair, has_come, status};
+use crate::parking::{Guard, Kind, Node, has_come, status};
 use crate::platform::{AtomicInt, Host, Ordering};
+
+/// The number of waiters that a notifier links in one section of a bucket's lock.
+const BATCH: usize = 16;
 
 impl<P: Host> RawCondvar<P> {
     /// Notifies one waiter. Returns the number notified, 0 or 1.
@@ -16,221 +26,175 @@ impl<P: Host> RawCondvar<P> {
     #[inline]
     pub fn notify_one(&self) -> usize {
         // spec: Condvar!HasWaiters
-        if self.has_waiters() { self.notify(1) } else { 0 }
+        if self.has_waiters() { self.notify(take_next) } else { 0 }
     }
 
-    /// Notifies every waiter. Returns the number notified.
+    /// Notifies every waiter, the oldest first. Returns the number notified.
     ///
-    /// If no thread waits, it is a load. If waiters use several mutexes, it takes one step for each mutex: a thread that
-    /// begins to wait between two steps is also notified.
+    /// If no thread waits, it is a load.
     #[inline]
     pub fn notify_all(&self) -> usize {
         // spec: Condvar!HasWaiters
-        if self.has_waiters() { self.notify(usize::MAX) } else { 0 }
+        if self.has_waiters() { self.notify(take_all) } else { 0 }
     }
 
     #[cold]
-    fn notify(&self, most: usize) -> usize {
-        let (mut notified, last) = self.notify_near(most);
-        if last || notified == most {
-            return notified;
-        }
-        // One turn unless waiters use different mutexes. After the turn that takes the last waiter off, the condition
-        // variable is not touched, because that waiter may free it.
-        loop {
-            let (more, last) =
-                notify_some::<P>(&raw const self.waited, most - notified, Choice::Usual);
-            notified += more;
-            if last || notified == most {
-                return notified;
-            }
-        }
-    }
-
-    /// Notifies at most `most` of the newest waiters, as long as they are near. The bucket of their mutex is not needed.
-    /// Returns their number, and whether no waiter is left.
-    fn notify_near(&self, most: usize) -> (usize, bool) {
-        let address = self.address();
-        // spec: Condvar!LockNear
-        let guard = P::bucket(address).lock();
-        let mut notified = 0;
-        loop {
-            let Some(newest) = guard.newest(Kind::Condvar, address) else {
-                return (notified, true);
-            };
-            let now = P::ticks() as usize;
-            // spec: Condvar!EndNear
-            let is_near = newest.status() == status::NEAR && !has_urgent(&guard, address);
-            if notified == most || !is_near || newest.may_be_due(now) {
-                return (notified, false);
-            }
-            // spec: Condvar!NotifyNear
-            // SAFETY: it is linked.
-            unsafe { guard.unlink(Kind::Condvar, newest) };
-            if guard.newest(Kind::Condvar, address).is_none() {
-                // Before its new status is stored: once it may continue, it may free the condition variable.
-                self.waited.store(0, Ordering::Relaxed);
-            }
-            newest.readdress(Kind::Lock, newest.mutex().addr(), now);
-            // spec: Condvar!TellNear
-            // It is still near, because a waiter parks under this lock. After this it may be gone.
-            newest.tell(status::COMPETE);
-            notified += 1;
-        }
+    fn notify(&self, take: impl FnOnce(&Guard<'_, P>, usize) -> *const Node<P>) -> usize {
+        // SAFETY: the caller has a reference to the condition variable.
+        unsafe { notify_those(&raw const self.waited, take) }
     }
 }
 
-/// The waiters that a turn of a notification is for.
-#[derive(Clone, Copy)]
-pub(super) enum Choice {
-    /// The waiters that a notification prefers.
-    Usual,
-    /// The oldest waiters, of this series only.
-    OldestOf(usize),
-}
-
-impl Choice {
-    /// Returns the waiter whose mutex the turn is for.
-    fn first_waiter<'a, P: Host>(
-        self,
-        guard: &'a Guard<'_, P>,
-        address: usize,
-    ) -> Option<&'a Node<P>> {
-        let newest = guard.newest(Kind::Condvar, address)?;
-        match self {
-            Self::Usual if has_urgent(guard, address) => guard.oldest(Kind::Condvar, address),
-            Self::Usual => Some(newest),
-            Self::OldestOf(series) if newest.series() == series => {
-                guard.oldest(Kind::Condvar, address)
-            }
-            Self::OldestOf(_) => None,
-        }
-    }
-
-    /// Returns the waiter to notify next.
-    fn next_waiter<'a, P: Host>(
-        self,
-        guard: &'a Guard<'_, P>,
-        address: usize,
-        now: usize,
-    ) -> Option<&'a Node<P>> {
-        match self {
-            Self::Usual => next(guard, address, now),
-            Self::OldestOf(_) => self.first_waiter(guard, address),
-        }
-    }
-}
-
-/// Notifies at most `most` waiters of the condition variable with its byte at `waited`, all of one mutex or all without one.
-/// Returns their number, and whether none is left.
+/// Notifies the waiters that `take` takes off the condition variable with its byte at `waited`. Returns their number.
 ///
-/// With [`Choice::OldestOf`] the condition variable may be gone.
-pub(super) fn notify_some<P: Host>(
+/// # Safety
+///
+/// If `take` takes a waiter, that waiter uses this condition variable, and not another at the same address.
+unsafe fn notify_those<P: Host>(
     waited: *const P::AtomicU8,
-    most: usize,
-    choice: Choice,
-) -> (usize, bool) {
+    take: impl FnOnce(&Guard<'_, P>, usize) -> *const Node<P>,
+) -> usize {
     let address = waited.addr();
-    let may_lend = roles::may_lend::<P>();
-    let Some((locks, mutex)) = lock_both::<P>(address, choice) else {
-        // Another notification, or a deadline, came first.
-        return (0, true);
-    };
-    let (from, to) = (locks.first(), locks.second());
-    let now = P::ticks() as usize;
-    let (mut notified, mut moved, mut last) = (0, (None, 0), false);
-    let mut foreign = Chosen::new();
-    while notified < most
-        && let Some(node) =
-            choice.next_waiter(from, address, now).filter(|node| node.mutex() == mutex)
-    {
-        // spec: Condvar!Notify
-        // SAFETY: it is linked in the first bucket.
-        unsafe { from.unlink(Kind::Condvar, node) };
-        last = from.newest(Kind::Condvar, address).is_none();
-        if last {
-            // Before its new status is stored: once it may continue, it may free the condition variable.
-            // SAFETY: a waiter that has not been notified is still at the condition variable. It is at this one, because it
-            // is of the same series as the caller's, if the caller is a waiter.
-            unsafe { &*waited }.store(0, Ordering::Relaxed);
-        }
-        node.readdress(Kind::Lock, mutex.addr(), now);
-        // spec: Condvar!Tell
-        if !node.leave_near(status::COMPETE) {
-            // It sleeps. A waiter that runs may be gone already.
-            // SAFETY: it is not linked, and the second bucket is its mutex's, if it has one. If it has none, it does not
-            // leave before it is notified.
-            unsafe {
-                if mutex.is_null() {
-                    foreign.push(node);
-                } else {
-                    roles::admit(to, node, now);
-                    moved = (Some(node), moved.1 + 1);
-                }
-            }
-        }
-        notified += 1;
+    // spec: Condvar!Take
+    let guard = P::bucket(address).lock();
+    let taken = take(&guard, address);
+    if !taken.is_null() && guard.newest(Kind::Condvar, address).is_none() {
+        // The last access: once a waiter is notified, it may free the condition variable.
+        // SAFETY: the waiters that were taken are still at the condition variable, which is therefore live.
+        unsafe { &*waited }.store(0, Ordering::Relaxed);
     }
-    // spec: Condvar!EndMoving
-    // If no waiter is parked, the mutex may be gone. A waiter that runs needs no help.
-    let woken = moved.0.and_then(|node| {
-        roles::look_after_moved(to, node, moved.1 == 1, may_lend, now)
-    });
-    // spec: Condvar!Drop
-    drop(locks);
-    if let Some(word) = woken {
-        // spec: Condvar!FutexWake
-        P::futex_wake(word, 1);
-    }
-    foreign.wake();
-    (notified, last)
+    drop(guard);
+    // SAFETY: they were just taken.
+    unsafe { deliver(taken) }
 }
 
-/// Returns the waiter to notify next, chosen as by a lock: the newest, or the oldest if it is overdue. It always wants the
-/// same mutex as the newest, whose bucket the caller has locked.
-fn next<'a, P: Host>(guard: &'a Guard<'_, P>, address: usize, now: usize) -> Option<&'a Node<P>> {
-    let newest = guard.newest(Kind::Condvar, address)?;
-    let oldest = guard.oldest(Kind::Condvar, address)?;
-    if has_urgent(guard, address) {
-        return Some(oldest);
-    }
+/// Takes the waiter that a notification of one prefers: the newest, or the oldest if that is overdue or urgent.
+fn take_next<P: Host>(guard: &Guard<'_, P>, address: usize) -> *const Node<P> {
+    let (newest, oldest) =
+        (guard.newest(Kind::Condvar, address), guard.oldest(Kind::Condvar, address));
+    let Some((newest, oldest)) = newest.zip(oldest) else { return ptr::null() };
+    // Only a real-time thread has a priority, once it sleeps. It is linked as the oldest.
+    let is_first = oldest.priority.load(Ordering::Relaxed) != 0 || is_overdue(newest, oldest);
+    // SAFETY: both are linked.
+    unsafe { guard.take_waiter(if is_first { oldest } else { newest }) }
+}
+
+/// Takes all waiters.
+fn take_all<P: Host>(guard: &Guard<'_, P>, address: usize) -> *const Node<P> {
+    guard.take_waiters(address)
+}
+
+/// Returns whether the oldest has waited for too long. If so, no waiter is overdue for a while.
+fn is_overdue<P: Host>(newest: &Node<P>, oldest: &Node<P>) -> bool {
+    let now = P::ticks() as usize;
     if !newest.may_be_due(now) {
-        return Some(newest);
+        return false;
     }
     let due = oldest.since.load(Ordering::Relaxed).wrapping_add(P::ticks_in(OVERDUE_NANOS));
     let is_overdue = has_come(now, due);
     newest.set_due(if is_overdue { now.wrapping_add(P::ticks_in(OVERDUE_NANOS)) } else { due });
-    let chosen = is_overdue && oldest.mutex() == newest.mutex();
-    Some(if chosen { oldest } else { newest })
+    is_overdue
 }
 
-/// Returns whether a real-time thread sleeps there: it is then linked as the oldest.
-fn has_urgent<P: Host>(guard: &Guard<'_, P>, address: usize) -> bool {
-    let oldest = guard.oldest(Kind::Condvar, address);
-    oldest.is_some_and(|oldest| oldest.priority.load(Ordering::Relaxed) != 0)
+/// Notifies the oldest waiter of a series, if one is left. Returns whether one was.
+pub(super) fn notify_oldest_of<P: Host>(waited: *const P::AtomicU8, series: usize) -> bool {
+    let take = |guard: &Guard<'_, P>, address| {
+        let oldest = guard.oldest(Kind::Condvar, address);
+        // SAFETY: it is linked.
+        let take = |node| unsafe { guard.take_waiter(node) };
+        oldest.filter(|node| node.series() == series).map_or(ptr::null(), take)
+    };
+    // SAFETY: waiters of one series use the same condition variable, and the caller is one of them.
+    unsafe { notify_those(waited, take) != 0 }
 }
 
-/// Locks the buckets of the condition variable at `address` and of the mutex of the first waiter to notify. Returns the
-/// locks and that mutex, or `None` if there is no such waiter. For a waiter without a mutex it locks one bucket only.
-fn lock_both<P: Host>(
-    address: usize,
-    choice: Choice,
-) -> Option<(Pair<'static, P>, *const P::AtomicU8)> {
-    let bucket = P::bucket(address);
-    // spec: Condvar!LockFirst
-    let mut guard = bucket.lock();
-    loop {
-        let mutex = choice.first_waiter(&guard, address)?.mutex();
-        let second = if mutex.is_null() { bucket } else { P::bucket(mutex.addr()) };
-        match Pair::extend(guard, second) {
-            Ok(locks) => return Some((locks, mutex)),
-            Err(locks) => {
-                // spec: Condvar!LookAgain
-                if choice.first_waiter(locks.first(), address)?.mutex() == mutex {
-                    return Some((locks, mutex));
-                }
-                guard = locks.into_first();
+/// Notifies taken waiters. One that runs competes for its mutex on its own. One that sleeps is moved to its mutex, as if it
+/// had come to lock it, or woken if it wants a lock not of this crate. Returns their number.
+///
+/// # Safety
+///
+/// The caller has taken them.
+unsafe fn deliver<P: Host>(mut next: *const Node<P>) -> usize {
+    let (may_lend, now) = (roles::may_lend::<P>(), P::ticks() as usize);
+    let mut moves = Moves::to(ptr::null());
+    let mut notified = 0;
+    // SAFETY: a taken node is live until its thread is notified. The next one is read before that.
+    while let Some(node) = unsafe { next.as_ref() } {
+        let mutex = node.mutex();
+        if mutex != moves.mutex {
+            core::mem::replace(&mut moves, Moves::to(mutex)).end(may_lend, now);
+        }
+        next = node.next_taken();
+        notified += 1;
+        node.since.store(now, Ordering::Relaxed);
+        // spec: Condvar!Tell
+        if node.leave_near(status::COMPETE) {
+            // It runs, and may be gone.
+        } else if mutex.is_null() {
+            let word = node.tell(status::DONE);
+            // spec: Condvar!WakeForeign
+            P::futex_wake(word, 1);
+        } else {
+            moves.add(node, now);
+        }
+    }
+    moves.end(may_lend, now);
+    notified
+}
+
+/// The moves of taken waiters, which are parked, to one mutex. Their nodes are read before the bucket of the mutex is locked,
+/// when they are in the caches of other CPUs.
+struct Moves<P: Host> {
+    mutex: *const P::AtomicU8,
+    nodes: [*const Node<P>; BATCH],
+    count: usize,
+    /// Whether waiters were linked before those of `nodes`.
+    has_linked: bool,
+}
+
+impl<P: Host> Moves<P> {
+    fn to(mutex: *const P::AtomicU8) -> Self {
+        Self { mutex, nodes: [ptr::null(); BATCH], count: 0, has_linked: false }
+    }
+
+    /// Adds a waiter. If that makes too many, links those before it.
+    fn add(&mut self, node: &Node<P>, now: usize) {
+        if self.count == BATCH {
+            drop(self.link(now));
+        }
+        self.nodes[self.count] = node;
+        self.count += 1;
+    }
+
+    /// Links the nodes for the mutex. Returns the lock of its bucket.
+    fn link(&mut self, now: usize) -> Guard<'static, P> {
+        // spec: Condvar!Move
+        let guard = P::bucket(self.mutex.addr()).lock();
+        for &node in &self.nodes[..self.count] {
+            // SAFETY: its thread waits for the caller. It is not linked, and this is its mutex's bucket.
+            unsafe {
+                (*node).readdress(Kind::Lock, self.mutex.addr(), now);
+                roles::admit(&guard, &*node, now);
             }
+        }
+        (self.count, self.has_linked) = (0, true);
+        guard
+    }
+
+    /// Links the rest, and wakes a thread if no thread is responsible for the moved ones. That is the last step, because the
+    /// woken thread may be of a higher priority than the caller.
+    fn end(mut self, may_lend: bool, now: usize) {
+        let Some(&last) = self.nodes[..self.count].last() else { return };
+        let is_single = self.count == 1 && !self.has_linked;
+        let guard = self.link(now);
+        // spec: Condvar!EndMoving
+        // SAFETY: it was just linked.
+        let last = unsafe { &*last };
+        let woken = roles::look_after_moved(&guard, last, is_single, may_lend, now);
+        drop(guard);
+        if let Some(word) = woken {
+            // spec: Condvar!FutexWake
+            P::futex_wake(word, 1);
         }
     }
 }

@@ -6,7 +6,7 @@ use core::ptr;
 use super::{OVERDUE_NANOS, RawCondvar};
 use crate::mutex::RawMutex;
 use crate::observe::FoundTaken;
-use crate::parking::{Bucket, Kind, Node, Slice, end_of_sleep, place, status};
+use crate::parking::{Bucket, Guard, Kind, Node, Slice, end_of_sleep, place, status};
 use crate::platform::{AtomicInt, FutexWait, Host, Ordering, Timestamp};
 use crate::spin::Waits;
 
@@ -51,11 +51,11 @@ pub struct Waiter<P: Host> {
     /// The number of its series. The node has it only while it is at the condition variable.
     pub(super) series: Cell<usize>,
     /// None once the waiter waits for something without a deadline.
-    deadline: Cell<Option<Timestamp>>,
+    pub(super) deadline: Cell<Option<Timestamp>>,
     /// None before the thread has parked.
     slice: Cell<Option<Slice>>,
     /// Whether the mutex was found taken since the wait for the condition variable ended.
-    pub(super) found_taken: FoundTaken,
+    found_taken: FoundTaken,
 }
 
 /// The next step of the thread of a [`Waiter`].
@@ -205,14 +205,13 @@ impl<P: Host> Waiter<P> {
     /// Sleeps again, unless the waiter was notified.
     fn look(&self) -> Step<P> {
         // spec: Condvar!Wait
-        let status = self.node.status();
-        if status != status::PARKED && status != status::CHOSEN {
+        if self.node.status() != status::PARKED {
             return self.notified();
         }
         // A waiter without a mutex is never moved, and so has nothing to check between its sleeps.
         let slice = self.slice.get().filter(|_| !self.mutex.is_null());
         let until = end_of_sleep(self.deadline.get(), slice);
-        Step::Sleep { word: ptr::from_ref(self.node.word()), expected: status, until }
+        Step::Sleep { word: ptr::from_ref(self.node.word()), expected: status::PARKED, until }
     }
 
     /// Handles the end of a sleep that timed out.
@@ -221,7 +220,7 @@ impl<P: Host> Waiter<P> {
             let mutex = self.mutex()?;
             slice.next_idle::<P>();
             self.slice.set(Some(slice));
-            if self.was_moved() {
+            if self.was_moved(mutex) {
                 // As a thread that is parked for the mutex, it also checks on the responsible thread.
                 self.found_taken.note(|| true);
                 self.relock(mutex);
@@ -249,25 +248,31 @@ impl<P: Host> Waiter<P> {
         unsafe { self.mutex.as_ref() }
     }
 
-    /// Returns whether the waiter has been notified: moved to its mutex, or made to compete for it.
-    fn was_moved(&self) -> bool {
+    /// Returns whether a notifier has linked the waiter for its mutex.
+    fn was_moved(&self, mutex: &RawMutex<P>) -> bool {
+        let address = mutex.byte().addr();
         // spec: Condvar!WasMoved
-        let _guard = self.bucket().lock();
-        !self.node.waits_for(Kind::Condvar, self.waited.addr())
+        let _guard = P::bucket(address).lock();
+        self.node.waits_for(Kind::Lock, address)
+    }
+
+    /// Returns whether no notifier has taken the waiter. If one has, the queue has ended, or is of a later series; a node that
+    /// was taken alone is of none.
+    fn is_linked(&self, guard: &Guard<'_, P>) -> bool {
+        let newest = guard.newest(Kind::Condvar, self.waited.addr());
+        newest.is_some_and(|newest| newest.series() == self.node.series())
     }
 
     /// Unlinks the waiter, whose time is over. Returns false if it was notified first.
     pub(super) fn withdraw(&self) -> bool {
-        let address = self.waited.addr();
         // spec: Condvar!Withdraw
         let guard = self.bucket().lock();
-        // A notification changes this under the bucket's lock.
-        if !self.node.waits_for(Kind::Condvar, address) {
+        if !self.is_linked(&guard) {
             return false;
         }
-        // SAFETY: a node that has not been notified is linked here.
+        // SAFETY: it is linked here.
         unsafe { guard.unlink(Kind::Condvar, &self.node) };
-        if guard.newest(Kind::Condvar, address).is_none() {
+        if guard.newest(Kind::Condvar, self.waited.addr()).is_none() {
             // SAFETY: the condition variable is live until the wait is over.
             unsafe { &*self.waited }.store(0, Ordering::Relaxed);
         }
@@ -315,7 +320,7 @@ impl<P: Host> Waiter<P> {
     }
 
     /// Locks the mutex of a waiter that was notified.
-    pub(super) fn relock(&self, mutex: &RawMutex<P>) {
+    fn relock(&self, mutex: &RawMutex<P>) {
         // spec: Condvar!Notified
         if self.node.status() == status::COMPETE {
             // It was near, and is not linked.
@@ -337,20 +342,22 @@ impl<P: Host> Waiter<P> {
         notified
     }
 
-    /// Parks, unless the waiter was notified first. Returns whether it parked. It does so under the bucket's lock, so that a
-    /// notification which sees a near waiter can rely on it: until the waiter is notified, `waited` may read as if none were
-    /// left.
+    /// Parks, unless the waiter was notified first. Returns whether it parked. If a notifier has taken it by then, and has
+    /// yet to notify it, the notifier finds it parked.
     ///
     /// A real-time thread goes before all others.
     fn park(&self) -> bool {
-        let priority = P::priority();
         self.node.place.store(place::<P>(), Ordering::Relaxed);
+        let priority = P::priority();
+        if priority == 0 {
+            // spec: Condvar!LeaveNear
+            return self.node.leave_near(status::PARKED);
+        }
         let guard = self.bucket().lock();
-        // spec: Condvar!LeaveNear
+        self.node.priority.store(priority, Ordering::Relaxed);
         let parks = self.node.leave_near(status::PARKED);
-        if parks && priority != 0 {
-            self.node.priority.store(priority, Ordering::Relaxed);
-            // SAFETY: a near waiter is linked; and is linked again, in the same queue.
+        if parks && self.is_linked(&guard) {
+            // SAFETY: it is linked here.
             unsafe { guard.move_by_priority(Kind::Condvar, &self.node) };
         }
         parks

@@ -94,11 +94,6 @@ impl<P: Host> Bucket<P> {
         Guard { bucket: self }
     }
 
-    /// Acquires the bucket's lock if it is free.
-    pub(crate) fn try_lock(&self) -> Option<Guard<'_, P>> {
-        lock::try_acquire::<P>(&self.lock).then(|| Guard { bucket: self })
-    }
-
     /// Returns the address of the word of the bucket's lock, for checks of traces.
     #[doc(hidden)]
     pub fn lock_word(&self) -> usize {

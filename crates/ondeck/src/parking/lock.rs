@@ -18,7 +18,7 @@ const READS: u32 = 1_000;
 const LONGEST_PAUSE: usize = 16;
 
 #[inline]
-pub(super) fn try_acquire<P: Host>(word: &P::AtomicU32) -> bool {
+fn try_acquire<P: Host>(word: &P::AtomicU32) -> bool {
     word.compare_exchange(FREE, HELD, Ordering::Acquire, Ordering::Relaxed).is_ok()
 }
 

@@ -71,7 +71,6 @@ pub(crate) use history::{Arrival, TURN_NANOS};
 pub use line::waiting;
 pub(crate) use line::{Line, Waited};
 pub(crate) use node::{Distance, Kind, Node, is_known, place, status};
-pub(crate) use pair::Pair;
 pub(crate) use park::Chosen;
 pub use park::{Parked, Requeued, park, requeue, unpark};
 #[doc(hidden)]

@@ -24,11 +24,11 @@ use crate::machine::{AtomicInt, AtomicPointer, Ordering, UNKNOWN_CPU};
 ///   HEIR ──► OFFERED: an owner offers it the lock ──► PARKED: it did not run for a turn, and another thread has its place
 /// ```
 ///
-/// At a condition variable: the thread itself changes `NEAR → PARKED`. A notification unlinks a near waiter and stores
-/// `COMPETE`; it moves a parked one to its mutex. Other locks use `PARKED`, `TOGETHER`, `CHOSEN`, `DONE`, `IN_FLIGHT` and
-/// `COMPETE`.
+/// At a condition variable: the thread itself changes `NEAR → PARKED`. A notification unlinks a waiter, and changes
+/// `NEAR → COMPETE`; it moves a parked one to its mutex. Other locks use `PARKED`, `TOGETHER`, `CHOSEN`, `DONE`, `IN_FLIGHT`
+/// and `COMPETE`.
 ///
-/// All changes except `CHOSEN → …` are made under the bucket's lock. `COMPETE`, `IN_FLIGHT`, and the `DONE` of a key are
+/// All changes except `CHOSEN → …` and `NEAR → …` are made under the bucket's lock. `COMPETE`, `IN_FLIGHT`, and the `DONE` of a key are
 /// stored after the node has been unlinked, as the last access: once the thread can see the value it may leave, and its
 /// stack may be gone.
 pub(crate) mod status {
@@ -46,8 +46,7 @@ pub(crate) mod status {
     pub(crate) const COMPETE: u32 = 5;
     /// Unlinked: its key was unparked, or it was notified and wants no mutex of this crate.
     pub(crate) const DONE: u32 = 6;
-    /// Unlinked: chosen by an unpark of its key or by a reader-writer lock, or notified without a mutex, and about to be
-    /// notified of that.
+    /// Unlinked: chosen by an unpark of its key or by a reader-writer lock, and about to be notified of that.
     pub(crate) const CHOSEN: u32 = 7;
     /// Linked at a key, asleep or about to be: on the word of its bucket, with all others of its queue.
     pub(crate) const TOGETHER: u32 = 8;
@@ -116,7 +115,7 @@ pub(crate) struct Node<P: Host> {
     pub(super) heir: P::AtomicPtr<Node<P>>,
     /// On the newest node of a mutex's queue: the thread that was woken last, or null once it has run.
     pub(super) woken_last: P::AtomicPtr<Node<P>>,
-    /// At a condition variable: the number of the series in which the node was linked. See
+    /// At a condition variable: the number of the series in which the node was linked, or 0 if it was taken off alone. See
     /// [`Guard::link_in_series`](super::Guard::link_in_series). At a reader-writer lock: what its thread wants. At a key:
     /// the token of its thread, then the token of the thread that unparks it.
     pub(super) series: P::AtomicUsize,
@@ -292,14 +291,18 @@ impl<P: Host> Node<P> {
         word
     }
 
-    /// Changes the status from `NEAR` to `status`, under the lock of the bucket in which the node is or was linked. Returns
-    /// false if it was no longer `NEAR`.
+    /// Changes the status from `NEAR` to `status`. Returns false if it was no longer `NEAR`. The thread itself and its
+    /// notifier may do so at the same time.
     ///
-    /// Release: a thread that sees the change sees all earlier changes of the node. Relaxed on failure: the status was changed
-    /// under the same lock.
+    /// Release: a thread that sees the change sees all earlier changes of the node. So Acquire on failure.
     pub(crate) fn leave_near(&self, status: u32) -> bool {
-        let (release, relaxed) = (Ordering::Release, Ordering::Relaxed);
-        self.status.compare_exchange(status::NEAR, status, release, relaxed).is_ok()
+        let (release, acquire) = (Ordering::Release, Ordering::Acquire);
+        self.status.compare_exchange(status::NEAR, status, release, acquire).is_ok()
+    }
+
+    /// After the node was taken off its condition variable: returns the next one that was taken with it, or null.
+    pub(crate) fn next_taken(&self) -> *const Self {
+        self.newer.load(Ordering::Relaxed)
     }
 
     /// Returns the word that the thread sleeps on.

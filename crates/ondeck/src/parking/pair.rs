@@ -20,32 +20,9 @@ impl<'a, P: Host> Pair<'a, P> {
             let first = first.lock();
             Self { first, second: Some(second.lock()) }
         } else {
-            // spec: Condvar!LockLower
             let second = second.lock();
-            // spec: Condvar!LockUpper
             Self { first: first.lock(), second: Some(second) }
         }
-    }
-
-    /// Adds a second lock to one that is held. Returns `Err` with both if the first had to be unlocked in between, so that
-    /// facts which its holder knew may no longer be true.
-    pub(crate) fn extend(first: Guard<'a, P>, second: &'a Bucket<P>) -> Result<Self, Self> {
-        let bucket = first.bucket();
-        if ptr::eq(bucket, second) {
-            return Ok(Self { first, second: None });
-        }
-        // spec: Condvar!Extend
-        let added = if in_order(bucket, second) { Some(second.lock()) } else { second.try_lock() };
-        if added.is_some() {
-            return Ok(Self { first, second: added });
-        }
-        drop(first);
-        Err(Self::lock(bucket, second))
-    }
-
-    /// Unlocks the second bucket.
-    pub(crate) fn into_first(self) -> Guard<'a, P> {
-        self.first
     }
 
     /// Returns the lock of the first bucket.

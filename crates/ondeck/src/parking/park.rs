@@ -263,9 +263,9 @@ impl<P: Host> Chosen<P> {
         // SAFETY: the nodes are live until they are notified; the next one is read before that.
         while let Some(node) = unsafe { next.as_ref() } {
             next = node.newer.load(Ordering::Relaxed);
-            // spec: Condvar!TellChosen
+            // step: tell chosen
             let word = node.tell(self.status);
-            // spec: Condvar!WakeChosen
+            // step: wake chosen
             P::futex_wake(word, 1);
         }
     }

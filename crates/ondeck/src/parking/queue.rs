@@ -82,7 +82,7 @@ impl<P: Host> Guard<'_, P> {
             newest.series()
         } else {
             let begun = &self.bucket().series;
-            let series = begun.load(Ordering::Relaxed).wrapping_add(1);
+            let series = begun.load(Ordering::Relaxed).wrapping_add(1).max(1);
             begun.store(series, Ordering::Relaxed);
             series
         };
@@ -90,6 +90,30 @@ impl<P: Host> Guard<'_, P> {
         // SAFETY: as the caller promises.
         unsafe { self.link_to(queue, node) };
         series
+    }
+
+    /// Takes a waiter off its condition variable. Returns it as a list of one: see [`Node::next_taken`].
+    ///
+    /// # Safety
+    ///
+    /// The node is linked in this bucket, and waits for a condition variable.
+    pub(crate) unsafe fn take_waiter(&self, node: &Node<P>) -> *const Node<P> {
+        // SAFETY: as the caller promises.
+        unsafe { self.unlink(Kind::Condvar, node) };
+        // No series has this number.
+        node.series.store(0, Ordering::Relaxed);
+        node.newer.store(ptr::null_mut(), Ordering::Relaxed);
+        node
+    }
+
+    /// Takes all waiters off the condition variable at `address`, in one step. Returns the oldest, or null if there is none.
+    /// The list of them ends with the newest.
+    pub(crate) fn take_waiters(&self, address: usize) -> *const Node<P> {
+        let Some((place, newest)) = self.queue(Kind::Condvar, address) else { return ptr::null() };
+        place.store(newest.next_queue.load(Ordering::Relaxed), Ordering::Relaxed);
+        let oldest = newest.newer.load(Ordering::Relaxed);
+        newest.newer.store(ptr::null_mut(), Ordering::Relaxed);
+        oldest
     }
 
     /// Links a node as the newest of `queue`, or of a new queue if there is none.
@@ -141,17 +165,8 @@ impl<P: Host> Guard<'_, P> {
     /// As for [`link`](Self::link).
     pub(crate) unsafe fn link_by_priority(&self, kind: Kind, node: &Node<P>) {
         let priority = |node: &Node<P>| node.priority.load(Ordering::Relaxed);
-        let Some(newest) = self.newest(kind, node.address()) else {
-            // SAFETY: as the caller promises.
-            return unsafe { self.link(kind, node) };
-        };
-        let comes_first = |other: &&Node<P>| priority(other) >= priority(node);
-        match self.oldest_first(kind, node.address()).take_while(comes_first).last() {
-            // SAFETY: as the caller promises.
-            Some(last) if ptr::eq(last, newest) => unsafe { self.link(kind, node) },
-            // In the ring, the oldest comes after the newest.
-            last => insert(node, last.unwrap_or(newest)),
-        }
+        // SAFETY: as the caller promises.
+        unsafe { self.link_after(kind, node, |other| priority(other) >= priority(node)) }
     }
 
     /// Moves a linked node of a real-time thread before those of lower priority.
@@ -179,28 +194,53 @@ impl<P: Host> Guard<'_, P> {
     /// As for [`link`](Self::link).
     pub(super) unsafe fn link_by_age(&self, kind: Kind, node: &Node<P>) {
         let since = node.since.load(Ordering::Relaxed);
-        let waited_longer = |other: &Node<P>| has_come(since, other.since.load(Ordering::Relaxed));
-        let newest = self.newest(kind, node.address());
-        let oldest = self.oldest(kind, node.address());
-        let (Some(newest), Some(oldest)) = (newest, oldest) else {
+        // SAFETY: as the caller promises.
+        unsafe {
+            self.link_after(kind, node, |other| {
+                has_come(since, other.since.load(Ordering::Relaxed))
+            });
+        }
+    }
+
+    /// Links a node as the next newer one after those that come first, which are the oldest of the queue. Searches from both
+    /// ends at once: the place is near one of them. It is near the oldest for threads that come back, of which there are few,
+    /// and near the newest for threads of one priority.
+    ///
+    /// If clocks of CPUs differ, ages may be in no order. But before an oldest node that does not come first, the node is
+    /// always linked as the oldest: [`Line::is_older`](super::Line::is_older) relies on that.
+    ///
+    /// # Safety
+    ///
+    /// As for [`link`](Self::link).
+    unsafe fn link_after(
+        &self,
+        kind: Kind,
+        node: &Node<P>,
+        comes_first: impl Fn(&Node<P>) -> bool,
+    ) {
+        let queue = self.queue(kind, node.address());
+        let Some((_, newest)) = queue else {
             // SAFETY: as the caller promises.
-            return unsafe { self.link(kind, node) };
+            return unsafe { self.link_to(None, node) };
         };
-        // First, so that a thread is linked as the oldest wherever `Line::is_older` has said so: clocks of CPUs may differ.
-        if !waited_longer(oldest) {
+        let (mut before, mut after) = (newest, newest);
+        loop {
             // In the ring, the oldest comes after the newest.
-            return insert(node, newest);
+            let next = self.next_newer(before);
+            if !comes_first(next) {
+                return insert(node, before);
+            }
+            if comes_first(after) {
+                break;
+            }
+            (before, after) = (next, self.next_older(after));
         }
-        if waited_longer(newest) {
+        if ptr::eq(after, newest) {
             // SAFETY: as the caller promises.
-            return unsafe { self.link(kind, node) };
+            unsafe { self.link_to(queue, node) }
+        } else {
+            insert(node, after);
         }
-        // From the newest, because a thread that comes back was one of the newest, or the oldest.
-        let mut older = self.next_older(newest);
-        while !waited_longer(older) {
-            older = self.next_older(older);
-        }
-        insert(node, older);
     }
 
     /// Removes a node from its queue.
@@ -239,9 +279,15 @@ impl<P: Host> Guard<'_, P> {
     }
 
     /// Returns the next node after `node` in the order of age, newest first. After the oldest comes the newest.
-    pub(crate) fn next_older(&self, node: &Node<P>) -> &Node<P> {
+    fn next_older(&self, node: &Node<P>) -> &Node<P> {
         // SAFETY: `node` is linked, so its neighbours are, and linked nodes are live while the bucket's lock is held.
         unsafe { &*node.older.load(Ordering::Relaxed) }
+    }
+
+    /// Returns the next node after `node` in the order of age, oldest first. After the newest comes the oldest.
+    fn next_newer(&self, node: &Node<P>) -> &Node<P> {
+        // SAFETY: as in `next_older`.
+        unsafe { &*node.newer.load(Ordering::Relaxed) }
     }
 
     /// Iterates over the nodes of a queue, oldest first. A node may be unlinked once the iterator has returned it.

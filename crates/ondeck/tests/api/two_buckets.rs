@@ -75,8 +75,7 @@ fn parked_threads_are_moved_within_one_bucket() {
     move_in_order(&words[0], other.expect("there are more words than buckets"));
 }
 
-/// A condition variable, and mutexes whose buckets come before its own: a notifier that has locked the
-/// condition variable's bucket must unlock it before it waits for the mutex's.
+/// A condition variable, and mutexes with other buckets.
 struct Places<C, M> {
     condvars: Vec<C>,
     mutexes: Vec<M>,
@@ -115,8 +114,9 @@ fn until_waited(mutex: &Mutex<bool>) {
     until(|| *mutex.lock());
 }
 
+/// A notifier that waits for the bucket of its waiter's mutex has locked no other bucket.
 #[test]
-fn a_notifier_follows_the_newest_waiter_to_another_mutex() {
+fn a_notifier_that_waits_for_a_bucket_keeps_no_other_notifier_waiting() {
     let places = Places::<Condvar, Mutex<bool>>::new();
     let (condvar, (one, other)) = (places.condvar(), places.mutexes());
     let hold = Hold::default();
@@ -141,11 +141,11 @@ fn a_notifier_follows_the_newest_waiter_to_another_mutex() {
         asleep::until_asleep(name.load(Ordering::Relaxed));
         let newest = scope.spawn(|| wait(condvar, other));
         until_waited(other);
+        assert!(condvar.notify_one());
+        newest.join().expect("no panic");
+        assert!(!first.is_finished() && !notifier.is_finished());
         hold.let_go();
         assert!(notifier.join().expect("no panic"));
-        newest.join().expect("no panic");
-        assert!(!first.is_finished(), "one was notified");
-        assert!(condvar.notify_one());
         first.join().expect("no panic");
     });
     assert!(!condvar.notify_one());
@@ -174,8 +174,6 @@ fn a_cancelled_waiter_passes_its_notification_to_the_waiter_of_another_mutex() {
     let hold = Hold::default();
     let (name, is_notified) = (AtomicU32::new(0), AtomicBool::new(false));
     watchdog::scope(|scope| {
-        let oldest = begun(condvar, Some(one));
-        let next = begun(condvar, Some(other));
         let cancelled = scope.spawn(|| {
             let waiter = begun(condvar, None);
             name.store(asleep::name(), Ordering::Release);
@@ -184,15 +182,25 @@ fn a_cancelled_waiter_passes_its_notification_to_the_waiter_of_another_mutex() {
             unsafe { waiter.cancel() };
         });
         until(|| name.load(Ordering::Acquire) != 0);
+        let oldest = begun(condvar, Some(one));
+        let next = begun(condvar, Some(other));
+        // The cancelled waiter is overdue.
+        std::thread::sleep(std::time::Duration::from_millis(5));
         assert_eq!(condvar.notify_one(), 1);
         scope.spawn(|| hold.hold(std::ptr::from_ref(one).addr()));
         hold.wait();
         is_notified.store(true, Ordering::Release);
         // For the held bucket of the oldest waiter's mutex.
         asleep::until_asleep(name.load(Ordering::Relaxed));
+        let own = asleep::name();
+        let hold = &hold;
+        scope.spawn(move || {
+            // Until the oldest waiter, which has passed its notification on, waits to be moved.
+            asleep::until_asleep(own);
+            hold.let_go();
+        });
         // SAFETY: it has begun, and takes no step after this.
         unsafe { oldest.cancel() };
-        hold.let_go();
         cancelled.join().expect("no panic");
         // SAFETY: the wait has begun. If it is over, it takes no step after this.
         let step = unsafe { next.step(FutexWait::Woken) };

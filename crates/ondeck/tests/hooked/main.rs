@@ -25,6 +25,7 @@ mod inlined;
 mod isolation;
 mod moved;
 mod notify;
+mod notify_all;
 mod notify_urgent;
 mod offers;
 mod reborn;

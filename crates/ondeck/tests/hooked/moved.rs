@@ -217,8 +217,8 @@ fn without_a_heavy_fence_no_waiter_is_left_to_an_owner() {
 #[test]
 fn a_moved_waiter_looks_after_itself() {
     let (_alone, mutex, condvar, [lost, parked]) = with_a_condvar(alone());
-    parked.sleeps_in(|| wait(mutex, condvar));
     lost.stops_when_woken_in(|| wait(mutex, condvar));
+    parked.sleeps_in(|| wait(mutex, condvar));
     assert_eq!(notify(condvar, 2), 1);
     WOKE.until_reached();
     until_a_sleep_after(|| time_passes(SLICE));
@@ -246,6 +246,32 @@ fn now_and_then_the_oldest_waiter_is_notified() {
     next(2);
     time_passes(MILLI);
     next(1);
+}
+
+/// The others use another mutex.
+#[test]
+fn now_and_then_the_oldest_waiter_is_notified_whatever_its_mutex() {
+    let (_alone, mutex, condvar, [oldest, ..]) = with_a_condvar::<1>(alone());
+    let other = new_lock();
+    let others: [_; 4] = Actor::some();
+    oldest.sleeps_in(|| wait(mutex, condvar));
+    for waiter in &others {
+        waiter.sleeps_in(|| wait(other, condvar));
+    }
+    assert_eq!(notify(condvar, 1), 1);
+    assert_eq!(others[3].unlocks(other), 0);
+    time_passes(MILLI);
+    assert_eq!(notify(condvar, 1), 1);
+    until(|| !oldest.is_busy() || others[..3].iter().any(|waiter| !waiter.is_busy()));
+    assert!(!oldest.is_busy(), "a newer one was notified");
+    assert_eq!(oldest.unlocks(mutex), 0);
+    assert_eq!(notify(condvar, 3), 1);
+    let mut left = others[..3].iter().collect::<Vec<_>>();
+    while !left.is_empty() {
+        until(|| left.iter().any(|waiter| !waiter.is_busy()));
+        let owner = left.iter().position(|waiter| !waiter.is_busy()).expect("as just seen");
+        left.remove(owner).unlocks(other);
+    }
 }
 
 #[test]
