@@ -39,7 +39,7 @@ declare -A hazards=(
     [RwLock]="
         rwlock_bias_overlooked rwlock_counted_overlooked rwlock_drainer_not_marked_asleep
         rwlock_gave_up_forgets_the_others rwlock_gives_up_still_a_writer
-        rwlock_handed_forgets_the_others rwlock_handed_uncounted rwlock_last_reader_wakes_no_writer
+        rwlock_reserved_forgets_the_others rwlock_last_reader_wakes_no_writer
         rwlock_mark_kept_by_a_parked_thread rwlock_marked_thread_keeps_the_mark rwlock_no_fence_of_the_sleeping_writer
         rwlock_no_heavy_fence rwlock_not_looked_again rwlock_parked_cleared_beside_another
         rwlock_parked_without_asking_again rwlock_sleeping_writers_not_asked rwlock_slots_overlooked

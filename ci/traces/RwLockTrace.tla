@@ -15,7 +15,7 @@ VARIABLES
 Bit(is, value) == IF is THEN value ELSE 0
 Number(w) ==
     Bit(w.writer, 1) + Bit(w.draining, 2) + Bit(w.parked, 8) + Bit(w.flight, 16) + Bit(w.asleep, 32) + Bit(w.biased, 64)
-        + 128 * w.count
+        + Bit(w.reserved, 128) + 256 * w.count
 
 BeginTrace ==
     /\ Init /\ BeginRun
@@ -42,10 +42,14 @@ Reads(t) ==
                   "DrainerParks"}
     \/ pc[t] = "Asleep" /\ IsInside(t)
 
+(* It has the lock, and its turn ends in a section of its own. *)
+EndsTurn(t) == HasTurn(t) /\ pc[t] \in {"PassOn", "Counted", "Drain"}
+
 (* Where a section may begin. *)
 Begins(t) ==
     \/ pc[t] \in {"Wake", "WakeFailed", "Beside", "Writes", "Asleep", "DrainerSleeps", "Scan", "BeginSleep"}
-    \/ pc[t] = "Attempt" /\ mark[t]
+    \/ pc[t] = "Attempt" /\ (mark[t] \/ word.reserved)
+    \/ EndsTurn(t)
 
 Matches(e, t) ==
     CASE e[1] = "call" -> pc[t] = "Idle" /\ Nothing
@@ -82,8 +86,10 @@ Matches(e, t) ==
             \/ Begins(t) /\ Nothing
       [] e[1] = "out" ->
             /\ IsInside(t)
-            /\ IF pc[t] \in {"Wake", "WakeFailed"} THEN WakeDrainer(t) ELSE DrainerLeaves(t) \/ Nothing
-            /\ queue' = inside[3] /\ drainer' = inside[4]
+            /\ CASE pc[t] \in {"Wake", "WakeFailed"} -> WakeDrainer(t)
+                 [] EndsTurn(t) -> EndTurn(t)
+                 [] OTHER -> DrainerLeaves(t) \/ Nothing
+            /\ queue' = inside[3] /\ drainer' = inside[4] /\ turns' = inside[5]
       [] e[1] = "status" ->
             CASE e[3] = "parked" -> pc[t] \in {"Asleep", "DrainerSleeps"} /\ Nothing
               [] e[3] = "chosen" -> told[t] # "" /\ Nothing

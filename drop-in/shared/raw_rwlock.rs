@@ -306,7 +306,7 @@ fn drop_token(held: ondeck::rwlock::Shared<Native>) {
     let _ = held;
 }
 
-/// Ends the process if `lock` unwinds, as it does if a lock has 2^24 read guards.
+/// Ends the process if `lock` unwinds, as it does if a lock has 2^23 read guards.
 ///
 /// `lock_api` 0.4 relocks a guard that was unlocked for a closure, and drops that guard if the lock unwinds:
 /// it would unlock a read that does not exist, and let a writer in together with another reader.

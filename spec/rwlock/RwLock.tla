@@ -11,8 +11,8 @@
 (* Each thread reads or writes Rounds times, as it likes. What is done under    *)
 (* the lock of the bucket is one step where no other thread can tell, and       *)
 (* `guard` where it can. Left to chance: whether a parked thread is overdue, or *)
-(* handed the lock because its owner wants that; how long a thread tries before *)
-(* it parks or sleeps.                                                          *)
+(* has its turn because the owner wants that; whether a reserved turn is over;  *)
+(* how long a thread tries before it parks or sleeps.                           *)
 (*                                                                              *)
 (* A thread has one slot, because all that the other ones do is to make it      *)
 (* count where this model lets it be visible.                                   *)
@@ -25,31 +25,32 @@ CONSTANTS
     N,           \* how many threads there are
     Rounds,      \* how often each thread reads or writes
     Biased,      \* whether the lock is biased at the beginning, and may become so
-    MayHandOver, \* whether an unlock may hand the lock over
-    Ends,        \* what may end: "slices" of a sleep, waits that have "deadlines"
+    MayReserve,  \* whether an unlock may reserve the turn of the oldest parked thread
+    Ends,        \* what may end: "slices" of a sleep, waits that have "deadlines", reserved "turns"
     Mutant       \* which mistake is put in; "none" for none
 
 Threads == 1..N
 
 VARIABLES
-    word,     \* writer, draining, parked, flight, asleep, biased, count
+    word,     \* writer, draining, parked, flight, reserved, asleep, biased, count
     slot,     \* slot[t]: whether the slot of t has the lock's address, as all threads see it
     buffer,   \* buffer[t]: stores of t to its slot that others do not see yet
     queue,    \* parked threads, the oldest first
+    turns,    \* the threads that are linked with a reserved turn; the turn is that of the last one
     drainer,  \* the writers that sleep until readers have left: at most one
     sleepers, \* the writers that sleep until visible readers have left, or are about to
     guard,    \* the thread that has locked the bucket, or 0
     pc,       \* what each thread does next
     want,     \* "read" or "write"
     mark,     \* whether the thread is in flight
-    told,     \* what a parked thread was told: "", "has", "compete", or "beside" to compete unmarked
+    told,     \* what a parked thread was told: "", "compete", or "beside" to compete unmarked; a drainer: "has"
     fence,    \* fence[t][u]: how many stores of u the heavy fence of t waits for
     left,     \* left[t]: the threads whose slots the writer t has not seen empty
     rounds    \* rounds[t]: how often t has yet to begin
 
-vars == <<word, slot, buffer, queue, drainer, sleepers, guard, pc, want, mark, told, fence, left, rounds>>
+vars == <<word, slot, buffer, queue, turns, drainer, sleepers, guard, pc, want, mark, told, fence, left, rounds>>
 
-Free == [writer |-> FALSE, draining |-> FALSE, parked |-> FALSE, flight |-> FALSE,
+Free == [writer |-> FALSE, draining |-> FALSE, parked |-> FALSE, flight |-> FALSE, reserved |-> FALSE,
          asleep |-> FALSE, biased |-> FALSE, count |-> 0]
 
 AtFirst == [Free EXCEPT !.biased = Biased]
@@ -59,6 +60,7 @@ Init ==
     /\ slot = [t \in Threads |-> FALSE]
     /\ buffer = [t \in Threads |-> <<>>]
     /\ queue = <<>>
+    /\ turns = <<>>
     /\ drainer = {}
     /\ sleepers = {}
     /\ guard = 0
@@ -87,11 +89,24 @@ Acquired(w, what) ==
 (* Where a thread goes on that has what it wants. *)
 Holds(t) == Goto(t, IF want[t] = "read" THEN "Counted" ELSE "Drain")
 
-(* There is no writer: t takes what it wants, and its mark off. *)
-Takes(t) ==
-    /\ word' = Acquired([word EXCEPT !.flight = @ /\ ~mark[t]], want[t])
+Range(q) == {q[i] : i \in 1..Len(q)}
+HasTurn(t) == t \in Range(turns)
+Without(q, gone) == SelectSeq(q, LAMBDA t : t \notin gone)
+
+MayEnd(what) == what \in Ends
+(* Whether a thread finds that a reserved turn is over. *)
+Over(w) == IF w.reserved /\ MayEnd("turns") THEN BOOLEAN ELSE {FALSE}
+(* The word without the marks of t, and without those of a turn that is over. *)
+Unmarked(t, w, over) ==
+    [w EXCEPT !.flight = @ /\ ~mark[t] /\ ~over, !.reserved = @ /\ ~(mark[t] /\ HasTurn(t)) /\ ~over]
+(* A reserved turn keeps other writers out, and no reader. *)
+May(t, w) == ~w.writer /\ (want[t] = "read" \/ ~w.reserved \/ Mutant = "turn_taken_by_another")
+
+(* t takes what it wants, and its marks off. *)
+Takes(t, over) ==
+    /\ word' = Acquired(Unmarked(t, word, over), want[t])
     /\ mark' = [mark EXCEPT ![t] = FALSE]
-    /\ IF mark[t] /\ want[t] = "read" /\ Mutant # "woken_reader_wakes_no_other" THEN Goto(t, "PassOn") ELSE Holds(t)
+    /\ IF (mark[t] \/ over) /\ want[t] = "read" /\ Mutant # "woken_reader_wakes_no_other" THEN Goto(t, "PassOn") ELSE Holds(t)
 
 Reading(t) == pc[t] \in {"Counted", "Visible"}
 Writing(t) == pc[t] = "Writes"
@@ -104,7 +119,7 @@ Becomes(t) ==
     /\ slot' = [slot EXCEPT ![t] = Head(buffer[t])]
     /\ buffer' = [buffer EXCEPT ![t] = Tail(@)]
     /\ fence' = [u \in Threads |-> [fence[u] EXCEPT ![t] = IF @ > 0 THEN @ - 1 ELSE 0]]
-    /\ UNCHANGED <<word, queue, drainer, sleepers, guard, pc, want, mark, told, left, rounds>>
+    /\ UNCHANGED <<turns, word, queue, drainer, sleepers, guard, pc, want, mark, told, left, rounds>>
 
 (* A reader of a biased lock may be counted all the same: its slot is taken.    *)
 \* models crates/ondeck/src/rwlock/shared.rs lock_shared
@@ -115,7 +130,7 @@ Begin(t) ==
     /\ \E what \in {"read", "write"} : want' = [want EXCEPT ![t] = what]
     /\ \/ Goto(t, "Attempt")
        \/ want'[t] = "read" /\ word.biased /\ ~word.writer /\ Goto(t, "Publish")
-    /\ UNCHANGED <<word, slot, buffer, queue, drainer, sleepers, guard, mark, told, fence, left>>
+    /\ UNCHANGED <<turns, word, slot, buffer, queue, drainer, sleepers, guard, mark, told, fence, left>>
 
 \* models crates/ondeck/src/rwlock/bias.rs try_visible
 Publish(t) ==
@@ -123,20 +138,20 @@ Publish(t) ==
     /\ ~OwnSlot(t)
     /\ Store(t, TRUE)
     /\ Goto(t, IF Mutant = "not_looked_again" THEN "Visible" ELSE "LookAgain")
-    /\ UNCHANGED <<word, slot, queue, drainer, sleepers, guard, want, mark, told, fence, left, rounds>>
+    /\ UNCHANGED <<turns, word, slot, queue, drainer, sleepers, guard, want, mark, told, fence, left, rounds>>
 
 \* models crates/ondeck/src/rwlock/bias.rs try_visible
 LookAgain(t) ==
     /\ pc[t] = "LookAgain"
     /\ Goto(t, IF word.biased /\ (~word.writer \/ Mutant = "bias_looked_at_only") THEN "Visible" ELSE "Failed")
-    /\ UNCHANGED <<word, slot, buffer, queue, drainer, sleepers, guard, want, mark, told, fence, left, rounds>>
+    /\ UNCHANGED <<turns, word, slot, buffer, queue, drainer, sleepers, guard, want, mark, told, fence, left, rounds>>
 
 \* models crates/ondeck/src/rwlock/bias.rs retract
 Retract(t) ==
     /\ pc[t] \in {"Visible", "Failed"}
     /\ Store(t, FALSE)
     /\ Goto(t, IF pc[t] = "Visible" THEN "LookLeft" ELSE "LookFailed")
-    /\ UNCHANGED <<word, slot, queue, drainer, sleepers, guard, want, mark, told, fence, left, rounds>>
+    /\ UNCHANGED <<turns, word, slot, queue, drainer, sleepers, guard, want, mark, told, fence, left, rounds>>
 
 \* models crates/ondeck/src/rwlock/bias.rs retract
 LookForSleepingWriters(t) ==
@@ -144,7 +159,7 @@ LookForSleepingWriters(t) ==
     /\ LET wakes == sleepers # {} /\ Mutant # "sleeping_writers_not_asked"
            next == IF pc[t] = "LookLeft" THEN "Idle" ELSE "Attempt"
        IN Goto(t, IF ~wakes THEN next ELSE IF next = "Idle" THEN "Wake" ELSE "WakeFailed")
-    /\ UNCHANGED <<word, slot, buffer, queue, drainer, sleepers, guard, want, mark, told, fence, left, rounds>>
+    /\ UNCHANGED <<turns, word, slot, buffer, queue, drainer, sleepers, guard, want, mark, told, fence, left, rounds>>
 
 \* models crates/ondeck/src/rwlock/settle.rs wake_drainer
 WakeDrainer(t) ==
@@ -154,7 +169,7 @@ WakeDrainer(t) ==
     /\ told' = [u \in Threads |-> IF u \in drainer THEN "has" ELSE told[u]]
     /\ drainer' = {}
     /\ Goto(t, IF pc[t] = "Wake" THEN "Idle" ELSE "Attempt")
-    /\ UNCHANGED <<word, slot, buffer, queue, sleepers, guard, want, mark, fence, left, rounds>>
+    /\ UNCHANGED <<turns, word, slot, buffer, queue, sleepers, guard, want, mark, fence, left, rounds>>
 
 (* It parks as soon as it has tried for long: there is a writer, or others      *)
 (* change the word each time.                                                   *)
@@ -165,62 +180,58 @@ Attempt(t) ==
     /\ pc[t] = "Attempt"
     /\ Fenced(t)
     /\ \/ Goto(t, "Park") /\ UNCHANGED <<word, mark>>
-       \/ ~word.writer /\ Takes(t)
-    /\ UNCHANGED <<slot, buffer, queue, drainer, sleepers, guard, want, told, fence, left, rounds>>
+       \/ \E over \in Over(word) : May(t, Unmarked(t, word, over)) /\ Takes(t, over)
+    /\ UNCHANGED <<slot, buffer, queue, turns, drainer, sleepers, guard, want, told, fence, left, rounds>>
+
+(* A thread that has the lock is linked no more. *)
+\* models crates/ondeck/src/rwlock/wait.rs end_turn
+EndTurn(t) ==
+    /\ HasTurn(t)
+    /\ pc[t] \in {"PassOn", "Counted", "Drain"}
+    /\ guard = 0
+    /\ turns' = Without(turns, {t})
+    /\ UNCHANGED <<word, slot, buffer, queue, drainer, sleepers, guard, pc, want, mark, told, fence, left, rounds>>
 
 \* models crates/ondeck/src/rwlock/bias.rs make_biased
 Bias(t) ==
     /\ pc[t] = "Counted"
+    /\ ~HasTurn(t)
     /\ Biased
     /\ Fenced(t)
     /\ ~word.writer /\ ~word.parked /\ ~word.biased
     /\ word' = [word EXCEPT !.biased = TRUE]
-    /\ UNCHANGED <<slot, buffer, queue, drainer, sleepers, guard, pc, want, mark, told, fence, left, rounds>>
+    /\ UNCHANGED <<turns, slot, buffer, queue, drainer, sleepers, guard, pc, want, mark, told, fence, left, rounds>>
 
 \* models crates/ondeck/src/rwlock/shared.rs unlock_shared
 ReaderLeaves(t) ==
     /\ pc[t] = "Counted"
+    /\ ~HasTurn(t)
     /\ Fenced(t)
     /\ word' = [word EXCEPT !.count = @ - 1]
     /\ Goto(t, IF word.count = 1 /\ word.asleep /\ Mutant # "last_reader_wakes_no_writer"
                THEN "Wake" ELSE "Idle")
-    /\ UNCHANGED <<slot, buffer, queue, drainer, sleepers, guard, want, mark, told, fence, left, rounds>>
+    /\ UNCHANGED <<turns, slot, buffer, queue, drainer, sleepers, guard, want, mark, told, fence, left, rounds>>
 
 --------------------------------------------------------------------------------
-
-(* The threads of the queue that are told what, if the word becomes w. *)
-Readers(q) == {t \in Threads : want[t] = "read" /\ \E i \in 1..Len(q) : q[i] = t}
-Without(q, gone) == SelectSeq(q, LAMBDA t : t \notin gone)
-OldestWriter(q) == LET writers == SelectSeq(q, LAMBDA t : want[t] = "write")
-                   IN IF writers = <<>> THEN {} ELSE {Head(writers)}
 
 (* The readers that parked right behind the oldest, if that is one. *)
 Behind(q) == {q[i] : i \in {j \in 2..Len(q) : \A k \in 1..j : want[q[k]] = "read"}}
 
-(* Under the lock of the bucket: has threads go on that may, in the queue q, if the word becomes w. *)
-Settled(w, q, hands) ==
-    IF w.writer \/ q = <<>> \/ (w.flight /\ ~hands)
+(* Under the lock of the bucket: has threads go on that may, in the queue q, if the word becomes w. The turn of the oldest may
+   be reserved. *)
+Settled(w, q, linked, reserves) ==
+    IF w.writer \/ w.reserved \/ q = <<>> \/ (w.flight /\ ~reserves)
     THEN /\ word' = [w EXCEPT !.parked = q # <<>>]
          /\ queue' = q
+         /\ turns' = linked
          /\ UNCHANGED told
-    ELSE IF ~hands
-    THEN LET others == Behind(q)
+    ELSE LET others == Behind(q)
          IN /\ queue' = Without(Tail(q), others)
-            /\ word' = [w EXCEPT !.flight = TRUE, !.parked = queue' # <<>>]
+            /\ word' = [w EXCEPT !.flight = TRUE, !.reserved = reserves, !.parked = queue' # <<>>]
             /\ told' = [t \in Threads |-> IF t = Head(q) THEN "compete" ELSE IF t \in others THEN "beside" ELSE told[t]]
-    ELSE LET readers == IF want[Head(q)] = "read" THEN Readers(q) ELSE {}
-             has == readers \cup OldestWriter(q)
-             counted == [w EXCEPT !.count = @ + Cardinality(readers)]
-             given == IF OldestWriter(q) = {} THEN counted
-                      ELSE IF Mutant = "handed_without_draining"
-                      THEN [counted EXCEPT !.writer = TRUE]
-                      ELSE Acquired(counted, "write")
-         IN /\ queue' = Without(q, has)
-            /\ word' = [given EXCEPT !.parked = queue' # <<>>]
-            /\ told' = [t \in Threads |-> IF t \in has THEN "has" ELSE told[t]]
+            /\ turns' = IF reserves THEN Append(linked, Head(q)) ELSE linked
 
-Hand == IF MayHandOver THEN BOOLEAN ELSE {FALSE}
-MayEnd(what) == what \in Ends
+Reserve == IF MayReserve THEN BOOLEAN ELSE {FALSE}
 
 (* At its deadline a thread gives up that does not sleep: one with a mark leaves to another what unlocks have left to *)
 (* it. Without a mark that is also an attempt that failed.                      *)
@@ -231,8 +242,9 @@ GiveUp(t) ==
     /\ IF mark[t] /\ Mutant # "mark_kept_at_the_deadline"
        THEN /\ guard = 0
             /\ Fenced(t)
-            /\ \E hands \in Hand : Settled([word EXCEPT !.flight = FALSE], queue, hands)
-       ELSE UNCHANGED <<word, queue, told>>
+            /\ \E reserves \in Reserve :
+                Settled([Unmarked(t, word, FALSE) EXCEPT !.flight = FALSE], queue, Without(turns, {t}), reserves)
+       ELSE UNCHANGED <<word, queue, turns, told>>
     /\ mark' = [mark EXCEPT ![t] = FALSE]
     /\ Goto(t, "Idle")
     /\ UNCHANGED <<slot, buffer, drainer, sleepers, guard, want, fence, left, rounds>>
@@ -245,9 +257,11 @@ Park(t) ==
     /\ pc[t] = "Park"
     /\ guard = 0
     /\ Fenced(t)
-    /\ IF ~word.writer /\ Mutant # "parked_without_asking_again"
-       THEN Takes(t) /\ UNCHANGED <<queue, guard>>
+    /\ \E over \in Over(word) :
+       IF May(t, Unmarked(t, word, over)) /\ Mutant # "parked_without_asking_again"
+       THEN Takes(t, over) /\ turns' = Without(turns, {t}) /\ UNCHANGED <<queue, guard>>
        ELSE /\ word' = [word EXCEPT !.parked = TRUE]
+            /\ UNCHANGED turns
             /\ queue' \in Linked(t)
             /\ mark' = [mark EXCEPT ![t] = FALSE]
             /\ IF mark[t] /\ Mutant # "mark_kept" THEN Goto(t, "GiveMark") /\ guard' = t
@@ -258,7 +272,9 @@ Park(t) ==
 \* models crates/ondeck/src/rwlock/wait.rs park
 GiveMark(t) ==
     /\ pc[t] = "GiveMark"
-    /\ \E hands \in Hand : Settled([word EXCEPT !.flight = FALSE], queue, hands)
+    /\ \E reserves \in Reserve : 
+        Settled([word EXCEPT !.flight = FALSE, !.reserved = @ /\ ~HasTurn(t)], queue,
+                IF Mutant = "turn_kept_by_a_parked_thread" THEN turns ELSE Without(turns, {t}), reserves)
     /\ guard' = 0
     /\ Goto(t, "Asleep")
     /\ UNCHANGED <<slot, buffer, drainer, sleepers, want, mark, fence, left, rounds>>
@@ -269,8 +285,8 @@ Sleep(t) ==
     /\ told[t] # ""
     /\ told' = [told EXCEPT ![t] = ""]
     /\ mark' = [mark EXCEPT ![t] = told[t] = "compete"]
-    /\ IF told[t] = "has" THEN Holds(t) ELSE Goto(t, "Attempt")
-    /\ UNCHANGED <<word, slot, buffer, queue, drainer, sleepers, guard, want, fence, left, rounds>>
+    /\ Goto(t, "Attempt")
+    /\ UNCHANGED <<turns, word, slot, buffer, queue, drainer, sleepers, guard, want, fence, left, rounds>>
 
 (* The end of a slice or the deadline, and no thread has chosen it: it takes what it wants, if that can be had.    *)
 (* Otherwise the next unlock is to wake another thread, because the one in flight may get no CPU.                  *)
@@ -280,12 +296,14 @@ LookItself(t) ==
     /\ Ends # {}
     /\ told[t] = ""
     /\ guard = 0
-    /\ IF ~word.writer
-       THEN word' = Acquired([word EXCEPT !.flight = FALSE], want[t]) /\ Goto(t, "UnlinkHolder") /\ guard' = t
-       ELSE /\ word' = [word EXCEPT !.flight = FALSE]
-            /\ \/ MayEnd("slices") /\ UNCHANGED <<pc, guard>>
-               \/ MayEnd("deadlines") /\ Goto(t, "Unlink") /\ guard' = t
-    /\ UNCHANGED <<slot, buffer, queue, drainer, sleepers, want, mark, told, fence, left, rounds>>
+    /\ \E over \in Over(word) :
+        LET free == IF word.reserved /\ ~over THEN word ELSE [word EXCEPT !.flight = FALSE, !.reserved = FALSE]
+        IN  IF May(t, free)
+            THEN word' = Acquired(free, want[t]) /\ Goto(t, "UnlinkHolder") /\ guard' = t
+            ELSE /\ word' = free
+                 /\ \/ MayEnd("slices") /\ UNCHANGED <<pc, guard>>
+                    \/ MayEnd("deadlines") /\ Goto(t, "Unlink") /\ guard' = t
+    /\ UNCHANGED <<turns, slot, buffer, queue, drainer, sleepers, want, mark, told, fence, left, rounds>>
 
 \* models crates/ondeck/src/rwlock/wait.rs park
 Unlink(t) ==
@@ -294,29 +312,30 @@ Unlink(t) ==
     /\ queue' = Without(queue, {t})
     /\ word' = IF queue' = <<>> \/ Mutant = "gave_up_forgets_the_others" THEN [word EXCEPT !.parked = FALSE] ELSE word
     /\ Goto(t, CASE pc[t] = "Unlink" -> "Idle" [] want[t] = "read" -> "PassOn" [] OTHER -> "Drain")
-    /\ UNCHANGED <<slot, buffer, drainer, sleepers, want, mark, told, fence, left, rounds>>
+    /\ UNCHANGED <<turns, slot, buffer, drainer, sleepers, want, mark, told, fence, left, rounds>>
 
 \* models crates/ondeck/src/rwlock/wait.rs pass_on
 PassOn(t) ==
     /\ pc[t] = "PassOn"
+    /\ ~HasTurn(t)
     /\ Goto(t, IF word.parked THEN "Beside" ELSE "Counted")
-    /\ UNCHANGED <<word, slot, buffer, queue, drainer, sleepers, guard, want, mark, told, fence, left, rounds>>
+    /\ UNCHANGED <<turns, word, slot, buffer, queue, drainer, sleepers, guard, want, mark, told, fence, left, rounds>>
 
 \* models crates/ondeck/src/rwlock/wait.rs pass_on
 Beside(t) ==
     /\ pc[t] = "Beside"
     /\ guard = 0
-    /\ \E hands \in Hand : Settled(word, queue, hands)
+    /\ \E reserves \in Reserve : Settled(word, queue, turns, reserves)
     /\ Goto(t, "Counted")
     /\ UNCHANGED <<slot, buffer, drainer, sleepers, guard, want, mark, fence, left, rounds>>
 
 (* The word becomes `free`, and if threads are parked and none is in flight, some go on. *)
 GivesBack(t, free) ==
     /\ Fenced(t)
-    /\ \E hands \in Hand :
-        IF word.parked /\ (hands \/ ~word.flight) /\ Mutant # "unlock_wakes_no_thread"
-        THEN guard = 0 /\ Settled(free, queue, hands)
-        ELSE word' = free /\ UNCHANGED <<queue, told>>
+    /\ \E reserves \in Reserve :
+        IF word.parked /\ (reserves \/ ~word.flight) /\ Mutant # "unlock_wakes_no_thread"
+        THEN guard = 0 /\ Settled(free, queue, turns, reserves)
+        ELSE word' = free /\ UNCHANGED <<queue, turns, told>>
     /\ Goto(t, "Idle")
 
 \* models crates/ondeck/src/rwlock/exclusive.rs give_back
@@ -334,6 +353,7 @@ FenceIsOver(t) == \A u \in Threads : fence[t][u] = 0
 \* models crates/ondeck/src/rwlock/drain.rs drain
 Drain(t) ==
     /\ pc[t] = "Drain"
+    /\ ~HasTurn(t)
     /\ IF ~word.draining
        THEN Goto(t, "Writes") /\ UNCHANGED <<fence, left>>
        ELSE IF word.biased
@@ -343,14 +363,14 @@ Drain(t) ==
        ELSE /\ Goto(t, "Scan")
             /\ left' = [left EXCEPT ![t] = {}]
             /\ UNCHANGED fence
-    /\ UNCHANGED <<word, slot, buffer, queue, drainer, sleepers, guard, want, mark, told, rounds>>
+    /\ UNCHANGED <<turns, word, slot, buffer, queue, drainer, sleepers, guard, want, mark, told, rounds>>
 
 \* models crates/ondeck/src/rwlock/bias.rs revoke
 HeavyFence(t) ==
     /\ pc[t] = "HeavyFence"
     /\ FenceIsOver(t) \/ Mutant = "no_heavy_fence"
     /\ Goto(t, "Scan")
-    /\ UNCHANGED <<word, slot, buffer, queue, drainer, sleepers, guard, want, mark, told, fence, left, rounds>>
+    /\ UNCHANGED <<turns, word, slot, buffer, queue, drainer, sleepers, guard, want, mark, told, fence, left, rounds>>
 
 (* The slots, one after the other: also under the lock of the bucket. *)
 \* models crates/ondeck/src/rwlock/bias.rs have_left
@@ -361,7 +381,7 @@ Scan(t) ==
         /\ IF slot[u] /\ Mutant # "slots_overlooked"
            THEN Goto(t, IF pc[t] = "Scan" THEN "BeginSleep" ELSE "DrainerParks") /\ UNCHANGED left
            ELSE left' = [left EXCEPT ![t] = @ \ {u}] /\ UNCHANGED pc
-    /\ UNCHANGED <<word, slot, buffer, queue, drainer, sleepers, guard, want, mark, told, fence, rounds>>
+    /\ UNCHANGED <<turns, word, slot, buffer, queue, drainer, sleepers, guard, want, mark, told, fence, rounds>>
 
 (* The look before its sleep may be the one that finds that all have left. *)
 \* models crates/ondeck/src/rwlock/drain.rs own
@@ -372,7 +392,7 @@ Own(t) ==
           /\ word' = [word EXCEPT !.draining = FALSE, !.asleep = FALSE, !.biased = FALSE]
           /\ Goto(t, "Writes")
        \/ Goto(t, "BeginSleep") /\ UNCHANGED word
-    /\ UNCHANGED <<slot, buffer, queue, drainer, sleepers, guard, want, mark, told, fence, left, rounds>>
+    /\ UNCHANGED <<turns, slot, buffer, queue, drainer, sleepers, guard, want, mark, told, fence, left, rounds>>
 
 (* Or it looks again. *)
 \* models crates/ondeck/src/rwlock/drain.rs sleep_beside_readers
@@ -383,14 +403,14 @@ BeginSleep(t) ==
           /\ IF left[t] = {} \/ Mutant = "no_fence_of_the_sleeping_writer"
              THEN Goto(t, "LookFirst") /\ UNCHANGED fence
              ELSE Goto(t, "FenceBeforeSleep") /\ BeginFence(t)
-    /\ UNCHANGED <<word, slot, buffer, queue, drainer, guard, want, mark, told, left, rounds>>
+    /\ UNCHANGED <<turns, word, slot, buffer, queue, drainer, guard, want, mark, told, left, rounds>>
 
 \* models crates/ondeck/src/rwlock/drain.rs sleep_beside_readers
 FenceBeforeSleep(t) ==
     /\ pc[t] = "FenceBeforeSleep"
     /\ FenceIsOver(t)
     /\ Goto(t, "LookFirst")
-    /\ UNCHANGED <<word, slot, buffer, queue, drainer, sleepers, guard, want, mark, told, fence, left, rounds>>
+    /\ UNCHANGED <<turns, word, slot, buffer, queue, drainer, sleepers, guard, want, mark, told, fence, left, rounds>>
 
 \* models crates/ondeck/src/rwlock/drain.rs park_beside_readers
 DrainerLooks(t) ==
@@ -398,7 +418,7 @@ DrainerLooks(t) ==
     /\ guard = 0
     /\ guard' = t
     /\ Goto(t, "LookAtLast")
-    /\ UNCHANGED <<word, slot, buffer, queue, drainer, sleepers, want, mark, told, fence, left, rounds>>
+    /\ UNCHANGED <<turns, word, slot, buffer, queue, drainer, sleepers, want, mark, told, fence, left, rounds>>
 
 (* A visible reader was seen, or none: then it sleeps if readers are counted. *)
 \* models crates/ondeck/src/rwlock/drain.rs park_beside_readers
@@ -410,7 +430,7 @@ DrainerParks(t) ==
             /\ drainer' = drainer \cup {t}
             /\ Goto(t, "DrainerSleeps")
        ELSE Goto(t, "EndSleep") /\ UNCHANGED <<word, drainer>>
-    /\ UNCHANGED <<slot, buffer, queue, sleepers, want, mark, told, fence, left, rounds>>
+    /\ UNCHANGED <<turns, slot, buffer, queue, sleepers, want, mark, told, fence, left, rounds>>
 
 \* models crates/ondeck/src/rwlock/drain.rs park_beside_readers
 DrainerSleeps(t) ==
@@ -418,7 +438,7 @@ DrainerSleeps(t) ==
     /\ told[t] # ""
     /\ told' = [told EXCEPT ![t] = ""]
     /\ Goto(t, "EndSleep")
-    /\ UNCHANGED <<word, slot, buffer, queue, drainer, sleepers, guard, want, mark, fence, left, rounds>>
+    /\ UNCHANGED <<turns, word, slot, buffer, queue, drainer, sleepers, guard, want, mark, fence, left, rounds>>
 
 \* models crates/ondeck/src/rwlock/drain.rs park_beside_readers
 DrainerLeaves(t) ==
@@ -428,7 +448,7 @@ DrainerLeaves(t) ==
     /\ guard = 0
     /\ drainer' = drainer \ {t}
     /\ Goto(t, "EndSleep")
-    /\ UNCHANGED <<word, slot, buffer, queue, sleepers, guard, want, mark, told, fence, left, rounds>>
+    /\ UNCHANGED <<turns, word, slot, buffer, queue, sleepers, guard, want, mark, told, fence, left, rounds>>
 
 (* A writer that waits for readers gives up. *)
 \* models crates/ondeck/src/rwlock/exclusive.rs drain_or_leave
@@ -436,7 +456,7 @@ DrainerGivesUp(t) ==
     /\ pc[t] \in {"Scan", "BeginSleep"}
     /\ MayEnd("deadlines")
     /\ LET free == [word EXCEPT !.writer = FALSE, !.draining = FALSE, !.asleep = FALSE]
-       IN IF Mutant = "gives_up_still_a_writer" THEN Goto(t, "Idle") /\ UNCHANGED <<word, queue, told>>
+       IN IF Mutant = "gives_up_still_a_writer" THEN Goto(t, "Idle") /\ UNCHANGED <<word, queue, turns, told>>
           ELSE GivesBack(t, free)
     /\ UNCHANGED <<slot, buffer, drainer, sleepers, guard, want, mark, fence, left, rounds>>
 
@@ -445,7 +465,7 @@ EndSleep(t) ==
     /\ pc[t] = "EndSleep"
     /\ sleepers' = sleepers \ {t}
     /\ Goto(t, "Scan")
-    /\ UNCHANGED <<word, slot, buffer, queue, drainer, guard, want, mark, told, fence, left, rounds>>
+    /\ UNCHANGED <<turns, word, slot, buffer, queue, drainer, guard, want, mark, told, fence, left, rounds>>
 
 --------------------------------------------------------------------------------
 
@@ -453,14 +473,14 @@ Step(t) ==
     \/ Begin(t) \/ Publish(t) \/ LookAgain(t) \/ Retract(t) \/ LookForSleepingWriters(t)
     \/ WakeDrainer(t) \/ Attempt(t) \/ Bias(t) \/ ReaderLeaves(t) \/ Park(t) \/ GiveMark(t) \/ Sleep(t)
     \/ GiveUp(t) \/ LookItself(t) \/ Unlink(t) \/ DrainerLeaves(t) \/ DrainerGivesUp(t)
-    \/ PassOn(t) \/ Beside(t) \/ GiveBack(t) \/ Drain(t) \/ HeavyFence(t) \/ Scan(t) \/ Own(t)
+    \/ EndTurn(t) \/ PassOn(t) \/ Beside(t) \/ GiveBack(t) \/ Drain(t) \/ HeavyFence(t) \/ Scan(t) \/ Own(t)
     \/ BeginSleep(t) \/ FenceBeforeSleep(t) \/ DrainerLooks(t) \/ DrainerParks(t)
     \/ DrainerSleeps(t) \/ EndSleep(t) \/ Becomes(t)
 
-Over == \A t \in Threads : pc[t] = "Idle" /\ rounds[t] = 0 /\ buffer[t] = <<>>
+AllOver == \A t \in Threads : pc[t] = "Idle" /\ rounds[t] = 0 /\ buffer[t] = <<>>
 
 \* models nothing: all have ended
-End == Over /\ UNCHANGED vars
+End == AllOver /\ UNCHANGED vars
 
 Next == (\E t \in Threads : Step(t)) \/ End
 
@@ -476,17 +496,23 @@ Exclusion ==
 (* about to. *)
 NoThreadIsForgotten ==
     queue # <<>> =>
-        \/ word.flight
+        \/ word.flight \/ word.reserved
         \/ word.writer
         \/ \E t \in Threads : pc[t] \in {"UnlinkHolder", "PassOn", "Beside"}
+
+(* A turn is reserved while there is no writer, for a thread that is linked, and is not parked as well. *)
+TurnsAreReserved ==
+    /\ word.reserved => ~word.writer /\ turns # <<>>
+    /\ guard = 0 => Range(turns) \cap Range(queue) = {}
 
 (* PARKED says whether there are parked threads. *)
 ParkedIsExact == guard = 0 => word.parked = (queue # <<>>)
 
 (* At the end nothing is left behind. *)
 NothingIsLeft ==
-    Over => /\ [word EXCEPT !.biased = FALSE] = Free
-            /\ sleepers = {} /\ queue = <<>> /\ drainer = {}
+    AllOver =>
+            /\ [word EXCEPT !.biased = FALSE] = Free
+            /\ sleepers = {} /\ queue = <<>> /\ turns = <<>> /\ drainer = {}
             /\ \A t \in Threads : ~slot[t]
 
 =============================================================================

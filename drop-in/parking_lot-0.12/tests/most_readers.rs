@@ -10,7 +10,7 @@ use parking_lot::{RwLock, RwLockReadGuard, RwLockUpgradableReadGuard};
 
 /// Set in the child.
 const CHILD: &str = "ONDECK_TEST_CHILD";
-const MOST: u32 = 1 << 24;
+const MOST: u32 = 1 << 23;
 
 /// Checks that `test`, run in a child process, ends that process with SIGABRT.
 fn aborts(test: &str, child: impl FnOnce()) {
@@ -26,7 +26,7 @@ fn aborts(test: &str, child: impl FnOnce()) {
         .expect("the child starts");
     let told = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.signal(), Some(6), "{}: {told}", output.status);
-    assert!(told.contains("2^24 read guards"), "{told}");
+    assert!(told.contains("2^23 read guards"), "{told}");
 }
 
 fn forget_guards(lock: &RwLock<u32>, count: u32) {

@@ -76,11 +76,15 @@ impl Names for RwLockNames {
     }
 
     fn after(&self, tracer: &Tracer<Self>, _: usize, shown: &[Shown]) -> Vec<String> {
-        let threads = |drains: bool| {
-            let those = shown.iter().filter(|node| node.drains == drains);
-            those.map(|node| tracer.thread(node)).collect::<Vec<_>>().join(", ")
+        let threads = |is: fn(&&Shown) -> bool| {
+            shown.iter().filter(is).map(|node| tracer.thread(node)).collect::<Vec<_>>().join(", ")
         };
-        vec![format!("<<{}>>", threads(false)), format!("{{{}}}", threads(true))]
+        let [parked, drain, turns] = [
+            threads(|node| !node.drains && !node.has_turn),
+            threads(|node| node.drains),
+            threads(|node| node.has_turn),
+        ];
+        vec![format!("<<{parked}>>"), format!("{{{drain}}}"), format!("<<{turns}>>")]
     }
 }
 

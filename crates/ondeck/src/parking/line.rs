@@ -250,7 +250,7 @@ impl<P: Host> Line<P> {
         let slept = if together {
             node.sleep_together(Kind::Line, deadline)
         } else {
-            node.sleep(Kind::Line, deadline, None, |_| true)
+            node.sleep(Kind::Line, deadline, None, |_, _| true)
         };
         match slept {
             Ok(status) => Waited::told(status),

@@ -40,7 +40,7 @@ pub(crate) mod status {
     pub(crate) const HEIR: u32 = 2;
     /// Linked at a mutex: woken to compete for the lock. It has no role before it runs.
     pub(crate) const WOKEN: u32 = 3;
-    /// Unlinked: woken to compete for a reader-writer lock, and marked as in flight.
+    /// Woken to compete for a reader-writer lock, and marked as in flight. Unlinked, unless its turn is reserved.
     pub(crate) const IN_FLIGHT: u32 = 4;
     /// Unlinked: must compete for the lock, without a mark.
     pub(crate) const COMPETE: u32 = 5;
@@ -73,6 +73,8 @@ pub(crate) enum Kind {
     RwLock,
     /// A [`RawRwLock`](crate::rwlock::RawRwLock): the writer that waits for readers to leave.
     Readers,
+    /// A [`RawRwLock`](crate::rwlock::RawRwLock): a thread that was woken to compete, and whose turn is reserved.
+    Turn,
 }
 
 /// A waiting thread.
@@ -109,7 +111,7 @@ pub(crate) struct Node<P: Host> {
     /// On the newest node of a mutex's queue: the number of its [`Request`] to unlocks, 0 for none.
     pub(super) request: P::AtomicUsize,
     /// On the newest node of a queue: when its oldest may be overdue, in ticks. At a mutex: when the heir must wake the
-    /// oldest. At a reader-writer lock: until when no further overdue thread is served.
+    /// oldest. At a reader-writer lock: until when no further turn is reserved.
     pub(super) due: P::AtomicUsize,
     /// On the newest node of a mutex's queue: the heir, or null.
     pub(super) heir: P::AtomicPtr<Node<P>>,
@@ -178,9 +180,14 @@ impl<P: Host> Node<P> {
 
     /// Makes the thread wait for another object since `now`. The node is unlinked, and both buckets are locked.
     pub(crate) fn readdress(&self, kind: Kind, address: usize, now: usize) {
-        self.kind.store(kind as u32, Ordering::Relaxed);
+        self.set_kind(kind);
         self.address.store(address, Ordering::Relaxed);
         self.since.store(now, Ordering::Relaxed);
+    }
+
+    /// Makes the thread wait for its object in another way. The node is unlinked, and the bucket is locked.
+    pub(crate) fn set_kind(&self, kind: Kind) {
+        self.kind.store(kind as u32, Ordering::Relaxed);
     }
 
     /// On the newest node of a queue: returns whether its oldest may be overdue.

@@ -121,7 +121,7 @@ pub(super) unsafe fn park_with<P: Host>(
     let abort = AbortOnDrop;
     before_sleep();
     core::mem::forget(abort);
-    let Err(guard) = node.sleep(Kind::Key, deadline, None, |_| true) else {
+    let Err(guard) = node.sleep(Kind::Key, deadline, None, |_, _| true) else {
         return (Parked::Woken, node.wants());
     };
     // The node may have been moved.

@@ -18,6 +18,8 @@ pub struct Shown {
     pub status: u32,
     /// Its thread is a writer that waits for readers to leave.
     pub drains: bool,
+    /// Its thread was woken to compete for a reader-writer lock, and its turn is reserved.
+    pub has_turn: bool,
     /// Of what it waits for, it is the heir.
     pub is_heir: bool,
     /// Whether it is the thread of that object which was woken last, and has not run.
@@ -48,6 +50,7 @@ impl<P: Host> Bucket<P> {
                     address: node.address(),
                     status: node.status(),
                     drains: node.waits_for(Kind::Readers, node.address()),
+                    has_turn: node.waits_for(Kind::Turn, node.address()),
                     is_heir: is(node, heir),
                     is_woken_last: is(node, woken),
                     priority: node.priority.load(Ordering::Relaxed),

@@ -71,7 +71,7 @@ impl<P: Host> Node<P> {
         kind: Kind,
         deadline: Option<Timestamp>,
         mut slice: Option<Slice>,
-        mut leaves: impl FnMut(bool) -> bool,
+        mut leaves: impl FnMut(&Guard<'static, P>, bool) -> bool,
     ) -> Result<u32, Guard<'static, P>> {
         loop {
             let now = self.status();
@@ -90,7 +90,7 @@ impl<P: Host> Node<P> {
             let is_over = deadline.is_some_and(|deadline| P::now() >= deadline);
             let guard = self.lock_bucket();
             // Only under the lock can the caller be certain that no thread is about to choose this node.
-            if self.status() == status::PARKED && leaves(is_over) {
+            if self.status() == status::PARKED && leaves(&guard, is_over) {
                 // SAFETY: a node that was not chosen is linked, in the bucket of its address.
                 unsafe { guard.unlink(kind, self) };
                 return Err(guard);

@@ -15,8 +15,8 @@ use crate::platform::{Host, Native, Platform, Timestamp};
 
 /// A reader-writer lock around a `T`: any number of readers, or one writer.
 ///
-/// A writer that arrives while readers hold the lock keeps later readers out, and waits for the readers of that moment. A
-/// thread that has waited for about a millisecond receives the lock by a handoff; before that, barging is allowed. There is
+/// A writer that arrives while readers hold the lock keeps later readers out, and waits for the readers of that moment. The
+/// next turn of a thread that has waited for about a millisecond is reserved for it; before that, barging is allowed. There is
 /// no poisoning.
 ///
 /// The type is an instance of [`lock_api::RwLock`] and has all of its methods: upgradable reads, downgrades, mapped guards,
@@ -27,7 +27,7 @@ use crate::platform::{Host, Native, Platform, Timestamp};
 ///
 /// # Panics
 ///
-/// A read or an upgradable read, if there are 2²⁴ read guards of one lock at the same time, forgotten or not. In that case a
+/// A read or an upgradable read, if there are 2²³ read guards of one lock at the same time, forgotten or not. In that case a
 /// [`bump`](lock_api::RwLockReadGuard::bump), or a read lock that is given up [for a
 /// closure](lock_api::RwLockReadGuard::unlocked), ends the process.
 ///

@@ -76,12 +76,12 @@ impl<P: Host> RawRwLock<P> {
         // SAFETY: it is new, and is unlinked before this function returns, by the thread that wakes this one or by `sleep`.
         unsafe { guard.link(Kind::Readers, &node) };
         drop(guard);
-        // After a slice the caller checks again: if heavy fences are refused, the store of a visible reader may have been
-        // late.
-        let end = end_of_sleep(deadline, Some(Slice::begin::<P>()));
+        // If heavy fences are refused, the store of a visible reader may have been late. Then the caller checks again.
+        let may_be_late = !have_left && P::heavy_fences_are_refused();
+        let end = end_of_sleep(deadline, may_be_late.then(Slice::begin::<P>));
         // spec: RwLock!DrainerSleeps
         // spec: RwLock!DrainerLeaves
         // The caller checks again, whatever the result.
-        let _ = node.sleep(Kind::Readers, end, None, |_| true);
+        let _ = node.sleep(Kind::Readers, end, None, |_, _| true);
     }
 }

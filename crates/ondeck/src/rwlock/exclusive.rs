@@ -22,7 +22,10 @@ impl<P: Host> RawRwLock<P> {
     /// Acquires the lock if no thread holds it in any way. Returns whether it did.
     #[inline]
     pub fn try_lock_exclusive(&self) -> bool {
-        self.lock_exclusive_at_once() || self.own_at_once(|state| Want::Write.acquire(state), 0)
+        self.lock_exclusive_at_once() || {
+            let marks = self.marks_in_the_way();
+            self.own_at_once(|state| Want::Write.acquire(state & !marks), 0)
+        }
     }
 
     /// As [`lock_exclusive`](Self::lock_exclusive), but gives up at the deadline. Returns whether the caller owns the lock.
@@ -121,8 +124,7 @@ impl<P: Host> RawRwLock<P> {
         }
     }
 
-    /// Unlocks by a handoff to the thread that has been parked longest, if there is one. If that is a reader, all parked
-    /// readers receive the lock.
+    /// Unlocks, and reserves the next turn for the thread that has been parked longest, if there is one.
     ///
     /// # Safety
     ///
@@ -173,8 +175,8 @@ impl<P: Host> RawRwLock<P> {
         self.give_back(|state| without_writer(state) | UPGRADABLE, Mode::Unlock);
     }
 
-    /// Changes the word by `give`. If threads are parked and none is in flight, lets some continue. In the fair mode, hands
-    /// off the lock to those that have waited longest.
+    /// Changes the word by `give`. If threads are parked and none is in flight, lets some continue. In the fair mode, reserves
+    /// the next turn for the one that has waited longest.
     #[inline]
     fn give_back(&self, give: impl Fn(u32) -> u32, mode: Mode) {
         let mut state = self.state.load(Ordering::Relaxed);
@@ -211,6 +213,17 @@ impl<P: Host> RawRwLock<P> {
         // The word is not read first, as in `lock_exclusive_at_once`.
         self.state.compare_exchange(0, UPGRADABLE, Ordering::Acquire, Ordering::Relaxed).is_ok()
             || self.attempt(Want::Upgradable, 0)
+            || self.try_lock_reserved_upgradable()
+    }
+
+    /// Acquires the upgradable read lock in place of a thread whose reserved turn is over.
+    fn try_lock_reserved_upgradable(&self) -> bool {
+        let marks = self.marks_in_the_way();
+        let has = marks != 0 && self.attempt(Want::Upgradable, marks);
+        if has {
+            self.pass_on(Want::Upgradable, marks);
+        }
+        has
     }
 
     /// As [`lock_upgradable`](Self::lock_upgradable), but gives up at the deadline. Returns whether the caller has the lock.
@@ -229,7 +242,8 @@ impl<P: Host> RawRwLock<P> {
         self.give_back(|state| state & !UPGRADABLE, Mode::Unlock);
     }
 
-    /// Unlocks the upgradable read lock by a handoff to the thread that has been parked longest, if there is one.
+    /// Unlocks the upgradable read lock, and reserves the next turn for the thread that has been parked longest, if there is
+    /// one.
     ///
     /// # Safety
     ///

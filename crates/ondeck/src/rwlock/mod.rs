@@ -1,19 +1,20 @@
 //! The reader-writer lock: one word of 32 bits, with its waiting threads in the parking table.
 //!
 //! ```text
-//!  31                                    7    6      5        4         3        2          1        0
-//! ┌───────────────────────────────────────┬───────┬──────┬─────────┬────────┬──────────┬────────┬──────┐
-//! │ the number of readers in the count    │BIASED │ASLEEP│IN_FLIGHT│ PARKED │UPGRADABLE│DRAINING│WRITER│
-//! └───────────────────────────────────────┴───────┴──────┴─────────┴────────┴──────────┴────────┴──────┘
+//!  31                            8     7        6      5        4         3        2          1        0
+//! ┌──────────────────────────────┬────────┬───────┬──────┬─────────┬────────┬──────────┬────────┬──────┐
+//! │ the number of readers        │RESERVED│BIASED │ASLEEP│IN_FLIGHT│ PARKED │UPGRADABLE│DRAINING│WRITER│
+//! └──────────────────────────────┴────────┴───────┴──────┴─────────┴────────┴──────────┴────────┴──────┘
 //! ```
 //!
 //! | bit | set | cleared |
 //! |---|---|---|
-//! | `WRITER` | by a writer, if neither it nor `UPGRADABLE` is set, or on its behalf by an unlock that hands off the lock; by the upgradable reader that upgrades | by that writer's unlock, downgrade, or when it gives up |
+//! | `WRITER` | by a writer, if neither it nor `UPGRADABLE` nor `RESERVED` is set; by the upgradable reader that upgrades | by that writer's unlock, downgrade, or when it gives up |
 //! | `DRAINING` | with `WRITER`, if there are readers: the writer waits for them to leave, and only recursive readers enter | by that writer, when there are none: it is the owner from then on |
-//! | `UPGRADABLE` | by an upgradable reader, beside readers | by its unlock, downgrade or upgrade |
+//! | `UPGRADABLE` | by an upgradable reader, beside readers, if none of these three is set | by its unlock, downgrade or upgrade |
 //! | `PARKED` | under the bucket's lock, with the first thread that is linked | under the bucket's lock, with the last one |
 //! | `IN_FLIGHT` | under the bucket's lock, with a thread that is woken to compete | by that thread: when it has the lock, or is linked again, or gives up; by a thread that has been parked for 20 ms or longer, in case the thread in flight gets no CPU |
+//! | `RESERVED` | with `IN_FLIGHT`, for a thread that is overdue or has its turn by a fair unlock: no other writer or upgradable reader comes before it | with `IN_FLIGHT`; a turn ends after 4 ms, for the next thread that wants the lock |
 //! | `ASLEEP` | under the bucket's lock, by the writer that drains, before it sleeps | by that writer |
 //! | `BIASED` | by a reader, if there is neither writer nor upgradable reader, and no thread is parked | with `DRAINING`, by the writer that becomes the owner |
 //!
@@ -41,12 +42,12 @@
 //! 1. *Exclusion.* While `WRITER` is set without `DRAINING` its owner has the lock alone: no reader is
 //!    counted, and `UPGRADABLE` is clear.
 //! 2. *No wake is lost.* If a thread is parked and none is in flight, then `WRITER` is set, or `UPGRADABLE` is set and no
-//!    reader is parked; the thread that clears that bit is responsible for the parked ones. A thread that was in flight and
+//!    reader is among the oldest parked threads; the thread that clears that bit is responsible for the parked ones. A thread that was in flight and
 //!    does not become a writer is responsible for them itself.
-//! 3. *Counted while linked.* Under the lock of the bucket `PARKED` is set if and only if a thread is
-//!    linked.
+//! 3. *Marked while linked.* Under the lock of the bucket `PARKED` is set if and only if a thread is parked. If `RESERVED` is
+//!    set, `WRITER` and `UPGRADABLE` are clear, and the thread with that turn is linked as one, except in the child of a fork.
 //! 4. *Nothing is touched after the unlock.* The read-modify-write of the unlock is the last access to the word. If threads
-//!    are parked, it is made under the bucket's lock, and only linked nodes are changed after it; the last reader wakes the
+//!    are parked, it is made under the bucket's lock, and only linked nodes are changed after it. The last reader wakes the
 //!    writer that drains by the lock's address only. At worst that wakes the writer of another lock at the same address,
 //!    which checks its own readers again and sleeps on.
 //!
@@ -55,19 +56,19 @@
 //! A writer that arrives while readers hold the lock keeps later readers out: it waits only for the readers of that moment.
 //! Between writers, and between a writer that unlocks and waiting readers, barging is allowed: an unlock wakes one parked
 //! thread, the oldest, to compete, and if it is a reader, some of the readers that parked next. If that thread becomes a
-//! reader, it lets the parked threads continue in the same way. Once the oldest has been parked for a millisecond, an unlock
-//! hands off the lock, at most once in a millisecond: to the oldest if it is a writer, or to all parked readers together and
-//! then to the oldest parked writer. So a parked thread waits only for the threads that parked before it, a millisecond and
-//! one section for each.
+//! reader, it lets the parked threads continue in the same way. Once the oldest has been parked for a millisecond, its wake
+//! reserves the lock for it, at most once in a millisecond: until it runs, only readers acquire the lock. So a parked thread
+//! waits only for the threads that parked before it, a millisecond and one section for each.
+//!
+//! The lock is never handed to a thread that sleeps: that thread may be stopped, or get no CPU, and the lock would be kept for
+//! it. A reserved turn ends. Its thread is linked for that time, so that others find out when it was woken.
 //!
 //! A recursive read enters while a writer waits for readers, so that a thread that holds the lock cannot deadlock with
 //! itself.
 //!
 //! # Memory ordering
 //!
-//! Acquisitions are `Acquire` and pair with the `Release` of the unlock. A thread that receives the lock by a handoff pairs
-//! with the `Release` store of its node's status. The thread that hands it off may never have had the lock; it pairs with
-//! the unlock. All changes of the word are read-modify-writes, so the release sequence of an unlock continues through later
+//! Acquisitions are `Acquire` and pair with the `Release` of the unlock. All changes of the word are read-modify-writes, so the release sequence of an unlock continues through later
 //! changes by other threads: a writer that reads a count of 0 has synchronized with the unlocks of all readers.
 //!
 //! A load before an exchange is `Relaxed`, because the exchange checks its value, and so is an exchange that fails. A load
@@ -113,13 +114,16 @@ const PARKED: u32 = 1 << 3;
 const IN_FLIGHT: u32 = 1 << 4;
 const ASLEEP: u32 = 1 << 5;
 const BIASED: u32 = 1 << 6;
+const RESERVED: u32 = 1 << 7;
+/// The marks of a thread in flight, which it clears when it acquires the lock. It has the second one if its turn is reserved.
+const MARKS: u32 = IN_FLIGHT | RESERVED;
 /// One reader.
-const ONE: u32 = 1 << 7;
+const ONE: u32 = 1 << 8;
 /// The bits of the count.
 const READERS: u32 = !(ONE - 1);
 /// The maximum number of readers, which only forgotten guards can reach. It is half of the largest count, so that there is
-/// room for readers that receive the lock by a handoff, and for upgradable readers that are downgraded. No thread begins to
-/// wait while the count is that high, so the excess is at most the number of threads.
+/// room for upgradable readers that are downgraded. No thread begins to wait while the count is that high, so the excess is at
+/// most the number of threads.
 const MOST_READERS: u32 = 1 << 31;
 
 /// A reader-writer lock without data, four bytes; see the [module](self) for its protocol.
@@ -186,10 +190,11 @@ impl Want {
             Self::Recursive => (state & (WRITER | DRAINING) != WRITER && state & MOST_READERS == 0)
                 .then(|| state + ONE),
             // Also not if a downgrade could not count it.
-            Self::Upgradable => {
-                (state & (WRITER | UPGRADABLE | MOST_READERS) == 0).then_some(state | UPGRADABLE)
+            Self::Upgradable => (state & (RESERVED | WRITER | UPGRADABLE | MOST_READERS) == 0)
+                .then_some(state | UPGRADABLE),
+            Self::Write => {
+                (state & (RESERVED | WRITER | UPGRADABLE) == 0).then(|| with_writer(state))
             }
-            Self::Write => (state & (WRITER | UPGRADABLE) == 0).then(|| with_writer(state)),
         }
     }
 }

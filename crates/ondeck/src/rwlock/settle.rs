@@ -1,60 +1,51 @@
-//! Which parked threads continue next, and whether they receive the lock or compete for it.
+//! Which parked threads continue next.
 //!
 //! ```text
-//! the oldest that may continue  overdue, or a fair unlock         otherwise
-//! ─────────────────────────────────────────────────────────────────────────────────────────────────
-//! a writer                      receives the lock                 is woken to compete, in flight
-//! a reader                      all parked readers receive it,    is woken to compete, in flight, and the
-//!                               and the oldest of the others also readers that parked next beside it; when
-//!                               (a writer drains them)            it has the lock, the next are woken
-//! an upgradable reader          receives it with all readers      is woken to compete, in flight
+//! beside           the oldest parked thread is woken to compete, in flight, and
+//! no other thread    if it is overdue, or by a fair unlock: its turn is reserved
+//!                    if it is a reader: also readers that parked next, beside it; when it has the lock,
+//!                    the next are woken
+//! an upgradable    the oldest parked reader, in the same way; its turn is not reserved
+//! reader
+//! a writer         none
 //! ```
 //!
 //! The readers that parked next are woken in the same step, if none is passed over: each wake that waits for the thread of the
 //! wake before it leaves CPUs idle.
 //!
-//! Beside a writer no thread may continue; beside an upgradable reader only readers may. The writer that waits for readers
-//! to leave is in a separate queue, and the last reader wakes it.
+//! The writer that waits for readers to leave is in a separate queue, and the last reader wakes it. In another one are the
+//! threads with a reserved turn.
 //!
-//! The word is changed once, under the bucket's lock. After that change the lock may be gone (4).
+//! The word is changed once, under the bucket's lock, and a few threads are woken, whatever the number of parked ones. After
+//! that change the lock may be gone (4).
 
-use core::ptr;
-
-use super::{IN_FLIGHT, ONE, PARKED, RawRwLock, UPGRADABLE, WRITER, Want, with_writer};
+use super::{IN_FLIGHT, MARKS, PARKED, RESERVED, RawRwLock, UPGRADABLE, WRITER, Want};
 use crate::parking::{Chosen, Guard, Kind, Node, has_come, status};
 use crate::platform::{AtomicInt, Host, Ordering};
 
-/// A thread that has been parked for this time is overdue: it receives the lock by a handoff, at most one in each such
-/// period for each lock. As for the mutex, it is many times a wake on any machine, and less than a few time slices of any
-/// scheduler.
+/// A thread that has been parked for this time is overdue: its turn is reserved, at most one in each such period for each
+/// lock. As for the mutex, it is many times a wake on any machine, and less than a few time slices of any scheduler.
 const OVERDUE_NANOS: u32 = 1_000_000;
+
+/// The length of a reserved turn: a thread that was woken has run by then, unless it is stopped, or others have its CPU for
+/// more than a time slice.
+const TURN_NANOS: u32 = 4_000_000;
 
 /// The reason to let parked threads continue.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mode {
     /// A thread unlocks, or clears its mark.
     Unlock,
-    /// A thread unlocks by a handoff.
+    /// A thread unlocks, and the next turn is that of the oldest parked one.
     Fair,
 }
 
 /// The maximum number of readers that are woken together: each costs a system call.
 const BESIDE: usize = 8;
 
-/// The choice among the threads of the queue.
-struct Plan<'a, P: Host> {
-    /// The next value of the word.
-    next: u32,
-    /// Whether all parked readers receive the lock.
-    readers: bool,
-    /// Another thread that receives the lock; or the one that is woken to compete, in flight.
-    one: Option<&'a Node<P>>,
-    /// The number of readers, which parked right after `one`, that are woken to compete beside it.
-    beside: usize,
-    /// Whether the thread that has waited longest continues. Readers that continue beside an upgradable one do not use up
-    /// the turn of a thread that may not continue.
-    oldest_goes: bool,
-}
+/// The number of oldest threads among which a reader is searched for beside an upgradable one. If there is none, the parked
+/// readers continue after the unlock of the upgradable reader, or at the end of a slice.
+const SEARCHED: usize = 32;
 
 impl<P: Host> RawRwLock<P> {
     /// Changes the word by `give`, and lets the parked threads continue that may.
@@ -68,48 +59,80 @@ impl<P: Host> RawRwLock<P> {
     pub(super) fn settle_locked(&self, guard: Guard<'_, P>, give: &dyn Fn(u32) -> u32, mode: Mode) {
         let address = self.address();
         let now = P::ticks() as usize;
-        let hands_over = mode == Mode::Fair || is_time(&guard, address, now);
+        let is_due = mode == Mode::Fair || is_time(&guard, address, now);
+        let queue = || guard.oldest_first(Kind::RwLock, address);
         let mut state = self.state.load(Ordering::Relaxed);
-        let plan = loop {
-            let plan = plan(&guard, address, give(state), hands_over);
+        let (one, beside, is_reserved) = loop {
+            let mut next = give(state);
+            // step: may go
+            let others = if mode == Mode::Fair { WRITER | RESERVED } else { WRITER | MARKS };
+            let one = queue().next().filter(|_| next & others == 0);
+            let is_upgradable = next & UPGRADABLE != 0;
+            let one = if is_upgradable {
+                one.and_then(|_| queue().take(SEARCHED).find(|node| is_reader(node)))
+            } else {
+                one
+            };
+            let is_reserved = one.is_some() && is_due && !is_upgradable;
+            let mut beside = 0;
+            if one.is_some() {
+                next |= if is_reserved { MARKS } else { IN_FLIGHT };
+                // None if the one that goes is a writer.
+                beside = queue().take(BESIDE).take_while(|node| is_reader(node)).count().max(1) - 1;
+            }
+            let others_stay = queue().nth(beside + usize::from(one.is_some())).is_some();
+            next = if others_stay { next | PARKED } else { next & !PARKED };
             // step: settle
-            // Release: see `unlock_exclusive`. Acquire: a thread that only clears its mark, and never had the lock, may hand
-            // it to a reader here. The reader acquires only its own status; by this Acquire it also sees the last owner's
-            // section. The last access (4).
-            match self.state.compare_exchange(state, plan.next, Ordering::AcqRel, Ordering::Relaxed)
-            {
-                Ok(_) => break plan,
+            // Release: see `unlock_exclusive`. The last access (4).
+            match self.state.compare_exchange(state, next, Ordering::Release, Ordering::Relaxed) {
+                Ok(_) => break (one, beside, is_reserved),
                 Err(found) => state = found,
             }
         };
-        let told = if hands_over { status::DONE } else { status::IN_FLIGHT };
-        let mut chosen = Chosen::<P>::told(told);
-        let mut take = |node: &Node<P>| {
+        let woken = one.map(|node| {
             node.set_woken(now);
-            // SAFETY: it is linked, and its thread is not near, and waits until it is notified below.
+            // SAFETY: it is linked, and is linked again as one with a turn: its thread unlinks it.
             unsafe {
                 guard.unlink(Kind::RwLock, node);
-                chosen.push(node);
+                if is_reserved {
+                    node.set_kind(Kind::Turn);
+                    guard.link(Kind::Turn, node);
+                }
             }
-        };
-        if let Some(node) = plan.one {
-            take(node);
-        }
-        if plan.readers {
-            // One pass over the queue, whatever the number of others that stay: the iterator has already read the next node.
-            guard.oldest_first(Kind::RwLock, address).filter(|node| is_reader(node)).for_each(take);
-        }
-        let beside = Chosen::take(&guard, Kind::RwLock, address, plan.beside, status::COMPETE);
-        if hands_over
-            && plan.oldest_goes
-            && let Some(newest) = guard.newest(Kind::RwLock, address)
-        {
-            // A handoff makes the lock rest for a wake, so it is limited to one in a while.
+            node.tell(status::IN_FLIGHT)
+        });
+        let beside = Chosen::take(&guard, Kind::RwLock, address, beside, status::COMPETE);
+        if is_reserved && let Some(newest) = guard.newest(Kind::RwLock, address) {
+            // A reserved lock rests for a wake, so there is one such turn in a while.
             newest.set_due(now.wrapping_add(P::ticks_in(OVERDUE_NANOS)));
         }
         drop(guard);
-        chosen.wake();
+        if let Some(word) = woken {
+            P::futex_wake(word, 1);
+        }
         beside.wake();
+    }
+
+    /// Returns the marks of a thread whose reserved turn is over although it has not acquired the lock: a thread that wants
+    /// the lock clears them as it acquires it. Returns 0 if there is no such thread. In the child of a fork, a turn that is
+    /// reserved for no thread is over.
+    pub(super) fn marks_of_an_ended_turn(&self, guard: &Guard<'_, P>) -> u32 {
+        if self.state.load(Ordering::Relaxed) & RESERVED == 0 {
+            return 0;
+        }
+        // step: turn ends
+        let is_over = |node: &Node<P>| {
+            let end = node.woken.load(Ordering::Relaxed).wrapping_add(P::ticks_in(TURN_NANOS));
+            has_come(P::ticks() as usize, end)
+        };
+        if guard.newest(Kind::Turn, self.address()).is_none_or(is_over) { MARKS } else { 0 }
+    }
+
+    /// As [`marks_of_an_ended_turn`](Self::marks_of_an_ended_turn), for an attempt that does not wait.
+    #[cold]
+    pub(super) fn marks_in_the_way(&self) -> u32 {
+        let is_reserved = self.state.load(Ordering::Relaxed) & (RESERVED | WRITER) == RESERVED;
+        if is_reserved { self.marks_of_an_ended_turn(&P::bucket(self.address()).lock()) } else { 0 }
     }
 }
 
@@ -127,49 +150,6 @@ fn is_time<P: Host>(guard: &Guard<'_, P>, address: usize, now: usize) -> bool {
 
 fn is_reader<P: Host>(node: &Node<P>) -> bool {
     node.wants() <= Want::Recursive as usize
-}
-
-/// Returns the plan for the case that the word becomes `free`.
-fn plan<'a, P: Host>(
-    guard: &'a Guard<'_, P>,
-    address: usize,
-    free: u32,
-    hands_over: bool,
-) -> Plan<'a, P> {
-    let queue = || guard.oldest_first(Kind::RwLock, address);
-    let upgradable = free & UPGRADABLE != 0;
-    let none_goes = free & WRITER != 0 || !hands_over && free & IN_FLIGHT != 0;
-    let may_go = |node: &&Node<P>| !none_goes && (!upgradable || is_reader(node));
-    let first = queue().find(may_go);
-    // step: oldest goes
-    let oldest_goes =
-        first.is_some_and(|first| queue().next().is_some_and(|oldest| ptr::eq(oldest, first)));
-    let readers = hands_over && first.is_some_and(|first| first.wants() != Want::Write as usize);
-    let (mut next, mut gone, mut beside) = (free, 0, 0);
-    if readers {
-        gone = queue().filter(|node| is_reader(node)).count();
-        next += gone as u32 * ONE;
-    }
-    let one = if hands_over {
-        first.and_then(|_| queue().find(|node| !is_reader(node))).filter(|_| !upgradable)
-    } else {
-        if first.is_some() {
-            beside = queue().take_while(|node| is_reader(node)).take(BESIDE).count().max(1) - 1;
-            gone = beside;
-        }
-        first
-    };
-    if let Some(one) = one {
-        gone += 1;
-        next = match one.wants() {
-            _ if !hands_over => next | IN_FLIGHT,
-            wants if wants == Want::Upgradable as usize => next | UPGRADABLE,
-            _ => with_writer(next),
-        };
-    }
-    let others_stay = queue().nth(gone).is_some();
-    next = if others_stay { next | PARKED } else { next & !PARKED };
-    Plan { next, readers, one, beside, oldest_goes }
 }
 
 /// Wakes the writer that waits for the readers to drain, after the last reader has left the lock at `address`.

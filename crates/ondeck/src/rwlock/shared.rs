@@ -179,7 +179,7 @@ impl<P: Host> RawRwLock<P> {
         self.try_lock_shared_recursive_counted() || self.wait(Want::Recursive, Some(deadline))
     }
 
-    /// Returns whether the count of readers is at its maximum, 2^24. Then the reads of this file fail, or panic instead of
+    /// Returns whether the count of readers is at its maximum, 2^23. Then the reads of this file fail, or panic instead of
     /// waiting.
     #[inline]
     pub fn has_most_readers(&self) -> bool {

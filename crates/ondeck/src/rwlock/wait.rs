@@ -1,5 +1,5 @@
 //! The wait of a thread that finds the lock taken, or that finds another reader changing the word at the same moment: it
-//! waits awake for the time of a wake, then parks until it receives the lock or is woken to compete for it.
+//! waits awake for the time of a wake, then parks until it is woken to compete for it.
 //!
 //! # The length of the pauses
 //!
@@ -40,27 +40,32 @@
 use core::ptr;
 
 use super::settle::Mode;
-use super::{ASLEEP, IN_FLIGHT, PARKED, RawRwLock, WRITER, Want};
-use crate::parking::{Kind, Node, Slice, status};
+use super::{ASLEEP, IN_FLIGHT, MARKS, PARKED, RESERVED, RawRwLock, WRITER, Want};
+use crate::parking::{Guard, Kind, Node, Slice, status};
 use crate::platform::{AtomicInt, Host, Ordering, Timestamp};
 use crate::spin::{Waits, poll};
 
 impl<P: Host> RawRwLock<P> {
-    /// Acquires the lock as `want` if the word allows that, and clears the caller's mark. Returns whether it did. For a
-    /// writer, success means that `WRITER` is set on its behalf.
+    /// Acquires the lock as `want` if the word allows that to a thread with these marks, and clears them. Returns whether it
+    /// did. For a writer, success means that `WRITER` is set on its behalf.
     #[inline(always)]
     pub(super) fn attempt(&self, want: Want, mark: u32) -> bool {
         // spec: RwLock!Attempt
-        self.try_change(|state| want.acquire(state).map(|next| next & !mark))
+        self.try_change(|state| want.acquire(state & !mark))
     }
 
     /// As [`attempt`](Self::attempt). If that fails, changes the word by `otherwise`, in the same step.
-    fn attempt_or(&self, want: Want, mark: u32, otherwise: impl Fn(u32) -> u32) -> bool {
+    fn attempt_or(
+        &self,
+        want: Want,
+        marks: impl Fn(u32) -> u32,
+        otherwise: impl Fn(u32) -> u32,
+    ) -> bool {
         let mut has = false;
         self.try_change(|state| {
-            let acquired = want.acquire(state);
+            let acquired = want.acquire(state & !marks(state));
             has = acquired.is_some();
-            Some(acquired.map_or_else(|| otherwise(state), |next| next & !mark))
+            Some(acquired.unwrap_or_else(|| otherwise(state)))
         });
         has
     }
@@ -73,7 +78,7 @@ impl<P: Host> RawRwLock<P> {
         // Before the thread is linked, or has a mark: a panic would leave both behind.
         assert!(
             want == Want::Write || !self.has_most_readers(),
-            "ondeck: a lock has 2^24 read guards"
+            "ondeck: a lock has 2^23 read guards"
         );
         let now = P::ticks() as usize;
         let node = Node::<P>::new(Kind::RwLock, self.address(), ptr::null(), now);
@@ -82,14 +87,19 @@ impl<P: Host> RawRwLock<P> {
         let mut mark = 0;
         loop {
             if self.wait_awake(want, mark) {
+                if node.waits_for(Kind::Turn, self.address()) {
+                    self.end_turn(&P::bucket(self.address()).lock(), &node);
+                }
                 self.pass_on(want, mark);
                 return true;
             }
             if deadline.is_some_and(|deadline| P::now() >= deadline) {
                 // spec: RwLock!GiveUp
                 if mark != 0 {
+                    let guard = P::bucket(self.address()).lock();
+                    self.end_turn(&guard, &node);
                     // Unlocks relied on this thread; another must take over (2).
-                    self.settle(&|state| state & !IN_FLIGHT, Mode::Unlock);
+                    self.settle_locked(guard, &|state| state & !mark, Mode::Unlock);
                 }
                 return false;
             }
@@ -126,9 +136,19 @@ impl<P: Host> RawRwLock<P> {
         has
     }
 
+    /// Unlinks the caller's node, if its turn is reserved: the caller has the lock, or gives its turn up.
+    fn end_turn(&self, guard: &Guard<'_, P>, node: &Node<P>) {
+        // spec: RwLock!EndTurn
+        if node.waits_for(Kind::Turn, self.address()) {
+            // SAFETY: a node of this kind is linked until its own thread unlinks it here.
+            unsafe { guard.unlink(Kind::Turn, node) };
+            node.set_kind(Kind::RwLock);
+        }
+    }
+
     /// Lets other parked threads continue beside the caller, which had this mark and has the lock (2). If the caller is a
     /// writer, its unlock will do so.
-    fn pass_on(&self, want: Want, mark: u32) {
+    pub(super) fn pass_on(&self, want: Want, mark: u32) {
         // spec: RwLock!PassOn
         if mark != 0 && want != Want::Write && self.state.load(Ordering::Relaxed) & PARKED != 0 {
             // spec: RwLock!Beside
@@ -137,7 +157,7 @@ impl<P: Host> RawRwLock<P> {
     }
 
     /// Links the caller's node, unless the caller can have what it wants after all, and sleeps. Returns whether the caller
-    /// has what it wants; if it must compete, returns its mark as the error: `IN_FLIGHT` or none.
+    /// has what it wants; if it must compete, returns its marks as the error.
     fn park(
         &self,
         node: &Node<P>,
@@ -146,9 +166,11 @@ impl<P: Host> RawRwLock<P> {
         deadline: Option<Timestamp>,
     ) -> Result<bool, u32> {
         let guard = P::bucket(self.address()).lock();
+        self.end_turn(&guard, node);
+        let mark = mark | self.marks_of_an_ended_turn(&guard);
         // spec: RwLock!Park
         // The mark stays until the thread is linked: see below.
-        if self.attempt_or(want, mark, |state| state | PARKED) {
+        if self.attempt_or(want, |_| mark, |state| state | PARKED) {
             drop(guard);
             self.pass_on(want, mark);
             return Ok(true);
@@ -163,24 +185,26 @@ impl<P: Host> RawRwLock<P> {
             // spec: RwLock!GiveMark
             // Unlocks relied on this thread; another must take over (2): other parked threads may continue beside an
             // upgradable reader.
-            self.settle_locked(guard, &|state| state & !IN_FLIGHT, Mode::Unlock);
+            self.settle_locked(guard, &|state| state & !mark, Mode::Unlock);
         }
         // spec: RwLock!Sleep
         let mut has = false;
-        let slept = node.sleep(Kind::RwLock, deadline, Some(Slice::begin::<P>()), |is_over| {
+        let slice = Some(Slice::begin::<P>());
+        let slept = node.sleep(Kind::RwLock, deadline, slice, |guard, is_over| {
             // spec: RwLock!LookItself
             // The thread in flight may get no CPU, or may not exist in the child of a fork. So at the end of a slice the
             // caller acquires what it wants if it can. If it cannot, the next unlock wakes another thread, and at worst two
-            // are in flight.
-            has = self.attempt_or(want, IN_FLIGHT, |state| state & !IN_FLIGHT);
+            // are in flight. A turn that is not over stays reserved.
+            let ended = self.marks_of_an_ended_turn(guard);
+            let marks = |state| if state & RESERVED == 0 { IN_FLIGHT } else { ended };
+            has = self.attempt_or(want, marks, |state| state & !marks(state));
             has || is_over
         });
         match slept {
-            Ok(status::DONE) => Ok(true),
             Ok(status::COMPETE) => Err(0),
             Ok(_) => {
                 node.note_wake(P::ticks() as usize);
-                Err(IN_FLIGHT)
+                Err(if node.waits_for(Kind::Turn, self.address()) { MARKS } else { IN_FLIGHT })
             }
             Err(guard) => {
                 // spec: RwLock!Unlink

@@ -13,7 +13,7 @@ use ondeck::{RwLock, RwLockUpgradableReadGuard};
 use crate::again::{again, is_child};
 
 /// The maximum number of guards.
-const MOST: u32 = 1 << 24;
+const MOST: u32 = 1 << 23;
 const SHORT: Duration = Duration::from_millis(1);
 
 /// Forgets another `count` guards.

@@ -31,6 +31,7 @@ mod offers;
 mod reborn;
 mod roles;
 mod rwlock;
+mod rwlock_turns;
 mod semaphore;
 mod steered;
 mod timed;
