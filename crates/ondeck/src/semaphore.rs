@@ -15,9 +15,10 @@
 //! gives up       as a release of 0                                under the bucket's lock
 //! ```
 //!
-//! A release that finds threads in the line takes the oldest of them, as many as the free permits suffice for:
+//! A release that finds threads in the line takes the oldest of them, as many as its permits suffice for:
 //!
-//! * To compete for their permits, which stay free. An arriving thread may acquire them first.
+//! * To compete for their permits, which stay free. An arriving thread may acquire them first. The next release wakes no
+//!   thread for these permits again: the line knows how many free ones no thread was woken for, the *spare* ones.
 //! * With their permits, if the semaphore is fair or the oldest has waited for a millisecond. If there are not enough
 //!   permits for the oldest, `RESERVED` keeps the free ones for it.
 //!
@@ -33,9 +34,11 @@
 //!
 //! # No wake is lost
 //!
-//! The oldest thread in the line wants more permits than are free, apart from those that the threads woken before are about
-//! to take. Each of these threads takes its permits, or comes back to the line, or gives up there and serves the others. If it
-//! is the oldest again when it comes back, it may take what was kept for a younger one: no other thread would serve it. If it
+//! The oldest thread in the line wants more permits than are spare. The others that are free are for the threads woken before:
+//! each of them takes its permits, or comes back to the line, where they are spare again, or gives up there and serves the
+//! others. If other threads have taken permits, these count as those of woken threads: that wakes a thread too many, and none
+//! too few. A woken thread that does not run leaves its permits to those that arrive, or are overdue. If a thread that comes
+//! back is the oldest again when it comes back, it may take what was kept for a younger one: no other thread would serve it. If it
 //! is not, it first serves those before it.
 //!
 //! # Nothing is touched after a thread may continue
@@ -107,8 +110,8 @@ pub const MOST_PERMITS: u32 = (RESERVED - 1) / ONE;
 /// # Cost
 ///
 /// An acquisition that need not wait costs one atomic read-modify-write, and so does a release if no thread waits. A thread
-/// polls for the time of a wake before it sleeps. A release with sleeping threads wakes as many as there are permits for,
-/// each by a system call.
+/// polls for the time of a wake before it sleeps. A release with sleeping threads wakes as many as it has permits for, each by
+/// a system call.
 ///
 /// ```
 /// use ondeck::Semaphore;
@@ -267,6 +270,9 @@ impl<P: Host> Semaphore<P> {
             let comes_back = since.is_some();
             let since = *since.get_or_insert_with(|| P::ticks() as usize);
             let is_older = comes_back && line.is_older(since);
+            if comes_back {
+                line.set_spare(line.spare().saturating_add(wanted as usize));
+            }
             if comes_back && !is_older {
                 // The caller's permits may suffice for a thread before it, which no release has seen: one that came in the same
                 // tick, or by a clock that is behind.
@@ -287,6 +293,9 @@ impl<P: Host> Semaphore<P> {
                 if word == next && !takes
                     || self.word.compare_exchange(word, next, acquire, relaxed).is_ok()
                 {
+                    if takes && comes_back {
+                        line.set_spare(line.spare().saturating_sub(wanted as usize));
+                    }
                     if takes {
                         return true;
                     }
@@ -368,12 +377,20 @@ impl<P: Host> Semaphore<P> {
         let (now, overdue) = (P::ticks() as usize, P::ticks_in(OVERDUE_NANOS));
         let is_overdue = line.is_overdue(now, overdue);
         // step: serve
-        let (count, grants) = loop {
+        let (count, grants, spare) = loop {
             let word = self.word.load(Ordering::Relaxed);
-            let free = sum(word & !MARKS, more).ok_or(word)?;
+            let before = word & !MARKS;
+            let free = sum(before, more).ok_or(word)?;
             let is_fair = word & FAIR != 0;
             let grants = is_fair || is_overdue;
-            let (mut left, mut count, mut others) = (free, 0, 0);
+            let spare = (before as usize).min(line.spare()) as u32 + more;
+            let spare = match line.oldest() {
+                _ if is_fair => free,
+                // It also has the permits of woken threads.
+                Some(oldest) if is_overdue && oldest <= free as usize => spare.max(oldest as u32),
+                _ => spare,
+            };
+            let (mut left, mut count, mut others) = (spare, 0, 0);
             for wanted in line.tokens() {
                 let wanted = wanted as u32;
                 if wanted > left {
@@ -385,12 +402,13 @@ impl<P: Host> Semaphore<P> {
             if others != 0 && grants && (is_fair || count == 0) {
                 others |= RESERVED;
             }
-            let next = if grants { left } else { free } | others | word & FAIR;
+            let granted = if grants { spare - left } else { 0 };
+            let next = (free - granted) | others | word & FAIR;
             // Release: for threads that find permits there. The last access: the taken threads are notified when the line is
             // dropped.
             let (release, relaxed) = (Ordering::Release, Ordering::Relaxed);
             if self.word.compare_exchange(word, next, release, relaxed).is_ok() {
-                break (count, grants);
+                break (count, grants, left);
             }
         };
         if !grants {
@@ -399,6 +417,7 @@ impl<P: Host> Semaphore<P> {
         for _ in 0..count {
             line.take();
         }
+        line.set_spare(spare as usize);
         if grants && count != 0 {
             line.rest_until(now.wrapping_add(overdue));
         }

@@ -113,6 +113,8 @@ pub(crate) struct Node<P: Host> {
     /// On the newest node of a queue: when its oldest may be overdue, in ticks. At a mutex: when the heir must wake the
     /// oldest. At a reader-writer lock: until when no further turn is reserved.
     pub(super) due: P::AtomicUsize,
+    /// On the newest node of a semaphore's queue: the number of free permits for which no thread was woken.
+    pub(super) spare: P::AtomicUsize,
     /// On the newest node of a mutex's queue: the heir, or null.
     pub(super) heir: P::AtomicPtr<Node<P>>,
     /// On the newest node of a mutex's queue: the thread that was woken last, or null once it has run.
@@ -132,7 +134,7 @@ pub(crate) struct Node<P: Host> {
 impl<P: Host> Node<P> {
     /// Whether cells cover each byte, on a machine whose atomics are as large as their values.
     pub(crate) const HAS_NO_PADDING: bool =
-        size_of::<Self>() == 4 * size_of::<u32>() + 13 * size_of::<usize>();
+        size_of::<Self>() == 4 * size_of::<u32>() + 14 * size_of::<usize>();
 
     /// Creates the node of a thread that begins to wait at `now` for the object at `address`, and that wants `mutex`.
     pub(crate) fn new(kind: Kind, address: usize, mutex: *const P::AtomicU8, now: usize) -> Self {
@@ -148,6 +150,7 @@ impl<P: Host> Node<P> {
             rests_until: AtomicInt::new(0),
             request: AtomicInt::new(0),
             due: AtomicInt::new(0),
+            spare: AtomicInt::new(usize::MAX),
             heir: AtomicPointer::new(ptr::null_mut()),
             woken_last: AtomicPointer::new(ptr::null_mut()),
             series: AtomicInt::new(0),
@@ -198,6 +201,16 @@ impl<P: Host> Node<P> {
     /// On the newest node of a queue: returns when its oldest may be overdue.
     pub(crate) fn due(&self) -> usize {
         self.due.load(Ordering::Relaxed)
+    }
+
+    /// On the newest node of a semaphore's queue: returns the number of free permits for which no thread was woken.
+    pub(super) fn spare(&self) -> usize {
+        self.spare.load(Ordering::Relaxed)
+    }
+
+    /// On the newest node of a semaphore's queue: sets that number.
+    pub(super) fn set_spare(&self, spare: usize) {
+        self.spare.store(spare, Ordering::Relaxed);
     }
 
     /// On the newest node of a mutex's queue: returns the heir. Valid while the lock of its bucket is held.

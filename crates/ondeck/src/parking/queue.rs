@@ -314,6 +314,7 @@ type Queue<'a, P> = (&'a <P as Platform>::AtomicPtr<Node<P>>, &'a Node<P>);
 /// The state that the newest node of a queue keeps for the whole queue.
 struct QueueState<P: Host> {
     due: usize,
+    spare: usize,
     heir: *mut Node<P>,
     woken_last: *mut Node<P>,
     request: usize,
@@ -323,6 +324,7 @@ impl<P: Host> QueueState<P> {
     fn of(newest: &Node<P>) -> Self {
         Self {
             due: newest.due.load(Ordering::Relaxed),
+            spare: newest.spare(),
             heir: newest.heir.load(Ordering::Relaxed),
             woken_last: newest.woken_last.load(Ordering::Relaxed),
             request: newest.request.load(Ordering::Relaxed),
@@ -331,6 +333,7 @@ impl<P: Host> QueueState<P> {
 
     fn give_to(&self, newest: &Node<P>) {
         newest.due.store(self.due, Ordering::Relaxed);
+        newest.set_spare(self.spare);
         newest.heir.store(self.heir, Ordering::Relaxed);
         newest.woken_last.store(self.woken_last, Ordering::Relaxed);
         newest.request.store(self.request, Ordering::Relaxed);

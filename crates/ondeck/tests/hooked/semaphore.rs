@@ -1,17 +1,19 @@
 //! Which threads a semaphore serves, and which permits it keeps, while time passes and woken threads do not run yet.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread::{self, Scope, ScopedJoinHandle};
 
 use ondeck::parking::waiting;
 use ondeck::semaphore::Semaphore;
 
-use super::hooked_platform::{Gate, Hooked, hooks, until};
+use super::hooked_platform::{Calls, Gate, Hooked, calls_of, hooks, until};
 use super::watched;
 
 static NOW: AtomicU64 = AtomicU64::new(10);
 static WOKEN: Gate = Gate::new();
+/// Whether threads that wake stop.
+static ALL_STOP: AtomicBool = AtomicBool::new(false);
 
 hooks! {
     /// The tests move the time. A thread that is marked stops when it wakes.
@@ -24,6 +26,7 @@ hooks! {
         }
         fn woke() {
             WOKEN.pass();
+            until(|| !ALL_STOP.load(Ordering::SeqCst));
         }
     }
 }
@@ -141,6 +144,68 @@ fn a_thread_that_comes_back_in_vain_leaves_none_asleep_beside_a_permit() {
             let is_lost = in_line(semaphore) == 2;
             semaphore.release(3);
             assert!(!is_lost, "it sleeps");
+        });
+    });
+}
+
+/// The threads that are woken for the first permits do not run before the last permit is released.
+#[test]
+fn each_permit_of_a_burst_wakes_one_thread() {
+    with_semaphore(|semaphore| {
+        thread::scope(|scope| {
+            for _ in 0..15 {
+                wait(scope, semaphore, 1, false);
+            }
+            ALL_STOP.store(true, Ordering::SeqCst);
+            let Calls { wakes, .. } = calls_of(|| (0..5).for_each(|_| semaphore.release(1)));
+            assert_eq!((wakes, in_line(semaphore), semaphore.available()), (5, 10, 5));
+            ALL_STOP.store(false, Ordering::SeqCst);
+            until(|| semaphore.available() == 0);
+            // Also after those have taken theirs.
+            let Calls { wakes, .. } = calls_of(|| semaphore.release(1));
+            assert_eq!(wakes, 1);
+            semaphore.release(9);
+        });
+    });
+}
+
+/// One thread wants many permits, which come one by one, and a woken one takes its own in between.
+#[test]
+fn permits_that_no_thread_was_woken_for_add_up() {
+    with_semaphore(|semaphore| {
+        thread::scope(|scope| {
+            wait(scope, semaphore, 1, true);
+            let many = wait(scope, semaphore, 3, false);
+            semaphore.release(1);
+            WOKEN.until_reached();
+            semaphore.release(1);
+            semaphore.release(1);
+            WOKEN.open();
+            until(|| semaphore.available() == 2);
+            semaphore.release(1);
+            many.join().unwrap();
+            assert_eq!(semaphore.available(), 0);
+        });
+    });
+}
+
+/// Another thread takes the permit of a woken one. That comes back, and its permit is the next.
+#[test]
+fn a_permit_that_was_taken_from_a_woken_thread_is_made_up_for() {
+    with_semaphore(|semaphore| {
+        thread::scope(|scope| {
+            let two = wait(scope, semaphore, 2, true);
+            wait(scope, semaphore, 10, false);
+            semaphore.release(2);
+            WOKEN.until_reached();
+            assert!(semaphore.try_acquire());
+            WOKEN.open();
+            until(|| in_line(semaphore) == 2);
+            let Calls { wakes, .. } = calls_of(|| semaphore.release(1));
+            assert_eq!(wakes, 1, "both permits are for it");
+            two.join().unwrap();
+            assert_eq!(semaphore.available(), 0);
+            semaphore.release(10);
         });
     });
 }
