@@ -279,7 +279,7 @@ impl<P: Host> Guard<'_, P> {
     }
 
     /// Returns the next node after `node` in the order of age, newest first. After the oldest comes the newest.
-    fn next_older(&self, node: &Node<P>) -> &Node<P> {
+    pub(crate) fn next_older(&self, node: &Node<P>) -> &Node<P> {
         // SAFETY: `node` is linked, so its neighbours are, and linked nodes are live while the bucket's lock is held.
         unsafe { &*node.older.load(Ordering::Relaxed) }
     }

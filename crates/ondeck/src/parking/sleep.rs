@@ -24,9 +24,11 @@ impl Slice {
     const FIRST: Duration = Self::of_millis(20);
     /// A thread does not wait longer for a lock because it has already waited for long.
     const LONGEST: Duration = Self::of_millis(640);
-    /// A waiter that has not been notified has no lock to check. It wakes only to find out whether it has been moved to one.
-    /// A thread that has been moved makes its first check at most this much later.
-    const LONGEST_IDLE: Duration = Self::of_millis(2_560);
+    /// A waiter that has not been notified has no lock to check. It wakes only to find out whether it has been moved to one,
+    /// ever more rarely: a thousand waiters do so 25 times a second. A thread that has been moved makes its first check
+    /// after twice its wait until then, and after this time at most. Until then it relies on the thread that is responsible
+    /// for parked ones, on each thread that arrives, and on each notification.
+    const LONGEST_IDLE: Duration = Self::of_millis(20 << 11);
 
     /// Returns an hour instead in a build with `--cfg ondeck_slices="hour"`: in its tests a wake that is lost until the end
     /// of a slice is a hang.

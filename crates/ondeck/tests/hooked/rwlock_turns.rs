@@ -54,7 +54,7 @@ hooks! {
             }
         }
         fn sleep(_until: Option<Timestamp>) -> Option<FutexWait> {
-            TIMED.get().then(|| {
+            TIMED.take().then(|| {
                 TIMED_SLEEPS.fetch_add(1, Ordering::SeqCst);
                 until(|| TIMES_OUT.load(Ordering::SeqCst));
                 PASSED.set(true);
@@ -320,4 +320,56 @@ fn a_fair_unlock_reserves_a_turn() {
     });
     assert!(!lock.is_locked());
     Machine::until_at_rest();
+}
+
+/// A woken writer gets no CPU, or is not there in the child of a fork, and the calling thread locks again. Another writer
+/// waits. Its slice ends if `slice_ends`. Then `unlock` runs.
+fn beside_a_writer_in_flight(slice_ends: bool, unlock: impl FnOnce(&Lock<Turns>)) {
+    let _alone = alone();
+    let lock = &Lock::<Turns>::new();
+    lock.lock_exclusive();
+    TIMES_OUT.store(false, Ordering::SeqCst);
+    thread::scope(|scope| {
+        let sleeps = Machine::sleeps();
+        scope.spawn(|| {
+            STARVED.set(true);
+            write(lock);
+        });
+        Machine::until_sleeps(sleeps + 1);
+        let timed = TIMED_SLEEPS.load(Ordering::SeqCst);
+        scope.spawn(|| {
+            TIMED.set(true);
+            write(lock);
+        });
+        until(|| TIMED_SLEEPS.load(Ordering::SeqCst) > timed);
+        set_late(true);
+        assert_eq!(calls_of(|| end_write(lock)).wakes, 1);
+        assert!(lock.try_lock_exclusive());
+        if slice_ends {
+            let sleeps = Machine::sleeps();
+            TIMES_OUT.store(true, Ordering::SeqCst);
+            Machine::until_sleeps(sleeps + 1);
+        }
+        unlock(lock);
+        TIMES_OUT.store(true, Ordering::SeqCst);
+        set_late(false);
+    });
+    assert!(!lock.is_locked());
+    Machine::until_at_rest();
+}
+
+#[test]
+fn a_writer_whose_slice_ends_relies_on_no_writer_in_flight_any_more() {
+    beside_a_writer_in_flight(true, |lock| {
+        assert_eq!(calls_of(|| end_write(lock)).wakes, 1);
+    });
+}
+
+#[test]
+fn a_fair_unlock_reserves_a_turn_beside_a_writer_in_flight() {
+    beside_a_writer_in_flight(false, |lock| {
+        // SAFETY: the calling thread has locked it.
+        unsafe { lock.unlock_exclusive_fair() };
+        assert!(!lock.try_lock_exclusive(), "the turn is the other's");
+    });
 }

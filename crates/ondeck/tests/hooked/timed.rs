@@ -201,7 +201,7 @@ pub(super) fn wait_for_long(
 
 /// The longest slice of a thread that is parked for a lock, and of one that waits to be notified.
 pub(super) const SLICED: Duration = Duration::from_millis(640);
-pub(super) const IDLE: Duration = Duration::from_millis(2_560);
+pub(super) const IDLE: Duration = Duration::from_millis(20 << 11);
 pub(super) const UNSLICED: Duration = Duration::MAX;
 /// The slice of a writer that waits for readers.
 pub(super) const BESIDE_READERS: Duration = Duration::from_millis(20);
