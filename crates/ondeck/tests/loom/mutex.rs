@@ -115,8 +115,7 @@ explored! {
     fn the_last_of_three_frees_the_mutex on SLEEPS, 3 => || freed_by_the_last(Shared::new(), 3, 3);
     /// A lock that was offered to a parked thread is not free for the next thread that arrives.
     fn a_fair_unlock_and_the_owner_comes_again on SLEEPS, 4 => fair_and_again;
-    /// The offer expires: the owner that comes again takes the place of the thread.
-    fn a_fair_unlock_and_the_owner_takes_the_lock_back on Setting { polls: false, ..STALE }, 4 => fair_and_again;
-    fn an_owner_that_comes_again_and_again_and_takes_an_offer_back on Setting { polls: false, ..STALE }, 4 =>
+    /// An offer expires: the owner that comes again takes the place of the thread.
+    fn an_owner_that_comes_again_and_again_and_takes_an_offer_back on Setting { polls: false, ..STALE }, 3 =>
         offered_to_the_heir;
 }
