@@ -1,18 +1,21 @@
-"""Mutations that a seed chooses: small changes of the locks' source, and the test that fails with each.
+"""Mutations that a seed chooses: small changes of the source of every crate, and the test that fails with each.
 
     drawn.py list                    those that are drawn, in their order
     drawn.py run                     tries those that have no verdict yet
     drawn.py page                    writes docs/data/mutations.md from the verdicts
 
-All take the same draw: --seed N (1), --count N (150; 0 is all) of the files with --file TEXT in their paths. `run` takes
---shard K/N of it, --jobs N at a time, and --again for those that no test has caught so far.
+All take the same draw: --seed N (1), --count N (150; 0 is all) of the files with a --file TEXT in their paths, and of the
+kinds with a --kind TEXT in their names; both may be given more than once. `run` takes --shard K/N of it, --jobs N at a time,
+and --again for those that no test has caught so far.
 
 cargo-mutants lists changes of operators, conditions and results in the files of .cargo/mutants.toml. This script adds what
-it has not: a weaker ordering, a statement that is left out, two statements in the other order, and a number that is one
-larger. A copy of the project gets all drawn mutations at once: each mutated function has one body for each of them, and
-ONDECK_DRAWN says which one runs. So one build serves all of them, and a mutation takes the time of its tests alone. A
-constant, and a function that is one, cannot be chosen at run time: they have no mutation. Nor has a function of a feature
-that no test is built with.
+it has not: a weaker ordering, a statement that is left out, two statements in the other order, a number that is one
+larger, a value that is read before a lock or a sleep and not after it, or the other way round, a value that is kept over the
+turns of a loop, and a return before the end. A copy of the project gets all drawn mutations at once: each mutated function
+has one body for each of them, and ONDECK_DRAWN says which one runs. So one build serves all of them, and a mutation takes
+the time of its tests alone. A constant, and a function that is one, cannot be chosen at run time: they have no mutation. Nor
+has a function of a feature that no test is built with. A mutation of another crate than ondeck is tried with all tests of
+that crate, those in C included, and with those of the crate that uses it in programs.
 
 Everything is in target/drawn. A verdict is a line of verdicts.tsv there, and is written at once: name, verdict, what
 failed, seconds. ci/mutants/equivalent.txt has those that no test can catch, with the reason: name and reason, with a tab.
@@ -29,6 +32,7 @@ import pathlib
 import re
 import signal
 import subprocess
+import threading
 import time
 import tomllib
 import typing
@@ -37,19 +41,35 @@ from hazards import Source
 
 TARGET = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", "target")).absolute()
 WORK = TARGET / "drawn"
+BUILD = os.environ | {"CARGO_TARGET_DIR": str(WORK / "build")}
 LISTED, TREE, VERDICTS = WORK / "listed", WORK / "tree", WORK / "verdicts.tsv"
 EQUIVALENT, PAGE = pathlib.Path("ci/mutants/equivalent.txt"), pathlib.Path("docs/data/mutations.md")
 SOURCE = "crates/ondeck/src/"
 # The test binaries in the order in which they are tried, and the seconds after which each of them hangs. Those of a lock
 # alone come first, where the binary has a module of its name. Locks that no other is made of have no others of that binary.
-STAGES = (("hooked", "", 10), ("plain", "", 30), ("api", "own", 60), ("loom", "own", 120))
+STAGES = (("hooked", "", 60), ("plain", "", 30), ("api", "own", 60), ("loom", "own", 120))
 STAGES += (("api", "", 150), ("loom", "", 240), ("stress", "", 60), ("ondeck", "", 30), ("deadlock", "", 60))
 # Test binaries that need a feature.
 FEATURES = {"deadlock": "deadlock_detection"}
 ALONE = "barrier biased combining event fair ipc latch once parker pi poison rwlock semaphore".split()
+# The seconds after which a test binary of another crate hangs, and a script.
+LONGEST = 600
 QUICK = {"ONDECK_TEST_ROUNDS": "500", "RUST_BACKTRACE": "0", "RUSTC_BOOTSTRAP": "1"}
 WEAKER = {"Acquire": ["Relaxed"], "Release": ["Relaxed"], "AcqRel": ["Acquire", "Release"], "SeqCst": ["AcqRel"]}
 KEPT = "let return break continue use const static type debug_assert assert if match for while loop else"
+# The tests in C of a library: they build what they need again, one at a time.
+SCRIPTS = {
+    "ondeck-capi": """
+        native=$CARGO_TARGET_DIR/native c=crates/ondeck-capi/tests/c
+        export LD_LIBRARY_PATH=$native/lib
+        for test in calls stress order; do
+            gcc -std=gnu11 -O2 -pthread -I"$native/include" -I$c $c/$test.c -o "$native/$test" -L"$native/lib" -londeck
+            "$native/$test"
+        done""",
+    "ondeck-preload": """
+        crates/ondeck-preload/tests/conformance/run.sh --preload "$CARGO_TARGET_DIR/native/lib/libondeck_preload.so" --alone""",
+}
+ALONE_WITH_SCRIPTS = threading.Lock()
 CHOICE = """
 /// Which mutation runs.
 #[doc(hidden)]
@@ -59,8 +79,12 @@ pub fn drawn() -> u32 {
     if drawn != u32::MAX {
         return drawn;
     }
-    let text = unsafe { libc::getenv(c"ONDECK_DRAWN".as_ptr()) };
-    let read = if text.is_null() { 0 } else { unsafe { libc::atoi(text) as u32 } };
+    unsafe extern "C" {
+        fn getenv(name: *const core::ffi::c_char) -> *const core::ffi::c_char;
+        fn atoi(text: *const core::ffi::c_char) -> core::ffi::c_int;
+    }
+    let text = unsafe { getenv(c"ONDECK_DRAWN".as_ptr()) };
+    let read = if text.is_null() { 0 } else { unsafe { atoi(text) as u32 } };
     DRAWN.store(read, core::sync::atomic::Ordering::Relaxed);
     read
 }
@@ -78,6 +102,10 @@ class Mutation(typing.NamedTuple):
     name: str
     kind: str
     edit: Edit
+
+
+def crate(file):
+    return pathlib.PurePath(file).parts[1]
 
 
 def sources():
@@ -109,9 +137,38 @@ def statements(code, first, last):
             yield start, at + 1
 
 
+def around_calls(source, first, last):
+    """Values that are read on the other side of a lock or a sleep, or once before a loop; returns before the end."""
+    code, text = source.code, source.text
+    let = re.compile(r"(?<=[{};])\s*\n( *)let [^;{}]*?(?:\.load\(|\bnow\(|ticks\(|status\()[^;{}]*;")
+    other = r"[^;{}]*?(?:\.lock\(|\block\w*\(|drop\(\w*guard|sleep\w*\(|wait\w*\()[^;{}]*;"
+    for read in let.finditer(code, first, last):
+        start, end = read.start(1), read.end()
+        # The statement before, and the one after.
+        before = re.compile(rf"(?<=[{{}};])\s*\n({read[1]}\S{other})\s*$").search(code, first, start)
+        if before and ";" not in before[1][:-1]:
+            moved = text[start:end] + "\n" + text[before.start(1) : start]
+            yield before.start(1), end, moved, "load moved", "before the call before it"
+        after = re.compile(rf"\s*\n{read[1]}\S{other}").match(code, end, last)
+        if after:
+            moved = text[end : after.end()] + "\n" + text[start:end]
+            yield start, after.end(), moved, "load moved", "after the call after it"
+        loop = re.compile(r"\n( *)(?:loop|while [^{};]*|for [^{};]*) \{\s*$").search(code, first, start + 1)
+        if loop and code[loop.end() :].lstrip().startswith("let "):
+            moved = text[start:end] + text[loop.start() : start]
+            yield loop.start() + 1, end, moved, "value kept", "once before the loop"
+    head = code[code.rfind("fn ", 0, first) : first]
+    result = "return false;" if head.rstrip().endswith("-> bool") else "return;" if "->" not in head else None
+    if result:
+        for start, _ in list(statements(code, first, last))[1:]:
+            yield start, start, f"if true {{ {result} }} ", "early return", "returns before it"
+
+
 def own(source):
     """The changes that cargo-mutants has not: start, end, replacement, kind and description."""
     code = source.code
+    for _, _, first, last in source.functions:
+        yield from around_calls(source, first, last)
     for word in re.finditer(r"(?<=Ordering::)(\w+)|(?<![\w.\"])(\d+)(?=[\s,;)\]])", code):
         for weaker in WEAKER.get(word[1], []):
             yield *word.span(), weaker, "weaker ordering", f"{word[1]} becomes {weaker}"
@@ -135,6 +192,8 @@ def of_cargo_mutants(texts):
     library.write_text(library.read_text() + "mod ipc;\nmod pi;\n")
     listed = subprocess.run(["cargo", "mutants", "--list", "--json"], cwd=LISTED, capture_output=True, check=True, text=True)
     for each in json.loads(listed.stdout):
+        if each["file"] not in texts:
+            continue
         lines = texts[each["file"]].text.splitlines(keepends=True)
         start, end = (
             sum(map(len, lines[: at["line"] - 1])) + at["column"] - 1 for at in (each["span"]["start"], each["span"]["end"])
@@ -160,17 +219,17 @@ def all_mutations():
 def copy(tree, but=()):
     """Copies the project, except these files."""
     files = subprocess.run(
-        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "crates", "drop-in", "Cargo.*", ".cargo"],
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
         capture_output=True, check=True, text=True,
     )
     for file in filter(None, files.stdout.split("\0")):
-        if file not in but and pathlib.Path(file).exists():
-            write(tree / file, pathlib.Path(file).read_text(errors="surrogateescape"))
+        if file not in but and pathlib.Path(file).is_file():
+            write(tree / file, pathlib.Path(file).read_bytes())
+            (tree / file).chmod(pathlib.Path(file).stat().st_mode)
 
 
-def write(path, text):
+def write(path, data):
     """What has not changed is not built again."""
-    data = text.encode(errors="surrogateescape")
     if not path.exists() or path.read_bytes() != data:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
@@ -192,27 +251,34 @@ def put_in(numbered):
                 out += f"{number} => {source.text[first : edit.start]}{edit.replacement}{source.text[edit.end : last]}\n"
                 places.append((file, begin, out.count("\n"), number))
             out, done = out + f"_ => {source.text[first:last]}\n}} }}", last
-        write(TREE / file, out + source.text[done:])
+        write(TREE / file, (out + source.text[done:] + CHOICE * file.endswith("src/lib.rs")).encode())
     library = SOURCE + "lib.rs"
-    write(TREE / library, pathlib.Path(library).read_text() + CHOICE)
+    write(TREE / library, (pathlib.Path(library).read_text() + CHOICE).encode())
     return places
 
 
-def cargo(*arguments):
+def cargo(crates, *arguments):
     """The messages of cargo in the copy."""
+    of = [word for each in crates for word in ("-p", each)]
     run = subprocess.run(
-        ["cargo", *arguments, "--locked", "-p", "ondeck", "--message-format", "json"], cwd=TREE,
-        capture_output=True, text=True, env=os.environ | {"CARGO_TARGET_DIR": str(WORK / "build")},
+        ["cargo", *arguments, "--locked", *of, "--message-format", "json"], cwd=TREE, capture_output=True, text=True, env=BUILD
     )
     return run, [json.loads(line) for line in run.stdout.splitlines() if line.startswith("{")]
 
 
+def executables(messages):
+    """The stages that test binaries are."""
+    found = [message for message in messages if message.get("executable") and message["profile"]["test"]]
+    return [(message["executable"], message["target"]["name"], "", LONGEST) for message in found]
+
+
 def build(numbered):
-    """Builds with all mutations that compile; the test binaries. The others get their verdict."""
+    """Builds with all mutations that compile; the stages of each crate: its test binaries. The others get their verdict."""
+    crates = {crate(mutation.edit.file) for mutation in numbered.values()} | {"ondeck"}
     copy(TREE, {*sources(), SOURCE + "lib.rs"})
     while True:
         places = put_in(numbered)
-        run, messages = cargo("check", "--lib")
+        run, messages = cargo(crates, "check", "--lib")
         wrong = set()
         for message in messages:
             if message["reason"] == "compiler-message" and message["message"]["level"] == "error":
@@ -229,13 +295,29 @@ def build(numbered):
     for feature in sorted({FEATURES.get(binary, "") for binary in binaries}):
         of = [binary for binary in binaries if FEATURES.get(binary, "") == feature]
         tests = ["--lib" if binary == "ondeck" else f"--test={binary}" for binary in of]
-        run, messages = cargo("test", "--no-run", f"--features={feature}", *tests)
+        run, messages = cargo(["ondeck"], "test", "--no-run", f"--features={feature}", *tests)
         for message in messages:
             if message.get("executable") and message["profile"]["test"] and message["target"]["name"] in of:
                 binaries[message["target"]["name"]] = message["executable"]
         if not all(binaries[binary] for binary in of):
             raise SystemExit(run.stderr[-5000:])
-    return binaries
+    stages = {"ondeck": [(binaries[binary], binary, which, limit) for binary, which, limit in STAGES]}
+    for other in sorted(crates - {"ondeck"}):
+        tests = TREE / "crates" / other / "tests"
+        has_tests = any(path for form in ("*.rs", "*/main.rs") for path in tests.glob(form))
+        run, messages = cargo([other], "test", "--no-run", "--lib", *["--test=*"] * has_tests)
+        if run.returncode:
+            raise SystemExit(run.stderr[-5000:])
+        stages[other] = executables(messages)
+    if "ondeck-record" in crates:
+        stages["ondeck-record"] += executables(cargo(["ondeck-profile"], "test", "--no-run", "--test=profiles")[1])
+    if "ondeck-deadlock" in crates:
+        stages["ondeck-deadlock"].append((binaries["deadlock"], "deadlock", "", LONGEST))
+    for other, script in SCRIPTS.items():
+        if other in crates:
+            subprocess.run(["bash", f"crates/{other}/link.sh"], cwd=TREE, env=BUILD, check=True, stdout=subprocess.DEVNULL)
+            stages[other].append((script, "in C", "script", LONGEST))
+    return stages
 
 
 def record(*verdict):
@@ -249,11 +331,11 @@ def verdicts():
     return {line.split("\t")[0]: line.split("\t")[1:] for line in lines}
 
 
-def ended(command, limit, log, environment):
+def ended(command, limit, log, environment, folder):
     """The status of a test; None if it hangs."""
     with log.open("w") as out:
         test = subprocess.Popen(
-            command, cwd=TREE / "crates/ondeck", env=environment, stdout=out, stderr=out, start_new_session=True
+            command, cwd=folder, env=environment, stdout=out, stderr=out, start_new_session=True
         )
         try:
             return test.wait(limit)
@@ -263,20 +345,27 @@ def ended(command, limit, log, environment):
             return None
 
 
-def judge(number, mutation, binaries):
+def judge(number, mutation, stages):
     """Tries the stages until one fails: verdict, what failed, and seconds."""
     begin = time.monotonic()
     lock = pathlib.PurePath(mutation.edit.file.removeprefix(SOURCE)).parts[0].removesuffix(".rs")
-    for binary, which, limit in STAGES:
+    package = crate(mutation.edit.file)
+    for executable, binary, which, limit in stages[package]:
         if which == "own" and not (TREE / f"crates/ondeck/tests/{binary}/{lock}.rs").exists():
             continue
-        if which == "" and lock in ALONE and binary in ("api", "loom"):
+        if package == "ondeck" and which == "" and lock in ALONE and binary in ("api", "loom"):
             continue
         # No other lock is in the locks for shared memory.
-        names = [lock, "timed"] if which == "own" else ["--skip", "ipc", "--skip", "pi_steps"]
+        skipped = ["--skip", "ipc", "--skip", "pi_steps"] if package == "ondeck" else []
+        names = [lock, "timed"] if which == "own" else skipped
         log = WORK / f"{number}.log"
-        command = [binaries[binary], "-Zunstable-options", "--fail-fast", "--test-threads", "2", *names]
-        status = ended(command, limit, log, os.environ | QUICK | {"ONDECK_DRAWN": str(number)})
+        command = [executable, "-Zunstable-options", "--fail-fast", "--test-threads", "2", *names]
+        environment, folder = BUILD | QUICK | {"ONDECK_DRAWN": str(number)}, TREE / "crates" / package
+        if which == "script":
+            with ALONE_WITH_SCRIPTS:
+                status = ended(["bash", "-euc", executable], limit, log, environment, TREE)
+        else:
+            status = ended(command, limit, log, environment, folder)
         if status != 0:
             failed = re.search(r"(\S+) \.\.\. FAILED|panicked at (\S+?):?\n", log.read_text(errors="replace"))
             what = "hangs" if status is None else failed and (failed[1] or failed[2]) or "aborts"
@@ -288,18 +377,19 @@ def judge(number, mutation, binaries):
 def run(mutations, options):
     known = verdicts()
     numbered = {n: m for n, m in enumerate(mutations, 1) if known.get(m.name, [""])[0] != "does not compile"}
-    binaries = build(numbered)
-    if known.get("no mutation", [""])[0] != "open":
-        result, by, seconds = judge(0, mutations[0], binaries)
-        record("no mutation", result, by, seconds)
-        if result != "open":
-            raise SystemExit(f"{by} fails without a mutation")
+    stages = build(numbered)
+    for package, mutation in {crate(mutation.edit.file): mutation for mutation in mutations}.items():
+        if known.get(f"no mutation of {package}", [""])[0] != "open":
+            result, by, seconds = judge(0, mutation, stages)
+            record(f"no mutation of {package}", result, by, seconds)
+            if result != "open":
+                raise SystemExit(f"{by} fails without a mutation")
     shard, shards = map(int, options.shard.split("/"))
     again = ["", "open"] if options.again else [""]
     tried = [n for n, m in numbered.items() if n % shards == shard and known.get(m.name, [""])[0] in again]
     print(f"{len(tried)} to try", flush=True)
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        list(pool.map(lambda n: record(numbered[n].name, *judge(n, numbered[n], binaries)), tried))
+        list(pool.map(lambda n: record(numbered[n].name, *judge(n, numbered[n], stages)), tried))
 
 
 def page(mutations, options):
@@ -329,7 +419,7 @@ def page(mutations, options):
 HEAD = """\
 # Drawn mutations
 
-Small changes of the locks' source that a seed chooses, and what the tests make of them. Written by
+Small changes of the source that a seed chooses, and what the tests make of them. Written by
 [`ci/mutants/drawn.py`](../../ci/mutants/drawn.py): {count} of {total}, drawn by seed {seed}, on {day} at commit {commit}.
 
 | {columns} |
@@ -355,12 +445,16 @@ def main():
     parser.add_argument("command", choices=["list", "run", "page"])
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", type=int, default=150)
-    parser.add_argument("--file", default="")
+    parser.add_argument("--file", action="append", default=[])
+    parser.add_argument("--kind", action="append", default=[])
     parser.add_argument("--shard", default="0/1")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--again", action="store_true")
     options = parser.parse_args()
-    mutations = [each for each in all_mutations() if options.file in each.edit.file]
+    mutations = [
+        each for each in all_mutations()
+        if any(file in each.edit.file for file in options.file or [""]) and any(kind in each.kind for kind in options.kind or [""])
+    ]
     # An order that each mutation keeps, whatever others there are.
     mutations.sort(key=lambda each: hashlib.sha256(f"{options.seed} {each.name}".encode()).digest())
     options.total, mutations = len(mutations), mutations[: options.count or None]
