@@ -461,6 +461,22 @@ mod tests {
     }
 
     #[test]
+    fn acquisitions_with_known_times_are_kept_apart() {
+        for (lock, turn, time) in [(64, 1, 10), (128, 2, 20), (192, 3, 30)] {
+            stamp(lock, turn, Some(time));
+        }
+        assert_eq!(take_stamp(64, 1), Some(10));
+        assert_eq!(take_stamp(192, 9), None, "of another acquisition");
+        assert_eq!(
+            [take_stamp(128, 2), take_stamp(192, 3), take_stamp(64, 1)],
+            [Some(20), None, None]
+        );
+        stamp(64, 4, Some(40));
+        stamp(64, 5, Some(50));
+        assert_eq!(take_stamp(64, 5), Some(50), "the last one");
+    }
+
+    #[test]
     fn stacks_stand_for_all_ticks_of_all_records() {
         let mut local = new();
         let mean = local.mean;

@@ -300,7 +300,10 @@ mod tests {
         // More than was kept cannot be taken, nor more than the time that has passed.
         let blame = blame_for(&lock, 2, 12, &hold(Some(250), 260, false), passed(9, 20));
         assert_eq!(blame, Some((20 + 20, 10)));
-        assert_eq!([&lock.holds, &lock.hold_ticks].map(|it| it.load(Ordering::Relaxed)), [3, 70]);
+        let held = [&lock.holds, &lock.hold_ticks, &lock.hold_longest, &lock.events];
+        assert_eq!(held.map(|it| it.load(Ordering::Relaxed)), [3, 70, 50, 3]);
+        let times = lock.hold_times.iter().map(|it| it.load(Ordering::Relaxed)).sum::<u64>();
+        assert_eq!(times, 3);
     }
 
     #[test]

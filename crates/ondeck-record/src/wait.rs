@@ -287,3 +287,35 @@ fn forget(file: &'static File, current: &Current, now: u64) {
         table::leave(entry, now, current.weight);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use core::sync::atomic::AtomicU64;
+    use std::boxed::Box;
+
+    use super::*;
+
+    #[test]
+    fn an_owner_is_given_a_time_since_which_it_is_known_to_be_the_owner() {
+        // SAFETY: all fields are atomics, for which zeros are valid.
+        let entry: Box<Lock> = unsafe { Box::new_zeroed().assume_init() };
+        let acquisitions = AtomicU64::new(5);
+        let mut current =
+            Current { acquisitions: &raw const acquisitions, turn: 5, ..Current::NONE };
+        current.turn_since = 7;
+        let told = || [&entry.turn, &entry.turn_since].map(|it| it.load(Ordering::Relaxed));
+        note_turn(&mut current, &entry);
+        assert_eq!(told(), [5, 7]);
+        // Another thread has acquired it in between.
+        acquisitions.store(6, Ordering::Relaxed);
+        let before = clock::ticks();
+        note_turn(&mut current, &entry);
+        assert_eq!(told(), [6, current.turn_since]);
+        assert!((before..=clock::ticks()).contains(&current.turn_since));
+        let (turn, since) = (current.turn, current.turn_since);
+        note_turn(&mut current, &entry);
+        assert_eq!((current.turn, told()), (turn, [6, since]), "the earliest time");
+    }
+}

@@ -7,7 +7,7 @@ use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use ondeck_record::burst::{self, Action};
+use ondeck_record::burst::{self, Action, Caller};
 use ondeck_record::layout::{Burst, File, Header, Lock, Operation, Track, Tracked};
 use ondeck_record::relocked;
 
@@ -35,6 +35,10 @@ fn records(folder: &std::path::Path) {
     for _ in 0..WAITS {
         relocked(0x4000, 1, None, TOLD);
     }
+    // The thread sleeps between two operations.
+    burst::begin().end(Action::Notify, 0x6000, Caller::default());
+    thread::sleep(Duration::from_nanos(2 * TOLD));
+    burst::begin().end(Action::Notify, 0x7000, Caller::default());
     // The thread has waited at a condition variable, and then for the mutex.
     let before = Instant::now();
     let waits = burst::begin();
@@ -61,10 +65,16 @@ fn records(folder: &std::path::Path) {
 
     let burst = offset_of!(Tracked, tracks) + offset_of!(Track, bursts);
     let operations = burst + offset_of!(Burst, operations);
-    let operation = (0..word(burst + offset_of!(Burst, used)) as usize)
-        .map(|number| operations + number * size_of::<Operation>())
-        .find(|place| word(place + offset_of!(Operation, action)) as u32 == Action::Wait as u32)
-        .expect("the wait");
+    let find = |action: Action| {
+        (0..word(burst + offset_of!(Burst, used)) as usize)
+            .map(|number| operations + number * size_of::<Operation>())
+            .find(|place| word(place + offset_of!(Operation, action)) as u32 == action as u32)
+            .expect("there was one")
+    };
+    let blocked = find(Action::Blocked);
+    assert!(nanos(word(blocked + offset_of!(Operation, took))) > TOLD, "it slept twice as long");
+    assert!(nanos(word(blocked + offset_of!(Operation, before))) < TOLD, "it did not work");
+    let operation = find(Action::Wait);
     assert_eq!(word(operation + offset_of!(Operation, object)), 0x5000);
     let took = nanos(word(operation + offset_of!(Operation, took)));
     assert!(took >= 5 * MILLI - TOLD / 100, "{took} ns without the mutex");
