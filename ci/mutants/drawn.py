@@ -356,8 +356,8 @@ def judge(number, mutation, stages):
         if package == "ondeck" and which == "" and lock in ALONE and binary in ("api", "loom"):
             continue
         # No other lock is in the locks for shared memory.
-        skipped = ["--skip", "ipc", "--skip", "pi_steps"] if package == "ondeck" else []
-        names = [lock, "timed"] if which == "own" else skipped
+        skipped = ["--skip", "ipc", "--skip", "pi_steps"] if package == "ondeck" and lock not in ("ipc", "pi") else []
+        names = ([lock, "timed"] if which == "own" else []) + skipped
         log = WORK / f"{number}.log"
         command = [executable, "-Zunstable-options", "--fail-fast", "--test-threads", "2", *names]
         environment, folder = BUILD | QUICK | {"ONDECK_DRAWN": str(number)}, TREE / "crates" / package
