@@ -131,7 +131,10 @@ mod tests {
                     deadline(clock, end.as_secs().cast_signed(), end.subsec_nanos().into());
                 let left = deadline.unwrap().left().unwrap_or_default();
                 let least = end.saturating_sub(nanos(now(clock)));
-                assert!((least..=end.saturating_sub(before)).contains(&left), "{left:?} of {after} ns");
+                assert!(
+                    (least..=end.saturating_sub(before)).contains(&left),
+                    "{left:?} of {after} ns"
+                );
             }
         }
     }
