@@ -5,11 +5,13 @@
 //! each of both a line `stack` for each of its stacks. The lines `futex` at the end are
 //! for the objects at which sampling found threads asleep. Times are nanoseconds. Version 1; fields are only added.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
 use ondeck_record::layout::Role;
 
-use crate::model::{Lock, Process, Profile, Sample, Times};
+use crate::model::{Location, Lock, Process, Profile, Sample, Times};
 
 /// Returns the lines of a profile.
 pub fn render(profile: &Profile) -> String {
@@ -44,11 +46,20 @@ pub fn render(profile: &Profile) -> String {
                 "samples": futex.samples,
                 "looks": futexes.looks,
                 "threads": futex.threads,
-                "stack": futex.stacks.first().map(|(stack, _)| stack),
+                "stack": futex.stacks.first().map(|(stack, _)| outside(stack)),
             })
         }));
     }
     lines.iter().flat_map(|line| [line.to_string(), "\n".to_owned()]).collect()
+}
+
+/// Returns a stack whose modules are not those of a process line.
+fn outside(stack: &[Arc<Location>]) -> Vec<Value> {
+    let one = |location: &Arc<Location>| {
+        let Location { address, frames, .. } = &**location;
+        json!({ "address": address, "module": null, "frames": frames })
+    };
+    stack.iter().map(one).collect()
 }
 
 fn of_process(process: &Process) -> Value {

@@ -84,3 +84,36 @@ impl Known {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use std::boxed::Box;
+
+    use super::*;
+    use crate::stack;
+
+    #[test]
+    fn a_stack_is_recognized_while_each_return_address_is_at_its_place() {
+        // SAFETY: all fields are atomics, for which zeros are valid.
+        let file = unsafe { Box::<File>::new_zeroed().assume_init() };
+        // SAFETY: plain numbers.
+        let mut recall = unsafe { Box::<Recall>::new_zeroed().assume_init() };
+        let here = 0_usize;
+        let base = (&raw const here).addr();
+        assert_eq!(recall.find(&file, base), None);
+        let (frames, placed) =
+            stack::take_from(&file, base).expect("this C library is 2.35 or later");
+        assert!(placed.is_regular);
+        let (number, _) = frames.keep(&file).expect("there is room");
+        recall.keep(number, &placed);
+        assert_eq!(recall.find(&file, base), Some(number));
+        assert_eq!(recall.find(&file, base + WORD), None);
+        let outermost = frames.addresses().len() - 1;
+        let slot = base + usize::from(placed.offsets[outermost]) * WORD;
+        assert!(recall.has(base, slot) && !recall.has(base, slot + WORD));
+        file.frames[outermost].store(1, Ordering::Relaxed);
+        assert_eq!(recall.find(&file, base), None, "the outermost caller is another");
+    }
+}
