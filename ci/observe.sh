@@ -53,7 +53,7 @@ observe abseil "$folder/abseil"
 step "Rust"
 for kind in std_mutex std_rwlock std_condvar; do observe std "$rust" $kind; done
 # They poll first by sched_yield(2), which takes milliseconds on a busy machine, and only a thread that sleeps shows its waker.
-for kind in parking_lot_12 parking_lot_12_rwlock parking_lot_13; do observe parking_lot "$rust" $kind 20; done
+for kind in parking_lot_12 parking_lot_12_rwlock parking_lot_13; do observe parking_lot "$rust" $kind 150; done
 observe usync "$rust" usync
 observe saa "$rust" saa
 

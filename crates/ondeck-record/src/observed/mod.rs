@@ -86,6 +86,8 @@ struct Thread {
     polls: Polls,
     /// The number of a new stack plus 1, whose addresses may be in no snapshot of the mappings.
     unseen: u32,
+    /// The same of a new entry's word; 0 if there is none.
+    unseen_word: usize,
     recall: Recall,
 }
 
@@ -144,7 +146,7 @@ impl Memory {
                 own.file = thread::address_of(file);
                 (own.woken, own.chain) = (0, Chain::EMPTY);
                 own.entered = (0, 0);
-                own.unseen = 0;
+                (own.unseen, own.unseen_word) = (0, 0);
                 own.polls.clear();
                 own.recall.clear();
             }
@@ -161,7 +163,10 @@ pub fn begin(memory: &Memory, word: usize, kind: u32, base: usize) -> Sleep {
     let arrived = clock::ticks();
     let stack = memory.enter(file, |own, _| {
         let stack = own.stack(file, base, arrived, 0);
-        own.see(file);
+        // A thread that is about to wait for a condition variable still has its mutex.
+        if kind != kind::CONDVAR {
+            own.see(file);
+        }
         let polled = own.polls.before_sleep(base, arrived, &own.recall);
         own.record_polls(file);
         let arrived = polled.unwrap_or(arrived);
@@ -220,9 +225,11 @@ pub fn acquired(memory: &Memory, word: usize) {
 pub fn before_wake(memory: &Memory, word: usize, base: usize) -> Wake {
     let Some(file) = state::file() else { return Wake::NONE };
     let now = clock::ticks();
-    let stack = memory.enter(file, |own, _| (own.wake(file, word, now, base), own.unseen));
-    match stack {
-        Some((0, _) | (_, 1..)) => Wake { word, file: thread::address_of(file), at: now },
+    let is_done = memory.enter(file, |own, _| {
+        own.wake(file, word, now, base) != 0 && own.unseen == 0 && own.unseen_word == 0
+    });
+    match is_done {
+        Some(false) => Wake { word, file: thread::address_of(file), at: now },
         _ => Wake::NONE,
     }
 }
@@ -266,9 +273,13 @@ impl Thread {
         Some(number + 1)
     }
 
-    /// Copies the mappings if they lack an address of the last new stack. Not for a thread that has just locked or is
+    /// Copies the mappings if they lack an address of the last new stack or entry. Not for a thread that has just locked or is
     /// about to unlock: it takes some ten times as long as a stack.
     fn see(&mut self, file: &'static File) {
+        let word = core::mem::take(&mut self.unseen_word);
+        if word != 0 {
+            sys::with_errno_kept(|| maps::see(file, word as u64));
+        }
         let Some(number) = core::mem::take(&mut self.unseen).checked_sub(1) else { return };
         for address in Frames::of(file, number, usize::MAX).addresses() {
             sys::with_errno_kept(|| maps::see(file, *address));
@@ -304,7 +315,7 @@ impl Thread {
     fn record_polls(&mut self, file: &'static File) {
         let Some(polled) = self.polls.take() else { return };
         let sleep = Sleep { word: 0, file: 0, arrived: 0, kind: kind::YIELD, stack: polled.stack };
-        if let Some(entry) = entry(file, &sleep, polled.stack) {
+        if let Some((entry, _)) = entry(file, &sleep, polled.stack) {
             table::waited(entry, polled.ticks, 1);
             let stack = polled.stack - 1;
             table::sample(file, entry, Role::Waiter, stack, 1, polled.ticks, polled.ticks);
@@ -332,7 +343,10 @@ impl Thread {
             0 => self.stack(file, base, now, waited).unwrap_or(0),
             known => known,
         };
-        let Some(entry) = entry(file, sleep, stack) else { return };
+        let Some((entry, is_new)) = entry(file, sleep, stack) else { return };
+        if is_new {
+            self.unseen_word = sleep.word;
+        }
         table::took_part(entry, local.index);
         table::waited(entry, waited, 1);
         if how == End::GaveUp {
@@ -358,7 +372,7 @@ impl Thread {
                 table::held(entry, kept);
             }
         }
-        if sleep.kind == kind::FUTEX {
+        if sleep.kind == kind::FUTEX && stack != 0 {
             // Inferred: what woke others that waited in the same place.
             let place = key(file, sleep, stack, false) as usize;
             let of_place = words::chain(place, sleep.file).unwrap_or(Chain::EMPTY);
@@ -375,14 +389,10 @@ impl Thread {
     }
 }
 
-/// Returns the entry of a wait.
-fn entry(file: &'static File, sleep: &Sleep, stack: u32) -> Option<&'static Lock> {
+/// Returns the entry of a wait, and whether it is new.
+fn entry(file: &'static File, sleep: &Sleep, stack: u32) -> Option<(&'static Lock, bool)> {
     if !matches!(sleep.kind, kind::FUTEX | kind::YIELD) {
-        let (entry, is_new) = table::lock(file, sleep.word, sleep.kind, 0)?;
-        if is_new {
-            sys::with_errno_kept(|| maps::see(file, sleep.word as u64));
-        }
-        return Some(entry);
+        return table::lock(file, sleep.word, sleep.kind, 0);
     }
     let key = key(file, sleep, stack, true);
     // An entry without an address is none.
@@ -390,9 +400,8 @@ fn entry(file: &'static File, sleep: &Sleep, stack: u32) -> Option<&'static Lock
     let (entry, is_new) = table::keyed(file, key, address, sleep.kind, 0)?;
     if is_new {
         entry.created.store(stack, Ordering::Relaxed);
-        sys::with_errno_kept(|| maps::see(file, sleep.word as u64));
     }
-    Some(entry)
+    Some((entry, is_new))
 }
 
 /// Returns a number for the place of a wait, and, if `of_word`, for its word. No address is equal to it.

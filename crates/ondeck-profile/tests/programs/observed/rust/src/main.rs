@@ -48,7 +48,7 @@ fn run<K, V>(keep: impl Fn() -> K + Sync, lock: impl Fn() -> V + Sync) {
                 }
             });
         }
-        for _ in 0..(200 / HOLD.load(Relaxed)).max(30) {
+        for _ in 0..(200 / HOLD.load(Relaxed)).max(10) {
             keeper_long(&keep);
             thread::sleep(Duration::from_millis(3));
         }
