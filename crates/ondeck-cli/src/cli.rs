@@ -51,7 +51,7 @@ pub(crate) enum Command {
     Merge(merge::Options),
     /// Show what the scheduler did while a lock was idle or threads waited for it
     Trace(Box<trace::Options>),
-    /// Run a program with its mutexes replaced: see where it waits, or compare locks
+    /// See what a program waits for at its locks, run it with ondeck's, or compare both
     Run(Box<run::Options>),
     /// Show which locks a running program waits for, if `ondeck run` started it
     Attach(attach::Options),

@@ -82,7 +82,9 @@ pub(crate) struct Options {
 /// The locks that a program gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Lock {
+    /// This project's, in the place of pthread's
     Ondeck,
+    /// The program's own
     Glibc,
 }
 
