@@ -29,14 +29,16 @@ cpp std_shared shared_mutex std::shared_mutex lock unlock
 # shellcheck disable=SC2046 # options
 cpp abseil absl/synchronization/mutex.h absl::Mutex Lock Unlock $(pkg-config --cflags --libs absl_synchronization)
 
-# observe KIND PROGRAM ARGUMENT...: a program that loses its CPU in a section is tried again.
+# observe KIND PROGRAM ARGUMENT...: what other programs disturb is tried again.
 observe() {
-    local kind=$1 tries waited
+    local kind=$1 tries truth
     shift
     for tries in 1 2 3; do
-        waited=$("$command" run --profile "$folder/p.jsonl" -- "$@" 2>"$folder/table.txt") || { cat "$folder/table.txt"; exit 1; }
+        "$command" run --profile "$folder/p.jsonl" -- "$@" >"$folder/truth.txt" 2>"$folder/table.txt" ||
+            { cat "$folder/table.txt"; exit 1; }
+        read -ra truth <"$folder/truth.txt"
         echo "$(basename "$1") ${*:2}"
-        python3 ci/observe/check.py "$folder/p.jsonl" "$kind" "$waited" && return
+        python3 ci/observe/check.py "$folder/p.jsonl" "$kind" "${truth[@]}" && return
         [ "$tries" -lt 3 ] || { cat "$folder/table.txt"; exit 1; }
     done
 }

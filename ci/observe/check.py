@@ -1,9 +1,11 @@
 """Compares a profile with what a program of crates/ondeck-profile/tests/programs/observed/ knows of itself.
 
-    check.py PROFILE.jsonl KIND WAITED     the kind of the lock, and all waits together in nanoseconds
+    check.py PROFILE.jsonl KIND WAITED HELD     the kind of the lock, all waits together, and how long others than the
+                                                keeper have held it, in nanoseconds
 
-At least 95 % of what is charged goes to the keeper, and the sum of waits is within 5 % of the program's own. Ends with 1
-and a line for each that does not hold.
+At least 95 % of what is charged goes to the keeper, less what the others may have kept waiting: a thread that loses its
+CPU with the lock keeps it for long. The sum of waits is within 5 % of the program's own. Ends with 1 and a line for each
+that does not hold.
 """
 
 import json
@@ -12,9 +14,11 @@ import sys
 
 KEEPER = 0.95
 SUM = 0.05
+# The most threads that wait at once.
+WAITING = 3
 
 
-def main(profile, kind, waited):
+def main(profile, kind, waited, held):
     lines = [json.loads(line) for line in pathlib.Path(profile).read_text().splitlines()]
     locks = [line for line in lines if line["type"] in ("lock", "notice")]
     its = [lock for lock in locks if lock["kind"] == kind]
@@ -27,13 +31,13 @@ def main(profile, kind, waited):
             blame[any("keeper_long" in name for name in functions)] += line["total"]
     part = blame[True] / max(sum(blame.values()), 1.0)
     more = recorded / float(waited) - 1
-    held = [lock for lock in locks if lock["kept_waiting"] + lock["free"] > 0]
-    free = sum(lock["free"] for lock in held) / max(recorded, 1.0)
-    print(f"{kind:15} keeper {100 * part:5.1f} %, sum {100 * more:+5.1f} %, free {100 * free:4.1f} %")
+    free = sum(lock["free"] for lock in locks) / max(recorded, 1.0)
+    others = WAITING * float(held) / float(waited)
+    print(f"{kind:15} keeper {100 * part:5.1f} % (others at most {100 * others:.1f} %), sum {100 * more:+5.1f} %, free {100 * free:4.1f} %")
     wrong = []
     if not its:
         wrong.append(f"there are {[lock['kind'] for lock in locks]}, and no {kind}")
-    if part < KEEPER:
+    if part < KEEPER - others:
         wrong.append(f"{100 * part:.1f} % went to the keeper")
     if abs(more) > SUM:
         wrong.append(f"all waits were {float(waited) / 1e6:.1f} ms, and {recorded / 1e6:.1f} ms were recorded")

@@ -1,5 +1,6 @@
 //! `keepers KIND [MILLISECONDS]`: locks of Rust, each with a known keeper. One thread holds the lock for 2 ms each time,
-//! or longer, three others for a moment. Prints the sum of all waits in nanoseconds, which each thread notes itself.
+//! or longer, three others for a moment. Prints the sum of all waits, and for how long these have held the lock, in
+//! nanoseconds, which each thread notes itself.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{self, Condvar};
@@ -7,11 +8,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 static WAITED: AtomicU64 = AtomicU64::new(0);
+static HELD: AtomicU64 = AtomicU64::new(0);
 static HOLD: AtomicU64 = AtomicU64::new(2);
 static OVER: AtomicBool = AtomicBool::new(false);
 
-fn note(begin: Instant) {
-    WAITED.fetch_add(begin.elapsed().as_nanos() as u64, Relaxed);
+fn note(sum: &AtomicU64, begin: Instant) {
+    sum.fetch_add(begin.elapsed().as_nanos() as u64, Relaxed);
 }
 
 fn compute() {
@@ -23,7 +25,7 @@ fn compute() {
 fn keeper_long<G>(lock: impl Fn() -> G) {
     let begin = Instant::now();
     let guard = lock();
-    note(begin);
+    note(&WAITED, begin);
     compute();
     drop(guard);
     std::hint::black_box(());
@@ -33,8 +35,10 @@ fn keeper_long<G>(lock: impl Fn() -> G) {
 fn victim_short<G>(lock: impl Fn() -> G) {
     let begin = Instant::now();
     let guard = lock();
-    note(begin);
+    note(&WAITED, begin);
+    let begin = Instant::now();
     drop(guard);
+    note(&HELD, begin);
     std::hint::black_box(());
 }
 
@@ -124,7 +128,7 @@ fn main() {
         }
         _ => std::process::exit(2),
     }
-    println!("{}", WAITED.load(Relaxed));
+    println!("{} {}", WAITED.load(Relaxed), HELD.load(Relaxed));
 }
 
 struct Released<'a>(&'a saa::Lock);
