@@ -33,13 +33,13 @@ cpp abseil absl/synchronization/mutex.h absl::Mutex Lock Unlock $(pkg-config --c
 observe() {
     local kind=$1 tries truth
     shift
-    for tries in 1 2 3; do
+    for tries in 1 2 3 4 5; do
         "$command" run --profile "$folder/p.jsonl" -- "$@" >"$folder/truth.txt" 2>"$folder/table.txt" ||
             { cat "$folder/table.txt"; exit 1; }
         read -ra truth <"$folder/truth.txt"
         echo "$(basename "$1") ${*:2}"
         python3 ci/observe/check.py "$folder/p.jsonl" "$kind" "${truth[@]}" && return
-        [ "$tries" -lt 3 ] || { cat "$folder/table.txt"; exit 1; }
+        [ "$tries" -lt 5 ] || { cat "$folder/table.txt"; exit 1; }
     done
 }
 

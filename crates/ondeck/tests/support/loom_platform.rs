@@ -170,14 +170,13 @@ unsafe impl Platform for Loom {
     fn ticks_in(nanos: u32) -> usize {
         const EVER: usize = 1 << 40;
         match nanos {
-            0 => 0,
+            // No mutex is captured.
+            0 | 2_000_000 => 0,
             1..250_000 => 1,
             250_000 if setting::get().rotates && threads::rotates() => 0,
             // An offer is for no longer than its thread keeps its CPU.
             250_000 if setting::get().stale => 1,
             500_000 | 1_000_000 if setting::get().late => 0,
-            // No mutex is captured.
-            2_000_000 => 0,
             _ if setting::get().overdue => EVER.wrapping_neg(),
             _ => EVER,
         }
