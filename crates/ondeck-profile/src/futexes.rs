@@ -11,7 +11,8 @@ use std::sync::Arc;
 
 use crate::mappings::Mappings;
 use crate::model::{Frame, Futex, Futexes, Location, Module, Object};
-use crate::reader::{Names, Reader};
+use crate::names::Names;
+use crate::reader::Reader;
 
 /// The raw samples.
 #[derive(Debug, Default)]
@@ -52,8 +53,8 @@ impl Reader {
         let mut found = Vec::new();
         for (pid, sleeps) in &seen.processes {
             let mappings = Mappings::parse(&sleeps.maps);
-            let modules = self.modules(&mappings, Path::new(""));
-            let mut names = Names::new(&mut self.symbols, &modules, &mappings);
+            let modules = self.symbols.modules(&mappings, Path::new(""), *pid);
+            let mut names = Names::new(&mut self.symbols, &modules, &mappings, *pid);
             let mut by_object: HashMap<(Object, Vec<u64>), Futex> = HashMap::new();
             let mut words = HashSet::new();
             let is_under_observer =

@@ -35,6 +35,7 @@ mod kinds;
 pub mod lines;
 mod mappings;
 mod model;
+mod names;
 pub mod page;
 pub mod pprof;
 mod reader;

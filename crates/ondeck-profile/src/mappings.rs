@@ -1,14 +1,27 @@
-//! The mappings of a process: the lines of `/proc/self/maps` that the recorder kept.
+//! The mappings of a process: lines of `/proc/PID/maps`, of which the recorder keeps snapshots.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use ondeck_record::layout::EXTENSION;
 
+/// A file in the kernel's words: the numbers of its device and its inode, as `maps` has them.
+///
+/// They are comparable only with those of another `maps`: stat(2) may give other numbers for a file of overlayfs or
+/// btrfs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Identity {
+    pub device: (u32, u32),
+    pub inode: u64,
+}
+
 /// A file, and the address ranges of its parts.
 #[derive(Debug)]
 pub struct Mapped {
     pub path: PathBuf,
+    pub identity: Identity,
+    /// Whether a snapshot says that no name leads to the file any more.
+    pub is_deleted: bool,
     /// From, to, offset in the file.
     pub parts: Vec<(u64, u64, u64)>,
 }
@@ -19,42 +32,74 @@ pub struct Mappings {
     pub files: Vec<Mapped>,
     pub heap: Vec<(u64, u64)>,
     pub stack: Vec<(u64, u64)>,
+    /// Everything that is executable.
+    pub code: Vec<(u64, u64)>,
 }
 
 impl Mappings {
     /// Reads snapshots. Later ones add to earlier ones, so an unloaded library is still known.
     pub fn parse(text: &str) -> Self {
-        let mut files: BTreeMap<PathBuf, Vec<(u64, u64, u64)>> = BTreeMap::new();
+        let mut files: BTreeMap<(PathBuf, Identity), Mapped> = BTreeMap::new();
         let mut mappings = Self::default();
         for line in text.lines() {
-            let Some((from, to, offset, name)) = parse_line(line) else { continue };
+            let Some(Line { from, to, offset, identity, is_code, name }) = parse_line(line) else {
+                continue;
+            };
+            if is_code {
+                mappings.code.push((from, to));
+            }
             match name {
                 "[heap]" => mappings.heap.push((from, to)),
                 "[stack]" => mappings.stack.push((from, to)),
                 path if path.starts_with('/') && !path.ends_with(EXTENSION) => {
-                    let path = path.strip_suffix(" (deleted)").unwrap_or(path);
-                    let parts = files.entry(path.into()).or_default();
-                    if !parts.contains(&(from, to, offset)) {
-                        parts.push((from, to, offset));
+                    let kept = path.strip_suffix(" (deleted)");
+                    let path = PathBuf::from(kept.unwrap_or(path));
+                    let file = files.entry((path.clone(), identity)).or_insert_with(|| Mapped {
+                        path,
+                        identity,
+                        is_deleted: false,
+                        parts: Vec::new(),
+                    });
+                    file.is_deleted |= kept.is_some();
+                    if !file.parts.contains(&(from, to, offset)) {
+                        file.parts.push((from, to, offset));
                     }
                 }
                 _ => {}
             }
         }
-        mappings.files = files.into_iter().map(|(path, parts)| Mapped { path, parts }).collect();
+        mappings.files = files.into_values().collect();
         mappings
+    }
+
+    /// Returns the identity of what is mapped at an address.
+    pub fn identity_at(text: &str, address: u64) -> Option<Identity> {
+        let mut lines = text.lines().filter_map(parse_line);
+        lines.find(|line| (line.from..line.to).contains(&address)).map(|line| line.identity)
     }
 }
 
+struct Line<'a> {
+    from: u64,
+    to: u64,
+    offset: u64,
+    identity: Identity,
+    is_code: bool,
+    name: &'a str,
+}
+
 /// `7f12a000-7f12b000 r-xp 00001000 08:01 1234   /usr/lib/libc.so.6`
-fn parse_line(line: &str) -> Option<(u64, u64, u64, &str)> {
-    let (range, rest) = line.split_once(' ')?;
-    let (from, to) = range.split_once('-')?;
+fn parse_line(line: &str) -> Option<Line<'_>> {
     let number = |text| u64::from_str_radix(text, 16).ok();
-    let mut fields = rest.splitn(5, ' ');
-    let offset = fields.nth(1)?;
-    let name = fields.nth(2)?.trim_start();
-    Some((number(from)?, number(to)?, number(offset)?, name))
+    let mut fields = line.splitn(6, ' ');
+    let (from, to) = fields.next()?.split_once('-')?;
+    let is_code = fields.next()?.as_bytes().get(2) == Some(&b'x');
+    let offset = number(fields.next()?)?;
+    let (major, minor) = fields.next()?.split_once(':')?;
+    let device = (number(major)? as u32, number(minor)? as u32);
+    let identity = Identity { device, inode: fields.next()?.parse().ok()? };
+    let name = fields.next().unwrap_or_default().trim_start();
+    Some(Line { from: number(from)?, to: number(to)?, offset, identity, is_code, name })
 }
 
 #[cfg(test)]
@@ -68,15 +113,30 @@ mod tests {
             55d0c0401000-55d0c0402000 r-xp 00001000 fd:01 12                 /opt/a b/prog (deleted)\n\
             55d0c1000000-55d0c1021000 rw-p 00000000 00:00 0                  [heap]\n\
             7ffc0000-7ffd0000 rw-p 00000000 00:00 0                          [stack]\n\
+            7ffe0000-7fff0000 rwxp 00000000 00:00 0 \n\
             cut off";
         let mappings = Mappings::parse(text);
         assert_eq!(mappings.files.len(), 1);
         assert_eq!(mappings.files[0].path, PathBuf::from("/opt/a b/prog"));
+        assert!(mappings.files[0].is_deleted);
+        assert_eq!(mappings.files[0].identity, Identity { device: (0xfd, 1), inode: 12 });
         assert_eq!(
             mappings.files[0].parts,
             [(0x55d0_c040_0000, 0x55d0_c040_1000, 0), (0x55d0_c040_1000, 0x55d0_c040_2000, 0x1000)]
         );
         assert_eq!(mappings.heap, [(0x55d0_c100_0000, 0x55d0_c102_1000)]);
         assert_eq!(mappings.stack, [(0x7ffc_0000, 0x7ffd_0000)]);
+        assert_eq!(
+            mappings.code,
+            [(0x55d0_c040_1000, 0x55d0_c040_2000), (0x7ffe_0000, 0x7fff_0000)]
+        );
+    }
+
+    #[test]
+    fn two_files_that_had_a_path_in_turn_are_two() {
+        let text = "1000-2000 r-xp 0 fd:01 12 /a\n3000-4000 r-xp 0 fd:01 13 /a\n";
+        let inodes: Vec<u64> =
+            Mappings::parse(text).files.iter().map(|file| file.identity.inode).collect();
+        assert_eq!(inodes, [12, 13]);
     }
 }

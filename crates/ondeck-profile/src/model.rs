@@ -9,6 +9,7 @@ use std::time::{Duration, SystemTime};
 use ondeck_record::layout::{Role, kind};
 use serde::Serialize;
 
+use crate::symbols::Source;
 pub use futex::{Futex, Futexes, Object};
 
 /// Everything that was recorded in a folder.
@@ -104,6 +105,10 @@ pub struct Module {
     pub bias: u64,
     /// Whether it has line numbers, itself or in a separate file.
     pub has_lines: bool,
+    /// Why it has no names, and the remedy: the file that was mapped cannot be found.
+    pub missing: Option<String>,
+    #[serde(skip)]
+    pub(crate) source: Source,
 }
 
 #[cfg(test)]
@@ -118,6 +123,8 @@ impl Module {
             end: 0,
             bias: 0,
             has_lines: false,
+            missing: None,
+            source: Source::default(),
         }
     }
 }

@@ -13,9 +13,8 @@ use crate::Error;
 use crate::file::{Recording, get};
 use crate::kinds::{self, Nature};
 use crate::mappings::Mappings;
-use crate::model::{
-    Cost, Dropped, Frame, Kind, Location, Lock, Module, Place, Process, Profile, Sample, Times,
-};
+use crate::model::{Cost, Dropped, Kind, Location, Lock, Place, Process, Profile, Sample, Times};
+use crate::names::Names;
 use crate::symbols::Symbols;
 use crate::trim::trim;
 
@@ -85,9 +84,10 @@ impl Reader {
         let header = &file.header;
         let mappings = Mappings::parse(&recording.maps());
         let program = PathBuf::from(Recording::text(&header.program));
-        let modules = self.modules(&mappings, &program);
+        let pid = header.pid.load(Relaxed);
+        let modules = self.symbols.modules(&mappings, &program, pid);
         let clock = Clock::of(file);
-        let mut names = Names::new(&mut self.symbols, &modules, &mappings);
+        let mut names = Names::new(&mut self.symbols, &modules, &mappings, pid);
         let mut stacks = Stacks::default();
         let groups = names.groups(recording, &mut stacks);
         let mut locks: Vec<Lock> =
@@ -131,7 +131,7 @@ impl Reader {
         let number =
             |field: &std::sync::atomic::AtomicU32| field.load(std::sync::atomic::Ordering::Relaxed);
         Process {
-            pid: number(&header.pid),
+            pid,
             parent: number(&header.parent),
             program,
             arguments: Recording::texts(&header.arguments),
@@ -158,42 +158,6 @@ impl Reader {
             },
             modules,
         }
-    }
-
-    /// Returns the mapped files, each with the address range of the whole file.
-    pub(crate) fn modules(&mut self, mappings: &Mappings, program: &Path) -> Vec<Module> {
-        let module = |mapped: &crate::mappings::Mapped| {
-            let least = mapped.parts.iter().map(|part| part.0).min()?;
-            let most = mapped.parts.iter().map(|part| part.1).max()?;
-            let mut module = Module {
-                path: mapped.path.clone(),
-                build_id: String::new(),
-                soname: String::new(),
-                start: least,
-                end: most,
-                bias: least,
-                has_lines: false,
-            };
-            if let Some(object) = self.symbols.object(&mapped.path) {
-                object.build_id().clone_into(&mut module.build_id);
-                object.soname().clone_into(&mut module.soname);
-                module.has_lines = object.has_lines();
-                let bias = mapped
-                    .parts
-                    .iter()
-                    .find_map(|(from, _, offset)| from.checked_sub(object.address_of(*offset)?));
-                if let Some(bias) = bias {
-                    module.bias = bias;
-                    // Variables without an initial value lie after the mapped part of the file.
-                    module.end = most.max(bias.saturating_add(object.end()));
-                }
-            }
-            Some(module)
-        };
-        let mut modules: Vec<Module> = mappings.files.iter().filter_map(module).collect();
-        // pprof assumes that the first one is the program.
-        modules.sort_by_key(|module| module.path != program);
-        modules
     }
 }
 
@@ -265,110 +229,7 @@ impl Clock {
     }
 }
 
-/// Resolves the addresses of one process to names.
-pub(crate) struct Names<'a> {
-    symbols: &'a mut Symbols,
-    modules: &'a [Module],
-    mappings: &'a Mappings,
-    known: HashMap<u64, Arc<Location>>,
-}
-
-impl<'a> Names<'a> {
-    pub(crate) fn new(
-        symbols: &'a mut Symbols,
-        modules: &'a [Module],
-        mappings: &'a Mappings,
-    ) -> Self {
-        Self { symbols, modules, mappings, known: HashMap::new() }
-    }
-
-    pub(crate) fn module(&self, address: u64) -> Option<usize> {
-        self.modules.iter().position(|module| (module.start..module.end).contains(&address))
-    }
-
-    pub(crate) fn stack(&mut self, returns: &[u64]) -> Vec<Arc<Location>> {
-        let mut stack: Vec<Arc<Location>> = Vec::with_capacity(returns.len() + 1);
-        for address in returns {
-            // The call is before the instruction to which it returns, which may belong to another line or
-            // another function.
-            let location = self.location(address.saturating_sub(1));
-            let inner = stack.last().map(|inner| inner.address);
-            stack.extend(inner.and_then(|inner| self.left(inner, *address)));
-            stack.push(location);
-        }
-        stack
-    }
-
-    /// Returns the function that was called before `address` and has left no frame, because it ended with a
-    /// tail call of the function that contains `inner`. Functions that end with an unlock do that.
-    fn left(&mut self, inner: u64, address: u64) -> Option<Arc<Location>> {
-        let module = self.module(address)?;
-        let bias = self.modules[module].bias;
-        let object = self.symbols.object(&self.modules[module].path)?;
-        let called = object.called_before(address.wrapping_sub(bias))?;
-        let is_it = inner.checked_sub(bias).is_some_and(|inner| object.is_within(called, inner));
-        (!is_it).then(|| self.location(called.wrapping_add(bias)))
-    }
-
-    /// Returns whether `address` is in the function that begins at `start`.
-    pub(crate) fn is_within(&mut self, start: u64, address: u64) -> bool {
-        let Some(module) = self.module(start) else { return false };
-        let bias = self.modules[module].bias;
-        let object = self.symbols.object(&self.modules[module].path);
-        object.is_some_and(|object| {
-            object.is_within(start.wrapping_sub(bias), address.wrapping_sub(bias))
-        })
-    }
-
-    pub(crate) fn location(&mut self, address: u64) -> Arc<Location> {
-        if let Some(known) = self.known.get(&address) {
-            return Arc::clone(known);
-        }
-        let module = self.module(address);
-        let mut frames = Vec::new();
-        if let Some(module) = module.map(|index| &self.modules[index]) {
-            let inside = address.wrapping_sub(module.bias);
-            if let Some(object) = self.symbols.object(&module.path) {
-                frames = object.frames(inside);
-            }
-            if frames.is_empty() {
-                let name = module.path.file_name().unwrap_or_default().to_string_lossy();
-                let function = format!("{name}+{inside:#x}");
-                frames.push(Frame { function, file: None, line: None });
-            }
-        } else {
-            frames.push(Frame { function: format!("{address:#x}"), file: None, line: None });
-        }
-        let location = Arc::new(Location { address, module, frames });
-        self.known.insert(address, Arc::clone(&location));
-        location
-    }
-
-    pub(crate) fn place(&mut self, address: u64) -> Place {
-        let within =
-            |ranges: &[(u64, u64)]| ranges.iter().any(|(a, b)| (*a..*b).contains(&address));
-        if let Some(module) = self.module(address).map(|index| &self.modules[index]) {
-            let object = self.symbols.object(&module.path);
-            let variable = object
-                .and_then(|object| object.variable(address.wrapping_sub(module.bias)))
-                .unwrap_or_default();
-            return Place::Static {
-                module: module.path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
-                symbol: variable.name,
-                offset: variable.offset,
-                file: variable.declared.as_ref().map(|declared| declared.0.clone()),
-                line: variable.declared.map(|declared| declared.1),
-            };
-        }
-        if within(&self.mappings.heap) {
-            Place::Heap
-        } else if within(&self.mappings.stack) {
-            Place::Stack
-        } else {
-            Place::Memory
-        }
-    }
-
+impl Names<'_> {
     /// Returns the locks whose entries belong together.
     fn groups<'r>(&mut self, recording: &'r Recording, stacks: &mut Stacks) -> Vec<Group<'r>> {
         let mut groups: Vec<Group<'r>> = Vec::new();

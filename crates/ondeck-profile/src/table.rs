@@ -1,5 +1,6 @@
 //! Tables for a terminal: the locks, worst first, and below them which functions kept others waiting.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use ondeck_record::layout::{LOCKS, SAMPLES, STACKS as STACKS_KEPT};
@@ -278,6 +279,20 @@ pub(crate) fn callers(sample: &Sample) -> String {
     names.join(" < ")
 }
 
+/// Returns the files of a process whose functions are in stacks, and have no names because the file that was mapped
+/// cannot be found.
+fn nameless(process: &Process) -> impl Iterator<Item = String> {
+    let locks = process.locks.iter().chain(&process.notices);
+    let samples = locks.flat_map(|lock| lock.holders.iter().chain(&lock.waiters));
+    let modules: BTreeSet<usize> =
+        samples.flat_map(|sample| &sample.stack).filter_map(|location| location.module).collect();
+    modules.into_iter().filter_map(|module| {
+        let module = &process.modules[module];
+        let why = module.missing.as_ref()?;
+        Some(format!("no names of {}: it {why}", module.path.display()))
+    })
+}
+
 /// Returns the notes for the reader: the cost, the missing data, the files that could not be read.
 pub(crate) fn notes(profile: &Profile) -> Vec<String> {
     let mut notes = Vec::new();
@@ -313,6 +328,8 @@ pub(crate) fn notes(profile: &Profile) -> Vec<String> {
             notes.push(dropped(process));
         }
     }
+    let missing: BTreeSet<String> = profile.processes.iter().flat_map(nameless).collect();
+    notes.extend(missing);
     notes.extend(profile.refused.iter().map(|error| format!("left out: {error}")));
     notes
 }

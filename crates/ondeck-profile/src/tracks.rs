@@ -11,7 +11,8 @@ use crate::Error;
 use crate::file::{Recording, get};
 use crate::mappings::Mappings;
 use crate::model::{Frame, Place};
-use crate::reader::{Clock, Names, Reader};
+use crate::names::Names;
+use crate::reader::{Clock, Reader};
 use crate::trim::trim;
 
 /// The operations of a process.
@@ -82,8 +83,9 @@ fn of(reader: &mut Reader, recording: &Recording) -> Tracks {
     let used = get(&file.header.tracks_used);
     let mappings = Mappings::parse(&recording.maps());
     let program = PathBuf::from(Recording::text(&file.header.program));
-    let modules = reader.modules(&mappings, &program);
-    let mut names = Names::new(&mut reader.symbols, &modules, &mappings);
+    let pid = file.header.pid.load(Ordering::Relaxed);
+    let modules = reader.symbols.modules(&mappings, &program, pid);
+    let mut names = Names::new(&mut reader.symbols, &modules, &mappings, pid);
     let clock = Clock::of(file);
     let mut tracks = Tracks {
         program,

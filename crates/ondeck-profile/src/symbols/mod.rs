@@ -7,21 +7,33 @@
 mod declared;
 mod mapped;
 mod object_file;
+mod perf_map;
+mod source;
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::PathBuf;
 
 pub use object_file::ObjectFile;
+pub use perf_map::PerfMap;
+pub use source::Source;
 
-/// Objects by path, each opened once.
+/// Objects, each opened once.
 #[derive(Default)]
 pub struct Symbols {
-    objects: HashMap<std::path::PathBuf, Option<ObjectFile>>,
+    objects: HashMap<Source, Result<ObjectFile, String>>,
+    /// Folders with objects and debugging files, which are searched by build-id.
+    pub folders: Vec<PathBuf>,
 }
 
 impl Symbols {
-    /// Returns the object at `path`; `None` if it can no longer be read.
-    pub fn object(&mut self, path: &Path) -> Option<&ObjectFile> {
-        self.objects.entry(path.to_owned()).or_insert_with(|| ObjectFile::open(path)).as_ref()
+    /// Returns the object that a process mapped; `None` if it cannot be found.
+    pub fn object(&mut self, source: &Source) -> Option<&ObjectFile> {
+        self.opened(source).as_ref().ok()
+    }
+
+    /// Returns the object, or the reason why there is none.
+    pub fn opened(&mut self, source: &Source) -> &Result<ObjectFile, String> {
+        let Self { objects, folders } = self;
+        objects.entry(source.clone()).or_insert_with(|| source.open(folders))
     }
 }

@@ -72,9 +72,8 @@ pub struct Variable {
 }
 
 impl ObjectFile {
-    /// Opens an object, and its debugging file if it has one.
-    pub fn open(path: &Path) -> Option<Self> {
-        let map = mapped::map(path)?;
+    /// Reads an object that is mapped from `path`, and its debugging file if it has one.
+    pub fn read(path: &Path, map: Mmap, folders: &[PathBuf]) -> Option<Self> {
         let file = object::File::parse(&*map).ok()?;
         let build_id = file.build_id().ok().flatten().map(hexadecimal).unwrap_or_default();
         let segments = file
@@ -90,7 +89,7 @@ impl ObjectFile {
         let mut has_lines = has(&file);
         let mut debug = path.to_owned();
         if !has_lines
-            && let Some(found) = separate(path, &file, &build_id)
+            && let Some(found) = separate(path, &file, &build_id, folders)
             && let Some(map) = mapped::map(&found)
             && let Ok(file) = object::File::parse(&*map)
         {
@@ -253,12 +252,17 @@ fn collect(file: &object::File<'_>, functions: &mut Vec<Symbol>, variables: &mut
     }
 }
 
-/// Finds a separate debugging file.
-fn separate(path: &Path, file: &object::File<'_>, build_id: &str) -> Option<PathBuf> {
+/// Finds a separate debugging file. One of another build is none.
+fn separate(
+    path: &Path,
+    file: &object::File<'_>,
+    build_id: &str,
+    folders: &[PathBuf],
+) -> Option<PathBuf> {
     let mut places = Vec::new();
-    if build_id.len() > 2 {
-        let (first, rest) = build_id.split_at(2);
-        places.push(PathBuf::from(format!("{DEBUG}/.build-id/{first}/{rest}.debug")));
+    if let Some((first, rest)) = build_id.split_at_checked(2) {
+        let all = folders.iter().map(PathBuf::as_path).chain([Path::new(DEBUG)]);
+        places.extend(all.map(|folder| folder.join(format!(".build-id/{first}/{rest}.debug"))));
     }
     if let Ok(Some((name, _))) = file.gnu_debuglink() {
         let name = Path::new(std::ffi::OsStr::from_bytes(name));
@@ -266,8 +270,16 @@ fn separate(path: &Path, file: &object::File<'_>, build_id: &str) -> Option<Path
         places.push(folder.join(".debug").join(name));
         places.push(Path::new(DEBUG).join(folder.strip_prefix("/").ok()?).join(name));
         places.push(folder.join(name));
+        places.extend(folders.iter().map(|folder| folder.join(name)));
     }
-    places.into_iter().find(|place| place.is_file() && place != path)
+    let is_of_build = |place: &PathBuf| {
+        let map = mapped::map(place)?;
+        let found = object::File::parse(&*map).ok()?.build_id().ok()??.to_owned();
+        Some(hexadecimal(&found) == build_id)
+    };
+    places.into_iter().find(|place| {
+        place.is_file() && place != path && is_of_build(place).unwrap_or(build_id.is_empty())
+    })
 }
 
 /// Returns a name as in the source; a Rust name without the hash at its end.
