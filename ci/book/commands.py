@@ -38,6 +38,7 @@ CHANGES = {
         ("attach $! ", "attach $! --for 1s ", "instead of Ctrl-C"),
         ("4711 --for 30s", "$! --for 1s", "the server that runs"),
     ],
+    "docs/who.md": [("who 4711", "who $$", "a process that runs")],
     "docs/rwlock.md": [("cargo build --release -p ondeck-cli --features", None, "ci/also.sh peers"),
                        ("for work in", None, "needs that build, minutes on a quiet machine")],
 }

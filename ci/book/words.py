@@ -12,10 +12,10 @@ from pages import known_files
 
 LIST, GLOSSARY = "ci/words.txt", "docs/glossary.md"
 TERM = re.compile(r"\* \*\*([^*`]+)\*\*: [A-Z`].*\.$")
-# `who` after one of these is a person. `whose` after a noun is a relative clause of that noun; without one it is a thread's.
+# `who` after one of these is a person; `ondeck who` is a command. `whose` after a noun is a relative clause of that noun; without one it is a thread's.
 # A question may have either.
 PERSONS = "he|she|person|people|(?:any|every|some)one|(?:reader|user|author|engineer|programmer|maintainer)s?"
-WHO = rf"\b(?:(?P<person>{PERSONS})[,\s]+)?whom?\b"
+WHO = rf"\b(?:(?P<person>{PERSONS})[,\s]+)?(?<!ondeck )whom?\b(?!\.md)"
 WHOSE = r"(?:[.:;(]\s|\b(?:of|for|to|by|knows?|says?|tells?|see|than|about|decides?)\s)\s*whose\b"
 NO_QUESTION = r"(?!(?:[^.?!|]|[.!](?!\s))*\?(?:\s|$))"
 

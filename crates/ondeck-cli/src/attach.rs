@@ -39,7 +39,7 @@ pub(crate) struct Options {
 /// The interval of checks for Ctrl-C and the end of the program.
 const LOOK: Duration = Duration::from_millis(50);
 
-fn number(word: &str) -> Result<u32, String> {
+pub(crate) fn number(word: &str) -> Result<u32, String> {
     /// Linux's own limit on 64 bits, `PID_MAX_LIMIT`.
     const MOST: usize = 1 << 22;
     values::in_range(word, 1, MOST, "as `ps -e` lists them").map(|number| number as u32)

@@ -7,7 +7,7 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Error, FromArgMatches, Parser, Subcommand};
 
-use crate::{advise, attach, bench, compare, costs, list, merge, run, sim, trace};
+use crate::{advise, attach, bench, compare, costs, list, merge, run, sim, trace, who};
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())
@@ -21,6 +21,7 @@ Examples:
   ondeck bench                which lock is faster here, and where; one minute
   ondeck advise --threads 8   which lock for a situation, and why
   ondeck run --profile report.html -- ./server   which lock it waits for
+  ondeck who 4711             which locks a program waits for now, and which thread keeps them
   ondeck list                 every lock and workload
   ondeck costs                what PAUSE, futex, fences and clocks cost here
 
@@ -55,6 +56,8 @@ pub(crate) enum Command {
     Run(Box<run::Options>),
     /// Show which locks a running program waits for, if `ondeck run` started it
     Attach(attach::Options),
+    /// Show what each thread of a running program waits for now, and which thread keeps it
+    Who(who::Options),
     /// Print a shell's completion script
     #[command(hide = true)]
     Completions {

@@ -13,6 +13,9 @@ pub(crate) enum Ending {
     Whole,
     /// Something is missing; it was reported.
     Lacking,
+    /// A program has a deadlock; it was reported.
+    #[cfg(target_os = "linux")]
+    Deadlocked,
     /// The command ran a program, and ends like it.
     #[cfg(target_os = "linux")]
     AsProgram(Status),

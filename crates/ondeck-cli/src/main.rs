@@ -15,7 +15,7 @@
 //! Exit codes: 0 everything asked for was done; 1 something could not be measured (a stuck lock, a
 //! refused setting, an interruption, an output that failed) and the rest was, or a comparison found
 //! something worse by more than `--fail-above`; 2 the command line or a file is wrong and nothing was
-//! measured. `run` ends as its program does; what it ends with if the program was not started is in
+//! measured; 3 `who` found a deadlock. `run` ends as its program does; what it ends with if the program was not started is in
 //! `outcome::Failure`.
 
 mod advise;
@@ -45,10 +45,11 @@ cfg_select! {
         mod outcome;
         mod run;
         mod trace;
+        mod who;
     }
     _ => {
         mod elsewhere;
-        use elsewhere::{attach, run, trace};
+        use elsewhere::{attach, run, trace, who};
     }
 }
 
@@ -82,6 +83,7 @@ fn main() -> ExitCode {
         Command::Trace(options) => trace::run(&options),
         Command::Run(options) => run::run(&options),
         Command::Attach(options) => attach::run(&options),
+        Command::Who(options) => who::run(&options),
         Command::Completions { shell } => generate::completions(shell),
         Command::Man { folder } => generate::man(folder.as_deref()),
         Command::Schema => generate::schema(),
@@ -89,6 +91,8 @@ fn main() -> ExitCode {
     match ended {
         Ok(Ending::Whole) => ExitCode::SUCCESS,
         Ok(Ending::Lacking) => ExitCode::from(1),
+        #[cfg(target_os = "linux")]
+        Ok(Ending::Deadlocked) => ExitCode::from(3),
         #[cfg(target_os = "linux")]
         Ok(Ending::AsProgram(status)) => status.pass_on(),
         Err(error) => {

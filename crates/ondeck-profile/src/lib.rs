@@ -18,6 +18,8 @@
 //!                    ─► lines      JSON, one object a line
 //!
 //! folder ─► tracks      what threads did in order, for replays
+//!
+//! process ─► `who`      what its threads wait for now, and which thread keeps it
 //! ```
 //!
 //! ```no_run
@@ -43,6 +45,7 @@ mod symbols;
 pub mod table;
 pub mod tracks;
 mod trim;
+pub mod who;
 
 pub use error::Error;
 pub use model::{

@@ -26,6 +26,57 @@ pub struct Mapped {
     pub parts: Vec<(u64, u64, u64)>,
 }
 
+impl Mapped {
+    /// Returns one for each time that the file is mapped: the loader maps its parts in the order of the file, and a
+    /// program that reads a library's file maps it once more.
+    fn loads(mut self) -> Vec<Self> {
+        self.parts.sort_unstable();
+        let mut loads: Vec<Self> = Vec::new();
+        let mut last: Option<(u64, u64, u64)> = None;
+        for part in std::mem::take(&mut self.parts) {
+            let is_next = |last: (u64, u64, u64)| part.2 > 0 || part.0 == last.1;
+            if last.is_none_or(|last| part.2 < last.2 || !is_next(last)) {
+                let Self { path, identity, is_deleted, .. } = &self;
+                let (path, parts) = (path.clone(), Vec::new());
+                loads.push(Self { path, identity: *identity, is_deleted: *is_deleted, parts });
+            }
+            last = Some(part);
+            loads.last_mut().expect("one was pushed").parts.push(part);
+        }
+        loads
+    }
+}
+
+/// What is known of a file that a process mapped.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Source {
+    /// The path in the process's own mount namespace.
+    pub path: PathBuf,
+    pub identity: Identity,
+    /// Whether no name led to it any more.
+    pub is_deleted: bool,
+    /// The process; 0 if there is none to look at.
+    pub pid: u32,
+    /// The range of its first mapping, by which the kernel lends the file itself to privileged users.
+    pub range: (u64, u64),
+    /// The build-id that the process has in its memory; empty if that is not known.
+    pub build_id: String,
+}
+
+impl Source {
+    /// Returns what the mappings of a process say.
+    pub fn of(mapped: &Mapped, pid: u32) -> Self {
+        Self {
+            path: mapped.path.clone(),
+            identity: mapped.identity,
+            is_deleted: mapped.is_deleted,
+            pid,
+            range: mapped.parts.first().map_or((0, 0), |part| (part.0, part.1)),
+            build_id: String::new(),
+        }
+    }
+}
+
 /// The union of the snapshots.
 #[derive(Debug, Default)]
 pub struct Mappings {
@@ -68,7 +119,7 @@ impl Mappings {
                 _ => {}
             }
         }
-        mappings.files = files.into_values().collect();
+        mappings.files = files.into_values().flat_map(Mapped::loads).collect();
         mappings
     }
 
@@ -130,6 +181,15 @@ mod tests {
             mappings.code,
             [(0x55d0_c040_1000, 0x55d0_c040_2000), (0x7ffe_0000, 0x7fff_0000)]
         );
+    }
+
+    #[test]
+    fn a_file_that_is_mapped_twice_is_two_whose_addresses_do_not_include_what_is_between() {
+        let text = "1000-2000 r--p 0 fd:01 12 /a\n2000-3000 r-xp 1000 fd:01 12 /a\n\
+            3000-4000 rw-p 1000 fd:01 12 /a\n9000-c000 r--p 0 fd:01 12 /a\n";
+        let parts: Vec<usize> =
+            Mappings::parse(text).files.iter().map(|file| file.parts.len()).collect();
+        assert_eq!(parts, [3, 1]);
     }
 
     #[test]

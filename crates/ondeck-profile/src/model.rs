@@ -1,5 +1,6 @@
 //! The data of a profile: processes, their locks, the stacks of holders and waiters.
 
+mod frame;
 mod futex;
 
 use std::path::PathBuf;
@@ -7,9 +8,11 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use ondeck_record::layout::{Role, kind};
+use ondeck_report::functions::short;
 use serde::Serialize;
 
-use crate::symbols::Source;
+use crate::mappings::Source;
+pub use frame::Frame;
 pub use futex::{Futex, Futexes, Object};
 
 /// Everything that was recorded in a folder.
@@ -109,6 +112,13 @@ pub struct Module {
     pub missing: Option<String>,
     #[serde(skip)]
     pub(crate) source: Source,
+}
+
+impl Module {
+    /// Returns the line of a report on its having no names; `None` if it has some.
+    pub(crate) fn nameless(&self) -> Option<String> {
+        Some(format!("no names of {}: it {}", self.path.display(), self.missing.as_ref()?))
+    }
 }
 
 #[cfg(test)]
@@ -400,19 +410,28 @@ impl Lock {
         }
     }
 
-    /// Returns a short name of the lock: its variable, the function that initialized it, or its address.
+    /// Returns a name of the lock: its variable, the function that initialized it, or its address.
     pub fn name(&self) -> String {
+        self.named(str::to_owned)
+    }
+
+    /// Returns it with short names of functions, for people.
+    pub fn short_name(&self) -> String {
+        self.named(short)
+    }
+
+    fn named(&self, name: fn(&str) -> String) -> String {
         if let Some(symbol) = self.place.symbol() {
-            return symbol;
+            return name(&symbol);
         }
         match &self.place {
             Place::Static { module, .. } => format!("{module} {:#x}", self.address),
             Place::Waiters => match &self.site {
-                Some(site) => format!("of {}", site.function),
+                Some(site) => format!("of {}", name(&site.function)),
                 None => "unknown".to_owned(),
             },
             _ => match self.maker() {
-                Some(frame) => format!("of {} {:#x}", frame.function, self.address),
+                Some(frame) => format!("of {} {:#x}", name(&frame.function), self.address),
                 None => format!("{:#x}", self.address),
             },
         }
@@ -498,6 +517,12 @@ impl Sample {
     pub fn frames(&self) -> impl DoubleEndedIterator<Item = &Frame> {
         self.stack.iter().flat_map(|location| location.frames.iter())
     }
+
+    /// Returns them without those of the language's library, for people; all if there are no others.
+    pub fn shown(&self) -> impl DoubleEndedIterator<Item = &Frame> {
+        let has_others = self.frames().any(|frame| !frame.is_of_language());
+        self.frames().filter(move |frame| !has_others || !frame.is_of_language())
+    }
 }
 
 /// A code address, and the functions there.
@@ -509,28 +534,4 @@ pub struct Location {
     pub module: Option<usize>,
     /// Functions: the innermost inlined one first, at least one.
     pub frames: Vec<Frame>,
-}
-
-/// A function, and a line of it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Frame {
-    /// The demangled name; the module and an offset if there is none.
-    pub function: String,
-    /// The source file.
-    pub file: Option<String>,
-    /// The line.
-    pub line: Option<u32>,
-}
-
-impl Frame {
-    /// Returns the function and its place: `work (hot.c:12)`.
-    pub fn short(&self) -> String {
-        match (&self.file, self.line) {
-            (Some(file), Some(line)) => {
-                let name = file.rsplit('/').next().unwrap_or(file);
-                format!("{} ({name}:{line})", self.function)
-            }
-            _ => self.function.clone(),
-        }
-    }
 }

@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::mappings::{Mapped, Mappings};
+use crate::mappings::{Mapped, Mappings, Source};
 use crate::model::{Frame, Location, Module, Place};
-use crate::symbols::{PerfMap, Source, Symbols};
+use crate::symbols::{ObjectFile, PerfMap, Rules, Symbols};
 
 impl Symbols {
     /// Returns the mapped files, each with the address range of the whole file. `pid` is the process, which may have
@@ -115,6 +115,30 @@ impl<'a> Names<'a> {
         object.is_some_and(|object| {
             object.is_within(start.wrapping_sub(bias), address.wrapping_sub(bias))
         })
+    }
+
+    /// Returns the object at an address, and its bias.
+    fn object_at(&mut self, address: u64) -> Option<(&ObjectFile, u64)> {
+        let module = &self.modules[self.module(address)?];
+        let bias = module.bias;
+        Some((self.symbols.object(&module.source)?, bias))
+    }
+
+    /// Returns where the function that contains an address begins.
+    pub(crate) fn function_at(&mut self, address: u64) -> Option<u64> {
+        let (object, bias) = self.object_at(address)?;
+        Some(object.function_at(address.wrapping_sub(bias))?.wrapping_add(bias))
+    }
+
+    /// Returns how the caller of the function at an address is found.
+    pub(crate) fn rules(&mut self, address: u64) -> Option<Rules> {
+        let (object, bias) = self.object_at(address)?;
+        object.rules(address.wrapping_sub(bias))
+    }
+
+    /// Returns whether instructions are mapped at an address.
+    pub(crate) fn is_code(&self, address: u64) -> bool {
+        self.mappings.code.iter().any(|(from, to)| (*from..*to).contains(&address))
     }
 
     pub(crate) fn location(&mut self, address: u64) -> Arc<Location> {

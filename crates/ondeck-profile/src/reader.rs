@@ -13,7 +13,9 @@ use crate::Error;
 use crate::file::{Recording, get};
 use crate::kinds::{self, Nature};
 use crate::mappings::Mappings;
-use crate::model::{Cost, Dropped, Kind, Location, Lock, Place, Process, Profile, Sample, Times};
+use crate::model::{
+    Cost, Dropped, Frame, Kind, Location, Lock, Place, Process, Profile, Sample, Times,
+};
 use crate::names::Names;
 use crate::symbols::Symbols;
 use crate::trim::trim;
@@ -251,7 +253,7 @@ impl Names<'_> {
                 nature = kinds::nature(kind, &whole, user);
                 key = match user.first().and_then(|location| location.frames.first()) {
                     Some(site) if nature.is_of_thread => {
-                        Key::Place(nature.kind, nature.is_notice, site.short())
+                        Key::Place(nature.kind, nature.is_notice, site.clone())
                     }
                     _ => Key::Word(nature.kind, nature.is_notice, address),
                 };
@@ -356,7 +358,7 @@ enum Key {
     /// A futex that belongs to the lock.
     Word(Kind, bool, u64),
     /// Futexes of threads that wait in the same place.
-    Place(Kind, bool, String),
+    Place(Kind, bool, Frame),
 }
 
 /// The stacks of a recording without the functions of locks, each made once.

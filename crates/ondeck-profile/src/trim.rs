@@ -61,7 +61,8 @@ const SOURCES: [&str; 14] = [
     "/drop-in/parking_lot-",
 ];
 
-fn is_ours(frame: &Frame) -> bool {
+/// Returns whether a function is a lock's own.
+pub fn is_ours(frame: &Frame) -> bool {
     let starts = |words: &[&str]| words.iter().any(|word| frame.function.starts_with(word));
     let is_of = |file: &String| SOURCES.iter().any(|part| file.contains(part));
     starts(&FUNCTIONS)

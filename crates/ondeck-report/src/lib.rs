@@ -24,6 +24,7 @@ pub mod compare;
 pub mod comparison;
 pub mod csv;
 mod data;
+pub mod functions;
 mod glossary;
 pub mod html;
 pub mod json;

@@ -4,6 +4,7 @@
 //! `.gnu_debuglink`, in the places where GDB looks for them (GDB manual, "Separate Debug Files"). Without
 //! debugging information names come from symbols; without symbols there are only offsets and a build-id.
 
+mod cfi;
 mod declared;
 mod mapped;
 mod object_file;
@@ -13,19 +14,26 @@ mod source;
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-pub use object_file::ObjectFile;
+use crate::mappings::Source;
+
+pub use cfi::{Bytes, REGISTERS, Rule, Rules};
+pub use object_file::{ObjectFile, hexadecimal};
 pub use perf_map::PerfMap;
-pub use source::Source;
 
 /// Objects, each opened once.
 #[derive(Default)]
 pub struct Symbols {
     objects: HashMap<Source, Result<ObjectFile, String>>,
-    /// Folders with objects and debugging files, which are searched by build-id.
-    pub folders: Vec<PathBuf>,
+    /// Searched for objects and debugging files, by build-id.
+    folders: Vec<PathBuf>,
 }
 
 impl Symbols {
+    /// Symbols that are also searched in folders.
+    pub fn with(folders: Vec<PathBuf>) -> Self {
+        Self { objects: HashMap::new(), folders }
+    }
+
     /// Returns the object that a process mapped; `None` if it cannot be found.
     pub fn object(&mut self, source: &Source) -> Option<&ObjectFile> {
         self.opened(source).as_ref().ok()

@@ -9,6 +9,7 @@ use addr2line::Loader;
 use memmap2::Mmap;
 use object::{Object, ObjectSection, ObjectSegment, ObjectSymbol, SymbolKind};
 
+use super::cfi::{Cfi, Rules};
 use super::declared::{self, Declared};
 use super::mapped;
 use crate::model::Frame;
@@ -42,8 +43,11 @@ pub struct ObjectFile {
     variables: Vec<Symbol>,
     loader: Option<Loader>,
     debug: PathBuf,
+    /// Whether the debugging information is in a file of its own.
+    is_separate: bool,
     has_lines: bool,
     declared: OnceCell<Declared>,
+    cfi: OnceCell<Cfi>,
     map: Mmap,
     is_x86: bool,
 }
@@ -102,7 +106,6 @@ impl ObjectFile {
             symbols.dedup_by_key(|symbol| symbol.start);
         }
         let loader = has_lines.then(|| Loader::new(&debug).ok()).flatten();
-        let declared = OnceCell::new();
         let is_x86 = file.architecture() == object::Architecture::X86_64;
         let soname = soname_of(&file).unwrap_or_default();
         Some(Self {
@@ -112,9 +115,11 @@ impl ObjectFile {
             functions,
             variables,
             loader,
+            is_separate: debug != path,
             debug,
             has_lines,
-            declared,
+            declared: OnceCell::new(),
+            cfi: OnceCell::new(),
             map,
             is_x86,
         })
@@ -144,6 +149,30 @@ impl ObjectFile {
     /// Returns whether `address` is in the function that begins at `start`.
     pub fn is_within(&self, start: u64, address: u64) -> bool {
         containing(&self.functions, address).is_some_and(|(symbol, _)| symbol.start == start)
+    }
+
+    /// Returns where the function that contains an address begins: by its name, or by its call frame information.
+    pub fn function_at(&self, address: u64) -> Option<u64> {
+        let named = containing(&self.functions, address).map(|(symbol, _)| symbol.start);
+        named.or_else(|| Some(self.cfi().function(address)?.start))
+    }
+
+    /// Returns how the caller of the function at an address is found.
+    pub fn rules(&self, address: u64) -> Option<Rules> {
+        self.cfi().rules(address)
+    }
+
+    fn cfi(&self) -> &Cfi {
+        self.cfi.get_or_init(|| {
+            let mut cfi = Cfi::default();
+            let separate = self.is_separate.then(|| mapped::map(&self.debug)).flatten();
+            for map in [Some(&self.map), separate.as_ref()].into_iter().flatten() {
+                if let Ok(file) = object::File::parse(&**map) {
+                    cfi.add(&file);
+                }
+            }
+            cfi
+        })
     }
 
     /// Returns its build-id in hexadecimal digits; empty if it has none.
@@ -238,8 +267,10 @@ fn containing(symbols: &[Symbol], address: u64) -> Option<(&Symbol, u64)> {
 }
 
 fn collect(file: &object::File<'_>, functions: &mut Vec<Symbol>, variables: &mut Vec<Symbol>) {
-    for symbol in file.symbols().chain(file.dynamic_symbols()) {
-        if !symbol.is_definition() {
+    let dynamic = file.dynamic_symbols().map(|symbol| (symbol, true));
+    for (symbol, is_dynamic) in file.symbols().map(|symbol| (symbol, false)).chain(dynamic) {
+        // One without a size would extend over all functions of a stripped library that are not exported.
+        if !symbol.is_definition() || is_dynamic && symbol.size() == 0 {
             continue;
         }
         let Ok(name) = symbol.name() else { continue };
@@ -293,7 +324,7 @@ fn demangled(name: &str) -> String {
     addr2line::demangle_auto(Cow::Borrowed(name), None).into_owned()
 }
 
-fn hexadecimal(bytes: &[u8]) -> String {
+pub fn hexadecimal(bytes: &[u8]) -> String {
     let digit = |value: u8| char::from_digit(value.into(), 16).unwrap_or_default();
     bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }

@@ -11,37 +11,9 @@ use memmap2::Mmap;
 
 use super::mapped;
 use super::object_file::ObjectFile;
-use crate::mappings::{Identity, Mapped, Mappings};
-
-/// What is known of a file that a process mapped.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Source {
-    /// The path in the process's own mount namespace.
-    pub path: PathBuf,
-    pub identity: Identity,
-    /// Whether no name led to it any more.
-    pub is_deleted: bool,
-    /// The process; 0 if there is none to look at.
-    pub pid: u32,
-    /// The range of its first mapping, by which the kernel lends the file itself to privileged users.
-    pub range: (u64, u64),
-    /// The build-id that the process has in its memory; empty if that is not known.
-    pub build_id: String,
-}
+use crate::mappings::{Identity, Mappings, Source};
 
 impl Source {
-    /// Returns what the mappings of a process say.
-    pub fn of(mapped: &Mapped, pid: u32) -> Self {
-        Self {
-            path: mapped.path.clone(),
-            identity: mapped.identity,
-            is_deleted: mapped.is_deleted,
-            pid,
-            range: mapped.parts.first().map_or((0, 0), |part| (part.0, part.1)),
-            build_id: String::new(),
-        }
-    }
-
     /// Returns the object, or the reason why there is none, with the remedy.
     pub fn open(&self, folders: &[PathBuf]) -> Result<ObjectFile, String> {
         let mut other = None;

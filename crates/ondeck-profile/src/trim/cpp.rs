@@ -1,5 +1,7 @@
 //! Recognizes the C++ functions that belong to locks, those of libstdc++ and libc++.
 
+use ondeck_report::functions::without_type;
+
 /// Prefixes of functions that call C's, in `std` or outside of it.
 const OF_C: [&str; 4] = ["__gthread_", "__glibcxx_rwlock_", "__glibcxx_timed", "__libcpp_"];
 
@@ -41,23 +43,6 @@ pub fn is_of_lock(function: &str) -> bool {
     starts(of_std.unwrap_or(name), &OF_C)
         // The destructor of scoped_lock unlocks its mutexes by std::apply with a lambda.
         || of_std.is_some_and(|name| starts(name, &OF_STD) || name.contains("::~scoped_lock()"))
-}
-
-/// Returns a name without the return type of a function template: the text after the last blank that precedes the
-/// arguments and is outside of brackets.
-fn without_type(function: &str) -> &str {
-    let mut depth = 0_i32;
-    let mut start = 0;
-    for (at, byte) in function.bytes().enumerate() {
-        match byte {
-            b'(' if depth == 0 && !function[start..].starts_with("decltype(") => break,
-            b'<' | b'(' | b'{' | b'[' => depth += 1,
-            b'>' | b')' | b'}' | b']' => depth -= 1,
-            b' ' if depth == 0 => start = at + 1,
-            _ => {}
-        }
-    }
-    &function[start..]
 }
 
 #[cfg(test)]

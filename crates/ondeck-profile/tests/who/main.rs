@@ -1,0 +1,266 @@
+//! Locks of Rust in this process: each kind with one thread that keeps it and one that waits, and what is seen of the two.
+
+use std::hint::black_box;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+use std::{process, thread};
+
+use ondeck_profile::who::{Keeper, Kind, State, Thread, Who, look};
+
+/// Runs for ever under a name, and says when it has begun.
+fn start(name: &str, work: impl FnOnce(mpsc::Sender<()>) + Send + 'static) {
+    let (begun, has_begun) = mpsc::channel();
+    let named = thread::Builder::new().name(name.to_owned());
+    named.spawn(move || work(begun)).expect("a thread");
+    // A thread that cannot say so drops its end.
+    _ = has_begun.recv();
+}
+
+/// Waits for ever under a name.
+fn start_waiting(name: &str, work: fn()) {
+    start(name, move |begun| {
+        drop(begun);
+        work();
+    });
+}
+
+fn keep(begun: &mpsc::Sender<()>) -> ! {
+    begun.send(()).expect("a listener");
+    loop {
+        thread::sleep(Duration::from_hours(1));
+    }
+}
+
+/// Looks until all is as expected, which returns what is not yet.
+fn seen(unlike: impl Fn(&Who) -> Vec<String>) -> Who {
+    let start = Instant::now();
+    loop {
+        let who = look(process::id(), Vec::new()).expect("this process");
+        let unlike = unlike(&who);
+        if unlike.is_empty() {
+            return who;
+        }
+        assert!(start.elapsed() < Duration::from_mins(2), "{unlike:#?}");
+    }
+}
+
+fn named<'a>(who: &'a Who, name: &str) -> Option<&'a Thread> {
+    who.threads.iter().find(|thread| thread.name == name)
+}
+
+/// A thread, what it waits for, the end of the variable's name, and that of the function's that waits.
+type Expected = (&'static str, Kind, &'static str, &'static str);
+
+fn expect(expected: &[Expected]) -> Who {
+    seen(|who| {
+        let is_right = |(name, kind, variable, function): &Expected| {
+            let thread = named(who, name)?;
+            let wait = thread.wait.as_ref()?;
+            let symbol = wait.place.symbol().unwrap_or_default();
+            let caller = &thread.callers.first()?.function;
+            Some(wait.kind == *kind && symbol.ends_with(variable) && caller.ends_with(function))
+        };
+        let unlike = expected.iter().filter(|one| is_right(one) != Some(true));
+        unlike.map(|one| format!("{one:?}: {:#?}", named(who, one.0))).collect()
+    })
+}
+
+mod of_std {
+    use std::sync::{Barrier, Condvar, Mutex, RwLock};
+
+    use super::*;
+
+    static HOT: Mutex<u32> = Mutex::new(0);
+    static TABLE: RwLock<u32> = RwLock::new(0);
+    static NEWS: Condvar = Condvar::new();
+    static NOTHING: Mutex<bool> = Mutex::new(false);
+
+    #[inline(never)]
+    fn take_hot() {
+        *HOT.lock().expect("no panic") += 1;
+        black_box(());
+    }
+
+    #[inline(never)]
+    fn read_table() {
+        black_box(*TABLE.read().expect("no panic"));
+    }
+
+    #[inline(never)]
+    fn await_news() {
+        let mut news = NOTHING.lock().expect("no panic");
+        while !*news {
+            news = NEWS.wait(news).expect("no panic");
+        }
+    }
+
+    #[inline(never)]
+    fn receive() {
+        let (sender, receiver) = mpsc::channel::<()>();
+        _ = receiver.recv();
+        drop(sender);
+    }
+
+    #[inline(never)]
+    fn join_receiver() {
+        thread::spawn(receive).join().expect("it never ends");
+        black_box(());
+    }
+
+    #[inline(never)]
+    fn meet() {
+        Barrier::new(2).wait();
+        black_box(());
+    }
+
+    #[test]
+    fn locks_of_the_standard_library_are_named_with_the_function_that_waits() {
+        start("std keeper", |begun| {
+            let _held = (HOT.lock(), TABLE.write());
+            keep(&begun);
+        });
+        for (name, work) in [
+            ("std taker", take_hot as fn()),
+            ("std reader", read_table),
+            ("std hearer", await_news),
+            ("std receiver", receive),
+            ("std joiner", join_receiver),
+            ("std meeting", meet),
+        ] {
+            start_waiting(name, work);
+        }
+        let who = expect(&[
+            ("std taker", Kind::StdMutex, "HOT", "take_hot"),
+            ("std reader", Kind::StdRwlock, "TABLE", "read_table"),
+            ("std hearer", Kind::StdCondition, "NEWS", "await_news"),
+            ("std receiver", Kind::StdPark, "", "receive"),
+            ("std joiner", Kind::Join, "", "join_receiver"),
+            ("std meeting", Kind::StdCondition, "", "meet"),
+        ]);
+        let joined = named(&who, "std joiner").and_then(|thread| thread.wait.as_ref());
+        let keeper = joined.map(|wait| &wait.keeper);
+        assert!(matches!(keeper, Some(Keeper::Thread { tid }) if who.thread(*tid).is_some()));
+        let lock = who.locks.iter().find(|lock| lock.wait.kind == Kind::StdMutex);
+        assert_eq!(lock.expect("the lock").wait.keeper, Keeper::Unknown);
+    }
+}
+
+mod of_parking_lot {
+    use parking_lot_original::{Condvar, Mutex, RwLock};
+
+    use super::*;
+
+    static PARKED: Mutex<u32> = Mutex::new(0);
+    static SHARED: RwLock<u32> = RwLock::new(0);
+    static BELL: Condvar = Condvar::new();
+
+    #[inline(never)]
+    fn take_parked() {
+        *PARKED.lock() += 1;
+        black_box(());
+    }
+
+    #[inline(never)]
+    fn write_shared() {
+        *SHARED.write() += 1;
+        black_box(());
+    }
+
+    #[inline(never)]
+    fn await_bell() {
+        let mutex = Mutex::new(());
+        BELL.wait(&mut mutex.lock());
+    }
+
+    #[test]
+    fn locks_of_parking_lot_are_found_although_threads_sleep_on_words_of_their_own() {
+        start("pl keeper", |begun| {
+            let _held = (PARKED.lock(), SHARED.read());
+            keep(&begun);
+        });
+        for (name, work) in [
+            ("pl taker", take_parked as fn()),
+            ("pl taker too", take_parked),
+            ("pl writer", write_shared),
+            ("pl hearer", await_bell),
+        ] {
+            start_waiting(name, work);
+        }
+        let who = expect(&[
+            ("pl taker", Kind::ParkingLot, "PARKED", "take_parked"),
+            ("pl taker too", Kind::ParkingLot, "PARKED", "take_parked"),
+            ("pl writer", Kind::ParkingLot, "SHARED", "write_shared"),
+            ("pl hearer", Kind::ParkingLotCondition, "BELL", "await_bell"),
+        ]);
+        let name = |tid: &u32| who.thread(*tid).map(|thread| thread.name.as_str());
+        let lock = who.locks.iter().find(|lock| lock.name().ends_with("PARKED"));
+        let mut waiters: Vec<_> = lock.expect("the lock").waiters.iter().map(name).collect();
+        waiters.sort_unstable();
+        assert_eq!(waiters, [Some("pl taker"), Some("pl taker too")]);
+    }
+}
+
+mod of_ondeck {
+    use ondeck::{Condvar, Mutex};
+
+    use super::*;
+
+    static CROWDED: Mutex<u32> = Mutex::new(0);
+    static CHANGED: Condvar = Condvar::new();
+
+    #[inline(never)]
+    fn take_crowded() {
+        *CROWDED.lock() += 1;
+        black_box(());
+    }
+
+    #[inline(never)]
+    fn await_change() {
+        let mutex = Mutex::new(());
+        CHANGED.wait(&mut mutex.lock());
+    }
+
+    #[test]
+    fn a_mutex_of_ondeck_is_found_by_the_node_of_its_waiter() {
+        start("own keeper", |begun| {
+            let _held = CROWDED.lock();
+            keep(&begun);
+        });
+        start_waiting("own taker", take_crowded);
+        start_waiting("own hearer", await_change);
+        expect(&[
+            ("own taker", Kind::Ondeck, "CROWDED", "take_crowded"),
+            ("own hearer", Kind::OndeckCondition, "", "await_change"),
+        ]);
+    }
+}
+
+static IS_OVER: AtomicBool = AtomicBool::new(false);
+
+#[test]
+fn a_thread_that_runs_has_no_stack_and_one_that_sleeps_has_its_function_and_time() {
+    #[inline(never)]
+    fn sleep_long(begun: &mpsc::Sender<()>) {
+        keep(begun);
+    }
+    start("dozer", |begun| sleep_long(&begun));
+    start("runner", |begun| {
+        drop(begun);
+        while !IS_OVER.load(Ordering::Relaxed) {
+            std::hint::spin_loop();
+        }
+    });
+    seen(|who| {
+        let runner = named(who, "runner");
+        let runs = runner.is_some_and(|one| one.state == State::Running && one.stack.is_empty());
+        let dozer = named(who, "dozer");
+        let sleeps = dozer.is_some_and(|one| {
+            let is_called = one.callers.iter().any(|one| one.function.ends_with("sleep_long"));
+            is_called && one.wait.is_none() && one.call == Some(libc::SYS_clock_nanosleep)
+        });
+        let unlike = if runs && sleeps { None } else { Some(format!("{runner:?} {dozer:?}")) };
+        unlike.into_iter().collect()
+    });
+    IS_OVER.store(true, Ordering::Relaxed);
+}
