@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use maud::{Markup, html};
 use ondeck_record::layout::Role;
+use ondeck_report::functions::short;
 use ondeck_report::numbers::page::time;
 
 use crate::model::Profile;
@@ -32,13 +33,13 @@ pub(crate) fn part(profile: &Profile, role: Role, title: &str) -> Markup {
         } @else {
             svg.flame role="img" aria-label=(title) viewBox=(format!("0 0 {WIDTH} {}", rows * ROW)) {
                 style { (STYLE) }
-                @for Drawn { name, nanos, left, width, row } in &drawn {
+                @for Drawn { name, shown, nanos, left, width, row } in &drawn {
                     @let top = (rows - 1 - row) * ROW;
                     g {
                         title { (name) " (" (time(*nanos)) ", " (format!("{:.1}", 100.0 * nanos / all.nanos)) " %)" }
                         rect x=(format!("{left:.1}")) y=(top) width=(format!("{width:.1}")) height=(ROW - 1)
                             fill=(colour(name)) {}
-                        text x=(format!("{:.1}", left + 3.0)) y=(top + 11) { (fitted(name, *width)) }
+                        text x=(format!("{:.1}", left + 3.0)) y=(top + 11) { (fitted(shown, *width)) }
                     }
                 }
             }
@@ -50,11 +51,13 @@ pub(crate) fn part(profile: &Profile, role: Role, title: &str) -> Markup {
 #[derive(Default)]
 struct Node {
     nanos: f64,
-    called: BTreeMap<String, Self>,
+    /// By the whole name, and the one that is shown.
+    called: BTreeMap<(String, String), Self>,
 }
 
 struct Drawn<'a> {
     name: &'a str,
+    shown: &'a str,
     nanos: f64,
     left: f64,
     width: f64,
@@ -70,8 +73,12 @@ impl Node {
             let program = process.program.file_name().unwrap_or_default().to_string_lossy();
             let process = several.then(|| format!("{program} {}", process.pid));
             for sample in lock.samples(role) {
-                let begin = process.clone().into_iter().chain([format!("lock {}", lock.name())]);
-                let functions = sample.frames().rev().map(|frame| frame.function.clone());
+                let lock = (format!("lock {}", lock.name()), format!("lock {}", lock.short_name()));
+                let process = process.clone().map(|process| (process.clone(), process));
+                let begin = process.into_iter().chain([lock]);
+                let functions = sample.shown().rev();
+                let functions =
+                    functions.map(|frame| (frame.function.clone(), short(&frame.function)));
                 let nanos = sample.nanos.max(1.0);
                 let mut node = &mut all;
                 node.nanos += nanos;
@@ -86,10 +93,10 @@ impl Node {
 
     /// Puts what it called side by side, from `left` on.
     fn draw<'a>(&'a self, mut left: f64, scale: f64, row: usize, drawn: &mut Vec<Drawn<'a>>) {
-        for (name, node) in &self.called {
+        for ((name, shown), node) in &self.called {
             let width = node.nanos * scale;
             if width >= LEAST {
-                drawn.push(Drawn { name, nanos: node.nanos, left, width, row });
+                drawn.push(Drawn { name, shown, nanos: node.nanos, left, width, row });
                 node.draw(left, scale, row + 1, drawn);
             }
             left += width;

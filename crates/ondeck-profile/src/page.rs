@@ -80,9 +80,9 @@ fn found(profile: &Profile, locks: &[(&Process, &Lock)]) -> String {
         locks.len(),
         if locks.len() == 1 { "" } else { "s" },
         100.0 * worst.wait.nanos / all.max(1.0),
-        worst.name()
+        worst.short_name()
     );
-    if let Some(frame) = worst.holders.first().and_then(|sample| sample.frames().next()) {
+    if let Some(frame) = worst.holders.first().and_then(|sample| sample.shown().next()) {
         text = format!("{text} {} kept them waiting most.", frame.short());
     }
     text
@@ -131,8 +131,8 @@ fn all(locks: &[(&Process, &Lock)], several: bool) -> Markup {
                 @for (number, (process, lock)) in locks.iter().enumerate() {
                     tr {
                         th scope="row" {
-                            @if number < SECTIONS { a href=(format!("#lock-{number}")) { (lock.name()) } }
-                            @else { (lock.name()) }
+                            @if number < SECTIONS { a href=(format!("#lock-{number}")) { (lock.short_name()) } }
+                            @else { (lock.short_name()) }
                             div.note style="white-space: normal; overflow-wrap: anywhere; max-width: 14rem" { (lock.origin()) @if several { ", process " (process.pid) } }
                         }
                         td { (lock.kind.word()) }
@@ -182,7 +182,7 @@ fn notices(profile: &Profile) -> Markup {
             tbody {
                 @for (_, one) in found.iter().take(SECTIONS) {
                     tr {
-                        th scope="row" { (one.name()) }
+                        th scope="row" { (one.short_name()) }
                         td { (one.kind.word()) }
                         td.number { (time(one.wait.nanos)) }
                         td.number { (count(one.wait.count)) }
@@ -246,7 +246,7 @@ fn futexes(profile: &Profile) -> Markup {
 fn one(number: usize, process: &Process, lock: &Lock) -> Markup {
     html! {
         section id=(format!("lock-{number}")) {
-            h2 { (lock.name()) }
+            h2 title=(lock.name()) { (lock.short_name()) }
             dl.facts {
                 (fact("declared or initialized", &lock.origin()))
                 (fact("kind", lock.kind.word()))
@@ -317,10 +317,10 @@ fn stacks(samples: &[Sample]) -> Markup {
                 summary {
                     (time(sample.nanos)) ", " (format!("{:.0} %", 100.0 * sample.nanos / all.max(1.0)))
                     ", longest " (time(sample.longest)) ": "
-                    (sample.frames().next().map_or("unknown".to_owned(), crate::Frame::short))
+                    (sample.shown().next().map_or("unknown".to_owned(), crate::Frame::short))
                 }
                 pre {
-                    @for frame in sample.frames() { (frame.short()) "\n" }
+                    @for frame in sample.shown() { span title=(frame.function) { (frame.short()) } "\n" }
                 }
             }
         }

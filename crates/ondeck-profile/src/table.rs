@@ -112,7 +112,7 @@ fn notices(profile: &Profile) -> String {
             time(one.wait.nanos),
             count(one.wait.count as f64),
             one.kind.word(),
-            one.name()
+            one.short_name()
         );
         if let Some(by) = one.holders.first() {
             _ = writeln!(text, "         after {}", callers(by));
@@ -171,7 +171,7 @@ pub fn summary(locks: &[(&Process, &Lock)], colour: bool) -> String {
     let mut table = Grid::new(&header, colour);
     for (_, lock) in locks {
         let row = [
-            shortened(&lock.name()),
+            shortened(&lock.short_name()),
             lock.kind.word().to_owned(),
             time(lock.wait.nanos),
             count(lock.wait.count as f64),
@@ -207,7 +207,7 @@ pub(crate) fn rate(lock: &Lock) -> String {
 }
 
 fn details(process: &Process, lock: &Lock, several: bool) -> String {
-    let mut text = format!("{}  {}", lock.name(), lock.origin());
+    let mut text = format!("{}  {}", lock.short_name(), lock.origin());
     let place = if lock.place == Place::Waiters {
         "a word of each waiting thread".to_owned()
     } else {
@@ -275,7 +275,7 @@ fn details(process: &Process, lock: &Lock, several: bool) -> String {
 
 /// Formats the innermost functions of a stack.
 pub(crate) fn callers(sample: &Sample) -> String {
-    let names: Vec<String> = sample.frames().take(CALLERS).map(crate::Frame::short).collect();
+    let names: Vec<String> = sample.shown().take(CALLERS).map(crate::Frame::short).collect();
     names.join(" < ")
 }
 
@@ -286,11 +286,7 @@ fn nameless(process: &Process) -> impl Iterator<Item = String> {
     let samples = locks.flat_map(|lock| lock.holders.iter().chain(&lock.waiters));
     let modules: BTreeSet<usize> =
         samples.flat_map(|sample| &sample.stack).filter_map(|location| location.module).collect();
-    modules.into_iter().filter_map(|module| {
-        let module = &process.modules[module];
-        let why = module.missing.as_ref()?;
-        Some(format!("no names of {}: it {why}", module.path.display()))
-    })
+    modules.into_iter().filter_map(|module| process.modules[module].nameless())
 }
 
 /// Returns the notes for the reader: the cost, the missing data, the files that could not be read.

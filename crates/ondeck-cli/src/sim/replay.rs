@@ -10,6 +10,7 @@ use ondeck_replay::{
     Action, Operation, Outcome, Outlook, Recording, SATURATED, Script, Setup, Sharing, Shorter,
     Site, longest_site, outlook,
 };
+use ondeck_report::functions::{is_named, short};
 use ondeck_report::html::replay::{COLUMNS, Line, Page, render};
 use ondeck_report::table::Grid;
 use ondeck_sim::engine::{Costs, Sim};
@@ -101,14 +102,12 @@ fn shortened(recording: &Recording, parts: &[Part]) -> Result<Vec<Shorter>, Erro
     let mut shorter = Vec::new();
     for part in parts {
         let before = shorter.len();
-        let is_it = |site: &&Site| {
-            part.site == function(site) || part.site == site.function || part.site == site.at
-        };
+        let is_it = |site: &&Site| part.site == site.at || is_named(&site.function, &part.site);
         for (number, _) in recording.sites.iter().enumerate().filter(|(_, site)| is_it(site)) {
             shorter.push(Shorter { site: number, factor: part.factor });
         }
         if shorter.len() == before {
-            let mut known: Vec<&str> = recording.sites.iter().map(function).collect();
+            let mut known: Vec<String> = recording.sites.iter().map(function).collect();
             known.sort_unstable();
             known.dedup();
             let known = if known.is_empty() {
@@ -125,9 +124,8 @@ fn shortened(recording: &Recording, parts: &[Part]) -> Result<Vec<Shorter>, Erro
     Ok(shorter)
 }
 
-/// A function's name without its arguments.
-fn function(site: &Site) -> &str {
-    site.function.split('(').next().unwrap_or(&site.function)
+fn function(site: &Site) -> String {
+    short(&site.function)
 }
 
 fn cases(options: &Options) -> Result<Vec<Case>, Error> {
