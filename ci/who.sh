@@ -94,6 +94,16 @@ start ./bare
 shows "" 'kept by[^\n]*bare\+0x'
 shows "--symbols symbols" 'pthread mutex orders_lock, waits.c:\d+\n  kept by[^\n]*refresh_orders \(waits.c:\d+\)'
 
+step "recorded, with a folder of symbols"
+gcc -g -O1 -pthread "$programs/hot.c" -o hot
+objcopy --only-keep-debug hot hot.debug
+strip hot -o lean
+id=$(readelf -n hot | awk '/Build ID/ { print $3 }')
+mkdir -p "symbols/.build-id/${id:0:2}"
+cp hot.debug "symbols/.build-id/${id:0:2}/${id:2}.debug"
+ONDECK_OBSERVE_LIBRARY=$observer "$ondeck" run --profile p.jsonl --symbols symbols -- ./lean 100 2>table
+grep -q 'kept others waiting.*(hot.c:' table || { cat table; exit 1; }
+
 # Another file has the path: outside of the mount namespace, or since the program has begun.
 gcc -g -O1 -DOTHER -pthread -x c - -o other <<<'int main(void) { return 0; }'
 mkdir -p in out

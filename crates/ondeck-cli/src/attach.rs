@@ -69,7 +69,7 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
         output::print(profile::NOTHING)?;
         return Ok(Ending::Whole);
     }
-    let found = profile::read(folder.path())?;
+    let found = options.wanted.read(folder.path())?;
     let whole = options.wanted.write(prepared, &found);
     recording::give_back(folder.path());
     output::print(&profile::text(&found, output::colours()))?;

@@ -8,6 +8,7 @@ use ondeck_profile::who::{json, look, text};
 use crate::attach::number;
 use crate::ending::{Ending, Error};
 use crate::output;
+use crate::run::profile::check_folders;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -37,10 +38,7 @@ pub(crate) struct Options {
 }
 
 pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
-    if let Some(folder) = options.symbols.iter().find(|folder| !folder.is_dir()) {
-        let message = format!("--symbols {}: no such folder; name one", folder.display());
-        return Err(Error::Usage(message));
-    }
+    check_folders(&options.symbols)?;
     let who = look(options.pid, options.symbols.clone()).map_err(Error::usage)?;
     output::print(&if options.json { json::render(&who) } else { text::render(&who) })?;
     Ok(if who.deadlocks.is_empty() { Ending::Whole } else { Ending::Deadlocked })

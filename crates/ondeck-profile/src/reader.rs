@@ -45,6 +45,12 @@ impl Reader {
         Self { folder: folder.to_owned(), symbols: Symbols::default() }
     }
 
+    /// Also searches these folders for files and debugging files, by build-id.
+    #[must_use]
+    pub fn with_symbols(self, folders: Vec<PathBuf>) -> Self {
+        Self { symbols: Symbols::with(folders), ..self }
+    }
+
     /// Reads the current recordings.
     ///
     /// # Errors

@@ -137,7 +137,7 @@ fn recorded(options: &Options) -> Result<Ending, Error> {
         .wait(|| looks.look())
         .map_err(|error| Error::Start(Failure::own(format!("lost the program: {error}"))))?;
 
-    let whole = match profile::read_all(folder.path(), &looks, &way) {
+    let whole = match options.wanted.read_all(folder.path(), &looks, &way) {
         Ok(found) => {
             let whole = options.wanted.write(files, &found);
             let whole = (options.record.is_none() || record::write(record, folder.path())) && whole;

@@ -28,6 +28,10 @@ pub(crate) struct Wanted {
     /// of threads that waited
     #[arg(long, value_enum, value_name = "THREAD", default_value = "holder")]
     blame: Blame,
+
+    /// Also look here for debugging files, by build-id; may be given several times
+    #[arg(long, value_name = "FOLDER")]
+    symbols: Vec<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -68,6 +72,7 @@ fn report(name: OsString) -> Result<Report, String> {
 impl Wanted {
     /// Checks every file, before anything runs.
     pub(crate) fn prepare(&self) -> Result<Prepared<Format>, Error> {
+        check_folders(&self.symbols)?;
         Prepared::of(self.profile.iter().map(|report| (report.format, Some(report.name.as_path()))))
     }
 
@@ -99,22 +104,43 @@ pub(crate) fn text(profile: &Profile, colours: bool) -> String {
 /// The message about a program that was attached to and has no recording.
 pub(crate) const NOTHING: &str = "no thread has waited for a pthread lock yet\n";
 
-/// Reads the recording.
-pub(crate) fn read(folder: &Path) -> Result<Profile, Error> {
-    Reader::new(folder).read().map_err(|error| Error::System(error.to_string()))
+/// Refuses a folder of symbols that is not there.
+pub(crate) fn check_folders(symbols: &[PathBuf]) -> Result<(), Error> {
+    match symbols.iter().find(|folder| !folder.is_dir()) {
+        Some(folder) => {
+            Err(Error::Usage(format!("--symbols {}: no such folder; name one", folder.display())))
+        }
+        None => Ok(()),
+    }
 }
 
-/// Reads the recording of a program whose threads were sampled, which may have recorded nothing.
-pub(crate) fn read_all(folder: &Path, looks: &Looks, way: &Way) -> Result<Profile, Error> {
-    let mut reader = Reader::new(folder);
-    let mut profile = match reader.read() {
-        Ok(profile) => profile,
-        Err(ondeck_profile::Error::Empty { .. }) => Profile::default(),
-        Err(error) => return Err(Error::System(error.to_string())),
-    };
-    profile.futexes = Some(reader.futexes(looks.seen()));
-    profile.scope = Some(looks.watched.scope(way, &profile));
-    Ok(profile)
+impl Wanted {
+    /// Reads the recording.
+    pub(crate) fn read(&self, folder: &Path) -> Result<Profile, Error> {
+        self.reader(folder).read().map_err(|error| Error::System(error.to_string()))
+    }
+
+    /// Reads the recording of a program whose threads were sampled, which may have recorded nothing.
+    pub(crate) fn read_all(
+        &self,
+        folder: &Path,
+        looks: &Looks,
+        way: &Way,
+    ) -> Result<Profile, Error> {
+        let mut reader = self.reader(folder);
+        let mut profile = match reader.read() {
+            Ok(profile) => profile,
+            Err(ondeck_profile::Error::Empty { .. }) => Profile::default(),
+            Err(error) => return Err(Error::System(error.to_string())),
+        };
+        profile.futexes = Some(reader.futexes(looks.seen()));
+        profile.scope = Some(looks.watched.scope(way, &profile));
+        Ok(profile)
+    }
+
+    fn reader(&self, folder: &Path) -> Reader {
+        Reader::new(folder).with_symbols(self.symbols.clone())
+    }
 }
 
 #[cfg(test)]
