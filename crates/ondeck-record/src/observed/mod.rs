@@ -15,13 +15,13 @@
 //! # Blame
 //!
 //! The waker had the lock until the wake. It had it since it was woken itself, or since the last wake at the same word;
-//! what lies before belongs to the [`chain`] of threads from which it got the lock. A waiter charges the parts of the
+//! what lies before belongs to the chain of threads from which it got the lock. A waiter charges the parts of the
 //! chain since its arrival, and what is in no part is time in which the lock was free. Known errors: a thread that finds
 //! the lock free, and whose acquisition is not seen, is charged from the last of these moments on; at a condition
 //! variable the waker is a notifier and owns nothing. Where the chain begins later than the wait, and each waiter sleeps
 //! at a word of its own, the chain of others that waited in the same place is used: it may be of another lock.
 //!
-//! A lock may poll by sched_yield(2) before it sleeps, or instead: see [`polls`]. A wait that only spins is not seen.
+//! A lock may poll by sched_yield(2) before it sleeps, or instead: see `polls.rs`. A wait that only spins is not seen.
 //!
 //! # Entries
 //!

@@ -164,7 +164,7 @@ pub(super) fn leave<P: Host>(
 }
 
 /// Serves the request that an unlock has found after its store: wakes the heir, or the oldest parked thread unless a running
-/// thread is responsible. For an heir that asks for the lock, acquires it. If another thread was faster, that thread's unlock
+/// thread is responsible. For an heir that asks for the lock, acquires it. If another thread locked first, that thread's unlock
 /// serves the request.
 pub(super) fn serve<P: Host>(guard: &Guard<'_, P>, address: usize, now: usize) -> Option<Wake<P>> {
     // spec: Mutex!Serve

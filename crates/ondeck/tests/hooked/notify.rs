@@ -1,16 +1,10 @@
-//! Notifications: the number of waiters that they reach, and when the condition variable may be freed. The test drives the
-//! waiters.
-
-use std::mem::MaybeUninit;
-use std::thread;
+//! Notifications: the number of waiters that they reach. The test drives the waiters.
 
 use ondeck::condvar::{RawCondvar, Step, Waiter};
 use ondeck::platform::FutexWait;
 
-use super::hooked_platform::{Gate, Hooked, hooks};
+use super::hooked_platform::{Hooked, hooks};
 use super::watched;
-
-static UNLOCKED: Gate = Gate::new();
 
 hooks! {
     /// No time passes, so that no waiter is overdue.
@@ -20,9 +14,6 @@ hooks! {
         }
         fn ticks_in(nanos: u32) -> usize {
             nanos as usize
-        }
-        fn swapped() {
-            UNLOCKED.pass();
         }
     }
 }
@@ -61,32 +52,4 @@ fn a_notification_of_one_reaches_one() {
         assert!(waits[..2].iter().all(Waits::is_notified));
         assert!(!condvar.has_waiters());
     }
-    ends_with_the_last_near_waiter();
-}
-
-/// The last near waiter frees the condition variable once it is notified, and another begins in its place.
-fn ends_with_the_last_near_waiter() {
-    let memory = Box::leak(Box::new(MaybeUninit::new(Condvar::new()))).as_mut_ptr();
-    // SAFETY: the memory always has a condition variable.
-    let condvar = || unsafe { &*memory };
-    let near = Waits::near(condvar());
-    let notified = condvar();
-    thread::scope(|scope| {
-        let call = scope.spawn(|| {
-            UNLOCKED.stop_me();
-            notified.notify_all()
-        });
-        UNLOCKED.until_reached();
-        assert!(near.is_notified());
-        // SAFETY: the first one has ended.
-        unsafe { memory.write(Condvar::new()) };
-        let other = Waits::near(condvar());
-        assert!(!other.is_notified());
-        UNLOCKED.open();
-        assert_eq!(call.join().expect("no panic"), 1);
-        assert!(condvar().has_waiters(), "nothing is written there");
-        assert!(!other.is_notified());
-        assert_eq!(condvar().notify_all(), 1);
-        assert!(other.is_notified());
-    });
 }

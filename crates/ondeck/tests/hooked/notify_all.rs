@@ -38,6 +38,10 @@ hooks! {
         fn has_slices() -> bool {
             true
         }
+        fn pause() {
+            // A thread that polls may do so at any time.
+            NOW.fetch_add(100, Ordering::SeqCst);
+        }
         fn cpus() -> usize {
             HAS_TAKEN.pass();
             4

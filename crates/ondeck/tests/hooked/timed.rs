@@ -203,5 +203,3 @@ pub(super) fn wait_for_long(
 pub(super) const SLICED: Duration = Duration::from_millis(640);
 pub(super) const IDLE: Duration = Duration::from_millis(20 << 11);
 pub(super) const UNSLICED: Duration = Duration::MAX;
-/// The slice of a writer that waits for readers.
-pub(super) const BESIDE_READERS: Duration = Duration::from_millis(20);

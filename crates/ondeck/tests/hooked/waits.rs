@@ -20,7 +20,7 @@ use ondeck::rwlock::RawRwLock;
 use ondeck::semaphore::Semaphore;
 
 use super::hooked_platform::until;
-use super::timed::{BESIDE_READERS, IDLE, Machine, SLICED, UNSLICED, wait, wait_for_long};
+use super::timed::{IDLE, Machine, SLICED, UNSLICED, wait, wait_for_long};
 use super::{keys, unlock, watched};
 
 /// Starts a thread that runs `work`, and waits until it sleeps.
@@ -150,9 +150,9 @@ fn reader_writer_locks() {
     lock.lock_exclusive();
     wait("an upgradable read", SLICED, read_upgradably, unwrite);
     lock.lock_shared_counted();
-    wait("a write beside a reader", BESIDE_READERS, write, unread);
+    wait("a write beside a reader", UNSLICED, write, unread);
     lock.lock_shared_counted();
-    wait("an upgrade beside a reader", BESIDE_READERS, upgrade, unread);
+    wait("an upgrade beside a reader", UNSLICED, upgrade, unread);
     assert!(!lock.is_locked());
 }
 

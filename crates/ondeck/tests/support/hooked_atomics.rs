@@ -13,7 +13,7 @@ use super::calls::{Write, count_call, note_write};
 fn nothing() {}
 
 macro_rules! hooked_integers {
-    ($($(#[$about:meta])* $name:ident $atomic:ident $value:ident $load:path, $store:path, $swap:path, $swapped:path;)*) => {$(
+    ($($(#[$about:meta])* $name:ident $atomic:ident $value:ident $load:path, $store:path, $swap:path;)*) => {$(
         $(#[$about])*
         #[repr(transparent)]
         pub struct $name<H>(pub(super) $atomic, PhantomData<H>);
@@ -48,9 +48,7 @@ macro_rules! hooked_integers {
             }
             fn swap(&self, value: $value, order: Ordering) -> $value {
                 $swap();
-                let before = self.changed().swap(value, order);
-                $swapped();
-                before
+                self.changed().swap(value, order)
             }
             forwarded! {
                 Self::changed =>
@@ -67,11 +65,11 @@ macro_rules! hooked_integers {
 
 hooked_integers! {
     /// The byte of a lock.
-    Byte AtomicU8 u8 AtomicU8::load, H::store, H::attempt, nothing;
+    Byte AtomicU8 u8 AtomicU8::load, H::store, H::attempt;
     /// The word of a lock or of a futex.
-    Word AtomicU32 u32 AtomicU32::load, AtomicU32::store, nothing, H::swapped;
+    Word AtomicU32 u32 AtomicU32::load, AtomicU32::store, nothing;
     /// A machine word of the table or of a node.
-    Number AtomicUsize usize H::load_number, H::store_number, nothing, nothing;
+    Number AtomicUsize usize H::load_number, H::store_number, nothing;
 }
 
 /// A pointer of the table.

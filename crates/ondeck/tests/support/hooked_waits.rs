@@ -149,7 +149,7 @@ fn nothing_happened(before: &[Sampled], after: &[Sampled]) -> bool {
 /// Ends the process as soon as each of its threads waits for another.
 pub fn watch() {
     /// Longer than any test sleeps by the clock.
-    const PAUSE: Duration = Duration::from_millis(100);
+    const PAUSE: Duration = Duration::from_secs(2);
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         _ = thread::spawn(|| {

@@ -41,8 +41,6 @@ pub trait Hooks: Copy + fmt::Debug + Send + Sync + 'static {
     fn store_number(number: &AtomicUsize, value: usize, order: Ordering) {
         number.store(value, order);
     }
-    /// After a word was swapped: the lock of a bucket is unlocked by that.
-    fn swapped() {}
     /// Before the unlock mode is read or written.
     fn unlock_mode() {}
     /// In an unlock, after its store.
