@@ -28,8 +28,8 @@ pub(crate) struct Waits {
     pub(crate) tenure: usize,
     /// How long a wake takes.
     pub(crate) wake: usize,
-    /// A thread that was displaced comes back at once if it does so within two transfers of a cache line: one brings the
-    /// line to the new owner, the other one back.
+    /// A thread that was displaced comes back at once if it does so within a transfer of a cache line: its failed attempt
+    /// alone takes that long.
     pub(crate) at_once: usize,
 }
 
@@ -59,7 +59,7 @@ impl Waits {
             watch: if alone { 0 } else { or(set.watch, 2 * wake) },
             tenure: or(set.tenure, 2 * wake),
             wake,
-            at_once: 2 * transfer,
+            at_once: transfer,
         }
     }
 }

@@ -11,8 +11,8 @@
 //! ```
 //!
 //! A mutex is *captured* if its owners lock it over and over, so that a change of owner costs more than it gains. The
-//! evidence is exact: the thread that was displaced finds the mutex locked within two transfers of a cache line after its
-//! displacement, and a change of owner takes that long. One return is not enough: the time outside of a section is
+//! evidence is exact: the thread that was displaced finds the mutex locked within a transfer of a cache line after its
+//! displacement, and its attempt alone takes that long. One return is not enough: the time outside of a section is
 //! occasionally short. Two returns of one thread are not enough either: the other thread may have left, as a worker does that
 //! waits for its next job. So a return counts if another thread returned before, and each arrival of a thread that is neither
 //! the owner nor comes back at once takes one return away.

@@ -121,7 +121,8 @@ impl<P: Host> RawRwLock<P> {
         let reads = want <= Want::Recursive;
         let collides = reads && state & WRITER == 0;
         let lost = match (reads, collides) {
-            (false, _) => waits.at_once,
+            // A transfer and a half, and 0.1 µs for some instructions.
+            (false, _) => P::ticks_in(100) + 3 * P::transfer_ticks() / 2,
             (true, true) => waits.long,
             (true, false) => 0,
         };
