@@ -1,7 +1,7 @@
 //! Locks of the program itself, observed where its threads wait and wake: futexes, and the objects of POSIX threads.
 //!
-//! Unlike a lock that calls [`begin`](crate::begin), an observed lock tells nothing: not its owner, and for a futex not
-//! even which lock it belongs to. What is seen is that a thread waits at a word, and that another thread wakes a thread
+//! Unlike a lock that calls [`begin`](crate::begin), an observed lock does not report its owner, and a futex not
+//! even the lock to which it belongs. What is seen is that a thread waits at a word, and that another thread wakes a thread
 //! there. The hooks are called around both.
 //!
 //! ```text
@@ -56,7 +56,7 @@ const STACK: u64 = 4_000;
 const SHARE: u64 = 16;
 /// It is unwound anyway for a wait or a hold of this number of times its cost.
 const WORTH: u64 = 64;
-/// The innermost frames by which the places that wait at a futex are told apart.
+/// The number of innermost frames that identify a place that waits at a futex.
 const PLACE: usize = 5;
 
 /// Bytes of each thread that the observer needs: zeros at first.

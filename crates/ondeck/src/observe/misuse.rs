@@ -7,7 +7,7 @@
 //! enters a lock that it has acquired in the row of the lock's address; if the row is full, the lock is not checked. An
 //! unlock on another thread than the owner's removes the lock too.
 //!
-//! A lock whose guard was forgotten stays in the table, also when it is gone: nothing tells of its end, because a const
+//! A lock whose guard was forgotten stays in the table, also when it is gone: no destructor reports its end, because a const
 //! function could not drop a lock that has a destructor. The next thread that acquires a lock at its address takes the
 //! place over. So a wrong report takes a thread that forgot a guard, and later waits for another lock at the same address
 //! while that lock's owner has acquired it and has not entered it yet.

@@ -138,7 +138,7 @@ impl<P: Host> History<P> {
         self.left.store(now, Ordering::Relaxed);
     }
 
-    /// Returns whether an owner has recently left to wait for a condition. The next one may, too, and then no thread would use
+    /// Returns whether an owner has recently left to wait for a condition. The next one may do the same, and then no thread would use
     /// the mutex for the rest of its turn.
     pub(crate) fn is_left(&self, now: usize) -> bool {
         is_within(self.left.load(Ordering::Relaxed), now, P::ticks_in(RECENT_TURNS * TURN_NANOS))
@@ -169,4 +169,16 @@ impl<P: Host> History<P> {
 /// another thread recorded `then`.
 fn is_within(then: usize, now: usize, ticks: usize) -> bool {
     now.wrapping_sub(then).wrapping_add(ticks) < 2 * ticks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_within;
+
+    #[test]
+    fn a_moment_that_was_recorded_after_the_clock_was_read_is_recent() {
+        let (now, ticks) = (1_000, 100);
+        let recent = [1_050, 1_000, 901, 900, 800].map(|then| is_within(then, now, ticks));
+        assert_eq!(recent, [true, true, true, false, false]);
+    }
 }

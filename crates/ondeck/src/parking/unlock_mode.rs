@@ -15,7 +15,7 @@
 //!
 //! Threads write the word under the bucket's lock and read it without the lock. The queue of a mutex has the request itself
 //! (`node.rs`); the word only sends unlocks there. So neighbours in a bucket take no request from each other, and two mutexes
-//! with the same tag cost each other a search in vain.
+//! with the same tag cost each other a search that finds nothing.
 
 use super::{BUCKET_BITS, hash_of};
 

@@ -18,7 +18,8 @@ fn has_lost_its_offer(stopped: &Actor, owner: &Actor, mutex: &'static Lock) {
     assert_eq!(stopped.unlocks(mutex), 0);
 }
 
-/// The heir was woken in vain, and is stopped as it is offered the lock. The thread whose unlock was that comes back.
+/// The heir was woken and found the lock taken, and is stopped when an unlock offers it the lock. The thread that unlocked locks
+/// again.
 #[test]
 fn a_thread_that_is_stopped_does_not_keep_the_lock() {
     let (_alone, mutex, [owner, stopped]) = steered();

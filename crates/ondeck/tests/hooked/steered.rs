@@ -415,7 +415,7 @@ pub(super) fn try_poll() {
     }
 }
 
-/// The heir polls, asks, and sleeps. It is woken in vain, and polls as the heir again.
+/// The heir polls, places a request, and sleeps. It is woken, finds the lock taken, and polls as the heir again.
 pub(super) fn becomes_the_heir_again(mutex: &'static Lock, heir: &Actor) {
     heir.polls_in(|| {
         WOKE.stop_me();

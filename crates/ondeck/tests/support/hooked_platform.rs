@@ -118,7 +118,7 @@ unsafe impl<H: Hooks> Platform for Hooked<H> {
         // one.
         let is_of_table = deadline.is_none() && Self::is_of_table(std::ptr::from_ref(word).addr());
         H::before_sleep(is_of_table);
-        // The kernel, too, first reads the word. A test may let a sleep last for no time at all.
+        // As the kernel does, first read the word. A test may end a sleep at once.
         if word.load(Ordering::Relaxed) != expected {
             return FutexWait::Mismatch;
         }
