@@ -8,8 +8,6 @@
 #                        the crate
 #   msrv                 the oldest compiler that Cargo.toml names (`rust-version`) compiles everything
 #   peers                the C and C++ peers build against Debian's packages, and pass the tests that every lock passes
-#   proofs               the litmus tests of the fast paths against models of weak memory, and the table of
-#                        docs/weak-memory.md
 #   slices               the tests of the locks pass where no sleep of a parked thread ends by itself for an hour, so that a
 #                        wake that is only late otherwise is a hang
 #   validate [TABLE...]  simulates the published tables again, and fails where a number is not the recorded one or
@@ -64,12 +62,6 @@ peers() {
     cargo clippy --locked -p ondeck-zoo --features peers-cpp --all-targets -- -D warnings
 }
 
-proofs() {
-    cd proofs/litmus
-    cargo clippy -q --all-targets -- -D warnings
-    cargo test -q
-}
-
 slices() {
     export RUSTFLAGS='--cfg ondeck_slices="hour"' CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-target}/slices"
     cargo test --locked -q -p ondeck --test api --test plain
@@ -81,6 +73,6 @@ validate() {
 }
 
 case ${1:-} in
-    commands | deadlock | msrv | peers | proofs | slices | validate) "$@" ;;
-    *) echo "usage: ci/also.sh commands [PAGE...] | deadlock | msrv | peers | proofs | slices | validate [TABLE...]" >&2; exit 2 ;;
+    commands | deadlock | msrv | peers | slices | validate) "$@" ;;
+    *) echo "usage: ci/also.sh commands [PAGE...] | deadlock | msrv | peers | slices | validate [TABLE...]" >&2; exit 2 ;;
 esac
