@@ -10,8 +10,6 @@
 #   peers                the C and C++ peers build against Debian's packages, and pass the tests that every lock passes
 #   slices               the tests of the locks pass where no sleep of a parked thread ends by itself for an hour, so that a
 #                        wake that is only late otherwise is a hang
-#   validate [TABLE...]  simulates the published tables again, and fails where a number is not the recorded one or
-#                        docs/validation.md is not that of its records; all tables take ten minutes on one CPU
 source "$(dirname "$0")/common.sh"
 
 commands() {
@@ -67,12 +65,7 @@ slices() {
     cargo test --locked -q -p ondeck --test api --test plain
 }
 
-validate() {
-    cargo test --workspace --locked -q --example validate
-    cargo run --quiet --release --locked -p ondeck-sim --example validate -- --check "$@"
-}
-
 case ${1:-} in
-    commands | deadlock | msrv | peers | slices | validate) "$@" ;;
-    *) echo "usage: ci/also.sh commands [PAGE...] | deadlock | msrv | peers | slices | validate [TABLE...]" >&2; exit 2 ;;
+    commands | deadlock | msrv | peers | slices) "$@" ;;
+    *) echo "usage: ci/also.sh commands [PAGE...] | deadlock | msrv | peers | slices" >&2; exit 2 ;;
 esac

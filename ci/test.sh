@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # All tests but the model checkers', with Chromium for the HTML report.
 #
-#   ci/test.sh          without the files loom*, which ci/loom.sh runs, and without examples: ci/lint.sh compiles them,
-#                       and ci/also.sh validate runs the tests of the one that has some
+#   ci/test.sh          without the files loom*, which ci/loom.sh runs, and without examples, which ci/lint.sh compiles
 #   ci/test.sh --build  builds these tests, and those of ci/loom.sh --deeper -1
 #   ci/test.sh --all    all, and with the locks of the museum
 source "$(dirname "$0")/common.sh"

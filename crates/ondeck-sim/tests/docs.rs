@@ -5,7 +5,7 @@
 use std::fmt::Write;
 use std::fs;
 
-use ondeck_sim::machine::{Fitted, Key, Leaf, MachineFile, bundled_names, keys};
+use ondeck_sim::machine::{Key, Leaf, MachineFile, bundled_names, keys};
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/machines.md");
 
@@ -54,10 +54,10 @@ fn machine_table() -> String {
             kinds(of_file().filter(|(_, leaf)| is_estimate(&leaf.from)))
         };
         // A value that was fitted in a base also counts as fitted for the machine.
-        let fitted = kinds(file.leaves().filter(|(_, leaf)| {
-            let is_of = |mark: &Fitted| mark.machine.as_deref().is_none_or(|it| it == name);
-            leaf.fitted.as_ref().is_some_and(is_of)
-        }));
+        let is_own = |leaf: &Leaf| !leaf.file.ends_with("linux.toml");
+        let fitted = kinds(
+            file.leaves().filter(|(_, leaf)| leaf.from.contains("fitted to") && is_own(leaf)),
+        );
         let link = format!("[{name}](../crates/ondeck-sim/machines/{name}.toml)");
         let cpus = file.costs().places.len();
         _ = writeln!(out, "| {link} | {cpus} | {} | {guessed} | {fitted} |", file.about());

@@ -8,7 +8,7 @@ use toml::Spanned;
 
 use super::bundled;
 use super::key::{Key, Value};
-use super::leaf::{Fitted, Leaf, Leaves, MachineError, like, wrong};
+use super::leaf::{Leaf, Leaves, MachineError, like, wrong};
 use super::sections::keys;
 
 /// A leaf as a file writes it.
@@ -17,7 +17,6 @@ use super::sections::keys;
 struct Written {
     value: Spanned<Value>,
     from: Option<String>,
-    fitted: Option<Fitted>,
 }
 
 /// The keys of a section.
@@ -105,7 +104,7 @@ impl Lines<'_> {
                  \"measured by …\" or \"estimate: …\""
             );
         };
-        Ok(Leaf { value, from, fitted: written.fitted, file: file.to_owned(), line })
+        Ok(Leaf { value, from, file: file.to_owned(), line })
     }
 
     /// The leaves of all sections.

@@ -231,7 +231,7 @@ fn with_unused(leaves: &Leaves, clusters: &[Cluster], classes: &[String]) -> Lea
     let mut all = leaves.clone();
     let mut fill = |key: String, value: Value| {
         let (from, file) = ("not used".to_owned(), String::new());
-        let unused = Leaf { value, from, fitted: None, file, line: 0 };
+        let unused = Leaf { value, from, file, line: 0 };
         all.entry(key).or_insert(unused).value.clone()
     };
     let in_socket = |socket| clusters.iter().filter(|it| it.socket == socket).count();

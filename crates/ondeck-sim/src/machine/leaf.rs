@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
-
 use super::key::Value;
 
 /// An error in a machine file, in one line: the file, the line, the key, the value, the allowed values.
@@ -24,39 +22,10 @@ pub struct Leaf {
     pub value: Value,
     /// The source of the value: a publication, a manual, a measurement, or an estimate with its reason.
     pub from: String,
-    /// The published numbers to which the value was fitted, if it was.
-    pub fitted: Option<Fitted>,
     /// The file that contains it: the machine's own, or one of its bases.
     pub file: String,
     /// The line of that file, from 1.
     pub line: usize,
-}
-
-/// The published numbers to which a value was fitted, so that they are not taken for predictions.
-///
-/// A machine inherits the marks of its bases.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Fitted {
-    /// The table, by its name in the validation.
-    pub table: String,
-    /// The machine file of those numbers, if not every file with the value is meant.
-    pub machine: Option<String>,
-    /// The locks: beginnings of their names in the table.
-    pub locks: Vec<String>,
-    /// The numbers of threads; empty means all.
-    #[serde(default)]
-    pub threads: Vec<u32>,
-}
-
-impl Fitted {
-    /// Whether the value was fitted to that lock's number with `threads` threads, in that table, of that machine file.
-    pub fn covers(&self, table: &str, machine: &str, lock: &str, threads: u32) -> bool {
-        self.table == table
-            && self.machine.as_deref().is_none_or(|it| it == machine)
-            && self.locks.iter().any(|it| lock.starts_with(it.as_str()))
-            && (self.threads.is_empty() || self.threads.contains(&threads))
-    }
 }
 
 /// All leaves by key: `transfer.memory`, `class.core.pause`, `idle[0].exit`.

@@ -25,7 +25,7 @@ pub use bundled::names as bundled_names;
 pub use costs::{Costs, MAX_CPUS, Place, small};
 pub use file::MachineFile;
 pub use key::{Key, Range, Value};
-pub use leaf::{Fitted, Leaf, MachineError};
+pub use leaf::{Leaf, MachineError};
 pub use sections::{
     Class, Clock, Cluster, Futex, Idle, Membarrier, Policy, Scheduler, StoreBuffer, Transfer,
     Yield, keys,
