@@ -136,7 +136,7 @@ run() {
             tests+=(--test plain)
             # The kernel looks for a thread's number in the word of a lock, and the emulated word has the other byte order.
             skips+=(pi::)
-            export ONDECK_TEST_WITHOUT=pi_futex,swift_pi,glibc_pi
+            export ONDECK_TEST_WITHOUT=glibc_pi
             ;;
         *) tests+=(--test plain) ;;
     esac

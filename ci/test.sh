@@ -3,13 +3,13 @@
 #
 #   ci/test.sh          without the files loom*, which ci/loom.sh runs, and without examples, which ci/lint.sh compiles
 #   ci/test.sh --build  builds these tests, and those of ci/loom.sh --deeper -1
-#   ci/test.sh --all    all, and with the locks of the museum
+#   ci/test.sh --all    all
 source "$(dirname "$0")/common.sh"
 need_packages chromium
 export ONDECK_REQUIRE_CHROMIUM=1
 tests=(cargo test --workspace --locked --lib --bins)
 case ${1:-} in
-    --all) cargo test --workspace --locked --features ondeck-cli/museum ;;
+    --all) cargo test --workspace --locked ;;
     --build) "${tests[@]}" --test '*' --no-run ;;
     *)
         "${tests[@]}" --test '[!l]*'

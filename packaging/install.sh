@@ -40,7 +40,7 @@ export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/target}
 folder=$CARGO_TARGET_DIR/${profile/#dev/debug}
 native=$CARGO_TARGET_DIR/native
 
-cargo build --locked --profile "$profile" -p ondeck-cli --bin ondeck --features museum
+cargo build --locked --profile "$profile" -p ondeck-cli --bin ondeck
 PREFIX=$prefix LIBDIR=$libdir bash crates/ondeck-capi/link.sh
 bash crates/ondeck-preload/link.sh
 bash crates/ondeck-observe/link.sh

@@ -72,11 +72,6 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
              are closures, Event, Latch and Parker.",
             rows.len()
         );
-        if !cfg!(feature = "museum") {
-            let names = select::museum().join(", ");
-            let also = format!("A build with --features museum also has {names}.");
-            _ = writeln!(text, "{}", textwrap::fill(&also, 80));
-        }
     }
     text.push_str("\nworkloads\n");
     let workloads = measured_here().map(|workload| (workload.name, workload.about));

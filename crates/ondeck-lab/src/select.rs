@@ -2,7 +2,7 @@
 
 mod absent;
 
-pub use absent::{CPP_MUTEXES, CPP_RWLOCKS, museum};
+pub use absent::{CPP_MUTEXES, CPP_RWLOCKS};
 
 use ondeck_zoo::{Fairness, Kind, LockInfo, Origin};
 use wildmatch::WildMatch;

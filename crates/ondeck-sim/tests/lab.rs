@@ -67,7 +67,6 @@ fn every_lock_excludes_and_ends_its_round() {
     let stages = plan::stages(&request, &lab::subjects());
     let results = lab::with(&setup, || run::run(&request, &stages, &mut Silent));
     assert!(results.failures.is_empty(), "{:?}", results.failures);
-    // More in a build with the museum.
     assert!(results.series.len() > 20, "{}", results.series.len());
 }
 

@@ -52,7 +52,6 @@
 #[macro_use]
 mod adapter;
 mod condvar;
-mod gate;
 mod info;
 #[macro_use]
 mod kept;

@@ -117,10 +117,4 @@ pub unsafe trait RawCondvar<P: Platform, L: RawLock<P>>:
 pub trait Visitor<P: Platform> {
     /// Called once for each lock.
     fn visit<L: RawLock<P>>(&mut self);
-
-    /// Called in place of [`visit`](Self::visit) for each lock of the museum. A visitor that is expensive to compile
-    /// may leave these locks out.
-    fn visit_museum<L: RawLock<P>>(&mut self) {
-        self.visit::<L>();
-    }
 }

@@ -8,19 +8,8 @@ use crate::{RwVisitor, Visitor, locks, own, peers, rwlocks};
 /// then the peers.
 pub fn for_each(visitor: &mut impl Visitor<Native>) {
     locks::for_each_hosted::<Native>(visitor);
-    for_each_pi(visitor);
     own::for_each_own(visitor);
     peers::for_each_peer(visitor);
-}
-
-/// Shows the locks that need a kernel which knows the owners of locks: Linux's.
-fn for_each_pi(visitor: &mut impl Visitor<Native>) {
-    #[cfg(all(
-        any(target_os = "linux", target_os = "android"),
-        not(any(ondeck_system = "portable", ondeck_system = "unthreaded"))
-    ))]
-    locks::for_each_pi::<Native>(visitor);
-    let _ = visitor;
 }
 
 /// Shows every reader-writer lock that runs on this machine to `visitor`, in the same order.
@@ -59,7 +48,6 @@ mod tests {
     fn every_portable_lock_and_every_peer_is_there_once() {
         let mut listed = Collect(Vec::new());
         locks::for_each_hosted::<Native>(&mut listed);
-        for_each_pi(&mut listed);
         own::for_each_own(&mut listed);
         let portable = listed.0.len();
         peers::for_each_peer(&mut listed);

@@ -1,8 +1,8 @@
 //! Every portable lock under the loom model checker.
 //!
-//! Bounds: two threads with two acquisitions each and at most four involuntary switches in an execution, three with
-//! `mcs_tp`; three threads with one each and at most three, or the number of [`three_threads_bound`]. Loom's memory
-//! model. `docs/verification.md` describes what that cannot see.
+//! Bounds: two threads with two acquisitions each and at most four involuntary switches in an execution;
+//! three threads with one each and at most three, or the number of [`three_threads_bound`]. Loom's memory model.
+//! `docs/verification.md` describes what that cannot see.
 
 #[path = "../../ondeck/tests/support/loom_platform.rs"]
 mod loom_platform;
@@ -17,9 +17,7 @@ fn two_threads_exclude_each_other_and_lose_no_wake() {
     struct Check;
     impl Visitor<Loom> for Check {
         fn visit<L: RawLock<Loom>>(&mut self) {
-            // Waiters that publish the time in each turn have many more steps than others.
-            let switches = if L::INFO.name == "mcs_tp" { 3 } else { 4 };
-            loom_scenario::exclusion::<L>(2, 2, deeper(switches));
+            loom_scenario::exclusion::<L>(2, 2, deeper(4));
         }
     }
     locks::for_each_hosted::<Loom>(&mut Check);
@@ -35,12 +33,7 @@ fn three_threads_bound(info: &LockInfo) -> Option<usize> {
     match (info.waiting, info.fairness, info.name) {
         // With three, loom does not find an unlock that leaves the word at 1 and a thread asleep.
         (_, _, "lockless_three_state") => Some(deeper(4)),
-        // The waiters of folly_distributed spin, are passed over, and sleep: three switches take minutes.
-        (_, _, "mcs" | "clh" | "reciprocating" | "folly_distributed") => Some(2),
-        // Their waiters spin in a queue, each on another word, though not in the order of arrival.
-        (_, _, "cna" | "cohort" | "hmcs" | "mcs_tp") => Some(1),
-        // They nap, but never wait for a wake: to a model checker they poll one word for ever.
-        (_, _, "folly_microspin" | "folly_picospin") => None,
+        (_, _, "mcs" | "clh") => Some(2),
         (Waiting::Sleeps | Waiting::SpinsThenSleeps, _, _) => Some(deeper(3)),
         // A queue lock whose unlock also polls has less room than those above.
         (Waiting::Spins, Fairness::Fifo, _) => Some(1),

@@ -1,8 +1,8 @@
 //! The condition variables of the portable locks under the loom model checker.
 //!
-//! Bounds: one waiter with every lock, and at most four involuntary switches in an execution, three with `mcs_tp`,
-//! two with this project's own; two waiters with some locks, with the numbers of switches below. Two woken waiters
-//! that both poll for the lock exceed what loom can explore: see `three_threads_bound` in `loom.rs`.
+//! Bounds: one waiter with every lock, and at most four involuntary switches in an execution, two with this
+//! project's own; two waiters with some locks, with the numbers of switches below. Two woken waiters that both poll
+//! for the lock exceed what loom can explore: see `three_threads_bound` in `loom.rs`.
 
 #[path = "support/loom_condvars.rs"]
 mod loom_condvars;
@@ -21,12 +21,8 @@ fn one_waiter_loses_no_signal() {
     impl Visitor<Loom> for Check {
         fn visit<L: RawLock<Loom>>(&mut self) {
             // This project's own takes more steps than loom can explore so deeply. Its own tests go deeper where it
-            // matters. Waiters that publish the time also take more.
-            let switches = deeper(match (L::INFO.origin, L::INFO.name) {
-                (Origin::Own, _) => 2,
-                (_, "mcs_tp") => 3,
-                _ => 4,
-            });
+            // matters.
+            let switches = deeper(if L::INFO.origin == Origin::Own { 2 } else { 4 });
             for when in WHEN {
                 permits::<L>(1, 2, Give::EachAlone, when, switches);
                 permits::<L>(1, 1, Give::AllAtOnce, when, switches);
@@ -47,7 +43,6 @@ fn two_waiters<L: RawLock<Loom>>(each_alone: usize, all_at_once: usize) {
 #[test]
 fn two_waiters_lose_no_signal_of_the_generic_condvar() {
     two_waiters::<locks::ThreeStateFutex<Loom>>(3, 3);
-    two_waiters::<locks::SrwList<Loom>>(3, 3);
 }
 
 #[test]

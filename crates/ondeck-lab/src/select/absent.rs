@@ -1,8 +1,4 @@
-//! Known locks that are not in this build: locks of the museum, of libraries that the build omits, and of other
-//! systems.
-
-use ondeck::platform::Native;
-use ondeck_zoo::{RawLock, Visitor, registry};
+//! Known locks that are not in this build: locks of libraries that the build omits, and of other systems.
 
 use super::Unknown;
 
@@ -21,8 +17,6 @@ pub const CPP_RWLOCKS: &[&str] = &[
 /// The advice of a build without the C and C++ peers.
 pub(super) const CPP_FIX: &str = "install Debian's libabsl-dev, libnsync-dev, libtbb-dev and libck-dev, and build \
                                   with --features peers-cpp";
-/// The advice of a build without the museum.
-pub(super) const MUSEUM_FIX: &str = "build with --features museum";
 
 /// The mutexes of Linux and of its C libraries.
 const LINUX_MUTEXES: &[&str] = &[
@@ -40,33 +34,14 @@ const LINUX_OTHERS: &[&str] =
 
 /// The locks that a build may lack.
 pub(super) fn locks() -> impl Iterator<Item = &'static str> {
-    let others = [CPP_MUTEXES, CPP_RWLOCKS, LINUX_MUTEXES, LINUX_OTHERS].concat();
-    museum().into_iter().chain(others)
-}
-
-/// The locks of the museum that run on this system, whether or not this build has them.
-pub fn museum() -> Vec<&'static str> {
-    struct Names(Vec<&'static str>);
-    impl Visitor<Native> for Names {
-        fn visit<L: RawLock<Native>>(&mut self) {}
-        fn visit_museum<L: RawLock<Native>>(&mut self) {
-            self.0.push(L::INFO.name);
-        }
-    }
-    let mut names = Names(Vec::new());
-    registry::for_each(&mut names);
-    names.0
+    [CPP_MUTEXES, CPP_RWLOCKS, LINUX_MUTEXES, LINUX_OTHERS].concat().into_iter()
 }
 
 /// Why a word selects no lock here although it would elsewhere.
 pub(super) fn why(word: &str) -> Option<Unknown> {
     let among = |lists: [&[&str]; 2]| lists.concat().contains(&word);
-    let not_built = |fix: &str| Some(Unknown(format!("lock `{word}` is not in this build; {fix}")));
     if !cfg!(feature = "peers-cpp") && among([CPP_MUTEXES, CPP_RWLOCKS]) {
-        return not_built(CPP_FIX);
-    }
-    if !cfg!(feature = "museum") && museum().contains(&word) {
-        return not_built(MUSEUM_FIX);
+        return Some(Unknown(format!("lock `{word}` is not in this build; {CPP_FIX}")));
     }
     among([LINUX_MUTEXES, LINUX_OTHERS]).then(|| {
         Unknown(format!(
@@ -83,13 +58,10 @@ mod tests {
 
     #[test]
     fn a_lock_that_was_left_out_of_the_build_is_known() {
-        let cpp = CPP_MUTEXES.iter().chain(CPP_RWLOCKS).map(|&name| (name, "peers-cpp"));
-        let museum = museum();
-        assert!(museum.len() > 10, "{museum:?}");
-        for (name, feature) in cpp.chain(museum.into_iter().map(|name| (name, "museum"))) {
+        for &name in CPP_MUTEXES.iter().chain(CPP_RWLOCKS) {
             match locks(&Subject::of_every_kind(), &[name.to_owned()]) {
                 Ok(found) => assert_eq!(found[0].info.name, name),
-                Err(error) => assert!(error.to_string().contains(feature), "{error}"),
+                Err(error) => assert!(error.to_string().contains("peers-cpp"), "{error}"),
             }
         }
     }

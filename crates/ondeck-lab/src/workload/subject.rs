@@ -54,7 +54,7 @@ impl Subject {
         }
     }
 
-    /// Every mutex of the registry, in its order; mutexes of the museum only in builds with the feature `museum`.
+    /// Every mutex of the registry, in its order.
     pub fn all() -> Vec<Self> {
         let mut subjects = Subjects::default();
         registry::for_each(&mut subjects);
@@ -131,10 +131,6 @@ impl<M: Machine> Visitor<M> for Subjects {
     fn visit<L: RawLock<M>>(&mut self) {
         self.0.push(Subject::of::<M, L>());
     }
-
-    // Each lock would be compiled into every workload, for each machine.
-    #[cfg(not(feature = "museum"))]
-    fn visit_museum<L: RawLock<M>>(&mut self) {}
 }
 
 /// The constructor of a subject of each other kind, and the visitor that calls it.

@@ -79,8 +79,8 @@ fn words(stage: &Stage, subjects: &[Subject]) -> String {
 /// The locks of a stage. If it has most locks of its kind, these are the locks that it lacks, so that a new lock changes
 /// no line.
 fn locks(stage: &Stage, subjects: &[Subject]) -> String {
-    // Locks of C++ and of the museum exist in some builds only.
-    let missing = [select::CPP_MUTEXES, select::CPP_RWLOCKS, &select::museum()].concat();
+    // Locks of C++ exist in some builds only.
+    let missing = [select::CPP_MUTEXES, select::CPP_RWLOCKS].concat();
     let names = |subjects: &[Subject]| -> Vec<&str> {
         let kind = subjects.iter().filter(|subject| subject.kind == stage.workload.kind);
         let names = kind.map(|subject| subject.info.name);

@@ -37,7 +37,7 @@ pub(super) fn wait(
     let name = world().memory.name(address);
     let bucket = world().futexes.of(name);
     world().futexes.buckets[bucket].arriving += 1;
-    lock_bucket(name, 1);
+    lock_bucket(name);
     world().futexes.buckets[bucket].arriving -= 1;
     if read() != expected {
         return FutexWait::Mismatch;
@@ -81,7 +81,7 @@ pub(super) fn wake(address: usize, count: usize) -> usize {
         note(Some(address), Step::Wake(0));
         return 0;
     }
-    lock_bucket(name, 1);
+    lock_bucket(name);
     let woken = world().take_waiters(name, count);
     note(Some(address), Step::Wake(woken.len()));
     wake_all(&woken);
@@ -103,8 +103,8 @@ pub(super) fn requeue(
         return None;
     }
     let (name, target) = (world().memory.name(from), world().memory.name(to));
-    let other = lock_bucket(target, 1);
-    lock_bucket(name, 1);
+    let other = lock_bucket(target);
+    lock_bucket(name);
     if read() != expected {
         return None;
     }
@@ -130,12 +130,12 @@ pub(super) fn enter() {
 
 /// Waits for the lock of the bucket of that name, and holds it for an operation. The caller makes the operation
 /// when this returns, in one step, just before the lock is free again. The thread keeps its CPU, as with the
-/// kernel's spinlocks. It holds the lock `times` times as long as usual.
-pub(super) fn lock_bucket(name: usize, times: Time) -> usize {
+/// kernel's spinlocks.
+pub(super) fn lock_bucket(name: usize) -> usize {
     let mut world = world();
     let number = world.futexes.of(name);
     let place = world.my_place();
-    let hold = world.costs.futex.bucket_hold * times;
+    let hold = world.costs.futex.bucket_hold;
     let transfer = match world.futexes.buckets[number].core {
         Some(core) if core == place.core => 0,
         Some(core) => {

@@ -13,7 +13,6 @@
 //! | `fences.rs` | full and heavy fences |
 //! | `scheduler.rs` | which thread has which CPU |
 //! | `futex.rs`, `buckets.rs` | waits in the kernel |
-//! | `futex_pi.rs` | locks that the kernel hands over |
 //! | `unrest.rs` | what tests do to threads |
 //! | `account.rs` | where time goes |
 //! | `atomics.rs`, `platform.rs`, `table.rs`, `estimates.rs` | [`Sim`], the platform for locks |
@@ -35,7 +34,6 @@ mod buckets;
 mod estimates;
 mod fences;
 mod futex;
-mod futex_pi;
 mod memory;
 mod note;
 mod platform;

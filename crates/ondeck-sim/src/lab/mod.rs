@@ -132,16 +132,9 @@ fn lab_usage(usage: engine::Usage, now: Time) -> Usage {
     }
 }
 
-/// Every lock that runs on a simulated machine: the locks that run on any machine, and those whose queue the kernel
-/// keeps.
+/// Every lock that runs on a simulated machine.
 pub fn subjects() -> Vec<Subject> {
-    let mut subjects = Subject::of_every_kind_on::<Sim>();
-    let mutexes =
-        subjects.iter().take_while(|subject| subject.kind == ondeck_zoo::Kind::Mutex).count();
-    let mut of_kernel = Collect(Vec::new());
-    locks::for_each_pi::<Sim>(&mut of_kernel);
-    subjects.splice(mutexes..mutexes, of_kernel.0);
-    subjects
+    Subject::of_every_kind_on::<Sim>()
 }
 
 /// The mutex of that name, called through pointers; `None` if no mutex of that name can be simulated.
@@ -156,14 +149,5 @@ pub fn named(name: &str) -> Option<AnyMutex<Sim>> {
     }
     let mut found = Find(name, None);
     locks::for_each_hosted::<Sim>(&mut found);
-    locks::for_each_pi::<Sim>(&mut found);
     found.1
-}
-
-struct Collect(Vec<Subject>);
-
-impl Visitor<Sim> for Collect {
-    fn visit<L: RawLock<Sim>>(&mut self) {
-        self.0.push(Subject::of::<Sim, L>());
-    }
 }

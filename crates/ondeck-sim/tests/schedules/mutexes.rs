@@ -22,8 +22,7 @@ impl Visitor<Sim> for Mutexes {
         self.0.push(scenario("sections", sections::<L>));
         self.0.push(scenario("condvar", buffer::<L>));
         let is_bounded = matches!(L::INFO.fairness, Fairness::Fifo | Fairness::Bounded);
-        // CNA hands off the lock within a NUMA node 65,536 times before it serves another node: longer than a run.
-        if is_bounded && L::INFO.name != "cna" {
+        if is_bounded {
             // The scenario counts turns, and late wakes make turns long.
             self.0.push(Scenario { patience: 10, ..scenario("bounded", bounded::<L>) });
         }

@@ -26,8 +26,8 @@
 //!
 //! A waiter spins as long as no thread sleeps: 2, 4, 8 pauses, 7 yields.
 //!
-//! A waiter links only `older`. The nodes, and the walk of the unlock that has bit 1 to the oldest one,
-//! are those of `srw_list.rs`.
+//! A waiter links only `older`. The unlock that has bit 1 goes from the newest node to the first one whose `oldest` is
+//! set, sets `newer` of each node on the way, and keeps that `oldest` in the newest node: so each node is passed once.
 //!
 //! # Memory ordering
 //!
@@ -43,14 +43,78 @@ use std::ptr;
 
 use ondeck::platform::{AtomicInt, AtomicPointer, Ordering, Platform};
 
-use super::srw_list::{FLAGS, LOCKED, Node, QUEUE_LOCKED};
+use crate::parker::Parker;
 use crate::spin_wait::SpinWait;
 use crate::{LockInfo, RawLock, Waiting};
+
+const LOCKED: usize = 1;
+const QUEUE_LOCKED: usize = 2;
+const FLAGS: usize = LOCKED | QUEUE_LOCKED;
 
 /// The word lock: see the [source file](self) for its word.
 #[derive(Debug)]
 pub struct WordLock<P: Platform> {
     word: P::AtomicUsize,
+}
+
+/// A thread's place in the list, aligned so that its address leaves room for flags.
+#[derive(Debug)]
+#[repr(align(64))]
+struct Node<P: Platform> {
+    older: P::AtomicPtr<Node<P>>,
+    newer: P::AtomicPtr<Node<P>>,
+    /// The oldest node of the list, if it was known when this node was the newest.
+    oldest: P::AtomicPtr<Node<P>>,
+    parker: Parker<P>,
+}
+
+impl<P: Platform> Default for Node<P> {
+    fn default() -> Self {
+        const { assert!(align_of::<Self>() > FLAGS, "the flags need the address's low bits") };
+        let none = || AtomicPointer::new(ptr::null_mut());
+        Self { older: none(), newer: none(), oldest: none(), parker: Parker::default() }
+    }
+}
+
+impl<P: Platform> Node<P> {
+    /// The newest node of the list, null if no thread sleeps.
+    fn newest(word: usize) -> *mut Self {
+        ptr::with_exposed_provenance_mut(word & !FLAGS)
+    }
+
+    /// # Safety
+    ///
+    /// `node` was taken out of the list by the caller and not woken since.
+    unsafe fn wake(node: *mut Self) {
+        // SAFETY: its thread sleeps until it is woken, so the node exists; only this thread, which
+        // took it out, wakes it.
+        unsafe { Parker::unpark(&raw const (*node).parker) };
+    }
+
+    /// Returns the oldest node of the list; sets `newer` of the nodes on the way to it.
+    ///
+    /// # Safety
+    ///
+    /// The caller holds `QUEUE_LOCKED`, and has seen the push of `newest`, which is not null.
+    unsafe fn find_oldest(newest: *mut Self) -> *mut Self {
+        let mut current = newest;
+        let oldest = loop {
+            // SAFETY: nodes stay in the list while the caller holds `QUEUE_LOCKED`.
+            let known = unsafe { &*current }.oldest.load(Ordering::Relaxed);
+            if !known.is_null() {
+                break known;
+            }
+            // SAFETY: as above. The first node of a list has `oldest` set, so this one has an older
+            // node.
+            let older = unsafe { &*current }.older.load(Ordering::Relaxed);
+            // SAFETY: as above.
+            unsafe { &*older }.newer.store(current, Ordering::Relaxed);
+            current = older;
+        };
+        // SAFETY: as above.
+        unsafe { &*newest }.oldest.store(oldest, Ordering::Relaxed);
+        oldest
+    }
 }
 
 impl<P: Platform> WordLock<P> {

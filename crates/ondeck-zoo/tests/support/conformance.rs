@@ -132,9 +132,7 @@ fn hogs<L: RawLock<Native>>() -> bool {
 /// Whether, with more threads than CPUs, the lock changes hands only about once in a time slice: the
 /// next thread in order is not running, and the running threads spin.
 fn convoys<L: RawLock<Native>>(threads: usize) -> bool {
-    // In cohort the threads of one NUMA node are also in order.
-    let in_order = L::INFO.fairness != Fairness::Barging || L::INFO.name == "cohort";
-    hogs::<L>() && in_order && threads > 2
+    hogs::<L>() && L::INFO.fairness != Fairness::Barging && threads > 2
 }
 
 /// How often each of `threads` threads locks; `ONDECK_TEST_ROUNDS` at most, if it is set.
