@@ -126,7 +126,6 @@ impl<P: Platform> Node<P> {
     ///
     /// `node` was taken out of the stack by the caller and not woken since.
     unsafe fn wake(node: *mut Self) {
-        // spec: Spinbit!Wake
         // SAFETY: its thread sleeps until it is woken, so the node exists; only this thread, which
         // took it out, wakes it.
         unsafe { Parker::unpark(&raw const (*node).parker) };
@@ -145,7 +144,6 @@ impl<P: Platform> Node<P> {
     ///
     /// The caller holds `STACK_LOCKED`, and has seen the push of `top`, which is not null.
     unsafe fn unlink_oldest(top: *mut Self) -> *mut Self {
-        // spec: Spinbit!Pop
         let mut newer = top;
         let mut oldest = top;
         loop {
@@ -168,7 +166,6 @@ impl<P: Platform> Node<P> {
 impl<P: Platform> GoSpinbit<P> {
     /// Tries to acquire after `word` was seen unlocked.
     fn acquire(&self, word: usize, spinner: bool) -> bool {
-        // spec: Spinbit!Take
         if !spinner {
             // The thread may have been woken from the stack, and others may remain in it.
             return self.word.fetch_or(LOCKED | SLEEPING, Ordering::Acquire) & LOCKED == 0;
@@ -182,7 +179,6 @@ impl<P: Platform> GoSpinbit<P> {
 
     /// Pushes `node` if the word is still `word`; a spinner clears its bit in the same step.
     fn push(&self, node: &Node<P>, word: usize, spinner: bool) -> bool {
-        // spec: Spinbit!Push
         // Relaxed: no other thread can reach the node yet; the exchange publishes both.
         node.next.store(Node::top(word), Ordering::Relaxed);
         node.parker.prepare();
@@ -198,7 +194,6 @@ impl<P: Platform> GoSpinbit<P> {
         let mut was_oldest = false;
         let mut turn = 0;
         loop {
-            // spec: Spinbit!Load
             let mut word = self.word.load(Ordering::Relaxed);
             if word & LOCKED == 0 {
                 if self.acquire(word, spinner) {
@@ -206,7 +201,6 @@ impl<P: Platform> GoSpinbit<P> {
                 }
             } else {
                 if !spinner && word & SPINNING == 0 {
-                    // spec: Spinbit!MarkSpin
                     spinner = self
                         .word
                         .compare_exchange(
@@ -227,7 +221,6 @@ impl<P: Platform> GoSpinbit<P> {
                     P::yield_now();
                 } else if self.push(node, word, spinner) {
                     spinner = false;
-                    // spec: Spinbit!Park
                     node.parker.park();
                     // It was at the end of the stack: others pushed later, and were woken first.
                     was_oldest = node.next.load(Ordering::Relaxed).is_null();
@@ -242,7 +235,6 @@ impl<P: Platform> GoSpinbit<P> {
     #[cold]
     fn unlock_slow(&self, releaser: &Node<P>) {
         let tail_wake = releaser.tail_wake_is_due();
-        // spec: Spinbit!Look
         let mut word = self.word.load(Ordering::Relaxed);
         if word & SPINNING != 0 && !tail_wake {
             return;
@@ -251,7 +243,6 @@ impl<P: Platform> GoSpinbit<P> {
             if Node::<P>::top(word).is_null() || word & STACK_LOCKED != 0 {
                 return;
             }
-            // spec: Spinbit!LockStack
             match self.word.compare_exchange(
                 word,
                 word | STACK_LOCKED,
@@ -286,7 +277,6 @@ impl<P: Platform> GoSpinbit<P> {
                 let below = unsafe { &*top }.next.load(Ordering::Relaxed);
                 next = (next & FLAGS) | below.expose_provenance();
             }
-            // spec: Spinbit!Pop
             match self.word.compare_exchange(word, next, Ordering::Release, Ordering::Acquire) {
                 Ok(_) => {
                     if !chosen.is_null() {
@@ -323,7 +313,6 @@ unsafe impl<P: Platform> RawLock<P> for GoSpinbit<P> {
 
     #[inline]
     unsafe fn lock(&self, node: &Node<P>) {
-        // spec: Spinbit!Attempt
         if self.word.fetch_or(LOCKED, Ordering::Acquire) & LOCKED != 0 {
             self.lock_slow(node);
         }
@@ -336,7 +325,6 @@ unsafe impl<P: Platform> RawLock<P> for GoSpinbit<P> {
 
     #[inline]
     unsafe fn unlock(&self, node: &Node<P>) {
-        // spec: Spinbit!Release
         let before = self.word.fetch_and(!(LOCKED | SLEEPING), Ordering::Release);
         if before & SLEEPING != 0 {
             self.unlock_slow(node);

@@ -45,10 +45,8 @@ pub struct ThreeStateFutex<P: Platform> {
 impl<P: Platform> ThreeStateFutex<P> {
     #[cold]
     fn lock_slow(&self) {
-        // spec: ThreeStateFutex!Mark
         while self.word.swap(CONTENDED, Ordering::Acquire) != UNLOCKED {
             // Every result means the same: the word may have changed, retry.
-            // spec: ThreeStateFutex!Wait
             let _ = P::futex_wait(&self.word, CONTENDED, None);
         }
     }
@@ -75,7 +73,6 @@ unsafe impl<P: Platform> RawLock<P> for ThreeStateFutex<P> {
 
     #[inline]
     unsafe fn lock(&self, (): &()) {
-        // spec: ThreeStateFutex!Attempt
         if self
             .word
             .compare_exchange(UNLOCKED, LOCKED, Ordering::Acquire, Ordering::Relaxed)
@@ -93,11 +90,8 @@ unsafe impl<P: Platform> RawLock<P> for ThreeStateFutex<P> {
     #[inline]
     unsafe fn unlock(&self, (): &()) {
         let address = &raw const self.word;
-        // spec: ThreeStateFutex!Subtract
         if self.word.fetch_sub(1, Ordering::Release) != LOCKED {
-            // spec: ThreeStateFutex!Free
             self.word.store(UNLOCKED, Ordering::Release);
-            // spec: ThreeStateFutex!Wake
             P::futex_wake(address, 1);
         }
     }
