@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Writes docs/data/speed.md, what the mutex and its condition variable cost beside other locks, from docs/results/, and
+# Writes docs/data/speed.md, what the mutex and its condition variable cost beside other locks, from docs/results/speed/, and
 # what README.md has of it: a table, and docs/figures/ratios.svg.
 #
 #   ci/speed.sh            writes the files
-#   ci/speed.sh --record   measures first, about 15 minutes, into docs/results/MACHINE, which is named after the
-#                          CPU. An earlier record of the same machine is replaced when all is measured. The pages name
+#   ci/speed.sh --record   measures first, about 15 minutes, into docs/results/speed/MACHINE.json, which is named
+#                          after the CPU. An earlier record of the same machine is replaced when all is measured. The pages name
 #                          the commit, and say so when the waiting policy is another one later (ci/book/policy.py):
 #                          commit first
 #

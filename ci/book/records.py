@@ -1,11 +1,15 @@
-"""One machine's records in docs/results/, and how far ondeck is ahead at a point of them."""
+"""One machine's record in docs/results/speed/, and how far ondeck is ahead at a point of it."""
 
 import dataclasses
-import json
 import math
 import pathlib
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+# The metrics that the pages have, and those of them that are better if they are higher.
+METRICS = {"throughput", "share", "pair", "cpu_per_op", "longest", "longest_gap", "wait_mean", "slowdown"}
+HIGHER = {"throughput", "share"}
+QUARTILES = ("median", "p25", "p75")
 
 # Those that ondeck is measured against: the best of them at each point.
 PEERS = ["glibc", "std", "parking_lot", "usync", "abseil", "nsync"]
@@ -59,7 +63,7 @@ def ratio(own, others):
 
 @dataclasses.dataclass
 class Point:
-    """A situation: a number of threads, parameters, and the series of each lock that was measured there."""
+    """A situation: a number of threads, parameters, and each lock that was measured there with its metrics by name."""
 
     threads: int
     params: dict
@@ -67,20 +71,42 @@ class Point:
 
     def metric(self, lock, name):
         """A metric of a lock here; none if it was not measured, or has no sample, as a share of rounds that were too short."""
-        metrics = self.locks[lock]["metrics"] if lock in self.locks else ()
-        return next((metric for metric in metrics if metric["name"] == name and metric["n"] > 0), None)
+        found = self.locks.get(lock, {}).get(name)
+        return found and dict(zip(QUARTILES, found), better="higher" if name in HIGHER else "lower")
 
     def ratio(self, name):
         """How far ondeck is ahead of the best of the others."""
         return ratio(self.metric("ondeck", name), {other: self.metric(other, name) for other in PEERS})
 
 
-class Machine:
-    """The reports of one machine, by the names of their files, and the version of the policy that they were recorded with."""
+def condensed(report):
+    """What the pages need of a report of `ondeck bench`: facts, and of each point the quartiles of the metrics of `METRICS`."""
+    points = {}
+    for series in report["series"]:
+        metrics = {
+            metric["name"]: [float(f"{metric[part]:.6g}") for part in QUARTILES]
+            for metric in series["metrics"]
+            if metric["name"] in METRICS and metric["n"] > 0
+        }
+        if metrics and not series["partial"]:
+            key = series["workload"], series["threads"], tuple(sorted(series["params"].items()))
+            points.setdefault(key, {})[series["lock"]] = metrics
+    made = {key: report[key] for key in ("started", "seconds", "cpu_time") if key in report}
+    made["machine"] = {key: report["machine"][key] for key in ("cpu", "cpus", "kernel", "libc", "virtualized")}
+    made["build"] = {key: report["build"][key] for key in ("rustc", "commit", "profile")}
+    made["warnings"] = [warning["code"] for warning in report["warnings"]]
+    made["points"] = [
+        {"workload": workload, "threads": threads, "params": dict(params), "locks": locks}
+        for (workload, threads, params), locks in points.items()
+    ]
+    return made
 
-    def __init__(self, files, policy=None):
-        self.reports = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in sorted(files)}
-        self.policy = policy and policy.read_text(encoding="utf-8").strip()
+
+class Machine:
+    """The condensed reports of one machine by name, and the version of the policy that they were recorded with."""
+
+    def __init__(self, reports, policy=None):
+        self.reports, self.policy = dict(sorted(reports.items())), policy
         self.facts = min(self.reports.values(), key=lambda report: report["started"])
         # Those that are under no other conditions.
         others = (VARIED, PROGRAMS, WITH_DATA, SHARES)
@@ -90,11 +116,10 @@ class Machine:
         """The points of a workload in the main reports, or in others, in order of threads."""
         found = {}
         for report in self.main if reports is None else reports:
-            for series in self.reports.get(report, {"series": []})["series"]:
-                if series["workload"] == workload and not series["partial"]:
-                    key = series["threads"], tuple(sorted(series["params"].items()))
-                    point = found.setdefault(key, Point(series["threads"], series["params"], {}))
-                    point.locks[series["lock"]] = series
+            for one in self.reports.get(report, {"points": []})["points"]:
+                if one["workload"] == workload:
+                    key = one["threads"], tuple(sorted(one["params"].items()))
+                    found.setdefault(key, Point(one["threads"], one["params"], {})).locks.update(one["locks"])
         return [found[key] for key in sorted(found)]
 
     def situations(self, workload, reports=None):

@@ -1,39 +1,36 @@
-"""Writes docs/data/speed.md from docs/results/, and what README.md has of them: a table and docs/figures/ratios.svg.
+"""Writes docs/data/speed.md from docs/results/speed/, and what README.md has of them: a table and docs/figures/ratios.svg.
 
-A machine is a folder of docs/results/ that `ci/speed.sh --record` wrote; on both pages all machines have the same weight. What
-stands above the sections of docs/data/speed.md is written by hand. `--check` writes nothing, and ends with 1 if a file is not
-what the records say. `--add FOLDER` first puts the reports of a folder in the place of those of their machine, without the
-spaces, which are half of them.
+A machine is a file there that `ci/speed.sh --record` wrote; on both pages all machines have the same weight. What stands above the
+sections of docs/data/speed.md is written by hand. `--check` writes nothing, and ends with 1 if a file is not what the records
+say. `--add FOLDER` first makes a record of a folder of reports, in the place of that of their machine: medians and quartiles, no
+samples.
 
-The file `policy` beside the reports is the version of the waiting policy that they were recorded with. If the policy is another
-one now, the pages say so: see `policy.py`.
+`policy` in a record is the version of the waiting policy that it was made with. If the policy is another one now, the pages say
+so: see `policy.py`.
 """
 
 import argparse
 import json
 import pathlib
 import re
-import shutil
 import sys
 import textwrap
 
 import policy
 from ratio_figure import svg
-from records import PEERS, ROOT, SHARES, Machine, in_words, more_rows, rows
+from records import PEERS, ROOT, SHARES, Machine, condensed, in_words, more_rows, rows
 
-RESULTS = ROOT / "docs/results"
+RESULTS = ROOT / "docs/results/speed"
 PAGE = ROOT / "docs/data/speed.md"
 README = ROOT / "README.md"
 BEGIN, END = "<!-- mutex numbers: begin -->", "<!-- mutex numbers: end -->"
 FIGURE = "docs/figures/ratios.svg"
 
-POLICY = "policy"
-
 SECTIONS = "<!-- sections: ci/speed.sh -->\n"
 
 
 def slug(machine):
-    """The name of a machine's folder: its CPU's name and the number of CPUs, in small letters."""
+    """The name of a machine's record: its CPU's name and the number of CPUs, in small letters."""
     name = re.sub(r"\((r|tm)\)|\b(processor|cpu)\b|@.*", " ", machine["cpu"].lower())
     words = re.findall(r"[a-z0-9]+", name) or ["unnamed"]
     return "-".join([*words, str(machine["cpus"])])
@@ -52,8 +49,8 @@ def version(machine):
     return words if machine.policy == policy.here() else f"{words}; **the waiting policy has changed since**"
 
 
-def recorded(machine, links):
-    """When and where the records were made, and how quiet the machine was."""
+def recorded(machine):
+    """When and where the record was made, and how quiet the machine was."""
     facts, build = machine.facts["machine"], machine.facts["build"]
     words = [facts["cpu"], f"{facts['cpus']} CPUs", facts["kernel"], facts["libc"], f"rustc {build['rustc']}"]
     reports = machine.reports.values()
@@ -65,14 +62,12 @@ def recorded(machine, links):
         others, host = (f"{100 * part / (own + others + host):.1f} %" for part in (others, host))
         text += f"Of the CPU time that was wanted other programs had {others}, the host of the virtual machine {host}."
     # What a report lets not pass.
-    codes = {name: {warning["code"] for warning in report["warnings"]} for name, report in machine.reports.items()}
-    loud = [name for name, its in codes.items() if its & {"disturbed", "stolen"}]
+    loud = [name for name, report in machine.reports.items() if {"disturbed", "stolen"} & {*report["warnings"]}]
     if loud:
         text += f" **The machine was not quiet: {', '.join(loud)}.**"
     if build["profile"] != "release":
         text += " **A debug build, whose numbers say nothing about locks.**"
-    listed = ", ".join(f"[{name}]({link})" for name, link in links.items())
-    return f"{text}\n\nThe documents: {listed}."
+    return text
 
 
 def table(header, lines):
@@ -103,17 +98,16 @@ def tables(found):
     return made + ([table(["times", "", "ratio"], lines)] if lines else [])
 
 
-def section(machine, links):
+def section(machine):
     """One machine: what it is, what the figure counts, and a table for each kind of workload."""
     found = rows(machine)
-    head = [f"## {heading(machine.facts['machine'])}", recorded(machine, links), in_words(found)]
+    head = [f"## {heading(machine.facts['machine'])}", recorded(machine), in_words(found)]
     return "\n\n".join([*head, *tables(found), *tables(more_rows(machine))])
 
 
 def machines():
-    """Every machine that has records, by the name of its folder."""
-    folders = sorted(path.parent for path in RESULTS.glob("*/uncontended.json"))
-    return {folder.name: Machine(folder.glob("*.json"), folder / POLICY) for folder in folders}
+    """Every machine that has a record."""
+    return [Machine(**json.loads(path.read_text(encoding="utf-8"))) for path in sorted(RESULTS.glob("*.json"))]
 
 
 def three(value):
@@ -243,27 +237,22 @@ def with_numbers(page, text):
 def files():
     """Every file that is made of the records, with its text."""
     found = machines()
-    made = [
-        section(machine, {name: f"../results/{folder}/{name}.json" for name in machine.reports})
-        for folder, machine in found.items()
-    ]
+    made = [section(machine) for machine in found]
     return {
         PAGE: PAGE.read_text(encoding="utf-8").partition(SECTIONS)[0] + "\n\n".join([SECTIONS.strip(), *made]) + "\n",
-        README: with_numbers(README.read_text(encoding="utf-8"), numbers([*found.values()])),
-        ROOT / FIGURE: svg([(heading(machine.facts["machine"]), rows(machine)) for machine in found.values()]),
+        README: with_numbers(README.read_text(encoding="utf-8"), numbers(found)),
+        ROOT / FIGURE: svg([(heading(machine.facts["machine"]), rows(machine)) for machine in found]),
     }
 
 
 def add(folder):
-    """Puts the reports of a folder in the place of those of their machine, all at once, so that no section is of two records."""
-    reports = {path.name: json.loads(path.read_text(encoding="utf-8")) for path in folder.glob("*.json")}
+    """Makes a record of the reports of a folder, in the place of that of their machine."""
+    reports = {path.stem: condensed(json.loads(path.read_text(encoding="utf-8"))) for path in sorted(folder.glob("*.json"))}
     machine, build = (next(iter(reports.values()))[part] for part in ("machine", "build"))
-    place = RESULTS / slug(machine)
-    shutil.rmtree(place, ignore_errors=True)
-    place.mkdir(parents=True)
-    for name, report in reports.items():
-        (place / name).write_text(json.dumps(report, ensure_ascii=False, separators=(",", ":")), encoding="utf-8")
-    (place / POLICY).write_text(f"{policy.at(build['commit'])}\n", encoding="utf-8")
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    record = {"policy": policy.at(build["commit"]), "reports": reports}
+    text = json.dumps(record, ensure_ascii=False, separators=(",", ":")).replace('{"workload"', '\n{"workload"')
+    (RESULTS / f"{slug(machine)}.json").write_text(f"{text}\n", encoding="utf-8")
 
 
 def main():

@@ -1,15 +1,12 @@
 """What docs/data/speed.md, the table of README.md and its figure say of made records, and that they follow the records."""
 
-import json
-import pathlib
-import tempfile
 import unittest
 import xml.etree.ElementTree
 
 import policy
 import speed
 from ratio_figure import label, svg
-from records import PEERS, Machine, Ratio, counted, in_words, more_rows, ratio, rows
+from records import PEERS, Machine, Ratio, condensed, counted, in_words, more_rows, ratio, rows
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -39,11 +36,7 @@ def report(found):
 class Records(unittest.TestCase):
     def machine(self, **reports):
         """The machine of these reports."""
-        with tempfile.TemporaryDirectory() as name:
-            for report_name, found in reports.items():
-                path = pathlib.Path(name) / f"{report_name.replace('_', '-')}.json"
-                path.write_text(json.dumps(report(found)), encoding="utf-8")
-            return Machine(pathlib.Path(name).glob("*.json"))
+        return Machine({name.replace("_", "-"): condensed(report(found)) for name, found in reports.items()})
 
     def locks(self, own, best, **more):
         """Every lock at one point: ondeck, the best other, a spinlock, and others behind that."""
@@ -56,7 +49,7 @@ class Records(unittest.TestCase):
         return self.machine(throughput=[one for count, *both in points for one in self.locks(*both, threads=count)])
 
     def page(self, machine):
-        return speed.section(machine, {})
+        return speed.section(machine)
 
     def test_the_best_other_lock_is_named_and_a_spinlock_is_none(self):
         self.assertIn("| empty section | 1.50 usync |", self.page(self.machine(throughput=self.locks(3e6, 2e6))))
@@ -178,7 +171,7 @@ class Files(unittest.TestCase):
             self.assertEqual(text, path.read_text(encoding="utf-8"), path)
 
     def test_the_words_and_the_labels_of_the_figure_fit(self):
-        found = [row for machine in speed.machines().values() for row in rows(machine)]
+        found = [row for machine in speed.machines() for row in rows(machine)]
         self.assertIn(in_words(found), svg([("A CPU", found)]))
         self.assertLess(max(len(label(row)) for row in found) * 6.6, 318)
 

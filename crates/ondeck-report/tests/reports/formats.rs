@@ -48,7 +48,7 @@ fn every_format_of_a_recorded_report_is_as_it_was() {
             digests.add(name, "compare-json", &json);
         }
     }
-    digests.assert_golden(50);
+    digests.assert_golden(30);
 }
 
 /// In full, so that a reader can see a difference.
