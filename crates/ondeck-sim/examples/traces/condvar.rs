@@ -11,8 +11,8 @@ use ondeck::condvar::{RawCondvar, Step as Next, Waiter};
 use ondeck::mutex::RawMutex;
 use ondeck::parking::Shown;
 use ondeck::platform::{FutexWait, Host, Platform, Threads};
-use ondeck_sim::check::Schedule;
 use ondeck_sim::engine::{Job, Sim, Step};
+use ondeck_sim::schedule::Schedule;
 
 use super::objects::Objects;
 use super::tracer::{self, Names, Tracer, status, work};

@@ -9,8 +9,8 @@ use std::time::Duration;
 use ondeck::mutex::RawMutex;
 use ondeck::parking::Shown;
 use ondeck::platform::{Host, Platform, Threads};
-use ondeck_sim::check::Schedule;
 use ondeck_sim::engine::{Job, Sim, Step};
+use ondeck_sim::schedule::Schedule;
 
 use super::objects::Objects;
 use super::tracer::{self, Names, Tracer, work};

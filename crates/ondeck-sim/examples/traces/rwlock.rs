@@ -8,8 +8,8 @@ use std::time::Duration;
 use ondeck::parking::{Row, Shown};
 use ondeck::platform::{Host, Platform, Threads, Timestamp};
 use ondeck::rwlock::RawRwLock;
-use ondeck_sim::check::Schedule;
 use ondeck_sim::engine::{Job, Sim, Step};
+use ondeck_sim::schedule::Schedule;
 
 use super::tracer::{self, Names, Tracer, work};
 

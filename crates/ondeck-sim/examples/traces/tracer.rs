@@ -8,8 +8,8 @@ use std::rc::Rc;
 
 use ondeck::parking::Shown;
 use ondeck::platform::{Host, Threads};
-use ondeck_sim::check::Schedule;
 use ondeck_sim::engine::{End, Job, Sim, Simulation, Step};
+use ondeck_sim::schedule::Schedule;
 
 /// The variables that a specification has for its lock, besides the bucket's lock and the nodes of the queues.
 pub trait Names: Sized {
