@@ -1,13 +1,12 @@
 #!/usr/bin/env bash
-# Stresses the mutex, the condition variable and the parking table with real threads: a matrix of settings
-# (crates/ondeck/tests/stress/main.rs), locks on pages that are unmapped, forks, and a membarrier
-# that is refused.
+# Stresses the locks with real threads: crowds, rounds and tokens (crates/ondeck/tests/stress/main.rs), locks on pages
+# that are unmapped, forks, and a membarrier that is refused.
 #
 #   ci/stress.sh            ten minutes, or ONDECK_STRESS_SECONDS
 #   ci/stress.sh --quick    half a minute, built like the other tests, as in the gate
 #   ci/stress.sh 60         60 seconds
 #
-# ONDECK_STRESS_SEED is the seed of the matrix. A failure prints it, and how to run its row again.
+# ONDECK_STRESS_SEED is the seed. A failure prints it.
 source "$(dirname "$0")/common.sh"
 # Optimized as in a program, and with every feature.
 rounds=50000 built=(--release -p ondeck --all-features)
@@ -27,7 +26,7 @@ step "build"
 run --test stress --test api --test platform --no-run
 
 begin=$SECONDS
-step "the matrix"
+step "crowds, rounds and tokens"
 ONDECK_STRESS_SECONDS=$((seconds * 7 / 10)) run --test stress -- --nocapture --test-threads 1
 
 step "refusals"

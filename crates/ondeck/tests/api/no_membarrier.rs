@@ -1,7 +1,6 @@
 //! Runs the tests of the interfaces in processes in which membarrier(2) is refused, by a filter on system
 //! calls or by the environment; in which the kernel cannot wipe the table in a forked child; and in which no
-//! thread polls. In `platform/halfway.rs` membarrier is refused after it was granted; `stress.rs` has crowds
-//! under each refusal.
+//! thread polls. In `platform/halfway.rs` membarrier is refused after it was granted.
 
 use ondeck::platform::{Fences, Linux};
 

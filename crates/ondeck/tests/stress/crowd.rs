@@ -10,8 +10,6 @@ use ondeck::condvar::RawCondvar;
 use ondeck::mutex::RawMutex;
 use ondeck::platform::{Host, Timestamp};
 
-use super::disturb::{Place, waiting};
-
 /// A lock, a condition variable, and the number of sections so far.
 struct Spot<P: Host> {
     mutex: RawMutex<P>,
@@ -42,7 +40,7 @@ fn acquire<P: Host>(mutex: &RawMutex<P>, rng: &mut Rng) -> bool {
     const OVERDUE_AFTER: u64 = 1_000_000;
     let deadline = match rng.u32(0..12) {
         0..5 => {
-            waiting(|| mutex.lock());
+            mutex.lock();
             return true;
         }
         5 => return mutex.try_lock(),
@@ -53,7 +51,7 @@ fn acquire<P: Host>(mutex: &RawMutex<P>, rng: &mut Rng) -> bool {
         10 => in_nanos::<P>(rng.u64(0..3_000_000)),
         _ => in_nanos::<P>(3_600_000_000_000),
     };
-    waiting(|| mutex.try_lock_until(deadline))
+    mutex.try_lock_until(deadline)
 }
 
 impl<P: Host> Spot<P> {
@@ -93,11 +91,11 @@ impl<P: Host> Spot<P> {
                 0..3 => {
                     // The condition is signalled from time to time, and at the end until all threads have left.
                     let deadline = (choice != 0).then(|| in_nanos::<P>(rng.u64(0..1_000_000)));
-                    waiting(|| self.condvar.wait(&self.mutex, deadline));
+                    self.condvar.wait(&self.mutex, deadline);
                     sections += self.own(rng);
                 }
                 3 => {
-                    waiting(|| self.mutex.bump());
+                    self.mutex.bump();
                     sections += self.own(rng);
                 }
                 4 => _ = self.condvar.notify_all(),
@@ -127,7 +125,6 @@ pub fn run<P: Host>(crowd: &Crowd, begin: impl Fn(usize) + Sync) -> u64 {
     let is_over = || over.load(Ordering::Relaxed);
     // A thread arrives, visits, and leaves, while others wait.
     let live = |mut rng: Rng| {
-        let _place = Place::take();
         for _ in 0..rng.u32(1..=crowd.life) {
             if is_over() {
                 break;

@@ -18,8 +18,6 @@ use ondeck::platform::{Host, Timestamp};
 use ondeck::rwlock::RawRwLock;
 use ondeck::semaphore::Semaphore;
 
-use super::disturb::{Place, waiting};
-
 /// The maximum number of rounds of each kind: each round uses up a latch and a once.
 const MOST: usize = 4_096;
 /// Half of the rounds are for mutexes, and a quarter for the reader-writer lock.
@@ -140,11 +138,9 @@ impl<P: Host> Family<P> {
                 6..12 => self.visit_rwlock(deadline, rng),
                 _ => {
                     let mutex = &self.mutexes[round % MUTEXES];
-                    waiting(|| {
-                        if rng.bool() || !mutex.try_lock_until(deadline) {
-                            mutex.lock();
-                        }
-                    });
+                    if rng.bool() || !mutex.try_lock_until(deadline) {
+                        mutex.lock();
+                    }
                     let sections = self.own(rng);
                     mutex.unlock();
                     sections
@@ -238,7 +234,6 @@ pub fn run<P: Host>(duration: Duration, seed: u64, begin: impl Fn(usize) + Sync)
             let mut rng = rng.fork();
             let (family, last, sections, begin) = (&family, &last, &sections, &begin);
             scope.spawn(move || {
-                let _place = Place::take();
                 begin(number);
                 for round in 0.. {
                     let more = family.visit(round, number, &mut rng);

@@ -10,8 +10,6 @@ use ondeck::condvar::RawCondvar;
 use ondeck::mutex::RawMutex;
 use ondeck::platform::{Host, Timestamp};
 
-use super::disturb::{Place, waiting};
-
 /// A bag of tokens, with its lock.
 struct Bag<P: Host> {
     mutex: RawMutex<P>,
@@ -39,7 +37,7 @@ impl<P: Host> Bag<P> {
 
     /// Changes the tokens under the lock.
     fn with<R>(&self, change: impl FnOnce(&mut u64) -> R) -> R {
-        waiting(|| self.mutex.lock());
+        self.mutex.lock();
         // SAFETY: this thread owns the lock, and no reference to the tokens lives across an unlock.
         let result = change(unsafe { &mut *self.tokens.get() });
         // SAFETY: this thread owns it.
@@ -49,7 +47,7 @@ impl<P: Host> Bag<P> {
 
     /// Waits for a token and takes it. Returns false if the time is over and there is none.
     fn take(&self, rng: &mut Rng, deadlines: bool, over: &AtomicBool) -> bool {
-        waiting(|| self.mutex.lock());
+        self.mutex.lock();
         loop {
             // SAFETY: this thread owns the lock; the reference ends before the unlock.
             let tokens = unsafe { &mut *self.tokens.get() };
@@ -65,7 +63,7 @@ impl<P: Host> Bag<P> {
             let until = (deadlines && rng.bool())
                 .then(|| Timestamp::from_nanos(P::now().as_nanos() + micros * 1_000));
             // SAFETY: this thread owns the lock, here and when the call returns.
-            let heard = waiting(|| unsafe { self.filled.wait(&self.mutex, until) });
+            let heard = unsafe { self.filled.wait(&self.mutex, until) };
             self.heard.fetch_add(usize::from(heard), Ordering::Relaxed);
         }
     }
@@ -106,7 +104,6 @@ pub fn run<P: Host>(duration: Duration, seed: u64) -> u64 {
             let (bags, passed, taken) = (&bags, &passed, &taken);
             let (over_first, over_second) = (&over_first, &over_second);
             scope.spawn(move || {
-                let _place = Place::take();
                 if number % 2 == 0 {
                     while bags[0].take(&mut rng, deadlines, over_first) {
                         bags[1].give(1, &mut rng);

@@ -7,7 +7,7 @@
 
 use std::marker::PhantomData;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use ondeck::parking::{Bucket, bucket_of};
@@ -62,9 +62,6 @@ tables! {
     Unmasked: 1, false;
 }
 
-/// The number of waits on a futex of these machines that a signal handler ended.
-pub static INTERRUPTED: AtomicU64 = AtomicU64::new(0);
-
 impl<T: Table> Place<T> {
     fn get() -> &'static Self {
         T::place().get_or_init(|| Self {
@@ -104,11 +101,7 @@ unsafe impl<T: Table> Platform for Few<T> {
         /// The shortest slice is longer than this, and the deadlines and naps of these tests are shorter.
         const SLICE: Duration = Duration::from_millis(15);
         let is_kept = |end: &Timestamp| T::HAS_SLICES || end.since(Linux::now()) <= SLICE;
-        let outcome = Linux::futex_wait(word, expected, deadline.filter(is_kept));
-        if outcome == FutexWait::Interrupted {
-            INTERRUPTED.fetch_add(1, Ordering::Relaxed);
-        }
-        outcome
+        Linux::futex_wait(word, expected, deadline.filter(is_kept))
     }
 }
 
