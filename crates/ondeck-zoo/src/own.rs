@@ -1,9 +1,6 @@
 //! This project's locks in the form that programs use, on the real machine only: the fair one, and those whose C
 //! library or kernel names threads. The others are in [`locks`](crate::locks). The modules of [`ondeck`] draw and
 //! argue their protocols.
-//!
-//! [`ondeck::CombiningMutex`] is not here. [`RawLock`] has `lock` and `unlock`, and a section between two calls
-//! cannot be passed to the owner, which would have to run it.
 
 use std::fmt;
 

@@ -13,7 +13,6 @@
 //! |---|---|
 //! | [`Barrier`] | threads wait until all have arrived |
 //! | [`BiasedMutex`] | for data that one thread uses almost always, without a read-modify-write |
-//! | [`CombiningMutex`] | for short sections on many cores: its owner runs the sections of waiting threads |
 //! | [`Event`] | one thread sets it, other threads wait for it, until it is reset |
 //! | [`FairMutex`] | each unlock hands it off to the thread that has waited longest |
 //! | [`ipc`] | a mutex and a condition variable for memory that several processes share |
@@ -135,7 +134,6 @@ macro_rules! on_linux {
 
 pub mod barrier;
 pub mod biased;
-pub mod combining;
 pub mod condvar;
 #[cfg(feature = "deadlock_detection")]
 pub mod deadlock;
@@ -169,7 +167,6 @@ pub use barrier::{Barrier, BarrierWaitResult};
 #[cfg(feature = "arc_lock")]
 pub use biased::ArcBiasedMutexGuard;
 pub use biased::{BiasedMutex, BiasedMutexGuard, MappedBiasedMutexGuard};
-pub use combining::CombiningMutex;
 pub use condvar::Condvar;
 pub use event::Event;
 #[cfg(feature = "arc_lock")]

@@ -94,13 +94,6 @@ fn cases() -> Vec<Case> {
         ("not-reentrant", Some("std"), used_by(Users::Reentrant), plain(), "ondeck_reentrant"),
         ("one-process", Some("std"), used_by(Users::Processes), plain(), "ondeck_ipc"),
         ("biased", Some("ondeck_biased"), used_by(Users::One), plain(), "std"),
-        (
-            "combining",
-            None,
-            with(&|it| (it.threads, it.cpus, it.measured_cpus) = (16, 16, 16)),
-            plain(),
-            "",
-        ),
         ("specimen", Some("go_spinbit"), rust(false), plain(), "std"),
         ("another-machine", None, with(&|it| it.measured_cpus = 2), plain(), ""),
         ("virtual-machine", None, with(&|it| it.virtual_machine = true), plain(), ""),

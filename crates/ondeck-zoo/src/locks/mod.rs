@@ -2,11 +2,6 @@
 //!
 //! To add a lock, add a file in this folder and a line in the list below. The list omits this project's own locks,
 //! which need a [`Host`]: [`OndeckMutex`] and [`OndeckBiased`].
-//!
-//! Flat combining (Danny Hendler, Itai Incze, Nir Shavit and Moran Tzafrir, 2010) and other ways to let another
-//! thread run a section are not here. [`RawLock`](crate::RawLock) has `lock` and `unlock`, and a section is the
-//! code between the two calls: a waiter cannot pass that code to the owner, which would have to run it. This
-//! project's lock of that kind is [`ondeck::CombiningMutex`], which takes closures.
 
 use ondeck::platform::{Host, Platform};
 

@@ -9,8 +9,8 @@ use ondeck::PiMutex;
 use ondeck::platform::Native;
 use ondeck::rwlock::ReadRecursive;
 use ondeck::{
-    Barrier, BiasedMutex, CombiningMutex, Condvar, Event, FairMutex, Latch, Mutex, Once, Parker,
-    ReentrantMutex, RwLock, RwLockUpgradableReadGuard as Upgradable, Semaphore, parking, poison,
+    Barrier, BiasedMutex, Condvar, Event, FairMutex, Latch, Mutex, Once, Parker, ReentrantMutex,
+    RwLock, RwLockUpgradableReadGuard as Upgradable, Semaphore, parking, poison,
 };
 
 use crate::rest::until_at_rest;
@@ -45,7 +45,7 @@ fn each_is_small_and_constant() {
 fn const_functions_can_drop_each() {
     const fn drops() -> usize {
         let _mutexes = (Mutex::new(0_u8), FairMutex::new(0_u8), ReentrantMutex::new(0_u8));
-        let _more = (BiasedMutex::new(0_u8), CombiningMutex::new(0_u8), RwLock::new(0_u8));
+        let _more = (BiasedMutex::new(0_u8), RwLock::new(0_u8));
         let _poisoned = (poison::Mutex::new(0_u8), poison::RwLock::new(0_u8));
         let _conditions = (Condvar::new(), poison::Condvar::new());
         let _others = (Once::new(), Event::new(), Latch::new(1), Barrier::new(1));

@@ -25,7 +25,6 @@ mod watchdog;
 mod alike;
 mod barrier;
 mod biased;
-mod combining;
 mod condvar;
 mod event;
 mod every_type;

@@ -176,7 +176,7 @@ pub(super) fn wait(
 }
 
 /// The same of an operation that has no deadline.
-pub(super) fn wait_for_long(
+fn wait_for_long(
     what: &'static str,
     longest: Duration,
     wait: impl Fn() + Sync,

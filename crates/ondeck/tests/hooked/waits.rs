@@ -6,7 +6,6 @@ use std::thread;
 
 use ondeck::barrier::Barrier;
 use ondeck::biased::RawBiasedMutex;
-use ondeck::combining::{RawCombining, Request};
 use ondeck::condvar::{RawCondvar, Step, Waiter};
 use ondeck::event::Event;
 use ondeck::fair::RawFairMutex;
@@ -20,7 +19,7 @@ use ondeck::rwlock::RawRwLock;
 use ondeck::semaphore::Semaphore;
 
 use super::hooked_platform::until;
-use super::timed::{IDLE, Machine, SLICED, UNSLICED, wait, wait_for_long};
+use super::timed::{IDLE, Machine, SLICED, UNSLICED, wait};
 use super::{keys, unlock, watched};
 
 /// Starts a thread that runs `work`, and waits until it sleeps.
@@ -236,26 +235,6 @@ fn others() {
     });
 }
 
-static ENTERED: AtomicBool = AtomicBool::new(false);
-static ENDS: AtomicBool = AtomicBool::new(false);
-
-fn combining() {
-    unsafe fn section(_: *mut ()) {
-        ENTERED.store(true, Ordering::SeqCst);
-        until(|| ENDS.load(Ordering::SeqCst));
-    }
-    let combining = &RawCombining::<Machine>::new();
-    // SAFETY: the request is new, and its section needs no argument.
-    let perform = || unsafe { combining.perform(&Request::new(section, std::ptr::null_mut())) };
-    thread::scope(|scope| {
-        scope.spawn(perform);
-        until(|| ENTERED.load(Ordering::SeqCst));
-        wait_for_long("a combining mutex", UNSLICED, perform, || {
-            ENDS.store(true, Ordering::SeqCst);
-        });
-    });
-}
-
 /// All in one test, because the waits share the clock.
 #[test]
 fn a_waiting_thread_sleeps_until_its_deadline_and_burns_no_cpu() {
@@ -264,5 +243,4 @@ fn a_waiting_thread_sleeps_until_its_deadline_and_burns_no_cpu() {
     reader_writer_locks();
     condition_variables();
     others();
-    combining();
 }

@@ -10,7 +10,6 @@ mod loom_platform;
 mod barrier;
 mod biased;
 mod cancel;
-mod combining;
 mod condvar;
 mod condvar_freed;
 mod deadline;

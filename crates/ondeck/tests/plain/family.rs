@@ -4,7 +4,6 @@ use std::cell::UnsafeCell;
 use std::thread;
 
 use ondeck::biased::RawBiasedMutex;
-use ondeck::combining::{RawCombining, Request};
 use ondeck::fair::RawFairMutex;
 use ondeck::parker::RawParker;
 use ondeck::parking::waiting;
@@ -127,35 +126,6 @@ fn a_fair_mutex_excludes() {
                 }
             }
         });
-    });
-}
-
-/// Each request is on the stack of its thread, which continues as soon as its request is marked as done.
-#[test]
-fn sections_that_other_threads_run() {
-    /// A section: counts, and lets other threads arrive during it.
-    ///
-    /// # Safety
-    ///
-    /// The pointer is to a number that no other thread accesses during the call.
-    unsafe fn count(number: *mut ()) {
-        // SAFETY: as the caller promises.
-        unsafe { *number.cast::<u32>() += 1 };
-        thread::yield_now();
-    }
-    let rounds = rounds().div_ceil(20);
-    alone(|| {
-        let shared = Guarded::new(RawCombining::<Plain>::new());
-        crew(4, |_| {
-            // Captures the whole object, because a field alone is not `Sync`.
-            let shared = &shared;
-            for _ in 0..rounds {
-                let request = Request::new(count, shared.number.get().cast());
-                // SAFETY: the request is new, sections exclude each other, and none panics.
-                unsafe { shared.lock.perform(&request) };
-            }
-        });
-        assert_eq!(shared.number.into_inner(), 4 * rounds);
     });
 }
 
