@@ -76,7 +76,7 @@ EOF
 with_originals 0.12.5 0.9.12
 with_originals 0.13.0 0.10.0
 
-step "the tables of docs/data/parity.md and docs/drop-in.md"
+step "the tables of docs/data/parity.md and docs/data/drop-in.md"
 python3 drop-in/parity.py --compile "$CARGO_TARGET_DIR/drop-in/parity" "${originals[@]}"
 python3 -m unittest discover -q -s examples/drop-in -p '*_test.py'
 examples/drop-in/crates.py --check

@@ -31,7 +31,6 @@ CHANGES = {
         ("sbatch --dep", None, "needs Slurm"),
         ("--sshlogin", None, "needs three machines"),
     ],
-    "docs/drop-in.md": [("crates.py --rounds", None, "an hour; ci/dropin.sh --suites runs them")],
     "docs/preload.md": [("redis-server", "$PROGRAMS/orders", "a program that ends")],
     "docs/profile.md": [("bpftrace -p", None, "needs the kernel's tracing")],
     "docs/run.md": [
@@ -39,8 +38,6 @@ CHANGES = {
         ("4711 --for 30s", "$! --for 1s", "the server that runs"),
     ],
     "docs/who.md": [("who 4711", "who $$", "a process that runs")],
-    "docs/rwlock.md": [("cargo build --release -p ondeck-cli --features", None, "ci/also.sh peers"),
-                       ("for work in", None, "needs that build, minutes on a quiet machine")],
 }
 
 # Before a page's commands, in the folder with the programs.

@@ -3,10 +3,10 @@
 
     crates.py [--rounds N] [--record] [NAME]...    all without a name
     crates.py --list                               their names
-    crates.py --check                              ends with 1 if the table of docs/drop-in.md is not that of its records
+    crates.py --check                              ends with 1 if the table of docs/data/drop-in.md is not that of its records
 
 A suite passes if no test fails with crate ondeck's locks that never fails with the original. A test that fails with
-both is named in the record. --record writes docs/results/drop-in/NAME.json and the table of docs/drop-in.md.
+both is named in the record. --record writes docs/results/drop-in/NAME.json and the table of docs/data/drop-in.md.
 
 The scratch folder is $DROPIN_SCRATCH, or /tmp/ondeck-drop-in: sources, logs and cargo's target folder, which
 $CARGO_TARGET_DIR moves. What is in it is made anew each time, apart from the target folder. A run that takes longer
@@ -72,7 +72,7 @@ SUITES = {**CRATES, **own_tests.SUITES}
 
 
 RECORDS = ROOT / "docs/results/drop-in"
-PAGE = ROOT / "docs/drop-in.md"
+PAGE = ROOT / "docs/data/drop-in.md"
 # So many times the original's seconds is too long.
 LONGEST = 1.1
 BEGIN, END = "<!-- test suites: begin -->\n", "<!-- test suites: end -->\n"
@@ -193,7 +193,7 @@ def main():
         parser.error(f"--rounds {given.rounds}: at least 1")
     if given.check:
         text, written = page()
-        sys.exit(None if text == written else "docs/drop-in.md is not that of docs/results/drop-in: see --record")
+        sys.exit(None if text == written else "docs/data/drop-in.md is not that of docs/results/drop-in: see --record")
     if given.list:
         print("\n".join(SUITES))
         return

@@ -1,4 +1,4 @@
-//! docs/machines.md lists the keys and the bundled machines of the source.
+//! docs/data/machines.md lists the keys and the bundled machines of the source.
 //!
 //! `ONDECK_WRITE_DOCS=1 cargo test -p ondeck-sim --test docs` rewrites the tables.
 
@@ -7,7 +7,8 @@ use std::fs;
 
 use ondeck_sim::machine::{Key, Leaf, MachineFile, bundled_names, keys};
 
-const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/machines.md");
+const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/data/machines.md");
+const EXAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/machines.md");
 
 /// Joins documentation whose lines each begin with a space.
 fn sentences(about: &str) -> String {
@@ -58,7 +59,7 @@ fn machine_table() -> String {
         let fitted = kinds(
             file.leaves().filter(|(_, leaf)| leaf.from.contains("fitted to") && is_own(leaf)),
         );
-        let link = format!("[{name}](../crates/ondeck-sim/machines/{name}.toml)");
+        let link = format!("[{name}](../../crates/ondeck-sim/machines/{name}.toml)");
         let cpus = file.costs().places.len();
         _ = writeln!(out, "| {link} | {cpus} | {} | {guessed} | {fitted} |", file.about());
     }
@@ -102,22 +103,22 @@ fn replaced(page: &str, name: &str, text: &str) -> String {
 
 #[test]
 fn the_page_has_the_keys_and_the_machines_of_the_source() {
-    let page = fs::read_to_string(PAGE).expect("docs/machines.md");
+    let page = fs::read_to_string(PAGE).expect("docs/data/machines.md");
     let keys = replaced(&page, "keys", &key_tables());
     let right = replaced(&keys, "machines", &machine_table());
     if std::env::var_os("ONDECK_WRITE_DOCS").is_some() {
-        fs::write(PAGE, right).expect("docs/machines.md");
+        fs::write(PAGE, right).expect("docs/data/machines.md");
     } else {
         assert!(
             page == right,
-            "docs/machines.md is old: ONDECK_WRITE_DOCS=1 cargo test -p ondeck-sim --test docs"
+            "docs/data/machines.md is old: ONDECK_WRITE_DOCS=1 cargo test -p ondeck-sim --test docs"
         );
     }
 }
 
 #[test]
 fn the_example_of_the_page_is_right() {
-    let page = fs::read_to_string(PAGE).expect("docs/machines.md");
+    let page = fs::read_to_string(EXAMPLE).expect("docs/machines.md");
     let (_, rest) = page.split_once("```toml\n").expect("an example");
     let (example, _) = rest.split_once("```").expect("its end");
     let file =

@@ -57,9 +57,13 @@ fn a_mistake_is_told_with_the_line_the_key_the_value_and_what_is_allowed() {
             "same_cluster",
             "same_clustre",
             "m.toml:17: transfer.same_clustre is unknown, did you mean transfer.same_cluster? \
-             (docs/machines.md lists all keys)",
+             (docs/data/machines.md lists all keys)",
         ),
-        ("tsc_ghz", "zzz", "m.toml:20: clock.zzz is unknown (docs/machines.md lists all keys)"),
+        (
+            "tsc_ghz",
+            "zzz",
+            "m.toml:20: clock.zzz is unknown (docs/data/machines.md lists all keys)",
+        ),
         (
             "[transfer]",
             "[trasnfer]",

@@ -119,7 +119,7 @@ impl Lines<'_> {
                     let section = format!("{path}.");
                     let meant = like(&section, name.get_ref(), known().map(|key| key.name));
                     return wrong!(
-                        "{file}:{line}: {full} is unknown{meant} (docs/machines.md lists all keys)"
+                        "{file}:{line}: {full} is unknown{meant} (docs/data/machines.md lists all keys)"
                     );
                 };
                 let leaf = self.leaf(key, &full, written)?;
