@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use ondeck_lab::disturbance::Account;
 use ondeck_lab::environment::{Pinning, Placement, Policy};
 use ondeck_lab::results::Failure;
@@ -12,7 +12,7 @@ use ondeck_lab::team::{TeamError, TeamSetting};
 use ondeck_lab::workload::{NO_LOCK, Subject};
 use ondeck_lab::{select, warnings};
 use ondeck_report::json;
-use ondeck_trace::{LEAST, Request, Sight, Tracer, perfetto, text};
+use ondeck_trace::{LEAST, Request, Tracer, perfetto, text};
 
 use crate::ending::{Ending, Error};
 use crate::files::Prepared;
@@ -73,16 +73,6 @@ pub(crate) struct Options {
     #[arg(help_heading = "Output", long, value_name = "COUNT", default_value = "4", value_parser = longest)]
     longest: usize,
 
-    /// The most to ask the kernel for
-    #[arg(
-        hide_short_help = true,
-        long,
-        value_name = "WHAT",
-        value_enum,
-        default_value = "machine"
-    )]
-    sight: Ask,
-
     /// Where threads run: `none`, `each`, or a list of CPUs as `0,2` or `0-3,6`
     #[arg(hide_short_help = true, long, value_name = "HOW", default_value = "none")]
     pin: Pinning,
@@ -102,17 +92,6 @@ pub(crate) struct Options {
     /// Write Chrome trace events, for ui.perfetto.dev or chrome://tracing
     #[arg(help_heading = "Output", long, value_name = "FILE")]
     perfetto: Option<PathBuf>,
-}
-
-/// What the kernel is asked for.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Ask {
-    /// The scheduler's tracepoints on every CPU, or what is permitted of it
-    Machine,
-    /// The threads' own switches
-    Own,
-    /// Nothing: stamps and totals only
-    Stamps,
 }
 
 #[derive(Clone, Copy)]
@@ -162,11 +141,6 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
         outside_nanos: options.work.1,
         longest_idles: options.longest,
         longest_waits: options.longest,
-        most: match options.sight {
-            Ask::Machine => Sight::Machine,
-            Ask::Own => Sight::OwnSwitches,
-            Ask::Stamps => Sight::Stamps,
-        },
     });
     for refusal in tracer.refused() {
         output::say(format_args!("refused: {}\n  fix: {}", refusal.reason, refusal.fix));

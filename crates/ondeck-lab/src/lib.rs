@@ -40,7 +40,6 @@ pub mod select;
 pub mod shard;
 pub mod stamp;
 pub mod summary;
-pub mod switches;
 mod system;
 pub mod team;
 pub mod usage;

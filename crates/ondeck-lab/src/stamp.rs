@@ -14,7 +14,6 @@ use ondeck::platform::{Native, Platform, Threads};
 use crate::any::{AnyMutex, any};
 use crate::clock::{Anchor, opaque};
 use crate::schedstat::Account;
-use crate::switches::{SwitchLog, SwitchRecorder};
 use crate::system::{Here, System};
 use crate::team::{self, TeamError, TeamSetting, Until};
 use crate::work::Work;
@@ -34,8 +33,6 @@ pub struct Course {
     pub outside: Work,
     /// The time after which an unfinished run is stopped.
     pub longest_run: std::time::Duration,
-    /// How each thread records its own switches, if it does.
-    pub own_switches: Option<SwitchRecorder>,
 }
 
 /// The stamps of a pair, in ticks.
@@ -62,8 +59,6 @@ pub struct Recorded {
     pub stamps: Vec<Stamps>,
     /// What the kernel charged it from `begin` to `end`.
     pub account: Account,
-    /// Its switches, if it recorded them.
-    pub switches: Option<SwitchLog>,
     /// Just before its first pair.
     pub begin: Anchor,
     /// Just after its last pair.
@@ -87,14 +82,13 @@ impl Subject {
 
 fn record(lock: AnyMutex<Native>, course: &Course) -> Result<Vec<Recorded>, TeamError> {
     let lock = Arc::new(Guarded::<Native, ()>::new(lock, ()));
-    let Course { pairs, section, outside, own_switches, .. } = *course;
+    let Course { pairs, section, outside, .. } = *course;
     let until = Until::Finished(course.longest_run);
     let outcome = team::run::<Native, _>(&course.team, until, move |member| {
         let mut context = lock.context();
         // Written before the start, so that no page fault falls into the run.
         let mut stamps = vec![Stamps { cpu: u32::MAX, ..Stamps::default() }; pairs as usize];
         let kernel_id = Here::thread_number();
-        let own = own_switches.and_then(|recorder| (recorder.begin)(recorder.bytes));
         member.start()?;
         let before = Account::of_this_thread();
         let begin = Anchor::take();
@@ -120,8 +114,7 @@ fn record(lock: AnyMutex<Native>, course: &Course) -> Result<Vec<Recorded>, Team
         let account = Account::of_this_thread().since(before);
         let cut = made < u64::from(pairs);
         stamps.truncate(made as usize);
-        let switches = own.map(|end| end());
-        Some(Recorded { kernel_id, stamps, account, switches, begin, end, cut })
+        Some(Recorded { kernel_id, stamps, account, begin, end, cut })
     })?;
     Ok(outcome.results)
 }
@@ -138,7 +131,6 @@ pub fn cost(course: &Course) -> Result<f64, TeamError> {
         team: TeamSetting { threads: 1, ..course.team.clone() },
         section: Work::of_nanos(0),
         outside: Work::of_nanos(0),
-        own_switches: None,
         ..course.clone()
     };
     let mut least = f64::INFINITY;

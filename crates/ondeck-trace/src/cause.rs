@@ -57,7 +57,6 @@ fn idle_at(timeline: &Timeline, last: &Turn, next: &Turn, at: Nanos) -> Cause {
         }
         State::Queued => queued(timeline, span, at),
         State::Asleep => Cause::WakeUp,
-        State::Off => Cause::Unknown,
     }
 }
 
@@ -68,7 +67,7 @@ fn unlock_at(timeline: &Timeline, last: &Turn, at: Nanos) -> Option<Cause> {
         Some(span) => match span.state {
             State::Running => Some(Cause::Releasing),
             State::Queued => Some(Cause::OwnerPreempted),
-            State::Asleep | State::Off => None,
+            State::Asleep => None,
         },
         None if last.pair.freed - last.pair.released >= STALL => Some(Cause::OwnerStalled),
         None => None,
@@ -114,7 +113,7 @@ fn wait_at(timeline: &Timeline, others: &[Turn], mine: &Turn, at: Nanos) -> Caus
     if let Some(owner) = owner {
         match timeline.state(owner.thread, at).map(|span| span.state) {
             Some(State::Queued) => return Cause::OwnerPreempted,
-            Some(State::Asleep | State::Off) => return Cause::OwnerAsleep,
+            Some(State::Asleep) => return Cause::OwnerAsleep,
             None if owner.pair.released - owner.pair.acquired >= STALL => {
                 return Cause::OwnerStalled;
             }
@@ -139,7 +138,6 @@ fn wait_at(timeline: &Timeline, others: &[Turn], mine: &Turn, at: Nanos) -> Caus
         }
         (State::Running, true) => Cause::Contended,
         (State::Running, false) => Cause::Acquiring,
-        (State::Off, _) => Cause::Unknown,
     }
 }
 

@@ -133,8 +133,6 @@ fn what_the_kernel_does_not_tell_is_unknown() {
     let mut blind = timeline(&[], &[]);
     assert_eq!(idle(&blind), [(Cause::Unknown, 900)]);
     assert_eq!(wait(&blind), [(Cause::Unknown, 990)]);
-    blind = timeline(&runs(), &then_runs(State::Off));
-    assert_eq!(idle(&blind)[0], (Cause::Unknown, 790));
     // The kernel's events end before the idle does.
     blind = timeline(&runs(), &then_runs(State::Asleep));
     blind.seen_until = 300;

@@ -191,7 +191,6 @@ fn doing(timeline: &Timeline, thread: usize, from: Nanos, to: Nanos) -> Doing {
             }
             State::Queued => doing.queued += nanos,
             State::Asleep => doing.asleep += nanos,
-            State::Off => doing.off += nanos,
         }
     }
     doing.unknown = (to - from).saturating_sub(known);

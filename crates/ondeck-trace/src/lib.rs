@@ -44,7 +44,7 @@ use ondeck_lab::work::Work;
 use ondeck_lab::workload::Subject;
 
 use clocks::Clocks;
-use kernel::{OwnSwitches, WholeMachine};
+use kernel::WholeMachine;
 use timeline::{Nanos, Pair, Thread, Timeline};
 
 pub use episode::LEAST;
@@ -68,8 +68,6 @@ pub struct Request {
     pub longest_idles: usize,
     /// The number of longest waits to keep; if 0, waits are not counted either.
     pub longest_waits: usize,
-    /// The most detail to request from the kernel.
-    pub most: Sight,
 }
 
 /// A tracer that has checked what the kernel permits.
@@ -81,9 +79,6 @@ pub struct Tracer {
     machine: Option<WholeMachine>,
 }
 
-/// Bytes for each thread's own switches, where the kernel limits locked memory.
-const OWN_BYTES: [usize; 3] = [256 << 10, 64 << 10, 16 << 10];
-
 /// A limit of a run that suits most locks: ticket locks take seconds a run.
 const LONGEST_RUN: Duration = Duration::from_secs(2);
 
@@ -91,23 +86,8 @@ impl Tracer {
     /// Checks what the kernel reports.
     pub fn new(request: Request) -> Self {
         let mut refused = Vec::new();
-        let mut machine = None;
-        if request.most == Sight::Machine {
-            match WholeMachine::open() {
-                Ok(opened) => machine = Some(opened),
-                Err(refusal) => refused.push(refusal),
-            }
-        }
-        let own_switches = if machine.is_none() && request.most != Sight::Stamps {
-            own_bytes(request.team.threads, &mut refused).map(OwnSwitches::with_room)
-        } else {
-            None
-        };
-        let sight = match (&machine, own_switches) {
-            (Some(_), _) => Sight::Machine,
-            (None, Some(_)) => Sight::OwnSwitches,
-            (None, None) => Sight::Stamps,
-        };
+        let machine = WholeMachine::open().map_err(|refusal| refused.push(refusal)).ok();
+        let sight = if machine.is_some() { Sight::Machine } else { Sight::Stamps };
         refused.extend(schedstat::refused().map(|reason| Refusal {
             reason,
             fix: "run on a kernel that has CONFIG_SCHED_INFO".to_owned(),
@@ -118,7 +98,6 @@ impl Tracer {
             section: Work::of_nanos(request.section_nanos),
             outside: Work::of_nanos(request.outside_nanos),
             longest_run: LONGEST_RUN,
-            own_switches,
         };
         Self { request, course, sight, refused, machine }
     }
@@ -237,21 +216,6 @@ fn shown(found: &LockTrace) -> impl Iterator<Item = &Episode> {
     found.longest_idles.iter().chain(&found.longest_waits)
 }
 
-/// The most bytes that all threads can have for their switches at the same time.
-fn own_bytes(threads: usize, refused: &mut Vec<Refusal>) -> Option<usize> {
-    for bytes in OWN_BYTES {
-        let all: Result<Vec<_>, _> = (0..threads).map(|_| OwnSwitches::begin(bytes)).collect();
-        match all {
-            Ok(_) => return Some(bytes),
-            Err(error) if bytes == OWN_BYTES[OWN_BYTES.len() - 1] => {
-                refused.push(kernel::refusal("the threads' own switches", &error));
-            }
-            Err(_) => {}
-        }
-    }
-    None
-}
-
 type Seen = (Vec<kernel::Event>, Option<u64>);
 
 /// The timeline of a run, whether the kernel's events are complete, and the run's length.
@@ -273,16 +237,6 @@ fn assemble(recorded: Vec<Recorded>, seen: Option<Seen>) -> (Timeline, bool, Nan
         (spans, cpus) = kernel::of_whole_machine(&events, &threads, clocks, end);
         whole = lost.is_none();
         seen_until = lost.map_or(end, |lost| clocks.of_kernel(lost).min(end));
-    } else if recorded.iter().all(|thread| thread.switches.is_some()) {
-        seen_until = end;
-        for thread in &recorded {
-            let log = thread.switches.clone().unwrap_or_default();
-            spans.push(kernel::of_own_switches(&log, first_cpu(thread), clocks, end));
-            if let Some(lost) = log.lost {
-                whole = false;
-                seen_until = seen_until.min(clocks.of_kernel(lost));
-            }
-        }
     }
     spans.resize(recorded.len(), Vec::new());
     let threads = recorded.into_iter().zip(spans).map(|(thread, spans)| Thread {

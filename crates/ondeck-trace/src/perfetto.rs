@@ -207,6 +207,5 @@ fn word(state: State) -> &'static str {
         State::Running => "running",
         State::Queued => "ready, no CPU",
         State::Asleep => "asleep",
-        State::Off => "off its CPU",
     }
 }

@@ -39,9 +39,6 @@ fn render_head(out: &mut String, document: &Document) {
 fn seen(sight: Sight) -> &'static str {
     match sight {
         Sight::Machine => "seen: stamps, schedstat, the scheduler's tracepoints on every CPU",
-        Sight::OwnSwitches => {
-            "seen: stamps, schedstat, the threads' own switches; not other programs"
-        }
         Sight::Stamps => "seen: stamps and schedstat; the kernel tells nothing of single events",
     }
 }
@@ -153,7 +150,6 @@ fn did(doing: &Doing) -> String {
         (doing.running, running.as_str()),
         (doing.queued, "ready"),
         (doing.asleep, "asleep"),
-        (doing.off, "off its CPU"),
         (doing.unknown, "unknown"),
     ]
     .iter()

@@ -13,8 +13,6 @@ pub type Nanos = u64;
 pub enum Sight {
     /// Tracepoints of every CPU: which thread ran where and was woken when, of other programs too.
     Machine,
-    /// The threads' own switches: when each had a CPU, and whether it was taken away.
-    OwnSwitches,
     /// Nothing but stamps and totals.
     Stamps,
 }
@@ -29,8 +27,6 @@ pub enum State {
     Queued,
     /// Asleep: no thread has woken it.
     Asleep,
-    /// Off its CPU of its own will; whether it has been woken since is not known.
-    Off,
 }
 
 /// Why time went by.
@@ -151,8 +147,6 @@ pub struct Doing {
     pub queued: Nanos,
     /// Time asleep.
     pub asleep: Nanos,
-    /// Time off its CPU, asleep or ready.
-    pub off: Nanos,
     /// Time that the kernel told nothing of.
     pub unknown: Nanos,
     /// The CPUs that it ran on.

@@ -1,7 +1,5 @@
 //! Converts the kernel's events to the states of threads and CPUs: functions of the events alone.
 
-use ondeck_lab::switches::{How, SwitchLog};
-
 use crate::clocks::Clocks;
 use crate::timeline::{Cpu, Nanos, Ran, Slice, Span, State};
 
@@ -140,31 +138,10 @@ fn push(slices: &mut Vec<Slice>, from: Nanos, to: Nanos, ran: Ran) {
     }
 }
 
-/// The states of one thread, from its own switches, until `end`.
-pub(crate) fn of_own_switches(
-    log: &SwitchLog,
-    cpu: Option<u32>,
-    clocks: Clocks,
-    end: Nanos,
-) -> Vec<Span> {
-    let mut walk = Walk::new(end);
-    for switch in &log.switches {
-        let at = clocks.of_kernel(switch.nanos);
-        let (before, state) = match switch.how {
-            How::In => (State::Off, State::Running),
-            How::Out => (State::Running, State::Off),
-            How::Preempted => (State::Running, State::Queued),
-        };
-        walk.become_(at, before, state, Some(switch.cpu));
-    }
-    walk.finish(cpu)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use ondeck_lab::clock::Anchor;
-    use ondeck_lab::switches::Switched;
 
     fn clocks() -> Clocks {
         let begin = Anchor { ticks: 0, nanos: 1_000 };
@@ -217,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_preempted_thread_is_ready_and_its_own_word_says_so_too() {
+    fn a_preempted_thread_is_ready() {
         let events = [switch(1_200, 0, 50, true, 60), switch(1_700, 0, 60, true, 50)];
         let wanted = [
             span(0, 200, State::Running, 0),
@@ -226,12 +203,5 @@ mod tests {
         ];
         let (spans, _) = of_whole_machine(&events, &[(50, None)], clocks(), 900);
         assert_eq!(spans[0], wanted);
-        let switches = [(1_200, How::Preempted), (1_700, How::In)].map(|(nanos, how)| Switched {
-            nanos,
-            cpu: 0,
-            how,
-        });
-        let log = SwitchLog { switches: switches.to_vec(), lost: None };
-        assert_eq!(of_own_switches(&log, None, clocks(), 900), wanted);
     }
 }

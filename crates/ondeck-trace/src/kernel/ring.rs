@@ -12,7 +12,6 @@ pub(super) struct Head {
 /// `PERF_RECORD_*` of the kernel's interface.
 pub(super) const LOST: u32 = 2;
 pub(super) const SAMPLE: u32 = 9;
-pub(super) const SWITCH: u32 = 14;
 
 /// Bytes of process, thread, time, CPU and a reserved word: at the beginning of a sample, at the end
 /// of every other record.
@@ -78,7 +77,7 @@ mod tests {
         let sample = [&head[..], b"rest"].concat();
         assert_eq!(Head::of(SAMPLE, &sample), Some((wanted, &b"rest"[..])));
         let other = [&b"rest"[..], &head].concat();
-        assert_eq!(Head::of(SWITCH, &other), Some((wanted, &b"rest"[..])));
-        assert_eq!(Head::of(SWITCH, &head[..20]), None);
+        assert_eq!(Head::of(LOST, &other), Some((wanted, &b"rest"[..])));
+        assert_eq!(Head::of(LOST, &head[..20]), None);
     }
 }
