@@ -6,7 +6,6 @@ use ondeck_lab::results::{Failure, Report, Warning};
 use ondeck_lab::sample::PAIR;
 use ondeck_lab::workload::{NO_LOCK, UNCONTENDED};
 use ondeck_report::answer::Answer;
-use ondeck_report::like::{self, Article};
 use ondeck_report::{table, verdict};
 
 use crate::output;
@@ -67,18 +66,6 @@ pub(crate) fn of_answer(report: &Report) -> String {
     }
     text += &end(report);
     text + "all numbers: --html FILE; everything: --all; other locks: --locks NAMES\n"
-}
-
-/// The output of a bench that repeated an article's measurements.
-pub(crate) fn of_article(report: &Report, article: &'static Article) -> String {
-    let mut text = warned(report);
-    if let Some(beside) = like::beside(article, report) {
-        text += &table::like(&beside);
-        if let Some(limits) = &beside.limits {
-            text += &("\n".to_owned() + &note(&format!("not shown here, {limits}")));
-        }
-    }
-    text + &end(report)
 }
 
 /// The codes of the warnings, which were printed in full before.

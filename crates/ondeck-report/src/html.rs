@@ -16,7 +16,6 @@ mod facts;
 mod figure;
 pub mod frame;
 mod legend;
-mod like;
 mod line;
 mod lines;
 mod overview;

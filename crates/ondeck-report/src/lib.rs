@@ -28,7 +28,6 @@ pub mod functions;
 mod glossary;
 pub mod html;
 pub mod json;
-pub mod like;
 #[cfg(test)]
 mod made;
 pub mod merge;

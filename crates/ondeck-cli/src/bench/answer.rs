@@ -1,5 +1,5 @@
 //! The measurements of `ondeck bench` outside of the suite: the answer to the question of most users, in a minute on
-//! two CPUs, or an article's.
+//! two CPUs.
 
 use std::time::Duration;
 
@@ -26,9 +26,6 @@ pub(super) struct Selection {
 impl Selection {
     /// The selection of the options; `None` if they select the suite or parts of it.
     pub(super) fn of(options: &Options) -> Option<Self> {
-        if let Some(article) = options.like {
-            return Some(Self { parts: article.parts.iter().collect(), locks: article.locks });
-        }
         let parts = || QUESTIONS.iter().flat_map(|question| question.parts).collect();
         asks_for_answer(options).then(|| Self { parts: parts(), locks: &LOCKS })
     }

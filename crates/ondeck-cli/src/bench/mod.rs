@@ -97,7 +97,7 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
     let mut progress = Progress::new(total);
     let load = OtherWork::begin(options.background)
         .map_err(|error| Error::System(format!("--background {}: {error}", options.background)))?;
-    let results = if options.like.is_none() && selection.is_some() {
+    let results = if selection.is_some() {
         let mut growing = Growing { progress: &mut progress, report: report.clone() };
         run::run(&request, &stages, &mut growing)
     } else {
@@ -129,10 +129,10 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
 
 /// The text for the terminal.
 fn printed(options: &Options, report: &Report) -> String {
-    match (options.like, Selection::of(options)) {
-        (Some(article), _) => summary::of_article(report, article),
-        (None, Some(_)) => summary::of_answer(report),
-        (None, None) => summary::of_bench(report),
+    if Selection::of(options).is_some() {
+        summary::of_answer(report)
+    } else {
+        summary::of_bench(report)
     }
 }
 

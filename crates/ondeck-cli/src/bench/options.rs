@@ -5,7 +5,6 @@ use std::time::Duration;
 use clap::Args;
 use ondeck_lab::environment::{Pinning, Policy, Quota};
 use ondeck_lab::shard::Shard;
-use ondeck_report::like::{self, ARTICLES, Article};
 
 use crate::choice::Choice;
 use crate::files::Outputs;
@@ -18,7 +17,6 @@ use crate::values::{MOST_THREADS, in_range, round_count, round_length, seed, sta
 Examples:
   ondeck bench                            the usual locks, one minute
   ondeck bench --locks std,usync,ondeck   the same for other locks
-  ondeck bench --like skarupke            an article's tables, and this machine's
   ondeck bench --all --html report.html   every workload, and locks of papers
   ondeck bench --quick
   ondeck bench --locks 'glibc*,std' --workloads throughput --threads 1,2,4,8
@@ -79,10 +77,6 @@ pub(crate) struct Options {
     #[arg(help_heading = "What to measure", short, long)]
     pub(crate) all: bool,
 
-    /// Measure what an article did, and print its tables beside this machine's: `skarupke`, `go` or `lockless`
-    #[arg(help_heading = "What to measure", long, value_name = "ARTICLE", value_parser = article, conflicts_with_all = ["all", "quick", "full", "workloads", "threads", "work", "data", "capacity", "notify"])]
-    pub(crate) like: Option<&'static Article>,
-
     /// Measure every workload for less than 30 seconds, to check that everything works
     #[arg(help_heading = "What to measure", short, long, conflicts_with = "full")]
     pub(crate) quick: bool,
@@ -125,11 +119,6 @@ fn quota(word: &str) -> Result<Limit, String> {
 
 fn pinnings(words: &str) -> Result<Pinnings, String> {
     Pinning::several(words).map(Pinnings)
-}
-
-fn article(word: &str) -> Result<&'static Article, String> {
-    let names = || ARTICLES.iter().map(|article| article.name).collect::<Vec<_>>().join(", ");
-    like::named(word).ok_or_else(|| format!("there are {}", names()))
 }
 
 fn slice(word: &str) -> Result<Slice, String> {

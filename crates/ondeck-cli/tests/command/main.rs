@@ -77,15 +77,6 @@ fn a_bench_without_a_choice_answers_on_one_screen() {
 }
 
 #[test]
-fn an_article_is_printed_beside_what_was_measured() {
-    let output = run(&["bench", "--like", "go", "--rounds", "2", "--duration", "4ms"]);
-    let text = stdout(&output);
-    let row = text.lines().find(|line| line.starts_with("three-state, 20 threads"));
-    assert!(row.is_some_and(|row| row.contains("221")), "{text}");
-    assert!(text.lines().any(|line| line.starts_with("ondeck, 20 threads")), "{text}");
-}
-
-#[test]
 fn one_command_measures_every_buffer_beside_background_load() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("r.json");

@@ -7,7 +7,7 @@ use crate::numbers::page as number;
 
 use super::figure::{slug, tag};
 use super::theme::Palette;
-use super::{costs, facts, frame, like, overview, tools, workload};
+use super::{costs, facts, frame, overview, tools, workload};
 use crate::data;
 
 const SCRIPT: &str = include_str!("page.js");
@@ -87,9 +87,6 @@ fn sections(report: &Report, palette: &Palette) -> Vec<Section> {
         }
         sections.push(Section { id: unique, title, body });
     };
-    for (id, title, body) in like::sections(report) {
-        add(&id, title, body);
-    }
     let overview = overview::table(report);
     if !overview.0.is_empty() {
         add("overview", "Overview".to_owned(), overview);

@@ -3,7 +3,6 @@
 mod answer;
 mod grid;
 mod kinds;
-mod like;
 
 use std::fmt::Write;
 
@@ -19,7 +18,6 @@ use crate::verdict;
 
 pub use answer::render as answer;
 pub use grid::{Cell, Grid};
-pub use like::render as like;
 
 /// Every table of the report, one below the other, each with a heading; a simulated report says so above them. `colour`
 /// allows escape sequences for a terminal.

@@ -8,21 +8,6 @@ use super::rendered;
 use crate::support::sample;
 
 #[test]
-fn an_article_stands_beside_the_run_that_was_to_repeat_it() {
-    let mut report = sample();
-    assert!(!rendered(&report).contains("id=\"like-"));
-    report.settings.command = "ondeck bench --like=skarupke".to_owned();
-    let html = rendered(&report);
-    let section = html.split("<section id=\"like-skarupke\"").nth(1).expect("the article");
-    let section = section.split("</section>").next().expect("a section ends");
-    assert_eq!(section.matches("<figure ").count(), 4);
-    let row = "<th scope=\"row\">terrible_spinlock</th><td class=\"number\">";
-    let theirs: Vec<&str> =
-        section.split(row).skip(1).filter_map(|rest| rest.split('<').next()).collect();
-    assert_eq!(theirs, ["–", "825", "104", "135"]);
-}
-
-#[test]
 fn simulated_numbers_are_marked() {
     let html = rendered(&Report { evidence: Evidence::Simulated, ..sample() });
     assert!(html.contains(">simulated<"));
