@@ -34,24 +34,27 @@ Nothing == UNCHANGED vars
 Queues(e) == e[4]
 Heirs(e) == e[5]
 WokenLast(e) == e[6]
-Asked(e) == e[7]
-Urgent(e) == e[8]
-Mode(e) == e[9]
-Statuses(e) == e[10]
+Urgent(e) == e[7]
+Mode(e) == e[8]
+Statuses(e) == e[9]
 
 IsIn(t, b) == inside[b] # <<>> /\ inside[b][2] = t
 Within(b) == {a \in Addresses : BucketAt(a) = b}
 
-(* The name that the source has for a status: a waiter without a mutex that slept is "done" once it is notified. *)
-IsStatus(w, status) == status = node[w].status \/ (Foreign(w) /\ status = "done" /\ node[w].status = "compete")
+(* The name that the source has for a status: a waiter without a mutex that slept is "done" once it is notified. A thread
+   that is offered the mutex is parked and the heir before, in one section. *)
+IsStatus(w, status) ==
+    \/ status = node[w].status
+    \/ Foreign(w) /\ status = "done" /\ node[w].status = "compete"
+    \/ status \in {"parked", "heir"} /\ \E b \in Buckets : inside[b] # <<>> /\ <<w, "offered">> \in Statuses(inside[b])
 
 (* The bucket is as the section has left it. *)
 IsLeft(e, b) ==
     /\ \A a \in Within(b) :
         /\ SelectSeq(list[b], LAMBDA w : node[w].address = a) = Queues(e)[a]
         /\ roles.heir[a] = Heirs(e)[a] /\ roles.woken[a] = WokenLast(e)[a]
-    /\ roles.asked \cap Range(list[b]) = Asked(e) /\ Urgent(e) = {}
-    /\ roles.mode[b] = Mode(e)
+    /\ Urgent(e) = {}
+    /\ \A a \in Within(b) : roles.mode[a] = Mode(e)[a]
     /\ \A is \in Statuses(e) : node[is[1]].status = is[2]
 
 (* A notification wakes the thread that the trace says, if no thread is responsible, or only one that was woken before. *)
@@ -66,24 +69,24 @@ LookAfterTraced(s, a, queue) ==
 -----------------------------------------------------------------------------
 (* The mutex. *)
 
-(* An attempt of a thread that waits for the mutex. *)
+(* An attempt of a thread that waits for the mutex, or of one that has unlocked it and is to offer it. *)
 Tries(t) ==
-    /\ me[t].pc \in {"Enter", "AtMutex"}
+    /\ me[t].pc \in {"Enter", "AtMutex", "Serve"}
     /\ IF byte[Mutex(t)] = 1 THEN Nothing
        ELSE /\ byte' = [byte EXCEPT ![Mutex(t)] = 1]
-            /\ Go(t, IF At(t, "Enter") THEN "Owner" ELSE "Leave")
+            /\ Go(t, CASE At(t, "Enter") -> "Owner" [] At(t, "AtMutex") -> "Leave" [] OTHER -> "Serve")
             /\ UNCHANGED <<setup, roles, held, list, node, waited, gone, fault, program, ghost>>
 
-(* The threads that a section has woken, or handed the mutex. *)
-WokenBy(e) ==
-    {w \in Threads : \E status \in {"woken", "done"} : <<w, status>> \in Statuses(e) /\ node[w].status # status}
+(* The threads that a section of t has woken, or offered the mutex. A thread that becomes the heir inherits an offer. *)
+WokenBy(e, t) ==
+    {w \in Threads \ {t} : \E status \in {"woken", "offered"} : <<w, status>> \in Statuses(e) /\ node[w].status # status}
 
 (* The section of t, of the bucket of its mutex. *)
 MutexSection(t) ==
     LET m == Mutex(t)
         b == Bucket(m)
         e == inside[b]
-        wakes == WokenBy(e)
+        wakes == WokenBy(e, t)
         chosen == IF wakes = {} THEN Nobody ELSE CHOOSE w \in wakes : TRUE
         linked == IF At(t, "Enter") THEN Append(list[b], t)
                   ELSE IF At(t, "Leave") THEN SelectSeq(list[b], LAMBDA w : w # t) ELSE list[b]
@@ -99,13 +102,10 @@ MutexSection(t) ==
         /\ node' = new
         /\ roles' = [heir |-> [a \in Within(b) |-> Heirs(e)[a]] @@ roles.heir,
                      woken |-> [a \in Within(b) |-> WokenLast(e)[a]] @@ roles.woken,
-                     asked |-> (roles.asked \ Range(list[b])) \cup Asked(e),
-                     mode |-> [roles.mode EXCEPT ![b] = Mode(e)]]
+                     mode |-> [a \in Within(b) |-> Mode(e)[a]] @@ roles.mode]
         /\ CASE At(t, "Enter") -> Go(t, "AtMutex") /\ wakes = {} /\ UNCHANGED program
              [] At(t, "AtMutex") -> me' = [me EXCEPT ![t].chosen = chosen] /\ UNCHANGED program
-             [] At(t, "Leave") ->
-                    /\ me' = [me EXCEPT ![t].pc = IF wakes = {} THEN "Owner" ELSE "OwnerWakes", ![t].chosen = chosen]
-                    /\ UNCHANGED program
+             [] At(t, "Leave") -> Go(t, "Owner") /\ wakes = {} /\ UNCHANGED program
              [] At(t, "Serve") ->
                     /\ me' = [me EXCEPT ![t].pc = IF wakes = {} THEN Then(t) ELSE "UnlockWakes", ![t].chosen = chosen]
                     /\ UNCHANGED program
@@ -131,7 +131,7 @@ Lends(t) == Len(seen[t]) = 2 /\ LendAs(t, seen[t] = <<Fence, 1>>)
 (* What t does without an access, or under a bucket's lock. *)
 Silent(t) ==
     \/ MutexSection(t)
-    \/ node[t].status \in {"done", "compete"} /\ Sleep(t)
+    \/ node[t].status \in {"offered", "compete"} /\ Sleep(t)
     \/ NextSection(t) \/ FreeIt(t)
     \/ Watch(t) \/ LeaveNear(t) \/ Wait(t) \/ EndSleep(t) \/ TimeOut(t) \/ PassOn(t) \/ Notified(t)
     \/ ~Is(t, "lock") /\ IsIn(t, From(t)) /\ (Withdraw(t) \/ Take(t)) /\ UNCHANGED waited
@@ -150,7 +150,7 @@ Told(t, w, status) ==
                  [] status = "done" -> Foreign(w) /\ node[w].status # "near" /\ Tell(t)
                  [] OTHER -> FALSE
       [] me[t].pc \in {"EndMoving", "Lend"} -> status = "woken" /\ (Looks(t) \/ Lends(t)) /\ node'[w].status = "woken" /\ node' # node
-      [] OTHER -> me[t].pc \notin Tells /\ status \in {"woken", "done", "parked"} /\ Nothing
+      [] OTHER -> me[t].pc \notin Tells /\ status \in {"woken", "heir", "offered", "parked"} /\ Nothing
 
 Matches(e, t) ==
     CASE e[1] = "try" -> Mutex(t) = e[3] /\ byte[e[3]] = e[4] /\ (TryLock(t) \/ Tries(t))
@@ -160,7 +160,7 @@ Matches(e, t) ==
                  [] At(t, "Lend") -> me[t].target = e[3]
                  [] OTHER -> me[t].pc \in {"Enter", "AtMutex"} /\ Mutex(t) = e[3]
       [] e[1] = "clear" -> Mutex(t) = e[3] /\ Unlock(t)
-      [] e[1] = "mode" -> roles.mode[e[3]] = e[4] /\ ReadsMode(t)
+      [] e[1] = "mode" -> (\A a \in Within(e[3]) : roles.mode[a] = e[4][a]) /\ ReadsMode(t)
       [] e[1] = "waiters" -> Condvar(t) = e[3] /\ waited[e[3]] = e[4] /\ HasWaiters(t)
       [] e[1] = "waited" ->
             /\ Condvar(t) = e[3]
@@ -182,7 +182,7 @@ Matches(e, t) ==
       [] e[1] = "wake" ->
             CASE At(t, "FutexWake") -> me[t].chosen = e[3] /\ FutexWake(t)
               [] At(t, "WakeForeign") -> me[t].chosen = e[3] /\ WakeForeign(t)
-              [] me[t].pc \in {"OwnerWakes", "UnlockWakes"} -> me[t].chosen = e[3] /\ MutexWakes(t)
+              [] At(t, "UnlockWakes") -> me[t].chosen = e[3] /\ MutexWakes(t)
               [] At(t, "AtMutex") ->
                     /\ me[t].chosen = e[3]
                     /\ me' = Woken(e[3], [me EXCEPT ![t].chosen = Nobody])
@@ -213,11 +213,13 @@ Allows(e) ==
     /\ inside' = CASE e[1] = "in" -> [inside EXCEPT ![e[3]] = e] [] e[1] = "out" -> [inside EXCEPT ![e[3]] = <<>>] [] OTHER -> inside
     /\ seen' = [seen EXCEPT ![e[2]] = Sees(e, e[2])]
 
-(* The threads whose sections the next event may see from outside, and the one whose status it changes, which may have
-   parked before. *)
+(* The threads whose sections the next event may see from outside, and those that may have parked before it: the one whose
+   status it changes, and those that the end of a section finds parked. *)
 Seen ==
     IF at > Len(Trace) THEN {}
     ELSE IF Trace[at][1] = "tell" THEN {Trace[at][3]}
+    ELSE IF Trace[at][1] = "out" THEN {w \in Threads : node[w].status = "near" /\ inside[Trace[at][3]] # <<>>
+                                                         /\ <<w, "parked">> \in Statuses(inside[Trace[at][3]])}
     ELSE IF Trace[at][1] \in {"mode", "status"} THEN {inside[b][2] : b \in {b \in Buckets : inside[b] # <<>>}} ELSE {}
 
 (* What holds in each state; evaluated where it may have become false. *)

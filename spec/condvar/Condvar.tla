@@ -34,8 +34,8 @@ CONSTANTS
 VARIABLES
     setup,      \* the scenario and the machine; never changes
     byte,       \* of each mutex: 0 free, 1 locked
-    roles,      \* of mutexes, by address: the heir, the thread that was woken last; heirs that have
-                \*   asked; of each bucket, the unlock mode: <<address, "debt" or "wake">>
+    roles,      \* of mutexes, by address: the heir, the thread that was woken last; what is asked of
+                \*   unlocks: "quiet", "debt", "wake"
     held,       \* the thread that has the lock of each bucket
     list,       \* of each bucket, the linked nodes, oldest first; a node is named by its thread
     node,       \* of each thread, what it waits for and its status
@@ -215,13 +215,12 @@ Setups ==
 
 Sleepers == {t \in Threads : Option(t, "asleep") \/ Option(t, "near")}
 Addresses == {AddressOf[o] : o \in DOMAIN AddressOf}
-Quiet == <<None, "quiet">>
 
 Init ==
     /\ setup \in Setups
     /\ byte = [m \in Mutexes |-> 0]
     /\ roles = [heir |-> [a \in Addresses |-> Nobody], woken |-> [a \in Addresses |-> Nobody],
-                asked |-> {}, mode |-> [b \in Buckets |-> Quiet]]
+                mode |-> [a \in Addresses |-> "quiet"]]
     /\ held = [b \in Buckets |-> Nobody]
     /\ list = [b \in Buckets |->
                 SelectSeq([t \in Threads |-> t],
@@ -281,15 +280,16 @@ TryLock(t) ==
 Begun == [roles |-> roles, node |-> node, wakes |-> Nobody]
 Ended(s) == roles' = s.roles /\ node' = s.node
 
-IsAsked(s, a) == s.roles.mode[BucketAt(a)][1] = a
-Unasked(s, a) == IF IsAsked(s, a) THEN [s EXCEPT !.roles.mode[BucketAt(a)] = Quiet] ELSE s
-CanAsk(s, a) == s.roles.mode[BucketAt(a)] = Quiet \/ IsAsked(s, a)
+IsAsked(s, a) == s.roles.mode[a] # "quiet"
+Unasked(s, a) == [s EXCEPT !.roles.mode[a] = "quiet"]
+IsOffered(s, a) == s.roles.heir[a] # Nobody /\ s.node[s.roles.heir[a]].status = "offered"
+HasAsked(s, a) == s.roles.heir[a] # Nobody /\ s.roles.mode[a] = "wake"
 ForgetWoken(s, a, t) == IF s.roles.woken[a] = t THEN [s EXCEPT !.roles.woken[a] = Nobody] ELSE s
 
 BecomeHeir(s, a, t) ==
     LET other == s.roles.heir[a]
         parked == IF other = Nobody THEN s
-                  ELSE [s EXCEPT !.node[other].status = "parked", !.roles.asked = @ \ {other}]
+                  ELSE [s EXCEPT !.node[other].status = "parked"]
     IN  [Unasked(parked, a) EXCEPT !.roles.heir[a] = t, !.node[t].status = "heir"]
 
 Wake(s, a, t) == [s EXCEPT !.roles.woken[a] = t, !.node[t].status = "woken", !.wakes = t]
@@ -320,7 +320,7 @@ Sleep(t) ==
     /\ At(t, "AtMutex")
     /\ \/ node[t].status = "parked" /\ Go(t, "Asleep") /\ UNCHANGED node
        \/ node[t].status = "compete" /\ ~CancelledSleepsOn /\ Go(t, "TryLock") /\ node' = [node EXCEPT ![t].live = FALSE]
-       \/ node[t].status = "done" /\ Go(t, "Leave") /\ UNCHANGED node
+       \/ node[t].status = "offered" /\ Go(t, "Leave") /\ UNCHANGED node
     /\ UNCHANGED <<setup, byte, roles, held, list, waited, gone, fault, program, ghost>>
 
 \* models nothing: the mutex, which Mutex.tla has in full
@@ -340,14 +340,12 @@ HeirAsks(t) ==
     /\ Free(Bucket(Mutex(t)))
     /\ node[t].status = "heir"
     /\ byte[Mutex(t)] = 1
-    /\ CanAsk(Begun, AddressOf[Mutex(t)])
-    /\ roles' = [roles EXCEPT !.asked = @ \cup {t},
-                             !.mode[Bucket(Mutex(t))] = <<AddressOf[Mutex(t)], "wake">>]
+    /\ roles' = [roles EXCEPT !.mode[AddressOf[Mutex(t)]] = "wake"]
     /\ Go(t, "Asleep")
     /\ Touch(Mutex(t))
     /\ UNCHANGED <<setup, byte, held, list, node, waited, gone, program, ghost>>
 
-(* A woken thread runs: it acquires the lock, or is the heir, unless the heir sleeps with a request. *)
+(* A woken thread runs: it acquires the lock, or is the heir, unless the heir sleeps with a request, or is offered the lock. *)
 \* models nothing: the mutex, which Mutex.tla has in full
 Land(t) ==
     /\ At(t, "AtMutex")
@@ -358,7 +356,7 @@ Land(t) ==
            s == ForgetWoken(Begun, a, t)
        IN  IF byte[Mutex(t)] = 0 THEN Go(t, "Leave") /\ UNCHANGED <<roles, node>>
            ELSE /\ UNCHANGED me
-                /\ Ended(IF s.roles.heir[a] \in s.roles.asked THEN [s EXCEPT !.node[t].status = "parked"]
+                /\ Ended(IF HasAsked(s, a) \/ IsOffered(s, a) THEN [s EXCEPT !.node[t].status = "parked"]
                          ELSE BecomeHeir(s, a, t))
     /\ Touch(Mutex(t))
     /\ UNCHANGED <<setup, held, list, waited, gone, program, ghost>>
@@ -371,15 +369,14 @@ Leave(t) ==
     /\ LET b == Bucket(Mutex(t))
            a == AddressOf[Mutex(t)]
            unheired == IF roles.heir[a] = t THEN Unasked([Begun EXCEPT !.roles.heir[a] = Nobody], a) ELSE Begun
-           s == [ForgetWoken(unheired, a, t) EXCEPT !.roles.asked = @ \ {t}, !.node[t].live = FALSE]
+           s == [ForgetWoken(unheired, a, t) EXCEPT !.node[t].live = FALSE]
            others == SelectSeq(LinkedAt(b, "lock", a), LAMBDA w : w # t)
-           debts == s.roles.heir[a] = Nobody /\ s.roles.woken[a] = Nobody /\ CanAsk(s, a)
-           left == CASE others = <<>> -> Unasked(s, a)
-                     [] debts -> [s EXCEPT !.roles.mode[b] = <<a, "debt">>]
-                     [] OTHER -> LookAfter(s, a, others)
-       IN  /\ Ended(left)
+           debts == s.roles.heir[a] = Nobody /\ s.roles.woken[a] = Nobody
+       IN  /\ Ended(CASE others = <<>> -> Unasked(s, a)
+                      [] debts -> [s EXCEPT !.roles.mode[a] = "debt"]
+                      [] OTHER -> s)
            /\ list' = Without(b, t)
-           /\ me' = [me EXCEPT ![t].pc = IF left.wakes = Nobody THEN "Owner" ELSE "OwnerWakes", ![t].chosen = left.wakes]
+           /\ Go(t, "Owner")
     /\ UNCHANGED <<setup, byte, held, waited, gone, fault, program, ghost>>
 
 (* The program's last section with a mutex, and what may be freed then. If no other thread has a
@@ -419,7 +416,7 @@ Unlock(t) ==
     /\ Touch(Mutex(t))
     /\ UNCHANGED <<setup, roles, held, list, node, waited, gone, ghost>>
 
-(* An owner hands the mutex to the thread that has waited longest. *)
+(* An owner offers the mutex to the thread that has waited longest, which becomes the heir. No offer expires here. *)
 \* models nothing: the mutex, which Mutex.tla has in full
 HandOver(t) ==
     /\ At(t, "Unlock")
@@ -428,9 +425,9 @@ HandOver(t) ==
     /\ LET a == AddressOf[Mutex(t)]
            queue == LinkedAt(Bucket(Mutex(t)), "lock", a)
            w == Oldest(queue)
-           s == IF roles.heir[a] = w THEN Unasked([Begun EXCEPT !.roles.heir[a] = Nobody], a) ELSE Begun
+           s == ForgetWoken(BecomeHeir(Begun, a, w), a, w)
        IN  /\ queue # <<>>
-           /\ Ended([s EXCEPT !.node[w].status = "done"])
+           /\ Ended([s EXCEPT !.node[w].status = "offered"])
            /\ Leaving(t, "UnlockWakes", w)
     /\ UNCHANGED <<setup, byte, held, list, waited, gone, fault, ghost>>
 
@@ -448,8 +445,8 @@ Serve(t) ==
     /\ LET a == AddressOf[Mutex(t)]
            s == Unasked(Begun, a)
            heir == s.roles.heir[a]
-           served == IF heir \in s.roles.asked
-                     THEN Wake([s EXCEPT !.roles.heir[a] = Nobody, !.roles.asked = @ \ {heir}], a, heir)
+           served == IF ~IsAsked(Begun, a) THEN Begun
+                     ELSE IF HasAsked(Begun, a) THEN Wake([s EXCEPT !.roles.heir[a] = Nobody], a, heir)
                      ELSE LookAfter(s, a, LinkedAt(Bucket(Mutex(t)), "lock", a))
        IN  /\ Ended(served)
            /\ me' = [me EXCEPT ![t].pc = IF served.wakes = Nobody THEN Then(t) ELSE "UnlockWakes",
@@ -458,9 +455,8 @@ Serve(t) ==
 
 \* models nothing: the mutex, which Mutex.tla has in full
 MutexWakes(t) ==
-    /\ me[t].pc \in {"UnlockWakes", "OwnerWakes"}
-    /\ me' = Woken(me[t].chosen, [me EXCEPT ![t].pc = IF At(t, "OwnerWakes") THEN "Owner" ELSE Then(t),
-                                            ![t].chosen = Nobody])
+    /\ At(t, "UnlockWakes")
+    /\ me' = Woken(me[t].chosen, [me EXCEPT ![t].pc = Then(t), ![t].chosen = Nobody])
     /\ UNCHANGED <<setup, byte, roles, held, list, node, waited, gone, fault, program, ghost>>
 
 -----------------------------------------------------------------------------
@@ -800,8 +796,8 @@ EndMovingAs(t, isLocked) ==
        IN  \/ /\ Ended(s)
               /\ held' = [held EXCEPT ![To(t)] = Nobody]
               /\ me' = [ends EXCEPT ![t].chosen = s.wakes, ![t].pc = IF s.wakes = Nobody THEN "Deliver" ELSE "FutexWake"]
-           \/ /\ looks /\ s.wakes # Nobody /\ CanAsk(Begun, a)
-              /\ roles' = [roles EXCEPT !.mode[BucketAt(a)] = <<a, "debt">>]
+           \/ /\ looks /\ s.wakes # Nobody
+              /\ roles' = [roles EXCEPT !.mode[a] = "debt"]
               /\ Go(t, "Lend")
               /\ UNCHANGED <<node, held>>
     /\ UNCHANGED <<setup, byte, list, waited, gone, fault, program, ghost>>
@@ -878,16 +874,16 @@ Inside(t) == Is(t, "notify") /\ Script[t].inside /\ t \notin ghost.over
 Owns(t, m) ==
     /\ HasMutex(t)
     /\ Mutex(t) = m
-    /\ \/ me[t].pc \in {"Leave", "OwnerWakes", "Owner", "Unlock"}
+    /\ \/ me[t].pc \in {"Leave", "Owner", "Unlock"}
        \/ At(t, "Link") /\ ~Mutation("linked_after_unlock")
-       \/ node[t].live /\ node[t].status = "done"
+       \/ node[t].live /\ node[t].status = "offered"
        \/ Inside(t) /\ me[t].pc \in {"HasWaiters", "Take", "Deliver", "WakeForeign", "EndMoving", "Lend", "FutexWake", "ClearLate"}
 
 Exclusion == \A m \in Mutexes : Cardinality({t \in Threads : Owns(t, m)}) <= 1
 
 (* At most one thread is the heir of a mutex, which the table names. *)
 OneHeir ==
-    \A w \in Threads : node[w].live /\ node[w].kind = "lock" /\ node[w].status = "heir" <=>
+    \A w \in Threads : node[w].live /\ node[w].kind = "lock" /\ node[w].status \in {"heir", "offered"} <=>
         node[w].kind = "lock" /\ node[w].address \in Addresses /\ roles.heir[node[w].address] = w
 
 (* A thread that is parked for a mutex is looked after: also one that a notification has moved there. *)
@@ -896,8 +892,7 @@ ParkedAreLookedAfter ==
         node[w].kind = "lock" /\ node[w].status = "parked" =>
             \/ roles.heir[node[w].address] # Nobody
             \/ roles.woken[node[w].address] # Nobody
-            \/ roles.mode[b] = <<node[w].address, "debt">>
-            \/ \E u \in Range(list[b]) : node[u].address = node[w].address /\ node[u].status = "done"
+            \/ roles.mode[node[w].address] = "debt"
             \/ \E n \in Threads : me[n].linked /\ AddressOf[me[n].target] = node[w].address
 
 NothingFreedIsTouched == fault = {}
@@ -933,8 +928,8 @@ NoSignalIsDoubled ==
 (* Nothing is left behind. *)
 AtRest ==
     AllDone =>
-        /\ \A b \in Buckets : list[b] = <<>> /\ Free(b) /\ roles.mode[b] = Quiet
-        /\ \A a \in Addresses : roles.heir[a] = Nobody /\ roles.woken[a] = Nobody
+        /\ \A b \in Buckets : list[b] = <<>> /\ Free(b)
+        /\ \A a \in Addresses : roles.heir[a] = Nobody /\ roles.woken[a] = Nobody /\ roles.mode[a] = "quiet"
         /\ \A m \in Mutexes : byte[m] = 0
         /\ \A c \in Condvars : waited[c] = 0
 
