@@ -2,7 +2,7 @@
 //! thread does in a wait is counted, and when its sleeps end.
 
 use std::cell::Cell;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -15,6 +15,9 @@ use super::hooked_platform::{Hooked, calls_of, hooks, until};
 static NOW: AtomicU64 = AtomicU64::new(5_990_000_000);
 /// The number of sleeps of threads in a [`Script`] that only another thread ends.
 static SLEEPS: AtomicU32 = AtomicU32::new(0);
+
+/// Whether threads watch that would do so rarely.
+static ALWAYS_WATCH: AtomicBool = AtomicBool::new(true);
 
 /// The duration of a wake, in nanoseconds: the time for which a thread polls, if it polls.
 const WAKE: u64 = 20_000;
@@ -110,9 +113,13 @@ hooks! {
             let polls = SCRIPT.get().is_some_and(|script| script.polls);
             let mut polling = Polling::default();
             polling.budget = if polls { WAKE as u32 } else { 0 };
-            polling.watch = 2 * polling.budget;
+            polling.watch = polling.budget;
             (polling.short, polling.long) = (PAUSE as u32, 8 * PAUSE as u32);
             polling
+        }
+        fn once_in(_: u32) -> bool {
+            // Also where those of other waits have failed in this bucket.
+            ALWAYS_WATCH.load(Ordering::SeqCst)
         }
         fn may_relax() -> bool {
             true
@@ -129,6 +136,9 @@ hooks! {
         fn before_sleep(is_of_table: bool) {
             Script::change(|script| {
                 script.calls += 1;
+                // It polls once before its first sleep, and a mutex is tried a few times before that.
+                let is_late = script.calls == 1 && u64::from(script.pauses) > WAKE / PAUSE * 3 / 2;
+                assert!(!is_late, "{} polls twice: {} pauses", script.what, script.pauses);
                 // Slices grow to the longest.
                 let most = 40 + LONG.as_nanos() / script.longest.as_nanos();
                 assert!(u128::from(script.calls) <= most, "{} spins through the futex", script.what);
@@ -197,6 +207,19 @@ fn wait_for_long(
         waiting.join().expect("no panic");
     });
     Machine::until_at_rest();
+}
+
+/// A thread watches before it sleeps, until that was in vain a few times in the bucket, which is new.
+pub(super) fn watch_in_vain(wait: impl Fn(Timestamp) -> bool) {
+    ALWAYS_WATCH.store(false, Ordering::SeqCst);
+    let watches = |_: &usize| {
+        let deadline = Machine::now().after(SHORT);
+        Script::begins("watches", deadline, true, IDLE);
+        assert!(!wait(deadline));
+        SCRIPT.take().is_some_and(|script| script.pauses != 0)
+    };
+    assert_eq!((0..20).filter(watches).count(), 8);
+    ALWAYS_WATCH.store(true, Ordering::SeqCst);
 }
 
 /// The longest slice of a thread that is parked for a lock, and of one that waits to be notified.

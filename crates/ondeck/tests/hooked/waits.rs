@@ -19,7 +19,7 @@ use ondeck::rwlock::RawRwLock;
 use ondeck::semaphore::Semaphore;
 
 use super::hooked_platform::until;
-use super::timed::{IDLE, Machine, SLICED, UNSLICED, wait};
+use super::timed::{IDLE, Machine, SLICED, UNSLICED, wait, wait_for_long, watch_in_vain};
 use super::{keys, unlock, watched};
 
 /// Starts a thread that runs `work`, and waits until it sleeps.
@@ -165,6 +165,7 @@ fn condition_variables() {
         notified
     };
     let notify = || assert_eq!(condvar.notify_one(), 1);
+    watch_in_vain(|deadline| waits(Some(deadline)));
     wait("a condition variable", IDLE, waits, notify);
     let waits = |until| {
         let waiter = Box::new(Waiter::new(condvar, None, until));
@@ -239,8 +240,8 @@ fn others() {
 #[test]
 fn a_waiting_thread_sleeps_until_its_deadline_and_burns_no_cpu() {
     let _watchdog = watched();
+    condition_variables();
     mutexes();
     reader_writer_locks();
-    condition_variables();
     others();
 }
