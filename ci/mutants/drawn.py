@@ -14,7 +14,7 @@ larger, a value that is read before a lock or a sleep and not after it, or the o
 turns of a loop, and a return before the end. A copy of the project gets all drawn mutations at once: each mutated function
 has one body for each of them, and ONDECK_DRAWN says which one runs. So one build serves all of them, and a mutation takes
 the time of its tests alone. A constant, and a function that is one, cannot be chosen at run time: they have no mutation. Nor
-has a function of a feature that no test is built with. A mutation of another crate than ondeck is tried with all tests of
+has a function of a feature or of a word size that no test is built with. A mutation of another crate than ondeck is tried with all tests of
 that crate, those in C included, and with those of the crate that uses it in programs.
 
 Everything is in target/drawn. A verdict is a line of verdicts.tsv there, and is written at once: name, verdict, what
@@ -69,6 +69,8 @@ SCRIPTS = {
     "ondeck-preload": """
         crates/ondeck-preload/tests/conformance/run.sh --preload "$CARGO_TARGET_DIR/native/lib/libondeck_preload.so" --alone""",
 }
+# The end of a text that ends in an implementation for machines of 32 bits.
+OF_32_BITS = re.compile(r"^#\[cfg\(not\(target_pointer_width = \"64\"\)\)\]\nimpl\b(?!.*^\})", re.M | re.S)
 ALONE_WITH_SCRIPTS = threading.Lock()
 CHOICE = """
 /// Which mutation runs.
@@ -120,7 +122,8 @@ def body(source, start, end):
         if first < start and end < last and not 0 <= tests < first:
             begin = max(source.code.rfind(mark, 0, source.code.rfind(f"fn {name}", 0, first)) for mark in (";", "{\n", "}\n"))
             head = source.code[begin:first]
-            return None if re.search(r"\bconst (unsafe )?fn\b|\bcfg\(feature = \"profile\"\)", head) else (name, first, last)
+            is_left_out = re.search(r"\bconst (unsafe )?fn\b|\bcfg\(feature = \"profile\"\)", head)
+            return None if is_left_out or OF_32_BITS.search(source.code[:first]) else (name, first, last)
     return None
 
 

@@ -208,3 +208,25 @@ fn remove(lists: &mut Map<usize, Vec<usize>>, of: usize, address: usize) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kinds::LockKind;
+
+    #[test]
+    fn nothing_is_kept_of_a_lock_that_is_forgotten() {
+        let lock = |address| Lock { address, kind: LockKind::Mutex };
+        let hold = |address| {
+            let stack = Stack::of_caller();
+            Hold { lock: lock(address), held: Held::Alone, number: 0, stack }
+        };
+        let mut order = Order::new();
+        for (from, to) in [(1, 2), (2, 3), (2, 4), (4, 2)] {
+            _ = order.learn(&[hold(from)], 0, (lock(to), Want::Alone, &Stack::of_caller()));
+        }
+        assert_eq!(order.edges.len(), 4);
+        order.forget(2);
+        assert_eq!([order.after.len(), order.before.len(), order.edges.len()], [0; 3]);
+    }
+}

@@ -187,5 +187,7 @@ mod tests {
         refresh(&childs);
         let taken = |file: &File| file.header.snapshots.load(Ordering::Relaxed);
         assert_eq!((taken(&parents), taken(&childs)), (0, 1));
+        refresh(&childs);
+        assert_eq!(taken(&childs), 2, "the first one has ended");
     }
 }

@@ -112,3 +112,13 @@ fn a_child_of_a_fork_goes_on_without_the_other_threads() {
     });
     told.none();
 }
+
+#[test]
+fn a_child_of_a_fork_has_no_deadlock_of_its_parents_threads() {
+    let Some(_told) = detected() else { return };
+    thread::spawn(deadlock);
+    while deadlock::check().is_empty() {
+        thread::yield_now();
+    }
+    fork(Fork::Library, || assert!(deadlock::check().is_empty()));
+}
