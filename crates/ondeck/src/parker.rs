@@ -34,7 +34,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crate::mutex::deadline;
-use crate::platform::{AtomicInt, FutexWait, Native, Ordering, Platform, Timestamp};
+use crate::parking::sleep_while;
+use crate::platform::{AtomicInt, Native, Ordering, Platform, Timestamp};
 
 const EMPTY: u32 = 0;
 const GIVEN: u32 = 1;
@@ -64,16 +65,9 @@ impl<P: Platform> RawParker<P> {
         if self.word.fetch_sub(1, Ordering::Acquire) == GIVEN {
             return true;
         }
-        loop {
-            // step: sleep
-            if P::futex_wait(&self.word, PARKED, deadline) == FutexWait::TimedOut {
-                return self.word.swap(EMPTY, Ordering::Acquire) == GIVEN;
-            }
-            let (acquire, relaxed) = (Ordering::Acquire, Ordering::Relaxed);
-            if self.word.compare_exchange(GIVEN, EMPTY, acquire, relaxed).is_ok() {
-                return true;
-            }
-        }
+        // step: sleep
+        sleep_while::<P>(&self.word, PARKED, deadline);
+        self.word.swap(EMPTY, Ordering::Acquire) == GIVEN
     }
 
     /// Gives the token, and wakes the thread that waits for it. Two tokens are one.

@@ -6,7 +6,7 @@ use core::ptr;
 use super::{OVERDUE_NANOS, RawCondvar};
 use crate::mutex::RawMutex;
 use crate::observe::FoundTaken;
-use crate::parking::{Bucket, Guard, Kind, Node, Slice, end_of_sleep, place, status};
+use crate::parking::{Bucket, Guard, Kind, Node, Slice, end_of_sleep, place, sleep_while, status};
 use crate::platform::{AtomicInt, FutexWait, Host, Ordering, Timestamp};
 use crate::spin::Waits;
 
@@ -161,7 +161,8 @@ impl<P: Host> Waiter<P> {
             match unsafe { self.step(slept) } {
                 Step::Sleep { word, expected, until } => {
                     // SAFETY: a word of the waiter.
-                    slept = P::futex_wait(unsafe { &*word }, expected, until);
+                    let woken = sleep_while::<P>(unsafe { &*word }, expected, until).is_some();
+                    slept = if woken { FutexWait::Woken } else { FutexWait::TimedOut };
                 }
                 Step::Done { notified } => return notified,
             }

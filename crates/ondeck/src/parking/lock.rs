@@ -3,7 +3,7 @@
 //! Three states as in Drepper's "Futexes Are Tricky": 0 free, 1 held, 2 held and a thread may sleep. It allocates nothing. A
 //! thread polls first for the time of a wake, as the poller of a mutex does: many sections end in that time.
 
-use super::Host;
+use super::{Host, sleep_while};
 use crate::machine::{AtomicInt, Ordering};
 use crate::spin::{polling_ticks, wait_for};
 
@@ -36,8 +36,7 @@ fn acquire_slow<P: Host>(word: &P::AtomicU32) {
         return;
     }
     while word.swap(CONTENDED, Ordering::Acquire) != FREE {
-        // Try again after every outcome.
-        let _ = P::futex_wait(word, CONTENDED, None);
+        sleep_while::<P>(word, CONTENDED, None);
     }
 }
 

@@ -75,7 +75,7 @@ pub(crate) use park::Chosen;
 pub use park::{Parked, Requeued, park, requeue, unpark};
 #[doc(hidden)]
 pub use shown::Shown;
-pub(crate) use sleep::{Slice, end_of_sleep};
+pub(crate) use sleep::{Slice, end_of_sleep, sleep_while};
 pub(crate) use unlock_mode::{QUIET, Request};
 #[doc(hidden)]
 pub use unlock_mode::{QUIET as UNLOCK_MODE_QUIET, asked};

@@ -1,4 +1,4 @@
-//! How a thread with a linked node waits: it reads its own status for a while, or sleeps until its status changes, its
+//! How a thread sleeps. One with a linked node reads its own status for a while, or sleeps until its status changes, its
 //! deadline passes, or a slice ends.
 
 use core::time::Duration;
@@ -6,7 +6,7 @@ use core::time::Duration;
 use super::Host;
 use super::bucket::Guard;
 use super::node::{Kind, Node, status};
-use crate::machine::{AtomicInt, FutexWait, Ordering, Timestamp};
+use crate::machine::{AtomicInt, FutexWait, Ordering, Platform, Timestamp};
 use crate::spin::polling_ticks;
 
 /// A part of a parked thread's sleep. At its end the thread checks whether the thread that is responsible for it gets no
@@ -62,6 +62,26 @@ pub(crate) fn end_of_sleep(deadline: Option<Timestamp>, slice: Option<Slice>) ->
     [deadline, slice.map(|slice| slice.end)].into_iter().flatten().min()
 }
 
+/// Sleeps while `word` holds `value`, until the time `until` at the latest. Returns the word's new value, or `None` if that
+/// time has passed.
+///
+/// A signal, or a wake for an earlier word at this address, ends no sleep.
+pub(crate) fn sleep_while<P: Platform>(
+    word: &P::AtomicU32,
+    value: u32,
+    until: Option<Timestamp>,
+) -> Option<u32> {
+    loop {
+        let slept = P::futex_wait(word, value, until);
+        // step: end sleep
+        // Acquire: the caller sees what the thread that has changed the word did before.
+        let now = word.load(Ordering::Acquire);
+        if now != value || slept == FutexWait::TimedOut {
+            return (now != value).then_some(now);
+        }
+    }
+}
+
 impl<P: Host> Node<P> {
     /// Sleeps until the caller, whose node is linked in a queue of this kind, receives a new status. Returns that status.
     ///
@@ -83,7 +103,7 @@ impl<P: Host> Node<P> {
             // A thread that was chosen is notified in a moment, whatever its deadline. If it woke to check over and over, it
             // might keep the notifying thread from the CPU.
             let end = end_of_sleep(deadline, slice).filter(|_| now == status::PARKED);
-            if P::futex_wait(self.word(), now, end) != FutexWait::TimedOut {
+            if sleep_while::<P>(self.word(), now, end).is_some() {
                 continue;
             }
             if let Some(slice) = &mut slice {
@@ -117,7 +137,7 @@ impl<P: Host> Node<P> {
                 return Ok(now);
             }
             // step: sleep together
-            if P::futex_wait(&bucket.rounds, round, deadline) != FutexWait::TimedOut {
+            if sleep_while::<P>(&bucket.rounds, round, deadline).is_some() {
                 continue;
             }
             let guard = bucket.lock();

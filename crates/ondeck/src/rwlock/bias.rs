@@ -31,8 +31,8 @@ use core::time::Duration;
 
 use super::settle::wake_drainer;
 use super::{BIASED, PARKED, READERS, RawRwLock, Shared, UPGRADABLE, WRITER};
-use crate::parking::{Bias, Row};
-use crate::platform::{AtomicInt, FutexWait, Host, Ordering};
+use crate::parking::{Bias, Row, sleep_while};
+use crate::platform::{AtomicInt, Host, Ordering};
 
 /// The rest of a lock after a revocation, as a multiple of the revocation's time.
 const REST: usize = 32;
@@ -55,7 +55,7 @@ const SETTLES: Duration = Duration::from_millis(50);
 /// earlier stores of the calling thread.
 pub(crate) fn settle_stores<P: Host>() {
     let (word, until) = (AtomicInt::new(0), P::now().after(SETTLES));
-    while P::futex_wait(&word, 0, Some(until)) != FutexWait::TimedOut {}
+    sleep_while::<P>(&word, 0, Some(until));
 }
 
 impl<P: Host> RawRwLock<P> {
