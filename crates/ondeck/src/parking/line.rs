@@ -24,8 +24,8 @@
 use core::ptr;
 
 use super::bucket::Guard;
+use super::chosen::Chosen;
 use super::node::{Kind, Node, status};
-use super::park::Chosen;
 use super::{Host, has_come};
 use crate::machine::{AtomicInt, Ordering, Timestamp};
 use crate::spin::Waits;

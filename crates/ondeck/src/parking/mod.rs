@@ -23,8 +23,9 @@
 //! | `watches.rs` | whether waiters of condition variables and keys are notified soon |
 //! | `pair.rs` | two buckets at once, to move threads |
 //! | `visible.rs` | which locks threads read, for reader-writer locks |
-//! | `park.rs` | for locks of other crates: [`park`], [`unpark`], [`requeue`] |
-//! | `tokens.rs` | the same with tokens: a thread that unparks chooses by the tokens of the parked ones |
+//! | `tokens.rs` | for locks of other crates: park, unpark, requeue. A thread that unparks chooses by the tokens of the parked ones |
+//! | `park.rs` | the same without tokens: [`park`], [`unpark`], [`requeue`] |
+//! | `chosen.rs` | threads that are about to be woken |
 //! | `line.rs` | for this crate's other locks: the queue of a key, under the bucket's lock |
 //!
 //! # An address is no identity
@@ -49,6 +50,7 @@
 //! The child of a fork finds the table empty.
 
 mod bucket;
+mod chosen;
 mod history;
 mod line;
 mod lock;
@@ -66,16 +68,17 @@ mod watches;
 
 pub use bucket::Bucket;
 pub(crate) use bucket::Guard;
+pub(crate) use chosen::Chosen;
 pub(crate) use history::{Arrival, TURN_NANOS};
 #[doc(hidden)]
 pub use line::waiting;
 pub(crate) use line::{Line, Waited};
 pub(crate) use node::{Distance, Kind, Node, is_known, place, status};
-pub(crate) use park::Chosen;
-pub use park::{Parked, Requeued, park, requeue, unpark};
+pub use park::{Requeued, park, requeue, unpark};
 #[doc(hidden)]
 pub use shown::Shown;
 pub(crate) use sleep::{Slice, end_of_sleep, sleep_while};
+pub use tokens::Parked;
 pub(crate) use unlock_mode::{QUIET, Request};
 #[doc(hidden)]
 pub use unlock_mode::{QUIET as UNLOCK_MODE_QUIET, asked};

@@ -6,11 +6,25 @@
 //!
 //! Source: parking_lot_core, which has the same interface except for the types.
 
+use core::ptr;
+
 use super::Host;
-use super::node::Kind;
+use super::chosen::Chosen;
+use super::node::{Kind, Node};
 use super::pair::Pair;
-use super::park::{self, Chosen, Parked};
 use crate::machine::Timestamp;
+
+/// How a [`park`] ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use = "a thread that was not woken must not go on as if it were"]
+pub enum Parked {
+    /// The thread parked, and was woken by [`unpark`] or [`requeue`].
+    Woken,
+    /// The thread did not park, because `validate` returned false.
+    Invalid,
+    /// The deadline passed before the thread was woken.
+    TimedOut,
+}
 
 /// What happens to a parked thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,7 +65,7 @@ pub struct Requeue {
 ///
 /// # Safety
 ///
-/// As for [`park`].
+/// As for [`park`](super::park).
 ///
 /// # Panics
 ///
@@ -64,8 +78,26 @@ pub unsafe fn park<P: Host>(
     timed_out: impl FnOnce(usize, bool),
     deadline: Option<Timestamp>,
 ) -> (Parked, usize) {
-    // SAFETY: as the caller promises.
-    unsafe { park::park_with::<P>(key, token, validate, before_sleep, timed_out, deadline) }
+    let node = Node::<P>::new(Kind::Key, key, ptr::null(), 0);
+    node.set_wants(token);
+    let guard = P::bucket(key).lock();
+    if !validate() {
+        return (Parked::Invalid, 0);
+    }
+    // SAFETY: it is new, and unlinked before this function returns, by the thread that wakes this one or below.
+    unsafe { guard.link(Kind::Key, &node) };
+    drop(guard);
+    // A panic would leave the node linked after its stack is gone.
+    let abort = AbortOnDrop;
+    before_sleep();
+    core::mem::forget(abort);
+    let Err(guard) = node.sleep(Kind::Key, deadline, None, |_, _| true) else {
+        return (Parked::Woken, node.wants());
+    };
+    // The node may have been moved.
+    let key = node.address();
+    timed_out(key, guard.newest(Kind::Key, key).is_none());
+    (Parked::TimedOut, 0)
 }
 
 /// Unparks the threads at `key` that `choose` selects by their tokens, in the order in which they parked.
@@ -147,4 +179,13 @@ pub unsafe fn requeue<P: Host>(
     drop(locks);
     chosen.wake();
     done
+}
+
+/// Aborts the process when it is dropped, which happens if a closure unwinds.
+struct AbortOnDrop;
+
+impl Drop for AbortOnDrop {
+    fn drop(&mut self) {
+        panic!("ondeck: a closure of `park` panicked");
+    }
 }
