@@ -141,7 +141,7 @@ impl<'a, P: Host> Guard<'a, P> {
     /// Relaxed: a thread that relies on the request makes a fence; an owner places it for its own unlock.
     pub(crate) fn ask(&self, newest: &Node<P>, request: Request) {
         self.withdraw_request(newest);
-        newest.set_request(Some(request));
+        newest.request.set(Some(request));
         let mode = P::unlock_mode(newest.address());
         let asks = request.added(mode.load(Ordering::Relaxed), newest.address());
         mode.store(asks, Ordering::Relaxed);
@@ -150,7 +150,7 @@ impl<'a, P: Host> Guard<'a, P> {
     /// Withdraws the request to the unlocks of the mutex whose newest node is `newest`.
     pub(crate) fn withdraw_request(&self, newest: &Node<P>) {
         let Some(request) = newest.request() else { return };
-        newest.set_request(None);
+        newest.request.set(None);
         let mode = P::unlock_mode(newest.address());
         let asks = request.removed(mode.load(Ordering::Relaxed), newest.address());
         // One that was full is made anew, from the requests that are left.

@@ -129,13 +129,13 @@ impl<P: Host> Line<P> {
 
     /// Returns the number that the line keeps for its lock: by default, and in an empty line, the greatest.
     pub(crate) fn spare(&self) -> usize {
-        self.newest().map_or(usize::MAX, Node::spare)
+        self.newest().map_or(usize::MAX, |newest| newest.spare.get())
     }
 
     /// Sets that number, unless the line is empty.
     pub(crate) fn set_spare(&self, spare: usize) {
         if let Some(newest) = self.newest() {
-            newest.set_spare(spare);
+            newest.spare.set(spare);
         }
     }
 

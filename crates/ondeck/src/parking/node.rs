@@ -79,7 +79,7 @@ pub(crate) enum Kind {
 
 /// A waiting thread.
 ///
-/// All fields but the status are `Relaxed`. The lock of the bucket orders the accesses to a linked node; the thread itself
+/// All atomic fields but the status are `Relaxed`. The lock of the bucket orders the accesses to a linked node; the thread itself
 /// writes before it links the node, and reads after it has read its last status. An heir writes `rests_until` without that
 /// lock: an older value makes another thread the heir too early or too late, and no thread the owner.
 ///
@@ -108,17 +108,17 @@ pub(crate) struct Node<P: Host> {
     /// For an heir: until when it leaves the lock alone, in ticks, or until when the lock is kept for it. An heir that neither
     /// watches nor takes the lock within the time of a wake after that has lost its CPU.
     pub(crate) rests_until: P::AtomicUsize,
-    /// On the newest node of a mutex's queue: the number of its [`Request`] to unlocks, 0 for none.
-    pub(super) request: P::AtomicUsize,
+    /// On the newest node of a mutex's queue: its request to unlocks.
+    pub(super) request: Cell<Option<Request>>,
     /// On the newest node of a queue: when its oldest may be overdue, in ticks. At a mutex: when the heir must wake the
     /// oldest. At a reader-writer lock: until when no further turn is reserved.
-    pub(super) due: P::AtomicUsize,
+    due: Cell<usize>,
     /// On the newest node of a semaphore's queue: the number of free permits for which no thread was woken.
-    pub(super) spare: P::AtomicUsize,
+    pub(super) spare: Cell<usize>,
     /// On the newest node of a mutex's queue: the heir, or null.
-    pub(super) heir: P::AtomicPtr<Node<P>>,
+    pub(super) heir: Cell<*const Node<P>>,
     /// On the newest node of a mutex's queue: the thread that was woken last, or null once it has run.
-    pub(super) woken_last: P::AtomicPtr<Node<P>>,
+    pub(super) woken_last: Cell<*const Node<P>>,
     /// At a condition variable: the number of the series in which the node was linked, or 0 if it was taken off alone. See
     /// [`Guard::link_in_series`](super::Guard::link_in_series). At a reader-writer lock: what its thread wants. At a key:
     /// the token of its thread, then the token of the thread that unparks it.
@@ -148,11 +148,11 @@ impl<P: Host> Node<P> {
             place: AtomicInt::new(0),
             priority: AtomicInt::new(0),
             rests_until: AtomicInt::new(0),
-            request: AtomicInt::new(0),
-            due: AtomicInt::new(0),
-            spare: AtomicInt::new(usize::MAX),
-            heir: AtomicPointer::new(ptr::null_mut()),
-            woken_last: AtomicPointer::new(ptr::null_mut()),
+            request: Cell::new(None),
+            due: Cell::new(0),
+            spare: Cell::new(usize::MAX),
+            heir: Cell::new(ptr::null()),
+            woken_last: Cell::new(ptr::null()),
             series: AtomicInt::new(0),
             newer: AtomicPointer::new(ptr::null_mut()),
             older: AtomicPointer::new(ptr::null_mut()),
@@ -195,60 +195,54 @@ impl<P: Host> Node<P> {
 
     /// On the newest node of a queue: returns whether its oldest may be overdue.
     pub(crate) fn may_be_due(&self, now: usize) -> bool {
-        has_come(now, self.due.load(Ordering::Relaxed))
+        has_come(now, self.due.get())
     }
 
     /// On the newest node of a queue: returns when its oldest may be overdue.
     pub(crate) fn due(&self) -> usize {
-        self.due.load(Ordering::Relaxed)
-    }
-
-    /// On the newest node of a semaphore's queue: returns the number of free permits for which no thread was woken.
-    pub(super) fn spare(&self) -> usize {
-        self.spare.load(Ordering::Relaxed)
-    }
-
-    /// On the newest node of a semaphore's queue: sets that number.
-    pub(super) fn set_spare(&self, spare: usize) {
-        self.spare.store(spare, Ordering::Relaxed);
+        self.due.get()
     }
 
     /// On the newest node of a mutex's queue: returns the heir. Valid while the lock of its bucket is held.
     pub(crate) fn heir(&self) -> Option<&Self> {
         // SAFETY: an heir is linked, and linked nodes are live while the bucket's lock is held.
-        unsafe { self.heir.load(Ordering::Relaxed).as_ref() }
+        unsafe { self.heir.get().as_ref() }
     }
 
     /// On the newest node of a mutex's queue: makes a linked node the heir, or clears the role.
     pub(crate) fn set_heir(&self, heir: Option<&Self>) {
-        self.heir.store(pointer(heir), Ordering::Relaxed);
+        self.heir.set(heir.map_or(ptr::null(), ptr::from_ref));
     }
 
     /// On the newest node of a mutex's queue: returns the thread that was woken last and has not run. Valid while the lock
     /// of its bucket is held.
     pub(crate) fn woken_last(&self) -> Option<&Self> {
         // SAFETY: as for `heir`: a woken thread's node is linked until it has run.
-        unsafe { self.woken_last.load(Ordering::Relaxed).as_ref() }
+        unsafe { self.woken_last.get().as_ref() }
     }
 
     /// On the newest node of a mutex's queue: records the linked node that was woken last, or none.
     pub(crate) fn set_woken_last(&self, woken: Option<&Self>) {
-        self.woken_last.store(pointer(woken), Ordering::Relaxed);
+        self.woken_last.set(woken.map_or(ptr::null(), ptr::from_ref));
     }
 
     /// On the newest node of a mutex's queue: returns its request to unlocks.
     pub(crate) fn request(&self) -> Option<Request> {
-        Request::numbered(self.request.load(Ordering::Relaxed))
-    }
-
-    /// On the newest node of a mutex's queue: records its request to unlocks, or none.
-    pub(super) fn set_request(&self, request: Option<Request>) {
-        self.request.store(request.map_or(0, |request| request as usize), Ordering::Relaxed);
+        self.request.get()
     }
 
     /// On the newest node of a queue: sets when to look for an overdue thread again.
     pub(crate) fn set_due(&self, due: usize) {
-        self.due.store(due, Ordering::Relaxed);
+        self.due.set(due);
+    }
+
+    /// Gives the newest node of a queue what the newest until now has kept for the whole queue.
+    pub(super) fn give_queue_to(&self, newest: &Self) {
+        newest.due.set(self.due.get());
+        newest.spare.set(self.spare.get());
+        newest.heir.set(self.heir.get());
+        newest.woken_last.set(self.woken_last.get());
+        newest.request.set(self.request.get());
     }
 
     /// At a condition variable: returns the number of its series.
@@ -329,10 +323,6 @@ impl<P: Host> Node<P> {
     pub(crate) fn word(&self) -> &P::AtomicU32 {
         &self.status
     }
-}
-
-fn pointer<T>(node: Option<&T>) -> *mut T {
-    node.map_or(ptr::null_mut(), |node| ptr::from_ref(node).cast_mut())
 }
 
 /// Returns where the caller runs, as a hint: numbers that do not fit lose their highest bits.

@@ -133,7 +133,7 @@ impl<P: Host> Guard<'_, P> {
         };
         insert(node, newest);
         node.next_queue.store(newest.next_queue.load(Ordering::Relaxed), Ordering::Relaxed);
-        QueueState::of(newest).give_to(node);
+        newest.give_queue_to(node);
         place.store(own, Ordering::Relaxed);
     }
 
@@ -175,15 +175,11 @@ impl<P: Host> Guard<'_, P> {
     ///
     /// The node is linked in this bucket, and waits for an object of `kind`.
     pub(crate) unsafe fn move_by_priority(&self, kind: Kind, node: &Node<P>) {
-        // The state that the newest keeps for the whole queue: the node may be the only one.
-        let kept = self.newest(kind, node.address()).map(|newest| QueueState::of(newest));
+        // If it is the only one, it keeps what it has of the whole queue.
         // SAFETY: as the caller promises.
         unsafe {
             self.unlink(kind, node);
             self.link_by_priority(kind, node);
-        }
-        if let (Some(kept), Some(newest)) = (kept, self.newest(kind, node.address())) {
-            kept.give_to(newest);
         }
     }
 
@@ -263,7 +259,7 @@ impl<P: Host> Guard<'_, P> {
         older_node.newer.store(ptr::from_ref(newer).cast_mut(), Ordering::Relaxed);
         if ptr::eq(newest, node) {
             older_node.next_queue.store(next_queue, Ordering::Relaxed);
-            QueueState::of(node).give_to(older_node);
+            node.give_queue_to(older_node);
             place.store(older, Ordering::Relaxed);
         }
     }
@@ -310,35 +306,6 @@ impl<P: Host> Guard<'_, P> {
 
 /// The place that points to the newest node of a queue, and that node.
 type Queue<'a, P> = (&'a <P as Platform>::AtomicPtr<Node<P>>, &'a Node<P>);
-
-/// The state that the newest node of a queue keeps for the whole queue.
-struct QueueState<P: Host> {
-    due: usize,
-    spare: usize,
-    heir: *mut Node<P>,
-    woken_last: *mut Node<P>,
-    request: usize,
-}
-
-impl<P: Host> QueueState<P> {
-    fn of(newest: &Node<P>) -> Self {
-        Self {
-            due: newest.due.load(Ordering::Relaxed),
-            spare: newest.spare(),
-            heir: newest.heir.load(Ordering::Relaxed),
-            woken_last: newest.woken_last.load(Ordering::Relaxed),
-            request: newest.request.load(Ordering::Relaxed),
-        }
-    }
-
-    fn give_to(&self, newest: &Node<P>) {
-        newest.due.store(self.due, Ordering::Relaxed);
-        newest.set_spare(self.spare);
-        newest.heir.store(self.heir, Ordering::Relaxed);
-        newest.woken_last.store(self.woken_last, Ordering::Relaxed);
-        newest.request.store(self.request, Ordering::Relaxed);
-    }
-}
 
 /// Inserts a node into the ring, as the next newer one after `older`.
 fn insert<P: Host>(node: &Node<P>, older: &Node<P>) {

@@ -38,9 +38,8 @@ impl<P: Host> Bucket<P> {
         let mut queue = self.queues.load(Ordering::Relaxed);
         // SAFETY: linked nodes are live, and stay linked as the caller promises.
         while let Some(newest) = unsafe { queue.as_ref() } {
-            let is = |node: &Node<P>, role: *mut Node<P>| ptr::eq(node, role);
-            let (heir, woken) =
-                (newest.heir.load(Ordering::Relaxed), newest.woken_last.load(Ordering::Relaxed));
+            let is = |node: &Node<P>, role: *const Node<P>| ptr::eq(node, role);
+            let (heir, woken) = (newest.heir.get(), newest.woken_last.get());
             let mut node = newest;
             loop {
                 // SAFETY: as above. In the ring, the oldest comes after the newest.

@@ -44,11 +44,6 @@ pub(crate) enum Request {
 }
 
 impl Request {
-    /// Returns the request with this number; `None` for 0.
-    pub(super) fn numbered(number: usize) -> Option<Self> {
-        [Self::Debt, Self::Wake, Self::Offer].into_iter().find(|&known| known as usize == number)
-    }
-
     /// Returns the request that the word may have to unlocks of the mutex at `address`. If another mutex has the same tag, it
     /// is the one that asks for more.
     pub(crate) fn read(mode: usize, address: usize) -> Option<Self> {
@@ -57,7 +52,8 @@ impl Request {
         }
         let entries = shifts().map(|shift| mode >> shift & ENTRY);
         let own = entries.filter(|entry| entry & !REQUEST == tag(address));
-        Self::numbered(own.max()? & REQUEST)
+        let request = own.max()? & REQUEST;
+        [Self::Debt, Self::Wake, Self::Offer].into_iter().find(|&known| known as usize == request)
     }
 
     /// Returns the word with this request to unlocks of the mutex at `address` added.
