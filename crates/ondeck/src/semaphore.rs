@@ -71,7 +71,7 @@ use std::time::Instant;
 use crate::mutex::deadline;
 use crate::parking::{Line, Waited};
 use crate::platform::{AtomicInt, Host, Native, Ordering, Platform, Timestamp};
-use crate::spin::{polling_ticks, wait_for};
+use crate::spin::{Waits, poll};
 
 const WAITED: u32 = 1;
 const FAIR: u32 = 2;
@@ -82,12 +82,6 @@ const ONE: u32 = 4;
 
 /// How long a thread waits before it is granted its permits, and the least time between two such grants.
 const OVERDUE_NANOS: u32 = 1_000_000;
-
-/// The limit on the polls of a thread before it waits in the line: a clock read may take as long as the whole wait.
-const POLLS: u32 = 1_000;
-
-/// The longest pause between two polls, in transfers of a cache line.
-const LONGEST_PAUSE: usize = 16;
 
 /// The maximum number of permits of a semaphore.
 pub const MOST_PERMITS: u32 = (RESERVED - 1) / ONE;
@@ -262,7 +256,8 @@ impl<P: Host> Semaphore<P> {
         let mut since = None;
         let is_fair = self.word.load(Ordering::Relaxed) & FAIR != 0;
         loop {
-            if !is_fair && self.acquires_awake(permits) {
+            let waits = Waits::now::<P>();
+            if !is_fair && poll::<P>(&waits, waits.short, || self.try_acquire_many(permits)) {
                 return true;
             }
             let mut line = Line::<P>::lock(self.key());
@@ -316,28 +311,6 @@ impl<P: Host> Semaphore<P> {
                 Waited::Woken => (),
             }
         }
-    }
-
-    /// Polls ever more rarely, for the time of a wake. Returns whether the caller has its permits.
-    fn acquires_awake(&self, permits: u32) -> bool {
-        let budget = polling_ticks::<P>();
-        if budget == 0 {
-            return false;
-        }
-        // A slow counter may count no tick in a transfer, but the pauses must grow even then.
-        let (start, transfer) = (P::ticks() as usize, P::transfer_ticks().max(2));
-        let (mut now, mut pause) = (start, transfer / 2);
-        for _ in 0..P::spins(POLLS) {
-            if now.wrapping_sub(start) >= budget {
-                break;
-            }
-            now = wait_for::<P>(now, pause);
-            if self.try_acquire_many(permits) {
-                return true;
-            }
-            pause = (2 * pause).min(LONGEST_PAUSE * transfer);
-        }
-        false
     }
 
     /// Gives back `permits` permits, for the threads that have waited longest or for those that arrive.

@@ -54,7 +54,8 @@ impl Waits {
         let long = pause(set.long, P::ticks_in(800) + 24 * transfer);
         Self {
             polling: if alone { 0 } else { or(set.budget, wake) },
-            short: pause(set.short, transfer).min(long),
+            // A slow counter may count no tick in a transfer, but pauses grow even then.
+            short: pause(set.short, transfer.max(1)).min(long),
             long,
             watch: if alone { 0 } else { or(set.watch, 2 * wake) },
             tenure: or(set.tenure, 2 * wake),
@@ -85,9 +86,14 @@ pub(crate) fn poll<P: Estimates>(
     first_pause: usize,
     mut attempt: impl FnMut() -> bool,
 ) -> bool {
+    /// The limit on the attempts: a clock read may take as long as the whole wait.
+    const MOST: u32 = 1_000;
     let begin = P::ticks() as usize;
     let (mut now, mut pause) = (begin, first_pause);
-    while now.wrapping_sub(begin) < waits.polling {
+    for _ in 0..P::spins(MOST) {
+        if now.wrapping_sub(begin) >= waits.polling {
+            break;
+        }
         now = wait_for::<P>(now, pause);
         if attempt() {
             return true;
@@ -95,6 +101,18 @@ pub(crate) fn poll<P: Estimates>(
         pause = (2 * pause).min(waits.long);
     }
     attempt()
+}
+
+/// Pauses until `is_over` returns true, or for `ticks`. Returns whether it has returned true.
+pub(crate) fn pause_until<P: Estimates>(ticks: usize, mut is_over: impl FnMut() -> bool) -> bool {
+    let begin = P::ticks() as usize;
+    while !is_over() {
+        if (P::ticks() as usize).wrapping_sub(begin) >= ticks {
+            return false;
+        }
+        P::pause();
+    }
+    true
 }
 
 /// Waits until `ticks` after `start`. Returns the time at its end.

@@ -5,7 +5,7 @@ use core::ptr;
 use super::{NOBODY, REVOKED, RawBiasedMutex};
 use crate::parking::{Row, Slice, Slot};
 use crate::platform::{AtomicInt, Host, Ordering, Timestamp};
-use crate::spin::Waits;
+use crate::spin::{Waits, pause_until};
 
 impl<P: Host> RawBiasedMutex<P> {
     /// Revokes the bias that `owner` records: waits until no thread is inside, and clears `owner`. The calling thread has
@@ -109,17 +109,7 @@ impl<P: Host> RawBiasedMutex<P> {
 
     /// Checks, for the time of a wake, whether the owner has left.
     fn watch(&self, slot: &Slot<P>) -> bool {
-        let most = Waits::now::<P>().polling;
-        let begin = P::ticks() as usize;
-        loop {
-            if !self.is_inside(slot) {
-                return true;
-            }
-            if (P::ticks() as usize).wrapping_sub(begin) >= most {
-                return false;
-            }
-            P::pause();
-        }
+        pause_until::<P>(Waits::now::<P>().polling, || !self.is_inside(slot))
     }
 
     /// Returns the slot of the thread that this lock is or was biased to. The calling thread has `inner`.

@@ -7,7 +7,7 @@ use super::Host;
 use super::bucket::Guard;
 use super::node::{Kind, Node, status};
 use crate::machine::{AtomicInt, FutexWait, Ordering, Platform, Timestamp};
-use crate::spin::polling_ticks;
+use crate::spin::{pause_until, polling_ticks};
 
 /// A part of a parked thread's sleep. At its end the thread checks whether the thread that is responsible for it gets no
 /// CPU.
@@ -163,14 +163,7 @@ impl<P: Host> Node<P> {
     /// Reads the caller's own status for `ticks`, or until it is notified. Returns whether it was notified. No other thread
     /// reads this cache line, so unlike a poll of a lock this disturbs none.
     pub(crate) fn is_told_within(&self, ticks: usize) -> bool {
-        let start = P::ticks() as usize;
-        while !is_told(self.status()) {
-            if (P::ticks() as usize).wrapping_sub(start) >= ticks {
-                return false;
-            }
-            P::pause();
-        }
-        true
+        pause_until::<P>(ticks, || is_told(self.status()))
     }
 
     /// Offers the CPU to other threads again and again, until the caller is notified, or for the time of a wake, but a few
