@@ -37,9 +37,9 @@
 //! The oldest thread in the line wants more permits than are spare. The others that are free are for the threads woken before:
 //! each of them takes its permits, or comes back to the line, where they are spare again, or gives up there and serves the
 //! others. If other threads have taken permits, these count as those of woken threads: that wakes a thread too many, and none
-//! too few. A woken thread that does not run leaves its permits to those that arrive, or are overdue. If a thread that comes
-//! back is the oldest again when it comes back, it may take what was kept for a younger one: no other thread would serve it. If it
-//! is not, it first serves those before it.
+//! too few. A woken thread that does not run leaves its permits to those that arrive, or are overdue, or find them free at the
+//! end of a slice of their sleep. If a thread that comes back is the oldest again when it comes back, it may take what was kept
+//! for a younger one: no other thread would serve it. If it is not, it first serves those before it.
 //!
 //! # Nothing is touched after a thread may continue
 //!
@@ -305,7 +305,10 @@ impl<P: Host> Semaphore<P> {
                 // Later threads may want fewer permits.
                 self.serve(line, 0).expect("no more permits than there are");
             };
-            match line.wait_since(since, comes_back, wanted as usize, deadline, gives_up) {
+            // A thread that was woken for the permits may be stopped.
+            let takes: &dyn Fn() -> bool = &|| self.try_acquire_many(permits);
+            let takes = (!is_fair).then_some(takes);
+            match line.wait_since(since, comes_back, wanted as usize, deadline, takes, gives_up) {
                 Waited::Taken => return true,
                 Waited::TimedOut => return false,
                 Waited::Woken => (),

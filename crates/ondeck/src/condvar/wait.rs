@@ -199,7 +199,7 @@ impl<P: Host> Waiter<P> {
         if !self.park() {
             return self.notified();
         }
-        self.slice.set(Some(Slice::begin::<P>()));
+        self.slice.set(Some(Slice::begin_idle::<P>()));
         self.look()
     }
 
@@ -219,7 +219,7 @@ impl<P: Host> Waiter<P> {
     fn time_out(&self, mut slice: Slice) -> Option<Step<P>> {
         if self.deadline.get().is_none_or(|deadline| P::now() < deadline) {
             let mutex = self.mutex()?;
-            slice.next_idle::<P>();
+            slice.next::<P>();
             self.slice.set(Some(slice));
             if self.was_moved(mutex) {
                 // As a thread that is parked for the mutex, it also checks on the responsible thread.

@@ -26,6 +26,7 @@ use core::ptr;
 use super::bucket::Guard;
 use super::chosen::Chosen;
 use super::node::{Kind, Node, status};
+use super::sleep::Slice;
 use super::{Host, has_come};
 use crate::machine::{AtomicInt, Ordering, Timestamp};
 use crate::spin::Waits;
@@ -196,7 +197,7 @@ impl<P: Host> Line<P> {
         deadline: Option<Timestamp>,
         gives_up: impl FnOnce(&mut Self),
     ) -> bool {
-        self.wait_since(0, false, token, deadline, gives_up) != Waited::TimedOut
+        self.wait_since(0, false, token, deadline, None, gives_up) != Waited::TimedOut
     }
 
     /// As [`wait`](Self::wait), for a thread that continues together with all others of the line:
@@ -210,22 +211,24 @@ impl<P: Host> Line<P> {
         if self.guard().sleeps_together(Kind::Line, self.key) {
             node.set_status(status::TOGETHER);
         }
-        self.wait_as(&node, false, deadline, gives_up) != Waited::TimedOut
+        self.wait_as(&node, false, deadline, None, gives_up) != Waited::TimedOut
     }
 
     /// As [`wait`](Self::wait). A thread that `comes_back` after it was woken takes the place given by `since`, the time at
-    /// which it began to wait.
+    /// which it began to wait. If there is `takes`, the thread calls it at the end of each slice of its sleep, and of its time:
+    /// the wait ends with what it waited for if that returns true.
     pub(crate) fn wait_since(
         self,
         since: usize,
         comes_back: bool,
         token: usize,
         deadline: Option<Timestamp>,
+        takes: Option<&dyn Fn() -> bool>,
         gives_up: impl FnOnce(&mut Self),
     ) -> Waited {
         let node = Node::<P>::new(Kind::Line, self.key, ptr::null(), since);
         node.set_wants(token);
-        self.wait_as(&node, comes_back, deadline, gives_up)
+        self.wait_as(&node, comes_back, deadline, takes, gives_up)
     }
 
     fn wait_as(
@@ -233,6 +236,7 @@ impl<P: Host> Line<P> {
         node: &Node<P>,
         comes_back: bool,
         deadline: Option<Timestamp>,
+        takes: Option<&dyn Fn() -> bool>,
         gives_up: impl FnOnce(&mut Self),
     ) -> Waited {
         let polls = self.awake == Awake::First && self.oldest().is_none();
@@ -259,13 +263,24 @@ impl<P: Host> Line<P> {
         if yields && node.is_told_between_yields() {
             return Waited::told(node.status());
         }
+        let mut has_taken = false;
         let slept = if together {
             node.sleep_together(Kind::Line, deadline)
         } else {
-            node.sleep(Kind::Line, deadline, None, |_, _| true)
+            // step: sleep in line
+            node.sleep(
+                Kind::Line,
+                deadline,
+                takes.map(|_| Slice::begin_idle::<P>()),
+                |_, is_over| {
+                    has_taken = takes.is_some_and(|takes| takes());
+                    has_taken || is_over
+                },
+            )
         };
         match slept {
             Ok(status) => Waited::told(status),
+            Err(_) if has_taken => Waited::Taken,
             Err(guard) => {
                 self.guard = Some(guard);
                 // step: give up

@@ -17,6 +17,7 @@ use crate::spin::{pause_until, polling_ticks};
 pub(crate) struct Slice {
     pub(crate) end: Timestamp,
     length: Duration,
+    longest: Duration,
 }
 
 impl Slice {
@@ -24,10 +25,11 @@ impl Slice {
     const FIRST: Duration = Self::of_millis(20);
     /// A thread does not wait longer for a lock because it has already waited for long.
     const LONGEST: Duration = Self::of_millis(640);
-    /// A waiter that has not been notified has no lock to check. It wakes only to find out whether it has been moved to one,
-    /// ever more rarely: a thousand waiters do so 25 times a second. A thread that has been moved makes its first check
-    /// after twice its wait until then, and after this time at most. Until then it relies on the thread that is responsible
-    /// for parked ones, on each thread that arrives, and on each notification.
+    /// A waiter of a condition variable or a semaphore may wait for hours, with nothing to check. It wakes only to find out
+    /// whether it has been moved to a lock, or whether a permit is free although no thread takes it, ever more rarely: a
+    /// thousand waiters do so 25 times a second. It makes its first check after twice its wait until then, and after this
+    /// time at most. Until then it relies on the thread that is responsible for parked ones or was woken before it, on each
+    /// thread that arrives, and on each notification or release.
     const LONGEST_IDLE: Duration = Self::of_millis(20 << 11);
 
     /// Returns an hour instead in a build with `--cfg ondeck_slices="hour"`: in its tests a wake that is lost until the end
@@ -36,23 +38,19 @@ impl Slice {
         Duration::from_millis(if cfg!(ondeck_slices = "hour") { 3_600_000 } else { millis })
     }
 
-    /// Begins the first slice, now.
+    /// Begins the first slice of a thread that is parked for a lock, now.
     pub(crate) fn begin<P: Host>() -> Self {
-        Self { end: P::now().after(Self::FIRST), length: Self::FIRST }
+        Self { end: P::now().after(Self::FIRST), length: Self::FIRST, longest: Self::LONGEST }
     }
 
-    /// Begins the next slice of a thread that is parked for a lock, now: twice as long as the last.
+    /// Begins the first slice of a waiter, now.
+    pub(crate) fn begin_idle<P: Host>() -> Self {
+        Self { longest: Self::LONGEST_IDLE, ..Self::begin::<P>() }
+    }
+
+    /// Begins the next slice, now: twice as long as the last.
     pub(crate) fn next<P: Host>(&mut self) {
-        self.lengthen::<P>(Self::LONGEST);
-    }
-
-    /// Begins the next slice of a waiter that has not been notified.
-    pub(crate) fn next_idle<P: Host>(&mut self) {
-        self.lengthen::<P>(Self::LONGEST_IDLE);
-    }
-
-    fn lengthen<P: Host>(&mut self, longest: Duration) {
-        self.length = (self.length * 2).min(longest);
+        self.length = (self.length * 2).min(self.longest);
         self.end = P::now().after(self.length);
     }
 }

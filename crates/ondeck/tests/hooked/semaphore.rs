@@ -1,10 +1,12 @@
 //! Which threads a semaphore serves, and which permits it keeps, while time passes and woken threads do not run yet.
 
+use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread::{self, Scope, ScopedJoinHandle};
 
 use ondeck::parking::waiting;
+use ondeck::platform::{FutexWait, Timestamp};
 use ondeck::semaphore::Semaphore;
 
 use super::hooked_platform::{Calls, Gate, Hooked, calls_of, hooks, until};
@@ -14,6 +16,12 @@ static NOW: AtomicU64 = AtomicU64::new(10);
 static WOKEN: Gate = Gate::new();
 /// Whether threads that wake stop.
 static ALL_STOP: AtomicBool = AtomicBool::new(false);
+static SLICE_ENDS: AtomicBool = AtomicBool::new(false);
+
+std::thread_local! {
+    /// Whether the thread's next sleep ends with its slice.
+    static SLICED: Cell<bool> = const { Cell::new(false) };
+}
 
 hooks! {
     /// The tests move the time. A thread that is marked stops when it wakes.
@@ -27,6 +35,12 @@ hooks! {
         fn woke() {
             WOKEN.pass();
             until(|| !ALL_STOP.load(Ordering::SeqCst));
+        }
+        fn sleep(_until: Option<Timestamp>) -> Option<FutexWait> {
+            SLICED.take().then(|| {
+                until(|| SLICE_ENDS.load(Ordering::SeqCst));
+                FutexWait::TimedOut
+            })
         }
     }
 }
@@ -206,6 +220,33 @@ fn a_permit_that_was_taken_from_a_woken_thread_is_made_up_for() {
             two.join().unwrap();
             assert_eq!(semaphore.available(), 0);
             semaphore.release(10);
+        });
+    });
+}
+
+/// The thread that was woken for the permit does not run: it may be stopped. No thread has a permit to release.
+#[test]
+fn a_thread_takes_the_permit_of_a_stopped_one_at_the_end_of_a_slice() {
+    with_semaphore(|semaphore| {
+        thread::scope(|scope| {
+            let stopped = wait(scope, semaphore, 1, true);
+            SLICE_ENDS.store(false, Ordering::SeqCst);
+            let other = scope.spawn(|| {
+                SLICED.set(true);
+                semaphore.acquire();
+            });
+            until(|| in_line(semaphore) == 2);
+            semaphore.release(1);
+            WOKEN.until_reached();
+            assert_eq!((in_line(semaphore), semaphore.available()), (1, 1));
+            let sleeps = Machine::sleeps();
+            SLICE_ENDS.store(true, Ordering::SeqCst);
+            until(|| other.is_finished() || Machine::sleeps() > sleeps);
+            let has_it = other.is_finished();
+            WOKEN.open();
+            semaphore.release(1);
+            assert!(has_it, "it sleeps beside a permit");
+            stopped.join().unwrap();
         });
     });
 }

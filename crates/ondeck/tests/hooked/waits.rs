@@ -187,11 +187,13 @@ fn condition_variables() {
 }
 
 fn others() {
-    for semaphore in [Semaphore::<Machine>::on_platform(0), Semaphore::fair_on_platform(0)] {
+    let semaphores =
+        [(Semaphore::<Machine>::on_platform(0), IDLE), (Semaphore::fair_on_platform(0), UNSLICED)];
+    for (semaphore, longest) in semaphores {
         let acquire = |until: Option<Timestamp>| {
             until.map_or_else(|| (semaphore.acquire(), true).1, |end| semaphore.try_acquire_by(end))
         };
-        wait("a semaphore", UNSLICED, acquire, || semaphore.release(1));
+        wait("a semaphore", longest, acquire, || semaphore.release(1));
     }
     let event = Event::<Machine>::on_platform();
     let waits = |until: Option<Timestamp>| {
