@@ -21,7 +21,6 @@
 //! | `lock.rs` | the bucket's lock |
 //! | `rest.rs` | a time for which threads do not try again what did not pay |
 //! | `watches.rs` | whether waiters of condition variables and keys are notified soon |
-//! | `pair.rs` | two buckets at once, to move threads |
 //! | `visible.rs` | which locks threads read, for reader-writer locks |
 //! | `tokens.rs` | for locks of other crates: park, unpark, requeue. A thread that unparks chooses by the tokens of the parked ones |
 //! | `park.rs` | the same without tokens: [`park`], [`unpark`], [`requeue`] |
@@ -55,7 +54,6 @@ mod history;
 mod line;
 mod lock;
 mod node;
-mod pair;
 mod park;
 mod queue;
 mod rest;
@@ -169,4 +167,10 @@ const fn hash_of(address: usize) -> u64 {
 /// Returns whether the moment `then` has come, on a tick counter that wraps.
 pub(crate) fn has_come(now: usize, then: usize) -> bool {
     now.wrapping_sub(then).cast_signed() >= 0
+}
+
+/// Returns whether the two times are less than `ticks` apart. `then` may be later: it may come from another CPU's counter,
+/// or have been read after `now`. A counter that has gone back far is not near, and neither is one that has wrapped around.
+pub(crate) fn is_near(now: usize, then: usize, ticks: usize) -> bool {
+    now.wrapping_sub(then).cast_signed().unsigned_abs() < ticks
 }

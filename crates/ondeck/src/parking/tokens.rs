@@ -9,9 +9,9 @@
 use core::ptr;
 
 use super::Host;
+use super::bucket::{Bucket, Guard};
 use super::chosen::Chosen;
 use super::node::{Kind, Node};
-use super::pair::Pair;
 use crate::machine::Timestamp;
 
 /// How a [`park`] ended.
@@ -152,22 +152,23 @@ pub unsafe fn requeue<P: Host>(
     validate: impl FnOnce() -> Option<Requeue>,
     then: impl FnOnce(Unparked) -> usize,
 ) -> Unparked {
-    let locks = Pair::<P>::lock(P::bucket(from), P::bucket(to));
+    let (first, other) = lock_both::<P>(P::bucket(from), P::bucket(to));
+    let second = other.as_ref().unwrap_or(&first);
     let mut done = Unparked::default();
     let Some(what) = validate().filter(|_| from != to) else { return done };
     let mut chosen = Chosen::new();
-    while let Some(node) = locks.first().oldest(Kind::Key, from) {
+    while let Some(node) = first.oldest(Kind::Key, from) {
         // SAFETY: it is linked there. Its thread waits until `wake` notifies it, or it is linked at the other key before
         // either bucket is unlocked.
         unsafe {
             if done.woken < what.wake {
-                locks.first().unlink(Kind::Key, node);
+                first.unlink(Kind::Key, node);
                 chosen.push(node);
                 done.woken += 1;
             } else if done.moved < what.move_most {
-                locks.first().unlink(Kind::Key, node);
+                first.unlink(Kind::Key, node);
                 node.readdress(Kind::Key, to, 0);
-                locks.second().link(Kind::Key, node);
+                second.link(Kind::Key, node);
                 done.moved += 1;
             } else {
                 done.others = true;
@@ -176,9 +177,26 @@ pub unsafe fn requeue<P: Host>(
         }
     }
     chosen.give(then(done));
-    drop(locks);
+    drop((first, other));
     chosen.wake();
     done
+}
+
+/// Waits for the locks of two buckets, or of one if both are the same: in the order of their addresses, so that no two threads
+/// wait for each other.
+fn lock_both<P: Host>(
+    first: &'static Bucket<P>,
+    second: &'static Bucket<P>,
+) -> (Guard<'static, P>, Option<Guard<'static, P>>) {
+    if ptr::eq(first, second) {
+        (first.lock(), None)
+    } else if ptr::from_ref(first) < ptr::from_ref(second) {
+        let first = first.lock();
+        (first, Some(second.lock()))
+    } else {
+        let second = second.lock();
+        (first.lock(), Some(second))
+    }
 }
 
 /// Aborts the process when it is dropped, which happens if a closure unwinds.

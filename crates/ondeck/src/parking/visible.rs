@@ -23,9 +23,8 @@
 //! Source: Dave Dice and Alex Kogan, "BRAVO: Biased Locking for Reader-Writer Locks" (USENIX ATC 2019). Its table is shared
 //! by all threads, which take a slot by a compare-exchange. With a row for each thread, a store takes a slot.
 
-use super::Host;
-use super::bucket_of;
 use super::rest::Rest;
+use super::{Host, bucket_of, is_near};
 use crate::machine::{AtomicInt, Ordering};
 
 /// The number of locks that a thread can read at the same time as a visible reader, if their addresses hash to different
@@ -152,12 +151,6 @@ impl<P: Host> Bias<P> {
     pub(crate) fn set_taken_at(&self, now: usize) {
         self.taken_at.0.store(now, Ordering::Relaxed);
     }
-}
-
-/// Returns whether the two times are less than `ticks` apart. `then` may be later: it may come from another CPU's counter,
-/// or have been read after `now`. A counter that has gone back far is not near, and neither is one that has wrapped around.
-fn is_near(now: usize, then: usize, ticks: usize) -> bool {
-    now.wrapping_sub(then).cast_signed().unsigned_abs() < ticks
 }
 
 impl<P: Host> Default for Bias<P> {

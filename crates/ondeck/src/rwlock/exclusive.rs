@@ -1,7 +1,6 @@
 //! Writers: lock, unlock, downgrade. Also the upgradable reader: one at a time, beside other readers, and the only one that
 //! may become the writer without unlocking.
 
-use super::settle::Mode;
 use super::shared::AbortOnDrop;
 use super::{
     ASLEEP, BIASED, DRAINING, IN_FLIGHT, ONE, PARKED, READERS, RawRwLock, Shared, UPGRADABLE,
@@ -14,8 +13,7 @@ impl<P: Host> RawRwLock<P> {
     #[inline]
     pub fn lock_exclusive(&self) {
         if !self.lock_exclusive_at_once() {
-            let owner = self.lock_exclusive_slow(None);
-            debug_assert!(owner, "without a deadline a wait ends with the lock");
+            has(self.lock_exclusive_slow(None));
         }
     }
 
@@ -79,7 +77,7 @@ impl<P: Host> RawRwLock<P> {
         let owner = self.drain(deadline);
         // spec: RwLock!DrainerGivesUp
         if !owner {
-            self.give_back(|state| without_writer(state) | instead, Mode::Unlock);
+            self.give_back(|state| without_writer(state) | instead, false);
         }
         owner
     }
@@ -131,13 +129,13 @@ impl<P: Host> RawRwLock<P> {
     /// The calling thread owns the lock.
     #[inline]
     pub unsafe fn unlock_exclusive_fair(&self) {
-        self.give_back(without_writer, Mode::Fair);
+        self.give_back(without_writer, true);
     }
 
     #[cold]
     #[inline(never)]
     fn unlock_exclusive_slow(&self) {
-        self.give_back(without_writer, Mode::Unlock);
+        self.give_back(without_writer, false);
     }
 
     /// Gives the thread that has been parked longest, if there is one, a turn with the lock, and then locks again.
@@ -161,7 +159,7 @@ impl<P: Host> RawRwLock<P> {
     /// The calling thread owns the lock.
     #[inline]
     pub unsafe fn downgrade(&self) -> Shared<P> {
-        self.give_back(|state| without_writer(state) + ONE, Mode::Unlock);
+        self.give_back(|state| without_writer(state) + ONE, false);
         Shared::counted()
     }
 
@@ -172,18 +170,18 @@ impl<P: Host> RawRwLock<P> {
     /// The calling thread owns the lock.
     #[inline]
     pub unsafe fn downgrade_to_upgradable(&self) {
-        self.give_back(|state| without_writer(state) | UPGRADABLE, Mode::Unlock);
+        self.give_back(|state| without_writer(state) | UPGRADABLE, false);
     }
 
-    /// Changes the word by `give`. If threads are parked and none is in flight, lets some continue. In the fair mode, reserves
-    /// the next turn for the one that has waited longest.
+    /// Changes the word by `give`. If threads are parked and none is in flight, lets some continue. If `is_fair`,
+    /// reserves the next turn for the one that has waited longest.
     #[inline]
-    fn give_back(&self, give: impl Fn(u32) -> u32, mode: Mode) {
+    fn give_back(&self, give: impl Fn(u32) -> u32, is_fair: bool) {
         let mut state = self.state.load(Ordering::Relaxed);
         loop {
-            let settled = if mode == Mode::Fair { 0 } else { IN_FLIGHT };
+            let settled = if is_fair { 0 } else { IN_FLIGHT };
             if state & PARKED != 0 && state & settled == 0 {
-                return self.settle(&give, mode);
+                return self.settle(&give, is_fair);
             }
             // spec: RwLock!GiveBack
             // Release: see `unlock_exclusive`. The last access (4).
@@ -202,8 +200,7 @@ impl<P: Host> RawRwLock<P> {
     #[inline]
     pub fn lock_upgradable(&self) {
         if !self.try_lock_upgradable() {
-            let holds = self.wait(Want::Upgradable, None);
-            debug_assert!(holds, "without a deadline a wait ends with the lock");
+            has(self.wait(Want::Upgradable, None));
         }
     }
 
@@ -239,7 +236,7 @@ impl<P: Host> RawRwLock<P> {
     /// The calling thread has the upgradable read lock.
     #[inline]
     pub unsafe fn unlock_upgradable(&self) {
-        self.give_back(|state| state & !UPGRADABLE, Mode::Unlock);
+        self.give_back(|state| state & !UPGRADABLE, false);
     }
 
     /// Unlocks the upgradable read lock, and reserves the next turn for the thread that has been parked longest, if there is
@@ -250,7 +247,7 @@ impl<P: Host> RawRwLock<P> {
     /// As for [`unlock_upgradable`](Self::unlock_upgradable).
     #[inline]
     pub unsafe fn unlock_upgradable_fair(&self) {
-        self.give_back(|state| state & !UPGRADABLE, Mode::Fair);
+        self.give_back(|state| state & !UPGRADABLE, true);
     }
 
     /// Gives the thread that has been parked longest, if there is one, a turn with the lock, and then acquires the
@@ -278,7 +275,7 @@ impl<P: Host> RawRwLock<P> {
     /// As for [`unlock_upgradable`](Self::unlock_upgradable).
     #[inline]
     pub unsafe fn downgrade_upgradable(&self) -> Shared<P> {
-        self.give_back(|state| (state & !UPGRADABLE) + ONE, Mode::Unlock);
+        self.give_back(|state| (state & !UPGRADABLE) + ONE, false);
         Shared::counted()
     }
 
@@ -290,8 +287,7 @@ impl<P: Host> RawRwLock<P> {
     #[inline]
     pub unsafe fn upgrade(&self) {
         if !self.upgrade_at_once() {
-            let owner = self.upgrade_until(None);
-            debug_assert!(owner, "without a deadline a wait ends with the lock");
+            has(self.upgrade_until(None));
         }
     }
 
@@ -333,6 +329,11 @@ impl<P: Host> RawRwLock<P> {
         debug_assert!(changed);
         self.drain_or_leave(deadline, UPGRADABLE)
     }
+}
+
+/// Checks the result of a wait without a deadline.
+pub(super) fn has(lock: bool) {
+    debug_assert!(lock, "without a deadline a wait ends with the lock");
 }
 
 /// Returns the word without its writer, whether that drained or not.

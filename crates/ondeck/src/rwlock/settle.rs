@@ -20,7 +20,7 @@
 //! that change the lock may be gone (4).
 
 use super::{IN_FLIGHT, MARKS, PARKED, RESERVED, RawRwLock, UPGRADABLE, WRITER, Want};
-use crate::parking::{Chosen, Guard, Kind, Node, has_come, status};
+use crate::parking::{Chosen, Guard, Kind, Node, has_come, is_near, status};
 use crate::platform::{AtomicInt, Host, Ordering};
 
 /// A thread that has been parked for this time is overdue: its turn is reserved, at most one in each such period for each
@@ -31,15 +31,6 @@ const OVERDUE_NANOS: u32 = 1_000_000;
 /// more than a time slice.
 const TURN_NANOS: u32 = 4_000_000;
 
-/// The reason to let parked threads continue.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Mode {
-    /// A thread unlocks, or clears its mark.
-    Unlock,
-    /// A thread unlocks, and the next turn is that of the oldest parked one.
-    Fair,
-}
-
 /// The maximum number of readers that are woken together: each costs a system call.
 const BESIDE: usize = 8;
 
@@ -48,31 +39,34 @@ const BESIDE: usize = 8;
 const SEARCHED: usize = 32;
 
 impl<P: Host> RawRwLock<P> {
-    /// Changes the word by `give`, and lets the parked threads continue that may.
+    /// Changes the word by `give`, and lets the parked threads continue that may. If `is_fair`, the next turn is that of the
+    /// oldest.
     #[cold]
     #[inline(never)]
-    pub(super) fn settle(&self, give: &dyn Fn(u32) -> u32, mode: Mode) {
-        self.settle_locked(P::bucket(self.address()).lock(), give, mode);
+    pub(super) fn settle(&self, give: &dyn Fn(u32) -> u32, is_fair: bool) {
+        self.settle_locked(P::bucket(self.address()).lock(), give, is_fair);
     }
 
     /// As [`settle`](Self::settle), under the lock of the bucket.
-    pub(super) fn settle_locked(&self, guard: Guard<'_, P>, give: &dyn Fn(u32) -> u32, mode: Mode) {
+    pub(super) fn settle_locked(
+        &self,
+        guard: Guard<'_, P>,
+        give: &dyn Fn(u32) -> u32,
+        is_fair: bool,
+    ) {
         let address = self.address();
         let now = P::ticks() as usize;
-        let is_due = mode == Mode::Fair || is_time(&guard, address, now);
+        let is_due = is_fair || is_time(&guard, address, now);
         let queue = || guard.oldest_first(Kind::RwLock, address);
         let mut state = self.state.load(Ordering::Relaxed);
         let (one, beside, is_reserved) = loop {
             let mut next = give(state);
             // step: may go
-            let others = if mode == Mode::Fair { WRITER | RESERVED } else { WRITER | MARKS };
-            let one = queue().next().filter(|_| next & others == 0);
+            let others = if is_fair { WRITER | RESERVED } else { WRITER | MARKS };
             let is_upgradable = next & UPGRADABLE != 0;
-            let one = if is_upgradable {
-                one.and_then(|_| queue().take(SEARCHED).find(|node| is_reader(node)))
-            } else {
-                one
-            };
+            let searched = if is_upgradable { SEARCHED } else { 1 };
+            let searched = if next & others == 0 { searched } else { 0 };
+            let one = queue().take(searched).find(|node| !is_upgradable || is_reader(node));
             let is_reserved = one.is_some() && is_due && !is_upgradable;
             let mut beside = 0;
             if one.is_some() {
@@ -121,9 +115,10 @@ impl<P: Host> RawRwLock<P> {
             return 0;
         }
         // step: turn ends
+        // A counter that has begun again ends it, too.
         let is_over = |node: &Node<P>| {
-            let end = node.woken.load(Ordering::Relaxed).wrapping_add(P::ticks_in(TURN_NANOS));
-            has_come(P::ticks() as usize, end)
+            let woken = node.woken.load(Ordering::Relaxed);
+            !is_near(P::ticks() as usize, woken, P::ticks_in(TURN_NANOS))
         };
         if guard.newest(Kind::Turn, self.address()).is_none_or(is_over) { MARKS } else { 0 }
     }

@@ -2,6 +2,7 @@
 //! lock's address for that time instead.
 
 use super::bias::retract;
+use super::exclusive::has;
 use super::settle::wake_drainer;
 use super::{ASLEEP, BIASED, MOST_READERS, ONE, READERS, RawRwLock, Shared, WRITER, Want};
 use crate::platform::{AtomicInt, Host, Ordering, Timestamp};
@@ -46,8 +47,7 @@ impl<P: Host> RawRwLock<P> {
         if state & BIASED != 0 && self.attempt(Want::Read, 0) {
             return Shared::counted();
         }
-        let holds = self.wait(Want::Read, None);
-        debug_assert!(holds, "without a deadline a wait ends with the lock");
+        has(self.wait(Want::Read, None));
         self.make_biased();
         Shared::counted()
     }
@@ -139,8 +139,7 @@ impl<P: Host> RawRwLock<P> {
     #[inline]
     pub fn lock_shared_counted(&self) {
         if !self.try_lock_shared_counted() {
-            let holds = self.wait(Want::Read, None);
-            debug_assert!(holds, "without a deadline a wait ends with the lock");
+            has(self.wait(Want::Read, None));
         }
     }
 
@@ -161,8 +160,7 @@ impl<P: Host> RawRwLock<P> {
     #[inline]
     pub fn lock_shared_recursive_counted(&self) {
         if !self.try_lock_shared_recursive_counted() {
-            let holds = self.wait(Want::Recursive, None);
-            debug_assert!(holds, "without a deadline a wait ends with the lock");
+            has(self.wait(Want::Recursive, None));
         }
     }
 

@@ -39,7 +39,6 @@
 
 use core::ptr;
 
-use super::settle::Mode;
 use super::{ASLEEP, IN_FLIGHT, MARKS, PARKED, RESERVED, RawRwLock, WRITER, Want};
 use crate::parking::{Guard, Kind, Node, Slice, status};
 use crate::platform::{AtomicInt, Host, Ordering, Timestamp};
@@ -99,7 +98,7 @@ impl<P: Host> RawRwLock<P> {
                     let guard = P::bucket(self.address()).lock();
                     self.end_turn(&guard, &node);
                     // Unlocks relied on this thread; another must take over (2).
-                    self.settle_locked(guard, &|state| state & !mark, Mode::Unlock);
+                    self.settle_locked(guard, &|state| state & !mark, false);
                 }
                 return false;
             }
@@ -153,7 +152,7 @@ impl<P: Host> RawRwLock<P> {
         // spec: RwLock!PassOn
         if mark != 0 && want != Want::Write && self.state.load(Ordering::Relaxed) & PARKED != 0 {
             // spec: RwLock!Beside
-            self.settle(&|state| state, Mode::Unlock);
+            self.settle(&|state| state, false);
         }
     }
 
@@ -186,7 +185,7 @@ impl<P: Host> RawRwLock<P> {
             // spec: RwLock!GiveMark
             // Unlocks relied on this thread; another must take over (2): other parked threads may continue beside an
             // upgradable reader.
-            self.settle_locked(guard, &|state| state & !mark, Mode::Unlock);
+            self.settle_locked(guard, &|state| state & !mark, false);
         }
         // spec: RwLock!Sleep
         let mut has = false;

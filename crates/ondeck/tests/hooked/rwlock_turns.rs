@@ -260,6 +260,19 @@ fn a_thread_that_runs_after_its_turn_parks_again() {
     });
 }
 
+/// The machine was suspended.
+#[test]
+fn the_turn_of_a_stopped_thread_ends_if_the_counter_begins_again() {
+    const BACK: u64 = 1 << 39;
+    beside_a_stopped_thread(write, |lock| {
+        NOW.fetch_sub(BACK, Ordering::SeqCst);
+        let has_ended = lock.try_lock_exclusive();
+        NOW.fetch_add(BACK, Ordering::SeqCst);
+        assert!(has_ended);
+        end_write(lock);
+    });
+}
+
 #[test]
 fn the_turn_of_a_stopped_thread_ends_for_an_upgradable_reader_that_does_not_wait() {
     beside_a_stopped_thread(write, |lock| {
