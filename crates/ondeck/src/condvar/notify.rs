@@ -35,7 +35,8 @@ impl<P: Host> RawCondvar<P> {
     #[inline]
     pub fn notify_all(&self) -> usize {
         // spec: Condvar!HasWaiters
-        if self.has_waiters() { self.notify(take_all) } else { 0 }
+        let take = |guard: &Guard<'_, P>, address| guard.take_waiters(address);
+        if self.has_waiters() { self.notify(take) } else { 0 }
     }
 
     #[cold]
@@ -77,11 +78,6 @@ fn take_next<P: Host>(guard: &Guard<'_, P>, address: usize) -> *const Node<P> {
     let is_first = oldest.priority.load(Ordering::Relaxed) != 0 || is_overdue(newest, oldest);
     // SAFETY: both are linked.
     unsafe { guard.take_waiter(if is_first { oldest } else { newest }) }
-}
-
-/// Takes all waiters.
-fn take_all<P: Host>(guard: &Guard<'_, P>, address: usize) -> *const Node<P> {
-    guard.take_waiters(address)
 }
 
 /// Returns whether the oldest has waited for too long. If so, no waiter is overdue for a while.

@@ -111,9 +111,10 @@ impl<P: Host> Waiter<P> {
         deadline: Option<Timestamp>,
     ) -> Self {
         let byte = mutex.map_or(ptr::null(), RawMutex::byte);
-        let node = Node::new(Kind::Condvar, condvar.address(), byte, P::ticks() as usize);
+        let now = P::ticks() as usize;
+        let node = Node::new(Kind::Condvar, condvar.address(), byte, now);
         node.set_status(status::NEAR);
-        node.set_due(overdue_at(&node));
+        node.set_due(now.wrapping_add(P::ticks_in(OVERDUE_NANOS)));
         Self {
             node,
             waited: &raw const condvar.waited,
@@ -193,10 +194,7 @@ impl<P: Host> Waiter<P> {
     /// Waits near for a while, then parks.
     #[inline]
     fn first_step(&self) -> Step<P> {
-        if self.watch() {
-            return self.notified();
-        }
-        if !self.park() {
+        if self.watch() || !self.park() {
             return self.notified();
         }
         self.slice.set(Some(Slice::begin_idle::<P>()));
@@ -363,11 +361,6 @@ impl<P: Host> Waiter<P> {
         }
         parks
     }
-}
-
-/// Returns when a waiter that has just begun to wait is overdue, in ticks.
-fn overdue_at<P: Host>(node: &Node<P>) -> usize {
-    node.since.load(Ordering::Relaxed).wrapping_add(P::ticks_in(OVERDUE_NANOS))
 }
 
 /// Returns whether the caller is notified within this number of ticks.
