@@ -31,30 +31,29 @@ impl<P: Host> Guard<'_, P> {
     /// Returns whether the threads of a queue sleep together, or may do so if it is empty. Only one queue of a bucket may at
     /// a time: a wake of one queue would also wake the threads of another for nothing.
     pub(super) fn sleeps_together(&self, kind: Kind, address: usize) -> bool {
-        let mut next = self.bucket().queues.load(Ordering::Relaxed);
-        // SAFETY: linked nodes are live while the bucket's lock is held.
-        while let Some(newest) = unsafe { next.as_ref() } {
-            let together = newest.status() == status::TOGETHER;
-            let is_own = newest.waits_for(kind, address);
-            if together || is_own {
-                return together && is_own;
-            }
-            next = newest.next_queue.load(Ordering::Relaxed);
-        }
-        true
+        let together = |newest: &Node<P>| newest.status() == status::TOGETHER;
+        let is_own = |newest: &Node<P>| newest.waits_for(kind, address);
+        let first = self.queues().find(|newest| together(newest) || is_own(newest));
+        first.is_none_or(|newest| together(newest) && is_own(newest))
     }
 
     /// Returns the unlock mode with the requests of all mutexes of the bucket.
     pub(super) fn requests(&self) -> usize {
-        let (mut mode, mut next) = (QUIET, self.bucket().queues.load(Ordering::Relaxed));
-        // SAFETY: linked nodes are live while the bucket's lock is held.
-        while let Some(newest) = unsafe { next.as_ref() } {
-            if let Some(request) = newest.request() {
-                mode = request.added(mode, newest.address());
-            }
+        self.queues().fold(QUIET, |mode, newest| match newest.request() {
+            Some(request) => request.added(mode, newest.address()),
+            None => mode,
+        })
+    }
+
+    /// Iterates over the newest nodes of all queues.
+    fn queues(&self) -> impl Iterator<Item = &Node<P>> {
+        let mut next = self.bucket().queues.load(Ordering::Relaxed);
+        core::iter::from_fn(move || {
+            // SAFETY: linked nodes are live while the bucket's lock is held.
+            let newest = unsafe { next.as_ref() }?;
             next = newest.next_queue.load(Ordering::Relaxed);
-        }
-        mode
+            Some(newest)
+        })
     }
 
     /// Links a node as the newest of its queue.

@@ -43,10 +43,10 @@ pub trait ReadRecursive {
     -> Option<RwLockReadGuard<'_, Self::Data>>;
 }
 
-/// Makes the guard of a read lock that is held.
-fn read_guard<T: ?Sized>(lock: &RwLock<T>, held: Shared<Native>) -> RwLockReadGuard<'_, T> {
-    // SAFETY: the read lock was just acquired, and is of this lock.
-    unsafe { lock.make_read_guard_unchecked(held) }
+/// Makes the guard of a recursive read lock, which is held.
+fn read_guard<T: ?Sized>(lock: &RwLock<T>) -> RwLockReadGuard<'_, T> {
+    // SAFETY: the read lock was just acquired, and is counted.
+    unsafe { lock.make_read_guard_unchecked(Shared::counted()) }
 }
 
 /// Returns the lock without its data.
@@ -62,17 +62,17 @@ impl<T: ?Sized> ReadRecursive for RwLock<T> {
     #[track_caller]
     fn read_recursive(&self) -> RwLockReadGuard<'_, T> {
         let lock = raw(self);
-        let attempt = || lock.try_lock_shared_recursive();
-        let held =
-            observe::lock(lock, Access::ReadRecursive, attempt, || lock.lock_shared_recursive());
-        read_guard(self, held)
+        let attempt = || lock.try_lock_shared_recursive_counted().then_some(());
+        let block = || lock.lock_shared_recursive_counted();
+        observe::lock(lock, Access::ReadRecursive, attempt, block);
+        read_guard(self)
     }
 
     #[inline]
     fn try_read_recursive(&self) -> Option<RwLockReadGuard<'_, T>> {
         let lock = raw(self);
-        let held = observe::try_lock(lock, Access::Read, || lock.try_lock_shared_recursive());
-        held.map(|held| read_guard(self, held))
+        let attempt = || lock.try_lock_shared_recursive_counted().then_some(());
+        observe::try_lock(lock, Access::Read, attempt).map(|()| read_guard(self))
     }
 
     #[inline]
@@ -95,8 +95,7 @@ fn read_recursive_until<T: ?Sized>(
     deadline: impl FnOnce() -> Timestamp,
 ) -> Option<RwLockReadGuard<'_, T>> {
     let raw = raw(lock);
-    let attempt = || raw.try_lock_shared_recursive();
-    let block = || raw.try_lock_shared_recursive_until(deadline());
-    let held = observe::lock_until(raw, Access::ReadRecursive, attempt, block);
-    held.map(|held| read_guard(lock, held))
+    let attempt = || raw.try_lock_shared_recursive_counted().then_some(());
+    let block = || raw.try_lock_shared_recursive_counted_until(deadline()).then_some(());
+    observe::lock_until(raw, Access::ReadRecursive, attempt, block).map(|()| read_guard(lock))
 }

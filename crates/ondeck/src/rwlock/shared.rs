@@ -11,7 +11,7 @@ impl<P: Host> RawRwLock<P> {
     /// Waits until the calling thread has a read lock.
     ///
     /// A thread that already holds a read lock may wait for ever, because a waiting writer keeps readers out: see
-    /// [`lock_shared_recursive`](Self::lock_shared_recursive).
+    /// [`lock_shared_recursive_counted`](Self::lock_shared_recursive_counted).
     #[inline]
     pub fn lock_shared(&self) -> Shared<P> {
         // spec: RwLock!Begin
@@ -71,26 +71,6 @@ impl<P: Host> RawRwLock<P> {
     pub fn try_lock_shared_until(&self, deadline: Timestamp) -> Option<Shared<P>> {
         self.try_lock_shared()
             .or_else(|| self.wait(Want::Read, Some(deadline)).then(Shared::counted))
-    }
-
-    /// As [`lock_shared`](Self::lock_shared), but never waits for a writer that is itself waiting: for a thread that may
-    /// already have a read lock.
-    #[inline]
-    pub fn lock_shared_recursive(&self) -> Shared<P> {
-        self.lock_shared_recursive_counted();
-        Shared::counted()
-    }
-
-    /// Acquires a read lock if no writer owns the lock.
-    #[inline]
-    pub fn try_lock_shared_recursive(&self) -> Option<Shared<P>> {
-        self.try_lock_shared_recursive_counted().then(Shared::counted)
-    }
-
-    /// As [`lock_shared_recursive`](Self::lock_shared_recursive), but gives up at the deadline.
-    #[inline]
-    pub fn try_lock_shared_recursive_until(&self, deadline: Timestamp) -> Option<Shared<P>> {
-        self.try_lock_shared_recursive_counted_until(deadline).then(Shared::counted)
     }
 
     /// Unlocks a read lock.
@@ -155,8 +135,8 @@ impl<P: Host> RawRwLock<P> {
         self.try_lock_shared_counted() || self.wait(Want::Read, Some(deadline))
     }
 
-    /// As [`lock_shared_recursive`](Self::lock_shared_recursive), counted. It never makes later reads visible, so it needs
-    /// nothing from the thread.
+    /// As [`lock_shared_counted`](Self::lock_shared_counted), but never waits for a writer that is itself waiting: for a
+    /// thread that may already have a read lock.
     #[inline]
     pub fn lock_shared_recursive_counted(&self) {
         if !self.try_lock_shared_recursive_counted() {
@@ -164,14 +144,14 @@ impl<P: Host> RawRwLock<P> {
         }
     }
 
-    /// As [`try_lock_shared_recursive`](Self::try_lock_shared_recursive), counted. Returns whether the caller has the lock.
+    /// Acquires a read lock if no writer owns the lock. Returns whether it did.
     #[inline]
     pub fn try_lock_shared_recursive_counted(&self) -> bool {
         self.attempt(Want::Recursive, 0)
     }
 
-    /// As [`try_lock_shared_recursive_until`](Self::try_lock_shared_recursive_until), counted. Returns whether the caller
-    /// has the lock.
+    /// As [`lock_shared_recursive_counted`](Self::lock_shared_recursive_counted), but gives up at the deadline. Returns whether
+    /// the caller has the lock.
     #[inline]
     pub fn try_lock_shared_recursive_counted_until(&self, deadline: Timestamp) -> bool {
         self.try_lock_shared_recursive_counted() || self.wait(Want::Recursive, Some(deadline))

@@ -434,7 +434,7 @@ fn what_a_downgrade_leaves_is_counted() {
         let _ = lock.downgrade();
         lock.unlock_shared_counted();
     }
-    let _ = lock.lock_shared_recursive();
+    lock.lock_shared_recursive_counted();
     assert!(lock.is_locked() && !lock.is_locked_exclusive());
     // SAFETY: a recursive read is counted.
     unsafe { lock.unlock_shared_counted() };

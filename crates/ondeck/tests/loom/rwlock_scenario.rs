@@ -98,11 +98,11 @@ impl Does {
                 ReadsTwice => {
                     let outer = lock.lock_shared();
                     let counted = guarded.counted();
-                    let inner = lock.lock_shared_recursive();
+                    lock.lock_shared_recursive_counted();
                     assert_eq!(guarded.counted(), counted);
                     guarded.unlock_shared(outer);
                     assert_eq!(guarded.counted(), counted);
-                    guarded.unlock_shared(inner);
+                    lock.unlock_shared_counted();
                 }
                 Writes => _ = guarded.write(),
                 WritesFairly => {
