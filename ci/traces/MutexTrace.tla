@@ -45,7 +45,7 @@ Returns(t) ==
     /\ UNCHANGED <<mem, buf, table, program>>
 
 Sections(t) ==
-    \/ Enter(t) \/ Rotate(t) \/ Ask(t) \/ GoFirst(t) \/ Rescue(t) \/ Land(t) \/ Leave(t) \/ HandOver(t) \/ HandFair(t)
+    \/ Enter(t) \/ Ask(t) \/ GoFirst(t) \/ Rescue(t) \/ Land(t) \/ Leave(t) \/ HandOver(t) \/ HandFair(t)
     \/ Serve(t)
 
 (* The table after a section of t. *)
@@ -78,7 +78,7 @@ Matches(e, t) ==
       [] e[1] = "heavy" -> AskHeavyMade(t)
       [] e[1] = "sleep" ->
             \/ Sleep(t)
-            \/ mem.status[t] = "heir" /\ (AskSleep(t) \/ (me[t].pc \in {"Wait", "Rotate"} /\ Nothing))
+            \/ mem.status[t] = "heir" /\ (AskSleep(t) \/ (At(t, "Wait") /\ Nothing))
       [] e[1] = "wake" -> me[t].wakes = e[3] /\ FutexWake(t)
       [] e[1] = "got" -> At(t, IF e[3] THEN "Unlock" ELSE "Finish") /\ Nothing
       [] e[1] = "done" -> Returns(t)

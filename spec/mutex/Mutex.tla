@@ -53,7 +53,7 @@ Mutation(name) == Mutant = name
 (* "first"    a heir's first sleeps are short, and a heavy fence comes only after these; otherwise it comes first
    "slices"   the longer sleeps end, too: threads rescue themselves
    "lost"     a heir or a woken thread may have lost its CPU: another takes the role, with an offer, or is woken
-   "rotate"   the heir wakes a parked thread
+   "due"      a thread that arrives may leave the role to the oldest, whose wake is under way
    "offer"    the heir may be overdue: it asks for the lock itself, and stays awake for a while
    "fair"     an owner may offer the lock to the oldest instead of unlocking
    "captured" a thread that arrives may be the displaced owner; a woken one or the heir may leave the lock alone
@@ -159,16 +159,6 @@ InitTwoQueues ==
                                [] t = 3 -> [Idle EXCEPT !.pc = "AskAsleep", !.long = TRUE]
                                [] OTHER -> [Idle EXCEPT !.pc = "Unlock"]])
 
-(* The same of one lock: 1 was the heir, and is about to wake a parked thread. 2 took its role, and sleeps with a
-   request. 3 is parked, and 4 owns the lock. *)
-InitDisplaced ==
-    Begin([Words EXCEPT !.byte["a"] = 1, !.mode["a"] = "wake", !.status[2] = "heir"],
-          [Table EXCEPT !.queue = <<3, 1, 2>>, !.heir["a"] = 2],
-          [t \in Threads |-> CASE t = 1 -> [Idle EXCEPT !.pc = "Rotate"]
-                               [] t = 2 -> [Idle EXCEPT !.pc = "AskAsleep", !.long = TRUE]
-                               [] t = 3 -> [Idle EXCEPT !.pc = "Asleep"]
-                               [] OTHER -> [Idle EXCEPT !.pc = "Unlock"]])
-
 (* The hardware: the oldest of t's stores becomes visible to all. *)
 \* models nothing: the hardware
 Drain(t) ==
@@ -256,7 +246,6 @@ Unguard(t) ==
 
 (* The wake uses an address only: the node may be gone, and its thread may sleep at another one. *)
 \* models crates/ondeck/src/mutex/lock.rs leave
-\* models crates/ondeck/src/mutex/heir.rs rotate
 \* models crates/ondeck/src/mutex/lock.rs lock_slow
 \* models crates/ondeck/src/mutex/unlock.rs wake
 FutexWake(t) ==
@@ -315,7 +304,8 @@ Enter(t) ==
     /\ CanLock(t)
     /\ LET linked == [Begun EXCEPT !.queue = Append(@, t)] IN
        \E late \in Lates :
-       \E s \in {TakeRole(linked, t, late)} \cup (IF May("captured") THEN Displaced(linked, t, late) ELSE {}) :
+       \E s \in {TakeRole(linked, t, late)} \cup (IF May("captured") THEN Displaced(linked, t, late) ELSE {})
+                   \cup (IF May("due") /\ IsLookedAfter(linked, Here(t), late) THEN {linked} ELSE {}) :
         Section(t, s, "Wait")
     /\ UNCHANGED program
 
@@ -324,34 +314,18 @@ Enter(t) ==
 \* models crates/ondeck/src/mutex/heir.rs poll
 Poll(t) ==
     /\ At(t, "Wait") /\ Status(t) = "heir"
-    /\ \E place \in {"PollTry"} \cup (IF May("rotate") THEN {"Rotate"} ELSE {})
-                               \cup (IF May("captured") THEN {"Ask"} ELSE {}) : Go(t, place)
+    /\ \E place \in {"PollTry"} \cup (IF May("captured") THEN {"Ask"} ELSE {}) : Go(t, place)
     /\ UNCHANGED <<mem, buf, table, program>>
 
 Heavy == IF Mutation("no_heavy_fence") THEN "AskHeavyMade" ELSE "Heavy"
 GivesUp(t) == IF t \in Deadlines THEN {"Leave"} ELSE {}
-
-(* The next poll may wake a parked thread before it looks whether the thread is still the heir. *)
-Rotates == IF May("rotate") THEN {"Rotate"} ELSE {}
 
 \* models crates/ondeck/src/mutex/heir.rs poll
 \* models crates/ondeck/src/mutex/heir.rs sit_out_turn
 PollTry(t) ==
     /\ At(t, "PollTry")
     /\ Try(t, "Leave", {"Wait", IF Mutation("fence_before_the_request") THEN "Heavy" ELSE "Ask"}
-                          \cup Rotates \cup GivesUp(t))
-
-(* The heir wakes a parked thread, unless it is the oldest itself, or one that was woken has not run. It may be the heir no
-   longer. *)
-\* models crates/ondeck/src/mutex/heir.rs rotate
-\* models crates/ondeck/src/mutex/roles.rs rotate
-Rotate(t) ==
-    /\ At(t, "Rotate")
-    /\ CanLock(t)
-    /\ \E late \in Lates :
-       \E s \in IF (table.woken[Here(t)] = None \/ late) /\ Head(QueueOf(table, Here(t))) # t THEN WakeOldest(Begun, Here(t)) ELSE {Begun} :
-        Section(t, s, "Wait")
-    /\ UNCHANGED program
+                          \cup GivesUp(t))
 
 (* It cannot ask if it is no longer the heir. *)
 \* models crates/ondeck/src/mutex/heir.rs ask
@@ -364,19 +338,19 @@ Ask(t) ==
                 /\ Section(t, SetMode(Begun, Here(t), request),
                            IF Mutation("fence_before_the_request") THEN "AskTry" ELSE "AskFence")
                 /\ program' = [program EXCEPT !.passed = 0]
-       ELSE /\ \E place \in {"Wait"} \cup Rotates : Section(t, Begun, place)
+       ELSE /\ Section(t, Begun, "Wait")
             /\ UNCHANGED program
 
+(* One that asks for the lock itself may stay awake before its attempt, or after it. *)
 \* models crates/ondeck/src/mutex/heir.rs sleep_until_asked
 AskFence(t) ==
     /\ At(t, "AskFence")
     /\ Quiet(t)
-    /\ Go(t, IF May("first") THEN "AskTry" ELSE Heavy)
+    /\ \E place \in {IF May("first") THEN "AskTry" ELSE Heavy} \cup (IF May("offer") THEN {"AskWoken"} ELSE {}) : Go(t, place)
     /\ UNCHANGED <<mem, buf, table, program>>
 
 NoHeir(t) == me' = [me EXCEPT ![t].pc = "Wait", ![t].long = FALSE]
 
-(* One that asks for the lock itself may stay awake until the next attempt. *)
 \* models crates/ondeck/src/mutex/heir.rs sleep_until_asked
 AskTry(t) ==
     At(t, "AskTry") /\ Try(t, "Leave", {"AskSleep"} \cup (IF May("offer") THEN {"AskWoken"} ELSE {}))
@@ -654,7 +628,7 @@ Terminated ==
     /\ UNCHANGED vars
 
 (* Grouped by place, because TLC would otherwise try all actions one by one. *)
-Locking == {"Call", "Enter", "Wait", "Rotate", "PollTry", "LandTry", "Land", "Leave", "Owner", "GaveUp"}
+Locking == {"Call", "Enter", "Wait", "PollTry", "LandTry", "Land", "Leave", "Owner", "GaveUp"}
 Asking == {"Ask", "AskFence", "AskTry", "AskSleep", "AskAsleep", "AskWoken", "Heavy", "AskHeavyMade"}
 Unlocking ==
     {"Unlock", "ReadHand", "HandOver", "Release", "ReleaseAsked", "ReleaseLast", "ReadModeAfter", "Look",
@@ -662,7 +636,7 @@ Unlocking ==
 Waiting == ((Locking \cup Asking) \ {"Call", "Enter", "Owner", "GaveUp"}) \cup {"Asleep", "Unguard", "FutexWake"}
 Step(t) ==
     IF me[t].pc \in Locking
-    THEN \/ TryLock(t) \/ ArriveTry(t) \/ Enter(t) \/ Poll(t) \/ PollTry(t) \/ Rotate(t) \/ Sleep(t) \/ GoFirst(t)
+    THEN \/ TryLock(t) \/ ArriveTry(t) \/ Enter(t) \/ Poll(t) \/ PollTry(t) \/ Sleep(t) \/ GoFirst(t)
          \/ Told(t) \/ LandTry(t) \/ Land(t) \/ Leave(t) \/ Left(t)
     ELSE IF me[t].pc \in Asking
     THEN Ask(t) \/ AskFence(t) \/ AskTry(t) \/ AskSleep(t) \/ AskWoken(t) \/ AskHeavy(t) \/ AskHeavyMade(t)

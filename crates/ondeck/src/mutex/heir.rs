@@ -6,7 +6,7 @@ use core::time::Duration;
 use super::RawMutex;
 use super::roles::{self, End};
 use super::waiting::Waiting;
-use crate::parking::{Request, Slice, has_come, status};
+use crate::parking::{History, Request, Slice, has_come, status};
 use crate::platform::{AtomicInt, FutexWait, Host, Ordering, Timestamp};
 use crate::spin::{Waits, ticks_as_duration, wait_for};
 
@@ -22,10 +22,7 @@ impl<P: Host> RawMutex<P> {
             let now = P::ticks() as usize;
             let captured = waiting.bucket.history(self.address()).filter(|it| it.is_captured(now));
             let end = match captured {
-                Some(history) if !history.is_left(now) => {
-                    self.sit_out_turn(waiting, &waits, history.end_of_turn())
-                }
-                Some(_) => self.poll(waiting, &waits, waits.long),
+                Some(history) => self.sit_out_turn(waiting, &waits, history),
                 None if waiting.bucket.polls.is_worth_it() => self.poll(waiting, &waits, pause),
                 None => None,
             };
@@ -38,19 +35,24 @@ impl<P: Host> RawMutex<P> {
         None
     }
 
-    /// Leaves a captured lock to its owner until the owner's turn ends at `end`, and naps meanwhile. Then the caller is overdue.
+    /// Leaves a captured lock to its owner until the owner's turn ends, and naps meanwhile. Then the caller is overdue.
     /// Returns `None` at the end of the turn, or if the caller's status has changed.
     ///
     /// Each nap is twice as long as the one before. Between two naps the caller looks whether the owner has gone.
-    fn sit_out_turn(&self, waiting: &mut Waiting<'_, P>, waits: &Waits, end: usize) -> Option<End> {
-        let mut ticks = waits.tenure;
+    fn sit_out_turn(
+        &self,
+        waiting: &mut Waiting<'_, P>,
+        waits: &Waits,
+        history: &History<P>,
+    ) -> Option<End> {
+        let (mut ticks, end) = (waits.tenure, history.end_of_turn());
         // A few naps fill a turn, unless the counter of ticks began again.
         for _ in 0..NAPS_OF_A_TURN {
             if waiting.node.status() != status::HEIR {
                 return None;
             }
             // spec: Mutex!PollTry
-            if self.is_left_free(waits) && self.try_lock() {
+            if self.is_left_free(waits, history) && self.try_lock() {
                 return Some(End::Acquired);
             }
             if waiting.has_timed_out() {
@@ -72,17 +74,23 @@ impl<P: Host> RawMutex<P> {
     ///
     /// Each look takes the line from an owner that is still there, which continues when it has the line back. With equal pauses
     /// all looks would see the same moment of its section or the same moment after it, so the pauses grow.
-    fn is_left_free(&self, waits: &Waits) -> bool {
+    fn is_left_free(&self, waits: &Waits, history: &History<P>) -> bool {
         let start = P::ticks() as usize;
-        let (mut now, mut pause) = (start, waits.at_once);
-        while !self.is_locked() {
-            if now.wrapping_sub(start) >= waits.long {
-                return true;
-            }
+        if self.is_locked() {
+            history.note_for();
+            return false;
+        }
+        let (mut now, mut pause) = (P::ticks_ordered() as usize, waits.at_once);
+        // The owner's CPU had the line.
+        P::note_transfer(now.wrapping_sub(start));
+        while now.wrapping_sub(start) < waits.long {
             now = wait_for::<P>(now, pause);
             pause += pause / 4;
+            if self.is_locked() {
+                return false;
+            }
         }
-        false
+        true
     }
 
     /// Polls for the time of a wake, after a first pause and then ever more rarely. Returns `None` at the end of that time,
@@ -90,14 +98,10 @@ impl<P: Host> RawMutex<P> {
     fn poll(&self, waiting: &Waiting<'_, P>, waits: &Waits, first_pause: usize) -> Option<End> {
         let node = waiting.node;
         let start = P::ticks() as usize;
-        let mut rotation = roles::rotation_due(&waiting.bucket.lock(), self.address(), start);
         let (mut now, mut pause) = (start, first_pause);
         loop {
             node.rests_until.store(now.wrapping_add(pause), Ordering::Relaxed);
             now = pause_until_told(waiting, now, pause);
-            if has_come(now, rotation) {
-                rotation = rotate(waiting, now);
-            }
             // spec: Mutex!Poll
             if node.status() != status::HEIR {
                 return None;
@@ -148,9 +152,11 @@ impl<P: Host> RawMutex<P> {
         // spec: Mutex!AskFence
         P::fence(Ordering::SeqCst);
         let (mut awake, mut sleep) = (awake, Sleep::Millisecond);
+        // The owner of a captured lock offers it: that shows for how long it is outside of its sections.
+        let mut is_left_alone = awake != 0 && waiting.is_captured(P::ticks() as usize);
         loop {
             // spec: Mutex!AskTry
-            if !self.is_locked() && self.try_lock() {
+            if !core::mem::take(&mut is_left_alone) && !self.is_locked() && self.try_lock() {
                 return Some(End::Acquired);
             }
             let slept = if awake == 0 {
@@ -214,19 +220,6 @@ impl Sleep {
         // spec: Mutex!AskSleep
         P::futex_wait(waiting.node.word(), status::HEIR, Some(until))
     }
-}
-
-/// Wakes the oldest parked thread if that is due. Returns when the next one is due.
-fn rotate<P: Host>(waiting: &Waiting<'_, P>, now: usize) -> usize {
-    // spec: Mutex!Rotate
-    let guard = waiting.bucket.lock();
-    let (wake, next) = roles::rotate(&guard, waiting.node, now);
-    drop(guard);
-    if let Some(word) = wake {
-        // spec: Mutex!FutexWake
-        P::futex_wake(word, 1);
-    }
-    next
 }
 
 /// Sleeps for `ticks` without polling the lock.

@@ -50,7 +50,8 @@ impl<P: Host> RawMutex<P> {
         let history = bucket.history(self.address());
         let arrival = history.map_or(Arrival::Usual, |it| it.note_arrival(now, waits.at_once));
         // The owner of a captured lock is not disturbed.
-        if arrival == Arrival::Usual && waits.polling != 0 && self.is_free_soon(now, &waits) {
+        let is_tried = arrival == Arrival::Usual && waits.polling != 0;
+        if is_tried && bucket.polls.is_worth_it() && self.is_free_soon(now, &waits) {
             return true;
         }
         observe::parks::<P>(self.address());
@@ -74,9 +75,6 @@ impl<P: Host> RawMutex<P> {
     /// Each attempt is an exchange. A thread that reads first would fetch the line twice: once shared, and once exclusive.
     fn is_free_soon(&self, now: usize, waits: &Waits) -> bool {
         let polls = &P::bucket(self.address()).polls;
-        if !polls.is_worth_it() {
-            return false;
-        }
         let (mut at, mut pause) = (now, waits.short);
         while at.wrapping_sub(now) < waits.long {
             at = wait_for::<P>(at, pause);
@@ -147,20 +145,23 @@ impl<P: Host> RawMutex<P> {
 
 /// Sleeps as a parked thread until it is woken, its deadline passes, or its slice ends.
 fn sleep<P: Host>(waiting: &mut Waiting<'_, P>) -> Option<End> {
-    let node = waiting.node;
-    if waiting.slice.is_none() {
+    let (node, now, is_first) = (waiting.node, P::ticks() as usize, waiting.slice.is_none());
+    if is_first {
         let priority = P::priority();
         if priority != 0 {
-            roles::go_first(&waiting.bucket.lock(), node, priority, P::ticks() as usize);
+            roles::go_first(&waiting.bucket.lock(), node, priority, now);
         }
     }
     let slice = waiting.slice.get_or_insert_with(Slice::begin::<P>);
     let mut until = end_of_sleep(waiting.deadline, Some(*slice));
-    let kept_for = node.rests_until.load(Ordering::Relaxed).wrapping_sub(P::ticks() as usize);
-    if kept_for <= P::ticks_in(2 * TURN_NANOS) {
-        // The lock was offered to the heir, which may get no CPU.
-        let ends = P::now().after(ticks_as_duration::<P>(kept_for + 2 * P::wake_ticks()));
-        until = until.map(|until| until.min(ends));
+    let kept_for = node.rests_until.load(Ordering::Relaxed).wrapping_sub(now);
+    let is_kept = kept_for <= P::ticks_in(2 * TURN_NANOS);
+    if is_kept || is_first && waiting.is_captured(now) {
+        // The thread that has the next turn may get no CPU: then the caller has it.
+        let turn = P::ticks_in(TURN_NANOS);
+        let soon = if is_kept { kept_for } else { turn } + 2 * P::wake_ticks();
+        let soon = P::now().after(ticks_as_duration::<P>(soon));
+        until = until.map(|until| until.min(soon));
     }
     // spec: Mutex!Sleep
     if P::futex_wait(node.word(), status::PARKED, until) != FutexWait::TimedOut {

@@ -34,11 +34,12 @@
 //!    parked.
 //! 2. A thread that finds the lock taken tries again for some 2 µs, ever more rarely. Then it becomes the heir if there is
 //!    none, and parks otherwise. Where such attempts fail, they become rare.
-//! 3. A lock is *captured* if displaced owners come back at once, and hardly any other thread comes (`parking/history.rs`).
+//! 3. A lock is *captured* if its owner locks it over and over, with hardly a gap (`parking/history.rs`).
 //!    Its owner has it for a *turn* of a quarter millisecond. The heir naps meanwhile. At the end of the turn it asks for the
 //!    lock, and the owner's next unlock offers it.
 //! 4. The displaced owner of a captured lock is linked as the newest, and becomes the heir. Before it naps, it wakes the thread
 //!    that has the next turn: the oldest, or the oldest that last ran on the same CPU. That thread takes the role when it runs.
+//!    After a turn the displaced owner looks whether it does: a kernel may have put it behind the owner, on a busy CPU.
 //! 5. The heir of any other lock polls for as long as a wake takes, ever more rarely. Then it places a request in the unlock
 //!    mode, and sleeps.
 //! 6. An heir that was woken and found the lock taken again requests the lock itself. An unlock *offers* it: the byte stays 1,
@@ -47,7 +48,7 @@
 //!    oldest, unless another thread has become the heir.
 //! 8. A woken thread has no role until it runs. It tries the lock. If it fails, it takes the role from the heir, unless the
 //!    heir sleeps with a request.
-//! 9. An heir that polls wakes the oldest parked thread each turn. That thread will take its place.
+//! 9. Once a turn, a thread that arrives does not become the heir, but leaves that to the oldest.
 //!
 //! A thread of a real-time scheduling class is linked before all of lower priority, and takes the role from them.
 //!

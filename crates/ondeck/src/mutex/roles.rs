@@ -35,7 +35,8 @@ pub(super) enum End {
     TimedOut,
 }
 
-/// Links the caller's node for the first time. The caller becomes the heir if there is none. Returns a thread to wake.
+/// Links the caller's node for the first time. The caller becomes the heir if there is none. If the oldest thread is due, and
+/// its wake is under way, the caller leaves the role to it. Returns a thread to wake.
 ///
 /// The displaced owner of a captured lock is about to nap. So it is the one to wake the thread that has the next turn, and the
 /// new owner has nothing to do for that. The woken thread takes the role when it runs; if it gets no CPU in time, the caller
@@ -49,9 +50,12 @@ pub(super) fn enter<P: Host>(
     node.since.store(now, Ordering::Relaxed);
     // SAFETY: it is new, and its own thread unlinks it before `wait` returns; the node outlives that call.
     unsafe { admit(guard, node, now) };
-    let is_next_known = heir(guard, node.address()).is_some();
-    take_role(guard, node, now);
     let newest = guard.newest(Kind::Lock, node.address())?;
+    let is_next_known = newest.heir().is_some();
+    let is_oldest_next = newest.may_be_due(now) && is_responsible(guard, node.address(), now);
+    if is_displaced || is_next_known || !is_oldest_next {
+        take_role(guard, node, now);
+    }
     if !is_displaced || is_next_known || has_woken(newest, now) {
         return None;
     }
@@ -205,27 +209,6 @@ pub(crate) fn look_after<P: Host>(
     wake_oldest(guard, address, now)
 }
 
-/// Wakes the oldest parked thread on behalf of the heir, if that is due, and the heir itself is not the oldest; the woken thread takes the role when it runs.
-/// Returns its word, and when the next one is due.
-pub(super) fn rotate<P: Host>(
-    guard: &Guard<'_, P>,
-    heir: &Node<P>,
-    now: usize,
-) -> (Option<Wake<P>>, usize) {
-    let address = heir.address();
-    let Some(newest) = guard.newest(Kind::Lock, address) else { return (None, now) };
-    if !newest.may_be_due(now) {
-        return (None, newest.due());
-    }
-    let again = now.wrapping_add(P::ticks_in(TURN_NANOS));
-    let is_oldest = guard.oldest(Kind::Lock, address).is_some_and(|oldest| ptr::eq(oldest, heir));
-    if is_oldest || has_woken(newest, now) {
-        return (None, again);
-    }
-    // spec: Mutex!Rotate
-    (wake_oldest(guard, address, now), again)
-}
-
 /// Offers the lock, which the caller owns, to the heir if it has requested that, or to the oldest waiter if `unasked`.
 /// Returns that thread's word, or `None` if there is no such thread: then the caller still owns the lock.
 ///
@@ -249,11 +232,6 @@ pub(super) fn offer<P: Host>(
     node.set_woken(now);
     node.rests_until.store(now.wrapping_add(P::ticks_in(TURN_NANOS)), Ordering::Relaxed);
     Some(node.tell(status::OFFERED))
-}
-
-/// Returns when the oldest parked thread is to be woken by an heir that polls.
-pub(super) fn rotation_due<P: Host>(guard: &Guard<'_, P>, address: usize, now: usize) -> usize {
-    guard.newest(Kind::Lock, address).map_or(now, Node::due)
 }
 
 /// Asks unlocks to wake the heir, or to offer it the lock. Returns false if the caller is no longer the heir.

@@ -116,7 +116,7 @@ pub(super) fn look<P: Host>(byte: *const P::AtomicU8) {
     let guard = P::bucket(address).lock();
     if let Some(word) = roles::serve(&guard, address, P::ticks() as usize) {
         drop(guard);
-        wake::<P>(word, address);
+        wake::<P>(word, address, false);
     }
 }
 
@@ -136,14 +136,14 @@ fn settle<P: Host>(address: usize) {
     }
 }
 
-/// Wakes a thread that waits for the lock at `address`, which the caller has unlocked or offered.
-fn wake<P: Host>(word: roles::Wake<P>, address: usize) {
+/// Wakes a thread that waits for the lock at `address`, which the caller has unlocked or `offered`.
+fn wake<P: Host>(word: roles::Wake<P>, address: usize, offered: bool) {
     // spec: Mutex!FutexWake
     // By address: the thread may have left, and its node may be gone.
     P::futex_wake(word, 1);
     // The wake may have taken longer than all that the caller does outside of its sections.
     if let Some(history) = P::bucket(address).history(address) {
-        history.note_woken(P::ticks() as usize);
+        history.note_woken(offered, P::ticks() as usize);
     }
 }
 
@@ -158,7 +158,7 @@ fn offer<P: Host>(byte: *const P::AtomicU8, unasked: bool) -> bool {
     let word = roles::offer(&guard, address, unasked, P::ticks() as usize);
     drop(guard);
     if let Some(word) = word {
-        wake::<P>(word, address);
+        wake::<P>(word, address, true);
     }
     word.is_some()
 }

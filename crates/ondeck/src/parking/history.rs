@@ -6,16 +6,22 @@
 //!   owner        that thread
 //!   displaced    the thread that had done so before: the one that `owner` has displaced
 //!   returned     the thread that last came back at once after it had been displaced
+//!   offered      the thread that has offered the mutex at `taken`, until the next one acquires it; 0: none
 //!   left         when an owner last left to wait for a condition, in ticks
-//!   returns      0 to 4: up by one when a displaced owner comes back at once, down by one when another thread comes
+//!   resigned     when the mutex last turned out not to be captured, in ticks
+//!   evidence     0 to 16: how far what speaks for a captured mutex outweighs what speaks against it
 //! ```
 //!
-//! A mutex is *captured* if its owners lock it over and over, so that a change of owner costs more than it gains. The
-//! evidence is exact: the thread that was displaced finds the mutex locked within a transfer of a cache line after its
-//! displacement, and its attempt alone takes that long. One return is not enough: the time outside of a section is
-//! occasionally short. Two returns of one thread are not enough either: the other thread may have left, as a worker does that
-//! waits for its next job. So a return counts if another thread returned before, and each arrival of a thread that is neither
-//! the owner nor comes back at once takes one return away.
+//! A mutex is *captured* if its owner locks it over and over, with hardly a gap, so that a change of owner costs more than it
+//! gains. Before that is known, a displaced owner that comes back at once speaks for it: it finds the mutex locked within three
+//! transfers of a cache line after its displacement, one of which its attempt takes. Each arrival of a thread that is neither
+//! the owner nor comes back at once speaks against it. Returns of one thread do not count: the other thread may have left,
+//! as a worker does that waits for its next job.
+//!
+//! That is a suspicion, because an owner is displaced at any moment of the time between two sections. A captured mutex gives
+//! better evidence. Each look of the heir that finds it locked speaks for it, whatever a transfer costs. And an owner that
+//! offers the mutex at the end of its turn is outside from then on: if it does not come back at once, that speaks strongly
+//! against it. A mutex that turns out not to be captured is not suspected again for some time.
 //!
 //! An acquisition that succeeds at its first attempt leaves no trace here, because that is the fast path. The evidence then
 //! is of the acquisition before it, and says less than it could, never more.
@@ -34,9 +40,19 @@ pub(crate) const TURN_NANOS: u32 = 250_000;
 /// A mutex that was not contended for this number of turns begins anew.
 const RECENT_TURNS: u32 = 8;
 
-/// The number of returns that are evidence, and the limit of the count. Each other arrival lowers the count by one.
-const RETURNS_OF_A_CAPTURED: usize = 2;
-const MOST_RETURNS: usize = 4;
+/// A mutex that turned out not to be captured is not suspected again for this number of turns. Meanwhile the time for which it was
+/// wrongly taken for captured, some turns, becomes one or two percent.
+const RESIGNED_TURNS: u32 = 128;
+
+/// How much evidence makes a mutex captured, and the most that is counted.
+const CAPTURED: usize = 8;
+const MOST: usize = 16;
+
+/// The least evidence with which a mutex becomes captured, so that one exception does not make it resign.
+const START: usize = 12;
+
+/// How much evidence against a captured mutex it is that an owner which has offered it does not come back at once.
+const LATE: usize = 3;
 
 /// A thread that has found the mutex locked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +61,7 @@ pub(crate) enum Arrival {
     Usual,
     /// The mutex is captured, and another thread was its owner last.
     AtCaptured,
-    /// The mutex is captured, and the thread was its owner until a moment ago.
+    /// The mutex is captured, and the thread was its last owner.
     Displaced,
 }
 
@@ -57,8 +73,10 @@ pub(crate) struct History<P: Host> {
     owner: P::AtomicUsize,
     displaced: P::AtomicUsize,
     returned: P::AtomicUsize,
-    returns: P::AtomicUsize,
+    offered: P::AtomicUsize,
+    evidence: P::AtomicUsize,
     left: P::AtomicUsize,
+    resigned: P::AtomicUsize,
 }
 
 impl<P: Host> History<P> {
@@ -69,8 +87,10 @@ impl<P: Host> History<P> {
             owner: AtomicInt::new(0),
             displaced: AtomicInt::new(0),
             returned: AtomicInt::new(0),
-            returns: AtomicInt::new(0),
+            offered: AtomicInt::new(0),
+            evidence: AtomicInt::new(0),
             left: AtomicInt::new(0),
+            resigned: AtomicInt::new(0),
         }
     }
 
@@ -80,11 +100,12 @@ impl<P: Host> History<P> {
 
     /// Gives this history to another mutex, without any evidence.
     pub(super) fn give_to(&self, address: usize, now: usize) {
-        let long_ago = now.wrapping_sub(2 * P::ticks_in(RECENT_TURNS * TURN_NANOS));
-        for word in [&self.taken, &self.left] {
+        let long_ago = now.wrapping_sub(2 * P::ticks_in(RESIGNED_TURNS * TURN_NANOS));
+        for word in [&self.taken, &self.left, &self.resigned] {
             word.store(long_ago, Ordering::Relaxed);
         }
-        for word in [&self.owner, &self.displaced, &self.returned, &self.returns] {
+        let threads = [&self.owner, &self.displaced, &self.returned, &self.offered];
+        for word in threads.into_iter().chain([&self.evidence]) {
             word.store(0, Ordering::Relaxed);
         }
         self.address.store(address, Ordering::Relaxed);
@@ -97,40 +118,64 @@ impl<P: Host> History<P> {
             self.displaced.store(before, Ordering::Relaxed);
             self.owner.store(me, Ordering::Relaxed);
         }
+        self.offered.store(0, Ordering::Relaxed);
         self.taken.store(now, Ordering::Relaxed);
     }
 
-    /// Records that the caller, which has unlocked the mutex, has woken a thread for it. Only from now on can it come back.
-    pub(crate) fn note_woken(&self, now: usize) {
-        self.displaced.store(P::thread(), Ordering::Relaxed);
+    /// Records that the caller, which has unlocked or `offered` the mutex, has woken a thread for it. Only from now on can it come
+    /// back.
+    pub(crate) fn note_woken(&self, offered: bool, now: usize) {
+        let me = P::thread();
+        self.displaced.store(me, Ordering::Relaxed);
+        self.offered.store(if offered { me } else { 0 }, Ordering::Relaxed);
         self.taken.store(now, Ordering::Relaxed);
     }
 
     /// Records that the caller has found the mutex locked at `now`. A displaced owner comes back *at once* if it does so
     /// within `at_once` ticks.
     pub(crate) fn note_arrival(&self, now: usize, at_once: usize) -> Arrival {
-        let me = P::thread();
-        let is_displaced = self.displaced.load(Ordering::Relaxed) == me
-            && is_within(self.taken.load(Ordering::Relaxed), now, at_once);
-        let before = if self.is_recent(now) { self.returns.load(Ordering::Relaxed) } else { 0 };
-        let returns = if is_displaced {
-            let is_other = self.returned.load(Ordering::Relaxed) != me;
-            self.returned.store(me, Ordering::Relaxed);
-            if is_other { (before + 1).min(MOST_RETURNS) } else { before }
-        } else if self.owner.load(Ordering::Relaxed) == me {
-            // Another thread has acquired it at its first attempt, in the caller's turn.
-            return Arrival::Usual;
-        } else {
-            before.saturating_sub(1)
-        };
-        if returns != before {
-            self.returns.store(returns, Ordering::Relaxed);
+        if !self.is_recent(now) {
+            self.evidence.store(0, Ordering::Relaxed);
         }
-        match (returns >= RETURNS_OF_A_CAPTURED, is_displaced && !self.is_left(now)) {
+        let me = P::thread();
+        let is_displaced = self.displaced.load(Ordering::Relaxed) == me;
+        let is_at_once =
+            is_displaced && is_within(self.taken.load(Ordering::Relaxed), now, at_once);
+        if self.is_captured(now) {
+            if self.offered.load(Ordering::Relaxed) == me {
+                if is_at_once { self.note_for() } else { self.note_against(LATE, now) }
+            }
+        } else if is_at_once && !self.is_resigned(now) {
+            if self.returned.load(Ordering::Relaxed) != me {
+                self.returned.store(me, Ordering::Relaxed);
+                self.note_for();
+            }
+        } else if self.owner.load(Ordering::Relaxed) != me {
+            self.note_against(1, now);
+        }
+        match (self.is_captured(now), is_displaced) {
             (false, _) => Arrival::Usual,
             (true, false) => Arrival::AtCaptured,
             (true, true) => Arrival::Displaced,
         }
+    }
+
+    /// Records one more sign that the mutex is captured: for example, that its heir has seen it locked.
+    pub(crate) fn note_for(&self) {
+        let after = self.evidence.load(Ordering::Relaxed) + 1;
+        let after = if after < CAPTURED { after } else { after.clamp(START, MOST) };
+        self.evidence.store(after, Ordering::Relaxed);
+    }
+
+    /// Records that much evidence against it.
+    fn note_against(&self, evidence: usize, now: usize) {
+        let before = self.evidence.load(Ordering::Relaxed);
+        let mut after = before.saturating_sub(evidence);
+        if before >= CAPTURED && after < CAPTURED {
+            self.resigned.store(now, Ordering::Relaxed);
+            after = 0;
+        }
+        self.evidence.store(after, Ordering::Relaxed);
     }
 
     /// Records that the owner begins to wait for a condition: it will not lock the mutex again at once.
@@ -138,10 +183,15 @@ impl<P: Host> History<P> {
         self.left.store(now, Ordering::Relaxed);
     }
 
-    /// Returns whether an owner has recently left to wait for a condition. The next one may do the same, and then no thread would use
-    /// the mutex for the rest of its turn.
-    pub(crate) fn is_left(&self, now: usize) -> bool {
+    /// Returns whether an owner has recently left to wait for a condition. The next one may do the same, and then no thread would
+    /// use the mutex for the rest of its turn.
+    fn is_left(&self, now: usize) -> bool {
         is_within(self.left.load(Ordering::Relaxed), now, P::ticks_in(RECENT_TURNS * TURN_NANOS))
+    }
+
+    fn is_resigned(&self, now: usize) -> bool {
+        let turns = P::ticks_in(RESIGNED_TURNS * TURN_NANOS);
+        is_within(self.resigned.load(Ordering::Relaxed), now, turns)
     }
 
     /// Returns when the turn of the present owner ends, if the mutex is captured.
@@ -159,9 +209,11 @@ impl<P: Host> History<P> {
         is_within(self.taken.load(Ordering::Relaxed), now, P::ticks_in(RECENT_TURNS * TURN_NANOS))
     }
 
-    /// Returns whether the owner locks the mutex over and over.
+    /// Returns whether the mutex is captured, and its owners do not leave to wait for conditions.
     pub(crate) fn is_captured(&self, now: usize) -> bool {
-        self.returns.load(Ordering::Relaxed) >= RETURNS_OF_A_CAPTURED && self.is_recent(now)
+        self.evidence.load(Ordering::Relaxed) >= CAPTURED
+            && self.is_recent(now)
+            && !self.is_left(now)
     }
 }
 
@@ -173,7 +225,64 @@ fn is_within(then: usize, now: usize, ticks: usize) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::is_within;
+    use super::*;
+    use crate::machine::{Platform, Threads};
+    use crate::platform::Native;
+
+    const AT_ONCE: usize = 100;
+    const OTHER: usize = 8;
+
+    fn now() -> usize {
+        Native::ticks() as usize
+    }
+
+    /// The caller is displaced and comes back at once. Returns what that means. Before, `other` came back, or the caller.
+    fn returns(history: &History<Native>, other: bool) -> Arrival {
+        if other {
+            history.returned.store(OTHER, Ordering::Relaxed);
+        }
+        history.displaced.store(Native::thread(), Ordering::Relaxed);
+        history.taken.store(now(), Ordering::Relaxed);
+        history.note_arrival(history.taken.load(Ordering::Relaxed), AT_ONCE)
+    }
+
+    fn captured() -> History<Native> {
+        let history = History::new();
+        history.give_to(1, now());
+        let found: [_; CAPTURED] = core::array::from_fn(|_| returns(&history, true));
+        assert_eq!(found[CAPTURED - 2..], [Arrival::Usual, Arrival::Displaced]);
+        history
+    }
+
+    /// The other threads do not come back, like workers that wait for their next job.
+    #[test]
+    fn a_mutex_to_which_only_one_thread_comes_back_is_not_captured() {
+        let history = History::new();
+        history.give_to(1, now());
+        assert!((0..2 * MOST).all(|_| returns(&history, false) == Arrival::Usual));
+    }
+
+    #[test]
+    fn a_captured_mutex_whose_owners_stay_outside_after_their_offers_resigns_for_some_time() {
+        let history = captured();
+        let stays_outside = || {
+            history.note_woken(true, now());
+            let taken = history.taken.load(Ordering::Relaxed);
+            history.note_arrival(taken.wrapping_add(2 * AT_ONCE), AT_ONCE)
+        };
+        assert_eq!(stays_outside(), Arrival::Displaced, "one exception");
+        assert_eq!(stays_outside(), Arrival::Usual);
+        assert!((0..MOST).all(|_| returns(&history, true) == Arrival::Usual));
+    }
+
+    #[test]
+    fn evidence_of_a_captured_mutex_is_forgotten_when_it_has_not_been_contended() {
+        let history = captured();
+        let long_ago = now().wrapping_sub(2 * Native::ticks_in(RECENT_TURNS * TURN_NANOS));
+        history.taken.store(long_ago, Ordering::Relaxed);
+        assert_eq!(history.note_arrival(now(), AT_ONCE), Arrival::Usual);
+        assert_eq!(returns(&history, true), Arrival::Usual);
+    }
 
     #[test]
     fn a_moment_that_was_recorded_after_the_clock_was_read_is_recent() {

@@ -67,7 +67,7 @@ mod watches;
 pub use bucket::Bucket;
 pub(crate) use bucket::Guard;
 pub(crate) use chosen::Chosen;
-pub(crate) use history::{Arrival, TURN_NANOS};
+pub(crate) use history::{Arrival, History, TURN_NANOS};
 #[doc(hidden)]
 pub use line::waiting;
 pub(crate) use line::{Line, Waited};

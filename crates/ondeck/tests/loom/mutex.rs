@@ -9,7 +9,7 @@ use crate::guarded::{
 };
 use crate::loom_platform::Setting;
 use crate::scenario::{
-    ASYMMETRIC, LATE, POLLS, ROTATES, SLEEPS, STALE, Shared, explored, together, until_asleep,
+    ASYMMETRIC, DUE, LATE, POLLS, SLEEPS, STALE, Shared, explored, together, until_asleep,
 };
 
 /// Each scenario on each machine, with bounds for two and for three threads.
@@ -36,7 +36,7 @@ on_each_machine! {
     asleep SLEEPS, 5, 3;
     polling POLLS, 5, 3;
     late LATE, 5, 3;
-    taking_turns ROTATES, 5, 3;
+    taking_turns DUE, 5, 3;
     replaced STALE, 5, 3;
     with_light_fences ASYMMETRIC, 4, 2;
 }

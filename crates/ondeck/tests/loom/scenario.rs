@@ -16,8 +16,8 @@ pub const STALE: Setting = Setting { stale: true, ..POLLS };
 /// The machine on which a millisecond passes at once: a woken thread that has not run counts as lost, and a thread that waits for a
 /// permit is overdue.
 pub const LATE: Setting = Setting { late: true, ..SLEEPS };
-/// The machine where an heir soon leaves its role to a parked thread.
-pub const ROTATES: Setting = Setting { rotates: true, ..POLLS };
+/// The machine where a thread that arrives leaves the role of the heir to the oldest.
+pub const DUE: Setting = Setting { due: true, ..POLLS };
 /// The machine where every parked thread has waited for too long.
 pub const OVERDUE: Setting = Setting { overdue: true, ..SLEEPS };
 /// The machine whose light fences are nothing.

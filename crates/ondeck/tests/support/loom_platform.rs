@@ -173,7 +173,7 @@ unsafe impl Platform for Loom {
             // No mutex is captured.
             0 | 2_000_000 => 0,
             1..250_000 => 1,
-            250_000 if setting::get().rotates && threads::rotates() => 0,
+            250_000 if setting::get().due && threads::is_due() => 0,
             // An offer is for no longer than its thread keeps its CPU.
             250_000 if setting::get().stale => 1,
             500_000 | 1_000_000 if setting::get().late => 0,

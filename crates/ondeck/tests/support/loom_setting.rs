@@ -15,8 +15,8 @@ pub struct Setting {
     pub polls: bool,
     /// Whether half a millisecond passes at once.
     pub late: bool,
-    /// Whether the first heir of a mutex wakes the oldest parked thread at once.
-    pub rotates: bool,
+    /// Whether the oldest thread that waits for a mutex is due at once, the first time.
+    pub due: bool,
     /// Whether time advances with each reading of the clock, so that awake threads are considered to have lost
     /// their CPUs.
     pub stale: bool,
@@ -52,7 +52,7 @@ impl Setting {
         overdue: false,
         polls: true,
         late: false,
-        rotates: false,
+        due: false,
         stale: false,
         urgent: false,
         fences: Fences::Full,

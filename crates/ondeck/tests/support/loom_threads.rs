@@ -8,8 +8,8 @@ use super::setting::{self, is_asymmetric};
 thread_local! {
     /// The number of threads that [`spawn`] has started in this execution.
     static STARTED: Cell<u32> = const { Cell::new(0) };
-    /// Whether an heir was due to wake a parked thread in this execution.
-    static ROTATED: Cell<bool> = const { Cell::new(false) };
+    /// Whether the oldest thread that waits for a mutex was due at once in this execution.
+    static DUE: Cell<bool> = const { Cell::new(false) };
     /// The time of all threads, if it advances with each reading of the clock.
     static TIME: Cell<u64> = const { Cell::new(0) };
 }
@@ -26,12 +26,12 @@ pub fn begin() {
     fence::begin(is_asymmetric());
     STARTED.set(0);
     TIME.set(0);
-    ROTATED.set(false);
+    DUE.set(false);
 }
 
-/// Returns whether an heir must wake the oldest parked thread at once: true for the first heir.
-pub fn rotates() -> bool {
-    !ROTATED.replace(true)
+/// Returns whether the oldest thread that waits for a mutex is due at once: true the first time.
+pub fn is_due() -> bool {
+    !DUE.replace(true)
 }
 
 /// Returns the number of the calling thread, in the order in which threads are started.
