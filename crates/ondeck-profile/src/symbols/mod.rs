@@ -41,7 +41,14 @@ impl Symbols {
 
     /// Returns the object, or the reason why there is none.
     pub fn opened(&mut self, source: &Source) -> &Result<ObjectFile, String> {
+        // A program may start thousands of processes of the same few files. Why a file cannot be had depends on the process.
+        let of_any = Source { pid: 0, range: (0, 0), ..source.clone() };
         let Self { objects, folders } = self;
-        objects.entry(source.clone()).or_insert_with(|| source.open(folders))
+        if objects.get(&of_any).is_none_or(Result::is_err) {
+            let object = objects.remove(source).unwrap_or_else(|| source.open(folders));
+            let key = if object.is_ok() { of_any } else { source.clone() };
+            return objects.entry(key).insert_entry(object).into_mut();
+        }
+        &objects[&of_any]
     }
 }

@@ -41,7 +41,8 @@ pub struct ObjectFile {
     segments: Vec<Segment>,
     functions: Vec<Symbol>,
     variables: Vec<Symbol>,
-    loader: Option<Loader>,
+    /// Reads all units of the debugging information, which takes a while: only if a name is wanted.
+    loader: OnceCell<Option<Loader>>,
     debug: PathBuf,
     /// Whether the debugging information is in a file of its own.
     is_separate: bool,
@@ -105,7 +106,6 @@ impl ObjectFile {
             symbols.sort_by(|a, b| a.start.cmp(&b.start).then(b.size.cmp(&a.size)));
             symbols.dedup_by_key(|symbol| symbol.start);
         }
-        let loader = has_lines.then(|| Loader::new(&debug).ok()).flatten();
         let is_x86 = file.architecture() == object::Architecture::X86_64;
         let soname = soname_of(&file).unwrap_or_default();
         Some(Self {
@@ -114,7 +114,7 @@ impl ObjectFile {
             segments,
             functions,
             variables,
-            loader,
+            loader: OnceCell::new(),
             is_separate: debug != path,
             debug,
             has_lines,
@@ -226,7 +226,8 @@ impl ObjectFile {
     }
 
     fn inlined(&self, address: u64) -> Option<Vec<Frame>> {
-        let mut iterator = self.loader.as_ref()?.find_frames(address).ok()?;
+        let open = || self.has_lines.then(|| Loader::new(&self.debug).ok()).flatten();
+        let mut iterator = self.loader.get_or_init(open).as_ref()?.find_frames(address).ok()?;
         let mut frames = Vec::new();
         while let Ok(Some(frame)) = iterator.next() {
             let function = frame

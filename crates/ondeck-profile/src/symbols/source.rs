@@ -94,6 +94,7 @@ fn is_mapped_as(map: &Mmap, identity: Identity) -> bool {
 mod tests {
     use std::fs;
 
+    use super::super::Symbols;
     use super::*;
 
     /// A program with a build-id, or another one.
@@ -132,6 +133,25 @@ mod tests {
 
         fs::remove_file(&path).expect("a file");
         assert!(source.open(&[]).err().expect("no file").contains("gone"));
+    }
+
+    #[test]
+    fn processes_of_one_file_open_it_once_and_fail_each_for_itself() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("server");
+        put("/bin/true", &path);
+        let source = mapped_from(&path);
+        let mut symbols = Symbols::default();
+        for pid in [u32::MAX, u32::MAX - 1, 0] {
+            let range = (u64::from(pid), u64::MAX);
+            assert!(symbols.opened(&Source { pid, range, ..source.clone() }).is_ok());
+        }
+        assert_eq!(symbols.objects.len(), 1);
+        let other = Source { identity: Identity::default(), ..source };
+        for pid in [0, u32::MAX] {
+            assert!(symbols.opened(&Source { pid, ..other.clone() }).is_err());
+        }
+        assert_eq!(symbols.objects.len(), 3);
     }
 
     #[test]
