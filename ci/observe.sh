@@ -16,6 +16,7 @@ export ONDECK_OBSERVE_LIBRARY
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 gcc -O2 -g -Wall -Wextra -Werror -pthread "$programs/keepers.c" -o "$folder/c"
+gcc -O2 -g -Wall -Wextra -Werror -pthread "$programs/hazards.c" -o "$folder/hazards"
 cargo build --release -q --manifest-path "$programs/rust/Cargo.toml" --target-dir "$target/observed"
 rust=$(realpath "$target/observed/release/keepers")
 
@@ -59,9 +60,17 @@ for kind in parking_lot_12 parking_lot_12_rwlock parking_lot_13; do observe park
 observe usync "$rust" usync
 observe saa "$rust" saa
 
+step "hazards"
+for hazard in arguments leave post sandbox; do
+    "$folder/hazards" "$hazard"
+    "$command" run --profile "$folder/p.jsonl" -- "$folder/hazards" "$hazard" 2>"$folder/table.txt" ||
+        { echo "$hazard: $?"; cat "$folder/table.txt"; exit 1; }
+done
+
 step "conformance"
 mkdir "$folder/recordings"
 # Not `versions`, which wants all functions from one library.
 ONDECK_PROFILE=$folder/recordings crates/ondeck-preload/tests/conformance/run.sh --alone \
-    --preload "$ONDECK_OBSERVE_LIBRARY" barrier bypass c11 cancel conditions constructors fork initializers kinds lazy one \
-    others recursion robust rwlock_ends semaphore shared single unwind
+    --preload "$ONDECK_OBSERVE_LIBRARY" allocator asynchronous barrier bypass c11 cancel conditions constructors destroy fork \
+    initializers kinds lazy leaving oldcond one opening others protect race recursion robust rwlock_ends sandbox semaphore \
+    shared signals single threads unwind

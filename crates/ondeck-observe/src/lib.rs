@@ -13,7 +13,7 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `syscall.c` | futexes, and the calls of sched_yield(2) before them |
+//! | `syscall.c` | futexes, the calls of sched_yield(2) before them, and seccomp filters |
 //! | `locks.c` | mutexes and reader-writer locks |
 //! | `waits.c` | condition variables, semaphores and barriers, which a thread may be cancelled in |
 //! | `observe.c` | the functions behind these, found without a lock, and the constructor |
@@ -115,6 +115,12 @@ pub extern "C" fn ondeck_observe_after_yield(memory: &Memory) {
 #[unsafe(no_mangle)]
 pub extern "C" fn ondeck_observe_acquired(memory: &Memory, word: *const c_void) {
     observed::acquired(memory, word.addr());
+}
+
+/// Called before a seccomp filter is installed, and if that failed. Returns whether there was one before.
+#[unsafe(no_mangle)]
+pub extern "C" fn ondeck_observe_confine(is_confined: c_int) -> c_int {
+    observed::confine(is_confined != 0).into()
 }
 
 /// Called when the thread is about to wake a thread that waits.

@@ -35,6 +35,7 @@ OURS void ondeck_observe_end(void *memory, const struct sleep *, int how, uintpt
 OURS void ondeck_observe_before_yield(void *memory, uintptr_t base);
 OURS void ondeck_observe_after_yield(void *memory);
 OURS void ondeck_observe_acquired(void *memory, const void *word);
+OURS int ondeck_observe_confine(int is_confined);
 OURS struct wake ondeck_observe_before_wake(void *memory, const void *word, uintptr_t base);
 OURS void ondeck_observe_after_wake(void *memory, const struct wake *, uintptr_t base);
 

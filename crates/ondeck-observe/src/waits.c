@@ -19,13 +19,18 @@ static void cancelled(void *sleep)
     end(sleep, NEVER, 0);
 }
 
+/* The C library's own kind of cleanup handler. It ends with its frame also if a signal handler leaves that by longjmp(3);
+   after a handler of <pthread.h> the thread's end would use the frame. */
+void _pthread_cleanup_push(struct _pthread_cleanup_buffer *, void (*)(void *), void *);
+void _pthread_cleanup_pop(struct _pthread_cleanup_buffer *, int is_called);
+
 /* Runs CALL, which waits and may be cancelled, between the records of the wait. */
-#define WAIT(object, kind, how_of, call)               \
-    struct sleep sleep = begin(object, kind, BASE);    \
-    int result;                                        \
-    pthread_cleanup_push(cancelled, &sleep);           \
-    result = call;                                     \
-    pthread_cleanup_pop(0);                            \
+#define WAIT(object, kind, how_of, call)                \
+    struct sleep sleep = begin(object, kind, BASE);     \
+    struct _pthread_cleanup_buffer handler;             \
+    _pthread_cleanup_push(&handler, cancelled, &sleep); \
+    int result = call;                                  \
+    _pthread_cleanup_pop(&handler, 0);                  \
     end(&sleep, how_of, BASE)
 
 /* Wakes that CALL makes. */

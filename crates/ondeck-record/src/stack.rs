@@ -47,9 +47,10 @@ pub fn take(file: &File) -> Option<Frames> {
     (!frames.addresses().is_empty()).then_some(frames)
 }
 
-/// The places of a stack's return addresses.
+/// A stack, and the places of its return addresses.
 pub struct Placed {
-    /// The address of the innermost one.
+    pub frames: Frames,
+    /// The address of the innermost return address.
     pub base: usize,
     /// Words from `base` to each of them; the largest number after the last.
     pub offsets: [u16; DEPTH],
@@ -57,27 +58,29 @@ pub struct Placed {
     pub is_regular: bool,
 }
 
-struct Walk<'a> {
-    frames: &'a mut Frames,
-    placed: &'a mut Placed,
+impl Placed {
+    /// A stack from the return address at `base` on, before it is taken.
+    pub fn at(base: usize) -> Self {
+        Self { frames: Frames::new(), base, offsets: [u16::MAX; DEPTH], is_regular: true }
+    }
 }
 
-extern "C" fn each_placed(context: *mut c_void, walk: *mut c_void) -> c_int {
-    // SAFETY: `take_from` passes its own object, which no other code uses during the call.
-    let walk = unsafe { &mut *walk.cast::<Walk<'_>>() };
+extern "C" fn each_placed(context: *mut c_void, stack: *mut c_void) -> c_int {
+    // SAFETY: `take_placed` passes its own object, which no other code uses during the call.
+    let stack = unsafe { &mut *stack.cast::<Placed>() };
     let mut is_before = 0;
     // SAFETY: the unwinder passes a context that is valid during the call.
     let (address, slot) = unsafe {
         let address = _Unwind_GetIPInfo(context, &raw mut is_before);
         (address, _Unwind_GetCFA(context).wrapping_sub(size_of::<usize>()))
     };
-    let Placed { base, offsets, is_regular } = &mut *walk.placed;
-    if slot < *base && walk.frames.addresses().is_empty() {
+    let Placed { frames, base, offsets, is_regular } = stack;
+    if slot < *base && frames.addresses().is_empty() {
         // A function of the observer.
         return GO_ON;
     }
-    let at = walk.frames.addresses().len();
-    if !walk.frames.push(address as u64) {
+    let at = frames.addresses().len();
+    if !frames.push(address as u64) {
         return END_OF_STACK;
     }
     let offset = slot.wrapping_sub(*base);
@@ -94,19 +97,18 @@ extern "C" fn each_placed(context: *mut c_void, walk: *mut c_void) -> c_int {
     GO_ON
 }
 
-/// Returns the calling thread's stack from the return address at `base` on, and the places of its return addresses.
+/// Takes the calling thread's stack. Returns whether it has any frame. The result is in place because the stack may be that
+/// of a signal handler, with some thousand bytes.
 #[inline(never)]
-pub fn take_from(file: &File, base: usize) -> Option<(Frames, Placed)> {
-    if !can_unwind() {
-        return take(file)
-            .map(|frames| (frames, Placed { base, offsets: [0; DEPTH], is_regular: false }));
+pub fn take_placed(file: &File, stack: &mut Placed) -> bool {
+    if can_unwind() {
+        // SAFETY: the callback casts the argument back to its type.
+        unsafe { _Unwind_Backtrace(each_placed, ptr::from_mut(stack).cast()) };
+    } else {
+        stack.is_regular = false;
+        sys::with_errno_kept(|| frame_pointers::take(file, &mut stack.frames));
     }
-    let mut frames = Frames::new();
-    let mut placed = Placed { base, offsets: [u16::MAX; DEPTH], is_regular: true };
-    let mut walk = Walk { frames: &mut frames, placed: &mut placed };
-    // SAFETY: the callback casts the argument back to its type.
-    unsafe { _Unwind_Backtrace(each_placed, (&raw mut walk).cast()) };
-    (!frames.addresses().is_empty()).then_some((frames, placed))
+    !stack.frames.addresses().is_empty()
 }
 
 /// Triggers the initialization that the unwinder performs at its first use.

@@ -3,7 +3,10 @@
 
 use core::ffi::CStr;
 use core::ptr::{self, NonNull};
-use core::sync::atomic::AtomicU32;
+use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+/// Whether the program has installed a seccomp filter: no file is opened any more.
+pub static IS_CONFINED: AtomicBool = AtomicBool::new(false);
 
 /// Preserves the calling thread's `errno`, because locking a mutex does not change it.
 pub fn with_errno_kept<T>(action: impl FnOnce() -> T) -> T {
@@ -23,6 +26,10 @@ pub struct Descriptor(libc::c_int);
 impl Descriptor {
     /// Opens `path`; returns `errno` on failure.
     pub fn open(path: &CStr, flags: libc::c_int) -> Result<Self, i32> {
+        // Relaxed: a filter of another thread alone does not matter here, and one of all threads comes after the store.
+        if IS_CONFINED.load(Ordering::Relaxed) {
+            return Err(libc::EPERM);
+        }
         // SAFETY: openat(2) reads the path, which ends with a zero byte.
         let fd = unsafe {
             libc::syscall(
@@ -136,6 +143,20 @@ pub fn read_link(path: &CStr, buffer: &mut [u8]) -> usize {
         )
     };
     usize::try_from(count).unwrap_or(0)
+}
+
+/// Returns whether this number of bytes is left on the stack of a signal handler. Any other stack, or one that cannot be
+/// asked for, is taken for large enough.
+pub fn has_stack(needed: usize) -> bool {
+    // SAFETY: a structure of integers and a pointer, for which zeros are valid.
+    let mut stack: libc::stack_t = unsafe { core::mem::zeroed() };
+    if !IS_CONFINED.load(Ordering::Relaxed) {
+        let none = ptr::null::<libc::stack_t>();
+        // SAFETY: sigaltstack(2) writes to the given structure.
+        unsafe { libc::syscall(libc::SYS_sigaltstack, none, &raw mut stack) };
+    }
+    let here = (&raw const stack).addr();
+    stack.ss_flags & libc::SS_ONSTACK == 0 || here.saturating_sub(stack.ss_sp.addr()) >= needed
 }
 
 /// Returns the number of times that the calling thread has blocked.

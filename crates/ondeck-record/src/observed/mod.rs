@@ -47,6 +47,7 @@ use recall::Recall;
 
 use crate::frames::Frames;
 use crate::layout::{File, Lock, Role, kind};
+use crate::stack::Placed;
 use crate::thread::{self, Local};
 use crate::{clock, maps, stack, state, sys, table};
 
@@ -56,6 +57,8 @@ const STACK: u64 = 4_000;
 const SHARE: u64 = 16;
 /// It is unwound anyway for a wait or a hold of this number of times its cost.
 const WORTH: u64 = 64;
+/// Bytes that unwinding needs below it, with a third to spare.
+const ROOM: usize = 4_096;
 /// The number of innermost frames that identify a place that waits at a futex.
 const PLACE: usize = 5;
 
@@ -221,6 +224,15 @@ pub fn acquired(memory: &Memory, word: usize) {
     memory.enter(file, |own, _| own.entered = (word, clock::ticks()));
 }
 
+/// Called before the program installs a seccomp filter, which may end the process where the recorder opens a file, and with
+/// `false` if that failed. Returns the value of the last call. The mappings are copied a last time.
+pub fn confine(is_confined: bool) -> bool {
+    if let Some(file) = state::file().filter(|_| is_confined) {
+        sys::with_errno_kept(|| maps::refresh(file));
+    }
+    sys::IS_CONFINED.swap(is_confined, Ordering::Relaxed)
+}
+
 /// Called when the thread is about to wake a thread at `word`, where threads wait. [`after_wake`] has to follow.
 pub fn before_wake(memory: &Memory, word: usize, base: usize) -> Wake {
     let Some(file) = state::file() else { return Wake::NONE };
@@ -255,11 +267,15 @@ impl Thread {
             return Some(number + 1);
         }
         let cost = if self.stack_cost == 0 { clock::ticks_in(STACK) } else { self.stack_cost };
-        if now.saturating_sub(self.stack_end) < cost * SHARE && ticks < cost * WORTH {
+        let is_worth = now.saturating_sub(self.stack_end) >= cost * SHARE || ticks >= cost * WORTH;
+        if !is_worth || !sys::has_stack(ROOM) {
             return None;
         }
-        let (frames, placed) = stack::take_from(file, base)?;
-        let (number, is_new) = frames.keep(file)?;
+        let mut placed = Placed::at(base);
+        if !stack::take_placed(file, &mut placed) {
+            return None;
+        }
+        let (number, is_new) = placed.frames.keep(file)?;
         self.recall.keep(number, &placed);
         self.stack_end = clock::ticks();
         let took = self.stack_end.saturating_sub(now);

@@ -103,14 +103,14 @@ mod tests {
         let here = 0_usize;
         let base = (&raw const here).addr();
         assert_eq!(recall.find(&file, base), None);
-        let (frames, placed) =
-            stack::take_from(&file, base).expect("this C library is 2.35 or later");
+        let mut placed = Placed::at(base);
+        assert!(stack::take_placed(&file, &mut placed), "this C library is 2.35 or later");
         assert!(placed.is_regular);
-        let (number, _) = frames.keep(&file).expect("there is room");
+        let (number, _) = placed.frames.keep(&file).expect("there is room");
         recall.keep(number, &placed);
         assert_eq!(recall.find(&file, base), Some(number));
         assert_eq!(recall.find(&file, base + WORD), None);
-        let outermost = frames.addresses().len() - 1;
+        let outermost = placed.frames.addresses().len() - 1;
         let slot = base + usize::from(placed.offsets[outermost]) * WORD;
         assert!(recall.has(base, slot) && !recall.has(base, slot + WORD));
         file.frames[outermost].store(1, Ordering::Relaxed);
