@@ -12,17 +12,25 @@ use crate::table::{Grid, marked};
 /// The peak memory of a program.
 pub const MAX_RSS: &str = "max_rss";
 
+/// The number that a program prints itself.
+pub const PRINTED: &str = "printed";
+
 /// The tables, at most 80 columns wide. `colour` allows escape sequences.
 pub fn render(comparison: &Comparison, colour: bool) -> String {
     let mut text = String::new();
     let Some(first) = comparison.tables.first() else { return text };
+    let better = if first.metric == PRINTED {
+        "more is better for its own number, less elsewhere"
+    } else {
+        "less is better everywhere"
+    };
     for (index, row) in first.rows.iter().enumerate() {
         let base = &first.base;
         let partial = row.base.partial || row.other.partial;
         let lock = marked(&row.lock, partial);
         _ = writeln!(
             text,
-            "A  {base}, {} runs\nB  {lock}, {} runs; less is better everywhere\n\n{}\n",
+            "A  {base}, {} runs\nB  {lock}, {} runs; {better}\n\n{}\n",
             row.base.n,
             row.other.n,
             body(comparison, index, colour)
@@ -53,6 +61,7 @@ fn body(comparison: &Comparison, index: usize, colour: bool) -> String {
 /// The words for a quantity when the operation is a whole run.
 fn in_words(metric: &str) -> String {
     let known = [
+        (PRINTED, "its own number"),
         (RUN.name, "wall time"),
         (CPU_PER_OP.name, "CPU time"),
         (VOLUNTARY.name, "voluntary switches"),

@@ -53,7 +53,7 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
     summary::print_warnings(&report.warnings);
 
     let (start, cpu) = (Instant::now(), Account::now());
-    let streams = Streams::new(options.show_output);
+    let streams = Streams::new(options.show_output, options.metric.as_ref());
     // The length of a run is unknown; the bar counts runs.
     let step = Duration::from_secs(1);
     let mut progress = Progress::new(step * ((options.runs + 1) * sides.len()) as u32);

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use regex_lite::Regex;
 
 use super::profile::Wanted;
 use crate::files::Outputs;
@@ -21,6 +22,7 @@ Examples:
                        and then ondeck sim --replay app.ondeck.json
   ondeck run --compare --runs 20 -- ./benchmark
   ondeck run --compare --json r.json -- ./benchmark
+  ondeck run --compare --metric 'rate: ([0-9.]+)' -- ./server --seconds 5
 
 The program keeps its streams, its exit code and its signals. Only if the
 program was not started, the exit code is the command's: 2 for a wrong command
@@ -70,6 +72,19 @@ pub(crate) struct Options {
         value_parser = |word: &str| in_range(word, 1, MOST_ROUNDS, "runs")
     )]
     pub(crate) runs: usize,
+
+    /// With --compare: also compare a number that the program prints, of which more is better, as
+    /// 'rate: ([0-9.]+)'. The last match counts, by its first group or as a whole. For programs
+    /// that run for a fixed time
+    #[arg(
+        help_heading = "Comparing",
+        long,
+        value_name = "REGEX",
+        requires = "compare",
+        conflicts_with = "show_output",
+        value_parser = Regex::new
+    )]
+    pub(crate) metric: Option<Regex>,
 
     /// With --compare: let the program write to the terminal instead of to /dev/null
     #[arg(help_heading = "Comparing", long, requires = "compare")]

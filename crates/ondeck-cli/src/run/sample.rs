@@ -8,6 +8,7 @@ use std::time::Instant;
 
 use ondeck_lab::results::{Better, Unit};
 use ondeck_lab::sample::{CPU_PER_OP, INVOLUNTARY, Quantity, RUN, Sample, VOLUNTARY};
+use regex_lite::Regex;
 
 use super::inherited;
 use super::supervise::pid;
@@ -19,6 +20,14 @@ const MAX_RSS: Quantity = Quantity {
     unit: Unit::Bytes,
     better: Better::Lower,
     title: "Most memory at once",
+};
+
+/// The number that a program prints itself.
+const PRINTED: Quantity = Quantity {
+    name: ondeck_report::program::PRINTED,
+    unit: Unit::Operations,
+    better: Better::Higher,
+    title: "The program's own number",
 };
 
 /// How a run ended.
@@ -35,13 +44,15 @@ pub(crate) struct Streams {
     /// or a pipe could be read only once.
     input: Option<File>,
     show: bool,
+    /// Matches the number that the output has.
+    metric: Option<Regex>,
 }
 
 impl Streams {
-    pub(crate) fn new(show: bool) -> Self {
+    pub(crate) fn new(show: bool, metric: Option<&Regex>) -> Self {
         let own = io::stdin().as_fd().try_clone_to_owned().ok().map(File::from);
         let is_file = |file: &File| file.metadata().is_ok_and(|found| found.is_file());
-        Self { input: own.filter(is_file), show }
+        Self { input: own.filter(is_file), show, metric: metric.cloned() }
     }
 
     fn input(&self) -> io::Result<Stdio> {
@@ -63,7 +74,11 @@ pub(crate) fn take(mut command: Command, streams: &Streams) -> io::Result<Ended>
     let mut words = None;
     if !streams.show {
         let file = tempfile::tempfile()?;
-        command.stdout(Stdio::null()).stderr(file.try_clone()?);
+        let output = match streams.metric {
+            Some(_) => file.try_clone()?.into(),
+            None => Stdio::null(),
+        };
+        command.stdout(output).stderr(file.try_clone()?);
         words = Some(file);
     }
     let start = Instant::now();
@@ -73,14 +88,23 @@ pub(crate) fn take(mut command: Command, streams: &Streams) -> io::Result<Ended>
     if status != Status::Exited(0) {
         return Ok(Ended::Badly(in_words(status), words.map_or(Vec::new(), last_lines)));
     }
+    let mut printed = None;
+    if let Some(metric) = &streams.metric {
+        printed = words.as_mut().and_then(|file| number(&end_of(file, MOST_PRINTED), metric));
+        if printed.is_none() {
+            let how = "printed no number that --metric matches".to_owned();
+            return Ok(Ended::Badly(how, words.map_or(Vec::new(), last_lines)));
+        }
+    }
     let nanos = |time: libc::timeval| time.tv_sec as f64 * 1e9 + time.tv_usec as f64 * 1e3;
-    let values = vec![
+    let mut values: Vec<_> = printed.map(|number| (PRINTED, number)).into_iter().collect();
+    values.extend([
         (RUN, wall.as_secs_f64() * 1e3),
         (CPU_PER_OP, nanos(usage.ru_utime) + nanos(usage.ru_stime)),
         (VOLUNTARY, usage.ru_nvcsw as f64),
         (INVOLUNTARY, usage.ru_nivcsw as f64),
         (MAX_RSS, usage.ru_maxrss as f64 * KIB),
-    ];
+    ]);
     Ok(Ended::Well(Sample { values, span: wall, ..Sample::default() }))
 }
 
@@ -113,22 +137,37 @@ pub(crate) fn in_words(status: Status) -> String {
     }
 }
 
+/// The end of a run's output that is searched for its number.
+const MOST_PRINTED: u64 = 1 << 20;
+
+/// Returns the number of the last match: its first group, or all of it.
+fn number(text: &str, metric: &Regex) -> Option<f64> {
+    let last = metric.captures_iter(text).last()?;
+    let number = last.get(1).or_else(|| last.get(0))?.as_str().trim().parse::<f64>();
+    number.ok().filter(|number| number.is_finite())
+}
+
 /// The last lines of a run's output.
 fn last_lines(mut file: File) -> Vec<String> {
     const BYTES: u64 = 4_096;
     const LINES: usize = 5;
-    let mut bytes = Vec::new();
-    let length = file.metadata().map_or(0, |found| found.len());
-    let read = file
-        .seek(SeekFrom::Start(length.saturating_sub(BYTES)))
-        .and_then(|_| file.read_to_end(&mut bytes));
-    if read.is_err() {
-        return Vec::new();
-    }
-    let text = String::from_utf8_lossy(&bytes);
+    let text = end_of(&mut file, BYTES);
     let lines: Vec<&str> = text.lines().collect();
     let last = lines.len().saturating_sub(LINES);
     lines[last..].iter().map(|line| (*line).to_owned()).collect()
+}
+
+/// Returns this number of bytes of a file's end; nothing if it cannot be read.
+fn end_of(file: &mut File, bytes: u64) -> String {
+    let mut end = Vec::new();
+    let length = file.metadata().map_or(0, |found| found.len());
+    let read = file
+        .seek(SeekFrom::Start(length.saturating_sub(bytes)))
+        .and_then(|_| file.read_to_end(&mut end));
+    if read.is_err() {
+        return String::new();
+    }
+    String::from_utf8_lossy(&end).into_owned()
 }
 
 #[cfg(test)]
@@ -138,7 +177,7 @@ mod tests {
     fn shell(script: &str) -> Ended {
         let mut command = Command::new("/bin/sh");
         command.args(["-c", script]);
-        take(command, &Streams::new(false)).expect("a shell")
+        take(command, &Streams::new(false, None)).expect("a shell")
     }
 
     #[test]
@@ -148,6 +187,18 @@ mod tests {
         assert_eq!(words, ["5", "6", "7", "8", "9"]);
         let Ended::Badly(how, _) = shell("kill -SEGV $$") else { panic!("it failed") };
         assert_eq!(how, "was ended by SIGSEGV");
+    }
+
+    #[test]
+    fn the_last_number_that_a_program_prints_counts() {
+        let found = |metric: &str, text: &str| number(text, &Regex::new(metric).expect("a regex"));
+        let text = "warm: 3 ops\nrate: 1.5e3 ops\nrate: 2500.5 ops, 7 %\n";
+        assert_eq!(found("rate: ([^ ]+)", text), Some(2_500.5));
+        assert_eq!(found(r"\d+ ops", text), None, "the match is no number");
+        assert_eq!(found(r"\d+", text), Some(7.0));
+        assert_eq!(found("(?m)^rate: (\\S+) ops$", text), Some(1_500.0));
+        assert_eq!(found("latency: (.*)", text), None);
+        assert_eq!(found("is (.*)", "it is inf"), None);
     }
 
     #[test]

@@ -42,6 +42,28 @@ fn a_comparison_has_every_quantity_and_a_report_that_others_read() {
 }
 
 #[test]
+fn a_number_that_the_program_prints_is_compared() {
+    let script = "echo rate: 1; test -z \"$LD_PRELOAD\" && echo rate: 100 || echo rate: 150 >&2";
+    let given = ["--compare", "--runs", "4", "--metric", "rate: ([0-9]+)", "sh", "-c"];
+    let output = output(&[&given[..], &[script]].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let text = stdout(&output);
+    let line = text.lines().rfind(|line| line.contains("its own number")).expect("its line");
+    assert!(["100", "150", "1.50"].iter().all(|word| line.contains(word)), "{line}");
+    assert!(text.contains("more is better for its own number"), "{text}");
+}
+
+#[test]
+fn a_program_that_prints_no_such_number_fails() {
+    let output = output(&["--compare", "--metric", "rate: (.*)", "sh", "-c", "echo rate: low"]);
+    assert_eq!(output.status.code(), Some(1));
+    let message = stderr(&output);
+    for words in ["printed no number that --metric matches", "rate: low"] {
+        assert!(message.contains(words), "{words} is missing in {message}");
+    }
+}
+
+#[test]
 fn a_lock_that_a_program_fails_with_is_left_out_and_said() {
     let failing = "test -z \"$LD_PRELOAD\" || { echo broken >&2; exit 3; }";
     let output = output(&["--compare", "--runs", "2", "sh", "-c", failing]);
