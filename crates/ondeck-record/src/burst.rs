@@ -303,7 +303,7 @@ fn site(track: &Track, caller: Caller) -> u32 {
     if get(&known.key) != key {
         let Some(file) = state::file() else { return 0 };
         // A signal handler that locks in here has no stack.
-        let stack = thread::of(file, |_| samples::keep_stack(file)).flatten();
+        let stack = thread::of(file, |_| samples::keep_stack(file, 0)).flatten();
         set(&known.stack, stack.map_or(0, |stack| u64::from(stack) + 1));
         set(&known.key, key);
     }

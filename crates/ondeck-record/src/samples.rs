@@ -10,13 +10,15 @@ use crate::{clock, maps, stack, state, sys, table};
 /// holder, or both.
 ///
 /// `waited` is the ticks of its wait and the number of waits that it counts for; `blame` is the ticks that it
-/// is charged with and the ticks for which it held the lock. Returns the ticks that recording the stack took.
+/// is charged with and the ticks for which it held the lock. `base` is as in [`stack::take`]. Returns the ticks
+/// that recording the stack took.
 pub fn add(
     file: &File,
     local: &mut Local,
     entry: &Lock,
     waited: Option<(u64, u32)>,
     blame: Option<(u64, u64)>,
+    base: usize,
 ) -> u64 {
     let as_waiter = waited.and_then(|(ticks, weight)| {
         let all = ticks.saturating_mul(weight.into());
@@ -29,7 +31,7 @@ pub fn add(
         return 0;
     }
     let start = clock::ticks();
-    if let Some(stack) = keep_stack(file) {
+    if let Some(stack) = keep_stack(file, base) {
         if let Some((stands_for, weight, all, one)) = as_waiter {
             let count = times(weight.into(), stands_for, all);
             table::sample(file, entry, Role::Waiter, stack, count, stands_for, one);
@@ -52,8 +54,8 @@ fn times(count: u64, stands_for: u64, ticks: u64) -> u64 {
 }
 
 /// Records the calling thread's stack, and copies the mappings if they lack one of its addresses.
-pub(crate) fn keep_stack(file: &File) -> Option<u32> {
-    let frames = stack::take(file)?;
+pub(crate) fn keep_stack(file: &File, base: usize) -> Option<u32> {
+    let frames = stack::take(file, base)?;
     let (number, is_new) = frames.keep(file)?;
     if is_new {
         for address in frames.addresses() {
@@ -73,13 +75,15 @@ pub fn created(lock: usize, kind: u32) -> u32 {
 #[inline(never)]
 fn create(lock: usize, kind: u32) -> u32 {
     let Some(file) = state::file() else { return 0 };
+    let here = 0_u8;
+    let base = (&raw const here).addr();
     let number = thread::of(file, |local| {
         table::initialized(file, lock, kind);
         let now = clock::ticks();
         if !local.may_note_creation(now) {
             return None;
         }
-        let number = keep_stack(file);
+        let number = keep_stack(file, base);
         local.noted_creation(now, clock::ticks());
         number
     });

@@ -17,7 +17,6 @@ unsafe extern "C" {
         each: extern "C" fn(*mut c_void, *mut c_void) -> c_int,
         argument: *mut c_void,
     ) -> c_int;
-    fn _Unwind_GetIP(context: *mut c_void) -> usize;
     fn _Unwind_GetIPInfo(context: *mut c_void, is_before: *mut c_int) -> usize;
     fn _Unwind_GetCFA(context: *mut c_void) -> usize;
 }
@@ -25,32 +24,11 @@ unsafe extern "C" {
 const GO_ON: c_int = 0;
 const END_OF_STACK: c_int = 5;
 
-extern "C" fn each(context: *mut c_void, frames: *mut c_void) -> c_int {
-    // SAFETY: `take` passes its own frames, which no other code uses during the call.
-    let frames = unsafe { &mut *frames.cast::<Frames>() };
-    // SAFETY: the unwinder passes a context that is valid during the call.
-    let address = unsafe { _Unwind_GetIP(context) };
-    if frames.push(address as u64) { GO_ON } else { END_OF_STACK }
-}
-
-/// Returns the calling thread's stack, including the frames of this library, which the reader cuts off by
-/// name.
-#[inline(never)]
-pub fn take(file: &File) -> Option<Frames> {
-    let mut frames = Frames::new();
-    if can_unwind() {
-        // SAFETY: the callback casts the argument back to its type.
-        unsafe { _Unwind_Backtrace(each, (&raw mut frames).cast()) };
-    } else {
-        sys::with_errno_kept(|| frame_pointers::take(file, &mut frames));
-    }
-    (!frames.addresses().is_empty()).then_some(frames)
-}
-
 /// A stack, and the places of its return addresses.
 pub struct Placed {
     pub frames: Frames,
-    /// The address of the innermost return address.
+    /// The address of the innermost return address, or of a variable of the function before which the stack begins: inner
+    /// frames are left out, because only their names would tell them from the program's, and a program may have none.
     pub base: usize,
     /// Words from `base` to each of them; the largest number after the last.
     pub offsets: [u16; DEPTH],
@@ -76,7 +54,7 @@ extern "C" fn each_placed(context: *mut c_void, stack: *mut c_void) -> c_int {
     };
     let Placed { frames, base, offsets, is_regular } = stack;
     if slot < *base && frames.addresses().is_empty() {
-        // A function of the observer.
+        // A function of this library.
         return GO_ON;
     }
     let at = frames.addresses().len();
@@ -111,9 +89,15 @@ pub fn take_placed(file: &File, stack: &mut Placed) -> bool {
     !stack.frames.addresses().is_empty()
 }
 
+/// Returns the calling thread's stack from `base` on; see [`Placed`].
+pub fn take(file: &File, base: usize) -> Option<Frames> {
+    let mut stack = Placed::at(base);
+    take_placed(file, &mut stack).then_some(stack.frames)
+}
+
 /// Triggers the initialization that the unwinder performs at its first use.
 pub fn warm(file: &File) {
-    take(file);
+    take(file, 0);
 }
 
 fn can_unwind() -> bool {
@@ -162,8 +146,11 @@ mod tests {
     fn a_stack_ends_where_the_thread_began() {
         // SAFETY: all fields are atomics, for which zeros are valid.
         let file = unsafe { std::boxed::Box::<File>::new_zeroed().assume_init() };
-        let frames = take(&file).expect("this C library is 2.35 or later");
-        assert!(frames.addresses().len() > 3);
-        assert!(frames.addresses().iter().all(|address| *address != 0));
+        let frames = take(&file, 0).expect("this C library is 2.35 or later");
+        let here = 0_u8;
+        let outer = take(&file, (&raw const here).addr()).expect("a stack");
+        let [all, outer] = [&frames, &outer].map(|frames| frames.addresses());
+        assert!(all.len() > outer.len() && all.ends_with(outer), "{all:x?}, {outer:x?}");
+        assert!(all.iter().all(|address| *address != 0));
     }
 }

@@ -173,11 +173,14 @@ impl Held {
         }
     }
 
+    #[inline(never)]
     pub(crate) fn record(self, file: &'static File) {
-        thread::of(file, |local| self.record_by(file, local));
+        let here = 0_u8;
+        let base = (&raw const here).addr();
+        thread::of(file, |local| self.record_by(file, local, base));
     }
 
-    fn record_by(self, file: &'static File, local: &mut Local) {
+    fn record_by(self, file: &'static File, local: &mut Local, base: usize) {
         let begin = clock::ticks();
         let Some((entry, _)) = table::lock(file, self.lock, self.kind, self.turn) else { return };
         table::took_part(entry, local.index);
@@ -185,7 +188,7 @@ impl Held {
             entry.acquisitions.store(self.turn, Ordering::Relaxed);
         }
         let account = self.account.unwrap_or_else(|| self.settle(file, entry, local));
-        let stack = samples::add(file, local, entry, account.waited, account.blame);
+        let stack = samples::add(file, local, entry, account.waited, account.blame, base);
         let all = clock::ticks().wrapping_sub(begin);
         entry.event_ticks.fetch_add(all.saturating_sub(stack), Ordering::Relaxed);
     }
