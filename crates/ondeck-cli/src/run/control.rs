@@ -10,6 +10,7 @@ use std::io::{self, Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use nix::unistd::geteuid;
 use ondeck_record::control::{Control, MAGIC, SIZE, wanted};
@@ -80,29 +81,19 @@ pub(crate) struct Page {
     file: File,
 }
 
+/// A process that is younger may still be about to become its program.
+const LOADED_BY: Duration = Duration::from_secs(10);
+
 impl Page {
-    /// Finds the page of a process; an error message if it has none.
+    /// Finds the page of a process, and waits for a process that is just being started; an error message if it has none.
     pub(crate) fn of(pid: u32) -> Result<Self, String> {
-        let started = "start the program with `ondeck run -- PROGRAM`, and attach to its process";
-        let read = |file: &str| {
-            fs::read(format!("/proc/{pid}/{file}")).map_err(|error| match error.kind() {
-                io::ErrorKind::NotFound => format!("there is no process {pid}; see `ps -e`"),
-                _ => format!("cannot read /proc/{pid}/{file}: {error}; only root and the user of the process may, and in some containers neither"),
-            })
+        let path = loop {
+            match mapped_by(pid)? {
+                Ok(path) => break path,
+                Err(not_yet) if age(pid).is_none_or(|age| age > LOADED_BY) => return Err(not_yet),
+                Err(_) => std::thread::sleep(Duration::from_millis(10)),
+            }
         };
-        let environment = read("environ")?;
-        let Some(path) = value(&environment, CONTROL) else {
-            return Err(format!("process {pid} was not started by `ondeck run`; {started}"));
-        };
-        let path = PathBuf::from(path);
-        let maps = read("maps")?;
-        if memchr::memmem::find(&maps, path.as_os_str().as_bytes()).is_none() {
-            return Err(format!(
-                "process {pid} does not have the shim's page {} mapped: it has no shim, or another \
-                 one; {started}",
-                path.display()
-            ));
-        }
         let file = OpenOptions::new().read(true).write(true).open(&path).map_err(|error| {
             format!("cannot write {}: {error}; become the user that started it", path.display())
         })?;
@@ -135,6 +126,57 @@ impl Page {
         self.file.read_exact_at(&mut word, WANTED)?;
         self.file.write_all_at(&next(u32::from_ne_bytes(word)).to_ne_bytes(), WANTED)
     }
+}
+
+/// Returns the page that a process has mapped; an inner error if it may still map one.
+fn mapped_by(pid: u32) -> Result<Result<PathBuf, String>, String> {
+    let started = "start the program with `ondeck run -- PROGRAM`, and attach to its process";
+    let read = |file: &str| {
+        fs::read(format!("/proc/{pid}/{file}")).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => format!("there is no process {pid}; see `ps -e`"),
+            _ => format!("cannot read /proc/{pid}/{file}: {error}; only root and the user of the process may, and in some containers neither"),
+        })
+    };
+    let environment = read("environ")?;
+    let Some(path) = value(&environment, CONTROL) else {
+        let why = format!("process {pid} was not started by `ondeck run`; {started}");
+        return if is_beginning(pid) { Ok(Err(why)) } else { Err(why) };
+    };
+    let path = PathBuf::from(path);
+    let maps = read("maps")?;
+    if memchr::memmem::find(&maps, path.as_os_str().as_bytes()).is_none() {
+        return Ok(Err(format!(
+            "process {pid} does not have the shim's page {} mapped: it has no shim, or another \
+             one; {started}",
+            path.display()
+        )));
+    }
+    Ok(Ok(path))
+}
+
+/// Whether a process is still this command, or the shell that is about to start it.
+fn is_beginning(pid: u32) -> bool {
+    let program = |pid: &str| fs::read_link(format!("/proc/{pid}/exe")).ok();
+    let parent = stat(pid).and_then(|fields| fields.get(1).cloned()).unwrap_or_default();
+    let own = program(&pid.to_string());
+    own.is_some() && (own == program("self") || own == program(&parent))
+}
+
+/// Returns how long ago a process began.
+fn age(pid: u32) -> Option<Duration> {
+    /// The field of proc_pid_stat(5) less three, in ticks of which there are always 100 a second.
+    const START: usize = 22 - 3;
+    let begun = stat(pid)?.get(START)?.parse::<u64>().ok()?;
+    let uptime = fs::read_to_string("/proc/uptime").ok()?;
+    let now = uptime.split('.').next()?.parse::<u64>().ok()?;
+    Some(Duration::from_secs(now.saturating_sub(begun / 100)))
+}
+
+/// Returns the fields of /proc/PID/stat after the name: the state, the parent, ...
+fn stat(pid: u32) -> Option<Vec<String>> {
+    let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let (_, fields) = text.rsplit_once(')')?;
+    Some(fields.split_whitespace().map(str::to_owned).collect())
 }
 
 /// A variable's value among `NAME=value` strings, each terminated by a zero.

@@ -58,6 +58,20 @@ fn attaching_switches_recording_on_and_off_in_the_program_s_page() {
 }
 
 #[test]
+fn a_program_that_is_just_being_started_is_waited_for() {
+    let folder = tempfile::tempdir().expect("a folder");
+    // The shell's child is slow to become the command.
+    let script = "(sleep 0.3; exec \"$0\" run sleep 60) & \"$0\" attach $! --for 100ms; \
+                  code=$?; kill $!; exit $code";
+    let run = run(&[]);
+    let mut shell = Command::new("sh");
+    shell.args(["-c", script]).arg(run.get_program());
+    shell.envs(run.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let output = shell.env("TMPDIR", folder.path()).output().expect("a shell");
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+}
+
+#[test]
 fn a_process_that_cannot_be_attached_to_is_refused_with_the_reason() {
     let mut other = Command::new("cat").stdin(Stdio::piped()).spawn().expect("it starts");
     let number = other.id().to_string();
