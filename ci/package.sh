@@ -62,6 +62,8 @@ step "a profile of a program with one hot lock"
 inside 'gcc -g -O1 hot_lock.c -o hot_lock -pthread
 ondeck run --profile hot.html --profile hot.jsonl -- ./hot_lock 2>table; cat table'
 declared=$(grep -n '^pthread_mutex_t orders_lock' ci/package/hot_lock.c | cut -d: -f1)
+# By the observer, which nothing but the package has brought there.
+grep -q "observed as deployed" "$clean/try/table" || { cat "$clean/try/table"; exit 1; }
 for report in table hot.html; do
     for word in orders_lock book_order "hot_lock.c:$declared"; do
         grep -qF "$word" "$clean/try/$report" || { echo "$report does not name $word"; exit 1; }
@@ -76,9 +78,11 @@ inside 'ondeck run --record hot.ondeck.json -- ./hot_lock 2>record || { cat reco
 ondeck sim --replay hot.ondeck.json --threads 2,8 --html hot_replay.html | tee replay
 grep -q "lock .orders_lock. (hot_lock.c" replay; test -s hot_replay.html'
 
-step "the same, attached to, and compared with glibc"
+step "the same with this project's locks, attached to, and compared with glibc"
+inside 'ondeck run --lock ondeck --profile hot.html -- ./hot_lock 2>exchanged
+grep -q "not as deployed" exchanged && grep -q "^orders_lock" exchanged || { cat exchanged; exit 1; }'
+# Attached to as soon as it is there.
 inside 'ondeck run -- ./hot_lock endless & program=$!
-until grep -q ondeck_preload /proc/$program/maps; do sleep 0.01; done
 ondeck attach $program --for 500ms >table; kill $program
 grep -q "^orders_lock" table || { cat table; exit 1; }
 ondeck run --compare --runs 4 -- ./hot_lock 2>warnings'

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes the Debian packages: ondeck (the command and the shim), libondeck0, libondeck-dev.
+# Makes the Debian packages: ondeck (the command and what it preloads), libondeck0, libondeck-dev.
 #
 #   packaging/deb.sh [--out FOLDER] [--cargo-profile NAME]
 #

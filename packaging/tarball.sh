@@ -8,7 +8,7 @@
 #
 #   tar -xzf ondeck-*.tar.gz --strip-components=1 -C /usr/local    installs it
 #
-# The command finds the shim beside its own folder, wherever that is; the pkg-config file names /usr/local.
+# The command finds the libraries that it preloads beside its own folder, wherever that is; the pkg-config file names /usr/local.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
