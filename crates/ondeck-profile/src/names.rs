@@ -89,15 +89,16 @@ impl<'a> Names<'a> {
             // The call is before the instruction to which it returns, which may belong to another line or
             // another function.
             let location = self.location(address.saturating_sub(1));
-            let inner = stack.last().map(|inner| inner.address);
-            stack.extend(inner.and_then(|inner| self.left(inner, *address)));
+            let inner = stack.last().map_or(0, |inner| inner.address);
+            stack.extend(self.left(inner, *address));
             stack.push(location);
         }
         stack
     }
 
     /// Returns the function that was called before `address` and has left no frame, because it ended with a
-    /// tail call of the function that contains `inner`. Functions that end with an unlock do that.
+    /// tail call of the function that contains `inner`, 0 if that is none of the stack. Functions that end with an
+    /// unlock do that.
     fn left(&mut self, inner: u64, address: u64) -> Option<Arc<Location>> {
         let module = self.module(address)?;
         let bias = self.modules[module].bias;

@@ -52,15 +52,28 @@ impl Chain {
         self.used += 1;
     }
 
-    /// Replaces the shortest pair of neighbours by one segment, with the stack of the longer one.
+    /// Adds `gap`, in which nothing had the lock, and a hold until `until` to the last segment, whose stack has it again. The
+    /// gap moves to the front, so that the segment stays as long as its holds.
+    pub fn extend(&mut self, gap: u64, until: u64) {
+        if let Some(last) = self.segments[..self.used as usize].last_mut() {
+            last.until = until;
+            last.from = last.from.saturating_add(gap).min(until);
+        }
+    }
+
+    /// Replaces the shortest pair of neighbours by one segment, as long as both. It has the stack of either, as often as that
+    /// one is long, so that each stack is charged rightly on average.
     fn join(&mut self) {
-        let length = |pair: &[Segment]| pair[1].until.saturating_sub(pair[0].from);
-        let shortest = self.used().windows(2).enumerate().min_by_key(|(_, pair)| length(pair));
+        let length = |one: &Segment| one.until.saturating_sub(one.from);
+        let pairs = self.used().windows(2).enumerate();
+        let shortest = pairs.min_by_key(|(_, pair)| length(&pair[0]) + length(&pair[1]));
         let Some((at, pair)) = shortest else { return };
-        let [a, b] = [pair[0], pair[1]];
-        let own = |one: Segment| one.until.saturating_sub(one.from);
-        let stack = if own(a) > own(b) { a.stack } else { b.stack };
-        self.segments[at] = Segment { from: a.from, until: b.until, stack };
+        let [a, b] = [length(&pair[0]), length(&pair[1])];
+        // Both, because a segment that was joined at its beginning may be joined at its end.
+        let random = mixed(pair[0].from.rotate_left(32) ^ pair[1].until);
+        let is_first = (u128::from(random) * u128::from(a + b)) >> 64 < u128::from(a);
+        let (until, stack) = (pair[1].until, pair[usize::from(!is_first)].stack);
+        self.segments[at] = Segment { from: until.saturating_sub(a + b), until, stack };
         self.segments.copy_within(at + 2.., at + 1);
         self.used -= 1;
     }
@@ -79,6 +92,13 @@ impl Chain {
         let parts = self.used().iter().rev().take_while(move |one| one.until > from);
         parts.map(move |one| Segment { from: one.from.max(from), ..*one })
     }
+}
+
+/// Returns a number whose bits all depend on those of a time: SplitMix64's (Steele, Lea, Flood 2014).
+fn mixed(time: u64) -> u64 {
+    let once = (time ^ time >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let twice = (once ^ once >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+    twice ^ twice >> 31
 }
 
 #[cfg(test)]
@@ -120,19 +140,41 @@ mod tests {
     }
 
     #[test]
-    fn the_longer_of_two_neighbours_names_both() {
-        for (lengths, expected) in [([5, 1], 7), ([1, 5], 8)] {
-            let mut chain = Chain::EMPTY;
-            let mut from = 0;
-            let mut push = |length: u64, stack| {
-                chain.push(Segment { from, until: from + length, stack });
-                from += length;
-            };
-            push(lengths[0], 7);
-            push(lengths[1], 8);
-            (1..LENGTH).for_each(|_| push(100, 1));
-            assert_eq!(parts(&chain, 0).last(), Some(&(expected, 6)));
+    fn neighbours_that_are_joined_keep_their_shares_on_average() {
+        let mut chain = Chain::EMPTY;
+        // In turn 3 and 1, with gaps.
+        for turn in 0..20_000 {
+            let from = turn * 8;
+            chain.push(Segment { from, until: from + 3, stack: 7 });
+            chain.push(Segment { from: from + 5, until: from + 6, stack: 8 });
         }
+        let sum = |stack| -> u64 {
+            let its = parts(&chain, 0).into_iter().filter(|part| part.0 == stack);
+            its.map(|part| part.1).sum()
+        };
+        assert_eq!(sum(7) + sum(8), 80_000);
+        let mut sums = 0;
+        for start in 0..2_000 {
+            let mut chain = Chain::EMPTY;
+            for turn in 0..100 {
+                let from = start * 1_013 + turn * 8;
+                chain.push(Segment { from, until: from + 3, stack: 7 });
+                chain.push(Segment { from: from + 5, until: from + 6, stack: 8 });
+            }
+            let its = parts(&chain, 0).into_iter().filter(|part| part.0 == 7);
+            sums += its.map(|part| part.1).sum::<u64>();
+        }
+        assert!((580_000..620_000).contains(&sums), "{sums} of 800000 instead of 600000");
+    }
+
+    #[test]
+    fn a_stack_that_has_the_lock_again_and_again_has_one_segment() {
+        let mut chain = Chain::EMPTY;
+        chain.push(Segment { from: 0, until: 10, stack: 1 });
+        chain.push(Segment { from: 10, until: 30, stack: 2 });
+        chain.extend(5, 50);
+        chain.extend(0, 60);
+        assert_eq!(parts(&chain, 0), [(2, 45), (1, 10)]);
     }
 
     #[test]

@@ -39,6 +39,7 @@ mod recall;
 mod words;
 
 use core::cell::UnsafeCell;
+use core::ptr;
 use core::sync::atomic::Ordering;
 
 use chain::{Chain, Segment};
@@ -79,8 +80,9 @@ struct Thread {
     chain: Chain,
     /// The lock that the thread found free while others waited for it, and when.
     entered: (usize, u64),
-    /// When it last woke another thread.
+    /// When it last woke another thread, and from where: see [`site`]; 0 if the stack is not known.
     waker_at: u64,
+    waker_site: u64,
     /// The cost of the last stack, and its end.
     stack_cost: u64,
     stack_end: u64,
@@ -147,7 +149,7 @@ impl Memory {
             let own = unsafe { &mut *self.0.get() };
             if own.file != thread::address_of(file) {
                 own.file = thread::address_of(file);
-                (own.woken, own.chain) = (0, Chain::EMPTY);
+                (own.woken, own.chain, own.waker_site) = (0, Chain::EMPTY, 0);
                 own.entered = (0, 0);
                 (own.unseen, own.unseen_word) = (0, 0);
                 own.polls.clear();
@@ -304,6 +306,10 @@ impl Thread {
 
     /// Enters a wake into the chain of its word. Returns the number of its stack plus 1; 0 if it is missing.
     fn wake(&mut self, file: &'static File, word: usize, now: u64, base: usize) -> u32 {
+        let site = site(word, base);
+        if site == self.waker_site && self.woken < self.waker_at && self.again(file, word, now) {
+            return KNOWN;
+        }
         let found = words::chain(word, thread::address_of(file));
         let before = found.map_or(0, |chain| chain.end());
         let mut from = self.woken.max(before);
@@ -322,9 +328,27 @@ impl Thread {
         };
         chain.push(Segment { from, until: now, stack });
         words::store(word, thread::address_of(file), &chain);
-        self.waker_at = now;
+        (self.waker_at, self.waker_site) = (now, if stack == 0 { 0 } else { site });
         self.cost += clock::ticks().saturating_sub(now);
         stack
+    }
+
+    /// Enters a wake like the thread's last one, if no other thread has had the lock in between: a thread that locks
+    /// repeatedly while others sleep.
+    fn again(&mut self, file: &'static File, word: usize, now: u64) -> bool {
+        let is_entered = self.entered.0 == word;
+        let from = if is_entered { self.entered.1 } else { 0 }.max(self.polls.acquired());
+        let gap = from.saturating_sub(self.waker_at);
+        if !words::extend(word, thread::address_of(file), self.waker_at, gap, now) {
+            return false;
+        }
+        if is_entered {
+            self.entered.0 = 0;
+        }
+        self.record_polls(file);
+        self.waker_at = now;
+        self.cost += clock::ticks().saturating_sub(now);
+        true
     }
 
     /// Records the last calls of sched_yield(2).
@@ -403,6 +427,17 @@ impl Thread {
         let cost = core::mem::take(&mut self.cost) + clock::ticks().saturating_sub(now);
         entry.event_ticks.fetch_add(cost, Ordering::Relaxed);
     }
+}
+
+/// Returned for a wake whose stack is that of the last one.
+const KNOWN: u32 = u32::MAX;
+
+/// Returns a number for a word and a call whose return address is at `base`.
+fn site(word: usize, base: usize) -> u64 {
+    // SAFETY: the return address of a function that has not returned.
+    let address = unsafe { ptr::with_exposed_provenance::<usize>(base).read_volatile() };
+    let mixed = (word as u64).rotate_left(40) ^ (base as u64).rotate_left(20) ^ address as u64;
+    mixed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1
 }
 
 /// Returns the entry of a wait, and whether it is new.

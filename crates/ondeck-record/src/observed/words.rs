@@ -69,6 +69,16 @@ pub fn store(word: usize, file: usize, chain: &Chain) {
     });
 }
 
+/// Extends the last segment of a word's chain, if it ended at `ended`. Returns whether it did.
+pub fn extend(word: usize, file: usize, ended: u64, gap: u64, until: u64) -> bool {
+    with(word, |records| {
+        let mut its = records.iter_mut().filter(|one| one.word == word && one.file == file);
+        let its = its.find(|record| record.chain.end() == ended);
+        its.map(|record| record.chain.extend(gap, until)).is_some()
+    })
+    .unwrap_or(false)
+}
+
 /// Sets the stack of the segment that ended at `until`, if the word still has it.
 pub fn name(word: usize, file: usize, until: u64, stack: u32) {
     with(word, |records| {
