@@ -149,7 +149,7 @@ mod tests {
         let frames = take(&file, 0).expect("this C library is 2.35 or later");
         let here = 0_u8;
         let outer = take(&file, (&raw const here).addr()).expect("a stack");
-        let [all, outer] = [&frames, &outer].map(|frames| frames.addresses());
+        let [all, outer] = [&frames, &outer].map(Frames::addresses);
         assert!(all.len() > outer.len() && all.ends_with(outer), "{all:x?}, {outer:x?}");
         assert!(all.iter().all(|address| *address != 0));
     }
