@@ -2,6 +2,10 @@
 # Programs in C, C++ and Rust whose lock has a known keeper are observed: the report charges the keeper, knows the lock,
 # and has the sum of waits that the program notes itself. The programs of the shim's conformance do under the observer
 # what they do without it.
+#
+#   ci/observe.sh            all of that
+#   ci/observe.sh --glibc    instead, glibc's own programs for POSIX threads, from Debian's source, end under the observer
+#                            as they do without it; 15 minutes
 source "$(dirname "$0")/common.sh"
 need_packages gcc g++ libc6-dev python3 pkg-config libabsl-dev
 programs=crates/ondeck-profile/tests/programs/observed
@@ -15,6 +19,67 @@ ONDECK_OBSERVE_LIBRARY=$(realpath "$target/native/lib/libondeck_observe.so")
 export ONDECK_OBSERVE_LIBRARY
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
+
+# Builds glibc's programs that need no part of its build, into $1/bin. The library of what they share is as incomplete as
+# that: a program that misses something is left out.
+build_glibc_programs() {
+    local made=$1 options=() source flags file
+    mkdir -p "$made/lists/partial" "$made/parts" "$made/bin" "$made/objects" "$made/include"
+    cat /etc/apt/sources.list.d/*.sources 2>/dev/null | sed 's/^Types:.*/Types: deb-src/' >"$made/parts/here.sources"
+    options=(-qq -o "Dir::Etc::SourceList=/dev/null" -o "Dir::Etc::SourceParts=$made/parts" -o "Dir::State::Lists=$made/lists")
+    (cd "$made" && apt-get "${options[@]}" update && apt-get "${options[@]}" source --download-only --tar-only glibc)
+    tar -xf "$made"/glibc_*.orig.tar.xz -C "$made" --wildcards '*/nptl/*' '*/support/*' '*/sysdeps/pthread/*' \
+        '*/test-skeleton.c' '*/include/intprops.h' '*/include/libc-diag.h' '*/include/array_length.h' '*/include/verify.h'
+    source=$(echo "$made"/glibc-*/)
+    mv "$source"include/* "$made/include"
+    : >"$made/include/config.h"
+    flags=(-O2 -w -std=gnu11 -D_GNU_SOURCE -DTIMEOUTFACTOR=5 -include limits.h -fcommon -pthread "-I$source" "-I$source/nptl"
+        "-I$source/sysdeps/pthread" "-I$source/support" "-I$made/include")
+    # The folders of its build, which no program that is left needs.
+    mapfile -t -O ${#flags[@]} flags < <(grep -ohE '[A-Z_]+_PATH' "$source"support/support_paths.c | sed 's/.*/-D&="\/"/')
+    for file in "$source"support/*.c; do
+        case $(basename "$file") in tst-* | *container.c | links-dso* | test-run-command.c) continue ;; esac
+        gcc "${flags[@]}" -c "$file" -o "$made/objects/$(basename "$file").o" 2>/dev/null || true
+    done
+    ar rcs "$made/support.a" "$made"/objects/*.o
+    for file in "$source"nptl/tst-*.c "$source"sysdeps/pthread/tst-*.c; do
+        gcc "${flags[@]}" "$file" -o "$made/bin/$(basename "$file" .c)" "$made/support.a" -lm 2>/dev/null || true
+    done
+}
+
+if [ "${1:-}" = --glibc ]; then
+    need_packages dpkg-dev xz-utils
+    made=$(realpath -m "$target/glibc-programs")
+    [ -d "$made/bin" ] || { step "glibc's programs"; build_glibc_programs "$made"; }
+    mkdir "$folder/recordings"
+    # Prints the name and the exit status of a program without the observer and with it.
+    both() {
+        local with without
+        cd "$(mktemp -d -p "$folder")"
+        timeout 60 "$1" >/dev/null 2>&1 </dev/null && without=0 || without=$?
+        ONDECK_PROFILE=$folder/recordings LD_PRELOAD=$ONDECK_OBSERVE_LIBRARY timeout 60 "$1" >/dev/null 2>&1 </dev/null &&
+            with=0 || with=$?
+        rm -f "$folder"/recordings/*
+        echo "$(basename "$1") $without $with"
+    }
+    export -f both
+    export folder
+    step "glibc's programs, observed"
+    find "$made/bin" -type f | sort | xargs -P 4 -I{} bash -c 'both {}' >"$folder/statuses"
+    # What other programs disturb is tried again, one by one.
+    failed=0
+    while read -r name without with; do
+        for _ in 1 2 3; do
+            [ "$without" != "$with" ] || break
+            echo "$name: $without, and under the observer $with"
+            read -r _ without with < <(both "$made/bin/$name")
+        done
+        [ "$without" = "$with" ] || { echo "FAILED $name: $without, and under the observer $with"; failed=1; }
+    done <"$folder/statuses"
+    echo "$(wc -l <"$folder/statuses") programs, of which $(grep -c ' 0 ' "$folder/statuses") pass without the observer"
+    exit $failed
+fi
+
 gcc -O2 -g -Wall -Wextra -Werror -pthread "$programs/keepers.c" -o "$folder/c"
 gcc -O2 -g -Wall -Wextra -Werror -pthread "$programs/hazards.c" -o "$folder/hazards"
 cargo build --release -q --manifest-path "$programs/rust/Cargo.toml" --target-dir "$target/observed"
