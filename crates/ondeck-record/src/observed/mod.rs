@@ -33,6 +33,7 @@
 //! As for all of this crate: no allocation, no waiting, `errno` is kept, and a thread that is in a hook already is not
 //! recorded. A hook never runs while the thread sleeps.
 
+mod account;
 mod chain;
 mod polls;
 mod recall;
@@ -47,10 +48,10 @@ use polls::Polls;
 use recall::Recall;
 
 use crate::frames::Frames;
-use crate::layout::{File, Lock, Role, kind};
+use crate::layout::{File, kind};
 use crate::stack::Placed;
 use crate::thread::{self, Local};
-use crate::{clock, maps, stack, state, sys, table};
+use crate::{clock, maps, stack, state, sys};
 
 /// The cost of a stack before the first is measured, in nanoseconds.
 const STACK: u64 = 4_000;
@@ -60,8 +61,6 @@ const SHARE: u64 = 16;
 const WORTH: u64 = 64;
 /// Bytes that unwinding needs below it, with a third to spare.
 const ROOM: usize = 4_096;
-/// The number of innermost frames that identify a place that waits at a futex.
-const PLACE: usize = 5;
 
 /// Bytes of each thread that the observer needs: zeros at first.
 pub const MEMORY: usize = 1_024;
@@ -350,83 +349,6 @@ impl Thread {
         self.cost += clock::ticks().saturating_sub(now);
         true
     }
-
-    /// Records the last calls of sched_yield(2).
-    fn record_polls(&mut self, file: &'static File) {
-        let Some(polled) = self.polls.take() else { return };
-        let sleep = Sleep { word: 0, file: 0, arrived: 0, kind: kind::YIELD, stack: polled.stack };
-        if let Some((entry, _)) = entry(file, &sleep, polled.stack) {
-            table::waited(entry, polled.ticks, 1);
-            let stack = polled.stack - 1;
-            table::sample(file, entry, Role::Waiter, stack, 1, polled.ticks, polled.ticks);
-        }
-    }
-
-    /// Records a wait.
-    fn end(
-        &mut self,
-        file: &'static File,
-        local: &Local,
-        sleep: &Sleep,
-        how: End,
-        now: u64,
-        base: usize,
-    ) {
-        let waited = now.saturating_sub(sleep.arrived);
-        let chain = words::chain(sleep.word, sleep.file).unwrap_or(Chain::EMPTY);
-        let is_seen = chain.end() > sleep.arrived;
-        if how == End::Woken {
-            self.woken = now;
-            self.chain = if is_seen { chain } else { Chain::EMPTY };
-        }
-        let stack = match sleep.stack {
-            0 => self.stack(file, base, now, waited).unwrap_or(0),
-            known => known,
-        };
-        let Some((entry, is_new)) = entry(file, sleep, stack) else { return };
-        if is_new {
-            self.unseen_word = sleep.word;
-        }
-        table::took_part(entry, local.index);
-        table::waited(entry, waited, 1);
-        if how == End::GaveUp {
-            entry.timeouts.fetch_add(1, Ordering::Relaxed);
-        }
-        if let Some(stack) = stack.checked_sub(1) {
-            table::sample(file, entry, Role::Waiter, stack, 1, waited, waited);
-        }
-        let mut charged = 0;
-        let mut first = now;
-        let mut charge = |part: Segment| {
-            let kept = part.until.min(first).saturating_sub(part.from);
-            first = first.min(part.from);
-            charged += kept;
-            if let Some(stack) = part.stack.checked_sub(1).filter(|_| kept != 0) {
-                table::sample(file, entry, Role::Holder, stack, 1, kept, kept);
-            }
-            kept
-        };
-        for (index, part) in chain.after(sleep.arrived).enumerate() {
-            let kept = charge(part);
-            if index == 0 {
-                table::held(entry, kept);
-            }
-        }
-        if sleep.kind == kind::FUTEX && stack != 0 {
-            // Inferred: what woke others that waited in the same place.
-            let place = key(file, sleep, stack, false) as usize;
-            let of_place = words::chain(place, sleep.file).unwrap_or(Chain::EMPTY);
-            of_place.after(sleep.arrived).for_each(|part| _ = charge(part));
-            if chain.end() > of_place.end() {
-                words::store(place, sleep.file, &chain);
-            }
-        }
-        entry.charged.fetch_add(waited, Ordering::Relaxed);
-        entry.rest.fetch_add(waited.saturating_sub(charged), Ordering::Relaxed);
-        entry.since.fetch_max(now, Ordering::Relaxed);
-        let cost = core::mem::take(&mut self.cost) + clock::ticks().saturating_sub(now);
-        entry.event_ticks.fetch_add(cost, Ordering::Relaxed);
-    }
 }
 
 /// Returned for a wake whose stack is that of the last one.
@@ -438,27 +360,4 @@ fn site(word: usize, base: usize) -> u64 {
     let address = unsafe { ptr::with_exposed_provenance::<usize>(base).read_volatile() };
     let mixed = (word as u64).rotate_left(40) ^ (base as u64).rotate_left(20) ^ address as u64;
     mixed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1
-}
-
-/// Returns the entry of a wait, and whether it is new.
-fn entry(file: &'static File, sleep: &Sleep, stack: u32) -> Option<(&'static Lock, bool)> {
-    if !matches!(sleep.kind, kind::FUTEX | kind::YIELD) {
-        return table::lock(file, sleep.word, sleep.kind, 0);
-    }
-    let key = key(file, sleep, stack, true);
-    // An entry without an address is none.
-    let address = if sleep.word == 0 { key as usize } else { sleep.word };
-    let (entry, is_new) = table::keyed(file, key, address, sleep.kind, 0)?;
-    if is_new {
-        entry.created.store(stack, Ordering::Relaxed);
-    }
-    Some((entry, is_new))
-}
-
-/// Returns a number for the place of a wait, and, if `of_word`, for its word. No address is equal to it.
-fn key(file: &File, sleep: &Sleep, stack: u32, of_word: bool) -> u64 {
-    const OF_PLACE: u64 = 1 << 63;
-    let place = stack.checked_sub(1).map_or(0, |stack| Frames::of(file, stack, PLACE).hash());
-    let word = if of_word { sleep.word as u64 } else { 0 };
-    (place ^ word) | OF_PLACE
 }
