@@ -14,7 +14,7 @@ cargo build --locked --profile native -p ondeck-observe
 archive=$target/native/libondeck_observe.a
 mkdir -p "$target/native/lib"
 objects=()
-for name in observe syscall locks waits; do
+for name in observe syscall locks waits order notes; do
     objects+=("$target/native/ondeck_observe_$name.o")
     # No tail call may take the place of a frame that the recorder looks for.
     "$cc" -std=gnu11 -O2 -fPIC -Wall -Wextra -Werror -fasynchronous-unwind-tables -fno-exceptions -ffunction-sections \

@@ -78,8 +78,11 @@ impl Table {
                     found.edge(Thread::current(None), Some(hold), wanted);
                     return Some(found);
                 }
-            } else if let Some(circle) = self.order.learn(&known.held, *place - 1, wanted) {
-                return Some(Found::inversion(&circle));
+            } else {
+                let current = || Thread::current(None);
+                if let Some(circle) = self.order.learn(&known.held, *place - 1, wanted, current) {
+                    return Some(Found::inversion(&circle));
+                }
             }
         }
         None

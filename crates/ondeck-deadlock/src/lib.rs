@@ -1,7 +1,7 @@
 //! Detects deadlocks and potential deadlocks, for locks that report to it which locks threads hold and wait for.
 //!
 //! Made for locks, not for programs: the crate `ondeck` calls it with its feature `deadlock_detection`, and
-//! exports the part for programs as `ondeck::deadlock`. It is a separate crate because it uses the standard
+//! exports the part for programs as `ondeck::deadlock`. `ondeck run --deadlocks` uses the graph for another process. It is a separate crate because it uses the standard
 //! library's collections, stacks and symbol names, which a lock does not need.
 //!
 //! ```text
@@ -23,6 +23,7 @@
 //! | `stack.rs`, `thread.rs`, `kinds.rs` | stacks, threads, and locks |
 //! | `memory.rs` | collections over the system's allocator |
 //! | `fork.rs` | the child of a fork |
+//! | `elsewhere.rs` | the locks of another process, which has recorded them |
 //!
 //! It uses the system's allocator, so that locks of the program's allocator may call it. The code that builds
 //! and prints a report allocates as the program does. Locks that its own code takes are not reported to it.
@@ -30,6 +31,7 @@
 #[cfg(not(all(target_os = "linux", target_pointer_width = "64")))]
 compile_error!("ondeck-deadlock runs on 64-bit Linux only, as the locks do that call it");
 
+mod elsewhere;
 mod fork;
 mod hooks;
 mod kinds;
@@ -43,6 +45,7 @@ mod tell;
 mod thread;
 mod waits;
 
+pub use elsewhere::{Orders, Waiting, deadlocks};
 pub use hooks::{Attempt, acquired, begin, changed, forget, ignore, meets, released};
 pub use kinds::{Ends, Held, Lock, LockKind, Want};
 pub use report::{Edge, Holding, Report, ReportKind};

@@ -74,13 +74,14 @@ impl Order {
         }
     }
 
-    /// Records that a thread that holds all of `held`, among them the one at `place`, wants a lock. Returns the circle
+    /// Records that `thread`, which holds all of `held`, among them the one at `place`, wants a lock. Returns the circle
     /// that this closes, if it is new; the new observation is its first edge.
     pub(crate) fn learn(
         &mut self,
         held: &[Hold],
         place: usize,
         (to, want, wanted_at): (Lock, Want, &Stack),
+        thread: impl FnOnce() -> Thread,
     ) -> Option<Vec<Seen>> {
         let from = &held[place];
         let mut all = Vec::new_in(System);
@@ -94,7 +95,7 @@ impl Order {
         if known.is_empty() && self.edges.len() >= MOST_EDGES {
             self.clear();
         }
-        let thread = Thread::current(None);
+        let thread = thread();
         let seen = Seen { from: *from, to, want, wanted_at: *wanted_at, thread, held: all };
         let circle = self.circle(&seen);
         self.add(edge, seen);

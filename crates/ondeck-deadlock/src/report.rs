@@ -64,7 +64,8 @@ impl Report {
         matches!(self.kind, ReportKind::Deadlock | ReportKind::SelfDeadlock)
     }
 
-    fn headline(&self) -> String {
+    /// Returns the first line of its text.
+    pub fn headline(&self) -> String {
         match self.kind {
             ReportKind::Deadlock => {
                 format!("deadlock: {} threads wait for each other", self.edges.len())

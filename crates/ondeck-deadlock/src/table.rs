@@ -62,14 +62,7 @@ const MOST_HELD: usize = 512;
 /// Ended threads are forgotten when there are this many.
 const FEW_THREADS: usize = 64;
 
-static TABLE: Mutex<Table> = Mutex::new(Table {
-    threads: Map::with_hasher_in(BuildHasherDefault::new(), System),
-    order: Order::new(),
-    told: Set::with_hasher_in(BuildHasherDefault::new(), System),
-    ignored: Set::with_hasher_in(BuildHasherDefault::new(), System),
-    last: 0,
-    most: FEW_THREADS,
-});
+static TABLE: Mutex<Table> = Mutex::new(Table::new());
 
 /// Locks the table. Nothing may use the program's allocator while it is locked: another thread may hold that
 /// allocator's lock and wait for the table.
@@ -79,6 +72,17 @@ pub(crate) fn lock() -> MutexGuard<'static, Table> {
 }
 
 impl Table {
+    pub(crate) const fn new() -> Self {
+        Self {
+            threads: Map::with_hasher_in(BuildHasherDefault::new(), System),
+            order: Order::new(),
+            told: Set::with_hasher_in(BuildHasherDefault::new(), System),
+            ignored: Set::with_hasher_in(BuildHasherDefault::new(), System),
+            last: 0,
+            most: FEW_THREADS,
+        }
+    }
+
     /// Returns a number greater than all previous ones.
     pub(crate) fn next(&mut self) -> u64 {
         self.last += 1;

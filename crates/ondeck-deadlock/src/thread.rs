@@ -80,6 +80,11 @@ pub struct Thread {
 }
 
 impl Thread {
+    /// Returns a thread of another process.
+    pub fn of(tid: u32, name: [u8; 16]) -> Self {
+        Self { tid, id: None, name }
+    }
+
     /// Returns the calling thread. Makes two system calls.
     pub(crate) fn current(id: Option<ThreadId>) -> Self {
         let mut name = [0_u8; 16];

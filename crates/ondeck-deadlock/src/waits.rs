@@ -24,7 +24,7 @@ const LASTS: Duration = Duration::from_millis(10);
 
 /// A thread in a circle.
 #[derive(Clone, Copy)]
-struct Link {
+pub(crate) struct Link {
     thread: u64,
     /// The number of its wait.
     wait: u64,
@@ -87,7 +87,7 @@ impl Table {
     }
 
     /// Returns the shortest circle of waits that a thread is in, beginning with that thread.
-    fn circle(&self, thread: u64) -> Option<Vec<Link>> {
+    pub(crate) fn circle(&self, thread: u64) -> Option<Vec<Link>> {
         let mut from: Map<u64, (u64, Link)> =
             Map::with_hasher_in(BuildHasherDefault::new(), System);
         let mut level = Vec::new_in(System);
@@ -113,7 +113,7 @@ impl Table {
 
     /// Returns the report of a circle, unless each of its threads is already in a reported one, and marks them as
     /// reported.
-    fn report(&mut self, circle: &[Link]) -> Option<Found> {
+    pub(crate) fn report(&mut self, circle: &[Link]) -> Option<Found> {
         let mut is_new = false;
         let itself = circle.len() == 1;
         let kind = if itself { ReportKind::SelfDeadlock } else { ReportKind::Deadlock };

@@ -16,6 +16,7 @@
 //! | `syscall.c` | futexes, the calls of sched_yield(2) before them, and seccomp filters |
 //! | `locks.c` | mutexes and reader-writer locks |
 //! | `waits.c` | condition variables, semaphores and barriers, which a thread may be cancelled in |
+//! | `order.c`, `notes.c` | what `ondeck run --deadlocks` reads: the locks that threads hold and want, and the functions that try |
 //! | `observe.c` | the functions behind these, found without a lock, and the constructor |
 //!
 //! The functions are in C, because of names with versions, of cancellation, and of the place of their return address.

@@ -1,7 +1,7 @@
 /* Condition variables, semaphores and barriers. Waits for the first two are cancellation points: a cleanup handler
    ends the record of a wait whose thread is cancelled. */
 
-#include "observe.h"
+#include "order.h"
 
 #include <errno.h>
 #include <semaphore.h>
@@ -51,7 +51,10 @@ static inline __attribute__((always_inline)) int wake(enum real by, void *object
             return call;                               \
         if (is_awaited(mutex))                         \
             before_wake(mutex, BASE);                  \
+        order_unlocks(mutex, ALONE);                   \
+        order_waits(mutex, ALONE, BASE);               \
         WAIT(cond, CONDVAR, how_of, call);             \
+        order_waited(mutex, ALONE, 0, BASE);           \
         acquired(mutex);                               \
         return result;                                 \
     } while (0)

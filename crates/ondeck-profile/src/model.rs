@@ -337,6 +337,21 @@ impl Place {
             _ => None,
         }
     }
+
+    /// Returns where the variable is declared, or in which memory the object is.
+    pub fn origin(&self) -> Option<String> {
+        match self {
+            Self::Static { file: Some(file), line: Some(line), .. } => {
+                Some(format!("{}:{line}", file.rsplit('/').next().unwrap_or(file)))
+            }
+            Self::Static { module, .. } => Some(module.clone()),
+            Self::Heap => Some("heap".to_owned()),
+            Self::Stack => Some("stack of the first thread".to_owned()),
+            Self::Memory => Some("heap or stack".to_owned()),
+            // Only a recording joins threads by the place where they wait.
+            Self::Waiters => None,
+        }
+    }
 }
 
 /// A lock, and what was recorded about it.

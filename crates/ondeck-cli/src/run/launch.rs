@@ -11,10 +11,11 @@ use super::{fitness, library};
 use crate::outcome::Failure;
 
 /// The variables that the libraries read when they are loaded: the folder for recordings, whether it also records
-/// uncontended operations, and the page that switches recording on later.
+/// uncontended operations, the page that switches recording on later, and the folder for notes about the order of locks.
 pub(crate) const PROFILE: &str = "ONDECK_PROFILE";
 pub(crate) const RECORD: &str = "ONDECK_RECORD";
 pub(crate) const CONTROL: &str = "ONDECK_CONTROL";
+pub(crate) const DEADLOCKS: &str = "ONDECK_DEADLOCKS";
 
 /// The shim, if it can serve the program.
 pub(crate) fn shim_for(program: &Program) -> Result<PathBuf, Failure> {
@@ -50,7 +51,7 @@ pub(crate) fn without_library(command: &mut Command) {
         Some(value) => command.env(variable, value),
         None => command.env_remove(variable),
     };
-    for variable in [PROFILE, RECORD, CONTROL] {
+    for variable in [PROFILE, RECORD, CONTROL, DEADLOCKS] {
         command.env_remove(OsStr::new(variable));
     }
 }

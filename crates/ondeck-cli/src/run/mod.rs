@@ -5,11 +5,13 @@
 //!               ▲          │                 the program; by its control page it can be attached to
 //!     library              ├────► supervise  a recording becomes reports after the program's end
 //!                          │        └──────► recording, futexes, watched, profile, record
+//!                          ├────► deadlocks  notes about locks become reports while the program runs
 //!                          └────► compare    many runs, each a sample
 //! ```
 
 mod compare;
 mod control;
+mod deadlocks;
 mod fitness;
 mod futexes;
 mod inherited;
@@ -56,6 +58,9 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
              report of this run with --profile"
                 .to_owned(),
         ));
+    }
+    if let Some(then) = options.deadlocks {
+        return deadlocks::run(options, then);
     }
     if wants_profile { recorded(options) } else { exec(options) }
 }

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use regex_lite::Regex;
 
+use super::deadlocks::Deadlocks;
 use super::profile::Wanted;
 use crate::files::Outputs;
 use crate::values::{MOST_ROUNDS, in_range};
@@ -20,6 +21,7 @@ Examples:
   ondeck run --profile p.pb.gz --profile p.html -- make test
   ondeck run --record app.ondeck.json -- ./app
                        and then ondeck sim --replay app.ondeck.json
+  ondeck run --deadlocks -- ./test
   ondeck run --compare --runs 20 -- ./benchmark
   ondeck run --compare --json r.json -- ./benchmark
   ondeck run --compare --metric 'rate: ([0-9.]+)' -- ./server --seconds 5
@@ -28,6 +30,7 @@ The program keeps its streams, its exit code and its signals. Only if the
 program was not started, the exit code is the command's: 2 for a wrong command
 line, 125 if the command lacks something, 126 if the program cannot be served or
 executed, 127 if there is none.
+With --deadlocks: 3 if there was a report.
 With --compare: 0 done; 1 a run failed or was interrupted.
 
 `ondeck attach` shows which locks a program waits for that `ondeck run` started
@@ -56,6 +59,20 @@ pub(crate) struct Options {
     /// and C++, and for ondeck's in Rust programs that were built with its feature `profile`
     #[arg(help_heading = "Recording", long, value_name = "FILE", conflicts_with_all = ["compare", "lock"])]
     pub(crate) record: Option<PathBuf>,
+
+    /// Report deadlocks of the program's own pthread locks, which end the process unless `report` is
+    /// given, and orders of locks that may become one
+    #[arg(
+        help_heading = "Checking",
+        long,
+        value_enum,
+        value_name = "THEN",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "abort",
+        conflicts_with_all = ["compare", "lock", "record", "profile"]
+    )]
+    pub(crate) deadlocks: Option<Deadlocks>,
 
     /// Run the program with glibc's locks and with the shim's, in turn, and compare times and
     /// context switches

@@ -31,7 +31,7 @@ pub(crate) struct Wanted {
 
     /// Also look here for debugging files, by build-id; may be given several times
     #[arg(long, value_name = "FOLDER")]
-    symbols: Vec<PathBuf>,
+    pub(super) symbols: Vec<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]

@@ -19,6 +19,7 @@
 //! The threads run on while they are looked at. So each is read twice, and what has changed in between counts as running.
 //! The threads of a deadlock are read once more at the end.
 
+mod addresses;
 mod calls;
 mod circles;
 pub mod json;
@@ -37,6 +38,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 
+pub use addresses::Addresses;
 pub use keeper::Keeper;
 use library::Library;
 use memory::Memory;

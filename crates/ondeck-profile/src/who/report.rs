@@ -137,16 +137,8 @@ impl Wait {
     /// Returns where the variable is declared, or in which memory the lock is.
     pub fn origin(&self) -> Option<String> {
         match &self.place {
-            Place::Static { file: Some(file), line: Some(line), .. } => {
-                Some(format!("{}:{line}", file.rsplit('/').next().unwrap_or(file)))
-            }
-            Place::Static { module, .. } => Some(module.clone()),
-            _ if self.object.is_none() => None,
-            Place::Heap => Some("heap".to_owned()),
-            Place::Stack => Some("stack of the first thread".to_owned()),
-            Place::Memory => Some("heap or stack".to_owned()),
-            // Only a recording joins threads by the place where they wait.
-            Place::Waiters => None,
+            Place::Static { .. } => self.place.origin(),
+            _ => self.object.and_then(|_| self.place.origin()),
         }
     }
 }
