@@ -5,7 +5,7 @@
 //! | `version` | 1; fields are only added |
 //! | `pid`, `program`, `arguments` | the process |
 //! | `deadlocks` | circles, each a list of numbers of threads |
-//! | `locks` | for each lock that threads keep: `kind`, `address` (`null` if threads sleep on words of their own), `name`, `place`, `keeper`, `waiters` |
+//! | `locks` | for each lock that threads keep: `kind`, `address` (`null` if threads sleep on words of their own), `name`, `place`, `keeper`, `waiters`, and `perhaps`, threads that may keep it |
 //! | `keeper` | `is`: `thread` with `tid`, `elsewhere` with `tid`, `readers` with `count`, `nobody`, `unknown`, `none` |
 //! | `threads` | `tid`, `inner_tid`, `name`, `state`, `call`, `seconds` without running, `wait`, `callers`, the program's functions of the `stack`, `stack`, `searched` |
 //! | `missing` | files without names, with the reason |
@@ -32,7 +32,7 @@ pub fn render(who: &Who) -> String {
 }
 
 fn of_lock(lock: &Lock) -> Value {
-    let Lock { wait, waiters } = lock;
+    let Lock { wait, waiters, perhaps } = lock;
     json!({
         "kind": wait.kind,
         "address": wait.object.map(|object| format!("{object:#x}")),
@@ -40,6 +40,7 @@ fn of_lock(lock: &Lock) -> Value {
         "place": wait.place,
         "keeper": wait.keeper,
         "waiters": waiters,
+        "perhaps": perhaps,
     })
 }
 

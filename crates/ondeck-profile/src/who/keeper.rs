@@ -113,6 +113,8 @@ pub fn object(
         }
         (Kind::Ondeck, _) | (Kind::PthreadMutex, Library::Ondeck) => linked_at(memory, futex.word),
         (Kind::Semaphore | Kind::Join, Library::Ondeck) => Some(found.object),
+        // Writers sleep on the second word of two.
+        (Kind::StdRwlock, _) if function.contains("write") => Some(found.object.wrapping_sub(4)),
         (_, Library::Ondeck) => None,
         (kind, _) if kind.sleeps_on_own_word() => None,
         _ => Some(found.object),

@@ -26,15 +26,27 @@ impl Memory {
 
     /// Copies the top of a stack, so that later reads of it are of this moment.
     pub fn hold_stack(&self, address: u64) {
-        let mut bytes = vec![0; STACK];
-        let length = self.file.read_at(&mut bytes, address).unwrap_or(0);
-        bytes.truncate(length);
-        *self.stack.borrow_mut() = (address, bytes);
+        *self.stack.borrow_mut() = (address, self.top::<STACK>(address));
     }
 
     /// Ends that: later reads are of their own moment.
     pub fn release_stack(&self) {
         self.stack.take();
+    }
+
+    /// Returns the bytes from an address on, as far as there are that many.
+    pub fn top<const LENGTH: usize>(&self, address: u64) -> Vec<u8> {
+        let mut bytes = vec![0; LENGTH];
+        let length = self.file.read_at(&mut bytes, address).unwrap_or(0);
+        bytes.truncate(length);
+        bytes
+    }
+
+    /// Returns the words of the top of a stack.
+    pub fn words(&self, address: u64) -> Vec<u64> {
+        let bytes = self.top::<STACK>(address);
+        let (words, _) = bytes.as_chunks();
+        words.iter().map(|word| u64::from_ne_bytes(*word)).collect()
     }
 
     pub fn read<const LENGTH: usize>(&self, address: u64) -> Option<[u8; LENGTH]> {

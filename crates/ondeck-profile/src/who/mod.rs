@@ -11,6 +11,7 @@
 //!    ▼
 //!  wait     which lock, by the functions that sleep and the word that they sleep on
 //!    │ ◄─── keeper    the owner, if the lock's memory says it
+//!    │ ◄─── perhaps   else threads that may be it
 //!    ▼
 //!  `Who` ─► circles   deadlocks
 //!        ─► text, json
@@ -26,6 +27,7 @@ pub mod json;
 mod keeper;
 mod library;
 mod memory;
+mod perhaps;
 mod process;
 mod report;
 mod since;
@@ -110,13 +112,17 @@ pub fn look(pid: u32, folders: Vec<PathBuf>) -> Result<Who, Refusal> {
                 one.futex.as_ref().map(same) == one.thread.wait.as_ref().map(|w| w.keeper.clone())
             })
     });
+    let stacks: Vec<(u32, u64)> =
+        seen.iter().filter_map(|one| Some((one.thread.tid, one.call?.sp))).collect();
     let threads: Vec<Thread> = seen.into_iter().map(|one| one.thread).collect();
+    let mut wanted = report::locks(&threads);
+    perhaps::add(&mut wanted, &threads, &stacks, &mut names, &memory);
     let missing = missing(&threads, &modules);
     Ok(Who {
         pid,
         program: process.program,
         arguments: process.arguments,
-        locks: report::locks(&threads),
+        locks: wanted,
         threads,
         deadlocks,
         missing,

@@ -110,6 +110,8 @@ pub struct Lock {
     pub wait: Wait,
     /// The waiting threads, those that wait the longest first.
     pub waiters: Vec<u32>,
+    /// Threads that may keep it, if it does not say which thread does: their stacks or functions have its address.
+    pub perhaps: Vec<u32>,
 }
 
 impl Lock {
@@ -168,7 +170,7 @@ pub fn locks(threads: &[Thread]) -> Vec<Lock> {
         if let Some((_, lock, _)) = locks.iter_mut().find(|(known, ..)| *known == key) {
             lock.waiters.push(thread.tid);
         } else {
-            let lock = Lock { wait: wait.clone(), waiters: vec![thread.tid] };
+            let lock = Lock { wait: wait.clone(), waiters: vec![thread.tid], perhaps: Vec::new() };
             locks.push((key, lock, thread.since));
         }
     }

@@ -18,6 +18,8 @@ const CALLERS: usize = 3;
 const LOCKS: usize = 10;
 /// Waiting threads that are shown of each lock.
 const WAITERS: usize = 5;
+/// If more threads may keep a lock, none is shown.
+const PERHAPS: usize = 3;
 /// Groups of other threads that are shown.
 const OTHERS: usize = 12;
 /// Numbers of threads that are shown of a group.
@@ -98,6 +100,18 @@ fn deadlock(text: &mut String, who: &Who, circle: &[u32]) {
 fn of_lock(text: &mut String, who: &Who, lock: &Lock) {
     _ = writeln!(text, "{}", described(&lock.wait));
     _ = writeln!(text, "  {}", kept(who, &lock.wait));
+    if lock.perhaps.len() > PERHAPS {
+        let count = lock.perhaps.len();
+        _ = writeln!(
+            text,
+            "  perhaps by one of {count} threads that have its address; --json has them"
+        );
+    } else {
+        for thread in lock.perhaps.iter().filter_map(|tid| who.thread(*tid)) {
+            let (thread, doing) = (named(thread), doing(thread));
+            _ = writeln!(text, "  perhaps by {thread}, which has its address, {doing}");
+        }
+    }
     for tid in lock.waiters.iter().take(WAITERS) {
         let Some(thread) = who.thread(*tid) else { continue };
         let aim = match thread.wait.as_ref().map(|wait| wait.kind) {

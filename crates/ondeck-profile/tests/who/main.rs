@@ -141,8 +141,40 @@ mod of_std {
         let joined = named(&who, "std joiner").and_then(|thread| thread.wait.as_ref());
         let keeper = joined.map(|wait| &wait.keeper);
         assert!(matches!(keeper, Some(Keeper::Thread { tid }) if who.thread(*tid).is_some()));
-        let lock = who.locks.iter().find(|lock| lock.wait.kind == Kind::StdMutex);
-        assert_eq!(lock.expect("the lock").wait.keeper, Keeper::Unknown);
+        let lock = who.locks.iter().find(|lock| lock.name().ends_with("HOT")).expect("the lock");
+        assert_eq!(lock.wait.keeper, Keeper::Unknown);
+        let keeper = named(&who, "std keeper").map_or(0, |thread| thread.tid);
+        assert!(lock.perhaps.contains(&keeper), "{:?}", lock.perhaps);
+    }
+
+    #[test]
+    fn a_thread_whose_stack_has_the_address_of_a_lock_may_keep_it() {
+        let lock: &Mutex<u32> = Box::leak(Box::new(Mutex::new(0)));
+        let of_other: &Mutex<u32> = Box::leak(Box::new(Mutex::new(0)));
+        for (name, lock) in [("heap keeper", lock), ("other keeper", of_other)] {
+            start(name, move |begun| {
+                let mut held = lock.lock().expect("no panic");
+                begun.send(()).expect("a listener");
+                while *held == 0 {
+                    thread::sleep(Duration::from_hours(1));
+                    *held = black_box(0);
+                }
+            });
+        }
+        start("heap taker", move |begun| {
+            drop(begun);
+            *lock.lock().expect("no panic") += 1;
+        });
+        let address = std::ptr::from_ref(lock).addr() as u64;
+        seen(|who| {
+            let found = who.locks.iter().find(|lock| lock.wait.object == Some(address));
+            let Some(found) = found else { return vec!["no lock".to_owned()] };
+            let name = |tid: &u32| who.thread(*tid).map(|thread| thread.name.clone());
+            let perhaps: Vec<String> = found.perhaps.iter().filter_map(name).collect();
+            let is_right = perhaps.contains(&"heap keeper".to_owned())
+                && !perhaps.iter().any(|name| name == "heap taker" || name == "other keeper");
+            if is_right { Vec::new() } else { perhaps.into_iter().chain([String::new()]).collect() }
+        });
     }
 }
 
