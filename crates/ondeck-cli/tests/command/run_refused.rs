@@ -54,6 +54,8 @@ fn what_the_shim_cannot_serve_is_refused_with_the_reason() {
     assert!(first.starts_with("nothing was recorded"), "{words}");
     assert!(words.contains("not observed: the locks of the program: it is linked statically"));
     assert!(fs::read_to_string(report).expect("a report").contains("linked statically"));
+    let checked = ended(126, output(&["--deadlocks", "--", path]));
+    assert!(stderr(&checked).contains("linked statically"), "{}", stderr(&checked));
     let exchanged = ended(126, output(&["--lock", "ondeck", "--profile", report, path]));
     assert!(stderr(&exchanged).contains("the shim cannot serve"), "{}", stderr(&exchanged));
 }
@@ -102,6 +104,18 @@ fn a_program_that_is_not_started_has_the_exit_codes_of_env() {
         let output = run(&["true"]).env("ONDECK_PRELOAD_LIBRARY", library).output();
         let output = ended(125, output.expect("the command starts"));
         assert!(stderr(&output).contains(word), "{}", stderr(&output));
+    }
+}
+
+#[test]
+fn a_check_for_deadlocks_says_that_it_has_seen_nothing() {
+    for (script, code) in [("exit 7", 7), ("exit 0", 0)] {
+        // The observer of the tests notes nothing.
+        let checked = ended(code, output(&["--deadlocks", "--", "sh", "-c", script]));
+        assert!(stderr(&checked).contains("nothing was checked"), "{}", stderr(&checked));
+    }
+    for other in ["--compare", "--lock=ondeck", "--profile=p.html", "--record=r.json"] {
+        ended(2, output(&["--deadlocks", other, "--", "true"]));
     }
 }
 

@@ -124,7 +124,7 @@ impl<'a> Watch<'a> {
         let mut images = std::mem::take(&mut self.images);
         images.retain(|_, image| {
             let runs = image.runs(self.namespace);
-            self.look_at(image, runs == Some(true));
+            self.look_at(image, runs);
             if runs == Some(false) {
                 self.ended += 1;
                 self.dropped += image.notes.dropped();
@@ -137,51 +137,54 @@ impl<'a> Watch<'a> {
         self.images = images;
     }
 
-    fn look_at(&mut self, image: &mut Image, runs: bool) {
+    fn look_at(&mut self, image: &mut Image, runs: Option<bool>) {
         let mut reports = Vec::new();
-        for seen in image.notes.orders() {
+        let mut orders = image.notes.orders();
+        if runs == Some(false) {
+            // Those after one that was not whole.
+            orders.extend(image.notes.orders());
+        }
+        for seen in orders {
             reports.extend(image.orders.learn(seen.thread(), &seen.held, seen.wanted));
         }
-        let threads = if runs { image.notes.threads() } else { Vec::new() };
+        let threads = if runs == Some(false) { Vec::new() } else { image.notes.threads() };
         let waits = threads.iter().filter(|seen| seen.wait != 0);
         let waits: HashSet<(u32, u32)> = waits.map(|seen| (seen.tid, seen.wait)).collect();
         let lasts = |seen: &Seen| image.waits.contains(&(seen.tid, seen.wait));
         let pid = image.notes.pid;
-        reports.extend(deadlocks(threads.iter().map(|seen| {
-            let waiting = || Waiting {
-                thread: seen.named(pid),
-                lock: seen.wanted.0,
-                want: seen.wanted.1,
-                stack: seen.wanted.2,
+        let found = deadlocks(threads.iter().map(|seen| {
+            let waiting = || {
+                let (lock, want, stack) = seen.wanted;
+                let thread = if runs.is_some() { seen.named(pid) } else { seen.thread() };
+                Waiting { thread, lock, want, stack }
             };
             (&seen.held[..], lasts(seen).then(waiting))
-        })));
+        }));
         let wait_of = |edge: &Edge| waits.iter().find(|wait| wait.0 == edge.thread.tid).copied();
-        let mut ends = false;
-        if !reports.is_empty() {
-            let mut text = Text::new(image, self.symbols);
-            for report in &reports {
-                let is_new = if report.has_come_about() {
-                    let members = report.edges.iter().filter_map(wait_of);
-                    members.filter(|wait| image.told.insert(*wait)).count() != 0
-                } else {
-                    let stacks = report.edges.iter().map(|edge| text.stacks(edge));
-                    let mut stacks: Vec<String> = stacks.collect();
-                    // The same circle may be closed by any of its orders.
-                    stacks.sort_unstable();
-                    self.told.insert(stacks)
-                };
-                if is_new {
-                    self.found[usize::from(report.has_come_about())] += 1;
-                    output::say(text.of(report).trim_end());
-                    ends |= report.has_come_about() && self.then == Deadlocks::Abort;
-                }
-            }
-        }
+        reports.extend(found.into_iter().filter(|report| {
+            let members = report.edges.iter().filter_map(wait_of);
+            members.filter(|wait| image.told.insert(*wait)).count() != 0
+        }));
         image.waits = waits;
-        if ends {
-            // One that has ended in between needs no signal.
-            _ = kill(Pid::from_raw(pid.cast_signed()), Signal::SIGABRT);
+        if reports.is_empty() {
+            return;
+        }
+        let mut text = Text::new(image, self.symbols);
+        for report in &reports {
+            let is_deadlock = report.has_come_about();
+            let mut stacks: Vec<String> =
+                report.edges.iter().map(|edge| text.stacks(edge)).collect();
+            // The same circle may be closed by any of its orders.
+            stacks.sort_unstable();
+            if !is_deadlock && !self.told.insert(stacks) {
+                continue;
+            }
+            self.found[usize::from(is_deadlock)] += 1;
+            output::say(text.of(report).trim_end());
+            if is_deadlock && self.then == Deadlocks::Abort && runs == Some(true) {
+                // One that has ended in between needs no signal.
+                _ = kill(Pid::from_raw(pid.cast_signed()), Signal::SIGABRT);
+            }
         }
     }
 
@@ -189,7 +192,10 @@ impl<'a> Watch<'a> {
         let [orders, deadlocks] = self.found;
         let seen = self.ended + self.images.len();
         let mut text = match seen {
-            0 => "ondeck: nothing was checked: no process had two threads, and a pthread lock".to_owned(),
+            0 => format!(
+                "ondeck: nothing was checked: no process had two threads and a pthread lock, and could write to {}",
+                self.folder.display()
+            ),
             1 => "ondeck: 1 process checked".to_owned(),
             _ => format!("ondeck: {seen} processes checked"),
         };
