@@ -151,7 +151,8 @@ deadlocks() {
 }
 # edge HELD OUTER WANTED: the text of a thread that had one lock and wanted another.
 edge() {
-    echo "has $1, [^\n]*\n *$2 \(orders.c:\d+\)\n(.*\n)*? *wants to $3, [^\n]*\n *inner \(orders.c:\d+\)\n *$2 \("
+    printf 'has %s, [^\\n]*\\n *%s \\(orders.c:\\d+\\)\\n(.*\\n)*? *wants to %s, [^\\n]*\\n *inner \\(orders.c:\\d+\\)\\n *%s \\(' \
+        "$1" "$2" "$3" "$2"
 }
 there=$(edge 'mutex first' outer 'lock mutex second')
 back=$(edge 'mutex second' outer 'lock mutex first')

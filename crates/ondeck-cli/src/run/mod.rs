@@ -60,7 +60,7 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
         ));
     }
     if let Some(then) = options.deadlocks {
-        return deadlocks::run(options, then);
+        return deadlocks::run(&options.program, &options.wanted.symbols, then);
     }
     if wants_profile { recorded(options) } else { exec(options) }
 }

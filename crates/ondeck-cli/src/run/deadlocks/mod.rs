@@ -6,6 +6,7 @@
 mod file;
 
 use std::collections::{HashMap, HashSet};
+use std::ffi::OsString;
 use std::fmt::Write;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -21,7 +22,7 @@ use ondeck_report::functions::short;
 
 use self::file::{Notes, Seen};
 use super::supervise::Supervised;
-use super::{Options, Program, launch, not_started, recording};
+use super::{Program, launch, not_started, recording};
 use crate::ending::{Ending, Error};
 use crate::outcome::Failure;
 use crate::output;
@@ -40,9 +41,13 @@ pub(crate) enum Deadlocks {
     Report,
 }
 
-pub(super) fn run(options: &Options, then: Deadlocks) -> Result<Ending, Error> {
-    super::profile::check_folders(&options.wanted.symbols)?;
-    let program = Program::find(&options.program).map_err(Error::Start)?;
+pub(super) fn run(
+    words: &[OsString],
+    symbols: &[PathBuf],
+    then: Deadlocks,
+) -> Result<Ending, Error> {
+    super::profile::check_folders(symbols)?;
+    let program = Program::find(words).map_err(Error::Start)?;
     let library = launch::observer_for(&program).map_err(Error::Start)?.map_err(|why| {
         let shown = program.path.display();
         Error::Start(Failure::unfit(format!("cannot see the locks of {shown}: {why}")))
@@ -54,8 +59,8 @@ pub(super) fn run(options: &Options, then: Deadlocks) -> Result<Ending, Error> {
     launch::with_library(&mut command, &library);
     command.env(launch::DEADLOCKS, folder.path());
     let program = Supervised::start(command)
-        .map_err(|error| Error::Start(not_started(&options.program[0], &error)))?;
-    let mut watch = Watch::new(folder.path(), &options.wanted.symbols, then);
+        .map_err(|error| Error::Start(not_started(&words[0], &error)))?;
+    let mut watch = Watch::new(folder.path(), symbols, then);
     let ended = program.wait(|| {
         watch.look();
         PAUSE
