@@ -50,7 +50,7 @@ impl<const RECURSIVE: bool> ReadWrite<RECURSIVE> {
     #[inline]
     fn attempt_read(&self, reader: Reader) -> bool {
         match reader {
-            Reader::Recursive => self.0.try_lock_shared_recursive().is_some(),
+            Reader::Recursive => self.0.try_lock_shared_recursive_counted(),
             Reader::Usual if cfg!(feature = "send_guard") => self.0.try_lock_shared_counted(),
             Reader::Usual => self.0.try_lock_shared().is_some(),
         }
@@ -60,7 +60,7 @@ impl<const RECURSIVE: bool> ReadWrite<RECURSIVE> {
     #[track_caller]
     pub(crate) fn read(&self, reader: Reader) {
         let block = || match reader {
-            Reader::Recursive => drop_token(self.0.lock_shared_recursive()),
+            Reader::Recursive => self.0.lock_shared_recursive_counted(),
             Reader::Usual if cfg!(feature = "send_guard") => self.0.lock_shared_counted(),
             Reader::Usual => drop_token(self.0.lock_shared()),
         };
@@ -81,7 +81,7 @@ impl<const RECURSIVE: bool> ReadWrite<RECURSIVE> {
     #[track_caller]
     pub(crate) fn read_until(&self, reader: Reader, deadline: impl FnOnce() -> Timestamp) -> bool {
         let block = || match reader {
-            Reader::Recursive => self.0.try_lock_shared_recursive_until(deadline()).is_some(),
+            Reader::Recursive => self.0.try_lock_shared_recursive_counted_until(deadline()),
             Reader::Usual if cfg!(feature = "send_guard") => {
                 self.0.try_lock_shared_counted_until(deadline())
             }
