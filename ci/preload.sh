@@ -9,7 +9,7 @@
 #                              puts each mistake of crates/ondeck-preload/tests/conformance/mutants.toml into a copy of
 #                              the project; the program that is named there must then fail
 source "$(dirname "$0")/common.sh"
-need_packages gcc g++ python3 binutils
+need_packages gcc g++ python3 binutils musl-tools
 [ "$(uname -m)" = x86_64 ] || skip "the shim is for x86-64, and this is $(uname -m)"
 getconf GNU_LIBC_VERSION >/dev/null 2>&1 || skip "the shim is for glibc"
 target=${CARGO_TARGET_DIR:-$PWD/target}

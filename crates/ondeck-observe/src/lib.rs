@@ -22,7 +22,7 @@
 //! The functions are in C, because of names with versions, of cancellation, and of the place of their return address.
 //! No frame of Rust is on the stack while a thread sleeps.
 //!
-//! `link.sh` links the library.
+//! `ondeck-record/link.sh` links the library.
 
 #![no_std]
 
@@ -31,7 +31,7 @@ compile_error!(
     "ondeck-observe is for glibc on x86-64: it has the versions of that library's symbols"
 );
 
-// For its panic handler, which `link.sh` replaces.
+// For its panic handler, which `ondeck-record/link.sh` replaces.
 extern crate std;
 
 use core::ffi::{CStr, c_char, c_int, c_void};
@@ -139,25 +139,3 @@ pub extern "C" fn ondeck_observe_before_wake(
 pub extern "C" fn ondeck_observe_after_wake(memory: &Memory, wake: &Wake, base: usize) {
     observed::after_wake(memory, wake, base);
 }
-
-unsafe extern "C" {
-    fn abort() -> !;
-}
-
-/// Handles a panic, which only a bug of this library can cause: `link.sh` substitutes it for the standard library's
-/// function.
-#[unsafe(no_mangle)]
-pub extern "C" fn ondeck_observe_panic() -> ! {
-    // SAFETY: it has no preconditions.
-    unsafe { abort() }
-}
-
-/// Replaces malloc(3) in the unwinder that `link.sh` links: always out of memory.
-#[unsafe(no_mangle)]
-pub extern "C" fn ondeck_observe_no_memory(_size: usize) -> *mut c_void {
-    ptr::null_mut()
-}
-
-/// Replaces free(3) there: nothing was allocated.
-#[unsafe(no_mangle)]
-pub extern "C" fn ondeck_observe_not_freed(_memory: *mut c_void) {}

@@ -106,6 +106,18 @@ functions! {
     barrier_init: "pthread_barrier_init" "GLIBC_2.34"
         (barrier: *mut Barrier, attributes: *const c_void, count: u32);
     barrier_destroy: "pthread_barrier_destroy" "GLIBC_2.34" (barrier: &Barrier);
+    clock_gettime: "clock_gettime" "GLIBC_2.17" (clock: c_int, time: *mut timespec);
+}
+
+/// Replaces clock_gettime(3) in this library: another one may show the program a time that is not the kernel's.
+///
+/// # Safety
+///
+/// As for that function.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ondeck_preload_clock_gettime(clock: c_int, time: *mut timespec) -> c_int {
+    // SAFETY: as the caller promises.
+    unsafe { clock_gettime(clock, time) }
 }
 
 /// Finds all of them, so that no call has to.

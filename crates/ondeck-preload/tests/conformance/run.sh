@@ -193,6 +193,14 @@ if chosen kinds && [ -n "$preload" ]; then
     run kinds.static "$preload" ./kinds-static
     expect_good kinds.static
     expect_equal kinds.plain kinds.static
+    # So it does where the loader is musl's.
+    if command -v musl-gcc >/dev/null; then
+        echo 'int main(void) { return 0; }' | musl-gcc -x c - -o "$build/musl"
+        run musl "$preload" ./musl
+        expect_good musl
+    else
+        printf 'not run: musl-gcc is not installed\n'
+    fi
     if [ "$(id -u)" -eq 0 ]; then
         cp "$build/versions" "$build/versions-setuid"
         chown nobody "$build/versions-setuid"
