@@ -15,7 +15,7 @@ import sys
 # What a family of the C library's functions is: name patterns.
 FAMILY = re.compile(
     r"(__)?pthread_(mutex|cond|rwlock)(attr)?_\w+|(mtx|cnd)_\w+|pthread_setcanceltype"
-    r"|pthread_(spin|barrier|barrierattr)_\w+|sem_\w+|(__)?pthread_once|call_once"
+    r"|pthread_(spin|barrier|barrierattr)_\w+|sem_\w+|(__)?pthread_once|call_once|dlopen"
 )
 
 # Patterns of NAME@VERSION that stay the C library's, each with the reason.

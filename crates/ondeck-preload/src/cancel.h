@@ -12,7 +12,9 @@
 #define NAME(function, name) __asm__(".symver " #function ", " name)
 
 /* The C library's functions that C code calls, in the order of real.rs. */
-enum { WAIT, TIMEDWAIT, CLOCKWAIT, OLD_WAIT, OLD_TIMEDWAIT, SETCANCELTYPE, BARRIER_WAIT, SEM_WAIT, SEM_CLOCKWAIT };
+enum {
+    WAIT, TIMEDWAIT, CLOCKWAIT, OLD_WAIT, OLD_TIMEDWAIT, SETCANCELTYPE, BARRIER_WAIT, SEM_WAIT, SEM_CLOCKWAIT, DLOPEN
+};
 OURS void *ondeck_preload_real(size_t which);
 
 /* The C library's pthread_setcanceltype: returns the previous type. A pending cancellation acts in it if the type

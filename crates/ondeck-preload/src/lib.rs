@@ -17,6 +17,7 @@
 //! | `barrier.rs`, `barrier.c` | the functions of barriers |
 //! | `spin.c`, `semaphore.c`, `polling.rs` | the waits of spinlocks and semaphores, whose other functions are the C library's |
 //! | `asynchronous.c`, `deferred.rs` | threads whose cancellation is asynchronous |
+//! | `opening.c` | dlopen(3), without the flag that separates a library from the shim |
 //! | `c11.rs` | `mtx_*` and `cnd_*`, the same functions with other results |
 //! | `mode.rs` | the mode in which fast paths defer to slow paths, and the constructor |
 //! | `real.rs` | the C library's own functions, found without a lock |
@@ -42,7 +43,7 @@
 //! When an unlock has freed an object, another thread may free its memory before the function returns. The function then
 //! has a reference to it, as [`RawMutex::unlock`](ondeck::mutex::RawMutex::unlock) has, and does not use it again.
 //!
-//! `link.sh` links the library, and gives the functions their names.
+//! `ondeck-record/link.sh` links the library.
 
 #![no_std]
 

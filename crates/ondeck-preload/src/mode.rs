@@ -10,7 +10,7 @@
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicI32, Ordering};
 
-use crate::{real, refuse};
+use crate::{real, refuse, thread};
 
 const ASYNCHRONOUS: c_int = 1 << 29;
 const BURSTS: c_int = 1 << 28;
@@ -58,6 +58,7 @@ static CONSTRUCTOR: extern "C" fn() = start;
 extern "C" fn start() {
     real::find_all();
     refuse::unfit_processes();
+    thread::renumber_children();
     ondeck::prepare();
     if ondeck_record::wants_bursts() {
         WORD.fetch_or(BURSTS, Ordering::Relaxed);

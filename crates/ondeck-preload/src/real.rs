@@ -122,14 +122,14 @@ pub unsafe extern "C" fn ondeck_preload_clock_gettime(clock: c_int, time: *mut t
 
 /// Finds all of them, so that no call has to.
 pub(crate) fn find_all() {
-    for real in ALL.iter().chain(&CANCELLABLE) {
+    for real in ALL.iter().chain(&CALLED_FROM_C) {
         real.get();
     }
 }
 
 /// Functions of the C library that C code calls: no frame of Rust may be on the stack when a thread is cancelled
-/// in them.
-static CANCELLABLE: [Real; 9] = [
+/// in them, and dlopen goes by its caller.
+static CALLED_FROM_C: [Real; 10] = [
     Real::new("pthread_cond_wait", "GLIBC_2.3.2"),
     Real::new("pthread_cond_timedwait", "GLIBC_2.3.2"),
     Real::new("pthread_cond_clockwait", "GLIBC_2.34"),
@@ -139,10 +139,11 @@ static CANCELLABLE: [Real; 9] = [
     Real::new("pthread_barrier_wait", "GLIBC_2.34"),
     Real::new("sem_wait", "GLIBC_2.34"),
     Real::new("sem_clockwait", "GLIBC_2.34"),
+    Real::new("dlopen", "GLIBC_2.34"),
 ];
 
-/// Returns the address of one of them, by its index in `CANCELLABLE`.
+/// Returns the address of one of them, by its index in `CALLED_FROM_C`.
 #[unsafe(no_mangle)]
 pub extern "C" fn ondeck_preload_real(which: usize) -> *mut c_void {
-    CANCELLABLE[which].get()
+    CALLED_FROM_C[which].get()
 }

@@ -2,11 +2,12 @@
 //!
 //! A number that no other thread of the process has or will have. A thread's address or its kernel id may be
 //! reused as soon as the thread has ended, and the new thread would then own the mutexes that the old one has
-//! left locked. The numbers are 64 bits wide, so they do not run out, and no table is indexed by them.
+//! left locked. It begins with the process's id: memory that processes share may have a mutex of a private kind.
+//! The other 42 bits do not run out, and no table is indexed by the numbers.
 //!
 //! The number is in the thread's own block, at an offset that the loader fills in, and has no destructor: see
-//! `thread.rs` of `ondeck`'s Linux platform. A new thread finds 0 there. The only thread in the child of a fork
-//! has the number of the thread that forked, so it may unlock the mutexes that the parent thread had locked.
+//! `thread.rs` of `ondeck`'s Linux platform. A new thread finds 0 there, and so does the child of a fork(2) that the C
+//! library sees.
 
 use core::arch::{asm, global_asm};
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -42,8 +43,16 @@ pub(crate) fn this_thread() -> u64 {
 #[inline(never)]
 fn number_thread() -> u64 {
     static NUMBERS: AtomicU64 = AtomicU64::new(0);
+    // SAFETY: getpid has no preconditions.
+    let process = unsafe { libc::getpid() };
     // Relaxed: the only requirement is a different number each time.
-    let number = NUMBERS.fetch_add(1, Ordering::Relaxed) + 1;
+    let number =
+        (NUMBERS.fetch_add(1, Ordering::Relaxed) + 1) | u64::from(process.cast_unsigned()) << 42;
+    set_number(number);
+    number
+}
+
+fn set_number(number: u64) {
     // SAFETY: as above.
     unsafe {
         asm!(
@@ -54,7 +63,15 @@ fn number_thread() -> u64 {
             options(nostack, preserves_flags)
         );
     }
-    number
+}
+
+/// Has the child of each fork give its only thread another number.
+pub(crate) fn renumber_children() {
+    extern "C" fn forget() {
+        set_number(0);
+    }
+    // SAFETY: the handler is a function of the shim, which is never unloaded.
+    unsafe { libc::pthread_atfork(None, None, Some(forget)) };
 }
 
 #[cfg(test)]

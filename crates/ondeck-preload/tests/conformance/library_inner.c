@@ -3,6 +3,7 @@
 #include "kinds.h"
 
 int inner_result(void);
+int inner_unlock(pthread_mutex_t *);
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
@@ -39,4 +40,9 @@ __attribute__((destructor)) static void destructor(void)
 int inner_result(void)
 {
     return conform_failures;
+}
+
+int inner_unlock(pthread_mutex_t *locked)
+{
+    return pthread_mutex_unlock(locked);
 }

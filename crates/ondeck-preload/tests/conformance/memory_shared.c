@@ -98,9 +98,6 @@ int main(void)
 {
     struct shared *shared = shared_memory(sizeof *shared);
     for (int type = 0; type < TYPE_COUNT; type++) {
-        /* Under the shim a child of fork owns the mutexes that its parent has locked: see README.md. */
-        if (TYPES[type].type == PTHREAD_MUTEX_RECURSIVE)
-            continue;
         say("== %s", TYPES[type].name);
         one_after_the_other(shared, TYPES[type].type);
         attempts_exclude_each_other(shared, TYPES[type].type);

@@ -1,4 +1,4 @@
-/* Libraries are opened and closed while other threads lock, wait and signal. */
+/* Libraries are opened and closed while other threads lock, wait and signal. One is opened with RTLD_DEEPBIND. */
 #include "kinds.h"
 
 #include <dlfcn.h>
@@ -28,6 +28,22 @@ static void *busy(void *argument)
     return NULL;
 }
 
+/* A library that is opened to prefer its own functions has the same locks as its program. */
+static void unlock_in_a_deeply_bound_library(void)
+{
+    pthread_mutex_t checked = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
+    void *handle = dlopen("library_inner.so", RTLD_NOW | RTLD_DEEPBIND);
+    int (*unlock)(pthread_mutex_t *);
+    *(void **)&unlock = handle == NULL ? NULL : dlsym(handle, "inner_unlock");
+    if (unlock == NULL) {
+        fail("%s", dlerror());
+        return;
+    }
+    is(pthread_mutex_lock(&checked), 0);
+    is(unlock(&checked), 0);
+    is(dlclose(handle), 0);
+}
+
 int main(void)
 {
     pthread_t threads[THREADS];
@@ -50,5 +66,6 @@ int main(void)
         finish(threads[i]);
     holds(opened == OPENINGS);
     holds(rounds > 0);
+    unlock_in_a_deeply_bound_library();
     return conform_end();
 }
