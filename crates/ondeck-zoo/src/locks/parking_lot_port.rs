@@ -64,8 +64,7 @@ const PARKED: u8 = 2;
 /// The longest time in nanoseconds until the next handoff is due.
 const LONGEST_UNFAIR: u32 = 1_000_000;
 
-/// The lock of a bucket, and other differences between parking_lot and its port
-/// [`parking_lot_swift`](super::parking_lot_swift).
+/// The lock of a bucket, and in what ports of parking_lot differ: here parking_lot's own.
 pub trait BucketLock<P: Platform>: Send + Sync + 'static {
     /// The facts of the mutex with this bucket.
     const INFO: LockInfo;
