@@ -224,7 +224,9 @@ mod tests {
         };
         let mut order = Order::new();
         for (from, to) in [(1, 2), (2, 3), (2, 4), (4, 2)] {
-            _ = order.learn(&[hold(from)], 0, (lock(to), Want::Alone, &Stack::of_caller()));
+            _ = order.learn(&[hold(from)], 0, (lock(to), Want::Alone, &Stack::of_caller()), || {
+                Thread::current(None)
+            });
         }
         assert_eq!(order.edges.len(), 4);
         order.forget(2);

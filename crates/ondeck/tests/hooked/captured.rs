@@ -54,7 +54,7 @@ fn the_displaced_owner_of_a_captured_lock_leaves_it_alone_for_a_turn() {
 #[test]
 fn the_heir_of_a_captured_lock_keeps_its_role_while_it_naps() {
     let (_alone, mutex, [one, two, other]) = steered();
-    is_about_to_be_captured(mutex, [&one, &two]);
+    is_about_to_be_captured(mutex, [&one, &two], || ());
     one.sleeps_for(mutex);
     time_passes(WAKE + MICRO);
     other.sleeps_for(mutex);

@@ -19,7 +19,7 @@ use ondeck::rwlock::RawRwLock;
 use ondeck::semaphore::Semaphore;
 
 use super::hooked_platform::until;
-use super::timed::{IDLE, Machine, SLICED, UNSLICED, wait, wait_for_long, watch_in_vain};
+use super::timed::{IDLE, Machine, SLICED, UNSLICED, wait, watch_in_vain};
 use super::{keys, unlock, watched};
 
 /// Starts a thread that runs `work`, and waits until it sleeps.

@@ -58,8 +58,8 @@ pub(super) fn run(
     let mut command = launch::command(&program);
     launch::with_library(&mut command, &library);
     command.env(launch::DEADLOCKS, folder.path());
-    let program = Supervised::start(command)
-        .map_err(|error| Error::Start(not_started(&words[0], &error)))?;
+    let program =
+        Supervised::start(command).map_err(|error| Error::Start(not_started(&words[0], &error)))?;
     let mut watch = Watch::new(folder.path(), symbols, then);
     let ended = program.wait(|| {
         watch.look();
