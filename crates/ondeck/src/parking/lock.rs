@@ -6,7 +6,8 @@
 //! park within some hundred nanoseconds this way. If they slept here, each would be woken by the one before it, and all
 //! others would wait for that wake.
 
-use super::{Host, sleep_while};
+use super::Host;
+use super::futex::sleep_while;
 use crate::machine::{AtomicInt, Ordering};
 use crate::spin::{Waits, poll};
 

@@ -17,7 +17,8 @@
 //! | `queue.rs` | the queues of a bucket |
 //! | `node.rs` | a waiting thread |
 //! | `shown.rs` | a bucket as checks of traces see it |
-//! | `sleep.rs` | how a waiting thread sleeps |
+//! | `futex.rs` | how a thread sleeps on a word |
+//! | `sleep.rs` | how a thread with a node sleeps |
 //! | `lock.rs` | the bucket's lock |
 //! | `rest.rs` | a time for which threads do not try again what did not pay |
 //! | `watches.rs` | whether waiters of condition variables and keys are notified soon |
@@ -50,6 +51,7 @@
 
 mod bucket;
 mod chosen;
+mod futex;
 mod history;
 mod line;
 mod lock;
@@ -67,6 +69,7 @@ mod watches;
 pub use bucket::Bucket;
 pub(crate) use bucket::Guard;
 pub(crate) use chosen::Chosen;
+pub(crate) use futex::sleep_while;
 pub(crate) use history::{Arrival, History, TURN_NANOS};
 #[doc(hidden)]
 pub use line::waiting;
@@ -75,7 +78,7 @@ pub(crate) use node::{Distance, Kind, Node, is_known, place, status};
 pub use park::{Requeued, park, requeue, unpark};
 #[doc(hidden)]
 pub use shown::Shown;
-pub(crate) use sleep::{Slice, end_of_sleep, sleep_while};
+pub(crate) use sleep::{Slice, end_of_sleep};
 pub use tokens::Parked;
 pub(crate) use unlock_mode::{QUIET, Request};
 #[doc(hidden)]

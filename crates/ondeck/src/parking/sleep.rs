@@ -1,12 +1,13 @@
-//! How a thread sleeps. One with a linked node reads its own status for a while, or sleeps until its status changes, its
+//! How a thread with a linked node waits: it reads its own status for a while, or sleeps until its status changes, its
 //! deadline passes, or a slice ends.
 
 use core::time::Duration;
 
 use super::Host;
 use super::bucket::Guard;
+use super::futex::sleep_while;
 use super::node::{Kind, Node, status};
-use crate::machine::{AtomicInt, FutexWait, Ordering, Platform, Timestamp};
+use crate::machine::{AtomicInt, Ordering, Timestamp};
 use crate::spin::{pause_until, polling_ticks};
 
 /// A part of a parked thread's sleep. At its end the thread checks whether the thread that is responsible for it gets no
@@ -58,26 +59,6 @@ impl Slice {
 /// Returns the end of a sleep: the deadline or the end of the slice, whichever comes first.
 pub(crate) fn end_of_sleep(deadline: Option<Timestamp>, slice: Option<Slice>) -> Option<Timestamp> {
     [deadline, slice.map(|slice| slice.end)].into_iter().flatten().min()
-}
-
-/// Sleeps while `word` holds `value`, until the time `until` at the latest. Returns the word's new value, or `None` if that
-/// time has passed.
-///
-/// A signal, or a wake for an earlier word at this address, ends no sleep.
-pub(crate) fn sleep_while<P: Platform>(
-    word: &P::AtomicU32,
-    value: u32,
-    until: Option<Timestamp>,
-) -> Option<u32> {
-    loop {
-        let slept = P::futex_wait(word, value, until);
-        // step: end sleep
-        // Acquire: the caller sees what the thread that has changed the word did before.
-        let now = word.load(Ordering::Acquire);
-        if now != value || slept == FutexWait::TimedOut {
-            return (now != value).then_some(now);
-        }
-    }
 }
 
 impl<P: Host> Node<P> {

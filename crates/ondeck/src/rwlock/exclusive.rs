@@ -1,7 +1,7 @@
 //! Writers: lock, unlock, downgrade. Also the upgradable reader: one at a time, beside other readers, and the only one that
 //! may become the writer without unlocking.
 
-use super::shared::AbortOnDrop;
+use super::shared::{AbortOnDrop, has};
 use super::{
     ASLEEP, BIASED, DRAINING, IN_FLIGHT, ONE, PARKED, READERS, RawRwLock, Shared, UPGRADABLE,
     WRITER, Want, with_writer,
@@ -329,11 +329,6 @@ impl<P: Host> RawRwLock<P> {
         debug_assert!(changed);
         self.drain_or_leave(deadline, UPGRADABLE)
     }
-}
-
-/// Checks the result of a wait without a deadline.
-pub(super) fn has(lock: bool) {
-    debug_assert!(lock, "without a deadline a wait ends with the lock");
 }
 
 /// Returns the word without its writer, whether that drained or not.

@@ -2,7 +2,6 @@
 //! lock's address for that time instead.
 
 use super::bias::retract;
-use super::exclusive::has;
 use super::settle::wake_drainer;
 use super::{ASLEEP, BIASED, MOST_READERS, ONE, READERS, RawRwLock, Shared, WRITER, Want};
 use crate::platform::{AtomicInt, Host, Ordering, Timestamp};
@@ -176,6 +175,11 @@ impl<P: Host> RawRwLock<P> {
         // SAFETY: as the caller promises.
         unsafe { self.unlock_shared(Shared::counted()) };
     }
+}
+
+/// Checks the result of a wait without a deadline.
+pub(super) fn has(lock: bool) {
+    debug_assert!(lock, "without a deadline a wait ends with the lock");
 }
 
 /// Aborts the process when it is dropped, which happens while a panic unwinds.
