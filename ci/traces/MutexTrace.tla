@@ -64,7 +64,8 @@ Matches(e, t) ==
     CASE e[1] = "call" -> At(t, "Call") /\ Nothing
       [] e[1] = "try" ->
             /\ Here(t) = e[3] /\ mem.byte[e[3]] = e[4]
-            /\ TryLock(t) \/ ArriveTry(t) \/ PollTry(t) \/ LandTry(t) \/ AskTry(t)
+            \* An unlock that is to offer the lock may find that another thread has locked it.
+            /\ TryLock(t) \/ ArriveTry(t) \/ PollTry(t) \/ LandTry(t) \/ AskTry(t) \/ (At(t, "Serve") /\ e[4] = 1 /\ Nothing)
       [] e[1] = "read" -> Here(t) = e[3] /\ mem.byte[e[3]] = 1 /\ AskTry(t)
       [] e[1] = "in" -> Nothing
       [] e[1] = "out" -> open = <<>> /\ (IF mem.guard[0] = t THEN Unguard(t) ELSE Nothing)
