@@ -51,22 +51,6 @@ fn the_displaced_owner_of_a_captured_lock_leaves_it_alone_for_a_turn() {
     assert_eq!(one.unlocks(mutex), 0);
 }
 
-#[test]
-fn the_heir_of_a_captured_lock_keeps_its_role_while_it_naps() {
-    let (_alone, mutex, [one, two, other]) = steered();
-    is_about_to_be_captured(mutex, [&one, &two], || ());
-    one.sleeps_for(mutex);
-    time_passes(WAKE + MICRO);
-    other.sleeps_for(mutex);
-    time_passes(TURN);
-    until(|| Machine::mode() != 0);
-    assert_eq!(two.unlocks(mutex), 1);
-    time_passes_until(|| !one.is_busy() || !other.is_busy());
-    assert_eq!(one.unlocks(mutex), 1);
-    time_passes_until(|| !other.is_busy());
-    assert_eq!(other.unlocks(mutex), 0);
-}
-
 /// The owner has gone within its turn.
 #[test]
 fn the_heir_of_a_captured_lock_acquires_it_between_two_naps() {
