@@ -14,7 +14,7 @@ struct Library {
     sources: &'static [&'static str],
 }
 
-const LIBRARIES: [Library; 7] = [
+const LIBRARIES: [Library; 9] = [
     Library {
         kind: Kind::ParkingLot,
         names: &["parking_lot::", "parking_lot_core::"],
@@ -49,6 +49,51 @@ const LIBRARIES: [Library; 7] = [
         names: &["tbb::detail::"],
         sources: &["/oneapi/tbb/detail/", "/oneapi/tbb/mutex.h", "/oneapi/tbb/rw_mutex.h"],
     },
+    Library {
+        kind: Kind::Go,
+        names: &[
+            "runtime.",
+            "internal/runtime/",
+            "internal/sync.",
+            "sync.(*",
+            "sync.runtime_",
+            "syscall.",
+        ],
+        sources: &[],
+    },
+    // A C library that is part of the program: see `of_c`.
+    Library {
+        kind: Kind::Futex,
+        names: &[
+            "pthread_",
+            "__pthread_",
+            "___pthread_",
+            "__GI___pthread_",
+            "sem_wait",
+            "sem_timedwait",
+            "sem_clockwait",
+            "sem_post",
+            "__new_sem_",
+            "mtx_",
+            "cnd_",
+            "__lll_lock_",
+            "__futex_abstimed_",
+            "__futex_lock_pi",
+            "__timedwait",
+            "__syscall_cp",
+            "sccp",
+            "__wait",
+            "__wake",
+            "__lock",
+            "__unlock",
+            "unlock_requeue",
+            "__tl_",
+            "syscall",
+            "libc.so+",
+            "ld-musl-",
+        ],
+        sources: &[],
+    },
     // Of libstdc++: std::atomic::wait, semaphores, latches and barriers.
     Library {
         kind: Kind::Futex,
@@ -67,7 +112,7 @@ const WRAPPERS: [&str; 5] = [
 ];
 
 /// Parts of functions that wait for a notification, and not for a lock.
-const NOTICES: [&str; 16] = [
+const NOTICES: [&str; 18] = [
     "ondvar",
     "CondVar",
     "AwaitCommon",
@@ -84,7 +129,33 @@ const NOTICES: [&str; 16] = [
     "__atomic_wait",
     "concurrent_monitor",
     "binary_semaphore",
+    "pthread_join",
+    "timedjoin",
 ];
+
+/// Functions of C libraries without underscores in front, and what they wait for.
+const OF_C: [(&str, Kind); 8] = [
+    ("pthread_mutex_", Kind::Pthread),
+    ("mtx_", Kind::Pthread),
+    ("pthread_rwlock_", Kind::PthreadRwlock),
+    ("pthread_cond_", Kind::Condvar),
+    ("cnd_", Kind::Condvar),
+    ("sem_", Kind::Semaphore),
+    ("new_sem_", Kind::Semaphore),
+    ("pthread_barrier_", Kind::Barrier),
+];
+
+fn of_c(frame: &Frame) -> Option<Kind> {
+    let name = frame.function.trim_start_matches('_').trim_start_matches("GI_");
+    let name = name.trim_start_matches('_');
+    OF_C.iter().find(|(start, _)| name.starts_with(start)).map(|(_, kind)| *kind)
+}
+
+/// Only musl has functions of these names that sleep, and a library of these, which may have no symbols.
+fn is_musl(frame: &Frame) -> bool {
+    let mut starts = ["__timedwait", "libc.so+", "ld-musl-"].iter();
+    starts.any(|start| frame.function.starts_with(start)) || frame.function == "__wait"
+}
 
 /// A name without what stands in front of it. Debian's abseil has a namespace of its own in its namespace.
 fn plain(function: &str) -> String {
@@ -116,6 +187,15 @@ pub(crate) fn is_of_lock(frame: &Frame) -> bool {
     library_of(frame).is_some()
 }
 
+/// Returns whether a stack of Go unlocks.
+pub(crate) fn unlocks_in_go(stack: &[Arc<Location>]) -> bool {
+    let mut frames = stack.iter().flat_map(|location| &location.frames);
+    frames.any(|frame| {
+        let is_of_go = library_of(frame).is_some_and(|library| library.kind == Kind::Go);
+        is_of_go && (frame.function.contains("nlock") || frame.function.contains("Semrelease"))
+    })
+}
+
 /// What waits at a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Nature {
@@ -132,21 +212,34 @@ pub(crate) fn nature(seen: Kind, stack: &[Arc<Location>], user: &[Arc<Location>]
         stack.iter().flat_map(|location| location.frames.iter().cloned()).collect()
     };
     let all = frames(stack);
-    let own = &all[..all.len().saturating_sub(frames(user).len())];
+    let mut own = &all[..all.len().saturating_sub(frames(user).len())];
+    if own.is_empty() && all.first().is_some_and(is_of_lock) {
+        // A thread of a library, with nothing of the program on its stack.
+        own = &all;
+    }
     let library = own.iter().rev().find_map(library_of).map(|library| library.kind);
-    let kind = library.filter(|kind| *kind != Kind::Futex).unwrap_or(seen);
+    let in_c = own.iter().find_map(of_c);
+    let kind = match library {
+        Some(kind) if kind != Kind::Futex => kind,
+        _ if seen != Kind::Futex => seen,
+        _ if own.iter().any(is_musl) => Kind::Musl,
+        _ => in_c.unwrap_or(seen),
+    };
     let has = |part: &str| own.iter().any(|frame| frame.function.contains(part));
     let is_parked = kind == Kind::Std && (has("thread::park") || has("std::thread::"));
     let is_of_thread = seen == Kind::Yield
         || matches!(kind, Kind::ParkingLot | Kind::Abseil | Kind::Usync | Kind::Saa)
+        || kind == Kind::Go && !has("runtime.lock")
         || is_parked;
     let is_notice = match kind {
         Kind::Yield => true,
         // Their mutexes park threads as the standard library's functions do.
         Kind::Usync | Kind::Saa => has("ondvar") || has("barrier") || has("Barrier"),
+        // A thread without work; or it has left a goroutine that waits for a lock, and is woken for that.
+        Kind::Go => !["sync.(*Mutex)", "sync.(*RWMutex)", "runtime.lock"].into_iter().any(has),
         // Its name has the word.
         Kind::ParkingLot => has("ondvar"),
-        _ => NOTICES.iter().any(|part| has(part)),
+        _ => in_c.is_some_and(Kind::is_notice) || NOTICES.iter().any(|part| has(part)),
     };
     Nature { kind, is_notice, is_of_thread }
 }
@@ -162,6 +255,17 @@ mod tests {
         };
         let stack: Vec<_> = functions.iter().chain(&["work", "main"]).map(location).collect();
         nature(Kind::Futex, &stack, &stack[functions.len()..])
+    }
+
+    #[test]
+    fn a_thread_without_the_program_on_its_stack_is_of_its_library() {
+        let location = |name: &str| {
+            let frame = Frame { function: name.to_owned(), file: None, line: None };
+            Arc::new(Location { address: 1, module: None, frames: vec![frame] })
+        };
+        let stack = ["runtime.futex", "runtime.findRunnable", "runtime.mstart"].map(location);
+        let found = nature(Kind::Futex, &stack, &stack);
+        assert_eq!(found, Nature { kind: Kind::Go, is_notice: true, is_of_thread: true });
     }
 
     #[test]
@@ -217,6 +321,41 @@ mod tests {
             (&["absl::lts_20230125::CondVar::Wait(absl::Mutex*)"], notice(Kind::Abseil, true)),
             (&["tbb::detail::r1::wait_on_address(void*)"], lock(Kind::Tbb, false)),
             (&["std::__detail::__platform_wait<int>"], notice(Kind::Futex, false)),
+            (
+                &[
+                    "runtime.futex.abi0",
+                    "runtime.notesleep",
+                    "runtime.mcall",
+                    "runtime.gopark",
+                    "internal/sync.(*Mutex).lockSlow",
+                    "sync.(*Mutex).Lock",
+                ],
+                lock(Kind::Go, true),
+            ),
+            (&["runtime.futex", "runtime.mcall", "runtime.chanrecv1"], notice(Kind::Go, true)),
+            (&["runtime.futex", "runtime.futexsleep", "runtime.lock2"], lock(Kind::Go, false)),
+            (&["__lll_lock_wait", "___pthread_mutex_lock"], lock(Kind::Pthread, false)),
+            (
+                &["__lll_lock_wait", "__pthread_mutex_cond_lock", "___pthread_cond_wait"],
+                lock(Kind::Pthread, false),
+            ),
+            (
+                &["__futex_abstimed_wait_common64", "___pthread_cond_wait"],
+                notice(Kind::Condvar, false),
+            ),
+            (
+                &["__syscall_cp_c", "__timedwait_cp", "__pthread_mutex_timedlock"],
+                lock(Kind::Musl, false),
+            ),
+            (
+                &["__syscall_cp_c", "__timedwait_cp", "__pthread_timedjoin_np"],
+                notice(Kind::Musl, false),
+            ),
+            (&["syscall", "std::sys::pal::unix::futex::futex_wait"], lock(Kind::Std, false)),
+            (&["libc.so+0x777e", "pthread_mutex_lock"], lock(Kind::Musl, false)),
+            (&["libc.so+0x777e", "pthread_join"], notice(Kind::Musl, false)),
+            (&["runtime.exitsyscall", "syscall.Syscall6"], notice(Kind::Go, true)),
+            (&["syscall"], lock(Kind::Futex, false)),
             (&[], lock(Kind::Futex, false)),
         ] {
             assert_eq!(of(functions), expected, "{functions:?}");

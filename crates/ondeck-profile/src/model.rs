@@ -225,6 +225,10 @@ pub enum Kind {
     Abseil,
     /// Of oneTBB.
     Tbb,
+    /// Of Go's runtime and its package sync.
+    Go,
+    /// Of musl.
+    Musl,
     /// Of code that is in no library of locks known here.
     Futex,
     /// Calls of sched_yield(2) by such code.
@@ -292,6 +296,8 @@ impl Kind {
             Self::Saa => "saa",
             Self::Abseil => "abseil",
             Self::Tbb => "tbb",
+            Self::Go => "Go",
+            Self::Musl => "musl",
             Self::Futex => "futex",
             Self::Yield => "yield",
             Self::Unknown => "unknown",

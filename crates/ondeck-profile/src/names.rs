@@ -131,6 +131,12 @@ impl<'a> Names<'a> {
         Some(object.function_at(address.wrapping_sub(bias))?.wrapping_add(bias))
     }
 
+    /// Returns the name of the function that begins at an address.
+    pub(crate) fn function_name(&mut self, start: u64) -> Option<&str> {
+        let (object, bias) = self.object_at(start)?;
+        object.function_name(start.wrapping_sub(bias))
+    }
+
     /// Returns how the caller of the function at an address is found.
     pub(crate) fn rules(&mut self, address: u64) -> Option<Rules> {
         let (object, bias) = self.object_at(address)?;

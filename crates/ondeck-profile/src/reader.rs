@@ -109,8 +109,16 @@ impl Reader {
             let Some(lock) = group_of.get(&number).and_then(|at| locks.get_mut(*at)) else {
                 continue;
             };
-            let stack = Arc::clone(stacks.trimmed(&mut names, recording, stack));
             let (nanos, longest) = (clock.nanos(ticks), clock.nanos(longest));
+            if lock.kind == Kind::Go
+                && role == Role::Holder
+                && !kinds::unlocks_in_go(&names.stack(&recording.stack(stack)))
+            {
+                // A thread that has left a goroutine is also woken for another one.
+                lock.kept_waiting -= nanos;
+                continue;
+            }
+            let stack = Arc::clone(stacks.trimmed(&mut names, recording, stack));
             let samples = match role {
                 Role::Holder => &mut lock.holders,
                 Role::Waiter => &mut lock.waiters,

@@ -28,7 +28,9 @@ pub(crate) const FREE: &str = "waited while it was free";
 
 /// The name for waits whose owners are not known: they began at a notification, or a thread only polled.
 pub(crate) fn unexplained(lock: &Lock) -> &'static str {
-    if lock.kind.is_observed() {
+    if lock.kind == Kind::Go {
+        "woken for other goroutines"
+    } else if lock.kind.is_observed() {
         "polled for an unknown owner"
     } else {
         "waited after a notification"

@@ -6,25 +6,27 @@ use crate::layout::{File, MAGIC, VERSION};
 use crate::sys::{self, Descriptor};
 use crate::{clock, maps, stack, table};
 
-/// Fills the head of a file of `size` bytes, the magic number last. If `counted_before`, locks may have
-/// counted acquisitions already.
-pub fn fill(file: &File, size: usize, counted_before: bool) {
+/// Fills the head of a file of `size` bytes about the process `pid`, the magic number last. If `counted_before`, locks
+/// may have counted acquisitions already.
+pub fn fill(file: &File, size: usize, [pid, parent]: [u32; 2], counted_before: bool) {
     let header = &file.header;
     let rate = clock::rate();
     let (ticks, nanos) = clock::both();
     header.version.store(VERSION, Ordering::Relaxed);
     header.size.store(size as u64, Ordering::Relaxed);
-    header.pid.store(sys::process(), Ordering::Relaxed);
-    header.parent.store(sys::parent(), Ordering::Relaxed);
+    header.pid.store(pid, Ordering::Relaxed);
+    header.parent.store(parent, Ordering::Relaxed);
     header.counted_before.store(counted_before.into(), Ordering::Relaxed);
     header.rate.store(rate, Ordering::Relaxed);
     header.start_ticks.store(ticks, Ordering::Relaxed);
     header.start_monotonic.store(nanos, Ordering::Relaxed);
     header.start_realtime.store(clock::nanos_of(libc::CLOCK_REALTIME), Ordering::Relaxed);
     let mut buffer = [0; 512];
-    let length = sys::read_link(c"/proc/self/exe", &mut buffer);
+    let (mut exe, mut line) = (sys::of_process(pid, b"exe"), sys::of_process(pid, b"cmdline"));
+    let length = exe.as_c_str().map_or(0, |path| sys::read_link(path, &mut buffer));
     put(&header.program, 0, &buffer[..length]);
-    if let Ok(arguments) = Descriptor::open(c"/proc/self/cmdline", libc::O_RDONLY) {
+    if let Some(Ok(arguments)) = line.as_c_str().map(|path| Descriptor::open(path, libc::O_RDONLY))
+    {
         let mut at = 0;
         loop {
             let length = arguments.read(&mut buffer);

@@ -26,6 +26,7 @@ pub fn nanos_of(clock: libc::clockid_t) -> u64 {
     time.tv_sec.cast_unsigned() * NANOS_PER_SECOND + time.tv_nsec.cast_unsigned()
 }
 
+/// Returns the current time.
 #[inline]
 pub fn ticks() -> u64 {
     match SOURCE.load(Ordering::Relaxed) {
@@ -87,6 +88,12 @@ pub fn ticks_in(nanos: u64) -> u64 {
     nanos * (RATE.load(Ordering::Relaxed) / 1_000_000) / 1_000
 }
 
+/// Returns the nanoseconds in `ticks` ticks, once the rate is known.
+pub fn nanos_in(ticks: u64) -> u64 {
+    let rate = u128::from(RATE.load(Ordering::Relaxed).max(1));
+    (u128::from(ticks) * u128::from(NANOS_PER_SECOND) / rate) as u64
+}
+
 #[cfg(target_arch = "x86_64")]
 mod counter {
     use core::arch::x86_64::{__cpuid, _rdtsc};
@@ -125,5 +132,6 @@ mod tests {
         let one_second = ticks_in(NANOS_PER_SECOND);
         assert!(rate.abs_diff(one_second) < 1_000_000, "{rate} a second, {one_second} in one");
         assert_eq!(ticks_in(3_600 * NANOS_PER_SECOND), 3_600 * one_second);
+        assert!(nanos_in(one_second).abs_diff(NANOS_PER_SECOND) < 1_000_000);
     }
 }

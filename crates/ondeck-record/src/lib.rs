@@ -17,7 +17,7 @@
 //!
 //! every operation ─► burst           the lock operations of threads, in order: for replays
 //!
-//! locks of others ─► observed        waits and wakes at futexes and at objects of the C library
+//! locks of others ─► observed        waits and wakes at futexes and at objects of the C library, also of another process
 //! ```
 //!
 //! It allocates nothing, takes no lock, waits for nothing, and keeps `errno`. Signal handlers that lock

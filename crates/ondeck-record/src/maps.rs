@@ -1,10 +1,10 @@
-//! The mappings of the process: `/proc/self/maps`, copied when a stack has an address that no snapshot has.
+//! The mappings of the process: `/proc/PID/maps`, copied when a stack has an address that no snapshot has.
 
 use core::mem;
 use core::sync::atomic::{AtomicU64, Ordering};
 
 use crate::layout::{File, RANGES};
-use crate::sys::Descriptor;
+use crate::sys::{self, Descriptor};
 use crate::{clock, room};
 
 /// Snapshots take at most 1/`SHARE` of the time, because some addresses, such as generated code, come and go. One
@@ -55,7 +55,10 @@ pub fn refresh(file: &File) {
         return;
     }
     let start = clock::ticks();
-    if let Ok(maps) = Descriptor::open(c"/proc/self/maps", libc::O_RDONLY) {
+    let mut path = sys::of_process(file.header.pid.load(Ordering::Relaxed), b"maps");
+    if let Some(path) = path.as_c_str()
+        && let Ok(maps) = Descriptor::open(path, libc::O_RDONLY)
+    {
         let text = file.header.maps_used.load(Ordering::Relaxed) as usize;
         Snapshot { file, ranges: 0, text, line: Line::default() }.take(&maps);
     }

@@ -7,7 +7,7 @@
 
 use core::cell::UnsafeCell;
 use core::ffi::CStr;
-use core::ptr;
+use core::ptr::{self, NonNull};
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, Ordering};
 
 use crate::control::{self, Control, wanted};
@@ -40,7 +40,7 @@ struct Wiped {
 // SAFETY: the only field that is not atomic is used only by the thread that has written `DECIDING`.
 unsafe impl Sync for Wiped {}
 
-type Path = Text<4160>;
+pub type Path = Text<4160>;
 
 static STATE: Wiped = Wiped {
     flag: AtomicU32::new(UNKNOWN),
@@ -216,18 +216,32 @@ fn open() -> Option<*mut File> {
         .map(|control| &control.folder)
         .filter(|folder| folder[0].load(Ordering::Relaxed) != 0)
         .unwrap_or(&FOLDER);
+    let folder = folder.iter().map(|byte| byte.load(Ordering::Relaxed));
+    let folder = folder.take_while(|byte| *byte != 0);
     // SAFETY: no other thread decides at the same time, and this one calls nothing that does.
     let path = unsafe { &mut *STATE.path.get() };
+    let size = if wants_bursts() { TRACKED_SIZE } else { SIZE };
+    let file = create(path, &folder, sys::process(), size)?;
+    // SAFETY: a mapping of a file of that size; all fields are atomics, for which zeros are valid.
+    let mapped = unsafe { file.as_ref() };
+    let process = [sys::process(), sys::parent()];
+    begin::fill(mapped, size, process, COUNTED.swap(true, Ordering::Relaxed));
+    Some(file.as_ptr())
+}
+
+/// Creates and maps a file of `size` bytes for a process.
+pub fn create(
+    path: &mut Path,
+    folder: &(impl Iterator<Item = u8> + Clone),
+    process: u32,
+    size: usize,
+) -> Option<NonNull<File>> {
     // An image that called `exec` had the same process id.
     for number in 0..1024 {
         path.clear();
-        folder
-            .iter()
-            .map(|byte| byte.load(Ordering::Relaxed))
-            .take_while(|byte| *byte != 0)
-            .for_each(|byte| path.push(byte));
+        folder.clone().for_each(|byte| path.push(byte));
         path.push(b'/');
-        path.push_number(sys::process());
+        path.push_number(process);
         path.push(b'.');
         path.push_number(number);
         path.push(b'.');
@@ -237,7 +251,6 @@ fn open() -> Option<*mut File> {
             Err(libc::EEXIST) => {}
             Err(_) => return None,
             Ok(file) => {
-                let size = if wants_bursts() { TRACKED_SIZE } else { SIZE };
                 let mapping = (file.has_room(size) && file.resize(size))
                     .then(|| file.map(size, true))
                     .flatten();
@@ -245,18 +258,17 @@ fn open() -> Option<*mut File> {
                     sys::remove(path);
                     return None;
                 };
-                let mapping = mapping.cast::<File>().as_ptr();
+                let mapping = mapping.cast::<File>();
                 // For the tracks after it.
-                mapping.expose_provenance();
+                mapping.as_ptr().expose_provenance();
                 // SAFETY: a mapping of a file of that size; all fields are atomics, for which zeros are valid.
-                let mapped = unsafe { &*mapping };
+                let mapped = unsafe { mapping.as_ref() };
                 // The head and the bits of pages that have room: all other pages are requested one by one.
                 let starts = [(&raw const mapped.room).cast(), (&raw const mapped.header).cast()];
                 if !starts.into_iter().all(sys::can_write) {
                     sys::remove(path);
                     return None;
                 }
-                begin::fill(mapped, size, COUNTED.swap(true, Ordering::Relaxed));
                 return Some(mapping);
             }
         }

@@ -130,6 +130,16 @@ pub fn remove(path: &CStr) {
     unsafe { libc::syscall(libc::SYS_unlinkat, libc::AT_FDCWD, path.as_ptr(), 0) };
 }
 
+/// Unmaps what [`Descriptor::map`] has mapped.
+///
+/// # Safety
+///
+/// Nothing refers to it any more.
+pub unsafe fn unmap(address: NonNull<u8>, size: usize) {
+    // SAFETY: as the caller promises.
+    unsafe { libc::syscall(libc::SYS_munmap, address.as_ptr(), size) };
+}
+
 /// Returns the target of a symbolic link, cut to the length of `buffer`.
 pub fn read_link(path: &CStr, buffer: &mut [u8]) -> usize {
     // SAFETY: readlinkat(2) reads the path and writes at most the length of the buffer.
@@ -261,6 +271,21 @@ impl<const N: usize> Text<N> {
         let whole = &self.bytes[..=self.length];
         self.is_whole.then(|| CStr::from_bytes_until_nul(whole).ok()).flatten()
     }
+}
+
+/// Returns the path of a file that the kernel has about a process; 0 is this one.
+pub fn of_process(pid: u32, name: &[u8]) -> Text<48> {
+    let mut path = Text::new();
+    path.push_all(b"/proc/");
+    // The number of this process may be another one in the namespace of /proc.
+    if pid == 0 || pid == process() {
+        path.push_all(b"self");
+    } else {
+        path.push_number(pid);
+    }
+    path.push(b'/');
+    path.push_all(name);
+    path
 }
 
 #[cfg(test)]

@@ -157,6 +157,12 @@ impl ObjectFile {
         named.or_else(|| Some(self.cfi().function(address)?.start))
     }
 
+    /// Returns the symbol of the function that begins at an address.
+    pub fn function_name(&self, start: u64) -> Option<&str> {
+        let (symbol, inside) = containing(&self.functions, start)?;
+        (inside == 0).then_some(&symbol.name)
+    }
+
     /// Returns how the caller of the function at an address is found.
     pub fn rules(&self, address: u64) -> Option<Rules> {
         self.cfi().rules(address)

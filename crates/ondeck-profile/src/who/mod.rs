@@ -31,6 +31,7 @@ mod perhaps;
 mod process;
 mod report;
 mod since;
+mod stopped;
 pub mod text;
 mod thread;
 mod unwind;
@@ -48,6 +49,7 @@ use process::Process;
 pub use process::Refusal;
 pub use report::{Lock, Thread, Wait, Who};
 use since::Clocks;
+pub use stopped::{Returns, Stopped};
 pub use thread::State;
 use thread::{Call, Look};
 pub use wait::Kind;
@@ -72,7 +74,8 @@ pub fn look(pid: u32, folders: Vec<PathBuf>) -> Result<Who, Refusal> {
     let maps = fs::read_to_string(process.folder.join("maps")).map_err(io)?;
     let mappings = Mappings::parse(&maps);
     let mut symbols = Symbols::with(folders);
-    let modules = modules(&mut symbols, &mappings, &process, &memory);
+    let mut modules = modules_of(&mut symbols, &mappings, pid, &memory);
+    modules.sort_by_key(|module| module.path != process.program);
     let mut names = Names::new(&mut symbols, &modules, &mappings, pid);
     let mut clocks = Clocks::default();
 
@@ -194,23 +197,21 @@ impl<'a> Seen<'a> {
 }
 
 /// Returns the mapped files, with the build-ids that are in memory.
-fn modules(
+fn modules_of(
     symbols: &mut Symbols,
     mappings: &Mappings,
-    process: &Process,
+    pid: u32,
     memory: &Memory,
 ) -> Vec<Module> {
     let files = mappings.files.iter();
-    let mut modules: Vec<Module> = files
+    files
         .filter_map(|mapped| {
-            let mut source = Source::of(mapped, process.pid);
+            let mut source = Source::of(mapped, pid);
             let start = mapped.parts.iter().find(|part| part.2 == 0).map(|part| part.0);
             source.build_id = start.and_then(|start| memory.build_id(start)).unwrap_or_default();
             symbols.module(mapped, source)
         })
-        .collect();
-    modules.sort_by_key(|module| module.path != process.program);
-    modules
+        .collect()
 }
 
 /// Returns the files whose functions are in stacks and have no names, with the reason.

@@ -70,7 +70,6 @@ pub enum Refusal {
 
 /// A process that can be looked at.
 pub struct Process {
-    pub pid: u32,
     /// The folder of the process in `/proc`.
     pub folder: PathBuf,
     pub program: PathBuf,
@@ -108,7 +107,7 @@ impl Process {
         if !is_native(&folder.join("exe")) {
             return Err(Refusal::Foreign(pid));
         }
-        Ok(Self { pid, folder, program, arguments })
+        Ok(Self { folder, program, arguments })
     }
 }
 

@@ -38,38 +38,147 @@ pub struct Stack {
 }
 
 pub fn stack(names: &mut Names<'_>, memory: &Memory, call: &Call) -> Stack {
-    let mut stack = Stack::default();
-    stack.locations.push(names.location(call.pc));
-    if !cfg!(target_arch = "x86_64") {
-        return stack;
+    let mut locations = vec![names.location(call.pc)];
+    let is_searched = walk(names, memory, call, |names, inner, caller| {
+        // A function that ended with a tail call has left no frame.
+        if let Some(Callee::At(called)) = calls::before(memory, caller.pc)
+            && names.function_at(called) == Some(called)
+            && !names.is_within(called, inner.pc - 1)
+        {
+            let location = names.location(called);
+            if !location.frames[0].is_offset() {
+                locations.push(location);
+            }
+        }
+        locations.push(names.location(caller.pc - 1));
+        locations.len() < MOST
+    });
+    Stack { locations, is_searched }
+}
+
+/// A stack as return addresses.
+#[derive(Debug, Default)]
+pub struct Returns {
+    /// Innermost first, the instruction after the system call included. Of a thread that has left a goroutine, because that
+    /// cannot go on, the addresses of the goroutine.
+    pub addresses: Vec<u64>,
+    /// Places in memory, with the words that make it this stack.
+    pub places: Vec<(u64, u64)>,
+}
+
+/// Returns the addresses of a stack, at most `most`. Goes from the stack of Go's scheduler to the goroutine that called it.
+pub fn addresses(names: &mut Names<'_>, memory: &Memory, call: Call, most: usize) -> Returns {
+    let mut stack = Returns { addresses: vec![call.pc], places: Vec::new() };
+    let mut next = Some(call);
+    while let Some(call) = next.take() {
+        walk(names, memory, &call, |names, _, caller| {
+            stack.push(caller.sp - 8, caller.pc);
+            let crossed = goroutine(names, memory, caller);
+            next = crossed.map(|goroutine| {
+                stack.places.extend(goroutine.links);
+                if goroutine.has_left {
+                    stack.addresses.clear();
+                }
+                stack.push(goroutine.call.sp.wrapping_sub(8), goroutine.call.pc);
+                goroutine.call
+            });
+            next.is_none() && stack.addresses.len() < most
+        });
+        next = next.filter(|_| stack.addresses.len() < most);
     }
+    stack
+}
+
+impl Returns {
+    fn push(&mut self, place: u64, address: u64) {
+        self.places.push((place, address));
+        self.addresses.push(address);
+    }
+}
+
+/// A goroutine that called Go's scheduler.
+struct Goroutine {
+    call: Call,
+    /// The places and words that say where it is.
+    links: Vec<(u64, u64)>,
+    /// Whether the thread is looking for another one.
+    has_left: bool,
+}
+
+/// Returns the goroutine that called the function of Go's scheduler with this frame.
+///
+/// Two functions of Go's runtime change the stack (`asm_amd64.s`). `systemstack` is called for a function that needs a
+/// large one: its frame pointer is the first that this function saves. `mcall` leaves the goroutine: its argument, which
+/// is in front of the return address, has the registers.
+fn goroutine(names: &mut Names<'_>, memory: &Memory, frame: &Framed) -> Option<Goroutine> {
+    /// In Go's `g`: the bounds of the stack, and `sched.sp`, `sched.pc`.
+    const FIELDS: [u64; 4] = [0, 8, 56, 64];
+    let function = names.function_at(frame.pc - 1)?;
+    let read = |address: u64| Some((address, memory.word(address)?));
+    let (pc, sp, links, has_left) = match names.function_name(function)? {
+        "runtime.systemstack" | "runtime.systemstack.abi0" => {
+            let link = read(frame.sp.checked_sub(16)?)?;
+            let address = memory.word(link.1.checked_add(8)?)?;
+            if calls::before(memory, address) != Some(Callee::At(function)) {
+                return None;
+            }
+            (address, link.1 + 16, vec![link], false)
+        }
+        "runtime.mcall" => {
+            let g = read(frame.sp)?;
+            let [low, high, sp, pc] = FIELDS.map(|offset| read(g.1.wrapping_add(offset)));
+            let (sp, pc) = (sp?, pc?);
+            if !(low?.1..high?.1).contains(&sp.1) {
+                return None;
+            }
+            (pc.1, sp.1, vec![g, sp, pc], true)
+        }
+        _ => return None,
+    };
+    let call = Call { sp, pc, ..Call::default() };
+    names.is_code(pc).then_some(Goroutine { call, links, has_left })
+}
+
+/// A frame that is on the stack.
+struct Framed {
+    /// The instruction to which the inner function returns.
+    pc: u64,
+    /// The stack pointer after that.
+    sp: u64,
+}
+
+/// Calls `each` with each frame and its caller, until it returns false. Returns whether a return address was searched.
+fn walk<'n>(
+    names: &mut Names<'n>,
+    memory: &Memory,
+    call: &Call,
+    mut each: impl FnMut(&mut Names<'n>, &Framed, &Framed) -> bool,
+) -> bool {
+    if !cfg!(target_arch = "x86_64") {
+        return false;
+    }
+    let mut any_searched = false;
     memory.hold_stack(call.sp);
     let mut registers: Registers = [None; REGISTERS];
     registers[RSP] = Some(call.sp);
     registers[RETURN] = Some(call.pc);
-    while stack.locations.len() < MOST {
+    let mut inner = Framed { pc: call.pc, sp: call.sp };
+    loop {
         let mut step = Step { names, memory, registers: &registers };
         let Some((next, is_searched)) = step.caller() else { break };
         let (Some(pc), Some(sp)) = (next[RETURN], next[RSP]) else { break };
-        if !names.is_code(pc) || registers[RSP].is_some_and(|before| sp <= before) {
+        if !names.is_code(pc) || sp <= inner.sp {
             break;
         }
-        stack.is_searched |= is_searched;
-        // A function that ended with a tail call has left no frame.
-        if let Some(Callee::At(called)) = calls::before(memory, pc)
-            && names.function_at(called) == Some(called)
-            && registers[RETURN].is_some_and(|inner| !names.is_within(called, inner - 1))
-        {
-            let location = names.location(called);
-            if !location.frames[0].is_offset() {
-                stack.locations.push(location);
-            }
+        any_searched |= is_searched;
+        let caller = Framed { pc, sp };
+        if !each(names, &inner, &caller) {
+            break;
         }
-        stack.locations.push(names.location(pc - 1));
-        registers = next;
+        (inner, registers) = (caller, next);
     }
     memory.release_stack();
-    stack
+    any_searched
 }
 
 /// From a frame to its caller's.

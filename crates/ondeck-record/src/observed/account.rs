@@ -6,7 +6,6 @@ use super::chain::{Chain, Segment};
 use super::{End, Sleep, Thread, words};
 use crate::frames::Frames;
 use crate::layout::{File, Lock, Role, kind};
-use crate::thread::Local;
 use crate::{clock, table};
 
 /// The number of innermost frames that identify a place that waits at a futex.
@@ -24,15 +23,16 @@ impl Thread {
         }
     }
 
-    /// Records a wait.
+    /// Records a wait of the thread with that index. `late` returns the number of its stack plus 1 if it was not taken
+    /// at the beginning.
     pub(super) fn end(
         &mut self,
         file: &'static File,
-        local: &Local,
+        index: u32,
         sleep: &Sleep,
         how: End,
         now: u64,
-        base: usize,
+        late: impl FnOnce(&mut Self, u64) -> Option<u32>,
     ) {
         let waited = now.saturating_sub(sleep.arrived);
         let chain = words::chain(sleep.word, sleep.file).unwrap_or(Chain::EMPTY);
@@ -42,14 +42,14 @@ impl Thread {
             self.chain = if is_seen { chain } else { Chain::EMPTY };
         }
         let stack = match sleep.stack {
-            0 => self.stack(file, base, now, waited).unwrap_or(0),
+            0 => late(self, waited).unwrap_or(0),
             known => known,
         };
         let Some((entry, is_new)) = entry(file, sleep, stack) else { return };
         if is_new {
             self.unseen_word = sleep.word;
         }
-        table::took_part(entry, local.index);
+        table::took_part(entry, index);
         table::waited(entry, waited, 1);
         if how == End::GaveUp {
             entry.timeouts.fetch_add(1, Ordering::Relaxed);

@@ -37,6 +37,7 @@ mod account;
 mod chain;
 mod polls;
 mod recall;
+pub mod remote;
 mod words;
 
 use core::cell::UnsafeCell;
@@ -196,7 +197,10 @@ pub fn end(memory: &Memory, sleep: &Sleep, how: End, base: usize) {
         return;
     };
     let now = clock::ticks();
-    memory.enter(file, |own, local| own.end(file, local, sleep, how, now, base));
+    memory.enter(file, |own, local| {
+        let late = |own: &mut Thread, waited| own.stack(file, base, now, waited);
+        own.end(file, local.index, sleep, how, now, late);
+    });
 }
 
 /// Called when the thread is about to call sched_yield(2).
@@ -238,8 +242,12 @@ pub fn confine(is_confined: bool) -> bool {
 pub fn before_wake(memory: &Memory, word: usize, base: usize) -> Wake {
     let Some(file) = state::file() else { return Wake::NONE };
     let now = clock::ticks();
+    // SAFETY: the return address of a function that has not returned.
+    let address = unsafe { ptr::with_exposed_provenance::<usize>(base).read_volatile() };
+    let site = site(word, base, address);
     let is_done = memory.enter(file, |own, _| {
-        own.wake(file, word, now, base) != 0 && own.unseen == 0 && own.unseen_word == 0
+        let stack = |own: &mut Thread, ticks| own.stack(file, base, now, ticks);
+        own.wake(file, (word, site), now, stack) != 0 && own.unseen == 0 && own.unseen_word == 0
     });
     match is_done {
         Some(false) => Wake { word, file: thread::address_of(file), at: now },
@@ -267,9 +275,7 @@ impl Thread {
         if let Some(number) = self.recall.find(file, base) {
             return Some(number + 1);
         }
-        let cost = if self.stack_cost == 0 { clock::ticks_in(STACK) } else { self.stack_cost };
-        let is_worth = now.saturating_sub(self.stack_end) >= cost * SHARE || ticks >= cost * WORTH;
-        if !is_worth || !sys::has_stack(ROOM) {
+        if !self.may_unwind(now, ticks) || !sys::has_stack(ROOM) {
             return None;
         }
         let mut placed = Placed::at(base);
@@ -278,16 +284,31 @@ impl Thread {
         }
         let (number, is_new) = placed.frames.keep(file)?;
         self.recall.keep(number, &placed);
-        self.stack_end = clock::ticks();
-        let took = self.stack_end.saturating_sub(now);
-        // A thread that loses its CPU meanwhile is no measure.
-        self.stack_cost = took.min(2 * cost);
-        file.header.stacks_taken.fetch_add(1, Ordering::Relaxed);
-        file.header.stack_ticks.fetch_add(took, Ordering::Relaxed);
+        self.unwound(file, now);
         if is_new {
             self.unseen = number + 1;
         }
         Some(number + 1)
+    }
+
+    fn cost_of_stack(&self) -> u64 {
+        if self.stack_cost == 0 { clock::ticks_in(STACK) } else { self.stack_cost }
+    }
+
+    /// Returns whether a stack may be unwound at `now`, for a record of `ticks`.
+    fn may_unwind(&self, now: u64, ticks: u64) -> bool {
+        let cost = self.cost_of_stack();
+        now.saturating_sub(self.stack_end) >= cost * SHARE || ticks >= cost * WORTH
+    }
+
+    /// Accounts for a stack that was unwound from `start` on.
+    fn unwound(&mut self, file: &File, start: u64) {
+        self.stack_end = clock::ticks();
+        let took = self.stack_end.saturating_sub(start);
+        // A thread that loses its CPU meanwhile is no measure.
+        self.stack_cost = took.min(2 * self.cost_of_stack());
+        file.header.stacks_taken.fetch_add(1, Ordering::Relaxed);
+        file.header.stack_ticks.fetch_add(took, Ordering::Relaxed);
     }
 
     /// Copies the mappings if they lack an address of the last new stack or entry. Not for a thread that has just locked or is
@@ -303,9 +324,15 @@ impl Thread {
         }
     }
 
-    /// Enters a wake into the chain of its word. Returns the number of its stack plus 1; 0 if it is missing.
-    fn wake(&mut self, file: &'static File, word: usize, now: u64, base: usize) -> u32 {
-        let site = site(word, base);
+    /// Enters a wake into the chain of its word, from the place of that [`site`]. Returns the number of its stack plus
+    /// 1; 0 if it is missing. `stack` returns that for a record of so many ticks.
+    fn wake(
+        &mut self,
+        file: &'static File,
+        (word, site): (usize, u64),
+        now: u64,
+        stack: impl FnOnce(&mut Self, u64) -> Option<u32>,
+    ) -> u32 {
         if site == self.waker_site && self.woken < self.waker_at && self.again(file, word, now) {
             return KNOWN;
         }
@@ -320,7 +347,7 @@ impl Thread {
         self.record_polls(file);
         // A thread that wakes again and again without a stack must not unwind each time.
         let ticks = now.saturating_sub(from.max(self.waker_at));
-        let stack = self.stack(file, base, now, ticks).unwrap_or(0);
+        let stack = stack(self, ticks).unwrap_or(0);
         let mut chain = match found {
             Some(chain) if before > self.woken => chain,
             _ => self.chain,
@@ -354,10 +381,8 @@ impl Thread {
 /// Returned for a wake whose stack is that of the last one.
 const KNOWN: u32 = u32::MAX;
 
-/// Returns a number for a word and a call whose return address is at `base`.
-fn site(word: usize, base: usize) -> u64 {
-    // SAFETY: the return address of a function that has not returned.
-    let address = unsafe { ptr::with_exposed_provenance::<usize>(base).read_volatile() };
+/// Returns a number, not 0, for a word and a place that wakes there: where its return address is, and the address.
+fn site(word: usize, base: usize, address: usize) -> u64 {
     let mixed = (word as u64).rotate_left(40) ^ (base as u64).rotate_left(20) ^ address as u64;
     mixed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1
 }
