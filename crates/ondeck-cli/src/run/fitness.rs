@@ -1,6 +1,7 @@
 //! Checks before the start whether a library can be loaded into a program. Otherwise the result would be an
 //! error of the loader amid the program's output, or no effect at all.
 
+use std::fmt;
 use std::fs::{self, File};
 use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
@@ -52,6 +53,40 @@ impl Kind {
     }
 }
 
+/// Why a library cannot be loaded into a program.
+#[derive(Debug)]
+pub(super) struct Reason {
+    pub(super) why: String,
+    remedy: &'static str,
+    /// Whether the program can be observed nevertheless, by the kernel's notifications.
+    pub(super) is_loaders: bool,
+    pub(super) is_go: bool,
+}
+
+impl From<String> for Reason {
+    fn from(why: String) -> Self {
+        Self { why, remedy: "", is_loaders: false, is_go: false }
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { why, remedy, .. } = self;
+        if remedy.is_empty() { to.write_str(why) } else { write!(to, "{why}; {remedy}") }
+    }
+}
+
+/// Returns why the observer sees nothing of a Go program, even if it can be loaded.
+pub(super) fn of_go(path: &Path) -> Option<Reason> {
+    let file = File::open(path).ok()?;
+    let data = &ReadCache::new(file);
+    let header = FileHeader64::<LittleEndian>::parse(data).ok()?;
+    let sections = header.sections(LittleEndian, data).ok()?;
+    sections.section_by_name(LittleEndian, b".go.buildinfo")?;
+    let why = "it is a Go program, which calls the kernel by itself".to_owned();
+    Some(Reason { why, remedy: "", is_loaders: true, is_go: true })
+}
+
 /// Refuses a file that is no library.
 pub(super) fn check_library(path: &Path, library: Library) -> Result<(), Failure> {
     Kind::of(path).map(|_| ()).map_err(|error| {
@@ -66,7 +101,7 @@ pub(super) fn check_library(path: &Path, library: Library) -> Result<(), Failure
 /// Refuses a program that the shim cannot serve, with the reason and the remedy.
 pub(super) fn check(library: &Path, program: &Program) -> Result<(), Failure> {
     check_library(library, Library::Shim)?;
-    let refused = |path: &Path, reason: String| {
+    let refused = |path: &Path, reason: Reason| {
         let of = if *path == program.path {
             String::new()
         } else {
@@ -81,20 +116,18 @@ pub(super) fn check(library: &Path, program: &Program) -> Result<(), Failure> {
     reasons.map_or(Ok(()), |(path, reason)| Err(refused(path, reason)))
 }
 
-/// Returns why a library cannot be loaded into a program, with the remedy.
-pub(super) fn reason(library: &Path, program: &Path) -> Option<String> {
+/// Returns why a library cannot be loaded into a program.
+pub(super) fn reason(library: &Path, program: &Path) -> Option<Reason> {
     let kind = Kind::of(library).ok()?;
     check_image(kind, program).err()
 }
 
-fn check_image(library: Kind, path: &Path) -> Result<(), String> {
+fn check_image(library: Kind, path: &Path) -> Result<(), Reason> {
+    let loaders = |why: String, remedy| Err(Reason { why, remedy, is_loaders: true, is_go: false });
     let kind = Kind::of(path)?;
     if kind != library {
-        return Err(format!(
-            "it is for {}, and the library for {}; use the program's build for that",
-            kind.name(),
-            library.name()
-        ));
+        let why = format!("it is for {}, and the library for {}", kind.name(), library.name());
+        return Err(Reason { remedy: "use the program's build for that", ..why.into() });
     }
     privileges(path)?;
     // Users run a loader as a program to replace the one that the program names.
@@ -104,25 +137,28 @@ fn check_image(library: Kind, path: &Path) -> Result<(), String> {
     let loader = loader_of(path)
         .map_err(|error| format!("{error}; is the file whole? Build or install it anew"))?;
     let Some(loader) = loader else {
-        return Err(
-            "it is linked statically, so that no loader runs that could load the library; link it \
-             dynamically"
+        return loaders(
+            "it is linked statically, so that no loader runs that could load the library"
                 .to_owned(),
+            "link it dynamically",
         );
     };
     let loader = Path::new(&loader);
     if !loader.exists() {
         let shown = loader.display();
-        return Err(format!("its loader {shown} is not there; install the libc that it is of"));
+        let why = format!("its loader {shown} is not there; install the libc that it is of");
+        return Err(why.into());
     }
     if let Some(runtime) = sanitizer_of(path) {
-        return Err(format!(
-            "it is checked by a sanitizer ({runtime}), which has to be the first library; build it without"
-        ));
+        return loaders(
+            format!("it is checked by a sanitizer ({runtime}), which has to be the first library"),
+            "build it without",
+        );
     }
     if loader.file_name().is_some_and(|name| name.as_bytes().starts_with(b"ld-musl")) {
-        return Err(
-            "its libc is musl, and the library is for glibc; use its build for glibc".into()
+        return loaders(
+            "its libc is musl, and the library is for glibc".to_owned(),
+            "use its build for glibc",
         );
     }
     Ok(())

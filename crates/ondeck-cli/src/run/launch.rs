@@ -5,6 +5,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use super::fitness::Reason;
 use super::library::Library;
 use super::program::Program;
 use super::{fitness, library};
@@ -25,7 +26,7 @@ pub(crate) fn shim_for(program: &Program) -> Result<PathBuf, Failure> {
 }
 
 /// The observer; the reason if it cannot be loaded into the program.
-pub(crate) fn observer_for(program: &Program) -> Result<Result<PathBuf, String>, Failure> {
+pub(super) fn observer_for(program: &Program) -> Result<Result<PathBuf, Reason>, Failure> {
     let library = library::find(Library::Observer)?;
     fitness::check_library(&library, Library::Observer)?;
     let reason = program.images.iter().find_map(|path| fitness::reason(&library, path));

@@ -23,12 +23,14 @@ mod program;
 mod record;
 pub(crate) mod recording;
 mod sample;
+mod seccomp;
 mod supervise;
 mod watched;
 
 use std::ffi::OsStr;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use crate::ending::{Ending, Error};
 use crate::outcome::{Failure, Status};
@@ -71,6 +73,8 @@ pub(crate) enum Way {
     Observe(PathBuf),
     /// The library with ondeck's locks.
     Exchange(PathBuf),
+    /// Nothing, while the kernel notifies of its calls: why no library observes it.
+    Notify { why: String, is_go: bool, unrecorded: usize },
     /// Nothing: why it cannot be observed.
     Alone { why: String },
 }
@@ -81,16 +85,24 @@ impl Way {
         if options.record.is_some() || options.lock == Some(Lock::Ondeck) {
             return launch::shim_for(program).map(Self::Exchange);
         }
-        Ok(match launch::observer_for(program)? {
+        let observer = launch::observer_for(program)?;
+        let may_be_loaders = observer.as_ref().err().is_none_or(|reason| reason.is_loaders);
+        let go = program.images.iter().find_map(|path| fitness::of_go(path));
+        Ok(match go.filter(|_| may_be_loaders).map_or(observer, Err) {
             Ok(library) => Self::Observe(library),
-            Err(why) => Self::Alone { why },
+            Err(reason)
+                if cfg!(target_arch = "x86_64") && reason.is_loaders && !options.no_seccomp =>
+            {
+                Self::Notify { why: reason.why, is_go: reason.is_go, unrecorded: 0 }
+            }
+            Err(reason) => Self::Alone { why: reason.to_string() },
         })
     }
 
     pub(crate) fn library(&self) -> Option<&Path> {
         match self {
             Self::Observe(library) | Self::Exchange(library) => Some(library),
-            Self::Alone { .. } => None,
+            Self::Notify { .. } | Self::Alone { .. } => None,
         }
     }
 }
@@ -120,7 +132,7 @@ fn recorded(options: &Options) -> Result<Ending, Error> {
     let record = record::prepare(options.record.as_deref())?;
     record.apart_from(&files)?;
     let program = Program::find(&options.program).map_err(Error::Start)?;
-    let way = Way::of(options, &program).map_err(Error::Start)?;
+    let mut way = Way::of(options, &program).map_err(Error::Start)?;
     let mut command = launch::command(&program);
     let folder = recording::folder().map_err(|error| {
         Error::Start(Failure::own(format!("cannot make a folder to record into: {error}")))
@@ -129,18 +141,34 @@ fn recorded(options: &Options) -> Result<Ending, Error> {
         Some(library) => launch::with_library(&mut command, library),
         None => launch::without_library(&mut command),
     }
-    // For what the program starts, even if it has no library itself.
-    command.env(launch::PROFILE, folder.path());
+    let server = if let Way::Notify { .. } = way {
+        let server = seccomp::Server::prepare(&mut command, folder.path());
+        Some(server.map_err(|error| Error::Start(Failure::own(error.to_string())))?)
+    } else {
+        // For what the program starts, even if it has no library itself.
+        command.env(launch::PROFILE, folder.path());
+        None
+    };
     if options.record.is_some() {
         command.env(launch::RECORD, "1");
     }
     let program = Supervised::start(command)
         .map_err(|error| Error::Start(not_started(&options.program[0], &error)))?;
+    if let (Way::Notify { why, .. }, Some(Err(error))) =
+        (&way, server.as_ref().map(seccomp::Server::is_observing))
+    {
+        way = Way::Alone { why: format!("{why}, and {}", seccomp::refused(&error)) };
+    }
     let library = if matches!(way, Way::Exchange(_)) { Library::Shim } else { Library::Observer };
     let mut looks = Looks::new(program.id(), library);
+    let is_notified = matches!(way, Way::Notify { .. });
     let status = program
-        .wait(|| looks.look())
+        .wait(|| if is_notified { Duration::from_hours(1) } else { looks.look() })
         .map_err(|error| Error::Start(Failure::own(format!("lost the program: {error}"))))?;
+    let ended = server.map_or(0, seccomp::Server::end);
+    if let Way::Notify { unrecorded, .. } = &mut way {
+        *unrecorded = ended;
+    }
 
     let whole = match options.wanted.read_all(folder.path(), &looks, &way) {
         Ok(found) => {

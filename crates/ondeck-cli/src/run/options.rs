@@ -54,6 +54,11 @@ pub(crate) struct Options {
     #[command(flatten, next_help_heading = "Recording")]
     pub(crate) wanted: Wanted,
 
+    /// Do not have the kernel notify of the waits of a program that no library can be loaded into, such as a
+    /// static one or one in Go: its sleeps are only sampled
+    #[arg(help_heading = "Recording", long, requires = "profile")]
+    pub(crate) no_seccomp: bool,
+
     /// Record what threads do with locks, contended or not, for `ondeck sim --replay FILE`: what
     /// the program would do with more CPUs, another lock or shorter sections. For the locks of C
     /// and C++, and for ondeck's in Rust programs that were built with its feature `profile`

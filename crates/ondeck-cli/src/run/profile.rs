@@ -133,7 +133,9 @@ impl Wanted {
             Err(ondeck_profile::Error::Empty { .. }) => Profile::default(),
             Err(error) => return Err(Error::System(error.to_string())),
         };
-        profile.futexes = Some(reader.futexes(looks.seen()));
+        if !matches!(way, Way::Notify { .. }) {
+            profile.futexes = Some(reader.futexes(looks.seen()));
+        }
         profile.scope = Some(looks.watched.scope(way, &profile));
         Ok(profile)
     }

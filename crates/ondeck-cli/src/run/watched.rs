@@ -79,8 +79,26 @@ impl Watched {
     /// Returns what was seen of a program, and what was not.
     pub(super) fn scope(&self, way: &Way, profile: &Profile) -> Scope {
         let mut scope = Scope { seen: seen(way, profile), unseen: Vec::new() };
-        if let Way::Alone { why } = way {
-            scope.unseen.push(format!("the locks of the program: {why}"));
+        match way {
+            Way::Alone { why } => {
+                scope.unseen.push(format!("the locks of the program: {why}"));
+            }
+            Way::Notify { is_go, unrecorded, .. } => {
+                if *is_go {
+                    scope.unseen.push(
+                        "goroutines that wait while their thread runs others; Go's own mutex profile has them"
+                            .to_owned(),
+                    );
+                }
+                if *unrecorded != 0 {
+                    scope.unseen.push(format!(
+                        "{unrecorded} of the processes: the kernel shows none of their memory, or there is no room for \
+                         the recording in the folder that TMPDIR names"
+                    ));
+                }
+                return scope;
+            }
+            _ => {}
         }
         let (programs, unrecorded) = self.without(profile);
         for (file, number) in programs {
@@ -88,11 +106,12 @@ impl Watched {
                 continue;
             }
             let why = way.library().and_then(|library| fitness::reason(library, file));
-            let why = why.unwrap_or_else(|| {
+            let unknown = || {
                 "the loader did not find the library there: in another root folder it has to be copied to the same \
                  path, and a program that cleans its environment drops LD_PRELOAD"
                     .to_owned()
-            });
+            };
+            let why = why.map_or_else(unknown, |reason| reason.to_string());
             let processes = if number == 1 { "a process" } else { "processes" };
             scope.unseen.push(format!("{processes} of {}: {why}", file.display()));
         }
@@ -143,6 +162,10 @@ fn seen(way: &Way, profile: &Profile) -> String {
                 "{processes} recorded with ondeck's locks in the place of pthread's, not as deployed"
             )
         }
+        Way::Notify { why, .. } => format!(
+            "{processes} observed as deployed by the kernel's notifications of futex(2) (seccomp), because {why}; a \
+             wait ends with the wake that reaches it, which is inferred"
+        ),
         Way::Alone { .. } => {
             "nothing was recorded; only the sleeps of threads were sampled".to_owned()
         }

@@ -9,6 +9,7 @@ mod mistakes;
 mod replay;
 mod run;
 mod run_compared;
+mod run_notified;
 mod run_refused;
 mod schema;
 mod shim;
