@@ -1,4 +1,4 @@
-//! The entries of waits that have ended, and whom they charge.
+//! The entries of waits that have ended, and which threads they charge.
 
 use core::sync::atomic::Ordering;
 
