@@ -155,7 +155,7 @@ fn sleep<P: Host>(waiting: &mut Waiting<'_, P>) -> Option<End> {
     let slice = waiting.slice.get_or_insert_with(Slice::begin::<P>);
     let mut until = end_of_sleep(waiting.deadline, Some(*slice));
     let kept_for = node.rests_until.load(Ordering::Relaxed).wrapping_sub(now);
-    let is_kept = kept_for <= P::ticks_in(2 * TURN_NANOS);
+    let is_kept = (1..=P::ticks_in(2 * TURN_NANOS)).contains(&kept_for);
     if is_kept || is_first && waiting.is_captured(now) {
         // The thread that has the next turn may get no CPU: then the caller has it.
         let turn = P::ticks_in(TURN_NANOS);

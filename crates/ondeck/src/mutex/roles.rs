@@ -113,6 +113,8 @@ pub(super) fn become_heir<P: Host>(guard: &Guard<'_, P>, node: &Node<P>, now: us
         }
         // The other thread notices: it reads its status before each attempt and after each sleep.
         other.set_status(status::PARKED);
+        // Its pause is over: the lock is not kept for another thread until then.
+        other.rests_until.store(0, Ordering::Relaxed);
     }
     // The new heir settles any debt, and a pending request belonged to the old heir.
     guard.withdraw_request(newest);

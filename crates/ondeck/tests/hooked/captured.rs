@@ -12,6 +12,22 @@ fn time_passes_until(is_so: impl Fn() -> bool) {
     });
 }
 
+/// Lets the threads that poll go on. No other time passes, in which a parked thread would look after the others.
+fn polls_until(is_so: impl Fn() -> bool) {
+    until(|| {
+        try_poll();
+        is_so()
+    });
+}
+
+/// Unlocks for the owner, which waits for the displaced owner first. Returns the number of woken threads.
+fn settles(owner: &Actor, mutex: &'static Lock) -> u32 {
+    assert_eq!(owner.ends(), 1, "it is the owner");
+    owner.begins(|| unlock(mutex));
+    polls_until(|| !owner.is_busy());
+    owner.ends()
+}
+
 /// The heir polls once more, and acquires the lock that its owner unlocks.
 fn displaces(heir: &Actor, owner: &Actor, mutex: &'static Lock) {
     until_polls();
@@ -51,19 +67,56 @@ fn the_displaced_owner_of_a_captured_lock_leaves_it_alone_for_a_turn() {
     assert_eq!(one.unlocks(mutex), 0);
 }
 
+#[test]
+fn the_heir_of_a_captured_lock_keeps_its_role_while_it_naps() {
+    let (_alone, mutex, [one, two, other]) = steered();
+    is_about_to_be_captured(mutex, [&one, &two], || ());
+    one.sleeps_for(mutex);
+    time_passes(WAKE + MICRO);
+    other.sleeps_for(mutex);
+    time_passes(TURN);
+    until(|| Machine::mode() != 0);
+    assert_eq!(two.unlocks(mutex), 1);
+    polls_until(|| !one.is_busy() || !other.is_busy());
+    assert_eq!(settles(&one, mutex), 1);
+    time_passes_until(|| !other.is_busy());
+    assert_eq!(other.unlocks(mutex), 0);
+}
+
 /// The owner has gone within its turn.
 #[test]
 fn the_heir_of_a_captured_lock_acquires_it_between_two_naps() {
     let (_alone, mutex, [one, two]) = steered();
     is_about_to_be_captured(mutex, [&one, &two], || ());
     one.sleeps_for(mutex);
-    two.unlocks(mutex);
-    time_passes(TURN / 2);
-    until(|| {
-        try_poll();
-        !one.is_busy()
-    });
+    acquires_between_two_naps(&one, &two, mutex);
     assert_eq!(one.unlocks(mutex), 0);
+}
+
+/// The owner of a captured lock leaves, and the heir acquires the lock.
+fn acquires_between_two_naps(heir: &Actor, owner: &Actor, mutex: &'static Lock) {
+    owner.unlocks(mutex);
+    time_passes(TURN / 2);
+    polls_until(|| !heir.is_busy());
+}
+
+/// The heir has lost its CPU in a nap.
+#[test]
+fn a_displaced_owner_that_is_parked_looks_after_a_turn_whether_the_heir_runs() {
+    let (_alone, mutex, [one, two, lost]) = steered();
+    is_about_to_be_captured(mutex, [&one, &two], || ());
+    one.sleeps_for(mutex);
+    acquires_between_two_naps(&one, &two, mutex);
+    lost.stops_at(&SLEEP, 1, || lock(mutex));
+    two.sleeps_for(mutex);
+    time_passes(TURN + 2 * WAKE);
+    until(|| Machine::mode() != 0);
+    assert_eq!(one.unlocks(mutex), 1);
+    polls_until(|| !two.is_busy());
+    SLEEP.open();
+    assert_eq!(settles(&two, mutex), 1);
+    time_passes_until(|| !lost.is_busy());
+    assert_eq!(lost.unlocks(mutex), 0);
 }
 
 /// Circulating threads arrive at any time, and some arrive just after a change of owner.
@@ -85,16 +138,19 @@ fn a_lock_to_which_other_threads_come_is_not_captured() {
 
 /// A third thread is parked. `one`, the displaced owner, has come back. If `stops`, it stops when it is woken.
 fn comes_back_beside(parked: &Actor, [one, two]: [&Actor; 2], stops: bool, mutex: &'static Lock) {
-    is_about_to_be_captured(mutex, [one, two], || parked.sleeps_for(mutex));
+    let parks = || parked.stops_when_woken_in(|| lock(mutex));
+    is_about_to_be_captured(mutex, [one, two], parks);
     assert_ne!(Machine::mode(), 0, "the owner owes a wake");
-    // It naps until the woken thread has taken the role, and parks. That thread naps.
-    let before = sleeps();
-    one.begins(move || {
+    one.sleeps_in(move || {
         if stops {
             WOKE.stop_me_at(2);
         }
         lock(mutex)
     });
+    WOKE.until_reached();
+    // It naps until the woken thread has taken the role, and parks. That thread naps.
+    let before = sleeps();
+    WOKE.open();
     until(|| sleeps() >= before + 2);
     assert_eq!(Machine::mode(), 0, "its debt is settled");
 }
@@ -106,8 +162,8 @@ fn have_their_turns(mutex: &'static Lock, owner: &Actor, [next, last]: [&Actor; 
     time_passes(TURN);
     until(|| Machine::mode() != 0);
     assert_eq!(owner.unlocks(mutex), 1);
-    time_passes_until(|| !next.is_busy());
-    assert_eq!(next.unlocks(mutex), 1);
+    polls_until(|| !next.is_busy());
+    assert_eq!(settles(next, mutex), 1);
     time_passes_until(|| !last.is_busy());
     assert_eq!(last.unlocks(mutex), 0);
 }
@@ -134,7 +190,7 @@ fn wakes_beside_a_displaced_owner(comes_at_once: bool) -> u32 {
     if comes_at_once {
         displaced.sleeps_for(mutex);
     }
-    time_passes_until(|| !owner.is_busy());
+    polls_until(|| !owner.is_busy());
     let wakes = owner.ends();
     WOKE.until_reached();
     WOKE.open();
