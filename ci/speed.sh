@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Writes docs/data/speed.md, what the mutex and its condition variable cost beside other locks, from docs/results/speed/, and
-# what README.md has of it: a table, and docs/figures/ratios.svg.
+# what README.md has of it: a table, the answer of `ondeck bench`, and docs/figures/ratios.svg.
 #
 #   ci/speed.sh            writes the files
 #   ci/speed.sh --record   measures first, about 15 minutes, into docs/results/speed/MACHINE.json, which is named
@@ -70,6 +70,8 @@ record() {
     [ "$status" -le 1 ] || { cat "$scratch/log"; exit 1; }
 }
 
+step "the answer"
+(cd "$scratch" && "$ondeck" bench >reports/answer.txt) || [ $? -eq 1 ]
 record uncontended --workloads uncontended --rounds 11 --duration 10ms
 record collision --workloads collision --threads 1,2,101,1001,4001 --rounds 3
 # 0 and 0, 100 and 500, 1,000 and 5,000 ns.

@@ -21,7 +21,7 @@ from pages import SUMMARY, links, resolve
 
 # By page: a piece of a command, what is run instead, and why. Without a replacement the command is left out.
 CHANGES = {
-    "README.md": [("cargo test --workspace", None, "ci/test.sh runs it")],
+    "README.md": [("who PID", "who $$", "a process that runs")],
     "docs/advise.md": [("./program;", "./orders;", "the same program by another name")],
     "docs/campaigns.md": [
         ("--rounds 10 --json", "--rounds 10 -l std,ondeck -d 5ms --json", "nine minutes"),

@@ -1,4 +1,5 @@
-"""Writes docs/data/speed.md from docs/results/speed/, and what README.md has of them: a table and docs/figures/ratios.svg.
+"""Writes docs/data/speed.md from docs/results/speed/, and what README.md has of them: a table, the answer of a
+bench, and docs/figures/ratios.svg.
 
 A machine is a file there that `ci/speed.sh --record` wrote; on both pages all machines have the same weight. What stands above the
 sections of docs/data/speed.md is written by hand. `--check` writes nothing, and ends with 1 if a file is not what the records
@@ -13,6 +14,7 @@ import argparse
 import json
 import pathlib
 import re
+import shutil
 import sys
 import textwrap
 
@@ -23,7 +25,7 @@ from records import PEERS, ROOT, SHARES, Machine, condensed, in_words, more_rows
 RESULTS = ROOT / "docs/results/speed"
 PAGE = ROOT / "docs/data/speed.md"
 README = ROOT / "README.md"
-BEGIN, END = "<!-- mutex numbers: begin -->", "<!-- mutex numbers: end -->"
+NUMBERS, ANSWER = "mutex numbers", "bench answer"
 FIGURE = "docs/figures/ratios.svg"
 
 SECTIONS = "<!-- sections: ci/speed.sh -->\n"
@@ -132,7 +134,7 @@ RATE = ("throughput", 1e6, three)
 README_ROWS = [
     ("uncontended pair, ns (spinlock {})", "uncontended", [(1, {"process": "multi-threaded"})], "pair", 1, three),
     ("empty section, M/s at 1 / 8 / 64 threads", "throughput", [(threads, EMPTY) for threads in (1, 8, 64)], *RATE),
-    ("share of the least served thread there, 16 threads", f"throughput {SHARES}", [(16, EMPTY)], "share", 1, two),
+    ("empty section, share of the least served of 16 threads", f"throughput {SHARES}", [(16, EMPTY)], "share", 1, two),
     ("100 ns section, 500 ns outside, M/s at 2 / 16 threads", "throughput", [(2, SHORT), (16, SHORT)], *RATE),
     ("longest wait of 16 threads, ms", "wait", [(16, {"pairs_per_thread": "16384"})], "longest", 1, two),
     ("job server, M wakeups/s with 1 / 4 / 16 workers", "condvar", [(threads, {}) for threads in (2, 5, 17)], *RATE),
@@ -161,8 +163,9 @@ def value(place, lock, metric):
 
 
 def cells(points, metric, scale, digits):
-    """The cells of a row: ondeck's values, and the best other's with their names. Bold marks the better one."""
-    own, best = [], []
+    """The cells of a row: ondeck's values, and the best other's with their names; and of each point whether ondeck is the better
+    one. Bold marks the better one; what reads the same is the same."""
+    own, best, ahead = [], [], []
     for place in points:
         others = [(found, peer) for peer in PEERS if (found := value(place, peer, metric)) is not None]
         mine = value(place, "ondeck", metric)
@@ -173,10 +176,10 @@ def cells(points, metric, scale, digits):
         better = max if place.metric("ondeck", metric)["better"] == "higher" else min
         other, name = better(others)
         texts = [digits(one / scale) for one in (mine, other)]
-        # What reads the same is the same.
         if texts[0] != texts[1]:
             first = (mine, other).index(better(mine, other))
             texts[first] = f"**{texts[first]}**"
+            ahead.append(first == 0)
         own.append(texts[0])
         best.append((texts[1], name))
     # A name stands behind the last of several values in a row that are the same lock's.
@@ -184,7 +187,7 @@ def cells(points, metric, scale, digits):
         text if index + 1 < len(best) and best[index + 1][1] == name else f"{text} {name}".strip()
         for index, (text, name) in enumerate(best)
     ]
-    return " / ".join(own), " / ".join(named)
+    return " / ".join(own), " / ".join(named), ahead
 
 
 def point(machine, where, threads, params):
@@ -211,14 +214,21 @@ def numbers(machines):
     makes = [name.partition(",")[0] for name in names]
     heads = makes if len(set(makes)) == len(makes) else names
     lines = ["| |" + "".join(f" {head} | best other |" for head in heads), "|---" * (1 + 2 * len(names)) + "|"]
+    groups = {}
     for words, workload, places, metric, scale, digits in README_ROWS:
         places = [(place if len(place) > 2 else (workload, *place)) for place in places]
         at = [[point(machine, *place) for place in places] for machine in machines]
         spinlocks = [value(points[0], "spinlock", metric) for points in at]
         words = words.format(" and ".join("-" if one is None else digits(one / scale) for one in spinlocks))
-        found = [cell for points in at for cell in cells(points, metric, scale, digits)]
+        found = [cells(points, metric, scale, digits) for points in at]
+        ahead = [one for *_, its in found for one in its]
+        group = "either" if len({*ahead}) != 1 else "you gain" if ahead[0] else "you lose"
+        found = [cell for *its, _ in found for cell in its]
         if any(cell.strip("-/ ") for cell in found):
-            lines.append(" | ".join([f"| {words}", *found]) + " |")
+            groups.setdefault(group, []).append(" | ".join([f"| {words}", *found]) + " |")
+    for group in ("you gain", "either", "you lose"):
+        if group in groups:
+            lines += [f"| **{group}** |" + " |" * 2 * len(names), *groups[group]]
     return "\n\n".join([*parts, "\n".join(lines)])
 
 
@@ -227,20 +237,28 @@ def wrapped(text, indent=""):
     return textwrap.fill(text, 100, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
 
 
-def with_numbers(page, text):
-    """The page with another text between its marks."""
-    before, rest = page.split(BEGIN + "\n")
-    _, after = rest.split("\n" + END)
-    return f"{before}{BEGIN}\n{text}\n{END}{after}"
+def answer():
+    """The answer of `ondeck bench` in a terminal, without what follows it: of the first machine that has one."""
+    text = min(RESULTS.glob("*.txt")).read_text(encoding="utf-8")
+    return f"```text\n{text.partition('all numbers:')[0].strip()}\n```"
+
+
+def with_part(page, name, text):
+    """The page with another text between the marks of that name."""
+    begin, end = (f"<!-- {name}: {mark} -->" for mark in ("begin", "end"))
+    before, rest = page.split(begin + "\n")
+    _, after = rest.split("\n" + end)
+    return f"{before}{begin}\n{text}\n{end}{after}"
 
 
 def files():
     """Every file that is made of the records, with its text."""
     found = machines()
     made = [section(machine) for machine in found]
+    readme = with_part(README.read_text(encoding="utf-8"), NUMBERS, numbers(found))
     return {
         PAGE: PAGE.read_text(encoding="utf-8").partition(SECTIONS)[0] + "\n\n".join([SECTIONS.strip(), *made]) + "\n",
-        README: with_numbers(README.read_text(encoding="utf-8"), numbers(found)),
+        README: with_part(readme, ANSWER, answer()),
         ROOT / FIGURE: svg([(heading(machine.facts["machine"]), rows(machine)) for machine in found]),
     }
 
@@ -253,6 +271,8 @@ def add(folder):
     record = {"policy": policy.at(build["commit"]), "reports": reports}
     text = json.dumps(record, ensure_ascii=False, separators=(",", ":")).replace('{"workload"', '\n{"workload"')
     (RESULTS / f"{slug(machine)}.json").write_text(f"{text}\n", encoding="utf-8")
+    if (text := folder / "answer.txt").exists():
+        shutil.copyfile(text, RESULTS / f"{slug(machine)}.txt")
 
 
 def main():

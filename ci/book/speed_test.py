@@ -96,13 +96,19 @@ class Records(unittest.TestCase):
         own, best = self.readme_row(self.rates((3e6,), (2e6,)))
         self.assertEqual((own, best), ("**3.00** / - / -", "2.00 usync / - / -"))
 
+    def test_a_row_is_a_gain_or_a_loss_if_it_is_one_everywhere(self):
+        for rates, group in (((3e6, 3e6), "you gain"), ((1e6, 1e6), "you lose"), ((3e6, 1e6), "either"), ((2e6, 3e6), "you gain")):
+            lines = speed.numbers([self.rates((rate,), (2e6,)) for rate in rates]).split("\n")
+            (at,) = [index for index, line in enumerate(lines) if "empty section" in line]
+            self.assertIn(group, lines[at - 1])
+
     def test_of_the_longest_wait_too_it_is_the_median(self):
         def waits(lock, samples):
             longest = metric("longest", sorted(samples)[1], "lower") | {"samples": samples}
             return series(lock, 1, workload="wait", params={}, metrics=[longest])
 
         (point,) = self.machine(wait=[waits("ondeck", [1, 1, 9]), waits("std", [2, 3, 4])]).points("wait")
-        self.assertEqual(speed.cells([point], "longest", 1, speed.two), ("**1**", "3 std"))
+        self.assertEqual(speed.cells([point], "longest", 1, speed.two), ("**1**", "3 std", [True]))
 
     def test_a_record_of_another_policy_says_so(self):
         machine = self.rates((1,), (1,))
