@@ -2,7 +2,7 @@
 # The API documentation builds without a warning. No link between the project's files is dead, and no page is
 # missing from docs/SUMMARY.md. No comment and no page has a word that ci/words.txt retires. The figures of
 # docs/data/speed.md, docs/data/real-programs.md and README.md are those of their data. The steps of ARCHITECTURE.md are
-# functions that are there.
+# functions that are there. Pages have the constants of the mutex's policy as the source has them.
 source "$(dirname "$0")/common.sh"
 need_packages python3
 RUSTDOCFLAGS="-D warnings" cargo doc --workspace --lib --no-deps --locked
@@ -14,6 +14,7 @@ print(",".join(package["metadata"]["docs"]["rs"]["features"]))')
 RUSTDOCFLAGS="-D warnings" cargo doc -p ondeck --lib --no-deps --locked --features "$features"
 wrong=0
 python3 ci/book/links.py || wrong=1
+python3 ci/book/constants.py || wrong=1
 python3 ci/book/words.py || wrong=1
 python3 ci/book/speed.py --check || wrong=1
 python3 examples/real-programs/page.py --check || wrong=1

@@ -1,7 +1,10 @@
 """What the checks of the pages must find, each on a planted mistake."""
 
+import pathlib
+import re
 import unittest
 
+import constants
 import links
 from pages import anchors
 
@@ -49,6 +52,18 @@ class Steps(unittest.TestCase):
             self.assertIn(words, found)
         files = "".join(f"| [`{name}.rs: lock`](src/{name}.rs) | |\n" for name in "bcdef")
         self.assertIn("more than 5 files", self.wrong("".join(STEPS) + files)[0])
+
+
+class Constants(unittest.TestCase):
+    def test_each_constant_that_changes_is_found_on_each_page(self):
+        def read(path):
+            return pathlib.Path(path).read_text(encoding="utf-8")
+
+        self.assertEqual(list(constants.findings(read)), [])
+        for name, file, _, pages in constants.STATED:
+            other = re.sub(rf"(const {name}: \w+ =).*;", r"\1 77;", read(constants.SOURCE + file))
+            found = list(constants.findings(lambda path: other if path == constants.SOURCE + file else read(path)))
+            self.assertTrue(all(any(page in line and name in line for line in found) for page in pages), name)
 
 
 if __name__ == "__main__":

@@ -14,8 +14,7 @@ pub struct Polling {
     ///
     /// Measured: one transfer of a cache line.
     pub short: u32,
-    /// The pause between polls of a lock whose owner acquires it over and over, and the longest pause of all: a thread that
-    /// wants a lock polls it at least this often.
+    /// The longest pause between polls, and how long an arriving thread tries a lock again.
     ///
     /// Measured: 24 transfers of a cache line, and 0.8 µs. A poll takes the line from the owner, and costs both threads some
     /// more instructions: about a tenth of its time.
@@ -27,7 +26,7 @@ pub struct Polling {
     /// gives up before that is already asleep, and must itself be woken: such threads, once asleep, would never find each
     /// other awake again.
     pub watch: u32,
-    /// How long a displaced owner of a captured lock leaves the lock to the next owner.
+    /// The first nap of the heir of a captured lock. Each further one of the turn is twice as long.
     ///
     /// Measured: the time of two wakes. Timers of an ordinary thread are late by as much again.
     pub tenure: u32,
