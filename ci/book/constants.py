@@ -15,6 +15,7 @@ STATED = [
     ("TURN_NANOS", "parking/history.rs", TURN, ["docs/waiting.md", "docs/glossary.md", "docs/mutex.md", "docs/limits.md"]),
     ("TURN_NANOS", "parking/history.rs", TURN, [f"{SOURCE}mutex/mod.rs", f"{SOURCE}mutex/api.rs"]),
     ("RECENT_TURNS", "parking/history.rs", "After {} turns without contention", ["docs/waiting.md"]),
+    ("RECENT_TURNS", "parking/history.rs", "a condition within {} turns", ["docs/waiting.md"]),
     ("RESIGNED_TURNS", "parking/history.rs", "next {} turns", ["docs/waiting.md"]),
     ("CAPTURED", "parking/history.rs", "At {} the lock is captured", ["docs/waiting.md"]),
     ("START", "parking/history.rs", "has {} at once", ["docs/waiting.md"]),
