@@ -14,7 +14,6 @@ import argparse
 import json
 import pathlib
 import re
-import shutil
 import sys
 import textwrap
 
@@ -272,7 +271,8 @@ def add(folder):
     text = json.dumps(record, ensure_ascii=False, separators=(",", ":")).replace('{"workload"', '\n{"workload"')
     (RESULTS / f"{slug(machine)}.json").write_text(f"{text}\n", encoding="utf-8")
     if (text := folder / "answer.txt").exists():
-        shutil.copyfile(text, RESULTS / f"{slug(machine)}.txt")
+        text = f"ondeck at commit {build['commit']}\n\n{text.read_text(encoding='utf-8')}"
+        (RESULTS / f"{slug(machine)}.txt").write_text(text, encoding="utf-8")
 
 
 def main():
