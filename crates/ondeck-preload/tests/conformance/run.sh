@@ -90,8 +90,6 @@ for name in "${programs[@]}"; do
     [ -e "$source" ] || source=$here/$name.cc
     libraries=()
     [ "$name" != constructors ] || libraries=("$build/library_early.so")
-    # Semaphores and barriers are of C++20.
-    [ "$name" != others ] || libraries=(-std=c++20)
     compile "$source" "$build/$name" "${libraries[@]}" "$beside"
 done
 compile "$here/kinds.c" "$build/kinds-static" -static
