@@ -1,8 +1,7 @@
 //! The locks that need no kernel, and the table, on a platform built on the standard library alone: for Miri
-//! (`ci/miri.sh`) and ThreadSanitizer (`ci/tsan.sh`), and without them an ordinary test. This file tests the mutex and
-//! its condition variable.
+//! (`ci/miri.sh`), and without it an ordinary test. This file tests the mutex and its condition variable.
 //!
-//! The guarded data is not atomic, and memory is freed as early as possible: these tools report a missing
+//! The guarded data is not atomic, and memory is freed as early as possible: Miri reports a missing
 //! happens-before edge as a data race, and a late access as a use after free.
 //!
 //! `ONDECK_TEST_ROUNDS` is the number of rounds of each thread.
@@ -409,7 +408,7 @@ fn parked_threads_are_moved_and_woken() {
     });
 }
 
-/// Shows that the tool that runs this detects a race at all: `ci/tsan.sh` and `ci/miri.sh` fail unless it is reported.
+/// Shows that Miri detects a race at all: `ci/miri.sh` fails unless it is reported.
 #[test]
 #[ignore = "a data race on purpose, to be reported by a tool"]
 fn a_race_on_purpose() {
