@@ -55,7 +55,7 @@ msrv() {
 }
 
 peers() {
-    need_packages g++ pkg-config libabsl-dev libnsync-dev libtbb-dev libck-dev
+    need_packages g++ pkg-config libabsl-dev libnsync-dev
     cargo test --locked -p ondeck-zoo --features peers-cpp --lib --test conformance --test rwlocks
     cargo clippy --locked -p ondeck-zoo --features peers-cpp --all-targets -- -D warnings
 }

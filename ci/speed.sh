@@ -37,7 +37,7 @@ done
 
 if [ -z "$ondeck" ]; then
     [ -z "$(git status --porcelain)" ] || { echo "commit first: a record names the commit of its locks" >&2; exit 2; }
-    need_packages g++ pkg-config libabsl-dev libnsync-dev libtbb-dev libck-dev
+    need_packages g++ pkg-config libabsl-dev libnsync-dev
     step "building"
     cargo build --release --locked -p ondeck-cli --features peers-cpp
     ondeck=$(realpath "${CARGO_TARGET_DIR:-target}/release/ondeck")

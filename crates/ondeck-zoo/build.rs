@@ -27,11 +27,9 @@ mod peers_cpp {
         PkgConfig(&'static str),
         /// A library with this name that installs no pkg-config file.
         Name(&'static str),
-        /// Headers only.
-        Headers,
     }
 
-    const LIBRARIES: [Library; 4] = [
+    const LIBRARIES: [Library; 2] = [
         Library {
             name: "Abseil",
             header: "absl/synchronization/mutex.h",
@@ -45,20 +43,6 @@ mod peers_cpp {
             shim: C_SHIM,
             debian_package: "libnsync-dev",
             link: Link::Name("nsync"),
-        },
-        Library {
-            name: "oneTBB",
-            header: "oneapi/tbb/mutex.h",
-            shim: CPP_SHIM,
-            debian_package: "libtbb-dev",
-            link: Link::PkgConfig("tbb"),
-        },
-        Library {
-            name: "Concurrency Kit",
-            header: "ck_spinlock.h",
-            shim: C_SHIM,
-            debian_package: "libck-dev",
-            link: Link::Headers,
         },
     ];
 
@@ -129,7 +113,6 @@ mod peers_cpp {
                     pkg_config::probe_library(module).expect("it was found a moment ago");
                 }
                 Link::Name(name) => println!("cargo::rustc-link-lib={name}"),
-                Link::Headers => {}
             }
         }
     }

@@ -34,7 +34,7 @@ pub(crate) struct Choice {
     pub(crate) threads: Option<Vec<usize>>,
 
     /// Work inside the critical section and outside of it, in nanoseconds, for throughput,
-    /// oversubscribed, capture, starve, long_hold, bystander and background
+    /// oversubscribed, capture, starve, long_hold and bystander
     #[arg(long, value_name = "SECTION,OUTSIDE", value_parser = work)]
     pub(crate) work: Option<(u64, u64)>,
 

@@ -66,9 +66,6 @@ quantities! {
     OP = "op", Nanoseconds, Lower, "Time for one operation";
     RUNNABLE = "runnable", Threads, Neither, "Threads that want a CPU, on average";
     SLOWDOWN = "slowdown", Ratio, Lower, "Slowdown of the bystander";
-    FILLED = "filled", Ratio, Higher, "Low work done beside the lock, by what is done alone";
-    KEPT = "kept", Ratio, Higher, "Throughput kept beside low work";
-    LONGEST_ALONE = "longest_alone", Milliseconds, Lower, "Longest without low work";
     FRESH = "fresh", PerSecond, Higher, "Throughput before all threads slept";
     RECOVERED = "recovered", Ratio, Higher, "Throughput after all threads slept, by that before";
     INVERTED = "inverted", Ratio, Lower, "Trials in which the hog ran between";

@@ -85,7 +85,7 @@ pub const GROUPS: &[NamedGroup] = &[
     named("crowd", "the locks that a suite measures the other workloads of by default", |lock| {
         in_suite(&lock.info, Group::Crowd)
     }),
-    named("beside", "the locks of bystander and background by default", |lock| {
+    named("beside", "the locks of bystander by default", |lock| {
         in_suite(&lock.info, Group::Beside)
     }),
     named("inversion", "the locks of mixed_priority by default", |lock| {
@@ -106,8 +106,8 @@ pub const GROUPS: &[NamedGroup] = &[
     named("mutexes", "locks for mutual exclusion", |lock| lock.kind == Kind::Mutex),
     named("rwlocks", "reader-writer locks", |lock| lock.kind == Kind::RwLock),
     named("semaphores", "counting semaphores", |lock| lock.kind == Kind::Semaphore),
-    named("onces", "what runs an initialization once", |lock| lock.kind == Kind::Once),
-    named("barriers", "what threads wait at for each other", |lock| lock.kind == Kind::Barrier),
+    named("onces", "one-time initialization", |lock| lock.kind == Kind::Once),
+    named("barriers", "threads wait until all have arrived", |lock| lock.kind == Kind::Barrier),
 ];
 
 /// The name of every lock, whether or not this build has it.

@@ -28,7 +28,7 @@
 //! [`LocklessCondvar`](locks::lockless_condvar::LocklessCondvar) from the same text. All others use
 //! [`SequenceCondvar`], which needs only `lock` and `unlock` of a lock.
 //!
-//! The feature `peers-cpp` adds the peers written in C and C++ (Abseil, nsync, oneTBB, Concurrency Kit).
+//! The feature `peers-cpp` adds the peers written in C and C++ (Abseil, nsync).
 //! Their libraries have to be installed.
 //!
 //! ```

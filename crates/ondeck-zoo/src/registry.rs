@@ -73,7 +73,7 @@ mod tests {
                 "{peer}"
             );
         }
-        for peer in ["abseil", "nsync", "tbb", "ck_mcs"] {
+        for peer in ["abseil", "nsync"] {
             assert_eq!(names.contains(&peer), cfg!(feature = "peers-cpp"), "{peer}");
         }
     }

@@ -41,7 +41,6 @@ fn a_bench_prints_tables_that_fit_80_columns_and_a_verdict() {
         "producer_consumer:",
         "chan:",
         "bystander:",
-        "background:",
         "real:",
         "empty lock:",
         "costs:",

@@ -8,8 +8,6 @@ use std::time::Duration;
 pub use pinning::Pinning;
 pub use scheduling::Policy;
 
-pub(crate) use scheduling::Background;
-
 use pinning::join;
 
 use crate::system::{Here, Limit, System, Thread};

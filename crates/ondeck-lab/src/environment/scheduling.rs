@@ -1,6 +1,5 @@
 //! Words for how the kernel shares CPUs among threads.
 
-pub(crate) use crate::system::Background;
 pub use crate::system::Policy;
 use crate::system::{Here, Refusal, System, Thread};
 
@@ -20,13 +19,6 @@ impl Policy {
     /// The same for the calling thread.
     pub(crate) fn apply(self, above: u8) -> Result<(), Refusal> {
         self.apply_to(CALLER, above)
-    }
-}
-
-impl Background {
-    /// Lowers the calling thread, for good.
-    pub(crate) fn enter(self) -> Result<(), Refusal> {
-        Here::set_background(self)
     }
 }
 

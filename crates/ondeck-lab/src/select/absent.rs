@@ -3,20 +3,13 @@
 use super::Unknown;
 
 /// The mutexes of the feature `peers-cpp`, and Debian's names of their libraries.
-pub const CPP_MUTEXES: &[&str] = &["abseil", "nsync", "tbb", "ck_mcs"];
+pub const CPP_MUTEXES: &[&str] = &["abseil", "nsync"];
 /// The reader-writer locks of that feature, of the same libraries.
-pub const CPP_RWLOCKS: &[&str] = &[
-    "abseil_rwlock",
-    "nsync_rwlock",
-    "tbb_rwlock",
-    "tbb_spin_rwlock",
-    "ck_rwlock",
-    "ck_phase_fair_rwlock",
-];
+pub const CPP_RWLOCKS: &[&str] = &["abseil_rwlock", "nsync_rwlock"];
 
 /// The advice of a build without the C and C++ peers.
-pub(super) const CPP_FIX: &str = "install Debian's libabsl-dev, libnsync-dev, libtbb-dev and libck-dev, and build \
-                                  with --features peers-cpp";
+pub(super) const CPP_FIX: &str =
+    "install Debian's libabsl-dev and libnsync-dev, and build with --features peers-cpp";
 
 /// The mutexes of Linux and of its C libraries.
 const LINUX_MUTEXES: &[&str] = &[

@@ -25,9 +25,6 @@ impl System for Here {
     const NO_REALTIME: Option<&'static str> =
         Some("macOS binds no thread to a CPU, so that no priority keeps another off it");
 
-    const NO_LOW_PRIORITY: Option<&'static str> =
-        Some("macOS has no SCHED_IDLE and no nice values of threads");
-
     const NO_SIGHT_OF_THREADS: Option<&'static str> = None;
 
     fn usable_cpus() -> Vec<usize> {

@@ -57,15 +57,6 @@ pub enum Policy {
     RoundRobin,
 }
 
-/// A low priority, for work that fills the CPU time left by others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Background {
-    /// `SCHED_IDLE`: nearly only while no other thread wants the CPU.
-    Idle,
-    /// `SCHED_OTHER` at nice 19.
-    Nice,
-}
-
 /// A thread's identifier in the kernel; 0 is the caller.
 pub(crate) type Thread = i32;
 
@@ -113,9 +104,6 @@ pub(crate) trait System {
     /// Why a realtime thread cannot keep other threads off a CPU here; `None` where it can.
     const NO_REALTIME: Option<&'static str>;
 
-    /// Why no thread can run at a low priority; `None` where it can.
-    const NO_LOW_PRIORITY: Option<&'static str>;
-
     /// Why one thread cannot see whether another sleeps; `None` where it can.
     const NO_SIGHT_OF_THREADS: Option<&'static str>;
 
@@ -153,11 +141,6 @@ pub(crate) trait System {
     /// Puts a thread under a policy, `above` steps over its lowest priority.
     fn set_policy(policy: Policy, _thread: Thread, _above: u8) -> Result<(), Refusal> {
         Err(absent::<Self>(&format!("policy {policy}"), "scheduling policies", "--policy"))
-    }
-
-    /// Lowers the calling thread, for good.
-    fn set_background(_background: Background) -> Result<(), Refusal> {
-        Err(absent::<Self>("low priority", "priorities for work in the background", "background"))
     }
 
     /// The slice of the calling thread, where the kernel reports it.

@@ -33,9 +33,6 @@ impl System for Here {
     const NO_REALTIME: Option<&'static str> =
         Some("Windows has no realtime policies as Linux has them");
 
-    const NO_LOW_PRIORITY: Option<&'static str> =
-        Some("Windows has no SCHED_IDLE and no nice values of threads");
-
     const NO_SIGHT_OF_THREADS: Option<&'static str> =
         Some("Windows does not tell whether another thread sleeps");
 

@@ -41,8 +41,6 @@ pub enum Needs {
     Nothing,
     /// Realtime threads.
     Realtime,
-    /// Priorities for work in the background.
-    LowPriority,
     /// Waiters that sleep, if it has more than one thread; and a way to see that they do.
     SleepingWaiters,
 }
@@ -53,7 +51,6 @@ impl Needs {
         match self {
             Self::Nothing => None,
             Self::Realtime => Here::NO_REALTIME,
-            Self::LowPriority => Here::NO_LOW_PRIORITY,
             Self::SleepingWaiters => Here::NO_SIGHT_OF_THREADS,
         }
     }

@@ -256,7 +256,6 @@ workloads! {
         recovery: Recovery;
         chan: Chan;
         bystander: Bystander;
-        background: Background;
         mixed_priority: MixedPriority;
         real: Real;
     }

@@ -26,9 +26,6 @@ pub const PATTERN: &str = "pattern";
 /// How many items a queue has room for.
 pub const CAPACITY: &str = "capacity";
 
-/// The priority of work beside the lock.
-pub const PRIORITY: &str = "priority";
-
 /// The program that contains the lock.
 pub const APP: &str = "app";
 

@@ -61,8 +61,6 @@ const SITUATIONS: &[(&str, &[usize], Params)] = &[
     ("recovery", &[4], &[("capacity", "8"), ("notify", "after")]),
     ("chan", &[1, 2, 8, 16, 32, 64], &[]),
     ("bystander", &[4], &[("section_ns", "0"), ("outside_ns", "0")]),
-    ("background", &[5], &[("section_ns", "1000"), ("outside_ns", "0"), ("priority", "idle")]),
-    ("background", &[5], &[("section_ns", "1000"), ("outside_ns", "0"), ("priority", "nice")]),
     ("mixed_priority", &[3], &[]),
     ("real", &[4], &[("app", "lru")]),
     ("real", &[4, 8], &[("app", "allocator")]),
@@ -128,12 +126,6 @@ fn own(workload: &str) -> &'static [Quantity] {
         ],
         "chan" => &[("op", "ns", Better::Lower, 140.0)],
         "bystander" => &[("slowdown", "ratio", Better::Lower, 2.9)],
-        "background" => &[
-            ("filled", "ratio", Better::Higher, 0.41),
-            ("longest", "ms", Better::Lower, 17.0),
-            ("longest_alone", "ms", Better::Lower, 8.0),
-            ("kept", "ratio", Better::Higher, 0.8),
-        ],
         "rw_latency" => &[
             ("longest", "ms", Better::Lower, 0.3),
             ("wait_p50", "ns", Better::Lower, 900.0),

@@ -44,10 +44,6 @@ peer_locks! {
     abseil::{AbseilMutex},
     #[cfg(feature = "peers-cpp")]
     nsync::{NsyncMutex},
-    #[cfg(feature = "peers-cpp")]
-    tbb::{TbbMutex},
-    #[cfg(feature = "peers-cpp")]
-    ck_mcs::{CkMcs},
 }
 
 /// Whether `lock` is byte for byte equal to a lock that was never used.

@@ -17,9 +17,7 @@ use nix::time::ClockId;
 use nix::unistd::{SysconfVar, sysconf};
 use ondeck::platform::Native;
 
-use super::{
-    Account, Background, Here, Limit, Policy, Quota, Refusal, System, Thread, Usage, unix,
-};
+use super::{Account, Here, Limit, Policy, Quota, Refusal, System, Thread, Usage, unix};
 
 impl System for Here {
     const NAME: &'static str = "Linux";
@@ -27,8 +25,6 @@ impl System for Here {
     const CLOCK: &'static str = "CLOCK_MONOTONIC";
 
     const NO_REALTIME: Option<&'static str> = None;
-
-    const NO_LOW_PRIORITY: Option<&'static str> = None;
 
     const NO_SIGHT_OF_THREADS: Option<&'static str> = None;
 
@@ -64,10 +60,6 @@ impl System for Here {
 
     fn set_policy(policy: Policy, thread: Thread, above: u8) -> Result<(), Refusal> {
         scheduling::set_policy(policy, thread, above)
-    }
-
-    fn set_background(background: Background) -> Result<(), Refusal> {
-        scheduling::set_background(background)
     }
 
     fn slice() -> Option<Duration> {

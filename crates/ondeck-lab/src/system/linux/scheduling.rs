@@ -5,12 +5,9 @@
 use std::io;
 use std::time::Duration;
 
-use crate::system::{Background, Policy, Refusal, Thread};
+use crate::system::{Policy, Refusal, Thread};
 
 const CALLER: Thread = 0;
-
-/// The highest nice value.
-const NICEST: i32 = 19;
 
 /// See [`System::set_policy`](crate::system::System::set_policy).
 pub(super) fn set_policy(policy: Policy, thread: Thread, above: u8) -> Result<(), Refusal> {
@@ -61,28 +58,6 @@ impl Scheduling {
     pub(super) fn apply(self) -> io::Result<()> {
         self.apply_to(CALLER)
     }
-}
-
-/// Lowers the calling thread, for good.
-pub(super) fn set_background(background: Background) -> Result<(), Refusal> {
-    let lowered = match background {
-        Background::Idle => Scheduling { policy: libc::SCHED_IDLE, priority: 0 }.apply(),
-        // A realtime policy ignores nice.
-        Background::Nice => Scheduling { policy: libc::SCHED_OTHER, priority: 0 }
-            .apply()
-            .and_then(|()| set_nice(NICEST)),
-    };
-    lowered.map_err(|error| Refusal {
-        reason: format!("low priority refused: {error}"),
-        fix: "lift the system call filter of the container".to_owned(),
-    })
-}
-
-/// Gives the calling thread, not its process, that nice value.
-pub(super) fn set_nice(nice: i32) -> io::Result<()> {
-    // SAFETY: takes and returns integers. On Linux "process" 0 is the calling thread.
-    let set = unsafe { libc::syscall(libc::SYS_setpriority, libc::PRIO_PROCESS, CALLER, nice) };
-    if set == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
 /// The kernel's `struct sched_attr`, as long as its first version.
@@ -140,14 +115,6 @@ pub(super) fn set_slice(slice: Duration) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_thread_can_always_be_lowered() {
-        for priority in [Background::Idle, Background::Nice] {
-            let lowered = std::thread::spawn(move || priority.enter()).join().expect("no panic");
-            assert_eq!(lowered, Ok(()));
-        }
-    }
 
     #[test]
     fn a_slice_that_was_set_is_read_back_and_the_policy_stays() {

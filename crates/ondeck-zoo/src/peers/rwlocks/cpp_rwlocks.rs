@@ -1,17 +1,13 @@
 //! Reader-writer locks written in C and C++.
 //!
-//! Sources, of Debian 12: Abseil 20220623, `absl/synchronization/mutex.cc`; nsync 1.25, `internal/mu.c`;
-//! oneTBB 2021.8, `oneapi/tbb/rw_mutex.h` and `spin_rw_mutex.h`; Concurrency Kit 0.7.1, `ck_rwlock.h` and
-//! `ck_pflock.h`.
+//! Sources, of Debian 12: Abseil 20220623, `absl/synchronization/mutex.cc`; nsync 1.25, `internal/mu.c`.
 //!
 //! Abseil's and nsync's mutexes are also reader-writer locks: the same words also count readers. The notes
 //! of the mutexes' files on calls, on moving and on the search for cycles also apply here.
 //!
-//! All but nsync's are called through C functions, `cpp/shim.c` and `cpp/shim.cc`. C++ programs inline
-//! oneTBB's and C programs inline Concurrency Kit's, so a pair costs two calls more here than there.
+//! Abseil's are called through C functions, `cpp/shim.cc`.
 //!
-//! After the unlock: the lock is touched, as far as is known, except by Concurrency Kit's counter, whose
-//! unlocks are one operation.
+//! After the unlock: the lock is touched, as far as is known.
 
 use std::ffi::{c_int, c_void};
 
@@ -118,69 +114,6 @@ cpp_rwlocks! {
             touches_after_release: true,
             source: "nsync 1.25, nsync_mu with nsync_mu_rlock, by Mike Burrows, by call",
             teaches: "Arriving readers wait behind a waiting writer, and a waiter woken in vain goes first",
-        },
-    }
-
-    /// `tbb::rw_mutex`.
-    TbbRwLock[1] {
-        read: ondeck_zoo_tbb_read, ondeck_zoo_tbb_try_read, ondeck_zoo_tbb_unlock_read;
-        write: ondeck_zoo_tbb_write, ondeck_zoo_tbb_try_write, ondeck_zoo_tbb_unlock_write;
-        idle: |words| *words == [0],
-        info: LockInfo {
-            name: "tbb_rwlock",
-            waiting: Waiting::SpinsThenSleeps,
-            touches_after_release: true,
-            source: "oneTBB 2021.8, tbb::rw_mutex, by call through a C function",
-            teaches: "Whether a thread sleeps is in a table, and every unlock of a reader looks there",
-            ..LockInfo::USUAL
-        },
-    }
-
-    /// `tbb::spin_rw_mutex`.
-    TbbSpinRwLock[1] {
-        read: ondeck_zoo_tbb_spin_read, ondeck_zoo_tbb_spin_try_read, ondeck_zoo_tbb_spin_unlock_read;
-        write: ondeck_zoo_tbb_spin_write, ondeck_zoo_tbb_spin_try_write, ondeck_zoo_tbb_spin_unlock_write;
-        idle: |words| *words == [0],
-        info: LockInfo {
-            name: "tbb_spin_rwlock",
-            waiting: Waiting::Yields,
-            touches_after_release: true,
-            source: "oneTBB 2021.8, tbb::spin_rw_mutex, by call through a C function",
-            teaches: "A counter that a pending writer closes for arriving readers",
-            ..LockInfo::USUAL
-        },
-    }
-
-    /// `ck_rwlock_t`.
-    CkRwLock[1] {
-        read: ondeck_zoo_ck_read, ondeck_zoo_ck_try_read, ondeck_zoo_ck_unlock_read;
-        write: ondeck_zoo_ck_write, ondeck_zoo_ck_try_write, ondeck_zoo_ck_unlock_write;
-        idle: |words| *words == [0],
-        info: LockInfo {
-            name: "ck_rwlock",
-            source: "Concurrency Kit 0.7.1, ck_rwlock, by call through a C function",
-            teaches: "A writer's flag and a counter in two words: a writer closes the lock, then waits for readers to leave",
-            ..LockInfo::USUAL
-        },
-    }
-
-    /// `ck_pflock_t`.
-    CkPhaseFair[2] {
-        read: ondeck_zoo_ck_pf_read, ondeck_zoo_ck_pf_try_read, ondeck_zoo_ck_pf_unlock_read;
-        write: ondeck_zoo_ck_pf_write, ondeck_zoo_ck_pf_try_write, ondeck_zoo_ck_pf_unlock_write;
-        // Arrivals and departures are counted for ever, readers' in the first and second half of the words.
-        idle: |words| {
-            let halves = |word: usize| (word as u32, (word as u64 >> 32) as u32);
-            words.iter().all(|&word| { let (came, left) = halves(word); came == left })
-        },
-        info: LockInfo {
-            name: "ck_phase_fair_rwlock",
-            waiting: Waiting::Spins,
-            fairness: Fairness::Fifo,
-            has_try_lock: false,
-            touches_after_release: true,
-            source: "Concurrency Kit 0.7.1, ck_pflock, by call through a C function",
-            teaches: "Brandenburg and Anderson's phases with fences, and no waiter ever yields",
         },
     }
 }

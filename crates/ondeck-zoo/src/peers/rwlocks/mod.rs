@@ -29,5 +29,5 @@ peer_rwlocks! {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     glibc_rwlock::{GlibcRwLock, GlibcWriterRwLock},
     #[cfg(feature = "peers-cpp")]
-    cpp_rwlocks::{AbseilRwLock, NsyncRwLock, TbbRwLock, TbbSpinRwLock, CkRwLock, CkPhaseFair},
+    cpp_rwlocks::{AbseilRwLock, NsyncRwLock},
 }
