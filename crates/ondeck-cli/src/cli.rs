@@ -46,7 +46,7 @@ pub(crate) enum Command {
     Costs(costs::Options),
     /// Compare reports, or the locks within one: ratios, intervals, p-values
     Compare(Box<compare::Options>),
-    /// Which lock for a situation, and why: measured in it, and by what is known
+    /// Recommend a lock for a situation, by a measurement and by rules, and say why
     Advise(Box<advise::Options>),
     /// Put reports together: shards of a campaign, or repeated runs
     Merge(merge::Options),

@@ -181,7 +181,7 @@ fn baseline(stage: &Stage, samples: &[Sample]) -> Baseline {
     let unmeasured = || match (costs.is_empty(), samples.is_empty()) {
         (false, _) => None,
         (true, true) => Some("the run ended before".to_owned()),
-        (true, false) => Some("the system does not tell what CPU time threads take".to_owned()),
+        (true, false) => Some("the system does not report the CPU time of threads".to_owned()),
     };
     Baseline {
         workload: stage.workload.name.to_owned(),

@@ -152,7 +152,7 @@ fn other_cores(runs: &[Run]) -> Option<String> {
     let words: Vec<_> = cores.into_iter().map(Cores::word).collect();
     (words.len() > 1).then(|| {
         format!(
-            "two CPUs were not the same in all of these runs: {}; a median over them says nothing of any",
+            "the two CPUs were not equally fast in these runs: {}; do not use a median over them",
             words.join(", ")
         )
     })

@@ -43,7 +43,7 @@ fn wine() -> Option<String> {
     }
     // SAFETY: the library stays loaded as long as the process runs, and the name ends with a zero byte.
     let function = unsafe { GetProcAddress(system, c"wine_get_version".as_ptr().cast()) }?;
-    // SAFETY: only Wine has a function of that name, and its is `const char *(void)` of C.
+    // SAFETY: only Wine exports this name, and its signature in C is `const char *(void)`.
     let version: extern "C" fn() -> *const c_char = unsafe { std::mem::transmute(function) };
     // SAFETY: Wine's version is a constant text that ends with a zero byte.
     Some(unsafe { CStr::from_ptr(version()) }.to_string_lossy().into_owned())
