@@ -57,10 +57,10 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
     let mut progress = Progress::new(behind + more);
     report.costs = measure(options.rounds, &interrupt, &mut progress, Duration::ZERO);
     let hardware = options.machine_file.as_deref().map(|path| {
-        let show = |what: &str, share| {
+        let mut show = |what: &str, share| {
             progress.show(behind + HARDWARE.mul_f64(share), format!("machine file: {what}"));
         };
-        (path, hardware::measure(show, || interrupt.happened()))
+        (path, hardware::measure(&mut show, &|| interrupt.happened()))
     });
     progress.finish();
     report.seconds = start.elapsed().as_secs_f64();
@@ -111,9 +111,9 @@ pub(crate) fn measure(
     let total = planned(rounds);
     costs::measure(
         rounds,
-        |operation, share| {
+        &mut |operation, share| {
             progress.show(behind + total.mul_f64(share), format!("costs: {operation}"));
         },
-        || interrupt.happened(),
+        &|| interrupt.happened(),
     )
 }

@@ -28,10 +28,12 @@ type Timing = Result<f64, String>;
 
 /// Measures every operation `rounds` times; operations take turns. `progress` receives each operation's name
 /// and the share of the work that is done.
+///
+/// Not generic, as all that measures: a generic function is compiled in the caller's crate, which may be unoptimized.
 pub fn measure(
     rounds: usize,
-    mut progress: impl FnMut(&str, f64),
-    cancelled: impl Fn() -> bool,
+    progress: &mut dyn FnMut(&str, f64),
+    cancelled: &dyn Fn() -> bool,
 ) -> Vec<Cost> {
     // Until this has been called, the light fence is a full one.
     Native::fences_are_asymmetric();
@@ -188,7 +190,7 @@ mod tests {
     #[test]
     fn every_operation_costs_something_or_says_why_not() {
         let mut names = Vec::new();
-        let costs = measure(1, |name, _| names.push(name.to_owned()), || false);
+        let costs = measure(1, &mut |name, _| names.push(name.to_owned()), &|| false);
         assert_eq!(names.len(), costs.len());
         for cost in &costs {
             assert!(cost.refused.is_some() || cost.median > 0.0, "{cost:?}");
@@ -197,6 +199,6 @@ mod tests {
 
     #[test]
     fn a_cancelled_measurement_measures_nothing_more() {
-        assert!(measure(5, |_, _| (), || true).is_empty());
+        assert!(measure(5, &mut |_, _| (), &|| true).is_empty());
     }
 }

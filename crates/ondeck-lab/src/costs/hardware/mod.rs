@@ -100,7 +100,9 @@ const SAMPLES: usize = 9;
 ///
 /// A number that the machine refuses carries the reason. If `cancelled` becomes true, the remaining numbers
 /// are refused for that reason.
-pub fn measure(mut progress: impl FnMut(&str, f64), cancelled: impl Fn() -> bool) -> Hardware {
+///
+/// Not generic: see [`super::measure`].
+pub fn measure(progress: &mut dyn FnMut(&str, f64), cancelled: &dyn Fn() -> bool) -> Hardware {
     let layout = Layout::here();
     let ready = || if cancelled() { Err("interrupted".to_owned()) } else { Ok(()) };
     progress("each kind of core", 0.0);
@@ -120,7 +122,7 @@ pub fn measure(mut progress: impl FnMut(&str, f64), cancelled: impl Fn() -> bool
     progress("memory", 0.5);
     let memory = ready().and_then(|()| memory::latency());
     progress("system calls and wakes", 0.7);
-    let kernel = kernel(&cancelled, ready);
+    let kernel = kernel(cancelled, ready);
     let ticks_per_nanosecond = Native::ticks_per_second() as f64 / 1e9;
     Hardware { layout, cores, transfer, memory, kernel, ticks_per_nanosecond }
 }
@@ -209,7 +211,7 @@ mod tests {
     #[test]
     fn this_machine_has_a_figure_for_everything_or_a_reason() {
         let mut shares = Vec::new();
-        let hardware = measure(|_, share| shares.push(share), || false);
+        let hardware = measure(&mut |_, share| shares.push(share), &|| false);
         assert!(shares.is_sorted() && shares.len() > 2, "{shares:?}");
         assert!(!hardware.layout.places.is_empty());
         for (kind, core) in &hardware.cores {
@@ -226,7 +228,7 @@ mod tests {
 
     #[test]
     fn an_interrupted_measurement_says_so() {
-        let hardware = measure(|_, _| (), || true);
+        let hardware = measure(&mut |_, _| (), &|| true);
         assert_eq!(hardware.memory, Err("interrupted".to_owned()));
         assert_eq!(hardware.kernel.wakes, Err("interrupted".to_owned()));
     }
