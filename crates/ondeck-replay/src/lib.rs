@@ -31,11 +31,13 @@
 
 #![warn(missing_docs)]
 
+mod anchor;
 mod outlook;
 mod recording;
 mod run;
 mod script;
 
+pub use anchor::{Anchor, RECORDED_WITH, reasons};
 pub use outlook::{Outlook, Row, Saturation, outlook};
 pub use recording::{Action, Burst, Error, Lock, Operation, Recording, Site, Thread};
 pub use run::{Outcome, Setup, run};

@@ -99,6 +99,8 @@ pub enum Action {
     Notify,
     /// Is blocked elsewhere.
     Blocked,
+    /// Calls sched_yield(2), in a row: the duration is the number of calls, because each takes as long as others run.
+    Yield,
 }
 
 /// One operation.
@@ -217,7 +219,8 @@ impl Recording {
                 && is_time(it.took)
                 && it.lock.is_none_or(|lock| lock < self.locks.len())
                 && it.site.is_none_or(|site| site < self.sites.len())
-                && (it.lock.is_some() || matches!(it.action, Action::Notify | Action::Blocked));
+                && (it.lock.is_some()
+                    || matches!(it.action, Action::Notify | Action::Blocked | Action::Yield));
             (!is_right).then(|| format!("operation {it:?} has a number that cannot be"))
         })
     }

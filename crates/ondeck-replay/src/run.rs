@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use fastrand::Rng;
+use ondeck::platform::Platform;
 use ondeck::rwlock::RawRwLock;
 use ondeck_zoo::rwlocks::GlibcNormalRwLock;
 use ondeck_zoo::{Origin, RawRwLock as _};
@@ -17,6 +18,9 @@ use ondeck_sim::time::{Time, in_nanos, of_nanos};
 /// The least number of simulated acquisitions, of all parts together, and of each thread in a part.
 const LEAST: u64 = 8_000;
 const LEAST_OF_THREAD: u64 = 150;
+/// The least number of the thread that acquires most rarely, and the most of all threads that are simulated for it.
+const LEAST_OF_RAREST: f64 = 10.0;
+const MOST_FOR_RAREST: f64 = 150_000.0;
 /// The inverse of the part that passes before rates are measured.
 const WARM_UP: u64 = 4;
 /// A run that takes this many times as long as one thread alone is cut.
@@ -91,7 +95,12 @@ fn run_part(script: &Script, part: &Part, setup: &Setup<'_>) -> Option<Outcome> 
         return None;
     }
     let parts = script.parts.len() as u64;
-    let wanted = (LEAST / parts).max(LEAST_OF_THREAD * present);
+    let of_one = |passages: &Vec<Passage>| passages.iter().map(|it| it.weight).sum::<u64>();
+    let rarest = part.threads.iter().map(of_one).filter(|&of_one| of_one != 0).min().unwrap_or(1);
+    let for_rarest = LEAST_OF_RAREST * part.acquisitions as f64 / rarest as f64;
+    let wanted = (LEAST / parts)
+        .max(LEAST_OF_THREAD * present)
+        .max(for_rarest.min(MOST_FOR_RAREST / parts as f64) as u64);
     let warm_up = wanted / WARM_UP;
     let board = Rc::new(RefCell::new(Board {
         warm_up,
@@ -155,7 +164,7 @@ fn nanos_of_acquisition(part: &Part) -> f64 {
     let (nanos, count) = steps.fold((0.0, 0_u64), |(nanos, count), step| match *step {
         Step::Work(time) | Step::Sleep(time) => (nanos + time, count),
         Step::Lock(_) | Step::Read(_) | Step::Write(_) => (nanos, count + 1),
-        Step::Unlock(_) | Step::EndRead(_) | Step::EndWrite(_) => (nanos, count),
+        _ => (nanos, count),
     });
     nanos / count.max(1) as f64
 }
@@ -285,17 +294,16 @@ struct Player {
 impl Player {
     fn play(&mut self, mut rng: Rng) {
         let passages = Rc::clone(&self.passages);
-        let all: u64 = passages.iter().map(|passage| passage.weight).sum();
+        let all: f64 = passages.iter().map(|passage| passage.draw).sum();
         loop {
-            let mut drawn = rng.u64(..all);
-            let passage = passages
-                .iter()
-                .find(|passage| {
-                    let is_it = drawn < passage.weight;
-                    drawn = drawn.saturating_sub(passage.weight);
-                    is_it
-                })
-                .expect("it is less than all of them");
+            let mut drawn = rng.f64() * all;
+            let is_it = |passage: &&Passage| {
+                drawn -= passage.draw;
+                drawn < 0.0
+            };
+            // The last, if the sum was rounded.
+            let passage =
+                passages.iter().find(is_it).unwrap_or_else(|| &passages[passages.len() - 1]);
             let entry = passage.entries[rng.usize(..passage.entries.len())];
             for step in &passage.steps[entry..] {
                 if self.held == 0 && self.board.borrow().to.is_some() {
@@ -310,6 +318,7 @@ impl Player {
         match step {
             Step::Work(nanos) => Sim::work(nanos),
             Step::Sleep(nanos) => Sim::sleep(nanos as u64),
+            Step::Yield(times) => (0..times).for_each(|_| Sim::yield_now()),
             Step::Lock(lock) | Step::Read(lock) | Step::Write(lock) => self.acquire(step, lock),
             Step::Unlock(lock) | Step::EndRead(lock) | Step::EndWrite(lock) => {
                 self.release(step, lock);

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use crate::recording::{Action, Burst, Operation, Recording, Thread};
 
-/// Threads with a smaller part of the busiest thread's acquisitions are left out: they only set up
-/// and wait for others.
+/// Threads that hold locks for a smaller part of the time of the thread that holds them longest are left out, if they
+/// also acquire so few: they only set up and wait for others. A thread that locks rarely and holds long is kept.
 const LEAST: f64 = 0.02;
 /// The most parts of a recording.
 const PARTS: usize = 4;
@@ -26,8 +26,10 @@ pub struct Shorter {
 pub struct Script {
     /// The number of recorded threads that are replayed.
     pub threads: usize,
-    /// Acquisitions of the threads that are left out, as a part of all.
-    pub left_out: f64,
+    /// Acquisitions of these threads.
+    pub acquisitions: u64,
+    /// The threads of [`Recording::threads`] that are left out.
+    pub left_out: Vec<usize>,
     /// The locks of [`Recording::locks`].
     pub locks: Vec<Sharing>,
     /// The parts, which are simulated one by one.
@@ -59,6 +61,8 @@ pub struct Part {
 pub struct Passage {
     /// Acquisitions that it stands for.
     pub weight: u64,
+    /// How often it is drawn: the weight, divided by the acquisitions of a drawing.
+    pub draw: f64,
     /// Its steps.
     pub steps: Vec<Step>,
     /// Indices of steps before which the thread holds no lock.
@@ -72,6 +76,8 @@ pub enum Step {
     Work(f64),
     /// Sleeps, in nanoseconds.
     Sleep(f64),
+    /// Offers the CPU to other threads so many times.
+    Yield(u32),
     /// Locks.
     Lock(usize),
     /// Unlocks.
@@ -89,39 +95,80 @@ pub enum Step {
 impl Script {
     /// Makes the script of a checked recording, with sections shortened.
     pub fn new(recording: &Recording, shorter: &[Shorter]) -> Self {
+        let held: Vec<f64> = recording.threads.iter().map(held).collect();
+        let longest = held.iter().copied().fold(0.0, f64::max);
         let counts = recording.threads.iter().map(|thread| thread.acquisitions);
-        let (all, most) = (counts.clone().sum::<u64>(), counts.max().unwrap_or(0));
-        let threads: Vec<&Thread> = recording
-            .threads
-            .iter()
-            .filter(|thread| thread.acquisitions as f64 >= LEAST * most as f64)
-            .filter(|thread| {
-                thread.bursts.iter().any(|it| it.operations.iter().any(Operation::acquires))
-            })
-            .collect();
-        let kept: u64 = threads.iter().map(|thread| thread.acquisitions).sum();
+        let most = counts.max().unwrap_or(0);
+        let locks = |thread: &Thread| {
+            thread.bursts.iter().any(|it| it.operations.iter().any(Operation::acquires))
+        };
+        let (kept, left_out): (Vec<usize>, Vec<usize>) =
+            (0..held.len()).filter(|&it| locks(&recording.threads[it])).partition(|&it| {
+                held[it] >= LEAST * longest.max(1.0)
+                    || recording.threads[it].acquisitions as f64 >= LEAST * most as f64
+            });
+        let threads: Vec<&Thread> = kept.iter().map(|&it| &recording.threads[it]).collect();
         Self {
             threads: threads.len(),
-            left_out: 1.0 - kept as f64 / all.max(1) as f64,
+            acquisitions: threads.iter().map(|thread| thread.acquisitions).sum(),
+            left_out,
             locks: sharing(recording.locks.len(), &threads),
             parts: parts(&threads, shorter),
         }
     }
 }
 
-/// The call site whose sections of that lock have the most recorded work.
-pub fn longest_site(recording: &Recording, lock: usize) -> Option<usize> {
-    let mut work = vec![0.0; recording.sites.len()];
-    for burst in recording.threads.iter().flat_map(|thread| &thread.bursts) {
-        let mut held = None;
+/// Calls this for each operation of a thread, with how often it happened for each that was recorded, and the call site
+/// of each held lock.
+fn each(thread: &Thread, mut of: impl FnMut(&Operation, f64, &[(usize, Option<usize>)])) {
+    for (index, burst) in thread.bursts.iter().enumerate() {
+        let acquired = burst.operations.iter().filter(|it| it.acquires()).count();
+        let times = weight(thread, index) as f64 / acquired.max(1) as f64;
+        let mut held = Vec::new();
         for operation in &burst.operations {
-            if let Some(site) = held {
-                work[site] += operation.work;
-            }
-            if operation.lock == Some(lock) {
-                held = operation.site.filter(|_| operation.acquires());
+            of(operation, times, &held);
+            match (operation.lock, operation.action) {
+                (Some(lock), Action::Unlock) => {
+                    if let Some(place) = held.iter().rposition(|(its, _)| *its == lock) {
+                        held.remove(place);
+                    }
+                }
+                (Some(lock), _) if operation.acquires() => held.push((lock, operation.site)),
+                _ => {}
             }
         }
+    }
+}
+
+/// The nanoseconds for which the thread works while it holds a lock.
+fn held(thread: &Thread) -> f64 {
+    let mut all = 0.0;
+    each(thread, |operation, times, held| {
+        let slept = if operation.action == Action::Blocked { operation.took } else { 0.0 };
+        if !held.is_empty() {
+            all += times * (operation.work + slept);
+        }
+    });
+    all
+}
+
+/// The acquisitions that a burst stands for.
+fn weight(thread: &Thread, index: usize) -> u64 {
+    let from = if index == 0 { 0 } else { thread.bursts[index].first };
+    let to = thread.bursts.get(index + 1).map_or(thread.acquisitions, |next| next.first);
+    to.saturating_sub(from).max(1)
+}
+
+/// The call site whose sections of that lock take the most time of all threads.
+pub fn longest_site(recording: &Recording, lock: usize) -> Option<usize> {
+    let mut work = vec![0.0; recording.sites.len()];
+    for thread in &recording.threads {
+        each(thread, |operation, times, held| {
+            let site = held.iter().find(|(its, _)| *its == lock).and_then(|(_, site)| *site);
+            if let Some(site) = site {
+                work[site] += times * operation.work;
+            }
+        });
     }
     (0..work.len()).filter(|&site| work[site] > 0.0).max_by(|&a, &b| work[a].total_cmp(&work[b]))
 }
@@ -157,20 +204,10 @@ fn parts(threads: &[&Thread], shorter: &[Shorter]) -> Vec<Part> {
         let passages: Vec<Vec<Passage>> = threads
             .iter()
             .map(|thread| {
-                let end = thread.bursts.len() - 1;
-                let weight = |index: usize| {
-                    let from = if index == 0 { 0 } else { thread.bursts[index].first };
-                    let to = if index == end {
-                        thread.acquisitions
-                    } else {
-                        thread.bursts[index + 1].first
-                    };
-                    to.saturating_sub(from).max(1)
-                };
                 let bursts = thread.bursts.iter().enumerate();
                 bursts
                     .filter(|(_, burst)| part_of(burst) == number)
-                    .map(|(index, burst)| passage(burst, weight(index), shorter))
+                    .map(|(index, burst)| passage(burst, weight(thread, index), shorter))
                     .filter(|passage| !passage.entries.is_empty())
                     .collect()
             })
@@ -234,6 +271,10 @@ fn passage(burst: &Burst, weight: u64, shorter: &[Shorter]) -> Passage {
                 steps.push(Step::Sleep(operation.took));
                 continue;
             }
+            Action::Yield => {
+                steps.push(Step::Yield(operation.took as u32));
+                continue;
+            }
             Action::Notify => continue,
         };
         if let Some(place) = place {
@@ -248,7 +289,10 @@ fn passage(burst: &Burst, weight: u64, shorter: &[Shorter]) -> Passage {
     let takes = |step: &Step| matches!(step, Step::Lock(_) | Step::Read(_) | Step::Write(_));
     let last = steps.iter().rposition(takes);
     entries.retain(|&entry| last.is_some_and(|last| entry <= last));
-    Passage { weight, steps, entries }
+    let of = |&entry: &usize| steps[entry..].iter().filter(|step| takes(step)).count();
+    let acquired =
+        entries.iter().map(of).sum::<usize>().max(1) as f64 / entries.len().max(1) as f64;
+    Passage { weight, draw: weight as f64 / acquired, steps, entries }
 }
 
 #[cfg(test)]
@@ -322,7 +366,7 @@ mod tests {
         ];
         let script = Script::new(&recording, &[]);
         assert_eq!(script.threads, 2);
-        assert!((script.left_out - 3.0 / 3_003.0).abs() < 1e-9);
+        assert_eq!((script.left_out, script.acquisitions), (vec![2], 3_000));
         assert_eq!(script.locks, [Shared, Own, Own, Unused]);
         recording.threads.truncate(1);
         assert_eq!(Script::new(&recording, &[]).locks, [Shared, Shared, Unused, Unused]);

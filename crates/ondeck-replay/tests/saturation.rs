@@ -1,8 +1,8 @@
 //! Replays of recordings whose saturation is arithmetic.
 
 use ondeck_replay::{
-    Action, Burst, Lock, Operation, Recording, Saturation, Script, Setup, Shorter, Site, Thread,
-    outlook, run,
+    Action, Anchor, Burst, Lock, Operation, Recording, Saturation, Script, Setup, Shorter, Site,
+    Thread, longest_site, outlook, reasons, run,
 };
 use ondeck_sim::engine::Costs;
 use ondeck_sim::lab;
@@ -106,4 +106,55 @@ fn reads_and_writes_go_by_the_origin_of_the_mutex() {
     assert_eq!(with("glibc_normal"), with("mcs"));
     assert_eq!(with("ondeck"), with("ondeck_biased"));
     assert_ne!(with("glibc_normal"), with("ondeck"));
+}
+
+/// The classic culprit is rare: its sections are 5 ms of each 10, once in thousands of acquisitions.
+#[test]
+fn a_thread_that_locks_rarely_and_holds_long_is_not_acquitted() {
+    let worker = || Thread { acquisitions: 600_000, ..thread(&[(0, 200.0, 800.0, 0)]) };
+    let mut janitor = Thread { acquisitions: 100, ..thread(&[(0, 5e6, 0.0, 1)]) };
+    let sleep = Operation { took: 5e6, ..janitor.bursts[0].operations[0] };
+    let sleep = Operation { action: Action::Blocked, lock: None, site: None, ..sleep };
+    let operations = &mut janitor.bursts[0].operations;
+    *operations = operations.chunks(2).flat_map(|pair| [sleep, pair[0], pair[1]]).collect();
+    let mut idle = thread(&[(0, 1.0, 0.0, 0)]);
+    idle.acquisitions = 50;
+    let recording = recording(vec![worker(), worker(), janitor, idle]);
+    let script = Script::new(&recording, &[]);
+    assert_eq!((script.threads, script.left_out), (3, vec![3]));
+    assert_eq!(longest_site(&recording, 0), Some(1));
+
+    let costs = machine();
+    let rate =
+        |shorter| run(&Script::new(&recording, shorter), &setup(&costs, "glibc_normal", 3)).rate;
+    let without = rate(&[Shorter { site: 1, factor: 0.0 }]) / rate(&[]);
+    assert!(without > 1.4, "{without} times as fast without the janitor's sections");
+}
+
+#[test]
+fn a_replay_that_is_far_from_its_recording_gives_the_reasons_that_are_known() {
+    let costs = machine();
+    let threads = vec![thread(&[(0, 1_000.0, 9_000.0, 0)]), thread(&[(0, 1_000.0, 9_000.0, 0)])];
+    let mut recording = recording(threads);
+    let anchor = |recording: &Recording| Anchor::new(recording, &setup(&costs, "ondeck", 1)).0;
+    // Each thread acquires a thousand times, once in 10 µs.
+    recording.seconds = 0.01;
+    let near = anchor(&recording);
+    assert!(near.is_believed(), "{near:?}");
+    recording.seconds = 0.04;
+    let far = anchor(&recording);
+    assert!(!far.is_believed() && (0.2..0.3).contains(&far.ratio()), "{far:?}");
+
+    let of = |recording: &Recording| {
+        let (_, outcome) = Anchor::new(recording, &setup(&costs, "ondeck", 1));
+        reasons(recording, &Script::new(recording, &[]), &outcome, 8).join("; ")
+    };
+    assert_eq!(of(&recording), "");
+    for thread in &mut recording.threads {
+        let operations = &mut thread.bursts[0].operations;
+        let yields = Operation { took: 40.0, ..operations[0] };
+        let yields = Operation { action: Action::Yield, lock: None, site: None, ..yields };
+        operations.insert(0, yields);
+    }
+    assert!(of(&recording).contains("sched_yield"), "{}", of(&recording));
 }

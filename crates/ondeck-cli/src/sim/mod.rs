@@ -8,6 +8,7 @@
 //! | `machine.rs` | the machine as reports describe it |
 //! | `replay.rs` | a program's recording, instead of workloads |
 //! | `shorter.rs` | the sections to shorten in it |
+//! | `verdict.rs` | the conclusion of it |
 //! | `why.rs` | where time went |
 
 mod campaign;
@@ -16,6 +17,7 @@ mod machine;
 mod options;
 mod replay;
 mod shorter;
+mod verdict;
 mod why;
 
 use std::path::Path;

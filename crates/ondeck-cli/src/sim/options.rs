@@ -60,6 +60,11 @@ pub(crate) struct Options {
     )]
     pub(crate) replay: Option<PathBuf>,
 
+    /// With --replay: the machine on which the program was recorded, if it is not the simulated one: the recording is
+    /// replayed on it to see how far it can be predicted
+    #[arg(long, value_name = "NAME|FILE", requires = "replay")]
+    pub(crate) recorded_on: Option<String>,
+
     /// With --replay: shorten the sections that begin in this function or line to this part of
     /// their recorded work, as `Cache::get=50%`; may be given several times
     #[arg(long, value_name = "SITE=PERCENT", requires = "replay")]

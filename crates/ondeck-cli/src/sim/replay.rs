@@ -7,10 +7,10 @@ use std::thread;
 use std::time::Duration;
 
 use ondeck_replay::{
-    Action, Operation, Outcome, Outlook, Recording, SATURATED, Script, Setup, Sharing, Shorter,
-    Site, longest_site, outlook,
+    Action, Anchor, Operation, Outcome, Outlook, RECORDED_WITH, Recording, SATURATED, Script,
+    Setup, Sharing, Shorter, Site, longest_site, outlook, reasons,
 };
-use ondeck_report::functions::{is_named, short};
+use ondeck_report::functions::is_named;
 use ondeck_report::html::replay::{COLUMNS, Line, Page, render};
 use ondeck_report::table::Grid;
 use ondeck_sim::engine::{Costs, Sim};
@@ -18,6 +18,7 @@ use ondeck_sim::lab::{self, AnyMutex};
 use ondeck_sim::machine::MachineFile;
 
 use super::shorter::Part;
+use super::verdict::{counted, function, interval, verdict};
 use super::{Options, chosen};
 use crate::ending::{Ending, Error};
 use crate::files::Prepared;
@@ -27,23 +28,23 @@ use crate::{output, session};
 /// The lock of C programs, and the alternative.
 const LOCKS: [&str; 2] = ["glibc_normal", "ondeck"];
 /// Multiples of the recorded number of threads.
-const TIMES: [(usize, &str); 4] = [(1, "today"), (2, "2 ×"), (4, "4 ×"), (8, "8 ×")];
+const TIMES: [(usize, &str); 4] = [(1, "recorded"), (2, "2 ×"), (4, "4 ×"), (8, "8 ×")];
 /// The most threads among them.
 const MOST: usize = 512;
 /// The nominal time of a lock for the progress.
 const TURN: Duration = Duration::from_secs(1);
 
 /// One line of the plot: a lock, and the additional shortening of sections.
-struct Case {
-    name: String,
+pub(super) struct Case {
+    pub(super) name: String,
     mutex: AnyMutex<Sim>,
-    halved: Option<usize>,
+    pub(super) halved: Option<usize>,
 }
 
 /// The result.
-struct Found {
-    case: Case,
-    outlook: Outlook,
+pub(super) struct Found {
+    pub(super) case: Case,
+    pub(super) outlook: Outlook,
 }
 
 pub(super) fn run(file: &Path, machine: &MachineFile, options: &Options) -> Result<Ending, Error> {
@@ -55,6 +56,7 @@ pub(super) fn run(file: &Path, machine: &MachineFile, options: &Options) -> Resu
     let threads = counts(options, script.threads, costs.places.len());
     let prepared = Prepared::of([((), options.outputs.html.as_deref())])?;
     prepared.apart_from_inputs([file, Path::new(&options.machine)])?;
+    let (anchor, check) = anchored(&recording, machine, options)?;
 
     output::say(format_args!("simulating {} on {}", recording.program, machine.about()));
     let mut progress = Progress::new(TURN * (cases.len() + 1) as u32);
@@ -77,10 +79,19 @@ pub(super) fn run(file: &Path, machine: &MachineFile, options: &Options) -> Resu
         found.extend(simulation.of_all(vec![case], &mut progress));
     }
     progress.finish();
+    for row in found.iter_mut().flat_map(|it| &mut it.outlook.rows) {
+        row.outcome.rate *= anchor.ratio();
+    }
 
-    let verdict = verdict(&recording, &found, &threads);
-    let about = about(&recording, &script, machine, costs.places.len());
-    let text = text(&recording, &found, &verdict, &about);
+    let verdict = if anchor.is_believed() {
+        verdict(&recording, &found, &threads)
+    } else {
+        "This program cannot be predicted: its recording is replayed at another rate.".to_owned()
+    };
+    let mut about = about(&recording, &script, machine, costs.places.len());
+    about.push(check);
+    let today = anchor.recorded;
+    let text = text(&recording, &found, &verdict, &about, today);
     let written = prepared.write_by(|()| {
         Ok::<_, String>(render(&page(
             &recording,
@@ -88,13 +99,50 @@ pub(super) fn run(file: &Path, machine: &MachineFile, options: &Options) -> Resu
             &found,
             &verdict,
             &about,
-            costs.places.len(),
+            (today, costs.places.len()),
         )))
     });
     let printed = output::print(&text);
     let whole = written.tell();
     printed?;
     Ok(if whole { Ending::Whole } else { Ending::Lacking })
+}
+
+/// Replays the recording as it was recorded, and says how far that is from it.
+fn anchored(
+    recording: &Recording,
+    machine: &MachineFile,
+    options: &Options,
+) -> Result<(Anchor, String), Error> {
+    let named = options.recorded_on.as_deref().map(MachineFile::find).transpose();
+    let host = named.map_err(Error::usage)?;
+    let host = host.as_ref().unwrap_or(machine);
+    let lock = lab::named(RECORDED_WITH).expect("it is one of the laboratory's");
+    let setup = Setup { costs: host.costs(), seed: options.seed, lock, threads: 1 };
+    let (anchor, outcome) = Anchor::new(recording, &setup);
+    let mut words = format!(
+        "Self-check: recorded {:.3} M/s, replayed {:.3} on {} with {RECORDED_WITH}, which the program was \
+         recorded with; rates are scaled by {:.2}.",
+        anchor.recorded / 1e6,
+        anchor.replayed / 1e6,
+        host.about(),
+        anchor.ratio()
+    );
+    if !anchor.is_believed() {
+        let script = Script::new(recording, &[]);
+        let mut known = reasons(recording, &script, &outcome, host.costs().places.len());
+        if options.recorded_on.is_none() {
+            known.push(
+                "it was recorded on another machine, which `--recorded-on` can name".to_owned(),
+            );
+        }
+        let known = if known.is_empty() { "none is known".to_owned() } else { known.join("; or ") };
+        _ = write!(
+            words,
+            " So the simulation cannot predict this program. Possible reasons: {known}."
+        );
+    }
+    Ok((anchor, words))
 }
 
 /// The call sites that the options name.
@@ -122,10 +170,6 @@ fn shortened(recording: &Recording, parts: &[Part]) -> Result<Vec<Shorter>, Erro
         }
     }
     Ok(shorter)
-}
-
-fn function(site: &Site) -> String {
-    short(&site.function)
 }
 
 fn cases(options: &Options) -> Result<Vec<Case>, Error> {
@@ -197,49 +241,6 @@ impl Simulation<'_> {
     }
 }
 
-/// The main result in one sentence.
-fn verdict(recording: &Recording, found: &[Found], threads: &[usize]) -> String {
-    let most = threads.last().copied().unwrap_or(1);
-    let Some(first) = found.iter().find(|it| it.outlook.saturation.is_some()) else {
-        return format!("Simulated: no lock saturates with up to {most} threads.");
-    };
-    let Some(saturation) = first.outlook.saturation else { return String::new() };
-    let mut words = format!(
-        "Simulated: lock {} saturates at {} with {}",
-        recording.locks[saturation.lock].words(),
-        counted(saturation.threads),
-        first.case.name
-    );
-    let mut last = first;
-    for it in found.iter().filter(|it| it.case.name != first.case.name) {
-        let is_same = it.outlook.saturation == last.outlook.saturation;
-        let with = match it.case.halved.map(|site| function(&recording.sites[site])) {
-            Some(function) if is_same => {
-                _ = write!(words, "; halving the sections of `{function}` changes nothing");
-                continue;
-            }
-            Some(function) => format!("with the sections of `{function}` half as long"),
-            None => format!("with {}", it.case.name),
-        };
-        let what = match it.outlook.saturation {
-            _ if is_same => "the same".to_owned(),
-            Some(its) if its.lock == saturation.lock => format!("at {}", its.threads),
-            Some(its) => {
-                format!("{} first, at {}", recording.locks[its.lock].words(), its.threads)
-            }
-            None => format!("not with up to {most}"),
-        };
-        _ = write!(words, "; {with} {what}");
-        last = it;
-    }
-    words.push('.');
-    words
-}
-
-fn counted(threads: usize) -> String {
-    if threads == 1 { "1 thread".to_owned() } else { format!("{threads} threads") }
-}
-
 /// Describes the recording, and what it lacks.
 fn about(
     recording: &Recording,
@@ -282,11 +283,16 @@ fn about(
                 .to_owned(),
         );
     }
-    if script.left_out > 0.01 {
-        about.push(format!(
-            "Threads that locked little are left out, with {:.0} % of all acquisitions.",
-            100.0 * script.left_out
-        ));
+    if !script.left_out.is_empty() {
+        let named = |&number: &usize| {
+            let thread = &recording.threads[number];
+            let operations = thread.bursts.iter().flat_map(|burst| &burst.operations);
+            let site = operations.filter_map(|it| it.site).next();
+            let site = site.map_or_else(String::new, |it| function(&recording.sites[it]) + ", ");
+            format!("thread {} ({site}{} acquisitions)", number + 1, thread.acquisitions)
+        };
+        let named: Vec<String> = script.left_out.iter().map(named).collect();
+        about.push(format!("Left out, for they hardly hold a lock: {}.", named.join(", ")));
     }
     if recording.dropped_threads != 0 {
         about
@@ -320,12 +326,13 @@ fn cells(recording: &Recording, outcome: &Outcome, today: f64) -> Vec<String> {
     ]
 }
 
-/// The first lock's rate with the least number of threads.
-fn today(found: &[Found]) -> f64 {
-    found.first().and_then(|it| it.outlook.rows.first()).map_or(0.0, |row| row.outcome.rate)
-}
-
-fn text(recording: &Recording, found: &[Found], verdict: &str, about: &[String]) -> String {
+fn text(
+    recording: &Recording,
+    found: &[Found],
+    verdict: &str,
+    about: &[String],
+    today: f64,
+) -> String {
     let mut text = String::new();
     for words in about {
         _ = writeln!(text, "{}", textwrap::fill(words, 80));
@@ -335,7 +342,7 @@ fn text(recording: &Recording, found: &[Found], verdict: &str, about: &[String])
         let header: Vec<&str> = ["threads"].into_iter().chain(COLUMNS).collect();
         let mut table = Grid::new(&header, output::colours());
         for row in &it.outlook.rows {
-            let cells = cells(recording, &row.outcome, today(found));
+            let cells = cells(recording, &row.outcome, today);
             table.add_row([row.threads.to_string()].into_iter().chain(cells));
         }
         table.right_align(&[0, 1, 2, 3, 4]);
@@ -351,7 +358,7 @@ fn page(
     found: &[Found],
     verdict: &str,
     about: &[String],
-    cpus: usize,
+    (today, cpus): (f64, usize),
 ) -> Page {
     let mut names: Vec<(usize, String)> =
         TIMES.iter().map(|(times, name)| (times * script.threads, (*name).to_owned())).collect();
@@ -364,14 +371,12 @@ fn page(
             .outlook
             .rows
             .iter()
-            .map(|row| {
-                (row.threads, row.outcome.rate, cells(recording, &row.outcome, today(found)))
-            })
+            .map(|row| (row.threads, row.outcome.rate, cells(recording, &row.outcome, today)))
             .collect(),
         saturation: it
             .outlook
             .saturation
-            .map(|its| (its.threads, recording.locks[its.lock].name.clone())),
+            .map(|its| (interval(its), recording.locks[its.lock].name.clone())),
     };
     Page {
         program: recording.program.clone(),

@@ -11,7 +11,7 @@ pub(crate) fn recorded(folder: &Path) -> PathBuf {
     let burst = format!("{{\"first\":0,\"begun\":0.1,\"operations\":[{}]}}", [pair; 40].join(","));
     let thread = format!("{{\"acquisitions\":5000,\"bursts\":[{burst}]}}");
     let text = format!(
-        "{{\"kind\":\"ondeck recording\",\"version\":1,\"program\":\"app\",\"seconds\":1.5,\
+        "{{\"kind\":\"ondeck recording\",\"version\":1,\"program\":\"app\",\"seconds\":0.05,\
          \"dropped_threads\":0,\"locks\":[{{\"name\":\"cache\",\"at\":\"cache.cc:15\"}}],\
          \"sites\":[{{\"function\":\"Cache::get(int)\",\"at\":\"cache.cc:22\"}}],\
          \"threads\":[{thread},{thread}]}}"
@@ -45,12 +45,17 @@ fn a_replay_says_which_lock_saturates_and_writes_a_page() {
     let whole = saturated_at(&output);
     assert!((6..=12).contains(&whole), "{whole}");
     let text = stdout(&output);
-    for part in ["simulated, glibc_normal:", "simulated, ondeck:", "`Cache::get` halved"] {
+    for part in [
+        "Self-check: recorded 0.200 M/s, replayed 0.1",
+        "simulated, glibc_normal:",
+        "simulated, ondeck:",
+        "`Cache::get` halved",
+    ] {
         assert!(text.contains(part), "{part}: {text}");
     }
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     let html = fs::read_to_string(&page).expect("a page");
-    for part in ["<svg", "saturates at", "today", "simulated", "cache.cc:15"] {
+    for part in ["<svg", "saturates at", "recorded 0.2", "recorded", "simulated", "cache.cc:15"] {
         assert!(html.contains(part), "{part}");
     }
 
@@ -62,7 +67,7 @@ fn a_replay_says_which_lock_saturates_and_writes_a_page() {
 }
 
 #[test]
-fn a_change_without_an_effect_and_a_lock_that_cannot_be_replaced_are_named() {
+fn a_change_of_the_rate_a_wrong_replay_and_a_lock_that_cannot_be_replaced_are_named() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = recorded(folder.path());
     let text = fs::read_to_string(&file).expect("our file");
@@ -71,12 +76,17 @@ fn a_change_without_an_effect_and_a_lock_that_cannot_be_replaced_are_named() {
         let output = ended(0, replay(&file, &["--threads", "1,2"]));
         stdout(&output).replace('\n', " ")
     };
-    // One thread holds the lock for 99.5 % of the time, and for 99 % if sections are half as long.
+    // As fast as is recorded; the sections fill the time, also if they are half as long.
     let always = text.replace("9000.0", "100.0").replace("1000.0", "20000.0");
+    let always = always.replace("0.05", "0.2");
     let same = answer(&always);
     let words = "saturates at 1 thread with glibc_normal; with ondeck the same; \
-                 halving the sections of `Cache::get` changes nothing.";
-    assert!(same.contains(words), "{same}");
+                 with the sections of `Cache::get` half as long the same, and ";
+    let (_, change) = same.split_once(words).unwrap_or_else(|| panic!("{same}"));
+    assert!(change.starts_with("1.9") || change.starts_with("2.0"), "{same}");
+    let wrong = answer(&always.replace("\"seconds\":0.2", "\"seconds\":0.8"));
+    assert!(wrong.contains("This program cannot be predicted"), "{wrong}");
+    assert!(wrong.contains("`--recorded-on`") && !wrong.contains("saturates at"), "{wrong}");
     let about = "Reader-writer locks are ondeck's in the tables of this project's mutexes";
     assert!(!same.contains(about), "{same}");
     let reads = answer(&text.replace("\"lock\",", "\"read\","));

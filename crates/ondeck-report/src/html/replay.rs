@@ -21,7 +21,7 @@ pub struct Page {
     pub about: Vec<String>,
     /// A line a lock.
     pub lines: Vec<Line>,
-    /// Numbers of threads that have a name, as "today".
+    /// Numbers of threads that have a name, as "recorded".
     pub names: Vec<(usize, String)>,
     /// The command that repeats the replay.
     pub command: String,
@@ -34,12 +34,12 @@ pub struct Line {
     pub name: String,
     /// Threads, acquisitions a second, and the row of the table.
     pub points: Vec<(usize, f64, Vec<String>)>,
-    /// The point from which on a lock is saturated: threads, and the lock's name.
-    pub saturation: Option<(usize, String)>,
+    /// The point from which on a lock is saturated, as "7 to 18 threads", and the lock's name.
+    pub saturation: Option<(String, String)>,
 }
 
 /// The headings of the columns after the threads.
-pub const COLUMNS: [&str; 5] = ["M/s", "× today", "waiting", "CPU not work", "busiest lock"];
+pub const COLUMNS: [&str; 5] = ["M/s", "× recorded", "waiting", "CPU not work", "busiest lock"];
 
 /// One self-contained HTML document.
 pub fn render(it: &Page) -> String {
@@ -60,7 +60,7 @@ pub fn render(it: &Page) -> String {
             }
             @for line in &it.lines {
                 @if let Some((threads, lock)) = &line.saturation {
-                    p { (line.name) ": " (lock) " saturates at " (threads) @if *threads == 1 { " thread." } @else { " threads." } }
+                    p { (line.name) ": " (lock) " saturates at " (threads) "." }
                 }
             }
             @for line in &it.lines { (table(line)) }
@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_at_the_end_of_the_plot_ends_at_its_mark_and_one_thread_is_no_plural() {
+    fn a_name_at_the_end_of_the_plot_ends_at_its_mark() {
         let point = |threads| (threads, 1e6, vec![String::new(); COLUMNS.len()]);
         let html = render(&Page {
             program: "app".to_owned(),
@@ -138,17 +138,17 @@ mod tests {
             lines: vec![Line {
                 name: "ondeck".to_owned(),
                 points: vec![point(2), point(8)],
-                saturation: Some((1, "cache".to_owned())),
+                saturation: Some(("7 to 18 threads".to_owned(), "cache".to_owned())),
             }],
-            names: vec![(2, "today".to_owned()), (8, "4 ×".to_owned())],
+            names: vec![(2, "recorded".to_owned()), (8, "4 ×".to_owned())],
             command: String::new(),
         });
-        assert!(html.contains("cache saturates at 1 thread."), "{html}");
+        assert!(html.contains("cache saturates at 7 to 18 threads."), "{html}");
         let text = |name: &str| {
             let end = html.find(&format!(">{name}</text>")).expect("a name");
             &html[html[..end].rfind("<text").expect("its text")..end]
         };
         assert!(text("4 ×").contains("end"), "{}", text("4 ×"));
-        assert!(!text("today").contains("end"), "{}", text("today"));
+        assert!(!text("recorded").contains("end"), "{}", text("recorded"));
     }
 }
