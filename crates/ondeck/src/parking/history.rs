@@ -163,7 +163,7 @@ impl<P: Host> History<P> {
     /// Records one more sign that the mutex is captured: for example, that its heir has seen it locked.
     pub(crate) fn note_for(&self) {
         let after = self.evidence.load(Ordering::Relaxed) + 1;
-        let after = if after < CAPTURED { after } else { after.clamp(START, MOST) };
+        let after = if after == CAPTURED { START } else { after.min(MOST) };
         self.evidence.store(after, Ordering::Relaxed);
     }
 
@@ -266,12 +266,14 @@ mod tests {
     fn a_captured_mutex_whose_owners_stay_outside_after_their_offers_resigns_for_some_time() {
         let history = captured();
         let stays_outside = || {
+            // Each heir has found it locked just before.
+            history.note_for();
             history.note_woken(true, now());
             let taken = history.taken.load(Ordering::Relaxed);
             history.note_arrival(taken.wrapping_add(2 * AT_ONCE), AT_ONCE)
         };
         assert_eq!(stays_outside(), Arrival::Displaced, "one exception");
-        assert_eq!(stays_outside(), Arrival::Usual);
+        assert!((0..MOST).any(|_| stays_outside() == Arrival::Usual));
         assert!((0..MOST).all(|_| returns(&history, true) == Arrival::Usual));
     }
 
