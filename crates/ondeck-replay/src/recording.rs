@@ -99,8 +99,6 @@ pub enum Action {
     Notify,
     /// Is blocked elsewhere.
     Blocked,
-    /// Calls sched_yield(2), in a row: the duration is the number of calls, because each takes as long as others run.
-    Yield,
 }
 
 /// One operation.
@@ -219,8 +217,7 @@ impl Recording {
                 && is_time(it.took)
                 && it.lock.is_none_or(|lock| lock < self.locks.len())
                 && it.site.is_none_or(|site| site < self.sites.len())
-                && (it.lock.is_some()
-                    || matches!(it.action, Action::Notify | Action::Blocked | Action::Yield));
+                && (it.lock.is_some() || matches!(it.action, Action::Notify | Action::Blocked));
             (!is_right).then(|| format!("operation {it:?} has a number that cannot be"))
         })
     }

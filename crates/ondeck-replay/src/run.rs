@@ -5,7 +5,6 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use fastrand::Rng;
-use ondeck::platform::Platform;
 use ondeck::rwlock::RawRwLock;
 use ondeck_zoo::rwlocks::GlibcNormalRwLock;
 use ondeck_zoo::{Origin, RawRwLock as _};
@@ -318,7 +317,6 @@ impl Player {
         match step {
             Step::Work(nanos) => Sim::work(nanos),
             Step::Sleep(nanos) => Sim::sleep(nanos as u64),
-            Step::Yield(times) => (0..times).for_each(|_| Sim::yield_now()),
             Step::Lock(lock) | Step::Read(lock) | Step::Write(lock) => self.acquire(step, lock),
             Step::Unlock(lock) | Step::EndRead(lock) | Step::EndWrite(lock) => {
                 self.release(step, lock);

@@ -76,8 +76,6 @@ pub enum Step {
     Work(f64),
     /// Sleeps, in nanoseconds.
     Sleep(f64),
-    /// Offers the CPU to other threads so many times.
-    Yield(u32),
     /// Locks.
     Lock(usize),
     /// Unlocks.
@@ -269,10 +267,6 @@ fn passage(burst: &Burst, weight: u64, shorter: &[Shorter]) -> Passage {
             }
             Action::Blocked => {
                 steps.push(Step::Sleep(operation.took));
-                continue;
-            }
-            Action::Yield => {
-                steps.push(Step::Yield(operation.took as u32));
                 continue;
             }
             Action::Notify => continue,

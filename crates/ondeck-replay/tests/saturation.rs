@@ -145,16 +145,16 @@ fn a_replay_that_is_far_from_its_recording_gives_the_reasons_that_are_known() {
     let far = anchor(&recording);
     assert!(!far.is_believed() && (0.2..0.3).contains(&far.ratio()), "{far:?}");
 
-    let of = |recording: &Recording| {
-        let (_, outcome) = Anchor::new(recording, &setup(&costs, "ondeck", 1));
-        reasons(recording, &Script::new(recording, &[]), &outcome, 8).join("; ")
+    let of = |recording: &Recording, cpus| {
+        let (anchor, outcome) = Anchor::new(recording, &setup(&costs, "ondeck", 1));
+        let script = Script::new(recording, &[]);
+        reasons((&anchor, &outcome), recording, &script, cpus).join("; ")
     };
-    assert_eq!(of(&recording), "");
-    for thread in &mut recording.threads {
-        let operations = &mut thread.bursts[0].operations;
-        let yields = Operation { took: 40.0, ..operations[0] };
-        let yields = Operation { action: Action::Yield, lock: None, site: None, ..yields };
-        operations.insert(0, yields);
-    }
-    assert!(of(&recording).contains("sched_yield"), "{}", of(&recording));
+    // A rehash that no burst has, and threads that wait by yielding.
+    assert!(of(&recording, 8).contains("long once"), "{}", of(&recording, 8));
+    assert!(of(&recording, 1).contains("1 CPUs"), "{}", of(&recording, 1));
+    recording.seconds = 0.001;
+    assert!(of(&recording, 8).contains("sched_yield"), "{}", of(&recording, 8));
+    recording.seconds = 0.01;
+    assert_eq!(of(&recording, 8), "");
 }

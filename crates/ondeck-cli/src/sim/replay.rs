@@ -130,7 +130,7 @@ fn anchored(
     );
     if !anchor.is_believed() {
         let script = Script::new(recording, &[]);
-        let mut known = reasons(recording, &script, &outcome, host.costs().places.len());
+        let mut known = reasons((&anchor, &outcome), recording, &script, host.costs().places.len());
         if options.recorded_on.is_none() {
             known.push(
                 "it was recorded on another machine, which `--recorded-on` can name".to_owned(),
@@ -286,8 +286,8 @@ fn about(
     if !script.left_out.is_empty() {
         let named = |&number: &usize| {
             let thread = &recording.threads[number];
-            let operations = thread.bursts.iter().flat_map(|burst| &burst.operations);
-            let site = operations.filter_map(|it| it.site).next();
+            let mut operations = thread.bursts.iter().flat_map(|burst| &burst.operations);
+            let site = operations.find_map(|it| it.site);
             let site = site.map_or_else(String::new, |it| function(&recording.sites[it]) + ", ");
             format!("thread {} ({site}{} acquisitions)", number + 1, thread.acquisitions)
         };

@@ -38,7 +38,7 @@ pub(super) fn verdict(recording: &Recording, found: &[Found], threads: &[usize])
         if words.ends_with("nothing") {
             continue;
         }
-        words += &match it.outlook.saturation {
+        let what = match it.outlook.saturation {
             _ if is_same => "the same".to_owned(),
             Some(its) if its.lock == saturation.lock => format!("at {}", numbers(its)),
             Some(its) => {
@@ -46,6 +46,7 @@ pub(super) fn verdict(recording: &Recording, found: &[Found], threads: &[usize])
             }
             None => format!("not with up to {most}"),
         };
+        words += &what;
         if function.is_some() {
             _ = write!(words, ", and {faster:.2} times the rate with {}", counted(threads));
         }
