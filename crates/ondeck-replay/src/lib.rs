@@ -6,6 +6,7 @@
 //!                ▼
 //!               run      N simulated threads carry them out: throughput, how long each lock was busy
 //!                │
+//!                ├──► anchor     the recording as it was: how far its rate is from the recorded one
 //!                ▼
 //!             outlook    by locks and numbers of threads; the first lock that saturates, and from when on
 //! ```
