@@ -13,12 +13,12 @@ use ondeck_replay::{
 use ondeck_report::functions::is_named;
 use ondeck_report::html::replay::{COLUMNS, Line, Page, render};
 use ondeck_report::table::Grid;
-use ondeck_sim::engine::{Costs, Sim};
-use ondeck_sim::lab::{self, AnyMutex};
+use ondeck_sim::engine::Costs;
+use ondeck_sim::lab;
 use ondeck_sim::machine::MachineFile;
 
 use super::shorter::Part;
-use super::verdict::{counted, function, interval, verdict};
+use super::verdict::{Case, Found, counted, function, interval, verdict};
 use super::{Options, chosen};
 use crate::ending::{Ending, Error};
 use crate::files::Prepared;
@@ -33,19 +33,6 @@ const TIMES: [(usize, &str); 4] = [(1, "recorded"), (2, "2 ×"), (4, "4 ×"), (8
 const MOST: usize = 512;
 /// The nominal time of a lock for the progress.
 const TURN: Duration = Duration::from_secs(1);
-
-/// One line of the plot: a lock, and the additional shortening of sections.
-pub(super) struct Case {
-    pub(super) name: String,
-    mutex: AnyMutex<Sim>,
-    pub(super) halved: Option<usize>,
-}
-
-/// The result.
-pub(super) struct Found {
-    pub(super) case: Case,
-    pub(super) outlook: Outlook,
-}
 
 pub(super) fn run(file: &Path, machine: &MachineFile, options: &Options) -> Result<Ending, Error> {
     let recording = Recording::read(file).map_err(Error::usage)?;

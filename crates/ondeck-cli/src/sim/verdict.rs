@@ -2,10 +2,23 @@
 
 use std::fmt::Write;
 
-use ondeck_replay::{Recording, Row, Saturation, Site};
+use ondeck_replay::{Outlook, Recording, Row, Saturation, Site};
 use ondeck_report::functions::short;
+use ondeck_sim::engine::Sim;
+use ondeck_sim::lab::AnyMutex;
 
-use super::replay::Found;
+/// One line of the plot: a lock, and the additional shortening of sections.
+pub(super) struct Case {
+    pub(super) name: String,
+    pub(super) mutex: AnyMutex<Sim>,
+    pub(super) halved: Option<usize>,
+}
+
+/// The result.
+pub(super) struct Found {
+    pub(super) case: Case,
+    pub(super) outlook: Outlook,
+}
 
 /// A smaller change of the rate is none.
 const CHANGE: f64 = 0.05;
