@@ -200,7 +200,12 @@ fn of_kernel(text: &mut Text, kernel: &Kernel) {
     text.head("[futex]");
     let how = "a system call that does next to nothing";
     text.figure("futex", "entry", &kernel.system_call, how);
-    text.figure("futex", "wake", &wake, "a wake that finds a sleeping thread, minus one that finds none");
+    text.figure(
+        "futex",
+        "wake",
+        &wake,
+        "a wake that finds a sleeping thread, minus one that finds none",
+    );
     if let Some(slack) = kernel.timer_slack {
         let slack = Ok(slack.as_secs_f64() * 1e9);
         text.figure("futex", "timer_slack", &slack, "as the kernel tells");
