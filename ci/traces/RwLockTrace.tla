@@ -90,6 +90,9 @@ Matches(e, t) ==
                  [] EndsTurn(t) -> EndTurn(t)
                  [] OTHER -> DrainerLeaves(t) \/ Nothing
             /\ queue' = inside[3] /\ drainer' = inside[4] /\ turns' = inside[5]
+      [] e[1] = "status" /\ e[3] # "parked" /\ told[t] = "" /\ pc[t] \notin {"Asleep", "DrainerSleeps"} ->
+            \* It has left its sleep by the read before this one.
+            Nothing
       [] e[1] = "status" ->
             CASE e[3] = "parked" -> pc[t] \in {"Asleep", "DrainerSleeps"} /\ Nothing
               [] e[3] = "chosen" -> told[t] # "" /\ Nothing
