@@ -30,7 +30,7 @@ panic=$(readelf -sW "$archive" 2>/dev/null | awk '$7 == "UND" && $8 ~ /rust_begi
 [ -n "$panic" ] || { echo "no object of $archive panics by rust_begin_unwind: what does this compiler call it?"; exit 1; }
 
 # The unwinder is the static one: it is for the recorder's stacks alone, knows of no frames that the program
-# registers, and so takes no lock. It would allocate to sort such frames; it is told that there is no memory.
+# registers, and so takes no lock. It allocates only to sort such frames; here its allocation always fails, and it goes on without.
 unwinder=$target/native/libondeck_${name}_unwinder.a
 objcopy --redefine-sym malloc=ondeck_record_no_memory --redefine-sym free=ondeck_record_not_freed \
     "$("$cc" -print-file-name=libgcc_eh.a)" "$unwinder"

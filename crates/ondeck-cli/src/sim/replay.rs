@@ -104,7 +104,8 @@ fn anchored(
     let named = options.recorded_on.as_deref().map(MachineFile::find).transpose();
     let host = named.map_err(Error::usage)?;
     let host = host.as_ref().unwrap_or(machine);
-    let lock = lab::named(RECORDED_WITH).expect("it is one of the laboratory's");
+    let lock = lab::named(RECORDED_WITH)
+        .ok_or_else(|| Error::usage(format!("the simulator has no lock {RECORDED_WITH}")))?;
     let setup = Setup { costs: host.costs(), seed: options.seed, lock, threads: 1 };
     let (anchor, outcome) = Anchor::new(recording, &setup);
     let mut words = format!(

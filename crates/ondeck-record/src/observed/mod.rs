@@ -325,7 +325,7 @@ impl Thread {
     }
 
     /// Enters a wake into the chain of its word, from the place of that [`site`]. Returns the number of its stack plus
-    /// 1; 0 if it is missing. `stack` returns that for a record of so many ticks.
+    /// 1, or 0 if no stack was taken. The wake calls `stack` for that number, with the ticks that the record covers.
     fn wake(
         &mut self,
         file: &'static File,

@@ -115,7 +115,7 @@ impl<P: Host> RawRwLock<P> {
             return 0;
         }
         // step: turn ends
-        // A counter that has begun again ends it, too.
+        // If the tick counter has begun again, the turn ends as well: it could last for hours otherwise.
         let is_over = |node: &Node<P>| {
             let woken = node.woken.load(Ordering::Relaxed);
             !is_near(P::ticks() as usize, woken, P::ticks_in(TURN_NANOS))

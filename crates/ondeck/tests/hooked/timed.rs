@@ -209,7 +209,7 @@ fn wait_for_long(
     Machine::until_at_rest();
 }
 
-/// A thread watches before it sleeps, until that was in vain a few times in the bucket, which is new.
+/// A thread watches before it sleeps. In a new bucket, watches become rare after a few of them have failed.
 pub(super) fn watch_in_vain(wait: impl Fn(Timestamp) -> bool) {
     ALWAYS_WATCH.store(false, Ordering::SeqCst);
     let watches = |_: &usize| {

@@ -11,7 +11,7 @@ const LONGEST: i128 = 3_600_000_000_000;
 pub(super) enum Futex {
     /// With the expected value, if the thread sleeps only then.
     Wait(Option<u32>),
-    /// At most so many threads at the word, and as many at the second.
+    /// The largest number of threads that the call wakes at its word, and at its second word.
     Wake(u64, u64),
     /// Wakes, and moves others to the second word.
     Requeue(u64, u64),
