@@ -198,7 +198,8 @@ impl<'a> Watch<'a> {
         let seen = self.ended + self.images.len();
         let mut text = match seen {
             0 => format!(
-                "ondeck: nothing was checked: no process had two threads and a pthread lock, and could write to {}",
+                "ondeck: nothing was checked: the program used no pthread lock while it had two threads. Locks of Rust's \
+                 std and of Go are no pthread locks. If it did use one, it could not write to {}",
                 self.folder.display()
             ),
             1 => "ondeck: 1 process checked".to_owned(),
