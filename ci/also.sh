@@ -35,10 +35,10 @@ deadlock() {
     cargo test --locked -q -p ondeck --features deadlock_detection --doc deadlock
 
     step "the example of docs/deadlock.md"
-    cargo build --locked -q -p ondeck --features deadlock_detection --example deadlock
+    cargo build --locked -q -p locks --features deadlock_detection --example deadlock
     told=$(ONDECK_DEADLOCK=report "${CARGO_TARGET_DIR:-target}/debug/examples/deadlock" 2>&1)
     for words in 'ondeck: lock-order inversion: 2 orders make a circle' '(payday)' '(rent)' '60 and 40' \
-        'deposit at crates/ondeck/examples/deadlock.rs:24'; do
+        'deposit at examples/locks/deadlock.rs:24'; do
         grep -qF "$words" <<<"$told" || { printf '%s\n' "$told" "\"$words\" is missing"; exit 1; }
     done
 }

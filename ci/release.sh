@@ -102,9 +102,9 @@ sbom() {
     mkdir -p "$CARGO_TARGET_DIR/sbom"
     cargo cyclonedx --manifest-path crates/ondeck-cli/Cargo.toml --format json --override-filename ondeck-sbom
     # It writes one for each crate, beside its Cargo.toml.
-    local crate
-    for crate in crates/*/; do
-        mv "$crate/ondeck-sbom.json" "$CARGO_TARGET_DIR/sbom/$(basename "$crate").json"
+    local part
+    for part in {crates,examples}/*/ondeck-sbom.json; do
+        mv "$part" "$CARGO_TARGET_DIR/sbom/$(basename "$(dirname "$part")").json"
     done
     ls "$CARGO_TARGET_DIR/sbom"
 }

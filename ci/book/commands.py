@@ -44,7 +44,7 @@ CHANGES = {
 BEFORE = {
     "docs/campaigns.md": "mkdir -p shards; for part in 1 2 3 4; do ondeck bench --quick -l std -w uncontended,chan,throughput "
     "--shard $part/4 --json shards/$part.json; done",
-    "docs/deadlock.md": "(cd ../ondeck && cargo build -q -p ondeck --features deadlock_detection --example deadlock)\n"
+    "docs/deadlock.md": "(cd ../ondeck && cargo build -q -p locks --features deadlock_detection --example deadlock)\n"
     "cp \"$CARGO_TARGET_DIR/debug/examples/deadlock\" program",
     "docs/json.md": "ondeck bench -l std -w throughput -r 1 -d 5ms --json r.json",
     "docs/profile.md": "ondeck run --profile p.jsonl -- ./orders",

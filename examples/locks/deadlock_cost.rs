@@ -1,8 +1,8 @@
 //! Measures the cost of deadlock detection while it is off, and while it is on:
 //!
 //! ```sh
-//! cargo run --release -p ondeck --example deadlock_cost --features deadlock_detection
-//! cargo run --release -p ondeck --example deadlock_cost
+//! cargo run --release -p locks --example deadlock_cost --features deadlock_detection
+//! cargo run --release -p locks --example deadlock_cost
 //! ```
 //!
 //! The second command measures the locks without the feature.

@@ -2,7 +2,7 @@
 //! has its output:
 //!
 //! ```sh
-//! ONDECK_DEADLOCK=report cargo run -p ondeck --example deadlock --features deadlock_detection
+//! ONDECK_DEADLOCK=report cargo run -p locks --example deadlock --features deadlock_detection
 //! ```
 
 use std::thread;
