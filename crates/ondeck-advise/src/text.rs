@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use ondeck_lab::results::Unit;
 use ondeck_lab::sample::{CPU_PER_OP, LONGEST_GAP, PAIR, SHARE};
-use ondeck_report::numbers::compared::{factor, in_unit};
-use ondeck_report::numbers::terminal::time;
+use ondeck_report::compared::{factor, in_unit};
+use ondeck_text::numbers::terminal::time;
 
 use super::answer::{Advice, Choice, MeasuredBy, Remark, Versus};
 use super::rules::Effect;

@@ -242,7 +242,7 @@ impl fmt::Display for Need {
 
 impl fmt::Display for UseCase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let time = ondeck_report::numbers::terminal::time;
+        let time = ondeck_text::numbers::terminal::time;
         let s = |count: usize| if count == 1 { "" } else { "s" };
         let Self { threads, cpus, .. } = self;
         write!(f, "{threads} thread{} on {cpus} CPU{}", s(*threads), s(*cpus))?;

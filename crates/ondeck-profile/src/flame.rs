@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use maud::{Markup, html};
 use ondeck_record::layout::Role;
-use ondeck_report::functions::short;
-use ondeck_report::numbers::page::time;
+use ondeck_text::functions::short;
+use ondeck_text::numbers::page::time;
 
 use crate::model::Profile;
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use ondeck_record::layout::{Role, kind};
-use ondeck_report::functions::short;
+use ondeck_text::functions::short;
 use serde::Serialize;
 
 use crate::mappings::Source;

@@ -2,8 +2,8 @@
 
 use maud::{Markup, html};
 use ondeck_record::layout::Role;
-use ondeck_report::html::frame::Still;
-use ondeck_report::numbers::page::{count, time};
+use ondeck_text::frame::Still;
+use ondeck_text::numbers::page::{count, time};
 
 use crate::model::{Kind, Lock, Place, Process, Profile, Sample, Times};
 use crate::{flame, table};

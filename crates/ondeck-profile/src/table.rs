@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use ondeck_record::layout::{LOCKS, SAMPLES, STACKS as STACKS_KEPT};
-use ondeck_report::numbers::terminal::{count, time};
-use ondeck_report::table::Grid;
+use ondeck_text::grid::Grid;
+use ondeck_text::numbers::terminal::{count, time};
 
 use crate::model::{Futex, Futexes, Kind, Lock, Place, Process, Profile, Sample};
 

@@ -3,10 +3,11 @@
 use std::fmt::Write;
 
 use ondeck_lab::results::Better;
+use ondeck_text::grid::Grid;
 
-use super::table::{Grid, marked};
+use super::table::marked;
 use crate::compare::{Comparison, Row, Side, Table, place};
-use crate::numbers::compared::{factor, in_unit};
+use crate::compared::{factor, in_unit};
 
 /// Further series without a partner are only counted.
 const MOST_LONE: usize = 5;

@@ -8,8 +8,7 @@ use ondeck_lab::results::{Better, Distribution, Metric, Origin, Report, Series, 
 use ondeck_lab::sample::THROUGHPUT;
 use ondeck_lab::workload::face::Judged;
 use ondeck_lab::workload::{self, NOTIFY, WORKLOADS, param};
-
-use crate::numbers::page as number;
+use ondeck_text::numbers::page as number;
 
 /// Every lock that has a series, a row of facts or a failure, in that order of appearance.
 pub fn lock_names(report: &Report) -> Vec<String> {

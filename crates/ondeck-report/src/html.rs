@@ -14,17 +14,16 @@ mod costs;
 mod distribution;
 mod facts;
 mod figure;
-pub mod frame;
 mod legend;
 mod line;
 mod lines;
 mod overview;
 mod page;
+mod palette;
 mod reach;
 pub mod replay;
 mod rows;
 mod tables;
-mod theme;
 mod tools;
 mod workload;
 

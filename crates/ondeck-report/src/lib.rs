@@ -12,8 +12,6 @@
 //!                   ├─► verdict      which lock leads in each situation
 //!                   ├─► like         the tables of three articles beside the report's
 //!                   ▼
-//!                 numbers            a value gets its unit and its digits
-//!                   │
 //!                   ├─► table        for a terminal
 //!                   ├─► html         a page: figures, tables, a script
 //!                   └─► json, csv
@@ -21,17 +19,16 @@
 
 pub mod answer;
 pub mod compare;
+pub mod compared;
 pub mod comparison;
 pub mod csv;
 mod data;
-pub mod functions;
 mod glossary;
 pub mod html;
 pub mod json;
 #[cfg(test)]
 mod made;
 pub mod merge;
-pub mod numbers;
 pub mod program;
 pub mod read;
 mod same;

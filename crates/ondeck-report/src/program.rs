@@ -4,10 +4,11 @@
 use std::fmt::Write;
 
 use ondeck_lab::sample::{CPU_PER_OP, INVOLUNTARY, RUN, VOLUNTARY};
+use ondeck_text::grid::Grid;
 
 use crate::compare::Comparison;
 use crate::comparison::{interval, p_value, ratio, side};
-use crate::table::{Grid, marked};
+use crate::table::marked;
 
 /// The peak memory of a program.
 pub const MAX_RSS: &str = "max_rss";

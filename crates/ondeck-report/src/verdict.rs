@@ -13,9 +13,9 @@ use ondeck_lab::results::{Better, Metric, Report, Series, Unit};
 use ondeck_lab::sample::{LONGEST, LONGEST_GAP, SHARE, SLOWDOWN};
 use ondeck_lab::workload::face::Judged;
 use ondeck_lab::workload::{self, NO_LOCK};
+use ondeck_text::numbers::terminal::time;
 
 use crate::data::{grouped, is_historical, params_in_brief};
-use crate::numbers::terminal::time;
 
 /// The metric that ranks a workload's locks, if it has one.
 pub fn judged_by(workload: &str) -> Option<&'static str> {

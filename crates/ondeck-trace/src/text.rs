@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use ondeck_lab::results::trace::{Document, Doing, Episode, LockTrace, Settings, Sight, Tally};
-use ondeck_report::numbers::page::time;
+use ondeck_text::numbers::page::time;
 
 use super::cause::Cause;
 use super::timeline::Nanos;

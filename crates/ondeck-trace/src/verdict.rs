@@ -1,6 +1,6 @@
 //! The verdict in one line that names threads and CPUs.
 
-use ondeck_report::numbers::page::time;
+use ondeck_text::numbers::page::time;
 
 use super::cause::{Cause, Piece};
 use super::timeline::{Nanos, Ran, State, Timeline, Turn};

@@ -10,12 +10,12 @@ use ondeck_replay::{
     Action, Anchor, Operation, Outcome, Outlook, RECORDED_WITH, Recording, SATURATED, Script,
     Setup, Sharing, Shorter, Site, longest_site, outlook, reasons,
 };
-use ondeck_report::functions::is_named;
 use ondeck_report::html::replay::{COLUMNS, Line, Page, render};
-use ondeck_report::table::Grid;
 use ondeck_sim::engine::Costs;
 use ondeck_sim::lab;
 use ondeck_sim::machine::MachineFile;
+use ondeck_text::functions::is_named;
+use ondeck_text::grid::Grid;
 
 use super::shorter::Part;
 use super::verdict::{Case, Found, counted, function, interval, verdict};

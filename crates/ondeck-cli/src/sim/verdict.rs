@@ -3,9 +3,9 @@
 use std::fmt::Write;
 
 use ondeck_replay::{Outlook, Recording, Row, Saturation, Site};
-use ondeck_report::functions::short;
 use ondeck_sim::engine::Sim;
 use ondeck_sim::lab::AnyMutex;
+use ondeck_text::functions::short;
 
 /// One line of the plot: a lock, and the additional shortening of sections.
 pub(super) struct Case {

@@ -6,9 +6,9 @@ use std::time::Duration;
 use ondeck_lab::results::{Series, Unit};
 use ondeck_lab::sample::CPU_PER_OP;
 use ondeck_lab::usage;
-use ondeck_report::numbers::page::{count, time};
 use ondeck_sim::engine::{Doing, Hot, Ran, Spent};
 use ondeck_sim::time::{Time, in_nanos};
+use ondeck_text::numbers::page::{count, time};
 
 use super::campaign::Found;
 

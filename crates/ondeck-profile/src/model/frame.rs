@@ -1,6 +1,6 @@
 //! Functions of stacks.
 
-use ondeck_report::functions::{short, without_type};
+use ondeck_text::functions::{short, without_type};
 use serde::Serialize;
 
 /// A function, and a line of it.

@@ -1,6 +1,6 @@
 //! Recognizes the C++ functions that belong to locks, those of libstdc++ and libc++.
 
-use ondeck_report::functions::without_type;
+use ondeck_text::functions::without_type;
 
 /// Prefixes of functions that call C's, in `std` or outside of it.
 const OF_C: [&str; 4] = ["__gthread_", "__glibcxx_rwlock_", "__glibcxx_timed", "__libcpp_"];

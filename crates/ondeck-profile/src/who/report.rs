@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ondeck_report::functions::short;
+use ondeck_text::functions::short;
 
 use super::keeper::Keeper;
 use super::thread::State;

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use ondeck_report::functions::short;
-use ondeck_report::numbers::terminal::time;
+use ondeck_text::functions::short;
+use ondeck_text::numbers::terminal::time;
 
 use super::keeper::Keeper;
 use super::report::{Lock, Thread, Wait, Who};

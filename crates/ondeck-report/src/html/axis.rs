@@ -1,6 +1,6 @@
 //! Axes: map values to a fraction of the plot, and place the ticks.
 
-use crate::numbers::page as number;
+use ondeck_text::numbers::page as number;
 
 /// A larger value is a mistake, and its products would overflow.
 const SANE: f64 = 1e200;

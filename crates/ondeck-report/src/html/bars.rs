@@ -2,13 +2,14 @@
 
 use maud::{Markup, html};
 use ondeck_lab::results::{Better, Report, Series};
+use ondeck_text::ink::Ink;
 
 use super::axis::Axis;
 use super::canvas::{Canvas, Side, Width, text_width};
 use super::figure::{Caption, Span, figure};
+use super::palette::Palette;
 use super::reach;
 use super::rows::{Frame, Row};
-use super::theme::{Ink, Palette};
 use crate::data::{self, Shown};
 
 /// The words of a metric's figure.

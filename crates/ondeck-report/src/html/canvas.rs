@@ -7,8 +7,7 @@
 use std::fmt::Write as _;
 
 use maud::{Markup, PreEscaped, Render, html};
-
-use super::theme::Ink;
+use ondeck_text::ink::Ink;
 
 /// The approximate width of a character relative to the font size, for the widest of the usual
 /// proportional fonts.

@@ -2,10 +2,10 @@
 
 use maud::{Markup, html};
 use ondeck_lab::results::{Baseline, Cost, Report};
+use ondeck_text::numbers::page::{NONE, count, number, time};
 
 use super::tables;
 use crate::data;
-use crate::numbers::page::{NONE, count, number, time};
 
 /// The section of the machine's operations.
 pub fn section(report: &Report) -> Markup {

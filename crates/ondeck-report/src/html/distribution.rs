@@ -2,15 +2,16 @@
 
 use maud::{Markup, html};
 use ondeck_lab::results::{Distribution, Report, Series};
+use ondeck_text::ink::Ink;
+use ondeck_text::numbers::page::{self as number, time};
 
 use super::axis::Axis;
 use super::canvas::{Canvas, Side, Spot, Width};
 use super::figure::{Caption, Span, figure, slug};
+use super::palette::Palette;
 use super::rows::{Frame, Row};
 use super::tables::{self, Cell};
-use super::theme::{Ink, Palette};
 use crate::data::{self, percentile};
-use crate::numbers::page::{self as number, time};
 
 /// Percentiles in the table.
 const PERCENTILES: [(f64, &str); 4] =

@@ -3,9 +3,9 @@
 
 use maud::{Markup, html};
 use ondeck_lab::results::{CpuTime, Metric, Report};
+use ondeck_text::numbers::page as number;
 
 use super::tables;
-use crate::numbers::page as number;
 use crate::{data, glossary};
 
 /// The machine and the build.

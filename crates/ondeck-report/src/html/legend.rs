@@ -1,8 +1,10 @@
 //! Names of lines: labels at the ends of lines on a wide page, a block below on a narrow one.
 
+use ondeck_text::ink::Ink;
+
 use super::canvas::{Canvas, Layer, Side, Width, fitted, text_width};
 use super::line::{Line, stroke};
-use super::theme::{self, Ink};
+use super::palette;
 
 /// Height of one entry.
 const STEP: f64 = 17.0;
@@ -115,7 +117,7 @@ fn entry(
             canvas.markers(&[(x + SAMPLE / 2.0 - 3.0, y)], label.ink.shape(), label.ink);
         }
         let ink = if label.quiet { Ink::Muted } else { Ink::Text };
-        canvas.text(&label.shown, (x + SAMPLE, y), Side::Start, ink, theme::is_own(&label.name));
+        canvas.text(&label.shown, (x + SAMPLE, y), Side::Start, ink, palette::is_own(&label.name));
     });
 }
 

@@ -1,6 +1,8 @@
 //! A lock's line over the number of threads.
 
-use super::theme::{self, Ink};
+use ondeck_text::ink::Ink;
+
+use super::palette;
 
 /// One lock's line.
 #[derive(Clone, Debug)]
@@ -30,7 +32,7 @@ pub struct Point {
 
 /// How thick the line of a lock is.
 pub fn stroke(name: &str, quiet: bool) -> f64 {
-    match (quiet, theme::is_own(name)) {
+    match (quiet, palette::is_own(name)) {
         (true, _) => 1.0,
         (_, true) => 3.0,
         _ => 2.0,

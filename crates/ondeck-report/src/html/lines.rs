@@ -1,12 +1,13 @@
 //! Lines over the number of threads.
 
 use maud::Markup;
+use ondeck_text::ink::Ink;
 
 use super::axis::Axis;
 use super::canvas::{self, Canvas, Layer, Side, Spot, Width};
 use super::legend;
 use super::line::{Line, Point, stroke};
-use super::theme::{self, Ink};
+use super::palette;
 
 /// Room above the plot, for the axis' title and the landmark's name.
 const TOP: f64 = 34.0;
@@ -71,7 +72,7 @@ pub fn draw(lines: &[Line], x: &Axis, y: &Axis, landmarks: &[Landmark], width: W
         }
         // The first lock, and all that are not grey, on top.
         let mut order: Vec<&Line> = lines.iter().collect();
-        order.sort_by_key(|line| (!line.quiet, theme::is_own(&line.name)));
+        order.sort_by_key(|line| (!line.quiet, palette::is_own(&line.name)));
         for line in order {
             one(canvas, &plot, line);
         }

@@ -6,8 +6,7 @@ use std::collections::BTreeMap;
 use maud::{Markup, html};
 use ondeck_lab::results::{Better, Report, Series};
 use ondeck_lab::workload::{NO_LOCK, param};
-
-use crate::numbers::page as number;
+use ondeck_text::numbers::page as number;
 
 use super::tables;
 use crate::answer::{Answer, Row, written};

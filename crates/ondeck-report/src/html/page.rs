@@ -2,12 +2,12 @@
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use ondeck_lab::results::{Failure, Report};
-
-use crate::numbers::page as number;
+use ondeck_text::frame;
+use ondeck_text::numbers::page as number;
 
 use super::figure::{slug, tag};
-use super::theme::Palette;
-use super::{costs, facts, frame, overview, tools, workload};
+use super::palette::Palette;
+use super::{costs, facts, overview, tools, workload};
 use crate::data;
 
 const SCRIPT: &str = include_str!("page.js");

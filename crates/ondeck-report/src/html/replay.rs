@@ -1,14 +1,14 @@
 //! The page of a replay: the performance of a program with more threads, by lock.
 
 use maud::{Markup, html};
+use ondeck_text::frame::Still;
+use ondeck_text::ink::{COLOURED, Ink};
+use ondeck_text::numbers::page;
 
 use super::axis::Axis;
 use super::canvas::Width;
-use super::frame::Still;
 use super::line::{self, Point};
 use super::lines::{self, Landmark};
-use super::theme::{COLOURED, Ink};
-use crate::numbers::page;
 
 /// The contents of the page.
 #[derive(Debug)]

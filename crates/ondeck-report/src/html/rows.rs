@@ -1,10 +1,11 @@
 //! The frame of plots with one row for each lock.
 
 use maud::Markup;
+use ondeck_text::ink::Ink;
 
 use super::axis::Axis;
 use super::canvas::{self, Canvas, Layer, Side, Spot, Width, fitted, text_width};
-use super::theme::{self, Ink};
+use super::palette;
 
 /// The label of a row.
 #[derive(Clone, Debug)]
@@ -18,7 +19,7 @@ pub struct Row {
 impl Row {
     /// Set in bold: this project's own lock.
     pub fn own(&self) -> bool {
-        theme::is_own(&self.name)
+        palette::is_own(&self.name)
     }
 }
 

@@ -2,10 +2,10 @@
 
 use maud::{Markup, html};
 use ondeck_lab::results::{Better, Metric, Series};
+use ondeck_text::numbers::page::NONE;
 
-use super::theme;
+use super::palette;
 use crate::data::{self, Shown};
-use crate::numbers::page::NONE;
 
 /// A cell of numbers.
 #[derive(Clone, Debug, Default)]
@@ -100,7 +100,7 @@ pub fn scrolling(caption: &str, table: &Markup) -> Markup {
 /// A lock's name in a row, with a mark when rounds are missing.
 pub fn lock_name(lock: &str, partial: bool) -> Markup {
     html! {
-        span class=[theme::is_own(lock).then_some("own")] { (lock) }
+        span class=[palette::is_own(lock).then_some("own")] { (lock) }
         @if partial { abbr.mark title="fewer rounds than planned" { "†" } }
     }
 }

@@ -5,7 +5,7 @@ use ondeck_lab::results::Report;
 
 use super::canvas;
 use super::line;
-use super::theme::{self, Palette};
+use super::palette::{self, Palette};
 use crate::data;
 
 /// The bar at the top of the page. It appears when the script has started.
@@ -60,7 +60,7 @@ fn chip(lock: &str, palette: &Palette) -> Markup {
     html! {
         button.chip type="button" data-lock=(lock) aria-pressed="false" {
             (canvas::sample(ink, line::stroke(lock, false)))
-            span class=[theme::is_own(lock).then_some("own")] { (lock) }
+            span class=[palette::is_own(lock).then_some("own")] { (lock) }
         }
     }
 }

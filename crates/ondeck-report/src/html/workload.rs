@@ -3,6 +3,8 @@
 use maud::{Markup, html};
 use ondeck_lab::results::{Metric, Report, Series, Unit};
 use ondeck_lab::sample::{CPU_PER_OP, SHARE};
+use ondeck_text::ink::COLOURED;
+use ondeck_text::numbers::page as number;
 
 use super::axis::Axis;
 use super::bars::{Words, bars};
@@ -11,10 +13,9 @@ use super::facts;
 use super::figure::{Caption, Span, figure, slug};
 use super::line::{Line, Point};
 use super::lines::{self, Landmark};
+use super::palette::Palette;
 use super::tables;
-use super::theme::{COLOURED, Palette};
 use crate::data::{self, Shown};
-use crate::numbers::page as number;
 
 /// The section of a workload.
 pub fn section(report: &Report, palette: &Palette, workload: &str) -> Markup {

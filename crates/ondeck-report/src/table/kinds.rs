@@ -4,10 +4,10 @@ use ondeck_lab::results::{Better, LockRow, Metric, Series};
 use ondeck_lab::sample::{CPU_PER_OP, HANDOFF, LONGEST, PAIR, RUN};
 use ondeck_lab::workload::face::{Column, Threads};
 use ondeck_lab::workload::{NO_LOCK, param};
+use ondeck_text::numbers::terminal::{in_one_unit, significant, time};
 
 use super::{Cell, Grid, marked, written};
 use crate::data::{self, grouped, thread_counts};
-use crate::numbers::terminal::{in_one_unit, significant, time};
 
 /// The width of a terminal.
 const WIDTH: usize = 80;

@@ -1,7 +1,6 @@
 //! Tables for a terminal in the sources' form, at most 80 columns wide.
 
 mod answer;
-mod grid;
 mod kinds;
 
 use std::fmt::Write;
@@ -10,14 +9,13 @@ use ondeck_lab::plan::{conditions_of, is_condition};
 use ondeck_lab::results::{Baseline, Cost, LockRow, Report, Series, Unit};
 use ondeck_lab::workload::face::{Shown, Table};
 use ondeck_lab::workload::{WORKLOADS, WorkloadInfo, param};
-
-use crate::numbers::terminal::{count, significant, time};
+use ondeck_text::grid::{Cell, Grid};
+use ondeck_text::numbers::terminal::{count, significant, time};
 
 use crate::data::{grouped, params_in_brief};
 use crate::verdict;
 
 pub use answer::render as answer;
-pub use grid::{Cell, Grid};
 
 /// Every table of the report, one below the other, each with a heading; a simulated report says so above them. `colour`
 /// allows escape sequences for a terminal.

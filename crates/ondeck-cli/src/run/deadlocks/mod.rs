@@ -18,7 +18,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use ondeck_deadlock::{Edge, Lock, LockKind, Orders, Report, Stack, Waiting, deadlocks};
 use ondeck_profile::who::Addresses;
-use ondeck_report::functions::short;
+use ondeck_text::functions::short;
 
 use self::file::{Notes, Seen};
 use super::supervise::Supervised;

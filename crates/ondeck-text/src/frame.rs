@@ -2,7 +2,7 @@
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use super::theme;
+use crate::ink;
 
 /// The page runs no script and loads nothing.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; \
@@ -50,7 +50,7 @@ impl Still<'_> {
 }
 
 /// The head of a page: `policy` says what the page may run and load.
-pub(super) fn head(title: &str, version: &str, policy: &str) -> Markup {
+pub fn head(title: &str, version: &str, policy: &str) -> Markup {
     html! {
         head {
             meta charset="utf-8";
@@ -60,7 +60,7 @@ pub(super) fn head(title: &str, version: &str, policy: &str) -> Markup {
             meta name="generator" content=(format!("ondeck {version}"));
             link rel="icon" href="data:,";
             title { (title) }
-            style { (PreEscaped(theme::STYLE)) (PreEscaped(theme::css())) }
+            style { (PreEscaped(ink::STYLE)) (PreEscaped(ink::css())) }
         }
     }
 }

@@ -4,12 +4,11 @@
 //! values that are too small or too large for that, and in the separator between digits and unit: [`terminal`]
 //! for tables, [`compared`] for a figure beside its spread, [`page`] for text and pages.
 
-pub mod compared;
 pub mod page;
 pub mod terminal;
 
 /// Three significant digits without an exponent, with at most the given number after the decimal point.
-fn three_digits(value: f64, most_decimals: usize) -> String {
+pub fn three_digits(value: f64, most_decimals: usize) -> String {
     // 9.996 will read 10.0, and must count as two digits before the point.
     let before = (value.abs() * 1.0005).log10().floor();
     let decimals = (2.0 - before).clamp(0.0, most_decimals as f64) as usize;

@@ -1,8 +1,7 @@
 //! Numbers of comparisons and advice: three significant digits with the unit or a prefix.
 
 use ondeck_lab::results::Unit;
-
-use super::{prefix, three_digits, time_unit};
+use ondeck_text::numbers::{prefix, three_digits, time_unit};
 
 /// With the prefix that leaves at most three digits before the point; times have their own units.
 pub fn in_unit(value: f64, unit: &str) -> String {

@@ -29,7 +29,8 @@ impl<T: Into<String>> From<T> for Cell {
 
 impl Cell {
     /// The same text, in bold where escape sequences are allowed.
-    pub(super) fn bold(self) -> Self {
+    #[must_use]
+    pub fn bold(self) -> Self {
         Self { bold: true, ..self }
     }
 
