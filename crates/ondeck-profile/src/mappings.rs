@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use ondeck_record::layout::EXTENSION;
+use ondeck_record::layout::{BUILD_ID, EXTENSION};
 
 /// A file in the kernel's words: the numbers of its device and its inode, as `maps` has them.
 ///
@@ -22,6 +22,8 @@ pub struct Mapped {
     pub identity: Identity,
     /// Whether a snapshot says that no name leads to the file any more.
     pub is_deleted: bool,
+    /// The build-id that the process had in its memory, as far as a snapshot has it.
+    pub build_id: String,
     /// From, to, offset in the file.
     pub parts: Vec<(u64, u64, u64)>,
 }
@@ -36,9 +38,12 @@ impl Mapped {
         for part in std::mem::take(&mut self.parts) {
             let is_next = |last: (u64, u64, u64)| part.2 > 0 || part.0 == last.1;
             if last.is_none_or(|last| part.2 < last.2 || !is_next(last)) {
-                let Self { path, identity, is_deleted, .. } = &self;
-                let (path, parts) = (path.clone(), Vec::new());
-                loads.push(Self { path, identity: *identity, is_deleted: *is_deleted, parts });
+                loads.push(Self {
+                    path: self.path.clone(),
+                    build_id: self.build_id.clone(),
+                    parts: Vec::new(),
+                    ..self
+                });
             }
             last = Some(part);
             loads.last_mut().expect("one was pushed").parts.push(part);
@@ -72,7 +77,7 @@ impl Source {
             is_deleted: mapped.is_deleted,
             pid,
             range: mapped.parts.first().map_or((0, 0), |part| (part.0, part.1)),
-            build_id: String::new(),
+            build_id: mapped.build_id.clone(),
         }
     }
 }
@@ -92,7 +97,14 @@ impl Mappings {
     pub fn parse(text: &str) -> Self {
         let mut files: BTreeMap<(PathBuf, Identity), Mapped> = BTreeMap::new();
         let mut mappings = Self::default();
+        let mut last = None;
         for line in text.lines() {
+            if let Some(id) = line.as_bytes().strip_prefix(BUILD_ID) {
+                if let Some(file) = last.as_ref().and_then(|last| files.get_mut(last)) {
+                    file.build_id = String::from_utf8_lossy(id).into_owned();
+                }
+                continue;
+            }
             let Some(Line { from, to, offset, identity, is_code, name }) = parse_line(line) else {
                 continue;
             };
@@ -105,10 +117,12 @@ impl Mappings {
                 path if path.starts_with('/') && !path.ends_with(EXTENSION) => {
                     let kept = path.strip_suffix(" (deleted)");
                     let path = PathBuf::from(kept.unwrap_or(path));
+                    last = Some((path.clone(), identity));
                     let file = files.entry((path.clone(), identity)).or_insert_with(|| Mapped {
                         path,
                         identity,
                         is_deleted: false,
+                        build_id: String::new(),
                         parts: Vec::new(),
                     });
                     file.is_deleted |= kept.is_some();
@@ -161,6 +175,7 @@ mod tests {
     fn lines_of_the_kernel_are_read() {
         let text = "\
             55d0c0400000-55d0c0401000 r--p 00000000 fd:01 12 /opt/a b/prog\n\
+            build-id 00ab\n\
             55d0c0401000-55d0c0402000 r-xp 00001000 fd:01 12                 /opt/a b/prog (deleted)\n\
             55d0c1000000-55d0c1021000 rw-p 00000000 00:00 0                  [heap]\n\
             7ffc0000-7ffd0000 rw-p 00000000 00:00 0                          [stack]\n\
@@ -170,6 +185,7 @@ mod tests {
         assert_eq!(mappings.files.len(), 1);
         assert_eq!(mappings.files[0].path, PathBuf::from("/opt/a b/prog"));
         assert!(mappings.files[0].is_deleted);
+        assert_eq!(mappings.files[0].build_id, "00ab");
         assert_eq!(mappings.files[0].identity, Identity { device: (0xfd, 1), inode: 12 });
         assert_eq!(
             mappings.files[0].parts,

@@ -3,7 +3,7 @@
 use core::sync::atomic::Ordering;
 
 use crate::layout::{File, LOCKS};
-use crate::sys::OwnMemory;
+use crate::sys::Memory;
 use crate::{clock, maps, room};
 
 /// The offsets in a `pthread_mutex_t` of its kind, and of the count that the preloaded library keeps
@@ -15,9 +15,9 @@ const ACQUISITIONS: usize = 24;
 pub fn finish(file: &File) {
     // Only the used entries: reading a page of the file would allocate memory for it.
     let used = file.header.locks_used.load(Ordering::Relaxed) as usize;
-    let memory = OwnMemory::open();
+    let memory = Memory::open(0);
     let peek = |address: usize, buffer: &mut [u8]| {
-        memory.as_ref().is_some_and(|memory| memory.read(address, buffer))
+        memory.as_ref().is_some_and(|memory| memory.read(address as u64, buffer))
     };
     for lock in &file.locks[..used.min(LOCKS)] {
         let Some(lock) = room::reach(file, lock) else { continue };

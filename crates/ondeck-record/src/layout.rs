@@ -72,6 +72,9 @@ pub const MAPS: usize = 1 << 20;
 /// The most frames of one stack; further callers are left out.
 pub const DEPTH: usize = 64;
 
+/// The beginning of a line among the snapshots that has the build-id of the file in the line before it.
+pub const BUILD_ID: &[u8] = b"build-id ";
+
 /// The precision of a histogram in bits: a bucket is at most 1/8 wide.
 const PRECISION: u32 = 3;
 /// Values from this power of two on go into the last bucket: more than an hour of ticks.

@@ -10,7 +10,7 @@
 //!                  unlock ─► table    the lock's entry: account, totals, histograms
 //!                    │
 //!                 samples ─► stack    return addresses: frames, each stack kept once
-//!                    │  └──► maps     the mappings of the process
+//!                    │  └──► maps     the mappings of the process, and their build-ids
 //!                    │
 //!                    ▼
 //!                  layout             the file: version 5, drawn there
@@ -40,6 +40,7 @@
 compile_error!("ondeck-record runs on 64-bit Linux only: it maps a file and asks /proc");
 
 mod begin;
+mod build_id;
 pub mod burst;
 mod clock;
 pub mod control;
@@ -64,6 +65,7 @@ mod unlock;
 mod wait;
 mod words;
 
+pub use build_id::{BuildId, build_id};
 pub use samples::created;
 pub use state::{is_on, wants_bursts};
 pub use unlock::{Held, before_plain_unlock, before_unlock};

@@ -3,9 +3,9 @@
 use core::mem;
 use core::sync::atomic::{AtomicU64, Ordering};
 
-use crate::layout::{File, RANGES};
-use crate::sys::{self, Descriptor};
-use crate::{clock, room};
+use crate::layout::{BUILD_ID, File, RANGES};
+use crate::sys::{self, Descriptor, Memory};
+use crate::{build_id, clock, room};
 
 /// Snapshots take at most 1/`SHARE` of the time, because some addresses, such as generated code, come and go. One
 /// snapshot takes some tens of microseconds.
@@ -60,7 +60,8 @@ pub fn refresh(file: &File) {
         && let Ok(maps) = Descriptor::open(path, libc::O_RDONLY)
     {
         let text = file.header.maps_used.load(Ordering::Relaxed) as usize;
-        Snapshot { file, ranges: 0, text, line: Line::default() }.take(&maps);
+        let memory = Memory::open(file.header.pid.load(Ordering::Relaxed));
+        Snapshot { file, memory, ranges: 0, text, line: Line::default() }.take(&maps);
     }
     let end = clock::ticks();
     COST.store(end.wrapping_sub(start), Ordering::Relaxed);
@@ -74,14 +75,21 @@ struct Line {
     length: usize,
     /// The beginning and the end of the range, and to which of the two the next digit belongs.
     range: [u64; 2],
+    /// Where the range begins in its file.
+    offset: u64,
+    /// Which field the next byte belongs to: the two ends of the range, the permissions, the offset, the rest.
     field: usize,
     names_something: bool,
+    names_file: bool,
+    is_private: bool,
     /// There was no room for it.
     is_dropped: bool,
 }
 
 struct Snapshot<'a> {
     file: &'a File,
+    /// That of the process.
+    memory: Option<Memory>,
     ranges: usize,
     /// Bytes of whole lines.
     text: usize,
@@ -111,12 +119,18 @@ impl Snapshot<'_> {
     fn read(&mut self, byte: u8) {
         self.write(byte);
         let line = &mut self.line;
-        match (byte as char).to_digit(16) {
-            Some(digit) if line.field < 2 => {
-                line.range[line.field] = line.range[line.field] << 4 | u64::from(digit);
+        match (line.field, (byte as char).to_digit(16)) {
+            (field @ (0 | 1), Some(digit)) => {
+                line.range[field] = line.range[field] << 4 | u64::from(digit);
             }
-            _ => line.field += 1,
+            (3, Some(digit)) => line.offset = line.offset << 4 | u64::from(digit),
+            (0, None) => line.field = 1,
+            // Reading a shared mapping of a device may reach the device.
+            (2, None) if byte == b'p' => line.is_private = true,
+            _ if byte == b' ' => line.field += 1,
+            _ => {}
         }
+        line.names_file |= byte == b'/';
         line.names_something |= matches!(byte, b'/' | b'[');
         if byte == b'\n' {
             self.end_line();
@@ -144,6 +158,22 @@ impl Snapshot<'_> {
         if line.names_something && line.is_dropped {
             self.file.header.dropped_maps.fetch_add(1, Ordering::Relaxed);
         } else if line.names_something {
+            self.text += line.length;
+            if line.names_file && line.is_private && line.offset == 0 {
+                self.identify(line.range[0]);
+            }
+        }
+    }
+
+    /// Writes a line with the build-id of the file that the last line names.
+    fn identify(&mut self, start: u64) {
+        let Some(memory) = &self.memory else { return };
+        let Some(id) = build_id(start, |address, to| memory.read(address, to)) else { return };
+        for byte in BUILD_ID.iter().copied().chain(id.digits()).chain([b'\n']) {
+            self.write(byte);
+        }
+        let line = mem::take(&mut self.line);
+        if !line.is_dropped {
             self.text += line.length;
         }
     }
@@ -178,7 +208,14 @@ mod tests {
         let bytes: Vec<u8> = file.maps[..used].iter().map(|b| b.load(Ordering::Relaxed)).collect();
         let text = String::from_utf8(bytes).expect("paths of this machine");
         assert!(text.contains("[stack]\n") && text.ends_with('\n'), "{text}");
-        assert!(text.lines().all(|line| line.contains(['/', '['])), "{text}");
+        let libc = text.lines().find(|line| line.ends_with("/libc.so.6")).expect("the C library");
+        let after = &text[text.find(libc).unwrap() + libc.len() + 1..];
+        assert!(
+            after.starts_with("build-id ") && after.lines().next().unwrap().len() > 24,
+            "{text}"
+        );
+        let is_kept = |line: &str| line.contains(['/', '[']) || line.starts_with("build-id ");
+        assert!(text.lines().all(is_kept), "{text}");
     }
 
     #[test]

@@ -98,16 +98,18 @@ impl Descriptor {
     }
 }
 
-/// The memory of this process, as a file: reading unmapped memory directly would crash.
-pub struct OwnMemory(Descriptor);
+/// The memory of a process, as a file: reading unmapped memory directly would crash.
+pub struct Memory(Descriptor);
 
-impl OwnMemory {
-    pub fn open() -> Option<Self> {
-        Descriptor::open(c"/proc/self/mem", libc::O_RDONLY).ok().map(Self)
+impl Memory {
+    /// Opens that of a process; 0 is this one.
+    pub fn open(pid: u32) -> Option<Self> {
+        let mut path = of_process(pid, b"mem");
+        Descriptor::open(path.as_c_str()?, libc::O_RDONLY).ok().map(Self)
     }
 
     /// Copies from `address`. Returns whether all of it is mapped.
-    pub fn read(&self, address: usize, buffer: &mut [u8]) -> bool {
+    pub fn read(&self, address: u64, buffer: &mut [u8]) -> bool {
         let fd = self.0.0;
         // SAFETY: pread(2) writes at most the length of the buffer.
         let count = unsafe {

@@ -17,7 +17,7 @@ use std::path::PathBuf;
 use crate::mappings::Source;
 
 pub use cfi::{Bytes, REGISTERS, Rule, Rules};
-pub use object_file::{ObjectFile, hexadecimal};
+pub use object_file::ObjectFile;
 pub use perf_map::PerfMap;
 
 /// Objects, each opened once.

@@ -5,10 +5,6 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
-use object::elf::{FileHeader64, PT_LOAD, PT_NOTE, ProgramHeader64};
-use object::read::elf::{FileHeader, NoteIterator, ProgramHeader};
-use object::{Endianness, pod};
-
 /// A part of a stack that is read at once.
 const STACK: usize = 64 << 10;
 
@@ -72,39 +68,31 @@ impl Memory {
         self.read(address).map(u32::from_ne_bytes)
     }
 
-    fn bytes(&self, address: u64, length: u64) -> Option<Vec<u8>> {
-        /// More than the headers and notes of any program.
-        const MOST: u64 = 64 << 10;
-        let mut bytes = vec![0; usize::try_from(length).ok().filter(|_| length <= MOST)?];
-        self.file.read_exact_at(&mut bytes, address).ok()?;
-        Some(bytes)
-    }
-
     /// Returns the build-id of the file whose beginning is mapped at an address, from its notes.
     pub fn build_id(&self, start: u64) -> Option<String> {
-        let header: [u8; size_of::<FileHeader64<Endianness>>()] = self.read(start)?;
-        let (header, _) = pod::from_bytes::<FileHeader64<Endianness>>(&header).ok()?;
-        let endian = header.endian().ok().filter(|_| header.is_supported())?;
-        let size = size_of::<ProgramHeader64<Endianness>>();
-        let count = usize::from(header.e_phnum(endian));
-        let table =
-            self.bytes(start.checked_add(header.e_phoff(endian))?, (size * count) as u64)?;
-        let (parts, _) =
-            pod::slice_from_bytes::<ProgramHeader64<Endianness>>(&table, count).ok()?;
-        let first = parts.iter().find(|part| part.p_type(endian) == PT_LOAD)?;
-        let bias = start.wrapping_sub(first.p_vaddr(endian)).wrapping_add(first.p_offset(endian));
-        parts.iter().filter(|part| part.p_type(endian) == PT_NOTE).find_map(|part| {
-            let place = bias.wrapping_add(part.p_vaddr(endian));
-            let bytes = self.bytes(place, part.p_memsz(endian))?;
-            let mut notes =
-                NoteIterator::<FileHeader64<Endianness>>::new(endian, part.p_align(endian), &bytes)
-                    .ok()?;
-            while let Ok(Some(note)) = notes.next() {
-                if note.name() == b"GNU" && note.n_type(endian) == object::elf::NT_GNU_BUILD_ID {
-                    return Some(crate::symbols::hexadecimal(note.desc()));
-                }
-            }
-            None
-        })
+        let read = |place, to: &mut [u8]| self.file.read_exact_at(to, place).is_ok();
+        Some(ondeck_record::build_id(start, read)?.digits().map(char::from).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_build_id_in_memory_is_that_of_the_file() {
+        let text = std::fs::read_to_string("/proc/self/maps").expect("own mappings");
+        let mappings = crate::mappings::Mappings::parse(&text);
+        let memory = Memory::open(std::process::id()).expect("own memory");
+        let mut symbols = crate::symbols::Symbols::default();
+        let mut found = 0;
+        for mapped in &mappings.files {
+            let source = crate::mappings::Source::of(mapped, 0);
+            let Some(object) = symbols.object(&source) else { continue };
+            let start = mapped.parts[0].0;
+            assert_eq!(memory.build_id(start).unwrap_or_default(), object.build_id());
+            found += usize::from(!object.build_id().is_empty());
+        }
+        assert!(found > 1, "the program, and the C library: {text}");
     }
 }
