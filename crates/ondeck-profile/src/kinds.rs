@@ -41,6 +41,9 @@ const LIBRARIES: [Library; 9] = [
             "absl::synchronization_internal::",
             "absl::base_internal::",
             "AbslInternal",
+            // Without symbols.
+            "libabsl_synchronization.",
+            "libabsl_base.",
         ],
         sources: &["/absl/synchronization/", "/absl/base/internal/"],
     },
@@ -315,6 +318,13 @@ mod tests {
                     "absl::debian3::synchronization_internal::Waiter::Wait(absl::debian3::KernelTimeout)",
                     "AbslInternalPerThreadSemWait_debian3",
                     "absl::debian3::Mutex::LockSlow(absl::debian3::MuHowS const*)",
+                ],
+                lock(Kind::Abseil, true),
+            ),
+            (
+                &[
+                    "libabsl_base.so.20220623.0.0+0x1",
+                    "libabsl_synchronization.so.20220623.0.0+0x2",
                 ],
                 lock(Kind::Abseil, true),
             ),

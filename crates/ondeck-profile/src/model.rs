@@ -119,6 +119,20 @@ impl Module {
     pub(crate) fn nameless(&self) -> Option<String> {
         Some(format!("no names of {}: it {}", self.path.display(), self.missing.as_ref()?))
     }
+
+    /// Returns the same for a file that was found, and names not all of its functions.
+    pub(crate) fn stripped(&self) -> Option<String> {
+        let place = match self.build_id.split_at_checked(2) {
+            _ if self.missing.is_some() => return None,
+            Some((first, rest)) => format!("FOLDER/.build-id/{first}/{rest}.debug"),
+            None => "its debugging file, or the file before `strip`, in FOLDER".to_owned(),
+        };
+        Some(format!(
+            "few names of {}: it is stripped; `--symbols FOLDER` with {place}, or the distribution's package of debug \
+             symbols, names its functions",
+            self.path.display()
+        ))
+    }
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use ondeck_record::layout::{LOCKS, SAMPLES, STACKS as STACKS_KEPT};
 use ondeck_text::grid::Grid;
 use ondeck_text::numbers::terminal::{count, time};
 
-use crate::model::{Futex, Futexes, Kind, Lock, Place, Process, Profile, Sample};
+use crate::model::{Frame, Futex, Futexes, Kind, Location, Lock, Place, Process, Profile, Sample};
 
 /// The number of stacks shown for each role of a lock.
 const STACKS: usize = 3;
@@ -281,14 +281,20 @@ pub(crate) fn callers(sample: &Sample) -> String {
     names.join(" < ")
 }
 
-/// Returns the files of a process whose functions are in stacks, and have no names because the file that was mapped
-/// cannot be found.
-fn nameless(process: &Process) -> impl Iterator<Item = String> {
+/// Returns the files of a process whose functions are in stacks and have no names, with what to do: the file that was
+/// mapped cannot be found, or a function that locks is in a stripped one.
+fn nameless(process: &Process) -> BTreeSet<String> {
     let locks = process.locks.iter().chain(&process.notices);
-    let samples = locks.flat_map(|lock| lock.holders.iter().chain(&lock.waiters));
-    let modules: BTreeSet<usize> =
-        samples.flat_map(|sample| &sample.stack).filter_map(|location| location.module).collect();
-    modules.into_iter().filter_map(|module| process.modules[module].nameless())
+    let stacks = locks.flat_map(|lock| lock.holders.iter().chain(&lock.waiters));
+    let mut lines = BTreeSet::new();
+    for sample in stacks {
+        let module = |location: &Location| location.module.map(|module| &process.modules[module]);
+        let all = sample.stack.iter().filter_map(|location| module(location)?.nameless());
+        lines.extend(all);
+        let first = sample.stack.first().filter(|first| first.frames.iter().all(Frame::is_offset));
+        lines.extend(first.and_then(|first| module(first)?.stripped()));
+    }
+    lines
 }
 
 /// Returns the notes for the reader: the cost, the missing data, the files that could not be read.
