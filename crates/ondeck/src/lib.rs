@@ -178,7 +178,7 @@ pub use lock_api;
 #[cfg(feature = "arc_lock")]
 pub use mutex::ArcMutexGuard;
 pub use mutex::{MappedMutexGuard, Mutex, MutexGuard};
-#[doc(hidden)]
+#[cfg(feature = "internals")]
 pub use observe::wrapped;
 pub use once::{LazyLock, Once, OnceLock};
 pub use parker::{Parker, Unparker};

@@ -10,6 +10,7 @@ use lock_api::GuardNoSend;
 
 use super::{RawCondvar, Waiter};
 use crate::mutex::{RawMutex, deadline};
+#[cfg(feature = "internals")]
 use crate::observe::wrapped::Wrapped;
 use crate::observe::{self, Observed};
 use crate::platform::{Native, Timestamp};
@@ -70,6 +71,7 @@ unsafe fn wait_observed(
     observe::wait(observed, begin, sleep, || waiter.waited_for_mutex())
 }
 
+#[cfg(feature = "internals")]
 impl<const MAY_MOVE: bool> Wrapped<'_, RawMutex<Native>, MAY_MOVE> {
     /// As [`RawCondvar::wait`], with this mutex.
     ///

@@ -89,7 +89,6 @@ fn moved(estimate: usize, time: usize, longer: usize) -> usize {
 
 /// Returns the running average of the cost of a heavy fence, in ticks, after one more fence; `average` is 0 if there was
 /// none.
-#[doc(hidden)]
 pub fn averaged_cost(average: usize, cost: usize) -> usize {
     /// One cost is this part of the average.
     const PART: usize = 8;
@@ -113,7 +112,6 @@ const RELAX_INTERVAL_COSTS: usize = 32;
 const LEAST_RELAX_INTERVAL_NANOS: u32 = 20_000;
 
 /// Returns the time between two permissions to [relax](super::Fences::may_relax) where a heavy fence costs `cost`, in ticks.
-#[doc(hidden)]
 pub fn relax_interval(cost: usize, ticks_in: impl Fn(u32) -> usize) -> usize {
     cost.saturating_mul(RELAX_INTERVAL_COSTS).max(ticks_in(LEAST_RELAX_INTERVAL_NANOS))
 }

@@ -33,7 +33,6 @@ mod time;
 pub use atomic::{AtomicInt, AtomicPointer};
 pub use core::sync::atomic::Ordering;
 pub use estimates::{Estimate, Estimates};
-#[doc(hidden)]
 pub use estimates::{averaged_cost, relax_interval};
 pub use fences::Fences;
 pub use pi::{PiFutex, PiLock, PiUnlock};

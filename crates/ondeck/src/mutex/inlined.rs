@@ -9,7 +9,6 @@ use crate::platform::{Host, Timestamp};
 
 impl<P: Host> RawMutex<P> {
     /// Waits for the lock after the caller's own attempt has failed. Returns false if the deadline passes first.
-    #[doc(hidden)]
     #[inline]
     pub fn lock_after_attempt(&self, deadline: Option<Timestamp>) -> bool {
         self.lock_slow(deadline)
@@ -20,7 +19,6 @@ impl<P: Host> RawMutex<P> {
     /// # Safety
     ///
     /// The calling thread owns the lock.
-    #[doc(hidden)]
     #[inline]
     pub unsafe fn unlock_when_asked(&self) {
         self.unlock_slow();
@@ -30,7 +28,6 @@ impl<P: Host> RawMutex<P> {
     /// other than 0.
     ///
     /// `byte` is an address to compare: the mutex may be gone (4). An unnecessary call costs time, and nothing else.
-    #[doc(hidden)]
     #[inline]
     pub fn look_after_store(byte: *const P::AtomicU8) {
         look::<P>(byte);

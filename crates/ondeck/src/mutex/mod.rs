@@ -106,6 +106,7 @@
 mod api;
 mod for_condvar;
 mod heir;
+#[cfg(feature = "internals")]
 mod inlined;
 mod lock;
 pub(crate) mod roles;

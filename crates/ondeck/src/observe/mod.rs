@@ -20,6 +20,7 @@ use core::cell::Cell;
 use crate::platform::{Native, Platform};
 
 mod observer;
+#[cfg(feature = "internals")]
 pub mod wrapped;
 
 use observer::Guards;

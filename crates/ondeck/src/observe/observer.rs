@@ -23,6 +23,7 @@ pub enum Guards {
     Own,
     /// Those of another package, which stay with their thread. A thread that locks a mutex twice waits forever, as with the
     /// lock that it replaces.
+    #[cfg(feature = "internals")]
     Wrapped,
     /// Those of another package, which any thread may drop.
     Movable,

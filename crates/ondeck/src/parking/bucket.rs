@@ -95,13 +95,13 @@ impl<P: Host> Bucket<P> {
     }
 
     /// Returns the address of the word of the bucket's lock, for checks of traces.
-    #[doc(hidden)]
+    #[cfg(feature = "internals")]
     pub fn lock_word(&self) -> usize {
         ptr::from_ref(&self.lock).addr()
     }
 
     /// Returns whether no thread waits here, for tests.
-    #[doc(hidden)]
+    #[cfg(feature = "internals")]
     pub fn is_at_rest(&self) -> bool {
         self.lock.load(Ordering::Relaxed) == 0 && !self.has_queues()
     }

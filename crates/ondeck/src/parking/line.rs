@@ -307,7 +307,7 @@ impl<P: Host> Drop for Line<P> {
 }
 
 /// Returns the number of threads that wait at `key`, for tests.
-#[doc(hidden)]
+#[cfg(feature = "internals")]
 pub fn waiting<P: Host>(key: usize) -> usize {
     P::bucket(key).lock().oldest_first(Kind::Line, key).count()
 }

@@ -59,6 +59,7 @@ mod node;
 mod park;
 mod queue;
 mod rest;
+#[cfg(feature = "internals")]
 mod shown;
 mod sleep;
 pub mod tokens;
@@ -71,17 +72,17 @@ pub(crate) use bucket::Guard;
 pub(crate) use chosen::Chosen;
 pub(crate) use futex::sleep_while;
 pub(crate) use history::{Arrival, History, TURN_NANOS};
-#[doc(hidden)]
+#[cfg(feature = "internals")]
 pub use line::waiting;
 pub(crate) use line::{Line, Waited};
 pub(crate) use node::{Distance, Kind, Node, is_known, place, status};
 pub use park::{Requeued, park, requeue, unpark};
-#[doc(hidden)]
+#[cfg(feature = "internals")]
 pub use shown::Shown;
 pub(crate) use sleep::{Slice, end_of_sleep};
 pub use tokens::Parked;
 pub(crate) use unlock_mode::{QUIET, Request};
-#[doc(hidden)]
+#[cfg(feature = "internals")]
 pub use unlock_mode::{QUIET as UNLOCK_MODE_QUIET, asked};
 pub(crate) use visible::Slot;
 pub use visible::{BIASES, Bias, Row, bias_of};

@@ -7,7 +7,6 @@ use super::{Bucket, Host};
 use crate::machine::{AtomicInt, AtomicPointer, Ordering};
 
 /// A linked node.
-#[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(clippy::struct_excessive_bools, reason = "they are independent of each other")]
 pub struct Shown {
@@ -15,6 +14,7 @@ pub struct Shown {
     pub word: usize,
     /// The address of the object that its thread waits for.
     pub address: usize,
+    /// What its thread does, as [`status`](super::status) has it.
     pub status: u32,
     /// Its thread is a writer that waits for readers to leave.
     pub drains: bool,
@@ -24,6 +24,7 @@ pub struct Shown {
     pub is_heir: bool,
     /// Whether it is the thread of that object which was woken last, and has not run.
     pub is_woken_last: bool,
+    /// That of its thread: ordinary threads have the lowest.
     pub priority: u32,
 }
 
@@ -33,7 +34,6 @@ impl<P: Host> Bucket<P> {
     /// # Safety
     ///
     /// No thread changes the bucket during the call.
-    #[doc(hidden)]
     pub unsafe fn show(&self, mut see: impl FnMut(Shown)) {
         let mut queue = self.queues.load(Ordering::Relaxed);
         // SAFETY: linked nodes are live, and stay linked as the caller promises.

@@ -71,7 +71,7 @@ impl Request {
 }
 
 /// Returns what a word asks of the unlocks of the mutex at `address`, for checks of traces.
-#[doc(hidden)]
+#[cfg(feature = "internals")]
 #[must_use]
 pub fn asked(mode: usize, address: usize) -> &'static str {
     match Request::read(mode, address) {

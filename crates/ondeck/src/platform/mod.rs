@@ -63,7 +63,7 @@ pub use crate::machine::{
     AtomicInt, AtomicPointer, Estimate, Estimates, Fences, FutexWait, Ordering, PiFutex, PiLock,
     PiUnlock, Platform, Threads, Timestamp,
 };
-#[doc(hidden)]
+#[cfg(feature = "internals")]
 pub use crate::machine::{averaged_cost, relax_interval};
 pub use crate::parking::Host;
 pub use native::Native;

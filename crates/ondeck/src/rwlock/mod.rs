@@ -225,13 +225,12 @@ impl<P: Host> RawRwLock<P> {
     }
 
     /// Returns whether readers may be visible instead of counted, for tests.
-    #[doc(hidden)]
     pub fn is_biased(&self) -> bool {
         self.state.load(Ordering::Relaxed) & BIASED != 0
     }
 
     /// Makes the lock biased if it has rested, as a read that had to wait does. For tests.
-    #[doc(hidden)]
+    #[cfg(feature = "internals")]
     pub fn consider_bias(&self) {
         if self.try_lock_shared_counted() {
             self.make_biased();
