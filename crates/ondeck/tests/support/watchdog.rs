@@ -187,7 +187,7 @@ mod positions {
             let before = SAID.load(Ordering::SeqCst);
             // SAFETY: a signal to a thread of this process, or to none.
             unsafe { libc::syscall(libc::SYS_tgkill, libc::getpid(), number, libc::SIGUSR2) };
-            // The first one reads the program's debugging information. One that is in the allocator never says anything.
+            // The first one reads the program's debugging information. A thread inside the allocator does not answer.
             for _ in 0..2_000 {
                 if SAID.load(Ordering::SeqCst) != before {
                     break;

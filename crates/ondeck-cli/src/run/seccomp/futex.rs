@@ -3,7 +3,7 @@
 use ondeck_profile::who::Stopped;
 use ondeck_record::observed::remote::ticks_in;
 
-/// A longer time to wait is none.
+/// The call waits without a deadline if it asks for more than this, an hour.
 const LONGEST: i128 = 3_600_000_000_000;
 
 /// A call of futex(2), as far as it matters here.
