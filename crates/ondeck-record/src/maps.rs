@@ -79,8 +79,8 @@ struct Line {
     offset: u64,
     /// Which field the next byte belongs to: the two ends of the range, the permissions, the offset, the rest.
     field: usize,
-    names_something: bool,
-    names_file: bool,
+    /// The byte with which a name begins: that of a file by `/`, of something else by `[`; 0 if there is none.
+    name: u8,
     is_private: bool,
     /// There was no room for it.
     is_dropped: bool,
@@ -130,8 +130,9 @@ impl Snapshot<'_> {
             _ if byte == b' ' => line.field += 1,
             _ => {}
         }
-        line.names_file |= byte == b'/';
-        line.names_something |= matches!(byte, b'/' | b'[');
+        if line.name == 0 && matches!(byte, b'/' | b'[') {
+            line.name = byte;
+        }
         if byte == b'\n' {
             self.end_line();
         }
@@ -155,11 +156,11 @@ impl Snapshot<'_> {
             self.ranges += 1;
         }
         // A line that is not kept is overwritten by the next one.
-        if line.names_something && line.is_dropped {
+        if line.name != 0 && line.is_dropped {
             self.file.header.dropped_maps.fetch_add(1, Ordering::Relaxed);
-        } else if line.names_something {
+        } else if line.name != 0 {
             self.text += line.length;
-            if line.names_file && line.is_private && line.offset == 0 {
+            if line.name == b'/' && line.is_private && line.offset == 0 {
                 self.identify(line.range[0]);
             }
         }
