@@ -39,5 +39,5 @@ step "the tests"
 MIRIFLAGS=-Zmiri-many-seeds=0..$seeds "${tests[@]}"
 
 step "the interfaces, and every type"
-MIRIFLAGS=-Zmiri-many-seeds=0..$seeds cargo +nightly miri test --locked -q -p ondeck --test api -- \
-    poison:: reentrant:: parker:: every_type:: --skip fork
+MIRIFLAGS=-Zmiri-many-seeds=0..$seeds cargo +nightly miri test --locked -q -p ondeck --features arc_lock --test api -- \
+    poison:: reentrant:: parker:: every_type:: condvar_locks:: lock_all:: owned:: --skip fork

@@ -1,6 +1,5 @@
 //! The condition variable without the types of `lock_api`, which differ between its versions.
 
-use ondeck::lock_api::RawCondvar as _;
 use ondeck::platform::{Native, Timestamp};
 
 use crate::RawMutex;
@@ -11,7 +10,7 @@ pub(crate) struct Signal(ondeck::condvar::RawCondvar<Native>);
 
 impl Signal {
     #[allow(clippy::declare_interior_mutable_const, reason = "what constructors begin with")]
-    pub(crate) const NEW: Self = Self(ondeck::condvar::RawCondvar::<Native>::INIT);
+    pub(crate) const NEW: Self = Self(ondeck::condvar::RawCondvar::<Native>::NEW);
 
     /// Waits until notified or until the deadline. Returns whether it was notified.
     ///

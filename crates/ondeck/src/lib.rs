@@ -92,7 +92,7 @@
 //!
 //! | feature | adds |
 //! |---|---|
-//! | `arc_lock` | `ArcMutexGuard`, `ArcRwLockReadGuard` and so on: owned guards |
+//! | `arc_lock` | `ArcMutexGuard`, `ArcRwLockReadGuard` and so on: owned guards, and those of a part of the data |
 //! | `deadlock_detection` | `deadlock`: reports deadlocks and lock-order inversions where `ONDECK_DEADLOCK` or a call asks for it |
 //! | `lock_api_04` | the traits of `lock_api` 0.4 for the raw locks: for code that is generic over those |
 //! | `profile` | records contention where `ondeck run --profile` asks for it, and all operations where `ondeck run --record` does |
@@ -140,12 +140,15 @@ pub mod deadlock;
 pub mod event;
 pub mod fair;
 pub mod latch;
+mod lock_all;
 #[cfg(feature = "lock_api_04")]
 mod lock_api_04;
 mod machine;
 pub mod mutex;
 mod observe;
 pub mod once;
+#[cfg(feature = "arc_lock")]
+pub mod owned;
 pub mod parker;
 pub mod parking;
 pub mod platform;
@@ -167,12 +170,13 @@ pub use barrier::{Barrier, BarrierWaitResult};
 #[cfg(feature = "arc_lock")]
 pub use biased::ArcBiasedMutexGuard;
 pub use biased::{BiasedMutex, BiasedMutexGuard, MappedBiasedMutexGuard};
-pub use condvar::Condvar;
+pub use condvar::{Condvar, WaitTimeoutResult};
 pub use event::Event;
 #[cfg(feature = "arc_lock")]
 pub use fair::ArcFairMutexGuard;
 pub use fair::{FairMutex, FairMutexGuard, MappedFairMutexGuard};
 pub use latch::Latch;
+pub use lock_all::{LockAll, Lockable, lock_all};
 /// The crate of the locks' guards, for traits and types that this crate does not name.
 pub use lock_api;
 #[cfg(feature = "arc_lock")]
@@ -181,6 +185,8 @@ pub use mutex::{MappedMutexGuard, Mutex, MutexGuard};
 #[cfg(feature = "internals")]
 pub use observe::wrapped;
 pub use once::{LazyLock, Once, OnceLock};
+#[cfg(feature = "arc_lock")]
+pub use owned::{MapArc, MapArcShared, MappedArcGuard, MappedArcSharedGuard};
 pub use parker::{Parker, Unparker};
 #[cfg(feature = "arc_lock")]
 pub use reentrant::ArcReentrantMutexGuard;

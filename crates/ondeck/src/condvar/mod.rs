@@ -19,6 +19,7 @@
 //! | `wait.rs` | the path of a waiter, in one call or step by step ([`Waiter`]) |
 //! | `cancel.rs` | a wait that is interrupted |
 //! | `notify.rs` | the path of a thread that notifies |
+//! | `guards.rs` | the guards with which a thread waits: [`Waitable`] |
 //! | `api.rs` | what programs use: [`Condvar`] |
 //!
 //! # No signal is lost or stolen
@@ -32,11 +33,16 @@
 //! The lock of the bucket is held for that step, which does not depend on the number of waiters. The notifier then moves them
 //! under the lock of the bucket of their mutex, sixteen at a time. It never has two locks.
 //!
+//! # Waits with other locks
+//!
+//! A waiter without a mutex of this kind is not moved: its notification wakes it, and it locks whatever it wants. Such are the
+//! waits with the other locks of this crate ([`RawCondvar::wait_with`]), whose queues know nothing of the condition variable,
+//! and those with locks of other origin. Each waiter has its own lock, so one condition variable serves several at once.
+//!
 //! # Waits that a caller steps through
 //!
 //! A wait may be interrupted by thread cancellation, or want a lock that is not of this crate. Its caller then makes the
-//! futex waits itself ([`Waiter`]). A waiter without a mutex of this crate is not moved: its notification wakes it, and it
-//! locks whatever it wants. A cancelled waiter that was already notified notifies another in its place, of the same
+//! futex waits itself ([`Waiter`]). A cancelled waiter that was already notified notifies another in its place, of the same
 //! condition variable and no other: `cancel.rs` explains how it knows.
 //!
 //! # System calls
@@ -67,6 +73,7 @@
 
 mod api;
 mod cancel;
+mod guards;
 mod notify;
 mod wait;
 
@@ -74,7 +81,8 @@ use core::fmt;
 
 use crate::platform::{AtomicInt, Host, Ordering};
 
-pub use api::Condvar;
+pub use api::{Condvar, WaitTimeoutResult};
+pub use guards::Waitable;
 pub use wait::{Step, Waiter};
 
 /// A waiter that has waited for this time is overdue: it is notified before newer ones, at most one in each such period.

@@ -96,6 +96,46 @@ impl<P: Host> RawCondvar<P> {
             waiter.sleep()
         }
     }
+
+    /// Waits with a lock that is not a [`RawMutex`]: `unlocked` unlocks it, calls the function that it receives, and locks it
+    /// again. Returns the result of `unlocked`.
+    ///
+    /// That function sleeps until notified or until the deadline, and returns whether it was notified. If `unlocked` returns
+    /// or unwinds without a call of it, no notification is lost: it goes to another waiter, whose wait
+    /// [may](Waiter::cancel) then end spuriously.
+    ///
+    /// The waiter is linked before `unlocked` is called, so each thread that acquires the lock after its unlock finds the
+    /// waiter.
+    ///
+    /// # Panics
+    ///
+    /// If `unlocked` calls the function twice.
+    pub fn wait_with<R>(
+        &self,
+        deadline: Option<Timestamp>,
+        unlocked: impl FnOnce(&dyn Fn() -> bool) -> R,
+    ) -> R {
+        /// Ends the wait if its thread has not slept.
+        struct Linked<P: Host>(Waiter<P>, Cell<bool>);
+
+        impl<P: Host> Drop for Linked<P> {
+            fn drop(&mut self) {
+                if !self.1.get() {
+                    // SAFETY: it has begun, and no step was taken.
+                    unsafe { self.0.cancel() };
+                }
+            }
+        }
+
+        let linked = Linked(Waiter::new(self, None, deadline), Cell::new(false));
+        // SAFETY: the waiter stays here until the wait is over, in the borrow of the condition variable.
+        unsafe { linked.0.begin() };
+        unlocked(&|| {
+            assert!(!linked.1.replace(true), "a wait is over");
+            // SAFETY: it has begun, and this is the first step.
+            unsafe { linked.0.sleep() }
+        })
+    }
 }
 
 impl<P: Host> Waiter<P> {

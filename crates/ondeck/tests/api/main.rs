@@ -26,16 +26,20 @@ mod alike;
 mod barrier;
 mod biased;
 mod condvar;
+mod condvar_locks;
 mod event;
 mod every_type;
 mod fair;
 #[cfg(unix)]
 mod fork;
 mod latch;
+mod lock_all;
 #[cfg(debug_assertions)]
 mod misuse;
 mod mutex;
 mod once;
+#[cfg(feature = "arc_lock")]
+mod owned;
 mod parker;
 mod parking;
 mod poison;

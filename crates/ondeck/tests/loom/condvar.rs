@@ -14,7 +14,7 @@ use crate::scenario::{
 pub type Condition = Guarded<RawCondvar<Loom>>;
 
 impl Condition {
-    fn new() -> &'static Self {
+    pub fn new() -> &'static Self {
         Self::of(RawCondvar::new())
     }
 

@@ -12,6 +12,7 @@ mod biased;
 mod cancel;
 mod condvar;
 mod condvar_freed;
+mod condvar_locks;
 mod deadline;
 mod event;
 mod fair;

@@ -9,7 +9,7 @@ use crate::rwlock_scenario::Lock;
 use crate::scenario::{SLEEPS, SOON, explored, until_asleep};
 
 /// The machine whose threads can be visible readers. The light half of a pair of fences is nothing.
-const VISIBLE: Setting = Setting { biased: true, fences: Fences::Asymmetric, ..SLEEPS };
+pub const VISIBLE: Setting = Setting { biased: true, fences: Fences::Asymmetric, ..SLEEPS };
 /// The same, until a thread calls `refuse`.
 const REFUSED_LATER: Setting = Setting { fences: Fences::RefusedLater, ..VISIBLE };
 
