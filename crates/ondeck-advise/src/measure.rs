@@ -11,7 +11,7 @@ use ondeck_lab::sample::share_needs;
 use ondeck_lab::workload::{RWMIX, STARVE, Subject, THROUGHPUT, UNCONTENDED, WORKLOADS, param};
 
 use super::figures::Place;
-use super::use_case::{Need, Reads, UseCase, Users};
+use super::use_case::{Need, Reads, UseCase};
 
 /// Rounds of each lock: 10 against 10 show a difference at p below 0.0001, enough for all pairs of
 /// more locks than there are.
@@ -22,11 +22,6 @@ const ROUNDS_OF_GAPS: usize = 4;
 
 /// No round is shorter: creating threads takes a millisecond or two.
 const SHORTEST: Duration = Duration::from_millis(10);
-
-/// Whether a workload models the users of the situation.
-pub fn is_modelled(situation: &UseCase) -> bool {
-    situation.used_by != Users::One
-}
 
 /// The workload that ranks locks where several threads use them.
 pub fn workload(situation: &UseCase) -> &'static str {

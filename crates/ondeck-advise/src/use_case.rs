@@ -72,8 +72,6 @@ impl Reads {
 pub enum Users {
     /// Threads of one process, each as often as another.
     Threads,
-    /// One thread nearly always, and others seldom.
-    One,
     /// Threads that may lock again what they already hold.
     Reentrant,
     /// Threads of several processes.
@@ -186,9 +184,8 @@ impl FromStr for Reads {
 }
 
 ondeck_lab::worded! {
-    Users: "expected `threads`, `one` (one thread almost always), `reentrant` (a thread may lock again what it holds) or \
-            `processes` (several share the memory)";
-    Threads = "threads", One = "one", Reentrant = "reentrant", Processes = "processes"
+    Users: "expected `threads`, `reentrant` (a thread may lock again what it holds) or `processes` (several share the memory)";
+    Threads = "threads", Reentrant = "reentrant", Processes = "processes"
 }
 
 ondeck_lab::worded! {
@@ -255,7 +252,6 @@ impl fmt::Display for UseCase {
         }
         match self.used_by {
             Users::Threads => {}
-            Users::One => f.write_str(", one thread almost always")?,
             Users::Reentrant => f.write_str(", locked again by its owner")?,
             Users::Processes => f.write_str(", shared by processes")?,
         }
@@ -319,7 +315,7 @@ pub(super) mod tests {
             assert_eq!(word.parse::<Reads>().expect(word).to_string(), word);
         }
         assert_eq!("99.9".parse::<Reads>().map(Reads::writes), Ok("0.1".to_owned()));
-        for word in ["threads", "one", "reentrant", "processes"] {
+        for word in ["threads", "reentrant", "processes"] {
             assert_eq!(word.parse::<Users>().expect(word).to_string(), word);
         }
         for word in ["none", "some", "busy"] {

@@ -69,10 +69,6 @@ quantities! {
     FRESH = "fresh", PerSecond, Higher, "Throughput before all threads slept";
     RECOVERED = "recovered", Ratio, Higher, "Throughput after all threads slept, by that before";
     INVERTED = "inverted", Ratio, Lower, "Trials in which the hog ran between";
-    OWNER_PAIR = "owner_pair", Nanoseconds, Lower, "Time of the owner for a pair";
-    VISIT_P50 = "visit_p50", Nanoseconds, Lower, "Wait of the other thread, median";
-    VISIT_P99 = "visit_p99", Nanoseconds, Lower, "Wait of the other thread, 99 % of waits";
-    VISITS = "visits", Ratio, Higher, "Sections of the other thread, part of all";
     WAIT_MEAN = "wait_mean", Nanoseconds, Lower, "Wait of the others, mean";
     WAIT_P50 = "wait_p50", Nanoseconds, Lower, "Wait of the lone thread, median";
     WAIT_P99 = "wait_p99", Nanoseconds, Lower, "Wait of the lone thread, 99 % of waits";

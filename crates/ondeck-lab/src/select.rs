@@ -56,9 +56,6 @@ const PURE_SPINNER: &str = "spinlock_amd";
 /// The locks made against priority inversion, which a suite also measures there.
 const INHERIT_PRIORITY: &[&str] = &["glibc_pi", "ondeck_pi"];
 
-/// The biased mutex, and the alternatives to it.
-const BIASED: &[&str] = &["ondeck_biased", "ondeck", "spinlock", "glibc", "std", "parking_lot"];
-
 /// A group of locks that has a name.
 #[derive(Clone, Copy, Debug)]
 pub struct NamedGroup {
@@ -91,7 +88,6 @@ pub const GROUPS: &[NamedGroup] = &[
     named("inversion", "the locks of mixed_priority by default", |lock| {
         in_suite(&lock.info, Group::Inversion)
     }),
-    named("biased", "the locks of biased by default", |lock| in_suite(&lock.info, Group::Biased)),
     named("sources", "the locks of the three texts this project began with", |lock| {
         lock.info.origin == Origin::Sources
     }),
@@ -125,7 +121,6 @@ fn in_suite(lock: &LockInfo, group: Group) -> bool {
         Group::Crowd => CROWD.contains(&lock.name),
         Group::Beside => in_suite(lock, Group::Crowd) || lock.name == PURE_SPINNER,
         Group::Inversion => in_suite(lock, Group::Beside) || INHERIT_PRIORITY.contains(&lock.name),
-        Group::Biased => BIASED.contains(&lock.name),
     }
 }
 

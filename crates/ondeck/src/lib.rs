@@ -12,7 +12,6 @@
 //! | type | what |
 //! |---|---|
 //! | [`Barrier`] | threads wait until all have arrived |
-//! | [`BiasedMutex`] | for data that one thread uses almost always, without a read-modify-write |
 //! | [`Event`] | one thread sets it, other threads wait for it, until it is reset |
 //! | [`FairMutex`] | each unlock hands it off to the thread that has waited longest |
 //! | [`ipc`] | a mutex and a condition variable for memory that several processes share |
@@ -133,7 +132,6 @@ macro_rules! on_linux {
 }
 
 pub mod barrier;
-pub mod biased;
 pub mod condvar;
 #[cfg(feature = "deadlock_detection")]
 pub mod deadlock;
@@ -167,9 +165,6 @@ on_linux! {
 }
 
 pub use barrier::{Barrier, BarrierWaitResult};
-#[cfg(feature = "arc_lock")]
-pub use biased::ArcBiasedMutexGuard;
-pub use biased::{BiasedMutex, BiasedMutexGuard, MappedBiasedMutexGuard};
 pub use condvar::{Condvar, WaitTimeoutResult};
 pub use event::Event;
 #[cfg(feature = "arc_lock")]

@@ -95,7 +95,6 @@ fn each_need_that_one_lock_of_the_crate_is_for_names_that_lock() {
         (UseCase { fairness: Need::Strict, ..usable() }, "ondeck_fair"),
         (UseCase { used_by: Users::Reentrant, ..usable() }, "ondeck_reentrant"),
         (UseCase { used_by: Users::Processes, ..usable() }, "ondeck_ipc"),
-        (UseCase { used_by: Users::One, ..usable() }, "ondeck_biased"),
     ] {
         let answer = advised(&need, None).answer;
         assert_eq!((answer.known, answer.lock.as_deref()), (true, Some(lock)), "{need}");

@@ -93,7 +93,6 @@ fn cases() -> Vec<Case> {
         ("another-use", Some("ondeck_reentrant"), plain(), used_by(Users::Reentrant), "std"),
         ("not-reentrant", Some("std"), used_by(Users::Reentrant), plain(), "ondeck_reentrant"),
         ("one-process", Some("std"), used_by(Users::Processes), plain(), "ondeck_ipc"),
-        ("biased", Some("ondeck_biased"), used_by(Users::One), plain(), "std"),
         ("specimen", Some("go_spinbit"), rust(false), plain(), "std"),
         ("another-machine", None, with(&|it| it.measured_cpus = 2), plain(), ""),
         ("virtual-machine", None, with(&|it| it.virtual_machine = true), plain(), ""),
@@ -167,7 +166,7 @@ fn a_lock_of_c_or_c_plus_plus_is_none_for_other_languages() {
 /// Situations of every kind of need.
 fn grid() -> Vec<UseCase> {
     let mut all = Vec::new();
-    for used_by in [Users::One, Users::Reentrant, Users::Processes] {
+    for used_by in [Users::Reentrant, Users::Processes] {
         for language in [Language::Rust, Language::C] {
             all.push(UseCase { used_by, language, ..plain() });
         }

@@ -58,9 +58,7 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
     let everything = ondeck_advise::subjects(&situation);
     let candidates = ondeck_advise::candidates(&rules, &situation, &everything);
     // With one candidate there is no choice, and with none nothing to measure.
-    let is_open = candidates.len() > 1
-        && measure::is_modelled(&situation)
-        && !ondeck_advise::is_unknown(&rules, &situation);
+    let is_open = candidates.len() > 1 && !ondeck_advise::is_unknown(&rules, &situation);
     let mut whole = true;
     let measured = match given {
         Some(report) if is_open => {

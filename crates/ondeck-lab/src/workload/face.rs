@@ -30,8 +30,6 @@ pub enum Group {
     Beside,
     /// The locks of [`Beside`](Self::Beside) and a lock that inherits priorities.
     Inversion,
-    /// The biased mutex, and the usual mutexes in its place.
-    Biased,
 }
 
 /// A workload's requirement.

@@ -249,7 +249,6 @@ workloads! {
         capture: Capture;
         starve: Starve;
         long_hold: LongHold;
-        biased: Biased;
         oversubscribed: Oversubscribed;
         condvar: Condvar;
         producer_consumer: ProducerConsumer;

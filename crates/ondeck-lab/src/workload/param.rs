@@ -42,7 +42,6 @@ pub const PERMITS: &str = "permits";
 pub const STATE: &str = "state";
 
 /// The percentage of sections that belong to the thread that is not the lock's owner.
-pub const VISITS: &str = "visits_percent";
 
 /// Parameters of one workload each, and their words in a heading; `{}` stands for the value.
 const WORDED: &[(&str, &str)] = &[
@@ -50,7 +49,6 @@ const WORDED: &[(&str, &str)] = &[
     (ALONE, "one {}"),
     (PERMITS, "{} permits"),
     (STATE, "{}"),
-    (VISITS, "{} % visits"),
     (DATA, "lines of data: {}"),
 ];
 

@@ -1,17 +1,15 @@
 //! The portable locks, and the list of them.
 //!
-//! To add a lock, add a file in this folder and a line in the list below. The list omits this project's own locks,
-//! which need a [`Host`]: [`OndeckMutex`] and [`OndeckBiased`].
+//! To add a lock, add a file in this folder and a line in the list below. The list omits this project's own mutex,
+//! which needs a [`Host`]: [`OndeckMutex`].
 
 use ondeck::platform::{Host, Platform};
 
 use crate::Visitor;
 
 pub mod lockless_condvar;
-pub mod ondeck_biased;
 pub mod ondeck_mutex;
 
-pub use ondeck_biased::OndeckBiased;
 pub use ondeck_mutex::OndeckMutex;
 
 macro_rules! portable_locks {
@@ -46,6 +44,5 @@ portable_locks! {
 /// Shows this project's own mutexes to `visitor`, then every portable lock.
 pub fn for_each_hosted<P: Host>(visitor: &mut impl Visitor<P>) {
     visitor.visit::<OndeckMutex<P>>();
-    visitor.visit::<OndeckBiased<P>>();
     for_each_portable(visitor);
 }

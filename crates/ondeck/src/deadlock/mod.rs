@@ -15,8 +15,8 @@
 //! [`Mutex`](crate::Mutex), [`FairMutex`](crate::FairMutex), [`PiMutex`](crate::PiMutex),
 //! [`ReentrantMutex`](crate::ReentrantMutex), [`RwLock`](crate::RwLock), [`Once`](crate::Once) and the locks of
 //! [`poison`](crate::poison) take part. A thread that waits for a condition waits for its mutex.
-//! Locks without an owner, such as [`Semaphore`](crate::Semaphore), do not; nor do
-//! [`BiasedMutex`](crate::BiasedMutex), and [`ipc`](crate::ipc), whose owners may be of other processes; nor do the methods of raw locks, such as
+//! Locks without an owner, such as [`Semaphore`](crate::Semaphore), do not; nor does
+//! [`ipc`](crate::ipc), whose owners may be of other processes; nor do the methods of raw locks, such as
 //! [`RawMutex::lock`](crate::mutex::RawMutex::lock), other than by the traits of [`lock_api`].
 //!
 //! # Cost

@@ -84,7 +84,6 @@ pub use tokens::Parked;
 pub(crate) use unlock_mode::{QUIET, Request};
 #[cfg(feature = "internals")]
 pub use unlock_mode::{QUIET as UNLOCK_MODE_QUIET, asked};
-pub(crate) use visible::Slot;
 pub use visible::{BIASES, Bias, Row, bias_of};
 
 use crate::machine::{Estimates, Fences, Threads};

@@ -1,8 +1,8 @@
 //! Visible readers: a thread publishes the locks that it reads on its own cache lines, so that readers of one lock write no
-//! memory that other readers write. The owner of a biased mutex also publishes that mutex there (`biased/mod.rs`).
+//! memory that other readers write.
 //!
 //! ```text
-//! rows     one for each thread   slot 0 · slot 1 · … · slot 7      0, or the address of a lock; awaited
+//! rows     one for each thread   slot 0 · slot 1 · … · slot 7      0, or the address of a lock
 //! biases   one for each address  writers that sleep · rest · taken
 //! ```
 //!
@@ -12,7 +12,6 @@
 //! | word | written by |
 //! |---|---|
 //! | a slot | the row's thread, if it is 0: the address of the lock that it reads; 0 when the reader leaves |
-//! | `awaited`, of a slot | 1: a thread that sleeps until the slot no longer has a biased mutex's address; 0: the thread that empties the slot, and then wakes the sleeping thread |
 //! | `sleeping_writers` | a writer, before it sleeps until the visible readers have left, and again when it wakes: the number of writers that sleep for that |
 //! | `rest` | a writer that has revoked a bias: the time, in ticks, until which no lock of this address is biased again |
 //! | `taken_at` | a thread that has waited awake: when it acquired the lock, in ticks |
@@ -40,52 +39,29 @@ pub const fn bias_of(address: usize) -> usize {
     bucket_of(address) % BIASES
 }
 
-/// The locks that one thread reads, and the mutexes that it owns by their bias. On two cache lines, because some CPUs fetch
-/// them in pairs.
+/// The locks that one thread reads. On a cache line of its own, and on a pair of them, because some CPUs fetch pairs.
 #[derive(Debug)]
 #[repr(align(128))]
 pub struct Row<P: Host> {
-    slots: [Slot<P>; SLOTS],
-}
-
-/// A place in a row, for one lock at a time.
-#[derive(Debug)]
-pub(crate) struct Slot<P: Host> {
-    /// 0, or the address of a lock.
-    pub(crate) lock: P::AtomicUsize,
-    /// Not 0: a thread sleeps on this futex until the biased mutex with its address in the slot is unlocked.
-    pub(crate) awaited: P::AtomicU32,
+    slots: [P::AtomicUsize; SLOTS],
 }
 
 impl<P: Host> Row<P> {
     /// Creates the row of a thread that reads no lock.
     #[must_use]
     pub fn new() -> Self {
-        let slot = |_| Slot { lock: AtomicInt::new(0), awaited: AtomicInt::new(0) };
-        Self { slots: core::array::from_fn(slot) }
+        Self { slots: core::array::from_fn(|_| AtomicInt::new(0)) }
     }
 
-    /// Returns the place for the lock at `address`.
-    #[inline(always)]
-    pub(crate) fn place(&self, address: usize) -> &Slot<P> {
-        &self.slots[bucket_of(P::name_of(address)) % SLOTS]
-    }
-
-    /// Returns the word of that place that holds the lock's address.
+    /// Returns the slot for the lock at `address`.
     #[inline(always)]
     pub(crate) fn slot(&self, address: usize) -> &P::AtomicUsize {
-        &self.place(address).lock
-    }
-
-    /// Returns the address that identifies the row's thread.
-    #[inline(always)]
-    pub(crate) fn address(&self) -> usize {
-        core::ptr::from_ref(self).addr()
+        &self.slots[bucket_of(P::name_of(address)) % SLOTS]
     }
 
     /// Returns whether the caller, the row's thread, reads a lock.
     pub(crate) fn has_readers(&self) -> bool {
-        self.slots.iter().any(|slot| slot.lock.load(Ordering::Relaxed) != 0)
+        self.slots.iter().any(|slot| slot.load(Ordering::Relaxed) != 0)
     }
 }
 

@@ -53,7 +53,7 @@ const SETTLES: Duration = Duration::from_millis(50);
 
 /// Waits for [`SETTLES`]. After that, earlier stores of other threads are visible, and later loads of other threads see the
 /// earlier stores of the calling thread.
-pub(crate) fn settle_stores<P: Host>() {
+fn settle_stores<P: Host>() {
     let (word, until) = (AtomicInt::new(0), P::now().after(SETTLES));
     sleep_while::<P>(&word, 0, Some(until));
 }

@@ -104,7 +104,6 @@ pub use api::{
     MappedRwLockReadGuard, MappedRwLockWriteGuard, RwLock, RwLockReadGuard,
     RwLockUpgradableReadGuard, RwLockWriteGuard,
 };
-pub(crate) use bias::settle_stores;
 pub use recursive::ReadRecursive;
 
 const WRITER: u32 = 1;

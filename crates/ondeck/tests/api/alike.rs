@@ -9,8 +9,8 @@ use ondeck::PiMutex;
 use ondeck::platform::Native;
 use ondeck::rwlock::ReadRecursive;
 use ondeck::{
-    Barrier, BiasedMutex, Condvar, Event, FairMutex, Latch, Mutex, Once, Parker, ReentrantMutex,
-    RwLock, RwLockUpgradableReadGuard as Upgradable, Semaphore, parking, poison,
+    Barrier, Condvar, Event, FairMutex, Latch, Mutex, Once, Parker, ReentrantMutex, RwLock,
+    RwLockUpgradableReadGuard as Upgradable, Semaphore, parking, poison,
 };
 
 use crate::rest::until_at_rest;
@@ -24,7 +24,7 @@ const SHORT: Duration = Duration::from_millis(5);
 fn each_is_small_and_constant() {
     let (mutex, fair) = const { (Mutex::new(()), FairMutex::new(())) };
     let (condvar, lock) = const { (Condvar::new(), RwLock::new(())) };
-    let (biased, reentrant) = const { (BiasedMutex::new(()), ReentrantMutex::new(())) };
+    let reentrant = const { ReentrantMutex::new(()) };
     // The detection of deadlocks adds a word.
     let is_small = !cfg!(feature = "deadlock_detection");
     if is_small {
@@ -32,12 +32,12 @@ fn each_is_small_and_constant() {
         assert_eq!(size_of_val(&lock), 4);
     }
     if is_small && usize::BITS == 64 {
-        assert_eq!([size_of_val(&biased), size_of_val(&reentrant)], [24; 2]);
+        assert_eq!(size_of_val(&reentrant), 24);
     }
     assert!(!condvar.notify_one());
     assert_eq!(condvar.notify_all(), 0);
     assert!(mutex.try_lock().is_some() && fair.try_lock().is_some());
-    assert!(biased.try_lock().is_some() && lock.try_write().is_some());
+    assert!(lock.try_write().is_some());
 }
 
 /// A const function cannot drop a value that has a destructor.
@@ -45,7 +45,7 @@ fn each_is_small_and_constant() {
 fn const_functions_can_drop_each() {
     const fn drops() -> usize {
         let _mutexes = (Mutex::new(0_u8), FairMutex::new(0_u8), ReentrantMutex::new(0_u8));
-        let _more = (BiasedMutex::new(0_u8), RwLock::new(0_u8));
+        let _more = RwLock::new(0_u8);
         let _poisoned = (poison::Mutex::new(0_u8), poison::RwLock::new(0_u8));
         let _conditions = (Condvar::new(), poison::Condvar::new());
         let _others = (Once::new(), Event::new(), Latch::new(1), Barrier::new(1));

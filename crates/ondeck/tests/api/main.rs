@@ -24,7 +24,6 @@ mod watchdog;
 
 mod alike;
 mod barrier;
-mod biased;
 mod condvar;
 mod condvar_locks;
 mod event;

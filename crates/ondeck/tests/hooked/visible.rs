@@ -1,8 +1,7 @@
-//! The stores of a read of a biased lock, and of the owner of a biased mutex.
+//! The stores of a read of a biased lock.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use ondeck::biased::RawBiasedMutex;
 use ondeck::platform::Host;
 use ondeck::rwlock::RawRwLock;
 
@@ -52,13 +51,6 @@ fn read(lock: &RawRwLock<Machine>) {
     let held = lock.lock_shared();
     // SAFETY: it was just returned.
     unsafe { lock.unlock_shared(held) };
-}
-
-/// A section of a biased mutex.
-fn section(mutex: &RawBiasedMutex<Machine>) {
-    let held = mutex.lock();
-    // SAFETY: it was just returned.
-    unsafe { mutex.unlock(held) };
 }
 
 /// Returns the address of the calling thread's row.
@@ -126,27 +118,4 @@ fn a_lock_that_was_written_rests() {
     NOW.fetch_add(1 << 40, Ordering::Relaxed);
     lock.consider_bias();
     assert!(lock.is_biased());
-}
-
-/// The owner makes no read-modify-write, and does not write to the mutex.
-#[test]
-fn a_section_of_the_owner_is_two_stores_to_the_threads_own_row() {
-    let mutex = RawBiasedMutex::<Machine>::new();
-    while !mutex.is_biased() {
-        section(&mutex);
-    }
-    stores_to_its_row(|| section(&mutex));
-}
-
-/// The time of this machine does not pass, so no bias pays.
-#[test]
-fn a_bias_that_has_not_paid_is_earned_anew_by_twice_as_much() {
-    let mutex = RawBiasedMutex::<Machine>::new();
-    let until_biased = || (1..).inspect(|_| section(&mutex)).find(|_| mutex.is_biased());
-    let first: Option<u32> = until_biased();
-    std::thread::scope(|scope| {
-        scope.spawn(|| section(&mutex));
-    });
-    assert!(!mutex.is_biased());
-    assert_eq!(until_biased(), first.map(|first| 2 * first));
 }

@@ -5,7 +5,6 @@ use std::sync::mpsc;
 use std::thread;
 
 use ondeck::barrier::Barrier;
-use ondeck::biased::RawBiasedMutex;
 use ondeck::condvar::{RawCondvar, Step, Waiter};
 use ondeck::event::Event;
 use ondeck::fair::RawFairMutex;
@@ -58,23 +57,6 @@ fn mutexes() {
     };
     fair.lock();
     wait("a fair mutex", UNSLICED, lock, unlock_fair);
-
-    let biased = &RawBiasedMutex::<Machine>::new();
-    let lock = |until: Option<Timestamp>| {
-        let held = until.map_or_else(|| Some(biased.lock()), |end| biased.try_lock_until(end));
-        // SAFETY: locked above.
-        held.map(|held| unsafe { biased.unlock(held) }).is_some()
-    };
-    for (by_bias, longest) in [(false, SLICED), (true, UNSLICED)] {
-        let mut held = biased.lock();
-        while held.is_by_bias() != by_bias {
-            // SAFETY: locked above.
-            unsafe { biased.unlock(held) };
-            held = biased.lock();
-        }
-        // SAFETY: locked above.
-        wait("a biased mutex", longest, lock, || unsafe { biased.unlock(held) });
-    }
 }
 
 fn reader_writer_locks() {

@@ -3,7 +3,6 @@
 use std::mem::{ManuallyDrop, MaybeUninit};
 
 use loom::cell::UnsafeCell;
-use ondeck::biased::{Held, RawBiasedMutex};
 use ondeck::fair::RawFairMutex;
 use ondeck::mutex::RawMutex;
 use ondeck::parking::bucket_of;
@@ -151,27 +150,6 @@ macro_rules! exclusive {
 }
 
 exclusive!(RawMutex RawFairMutex);
-
-impl Exclusive for RawBiasedMutex<Loom> {
-    type Held = Held<Loom>;
-
-    fn lock(&self) -> Held<Loom> {
-        self.lock()
-    }
-    fn try_lock(&self) -> Option<Held<Loom>> {
-        self.try_lock()
-    }
-    fn try_lock_until(&self, deadline: Timestamp) -> Option<Held<Loom>> {
-        self.try_lock_until(deadline)
-    }
-    fn is_locked(&self) -> bool {
-        self.is_locked()
-    }
-    unsafe fn unlock(&self, held: Held<Loom>) {
-        // SAFETY: as the caller promises.
-        unsafe { self.unlock(held) };
-    }
-}
 
 impl<L: Exclusive> Guarded<L> {
     /// Counts, and unlocks. Returns the previous count.

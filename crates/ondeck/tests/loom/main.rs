@@ -8,7 +8,6 @@
 mod loom_platform;
 
 mod barrier;
-mod biased;
 mod cancel;
 mod condvar;
 mod condvar_freed;

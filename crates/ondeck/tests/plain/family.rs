@@ -3,7 +3,6 @@
 use std::cell::UnsafeCell;
 use std::thread;
 
-use ondeck::biased::RawBiasedMutex;
 use ondeck::fair::RawFairMutex;
 use ondeck::parker::RawParker;
 use ondeck::parking::waiting;
@@ -83,26 +82,6 @@ fn a_writer_excludes_readers_with_a_bias_and_without() {
             }
         });
         assert_eq!(shared.number.into_inner(), 2 * rounds());
-    });
-}
-
-/// One thread locks it often enough in a row to become its owner; the others revoke the bias.
-#[test]
-fn the_owner_of_a_bias_excludes_the_others() {
-    alone(|| {
-        let shared = Guarded::new(RawBiasedMutex::<Plain>::new());
-        let sections = |thread| if thread == 0 { 100 } else { rounds() };
-        crew(3, |thread| {
-            for _ in 0..sections(thread) {
-                let held = shared.lock.lock();
-                // SAFETY: the thread has the mutex.
-                unsafe {
-                    shared.add();
-                    shared.lock.unlock(held);
-                }
-            }
-        });
-        assert_eq!(shared.number.into_inner(), (0..3).map(sections).sum());
     });
 }
 

@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 
 use fastrand::Rng;
 use ondeck::barrier::Barrier;
-use ondeck::biased::RawBiasedMutex;
 use ondeck::event::Event;
 use ondeck::fair::RawFairMutex;
 use ondeck::latch::Latch;
@@ -21,7 +20,7 @@ use ondeck::semaphore::Semaphore;
 /// The maximum number of rounds of each kind: each round uses up a latch and a once.
 const MOST: usize = 4_096;
 /// Half of the rounds are for mutexes, and a quarter for the reader-writer lock.
-const KINDS: usize = 24;
+const KINDS: usize = 22;
 /// The first rounds find most buckets of the standard table in their initial state.
 const MUTEXES: usize = 4_096;
 
@@ -29,7 +28,6 @@ struct Family<P: Host> {
     mutexes: Vec<RawMutex<P>>,
     rwlock: RawRwLock<P>,
     fair: RawFairMutex<P>,
-    biased: RawBiasedMutex<P>,
     semaphore: Semaphore<P>,
     event: Event<P>,
     latches: Vec<Latch<P>>,
@@ -48,7 +46,6 @@ impl<P: Host> Family<P> {
             mutexes: (0..MUTEXES).map(|_| RawMutex::new()).collect(),
             rwlock: RawRwLock::new(),
             fair: RawFairMutex::new(),
-            biased: RawBiasedMutex::new(),
             semaphore: Semaphore::on_platform(1),
             event: Event::on_platform(),
             latches: (0..MOST).map(|_| Latch::on_platform(threads)).collect(),
@@ -94,14 +91,6 @@ impl<P: Host> Family<P> {
                     sections
                 }
                 1 => {
-                    let in_time =
-                        rng.bool().then(|| self.biased.try_lock_until(deadline)).flatten();
-                    let held = in_time.unwrap_or_else(|| self.biased.lock());
-                    let sections = self.own(rng);
-                    self.biased.unlock(held);
-                    sections
-                }
-                2 => {
                     if rng.bool() || !self.semaphore.try_acquire_by(deadline) {
                         self.semaphore.acquire();
                     }
@@ -109,7 +98,7 @@ impl<P: Host> Family<P> {
                     self.semaphore.release(1);
                     sections
                 }
-                3 => {
+                2 => {
                     if number == 0 {
                         linger::<P>(rng);
                         self.event.set();
@@ -122,7 +111,7 @@ impl<P: Host> Family<P> {
                     }
                     0
                 }
-                4 => {
+                3 => {
                     linger::<P>(rng);
                     latch.count_down();
                     if rng.bool() || !latch.wait_by(deadline) {
@@ -130,12 +119,12 @@ impl<P: Host> Family<P> {
                     }
                     0
                 }
-                5 => {
+                4 => {
                     let mut sections = 0;
                     once.call_once(|| sections = self.own(rng));
                     sections
                 }
-                6..12 => self.visit_rwlock(deadline, rng),
+                5..11 => self.visit_rwlock(deadline, rng),
                 _ => {
                     let mutex = &self.mutexes[round % MUTEXES];
                     if rng.bool() || !mutex.try_lock_until(deadline) {

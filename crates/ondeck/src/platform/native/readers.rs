@@ -108,14 +108,18 @@ impl Drop for Ends {
 mod tests {
     use super::*;
 
+    /// Returns the address of the calling thread's row.
+    fn address() -> Option<usize> {
+        own().map(core::ptr::from_ref).map(<*const _>::addr)
+    }
+
     #[test]
     fn a_row_is_used_again_when_its_thread_has_ended() {
-        let row = || own().map(core::ptr::from_ref).map(<*const _>::addr);
         let others: std::vec::Vec<_> =
-            (0..2 * ROWS).map(|_| std::thread::spawn(row).join().unwrap()).collect();
+            (0..2 * ROWS).map(|_| std::thread::spawn(address).join().unwrap()).collect();
         assert!(others.iter().all(Option::is_some));
-        assert_eq!(row(), row());
-        let used = (row().unwrap() - TABLE.as_ptr().addr()) / size_of::<Row<Native>>();
+        assert_eq!(address(), address());
+        let used = (address().unwrap() - TABLE.as_ptr().addr()) / size_of::<Row<Native>>();
         assert!(used < all().len());
         assert!(all().len() < ROWS);
     }
@@ -127,13 +131,13 @@ mod tests {
         impl Drop for Freed {
             fn drop(&mut self) {
                 Word::Row.set(0);
-                assert_eq!(own().map(Row::address), Some(self.0.get()), "it has one row");
+                assert_eq!(address(), Some(self.0.get()), "it has one row");
                 Word::Row.set(0);
             }
         }
         std::thread_local!(static FREED: Freed = const { Freed(Cell::new(0)) });
         let claims = || {
-            let row = own().map(Row::address);
+            let row = address();
             // Destructors run in the reverse order of registration.
             FREED.with(|freed| freed.0.set(row.unwrap_or(0)));
             row.is_some()
