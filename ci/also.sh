@@ -3,9 +3,9 @@
 #
 #   commands [PAGE...]   every command of README.md and of the user's book, or of these pages, works as it stands there;
 #                        half an hour
-#   deadlock             the detection of deadlocks: clippy gives no warning for the feature; deadlocks, inversions and
-#                        reads within reads are reported, and nothing else is; without the feature nothing of it is in
-#                        the crate
+#   deadlock             the detection of deadlocks, and statistics: clippy gives no warning for the features; deadlocks,
+#                        inversions and reads within reads are reported, and nothing else is; locks are counted; without
+#                        the feature nothing of the detection is in the crate
 #   msrv                 the oldest compiler that Cargo.toml names (`rust-version`) compiles everything
 #   peers                the C and C++ peers build against Debian's packages, and pass the tests that every lock passes
 #   slices               the tests of the locks pass where no sleep of a parked thread ends by itself for an hour, so that a
@@ -25,7 +25,7 @@ deadlock() {
     fi
 
     step "clippy, with each set of features"
-    for features in deadlock_detection deadlock_detection,profile,arc_lock; do
+    for features in deadlock_detection stats deadlock_detection,profile,stats,arc_lock; do
         cargo clippy --locked -q -p ondeck --all-targets --features "$features" -- -D warnings
     done
 
@@ -33,6 +33,9 @@ deadlock() {
     cargo test --locked -q -p ondeck-deadlock
     cargo test --locked -q -p ondeck --features deadlock_detection --test deadlock --test deadlock_allocator
     cargo test --locked -q -p ondeck --features deadlock_detection --doc deadlock
+    cargo test --locked -q -p ondeck --features stats --lib observe::stats
+    cargo test --locked -q -p ondeck --features stats --test stats
+    cargo test --locked -q -p ondeck --features stats --doc stats
 
     step "the example of docs/deadlock.md"
     cargo build --locked -q -p locks --features deadlock_detection --example deadlock

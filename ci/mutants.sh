@@ -50,7 +50,9 @@ own_copy() {
 
 # Builds a test binary of the copy; prints its path, or nothing if it does not compile.
 build() {
-    (cd "$tree" && cargo test --locked -q -p ondeck --test "$1" --no-run --message-format json 2>"$work/$slot/build.log") |
+    local features=()
+    [ "$1" != stats ] || features=(--features stats)
+    (cd "$tree" && cargo test --locked -q -p ondeck --test "$1" "${features[@]}" --no-run --message-format json 2>"$work/$slot/build.log") |
         grep '"kind":\["test"\]' | sed -n 's/.*"executable":"\([^"]*\)".*/\1/p' || true
 }
 

@@ -1,5 +1,6 @@
 //! Kinds of locks, and the ways in which threads want and hold them.
 
+use std::ffi::CStr;
 use std::fmt;
 
 use crate::stack::Stack;
@@ -25,18 +26,24 @@ impl fmt::Display for LockKind {
     }
 }
 
-/// A lock: its address and its kind.
+/// A lock: its address, its kind and its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lock {
     /// The address of its state. No two live locks have the same.
     pub address: usize,
     /// Its kind.
     pub kind: LockKind,
+    /// Its name; an empty one if it has none.
+    pub name: &'static CStr,
 }
 
 impl fmt::Display for Lock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {:#x}", self.kind, self.address)
+        write!(f, "{} {:#x}", self.kind, self.address)?;
+        if self.name.is_empty() {
+            return Ok(());
+        }
+        write!(f, " \"{}\"", self.name.to_string_lossy())
     }
 }
 

@@ -217,7 +217,7 @@ mod tests {
 
     #[test]
     fn nothing_is_kept_of_a_lock_that_is_forgotten() {
-        let lock = |address| Lock { address, kind: LockKind::Mutex };
+        let lock = |address| Lock { address, kind: LockKind::Mutex, name: c"" };
         let hold = |address| {
             let stack = Stack::of_caller();
             Hold { lock: lock(address), held: Held::Alone, number: 0, stack }

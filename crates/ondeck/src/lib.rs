@@ -95,6 +95,7 @@
 //! | `deadlock_detection` | `deadlock`: reports deadlocks and lock-order inversions where `ONDECK_DEADLOCK` or a call asks for it |
 //! | `lock_api_04` | the traits of `lock_api` 0.4 for the raw locks: for code that is generic over those |
 //! | `profile` | records contention where `ondeck run --profile` asks for it, and all operations where `ondeck run --record` does |
+//! | `stats` | `stats`: counts and times the waits for each lock, and warns of long ones, where a call asks for it |
 
 #![no_std]
 
@@ -143,6 +144,7 @@ mod lock_all;
 mod lock_api_04;
 mod machine;
 pub mod mutex;
+mod name;
 mod observe;
 pub mod once;
 #[cfg(feature = "arc_lock")]
@@ -177,6 +179,9 @@ pub use lock_api;
 #[cfg(feature = "arc_lock")]
 pub use mutex::ArcMutexGuard;
 pub use mutex::{MappedMutexGuard, Mutex, MutexGuard};
+pub use name::{AnyLock, name};
+#[cfg(any(feature = "stats", feature = "internals"))]
+pub use observe::stats;
 #[cfg(feature = "internals")]
 pub use observe::wrapped;
 pub use once::{LazyLock, Once, OnceLock};

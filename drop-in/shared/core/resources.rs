@@ -9,7 +9,7 @@ pub use crate::stacks::{DeadlockedThread, check_deadlock};
 
 #[cfg(feature = "deadlock_detection")]
 fn resource(key: usize) -> Lock {
-    Lock { address: key, kind: LockKind::Mutex }
+    Lock { address: key, kind: LockKind::Mutex, name: c"" }
 }
 
 /// Records that the calling thread owns the resource at `key`. Does nothing without the feature.

@@ -2,6 +2,7 @@
 
 extern crate std;
 
+use core::ffi::CStr;
 use core::sync::atomic::AtomicU8;
 use core::time::Duration;
 use std::time::Instant;
@@ -64,9 +65,16 @@ pub type MappedFairMutexGuard<'a, T> = lock_api::MappedMutexGuard<'a, RawFairMut
 #[cfg(feature = "arc_lock")]
 pub type ArcFairMutexGuard<T> = lock_api::ArcMutexGuard<RawFairMutex<Native>, T>;
 
+impl RawFairMutex<Native> {
+    /// Creates an unlocked lock with a [name](crate::name).
+    pub const fn named(name: &'static CStr) -> Self {
+        Self { state: AtomicU8::new(0), place: Place::named(name) }
+    }
+}
+
 impl<P: Host> Observed for RawFairMutex<P> {
     type Platform = P;
-    const KIND: Kind = Kind::Fair;
+    const KIND: Kind = Kind::FairMutex;
 
     fn name(&self) -> usize {
         self.key()

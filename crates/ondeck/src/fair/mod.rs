@@ -45,7 +45,7 @@ mod api;
 
 use core::fmt;
 
-use crate::observe::Place;
+use crate::observe::{self, Place};
 use crate::parking::Line;
 use crate::platform::{AtomicInt, Host, Ordering, Timestamp};
 
@@ -165,7 +165,9 @@ impl<P: Host> RawFairMutex<P> {
 
 impl<P: Host> fmt::Debug for RawFairMutex<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RawFairMutex").field("locked", &self.is_locked()).finish()
+        let mut lock = f.debug_struct("RawFairMutex");
+        observe::show_name(self, &mut lock);
+        lock.field("locked", &self.is_locked()).finish()
     }
 }
 

@@ -2,6 +2,7 @@
 
 extern crate std;
 
+use core::ffi::CStr;
 use core::sync::atomic::AtomicU8;
 use core::time::Duration;
 use std::time::Instant;
@@ -70,6 +71,13 @@ pub type MappedMutexGuard<'a, T> = lock_api::MappedMutexGuard<'a, RawMutex<Nativ
 #[cfg(feature = "arc_lock")]
 pub type ArcMutexGuard<T> = lock_api::ArcMutexGuard<RawMutex<Native>, T>;
 
+impl RawMutex<Native> {
+    /// Creates an unlocked lock with a [name](crate::name).
+    pub const fn named(name: &'static CStr) -> Self {
+        Self { locked: AtomicU8::new(0), place: Place::named(name) }
+    }
+}
+
 /// Converts an [`Instant`] to a timestamp of the platform's clock, never an earlier one.
 pub(crate) fn deadline(instant: Instant) -> Timestamp {
     let left = instant.saturating_duration_since(Instant::now());
@@ -100,6 +108,7 @@ macro_rules! through_lock_api {
             }
 
             #[inline]
+            #[track_caller]
             fn try_lock(&self) -> Option<GuardNoSend> {
                 observe::try_lock(self, Access::Alone, || {
                     Self::try_lock(self).then(GuardNoSend::new)

@@ -115,7 +115,7 @@ mod waiting;
 
 use core::fmt;
 
-use crate::observe::{Kind, Observed, Place};
+use crate::observe::{self, Kind, Observed, Place};
 use crate::platform::{AtomicInt, Host, Ordering};
 
 #[cfg(feature = "arc_lock")]
@@ -182,7 +182,9 @@ impl<P: Host> Observed for RawMutex<P> {
 
 impl<P: Host> fmt::Debug for RawMutex<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RawMutex").field("locked", &self.is_locked()).finish()
+        let mut lock = f.debug_struct("RawMutex");
+        observe::show_name(self, &mut lock);
+        lock.field("locked", &self.is_locked()).finish()
     }
 }
 

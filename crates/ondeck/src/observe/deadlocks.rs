@@ -11,13 +11,13 @@ pub(super) struct Deadlocks(Option<Attempt>);
 fn of<L: Observed>(lock: &L) -> Lock {
     let kind = match L::KIND {
         Kind::Mutex => LockKind::Mutex,
-        Kind::Fair => LockKind::FairMutex,
-        Kind::Pi => LockKind::PiMutex,
+        Kind::FairMutex => LockKind::FairMutex,
+        Kind::PiMutex => LockKind::PiMutex,
         Kind::RwLock => LockKind::RwLock,
         Kind::Once => LockKind::Once,
     };
     ondeck_deadlock::meets(lock.name(), lock.place().note());
-    Lock { address: lock.name(), kind }
+    Lock { address: lock.name(), kind, name: lock.place().name() }
 }
 
 fn want(access: Access) -> Want {

@@ -1,4 +1,4 @@
-//! The observers of the locks that programs use: the detection of deadlocks, the recorders, and the check for
+//! The observers of the locks that programs use: the detection of deadlocks, the recorders, statistics, and the check for
 //! misuse in debug builds.
 //!
 //! A lock calls the functions below when its thread acquires it, unlocks it, or gives it up for a while. They call each
@@ -10,22 +10,27 @@
 //! | `deadlocks.rs` | the feature `deadlock_detection` | all locks with an owner, while it is switched on |
 //! | `bursts.rs` | the feature `profile` | all locks with an owner, while operations are recorded for a replay |
 //! | `contention.rs` | the feature `profile` | [`Mutex`](crate::Mutex) |
+//! | `stats/` | the feature `stats` | all locks with an owner, while statistics are on |
 //! | `misuse.rs` | debug assertions | [`Mutex`](crate::Mutex) and [`Once`](crate::Once) |
 //!
 //! Only locks on the real machine are observed.
 
 use core::any::TypeId;
 use core::cell::Cell;
+use core::fmt;
 
 use crate::platform::{Native, Platform};
 
 mod observer;
+#[cfg(any(feature = "stats", feature = "internals"))]
+pub mod stats;
 #[cfg(feature = "internals")]
 pub mod wrapped;
 
 use observer::Guards;
+pub use observer::Kind;
 use observer::Observer;
-pub(crate) use observer::{Access, Kind, Observed, Place};
+pub(crate) use observer::{Access, Observed, Place};
 
 cfg_select! {
     feature = "deadlock_detection" => {
@@ -41,14 +46,21 @@ cfg_select! {
         mod contention;
         use bursts::Bursts;
         use contention::Contention;
-        const IS_RECORDED: bool = true;
     }
     _ => {
         type Bursts = ();
         type Contention = ();
-        const IS_RECORDED: bool = false;
     }
 }
+
+cfg_select! {
+    feature = "stats" => {
+        use stats::observer::Stats;
+    }
+    _ => { type Stats = (); }
+}
+
+const WAITS_ARE_TIMED: bool = cfg!(any(feature = "profile", feature = "stats"));
 
 cfg_select! {
     debug_assertions => {
@@ -60,11 +72,19 @@ cfg_select! {
 
 /// All observers of this build. A report of a deadlock, which has the stacks, comes before a panic. The time that recording
 /// contention takes is part of the recorded operation, not of the work before or after it.
-type Observers = (Deadlocks, (Misuse, (Bursts, Contention)));
+type Observers = (Deadlocks, (Misuse, (Bursts, (Contention, Stats))));
 
 #[inline(always)]
 fn is_real<P: Platform>() -> bool {
     TypeId::of::<P>() == TypeId::of::<Native>()
+}
+
+/// Shows the lock's name, if it has one, in the lock's `Debug`.
+pub(crate) fn show_name(lock: &impl Observed, shown: &mut fmt::DebugStruct<'_, '_>) {
+    let name = lock.place().name();
+    if !name.is_empty() {
+        shown.field("name", &name);
+    }
 }
 
 #[inline(always)]
@@ -123,6 +143,7 @@ impl<'a, L: Observed> Acquisition<'a, L> {
 
     /// The thread has the lock.
     #[inline(always)]
+    #[track_caller]
     pub(crate) fn acquired(&mut self) {
         if self.is_observed {
             self.observers.acquired(self.lock, self.access);
@@ -174,6 +195,7 @@ pub(crate) fn lock_until<L: Observed, T>(
 
 /// Acquires a lock by `attempt`, which does not wait.
 #[inline(always)]
+#[track_caller]
 pub(crate) fn try_lock<L: Observed, T>(
     lock: &L,
     access: Access,
@@ -211,6 +233,7 @@ pub(crate) fn bump<L: Observed>(lock: &L, access: Access, bump: impl FnOnce()) {
 
 /// The calling thread, which holds the lock in one way, is about to hold it in another.
 #[inline(always)]
+#[track_caller]
 pub(crate) fn changes<L: Observed>(lock: &L, from: Access, to: Access) {
     if is_observed::<L>() {
         Observers::default().changes(lock, from, to);
@@ -249,9 +272,10 @@ pub(crate) fn parks<P: Platform>(name: usize) {
     }
 }
 
-/// Whether a waiter of a condition variable has found its mutex taken. Without the recorder it is empty.
+/// Whether a waiter of a condition variable has found its mutex taken. If no observer times waits it is
+/// empty.
 #[derive(Default)]
-pub(crate) struct FoundTaken([Cell<bool>; IS_RECORDED as usize]);
+pub(crate) struct FoundTaken([Cell<bool>; WAITS_ARE_TIMED as usize]);
 
 impl FoundTaken {
     /// Records whether the mutex is taken.
@@ -262,7 +286,7 @@ impl FoundTaken {
         }
     }
 
-    /// Returns the recorded value; `None` without the recorder.
+    /// Returns the recorded value; `None` if no observer times waits.
     #[inline(always)]
     pub(crate) fn get(&self) -> Option<bool> {
         self.0.first().map(Cell::get)

@@ -1,19 +1,44 @@
 //! The events of locks that an observer is called for, and pairs of observers.
 
+use core::ffi::CStr;
+#[cfg(any(feature = "deadlock_detection", feature = "stats"))]
+use core::ffi::c_char;
+#[cfg(any(feature = "deadlock_detection", feature = "stats"))]
+use core::ptr;
 #[cfg(feature = "deadlock_detection")]
 use core::sync::atomic::AtomicUsize;
+#[cfg(any(feature = "deadlock_detection", feature = "stats"))]
+use core::sync::atomic::{AtomicPtr, Ordering};
 
 use crate::platform::Platform;
 
 /// The kinds of locks that are observed.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(dead_code, reason = "a system may not have all of them")]
 pub enum Kind {
+    /// A [`Mutex`](crate::Mutex), also a [`ReentrantMutex`](crate::ReentrantMutex), which is one with a count.
     Mutex,
-    Fair,
-    Pi,
+    /// A [`FairMutex`](crate::FairMutex).
+    FairMutex,
+    /// A `PiMutex`.
+    PiMutex,
+    /// A [`RwLock`](crate::RwLock).
     RwLock,
+    /// A [`Once`](crate::Once), held by the thread that runs its closure.
     Once,
+}
+
+#[cfg(any(feature = "stats", feature = "internals"))]
+impl Kind {
+    pub(crate) const ALL: [Self; 5] =
+        [Self::Mutex, Self::FairMutex, Self::PiMutex, Self::RwLock, Self::Once];
+}
+
+#[cfg(any(feature = "stats", feature = "internals"))]
+impl core::fmt::Display for Kind {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        core::fmt::Debug::fmt(self, f)
+    }
 }
 
 /// Where the guards of a lock are from, and whether they stay with their thread.
@@ -44,23 +69,64 @@ pub enum Access {
     Upgrade,
 }
 
-/// A lock's note of the address at which it was last observed; empty in builds that need none.
-///
-/// What is known about an address is another lock's if the lock there has another address in its note. A destructor
-/// could tell of a lock's end, but a const function cannot drop what has one.
-pub struct Place(#[cfg(feature = "deadlock_detection")] AtomicUsize);
+/// What observers keep in a lock; empty in builds that need nothing of it.
+pub struct Place {
+    /// The lock's name; null if it has none, so that a lock of zeros is one.
+    #[cfg(any(feature = "deadlock_detection", feature = "stats"))]
+    name: AtomicPtr<c_char>,
+    /// The address at which the lock was last observed.
+    ///
+    /// What is known about an address is another lock's if the lock there has another address in its note. A destructor
+    /// could tell of a lock's end, but a const function cannot drop what has one.
+    #[cfg(feature = "deadlock_detection")]
+    note: AtomicUsize,
+}
 
+#[allow(
+    unused_variables,
+    clippy::needless_update,
+    clippy::unused_self,
+    reason = "builds without names ignore them"
+)]
 impl Place {
     pub(crate) const fn new() -> Self {
-        Self(
+        Self {
+            #[cfg(any(feature = "deadlock_detection", feature = "stats"))]
+            name: AtomicPtr::new(ptr::null_mut()),
             #[cfg(feature = "deadlock_detection")]
-            AtomicUsize::new(0),
-        )
+            note: AtomicUsize::new(0),
+        }
+    }
+
+    pub(crate) const fn named(name: &'static CStr) -> Self {
+        Self {
+            #[cfg(any(feature = "deadlock_detection", feature = "stats"))]
+            name: AtomicPtr::new(name.as_ptr().cast_mut()),
+            ..Self::new()
+        }
+    }
+
+    pub(crate) fn set_name(&self, name: &'static CStr) {
+        // Release: with `name`, for names of a library that was loaded later.
+        #[cfg(any(feature = "deadlock_detection", feature = "stats"))]
+        self.name.store(name.as_ptr().cast_mut(), Ordering::Release);
+    }
+
+    /// Returns the lock's name; an empty one if it has none.
+    pub(crate) fn name(&self) -> &'static CStr {
+        cfg_select! {
+            any(feature = "deadlock_detection", feature = "stats") => {
+                let name = self.name.load(Ordering::Acquire);
+                // SAFETY: if it is not null, it is that of a static string.
+                if name.is_null() { c"" } else { unsafe { CStr::from_ptr(name) } }
+            }
+            _ => { c"" }
+        }
     }
 
     #[cfg(feature = "deadlock_detection")]
     pub(crate) fn note(&self) -> &AtomicUsize {
-        &self.0
+        &self.note
     }
 }
 
@@ -109,6 +175,7 @@ pub(crate) trait Observer: Default {
     /// The thread has the lock, whether or not it has [wanted](Self::wants) it: an attempt that cannot wait is observed only
     /// if it succeeds.
     #[inline(always)]
+    #[track_caller]
     fn acquired<L: Observed>(&mut self, _: &L, _: Access) {}
 
     /// The deadline has passed.
@@ -126,6 +193,7 @@ pub(crate) trait Observer: Default {
 
     /// The thread, which holds the lock, is about to hold it in another way.
     #[inline(always)]
+    #[track_caller]
     fn changes<L: Observed>(&mut self, _: &L, _from: Access, _to: Access) {}
 
     /// The mutex that the thread unlocks is the one that it wants after a wait for a condition.

@@ -2,6 +2,7 @@
 
 extern crate std;
 
+use core::ffi::CStr;
 use core::fmt;
 use core::sync::atomic::AtomicU8;
 use core::time::Duration;
@@ -10,9 +11,7 @@ use std::time::Instant;
 
 use super::{DONE, OnceState, Poison, RawOnce};
 use crate::mutex::deadline;
-#[cfg(feature = "deadlock_detection")]
-use crate::observe::Observed;
-use crate::observe::Place;
+use crate::observe::{self, Observed, Place};
 use crate::platform::{AtomicInt, Host, Native, Platform, Timestamp};
 
 /// An initialization that the first thread to arrive runs once: one byte.
@@ -63,6 +62,11 @@ impl Once {
         Self(RawOnce { state: AtomicU8::new(0), place: Place::new() })
     }
 
+    /// As [`new`](Self::new), with a [name](crate::name).
+    pub const fn named(name: &'static CStr) -> Self {
+        Self(RawOnce { state: AtomicU8::new(0), place: Place::named(name) })
+    }
+
     /// Creates a once that is already done: no closure runs.
     pub const fn new_completed() -> Self {
         Self(RawOnce { state: AtomicU8::new(DONE), place: Place::new() })
@@ -80,7 +84,6 @@ impl Once {
 }
 
 impl<P: Host> Once<P> {
-    #[cfg(feature = "deadlock_detection")]
     pub(crate) fn raw(&self) -> &impl Observed {
         &self.0
     }
@@ -157,7 +160,9 @@ impl<P: Host> Once<P> {
 
 impl<P: Host> fmt::Debug for Once<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Once").field("state", &self.state()).finish()
+        let mut once = f.debug_struct("Once");
+        observe::show_name(&self.0, &mut once);
+        once.field("state", &self.state()).finish()
     }
 }
 

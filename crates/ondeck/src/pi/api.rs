@@ -58,7 +58,7 @@ pub type ArcPiMutexGuard<T> = lock_api::ArcMutexGuard<RawPiMutex, T>;
 
 impl Observed for RawPiMutex {
     type Platform = Native;
-    const KIND: Kind = Kind::Pi;
+    const KIND: Kind = Kind::PiMutex;
 
     fn name(&self) -> usize {
         (&raw const *self).addr()
@@ -91,6 +91,7 @@ unsafe impl lock_api::RawMutex for RawPiMutex {
     }
 
     #[inline]
+    #[track_caller]
     fn try_lock(&self) -> Option<GuardNoSend> {
         observe::try_lock(self, Access::Alone, || Self::try_lock(self).then(GuardNoSend::new))
     }
@@ -117,6 +118,7 @@ fn lock_or_panic(mutex: &RawPiMutex) {
 
 /// Waits until the deadline, also if a thread ended with the lock.
 #[inline]
+#[track_caller]
 fn lock_until(mutex: &RawPiMutex, deadline: impl FnOnce() -> Timestamp) -> Option<GuardNoSend> {
     let attempt = || mutex.try_lock().then(GuardNoSend::new);
     let block = || {
@@ -137,11 +139,13 @@ unsafe impl lock_api::RawMutexTimed for RawPiMutex {
     type Instant = Instant;
 
     #[inline]
+    #[track_caller]
     fn try_lock_for(&self, timeout: Duration) -> Option<GuardNoSend> {
         lock_until(self, || Native::now().after(timeout))
     }
 
     #[inline]
+    #[track_caller]
     fn try_lock_until(&self, timeout: Instant) -> Option<GuardNoSend> {
         lock_until(self, || deadline(timeout))
     }

@@ -51,11 +51,12 @@ mod api;
 
 extern crate std;
 
+use core::ffi::CStr;
 use core::fmt;
 use core::sync::atomic::{AtomicU32, Ordering};
 use core::time::Duration;
 
-use crate::observe::Place;
+use crate::observe::{self, Place};
 use crate::platform::{Native, PiFutex, PiLock, PiUnlock, Platform, Timestamp};
 
 #[cfg(feature = "arc_lock")]
@@ -95,6 +96,11 @@ impl RawPiMutex {
     /// Creates an unlocked mutex.
     pub const fn new() -> Self {
         Self { word: AtomicU32::new(0), abandoned: AtomicU32::new(0), place: Place::new() }
+    }
+
+    /// As [`new`](Self::new), with a [name](crate::name).
+    pub const fn named(name: &'static CStr) -> Self {
+        Self { place: Place::named(name), ..Self::new() }
     }
 
     /// Acquires the lock if it is free, abandoned or not.
@@ -278,7 +284,9 @@ enum Ended {
 
 impl fmt::Debug for RawPiMutex {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RawPiMutex").field("locked", &self.is_locked()).finish()
+        let mut lock = f.debug_struct("RawPiMutex");
+        observe::show_name(self, &mut lock);
+        lock.field("locked", &self.is_locked()).finish()
     }
 }
 

@@ -100,7 +100,6 @@ impl<T> Mutex<T> {
 }
 
 impl<T: ?Sized> Mutex<T> {
-    #[cfg(feature = "deadlock_detection")]
     pub(crate) fn without_poison(&self) -> &crate::Mutex<T> {
         &self.inner
     }

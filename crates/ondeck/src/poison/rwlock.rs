@@ -147,7 +147,6 @@ impl<T> RwLock<T> {
 }
 
 impl<T: ?Sized> RwLock<T> {
-    #[cfg(feature = "deadlock_detection")]
     pub(crate) fn without_poison(&self) -> &crate::RwLock<()> {
         &self.inner
     }

@@ -2,6 +2,7 @@
 
 extern crate std;
 
+use core::ffi::CStr;
 use core::sync::atomic::AtomicU32;
 use core::time::Duration;
 use std::time::Instant;
@@ -89,6 +90,13 @@ pub type ArcRwLockWriteGuard<T> = lock_api::ArcRwLockWriteGuard<RawRwLock<Native
 pub type ArcRwLockUpgradableReadGuard<T> =
     lock_api::ArcRwLockUpgradableReadGuard<RawRwLock<Native>, T>;
 
+impl RawRwLock<Native> {
+    /// Creates an unlocked lock with a [name](crate::name).
+    pub const fn named(name: &'static CStr) -> Self {
+        Self { state: AtomicU32::new(0), place: Place::named(name) }
+    }
+}
+
 impl<P: Host> Observed for RawRwLock<P> {
     type Platform = P;
     const KIND: Kind = Kind::RwLock;
@@ -126,6 +134,7 @@ unsafe impl lock_api::RawRwLock for RawRwLock<Native> {
     }
 
     #[inline]
+    #[track_caller]
     fn try_lock_shared(&self) -> Option<Shared<Native>> {
         observe::try_lock(self, Access::Read, || Self::try_lock_shared(self))
     }
@@ -145,6 +154,7 @@ unsafe impl lock_api::RawRwLock for RawRwLock<Native> {
     }
 
     #[inline]
+    #[track_caller]
     fn try_lock_exclusive(&self) -> Option<GuardNoSend> {
         observe::try_lock(self, Access::Alone, || guard(Self::try_lock_exclusive(self)))
     }
@@ -182,12 +192,14 @@ unsafe impl lock_api::RawRwLockFair for RawRwLock<Native> {
     }
 
     #[inline]
+    #[track_caller]
     unsafe fn bump_shared(&self, held: &mut Shared<Native>) {
         // SAFETY: as the caller promises.
         observe::bump(self, Access::Read, || unsafe { Self::bump_shared(self, held) });
     }
 
     #[inline]
+    #[track_caller]
     unsafe fn bump_exclusive(&self, _: &mut GuardNoSend) {
         // SAFETY: as the caller promises.
         observe::bump(self, Access::Alone, || unsafe { Self::bump_exclusive(self) });
@@ -197,6 +209,7 @@ unsafe impl lock_api::RawRwLockFair for RawRwLock<Native> {
 // SAFETY: as for `RawRwLock`; the change is one step with `Release`.
 unsafe impl lock_api::RawRwLockDowngrade for RawRwLock<Native> {
     #[inline]
+    #[track_caller]
     unsafe fn downgrade(&self, _: GuardNoSend) -> Shared<Native> {
         observe::changes(self, Access::Alone, Access::Read);
         // SAFETY: as the caller promises.
@@ -255,6 +268,7 @@ unsafe impl lock_api::RawRwLockUpgrade for RawRwLock<Native> {
     }
 
     #[inline]
+    #[track_caller]
     fn try_lock_upgradable(&self) -> Option<GuardNoSend> {
         observe::try_lock(self, Access::Upgradable, || guard(Self::try_lock_upgradable(self)))
     }
@@ -266,6 +280,7 @@ unsafe impl lock_api::RawRwLockUpgrade for RawRwLock<Native> {
     }
 
     #[inline]
+    #[track_caller]
     unsafe fn upgrade(&self, held: GuardNoSend) -> GuardNoSend {
         // SAFETY: as the caller promises.
         let attempt = || unsafe { Self::try_upgrade(self) }.then_some(());
@@ -275,6 +290,7 @@ unsafe impl lock_api::RawRwLockUpgrade for RawRwLock<Native> {
     }
 
     #[inline]
+    #[track_caller]
     unsafe fn try_upgrade(&self, held: GuardNoSend) -> Result<GuardNoSend, GuardNoSend> {
         // SAFETY: as the caller promises.
         let owner = unsafe { Self::try_upgrade(self) };
@@ -294,6 +310,7 @@ unsafe impl lock_api::RawRwLockUpgradeFair for RawRwLock<Native> {
     }
 
     #[inline]
+    #[track_caller]
     unsafe fn bump_upgradable(&self, _: &mut GuardNoSend) {
         // SAFETY: as the caller promises.
         observe::bump(self, Access::Upgradable, || unsafe { Self::bump_upgradable(self) });
@@ -303,6 +320,7 @@ unsafe impl lock_api::RawRwLockUpgradeFair for RawRwLock<Native> {
 // SAFETY: as for `RawRwLock`; each change is one step with `Release`.
 unsafe impl lock_api::RawRwLockUpgradeDowngrade for RawRwLock<Native> {
     #[inline]
+    #[track_caller]
     unsafe fn downgrade_upgradable(&self, _: GuardNoSend) -> Shared<Native> {
         observe::changes(self, Access::Upgradable, Access::Read);
         // SAFETY: as the caller promises.
@@ -310,6 +328,7 @@ unsafe impl lock_api::RawRwLockUpgradeDowngrade for RawRwLock<Native> {
     }
 
     #[inline]
+    #[track_caller]
     unsafe fn downgrade_to_upgradable(&self, held: GuardNoSend) -> GuardNoSend {
         observe::changes(self, Access::Alone, Access::Upgradable);
         // SAFETY: as the caller promises.

@@ -95,7 +95,7 @@ mod wait;
 use core::fmt;
 use core::marker::PhantomData;
 
-use crate::observe::Place;
+use crate::observe::{self, Place};
 use crate::platform::{AtomicInt, Host, Ordering};
 
 #[cfg(feature = "arc_lock")]
@@ -247,8 +247,9 @@ impl<P: Host> RawRwLock<P> {
 
 impl<P: Host> fmt::Debug for RawRwLock<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RawRwLock")
-            .field("locked", &self.is_locked())
+        let mut lock = f.debug_struct("RawRwLock");
+        observe::show_name(self, &mut lock);
+        lock.field("locked", &self.is_locked())
             .field("exclusive", &self.is_locked_exclusive())
             .field("biased", &self.is_biased())
             .finish()

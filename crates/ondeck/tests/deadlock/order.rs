@@ -5,6 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 use ondeck::deadlock::{self, Mode, ReportKind, Want};
+use ondeck::mutex::RawMutex;
 use ondeck::{FairMutex, Mutex, Once, PiMutex, ReentrantMutex, RwLock, poison};
 
 use crate::told::{detected, edges, mutexes, place, rw_place, take};
@@ -31,6 +32,21 @@ fn two_orders_are_told_once_with_both_stacks() {
     assert_eq!(text.matches("order::two_orders_are_told_once").count() % 4, 0, "{text}");
     assert!(text.contains("tests/deadlock/order.rs:"), "{text}");
     assert!(!text.contains("ondeck_deadlock::"), "{text}");
+}
+
+#[test]
+fn a_report_has_the_names_of_locks() {
+    let Some(told) = detected() else { return };
+    static LEFT: Mutex<()> = Mutex::from_raw(RawMutex::named(c"left"), ());
+    let right = RwLock::new(());
+    ondeck::name(&right, c"right");
+    drop((LEFT.lock(), right.write()));
+    drop((right.write(), LEFT.lock()));
+    let text = told.one(ReportKind::Inversion).to_string();
+    let (left, right) = (place(&LEFT), rw_place(&right));
+    for name in [format!("Mutex {left:#x} \"left\" "), format!("RwLock {right:#x} \"right\" ")] {
+        assert_eq!(text.matches(&name).count(), 2, "{text}");
+    }
 }
 
 #[test]

@@ -2,8 +2,8 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use ondeck::deadlock::{self, Detected, Mode, ReportKind};
-use ondeck::{FairMutex, Mutex, Once, PiMutex, ReentrantMutex, RwLock, poison};
+use ondeck::deadlock::{self, Mode, ReportKind};
+use ondeck::{AnyLock, FairMutex, Mutex, Once, PiMutex, ReentrantMutex, RwLock, poison};
 
 use crate::told::{detected, take};
 
@@ -44,7 +44,7 @@ fn a_lock_in_the_place_of_an_ignored_one_is_another() {
 
 #[test]
 fn locks_of_all_kinds_can_be_ignored() {
-    fn silent(lock: &impl Detected) {
+    fn silent(lock: &impl AnyLock) {
         deadlock::ignore(lock);
     }
     let Some(told) = detected() else { return };

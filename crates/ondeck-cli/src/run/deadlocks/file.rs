@@ -116,7 +116,7 @@ impl Notes {
             let others = edge[24 + 2 * HOLD..].chunks_exact(8);
             let others = others.take_while(|other| word(other, 0) != 0);
             held.extend(others.map(|other| Holding {
-                lock: Lock { address: word(other, 0) as usize, kind: LockKind::Mutex },
+                lock: Lock { address: word(other, 0) as usize, kind: LockKind::Mutex, name: c"" },
                 held: want(word(other, 4)).held(),
                 stack: Stack::of([]),
             }));
@@ -138,7 +138,7 @@ impl Notes {
         self.addresses.insert(number, long(hold, 0));
         let kind = if way & IS_RWLOCK == 0 { LockKind::Mutex } else { LockKind::RwLock };
         // An address may be used again, the number of a lock is not.
-        (Lock { address: number, kind }, want(way), self.stack(word(hold, 12)))
+        (Lock { address: number, kind, name: c"" }, want(way), self.stack(word(hold, 12)))
     }
 
     fn stack(&self, number: u32) -> Stack {

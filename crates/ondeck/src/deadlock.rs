@@ -21,7 +21,7 @@
 //!
 //! # Cost
 //!
-//! Without the feature there is none. With it, a word of memory in each lock, and while detection is off one relaxed load and
+//! Without the feature there is none. With it, two words of memory in each lock, and while detection is off one relaxed load and
 //! a branch for each lock and each unlock. While it is on: microseconds for each pair.
 //!
 //! ```
@@ -47,10 +47,35 @@
 //! # deadlock::disable();
 //! ```
 
-mod named;
+use crate::name::{AnyLock, raw};
+use crate::observe::Observed;
 
-pub use named::{Detected, forget, ignore};
 pub use ondeck_deadlock::{
     Edge, Held, Holding, Lock, LockKind, Mode, Report, ReportKind, Stack, Thread, Want, check,
     disable, enable, is_on, on_report, print_reports, with_ignored,
 };
+
+/// Excludes a lock from all reports until it is moved or [forgotten](forget). Any thread may call this at any time, even
+/// while detection is off.
+///
+/// It silences false reports of a program that has another reason why its threads cannot be there at the same time. To
+/// silence an order of locks rather than a lock, see [`with_ignored`].
+///
+/// ```
+/// static LOG: ondeck::Mutex<String> = ondeck::Mutex::new(String::new());
+///
+/// ondeck::deadlock::ignore(&LOG);
+/// ```
+pub fn ignore(lock: &impl AnyLock) {
+    let raw = raw(lock);
+    ondeck_deadlock::meets(raw.name(), raw.place().note());
+    ondeck_deadlock::ignore(raw.name());
+}
+
+/// Forgets the facts about a lock: which thread holds it, and after which locks it was acquired.
+///
+/// A lock that moves, and one that is gone, is forgotten when another lock is used at its address. Call this to forget it at
+/// once.
+pub fn forget(lock: &impl AnyLock) {
+    ondeck_deadlock::forget(raw(lock).name());
+}

@@ -1,17 +1,19 @@
-//! The locks that a program can name to the detection.
+//! The names of locks, for people who read reports.
+
+use core::ffi::CStr;
 
 use crate::fair::RawFairMutex;
 use crate::mutex::RawMutex;
 use crate::observe::Observed;
 use crate::once::Once;
-use crate::pi::RawPiMutex;
 use crate::platform::Native;
 use crate::poison;
 use crate::reentrant::RawThreadId;
 use crate::rwlock::RawRwLock;
 
-/// A lock that takes part in the detection.
-pub trait Detected: private::Raw {}
+/// A lock that can be given a [name]: each lock of this crate whose owner is a thread of this process, except
+/// [`BiasedMutex`](crate::BiasedMutex).
+pub trait AnyLock: private::Raw {}
 
 mod private {
     use super::Observed;
@@ -22,7 +24,7 @@ mod private {
     }
 }
 
-macro_rules! detected {
+macro_rules! any_lock {
     ($([$($generic:tt)*] $lock:ty: |$it:ident| $raw:expr;)*) => {
         $(
             impl<$($generic)*> private::Raw for $lock {
@@ -32,18 +34,16 @@ macro_rules! detected {
                 }
             }
 
-            impl<$($generic)*> Detected for $lock {}
+            impl<$($generic)*> AnyLock for $lock {}
         )*
     };
 }
 
-detected! {
+any_lock! {
     // SAFETY: only to name it, as in the lines below.
     [T: ?Sized] lock_api::Mutex<RawMutex<Native>, T>: |it| unsafe { it.raw() };
     // SAFETY: as above.
     [T: ?Sized] lock_api::Mutex<RawFairMutex<Native>, T>: |it| unsafe { it.raw() };
-    // SAFETY: as above.
-    [T: ?Sized] lock_api::Mutex<RawPiMutex, T>: |it| unsafe { it.raw() };
     // SAFETY: as above.
     [T: ?Sized] lock_api::RwLock<RawRwLock<Native>, T>: |it| unsafe { it.raw() };
     [T: ?Sized] lock_api::ReentrantMutex<RawMutex<Native>, RawThreadId, T>:
@@ -54,27 +54,33 @@ detected! {
     [] Once: |it| it.raw();
 }
 
-/// Excludes a lock from all reports until it is moved or [forgotten](forget). Any thread may call this at any time, even
-/// while detection is off.
-///
-/// It silences false reports of a program that has another reason why its threads cannot be there at the same time. To
-/// silence an order of locks rather than a lock, see [`with_ignored`](super::with_ignored).
-///
-/// ```
-/// static LOG: ondeck::Mutex<String> = ondeck::Mutex::new(String::new());
-///
-/// ondeck::deadlock::ignore(&LOG);
-/// ```
-pub fn ignore(lock: &impl Detected) {
-    let raw = lock.raw();
-    ondeck_deadlock::meets(raw.name(), raw.place().note());
-    ondeck_deadlock::ignore(raw.name());
+on_linux! {
+    any_lock! {
+        // SAFETY: as above.
+        [T: ?Sized] lock_api::Mutex<crate::pi::RawPiMutex, T>: |it| unsafe { it.raw() };
+    }
 }
 
-/// Forgets the facts about a lock: which thread holds it, and after which locks it was acquired.
+/// Names a lock, or gives it another name; an empty name takes it away. Statistics, reports of deadlocks and the raw lock's
+/// `Debug` show the name.
 ///
-/// A lock that moves, and one that is gone, is forgotten when another lock is used at its address. Call this to forget it at
-/// once.
-pub fn forget(lock: &impl Detected) {
-    ondeck_deadlock::forget(lock.raw().name());
+/// A lock can also be made with its name, which moves with it. The builds that show names keep a word more in each lock; in
+/// all others the name is ignored, and the lock stays as small as it is.
+///
+/// ```
+/// use ondeck::{Mutex, RwLock, mutex::RawMutex, rwlock::RawRwLock};
+///
+/// static ACCOUNTS: Mutex<u64> = Mutex::from_raw(RawMutex::named(c"accounts"), 0);
+/// static ROUTES: RwLock<u64> = RwLock::from_raw(RawRwLock::named(c"routes"), 0);
+///
+/// let log = Mutex::new(String::new());
+/// ondeck::name(&log, c"log");
+/// ```
+pub fn name(lock: &impl AnyLock, name: &'static CStr) {
+    lock.raw().place().set_name(name);
+}
+
+#[cfg(feature = "deadlock_detection")]
+pub(crate) fn raw(lock: &impl AnyLock) -> &impl Observed {
+    lock.raw()
 }
