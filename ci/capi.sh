@@ -87,13 +87,13 @@ export -f build run one
 step "tests and examples"
 {
     for compiler in gcc clang; do
-        for source in examples/bank.c examples/queue.cpp examples/workers.cpp tests/c/calls.c tests/c/stress.c \
-            tests/c/types.cpp; do
+        for source in examples/bank.c examples/queue.cpp examples/workers.cpp tests/c/calls.c tests/c/stress.c tests/c/family.c \
+            tests/c/types.cpp tests/c/family.cpp; do
             for kind in plain address thread; do
                 echo "$compiler $kind $source"
             done
         done
-        for source in tests/c/calls.c tests/c/stress.c; do
+        for source in tests/c/calls.c tests/c/stress.c tests/c/family.c; do
             echo "$compiler debug $source"
             echo "$compiler called $source"
         done
@@ -105,7 +105,7 @@ xargs -P "$(nproc)" -L 1 bash -c 'one "$@"' one <"$work/matrix"
 echo "$(wc -l <"$work/matrix") programs"
 
 step "without membarrier, and in other standards"
-for program in gcc-plain-stress-c clang-plain-stress-c gcc-called-stress-c gcc-plain-calls-c; do
+for program in gcc-plain-stress-c clang-plain-stress-c gcc-called-stress-c gcc-plain-calls-c gcc-plain-family-c; do
     ONDECK_NO_MEMBARRIER=1 run "$program"
 done
 for compiler in gcc clang; do
@@ -125,7 +125,7 @@ for compiler in gcc clang; do
     for how in locked waited attempted; do
         run race "$how"
     done
-    for how in unlocked failed neighbour; do
+    for how in unlocked failed neighbour shared; do
         if run race "$how" >"$work/found" || ! grep -q "WARNING: ThreadSanitizer: data race" "$work/found"; then
             cat "$work/found"
             echo "$compiler: the race of '$how' was not reported"

@@ -62,7 +62,7 @@ SCRIPTS = {
     "ondeck-capi": """
         native=$CARGO_TARGET_DIR/native c=crates/ondeck-capi/tests/c
         export LD_LIBRARY_PATH=$native/lib
-        for test in calls stress order; do
+        for test in calls stress order family; do
             gcc -std=gnu11 -O2 -pthread -I"$native/include" -I$c $c/$test.c -o "$native/$test" -L"$native/lib" -londeck
             "$native/$test"
         done""",

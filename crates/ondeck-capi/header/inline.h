@@ -28,99 +28,170 @@ extern "C" {
  * Reports each lock and unlock to ThreadSanitizer, which cannot see into the library because the
  * library was not compiled for it. Nothing is inlined: each lock and unlock is a call.
  */
-static __inline__ void ondeck_tsan_mutex_init(ondeck_mutex_t *mutex) ONDECK_NOEXCEPT
+#define ONDECK_TSAN_READ __tsan_mutex_read_lock
+#define ONDECK_TSAN_TRY __tsan_mutex_try_lock
+#define ONDECK_TSAN_TRY_READ (ONDECK_TSAN_TRY | ONDECK_TSAN_READ)
+
+/* A function that takes a lock, or fails. */
+#define ONDECK_TSAN_LOCKS(type, name, flags, parameters, arguments)                                \
+    static __inline__ int ondeck_tsan_##name parameters ONDECK_NOEXCEPT                            \
+    {                                                                                              \
+        int error;                                                                                 \
+        __tsan_mutex_pre_lock(lock, flags);                                                        \
+        error = ondeck_##name arguments;                                                           \
+        __tsan_mutex_post_lock(lock, (flags) | (error ? __tsan_mutex_try_lock_failed : 0), 0);     \
+        return error;                                                                              \
+    }
+#define ONDECK_TSAN_LOCK(type, name, flags)                                                        \
+    ONDECK_TSAN_LOCKS(type, name, flags, (type * lock), (lock))
+#define ONDECK_TSAN_CLOCKLOCK(type, name, flags)                                                   \
+    ONDECK_TSAN_LOCKS(type, name, flags,                                                           \
+                      (type * lock, int clock, const struct timespec *deadline),                   \
+                      (lock, clock, deadline))
+#define ONDECK_TSAN_UNLOCK(type, name, flags)                                                      \
+    static __inline__ int ondeck_tsan_##name(type *lock) ONDECK_NOEXCEPT                           \
+    {                                                                                              \
+        __tsan_mutex_pre_unlock(lock, flags);                                                      \
+        ondeck_##name(lock);                                                                       \
+        __tsan_mutex_post_unlock(lock, flags);                                                     \
+        return 0;                                                                                  \
+    }
+#define ONDECK_TSAN_LIFE(type, kind)                                                               \
+    static __inline__ void ondeck_tsan_##kind##_init(type *lock) ONDECK_NOEXCEPT                   \
+    {                                                                                              \
+        ondeck_##kind##_init(lock);                                                                \
+        __tsan_mutex_create(lock, 0);                                                              \
+    }                                                                                              \
+    static __inline__ int ondeck_tsan_##kind##_destroy(type *lock) ONDECK_NOEXCEPT                 \
+    {                                                                                              \
+        int error = ondeck_##kind##_destroy(lock);                                                 \
+        if (error == 0)                                                                            \
+            __tsan_mutex_destroy(lock, 0);                                                         \
+        return error;                                                                              \
+    }
+
+ONDECK_TSAN_LIFE(ondeck_mutex_t, mutex)
+ONDECK_TSAN_LOCK(ondeck_mutex_t, mutex_lock, 0)
+ONDECK_TSAN_LOCK(ondeck_mutex_t, mutex_trylock, ONDECK_TSAN_TRY)
+ONDECK_TSAN_LOCKS(ondeck_mutex_t, mutex_timedlock, ONDECK_TSAN_TRY,
+                  (ondeck_mutex_t * lock, const struct timespec *deadline), (lock, deadline))
+ONDECK_TSAN_CLOCKLOCK(ondeck_mutex_t, mutex_clocklock, ONDECK_TSAN_TRY)
+ONDECK_TSAN_UNLOCK(ondeck_mutex_t, mutex_unlock, 0)
+ONDECK_TSAN_LIFE(ondeck_rwlock_t, rwlock)
+ONDECK_TSAN_LOCK(ondeck_rwlock_t, rwlock_rdlock, ONDECK_TSAN_READ)
+ONDECK_TSAN_LOCK(ondeck_rwlock_t, rwlock_tryrdlock, ONDECK_TSAN_TRY_READ)
+ONDECK_TSAN_CLOCKLOCK(ondeck_rwlock_t, rwlock_clockrdlock, ONDECK_TSAN_TRY_READ)
+ONDECK_TSAN_UNLOCK(ondeck_rwlock_t, rwlock_rdunlock, ONDECK_TSAN_READ)
+ONDECK_TSAN_LOCK(ondeck_rwlock_t, rwlock_wrlock, 0)
+ONDECK_TSAN_LOCK(ondeck_rwlock_t, rwlock_trywrlock, ONDECK_TSAN_TRY)
+ONDECK_TSAN_CLOCKLOCK(ondeck_rwlock_t, rwlock_clockwrlock, ONDECK_TSAN_TRY)
+ONDECK_TSAN_UNLOCK(ondeck_rwlock_t, rwlock_wrunlock, 0)
+/* To ThreadSanitizer the upgradable reader is a reader. */
+ONDECK_TSAN_LOCK(ondeck_rwlock_t, rwlock_uplock, ONDECK_TSAN_READ)
+ONDECK_TSAN_LOCK(ondeck_rwlock_t, rwlock_tryuplock, ONDECK_TSAN_TRY_READ)
+ONDECK_TSAN_CLOCKLOCK(ondeck_rwlock_t, rwlock_clockuplock, ONDECK_TSAN_TRY_READ)
+ONDECK_TSAN_UNLOCK(ondeck_rwlock_t, rwlock_upunlock, ONDECK_TSAN_READ)
+
+/* The lock is unlocked in one way, and then locked in the other. */
+static __inline__ void ondeck_tsan_unlocks(void *lock, unsigned flags) ONDECK_NOEXCEPT
 {
-    const ondeck_mutex_t unlocked = ONDECK_MUTEX_INIT;
-    *mutex = unlocked;
-    __tsan_mutex_create(mutex, 0);
+    __tsan_mutex_pre_unlock(lock, flags);
+    __tsan_mutex_post_unlock(lock, flags);
 }
 
-static __inline__ int ondeck_tsan_mutex_destroy(ondeck_mutex_t *mutex) ONDECK_NOEXCEPT
+static __inline__ int ondeck_tsan_locked(void *lock, unsigned flags, int error) ONDECK_NOEXCEPT
 {
-    int error = ondeck_mutex_destroy(mutex);
-    if (error == 0)
-        __tsan_mutex_destroy(mutex, 0);
+    __tsan_mutex_pre_lock(lock, flags);
+    __tsan_mutex_post_lock(lock, flags, 0);
     return error;
 }
 
-static __inline__ int ondeck_tsan_mutex_lock(ondeck_mutex_t *mutex) ONDECK_NOEXCEPT
+static __inline__ int ondeck_tsan_upgraded(ondeck_rwlock_t *lock, int error) ONDECK_NOEXCEPT
 {
-    __tsan_mutex_pre_lock(mutex, 0);
-    ondeck_mutex_lock(mutex);
-    __tsan_mutex_post_lock(mutex, 0, 0);
-    return 0;
-}
-
-/* Ends an attempt, which may have failed. */
-static __inline__ int ondeck_tsan_attempted(ondeck_mutex_t *mutex, int error) ONDECK_NOEXCEPT
-{
-    unsigned failed = error == 0 ? 0 : __tsan_mutex_try_lock_failed;
-    __tsan_mutex_post_lock(mutex, __tsan_mutex_try_lock | failed, 0);
-    return error;
-}
-
-static __inline__ int ondeck_tsan_mutex_trylock(ondeck_mutex_t *mutex) ONDECK_NOEXCEPT
-{
-    __tsan_mutex_pre_lock(mutex, __tsan_mutex_try_lock);
-    return ondeck_tsan_attempted(mutex, ondeck_mutex_trylock(mutex));
-}
-
-static __inline__ int ondeck_tsan_mutex_timedlock(ondeck_mutex_t *mutex,
-                                                  const struct timespec *deadline) ONDECK_NOEXCEPT
-{
-    __tsan_mutex_pre_lock(mutex, __tsan_mutex_try_lock);
-    return ondeck_tsan_attempted(mutex, ondeck_mutex_timedlock(mutex, deadline));
-}
-
-static __inline__ int ondeck_tsan_mutex_clocklock(ondeck_mutex_t *mutex, int clock,
-                                                  const struct timespec *deadline) ONDECK_NOEXCEPT
-{
-    __tsan_mutex_pre_lock(mutex, __tsan_mutex_try_lock);
-    return ondeck_tsan_attempted(mutex, ondeck_mutex_clocklock(mutex, clock, deadline));
-}
-
-static __inline__ int ondeck_tsan_mutex_unlock(ondeck_mutex_t *mutex) ONDECK_NOEXCEPT
-{
-    __tsan_mutex_pre_unlock(mutex, 0);
-    ondeck_mutex_unlock(mutex);
-    __tsan_mutex_post_unlock(mutex, 0);
-    return 0;
+    if (error != 0)
+        return error;
+    ondeck_tsan_unlocks(lock, ONDECK_TSAN_READ);
+    return ondeck_tsan_locked(lock, ONDECK_TSAN_TRY, 0);
 }
 
 /* The mutex is unlocked during a wait. Every function that waits returns with the mutex locked. */
-static __inline__ void ondeck_tsan_waits(ondeck_mutex_t *mutex) ONDECK_NOEXCEPT
-{
-    __tsan_mutex_pre_unlock(mutex, 0);
-    __tsan_mutex_post_unlock(mutex, 0);
-}
-
-static __inline__ int ondeck_tsan_waited(ondeck_mutex_t *mutex, int error) ONDECK_NOEXCEPT
-{
-    __tsan_mutex_pre_lock(mutex, 0);
-    __tsan_mutex_post_lock(mutex, 0, 0);
-    return error;
-}
-
 static __inline__ int ondeck_tsan_cond_wait(ondeck_cond_t *cond,
                                             ondeck_mutex_t *mutex) ONDECK_NOEXCEPT
 {
-    ondeck_tsan_waits(mutex);
-    return ondeck_tsan_waited(mutex, ondeck_cond_wait(cond, mutex));
+    ondeck_tsan_unlocks(mutex, 0);
+    return ondeck_tsan_locked(mutex, 0, ondeck_cond_wait(cond, mutex));
 }
 
 static __inline__ int ondeck_tsan_cond_timedwait(ondeck_cond_t *cond, ondeck_mutex_t *mutex,
                                                  const struct timespec *deadline) ONDECK_NOEXCEPT
 {
-    ondeck_tsan_waits(mutex);
-    return ondeck_tsan_waited(mutex, ondeck_cond_timedwait(cond, mutex, deadline));
+    ondeck_tsan_unlocks(mutex, 0);
+    return ondeck_tsan_locked(mutex, 0, ondeck_cond_timedwait(cond, mutex, deadline));
 }
 
 static __inline__ int ondeck_tsan_cond_clockwait(ondeck_cond_t *cond, ondeck_mutex_t *mutex,
                                                  int clock,
                                                  const struct timespec *deadline) ONDECK_NOEXCEPT
 {
-    ondeck_tsan_waits(mutex);
-    return ondeck_tsan_waited(mutex, ondeck_cond_clockwait(cond, mutex, clock, deadline));
+    ondeck_tsan_unlocks(mutex, 0);
+    return ondeck_tsan_locked(mutex, 0, ondeck_cond_clockwait(cond, mutex, clock, deadline));
+}
+
+static __inline__ int ondeck_tsan_rwlock_upgrade(ondeck_rwlock_t *lock) ONDECK_NOEXCEPT
+{
+    return ondeck_tsan_upgraded(lock, ondeck_rwlock_upgrade(lock));
+}
+
+static __inline__ int ondeck_tsan_rwlock_tryupgrade(ondeck_rwlock_t *lock) ONDECK_NOEXCEPT
+{
+    return ondeck_tsan_upgraded(lock, ondeck_rwlock_tryupgrade(lock));
+}
+
+static __inline__ int ondeck_tsan_rwlock_clockupgrade(
+    ondeck_rwlock_t *lock, int clock, const struct timespec *deadline) ONDECK_NOEXCEPT
+{
+    return ondeck_tsan_upgraded(lock, ondeck_rwlock_clockupgrade(lock, clock, deadline));
+}
+
+static __inline__ int ondeck_tsan_rwlock_downgrade(ondeck_rwlock_t *lock) ONDECK_NOEXCEPT
+{
+    ondeck_tsan_unlocks(lock, 0);
+    return ondeck_tsan_locked(lock, ONDECK_TSAN_TRY_READ, ondeck_rwlock_downgrade(lock));
+}
+
+static __inline__ int ondeck_tsan_rwlock_downgrade_to_up(ondeck_rwlock_t *lock) ONDECK_NOEXCEPT
+{
+    ondeck_tsan_unlocks(lock, 0);
+    return ondeck_tsan_locked(lock, ONDECK_TSAN_TRY_READ, ondeck_rwlock_downgrade_to_up(lock));
+}
+
+/* What orders threads, and is no lock. */
+#define ONDECK_TSAN_ORDERS(name, releases, acquires, parameters, arguments)                            static __inline__ int ondeck_tsan_##name parameters ONDECK_NOEXCEPT                             {                                                                                                      int found;                                                                                         if (releases)                                                                                          __tsan_release(object);                                                                        found = ondeck_##name arguments;                                                                   if (acquires)                                                                                          __tsan_acquire(object);                                                                        return found;                                                                                  }
+
+ONDECK_TSAN_ORDERS(sem_wait, 0, 1, (ondeck_sem_t * object), (object))
+ONDECK_TSAN_ORDERS(sem_trywait, 0, found == 0, (ondeck_sem_t * object), (object))
+ONDECK_TSAN_ORDERS(sem_clockwait, 0, found == 0,
+                   (ondeck_sem_t * object, int clock, const struct timespec *deadline),
+                   (object, clock, deadline))
+ONDECK_TSAN_ORDERS(sem_post, 1, 0, (ondeck_sem_t * object), (object))
+ONDECK_TSAN_ORDERS(sem_post_many, 1, 0, (ondeck_sem_t * object, unsigned permits),
+                   (object, permits))
+ONDECK_TSAN_ORDERS(once_begin, 0, 1, (ondeck_once_t * object), (object))
+ONDECK_TSAN_ORDERS(barrier_wait, 1, 1, (ondeck_barrier_t * object), (object))
+ONDECK_TSAN_ORDERS(barrier_clockwait, 1, found <= 0,
+                   (ondeck_barrier_t * object, int clock, const struct timespec *deadline),
+                   (object, clock, deadline))
+
+static __inline__ void ondeck_tsan_once_end(ondeck_once_t *once) ONDECK_NOEXCEPT
+{
+    __tsan_release(once);
+    ondeck_once_end(once);
+}
+
+static __inline__ void ondeck_tsan_once_abandon(ondeck_once_t *once) ONDECK_NOEXCEPT
+{
+    __tsan_release(once);
+    ondeck_once_abandon(once);
 }
 
 #define ondeck_mutex_init ondeck_tsan_mutex_init
@@ -133,6 +204,35 @@ static __inline__ int ondeck_tsan_cond_clockwait(ondeck_cond_t *cond, ondeck_mut
 #define ondeck_cond_wait ondeck_tsan_cond_wait
 #define ondeck_cond_timedwait ondeck_tsan_cond_timedwait
 #define ondeck_cond_clockwait ondeck_tsan_cond_clockwait
+#define ondeck_rwlock_init ondeck_tsan_rwlock_init
+#define ondeck_rwlock_destroy ondeck_tsan_rwlock_destroy
+#define ondeck_rwlock_rdlock ondeck_tsan_rwlock_rdlock
+#define ondeck_rwlock_tryrdlock ondeck_tsan_rwlock_tryrdlock
+#define ondeck_rwlock_clockrdlock ondeck_tsan_rwlock_clockrdlock
+#define ondeck_rwlock_rdunlock ondeck_tsan_rwlock_rdunlock
+#define ondeck_rwlock_wrlock ondeck_tsan_rwlock_wrlock
+#define ondeck_rwlock_trywrlock ondeck_tsan_rwlock_trywrlock
+#define ondeck_rwlock_clockwrlock ondeck_tsan_rwlock_clockwrlock
+#define ondeck_rwlock_wrunlock ondeck_tsan_rwlock_wrunlock
+#define ondeck_rwlock_uplock ondeck_tsan_rwlock_uplock
+#define ondeck_rwlock_tryuplock ondeck_tsan_rwlock_tryuplock
+#define ondeck_rwlock_clockuplock ondeck_tsan_rwlock_clockuplock
+#define ondeck_rwlock_upunlock ondeck_tsan_rwlock_upunlock
+#define ondeck_rwlock_upgrade ondeck_tsan_rwlock_upgrade
+#define ondeck_rwlock_tryupgrade ondeck_tsan_rwlock_tryupgrade
+#define ondeck_rwlock_clockupgrade ondeck_tsan_rwlock_clockupgrade
+#define ondeck_rwlock_downgrade ondeck_tsan_rwlock_downgrade
+#define ondeck_rwlock_downgrade_to_up ondeck_tsan_rwlock_downgrade_to_up
+#define ondeck_sem_wait ondeck_tsan_sem_wait
+#define ondeck_sem_trywait ondeck_tsan_sem_trywait
+#define ondeck_sem_clockwait ondeck_tsan_sem_clockwait
+#define ondeck_sem_post ondeck_tsan_sem_post
+#define ondeck_sem_post_many ondeck_tsan_sem_post_many
+#define ondeck_once_begin ondeck_tsan_once_begin
+#define ondeck_once_end ondeck_tsan_once_end
+#define ondeck_once_abandon ondeck_tsan_once_abandon
+#define ondeck_barrier_wait ondeck_tsan_barrier_wait
+#define ondeck_barrier_clockwait ondeck_tsan_barrier_clockwait
 
 #elif defined(__GNUC__) && !defined(ONDECK_NO_INLINE) && defined(__linux__) &&                     \
     defined(__LP64__) && (defined(__x86_64__) || defined(__aarch64__))
@@ -223,6 +323,93 @@ ONDECK_INLINE int ondeck_cond_broadcast(ondeck_cond_t *cond) ONDECK_NOEXCEPT
     if (__atomic_load_n(&cond->byte, __ATOMIC_RELAXED) != 0)
         ondeck_cond_broadcast_waiters(cond);
     return 0;
+}
+
+/* The library's functions, under names that are not inlined. */
+int ondeck_call_rwlock_rdlock(ondeck_rwlock_t *lock) ONDECK_NOEXCEPT
+    __asm__("ondeck_rwlock_rdlock");
+int ondeck_call_rwlock_wrlock(ondeck_rwlock_t *lock) ONDECK_NOEXCEPT
+    __asm__("ondeck_rwlock_wrlock");
+int ondeck_call_rwlock_wrunlock(ondeck_rwlock_t *lock) ONDECK_NOEXCEPT
+    __asm__("ondeck_rwlock_wrunlock");
+int ondeck_call_sem_wait(ondeck_sem_t *sem) ONDECK_NOEXCEPT __asm__("ondeck_sem_wait");
+int ondeck_call_sem_post(ondeck_sem_t *sem) ONDECK_NOEXCEPT __asm__("ondeck_sem_post");
+int ondeck_call_once_begin(ondeck_once_t *once) ONDECK_NOEXCEPT __asm__("ondeck_once_begin");
+
+ONDECK_INLINE int ondeck_changes(uint32_t *word, uint32_t from, uint32_t to,
+                                 int order) ONDECK_NOEXCEPT
+{
+    return __atomic_compare_exchange_n(word, &from, to, 0, order, __ATOMIC_RELAXED);
+}
+
+/*
+ * Reader-writer locks: a change of the word, if it allows that at once. Acquire: pairs with the
+ * release of the unlocks.
+ */
+ONDECK_INLINE int ondeck_rwlock_rdlock(ondeck_rwlock_t *lock) ONDECK_NOEXCEPT
+{
+    uint32_t word = __atomic_load_n(&lock->word, __ATOMIC_RELAXED);
+    /* An exchange for a constant does not wait for the load. */
+    if (word == 0 ? ondeck_changes(&lock->word, 0, ONDECK_RWLOCK_READER, __ATOMIC_ACQUIRE)
+                  : (word & ONDECK_RWLOCK_CLOSED) == 0 &&
+                        ondeck_changes(&lock->word, word, word + ONDECK_RWLOCK_READER,
+                                       __ATOMIC_ACQUIRE))
+        return 0;
+    return ondeck_call_rwlock_rdlock(lock);
+}
+
+/* After the count the lock is not accessed: another thread may have freed it. */
+ONDECK_INLINE int ondeck_rwlock_rdunlock(ondeck_rwlock_t *lock) ONDECK_NOEXCEPT
+{
+    uint32_t before = __atomic_fetch_sub(&lock->word, ONDECK_RWLOCK_READER, __ATOMIC_RELEASE);
+    if (__builtin_expect((before & ONDECK_RWLOCK_LEAVING) == ONDECK_RWLOCK_LAST, 0))
+        ondeck_rwlock_rdunlocked(lock);
+    return 0;
+}
+
+ONDECK_INLINE int ondeck_rwlock_wrlock(ondeck_rwlock_t *lock) ONDECK_NOEXCEPT
+{
+    if (__builtin_expect(!ondeck_changes(&lock->word, 0, ONDECK_RWLOCK_WRITER, __ATOMIC_ACQUIRE), 0))
+        ondeck_call_rwlock_wrlock(lock);
+    return 0;
+}
+
+ONDECK_INLINE int ondeck_rwlock_wrunlock(ondeck_rwlock_t *lock) ONDECK_NOEXCEPT
+{
+    if (__builtin_expect(!ondeck_changes(&lock->word, ONDECK_RWLOCK_WRITER, 0, __ATOMIC_RELEASE), 0))
+        ondeck_call_rwlock_wrunlock(lock);
+    return 0;
+}
+
+/* Semaphores: a permit less, if one is free and not reserved; one more, if no thread waits. */
+ONDECK_INLINE int ondeck_sem_wait(ondeck_sem_t *sem) ONDECK_NOEXCEPT
+{
+    uint32_t word = __atomic_load_n(&sem->word, __ATOMIC_RELAXED);
+    if (__builtin_expect((int32_t)word < ONDECK_SEM_PERMIT ||
+                             !ondeck_changes(&sem->word, word, word - ONDECK_SEM_PERMIT,
+                                             __ATOMIC_ACQUIRE),
+                         0))
+        ondeck_call_sem_wait(sem);
+    return 0;
+}
+
+ONDECK_INLINE int ondeck_sem_post(ondeck_sem_t *sem) ONDECK_NOEXCEPT
+{
+    uint32_t word = __atomic_load_n(&sem->word, __ATOMIC_RELAXED);
+    uint32_t sum = word + ONDECK_SEM_PERMIT;
+    if (__builtin_expect((word & ONDECK_SEM_WAITED) == 0 && (int32_t)sum >= 0 &&
+                             ondeck_changes(&sem->word, word, sum, __ATOMIC_RELEASE),
+                         1))
+        return 0;
+    return ondeck_call_sem_post(sem);
+}
+
+/* A load, once it is done. Acquire: pairs with the end. */
+ONDECK_INLINE int ondeck_once_begin(ondeck_once_t *once) ONDECK_NOEXCEPT
+{
+    if (__builtin_expect(__atomic_load_n(&once->byte, __ATOMIC_ACQUIRE) & ONDECK_ONCE_DONE, 1))
+        return 0;
+    return ondeck_call_once_begin(once);
 }
 
 #endif

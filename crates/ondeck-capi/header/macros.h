@@ -16,9 +16,13 @@
 /* <time.h> has it only in C11, in C++, and for programs that ask for POSIX. */
 struct timespec;
 
-/* A mutex that is free, and a condition variable that no thread waits for. */
+/* Initial values: locks that are free, and that no thread waits for. */
 #define ONDECK_MUTEX_INIT { 0 }
 #define ONDECK_COND_INIT { 0 }
+#define ONDECK_RWLOCK_INIT { 0 }
+#define ONDECK_SEM_INIT(permits) { (uint32_t)(permits) * ONDECK_SEM_PERMIT }
+#define ONDECK_ONCE_INIT { 0 }
+#define ONDECK_BARRIER_INIT(threads) { 0, (uint32_t)(threads) }
 
 #if defined(__cplusplus) && __cplusplus >= 201103L
 #define ONDECK_NOTHROW noexcept

@@ -1,5 +1,5 @@
-// ondeck for C++17 and later: a mutex of one byte that does not collapse under contention, and its
-// condition variable. docs/c.md of the project is the manual.
+// ondeck for C++17 and later: a mutex of one byte that does not collapse under contention, its
+// condition variable, and the standard's other types that wait. docs/c.md of the project is the manual.
 //
 //     #include <ondeck.hpp>
 //
@@ -22,9 +22,13 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <cstddef>
 #include <cstdint>
+#include <exception>
+#include <functional>
 #include <mutex>
 #include <type_traits>
+#include <utility>
 
 namespace ondeck
 {
@@ -93,7 +97,46 @@ inline constexpr int clock_of = std::is_same_v<Clock, std::chrono::steady_clock>
                                 : std::is_same_v<Clock, std::chrono::system_clock> ? clock_realtime
                                                                                    : -1;
 
+// Acquires by one of C's functions with a deadline.
+template <class Raw, class Rep, class Period>
+bool acquire_for(int (*clocked)(Raw *, int, const timespec *), Raw *raw,
+                 const std::chrono::duration<Rep, Period> &time)
+{
+    const timespec deadline = monotonic_after(time);
+    return clocked(raw, clock_monotonic, &deadline) == 0;
+}
+
+template <class Raw, class Clock, class Duration>
+bool acquire_until(int (*clocked)(Raw *, int, const timespec *), Raw *raw,
+                   const std::chrono::time_point<Clock, Duration> &time)
+{
+    if constexpr (clock_of<Clock> != -1) {
+        const timespec deadline = to_timespec(time.time_since_epoch());
+        return clocked(raw, clock_of<Clock>, &deadline) == 0;
+    } else {
+        // That clock may run at another rate.
+        do {
+            if (acquire_for(clocked, raw, left_until(time)))
+                return true;
+        } while (Clock::now() < time);
+        return false;
+    }
+}
+
 } // namespace detail
+
+// The members NAME_for and NAME_until of a class with a member NAME, which does not wait.
+#define ONDECK_TIMED(name, clocked)                                                                \
+    template <class Rep, class Period>                                                             \
+    [[nodiscard]] bool name##_for(const std::chrono::duration<Rep, Period> &time)                  \
+    {                                                                                              \
+        return name() || detail::acquire_for(clocked, &raw_, time);                                \
+    }                                                                                              \
+    template <class Clock, class Duration>                                                         \
+    [[nodiscard]] bool name##_until(const std::chrono::time_point<Clock, Duration> &time)          \
+    {                                                                                              \
+        return detail::acquire_until(clocked, &raw_, time);                                        \
+    }
 
 // One byte; a TimedLockable, for std::unique_lock, std::scoped_lock, std::lock. Not recursive. It
 // may be destroyed by a thread that has just unlocked it.
@@ -126,30 +169,7 @@ public:
         ondeck_mutex_unlock(&raw_);
     }
 
-    template <class Rep, class Period>
-    [[nodiscard]] bool try_lock_for(const std::chrono::duration<Rep, Period> &time)
-    {
-        if (try_lock())
-            return true;
-        const timespec deadline = detail::monotonic_after(time);
-        return ondeck_mutex_clocklock(&raw_, detail::clock_monotonic, &deadline) == 0;
-    }
-
-    template <class Clock, class Duration>
-    [[nodiscard]] bool try_lock_until(const std::chrono::time_point<Clock, Duration> &time)
-    {
-        if constexpr (detail::clock_of<Clock> != -1) {
-            const timespec deadline = detail::to_timespec(time.time_since_epoch());
-            return ondeck_mutex_clocklock(&raw_, detail::clock_of<Clock>, &deadline) == 0;
-        } else {
-            // That clock may run at another rate.
-            do {
-                if (try_lock_for(detail::left_until(time)))
-                    return true;
-            } while (Clock::now() < time);
-            return false;
-        }
-    }
+    ONDECK_TIMED(try_lock, ondeck_mutex_clocklock)
 
     native_handle_type native_handle() noexcept
     {
@@ -245,6 +265,176 @@ private:
 
     ondeck_cond_t raw_ = ONDECK_COND_INIT;
 };
+
+// Four bytes; a SharedTimedMutex, for std::shared_lock and std::unique_lock. One thread may hold it
+// as upgradable, beside readers, and then become the writer; these members have Boost's names. A
+// thread that has locked it must not lock it again, not even as a reader.
+class shared_mutex
+{
+public:
+    using native_handle_type = ondeck_rwlock_t *;
+
+    constexpr shared_mutex() noexcept = default;
+    shared_mutex(const shared_mutex &) = delete;
+    shared_mutex &operator=(const shared_mutex &) = delete;
+#if defined(ONDECK_TSAN)
+    ~shared_mutex()
+    {
+        ondeck_rwlock_destroy(&raw_);
+    }
+#endif
+
+    void lock() noexcept { ondeck_rwlock_wrlock(&raw_); }
+    [[nodiscard]] bool try_lock() noexcept { return ondeck_rwlock_trywrlock(&raw_) == 0; }
+    ONDECK_TIMED(try_lock, ondeck_rwlock_clockwrlock)
+    void unlock() noexcept { ondeck_rwlock_wrunlock(&raw_); }
+
+    void lock_shared() noexcept
+    {
+        // While there are too many readers, as in the standard libraries.
+        while (ondeck_rwlock_rdlock(&raw_) != 0) {
+        }
+    }
+    [[nodiscard]] bool try_lock_shared() noexcept { return ondeck_rwlock_tryrdlock(&raw_) == 0; }
+    ONDECK_TIMED(try_lock_shared, ondeck_rwlock_clockrdlock)
+    void unlock_shared() noexcept { ondeck_rwlock_rdunlock(&raw_); }
+
+    void lock_upgrade() noexcept
+    {
+        while (ondeck_rwlock_uplock(&raw_) != 0) {
+        }
+    }
+    [[nodiscard]] bool try_lock_upgrade() noexcept { return ondeck_rwlock_tryuplock(&raw_) == 0; }
+    ONDECK_TIMED(try_lock_upgrade, ondeck_rwlock_clockuplock)
+    void unlock_upgrade() noexcept { ondeck_rwlock_upunlock(&raw_); }
+
+    void unlock_upgrade_and_lock() noexcept { ondeck_rwlock_upgrade(&raw_); }
+    [[nodiscard]] bool try_unlock_upgrade_and_lock() noexcept
+    {
+        return ondeck_rwlock_tryupgrade(&raw_) == 0;
+    }
+    ONDECK_TIMED(try_unlock_upgrade_and_lock, ondeck_rwlock_clockupgrade)
+    void unlock_and_lock_shared() noexcept { ondeck_rwlock_downgrade(&raw_); }
+    void unlock_and_lock_upgrade() noexcept { ondeck_rwlock_downgrade_to_up(&raw_); }
+    void unlock_upgrade_and_lock_shared() noexcept { ondeck_rwlock_downgrade_up(&raw_); }
+
+    native_handle_type native_handle() noexcept { return &raw_; }
+
+private:
+    ondeck_rwlock_t raw_ = ONDECK_RWLOCK_INIT;
+};
+
+// Four bytes, as std::counting_semaphore. A release of more permits than max() ends the program.
+template <std::ptrdiff_t least_max_value = ONDECK_SEM_MOST>
+class counting_semaphore
+{
+    static_assert(0 <= least_max_value && least_max_value <= ONDECK_SEM_MOST);
+
+public:
+    using native_handle_type = ondeck_sem_t *;
+
+    static constexpr std::ptrdiff_t max() noexcept { return ONDECK_SEM_MOST; }
+
+    constexpr explicit counting_semaphore(std::ptrdiff_t desired) noexcept
+        : raw_ ONDECK_SEM_INIT(desired)
+    {
+    }
+    counting_semaphore(const counting_semaphore &) = delete;
+    counting_semaphore &operator=(const counting_semaphore &) = delete;
+
+    void release(std::ptrdiff_t update = 1) noexcept
+    {
+        const int error = update == 1 ? ondeck_sem_post(&raw_)
+                          : 0 <= update && update <= max()
+                              ? ondeck_sem_post_many(&raw_, static_cast<unsigned>(update))
+                              : EOVERFLOW;
+        if (error != 0)
+            std::terminate();
+    }
+    void acquire() noexcept { ondeck_sem_wait(&raw_); }
+    [[nodiscard]] bool try_acquire() noexcept { return ondeck_sem_trywait(&raw_) == 0; }
+    ONDECK_TIMED(try_acquire, ondeck_sem_clockwait)
+
+    native_handle_type native_handle() noexcept { return &raw_; }
+
+private:
+    ondeck_sem_t raw_;
+};
+
+using binary_semaphore = counting_semaphore<1>;
+
+// One byte, as std::once_flag.
+class once_flag
+{
+public:
+    using native_handle_type = ondeck_once_t *;
+
+    constexpr once_flag() noexcept = default;
+    once_flag(const once_flag &) = delete;
+    once_flag &operator=(const once_flag &) = delete;
+
+    native_handle_type native_handle() noexcept { return &raw_; }
+
+private:
+    ondeck_once_t raw_ = ONDECK_ONCE_INIT;
+};
+
+// As std::call_once: after a call that throws, the next one calls its function.
+template <class Function, class... Arguments>
+void call_once(once_flag &flag, Function &&function, Arguments &&...arguments)
+{
+    struct run {
+        ondeck_once_t *once;
+        bool is_done;
+        ~run() { is_done ? ondeck_once_end(once) : ondeck_once_abandon(once); }
+    };
+    if (ondeck_once_begin(flag.native_handle()) != 0) {
+        run now{flag.native_handle(), false};
+        std::invoke(std::forward<Function>(function), std::forward<Arguments>(arguments)...);
+        now.is_done = true;
+    }
+}
+
+namespace detail
+{
+
+struct nothing {
+    void operator()() const noexcept {}
+};
+
+} // namespace detail
+
+// Eight bytes and the function, as std::barrier without arrive() and arrive_and_drop(). With a
+// function each round is two of the C barrier: the thread that arrives last runs it in between.
+template <class Completion = detail::nothing>
+class barrier : Completion
+{
+public:
+    static constexpr std::ptrdiff_t max() noexcept { return INT32_MAX; }
+
+    constexpr explicit barrier(std::ptrdiff_t expected, Completion completion = Completion())
+        : Completion(std::move(completion)), raw_ ONDECK_BARRIER_INIT(expected)
+    {
+    }
+    barrier(const barrier &) = delete;
+    barrier &operator=(const barrier &) = delete;
+
+    void arrive_and_wait() noexcept
+    {
+        const bool is_last = ondeck_barrier_wait(&raw_) == ONDECK_BARRIER_LAST;
+        if constexpr (!std::is_same_v<Completion, detail::nothing>) {
+            if (is_last)
+                (*this)();
+            ondeck_barrier_wait(&raw_);
+        }
+        (void)is_last;
+    }
+
+private:
+    ondeck_barrier_t raw_;
+};
+
+#undef ONDECK_TIMED
 
 } // namespace ondeck
 

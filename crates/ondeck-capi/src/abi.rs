@@ -23,7 +23,42 @@ pub const ONDECK_BUCKET_FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
 /// The unlock mode in which an inlined unlock needs no call of the library.
 pub const ONDECK_UNLOCK_QUIET: usize = 0;
 
+/// The word of a reader-writer lock that a thread writes, and no thread waits for.
+pub const ONDECK_RWLOCK_WRITER: u32 = 1;
+
+/// One reader in the word of a reader-writer lock.
+pub const ONDECK_RWLOCK_READER: u32 = 256;
+
+/// If one of these bits of the word is set, no reader may come in.
+pub const ONDECK_RWLOCK_CLOSED: u32 = 0x8000_0001;
+
+/// A reader that leaves, and finds `ONDECK_RWLOCK_LAST` in these bits of the word, has to wake a writer.
+pub const ONDECK_RWLOCK_LEAVING: u32 = 0xFFFF_FF20;
+
+/// See `ONDECK_RWLOCK_LEAVING`.
+pub const ONDECK_RWLOCK_LAST: u32 = 0x0120;
+
+/// One permit in the word of a semaphore. A word that is less, as a signed number, has none for an arriving thread.
+pub const ONDECK_SEM_PERMIT: u32 = 4;
+
+/// If this bit of the word is set, threads wait for permits.
+pub const ONDECK_SEM_WAITED: u32 = 1;
+
+/// The number of permits that a semaphore can have.
+pub const ONDECK_SEM_MOST: u32 = 0x1FFF_FFFF;
+
+/// The bit of a once's byte that is set when it is done.
+pub const ONDECK_ONCE_DONE: u8 = 1;
+
 const _: () = {
+    let [writer, reader, closed, leaving] = ondeck::rwlock::INLINED;
+    assert!(writer == ONDECK_RWLOCK_WRITER && reader == ONDECK_RWLOCK_READER);
+    assert!(closed == ONDECK_RWLOCK_CLOSED && leaving == ONDECK_RWLOCK_LEAVING);
+    assert!(ONDECK_RWLOCK_LAST == ONDECK_RWLOCK_READER | ONDECK_RWLOCK_LEAVING & 0xFF);
+    let [waited, permit] = ondeck::semaphore::INLINED;
+    assert!(waited == ONDECK_SEM_WAITED && permit == ONDECK_SEM_PERMIT);
+    assert!(ondeck::semaphore::MOST_PERMITS == ONDECK_SEM_MOST);
+    assert!(ondeck::once::DONE == ONDECK_ONCE_DONE);
     assert!(BUCKETS == 1 << ONDECK_BUCKET_BITS);
     assert!(ONDECK_UNLOCK_QUIET == UNLOCK_MODE_QUIET);
     #[cfg(target_pointer_width = "64")]

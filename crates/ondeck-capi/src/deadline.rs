@@ -24,9 +24,34 @@ pub(crate) enum Deadline {
     Other(c_int, u64),
 }
 
-/// Returns whether this system has the clock: `CLOCK_REALTIME` or `CLOCK_MONOTONIC`.
-pub(crate) fn is_clock(clock: c_int) -> bool {
-    system::clock(clock).is_some()
+/// Acquires something by `at_once`, or else by `until`, which gives up at the time that it is given. Returns 0, ETIMEDOUT, or
+/// EINVAL as `ondeck_mutex_clocklock` does.
+///
+/// # Safety
+///
+/// `deadline` points to a time.
+pub(crate) unsafe fn acquire(
+    clock: c_int,
+    deadline: *const libc::timespec,
+    at_once: impl FnOnce() -> bool,
+    mut until: impl FnMut(Timestamp) -> bool,
+) -> c_int {
+    if system::clock(clock).is_none() {
+        return libc::EINVAL;
+    }
+    if at_once() {
+        return 0;
+    }
+    // SAFETY: as the caller promises.
+    let Some(deadline) = Deadline::new(clock, unsafe { &*deadline }) else { return libc::EINVAL };
+    loop {
+        if until(deadline.next_look()) {
+            return 0;
+        }
+        if deadline.has_come() {
+            return libc::ETIMEDOUT;
+        }
+    }
 }
 
 impl Deadline {
@@ -99,7 +124,9 @@ mod tests {
         }
         for clock in [libc::CLOCK_PROCESS_CPUTIME_ID, libc::CLOCK_BOOTTIME, -1] {
             assert_eq!(Deadline::new(clock, &time(1, 0)), None, "{clock}");
-            assert!(!is_clock(clock));
+            // SAFETY: it points to a time.
+            let result = unsafe { acquire(clock, &time(1, 0), || true, |_| true) };
+            assert_eq!(result, libc::EINVAL, "although it could be had at once");
         }
     }
 

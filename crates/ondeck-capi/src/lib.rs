@@ -1,16 +1,16 @@
-//! The one-byte mutex and its condition variable for C and C++.
+//! The mutex, its condition variable and their family for C and C++.
 //!
 //! `link.sh` builds `libondeck.so.0` and `libondeck.a` from this crate. cbindgen generates
 //! `include/ondeck.h` from its items (`tests/header.rs`), with `header/inline.h` at the end;
 //! `include/ondeck.hpp` is for C++. `docs/c.md` documents their guarantees.
 //!
 //! ```text
-//! ondeck.hpp     ondeck::mutex, ondeck::condition_variable
+//! ondeck.hpp     ondeck::mutex, ondeck::condition_variable, ondeck::shared_mutex and others, with the names of std
 //!    │
-//! ondeck.h       inlined: an exchange; a store between two readings of the unlock mode; a load of a signal
+//! ondeck.h       inlined: what does not wait for, or wake, another thread
 //!    │           not inlined: everything else
 //!    ▼
-//! mutex.rs  cond.rs   one function of C each, over crate `ondeck`
+//! mutex.rs  cond.rs  rwlock.rs  sem.rs  once.rs  barrier.rs   one function of C each, over crate `ondeck`
 //!    │
 //!    ├─ deadline.rs   points in time of two clocks
 //!    ├─ system/       clocks and errno of the C library
@@ -25,6 +25,7 @@
 //! than unwinds in any build. Nothing here panics on purpose: bad arguments get error codes.
 
 pub mod abi;
+pub mod barrier;
 pub mod cond;
 // Copies find each other by ELF notes, on systems where link.sh builds libraries. Elsewhere two copies stay
 // undetected.
@@ -37,4 +38,7 @@ mod copies;
 mod deadline;
 mod errno;
 pub mod mutex;
+pub mod once;
+pub mod rwlock;
+pub mod sem;
 mod system;

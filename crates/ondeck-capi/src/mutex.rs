@@ -7,7 +7,7 @@ use core::sync::atomic::AtomicU8;
 use ondeck::mutex::RawMutex;
 use ondeck::platform::Native;
 
-use crate::deadline::{Deadline, is_clock};
+use crate::deadline::acquire;
 use crate::system;
 
 /// A mutex: one byte. Its initial value is `ONDECK_MUTEX_INIT`, which is zero, so zeroed memory is
@@ -129,23 +129,11 @@ pub unsafe extern "C" fn ondeck_mutex_clocklock(
     clock: c_int,
     deadline: *const libc::timespec,
 ) -> c_int {
-    if !is_clock(clock) {
-        return libc::EINVAL;
-    }
     // SAFETY: as the caller promises.
-    let (mutex, deadline) = unsafe { (raw(mutex), &*deadline) };
-    if mutex.try_lock() {
-        return 0;
-    }
-    let Some(deadline) = Deadline::new(clock, deadline) else { return libc::EINVAL };
-    loop {
-        if mutex.lock_after_attempt(Some(deadline.next_look())) {
-            return 0;
-        }
-        if deadline.has_come() {
-            return libc::ETIMEDOUT;
-        }
-    }
+    let mutex = unsafe { raw(mutex) };
+    let until = |time| mutex.lock_after_attempt(Some(time));
+    // SAFETY: as the caller promises.
+    unsafe { acquire(clock, deadline, || mutex.try_lock(), until) }
 }
 
 /// Unlocks the mutex. Returns 0, always.

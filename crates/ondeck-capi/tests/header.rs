@@ -30,11 +30,11 @@ fn config() -> Config {
         },
         ..Config::default()
     };
-    for (rust, c) in
-        [("Mutex", "ondeck_mutex_t"), ("Cond", "ondeck_cond_t"), ("timespec", "struct timespec")]
-    {
-        config.export.rename.insert(rust.to_owned(), c.to_owned());
+    for rust in ["Mutex", "Cond", "RwLock", "Sem", "Once", "Barrier"] {
+        let c = format!("ondeck_{}_t", rust.to_lowercase());
+        config.export.rename.insert(rust.to_owned(), c);
     }
+    config.export.rename.insert("timespec".to_owned(), "struct timespec".to_owned());
     config
 }
 
@@ -42,11 +42,11 @@ fn config() -> Config {
 fn written() -> String {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut header = Vec::new();
-    Builder::new()
+    let sources = ["abi", "mutex", "cond", "rwlock", "sem", "once", "barrier"];
+    sources
+        .iter()
+        .fold(Builder::new(), |builder, name| builder.with_src(root.join(format!("src/{name}.rs"))))
         .with_config(config())
-        .with_src(root.join("src/abi.rs"))
-        .with_src(root.join("src/mutex.rs"))
-        .with_src(root.join("src/cond.rs"))
         .generate()
         .expect("the source is read")
         .write(&mut header);

@@ -78,6 +78,7 @@ use crate::platform::{AtomicInt, Host, Native, Ordering, Platform, Timestamp};
 /// });
 /// assert_eq!(leaders, 1);
 /// ```
+#[repr(C)]
 pub struct Barrier<P: Host = Native> {
     arrived: P::AtomicU32,
     /// It never changes. It is atomic because a thread may free the barrier while another has a reference to it in a wait:

@@ -80,6 +80,10 @@ const MARKS: u32 = WAITED | RESERVED | FAIR;
 /// One permit.
 const ONE: u32 = 4;
 
+/// What the header for C and C++ inlines: the bit that sends a release to the line, and one permit.
+#[doc(hidden)]
+pub const INLINED: [u32; 2] = [WAITED, ONE];
+
 /// How long a thread waits before it is granted its permits, and the least time between two such grants.
 const OVERDUE_NANOS: u32 = 1_000_000;
 
@@ -323,28 +327,34 @@ impl<P: Host> Semaphore<P> {
     /// If there would then be more than [`MOST_PERMITS`] free ones. Then none is given back.
     #[inline]
     pub fn release(&self, permits: u32) {
+        if let Err(word) = self.try_release(permits) {
+            too_many(word, permits);
+        }
+    }
+
+    /// As [`release`](Self::release), but returns the word as an error if there would be too many free permits.
+    #[doc(hidden)]
+    #[inline]
+    pub fn try_release(&self, permits: u32) -> Result<(), u32> {
         let more = in_word(permits);
         let mut word = self.word.load(Ordering::Relaxed);
         // step: release
         while word & WAITED == 0 {
-            let sum = sum(word, more).unwrap_or_else(|| too_many(word, more));
+            let sum = sum(word, more).ok_or(word)?;
             let (release, relaxed) = (Ordering::Release, Ordering::Relaxed);
             match self.word.compare_exchange_weak(word, sum, release, relaxed) {
-                Ok(_) => return,
+                Ok(_) => return Ok(()),
                 Err(found) => word = found,
             }
         }
-        self.release_slow(more);
+        self.release_slow(more)
     }
 
+    /// Returns after the bucket's lock is given up: a caller that panics runs the program's hook, which may need the bucket.
     #[cold]
-    fn release_slow(&self, more: u32) {
+    fn release_slow(&self, more: u32) -> Result<(), u32> {
         let mut line = Line::<P>::lock(self.key());
-        if let Err(word) = self.serve(&mut line, more) {
-            // A panic runs the program's hook, which may need the bucket.
-            drop(line);
-            too_many(word, more);
-        }
+        self.serve(&mut line, more)
     }
 
     /// Adds permits, and takes from the line the threads that continue, to compete or with their permits. Returns `Err` with
@@ -433,7 +443,7 @@ fn sum(word: u32, more: u32) -> Option<u32> {
 
 #[cold]
 fn too_many(word: u32, more: u32) -> ! {
-    let (free, more) = (free(word), more / ONE);
+    let free = free(word);
     panic!("a release of {more} permits beside {free} free ones: {MOST_PERMITS} at most");
 }
 

@@ -1,5 +1,5 @@
 /*
- * Loads plugins, and lets each plugin and the program itself use one mutex at the same time. A
+ * Loads plugins, and lets each plugin and the program itself use the same locks at the same time. A
  * thread that one copy of the library has parked must be woken by another copy.
  *
  *     host local|global|namespace PLUGIN...
@@ -13,49 +13,44 @@
 #include <string.h>
 
 #if defined(HOST_USES_ONDECK)
-#include <ondeck.h>
-typedef ondeck_mutex_t mutex_t;
+#include "plugin.c"
 #else
-typedef struct ondeck_mutex_t {
-    unsigned char byte;
-} mutex_t;
+/* Only the initial values: nothing that the library has. */
+#include <ondeck.h>
+struct locks {
+    ondeck_mutex_t mutex;
+    ondeck_rwlock_t rwlock;
+    ondeck_sem_t sem;
+};
 #endif
 
-enum { MOST = 4, ROUNDS = 400 };
+enum { MOST = 4, ROUNDS = 400, WAYS = 4, READS = 1 };
 
 struct user {
-    int (*lock)(mutex_t *);
-    int (*unlock)(mutex_t *);
+    int (*lock)(struct locks *, int);
+    int (*unlock)(struct locks *, int);
 };
 
-static mutex_t mutex;
-static long count;
+static struct locks locks = {ONDECK_MUTEX_INIT, ONDECK_RWLOCK_INIT, ONDECK_SEM_INIT(1)};
+static long counts[WAYS];
 static struct user users[MOST];
-
-#if defined(HOST_USES_ONDECK)
-static int host_lock(mutex_t *m)
-{
-    return ondeck_mutex_lock(m);
-}
-
-static int host_unlock(mutex_t *m)
-{
-    return ondeck_mutex_unlock(m);
-}
-#endif
 
 static void *use(void *argument)
 {
     const struct user *user = argument;
     for (int i = 0; i < ROUNDS; i++) {
-        EQUAL(user->lock(&mutex), 0);
-        count++;
-        if (i % 4 == 0) {
+        int way = i % WAYS;
+        EQUAL(user->lock(&locks, way), 0);
+        if (way == READS)
+            __atomic_fetch_add(&counts[way], 1, __ATOMIC_RELAXED);
+        else
+            counts[way]++;
+        if (i / WAYS % 4 == 0) {
             /* The other threads park during the sleep. */
             struct timespec time = {0, 200000};
             nanosleep(&time, NULL);
         }
-        EQUAL(user->unlock(&mutex), 0);
+        EQUAL(user->unlock(&locks, way), 0);
     }
     return NULL;
 }
@@ -65,8 +60,8 @@ int main(int argc, char **argv)
     EQUAL(argc > 2 && argc < 2 + MOST, 1);
     int number = 0;
 #if defined(HOST_USES_ONDECK)
-    users[number].lock = host_lock;
-    users[number++].unlock = host_unlock;
+    users[number].lock = plugin_lock;
+    users[number++].unlock = plugin_unlock;
 #endif
     for (int i = 2; i < argc; i++) {
         int scope = strcmp(argv[1], "global") == 0 ? RTLD_GLOBAL : RTLD_LOCAL;
@@ -87,7 +82,8 @@ int main(int argc, char **argv)
         threads[i] = begin(use, &users[i]);
     for (int i = 0; i < number; i++)
         end(threads[i]);
-    EQUAL(count, number * ROUNDS);
+    for (int way = 0; way < WAYS; way++)
+        EQUAL(counts[way], number * ROUNDS / WAYS);
     printf("one table\n");
     return 0;
 }

@@ -1,15 +1,39 @@
-/* A library that host.c loads, with its own functions over a lock of the host. */
+/* A library that host.c loads, with its own functions over locks of the host. */
 #include <ondeck.h>
 
-int plugin_lock(ondeck_mutex_t *mutex);
-int plugin_unlock(ondeck_mutex_t *mutex);
+struct locks {
+    ondeck_mutex_t mutex;
+    ondeck_rwlock_t rwlock;
+    ondeck_sem_t sem;
+};
 
-int plugin_lock(ondeck_mutex_t *mutex)
+int plugin_lock(struct locks *locks, int way);
+int plugin_unlock(struct locks *locks, int way);
+
+int plugin_lock(struct locks *locks, int way)
 {
-    return ondeck_mutex_lock(mutex);
+    switch (way) {
+    case 0:
+        return ondeck_mutex_lock(&locks->mutex);
+    case 1:
+        return ondeck_rwlock_rdlock(&locks->rwlock);
+    case 2:
+        return ondeck_rwlock_wrlock(&locks->rwlock);
+    default:
+        return ondeck_sem_wait(&locks->sem);
+    }
 }
 
-int plugin_unlock(ondeck_mutex_t *mutex)
+int plugin_unlock(struct locks *locks, int way)
 {
-    return ondeck_mutex_unlock(mutex);
+    switch (way) {
+    case 0:
+        return ondeck_mutex_unlock(&locks->mutex);
+    case 1:
+        return ondeck_rwlock_rdunlock(&locks->rwlock);
+    case 2:
+        return ondeck_rwlock_wrunlock(&locks->rwlock);
+    default:
+        return ondeck_sem_post(&locks->sem);
+    }
 }

@@ -9,6 +9,7 @@
  *                      reported
  *     race neighbour   each thread has its own mutex, next to the other's: a race, which must be
  *                      reported
+ *     race shared      both write as readers: a race, which must be reported
  */
 #include "check.h"
 
@@ -17,6 +18,7 @@
 
 static ondeck_mutex_t mutexes[2];
 static ondeck_cond_t cond;
+static ondeck_rwlock_t shared;
 static int number, written;
 static const char *how;
 
@@ -40,9 +42,19 @@ static void lock(int thread, int turn)
     if (strcmp(how, "attempted") == 0) {
         while (attempt(turn) != 0)
             sched_yield();
+    } else if (strcmp(how, "shared") == 0) {
+        ondeck_rwlock_rdlock(&shared);
     } else {
         ondeck_mutex_lock(&mutexes[thread]);
     }
+}
+
+static void unlock(int thread)
+{
+    if (strcmp(how, "shared") == 0)
+        ondeck_rwlock_rdunlock(&shared);
+    else
+        ondeck_mutex_unlock(&mutexes[thread]);
 }
 
 static void wait_once(int turn)
@@ -78,7 +90,7 @@ static void *second(void *unused)
             lock(own, i);
             number++;
             written++;
-            ondeck_mutex_unlock(&mutexes[own]);
+            unlock(own);
             ondeck_cond_signal(&cond);
         }
         sleep_ms(1);
@@ -101,7 +113,7 @@ int main(int argc, char **argv)
         /* Attempts of the other thread fail during the sleep. */
         if (strcmp(how, "failed") == 0 || i % 8 == 0)
             sleep_ms(2);
-        ondeck_mutex_unlock(&mutexes[0]);
+        unlock(0);
         sleep_ms(1);
     }
     end(thread);

@@ -9,7 +9,7 @@ use core::time::Duration;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::time::Instant;
 
-use super::{DONE, OnceState, Poison, RawOnce};
+use super::{DONE, End, OnceState, POISONED, Poison, RawOnce};
 use crate::mutex::deadline;
 use crate::observe::{self, Observed, Place};
 use crate::platform::{AtomicInt, Host, Native, Platform, Timestamp};
@@ -121,6 +121,24 @@ impl<P: Host> Once<P> {
                 closure.take().expect("it runs once")(state);
             });
         }
+    }
+
+    /// Returns whether the caller is to run what a closure would, and then to call [`end`](Self::end): the two halves of
+    /// [`call_once_force`](Self::call_once_force), for other languages.
+    #[doc(hidden)]
+    pub fn begin(&self) -> bool {
+        let begun = if self.0.is_done() { None } else { self.0.begin(Poison::IsIgnored) };
+        begun.map(|(end, _)| core::mem::forget(end)).is_some()
+    }
+
+    /// Ends what [`begin`](Self::begin) has begun. If `done` is false, the next caller begins anew.
+    ///
+    /// # Safety
+    ///
+    /// A `begin` has returned true, and has not been ended.
+    #[doc(hidden)]
+    pub unsafe fn end(&self, done: bool) {
+        drop(End { once: &self.0, becomes: if done { DONE } else { POISONED } });
     }
 
     /// Returns whether it is done. If so, the closure's work happened before.

@@ -70,7 +70,8 @@ use crate::parking::Line;
 use crate::platform::{AtomicInt, Host, Ordering, Timestamp};
 use crate::spin::{Waits, poll};
 
-const DONE: u8 = 1;
+#[doc(hidden)]
+pub const DONE: u8 = 1;
 const POISONED: u8 = 2;
 const RUNNING: u8 = 4;
 const WAITED: u8 = 8;
@@ -155,12 +156,21 @@ impl<P: Host> RawOnce<P> {
     /// Runs `closure` unless it is done, or waits for the thread that runs one.
     #[cold]
     fn call(&self, poison: Poison, closure: &mut dyn FnMut(OnceState)) {
+        if let Some((mut end, state)) = self.begin(poison) {
+            closure(state);
+            end.becomes = DONE;
+        }
+    }
+
+    /// Returns the state in which the caller is to run its closure, and what ends that, unless it is done. Waits for a thread
+    /// that runs one.
+    fn begin(&self, poison: Poison) -> Option<(End<'_, P>, OnceState)> {
         let mut acquisition = Acquisition::of(self, Access::Alone);
         acquisition.begins(false);
         loop {
             let state = self.state.load(Ordering::Acquire);
             if state & DONE != 0 {
-                return;
+                return None;
             }
             if state & RUNNING != 0 {
                 acquisition.waits();
@@ -173,11 +183,9 @@ impl<P: Host> RawOnce<P> {
             let running = state & WAITED | RUNNING;
             let (acquire, relaxed) = (Ordering::Acquire, Ordering::Relaxed);
             if self.state.compare_exchange(state, running, acquire, relaxed).is_ok() {
-                let mut end = End { once: self, becomes: POISONED };
+                let end = End { once: self, becomes: POISONED };
                 acquisition.acquired();
-                closure(OnceState::of(state));
-                end.becomes = DONE;
-                return;
+                return Some((end, OnceState::of(state)));
             }
         }
     }

@@ -105,6 +105,8 @@ pub use api::{
     RwLockUpgradableReadGuard, RwLockWriteGuard,
 };
 pub use recursive::ReadRecursive;
+#[doc(hidden)]
+pub use shared::last_reader_left;
 
 const WRITER: u32 = 1;
 const DRAINING: u32 = 1 << 1;
@@ -124,6 +126,11 @@ const READERS: u32 = !(ONE - 1);
 /// room for upgradable readers that are downgraded. No thread begins to wait while the count is that high, so the excess is at
 /// most the number of threads.
 const MOST_READERS: u32 = 1 << 31;
+
+/// What the header for C and C++ inlines: a writer's word, a reader, the bits that keep readers out, and those in which the last
+/// reader finds itself and a writer that sleeps.
+#[doc(hidden)]
+pub const INLINED: [u32; 4] = [WRITER, ONE, WRITER | MOST_READERS, READERS | ASLEEP];
 
 /// A reader-writer lock without data, four bytes; see the [module](self) for its protocol.
 ///

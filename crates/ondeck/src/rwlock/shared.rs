@@ -177,6 +177,13 @@ impl<P: Host> RawRwLock<P> {
     }
 }
 
+/// Wakes the writer that sleeps until the readers have left, after the caller has uncounted the last one in a word with
+/// `ASLEEP`: the rest of an unlock that the header for C and C++ inlines. The lock may be gone (4).
+#[doc(hidden)]
+pub fn last_reader_left<P: Host>(address: usize) {
+    wake_drainer::<P>(address);
+}
+
 /// Checks the result of a wait without a deadline.
 pub(super) fn has(lock: bool) {
     debug_assert!(lock, "without a deadline a wait ends with the lock");

@@ -1,0 +1,345 @@
+//! The C functions of `ondeck_rwlock_t`, each a wrapper of [`RawRwLock`]. All reads are counted: the rows of visible readers
+//! are each copy's own.
+
+use core::cell::UnsafeCell;
+use core::ffi::c_int;
+
+use libc::{EAGAIN, EBUSY};
+use ondeck::platform::Native;
+use ondeck::rwlock::{RawRwLock, last_reader_left};
+
+use crate::deadline::acquire;
+
+/// A reader-writer lock: four bytes. Its initial value is `ONDECK_RWLOCK_INIT`, which is zero, so a static one needs no
+/// initializer. It may be freed by a thread that has just unlocked it, if no other uses it.
+///
+/// It must not be shared between processes. A writer that waits keeps later readers out, so a thread that has a read lock must
+/// not take another. One thread may hold it as upgradable, beside readers, and then become the writer. A read lock may be
+/// unlocked by any thread.
+#[repr(C)]
+pub struct RwLock {
+    /// 0 while it is free. Private to the functions of this header.
+    pub word: UnsafeCell<u32>,
+}
+
+const _: () = assert!(size_of::<RwLock>() == size_of::<RawRwLock<Native>>());
+const _: () = assert!(align_of::<RwLock>() == align_of::<RawRwLock<Native>>());
+
+/// Converts C's pointer to the lock.
+///
+/// # Safety
+///
+/// `lock` points to a lock that outlives the use of the borrow.
+unsafe fn raw<'a>(lock: *const RwLock) -> &'a RawRwLock<Native> {
+    // SAFETY: both types are one word that is only accessed atomically. The caller promises that it is alive.
+    unsafe { &*lock.cast() }
+}
+
+fn error(has: bool, otherwise: c_int) -> c_int {
+    if has { 0 } else { otherwise }
+}
+
+/// Initializes a free lock, regardless of the previous contents.
+///
+/// # Safety
+///
+/// `lock` points to memory for a lock, which no thread uses.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ondeck_rwlock_init(lock: *mut RwLock) {
+    // SAFETY: as the caller promises.
+    unsafe { lock.write(RwLock { word: UnsafeCell::new(0) }) };
+}
+
+/// Ends the use of a lock. Returns 0, or EBUSY if it is locked: it then stays usable.
+///
+/// # Safety
+///
+/// `lock` points to a lock.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ondeck_rwlock_destroy(lock: *mut RwLock) -> c_int {
+    // SAFETY: as the caller promises.
+    error(!unsafe { raw(lock) }.is_locked(), EBUSY)
+}
+
+/// Waits for a read lock. Returns 0, or EAGAIN if 2^23 are held.
+///
+/// # Safety
+///
+/// `lock` points to a lock that the calling thread has not locked.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ondeck_rwlock_rdlock(lock: *mut RwLock) -> c_int {
+    // SAFETY: as the caller promises.
+    let lock = unsafe { raw(lock) };
+    if !lock.try_lock_shared_counted() {
+        if lock.has_most_readers() {
+            return EAGAIN;
+        }
+        lock.lock_shared_counted();
+    }
+    0
+}
+
+/// Takes a read lock if there is no writer. Returns 0, EBUSY, or EAGAIN if 2^23 are held.
+///
+/// # Safety
+///
+/// `lock` points to a lock.
+#[unsafe(no_mangle)]
+#[must_use]
+pub unsafe extern "C" fn ondeck_rwlock_tryrdlock(lock: *mut RwLock) -> c_int {
+    // SAFETY: as the caller promises.
+    let lock = unsafe { raw(lock) };
+    error(lock.try_lock_shared_counted(), if lock.has_most_readers() { EAGAIN } else { EBUSY })
+}
+
+/// As `ondeck_rwlock_rdlock`, until a deadline as that of `ondeck_mutex_clocklock`. Returns 0, EAGAIN, ETIMEDOUT or EINVAL.
+///
+/// # Safety
+///
+/// As for `ondeck_rwlock_rdlock`; `deadline` points to a time.
+#[unsafe(no_mangle)]
+#[must_use]
+pub unsafe extern "C" fn ondeck_rwlock_clockrdlock(
+    lock: *mut RwLock,
+    clock: c_int,
+    deadline: *const libc::timespec,
+) -> c_int {
+    // SAFETY: as the caller promises.
+    let lock = unsafe { raw(lock) };
+    let mut is_full = false;
+    let at_once = || lock.try_lock_shared_counted();
+    let until = |time| {
+        is_full = lock.has_most_readers();
+        is_full || lock.try_lock_shared_counted_until(time)
+    };
+    // SAFETY: as the caller promises.
+    let result = unsafe { acquire(clock, deadline, at_once, until) };
+    if is_full { EAGAIN } else { result }
+}
+
+/// Unlocks a read lock. Returns 0, always.
+///
+/// # Safety
+///
+/// There is a read lock, which no other thread unlocks.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ondeck_rwlock_rdunlock(lock: *mut RwLock) -> c_int {
+    // SAFETY: as the caller promises.
+    unsafe { raw(lock).unlock_shared_counted() };
+    0
+}
+
+/// Waits for the write lock. Returns 0, always.
+///
+/// # Safety
+///
+/// `lock` points to a lock that the calling thread has not locked.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ondeck_rwlock_wrlock(lock: *mut RwLock) -> c_int {
+    // SAFETY: as the caller promises.
+    unsafe { raw(lock) }.lock_exclusive();
+    0
+}
+
+/// Takes the write lock if no thread holds the lock. Returns 0 or EBUSY.
+///
+/// # Safety
+///
+/// `lock` points to a lock.
+#[unsafe(no_mangle)]
+#[must_use]
+pub unsafe extern "C" fn ondeck_rwlock_trywrlock(lock: *mut RwLock) -> c_int {
+    // SAFETY: as the caller promises.
+    error(unsafe { raw(lock) }.try_lock_exclusive(), EBUSY)
+}
+
+/// As `ondeck_rwlock_wrlock`, until a deadline. Returns 0, ETIMEDOUT or EINVAL.
+///
+/// # Safety
+///
+/// As for `ondeck_rwlock_wrlock`; `deadline` points to a time.
+#[unsafe(no_mangle)]
+#[must_use]
+pub unsafe extern "C" fn ondeck_rwlock_clockwrlock(
+    lock: *mut RwLock,
+    clock: c_int,
+    deadline: *const libc::timespec,
+) -> c_int {
+    // SAFETY: as the caller promises.
+    let lock = unsafe { raw(lock) };
+    let at_once = || lock.try_lock_exclusive();
+    // SAFETY: as the caller promises.
+    unsafe { acquire(clock, deadline, at_once, |time| lock.try_lock_exclusive_until(time)) }
+}
+
+/// Unlocks the write lock. Returns 0, always.
+///
+/// # Safety
+///
+/// The calling thread has the write lock.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ondeck_rwlock_wrunlock(lock: *mut RwLock) -> c_int {
+    // SAFETY: as the caller promises.
+    unsafe { raw(lock).unlock_exclusive() };
+    0
+}
+
+/// Waits for the upgradable read lock: beside readers, at most one thread has it. Returns 0, or EAGAIN if 2^23 read
+/// locks are held.
+///
+/// # Safety
+///
+/// `lock` points to a lock that the calling thread has not locked.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ondeck_rwlock_uplock(lock: *mut RwLock) -> c_int {
+    // SAFETY: as the caller promises.
+    let lock = unsafe { raw(lock) };
+    if !lock.try_lock_upgradable() {
+        if lock.has_most_readers() {
+            return EAGAIN;
+        }
+        lock.lock_upgradable();
+    }
+    0
+}
+
+/// Takes the upgradable read lock if no thread writes or has it. Returns 0, EBUSY, or EAGAIN if 2^23 read locks are held.
+///
+/// # Safety
+///
+/// `lock` points to a lock.
+#[unsafe(no_mangle)]
+#[must_use]
+pub unsafe extern "C" fn ondeck_rwlock_tryuplock(lock: *mut RwLock) -> c_int {
+    // SAFETY: as the caller promises.
+    let lock = unsafe { raw(lock) };
+    error(lock.try_lock_upgradable(), if lock.has_most_readers() { EAGAIN } else { EBUSY })
+}
+
+/// As `ondeck_rwlock_uplock`, until a deadline. Returns 0, EAGAIN, ETIMEDOUT or EINVAL.
+///
+/// # Safety
+///
+/// As for `ondeck_rwlock_uplock`; `deadline` points to a time.
+#[unsafe(no_mangle)]
+#[must_use]
+pub unsafe extern "C" fn ondeck_rwlock_clockuplock(
+    lock: *mut RwLock,
+    clock: c_int,
+    deadline: *const libc::timespec,
+) -> c_int {
+    // SAFETY: as the caller promises.
+    let lock = unsafe { raw(lock) };
+    let mut is_full = false;
+    let at_once = || lock.try_lock_upgradable();
+    let until = |time| {
+        is_full = lock.has_most_readers();
+        is_full || lock.try_lock_upgradable_until(time)
+    };
+    // SAFETY: as the caller promises.
+    let result = unsafe { acquire(clock, deadline, at_once, until) };
+    if is_full { EAGAIN } else { result }
+}
+
+/// Unlocks the upgradable read lock. Returns 0, always.
+///
+/// # Safety
+///
+/// The calling thread has the upgradable read lock.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ondeck_rwlock_upunlock(lock: *mut RwLock) -> c_int {
+    // SAFETY: as the caller promises.
+    unsafe { raw(lock).unlock_upgradable() };
+    0
+}
+
+/// Turns the upgradable read lock into the write lock, after all readers have left. No other writer comes in between. Returns
+/// 0, always.
+///
+/// # Safety
+///
+/// As for `ondeck_rwlock_upunlock`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ondeck_rwlock_upgrade(lock: *mut RwLock) -> c_int {
+    // SAFETY: as the caller promises.
+    unsafe { raw(lock).upgrade() };
+    0
+}
+
+/// As `ondeck_rwlock_upgrade`, if there are no readers. Returns 0, or EBUSY: the thread then still has the upgradable read lock.
+///
+/// # Safety
+///
+/// As for `ondeck_rwlock_upunlock`.
+#[unsafe(no_mangle)]
+#[must_use]
+pub unsafe extern "C" fn ondeck_rwlock_tryupgrade(lock: *mut RwLock) -> c_int {
+    // SAFETY: as the caller promises.
+    error(unsafe { raw(lock).try_upgrade() }, EBUSY)
+}
+
+/// As `ondeck_rwlock_upgrade`, until a deadline. Returns 0; or ETIMEDOUT or EINVAL: the thread then still has the upgradable read
+/// lock.
+///
+/// # Safety
+///
+/// As for `ondeck_rwlock_upunlock`; `deadline` points to a time.
+#[unsafe(no_mangle)]
+#[must_use]
+pub unsafe extern "C" fn ondeck_rwlock_clockupgrade(
+    lock: *mut RwLock,
+    clock: c_int,
+    deadline: *const libc::timespec,
+) -> c_int {
+    // SAFETY: as the caller promises.
+    let lock = unsafe { raw(lock) };
+    // SAFETY: as the caller promises; the second runs only if the first did not change the lock.
+    let at_once = || unsafe { lock.try_upgrade() };
+    // SAFETY: as above.
+    let until = |time| unsafe { lock.try_upgrade_until(time) };
+    // SAFETY: as the caller promises.
+    unsafe { acquire(clock, deadline, at_once, until) }
+}
+
+/// Turns the write lock into a read lock. No writer comes in between. Returns 0, always.
+///
+/// # Safety
+///
+/// As for `ondeck_rwlock_wrunlock`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ondeck_rwlock_downgrade(lock: *mut RwLock) -> c_int {
+    // SAFETY: as the caller promises. Downgrades are counted.
+    let _ = unsafe { raw(lock).downgrade() };
+    0
+}
+
+/// Turns the write lock into the upgradable read lock. No writer comes in between. Returns 0, always.
+///
+/// # Safety
+///
+/// As for `ondeck_rwlock_wrunlock`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ondeck_rwlock_downgrade_to_up(lock: *mut RwLock) -> c_int {
+    // SAFETY: as the caller promises.
+    unsafe { raw(lock).downgrade_to_upgradable() };
+    0
+}
+
+/// Turns the upgradable read lock into a read lock. Returns 0, always.
+///
+/// # Safety
+///
+/// As for `ondeck_rwlock_upunlock`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ondeck_rwlock_downgrade_up(lock: *mut RwLock) -> c_int {
+    // SAFETY: as the caller promises. Downgrades are counted.
+    let _ = unsafe { raw(lock).downgrade_upgradable() };
+    0
+}
+
+/// Completes an inlined unlock of the last read lock beside a writer that sleeps. The lock may be freed already: `lock` is only an
+/// address.
+#[unsafe(no_mangle)]
+pub extern "C" fn ondeck_rwlock_rdunlocked(lock: *const RwLock) {
+    last_reader_left::<Native>(lock.addr());
+}
