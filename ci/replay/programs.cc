@@ -251,6 +251,83 @@ static long use_journal(Thread &self)
     return 3;
 }
 
+// A table that grows: once in 16,384 acquisitions a section takes milliseconds, half of a thread's time.
+static struct {
+    std::mutex mutex;
+    unsigned long entries;
+} growing;
+
+static long use_growing(Thread &self)
+{
+    {
+        std::lock_guard<std::mutex> guard(growing.mutex);
+        work(++growing.entries % 16384 ? 40 : 6000000, self.state);
+    }
+    work(300, draw(self));
+    return 1;
+}
+
+// Every other thread cleans up: it locks rarely, and holds for a millisecond.
+static std::mutex shelf;
+
+static long use_shelf(Thread &self)
+{
+    if (self.number % 2) {
+        work(900, self.state);
+        std::lock_guard<std::mutex> guard(shelf);
+        self.state = work(200, self.state) | 1;
+        return 1;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    std::lock_guard<std::mutex> guard(shelf);
+    work(1000000, self.state);
+    return 1;
+}
+
+// Every other thread makes jobs, and the others yield until there is one.
+static struct {
+    std::mutex mutex;
+    unsigned jobs;
+} yielding;
+
+static long use_yielding(Thread &self)
+{
+    if (self.number % 2 == 0) {
+        work(8000, self.state);
+        std::lock_guard<std::mutex> guard(yielding.mutex);
+        yielding.jobs++;
+        return 1;
+    }
+    bool found = false;
+    {
+        std::lock_guard<std::mutex> guard(yielding.mutex);
+        if (yielding.jobs) {
+            yielding.jobs--;
+            found = true;
+        }
+    }
+    if (found)
+        work(2000, self.state);
+    else
+        std::this_thread::yield();
+    return 1;
+}
+
+// Eight shelves of an index, of which every other access is to the first, with sections of many lengths.
+static struct alignas(64) {
+    std::mutex mutex;
+    unsigned value;
+} shelves[8];
+
+static long use_index(Thread &self)
+{
+    unsigned random = draw(self), shelf = random & 1 ? 0 : random >> 1 & 7;
+    work(600 + (random >> 8 & 2047), self.state);
+    std::lock_guard<std::mutex> guard(shelves[shelf].mutex);
+    shelves[shelf].value = work(20u << (random >> 20 & 7), shelves[shelf].value);
+    return 1;
+}
+
 // Nothing shared, for the speed of the machine. Four chains of multiplications fill a core, so that two threads of one
 // core are seen.
 static long use_nothing(Thread &self)
@@ -270,6 +347,7 @@ int main(int argc, char **argv)
     static const std::map<std::string, long (*)(Thread &)> programs = {
         {"cache", use_cache}, {"parts", use_parts}, {"seldom", use_seldom},     {"nested", use_nested},
         {"queue", use_queue}, {"table", use_table}, {"accounts", use_accounts}, {"journal", use_journal},
+        {"growing", use_growing}, {"shelf", use_shelf}, {"yielding", use_yielding}, {"index", use_index},
         {"nothing", use_nothing}};
     auto program = argc == 4 ? programs.find(argv[1]) : programs.end();
     if (program == programs.end())

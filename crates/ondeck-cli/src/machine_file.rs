@@ -45,7 +45,17 @@ pub(crate) fn text(
             Shared::Socket => "same_socket",
             Shared::Machine => "cross_socket",
         };
-        text.figure("transfer", name, nanos, "median of pairs of CPUs, one way");
+        let states = nanos.as_ref().map_or_else(
+            |_| String::new(),
+            |it| format!(", a quarter below {:.0} and above {:.0} ns", it.p25, it.p75),
+        );
+        let median = nanos.clone().map(|it| it.median);
+        text.figure(
+            "transfer",
+            name,
+            &median,
+            &format!("median of pairs of CPUs, one way{states}"),
+        );
     }
     text.figure("transfer", "memory", &hardware.memory, "a chain of loads through 256 MiB");
     of_kernel(&mut text, &hardware.kernel);

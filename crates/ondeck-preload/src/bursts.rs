@@ -39,6 +39,18 @@ pub(crate) fn recorded_of<T>(
     result
 }
 
+/// `sched_yield`.
+#[unsafe(no_mangle)]
+pub extern "C" fn ondeck_preload_sched_yield() -> c_int {
+    let begun = begun();
+    // SAFETY: sched_yield(2) takes no arguments.
+    let result = unsafe { libc::syscall(libc::SYS_sched_yield) };
+    if let Some(begun) = begun {
+        begun.end(Action::Yield, 0, Caller::default());
+    }
+    result as c_int
+}
+
 /// Ends a wait for a condition variable, after which the thread waited `nanos` for its mutex.
 pub(crate) fn waited(begun: Option<Begun>, mutex: &Mutex, nanos: u64) {
     if let Some(begun) = begun {

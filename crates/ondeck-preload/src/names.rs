@@ -7,6 +7,7 @@
 //! the C library's.
 
 core::arch::global_asm!(
+    ".symver ondeck_preload_sched_yield, sched_yield@@GLIBC_2.2.5",
     ".symver ondeck_preload_mutex_init, pthread_mutex_init@@GLIBC_2.2.5",
     ".symver ondeck_preload_mutex_init, __pthread_mutex_init@GLIBC_2.2.5",
     ".symver ondeck_preload_mutex_destroy, pthread_mutex_destroy@@GLIBC_2.2.5",

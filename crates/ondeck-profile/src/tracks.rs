@@ -1,6 +1,6 @@
 //! The lock operations of threads, one by one, if they were recorded.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -39,6 +39,25 @@ pub struct Thread {
     pub acquisitions: u64,
     /// Its bursts, in the order of time.
     pub bursts: Vec<Burst>,
+    /// All its long sections.
+    pub long: Vec<Long>,
+}
+
+/// The long sections of a lock that a call site began.
+#[derive(Clone, Copy, Debug)]
+pub struct Long {
+    /// The address of the lock.
+    pub object: u64,
+    /// The call site, in [`Tracks::sites`].
+    pub site: Option<usize>,
+    /// What began them.
+    pub action: Action,
+    /// Their number.
+    pub count: u64,
+    /// Their work, in nanoseconds.
+    pub worked: f64,
+    /// The time in which the thread was blocked, in nanoseconds.
+    pub blocked: f64,
 }
 
 /// Consecutive operations.
@@ -94,6 +113,18 @@ fn of(reader: &mut Reader, recording: &Recording) -> Tracks {
         ..Tracks::default()
     };
     let mut sites = HashMap::new();
+    let (mut known_sites, mut objects) = (Vec::new(), HashSet::new());
+    let mut site_of = |stack: u32| {
+        *sites.entry(stack.checked_sub(1)?).or_insert_with_key(|&stack| {
+            let stack = trim(names.stack(&recording.stack(stack)), &modules);
+            let frame = stack.first()?.frames.first()?.clone();
+            let known = known_sites.iter().position(|site| *site == frame);
+            Some(known.unwrap_or_else(|| {
+                known_sites.push(frame);
+                known_sites.len() - 1
+            }))
+        })
+    };
     for track in &recording.tracks()[..(used as usize).min(TRACKS)] {
         let overhead = get(&track.overhead);
         let mut bursts = Vec::new();
@@ -103,26 +134,14 @@ fn of(reader: &mut Reader, recording: &Recording) -> Tracks {
                 .iter()
                 .filter_map(|operation| {
                     let action = Action::of(operation.action.load(Ordering::Relaxed))?;
-                    let site =
-                        operation.site.load(Ordering::Relaxed).checked_sub(1).and_then(|stack| {
-                            *sites.entry(stack).or_insert_with(|| {
-                                let stack = trim(names.stack(&recording.stack(stack)), &modules);
-                                let frame = stack.first()?.frames.first()?.clone();
-                                let known = tracks.sites.iter().position(|site| *site == frame);
-                                Some(known.unwrap_or_else(|| {
-                                    tracks.sites.push(frame);
-                                    tracks.sites.len() - 1
-                                }))
-                            })
-                        });
                     let object = get(&operation.object);
-                    tracks.objects.entry(object).or_insert_with(|| names.place(object));
+                    objects.insert(object);
                     Some(Operation {
                         action,
                         before: clock.nanos(get(&operation.before).saturating_sub(overhead)),
                         took: clock.nanos(get(&operation.took)),
                         object,
-                        site,
+                        site: site_of(operation.site.load(Ordering::Relaxed)),
                     })
                 })
                 .collect();
@@ -136,8 +155,23 @@ fn of(reader: &mut Reader, recording: &Recording) -> Tracks {
         }
         bursts.sort_by_key(|burst| burst.first);
         if !bursts.is_empty() {
-            tracks.threads.push(Thread { acquisitions: get(&track.acquisitions), bursts });
+            let long = track.long.iter().filter_map(|long| {
+                let action = Action::of(get(&long.action) as u32)?;
+                objects.insert(get(&long.object));
+                Some(Long {
+                    object: get(&long.object),
+                    action,
+                    site: site_of(get(&long.site) as u32),
+                    count: get(&long.count),
+                    worked: clock.nanos(get(&long.worked)),
+                    blocked: clock.nanos(get(&long.blocked)),
+                })
+            });
+            let (acquisitions, long) = (get(&track.acquisitions), long.collect());
+            tracks.threads.push(Thread { acquisitions, bursts, long });
         }
     }
+    tracks.sites = known_sites;
+    tracks.objects = objects.into_iter().map(|object| (object, names.place(object))).collect();
     tracks
 }

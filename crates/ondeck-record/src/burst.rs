@@ -11,17 +11,18 @@
 //!   reader the part of the program that it represents.
 //! * Work of more than 20 µs is compared with the thread's CPU time: if the thread has blocked during that time, the
 //!   time in which it used no CPU becomes a separate operation, [`Action::Blocked`].
+//! * Sections are timed also outside of bursts. Those of more than 20 µs are counted with their time, because one that is
+//!   long once in thousands may be in no burst.
 //! * A call site is identified by its return address and its frame; the stack is recorded when a thread first sees it.
 //!
-//! An operation costs two readings of the clock, some 20 ns; outside of a burst it costs a few loads and stores of the
-//! thread's own memory.
+//! An operation costs two readings of the clock, some 20 ns; outside of a burst a section does.
 
 use core::ptr;
 use core::sync::atomic::{AtomicU64, Ordering};
 
 pub use crate::layout::Action;
 use crate::layout::{
-    BURSTS, Burst, File, OPERATIONS, Operation, SITES, TRACKS, Track, Tracked, place_of,
+    BURSTS, Burst, File, Long, OPERATIONS, Operation, SITES, TRACKS, Track, Tracked, place_of,
 };
 use crate::{clock, room, samples, slot, state, sys, thread};
 
@@ -49,15 +50,15 @@ pub struct Caller {
 #[derive(Clone, Copy, Debug)]
 #[must_use]
 pub struct Begun {
-    /// Ticks; 0 outside of a burst.
+    /// Ticks; 0 outside of bursts and of sections.
     at: u64,
 }
 
 /// Called when the thread is about to lock, unlock, wait or notify.
 #[inline]
 pub fn begin() -> Begun {
-    let is_in_burst = track().is_some_and(|track| get(&track.current) != 0);
-    Begun { at: if is_in_burst { clock::ticks() } else { 0 } }
+    let is_timed = track().is_some_and(|track| get(&track.current) != 0 || get(&track.held) != 0);
+    Begun { at: if is_timed { clock::ticks() } else { 0 } }
 }
 
 impl Begun {
@@ -75,26 +76,90 @@ impl Begun {
     fn end_without(self, action: Action, object: usize, caller: Caller, waited: u64) {
         let Some(track) = track() else { return };
         let acquires = matches!(action, Action::Lock | Action::Read | Action::Write);
+        let site = if acquires { site(track, caller) } else { 0 };
         if acquires {
             add(&track.acquisitions, 1);
         }
-        if self.at != 0 {
+        let is_in_burst = get(&track.current) != 0;
+        let ends = get(&track.held) == object as u64 && !acquires && object != 0;
+        if ends && !is_in_burst {
+            outside(track, self.at);
+        }
+        if is_in_burst && self.at != 0 {
             let took = clock::ticks().saturating_sub(self.at).saturating_sub(waited);
-            note(
-                track,
-                self.at,
-                took,
-                action,
-                object,
-                if acquires { site(track, caller) } else { 0 },
-            );
-        } else if acquires && get(&track.current) == 0 {
+            note(track, self.at, took, action, object, site);
+        } else if acquires && !is_in_burst {
             match get(&track.skip) {
                 0 => start(track),
                 left => set(&track.skip, left - 1),
             }
         }
+        if ends {
+            end_section(track, self.at);
+            if action == Action::Wait {
+                let site = get(&track.held_site) as u32;
+                begin_section(track, Action::Lock, object, site);
+            }
+        } else if get(&track.held) != 0 {
+            add(&track.held_other, clock::ticks().saturating_sub(self.at));
+        } else if acquires {
+            begin_section(track, action, object, site);
+        }
     }
+}
+
+/// The thread has acquired a lock, and has held none.
+#[inline]
+fn begin_section(track: &Track, action: Action, object: usize, site: u32) {
+    let mut now = clock::ticks();
+    if now.saturating_sub(get(&track.released)) > clock::ticks_in(LONG) && get(&track.current) == 0
+    {
+        // So that the time without a CPU is known of the section alone.
+        look_at_cpu(track);
+        now = clock::ticks();
+    }
+    set(&track.held_site, site.into());
+    set(&track.held_action, action as u64);
+    for of_section in [&track.held_other, &track.held_worked, &track.held_blocked] {
+        set(of_section, 0);
+    }
+    set(&track.held_since, now);
+    set(&track.held, object as u64);
+}
+
+/// The section ends at `at`, outside of bursts: finds out what it was spent on.
+#[inline]
+fn outside(track: &Track, at: u64) {
+    let all = at.saturating_sub(get(&track.held_since)).saturating_sub(get(&track.held_other));
+    if all > clock::ticks_in(LONG) {
+        let preempted = get(&track.preempted);
+        let (worked, rest) = split(track, at, all);
+        // A thread that lost its CPU meanwhile may have been without it in the section.
+        let blocked = if get(&track.preempted) == preempted { rest } else { 0 };
+        set(&track.held_worked, worked);
+        set(&track.held_blocked, blocked);
+    }
+}
+
+/// The section has ended at `at`: counts it if it was long.
+#[inline]
+fn end_section(track: &Track, at: u64) {
+    let (worked, blocked) = (get(&track.held_worked), get(&track.held_blocked));
+    if worked + blocked > clock::ticks_in(LONG) {
+        let (object, site) = (get(&track.held), get(&track.held_site));
+        let is_its =
+            |it: &&Long| get(&it.object) == 0 || get(&it.object) == object && get(&it.site) == site;
+        if let Some(long) = track.long.iter().find(is_its) {
+            set(&long.site, site);
+            set(&long.action, get(&track.held_action));
+            add(&long.count, 1);
+            add(&long.worked, worked);
+            add(&long.blocked, blocked);
+            set(&long.object, object);
+        }
+    }
+    set(&track.released, at);
+    set(&track.held, 0);
 }
 
 /// Relaxed throughout: only one thread writes a track, and the reader reads it after the end.
@@ -205,12 +270,23 @@ fn note(track: &'static Track, at: u64, took: u64, action: Action, object: usize
     if before > long {
         let (worked, blocked) = split(track, at, before);
         before = worked;
+        add(&track.held_worked, worked);
+        add(&track.held_blocked, blocked);
         if blocked > long {
             push(burst, before, blocked, Action::Blocked, 0, 0);
             before = 0;
         }
+    } else {
+        add(&track.held_worked, before);
     }
-    push(burst, before, took, action, object, site);
+    let last = (get(&burst.used) as usize).checked_sub(1).and_then(|it| burst.operations.get(it));
+    match last {
+        // A thread that waits by yielding would fill the burst.
+        Some(last) if action == Action::Yield && is_yield(last) => {
+            add(&last.took, before + took);
+        }
+        _ => push(burst, before, took, action, object, site),
+    }
     if took > long {
         // The thread may have slept in the operation, which must not count towards the work after it.
         look_at_cpu(track);
@@ -221,6 +297,10 @@ fn note(track: &'static Track, at: u64, took: u64, action: Action, object: usize
         set(&track.current, 0);
         set(&track.skip, pause_after(track, burst));
     }
+}
+
+fn is_yield(operation: &Operation) -> bool {
+    operation.action.load(Ordering::Relaxed) == Action::Yield as u32
 }
 
 fn current(track: &'static Track) -> Option<&'static Burst> {
@@ -265,7 +345,9 @@ fn split(track: &Track, at: u64, before: u64) -> (u64, u64) {
 fn look_at_cpu(track: &Track) {
     // Not read by getrusage(2), which is only as recent as the last timer tick.
     set(&track.cpu, clock::nanos_of(libc::CLOCK_THREAD_CPUTIME_ID));
-    set(&track.blocked, sys::times_blocked());
+    let [blocked, preempted] = sys::switches();
+    set(&track.blocked, blocked);
+    set(&track.preempted, preempted);
     set(&track.cpu_at, clock::ticks());
 }
 

@@ -1,4 +1,4 @@
-//! The file of a recording, version 5, which the recorder maps and the reader reads.
+//! The file of a recording, version 6, which the recorder maps and the reader reads.
 //!
 //! One file is for one process image. Its layout is fixed, so it needs no allocation, no index and no trailer: it can
 //! be read while the process runs, and after the process ended in any way.
@@ -43,14 +43,15 @@ mod tracks;
 use core::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 
 pub use tracks::{
-    Action, BURSTS, Burst, OPERATIONS, Operation, SITES, Site, TRACKED_SIZE, TRACKS, Track, Tracked,
+    Action, BURSTS, Burst, LONG, Long, OPERATIONS, Operation, SITES, Site, TRACKED_SIZE, TRACKS,
+    Track, Tracked,
 };
 
 /// The first eight bytes of a file, as a number in the machine's byte order.
 pub const MAGIC: u64 = u64::from_ne_bytes(*b"ondeckPF");
 
 /// The layout that this module describes.
-pub const VERSION: u32 = 5;
+pub const VERSION: u32 = 6;
 
 /// The suffix of a recording's file name, after the process id and a number: `4711.0.ondeck-profile`.
 pub const EXTENSION: &str = "ondeck-profile";
@@ -414,7 +415,7 @@ mod tests {
 
     /// Readers of other builds find the fields where this version has them.
     #[test]
-    fn the_layout_is_that_of_version_5() {
+    fn the_layout_is_that_of_version_6() {
         assert_eq!((size_of::<Header>(), size_of::<Lock>()), (4096, 5632));
         assert_eq!((size_of::<Sample>(), size_of::<Stack>()), (32, 16));
         assert_eq!((size_of::<Operation>(), size_of::<Track>()), (32, 266_240));

@@ -171,13 +171,13 @@ pub fn has_stack(needed: usize) -> bool {
     stack.ss_flags & libc::SS_ONSTACK == 0 || here.saturating_sub(stack.ss_sp.addr()) >= needed
 }
 
-/// Returns the number of times that the calling thread has blocked.
-pub fn times_blocked() -> u64 {
+/// Returns the number of times that the calling thread has blocked, and that it has lost its CPU.
+pub fn switches() -> [u64; 2] {
     // SAFETY: a structure of integers, for which zeros are valid.
     let mut usage: libc::rusage = unsafe { core::mem::zeroed() };
     // SAFETY: getrusage(2) writes to the given structure.
     unsafe { libc::syscall(libc::SYS_getrusage, libc::RUSAGE_THREAD, &raw mut usage) };
-    usage.ru_nvcsw.cast_unsigned()
+    [usage.ru_nvcsw.cast_unsigned(), usage.ru_nivcsw.cast_unsigned()]
 }
 
 pub fn process() -> u32 {

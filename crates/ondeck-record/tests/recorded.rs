@@ -8,7 +8,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use ondeck_record::burst::{self, Action, Caller};
-use ondeck_record::layout::{Burst, File, Header, Lock, Operation, Track, Tracked};
+use ondeck_record::layout::{
+    Burst, File, Header, Lock, Long, OPERATIONS, Operation, Track, Tracked,
+};
 use ondeck_record::relocked;
 
 const FOLDER: &str = "ONDECK_PROFILE";
@@ -29,9 +31,19 @@ fn times_that_are_told_are_nanoseconds() {
     assert!(status.success());
 }
 
+/// A section of a lock, in which the thread sleeps for as long.
+fn lock_for(time: Duration) {
+    burst::begin().end(Action::Lock, 0x8000, Caller::default());
+    if !time.is_zero() {
+        thread::sleep(time);
+    }
+    burst::begin().end(Action::Unlock, 0x8000, Caller::default());
+}
+
 fn records(folder: &std::path::Path) {
     const WAITS: u64 = 5;
     const TOLD: u64 = 15 * MILLI;
+    const LONG_ONES: u64 = 20;
     for _ in 0..WAITS {
         relocked(0x4000, 1, None, TOLD);
     }
@@ -45,6 +57,13 @@ fn records(folder: &std::path::Path) {
     thread::sleep(Duration::from_nanos(TOLD + 5 * MILLI));
     waits.end_of_wait(0x5000, TOLD);
     let all = before.elapsed().as_nanos() as u64;
+    // Short sections, which are recorded in bursts with long pauses between them, and some long ones.
+    for _ in 0..LONG_ONES {
+        for _ in 0..16 * OPERATIONS {
+            lock_for(Duration::ZERO);
+        }
+        lock_for(Duration::from_nanos(TOLD / 5));
+    }
 
     let path = fs::read_dir(folder).expect("the folder").flatten().next().expect("a file").path();
     let file = fs::File::open(path).expect("the recording");
@@ -62,6 +81,16 @@ fn records(folder: &std::path::Path) {
     assert_eq!(lock(offset_of!(Lock, waits)), WAITS);
     assert!(is_told(lock(offset_of!(Lock, wait_ticks)) / WAITS));
     assert!(is_told(lock(offset_of!(Lock, wait_longest))));
+
+    let long = offset_of!(Tracked, tracks) + offset_of!(Track, long);
+    let long = |field: usize| word(long + field);
+    assert_eq!(long(offset_of!(Long, object)), 0x8000);
+    assert_eq!(long(offset_of!(Long, action)), Action::Lock as u64);
+    // Not one in which the thread may have lost its CPU instead.
+    let count = long(offset_of!(Long, count));
+    assert!((LONG_ONES / 2..=2 * LONG_ONES).contains(&count), "{count} long sections");
+    let [worked, blocked] = [offset_of!(Long, worked), offset_of!(Long, blocked)].map(long);
+    assert!(nanos(blocked) > LONG_ONES / 2 * TOLD / 5, "{worked} {blocked}");
 
     let burst = offset_of!(Tracked, tracks) + offset_of!(Track, bursts);
     let operations = burst + offset_of!(Burst, operations);

@@ -7,6 +7,7 @@
 //!               run      N simulated threads carry them out: throughput, how long each lock was busy
 //!                │
 //!                ├──► anchor     the recording as it was: how far its rate is from the recorded one
+//!                ├──► bound      the rate of a queueing network of the same demands, as a second opinion
 //!                ▼
 //!             outlook    by locks and numbers of threads; the first lock that saturates, and from when on
 //! ```
@@ -33,16 +34,22 @@
 #![warn(missing_docs)]
 
 mod anchor;
+mod bound;
+mod long;
 mod outlook;
 mod recording;
 mod run;
 mod script;
 
-pub use anchor::{Anchor, RECORDED_WITH, reasons};
+pub use anchor::{Anchor, RECORDED_WITH, reasons, transfer};
+pub use bound::bound;
 pub use outlook::{Outlook, Row, Saturation, outlook};
-pub use recording::{Action, Burst, Error, Lock, Operation, Recording, Site, Thread};
+pub use recording::{Action, Burst, Error, Lock, Long, Operation, Recording, Site, Thread};
 pub use run::{Outcome, Setup, run};
 pub use script::{Script, Sharing, Shorter, longest_site};
+
+/// Nanoseconds from which on a section is long, and recorded with its count wherever it is.
+pub const LONG: f64 = 20_000.0;
 
 /// The busy part of the time from which on a lock is saturated.
 pub const SATURATED: f64 = 0.9;

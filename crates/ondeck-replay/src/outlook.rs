@@ -1,6 +1,7 @@
 //! A program's performance with more threads, and with another lock.
 
 use crate::SATURATED;
+use crate::bound::bound;
 use crate::run::{Outcome, Setup, run};
 use crate::script::{Script, Sharing};
 
@@ -11,6 +12,8 @@ pub struct Row {
     pub threads: usize,
     /// The result.
     pub outcome: Outcome,
+    /// The rate of a queueing network: see [`bound`](crate::bound()).
+    pub bound: f64,
 }
 
 /// The number of seeds with which each number of threads is simulated.
@@ -50,7 +53,12 @@ pub fn outlook(script: &Script, setup: &Setup<'_>, threads: &[usize]) -> Outlook
         outcomes.sort_by(|one, other| one.rate.total_cmp(&other.rate));
         outcomes.swap_remove(outcomes.len() / 2)
     };
-    let row = |(&threads, all)| Row { threads, outcome: median(all) };
+    let cpus = setup.costs.places.len();
+    let row = |(&threads, all)| Row {
+        threads,
+        outcome: median(all),
+        bound: bound(script, threads, cpus),
+    };
     let is_sure = found.iter().all(Option::is_some);
     let least = found.iter().flatten().min_by_key(|(_, threads)| *threads);
     let most = found.iter().flatten().map(|(_, threads)| *threads).max();

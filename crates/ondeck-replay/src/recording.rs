@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// The kind that the file states.
 const KIND: &str = "ondeck recording";
 /// The version of its format.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 /// The advice for a file that cannot be replayed.
 const NAME_ONE: &str = "name a file that `ondeck run --record FILE -- PROGRAM` wrote";
 
@@ -22,6 +22,8 @@ pub struct Recording {
     pub program: String,
     /// The length of the recording.
     pub seconds: f64,
+    /// Nanoseconds in which a cache line moved from one core to the next when the program had ended; none on one CPU.
+    pub transfer: Option<f64>,
     /// Threads for which the recording had no room.
     pub dropped_threads: u64,
     /// Its locks.
@@ -68,6 +70,25 @@ pub struct Thread {
     pub acquisitions: u64,
     /// The recorded bursts, in the order of time.
     pub bursts: Vec<Burst>,
+    /// All sections that were long, in a burst or not.
+    pub long: Vec<Long>,
+}
+
+/// The long sections of one lock from one call site: each took more than [`LONG`](crate::LONG).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Long {
+    /// The lock, in [`Recording::locks`].
+    pub lock: usize,
+    /// The action that began them.
+    pub action: Action,
+    /// The call site, in [`Recording::sites`].
+    pub site: Option<usize>,
+    /// How many there were.
+    pub count: u64,
+    /// Nanoseconds of their work.
+    pub work: f64,
+    /// Nanoseconds in which the thread was blocked in them.
+    pub blocked: f64,
 }
 
 /// Consecutive operations of a thread.
@@ -99,6 +120,8 @@ pub enum Action {
     Notify,
     /// Is blocked elsewhere.
     Blocked,
+    /// Yields its CPU, once or several times.
+    Yield,
 }
 
 /// One operation.
@@ -153,6 +176,7 @@ impl Recording {
             version: VERSION,
             program,
             seconds,
+            transfer: None,
             dropped_threads: 0,
             locks: Vec::new(),
             sites: Vec::new(),
@@ -212,12 +236,24 @@ impl Recording {
             return Some(format!("{} acquisitions of a thread cannot be", thread.acquisitions));
         }
         let is_time = |time: f64| time.is_finite() && (0.0..1e15).contains(&time);
+        let longs = self.threads.iter().flat_map(|thread| &thread.long);
+        let is_wrong = |it: &&Long| {
+            it.lock >= self.locks.len()
+                || it.site.is_some_and(|site| site >= self.sites.len())
+                || it.count > most
+                || !is_time(it.work)
+                || !is_time(it.blocked)
+        };
+        if let Some(long) = longs.clone().find(is_wrong) {
+            return Some(format!("long sections {long:?} have a number that cannot be"));
+        }
         self.operations().find_map(|it| {
             let is_right = is_time(it.work)
                 && is_time(it.took)
                 && it.lock.is_none_or(|lock| lock < self.locks.len())
                 && it.site.is_none_or(|site| site < self.sites.len())
-                && (it.lock.is_some() || matches!(it.action, Action::Notify | Action::Blocked));
+                && (it.lock.is_some()
+                    || matches!(it.action, Action::Notify | Action::Blocked | Action::Yield));
             (!is_right).then(|| format!("operation {it:?} has a number that cannot be"))
         })
     }
@@ -258,6 +294,14 @@ mod tests {
         recording.threads.push(Thread {
             acquisitions: 10,
             bursts: vec![Burst { first: 3, begun: 0.25, operations }],
+            long: vec![Long {
+                lock: 0,
+                action: Action::Lock,
+                site: Some(0),
+                count: 2,
+                work: 80_000.0,
+                blocked: 0.0,
+            }],
         });
         recording
     }
@@ -285,7 +329,8 @@ mod tests {
         for (text, parts) in [
             ("", &["a.json", "EOF", "--record"][..]),
             ("{\"series\":[]}", &["`kind` is missing", "--record"]),
-            (&text.replace("\"version\":1", "\"version\":7"), &["version 7", "again"]),
+            (&text.replace("\"version\":2", "\"version\":7"), &["version 7", "again"]),
+            (&text.replace("\"count\":2", "\"count\":9999999999999999"), &["cannot be"]),
             (&text.replace("\"lock\",100.3", "\"look\",100.3"), &["look"]),
             (&text.replace("100.3", "-100.3"), &["cannot be"]),
             (

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use fastrand::Rng;
+use ondeck::platform::Platform as _;
 use ondeck::rwlock::RawRwLock;
 use ondeck_zoo::rwlocks::GlibcNormalRwLock;
 use ondeck_zoo::{Origin, RawRwLock as _};
@@ -17,13 +18,15 @@ use ondeck_sim::time::{Time, in_nanos, of_nanos};
 /// The least number of simulated acquisitions, of all parts together, and of each thread in a part.
 const LEAST: u64 = 8_000;
 const LEAST_OF_THREAD: u64 = 150;
-/// The least number of the thread that acquires most rarely, and the most of all threads that are simulated for it.
+/// The least number of the thread that acquires most rarely, and of long sections, and the most of all threads that are simulated for it.
 const LEAST_OF_RAREST: f64 = 10.0;
 const MOST_FOR_RAREST: f64 = 150_000.0;
 /// The inverse of the part that passes before rates are measured.
 const WARM_UP: u64 = 4;
 /// A run that takes this many times as long as one thread alone is cut.
 const PATIENCE: f64 = 4.0;
+/// The fraction of the golden ratio.
+const GOLDEN: f64 = 0.618_033_988_749_894_8;
 /// No run is cut earlier, in nanoseconds.
 const LEAST_TIME: f64 = 20e6;
 
@@ -95,7 +98,9 @@ fn run_part(script: &Script, part: &Part, setup: &Setup<'_>) -> Option<Outcome> 
     }
     let parts = script.parts.len() as u64;
     let of_one = |passages: &Vec<Passage>| passages.iter().map(|it| it.weight).sum::<u64>();
-    let rarest = part.threads.iter().map(of_one).filter(|&of_one| of_one != 0).min().unwrap_or(1);
+    let long = part.threads.iter().flatten().filter(|it| it.is_long).map(|it| it.weight);
+    let all = part.threads.iter().map(of_one).chain(long);
+    let rarest = all.filter(|&count| count != 0).min().unwrap_or(1);
     let for_rarest = LEAST_OF_RAREST * part.acquisitions as f64 / rarest as f64;
     let wanted = (LEAST / parts)
         .max(LEAST_OF_THREAD * present)
@@ -161,7 +166,7 @@ fn run_part(script: &Script, part: &Part, setup: &Setup<'_>) -> Option<Outcome> 
 fn nanos_of_acquisition(part: &Part) -> f64 {
     let steps = part.threads.iter().flatten().flat_map(|passage| &passage.steps);
     let (nanos, count) = steps.fold((0.0, 0_u64), |(nanos, count), step| match *step {
-        Step::Work(time) | Step::Sleep(time) => (nanos + time, count),
+        Step::Work(time) | Step::Sleep(time) | Step::Yield(time) => (nanos + time, count),
         Step::Lock(_) | Step::Read(_) | Step::Write(_) => (nanos, count + 1),
         _ => (nanos, count),
     });
@@ -294,8 +299,11 @@ impl Player {
     fn play(&mut self, mut rng: Rng) {
         let passages = Rc::clone(&self.passages);
         let all: f64 = passages.iter().map(|passage| passage.draw).sum();
+        let mut place = rng.f64();
         loop {
-            let mut drawn = rng.f64() * all;
+            // By the golden ratio, so that each passage comes as often as it should also in a short simulation.
+            place = (place + GOLDEN).fract();
+            let mut drawn = place * all;
             let is_it = |passage: &&Passage| {
                 drawn -= passage.draw;
                 drawn < 0.0
@@ -317,6 +325,12 @@ impl Player {
         match step {
             Step::Work(nanos) => Sim::work(nanos),
             Step::Sleep(nanos) => Sim::sleep(nanos as u64),
+            Step::Yield(nanos) => {
+                let end = Sim::now_free() + of_nanos(nanos);
+                while Sim::now_free() < end {
+                    Sim::yield_now();
+                }
+            }
             Step::Lock(lock) | Step::Read(lock) | Step::Write(lock) => self.acquire(step, lock),
             Step::Unlock(lock) | Step::EndRead(lock) | Step::EndWrite(lock) => {
                 self.release(step, lock);

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::recording::{Action, Burst, Operation, Recording, Thread};
+use crate::long::{cut_if_long, passage_of, rare};
+use crate::recording::{Action, Burst, Long, Operation, Recording, Thread};
 
 /// Threads that hold locks for a smaller part of the time of the thread that holds them longest are left out, if they
 /// also acquire so few: they only set up and wait for others. A thread that locks rarely and holds long is kept.
@@ -63,6 +64,8 @@ pub struct Passage {
     pub weight: u64,
     /// How often it is drawn: the weight, divided by the acquisitions of a drawing.
     pub draw: f64,
+    /// Whether it is a long section, by its count.
+    pub is_long: bool,
     /// Its steps.
     pub steps: Vec<Step>,
     /// Indices of steps before which the thread holds no lock.
@@ -76,6 +79,8 @@ pub enum Step {
     Work(f64),
     /// Sleeps, in nanoseconds.
     Sleep(f64),
+    /// Yields its CPU for so many nanoseconds.
+    Yield(f64),
     /// Locks.
     Lock(usize),
     /// Unlocks.
@@ -140,7 +145,7 @@ fn each(thread: &Thread, mut of: impl FnMut(&Operation, f64, &[(usize, Option<us
 
 /// The nanoseconds for which the thread works while it holds a lock.
 fn held(thread: &Thread) -> f64 {
-    let mut all = 0.0;
+    let mut all = rare(thread).iter().map(|long| long.work + long.blocked).sum();
     each(thread, |operation, times, held| {
         let slept = if operation.action == Action::Blocked { operation.took } else { 0.0 };
         if !held.is_empty() {
@@ -161,6 +166,11 @@ fn weight(thread: &Thread, index: usize) -> u64 {
 pub fn longest_site(recording: &Recording, lock: usize) -> Option<usize> {
     let mut work = vec![0.0; recording.sites.len()];
     for thread in &recording.threads {
+        for long in rare(thread).iter().filter(|long| long.lock == lock) {
+            if let Some(site) = long.site {
+                work[site] += long.work;
+            }
+        }
         each(thread, |operation, times, held| {
             let site = held.iter().find(|(its, _)| *its == lock).and_then(|(_, site)| *site);
             if let Some(site) = site {
@@ -174,6 +184,9 @@ pub fn longest_site(recording: &Recording, lock: usize) -> Option<usize> {
 fn sharing(locks: usize, threads: &[&Thread]) -> Vec<Sharing> {
     let mut users = vec![BTreeSet::new(); locks];
     for (index, thread) in threads.iter().enumerate() {
+        for long in &thread.long {
+            users[long.lock].insert(index);
+        }
         for operation in thread.bursts.iter().flat_map(|burst| &burst.operations) {
             if let (Some(lock), true) = (operation.lock, operation.acquires()) {
                 users[lock].insert(index);
@@ -203,11 +216,19 @@ fn parts(threads: &[&Thread], shorter: &[Shorter]) -> Vec<Part> {
             .iter()
             .map(|thread| {
                 let bursts = thread.bursts.iter().enumerate();
-                bursts
+                let rare = rare(thread);
+                let mut passages: Vec<Passage> = bursts
                     .filter(|(_, burst)| part_of(burst) == number)
-                    .map(|(index, burst)| passage(burst, weight(thread, index), shorter))
+                    .map(|(index, burst)| passage(burst, weight(thread, index), shorter, &rare))
                     .filter(|passage| !passage.entries.is_empty())
-                    .collect()
+                    .collect();
+                let acquisitions = passages.iter().map(|it| it.weight).sum::<u64>() as f64;
+                let share = acquisitions / thread.acquisitions.max(1) as f64;
+                if share > 0.0 {
+                    let of = |long| passage_of(long, acquisitions, share, shorter);
+                    passages.extend(rare.iter().map(of));
+                }
+                passages
             })
             .collect();
         let weights = passages.iter().flatten().map(|passage| passage.weight);
@@ -220,6 +241,8 @@ fn parts(threads: &[&Thread], shorter: &[Shorter]) -> Vec<Part> {
 struct Held {
     lock: usize,
     site: Option<usize>,
+    /// The first step with the lock.
+    begun: usize,
     take: Step,
     release: Step,
     /// The number of nested locks.
@@ -227,7 +250,9 @@ struct Held {
 }
 
 /// Converts a burst so that it unlocks every lock that it locks, and nothing else.
-fn passage(burst: &Burst, weight: u64, shorter: &[Shorter]) -> Passage {
+///
+/// Without the work of long sections of these kinds.
+fn passage(burst: &Burst, weight: u64, shorter: &[Shorter], rare: &[Long]) -> Passage {
     let mut held: Vec<Held> = Vec::new();
     let mut steps = Vec::new();
     let mut entries = Vec::new();
@@ -249,7 +274,14 @@ fn passage(burst: &Burst, weight: u64, shorter: &[Shorter]) -> Passage {
             Action::Write => (Step::Write(lock), Step::EndWrite(lock)),
             Action::Unlock => {
                 match place {
-                    Some(place) if held[place].again == 0 => steps.push(held.remove(place).release),
+                    Some(place) if held[place].again == 0 => {
+                        let Held { begun, site, release, .. } = held.remove(place);
+                        let is_its = |it: &Long| (it.lock, it.site) == (lock, site);
+                        if held.is_empty() && rare.iter().any(is_its) {
+                            cut_if_long(&mut steps[begun..]);
+                        }
+                        steps.push(release);
+                    }
                     Some(place) => held[place].again -= 1,
                     // It was locked before the burst began.
                     None => {}
@@ -269,13 +301,18 @@ fn passage(burst: &Burst, weight: u64, shorter: &[Shorter]) -> Passage {
                 steps.push(Step::Sleep(operation.took));
                 continue;
             }
+            Action::Yield => {
+                steps.push(Step::Yield(operation.took));
+                continue;
+            }
             Action::Notify => continue,
         };
         if let Some(place) = place {
             held[place].again += 1;
         } else {
             steps.push(take);
-            held.push(Held { lock, site: operation.site, take, release, again: 0 });
+            let begun = steps.len();
+            held.push(Held { lock, site: operation.site, begun, take, release, again: 0 });
         }
     }
     steps.extend(held.into_iter().rev().map(|held| held.release));
@@ -286,7 +323,7 @@ fn passage(burst: &Burst, weight: u64, shorter: &[Shorter]) -> Passage {
     let of = |&entry: &usize| steps[entry..].iter().filter(|step| takes(step)).count();
     let acquired =
         entries.iter().map(of).sum::<usize>().max(1) as f64 / entries.len().max(1) as f64;
-    Passage { weight, draw: weight as f64 / acquired, steps, entries }
+    Passage { weight, draw: weight as f64 / acquired, is_long: false, steps, entries }
 }
 
 #[cfg(test)]
@@ -313,7 +350,7 @@ mod tests {
             op(Wait, 5.0, 1, 0),
             op(Lock, 6.0, 2, 1),
         ]);
-        let passage = passage(&cut, 9, &[Shorter { site: 0, factor: 0.5 }]);
+        let passage = passage(&cut, 9, &[Shorter { site: 0, factor: 0.5 }], &[]);
         let expected = [
             Step::Work(1.0),
             Step::Work(2.0),
@@ -337,7 +374,8 @@ mod tests {
     #[test]
     fn a_wait_gives_up_a_read_as_a_read() {
         use Action::{Read, Wait};
-        let passage = passage(&burst(vec![op(Read, 0.0, 1, 0), op(Wait, 0.0, 1, 0)]), 9, &[]);
+        let waits = burst(vec![op(Read, 0.0, 1, 0), op(Wait, 0.0, 1, 0)]);
+        let passage = passage(&waits, 9, &[], &[]);
         let (take, release) = (Step::Read(1), Step::EndRead(1));
         assert_eq!(passage.steps, [take, release, Step::Sleep(7.0), take, release]);
     }
@@ -348,7 +386,7 @@ mod tests {
             let pair = [op(Action::Lock, 1.0, lock, 0), op(Action::Unlock, 1.0, lock, 0)];
             burst(pair.into_iter().cycle().take(2 * count).collect())
         };
-        let thread = |acquisitions, bursts| Thread { acquisitions, bursts };
+        let thread = |acquisitions, bursts| Thread { acquisitions, bursts, long: Vec::new() };
         let mut recording = Recording::new(String::new(), 1.0);
         recording.locks = ["a", "b", "c", "d"]
             .map(|name| crate::Lock { name: name.into(), at: String::new() })
@@ -372,7 +410,7 @@ mod tests {
         let bursts = (0..8).map(|number| at(f64::from(number), 100 * number as u64)).collect();
         let mut recording = Recording::new(String::new(), 8.0);
         recording.locks.push(crate::Lock { name: String::new(), at: String::new() });
-        recording.threads.push(Thread { acquisitions: 5_000, bursts });
+        recording.threads.push(Thread { acquisitions: 5_000, bursts, long: Vec::new() });
         let script = Script::new(&recording, &[]);
         let counts: Vec<u64> = script.parts.iter().map(|part| part.acquisitions).collect();
         assert_eq!(counts, [400, 4_600]);

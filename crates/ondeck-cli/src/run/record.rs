@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use ondeck_profile::tracks::{Burst, Operation, Thread, Tracks};
+use ondeck_lab::costs::hardware;
+use ondeck_profile::tracks::{Burst, Long, Operation, Thread, Tracks};
 use ondeck_profile::{Place, tracks};
 use ondeck_record::layout::Action;
 use ondeck_replay as replay;
@@ -42,6 +43,7 @@ fn recording(tracks: &Tracks) -> replay::Recording {
     let program = tracks.program.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let mut recording = replay::Recording::new(program, tracks.length.as_secs_f64());
     recording.dropped_threads = tracks.dropped;
+    recording.transfer = hardware::transfer().ok();
     let site = |frame: &ondeck_profile::Frame| replay::Site {
         function: frame.function.clone(),
         at: frame
@@ -52,16 +54,18 @@ fn recording(tracks: &Tracks) -> replay::Recording {
     };
     recording.sites = tracks.sites.iter().map(site).collect();
     let numbers = name_locks(tracks, &mut recording);
+    let action = |action| match action {
+        Action::Lock => replay::Action::Lock,
+        Action::Read => replay::Action::Read,
+        Action::Write => replay::Action::Write,
+        Action::Unlock => replay::Action::Unlock,
+        Action::Wait => replay::Action::Wait,
+        Action::Notify => replay::Action::Notify,
+        Action::Blocked => replay::Action::Blocked,
+        Action::Yield => replay::Action::Yield,
+    };
     let operation = |it: &Operation| replay::Operation {
-        action: match it.action {
-            Action::Lock => replay::Action::Lock,
-            Action::Read => replay::Action::Read,
-            Action::Write => replay::Action::Write,
-            Action::Unlock => replay::Action::Unlock,
-            Action::Wait => replay::Action::Wait,
-            Action::Notify => replay::Action::Notify,
-            Action::Blocked => replay::Action::Blocked,
-        },
+        action: action(it.action),
         work: it.before,
         took: it.took,
         lock: numbers.get(&it.object).copied(),
@@ -72,12 +76,23 @@ fn recording(tracks: &Tracks) -> replay::Recording {
         begun: it.begun.as_secs_f64(),
         operations: it.operations.iter().map(operation).collect(),
     };
+    let long = |it: &Long| {
+        Some(replay::Long {
+            lock: *numbers.get(&it.object)?,
+            action: action(it.action),
+            site: it.site,
+            count: it.count,
+            work: it.worked,
+            blocked: it.blocked,
+        })
+    };
     recording.threads = tracks
         .threads
         .iter()
         .map(|thread: &Thread| replay::Thread {
             acquisitions: thread.acquisitions,
             bursts: thread.bursts.iter().map(burst).collect(),
+            long: thread.long.iter().filter_map(long).collect(),
         })
         .collect();
     recording
@@ -91,9 +106,15 @@ fn name_locks(tracks: &Tracks, recording: &mut replay::Recording) -> HashMap<u64
         sites: HashMap<usize, u64>,
     }
     let mut uses: HashMap<u64, Use> = HashMap::new();
+    for long in tracks.threads.iter().flat_map(|thread| &thread.long) {
+        let its = uses.entry(long.object).or_default();
+        if let Some(site) = long.site {
+            *its.sites.entry(site).or_default() += 1;
+        }
+    }
     let operations = tracks.threads.iter().flat_map(|thread| &thread.bursts);
     for operation in operations.flat_map(|burst| &burst.operations) {
-        if matches!(operation.action, Action::Notify | Action::Blocked) {
+        if matches!(operation.action, Action::Notify | Action::Blocked | Action::Yield) {
             continue;
         }
         let its = uses.entry(operation.object).or_default();

@@ -7,8 +7,8 @@ use std::thread;
 use std::time::Duration;
 
 use ondeck_replay::{
-    Action, Anchor, Operation, Outcome, Outlook, RECORDED_WITH, Recording, SATURATED, Script,
-    Setup, Sharing, Shorter, Site, longest_site, outlook, reasons,
+    Action, Anchor, Operation, Outlook, RECORDED_WITH, Recording, Row, SATURATED, Script, Setup,
+    Sharing, Shorter, Site, longest_site, outlook, reasons, transfer,
 };
 use ondeck_report::html::replay::{COLUMNS, Line, Page, render};
 use ondeck_sim::engine::Costs;
@@ -66,17 +66,22 @@ pub(super) fn run(file: &Path, machine: &MachineFile, options: &Options) -> Resu
         found.extend(simulation.of_all(vec![case], &mut progress));
     }
     progress.finish();
-    for row in found.iter_mut().flat_map(|it| &mut it.outlook.rows) {
-        row.outcome.rate *= anchor.ratio();
+    for it in &mut found {
+        for row in &mut it.outlook.rows {
+            row.outcome.rate *= anchor.ratio();
+            // Anchored as well.
+            row.bound *= anchor.recorded / anchor.bound.max(1.0);
+        }
     }
 
     let verdict = if anchor.is_believed() {
         verdict(&recording, &found, &threads)
     } else {
-        "This program cannot be predicted: its recording is replayed at another rate.".to_owned()
+        "This program cannot be predicted: see the self-check.".to_owned()
     };
     let mut about = about(&recording, &script, machine, costs.places.len());
     about.push(check);
+    about.extend(found.iter().filter_map(|it| disagreement(it, costs.places.len())));
     let today = anchor.recorded;
     let text = text(&recording, &found, &verdict, &about, today);
     let written = prepared.write_by(|()| {
@@ -118,7 +123,7 @@ fn anchored(
     );
     if !anchor.is_believed() {
         let script = Script::new(recording, &[]);
-        let mut known = reasons((&anchor, &outcome), recording, &script, host.costs().places.len());
+        let mut known = reasons((&anchor, &outcome), recording, &script, host.costs());
         if options.recorded_on.is_none() {
             known.push(
                 "it was recorded on another machine, which `--recorded-on` can name".to_owned(),
@@ -264,6 +269,15 @@ fn about(
                 .to_owned(),
         );
     }
+    let moves = transfer(machine.costs());
+    about.push(match recording.transfer {
+        Some(then) => format!(
+            "Sections take as long as they did where they were recorded. A cache line moved in {then:.0} ns there, and \
+             moves in {moves:.0} ns here: how many lines a section moves is not recorded, so how much longer or \
+             shorter it would be cannot be known."
+        ),
+        None => "Sections take as long as they did where they were recorded.".to_owned(),
+    });
     if script.threads == 1 {
         about.push(
             "Only one thread has locked anything, so that all locks are taken for shared; record the \
@@ -289,12 +303,40 @@ fn about(
     about
 }
 
+/// The row where the simulation and the queueing network are farthest apart, and which assumption differs.
+fn disagreement(found: &Found, cpus: usize) -> Option<String> {
+    /// Nearer than this factor, they agree.
+    const APART: f64 = 1.5;
+    let ratio = |row: &Row| row.outcome.rate / row.bound.max(1.0);
+    let apart = |row: &Row| ratio(row).max(1.0 / ratio(row).max(1e-9));
+    let rows = found.outlook.rows.iter();
+    let row = rows.max_by(|one, other| apart(one).total_cmp(&apart(other)))?;
+    let why = match ratio(row) {
+        _ if apart(row) <= APART => return None,
+        less if less < 1.0 && row.threads > cpus => {
+            "in it no thread loses its CPU while it has a lock".to_owned()
+        }
+        less if less < 1.0 => format!(
+            "in it a lock is passed on in no time, and here {} of the CPU time is no work",
+            percent(row.outcome.overhead)
+        ),
+        _ => "in it all threads are alike, and meet at random".to_owned(),
+    };
+    Some(format!(
+        "With {} and {} the simulation has {:.2} times the rate of a queueing network (MVA): {why}.",
+        counted(row.threads),
+        found.case.name,
+        ratio(row)
+    ))
+}
+
 fn percent(part: f64) -> String {
     format!("{:.0} %", 100.0 * part)
 }
 
 /// The cells of a row after the threads.
-fn cells(recording: &Recording, outcome: &Outcome, today: f64) -> Vec<String> {
+fn cells(recording: &Recording, row: &Row, today: f64) -> Vec<String> {
+    let outcome = &row.outcome;
     let busiest =
         (0..outcome.busy.len()).max_by(|&a, &b| outcome.busy[a].total_cmp(&outcome.busy[b]));
     let busiest = match busiest {
@@ -308,6 +350,7 @@ fn cells(recording: &Recording, outcome: &Outcome, today: f64) -> Vec<String> {
     vec![
         format!("{:.3}", outcome.rate / 1e6),
         if today > 0.0 { format!("{:.2}", outcome.rate / today) } else { "–".to_owned() },
+        format!("{:.3}", row.bound / 1e6),
         percent(outcome.waiting),
         percent(outcome.overhead),
         busiest,
@@ -330,10 +373,10 @@ fn text(
         let header: Vec<&str> = ["threads"].into_iter().chain(COLUMNS).collect();
         let mut table = Grid::new(&header, output::colours());
         for row in &it.outlook.rows {
-            let cells = cells(recording, &row.outcome, today);
+            let cells = cells(recording, row, today);
             table.add_row([row.threads.to_string()].into_iter().chain(cells));
         }
-        table.right_align(&[0, 1, 2, 3, 4]);
+        table.right_align(&[0, 1, 2, 3, 4, 5]);
         _ = writeln!(text, "{}", table.render());
     }
     _ = writeln!(text, "\n{}", textwrap::fill(verdict, 80));
@@ -359,7 +402,7 @@ fn page(
             .outlook
             .rows
             .iter()
-            .map(|row| (row.threads, row.outcome.rate, cells(recording, &row.outcome, today)))
+            .map(|row| (row.threads, row.outcome.rate, cells(recording, row, today)))
             .collect(),
         saturation: it
             .outlook

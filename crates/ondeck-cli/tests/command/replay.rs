@@ -9,9 +9,9 @@ use crate::support::{ended, run, stderr, stdout};
 pub(crate) fn recorded(folder: &Path) -> PathBuf {
     let pair = "[\"lock\",9000.0,20.0,0,0],[\"unlock\",1000.0,20.0,0,null]";
     let burst = format!("{{\"first\":0,\"begun\":0.1,\"operations\":[{}]}}", [pair; 40].join(","));
-    let thread = format!("{{\"acquisitions\":5000,\"bursts\":[{burst}]}}");
+    let thread = format!("{{\"acquisitions\":5000,\"bursts\":[{burst}],\"long\":[]}}");
     let text = format!(
-        "{{\"kind\":\"ondeck recording\",\"version\":1,\"program\":\"app\",\"seconds\":0.05,\
+        "{{\"kind\":\"ondeck recording\",\"version\":2,\"program\":\"app\",\"seconds\":0.05,\
          \"dropped_threads\":0,\"locks\":[{{\"name\":\"cache\",\"at\":\"cache.cc:15\"}}],\
          \"sites\":[{{\"function\":\"Cache::get(int)\",\"at\":\"cache.cc:22\"}}],\
          \"threads\":[{thread},{thread}]}}"

@@ -13,6 +13,8 @@ pub const BURSTS: usize = 16;
 pub const OPERATIONS: usize = 512;
 /// The number of call sites whose stacks a thread remembers; a power of two.
 pub const SITES: usize = 64;
+/// The number of kinds of long sections that a thread has room for.
+pub const LONG: usize = 16;
 
 /// An operation of a thread on a lock or a condition variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,12 +34,15 @@ pub enum Action {
     Notify = 6,
     /// Was blocked elsewhere: slept, or waited for another thread or for a device.
     Blocked = 7,
+    /// Called sched_yield(2), perhaps several times.
+    Yield = 8,
 }
 
 impl Action {
     /// Returns the action of that number.
     pub fn of(number: u32) -> Option<Self> {
-        [Self::Lock, Self::Read, Self::Write, Self::Unlock, Self::Wait, Self::Notify, Self::Blocked]
+        use Action::{Blocked, Lock, Notify, Read, Unlock, Wait, Write, Yield};
+        [Lock, Read, Write, Unlock, Wait, Notify, Blocked, Yield]
             .into_iter()
             .find(|action| *action as u32 == number)
     }
@@ -80,9 +85,27 @@ pub struct Site {
     pub stack: AtomicU64,
 }
 
+/// The sections of a lock that were long, from one call site. A section ends with the unlock of the lock that began it;
+/// waits for other locks do not count.
+#[repr(C)]
+pub struct Long {
+    /// The address of the lock; 0 in a free place.
+    pub object: AtomicU64,
+    /// The number of the call's stack, plus 1; 0 if that is not known.
+    pub site: AtomicU64,
+    /// The [`Action`] that began them.
+    pub action: AtomicU64,
+    /// The number of such sections.
+    pub count: AtomicU64,
+    /// Their ticks of work.
+    pub worked: AtomicU64,
+    /// The ticks in which the thread was blocked.
+    pub blocked: AtomicU64,
+}
+
 /// A thread whose operations are recorded. Only that thread writes it.
 ///
-/// The first fields are private to the thread; the reader needs `acquisitions`, `overhead` and `bursts`.
+/// The first fields are private to the thread; the reader needs `acquisitions`, `overhead`, `long` and `bursts`.
 #[repr(C, align(4096))]
 pub struct Track {
     /// Locks that the thread has acquired, also outside of bursts.
@@ -105,10 +128,30 @@ pub struct Track {
     pub cpu_at: AtomicU64,
     /// The number of times that the thread had blocked at that moment.
     pub blocked: AtomicU64,
+    /// The number of times that the thread had lost its CPU at that moment.
+    pub preempted: AtomicU64,
+    /// The lock that began the thread's section; 0 outside of sections.
+    pub held: AtomicU64,
+    /// The number of that call's stack, plus 1.
+    pub held_site: AtomicU64,
+    /// The [`Action`] that began it.
+    pub held_action: AtomicU64,
+    /// When the section began, in ticks.
+    pub held_since: AtomicU64,
+    /// Ticks of other operations in the section.
+    pub held_other: AtomicU64,
+    /// Ticks of work in the section, and ticks in which the thread was blocked, as far as they are in a burst.
+    pub held_worked: AtomicU64,
+    /// The second of these.
+    pub held_blocked: AtomicU64,
+    /// When the last section ended, in ticks.
+    pub released: AtomicU64,
     /// The state of the random number generator.
     pub random: AtomicU64,
     /// Call sites.
     pub sites: [Site; SITES],
+    /// All sections that took longer than 20 µs.
+    pub long: [Long; LONG],
     /// The kept bursts: each burst that has begun is kept with the same probability.
     pub bursts: [Burst; BURSTS],
 }

@@ -39,7 +39,8 @@ pub struct Line {
 }
 
 /// The headings of the columns after the threads.
-pub const COLUMNS: [&str; 5] = ["M/s", "× recorded", "waiting", "CPU not work", "busiest lock"];
+pub const COLUMNS: [&str; 6] =
+    ["M/s", "× recorded", "MVA", "waiting", "CPU not work", "busiest lock"];
 
 /// One self-contained HTML document.
 pub fn render(it: &Page) -> String {

@@ -56,8 +56,9 @@ unsafe impl System for Native {
 
     #[inline(always)]
     fn yield_now() {
-        // SAFETY: sched_yield takes no arguments and cannot fail on Linux.
-        unsafe { libc::sched_yield() };
+        // Not the C library's function, which the preloaded library replaces in order to record the program's calls.
+        // SAFETY: sched_yield(2) takes no arguments.
+        unsafe { libc::syscall(libc::SYS_sched_yield) };
     }
 
     fn wipe_in_children(memory: *mut u8, size: usize, wipe: extern "C" fn()) {
