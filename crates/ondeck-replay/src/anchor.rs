@@ -4,9 +4,10 @@ use ondeck_sim::engine::Costs;
 use ondeck_sim::time::of_nanos;
 
 use crate::bound::bound;
+use crate::passage::Step;
 use crate::recording::Recording;
 use crate::run::{Outcome, Setup, run};
-use crate::script::{Script, Step};
+use crate::script::Script;
 
 /// The lock with which programs are recorded: the recorder is in it.
 pub const RECORDED_WITH: &str = "ondeck";

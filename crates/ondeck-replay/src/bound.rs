@@ -1,6 +1,7 @@
 //! A second opinion: the rate of a closed queueing network, without a machine and without a lock's code.
 
-use crate::script::{Part, Script, Sharing, Step};
+use crate::passage::Step;
+use crate::script::{Part, Script, Sharing};
 
 /// What an average acquisition asks for, in nanoseconds.
 #[derive(Default)]
@@ -16,8 +17,8 @@ struct Demand {
 /// Acquisitions a second of so many threads on so many CPUs, if locks are passed on in no time.
 ///
 /// Mean value analysis (Reiser and Lavenberg, "Mean-Value Analysis of Closed Multichain Queuing Networks", 1980): each
-/// shared lock is a station with a queue, all threads are alike, sections are as long as chance has it, and those who
-/// read keep no one waiting.
+/// shared lock is a station with a queue, all threads are alike, sections are as long as chance has it, and
+/// readers keep no thread waiting.
 pub fn bound(script: &Script, threads: usize, cpus: usize) -> f64 {
     let (mut acquisitions, mut nanos) = (0.0, 0.0);
     for part in &script.parts {
@@ -49,8 +50,9 @@ fn rate(demand: &Demand, customers: usize, cpus: usize) -> f64 {
 fn demand(script: &Script, part: &Part) -> Demand {
     let mut all = Demand { locks: vec![0.0; script.locks.len()], ..Demand::default() };
     for passage in part.threads.iter().flatten() {
-        let takes = |step: &&Step| matches!(step, Step::Lock(_) | Step::Read(_) | Step::Write(_));
-        let taken = passage.steps.iter().filter(takes).count().max(1);
+        let acquires =
+            |step: &&Step| matches!(step, Step::Lock(_) | Step::Read(_) | Step::Write(_));
+        let taken = passage.steps.iter().filter(acquires).count().max(1);
         let share = passage.weight as f64 / taken as f64 / part.acquisitions.max(1) as f64;
         let mut held = Vec::new();
         for step in &passage.steps {
@@ -65,7 +67,9 @@ fn demand(script: &Script, part: &Part) -> Demand {
                         all.apart += nanos;
                     }
                     // Each of nested locks keeps others waiting, and the thread stays once.
-                    held.iter().for_each(|lock| all.locks[*lock] += nanos);
+                    for &lock in &held {
+                        all.locks[lock] += nanos;
+                    }
                     all.apart -= nanos * held.len().saturating_sub(1) as f64;
                     if matches!(step, Step::Work(_)) {
                         all.cpu += nanos;

@@ -7,7 +7,7 @@
 //!               run      N simulated threads carry them out: throughput, how long each lock was busy
 //!                │
 //!                ├──► anchor     the recording as it was: how far its rate is from the recorded one
-//!                ├──► bound      the rate of a queueing network of the same demands, as a second opinion
+//!                ├──► bound      the rate of a queueing network, as a second opinion
 //!                ▼
 //!             outlook    by locks and numbers of threads; the first lock that saturates, and from when on
 //! ```
@@ -37,6 +37,7 @@ mod anchor;
 mod bound;
 mod long;
 mod outlook;
+mod passage;
 mod recording;
 mod run;
 mod script;
@@ -44,9 +45,10 @@ mod script;
 pub use anchor::{Anchor, RECORDED_WITH, reasons, transfer};
 pub use bound::bound;
 pub use outlook::{Outlook, Row, Saturation, outlook};
+pub use passage::Shorter;
 pub use recording::{Action, Burst, Error, Lock, Long, Operation, Recording, Site, Thread};
 pub use run::{Outcome, Setup, run};
-pub use script::{Script, Sharing, Shorter, longest_site};
+pub use script::{Script, Sharing, longest_site};
 
 /// Nanoseconds from which on a section is long, and recorded with its count wherever it is.
 pub const LONG: f64 = 20_000.0;

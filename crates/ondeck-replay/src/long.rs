@@ -1,8 +1,8 @@
 //! Long sections that bursts miss, by their count.
 
 use crate::LONG;
+use crate::passage::{Passage, Shorter, Step};
 use crate::recording::{Action, Long, Thread};
-use crate::script::{Passage, Shorter, Step};
 
 /// Long sections of a kind that bursts have less often than this are replayed by their count instead.
 const SEEN: usize = 10;
@@ -54,19 +54,4 @@ pub fn passage_of(long: &Long, acquisitions: f64, share: f64, shorter: &[Shorter
     }
     steps.push(release);
     Passage { weight: draw.round() as u64, draw, is_long: true, steps, entries: vec![0] }
-}
-
-/// Removes the work of a section, if it was long.
-pub fn cut_if_long(steps: &mut [Step]) {
-    let time = |step: &Step| match step {
-        Step::Work(nanos) | Step::Sleep(nanos) => *nanos,
-        _ => 0.0,
-    };
-    if steps.iter().map(time).sum::<f64>() > LONG {
-        for step in steps {
-            if let Step::Work(nanos) | Step::Sleep(nanos) = step {
-                *nanos = 0.0;
-            }
-        }
-    }
 }

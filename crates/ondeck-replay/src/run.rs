@@ -10,7 +10,8 @@ use ondeck::rwlock::RawRwLock;
 use ondeck_zoo::rwlocks::GlibcNormalRwLock;
 use ondeck_zoo::{Origin, RawRwLock as _};
 
-use crate::script::{Part, Passage, Script, Sharing, Step};
+use crate::passage::{Passage, Step};
+use crate::script::{Part, Script, Sharing};
 use ondeck_sim::engine::{Costs, Doing, End, Job, Sim, Simulation};
 use ondeck_sim::lab::{AnyMutex, Context, Guarded};
 use ondeck_sim::time::{Time, in_nanos, of_nanos};
