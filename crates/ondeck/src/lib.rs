@@ -138,6 +138,7 @@ pub mod condvar;
 pub mod deadlock;
 pub mod event;
 pub mod fair;
+mod is_held;
 pub mod latch;
 mod lock_all;
 #[cfg(feature = "lock_api_04")]
@@ -172,6 +173,7 @@ pub use event::Event;
 #[cfg(feature = "arc_lock")]
 pub use fair::ArcFairMutexGuard;
 pub use fair::{FairMutex, FairMutexGuard, MappedFairMutexGuard};
+pub use is_held::IsHeld;
 pub use latch::Latch;
 pub use lock_all::{LockAll, Lockable, lock_all};
 /// The crate of the locks' guards, for traits and types that this crate does not name.

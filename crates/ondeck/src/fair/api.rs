@@ -26,7 +26,8 @@ use crate::platform::{Host, Native, Platform, Timestamp};
 ///
 /// # Panics
 ///
-/// Never. A thread that locks it again waits for ever.
+/// If its owner locks it again. Only builds with debug assertions panic, and they report the caller's location; without them
+/// the owner waits for ever.
 ///
 /// # Memory ordering
 ///
@@ -82,6 +83,10 @@ impl<P: Host> Observed for RawFairMutex<P> {
 
     fn place(&self) -> &Place {
         &self.place
+    }
+
+    fn is_held(&self) -> bool {
+        self.is_locked()
     }
 }
 

@@ -1,5 +1,6 @@
-//! Misuse that a debug build reports: a thread locks a mutex that it holds, or unlocks one that is free; the closure of
-//! a [`Once`](crate::Once) waits for the same `Once`.
+//! Misuse that a debug build reports: a thread waits for a lock that it holds alone, or unlocks one that is free; the closure
+//! of a [`Once`](crate::Once) waits for the same `Once`. And whether a thread holds a lock alone, for
+//! [`IsHeld`](crate::IsHeld).
 //!
 //! Dropping a locked mutex is not misuse: safe code may forget a guard, and the mutex then stays locked.
 //!
@@ -52,8 +53,37 @@ fn find(name: usize) -> Option<&'static Held> {
     row(name).iter().find(|held| held.name.load(Ordering::Acquire) == name)
 }
 
-fn is_held_here(name: usize) -> bool {
-    find(name).is_some_and(|held| held.thread.load(Ordering::Relaxed) == this_thread())
+/// Returns whether the calling thread holds the lock alone; `None` if the lock is not in the table.
+pub(super) fn is_held_here(name: usize) -> Option<bool> {
+    find(name).map(|held| held.thread.load(Ordering::Relaxed) == this_thread())
+}
+
+fn what<L: Observed>() -> &'static str {
+    if L::KIND == Kind::RwLock { "reader-writer lock" } else { "mutex" }
+}
+
+/// Returns whether a thread that has this access has the lock alone.
+fn is_alone(access: Access) -> bool {
+    matches!(access, Access::Alone | Access::Upgrade)
+}
+
+fn enter(name: usize) {
+    let enters = |held: &&Held| {
+        // Acquire and release: see `find`.
+        let (success, failure) = (Ordering::AcqRel, Ordering::Relaxed);
+        held.name.compare_exchange(0, name, success, failure).is_ok()
+    };
+    if let Some(held) = find(name).or_else(|| row(name).iter().find(enters)) {
+        held.thread.store(this_thread(), Ordering::Relaxed);
+    }
+}
+
+fn leave(name: usize) {
+    if let Some(held) = find(name) {
+        held.thread.store(0, Ordering::Relaxed);
+        // Release: see `find`.
+        held.name.store(0, Ordering::Release);
+    }
 }
 
 #[derive(Default)]
@@ -63,7 +93,7 @@ pub(super) struct Misuse {
 
 impl Observer for Misuse {
     fn observes<L: Observed>() -> bool {
-        matches!(L::KIND, Kind::Mutex | Kind::Once) && L::GUARDS == Guards::Own
+        L::KIND != Kind::PiMutex && L::GUARDS == Guards::Own
     }
 
     fn wants<L: Observed>(&mut self, _: &L, _: Access, has_deadline: bool) {
@@ -73,36 +103,38 @@ impl Observer for Misuse {
     #[track_caller]
     fn waits<L: Observed>(&mut self, lock: &L) {
         let name = lock.name();
-        if self.has_deadline || !is_held_here(name) {
+        if self.has_deadline || is_held_here(name) != Some(true) {
             return;
         }
         assert!(
             L::KIND != Kind::Once,
             "deadlock: the closure of a `Once` waits for the same `Once`, {name:#x}"
         );
-        assert!(!lock.is_held(), "deadlock: this thread locks a mutex that it holds, {name:#x}");
+        let what = what::<L>();
+        assert!(!lock.is_held(), "deadlock: this thread locks a {what} that it holds, {name:#x}");
     }
 
-    fn acquired<L: Observed>(&mut self, lock: &L, _: Access) {
-        let name = lock.name();
-        let enters = |held: &&Held| {
-            // Acquire and release: see `find`.
-            let (success, failure) = (Ordering::AcqRel, Ordering::Relaxed);
-            held.name.compare_exchange(0, name, success, failure).is_ok()
-        };
-        if let Some(held) = find(name).or_else(|| row(name).iter().find(enters)) {
-            held.thread.store(this_thread(), Ordering::Relaxed);
+    fn acquired<L: Observed>(&mut self, lock: &L, access: Access) {
+        if is_alone(access) {
+            enter(lock.name());
         }
     }
 
     #[track_caller]
-    fn unlocks<L: Observed>(&mut self, lock: &L, _: Access) {
-        let name = lock.name();
-        assert!(lock.is_held(), "misuse: unlock of a mutex that is not locked, {name:#x}");
-        if let Some(held) = find(name) {
-            held.thread.store(0, Ordering::Relaxed);
-            // Release: see `find`.
-            held.name.store(0, Ordering::Release);
+    fn unlocks<L: Observed>(&mut self, lock: &L, access: Access) {
+        if is_alone(access) {
+            let (name, what) = (lock.name(), what::<L>());
+            assert!(lock.is_held(), "misuse: unlock of a {what} that is not locked, {name:#x}");
+            leave(name);
+        }
+    }
+
+    fn changes<L: Observed>(&mut self, lock: &L, from: Access, to: Access) {
+        if is_alone(from) {
+            leave(lock.name());
+        }
+        if is_alone(to) {
+            enter(lock.name());
         }
     }
 }

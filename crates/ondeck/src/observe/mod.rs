@@ -11,7 +11,7 @@
 //! | `bursts.rs` | the feature `profile` | all locks with an owner, while operations are recorded for a replay |
 //! | `contention.rs` | the feature `profile` | [`Mutex`](crate::Mutex) |
 //! | `stats/` | the feature `stats` | all locks with an owner, while statistics are on |
-//! | `misuse.rs` | debug assertions | [`Mutex`](crate::Mutex) and [`Once`](crate::Once) |
+//! | `misuse.rs` | debug assertions | all locks with an owner but [`PiMutex`](crate::PiMutex) |
 //!
 //! Only locks on the real machine are observed.
 
@@ -262,6 +262,15 @@ pub(crate) fn wait<L: Observed, T>(
     observers.relocked(mutex, &waited);
     observers.acquired(mutex, Access::Alone);
     done
+}
+
+/// Returns whether the calling thread holds the lock alone, if this build knows it.
+pub(crate) fn is_held_here<L: Observed>(lock: &L) -> Option<bool> {
+    let known: Option<bool> = cfg_select! {
+        debug_assertions => { misuse::is_held_here(lock.name()) }
+        _ => { None }
+    };
+    if lock.is_held() { known } else { Some(false) }
 }
 
 /// The calling thread parks for the mutex of this name.

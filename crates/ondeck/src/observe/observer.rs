@@ -143,10 +143,8 @@ pub trait Observed {
 
     fn place(&self) -> &Place;
 
-    /// Returns whether a thread holds the lock. Only `misuse.rs` calls this, for the kinds of locks that it observes.
-    fn is_held(&self) -> bool {
-        unreachable!("`misuse.rs` observes no lock of this kind")
-    }
+    /// Returns whether a thread holds the lock alone.
+    fn is_held(&self) -> bool;
 
     /// Returns whether a thread may be parked for the lock. Its owner calls this.
     fn may_be_awaited(&self) -> bool {

@@ -75,6 +75,10 @@ impl<L: Observed, const MAY_MOVE: bool> Observed for Wrapped<'_, L, MAY_MOVE> {
         self.0.place()
     }
 
+    fn is_held(&self) -> bool {
+        self.0.is_held()
+    }
+
     #[inline]
     fn may_be_awaited(&self) -> bool {
         self.0.may_be_awaited()

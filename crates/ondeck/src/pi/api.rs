@@ -67,6 +67,10 @@ impl Observed for RawPiMutex {
     fn place(&self) -> &Place {
         &self.place
     }
+
+    fn is_held(&self) -> bool {
+        self.is_locked()
+    }
 }
 
 // SAFETY: from a lock to the matching unlock the word has the owner's number, and an unlock happens before the next lock. If

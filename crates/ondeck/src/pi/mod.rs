@@ -266,6 +266,13 @@ impl RawPiMutex {
         }
     }
 
+    /// Returns whether the calling thread owns the lock. In the child of a fork it owns no lock that it had before.
+    #[inline]
+    pub fn is_owned_by_current_thread(&self) -> bool {
+        // Relaxed: a thread that reads its own number has written it, or was given the lock by the kernel and has returned.
+        self.word.load(Ordering::Relaxed) & NUMBER == Native::tid()
+    }
+
     /// Returns whether a thread owns the lock, for assertions and tests.
     #[inline]
     pub fn is_locked(&self) -> bool {

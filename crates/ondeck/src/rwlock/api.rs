@@ -32,6 +32,8 @@ use crate::platform::{Host, Native, Platform, Timestamp};
 /// [`bump`](lock_api::RwLockReadGuard::bump), or a read lock that is given up [for a
 /// closure](lock_api::RwLockReadGuard::unlocked), ends the process.
 ///
+/// In builds with debug assertions also a thread that waits for the lock and is its writer. Without them it waits for ever.
+///
 /// # Memory ordering
 ///
 /// An unlock happens before the next lock, except that reads are not ordered among each other.
@@ -107,6 +109,10 @@ impl<P: Host> Observed for RawRwLock<P> {
 
     fn place(&self) -> &Place {
         &self.place
+    }
+
+    fn is_held(&self) -> bool {
+        self.is_locked_exclusive()
     }
 }
 

@@ -31,6 +31,7 @@ mod every_type;
 mod fair;
 #[cfg(unix)]
 mod fork;
+mod is_held;
 mod latch;
 mod lock_all;
 #[cfg(debug_assertions)]

@@ -7,9 +7,9 @@ use std::sync::{Once, mpsc};
 use std::thread;
 use std::time::Duration;
 
-use ondeck::Mutex;
 use ondeck::mutex::RawMutex;
 use ondeck::platform::Native;
+use ondeck::{FairMutex, Mutex, RwLock};
 
 use super::watchdog;
 
@@ -40,6 +40,24 @@ fn its_owner_locks_a_mutex_again() {
     let (message, named) = told(|| drop(mutex.lock()));
     assert!(message.starts_with("deadlock: this thread locks a mutex that it holds"), "{message}");
     assert!(named, "the panic names the caller");
+}
+
+#[test]
+fn its_owner_waits_for_a_fair_mutex_and_its_writer_for_a_reader_writer_lock() {
+    let (fair, lock) = (FairMutex::new(()), RwLock::new(()));
+    let _guards = (fair.lock(), lock.write());
+    let (message, named) = told(|| drop(fair.lock()));
+    assert!(message.starts_with("deadlock: this thread locks a mutex that it holds"), "{message}");
+    assert!(named, "the panic names the caller");
+    let waits: [&dyn Fn(); 2] = [&|| drop(lock.read()), &|| drop(lock.write())];
+    for wait in waits {
+        let (message, named) = told(wait);
+        assert!(
+            message.starts_with("deadlock: this thread locks a reader-writer lock"),
+            "{message}"
+        );
+        assert!(named, "the panic names the caller");
+    }
 }
 
 #[test]

@@ -36,6 +36,7 @@ fn attempts_and_waits_with_deadlines_make_no_order() {
         drop(left.try_lock().unwrap());
         drop(left.try_lock_for(Duration::from_secs(9)).unwrap());
     }
+    drop(ondeck::lock_all((&right, &left)));
     drop((rw.read(), left.lock()));
     let _left = left.lock();
     drop(rw.try_read().unwrap());
