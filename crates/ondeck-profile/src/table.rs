@@ -287,6 +287,10 @@ fn nameless(process: &Process) -> BTreeSet<String> {
     let locks = process.locks.iter().chain(&process.notices);
     let stacks = locks.flat_map(|lock| lock.holders.iter().chain(&lock.waiters));
     let mut lines = BTreeSet::new();
+    if process.modules.is_empty() && !process.locks.is_empty() {
+        let text = "it could not read its mappings; mount /proc in its root folder";
+        lines.insert(format!("no names of process {}: {text}", process.pid));
+    }
     for sample in stacks {
         let module = |location: &Location| location.module.map(|module| &process.modules[module]);
         let all = sample.stack.iter().filter_map(|location| module(location)?.nameless());

@@ -123,7 +123,8 @@ pub(crate) fn check_folders(symbols: &[PathBuf]) -> Result<(), Error> {
 impl Wanted {
     /// Reads the recording.
     pub(crate) fn read(&self, folder: &Path) -> Result<Profile, Error> {
-        self.reader(folder).read().map_err(|error| Error::System(error.to_string()))
+        let mut reader = Reader::new(folder).with_symbols(self.symbols.clone());
+        reader.read().map_err(|error| Error::System(error.to_string()))
     }
 
     /// Reads the recording of a program whose threads were sampled, which may have recorded nothing.
@@ -133,7 +134,8 @@ impl Wanted {
         looks: &Looks,
         way: &Way,
     ) -> Result<Profile, Error> {
-        let mut reader = self.reader(folder);
+        let folders = self.symbols.iter().cloned().chain(looks.watched.roots());
+        let mut reader = Reader::new(folder).with_symbols(folders.collect());
         let mut profile = match reader.read() {
             Ok(profile) => profile,
             Err(ondeck_profile::Error::Empty { .. }) => Profile::default(),
@@ -142,12 +144,8 @@ impl Wanted {
         if !matches!(way, Way::Notify { .. }) {
             profile.futexes = Some(reader.futexes(looks.seen()));
         }
-        profile.scope = Some(looks.watched.scope(way, &profile));
+        profile.scope = Some(looks.watched.scope(way, &profile, folder));
         Ok(profile)
-    }
-
-    fn reader(&self, folder: &Path) -> Reader {
-        Reader::new(folder).with_symbols(self.symbols.clone())
     }
 }
 

@@ -108,9 +108,51 @@ pub(crate) fn has_begun(folder: &Path) -> bool {
     })
 }
 
+/// Returns the processes that still run with this folder in the environment that they were started with.
+pub(crate) fn left_behind(folder: &Path) -> Vec<u32> {
+    let name = folder.as_os_str().as_encoded_bytes();
+    let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
+    processes
+        .filter_map(|process| process.file_name().to_str()?.parse().ok())
+        .filter(|pid: &u32| {
+            let environment = fs::read(format!("/proc/{pid}/environ"));
+            environment.is_ok_and(|all| memchr::memmem::find(&all, name).is_some())
+        })
+        .collect()
+}
+
+/// Says of these processes that they were seen in part, and what to do; `None` if there are none.
+pub(crate) fn say_left(pids: &[u32]) -> Option<String> {
+    let listed: Vec<String> = pids.iter().map(u32::to_string).collect();
+    (!pids.is_empty()).then(|| {
+        format!(
+            "process {}, from the end of the program that was started on: a server has to run in the foreground",
+            listed.join(", ")
+        )
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_process_that_runs_on_is_found_by_its_environment() {
+        let folder = Path::new("/no/such/folder/of/this/test");
+        let mut child = std::process::Command::new("sleep");
+        let mut child = child.arg("100").env("FOLDER", folder).spawn().expect("sleep(1)");
+        // Until exec, the child has the environment of this process.
+        let found = loop {
+            let found = left_behind(folder);
+            if !found.is_empty() {
+                break found;
+            }
+        };
+        child.kill().and_then(|()| child.wait()).expect("a child");
+        assert_eq!(found, [child.id()]);
+        assert!(say_left(&found).expect("one is left").contains(&child.id().to_string()));
+        assert_eq!((left_behind(folder), say_left(&[])), (Vec::new(), None));
+    }
 
     #[test]
     fn a_recording_that_is_mapped_somewhere_takes_no_room_any_more() {

@@ -10,7 +10,7 @@ use ondeck_profile::{Profile, Scope};
 use ondeck_record::layout::EXTENSION;
 
 use super::library::Library;
-use super::{Way, fitness};
+use super::{Way, fitness, recording};
 
 /// A program of a process that was seen.
 #[derive(Default)]
@@ -27,16 +27,25 @@ struct Program {
 pub(super) struct Watched {
     library: &'static str,
     seen: HashMap<(u32, PathBuf), Program>,
+    /// Their root folders, except this command's.
+    roots: BTreeSet<PathBuf>,
 }
 
 impl Watched {
     pub(super) fn new(library: Library) -> Self {
-        Self { library: library.name(), seen: HashMap::new() }
+        Self { library: library.name(), seen: HashMap::new(), roots: BTreeSet::new() }
+    }
+
+    /// Returns the folders in which the files of programs may be that have called chroot(2).
+    pub(super) fn roots(&self) -> impl Iterator<Item = PathBuf> {
+        self.roots.iter().cloned()
     }
 
     /// Looks whether a process has the library, until it has.
     pub(super) fn look_at(&mut self, pid: u32, process: &Path) {
         let Ok(file) = fs::read_link(process.join("exe")) else { return };
+        let root = fs::read_link(process.join("root")).ok();
+        self.roots.extend(root.filter(|root| root != Path::new("/")));
         let program = self.seen.entry((pid, file)).or_default();
         program.looks += 1;
         if !program.has_recording
@@ -77,7 +86,7 @@ impl Watched {
     }
 
     /// Returns what was seen of a program, and what was not.
-    pub(super) fn scope(&self, way: &Way, profile: &Profile) -> Scope {
+    pub(super) fn scope(&self, way: &Way, profile: &Profile, folder: &Path) -> Scope {
         let mut scope = Scope { seen: seen(way, profile), unseen: Vec::new() };
         match way {
             Way::Alone { why } => {
@@ -123,6 +132,7 @@ impl Watched {
                 pids.join(", ")
             ));
         }
+        scope.unseen.extend(recording::say_left(&recording::left_behind(folder)));
         let is_checked = self.seen.values().any(|program| program.has_sanitizer);
         if is_checked && !matches!(way, Way::Alone { .. }) {
             scope.unseen.push(

@@ -222,6 +222,9 @@ impl<'a> Watch<'a> {
         if dropped != 0 {
             _ = write!(text, "\nondeck: incomplete: {dropped} notes had no room");
         }
+        if let Some(left) = recording::say_left(&recording::left_behind(self.folder)) {
+            _ = write!(text, "\nondeck: not checked: {left}");
+        }
         text
     }
 }
