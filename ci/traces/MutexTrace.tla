@@ -85,7 +85,15 @@ Matches(e, t) ==
       [] e[1] = "done" -> Returns(t)
       [] OTHER -> FALSE
 
-Allows(e) == Matches(e, e[2]) /\ open' = IF e[1] = "in" THEN <<e>> ELSE open
+(* A section of t is made when an unlock locks again in it, in order to offer the lock. *)
+LocksAgain(e, t) ==
+    /\ e[1] = "try" /\ e[4] = 0
+    /\ At(t, "Serve") /\ Here(t) = e[3] /\ mem.byte[e[3]] = 0
+    /\ open # <<>> /\ Made(open[1], t)
+
+Allows(e) ==
+    \/ Matches(e, e[2]) /\ open' = IF e[1] = "in" THEN <<e>> ELSE open
+    \/ LocksAgain(e, e[2]) /\ open' = <<>>
 
 Follow ==
     \/ Event(Allows)
