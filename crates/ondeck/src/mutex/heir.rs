@@ -7,8 +7,8 @@ use super::RawMutex;
 use super::roles::{self, End};
 use super::waiting::Waiting;
 use crate::parking::{History, Request, Slice, has_come, status};
-use crate::platform::{AtomicInt, FutexWait, Host, Ordering, Timestamp};
-use crate::spin::{Waits, ticks_as_duration, wait_for};
+use crate::platform::{AtomicInt, FutexWait, Host, Ordering};
+use crate::spin::{Waits, wait_for};
 
 /// The most naps in which an heir sits out a turn: each is twice as long as the one before, and the first lasts 4 µs or more.
 const NAPS_OF_A_TURN: u32 = 8;
@@ -63,7 +63,9 @@ impl<P: Host> RawMutex<P> {
             if has_come(now, end) {
                 break;
             }
-            nap(waiting, ticks.min(end.wrapping_sub(now)));
+            let nap_ticks = ticks.min(end.wrapping_sub(now));
+            // A timer may fire that late.
+            nap(waiting, nap_ticks, nap_ticks + 4 * waits.wake);
             ticks = ticks.saturating_mul(2);
         }
         waiting.is_overdue = true;
@@ -222,15 +224,12 @@ impl Sleep {
     }
 }
 
-/// Sleeps for `ticks` without polling the lock.
-fn nap<P: Host>(waiting: &Waiting<'_, P>, ticks: usize) {
-    let now = P::ticks() as usize;
-    // A timer may fire that late.
-    waiting.node.rests_until.store(now.wrapping_add(4 * ticks), Ordering::Relaxed);
-    let until: Timestamp = P::now().after(ticks_as_duration::<P>(ticks));
-    let until = waiting.deadline.map_or(until, |deadline| deadline.min(until));
+/// Sleeps for `ticks` without polling the lock. After `rest` ticks other threads take the caller for lost.
+pub(super) fn nap<P: Host>(waiting: &Waiting<'_, P>, ticks: usize, rest: usize) {
+    let rests_until = (P::ticks() as usize).wrapping_add(rest);
+    waiting.node.rests_until.store(rests_until, Ordering::Relaxed);
     // The caller reads its status next, whatever the result.
-    let _ = P::futex_wait(waiting.node.word(), status::HEIR, Some(until));
+    let _ = P::futex_wait(waiting.node.word(), status::HEIR, Some(waiting.after(ticks)));
     waiting.node.rests_until.store(P::ticks() as usize, Ordering::Relaxed);
 }
 

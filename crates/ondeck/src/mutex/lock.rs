@@ -1,12 +1,15 @@
 //! Locking: the attempt, and, if the lock is taken, the wait until the caller owns it.
 
 use super::RawMutex;
+use super::heir::nap;
 use super::roles::{self, End};
 use super::waiting::Waiting;
 use crate::observe;
-use crate::parking::{Arrival, Kind, Node, Slice, TURN_NANOS, end_of_sleep, place, status};
+use crate::parking::{
+    Arrival, Kind, Node, Slice, TURN_NANOS, end_of_sleep, has_come, place, status,
+};
 use crate::platform::{AtomicInt, FutexWait, Host, Ordering, Timestamp};
-use crate::spin::{Waits, ticks_as_duration, wait_for};
+use crate::spin::{Waits, wait_for};
 
 /// One of this number of successful attempts is timed.
 const TRANSFERS_PER_SAMPLE: u32 = 16;
@@ -62,11 +65,17 @@ impl<P: Host> RawMutex<P> {
         let guard = bucket.lock();
         let woken = roles::enter(&guard, &node, arrival == Arrival::Displaced, now);
         drop(guard);
+        let mut waiting = Waiting::new(bucket, &node, deadline);
         if let Some(word) = woken {
             // spec: Mutex!FutexWake
             P::futex_wake(word, 1);
+            if P::priority() == 0 {
+                // The heir only until the woken thread runs.
+                let turn = P::ticks_in(TURN_NANOS);
+                nap(&waiting, turn + 2 * P::wake_ticks(), turn);
+            }
         }
-        self.wait(&mut Waiting::new(bucket, &node, deadline))
+        self.wait(&mut waiting)
     }
 
     /// Tries the lock, which was taken at the time `now`, again for some transfers of a cache line, ever more rarely.
@@ -154,14 +163,14 @@ fn sleep<P: Host>(waiting: &mut Waiting<'_, P>) -> Option<End> {
     }
     let slice = waiting.slice.get_or_insert_with(Slice::begin::<P>);
     let mut until = end_of_sleep(waiting.deadline, Some(*slice));
-    let kept_for = node.rests_until.load(Ordering::Relaxed).wrapping_sub(now);
-    let is_kept = (1..=P::ticks_in(2 * TURN_NANOS)).contains(&kept_for);
+    let kept_until = node.rests_until.load(Ordering::Relaxed);
+    let is_kept = (1..=P::ticks_in(2 * TURN_NANOS)).contains(&kept_until.wrapping_sub(now));
     if is_kept || is_first && waiting.is_captured(now) {
-        // The thread that has the next turn may get no CPU: then the caller has it.
-        let turn = P::ticks_in(TURN_NANOS);
-        let soon = if is_kept { kept_for } else { turn } + 2 * P::wake_ticks();
-        let soon = P::now().after(ticks_as_duration::<P>(soon));
-        until = until.map(|until| until.min(soon));
+        // The thread that has the next turn may get no CPU: then the caller has it. If it was never woken, it has come then.
+        let turn = node.woken.load(Ordering::Relaxed).wrapping_add(P::ticks_in(TURN_NANOS));
+        let look = if is_kept { kept_until } else { turn }.wrapping_add(2 * P::wake_ticks());
+        let soon = if has_come(now, look) { 0 } else { look.wrapping_sub(now) };
+        until = until.map(|until| until.min(waiting.after(soon)));
     }
     // spec: Mutex!Sleep
     if P::futex_wait(node.word(), status::PARKED, until) != FutexWait::TimedOut {

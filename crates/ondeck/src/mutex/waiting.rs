@@ -2,6 +2,7 @@
 
 use crate::parking::{Bucket, Node, Slice};
 use crate::platform::{Host, Timestamp};
+use crate::spin::ticks_as_duration;
 
 /// What a waiting thread knows about its wait, apart from its node.
 pub(super) struct Waiting<'a, P: Host> {
@@ -27,6 +28,12 @@ impl<'a, P: Host> Waiting<'a, P> {
     /// Returns whether the lock is captured.
     pub(super) fn is_captured(&self, now: usize) -> bool {
         self.bucket.is_captured(self.node.address(), now)
+    }
+
+    /// Returns the moment in `ticks`, or the deadline if that comes first.
+    pub(super) fn after(&self, ticks: usize) -> Timestamp {
+        let then = P::now().after(ticks_as_duration::<P>(ticks));
+        self.deadline.map_or(then, |deadline| deadline.min(then))
     }
 
     /// Returns whether the deadline has passed.

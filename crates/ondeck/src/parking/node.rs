@@ -98,7 +98,7 @@ pub(crate) struct Node<P: Host> {
     /// When the node was first linked, in ticks; before that, when its thread began to wait. For a waiter of a condition
     /// variable: when it was notified.
     pub(crate) since: P::AtomicUsize,
-    /// When the thread was woken, in ticks.
+    /// When the thread was woken, in ticks; before that, when its thread began to wait.
     pub(crate) woken: P::AtomicUsize,
     /// The CPU on which the thread last ran before it parked, with its NUMA node: it will most likely run there again. After
     /// a wake, the waker's.
