@@ -7,7 +7,6 @@ mod engine {
     mod futexes;
     mod golden;
     mod lines;
-    mod listener;
     mod litmus;
     mod machine;
     mod placement;

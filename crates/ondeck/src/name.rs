@@ -11,8 +11,7 @@ use crate::poison;
 use crate::reentrant::RawThreadId;
 use crate::rwlock::RawRwLock;
 
-/// A lock that can be given a [name]: each lock of this crate whose owner is a thread of this process, except
-/// [`BiasedMutex`](crate::BiasedMutex).
+/// A lock that can be given a [name]: each lock of this crate whose owner is a thread of this process.
 pub trait AnyLock: private::Raw {}
 
 mod private {

@@ -39,9 +39,8 @@ pub(super) fn load(address: usize) -> Option<u64> {
 /// [`changed`].
 pub(super) fn exclusive(address: usize) {
     drain();
-    let mut world = world();
+    let world = world();
     let rmw = world.my_class().rmw;
-    world.me().wrote = true;
     fetch(address, Access::Write, rmw);
 }
 
@@ -77,14 +76,12 @@ pub(super) fn store(address: usize, bits: u64, size: u8, before: &dyn Fn() -> u6
     if entries == 0 || world().is_fought_over(address) {
         // Without a buffer, or where it competes with other accesses, the thread waits for it.
         drain();
-        world().me().wrote = true;
         fetch(address, Access::Write, hit);
         return changed(address, bits);
     }
     let world = &mut *world();
     let last = world.my_cpu().stores.last_commit();
     let delay = world.unrest.store_delay(&mut world.whims);
-    world.me().wrote = true;
     // A store that a test delays lets others have its line until it happens.
     let kept_until = if world.unrest.delays_stores() { 0 } else { last };
     let line = world.own_next(address, kept_until);

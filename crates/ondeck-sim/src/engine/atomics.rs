@@ -11,8 +11,6 @@ use std::ptr;
 use ondeck::platform::{AtomicInt, AtomicPointer, Ordering};
 
 use super::access;
-use super::note;
-use super::recent::Step;
 use super::world::on_thread;
 
 /// An integer in simulated memory.
@@ -96,17 +94,8 @@ impl<V: Bits> SimInt<V> {
         {
             self.0.set(new);
         }
-        let step =
-            new.map_or(Step::Refused(old.bits()), |new| Step::Exchange(old.bits(), new.bits()));
-        tell(&self.0, step);
         old
     }
-}
-
-/// Notes an access to the atomic.
-#[inline]
-fn tell<V>(cell: &Cell<V>, step: Step) {
-    note::note(Some(cell.as_ptr().addr()), step);
 }
 
 // SAFETY: an access that changes the value happens in one step, between two switches of coroutines;
@@ -122,9 +111,7 @@ unsafe impl<V: Bits> AtomicInt for SimInt<V> {
     fn load(&self, _: Ordering) -> V {
         let address = self.0.as_ptr().addr();
         let seen = if on_thread().is_some() { access::load(address) } else { None };
-        let value = seen.map_or_else(|| self.0.get(), V::of);
-        tell(&self.0, Step::Load(value.bits()));
-        value
+        seen.map_or_else(|| self.0.get(), V::of)
     }
     #[inline]
     fn store(&self, value: V, order: Ordering) {
@@ -139,7 +126,6 @@ unsafe impl<V: Bits> AtomicInt for SimInt<V> {
         if sets {
             self.0.set(value);
         }
-        tell(&self.0, Step::Store(bits));
     }
     #[inline]
     fn swap(&self, value: V, _: Ordering) -> V {

@@ -2,9 +2,7 @@
 
 use super::access;
 use super::account::Doing;
-use super::note::note;
 use super::queue::Event;
-use super::recent::Step;
 use super::world::{World, settle, world};
 use crate::time::Time;
 
@@ -14,7 +12,6 @@ pub(super) fn full() {
     let mut world = world();
     let cost = world.my_class().fence;
     world.charge(cost, Doing::Fencing);
-    note(None, Step::Fence);
 }
 
 /// membarrier(2): an interrupt for each CPU that runs another thread, one caller at a time.
@@ -39,7 +36,6 @@ pub(super) fn heavy() {
     }
     world.charge_until(end, Doing::HeavyFencing);
     settle();
-    note(None, Step::HeavyFence);
 }
 
 impl World {

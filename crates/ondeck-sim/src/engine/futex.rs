@@ -9,9 +9,7 @@ use ondeck::platform::FutexWait;
 use super::access;
 use super::account::Doing;
 use super::memory::LINE;
-use super::note::note;
 use super::queue::Event;
-use super::recent::Step;
 use super::scheduler;
 use super::thread::State;
 use super::world::{World, come, settle, world};
@@ -42,7 +40,6 @@ pub(super) fn wait(
     if read() != expected {
         return FutexWait::Mismatch;
     }
-    note(Some(address), Step::Sleep);
     wait_in(bucket, name, deadline);
     if world().me().timed_out { FutexWait::TimedOut } else { FutexWait::Woken }
 }
@@ -78,12 +75,10 @@ pub(super) fn wake(address: usize, count: usize) -> usize {
     let name = world().memory.name(address);
     let bucket = world().futexes.of(name);
     if world().futexes.buckets[bucket].is_unused() {
-        note(Some(address), Step::Wake(0));
         return 0;
     }
     lock_bucket(name);
     let woken = world().take_waiters(name, count);
-    note(Some(address), Step::Wake(woken.len()));
     wake_all(&woken);
     woken.len()
 }
@@ -214,12 +209,7 @@ impl World {
         if thread.state != State::Asleep || thread.wait != wait {
             return;
         }
-        if self.unrest.no_deadlines && !thread.only_sleeps && !thread.naps {
-            return;
-        }
         thread.timed_out = true;
-        self.note(number, None, Step::TimedOut);
-        let thread = &mut self.threads[number];
         thread.wait += 1;
         let bucket = self.futexes.of(thread.sleeps_on);
         self.futexes.buckets[bucket].queue.retain(|&other| other != number);

@@ -16,7 +16,6 @@
 //! | `unrest.rs` | what tests do to threads |
 //! | `account.rs` | where time goes |
 //! | `atomics.rs`, `platform.rs`, `table.rs`, `estimates.rs` | [`Sim`], the platform for locks |
-//! | `recent.rs`, `note.rs` | the last events of a run |
 //! | `ran.rs` | what a run leaves |
 //!
 //! # Limits of the model
@@ -35,11 +34,9 @@ mod estimates;
 mod fences;
 mod futex;
 mod memory;
-mod note;
 mod platform;
 mod queue;
 mod ran;
-mod recent;
 mod run;
 mod scheduler;
 mod store_buffer;
@@ -49,8 +46,6 @@ mod thread;
 mod unrest;
 mod world;
 
-use std::rc::Rc;
-
 use fastrand::Rng;
 
 pub use crate::machine::{Costs, Place};
@@ -59,14 +54,12 @@ pub use atomics::{SimInt, SimPtr};
 pub use bits::Set;
 pub use memory::Traffic;
 pub use ran::{Hot, Ran, Stuck};
-pub use recent::{Listener, Recent, Step};
 pub use run::{Call, End};
 pub use thread::{State, Usage};
 pub use unrest::Unrest;
 
 use crate::time::{NEVER, Time, of_nanos};
 use queue::Event;
-use recent::Ring;
 use table::Table;
 use world::World;
 
@@ -97,10 +90,6 @@ pub struct Simulation<'a> {
     pub limit: Time,
     /// Called at the limit, with that moment; returns a later limit, or `None`.
     pub longer: Option<&'a Longer<'a>>,
-    /// The number of last events to keep for the reader of a failure.
-    pub recent: usize,
-    /// Called with each event.
-    pub listener: Option<Rc<Listener>>,
 }
 
 /// Where threads begin, as long as there is a core for each.
@@ -149,8 +138,6 @@ impl<'a> Simulation<'a> {
             placement: Placement::default(),
             limit: NEVER,
             longer: None,
-            recent: 0,
-            listener: None,
         }
     }
 
@@ -164,8 +151,6 @@ impl<'a> Simulation<'a> {
     pub fn run(&self, jobs: Vec<Job>, calls: Vec<Call>, cancelled: &dyn Fn() -> bool) -> Ran {
         let table = Table::new();
         let mut world = World::new(self.costs, self.seed, self.unrest.clone());
-        world.recent = Ring::new(self.recent, self.listener.clone());
-        note::keep(world.recent.is_on());
         let mut rng = Rng::with_seed(self.seed ^ 0x5EED);
         let cpus = order(self.costs, jobs.len(), self.placement);
         let mut bodies = Vec::with_capacity(jobs.len());
@@ -185,7 +170,6 @@ impl<'a> Simulation<'a> {
         let used = table::Used::new(&table);
         let end = run::run(&mut world, bodies, calls, (self.limit, self.longer), cancelled);
         drop(used);
-        note::keep(false);
         Ran::of(&mut world, end, table.range())
     }
 }

@@ -5,7 +5,6 @@ use std::ops::Range;
 
 use super::account::Spent;
 use super::memory::Traffic;
-use super::recent::Recent;
 use super::run::End;
 use super::thread::{State, Usage};
 use super::world::World;
@@ -32,8 +31,6 @@ pub struct Ran {
     pub stuck: Vec<Stuck>,
     /// Accesses and other steps of threads.
     pub events: u64,
-    /// The last events, if requested.
-    pub recent: Vec<Recent>,
 }
 
 /// A line that moved much.
@@ -116,7 +113,6 @@ impl Ran {
             buckets: world.futexes.traffic(),
             stuck,
             events: world.events,
-            recent: world.recent.take(),
         }
     }
 }

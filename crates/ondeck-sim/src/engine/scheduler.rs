@@ -15,7 +15,6 @@
 use super::account::Doing;
 use super::bits::Set;
 use super::queue::Event;
-use super::recent::Step;
 use super::thread::State;
 use super::world::{World, settle, suspend, world};
 use crate::machine::{Policy, Yield};
@@ -237,7 +236,6 @@ impl World {
         cpu_state.least_virtual_run_time = cpu_state.least_virtual_run_time.max(run_time);
         let epoch = cpu_state.epoch;
         self.queue.push(at, Event::Resume { cpu: cpu as u32, epoch });
-        self.note(number, None, Step::Start);
         self.arm(cpu);
     }
 
@@ -337,7 +335,6 @@ impl World {
         thread.remaining = thread.resume_at.saturating_sub(self.now);
         thread.usage.involuntary += 1;
         thread.was_boosted = false;
-        self.note(number, None, Step::Preempted);
         self.enqueue(cpu, number);
         self.schedule(cpu);
     }
@@ -375,8 +372,7 @@ impl World {
         self.threads[number].cpu = from;
         let Some(current) = self.cpus[cpu].current else {
             if !self.cpus[cpu].arriving {
-                let late = self.unrest.wake_delay(&mut self.whims);
-                let at = self.now + scheduler.wake_latency + self.exit_latency(cpu) + late;
+                let at = self.now + scheduler.wake_latency + self.exit_latency(cpu);
                 self.cpus[cpu].arriving = true;
                 self.queue.push(at, Event::Arrive { cpu: cpu as u32 });
             }

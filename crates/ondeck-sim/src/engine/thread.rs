@@ -34,8 +34,6 @@ pub(crate) struct Thread {
     pub(super) remaining: Time,
     /// An access is under way: the thread keeps its CPU until it continues.
     pub(super) in_access: bool,
-    /// Its last access was a write.
-    pub(super) wrote: bool,
     pub(super) virtual_run_time: Time,
     pub(super) allowed: Option<Set>,
     /// The start of its state; a ready thread that changes its queue keeps it.

@@ -1,4 +1,4 @@
-//! Disturbances by a test: threads lose their CPU or stand still at the worst moments, stores and wakes are late.
+//! Disturbances by a test: threads lose their CPU or stand still at the worst moments, stores are late.
 
 use fastrand::Rng;
 
@@ -13,33 +13,17 @@ pub enum Whim {
     Preempt,
 }
 
-/// The amount of unrest. A field that is 0 or empty disables its disturbance.
+/// The amount of unrest. A field that is 0 disables its disturbance.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Unrest {
     /// The seed of its random numbers.
     pub seed: u64,
     /// One access in this number is disturbed: by a stall, or by the loss of the CPU.
     pub one_in: u32,
-    /// The same for accesses right after a write of the same thread: there the thread has just acquired or
-    /// freed something, has published that it waits, or is about to recheck.
-    pub behind_writes: u32,
     /// The longest stall.
     pub longest_stall: Time,
     /// The longest delay of a store.
     pub latest_store: Time,
-    /// One wake in this number takes longer.
-    pub late_wakes: u32,
-    /// The delay of such a wake: for example, a slice.
-    pub late_wake: Time,
-    /// No deadline of a wait in the kernel passes, except those of [`Sim::sleep`](super::Sim::sleep). Then a lost
-    /// wake shows as an endless wait, even if the thread would have rechecked after a while.
-    pub no_deadlines: bool,
-    /// Accesses, by their number in the run, before which the thread stands still for long. They are the
-    /// priority changes of Burckhardt and others, "A Randomized Scheduler with Probabilistic Guarantees of
-    /// Finding Bugs" (2010).
-    pub changes: Vec<u64>,
-    /// How long the thread stands still there.
-    pub change: Time,
 }
 
 impl Unrest {
@@ -51,17 +35,12 @@ impl Unrest {
     /// Whether accesses are disturbed.
     #[inline]
     pub(super) fn is_on(&self) -> bool {
-        self.one_in != 0 || self.behind_writes != 0 || !self.changes.is_empty()
+        self.one_in != 0
     }
 
-    /// Draws the disturbance before the access with that number.
-    pub(super) fn whim(&self, rng: &mut Rng, access: u64, behind_a_write: bool) -> Option<Whim> {
-        if self.changes.contains(&access) {
-            return Some(Whim::Stall(self.change));
-        }
-        let happens = |rng: &mut Rng, one_in| one_in != 0 && rng.u32(..one_in) == 0;
-        let stops = happens(rng, self.one_in) || behind_a_write && happens(rng, self.behind_writes);
-        if !stops {
+    /// Draws the disturbance before an access.
+    pub(super) fn whim(&self, rng: &mut Rng) -> Option<Whim> {
+        if self.one_in == 0 || rng.u32(..self.one_in) != 0 {
             return None;
         }
         Some(if rng.bool() {
@@ -83,11 +62,5 @@ impl Unrest {
     #[inline]
     pub(super) fn store_delay(&self, rng: &mut Rng) -> Time {
         if self.latest_store == 0 { 0 } else { rng.u64(..=self.latest_store) }
-    }
-
-    /// Draws the delay of the next woken thread.
-    #[inline]
-    pub(super) fn wake_delay(&self, rng: &mut Rng) -> Time {
-        if self.late_wakes == 0 || rng.u32(..self.late_wakes) != 0 { 0 } else { self.late_wake }
     }
 }

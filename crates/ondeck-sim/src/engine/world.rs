@@ -25,7 +25,6 @@ use super::buckets::Futexes;
 use super::estimates::Estimates;
 use super::memory::Memory;
 use super::queue::{Event, EventQueue};
-use super::recent::Ring;
 use super::store_buffer::{Hidden, StoreBuffer};
 use super::thread::{State, Thread, Usage};
 use super::unrest::{Unrest, Whim};
@@ -78,7 +77,6 @@ pub(crate) struct World {
     pub(super) whims: Rng,
     pub(super) membarrier_free: Time,
     pub(super) events: u64,
-    pub(super) recent: Ring,
     /// CPUs with stores under way.
     pub(super) storing: Set,
     /// Atomics with stores under way, by their addresses.
@@ -208,7 +206,6 @@ impl World {
             unrest,
             membarrier_free: 0,
             events: 0,
-            recent: Ring::default(),
             storing: Set::EMPTY,
             hidden: FxHashMap::default(),
             current: None,
@@ -286,8 +283,7 @@ impl World {
     /// Applies a test's disturbance to the running thread before its access.
     #[cold]
     fn disturb(&mut self) {
-        let wrote = std::mem::take(&mut self.me().wrote);
-        let Some(whim) = self.unrest.whim(&mut self.whims, self.events, wrote) else { return };
+        let Some(whim) = self.unrest.whim(&mut self.whims) else { return };
         match whim {
             Whim::Stall(time) => self.charge(time, Doing::Disturbed),
             Whim::Preempt => {
@@ -312,7 +308,6 @@ impl World {
             resume_at: 0,
             remaining: 0,
             in_access: false,
-            wrote: false,
             virtual_run_time: 0,
             allowed,
             since: 0,

@@ -94,7 +94,7 @@ impl<P: Host> Bucket<P> {
         Guard { bucket: self }
     }
 
-    /// Returns the address of the word of the bucket's lock, for checks of traces.
+    /// Returns the address of the word of the bucket's lock, for tests.
     #[cfg(feature = "internals")]
     pub fn lock_word(&self) -> usize {
         ptr::from_ref(&self.lock).addr()

@@ -16,7 +16,6 @@
 //! | `history.rs` | the history of a contended mutex |
 //! | `queue.rs` | the queues of a bucket |
 //! | `node.rs` | a waiting thread |
-//! | `shown.rs` | a bucket as checks of traces see it |
 //! | `futex.rs` | how a thread sleeps on a word |
 //! | `sleep.rs` | how a thread with a node sleeps |
 //! | `lock.rs` | the bucket's lock |
@@ -59,8 +58,6 @@ mod node;
 mod park;
 mod queue;
 mod rest;
-#[cfg(feature = "internals")]
-mod shown;
 mod sleep;
 pub mod tokens;
 pub(crate) mod unlock_mode;
@@ -77,13 +74,11 @@ pub use line::waiting;
 pub(crate) use line::{Line, Waited};
 pub(crate) use node::{Distance, Kind, Node, is_known, place, status};
 pub use park::{Requeued, park, requeue, unpark};
-#[cfg(feature = "internals")]
-pub use shown::Shown;
 pub(crate) use sleep::{Slice, end_of_sleep};
 pub use tokens::Parked;
-pub(crate) use unlock_mode::{QUIET, Request};
 #[cfg(feature = "internals")]
-pub use unlock_mode::{QUIET as UNLOCK_MODE_QUIET, asked};
+pub use unlock_mode::QUIET as UNLOCK_MODE_QUIET;
+pub(crate) use unlock_mode::{QUIET, Request};
 pub use visible::{BIASES, Bias, Row, bias_of};
 
 use crate::machine::{Estimates, Fences, Threads};

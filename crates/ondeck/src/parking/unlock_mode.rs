@@ -70,18 +70,6 @@ impl Request {
     }
 }
 
-/// Returns what a word asks of the unlocks of the mutex at `address`, for checks of traces.
-#[cfg(feature = "internals")]
-#[must_use]
-pub fn asked(mode: usize, address: usize) -> &'static str {
-    match Request::read(mode, address) {
-        None => "quiet",
-        Some(Request::Debt) => "debt",
-        Some(Request::Wake) => "wake",
-        Some(Request::Offer) => "offer",
-    }
-}
-
 /// Returns the tag of the mutex at `address`, in its place in an entry: the bits of the hash after those that choose the
 /// bucket.
 fn tag(address: usize) -> usize {
