@@ -16,7 +16,6 @@ mod shim;
 mod signals;
 mod sim;
 mod support;
-mod trace;
 mod who;
 
 use std::os::unix::fs::PermissionsExt;

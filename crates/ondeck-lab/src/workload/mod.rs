@@ -35,7 +35,6 @@ use crate::sample::{self, Quantity, Sample};
 use crate::team::{self, Member, Outcome, TeamError, TeamSetting, Until};
 use crate::work::Work;
 
-pub(crate) use baseline::NoLock;
 pub use baseline::{EmptyLock, NO_LOCK};
 use face::{Group, Judged, Needs, Table};
 use kinds::{BarrierWorkload, OnceWorkload, RwWorkload, SemaphoreWorkload, Workload};
