@@ -74,6 +74,7 @@ one() {
         plain) flags=(-O2) ;;
         debug) flags=(-O0 -fno-pic -no-pie) ;;
         called) flags=(-O2 -DONDECK_NO_INLINE) ;;
+        counted) flags=(-O2 -DONDECK_STATS) ;;
         address) flags=(-O1 "-fsanitize=address,undefined" -fno-sanitize-recover=all) ;;
         thread) flags=(-O1 -fsanitize=thread) ;;
     esac
@@ -99,6 +100,12 @@ step "tests and examples"
         done
         echo "$compiler plain tests/c/order.c"
         echo "$compiler debug tests/c/order.c"
+        for kind in plain address thread counted; do
+            echo "$compiler $kind tests/c/counted.c"
+        done
+        for source in tests/c/calls.c tests/c/types.cpp examples/stats.c examples/stats.cpp; do
+            echo "$compiler counted $source"
+        done
     done
 } >"$work/matrix"
 xargs -P "$(nproc)" -L 1 bash -c 'one "$@"' one <"$work/matrix"

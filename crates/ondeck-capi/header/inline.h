@@ -1,6 +1,6 @@
 /*
  * Inlined versions of functions above, under the same names. The address of such a function is
- * still the address of the library's function. With ONDECK_NO_INLINE, and on systems other than
+ * still the address of the library's function. With ONDECK_NO_INLINE or ONDECK_STATS, and on systems other than
  * 64-bit Linux, every lock and unlock is a call.
  */
 #if defined(__SANITIZE_THREAD__)
@@ -233,6 +233,90 @@ static __inline__ void ondeck_tsan_once_abandon(ondeck_once_t *once) ONDECK_NOEX
 #define ondeck_once_abandon ondeck_tsan_once_abandon
 #define ondeck_barrier_wait ondeck_tsan_barrier_wait
 #define ondeck_barrier_clockwait ondeck_tsan_barrier_clockwait
+
+#elif defined(ONDECK_STATS)
+/*
+ * Each lock and unlock is a call, which the library can count and time. `site` becomes the address
+ * of the program's instruction.
+ */
+#if defined(__GNUC__)
+#define ONDECK_COUNTED static __inline__ __attribute__((__always_inline__, __unused__))
+#else
+#define ONDECK_COUNTED static __inline
+#endif
+#if defined(__GNUC__) && defined(__x86_64__)
+#define ONDECK_SITE(site) __asm__ __volatile__("leaq 0(%%rip), %0" : "=r"(site))
+#elif defined(__GNUC__) && defined(__aarch64__)
+#define ONDECK_SITE(site) __asm__ __volatile__("adr %0, ." : "=r"(site))
+#else
+#define ONDECK_SITE(site) ((site) = 0)
+#endif
+
+ONDECK_COUNTED int ondeck_counted_mutex_clocklock(ondeck_mutex_t *mutex, int clock,
+                                                  const struct timespec *deadline) ONDECK_NOEXCEPT
+{
+    const void *site;
+    ONDECK_SITE(site);
+    return ondeck_stats_lock(mutex, clock, deadline, site);
+}
+
+ONDECK_COUNTED int ondeck_counted_mutex_timedlock(ondeck_mutex_t *mutex,
+                                                  const struct timespec *deadline) ONDECK_NOEXCEPT
+{
+    /* CLOCK_REALTIME, everywhere. */
+    return ondeck_counted_mutex_clocklock(mutex, 0, deadline);
+}
+
+ONDECK_COUNTED int ondeck_counted_mutex_lock(ondeck_mutex_t *mutex) ONDECK_NOEXCEPT
+{
+    return ondeck_counted_mutex_clocklock(mutex, 0, 0);
+}
+
+ONDECK_COUNTED int ondeck_counted_mutex_acquired(ondeck_mutex_t *mutex, int error) ONDECK_NOEXCEPT
+{
+    const void *site;
+    ONDECK_SITE(site);
+    if (error == 0)
+        ondeck_stats_acquired(mutex, site);
+    return error;
+}
+
+ONDECK_COUNTED int ondeck_counted_mutex_trylock(ondeck_mutex_t *mutex) ONDECK_NOEXCEPT
+{
+    return ondeck_counted_mutex_acquired(mutex, ondeck_mutex_trylock(mutex));
+}
+
+ONDECK_COUNTED int ondeck_counted_mutex_unlock(ondeck_mutex_t *mutex) ONDECK_NOEXCEPT
+{
+    ondeck_stats_unlocks(mutex);
+    ondeck_mutex_unlock(mutex);
+    ondeck_stats_unlocked(1);
+    return 0;
+}
+
+/* The mutex is unlocked during a wait. Every function that waits returns with the mutex locked. */
+ONDECK_COUNTED int ondeck_counted_cond_clockwait(ondeck_cond_t *cond, ondeck_mutex_t *mutex,
+                                                 int clock,
+                                                 const struct timespec *deadline) ONDECK_NOEXCEPT
+{
+    int error;
+    ondeck_stats_unlocks(mutex);
+    ondeck_stats_unlocked(0);
+    error = deadline ? ondeck_cond_clockwait(cond, mutex, clock, deadline)
+                     : ondeck_cond_wait(cond, mutex);
+    ondeck_counted_mutex_acquired(mutex, 0);
+    return error;
+}
+
+#define ondeck_mutex_lock ondeck_counted_mutex_lock
+#define ondeck_mutex_trylock ondeck_counted_mutex_trylock
+#define ondeck_mutex_timedlock ondeck_counted_mutex_timedlock
+#define ondeck_mutex_clocklock ondeck_counted_mutex_clocklock
+#define ondeck_mutex_unlock ondeck_counted_mutex_unlock
+#define ondeck_cond_wait(cond, mutex) ondeck_counted_cond_clockwait(cond, mutex, 0, 0)
+#define ondeck_cond_timedwait(cond, mutex, deadline)                                               \
+    ondeck_counted_cond_clockwait(cond, mutex, 0, deadline)
+#define ondeck_cond_clockwait ondeck_counted_cond_clockwait
 
 #elif defined(__GNUC__) && !defined(ONDECK_NO_INLINE) && defined(__linux__) &&                     \
     defined(__LP64__) && (defined(__x86_64__) || defined(__aarch64__))

@@ -216,6 +216,104 @@ typedef struct ondeck_barrier_t {
   uint32_t total;
 } ondeck_barrier_t;
 
+/*
+ The numbers of a mutex. Times are in nanoseconds. A site is the address of an instruction, or null if that is not known.
+ */
+typedef struct ondeck_lock_stats_t {
+  /*
+   Its name; empty if it has none.
+   */
+  const char *name;
+  /*
+   Its address.
+   */
+  const void *lock;
+  /*
+   Where a thread had to wait first.
+   */
+  const void *site;
+  /*
+   Acquisitions that had to wait.
+   */
+  uint64_t waits;
+  /*
+   Waits that ended at a deadline without the lock.
+   */
+  uint64_t gave_up;
+  /*
+   The sum of all waits.
+   */
+  uint64_t waited;
+  /*
+   The median of the waits, or up to an eighth more.
+   */
+  uint64_t p50;
+  /*
+   The wait that one in a hundred exceeds, or up to an eighth more.
+   */
+  uint64_t p99;
+  /*
+   The longest wait.
+   */
+  uint64_t longest_wait;
+  /*
+   The longest hold; 0 if the program is not compiled with `ONDECK_STATS`.
+   */
+  uint64_t longest_hold;
+  /*
+   Where that hold began.
+   */
+  const void *longest_hold_site;
+  /*
+   The thread that holds it now, by `pthread_self` of Linux; 0 if that is not known.
+   */
+  size_t holder;
+  /*
+   How long it has held it.
+   */
+  uint64_t held_for;
+  /*
+   Threads that wait now.
+   */
+  uint32_t waiting;
+} ondeck_lock_stats_t;
+
+/*
+ A long hold of a mutex, or a long wait for it.
+ */
+typedef struct ondeck_event_t {
+  /*
+   The mutex's name; empty if it has none.
+   */
+  const char *name;
+  /*
+   The address at which the mutex was.
+   */
+  const void *lock;
+  /*
+   Where the thread locked it, or waited for it.
+   */
+  const void *site;
+  /*
+   After a hold, where a thread waits for it; after a wait, where the thread had locked it that held it at the
+   beginning. Null if that is not known.
+   */
+  const void *other;
+  /*
+   Nanoseconds.
+   */
+  uint64_t duration;
+  /*
+   The warnings of this kind that were not given since the last one.
+   */
+  uint64_t suppressed;
+} ondeck_event_t;
+
+/*
+ A program's function for warnings.
+ */
+typedef void (*ondeck_warned_t)(const struct ondeck_event_t *event);
+
 #ifdef __cplusplus
 extern "C" {
 #endif /* __cplusplus */
@@ -257,7 +355,7 @@ void ondeck_mutex_init(struct ondeck_mutex_t *mutex) ONDECK_NOTHROW;
 /*
  Ends the use of a mutex. Returns 0, or EBUSY if it is locked: the mutex then stays usable.
 
- Frees nothing, because a mutex consists of its byte only.
+ Frees nothing, because a mutex consists of its byte only. Its name is taken away.
 
  Safety: `mutex` points to a mutex.
  */
@@ -699,6 +797,98 @@ int ondeck_barrier_clockwait(struct ondeck_barrier_t *barrier,
                              const struct timespec *deadline)
 ONDECK_NOTHROW;
 
+/*
+ Names the mutex in statistics and warnings, or takes its name away if `name` is null. Returns 0, or ENOMEM if the
+ table of 1,024 names has no room.
+
+ The string is not copied: it stays as long as the process. `ondeck_mutex_init` and `ondeck_mutex_destroy` take the
+ name away; a mutex that ends without the latter leaves its name to the next one in the same memory.
+
+ Safety: `name` is null or points to a string that is never changed or freed.
+ */
+int ondeck_mutex_name(const struct ondeck_mutex_t *mutex,
+                      const char *name)
+ONDECK_NOTHROW;
+
+/*
+ For programs compiled with `ONDECK_STATS`: `ondeck_mutex_clocklock`, or `ondeck_mutex_lock` if `deadline` is null, called
+ at the instruction `site`.
+
+ Safety: As for the two.
+ */
+ONDECK_MUST_USE
+int ondeck_stats_lock(struct ondeck_mutex_t *mutex,
+                      int clock,
+                      const struct timespec *deadline,
+                      const void *site)
+ONDECK_NOTHROW;
+
+/*
+ For programs compiled with `ONDECK_STATS`: the thread has locked the mutex without waiting for it.
+ */
+void ondeck_stats_acquired(const struct ondeck_mutex_t *mutex, const void *site) ONDECK_NOTHROW;
+
+/*
+ For programs compiled with `ONDECK_STATS`: the thread is about to unlock the mutex.
+ */
+void ondeck_stats_unlocks(const struct ondeck_mutex_t *mutex) ONDECK_NOTHROW;
+
+/*
+ For programs compiled with `ONDECK_STATS`: the thread has unlocked the mutex, and `goes_on` unless it waits now.
+ */
+void ondeck_stats_unlocked(int goes_on)
+ONDECK_NOTHROW;
+
+/*
+ Counts the waits for mutexes from now on. See docs/stats.md.
+ */
+void ondeck_stats_enable(void) ONDECK_NOTHROW;
+
+/*
+ Stops counting. The numbers stay.
+ */
+void ondeck_stats_disable(void) ONDECK_NOTHROW;
+
+/*
+ Calls `seen` for each mutex that a thread has waited for, with `argument`.
+
+ Safety: `seen` may be called with `argument`.
+ */
+void ondeck_stats_each(void (*seen)(const struct ondeck_lock_stats_t *stats, void *argument),
+                       void *argument)
+ONDECK_NOTHROW;
+
+/*
+ Writes a line for each mutex that a thread has waited for, as snprintf writes: at most `size` bytes with the zero byte.
+ Returns the length of the whole text.
+
+ Safety: `buffer` points to `size` bytes; it may be null if that is 0.
+ */
+size_t ondeck_stats_text(char *buffer,
+                         size_t size)
+ONDECK_NOTHROW;
+
+/*
+ As `ondeck_stats_text`, in the text format of Prometheus.
+
+ Safety: As for `ondeck_stats_text`.
+ */
+size_t ondeck_stats_prometheus(char *buffer, size_t size) ONDECK_NOTHROW;
+
+/*
+ Enables statistics, and has `handler` called after a thread has held a mutex for `nanoseconds` or longer, when it holds
+ no mutex any more. Null ends that. Only in programs compiled with `ONDECK_STATS`; docs/stats.md says when it is not
+ called.
+ */
+void ondeck_on_long_hold(uint64_t nanoseconds,
+                         ondeck_warned_t handler)
+ONDECK_NOTHROW;
+
+/*
+ As `ondeck_on_long_hold`, for waits of `nanoseconds` or longer.
+ */
+void ondeck_on_long_wait(uint64_t nanoseconds, ondeck_warned_t handler) ONDECK_NOTHROW;
+
 #ifdef __cplusplus
 }  // extern "C"
 #endif  /* __cplusplus */
@@ -707,7 +897,7 @@ ONDECK_NOTHROW;
 
 /*
  * Inlined versions of functions above, under the same names. The address of such a function is
- * still the address of the library's function. With ONDECK_NO_INLINE, and on systems other than
+ * still the address of the library's function. With ONDECK_NO_INLINE or ONDECK_STATS, and on systems other than
  * 64-bit Linux, every lock and unlock is a call.
  */
 #if defined(__SANITIZE_THREAD__)
@@ -940,6 +1130,90 @@ static __inline__ void ondeck_tsan_once_abandon(ondeck_once_t *once) ONDECK_NOEX
 #define ondeck_once_abandon ondeck_tsan_once_abandon
 #define ondeck_barrier_wait ondeck_tsan_barrier_wait
 #define ondeck_barrier_clockwait ondeck_tsan_barrier_clockwait
+
+#elif defined(ONDECK_STATS)
+/*
+ * Each lock and unlock is a call, which the library can count and time. `site` becomes the address
+ * of the program's instruction.
+ */
+#if defined(__GNUC__)
+#define ONDECK_COUNTED static __inline__ __attribute__((__always_inline__, __unused__))
+#else
+#define ONDECK_COUNTED static __inline
+#endif
+#if defined(__GNUC__) && defined(__x86_64__)
+#define ONDECK_SITE(site) __asm__ __volatile__("leaq 0(%%rip), %0" : "=r"(site))
+#elif defined(__GNUC__) && defined(__aarch64__)
+#define ONDECK_SITE(site) __asm__ __volatile__("adr %0, ." : "=r"(site))
+#else
+#define ONDECK_SITE(site) ((site) = 0)
+#endif
+
+ONDECK_COUNTED int ondeck_counted_mutex_clocklock(ondeck_mutex_t *mutex, int clock,
+                                                  const struct timespec *deadline) ONDECK_NOEXCEPT
+{
+    const void *site;
+    ONDECK_SITE(site);
+    return ondeck_stats_lock(mutex, clock, deadline, site);
+}
+
+ONDECK_COUNTED int ondeck_counted_mutex_timedlock(ondeck_mutex_t *mutex,
+                                                  const struct timespec *deadline) ONDECK_NOEXCEPT
+{
+    /* CLOCK_REALTIME, everywhere. */
+    return ondeck_counted_mutex_clocklock(mutex, 0, deadline);
+}
+
+ONDECK_COUNTED int ondeck_counted_mutex_lock(ondeck_mutex_t *mutex) ONDECK_NOEXCEPT
+{
+    return ondeck_counted_mutex_clocklock(mutex, 0, 0);
+}
+
+ONDECK_COUNTED int ondeck_counted_mutex_acquired(ondeck_mutex_t *mutex, int error) ONDECK_NOEXCEPT
+{
+    const void *site;
+    ONDECK_SITE(site);
+    if (error == 0)
+        ondeck_stats_acquired(mutex, site);
+    return error;
+}
+
+ONDECK_COUNTED int ondeck_counted_mutex_trylock(ondeck_mutex_t *mutex) ONDECK_NOEXCEPT
+{
+    return ondeck_counted_mutex_acquired(mutex, ondeck_mutex_trylock(mutex));
+}
+
+ONDECK_COUNTED int ondeck_counted_mutex_unlock(ondeck_mutex_t *mutex) ONDECK_NOEXCEPT
+{
+    ondeck_stats_unlocks(mutex);
+    ondeck_mutex_unlock(mutex);
+    ondeck_stats_unlocked(1);
+    return 0;
+}
+
+/* The mutex is unlocked during a wait. Every function that waits returns with the mutex locked. */
+ONDECK_COUNTED int ondeck_counted_cond_clockwait(ondeck_cond_t *cond, ondeck_mutex_t *mutex,
+                                                 int clock,
+                                                 const struct timespec *deadline) ONDECK_NOEXCEPT
+{
+    int error;
+    ondeck_stats_unlocks(mutex);
+    ondeck_stats_unlocked(0);
+    error = deadline ? ondeck_cond_clockwait(cond, mutex, clock, deadline)
+                     : ondeck_cond_wait(cond, mutex);
+    ondeck_counted_mutex_acquired(mutex, 0);
+    return error;
+}
+
+#define ondeck_mutex_lock ondeck_counted_mutex_lock
+#define ondeck_mutex_trylock ondeck_counted_mutex_trylock
+#define ondeck_mutex_timedlock ondeck_counted_mutex_timedlock
+#define ondeck_mutex_clocklock ondeck_counted_mutex_clocklock
+#define ondeck_mutex_unlock ondeck_counted_mutex_unlock
+#define ondeck_cond_wait(cond, mutex) ondeck_counted_cond_clockwait(cond, mutex, 0, 0)
+#define ondeck_cond_timedwait(cond, mutex, deadline)                                               \
+    ondeck_counted_cond_clockwait(cond, mutex, 0, deadline)
+#define ondeck_cond_clockwait ondeck_counted_cond_clockwait
 
 #elif defined(__GNUC__) && !defined(ONDECK_NO_INLINE) && defined(__linux__) &&                     \
     defined(__LP64__) && (defined(__x86_64__) || defined(__aarch64__))

@@ -180,6 +180,21 @@ private:
     ondeck_mutex_t raw_ = ONDECK_MUTEX_INIT;
 };
 
+// A mutex with a name for statistics and warnings, which is not copied: a literal. Takes no room in the mutex, whose
+// destructor takes it away. std::unique_lock<ondeck::mutex> takes it as it takes any.
+class named_mutex : public mutex
+{
+public:
+    explicit named_mutex(const char *name) noexcept
+    {
+        ondeck_mutex_name(native_handle(), name);
+    }
+    ~named_mutex()
+    {
+        ondeck_mutex_name(native_handle(), nullptr);
+    }
+};
+
 // One byte. As std::condition_variable, for std::unique_lock<ondeck::mutex>; waiters may use
 // different mutexes. For other locks, and for waits with a std::stop_token,
 // std::condition_variable_any takes an ondeck::mutex as it takes any.

@@ -11,6 +11,7 @@
 //!    │           not inlined: everything else
 //!    ▼
 //! mutex.rs  cond.rs  rwlock.rs  sem.rs  once.rs  barrier.rs   one function of C each, over crate `ondeck`
+//! stats.rs                                                         names and statistics
 //!    │
 //!    ├─ deadline.rs   points in time of two clocks
 //!    ├─ system/       clocks and errno of the C library
@@ -41,4 +42,5 @@ pub mod mutex;
 pub mod once;
 pub mod rwlock;
 pub mod sem;
+pub mod stats;
 mod system;

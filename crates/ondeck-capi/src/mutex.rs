@@ -2,13 +2,14 @@
 
 use core::cell::UnsafeCell;
 use core::ffi::c_int;
+use core::ptr;
 use core::sync::atomic::AtomicU8;
 
 use ondeck::mutex::RawMutex;
 use ondeck::platform::Native;
 
 use crate::deadline::acquire;
-use crate::system;
+use crate::{stats, system};
 
 /// A mutex: one byte. Its initial value is `ONDECK_MUTEX_INIT`, which is zero, so zeroed memory is
 /// a free mutex and a static one needs no initializer. It has no other resources: it may be freed
@@ -49,11 +50,12 @@ pub(crate) unsafe fn raw<'a>(mutex: *const Mutex) -> &'a RawMutex<Native> {
 pub unsafe extern "C" fn ondeck_mutex_init(mutex: *mut Mutex) {
     // SAFETY: as the caller promises.
     unsafe { mutex.write(Mutex { byte: UnsafeCell::new(0) }) };
+    stats::forget(mutex);
 }
 
 /// Ends the use of a mutex. Returns 0, or EBUSY if it is locked: the mutex then stays usable.
 ///
-/// Frees nothing, because a mutex consists of its byte only.
+/// Frees nothing, because a mutex consists of its byte only. Its name is taken away.
 ///
 /// # Safety
 ///
@@ -61,7 +63,11 @@ pub unsafe extern "C" fn ondeck_mutex_init(mutex: *mut Mutex) {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ondeck_mutex_destroy(mutex: *mut Mutex) -> c_int {
     // SAFETY: as the caller promises.
-    if unsafe { raw(mutex) }.is_locked() { libc::EBUSY } else { 0 }
+    if unsafe { raw(mutex) }.is_locked() {
+        return libc::EBUSY;
+    }
+    stats::forget(mutex);
+    0
 }
 
 /// Locks the mutex, waiting until it is free. Returns 0, always.
@@ -75,9 +81,9 @@ pub unsafe extern "C" fn ondeck_mutex_destroy(mutex: *mut Mutex) -> c_int {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ondeck_mutex_lock(mutex: *mut Mutex) -> c_int {
     // SAFETY: as the caller promises.
-    let mutex = unsafe { raw(mutex) };
-    if !mutex.try_lock() {
-        mutex.lock_after_attempt(None);
+    if !unsafe { raw(mutex) }.try_lock() {
+        // SAFETY: as above.
+        unsafe { ondeck_mutex_lock_contended(mutex) };
     }
     0
 }
@@ -158,8 +164,12 @@ pub unsafe extern "C" fn ondeck_mutex_unlock(mutex: *mut Mutex) -> c_int {
 /// As for `ondeck_mutex_lock`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ondeck_mutex_lock_contended(mutex: *mut Mutex) {
+    let wait = stats::waits(mutex, ptr::null());
     // SAFETY: as the caller promises.
     unsafe { raw(mutex) }.lock_after_attempt(None);
+    if let Some(wait) = wait {
+        wait.ends();
+    }
 }
 
 /// Unlocks the mutex for an inlined unlock that has found an unlock mode other than

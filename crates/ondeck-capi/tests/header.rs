@@ -34,6 +34,9 @@ fn config() -> Config {
         let c = format!("ondeck_{}_t", rust.to_lowercase());
         config.export.rename.insert(rust.to_owned(), c);
     }
+    for (rust, c) in [("LockStats", "lock_stats_t"), ("Event", "event_t"), ("Warned", "warned_t")] {
+        config.export.rename.insert(rust.to_owned(), format!("ondeck_{c}"));
+    }
     config.export.rename.insert("timespec".to_owned(), "struct timespec".to_owned());
     config
 }
@@ -42,7 +45,7 @@ fn config() -> Config {
 fn written() -> String {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut header = Vec::new();
-    let sources = ["abi", "mutex", "cond", "rwlock", "sem", "once", "barrier"];
+    let sources = ["abi", "mutex", "cond", "rwlock", "sem", "once", "barrier", "stats"];
     sources
         .iter()
         .fold(Builder::new(), |builder, name| builder.with_src(root.join(format!("src/{name}.rs"))))
@@ -86,7 +89,9 @@ fn the_version_script_has_the_functions_of_the_header() {
         let at = word.as_ptr().addr() - declarations.as_ptr().addr() + word.len();
         if word.starts_with("ondeck_") && declarations[at..].starts_with('(') {
             functions += 1;
-            let is_inline = word.starts_with("ondeck_tsan_") || word == "ondeck_unlock_mode";
+            let is_inline = word.starts_with("ondeck_tsan_")
+                || word.starts_with("ondeck_counted_")
+                || word == "ondeck_unlock_mode";
             assert!(is_inline || script.contains(&format!(" {word};")), "ondeck.map lacks {word}");
         }
     }

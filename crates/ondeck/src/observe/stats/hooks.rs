@@ -102,6 +102,15 @@ pub struct Wait {
 }
 
 impl Wait {
+    /// The thread has the lock. Its hold is not observed.
+    #[cfg(feature = "internals")]
+    pub fn ends(mut self) {
+        if let Some(entry) = self.entry.take() {
+            entry.waiting.fetch_sub(1, Relaxed);
+            entry.count_wait(now().saturating_sub(self.since));
+        }
+    }
+
     /// The deadline has passed.
     pub fn gave_up(self) {
         if let Some(entry) = self.entry {

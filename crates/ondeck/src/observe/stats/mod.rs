@@ -152,9 +152,28 @@ impl fmt::Display for Site {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.location() {
             Some(location) => location.fmt(f),
-            None => write!(f, "{:#x}", self.0.get() >> 1),
+            None => show_code(self.0.get() >> 1, f),
         }
     }
+}
+
+/// Shows an instruction: the file that it is from and where in it, for addr2line, or else the address.
+fn show_code(address: usize, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    #[cfg(all(unix, not(miri)))]
+    {
+        // SAFETY: all of its fields may be zero.
+        let mut found: libc::Dl_info = unsafe { core::mem::zeroed() };
+        // SAFETY: it reads no memory at the address, and writes what it finds.
+        let is_known =
+            unsafe { libc::dladdr(ptr::without_provenance(address), &raw mut found) } != 0;
+        if is_known && !found.dli_fname.is_null() {
+            // SAFETY: the loader's name of the file.
+            let file = unsafe { CStr::from_ptr(found.dli_fname) }.to_string_lossy();
+            let offset = address.wrapping_sub(found.dli_fbase.addr());
+            return write!(f, "{}+{offset:#x}", file.rsplit('/').next().unwrap_or_default());
+        }
+    }
+    write!(f, "{address:#x}")
 }
 
 impl fmt::Debug for Site {
