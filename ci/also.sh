@@ -6,6 +6,8 @@
 #   deadlock             the detection of deadlocks, and statistics: clippy gives no warning for the features; deadlocks,
 #                        inversions and reads within reads are reported, and nothing else is; locks are counted; without
 #                        the feature nothing of the detection is in the crate
+#   models               the tests of a program (examples/tested) under loom and under shuttle, with the models in place of the
+#                        locks; both compile in 45 s of CPU time, and take 7
 #   msrv                 the oldest compiler that Cargo.toml names (`rust-version`) compiles everything
 #   peers                the C and C++ peers build against Debian's packages, and pass the tests that every lock passes
 #   slices               the tests of the locks pass where no sleep of a parked thread ends by itself for an hour, so that a
@@ -46,6 +48,15 @@ deadlock() {
     done
 }
 
+models() {
+    step "shuttle"
+    cargo clippy --locked -q -p ondeck --lib --features shuttle,arc_lock -- -D warnings
+    cargo test --locked -q -p tested --features shuttle
+    step "loom"
+    export RUSTFLAGS='--cfg loom' CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-target}/loom"
+    LOOM_MAX_PREEMPTIONS=3 cargo test --locked -q -p tested
+}
+
 msrv() {
     version=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
     if rustc --version | grep -q "^rustc $version\."; then
@@ -69,6 +80,6 @@ slices() {
 }
 
 case ${1:-} in
-    commands | deadlock | msrv | peers | slices) "$@" ;;
-    *) echo "usage: ci/also.sh commands [PAGE...] | deadlock | msrv | peers | slices" >&2; exit 2 ;;
+    commands | deadlock | models | msrv | peers | slices) "$@" ;;
+    *) echo "usage: ci/also.sh commands [PAGE...] | deadlock | models | msrv | peers | slices" >&2; exit 2 ;;
 esac

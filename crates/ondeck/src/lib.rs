@@ -93,6 +93,7 @@
 //! |---|---|
 //! | `arc_lock` | `ArcMutexGuard`, `ArcRwLockReadGuard` and so on: owned guards, and those of a part of the data |
 //! | `deadlock_detection` | `deadlock`: reports deadlocks and lock-order inversions where `ONDECK_DEADLOCK` or a call asks for it |
+//! | `loom`, `shuttle` | models in place of the locks, for tests of programs under loom and shuttle: `docs/testing.md` |
 //! | `lock_api_04` | the traits of `lock_api` 0.4 for the raw locks: for code that is generic over those |
 //! | `profile` | records contention where `ondeck run --profile` asks for it, and all operations where `ondeck run --record` does |
 //! | `stats` | `stats`: counts and times the waits for each lock, and warns of long ones, where a call asks for it |
@@ -122,6 +123,7 @@ compile_error!(
 );
 
 /// Items for Linux and Android only, because their protocols are the kernel's.
+#[cfg(not(any(all(loom, feature = "loom"), feature = "shuttle")))]
 macro_rules! on_linux {
     ($($item:item)*) => {$(
         #[cfg(all(
@@ -132,6 +134,27 @@ macro_rules! on_linux {
     )*};
 }
 
+/// Items that are replaced by a model, for a model checker.
+macro_rules! in_reality {
+    ($($item:item)*) => {$(
+        #[cfg(not(any(all(loom, feature = "loom"), feature = "shuttle")))]
+        $item
+    )*};
+}
+
+#[cfg(any(all(loom, feature = "loom"), feature = "shuttle"))]
+mod model;
+#[cfg(any(all(loom, feature = "loom"), feature = "shuttle"))]
+pub use model::*;
+
+#[cfg(feature = "arc_lock")]
+pub mod owned;
+pub mod poison;
+
+#[cfg(feature = "arc_lock")]
+pub use owned::{MapArc, MapArcShared, MappedArcGuard, MappedArcSharedGuard};
+
+in_reality! {
 pub mod barrier;
 pub mod condvar;
 #[cfg(feature = "deadlock_detection")]
@@ -148,12 +171,9 @@ pub mod mutex;
 mod name;
 mod observe;
 pub mod once;
-#[cfg(feature = "arc_lock")]
-pub mod owned;
 pub mod parker;
 pub mod parking;
 pub mod platform;
-pub mod poison;
 pub mod reentrant;
 pub mod rwlock;
 pub mod semaphore;
@@ -187,8 +207,6 @@ pub use observe::stats;
 #[cfg(feature = "internals")]
 pub use observe::wrapped;
 pub use once::{LazyLock, Once, OnceLock};
-#[cfg(feature = "arc_lock")]
-pub use owned::{MapArc, MapArcShared, MappedArcGuard, MappedArcSharedGuard};
 pub use parker::{Parker, Unparker};
 #[cfg(feature = "arc_lock")]
 pub use reentrant::ArcReentrantMutexGuard;
@@ -222,4 +240,5 @@ pub use semaphore::Semaphore;
 /// ```
 pub fn prepare() {
     platform::Native::prepare();
+}
 }
