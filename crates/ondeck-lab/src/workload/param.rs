@@ -41,8 +41,6 @@ pub const PERMITS: &str = "permits";
 /// Whether a once has run before: `done` or `new`.
 pub const STATE: &str = "state";
 
-/// The percentage of sections that belong to the thread that is not the lock's owner.
-
 /// Parameters of one workload each, and their words in a heading; `{}` stands for the value.
 const WORDED: &[(&str, &str)] = &[
     (WRITES, "{} % writes"),
