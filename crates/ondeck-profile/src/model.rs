@@ -2,18 +2,22 @@
 
 mod frame;
 mod futex;
+mod kind;
+mod place;
 
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use ondeck_record::layout::{Role, kind};
+use ondeck_record::layout::Role;
 use ondeck_text::functions::short;
 use serde::Serialize;
 
 use crate::mappings::Source;
 pub use frame::Frame;
 pub use futex::{Futex, Futexes, Object};
+pub use kind::Kind;
+pub use place::Place;
 
 /// Everything that was recorded in a folder.
 #[derive(Debug, Default)]
@@ -198,179 +202,6 @@ impl Cost {
         self.events as f64 * self.event_nanos
             + self.looks as f64 * self.look_nanos
             + self.stacks as f64 * self.stack_nanos
-    }
-}
-
-/// The kind of a lock.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Kind {
-    /// A `pthread_mutex_t` of the default kind.
-    Default,
-    /// A recursive `pthread_mutex_t`.
-    Recursive,
-    /// An error-checking `pthread_mutex_t`.
-    Errorcheck,
-    /// An adaptive `pthread_mutex_t`.
-    Adaptive,
-    /// A mutex of the crate `ondeck`.
-    Ondeck,
-    /// A `pthread_rwlock_t`.
-    Rwlock,
-    /// An observed `pthread_mutex_t` or `mtx_t`.
-    Pthread,
-    /// An observed `pthread_rwlock_t`.
-    PthreadRwlock,
-    /// An observed `pthread_cond_t` or `cnd_t`.
-    Condvar,
-    /// An observed `sem_t`.
-    Semaphore,
-    /// An observed `pthread_barrier_t`.
-    Barrier,
-    /// An observed futex of Rust's standard library.
-    Std,
-    /// Of parking_lot.
-    ParkingLot,
-    /// Of usync.
-    Usync,
-    /// Of saa.
-    Saa,
-    /// Of abseil.
-    Abseil,
-    /// Of oneTBB.
-    Tbb,
-    /// Of Go's runtime and its package sync.
-    Go,
-    /// Of musl.
-    Musl,
-    /// Of code that is in no library of locks known here.
-    Futex,
-    /// Calls of sched_yield(2) by such code.
-    Yield,
-    /// A kind that this version does not know.
-    Unknown,
-}
-
-impl Kind {
-    pub(crate) fn of(number: u32) -> Self {
-        match number {
-            kind::DEFAULT => Self::Default,
-            kind::RECURSIVE => Self::Recursive,
-            kind::ERRORCHECK => Self::Errorcheck,
-            kind::ADAPTIVE => Self::Adaptive,
-            kind::ONDECK => Self::Ondeck,
-            kind::RWLOCK => Self::Rwlock,
-            kind::OBSERVED_MUTEX => Self::Pthread,
-            kind::OBSERVED_RWLOCK => Self::PthreadRwlock,
-            kind::CONDVAR => Self::Condvar,
-            kind::SEMAPHORE => Self::Semaphore,
-            kind::BARRIER => Self::Barrier,
-            kind::FUTEX => Self::Futex,
-            kind::YIELD => Self::Yield,
-            _ => Self::Unknown,
-        }
-    }
-
-    /// Returns whether an object of POSIX threads is one at which threads wait for a notification.
-    pub(crate) fn is_notice(self) -> bool {
-        matches!(self, Self::Condvar | Self::Semaphore | Self::Barrier)
-    }
-
-    /// Returns whether the lock is the program's own, and was observed.
-    pub fn is_observed(self) -> bool {
-        !matches!(
-            self,
-            Self::Default
-                | Self::Recursive
-                | Self::Errorcheck
-                | Self::Adaptive
-                | Self::Ondeck
-                | Self::Rwlock
-                | Self::Unknown
-        )
-    }
-
-    /// Returns a word for tables.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Default => "default",
-            Self::Recursive => "recursive",
-            Self::Errorcheck => "errorcheck",
-            Self::Adaptive => "adaptive",
-            Self::Ondeck => "ondeck",
-            Self::Rwlock => "rwlock",
-            Self::Pthread => "pthread",
-            Self::PthreadRwlock => "pthread rwlock",
-            Self::Condvar => "pthread cond",
-            Self::Semaphore => "semaphore",
-            Self::Barrier => "barrier",
-            Self::Std => "std",
-            Self::ParkingLot => "parking_lot",
-            Self::Usync => "usync",
-            Self::Saa => "saa",
-            Self::Abseil => "abseil",
-            Self::Tbb => "tbb",
-            Self::Go => "Go",
-            Self::Musl => "musl",
-            Self::Futex => "futex",
-            Self::Yield => "yield",
-            Self::Unknown => "unknown",
-        }
-    }
-}
-
-/// Where a lock is.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case", tag = "in")]
-pub enum Place {
-    /// In a variable of the program or of a library.
-    Static {
-        /// The module's file name.
-        module: String,
-        /// The variable; empty if the module has no symbol there.
-        symbol: String,
-        /// The offset in bytes from the variable's beginning.
-        offset: u64,
-        /// The file where the variable is declared, if there is debugging information.
-        file: Option<String>,
-        /// The line there.
-        line: Option<u64>,
-    },
-    /// On the heap, by brk(2).
-    Heap,
-    /// On the stack of the first thread.
-    Stack,
-    /// In other memory: the allocator's, a thread's stack, shared memory.
-    Memory,
-    /// Not known: each thread waits at a word of its own. The lock is what one place in the program waits for.
-    Waiters,
-}
-
-impl Place {
-    /// Returns the variable, and the offset in it.
-    pub fn symbol(&self) -> Option<String> {
-        match self {
-            Self::Static { symbol, offset: 0, .. } if !symbol.is_empty() => Some(symbol.clone()),
-            Self::Static { symbol, offset, .. } if !symbol.is_empty() => {
-                Some(format!("{symbol}+{offset:#x}"))
-            }
-            _ => None,
-        }
-    }
-
-    /// Returns where the variable is declared, or in which memory the object is.
-    pub fn origin(&self) -> Option<String> {
-        match self {
-            Self::Static { file: Some(file), line: Some(line), .. } => {
-                Some(format!("{}:{line}", file.rsplit('/').next().unwrap_or(file)))
-            }
-            Self::Static { module, .. } => Some(module.clone()),
-            Self::Heap => Some("heap".to_owned()),
-            Self::Stack => Some("stack of the first thread".to_owned()),
-            Self::Memory => Some("heap or stack".to_owned()),
-            // Only a recording joins threads by the place where they wait.
-            Self::Waiters => None,
-        }
     }
 }
 

@@ -8,11 +8,12 @@ use std::time::Duration;
 use ondeck_record::layout::{Action, OPERATIONS, TRACKS};
 
 use crate::Error;
+use crate::clock::Clock;
 use crate::file::{Recording, get};
 use crate::mappings::Mappings;
 use crate::model::{Frame, Place};
 use crate::names::Names;
-use crate::reader::{Clock, Reader};
+use crate::reader::Reader;
 use crate::trim::trim;
 
 /// The operations of a process.
