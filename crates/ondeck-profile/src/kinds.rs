@@ -231,7 +231,7 @@ pub(crate) fn nature(seen: Kind, stack: &[Arc<Location>], user: &[Arc<Location>]
     let has = |part: &str| own.iter().any(|frame| frame.function.contains(part));
     let is_parked = kind == Kind::Std && (has("thread::park") || has("std::thread::"));
     let is_of_thread = seen == Kind::Yield
-        || matches!(kind, Kind::ParkingLot | Kind::Abseil | Kind::Usync | Kind::Saa)
+        || matches!(kind, Kind::ParkingLot | Kind::Abseil | Kind::Usync | Kind::Saa | Kind::Tbb)
         || kind == Kind::Go && !has("runtime.lock")
         || is_parked;
     let is_notice = match kind {
@@ -329,7 +329,7 @@ mod tests {
                 lock(Kind::Abseil, true),
             ),
             (&["absl::lts_20230125::CondVar::Wait(absl::Mutex*)"], notice(Kind::Abseil, true)),
-            (&["tbb::detail::r1::wait_on_address(void*)"], lock(Kind::Tbb, false)),
+            (&["tbb::detail::r1::wait_on_address(void*)"], lock(Kind::Tbb, true)),
             (&["std::__detail::__platform_wait<int>"], notice(Kind::Futex, false)),
             (
                 &[

@@ -108,8 +108,8 @@ impl ObjectFile {
         }
         let is_x86 = file.architecture() == object::Architecture::X86_64;
         let soname = soname_of(&file).unwrap_or_default();
-        // Their symbols are enough: the functions of the observer are cut off, and nobody mends the C library. To read the
-        // lines of both takes 22 MB and most of a report's time.
+        // Symbols are enough for both: the functions of the observer are cut off, and a reader looks for lines of the program.
+        // Reading the lines of both takes 22 MB and most of a report's time.
         has_lines &= !["libondeck_observe.so", "libc.so.6"].contains(&&*soname);
         Some(Self {
             build_id,
