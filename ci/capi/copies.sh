@@ -36,6 +36,8 @@ host with_static $uses "${static[@]}"
 host with_export $uses "${static[@]}" -rdynamic
 host with_symbols $uses "${static[@]}" -Wl,--export-dynamic-symbol='ondeck_*'
 host with_table $uses "${static[@]}" -Wl,--export-dynamic-symbol=ondeck_parking_table_6
+# The functions of two copies, with one table, state and rows.
+host with_data $uses "${static[@]}" -Wl,--export-dynamic-symbol='ondeck_*_[0-9]'
 # One that has plugins from its start, too: then its linker exports what they refer to.
 host with_needed $uses "${static[@]}" -Wl,--no-as-needed ./shared.so -Wl,-rpath-link,"$native/lib"
 host no_pie_shared $uses -fno-pic -no-pie "${shared[@]}"
@@ -85,6 +87,7 @@ one with_shared local ./static.so ./shared.so
 one with_export local ./shared.so
 one with_export local ./static.so ./shared.so
 one with_symbols local ./shared.so
+one with_data local ./shared.so
 one with_needed local ./shared.so ./static.so
 one plain global ./static.so ./static2.so
 one plain global ./static.so ./shared.so

@@ -410,8 +410,8 @@ ONDECK_INLINE int ondeck_cond_broadcast(ondeck_cond_t *cond) ONDECK_NOEXCEPT
 }
 
 /* The library's functions, under names that are not inlined. */
-int ondeck_call_rwlock_rdlock(ondeck_rwlock_t *lock) ONDECK_NOEXCEPT
-    __asm__("ondeck_rwlock_rdlock");
+int ondeck_call_rwlock_rdunlock(ondeck_rwlock_t *lock) ONDECK_NOEXCEPT
+    __asm__("ondeck_rwlock_rdunlock");
 int ondeck_call_rwlock_wrlock(ondeck_rwlock_t *lock) ONDECK_NOEXCEPT
     __asm__("ondeck_rwlock_wrlock");
 int ondeck_call_rwlock_wrunlock(ondeck_rwlock_t *lock) ONDECK_NOEXCEPT
@@ -439,13 +439,19 @@ ONDECK_INLINE int ondeck_rwlock_rdlock(ondeck_rwlock_t *lock) ONDECK_NOEXCEPT
                         ondeck_changes(&lock->word, word, word + ONDECK_RWLOCK_READER,
                                        __ATOMIC_ACQUIRE))
         return 0;
-    return ondeck_call_rwlock_rdlock(lock);
+    return ondeck_rwlock_rdlock_contended(lock);
 }
 
-/* After the count the lock is not accessed: another thread may have freed it. */
+/*
+ * Relaxed: if this thread's read is not counted, the lock has been biased since. After the count the
+ * lock is not accessed: another thread may have freed it.
+ */
 ONDECK_INLINE int ondeck_rwlock_rdunlock(ondeck_rwlock_t *lock) ONDECK_NOEXCEPT
 {
-    uint32_t before = __atomic_fetch_sub(&lock->word, ONDECK_RWLOCK_READER, __ATOMIC_RELEASE);
+    uint32_t before = __atomic_load_n(&lock->word, __ATOMIC_RELAXED);
+    if (before & ONDECK_RWLOCK_BIASED)
+        return ondeck_call_rwlock_rdunlock(lock);
+    before = __atomic_fetch_sub(&lock->word, ONDECK_RWLOCK_READER, __ATOMIC_RELEASE);
     if (__builtin_expect((before & ONDECK_RWLOCK_LEAVING) == ONDECK_RWLOCK_LAST, 0))
         ondeck_rwlock_rdunlocked(lock);
     return 0;

@@ -91,9 +91,14 @@ struct timespec;
 #define ONDECK_RWLOCK_READER 256
 
 /*
- If one of these bits of the word is set, no reader may come in.
+ If one of these bits of the word is set, the library reads.
  */
-#define ONDECK_RWLOCK_CLOSED 2147483649
+#define ONDECK_RWLOCK_CLOSED 2147483713
+
+/*
+ If this bit of the word is set, the library unlocks a read: the word may not count it.
+ */
+#define ONDECK_RWLOCK_BIASED 64
 
 /*
  A reader that leaves, and finds `ONDECK_RWLOCK_LAST` in these bits of the word, has to wake a writer.
@@ -166,8 +171,8 @@ typedef struct ondeck_cond_t {
  initializer. It may be freed by a thread that has just unlocked it, if no other uses it.
 
  It must not be shared between processes. A writer that waits keeps later readers out, so a thread that has a read lock must
- not take another. One thread may hold it as upgradable, beside readers, and then become the writer. A read lock may be
- unlocked by any thread.
+ not take another. One thread may hold it as upgradable, beside readers, and then become the writer. Only the thread
+ that locked it may unlock it.
  */
 typedef struct ondeck_rwlock_t {
   /*
@@ -565,7 +570,7 @@ ONDECK_NOTHROW;
 /*
  Unlocks a read lock. Returns 0, always.
 
- Safety: There is a read lock, which no other thread unlocks.
+ Safety: The calling thread has a read lock.
  */
 int ondeck_rwlock_rdunlock(struct ondeck_rwlock_t *lock) ONDECK_NOTHROW;
 
@@ -687,6 +692,13 @@ int ondeck_rwlock_downgrade_to_up(struct ondeck_rwlock_t *lock) ONDECK_NOTHROW;
  Safety: As for `ondeck_rwlock_upunlock`.
  */
 int ondeck_rwlock_downgrade_up(struct ondeck_rwlock_t *lock) ONDECK_NOTHROW;
+
+/*
+ As `ondeck_rwlock_rdlock`, after an inlined attempt has failed.
+
+ Safety: As for `ondeck_rwlock_rdlock`.
+ */
+int ondeck_rwlock_rdlock_contended(struct ondeck_rwlock_t *lock) ONDECK_NOTHROW;
 
 /*
  Completes an inlined unlock of the last read lock beside a writer that sleeps. The lock may be freed already: `lock` is only an
@@ -1307,8 +1319,8 @@ ONDECK_INLINE int ondeck_cond_broadcast(ondeck_cond_t *cond) ONDECK_NOEXCEPT
 }
 
 /* The library's functions, under names that are not inlined. */
-int ondeck_call_rwlock_rdlock(ondeck_rwlock_t *lock) ONDECK_NOEXCEPT
-    __asm__("ondeck_rwlock_rdlock");
+int ondeck_call_rwlock_rdunlock(ondeck_rwlock_t *lock) ONDECK_NOEXCEPT
+    __asm__("ondeck_rwlock_rdunlock");
 int ondeck_call_rwlock_wrlock(ondeck_rwlock_t *lock) ONDECK_NOEXCEPT
     __asm__("ondeck_rwlock_wrlock");
 int ondeck_call_rwlock_wrunlock(ondeck_rwlock_t *lock) ONDECK_NOEXCEPT
@@ -1336,13 +1348,19 @@ ONDECK_INLINE int ondeck_rwlock_rdlock(ondeck_rwlock_t *lock) ONDECK_NOEXCEPT
                         ondeck_changes(&lock->word, word, word + ONDECK_RWLOCK_READER,
                                        __ATOMIC_ACQUIRE))
         return 0;
-    return ondeck_call_rwlock_rdlock(lock);
+    return ondeck_rwlock_rdlock_contended(lock);
 }
 
-/* After the count the lock is not accessed: another thread may have freed it. */
+/*
+ * Relaxed: if this thread's read is not counted, the lock has been biased since. After the count the
+ * lock is not accessed: another thread may have freed it.
+ */
 ONDECK_INLINE int ondeck_rwlock_rdunlock(ondeck_rwlock_t *lock) ONDECK_NOEXCEPT
 {
-    uint32_t before = __atomic_fetch_sub(&lock->word, ONDECK_RWLOCK_READER, __ATOMIC_RELEASE);
+    uint32_t before = __atomic_load_n(&lock->word, __ATOMIC_RELAXED);
+    if (before & ONDECK_RWLOCK_BIASED)
+        return ondeck_call_rwlock_rdunlock(lock);
+    before = __atomic_fetch_sub(&lock->word, ONDECK_RWLOCK_READER, __ATOMIC_RELEASE);
     if (__builtin_expect((before & ONDECK_RWLOCK_LEAVING) == ONDECK_RWLOCK_LAST, 0))
         ondeck_rwlock_rdunlocked(lock);
     return 0;

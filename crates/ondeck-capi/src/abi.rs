@@ -29,8 +29,11 @@ pub const ONDECK_RWLOCK_WRITER: u32 = 1;
 /// One reader in the word of a reader-writer lock.
 pub const ONDECK_RWLOCK_READER: u32 = 256;
 
-/// If one of these bits of the word is set, no reader may come in.
-pub const ONDECK_RWLOCK_CLOSED: u32 = 0x8000_0001;
+/// If one of these bits of the word is set, the library reads.
+pub const ONDECK_RWLOCK_CLOSED: u32 = 0x8000_0041;
+
+/// If this bit of the word is set, the library unlocks a read: the word may not count it.
+pub const ONDECK_RWLOCK_BIASED: u32 = 0x40;
 
 /// A reader that leaves, and finds `ONDECK_RWLOCK_LAST` in these bits of the word, has to wake a writer.
 pub const ONDECK_RWLOCK_LEAVING: u32 = 0xFFFF_FF20;
@@ -51,9 +54,10 @@ pub const ONDECK_SEM_MOST: u32 = 0x1FFF_FFFF;
 pub const ONDECK_ONCE_DONE: u8 = 1;
 
 const _: () = {
-    let [writer, reader, closed, leaving] = ondeck::rwlock::INLINED;
+    let [writer, reader, closed, biased, leaving] = ondeck::rwlock::INLINED;
     assert!(writer == ONDECK_RWLOCK_WRITER && reader == ONDECK_RWLOCK_READER);
     assert!(closed == ONDECK_RWLOCK_CLOSED && leaving == ONDECK_RWLOCK_LEAVING);
+    assert!(biased == ONDECK_RWLOCK_BIASED);
     assert!(ONDECK_RWLOCK_LAST == ONDECK_RWLOCK_READER | ONDECK_RWLOCK_LEAVING & 0xFF);
     let [waited, permit] = ondeck::semaphore::INLINED;
     assert!(waited == ONDECK_SEM_WAITED && permit == ONDECK_SEM_PERMIT);

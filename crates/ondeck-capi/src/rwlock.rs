@@ -1,5 +1,5 @@
-//! The C functions of `ondeck_rwlock_t`, each a wrapper of [`RawRwLock`]. All reads are counted: the rows of visible readers
-//! are each copy's own.
+//! The C functions of `ondeck_rwlock_t`, each a wrapper of [`RawRwLock`]. C has no place for a `Shared`: an unlock finds in the
+//! row of its thread whether the read is visible.
 
 use core::cell::UnsafeCell;
 use core::ffi::c_int;
@@ -14,8 +14,8 @@ use crate::deadline::acquire;
 /// initializer. It may be freed by a thread that has just unlocked it, if no other uses it.
 ///
 /// It must not be shared between processes. A writer that waits keeps later readers out, so a thread that has a read lock must
-/// not take another. One thread may hold it as upgradable, beside readers, and then become the writer. A read lock may be
-/// unlocked by any thread.
+/// not take another. One thread may hold it as upgradable, beside readers, and then become the writer. Only the thread
+/// that locked it may unlock it.
 #[repr(C)]
 pub struct RwLock {
     /// 0 while it is free. Private to the functions of this header.
@@ -70,12 +70,10 @@ pub unsafe extern "C" fn ondeck_rwlock_destroy(lock: *mut RwLock) -> c_int {
 pub unsafe extern "C" fn ondeck_rwlock_rdlock(lock: *mut RwLock) -> c_int {
     // SAFETY: as the caller promises.
     let lock = unsafe { raw(lock) };
-    if !lock.try_lock_shared_counted() {
-        if lock.has_most_readers() {
-            return EAGAIN;
-        }
-        lock.lock_shared_counted();
+    if lock.has_most_readers() {
+        return EAGAIN;
     }
+    let _ = lock.lock_shared();
     0
 }
 
@@ -89,7 +87,7 @@ pub unsafe extern "C" fn ondeck_rwlock_rdlock(lock: *mut RwLock) -> c_int {
 pub unsafe extern "C" fn ondeck_rwlock_tryrdlock(lock: *mut RwLock) -> c_int {
     // SAFETY: as the caller promises.
     let lock = unsafe { raw(lock) };
-    error(lock.try_lock_shared_counted(), if lock.has_most_readers() { EAGAIN } else { EBUSY })
+    error(lock.try_lock_shared().is_some(), if lock.has_most_readers() { EAGAIN } else { EBUSY })
 }
 
 /// As `ondeck_rwlock_rdlock`, until a deadline as that of `ondeck_mutex_clocklock`. Returns 0, EAGAIN, ETIMEDOUT or EINVAL.
@@ -107,10 +105,10 @@ pub unsafe extern "C" fn ondeck_rwlock_clockrdlock(
     // SAFETY: as the caller promises.
     let lock = unsafe { raw(lock) };
     let mut is_full = false;
-    let at_once = || lock.try_lock_shared_counted();
+    let at_once = || lock.try_lock_shared().is_some();
     let until = |time| {
         is_full = lock.has_most_readers();
-        is_full || lock.try_lock_shared_counted_until(time)
+        is_full || lock.try_lock_shared_until(time).is_some()
     };
     // SAFETY: as the caller promises.
     let result = unsafe { acquire(clock, deadline, at_once, until) };
@@ -121,11 +119,13 @@ pub unsafe extern "C" fn ondeck_rwlock_clockrdlock(
 ///
 /// # Safety
 ///
-/// There is a read lock, which no other thread unlocks.
+/// The calling thread has a read lock.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ondeck_rwlock_rdunlock(lock: *mut RwLock) -> c_int {
     // SAFETY: as the caller promises.
-    unsafe { raw(lock).unlock_shared_counted() };
+    let lock = unsafe { raw(lock) };
+    // SAFETY: as the caller promises; no function keeps a `Shared`.
+    unsafe { lock.unlock_shared(lock.forgotten()) };
     0
 }
 
@@ -308,7 +308,7 @@ pub unsafe extern "C" fn ondeck_rwlock_clockupgrade(
 /// As for `ondeck_rwlock_wrunlock`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ondeck_rwlock_downgrade(lock: *mut RwLock) -> c_int {
-    // SAFETY: as the caller promises. Downgrades are counted.
+    // SAFETY: as the caller promises.
     let _ = unsafe { raw(lock).downgrade() };
     0
 }
@@ -332,8 +332,24 @@ pub unsafe extern "C" fn ondeck_rwlock_downgrade_to_up(lock: *mut RwLock) -> c_i
 /// As for `ondeck_rwlock_upunlock`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ondeck_rwlock_downgrade_up(lock: *mut RwLock) -> c_int {
-    // SAFETY: as the caller promises. Downgrades are counted.
+    // SAFETY: as the caller promises.
     let _ = unsafe { raw(lock).downgrade_upgradable() };
+    0
+}
+
+/// As `ondeck_rwlock_rdlock`, after an inlined attempt has failed.
+///
+/// # Safety
+///
+/// As for `ondeck_rwlock_rdlock`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ondeck_rwlock_rdlock_contended(lock: *mut RwLock) -> c_int {
+    // SAFETY: as the caller promises.
+    let lock = unsafe { raw(lock) };
+    if lock.has_most_readers() {
+        return EAGAIN;
+    }
+    let _ = lock.lock_shared_after_attempt();
     0
 }
 

@@ -33,6 +33,8 @@ struct Copy {
     table: *const u8,
     /// The state of the fences that this copy uses.
     state: *const u8,
+    /// The rows of visible readers that this copy uses.
+    rows: *const u8,
 }
 
 // SAFETY: the fields are constant once the loader has relocated the object.
@@ -43,6 +45,8 @@ unsafe extern "C" {
     static TABLE: u8;
     #[link_name = "ondeck_fence_state_2"]
     static STATE: u8;
+    #[link_name = "ondeck_reader_rows_1"]
+    static ROWS: u8;
 }
 
 static OWN: Copy = Copy {
@@ -50,6 +54,7 @@ static OWN: Copy = Copy {
     size: size_of::<Copy>() as u32,
     table: &raw const TABLE,
     state: &raw const STATE,
+    rows: &raw const ROWS,
 };
 
 /// Called by the loader, after it has relocated all objects that it loads together. The number puts
@@ -67,9 +72,12 @@ extern "C" fn check(_: c_int, _: *const *const c_char) {
         let Some(copy) = object.copy else { return };
         if core::ptr::eq(copy, &raw const OWN) {
             own = Some(object);
-        // SAFETY: a copy of any version has these fields, and its object is loaded and relocated.
-        } else if unsafe { (*copy).table != OWN.table || (*copy).state != OWN.state } {
-            other = Some(object);
+        } else {
+            // SAFETY: a copy of any version has these fields, and its object is loaded and relocated.
+            let its = unsafe { [(*copy).table, (*copy).state, (*copy).rows] };
+            if its != [OWN.table, OWN.state, OWN.rows] {
+                other = Some(object);
+            }
         }
     });
     if let Some(other) = other {

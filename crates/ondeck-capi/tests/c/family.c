@@ -122,6 +122,40 @@ static void locks(void)
     beside(all);
 }
 
+static int are_done;
+
+static void *read_over_and_over(void *unused)
+{
+    (void)unused;
+    while (!__atomic_load_n(&are_done, __ATOMIC_RELAXED)) {
+        EQUAL(ondeck_rwlock_rdlock(&lock), 0);
+        EQUAL(ondeck_rwlock_rdunlock(&lock), 0);
+    }
+    return NULL;
+}
+
+/* Readers that meet make the lock biased: then a read changes no word of it, and keeps writers out. */
+static void visible(void)
+{
+    const uint32_t biased = ONDECK_RWLOCK_BIASED;
+    pthread_t readers[] = {begin(read_over_and_over, NULL), begin(read_over_and_over, NULL)};
+    while ((__atomic_load_n(&lock.word, __ATOMIC_RELAXED) & biased) == 0)
+        sleep_ms(1);
+    __atomic_store_n(&are_done, 1, __ATOMIC_RELAXED);
+    end(readers[0]);
+    end(readers[1]);
+    EQUAL(lock.word, biased);
+    EQUAL(ondeck_rwlock_rdlock(&lock), 0);
+    EQUAL(ondeck_rwlock_destroy(&lock), EBUSY);
+    EQUAL(lock.word, biased);
+    beside(ways[0].is_open);
+    EQUAL(ondeck_rwlock_rdunlock(&lock), 0);
+    EQUAL(lock.word, biased);
+    EQUAL(ondeck_rwlock_wrlock(&lock), 0);
+    EQUAL(lock.word, ONDECK_RWLOCK_WRITER);
+    EQUAL(ondeck_rwlock_wrunlock(&lock), 0);
+}
+
 static void semaphores(void)
 {
     ondeck_sem_t sem;
@@ -318,6 +352,7 @@ int main(void)
 {
     progress();
     locks();
+    visible();
     semaphores();
     onces();
     barriers();

@@ -77,6 +77,15 @@ int main(int argc, char **argv)
         number++;
     }
     progress();
+    /* A read that the word does not count is locked by one copy and unlocked by another. */
+    for (int i = 0; i < number * number; i++) {
+        locks.rwlock.word = ONDECK_RWLOCK_BIASED;
+        EQUAL(users[i / number].lock(&locks, READS), 0);
+        EQUAL(users[i % number].unlock(&locks, READS), 0);
+        EQUAL(locks.rwlock.word, ONDECK_RWLOCK_BIASED);
+        EQUAL(users[i / number].lock(&locks, READS + 1), 0);
+        EQUAL(users[i % number].unlock(&locks, READS + 1), 0);
+    }
     pthread_t threads[MOST];
     for (int i = 0; i < number; i++)
         threads[i] = begin(use, &users[i]);

@@ -131,6 +131,13 @@ pub unsafe trait Host: Fences + Estimates + Threads {
         None
     }
 
+    /// Returns the row in which the calling thread may have published a lock that it now unlocks: also where
+    /// [`row`](Self::row) no longer returns it.
+    #[inline]
+    fn kept_row() -> Option<&'static Row<Self>> {
+        Self::row()
+    }
+
     /// Returns the rows of all threads that have had one.
     #[inline]
     fn rows() -> &'static [Row<Self>] {

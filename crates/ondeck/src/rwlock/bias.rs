@@ -142,7 +142,7 @@ impl<P: Host> RawRwLock<P> {
         // Relaxed: if the calling thread's read is visible, it keeps the bias. If there is no bias, the read is counted, and
         // an address in the slot was left by an earlier lock at this address.
         let may_be_visible = self.state.load(Ordering::Relaxed) & BIASED != 0;
-        let row = if may_be_visible { P::row() } else { None };
+        let row = if may_be_visible { P::kept_row() } else { None };
         let slot = row.map(|row| row.slot(self.address()));
         let own = slot.filter(|slot| slot.load(Ordering::Relaxed) == self.address());
         // The count would fall below 0, and the lock would stay locked for ever.

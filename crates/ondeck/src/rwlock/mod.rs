@@ -127,10 +127,13 @@ const READERS: u32 = !(ONE - 1);
 /// most the number of threads.
 const MOST_READERS: u32 = 1 << 31;
 
-/// What the header for C and C++ inlines: a writer's word, a reader, the bits that keep readers out, and those in which the last
-/// reader finds itself and a writer that sleeps.
+/// A reader is counted at once if none of these bits is set.
+const NOT_AT_ONCE: u32 = WRITER | BIASED | MOST_READERS;
+
+/// What the header for C and C++ inlines: a writer's word, a reader, the bits with which no reader is counted at once, the one with
+/// which readers may not be counted, and those in which the last reader finds itself and a writer that sleeps.
 #[doc(hidden)]
-pub const INLINED: [u32; 4] = [WRITER, ONE, WRITER | MOST_READERS, READERS | ASLEEP];
+pub const INLINED: [u32; 5] = [WRITER, ONE, NOT_AT_ONCE, BIASED, READERS | ASLEEP];
 
 /// A reader-writer lock without data, four bytes; see the [module](self) for its protocol.
 ///

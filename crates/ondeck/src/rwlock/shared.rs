@@ -3,7 +3,9 @@
 
 use super::bias::retract;
 use super::settle::wake_drainer;
-use super::{ASLEEP, BIASED, MOST_READERS, ONE, READERS, RawRwLock, Shared, WRITER, Want};
+use super::{
+    ASLEEP, BIASED, MOST_READERS, NOT_AT_ONCE, ONE, READERS, RawRwLock, Shared, WRITER, Want,
+};
 use crate::platform::{AtomicInt, Host, Ordering, Timestamp};
 
 impl<P: Host> RawRwLock<P> {
@@ -25,7 +27,6 @@ impl<P: Host> RawRwLock<P> {
     /// Counts the caller, if `state` is still the word and permits that. A biased lock has visible readers instead.
     #[inline(always)]
     fn count_at_once(&self, state: u32) -> bool {
-        const NOT_AT_ONCE: u32 = WRITER | BIASED | MOST_READERS;
         let count = |state: u32| {
             let next = state + ONE;
             // spec: RwLock!Attempt
@@ -49,6 +50,12 @@ impl<P: Host> RawRwLock<P> {
         has(self.wait(Want::Read, None));
         self.make_biased();
         Shared::counted()
+    }
+
+    /// As [`lock_shared`](Self::lock_shared), after an attempt of the header for C and C++ has failed.
+    #[doc(hidden)]
+    pub fn lock_shared_after_attempt(&self) -> Shared<P> {
+        self.lock_shared_otherwise(self.state.load(Ordering::Relaxed))
     }
 
     /// Acquires a read lock by a slot, if `state` is the word of a biased lock.
@@ -111,8 +118,8 @@ impl<P: Host> RawRwLock<P> {
     }
 }
 
-/// Reads that the word always counts: for interfaces without a place for a [`Shared`], such as the C functions, and for
-/// guards that another thread may drop. Any thread may unlock a counted read.
+/// Reads that the word always counts: for the shim, which must have no destructor of a thread, and for guards that another
+/// thread may drop. Any thread may unlock a counted read.
 impl<P: Host> RawRwLock<P> {
     /// As [`lock_shared`](Self::lock_shared), counted.
     #[inline]

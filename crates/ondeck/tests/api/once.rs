@@ -136,3 +136,16 @@ fn one_that_is_made_done_runs_no_closure() {
     ONCE.wait();
     assert_eq!(ONCE.state(), OnceState::Done);
 }
+
+/// As the functions for C call them.
+#[test]
+fn an_initialization_that_is_given_up_begins_again() {
+    let once = Once::new();
+    for done in [false, true] {
+        assert!(once.begin());
+        // SAFETY: it has begun.
+        unsafe { once.end(done) };
+        assert_eq!((once.is_completed(), once.state().poisoned()), (done, !done));
+    }
+    assert!(!once.begin());
+}

@@ -89,6 +89,7 @@ unsafe impl Host for Native {
         fn bucket(address: usize) -> &'static Bucket<Self> = table::bucket;
         #[inline(always)]
         fn row() -> Option<&'static Row<Self>> = readers::own;
+        fn kept_row() -> Option<&'static Row<Self>> = readers::kept;
         fn rows() -> &'static [Row<Self>] = readers::all;
     }
 
