@@ -115,10 +115,11 @@ impl<P: Host> RawCondvar<P> {
         deadline: Option<Timestamp>,
         unlocked: impl FnOnce(&dyn Fn() -> bool) -> R,
     ) -> R {
-        /// Ends the wait if its thread has not slept.
-        struct Linked<P: Host>(Waiter<P>, Cell<bool>);
+        /// Ends the wait if its thread has not slept. It borrows the waiter, because a drop has what it drops to itself, while
+        /// other threads access a linked waiter.
+        struct Linked<'a, P: Host>(&'a Waiter<P>, Cell<bool>);
 
-        impl<P: Host> Drop for Linked<P> {
+        impl<P: Host> Drop for Linked<'_, P> {
             fn drop(&mut self) {
                 if !self.1.get() {
                     // SAFETY: it has begun, and no step was taken.
@@ -127,9 +128,10 @@ impl<P: Host> RawCondvar<P> {
             }
         }
 
-        let linked = Linked(Waiter::new(self, None, deadline), Cell::new(false));
+        let waiter = Waiter::new(self, None, deadline);
         // SAFETY: the waiter stays here until the wait is over, in the borrow of the condition variable.
-        unsafe { linked.0.begin() };
+        unsafe { waiter.begin() };
+        let linked = Linked(&waiter, Cell::new(false));
         unlocked(&|| {
             assert!(!linked.1.replace(true), "a wait is over");
             // SAFETY: it has begun, and this is the first step.
