@@ -242,6 +242,9 @@ fn of_kernel(text: &mut Text, kernel: &Kernel) {
     let latency = less(&shortest, &[&kernel.system_call, &wake, &switch]);
     let how = "a wake to run on a CPU that was idle for 5 µs, less the call and the switch";
     text.figure("scheduler", "wake_latency", &latency, how);
+    let spread = kernel.wakes.as_ref().map(|wakes| wakes.spread).map_err(Clone::clone);
+    let how = "the distance of the quartiles of such wakes, as a part of the latency";
+    text.figure("scheduler", "wake_jitter", &ratio(&spread, &latency, (0.0, 1.0)), how);
 
     if let (Ok(wakes), Ok(shortest)) = (&kernel.wakes, shortest) {
         for (after, exit) in idle_states(&wakes.to_run, shortest) {

@@ -192,6 +192,20 @@ fn a_rare_rehash_that_no_burst_has_is_replayed_by_its_count() {
     assert!((0.8..1.25).contains(&(same.replayed / anchor.replayed)), "{same:?} {anchor:?}");
 }
 
+/// Two threads that always meet at the lock, so that each section ends with a wake. Wakes take as long as it happens, and
+/// part them.
+#[test]
+fn a_convoy_of_two_threads_ends() {
+    let costs = MachineFile::find("amd-epyc-2").expect("it is bundled").costs().clone();
+    let recording = recording(vec![thread(&[(0, 1_000.0, 5_000.0, 0)])]);
+    for seed in 1..8 {
+        let setup = Setup { seed, ..setup(&costs, "glibc_normal", 2) };
+        let rate = run(&Script::new(&recording, &[]), &setup).rate;
+        // Three times that of a convoy; 0.33 M/s if they never meet.
+        assert!((250_000.0..334_000.0).contains(&rate), "{rate} with seed {seed}");
+    }
+}
+
 /// Threads that look for work and yield: with another lock or more threads they would yield more or less often.
 #[test]
 fn a_program_that_yields_is_not_predicted() {

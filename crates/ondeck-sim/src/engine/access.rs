@@ -213,7 +213,7 @@ impl World {
             return Line::Taken;
         }
         let start = now.max(line.busy_until);
-        let way = self.jittered(self.way_to(place.core, owner, &sharers));
+        let way = self.jittered_way(self.way_to(place.core, owner, &sharers));
         let there = start + way;
         let occupancy = self.costs.transfer.read_occupancy;
         let turnaround = self.turnaround(way);
@@ -292,7 +292,7 @@ impl World {
             let farthest = self.farthest(core, &sharers);
             farthest + self.costs.transfer.invalidate * others.saturating_sub(1) as Time
         };
-        let way = self.jittered(way);
+        let way = self.jittered_way(way);
         let there = start + way;
         let turnaround = self.turnaround(way);
         let line = self.memory.line(number);
@@ -333,11 +333,15 @@ impl World {
         self.costs.distance(cpu_of(one), cpu_of(other))
     }
 
-    fn jittered(&mut self, way: Time) -> Time {
-        let jitter = self.costs.transfer.jitter;
+    fn jittered_way(&mut self, way: Time) -> Time {
+        self.jittered(way, self.costs.transfer.jitter)
+    }
+
+    /// The time, or up to that part of it more or less.
+    pub(super) fn jittered(&mut self, time: Time, jitter: f64) -> Time {
         if jitter == 0.0 {
-            return way;
+            return time;
         }
-        (way as f64 * (1.0 - jitter + 2.0 * jitter * self.rng.f64())).round() as Time
+        (time as f64 * (1.0 - jitter + 2.0 * jitter * self.rng.f64())).round() as Time
     }
 }

@@ -372,7 +372,9 @@ impl World {
         self.threads[number].cpu = from;
         let Some(current) = self.cpus[cpu].current else {
             if !self.cpus[cpu].arriving {
-                let at = self.now + scheduler.wake_latency + self.exit_latency(cpu);
+                // With exact times, threads that have fallen into step would stay there: a convoy never ends.
+                let time = scheduler.wake_latency + self.exit_latency(cpu);
+                let at = self.now + self.jittered(time, scheduler.wake_jitter);
                 self.cpus[cpu].arriving = true;
                 self.queue.push(at, Event::Arrive { cpu: cpu as u32 });
             }

@@ -190,6 +190,7 @@ pub fn small(shape: [usize; 4]) -> Costs {
             switch: nanos(1_000.0),
             migration: nanos(500.0),
             wake_latency: nanos(2_000.0),
+            wake_jitter: 0.0,
             yield_to: Yield::Next,
             yield_cost: nanos(300.0),
             balance_interval: nanos(4_000_000.0),

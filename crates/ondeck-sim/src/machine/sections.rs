@@ -221,6 +221,8 @@ sections! {
         migration: Time = Number(0.0, 1e7), "ns";
         /// From a wake to the woken thread's first instruction on an idle CPU that polls.
         wake_latency: Time = Number(0.0, 1e7), "ns";
+        /// How far the time of a wake to an idle CPU may be from its value, either way, as a part of it.
+        wake_jitter: f64 = Number(0.0, 1.0), "fraction";
         /// What sched_yield does while other threads wait for the CPU: `next` runs the next of them, `last` puts
         /// the caller behind all of them, `nothing` returns.
         yield_to: Yield = Word(Yield::WORDS), "";

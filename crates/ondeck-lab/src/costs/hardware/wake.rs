@@ -13,6 +13,8 @@ use crate::summary::Spread;
 pub struct Wakes {
     /// The duration of the system call that wakes one parked thread, in nanoseconds.
     pub call: f64,
+    /// Between the quartiles of the time until a thread ran, on a CPU that was idle for 5 µs.
+    pub spread: f64,
     /// Pairs of the time that the CPU was idle and the time from the start of that call until the woken thread
     /// ran, in nanoseconds; shortest idle time first.
     pub to_run: Vec<(f64, f64)>,
@@ -31,7 +33,7 @@ pub(super) fn measure(cancelled: impl Fn() -> bool) -> Result<Wakes, String> {
         (Duration::from_millis(10), 10),
     ];
     let other = cpus::second()?;
-    let mut wakes = Wakes { call: 0.0, to_run: Vec::new() };
+    let mut wakes = Wakes { call: 0.0, spread: 0.0, to_run: Vec::new() };
     for (idle, trips) in IDLE {
         if cancelled() {
             return Err("interrupted".to_owned());
@@ -40,6 +42,8 @@ pub(super) fn measure(cancelled: impl Fn() -> bool) -> Result<Wakes, String> {
         let calls: Vec<_> = measured.iter().map(|wake| wake.call).collect();
         if wakes.to_run.is_empty() {
             wakes.call = Spread::of(&calls).p25;
+            let all = times(&measured);
+            wakes.spread = all.p75 - all.p25;
         }
         wakes.to_run.push((idle.as_secs_f64() * 1e9, usual(&measured)));
     }
@@ -55,6 +59,10 @@ pub(super) fn to_run_here() -> Timing {
 /// The time that most woken threads took to run: the lower quartile, because some wakes find the CPU taken by
 /// another program.
 fn usual(wakes: &[Wake]) -> f64 {
+    times(wakes).p25
+}
+
+fn times(wakes: &[Wake]) -> Spread {
     let times: Vec<_> = wakes.iter().map(|wake| wake.to_run).filter(|time| *time > 0.0).collect();
-    Spread::of(&times).p25
+    Spread::of(&times)
 }
