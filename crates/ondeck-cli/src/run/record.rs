@@ -12,6 +12,18 @@ use ondeck_replay as replay;
 use crate::ending::Error;
 use crate::files::Prepared;
 
+/// Why a recording is empty, and what to do.
+const NOTHING: &str = "\
+    the program has locked nothing that is recorded: pthread mutexes and reader-writer locks, and locks of ondeck with the \
+    feature `profile`. A lock of Rust's standard library, of parking_lot or of Go that is free is taken by one instruction of \
+    the program, which no recorder sees from outside. A program with parking_lot is recorded when it has been built \
+    again with
+    [dependencies]
+    ondeck = { path = \"ondeck/crates/ondeck\", features = [\"profile\"] }
+    [patch.crates-io]
+    parking_lot = { path = \"ondeck/drop-in/parking_lot-0.12\" }
+one with std::sync when it uses ondeck::poison in its place and the first of these; of others `ondeck run --profile` has the waits";
+
 /// Checks the file, before anything runs.
 pub(super) fn prepare(name: Option<&Path>) -> Result<Prepared<()>, Error> {
     Prepared::of([((), name)])
@@ -28,12 +40,7 @@ pub(super) fn write(prepared: Prepared<()>, folder: &Path) -> bool {
         let process = processes.iter().max_by_key(acquisitions);
         match process.filter(|process| acquisitions(process) != 0) {
             Some(process) => recording(process).to_json().map_err(|error| error.to_string()),
-            None => {
-                Err("the program has locked nothing that is recorded; --record is for pthread \
-                         mutexes and reader-writer locks, and for Rust programs whose locks are \
-                         ondeck's with the feature `profile`, not for other locks of Rust or Go"
-                    .to_owned())
-            }
+            None => Err(NOTHING.to_owned()),
         }
     });
     written.tell()
