@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Predicts what programs do with more threads and another lock on the machine at hand, and then measures it.
 
-    check.py FOLDER record ONDECK SHIM       records each program of programs.cc with one thread and with two, and
-                                             profiles it with eight
+    check.py FOLDER record ONDECK SHIM       records each program of programs.cc with two threads, and profiles it
+                                             with eight
     check.py FOLDER predict ONDECK MACHINE   predicts from the recordings
     check.py FOLDER measure SHIM MINUTES     measures all programs in turn; more measurements each time
     check.py FOLDER print                    prints a table of both, and how far apart they are
@@ -25,10 +25,12 @@ PROGRAMS = ["cache", "parts", "seldom", "nested", "queue", "table", "accounts", 
             "index"]
 # Threads of these do different things.
 UNLIKE = {"queue", "shelf", "yielding"}
-RECORDED = [1, 2]
+RECORDED = [2]
 PROFILED = 8
 THREADS = [1, 2, 4, 8, 16]
 LOCKS = ["glibc_normal", "ondeck"]
+# Threads, M/s, × recorded, MVA, two parts, the busiest lock.
+ROW = re.compile(r"\s*(\d+)\s+([\d.]+)\s+[\d.]+\s+([\d.]+)\s.*%\s+(.*?) (\d+) %$")
 # Twice what one thread does, nearly.
 BOTH_CPUS = 1.75
 # The part of the CPUs' time that the host may take away.
@@ -57,9 +59,9 @@ def record(folder, ondeck, shim):
     for name in PROGRAMS:
         for threads in filter(lambda threads: has(name, threads), RECORDED):
             file = folder / f"{name}.{threads}.json"
-            run(ondeck, "run", "--record", str(file), "--", str(programs), name, str(threads), "1.5", env=library)
+            run(ondeck, "run", "--record", str(file), "--", str(programs), name, str(threads), "1", env=library)
         profile = folder / f"{name}.jsonl"
-        run(ondeck, "run", "--lock", "ondeck", "--profile", str(profile), "--", str(programs), name, str(PROFILED), "1.5", env=library)
+        run(ondeck, "run", "--lock", "ondeck", "--profile", str(profile), "--", str(programs), name, str(PROFILED), "1", env=library)
 
 
 def most_waited(profile):
@@ -71,18 +73,22 @@ def most_waited(profile):
 
 
 def predict(folder, ondeck, machine):
-    """Acquisitions in a second and the busiest lock, by what was recorded, lock and threads."""
-    found, counts = [], ",".join(map(str, THREADS))
-    for file in sorted(folder.glob("*.[12].json")):
+    """Acquisitions in a second, those of the queueing network and the busiest lock, by what was recorded, lock and threads;
+    and the self-checks."""
+    found, checks, counts = [], [], ",".join(map(str, THREADS))
+    for file in sorted(folder.glob("*.2.json")):
         name, recorded = file.name.split(".")[:2]
         output, lock = run(ondeck, "sim", "--replay", str(file), "--machine", machine, "--threads", counts), None
         for line in output.splitlines():
             if heading := re.fullmatch(r"simulated, (.+):", line):
                 lock = heading[1]
-            elif lock in LOCKS and (row := re.match(r"\s*(\d+)\s+([\d.]+)\s.*%\s+(.*?) (\d+) %$", line)):
-                found.append([name, int(recorded), lock, int(row[1]), float(row[2]) * 1e6, f"{row[3]} {row[4]} %"])
-        print(" ".join(output.split("\n\n")[-1].split()))
-    (folder / "predicted").write_text(json.dumps(found))
+            elif lock in LOCKS and (row := ROW.match(line)):
+                found.append([name, int(recorded), lock, int(row[1]), float(row[2]) * 1e6, float(row[3]) * 1e6, f"{row[4]} {row[5]} %"])
+        words = " ".join(output.split())
+        check = re.search(r"rates are scaled by ([\d.]+)\.", words)
+        checks.append([name, int(recorded), float(check[1]), "cannot be predicted" not in words])
+        print(name, recorded, *checks[-1][2:], words.split("Simulated:")[-1])
+    (folder / "predicted").write_text(json.dumps([found, checks]))
 
 
 def speed_of_two(programs):
@@ -143,14 +149,16 @@ def show(folder):
     for name, lock, threads, rate in map(json.loads, (folder / "measured").read_text().splitlines()):
         samples.setdefault((name, lock, threads), []).append(rate)
     medians = {key: statistics.median(rates) for key, rates in samples.items()}
-    predicted, busiest = {}, {}
-    for name, recorded, lock, threads, rate, lock_name in json.loads((folder / "predicted").read_text()):
-        predicted[name, recorded, lock, threads] = rate
-        busiest[name, recorded, lock, threads] = lock_name
+    predicted, network, busiest = {}, {}, {}
+    found, checks = json.loads((folder / "predicted").read_text())
+    for name, recorded, lock, threads, *its in found:
+        key = name, recorded, lock, threads
+        predicted[key], network[key], busiest[key] = its
+    checks = {(name, recorded): its for name, recorded, *its in checks}
     fewest = min(map(len, samples.values()))
     print(f"a point is the median of {fewest} measurements or more; predicted / measured:")
     for recorded in RECORDED:
-        factors, orders, right, decided = [], [], 0, 0
+        factors, copied, of_network, refused, orders, right, decided, always = [], [], [], [], [], 0, 0, 0
         for name in filter(lambda name: has(name, recorded), PROGRAMS):
             points = {}
             for lock in LOCKS:
@@ -166,7 +174,11 @@ def show(folder):
                 for lock in LOCKS
             }
             orders.append(spearman(points.values()))
-            factors += [guess / rate for guess, rate in more.values()]
+            ratio, is_predicted = checks[name, recorded]
+            (factors if is_predicted else refused).extend(guess / rate for guess, rate in more.values())
+            if is_predicted:
+                copied += [medians[name, "ondeck", 2] / rate for _, rate in more.values()]
+                of_network += [network[(name, recorded) + key] / rate for key, (_, rate) in more.items()]
             changes = []
             for threads in THREADS:
                 if all((lock, threads) in points for lock in LOCKS):
@@ -176,12 +188,17 @@ def show(folder):
                     if (lock, threads) in more and max(rate, 1 / rate) >= EQUAL:
                         decided += 1
                         right += (guess > 1) == (rate > 1)
-            print(f"recorded {recorded}  {name:8} " + "  ".join(f"{lock} {words[lock]}" for lock in LOCKS)
+                        always += rate > 1
+            print(f"recorded {recorded}  {name:8} self-check {ratio:.2f}{'' if is_predicted else ', not predicted'}  " + "  ".join(f"{lock} {words[lock]}" for lock in LOCKS)
                   + f"  ondeck/glibc {', '.join(changes)}  rank {orders[-1]:.2f}")
         if factors:
             summary(f"recorded with {recorded}, more than 2 threads", factors)
+            summary("  the rate of two threads copied", copied)
+            summary("  a queueing network, anchored", of_network)
+            if refused:
+                summary("  of programs that are not predicted", refused)
             print(f"rank of locks and threads, mean of programs {statistics.mean(orders):.2f}; "
-                  f"the better lock: {right} of {decided} right")
+                  f"the better lock: {right} of {decided} right, always ondeck {always}")
             for name in filter(lambda name: has(name, recorded), PROGRAMS):
                 lock, part = most_waited(folder / f"{name}.jsonl")
                 print(f"  {name:8} with {PROFILED} threads: the busiest lock as predicted is "
