@@ -14,7 +14,8 @@ use crate::{FairMutexGuard, MutexGuard, ReentrantMutexGuard, RwLockReadGuard, Rw
 /// [`FairMutex`](crate::FairMutex) or a [`ReentrantMutex`](crate::ReentrantMutex), and the read and the write guard of a
 /// [`RwLock`](crate::RwLock).
 ///
-/// A mapped guard is none of them: another thread may have removed its part of the data by the end of the wait.
+/// A mapped guard is none of them: another thread may have removed its part of the data by the end of the wait. Another read
+/// guard of the same thread keeps an `RwLock` read-locked during the wait, and so keeps out the writer that it waits for.
 ///
 /// If an `RwLock` has its [greatest number](crate::RwLock#panics) of read guards when a wait wants its own back, the process
 /// ends.
