@@ -909,8 +909,8 @@ void ondeck_on_long_wait(uint64_t nanoseconds, ondeck_warned_t handler) ONDECK_N
 
 /*
  * Inlined versions of functions above, under the same names. The address of such a function is
- * still the address of the library's function. With ONDECK_NO_INLINE or ONDECK_STATS, and on systems other than
- * 64-bit Linux, every lock and unlock is a call.
+ * still the address of the library's function. With ONDECK_NO_INLINE or ONDECK_STATS, and on
+ * systems other than 64-bit Linux, every lock and unlock is a call.
  */
 #if defined(__SANITIZE_THREAD__)
 #define ONDECK_TSAN 1

@@ -11,7 +11,7 @@
 //!    │           not inlined: everything else
 //!    ▼
 //! mutex.rs  cond.rs  rwlock.rs  sem.rs  once.rs  barrier.rs   one function of C each, over crate `ondeck`
-//! stats.rs                                                         names and statistics
+//! stats.rs ─► names.rs                                             names and statistics
 //!    │
 //!    ├─ deadline.rs   points in time of two clocks
 //!    ├─ system/       clocks and errno of the C library
@@ -39,6 +39,7 @@ mod copies;
 mod deadline;
 mod errno;
 pub mod mutex;
+mod names;
 pub mod once;
 pub mod rwlock;
 pub mod sem;

@@ -9,7 +9,7 @@ use ondeck::mutex::RawMutex;
 use ondeck::platform::Native;
 
 use crate::deadline::acquire;
-use crate::{stats, system};
+use crate::{names, system};
 
 /// A mutex: one byte. Its initial value is `ONDECK_MUTEX_INIT`, which is zero, so zeroed memory is
 /// a free mutex and a static one needs no initializer. It has no other resources: it may be freed
@@ -50,7 +50,7 @@ pub(crate) unsafe fn raw<'a>(mutex: *const Mutex) -> &'a RawMutex<Native> {
 pub unsafe extern "C" fn ondeck_mutex_init(mutex: *mut Mutex) {
     // SAFETY: as the caller promises.
     unsafe { mutex.write(Mutex { byte: UnsafeCell::new(0) }) };
-    stats::forget(mutex);
+    names::forget(mutex.addr());
 }
 
 /// Ends the use of a mutex. Returns 0, or EBUSY if it is locked: the mutex then stays usable.
@@ -66,7 +66,7 @@ pub unsafe extern "C" fn ondeck_mutex_destroy(mutex: *mut Mutex) -> c_int {
     if unsafe { raw(mutex) }.is_locked() {
         return libc::EBUSY;
     }
-    stats::forget(mutex);
+    names::forget(mutex.addr());
     0
 }
 
@@ -164,7 +164,7 @@ pub unsafe extern "C" fn ondeck_mutex_unlock(mutex: *mut Mutex) -> c_int {
 /// As for `ondeck_mutex_lock`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ondeck_mutex_lock_contended(mutex: *mut Mutex) {
-    let wait = stats::waits(mutex, ptr::null());
+    let wait = names::waits(mutex.addr(), ptr::null());
     // SAFETY: as the caller promises.
     unsafe { raw(mutex) }.lock_after_attempt(None);
     if let Some(wait) = wait {

@@ -1,62 +1,18 @@
 //! Names and statistics of `ondeck_mutex_t`: crate `ondeck` counts, and this file converts.
-//!
-//! A mutex is one byte and has no room for its name, so a table of the process has the names by address.
 
-use core::ffi::{CStr, c_char, c_int, c_void};
+use core::ffi::{c_char, c_int, c_void};
 use core::fmt::Write;
 use core::ptr;
-use core::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicPtr, Ordering};
 use core::time::Duration;
 use std::cell::Cell;
-use std::sync::{Mutex as StdMutex, PoisonError};
 
 use ondeck::stats::hooks::{self, Ended, Wait};
-use ondeck::stats::{self, Lock, LockKind, Site};
+use ondeck::stats::{self, Site};
 
 use crate::deadline;
 use crate::mutex::{Mutex, raw};
-
-/// A name, by the address of its mutex.
-struct Name {
-    /// 0 if the place was never used. It stays when the name is taken away.
-    address: AtomicUsize,
-    /// Null if no mutex has the place.
-    name: AtomicPtr<c_char>,
-}
-
-const NAMES: usize = 1024;
-const FAR: usize = 32;
-
-static TABLE: [Name; NAMES] =
-    [const { Name { address: AtomicUsize::new(0), name: AtomicPtr::new(ptr::null_mut()) } }; NAMES];
-
-/// Held by a thread that changes names.
-static CHANGES: StdMutex<()> = StdMutex::new(());
-
-fn places(address: usize) -> impl Iterator<Item = &'static Name> {
-    let first = address.wrapping_mul(0x9E37_79B9) >> 12;
-    (first..first + FAR).map(|place| &TABLE[place % NAMES])
-}
-
-fn place_of(address: usize) -> Option<&'static Name> {
-    // Acquire: the name is that of this address, not of the one before it.
-    let places = places(address).take_while(|it| it.address.load(Ordering::Acquire) != 0);
-    places.into_iter().find(|it| it.address.load(Ordering::Acquire) == address)
-}
-
-fn name_of(address: usize) -> &'static CStr {
-    let name = place_of(address).map_or(ptr::null_mut(), |it| it.name.load(Ordering::Acquire));
-    // SAFETY: if it is not null, `ondeck_mutex_name` was promised a string that stays.
-    if name.is_null() { c"" } else { unsafe { CStr::from_ptr(name) } }
-}
-
-/// Takes the name of a mutex away, if it has one.
-pub(crate) fn forget(mutex: *const Mutex) {
-    if !name_of(mutex.addr()).is_empty() {
-        // SAFETY: a null name is allowed.
-        unsafe { ondeck_mutex_name(mutex, ptr::null()) };
-    }
-}
+use crate::names;
 
 /// Names the mutex in statistics and warnings, or takes its name away if `name` is null. Returns 0, or ENOMEM if the
 /// table of 1,024 names has no room.
@@ -69,25 +25,7 @@ pub(crate) fn forget(mutex: *const Mutex) {
 /// `name` is null or points to a string that is never changed or freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ondeck_mutex_name(mutex: *const Mutex, name: *const c_char) -> c_int {
-    let _alone = CHANGES.lock().unwrap_or_else(PoisonError::into_inner);
-    let address = mutex.addr();
-    let free = || places(address).find(|it| it.name.load(Ordering::Relaxed).is_null());
-    let Some(place) = place_of(address).or_else(|| if name.is_null() { None } else { free() })
-    else {
-        return if name.is_null() { 0 } else { libc::ENOMEM };
-    };
-    place.address.store(address, Ordering::Release);
-    place.name.store(name.cast_mut(), Ordering::Release);
-    0
-}
-
-fn lock_of(mutex: *const Mutex) -> Lock {
-    Lock { address: mutex.addr(), kind: LockKind::Mutex, name: name_of(mutex.addr()) }
-}
-
-/// The calling thread begins to wait for the mutex at `site`.
-pub(crate) fn waits(mutex: *const Mutex, site: *const c_void) -> Option<Wait> {
-    if stats::is_on() { hooks::waits(lock_of(mutex), Site::code(site.addr())) } else { None }
+    if names::set(mutex.addr(), name) { 0 } else { libc::ENOMEM }
 }
 
 std::thread_local! {
@@ -114,14 +52,14 @@ pub unsafe extern "C" fn ondeck_stats_lock(
     let mut wait = None;
     let error = if deadline.is_null() {
         if !raw.try_lock() {
-            wait = waits(mutex, site);
+            wait = names::waits(mutex.addr(), site);
             raw.lock_after_attempt(None);
         }
         0
     } else {
         let until = |until| {
             // Once, although the wait may be in parts.
-            wait = wait.take().or_else(|| waits(mutex, site));
+            wait = wait.take().or_else(|| names::waits(mutex.addr(), site));
             raw.lock_after_attempt(Some(until))
         };
         // SAFETY: as the caller promises.
@@ -137,7 +75,7 @@ pub unsafe extern "C" fn ondeck_stats_lock(
 
 fn acquired(mutex: *const Mutex, site: *const c_void, wait: Option<Wait>) {
     if stats::is_on() {
-        hooks::acquired(lock_of(mutex), true, Site::code(site.addr()), wait);
+        hooks::acquired(names::lock_of(mutex.addr()), true, Site::code(site.addr()), wait);
     }
 }
 
@@ -151,7 +89,7 @@ pub extern "C" fn ondeck_stats_acquired(mutex: *const Mutex, site: *const c_void
 #[unsafe(no_mangle)]
 pub extern "C" fn ondeck_stats_unlocks(mutex: *const Mutex) {
     if stats::is_on() {
-        ENDED.set(hooks::unlocks(lock_of(mutex), true));
+        ENDED.set(hooks::unlocks(names::lock_of(mutex.addr()), true));
     }
 }
 

@@ -151,6 +151,48 @@ impl<'a, L: Observed> Acquisition<'a, L> {
     }
 }
 
+/// A function for locks that are observed. Apart, so that a lock that is not takes no more than a load and a branch; where
+/// all are observed, as in debug builds and with the recorder, it is inlined.
+macro_rules! observed {
+    ($(#[$comment:meta])* fn $($rest:tt)*) => {
+        $(#[$comment])*
+        #[cfg_attr(not(any(feature = "profile", debug_assertions)), cold, inline(never))]
+        #[cfg_attr(any(feature = "profile", debug_assertions), inline(always))]
+        #[track_caller]
+        fn $($rest)*
+    };
+}
+
+observed! {
+    fn lock_observed<L: Observed, T>(
+        lock: &L,
+        access: Access,
+        attempt: impl FnOnce() -> Option<T>,
+        block: impl FnOnce() -> T,
+    ) -> T {
+        let mut acquisition = Acquisition::of(lock, access);
+        acquisition.begins(false);
+        let got = acquisition.attempt(attempt).unwrap_or_else(block);
+        acquisition.acquired();
+        got
+    }
+}
+
+observed! {
+    fn acquired_observed<L: Observed>(lock: &L, access: Access) {
+        Observers::default().acquired(lock, access);
+    }
+}
+
+observed! {
+    fn unlock_observed<L: Observed>(lock: &L, access: Access, unlock: impl FnOnce()) {
+        let mut observers = Observers::default();
+        observers.unlocks(lock, access);
+        unlock();
+        observers.unlocked();
+    }
+}
+
 /// Waits for a lock, by `block`, which makes an attempt before it waits.
 #[inline(always)]
 #[track_caller]
@@ -163,11 +205,7 @@ pub(crate) fn lock<L: Observed, T>(
     if !is_observed::<L>() {
         return block();
     }
-    let mut acquisition = Acquisition::of(lock, access);
-    acquisition.begins(false);
-    let got = acquisition.attempt(attempt).unwrap_or_else(block);
-    acquisition.acquired();
-    got
+    lock_observed(lock, access, attempt, block)
 }
 
 /// Acquires a lock by `attempt`, or else by `block`, which gives up at a deadline.
@@ -203,7 +241,7 @@ pub(crate) fn try_lock<L: Observed, T>(
 ) -> Option<T> {
     let got = attempt();
     if got.is_some() && is_observed::<L>() {
-        Observers::default().acquired(lock, access);
+        acquired_observed(lock, access);
     }
     got
 }
@@ -215,10 +253,7 @@ pub(crate) fn unlock<L: Observed>(lock: &L, access: Access, unlock: impl FnOnce(
     if !is_observed::<L>() {
         return unlock();
     }
-    let mut observers = Observers::default();
-    observers.unlocks(lock, access);
-    unlock();
-    observers.unlocked();
+    unlock_observed(lock, access, unlock);
 }
 
 /// Lets another thread have the lock for a turn, by `bump`.

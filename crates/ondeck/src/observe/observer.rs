@@ -112,11 +112,17 @@ impl Place {
         self.name.store(name.as_ptr().cast_mut(), Ordering::Release);
     }
 
+    /// Returns the lock's name; null if it has none.
+    #[cfg(any(feature = "deadlock_detection", feature = "stats"))]
+    pub(crate) fn name_pointer(&self) -> *const c_char {
+        self.name.load(Ordering::Acquire)
+    }
+
     /// Returns the lock's name; an empty one if it has none.
     pub(crate) fn name(&self) -> &'static CStr {
         cfg_select! {
             any(feature = "deadlock_detection", feature = "stats") => {
-                let name = self.name.load(Ordering::Acquire);
+                let name = self.name_pointer();
                 // SAFETY: if it is not null, it is that of a static string.
                 if name.is_null() { c"" } else { unsafe { CStr::from_ptr(name) } }
             }

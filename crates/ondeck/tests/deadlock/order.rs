@@ -36,8 +36,8 @@ fn two_orders_are_told_once_with_both_stacks() {
 
 #[test]
 fn a_report_has_the_names_of_locks() {
-    let Some(told) = detected() else { return };
     static LEFT: Mutex<()> = Mutex::from_raw(RawMutex::named(c"left"), ());
+    let Some(told) = detected() else { return };
     let right = RwLock::new(());
     ondeck::name(&right, c"right");
     drop((LEFT.lock(), right.write()));

@@ -205,6 +205,7 @@ fn a_name_can_be_given_later_and_is_in_the_debug_of_a_lock() {
 
 #[test]
 fn nothing_is_counted_before_it_is_asked_for_nor_afterwards() {
+    static TOLD: AtomicU32 = AtomicU32::new(0);
     if !again::is_child() {
         again::passes(|_| ());
         return;
@@ -236,7 +237,6 @@ fn nothing_is_counted_before_it_is_asked_for_nor_afterwards() {
     let before = of(c"off");
     assert_eq!((before.waits, before.holder), (1, None));
     // A thread that holds a lock is not told.
-    static TOLD: AtomicU32 = AtomicU32::new(0);
     stats::on_long_hold(Duration::ZERO, |_| _ = TOLD.fetch_add(1, Ordering::Relaxed));
     drop(lock.lock());
     assert_eq!(TOLD.load(Ordering::Relaxed), 1);

@@ -26,20 +26,23 @@ const MOST_HELD: usize = 16;
 /// A lock that the thread holds.
 #[derive(Clone, Copy)]
 struct Held {
-    /// 0 in a free place.
     address: usize,
     since: u64,
     site: Option<Site>,
     entry: Option<&'static Entry>,
 }
 
-const FREE: Held = Held { address: 0, since: 0, site: None, entry: None };
+const NONE: Held = Held { address: 0, since: 0, site: None, entry: None };
 
 struct Local {
     is_inside: Cell<bool>,
-    /// The value of [`EPOCH`] at which `held` was right.
+    /// The value of [`EPOCH`] at which the holds were right.
     epoch: Cell<u32>,
+    /// The number of locks in `held`, the oldest first.
+    depth: Cell<usize>,
     held: [Cell<Held>; MOST_HELD],
+    /// Whether `pending` has a warning.
+    is_warning: Cell<bool>,
     /// The warning that the thread gives when it holds no lock any more.
     pending: Cell<Option<Long>>,
 }
@@ -50,7 +53,9 @@ std::thread_local! {
         Local {
             is_inside: Cell::new(false),
             epoch: Cell::new(0),
-            held: [const { Cell::new(FREE) }; MOST_HELD],
+            depth: Cell::new(0),
+            held: [const { Cell::new(NONE) }; MOST_HELD],
+            is_warning: Cell::new(false),
             pending: Cell::new(None),
         }
     };
@@ -65,7 +70,7 @@ fn with<T>(event: impl FnOnce(&Local) -> Option<T>) -> Option<T> {
         let epoch = EPOCH.load(Relaxed);
         if local.epoch.replace(epoch) != epoch {
             // What was unlocked while statistics were off.
-            local.held.iter().for_each(|held| held.set(FREE));
+            local.depth.set(0);
         }
         let done = event(local);
         local.is_inside.set(false);
@@ -74,17 +79,36 @@ fn with<T>(event: impl FnOnce(&Local) -> Option<T>) -> Option<T> {
 }
 
 impl Local {
-    fn newest(&self, address: usize) -> Option<&Cell<Held>> {
-        let of_lock = self.held.iter().filter(|held| held.get().address == address);
-        of_lock.max_by_key(|held| held.get().since)
+    fn push(&self, holds: Held) {
+        if self.depth.get() == MOST_HELD {
+            self.remove(0);
+        }
+        self.held[self.depth.get()].set(holds);
+        self.depth.set(self.depth.get() + 1);
+    }
+
+    fn remove(&self, place: usize) -> Held {
+        let removed = self.held[place].get();
+        self.depth.set(self.depth.get() - 1);
+        for place in place..self.depth.get() {
+            self.held[place].set(self.held[place + 1].get());
+        }
+        removed
+    }
+
+    /// Removes the thread's newest hold of a lock.
+    fn take(&self, address: usize) -> Option<Held> {
+        let mut held = self.held[..self.depth.get()].iter();
+        held.rposition(|held| held.get().address == address).map(|place| self.remove(place))
     }
 
     /// Gives a warning later, or drops it if another one is due.
     fn warns(&self, long: Option<Long>) {
         if let Some(long) = long {
-            match self.pending.get() {
-                Some(_) => warn::suppress(&long),
-                None => self.pending.set(Some(long)),
+            if self.is_warning.replace(true) {
+                warn::suppress(&long);
+            } else {
+                self.pending.set(Some(long));
             }
         }
     }
@@ -171,12 +195,7 @@ pub fn acquired(lock: Lock, is_alone: bool, site: Option<Site>, wait: Option<Wai
             }
             None => table::find(lock),
         };
-        let holds = Held { address: lock.address, since, site, entry };
-        let is_free = |held: &&Cell<Held>| held.get().address == 0;
-        let oldest = || local.held.iter().min_by_key(|held| held.get().since);
-        if let Some(place) = local.held.iter().find(is_free).or_else(oldest) {
-            place.set(holds);
-        }
+        local.push(Held { address: lock.address, since, site, entry });
         if is_alone && let Some(entry) = entry {
             entry.held_at.store(Site::to_word(site), Relaxed);
             entry.held_since.store(since, Relaxed);
@@ -193,6 +212,8 @@ pub struct Ended {
     entry: Option<&'static Entry>,
     nanos: u64,
     site: Option<Site>,
+    /// It is the longest of its lock, or a warning is due.
+    has_more: bool,
 }
 
 impl Ended {
@@ -205,19 +226,30 @@ impl Ended {
 /// The thread is about to unlock the lock.
 pub fn unlocks(lock: Lock, is_alone: bool) -> Option<Ended> {
     with(|local| {
-        let held = local.newest(lock.address)?.replace(FREE);
+        let held = local.take(lock.address)?;
         let nanos = now().saturating_sub(held.since);
         // The first thread that waited for it may have come during this hold.
         let entry = held.entry.or_else(|| table::find(lock));
         if is_alone && let Some(entry) = entry {
             entry.holder.store(0, Relaxed);
         }
-        Some(Ended { lock, entry, nanos, site: held.site })
+        let is_longest = |entry: &Entry| nanos > entry.longest_hold.load(Relaxed);
+        let has_more =
+            entry.is_some_and(is_longest) || warn::HOLDS.is_long(nanos) || local.is_warning.get();
+        Some(Ended { lock, entry, nanos, site: held.site, has_more })
     })
 }
 
 /// The thread has unlocked the lock, which may be gone. If it `goes_on`, rather than waits, it may give a warning.
+#[inline]
 pub fn unlocked(ended: Ended, goes_on: bool) {
+    if ended.has_more {
+        unlocked_with_more(ended, goes_on);
+    }
+}
+
+#[cold]
+fn unlocked_with_more(ended: Ended, goes_on: bool) {
     let told = with(|local| {
         let mut waits_at = None;
         if let Some(entry) = ended.entry {
@@ -227,7 +259,7 @@ pub fn unlocked(ended: Ended, goes_on: bool) {
             }
         }
         local.warns(warn::HOLDS.long(ended.lock, ended.nanos, (ended.site, waits_at)));
-        let may_tell = || goes_on && local.held.iter().all(|held| held.get().address == 0);
+        let may_tell = || goes_on && local.depth.get() == 0;
         local.pending.get().filter(|_| may_tell())
     });
     let Some(long) = told else { return };
@@ -240,6 +272,7 @@ pub fn unlocked(ended: Ended, goes_on: bool) {
             }
         }
         local.pending.set(None);
+        local.is_warning.set(false);
         local.is_inside.set(true);
         let _inside = Inside(local);
         long.tell();

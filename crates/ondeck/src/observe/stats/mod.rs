@@ -263,7 +263,7 @@ impl LockStats {
 /// Returns the numbers of all locks that threads have waited for, the lock with the longest sum of waits first.
 pub fn snapshot() -> Vec<LockStats> {
     let mut locks = Vec::new();
-    table::each(|Lock { address, kind, name }, entry| {
+    table::each(|lock, entry| {
         let (longest_hold, longest_hold_site) = entry.longest_hold();
         let thread = entry.holder.load(Relaxed);
         let time = now().saturating_sub(entry.held_since.load(Relaxed));
@@ -273,9 +273,9 @@ pub fn snapshot() -> Vec<LockStats> {
             site: Site::of_word(entry.held_at.load(Relaxed)),
         };
         locks.push(LockStats {
-            name,
-            kind,
-            address,
+            name: lock.name(),
+            kind: lock.kind,
+            address: lock.address,
             site: Site::of_word(entry.site.load(Relaxed)),
             waits: entry.waits.load(Relaxed),
             gave_up: entry.gave_up.load(Relaxed),

@@ -19,7 +19,7 @@ pub(in crate::observe) struct Stats {
 }
 
 fn of<L: Observed>(lock: &L) -> Lock {
-    Lock { address: lock.name(), kind: L::KIND, name: lock.place().name() }
+    Lock { address: lock.name(), kind: L::KIND, name: lock.place().name_pointer() }
 }
 
 #[track_caller]

@@ -46,15 +46,23 @@ pub(super) fn end_of(bucket: usize) -> u64 {
     if power == 0 { within } else { ((1 << PRECISION) + within) << (power - 1) }
 }
 
-/// A lock as it calls.
+/// A lock as it calls. The name is thin: an event need not look for its end.
 #[derive(Clone, Copy, Debug)]
 pub struct Lock {
     /// Its address.
     pub address: usize,
     /// Its kind.
     pub kind: Kind,
-    /// Its name.
-    pub name: &'static CStr,
+    /// Its name, a static string; null if it has none.
+    pub name: *const c_char,
+}
+
+impl Lock {
+    /// Returns the name; an empty one if it has none.
+    pub(super) fn name(&self) -> &'static CStr {
+        // SAFETY: if it is not null, it is a static string.
+        if self.name.is_null() { c"" } else { unsafe { CStr::from_ptr(self.name) } }
+    }
 }
 
 /// The numbers of a lock. Times are in nanoseconds.
@@ -176,7 +184,7 @@ pub(super) fn enter(lock: Lock, site: Option<Site>) -> Option<&'static Entry> {
         Place::Free(place) => {
             let entry = &ENTRIES[place];
             entry.kind.store(lock.kind as u8, Relaxed);
-            entry.name.store(lock.name.as_ptr().cast_mut(), Relaxed);
+            entry.name.store(lock.name.cast_mut(), Relaxed);
             entry.site.store(Site::to_word(site), Relaxed);
             // Release: publishes the entry.
             KEYS[place].store(lock.address, Ordering::Release);
@@ -197,22 +205,21 @@ pub(super) fn each(mut seen: impl FnMut(Lock, &'static Entry)) {
         let address = key.load(Ordering::Acquire);
         if address != 0 {
             let kind = Kind::ALL[usize::from(entry.kind.load(Relaxed))];
-            seen(Lock { address, kind, name: entry.name() }, entry);
+            seen(Lock { address, kind, name: entry.name.load(Relaxed) }, entry);
         }
     }
 }
 
 impl Entry {
-    fn name(&self) -> &'static CStr {
-        // SAFETY: the entry is in use, so this is the name of its lock, a static string.
-        unsafe { CStr::from_ptr(self.name.load(Relaxed)) }
+    #[inline]
+    fn is_of(&self, lock: Lock) -> bool {
+        self.kind.load(Relaxed) == lock.kind as u8 && self.has_name(lock)
     }
 
     #[inline]
-    fn is_of(&self, lock: Lock) -> bool {
-        self.kind.load(Relaxed) == lock.kind as u8
-            && (self.name.load(Relaxed).cast_const() == lock.name.as_ptr()
-                || self.name() == lock.name)
+    fn has_name(&self, lock: Lock) -> bool {
+        let name = self.name.load(Relaxed).cast_const();
+        name == lock.name || Lock { name, ..lock }.name() == lock.name()
     }
 
     /// Counts a wait that ended with the lock.

@@ -22,7 +22,7 @@ fn at(nanos: u64) {
 }
 
 fn lock(address: usize, name: &'static CStr) -> Lock {
-    Lock { address, kind: LockKind::Mutex, name }
+    Lock { address, kind: LockKind::Mutex, name: name.as_ptr() }
 }
 
 /// Makes the place of a call in this file.

@@ -43,6 +43,12 @@ impl Wish {
         self.limit.store(nanos, Ordering::Release);
     }
 
+    #[inline]
+    pub(super) fn is_long(&self, nanos: u64) -> bool {
+        // Acquire: see `set`.
+        nanos >= self.limit.load(Ordering::Acquire)
+    }
+
     /// Returns the warning of a hold or a wait, if it is long.
     pub(super) fn long(
         &'static self,
@@ -50,9 +56,7 @@ impl Wish {
         nanos: u64,
         (site, other): (Option<Site>, Option<Site>),
     ) -> Option<Long> {
-        // Acquire: see `set`.
-        let is_long = nanos >= self.limit.load(Ordering::Acquire);
-        is_long.then_some(Long { wish: self, lock, nanos, site, other })
+        self.is_long(nanos).then_some(Long { wish: self, lock, nanos, site, other })
     }
 }
 
@@ -87,7 +91,7 @@ impl Long {
         // SAFETY: `set` has stored it before the limit that this was longer than.
         let handler = unsafe { mem::transmute::<*mut (), fn(&Event)>(handler) };
         handler(&Event {
-            name: self.lock.name,
+            name: self.lock.name(),
             kind: self.lock.kind,
             address: self.lock.address,
             duration: Duration::from_nanos(self.nanos),
