@@ -18,7 +18,7 @@ use crate::names;
 /// table of 1,024 names has no room.
 ///
 /// The string is not copied: it stays as long as the process. `ondeck_mutex_init` and `ondeck_mutex_destroy` take the
-/// name away; a mutex that ends without the latter leaves its name to the next one in the same memory.
+/// name away; a mutex that ends without ondeck_mutex_destroy leaves its name to the next one in the same memory.
 ///
 /// # Safety
 ///
