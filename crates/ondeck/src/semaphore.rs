@@ -306,7 +306,7 @@ impl<P: Host> Semaphore<P> {
                 line.sleep_at_once();
             }
             let gives_up = |line: &mut Line<P>| {
-                // Later threads may want fewer permits.
+                // Later threads may want fewer permits, also of those that are left when the caller has taken some.
                 self.serve(line, 0).expect("no more permits than there are");
             };
             // A thread that was woken for the permits may be stopped.

@@ -216,7 +216,7 @@ impl<P: Host> Line<P> {
 
     /// As [`wait`](Self::wait). A thread that `comes_back` after it was woken takes the place given by `since`, the time at
     /// which it began to wait. If there is `takes`, the thread calls it at the end of each slice of its sleep, and of its time:
-    /// the wait ends with what it waited for if that returns true.
+    /// if that returns true, the wait ends with what it waited for, also after a call of `gives_up`.
     pub(crate) fn wait_since(
         self,
         since: usize,
@@ -280,12 +280,11 @@ impl<P: Host> Line<P> {
         };
         match slept {
             Ok(status) => Waited::told(status),
-            Err(_) if has_taken => Waited::Taken,
             Err(guard) => {
                 self.guard = Some(guard);
                 // step: give up
                 gives_up(&mut self);
-                Waited::TimedOut
+                if has_taken { Waited::Taken } else { Waited::TimedOut }
             }
         }
     }

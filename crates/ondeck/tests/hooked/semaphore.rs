@@ -250,3 +250,32 @@ fn a_thread_takes_the_permit_of_a_stopped_one_at_the_end_of_a_slice() {
         });
     });
 }
+
+/// Two threads of the line, of which the older wants more than what no thread was woken for.
+#[test]
+fn a_thread_that_takes_permits_at_the_end_of_a_slice_leaves_the_others_to_the_next() {
+    with_semaphore(|semaphore| {
+        thread::scope(|scope| {
+            let stopped = wait(scope, semaphore, 3, true);
+            SLICE_ENDS.store(false, Ordering::SeqCst);
+            scope.spawn(|| {
+                SLICED.set(true);
+                semaphore.acquire_many(2);
+            });
+            until(|| in_line(semaphore) == 2);
+            let next = scope.spawn(|| semaphore.acquire());
+            until(|| in_line(semaphore) == 3);
+            semaphore.release(4);
+            WOKEN.until_reached();
+            assert_eq!((in_line(semaphore), semaphore.available()), (2, 4));
+            SLICE_ENDS.store(true, Ordering::SeqCst);
+            until(|| in_line(semaphore) < 2);
+            let is_served = in_line(semaphore) == 0;
+            WOKEN.open();
+            semaphore.release(2);
+            assert!(is_served, "it sleeps beside a permit");
+            next.join().unwrap();
+            stopped.join().unwrap();
+        });
+    });
+}
