@@ -83,6 +83,16 @@ fn the_heir_of_a_captured_lock_keeps_its_role_while_it_naps() {
     assert_eq!(other.unlocks(mutex), 0);
 }
 
+#[test]
+fn the_heir_of_a_captured_lock_does_not_nap_beyond_its_deadline() {
+    let (_alone, mutex, [one, two]) = steered();
+    is_about_to_be_captured(mutex, [&one, &two], || ());
+    one.sleeps_until(mutex, after(MICRO));
+    time_passes(MICRO);
+    assert_eq!(one.ends(), 0);
+    assert_eq!(two.unlocks(mutex), 0);
+}
+
 /// The owner has gone within its turn.
 #[test]
 fn the_heir_of_a_captured_lock_acquires_it_between_two_naps() {
