@@ -1,12 +1,11 @@
 #!/usr/bin/env bash
 # The replacements of parking_lot and parking_lot_core: clippy gives no warning for them, with each set of features;
-# tests that use every item pass with them and with the originals; the tables of docs/data/parity.md have the items that
-# originals and replacements export, no more and no less; and what they say of std, abseil and nsync compiles and runs.
+# tests that use every item pass with them and with the originals.
 #
 #   dropin.sh          half a minute, or some minutes where nothing is compiled
 #   dropin.sh --suites also the test suites of parking_lot and of crates that use it (examples/drop-in), for an hour
 source "$(dirname "$0")/common.sh"
-need_packages python3 gcc g++ pkg-config libabsl-dev libnsync-dev
+need_packages python3
 here=$PWD
 CARGO_TARGET_DIR=$(realpath -m "${CARGO_TARGET_DIR:-target}")
 export CARGO_TARGET_DIR
@@ -33,17 +32,6 @@ done
 step "the traits of lock_api 0.4"
 cargo test -q --locked -p ondeck --doc --features lock_api_04 lock_api_04
 
-# Prints `NAME-SERIES=` and the path of the root of a package that cargo has fetched.
-root_of() {
-    cargo metadata -q --format-version 1 | python3 -c '
-import json, sys
-name, version = sys.argv[1:]
-found = next(it for it in json.load(sys.stdin)["packages"] if (it["name"], it["version"]) == (name, version))
-root = next(it["src_path"] for it in found["targets"] if "lib" in it["kind"])
-print(name + "-" + version.rpartition(".")[0] + "=" + root)' "$@"
-}
-
-originals=()
 # with_originals PARKING_LOT PARKING_LOT_CORE: the same tests with the originals of these versions.
 with_originals() {
     local lot=$1 core=$2 original=$CARGO_TARGET_DIR/drop-in/original-$1
@@ -70,14 +58,11 @@ name = "every_item_of_core"
 path = "$here/drop-in/parking_lot_core-${core%.*}/tests/every_item.rs"
 EOF
     (cd "$original" && cargo test -q --features arc_lock,deadlock_detection)
-    originals+=(--original "$(cd "$original" && root_of parking_lot "$lot")")
-    originals+=(--original "$(cd "$original" && root_of parking_lot_core "$core")")
 }
 with_originals 0.12.5 0.9.12
 with_originals 0.13.0 0.10.0
 
-step "the tables of docs/data/parity.md and docs/data/drop-in.md"
-python3 drop-in/parity.py --compile "$CARGO_TARGET_DIR/drop-in/parity" "${originals[@]}"
+step "the table of docs/data/drop-in.md"
 python3 -m unittest discover -q -s examples/drop-in -p '*_test.py'
 examples/drop-in/crates.py --check
 
