@@ -51,7 +51,7 @@ STAGES = (("hooked", "", 60), ("plain", "", 30), ("api", "own", 60), ("loom", "o
 STAGES += (("api", "", 150), ("loom", "", 240), ("stress", "", 60), ("ondeck", "", 30), ("deadlock", "", 60))
 # Test binaries that need a feature.
 FEATURES = {"deadlock": "deadlock_detection"}
-ALONE = "barrier event fair ipc latch once parker pi poison rwlock semaphore".split()
+ALONE = "barrier fair ipc latch once pi poison rwlock semaphore".split()
 # The seconds after which a test binary of another crate hangs, and a script.
 LONGEST = 600
 QUICK = {"ONDECK_TEST_ROUNDS": "500", "RUST_BACKTRACE": "0", "RUSTC_BOOTSTRAP": "1"}

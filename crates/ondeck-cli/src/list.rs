@@ -67,8 +67,7 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
         }
         _ = writeln!(
             text,
-            "{} locks. bytes: the lock; +thread: what each thread brings to it.\n\
-             No workload measures these of the crate ondeck: Event, Latch and Parker.",
+            "{} locks. bytes: the lock; +thread: what each thread brings to it.",
             rows.len()
         );
     }

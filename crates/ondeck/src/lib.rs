@@ -12,12 +12,10 @@
 //! | type | what |
 //! |---|---|
 //! | [`Barrier`] | threads wait until all have arrived |
-//! | [`Event`] | one thread sets it, other threads wait for it, until it is reset |
 //! | [`FairMutex`] | each unlock hands it off to the thread that has waited longest |
 //! | [`ipc`] | a mutex and a condition variable for memory that several processes share |
 //! | [`Latch`] | threads wait until it has been counted down to zero |
 //! | [`Once`], [`OnceLock`], [`LazyLock`] | an initialization that runs once |
-//! | [`Parker`], [`Unparker`] | a token for one thread |
 //! | [`poison`] | `Mutex`, `RwLock` and `Condvar` as the standard library's, whose `lock` returns a `Result`: for code with `lock().unwrap()` |
 //! | [`PiMutex`] | its owner runs with the priority of the waiting threads |
 //! | [`ReentrantMutex`] | its owner may lock it again |
@@ -159,7 +157,6 @@ pub mod barrier;
 pub mod condvar;
 #[cfg(feature = "deadlock_detection")]
 pub mod deadlock;
-pub mod event;
 pub mod fair;
 mod is_held;
 pub mod latch;
@@ -171,7 +168,6 @@ pub mod mutex;
 mod name;
 mod observe;
 pub mod once;
-pub mod parker;
 pub mod parking;
 pub mod platform;
 pub mod reentrant;
@@ -189,7 +185,6 @@ on_linux! {
 
 pub use barrier::{Barrier, BarrierWaitResult};
 pub use condvar::{Condvar, WaitTimeoutResult};
-pub use event::Event;
 #[cfg(feature = "arc_lock")]
 pub use fair::ArcFairMutexGuard;
 pub use fair::{FairMutex, FairMutexGuard, MappedFairMutexGuard};
@@ -207,7 +202,6 @@ pub use observe::stats;
 #[cfg(feature = "internals")]
 pub use observe::wrapped;
 pub use once::{LazyLock, Once, OnceLock};
-pub use parker::{Parker, Unparker};
 #[cfg(feature = "arc_lock")]
 pub use reentrant::ArcReentrantMutexGuard;
 pub use reentrant::{MappedReentrantMutexGuard, ReentrantMutex, ReentrantMutexGuard};

@@ -8,7 +8,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use ondeck::platform::{Native, Platform, Timestamp};
-use ondeck::{Condvar, Event, FairMutex, Mutex, RwLock, Semaphore};
+use ondeck::{Condvar, FairMutex, Latch, Mutex, RwLock, Semaphore};
 
 #[test]
 fn locks_that_are_free_are_locked() {
@@ -37,7 +37,7 @@ fn waits_with_a_deadline_end() {
         lasts(timeout, || assert!(mutex.try_lock_for(timeout).is_none()));
         // Its deadline is converted from the standard library's clock, which advances in the meantime.
         assert!(Condvar::new().wait_for(&mut guard, timeout).timed_out());
-        lasts(timeout, || assert!(!Event::new().wait_for(timeout)));
+        lasts(timeout, || assert!(!Latch::new(1).wait_for(timeout)));
     }
     // Many short waits in a row take no longer than their sum.
     let before = Native::now();
@@ -68,14 +68,14 @@ fn a_deadlock() {
             drop(lock.read());
         }
         Ok("semaphore") => Semaphore::new(0).acquire(),
-        Ok("event") => Event::new().wait(),
+        Ok("latch") => Latch::new(1).wait(),
         other => panic!("{other:?}: no such deadlock"),
     }
 }
 
 #[test]
 fn waits_without_an_end_are_reported() {
-    for deadlock in ["mutex", "condvar", "read", "semaphore", "event"] {
+    for deadlock in ["mutex", "condvar", "read", "semaphore", "latch"] {
         let child = Command::new(std::env::current_exe().unwrap())
             .args(["--ignored", "--exact", "a_deadlock", "--nocapture"])
             .env("ONDECK_TEST_DEADLOCK", deadlock)

@@ -10,9 +10,8 @@ use std::time::Duration;
 
 use ondeck::rwlock::ReadRecursive;
 use ondeck::{
-    Barrier, Condvar, Event, FairMutex, IsHeld, Latch, LazyLock, Mutex, Once, OnceLock, Parker,
-    ReentrantMutex, RwLock, RwLockUpgradableReadGuard, RwLockWriteGuard, Semaphore, lock_all,
-    poison,
+    Barrier, Condvar, FairMutex, IsHeld, Latch, LazyLock, Mutex, Once, OnceLock, ReentrantMutex,
+    RwLock, RwLockUpgradableReadGuard, RwLockWriteGuard, Semaphore, lock_all, poison,
 };
 use support::{explore, thread};
 
@@ -415,29 +414,6 @@ fn all_meet_at_a_barrier_and_a_latch() {
         };
         both(&shared, meet, meet);
         assert_eq!(*shared.2.lock(), (2, 1));
-    });
-}
-
-#[test]
-fn an_event_wakes_all_threads_and_a_token_one() {
-    explore(|| {
-        let shared = Arc::new((Event::new(), Mutex::new(0)));
-        let parker = Parker::new();
-        let threads = [0; 2].map(|_| {
-            let (shared, unparker) = (shared.clone(), parker.unparker().clone());
-            thread::spawn(move || {
-                shared.0.wait();
-                *shared.1.lock() += 1;
-                unparker.unpark();
-            })
-        });
-        shared.0.set();
-        parker.park();
-        assert!(*shared.1.lock() > 0);
-        for thread in threads {
-            thread.join().unwrap();
-        }
-        assert!(shared.0.is_set() && shared.0.reset() && !shared.0.reset());
     });
 }
 

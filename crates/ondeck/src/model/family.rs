@@ -1,10 +1,7 @@
 //! The types without a protected value: each is a monitor.
 
-use core::cell::Cell;
 use core::fmt;
-use core::marker::PhantomData;
 use core::time::Duration;
-use std::sync::Arc;
 use std::time::Instant;
 
 use super::monitor::Monitor;
@@ -19,7 +16,7 @@ macro_rules! shown {
         }
     )*};
 }
-shown!(Barrier Event Latch Semaphore Token);
+shown!(Barrier Latch Semaphore);
 
 pub struct Barrier {
     total: u32,
@@ -62,36 +59,6 @@ impl Barrier {
 
     pub fn wait_until(&self, _: Instant) -> Option<BarrierWaitResult> {
         Some(self.wait())
-    }
-}
-
-pub struct Event(Monitor<bool>);
-
-impl Event {
-    pub const fn new() -> Self {
-        Self(Monitor::new(false))
-    }
-
-    pub fn is_set(&self) -> bool {
-        self.0.read(|set| *set)
-    }
-
-    pub fn set(&self) {
-        self.0.change(|set| *set = true);
-    }
-
-    pub fn reset(&self) -> bool {
-        self.0.change(core::mem::take)
-    }
-
-    pub fn wait(&self) {
-        self.0.wait(|set| *set);
-    }
-}
-
-impl Default for Event {
-    fn default() -> Self {
-        Self::new()
     }
 }
 
@@ -225,44 +192,6 @@ impl Semaphore {
     }
 }
 
-struct Token(Monitor<bool>);
-
-#[derive(Debug)]
-pub struct Parker {
-    unparker: Unparker,
-    /// Not `Sync`: one thread parks.
-    alone: PhantomData<Cell<()>>,
-}
-
-#[derive(Clone, Debug)]
-pub struct Unparker(Arc<Token>);
-
-impl Parker {
-    pub fn new() -> Self {
-        Self { unparker: Unparker(Arc::new(Token(Monitor::new(false)))), alone: PhantomData }
-    }
-
-    pub fn unparker(&self) -> &Unparker {
-        &self.unparker
-    }
-
-    pub fn park(&self) {
-        self.unparker.0.0.take(|token| core::mem::take(token).then_some(()));
-    }
-}
-
-impl Default for Parker {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl Unparker {
-    pub fn unpark(&self) {
-        self.0.0.change(|token| *token = true);
-    }
-}
-
 macro_rules! with_deadlines {
     ($($Type:ident $wait:ident $wait_for:ident $wait_until:ident;)*) => {$(
         impl $Type {
@@ -279,9 +208,7 @@ macro_rules! with_deadlines {
     )*};
 }
 with_deadlines! {
-    Event wait wait_for wait_until;
     Latch wait wait_for wait_until;
     Once wait wait_for wait_until;
-    Parker park park_for park_until;
     Semaphore acquire try_acquire_for try_acquire_until;
 }

@@ -38,14 +38,8 @@ pub mod fair {
     pub use super::mutex::RawMutex as RawFairMutex;
     pub use super::mutex::locks::{FairMutex, FairMutexGuard, MappedFairMutexGuard};
 }
-pub mod event {
-    pub use super::family::Event;
-}
 pub mod latch {
     pub use super::family::{Latch, MOST_COUNT};
-}
-pub mod parker {
-    pub use super::family::{Parker, Unparker};
 }
 pub mod pi {
     pub use super::mutex::RawMutex as RawPiMutex;
@@ -62,14 +56,12 @@ pub mod semaphore {
 pub use barrier::{Barrier, BarrierWaitResult};
 pub use checker::exported::*;
 pub use condvar::{Condvar, WaitTimeoutResult};
-pub use event::Event;
 pub use is_held::IsHeld;
 pub use latch::Latch;
 pub use lock_all::{LockAll, Lockable, lock_all};
 pub use lock_api;
 pub use mutex::locks::*;
 pub use once::{LazyLock, Once, OnceLock};
-pub use parker::{Parker, Unparker};
 pub use rwlock::locks::*;
 pub use semaphore::Semaphore;
 

@@ -9,7 +9,7 @@ use ondeck::PiMutex;
 use ondeck::platform::Native;
 use ondeck::rwlock::ReadRecursive;
 use ondeck::{
-    Barrier, Condvar, Event, FairMutex, Latch, Mutex, Once, Parker, ReentrantMutex, RwLock,
+    Barrier, Condvar, FairMutex, Latch, Mutex, Once, ReentrantMutex, RwLock,
     RwLockUpgradableReadGuard as Upgradable, Semaphore, parking, poison,
 };
 
@@ -48,7 +48,7 @@ fn const_functions_can_drop_each() {
         let _more = RwLock::new(0_u8);
         let _poisoned = (poison::Mutex::new(0_u8), poison::RwLock::new(0_u8));
         let _conditions = (Condvar::new(), poison::Condvar::new());
-        let _others = (Once::new(), Event::new(), Latch::new(1), Barrier::new(1));
+        let _others = (Once::new(), Latch::new(1), Barrier::new(1));
         let _semaphores = (Semaphore::new(1), Semaphore::fair(1));
         #[cfg(all(target_os = "linux", not(ondeck_system = "portable")))]
         let _of_linux = PiMutex::new(0_u8);
@@ -153,8 +153,7 @@ fn none_ends_before_its_deadline() {
     let (mutex, fair, reentrant) = (Mutex::new(()), FairMutex::new(()), ReentrantMutex::new(()));
     let [written, read] = [(); 2].map(RwLock::new);
     let guards = (mutex.lock(), fair.lock(), reentrant.lock(), written.write(), read.read());
-    let (set, done) = (Event::new(), Once::new());
-    set.set();
+    let done = Once::new();
     done.call_once(|| ());
     #[cfg(all(target_os = "linux", not(ondeck_system = "portable")))]
     let pi = PiMutex::new(());
@@ -173,7 +172,6 @@ fn none_ends_before_its_deadline() {
                     try_upgradable_read_for try_upgradable_read_until Option::is_some;
                 RwLock::new(()), written => try_write_for try_write_until Option::is_some;
                 Barrier::new(1), Barrier::new(2) => wait_for wait_until Option::is_some;
-                set, Event::new() => wait_for wait_until bool::clone;
                 Latch::new(0), Latch::new(1) => wait_for wait_until bool::clone;
                 done, Once::new() => wait_for wait_until bool::clone;
             }
@@ -194,17 +192,6 @@ fn none_ends_before_its_deadline() {
                 );
                 in_time!(new(2), new(0) => try_acquire_for try_acquire_until bool::clone;);
             }
-            let given = |(parker, is_given): &(Parker, bool)| {
-                if *is_given {
-                    parker.unparker().unpark();
-                }
-            };
-            in_time(
-                "a parker",
-                [&(Parker::new(), true), &(Parker::new(), false)],
-                |it, time| (given(it), it.0.park_for(time)).1,
-                |it, end| (given(it), it.0.park_until(end)).1,
-            );
             let (own, condvar) = (Mutex::new(()), Condvar::new());
             fails_in_time(
                 "a condition variable",
@@ -238,8 +225,7 @@ fn succeeds_in_time<T: Sync>(place: &T, wait: fn(&T, Duration) -> bool, come: im
 
 #[test]
 fn what_comes_before_the_deadline_is_had_although_others_give_up() {
-    let (event, once) = (Event::new(), Once::new());
-    succeeds_in_time(&event, Event::wait_for, || event.set());
+    let once = Once::new();
     succeeds_in_time(&once, Once::wait_for, || once.call_once(|| ()));
     let latch = Latch::new(2);
     succeeds_in_time(&latch, Latch::wait_for, || latch.count_down_by(2));

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use ondeck::rwlock::ReadRecursive;
 use ondeck::{
-    Barrier, Condvar, Event, FairMutex, Latch, LazyLock, Mutex, Once, OnceLock, Parker,
-    ReentrantMutex, RwLock, RwLockUpgradableReadGuard, RwLockWriteGuard, Semaphore, poison,
+    Barrier, Condvar, FairMutex, Latch, LazyLock, Mutex, Once, OnceLock, ReentrantMutex, RwLock,
+    RwLockUpgradableReadGuard, RwLockWriteGuard, Semaphore, poison,
 };
 
 const SOON: Duration = Duration::from_millis(1);
@@ -50,7 +50,7 @@ fn mutexes_count() {
 fn threads_wait_for_each_other() {
     let (mutex, changed) = (Mutex::new(0), Condvar::new());
     let (poisoned, poisoned_changed) = (poison::Mutex::new(0), poison::Condvar::new());
-    let (barrier, event, latch) = (Barrier::new(3), Event::new(), Latch::new(3));
+    let (barrier, latch) = (Barrier::new(3), Latch::new(3));
     let (permits, fair_permits) = (Semaphore::new(1), Semaphore::fair(1));
     threads(|| {
         permits.acquire();
@@ -67,10 +67,7 @@ fn threads_wait_for_each_other() {
         *arrived += 1;
         poisoned_changed.notify_all();
         drop(poisoned_changed.wait_while(arrived, |arrived| *arrived < 3).unwrap());
-        if barrier.wait().is_leader() {
-            event.set();
-        }
-        event.wait();
+        barrier.wait();
         latch.count_down();
         latch.wait();
     });
@@ -86,17 +83,6 @@ fn an_initialization_runs_once() {
         assert_eq!(cell.get_or_init(|| LAZY.len()), &5);
     });
     assert!(once.is_completed());
-}
-
-#[test]
-fn a_token_wakes_a_thread() {
-    let parker = Parker::new();
-    let unparker = parker.unparker();
-    thread::scope(|scope| {
-        scope.spawn(|| unparker.unpark());
-        parker.park();
-    });
-    assert!(!parker.park_for(SOON));
 }
 
 #[test]

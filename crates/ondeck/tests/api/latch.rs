@@ -66,3 +66,21 @@ fn a_panic_begins_after_the_bucket_was_unlocked() {
         assert_eq!(HOOKS.load(Ordering::Relaxed), 2);
     });
 }
+
+/// A lock is not a key, although the address of the first field of a structure is also the
+/// structure's address.
+#[test]
+fn a_thread_that_waits_is_not_unparked_by_its_address() {
+    let latch = Latch::new(1);
+    watchdog::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| latch.wait());
+        }
+        until_waiting(&raw const latch, 2);
+        // SAFETY: no other code uses the address of a local variable as a key.
+        let unparked =
+            unsafe { parking::unpark::<Native>((&raw const latch).addr(), 2, |_, _| ()) };
+        assert_eq!(unparked, 0);
+        latch.count_down();
+    });
+}

@@ -26,7 +26,6 @@ mod alike;
 mod barrier;
 mod condvar;
 mod condvar_locks;
-mod event;
 mod every_type;
 mod fair;
 #[cfg(unix)]
@@ -40,7 +39,6 @@ mod mutex;
 mod once;
 #[cfg(feature = "arc_lock")]
 mod owned;
-mod parker;
 mod parking;
 mod poison;
 mod reentrant;

@@ -6,12 +6,10 @@ use std::thread;
 
 use ondeck::barrier::Barrier;
 use ondeck::condvar::{RawCondvar, Step, Waiter};
-use ondeck::event::Event;
 use ondeck::fair::RawFairMutex;
 use ondeck::latch::Latch;
 use ondeck::mutex::RawMutex;
 use ondeck::once::Once;
-use ondeck::parker::RawParker;
 use ondeck::parking::Parked;
 use ondeck::platform::{FutexWait, Platform, Timestamp};
 use ondeck::rwlock::RawRwLock;
@@ -177,11 +175,6 @@ fn others() {
         };
         wait("a semaphore", longest, acquire, || semaphore.release(1));
     }
-    let event = Event::<Machine>::on_platform();
-    let waits = |until: Option<Timestamp>| {
-        until.map_or_else(|| (event.wait(), true).1, |end| event.wait_by(end))
-    };
-    wait("an event", UNSLICED, waits, || event.set());
     let latch = Latch::<Machine>::on_platform(1);
     let waits = |until: Option<Timestamp>| {
         until.map_or_else(|| (latch.wait(), true).1, |end| latch.wait_by(end))
@@ -193,9 +186,6 @@ fn others() {
         Some(end) => barrier.wait_by(end).is_some(),
     };
     wait("a barrier", UNSLICED, waits, || _ = barrier.wait());
-    let parker = RawParker::<Machine>::new();
-    // SAFETY: one thread parks at a time.
-    wait("a parker", UNSLICED, |until| unsafe { parker.park(until) }, || parker.unpark());
     let word = 0_u32;
     let key = (&raw const word).addr();
     let park = |until| keys::park::<Machine>(key, || true, || (), until) != Parked::TimedOut;

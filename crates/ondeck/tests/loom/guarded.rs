@@ -7,7 +7,7 @@ use ondeck::fair::RawFairMutex;
 use ondeck::mutex::RawMutex;
 use ondeck::parking::bucket_of;
 use ondeck::platform::{Host, Platform, Timestamp};
-use ondeck::{Event, Latch, Once, parking};
+use ondeck::{Latch, Once, parking};
 
 use crate::loom_platform::{Loom, join, pass_time, spawn};
 use crate::scenario::SOON;
@@ -308,10 +308,6 @@ macro_rules! awaited {
 }
 
 awaited! {
-    Event |event, before| {
-        before();
-        event.set();
-    };
     Latch |latch, before| {
         before();
         latch.count_down();

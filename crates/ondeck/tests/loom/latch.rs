@@ -3,7 +3,7 @@
 use ondeck::Latch;
 use ondeck::platform::Platform;
 
-use crate::guarded::{Guarded, freed_by_a_waiter};
+use crate::guarded::{Guarded, awaited_beside_a_deadline, freed_by_a_waiter, two_wait};
 use crate::loom_platform::{Loom, join, pass_time, spawn};
 use crate::scenario::{POLLS, SLEEPS, SOON, explored};
 
@@ -122,4 +122,7 @@ explored! {
     /// The last arriving thread wakes the previous one, which has not seen the count between them.
     fn a_count_between_two_that_arrive on SLEEPS, 2 => count_between_arrivals;
     fn a_deadline_passes_at_any_time on SLEEPS, 3 => deadline;
+    fn two_threads_wait on SLEEPS, 2 => || two_wait(Latch::on_platform(1));
+    fn a_deadline_passes_beside_another_waiter on SLEEPS, 2 =>
+        || awaited_beside_a_deadline(Latch::on_platform(1));
 }

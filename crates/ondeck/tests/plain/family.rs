@@ -4,10 +4,9 @@ use std::cell::UnsafeCell;
 use std::thread;
 
 use ondeck::fair::RawFairMutex;
-use ondeck::parker::RawParker;
 use ondeck::parking::waiting;
 use ondeck::rwlock::RawRwLock;
-use ondeck::{Barrier, Event, Latch, Once, Semaphore};
+use ondeck::{Barrier, Latch, Once, Semaphore};
 
 use super::plain_platform::{Plain, become_real_time, soon, yields};
 use super::{Freed, alone, crew, rounds};
@@ -146,55 +145,25 @@ fn a_round_of_a_barrier_orders_all_threads() {
 }
 
 #[test]
-fn what_was_done_before_an_event_a_latch_and_a_once_is_seen_after() {
+fn what_was_done_before_a_latch_and_a_once_is_seen_after() {
     alone(|| {
         for _ in 0..rounds().div_ceil(4) {
-            let event = Guarded::new(Event::<Plain>::on_platform());
             let latch = Guarded::new(Latch::<Plain>::on_platform(1));
             let once = Guarded::new(Once::<Plain>::on_platform());
             crew(3, |thread| {
-                // SAFETY: only the first thread adds to two of the numbers, before it signals; and only one thread adds
-                // to the third, in the closure that runs once.
+                // SAFETY: only the first thread adds to one of the numbers, before it signals; and only one thread adds
+                // to the other, in the closure that runs once.
                 unsafe {
                     if thread == 0 {
-                        event.add();
-                        event.lock.set();
                         latch.add();
                         latch.lock.count_down();
                     }
                     once.lock.call_once(|| once.add());
-                    event.lock.wait();
                     latch.lock.wait();
-                    assert_eq!((event.get(), latch.get(), once.get()), (1, 1, 1));
+                    assert_eq!((latch.get(), once.get()), (1, 1));
                 }
             });
         }
-    });
-}
-
-#[test]
-fn what_was_done_before_a_token_is_seen_after() {
-    alone(|| {
-        let shared = Guarded::new(RawParker::<Plain>::new());
-        let answer = RawParker::<Plain>::new();
-        crew(2, |thread| {
-            for round in 0..rounds() {
-                // SAFETY: one thread parks at each parker, and they write in turn.
-                unsafe {
-                    if thread == 0 {
-                        shared.add();
-                        shared.lock.unpark();
-                        assert!(answer.park(None));
-                    } else {
-                        while !shared.lock.park(Some(soon(20))) {
-                            thread::yield_now();
-                        }
-                        assert_eq!(shared.get(), round + 1);
-                        answer.unpark();
-                    }
-                }
-            }
-        });
     });
 }
 

@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 
 use fastrand::Rng;
 use ondeck::barrier::Barrier;
-use ondeck::event::Event;
 use ondeck::fair::RawFairMutex;
 use ondeck::latch::Latch;
 use ondeck::mutex::RawMutex;
@@ -20,7 +19,7 @@ use ondeck::semaphore::Semaphore;
 /// The maximum number of rounds of each kind: each round uses up a latch and a once.
 const MOST: usize = 4_096;
 /// Half of the rounds are for mutexes, and a quarter for the reader-writer lock.
-const KINDS: usize = 22;
+const KINDS: usize = 20;
 /// The first rounds find most buckets of the standard table in their initial state.
 const MUTEXES: usize = 4_096;
 
@@ -29,7 +28,6 @@ struct Family<P: Host> {
     rwlock: RawRwLock<P>,
     fair: RawFairMutex<P>,
     semaphore: Semaphore<P>,
-    event: Event<P>,
     latches: Vec<Latch<P>>,
     onces: Vec<Once<P>>,
     barrier: Barrier<P>,
@@ -47,7 +45,6 @@ impl<P: Host> Family<P> {
             rwlock: RawRwLock::new(),
             fair: RawFairMutex::new(),
             semaphore: Semaphore::on_platform(1),
-            event: Event::on_platform(),
             latches: (0..MOST).map(|_| Latch::on_platform(threads)).collect(),
             onces: (0..MOST).map(|_| Once::on_platform()).collect(),
             barrier: Barrier::on_platform(threads),
@@ -76,7 +73,7 @@ impl<P: Host> Family<P> {
     }
 
     /// Uses the lock of the round. Returns the number of owner sections.
-    fn visit(&self, round: usize, number: usize, rng: &mut Rng) -> u64 {
+    fn visit(&self, round: usize, rng: &mut Rng) -> u64 {
         let (latch, once) = (&self.latches[round / KINDS], &self.onces[round / KINDS]);
         let deadline = soon::<P>(rng);
         // SAFETY: each unlock below matches a lock of the thread just before.
@@ -99,19 +96,6 @@ impl<P: Host> Family<P> {
                     sections
                 }
                 2 => {
-                    if number == 0 {
-                        linger::<P>(rng);
-                        self.event.set();
-                    } else if rng.bool() || !self.event.wait_by(deadline) {
-                        self.event.wait();
-                    }
-                    self.barrier.wait();
-                    if number == 0 {
-                        self.event.reset();
-                    }
-                    0
-                }
-                3 => {
                     linger::<P>(rng);
                     latch.count_down();
                     if rng.bool() || !latch.wait_by(deadline) {
@@ -119,12 +103,12 @@ impl<P: Host> Family<P> {
                     }
                     0
                 }
-                4 => {
+                3 => {
                     let mut sections = 0;
                     once.call_once(|| sections = self.own(rng));
                     sections
                 }
-                5..11 => self.visit_rwlock(deadline, rng),
+                4..10 => self.visit_rwlock(deadline, rng),
                 _ => {
                     let mutex = &self.mutexes[round % MUTEXES];
                     if rng.bool() || !mutex.try_lock_until(deadline) {
@@ -225,7 +209,7 @@ pub fn run<P: Host>(duration: Duration, seed: u64, begin: impl Fn(usize) + Sync)
             scope.spawn(move || {
                 begin(number);
                 for round in 0.. {
-                    let more = family.visit(round, number, &mut rng);
+                    let more = family.visit(round, &mut rng);
                     sections.fetch_add(more, Ordering::Relaxed);
                     // This is before the barrier, so that after it all threads know whether the round is the last.
                     let is_last = round + 1 == MOST * KINDS || start.elapsed() > duration;
