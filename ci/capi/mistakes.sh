@@ -101,7 +101,7 @@ mistake "The last reader leaves a writer asleep." family.c ondeck.h "        ond
 mistake "A reader comes in beside a writer." family.c ondeck.h "(word & ONDECK_RWLOCK_CLOSED) == 0" "(word & 0) == 0"
 mistake "A read that the word does not count is uncounted." family.c ondeck.h "if (before & ONDECK_RWLOCK_BIASED)" "if (0)"
 mistake "A writer that leaves wakes none." family.c ondeck.h \
-    "        ondeck_call_rwlock_wrunlock(lock);" "        __atomic_and_fetch(&lock->word, ~ONDECK_RWLOCK_WRITER, __ATOMIC_RELEASE);"
+    "        ondeck_rwlock_wrunlock_contended(lock);" "        __atomic_and_fetch(&lock->word, ~ONDECK_RWLOCK_WRITER, __ATOMIC_RELEASE);"
 mistake "A release beside waiting threads wakes none." family.c ondeck.h "(word & ONDECK_SEM_WAITED) == 0" "(word & 0) == 0"
 mistake "A thread takes permits that are kept for another." family.c ondeck.h \
     "(int32_t)word < ONDECK_SEM_PERMIT" "word < ONDECK_SEM_PERMIT"

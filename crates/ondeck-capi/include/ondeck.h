@@ -701,6 +701,20 @@ int ondeck_rwlock_downgrade_up(struct ondeck_rwlock_t *lock) ONDECK_NOTHROW;
 int ondeck_rwlock_rdlock_contended(struct ondeck_rwlock_t *lock) ONDECK_NOTHROW;
 
 /*
+ As `ondeck_rwlock_wrlock`, after an inlined attempt has found another word than 0.
+
+ Safety: As for `ondeck_rwlock_wrlock`.
+ */
+void ondeck_rwlock_wrlock_contended(struct ondeck_rwlock_t *lock, uint32_t found) ONDECK_NOTHROW;
+
+/*
+ As `ondeck_rwlock_wrunlock`, after an inlined attempt has failed.
+
+ Safety: As for `ondeck_rwlock_wrunlock`.
+ */
+void ondeck_rwlock_wrunlock_contended(struct ondeck_rwlock_t *lock) ONDECK_NOTHROW;
+
+/*
  Completes an inlined unlock of the last read lock beside a writer that sleeps. The lock may be freed already: `lock` is only an
  address.
  */
@@ -1075,7 +1089,17 @@ static __inline__ int ondeck_tsan_rwlock_downgrade_to_up(ondeck_rwlock_t *lock) 
 }
 
 /* What orders threads, and is no lock. */
-#define ONDECK_TSAN_ORDERS(name, releases, acquires, parameters, arguments)                            static __inline__ int ondeck_tsan_##name parameters ONDECK_NOEXCEPT                             {                                                                                                      int found;                                                                                         if (releases)                                                                                          __tsan_release(object);                                                                        found = ondeck_##name arguments;                                                                   if (acquires)                                                                                          __tsan_acquire(object);                                                                        return found;                                                                                  }
+#define ONDECK_TSAN_ORDERS(name, releases, acquires, parameters, arguments)                        \
+    static __inline__ int ondeck_tsan_##name parameters ONDECK_NOEXCEPT                            \
+    {                                                                                              \
+        int found;                                                                                 \
+        if (releases)                                                                              \
+            __tsan_release(object);                                                                \
+        found = ondeck_##name arguments;                                                           \
+        if (acquires)                                                                              \
+            __tsan_acquire(object);                                                                \
+        return found;                                                                              \
+    }
 
 ONDECK_TSAN_ORDERS(sem_wait, 0, 1, (ondeck_sem_t * object), (object))
 ONDECK_TSAN_ORDERS(sem_trywait, 0, found == 0, (ondeck_sem_t * object), (object))
@@ -1321,10 +1345,6 @@ ONDECK_INLINE int ondeck_cond_broadcast(ondeck_cond_t *cond) ONDECK_NOEXCEPT
 /* The library's functions, under names that are not inlined. */
 int ondeck_call_rwlock_rdunlock(ondeck_rwlock_t *lock) ONDECK_NOEXCEPT
     __asm__("ondeck_rwlock_rdunlock");
-int ondeck_call_rwlock_wrlock(ondeck_rwlock_t *lock) ONDECK_NOEXCEPT
-    __asm__("ondeck_rwlock_wrlock");
-int ondeck_call_rwlock_wrunlock(ondeck_rwlock_t *lock) ONDECK_NOEXCEPT
-    __asm__("ondeck_rwlock_wrunlock");
 int ondeck_call_sem_wait(ondeck_sem_t *sem) ONDECK_NOEXCEPT __asm__("ondeck_sem_wait");
 int ondeck_call_sem_post(ondeck_sem_t *sem) ONDECK_NOEXCEPT __asm__("ondeck_sem_post");
 int ondeck_call_once_begin(ondeck_once_t *once) ONDECK_NOEXCEPT __asm__("ondeck_once_begin");
@@ -1352,8 +1372,8 @@ ONDECK_INLINE int ondeck_rwlock_rdlock(ondeck_rwlock_t *lock) ONDECK_NOEXCEPT
 }
 
 /*
- * Relaxed: if this thread's read is not counted, the lock has been biased since. After the count the
- * lock is not accessed: another thread may have freed it.
+ * Relaxed: if this thread's read is not counted, the lock has been biased since. After the count
+ * the lock is not accessed: another thread may have freed it.
  */
 ONDECK_INLINE int ondeck_rwlock_rdunlock(ondeck_rwlock_t *lock) ONDECK_NOEXCEPT
 {
@@ -1368,15 +1388,19 @@ ONDECK_INLINE int ondeck_rwlock_rdunlock(ondeck_rwlock_t *lock) ONDECK_NOEXCEPT
 
 ONDECK_INLINE int ondeck_rwlock_wrlock(ondeck_rwlock_t *lock) ONDECK_NOEXCEPT
 {
-    if (__builtin_expect(!ondeck_changes(&lock->word, 0, ONDECK_RWLOCK_WRITER, __ATOMIC_ACQUIRE), 0))
-        ondeck_call_rwlock_wrlock(lock);
+    uint32_t found = 0;
+    if (__builtin_expect(!__atomic_compare_exchange_n(&lock->word, &found, ONDECK_RWLOCK_WRITER, 0,
+                                                      __ATOMIC_ACQUIRE, __ATOMIC_RELAXED),
+                         0))
+        ondeck_rwlock_wrlock_contended(lock, found);
     return 0;
 }
 
 ONDECK_INLINE int ondeck_rwlock_wrunlock(ondeck_rwlock_t *lock) ONDECK_NOEXCEPT
 {
-    if (__builtin_expect(!ondeck_changes(&lock->word, ONDECK_RWLOCK_WRITER, 0, __ATOMIC_RELEASE), 0))
-        ondeck_call_rwlock_wrunlock(lock);
+    if (__builtin_expect(
+            !ondeck_changes(&lock->word, ONDECK_RWLOCK_WRITER, 0, __ATOMIC_RELEASE), 0))
+        ondeck_rwlock_wrunlock_contended(lock);
     return 0;
 }
 

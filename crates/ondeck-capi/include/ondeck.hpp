@@ -1,5 +1,5 @@
 // ondeck for C++17 and later: a mutex of one byte that does not collapse under contention, its
-// condition variable, and the standard's other types that wait. docs/c.md of the project is the manual.
+// condition variable, and the standard's other types that wait. docs/c.md is the manual.
 //
 //     #include <ondeck.hpp>
 //

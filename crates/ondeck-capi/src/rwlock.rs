@@ -353,6 +353,28 @@ pub unsafe extern "C" fn ondeck_rwlock_rdlock_contended(lock: *mut RwLock) -> c_
     0
 }
 
+/// As `ondeck_rwlock_wrlock`, after an inlined attempt has found another word than 0.
+///
+/// # Safety
+///
+/// As for `ondeck_rwlock_wrlock`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ondeck_rwlock_wrlock_contended(lock: *mut RwLock, found: u32) {
+    // SAFETY: as the caller promises.
+    unsafe { raw(lock) }.lock_exclusive_after_attempt(found);
+}
+
+/// As `ondeck_rwlock_wrunlock`, after an inlined attempt has failed.
+///
+/// # Safety
+///
+/// As for `ondeck_rwlock_wrunlock`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ondeck_rwlock_wrunlock_contended(lock: *mut RwLock) {
+    // SAFETY: as the caller promises.
+    unsafe { raw(lock).unlock_exclusive_after_attempt() };
+}
+
 /// Completes an inlined unlock of the last read lock beside a writer that sleeps. The lock may be freed already: `lock` is only an
 /// address.
 #[unsafe(no_mangle)]

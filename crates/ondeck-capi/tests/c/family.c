@@ -1,5 +1,5 @@
-/* Every function of the reader-writer lock, the semaphore, the once and the barrier, with every code
- * that it can return; and threads that use all of them at the same time. */
+/* Every function of the reader-writer lock, the semaphore, the once and the barrier, with every
+ * code that it can return; and threads that use all of them at the same time. */
 #include "check.h"
 
 #include <ondeck.h>
@@ -134,7 +134,7 @@ static void *read_over_and_over(void *unused)
     return NULL;
 }
 
-/* Readers that meet make the lock biased: then a read changes no word of it, and keeps writers out. */
+/* Readers that meet make the lock biased: a read then changes no word of it. It keeps writers out. */
 static void visible(void)
 {
     const uint32_t biased = ONDECK_RWLOCK_BIASED;
@@ -219,7 +219,8 @@ static ondeck_barrier_t both = ONDECK_BARRIER_INIT(2);
 
 static void *arrive(void *last)
 {
-    __atomic_fetch_add((int *)last, ondeck_barrier_wait(&both) == ONDECK_BARRIER_LAST, __ATOMIC_RELAXED);
+    int is_last = ondeck_barrier_wait(&both) == ONDECK_BARRIER_LAST;
+    __atomic_fetch_add((int *)last, is_last, __ATOMIC_RELAXED);
     return NULL;
 }
 
@@ -311,7 +312,8 @@ static void *post(void *unused)
     return NULL;
 }
 
-/* The child has what was free. A reader, a permit and a once that its parent has stay the parent's; whoever waits is not there. */
+/* The child has what was free. A reader, a permit and a once that its parent has stay the parent's.
+ * A thread that waits is not there. */
 static void children(void)
 {
     pthread_t reader = begin(read_until_told, NULL);

@@ -12,7 +12,7 @@ impl<P: Host> RawRwLock<P> {
     /// Waits until the calling thread owns the lock.
     #[inline]
     pub fn lock_exclusive(&self) {
-        if !self.lock_exclusive_at_once() {
+        if !self.lock_exclusive_soon() {
             has(self.lock_exclusive_slow(None));
         }
     }
@@ -20,7 +20,7 @@ impl<P: Host> RawRwLock<P> {
     /// Acquires the lock if no thread holds it in any way. Returns whether it did.
     #[inline]
     pub fn try_lock_exclusive(&self) -> bool {
-        self.lock_exclusive_at_once() || {
+        self.lock_exclusive_soon() || {
             let marks = self.marks_in_the_way();
             self.own_at_once(|state| Want::Write.acquire(state & !marks), 0)
         }
@@ -29,25 +29,40 @@ impl<P: Host> RawRwLock<P> {
     /// As [`lock_exclusive`](Self::lock_exclusive), but gives up at the deadline. Returns whether the caller owns the lock.
     #[inline]
     pub fn try_lock_exclusive_until(&self, deadline: Timestamp) -> bool {
-        self.lock_exclusive_at_once() || self.lock_exclusive_slow(Some(deadline))
+        self.lock_exclusive_soon() || self.lock_exclusive_slow(Some(deadline))
     }
 
     #[inline(always)]
-    fn lock_exclusive_at_once(&self) -> bool {
-        const FOR_OTHERS: u32 = PARKED | IN_FLIGHT;
-        let take = |state| {
-            let next = state | WRITER;
-            // spec: RwLock!Attempt
-            self.state.compare_exchange(state, next, Ordering::Acquire, Ordering::Relaxed)
-        };
+    fn lock_exclusive_soon(&self) -> bool {
         // The word is not read first: that would fetch the line twice.
-        match take(0) {
+        match self.lock_exclusive_at_once(0) {
             Ok(_) => true,
-            // Parked threads do not keep a writer out.
             Err(found) => {
                 core::hint::cold_path();
-                found & !FOR_OTHERS == 0 && take(found).is_ok()
+                self.lock_exclusive_beside_parked(found)
             }
+        }
+    }
+
+    /// Acquires the lock in one step if `state` is its word, without readers or a writer.
+    #[inline(always)]
+    fn lock_exclusive_at_once(&self, state: u32) -> Result<u32, u32> {
+        let next = state | WRITER;
+        // spec: RwLock!Attempt
+        self.state.compare_exchange(state, next, Ordering::Acquire, Ordering::Relaxed)
+    }
+
+    /// Acquires the lock if the word, which is `found`, shows parked threads only: they do not keep a writer out.
+    #[inline(always)]
+    fn lock_exclusive_beside_parked(&self, found: u32) -> bool {
+        found & !(PARKED | IN_FLIGHT) == 0 && self.lock_exclusive_at_once(found).is_ok()
+    }
+
+    /// As [`lock_exclusive`](Self::lock_exclusive), after the header for C and C++ has found the word `found` instead of 0.
+    #[doc(hidden)]
+    pub fn lock_exclusive_after_attempt(&self, found: u32) {
+        if !self.lock_exclusive_beside_parked(found) {
+            has(self.lock_exclusive_slow(None));
         }
     }
 
@@ -120,6 +135,16 @@ impl<P: Host> RawRwLock<P> {
         if !gives {
             self.unlock_exclusive_slow();
         }
+    }
+
+    /// As [`unlock_exclusive`](Self::unlock_exclusive), after an attempt of the header for C and C++ has failed.
+    ///
+    /// # Safety
+    ///
+    /// As for [`unlock_exclusive`](Self::unlock_exclusive).
+    #[doc(hidden)]
+    pub unsafe fn unlock_exclusive_after_attempt(&self) {
+        self.unlock_exclusive_slow();
     }
 
     /// Unlocks, and reserves the next turn for the thread that has been parked longest, if there is one.
@@ -207,7 +232,7 @@ impl<P: Host> RawRwLock<P> {
     /// Acquires the upgradable read lock if there is neither a writer nor another upgradable reader. Returns whether it did.
     #[inline]
     pub fn try_lock_upgradable(&self) -> bool {
-        // The word is not read first, as in `lock_exclusive_at_once`.
+        // The word is not read first, as in `lock_exclusive_soon`.
         self.state.compare_exchange(0, UPGRADABLE, Ordering::Acquire, Ordering::Relaxed).is_ok()
             || self.attempt(Want::Upgradable, 0)
             || self.try_lock_reserved_upgradable()
