@@ -254,6 +254,11 @@ fn a_handler_may_lock_what_it_is_told_of() {
         again::passes(|_| ());
         return;
     }
+    stats::enable();
+    // A thread that has changed how it holds a lock holds it once.
+    let changed = RwLock::new(());
+    drop(RwLockUpgradableReadGuard::upgrade(changed.upgradable_read()));
+    drop(RwLockWriteGuard::downgrade(changed.write()));
     stats::on_long_hold(Duration::ZERO, |event| {
         CALLS.fetch_add(1, Ordering::Relaxed);
         TOLD.lock().unwrap().push(*event);
