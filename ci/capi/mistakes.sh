@@ -18,7 +18,7 @@ time_limit=20
 # compiles TEST NAME: compiles a test with the headers in include/.
 compiles() {
     local compiler=(gcc -std=gnu11)
-    case $1 in *.cpp) compiler=(g++ -std=c++17) ;; esac
+    case $1 in *.cpp) compiler=(g++ -std=c++17) ;; counted.c) compiler+=(-DONDECK_STATS) ;; esac
     "${compiler[@]}" -O2 -pthread -Iinclude -I"$source" "$source/$1" -o "$2" -L"$native/lib" -londeck -Wl,--no-as-needed
 }
 
@@ -35,7 +35,7 @@ original() {
 wrong=0
 count=0
 original
-for test in stress.c types.cpp family.c family.cpp; do
+for test in stress.c types.cpp family.c family.cpp counted.c; do
     compiles "$test" right
     time_limit=$((3 * time_limit)) passes right || { echo "$test FAILS without a mistake"; cat right.out; exit 1; }
 done
@@ -72,6 +72,13 @@ mistake "A lock that finds the mutex taken does not wait." stress.c ondeck.h \
     "        ondeck_mutex_lock_contended(mutex);" "        (void)mutex;"
 mistake "An unlock beside parked threads clears the byte, and wakes none." stress.c ondeck.h \
     "        ondeck_mutex_unlock_contended(mutex);" "        __atomic_store_n(&mutex->byte, 0, __ATOMIC_RELEASE);"
+mistake "A thread that has waited for a condition holds no mutex, in statistics." counted.c ondeck.h \
+    "    ondeck_counted_mutex_acquired(mutex, 0);" ""
+mistake "A hold is timed on while its thread waits for a condition." counted.c ondeck.h \
+    "    ondeck_stats_unlocks(mutex);
+    ondeck_stats_unlocked(0);" ""
+mistake "A mutex of C++ that is gone leaves its name to the next." types.cpp ondeck.hpp \
+    "ondeck_mutex_name(native_handle(), nullptr);" ""
 mistake "A broadcast finds no waiter." stress.c ondeck.h \
     "        ondeck_cond_broadcast_waiters(cond);" "        (void)cond;"
 mistake "A broadcast notifies one of two waiters." calls.c ondeck.h \

@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
+#include <new>
+#include <string>
 #include <ondeck.hpp>
 #include <ratio>
 #include <thread>
@@ -209,8 +211,39 @@ static void any()
     notifier.join();
 }
 
+// The name of the mutex at `place` that a thread waits for.
+static std::string name_at(ondeck::mutex *place)
+{
+    place->lock();
+    std::thread waiter([=] { std::lock_guard lock(*place); });
+    std::string name = "none";
+    const auto seen = [](const ondeck_lock_stats_t *lock, void *found) {
+        if (lock->waiting == 1)
+            *static_cast<std::string *>(found) = lock->name;
+    };
+    while (name == "none")
+        ondeck_stats_each(seen, &name);
+    place->unlock();
+    waiter.join();
+    return name;
+}
+
+static void names()
+{
+    ondeck_stats_enable();
+    alignas(ondeck::named_mutex) unsigned char memory[sizeof(ondeck::named_mutex)];
+    auto *const named = new (memory) ondeck::named_mutex("named");
+    CHECK(name_at(named) == "named");
+    named->~named_mutex();
+    auto *const next = new (memory) ondeck::mutex;
+    CHECK(name_at(next) == "");
+    next->~mutex();
+    ondeck_stats_disable();
+}
+
 int main()
 {
+    names();
     conversions();
     locks();
     waits();
