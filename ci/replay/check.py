@@ -9,7 +9,8 @@
 
 ONDECK is the command, SHIM the preloaded library, MACHINE a machine file of this machine or a bundled machine that is
 like it. A measurement counts only if just before and just after it two threads do together what two CPUs can, and if
-the host took no CPU away meanwhile: on a virtual machine the other CPU may be another's, or of the same core.
+the host took no CPU away meanwhile: on a virtual machine the other CPU may be another's, or of the same core. It is compared
+with a recording that was made while a cache line moved as fast: hosts have states in which it takes four times as long.
 """
 
 import json
@@ -35,6 +36,8 @@ ROW = re.compile(r"\s*(\d+)\s+([\d.]+)\s+[\d.]+\s+([\d.]+)\s.*%\s+(.*?) (\d+) %$
 BOTH_CPUS = 1.75
 # The part of the CPUs' time that the host may take away.
 STOLEN = 0.03
+# A line that takes this many times as long is another state of the host.
+STATES = 2
 # Rates that differ by less than this factor have no order.
 EQUAL = 1.1
 
@@ -118,9 +121,9 @@ def measure(folder, shim, minutes):
                 since, lost = time.monotonic(), stolen()
                 rate = run(programs, name, str(threads), "0.2", env=os.environ | environment[lock])
                 lost = (stolen() - lost) / (time.monotonic() - since) / os.cpu_count()
-                after = speed_of_two(programs)
+                after, moved = speed_of_two(programs), 1e9 / float(run(programs, "line", "2", "0.02"))
                 if min(before, after) >= BOTH_CPUS and lost <= STOLEN:
-                    samples.write(json.dumps([name, lock, threads, float(rate)]) + "\n")
+                    samples.write(json.dumps([name, lock, threads, moved, float(rate)]) + "\n")
                 else:
                     left_out += 1
                 before = after
@@ -145,9 +148,14 @@ def summary(words, factors):
 
 
 def show(folder):
-    samples = {}
-    for name, lock, threads, rate in map(json.loads, (folder / "measured").read_text().splitlines()):
-        samples.setdefault((name, lock, threads), []).append(rate)
+    samples, there, recorded_rate = {}, {}, {}
+    for name in PROGRAMS:
+        recording = json.loads((folder / f"{name}.2.json").read_text())
+        there[name] = recording["transfer"]
+        recorded_rate[name] = sum(thread["acquisitions"] for thread in recording["threads"]) / recording["seconds"]
+    for name, lock, threads, moved, rate in map(json.loads, (folder / "measured").read_text().splitlines()):
+        if max(moved / there[name], there[name] / moved) < STATES:
+            samples.setdefault((name, lock, threads), []).append(rate)
     medians = {key: statistics.median(rates) for key, rates in samples.items()}
     predicted, network, busiest = {}, {}, {}
     found, checks = json.loads((folder / "predicted").read_text())
@@ -177,7 +185,7 @@ def show(folder):
             ratio, is_predicted = checks[name, recorded]
             (factors if is_predicted else refused).extend(guess / rate for guess, rate in more.values())
             if is_predicted:
-                copied += [medians[name, "ondeck", 2] / rate for _, rate in more.values()]
+                copied += [recorded_rate[name] / rate for _, rate in more.values()]
                 of_network += [network[(name, recorded) + key] / rate for key, (_, rate) in more.items()]
             changes = []
             for threads in THREADS:
@@ -193,7 +201,7 @@ def show(folder):
                   + f"  ondeck/glibc {', '.join(changes)}  rank {orders[-1]:.2f}")
         if factors:
             summary(f"recorded with {recorded}, more than 2 threads", factors)
-            summary("  the rate of two threads copied", copied)
+            summary("  the recorded rate copied", copied)
             summary("  a queueing network, anchored", of_network)
             if refused:
                 summary("  of programs that are not predicted", refused)

@@ -1,6 +1,7 @@
 // Programs for ci/replay/check.py, each with its own way to lock:
 //
 //     programs NAME THREADS SECONDS      prints how many acquisitions it made in a second
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>
@@ -328,6 +329,17 @@ static long use_index(Thread &self)
     return 1;
 }
 
+// A line that two threads write in turn, for how fast it moves at the moment.
+static std::atomic<int> line_of{0};
+
+static long use_line(Thread &self)
+{
+    if (line_of.load(std::memory_order_acquire) % 2 != self.number % 2)
+        return 0;
+    line_of.fetch_add(1, std::memory_order_acq_rel);
+    return 1;
+}
+
 // Nothing shared, for the speed of the machine. Four chains of multiplications fill a core, so that two threads of one
 // core are seen.
 static long use_nothing(Thread &self)
@@ -348,7 +360,7 @@ int main(int argc, char **argv)
         {"cache", use_cache}, {"parts", use_parts}, {"seldom", use_seldom},     {"nested", use_nested},
         {"queue", use_queue}, {"table", use_table}, {"accounts", use_accounts}, {"journal", use_journal},
         {"growing", use_growing}, {"shelf", use_shelf}, {"yielding", use_yielding}, {"index", use_index},
-        {"nothing", use_nothing}};
+        {"nothing", use_nothing}, {"line", use_line}};
     auto program = argc == 4 ? programs.find(argv[1]) : programs.end();
     if (program == programs.end())
         return 2;
@@ -362,7 +374,7 @@ int main(int argc, char **argv)
             Thread self = {i, i * 7919u + 1};
             long count = 0;
             while (Clock::now() < end)
-                for (int turn = 0; turn < 8; turn++)
+                for (int turn = 0; turn < (program->second == use_line ? 1000 : 8); turn++)
                     count += program->second(self);
             if (program->second == use_queue)
                 close_queue();

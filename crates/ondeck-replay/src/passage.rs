@@ -6,7 +6,7 @@ use crate::recording::{Action, Burst, Long};
 /// Shortens the work of a function's sections to this part of the recorded time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Shorter {
-    /// The function, in [`Recording::sites`].
+    /// The function, in [`Recording::sites`](crate::Recording::sites).
     pub site: usize,
     /// The remaining part.
     pub factor: f64,
