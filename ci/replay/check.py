@@ -137,7 +137,9 @@ def ranks(values):
 
 
 def spearman(pairs):
-    return statistics.correlation(*(ranks(side) for side in zip(*pairs)))
+    sides = [ranks(side) for side in zip(*pairs)]
+    # Equal values have no order to be wrong about.
+    return statistics.correlation(*sides) if all(len(set(side)) > 1 for side in sides) else 1.0
 
 
 def summary(words, factors):
