@@ -33,10 +33,10 @@ deadlock() {
 
     step "tests"
     cargo test --locked -q -p ondeck-deadlock
-    cargo test --locked -q -p ondeck --features deadlock_detection --test deadlock --test deadlock_allocator
+    cargo test --locked -q -p ondeck --features deadlock_detection --test deadlock --test allocator
     cargo test --locked -q -p ondeck --features deadlock_detection --doc deadlock
     cargo test --locked -q -p ondeck --features stats --lib observe::stats
-    cargo test --locked -q -p ondeck --features stats --test stats
+    cargo test --locked -q -p ondeck --features stats --test stats --test allocator
     cargo test --locked -q -p ondeck --features stats --doc stats
 
     step "the example of docs/deadlock.md"

@@ -1,12 +1,15 @@
-//! An allocator may use locks that take part in the detection of deadlocks.
+//! An allocator may use locks that take part in the detection of deadlocks, and in statistics.
 
-#![cfg(feature = "deadlock_detection")]
+#![cfg(any(feature = "deadlock_detection", feature = "stats"))]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::thread;
 
 use ondeck::Mutex;
+#[cfg(feature = "deadlock_detection")]
 use ondeck::deadlock::{self, Mode};
+#[cfg(feature = "stats")]
+use ondeck::stats;
 
 /// The system's allocator behind two locks, one within the other.
 struct Locked;
@@ -36,7 +39,13 @@ static ALLOCATOR: Locked = Locked;
 
 #[test]
 fn an_allocator_may_lock() {
+    #[cfg(feature = "deadlock_detection")]
     deadlock::enable(Mode::Abort);
+    #[cfg(feature = "stats")]
+    for on_long in [stats::on_long_hold, stats::on_long_wait] {
+        // It allocates, after an unlock of the allocator's locks too.
+        on_long(std::time::Duration::ZERO, |event| drop(vec![event.duration; 10]));
+    }
     let before = *INNER.lock();
     let table = Mutex::new(Vec::new());
     thread::scope(|scope| {
@@ -57,5 +66,8 @@ fn an_allocator_may_lock() {
     let lock = ondeck::RwLock::new(());
     let _outer = lock.read();
     let _inner = lock.read();
+    #[cfg(feature = "deadlock_detection")]
     deadlock::disable();
+    #[cfg(feature = "stats")]
+    assert!(stats::snapshot().iter().all(|lock| lock.waiting == 0));
 }
