@@ -134,7 +134,7 @@ static void *read_over_and_over(void *unused)
     return NULL;
 }
 
-/* Readers that meet make the lock biased: a read then changes no word of it. It keeps writers out. */
+/* Readers that meet make the lock biased: a read then changes no word of it, yet bars writers. */
 static void visible(void)
 {
     const uint32_t biased = ONDECK_RWLOCK_BIASED;
