@@ -4,10 +4,10 @@
 # orders never. The programs of the shim's conformance do under the observer what they do without it.
 #
 #   ci/observe.sh            all of that
-#   ci/observe.sh --glibc    instead, glibc's own programs for POSIX threads, from Debian's source, end under the observer
-#                            as they do without it; 15 minutes
+#   ci/observe.sh --suites   instead, glibc's own programs for POSIX threads and those of the Open POSIX Test Suite, of which
+#                            LTP has its own, from Debian's sources, end under the observer as they do without it; 30 minutes
 source "$(dirname "$0")/common.sh"
-need_packages gcc g++ libc6-dev python3 pkg-config libabsl-dev musl-tools
+need_packages gcc g++ libc6-dev python3 pkg-config libabsl-dev libtbb-dev musl-tools
 command -v go >/dev/null || need_packages golang-go
 programs=crates/ondeck-profile/tests/programs/observed
 target=${CARGO_TARGET_DIR:-target}
@@ -21,14 +21,21 @@ export ONDECK_OBSERVE_LIBRARY
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
+# Downloads the source of a Debian package into $1.
+debian_source() {
+    local made=$1 options
+    mkdir -p "$made/lists/partial" "$made/parts" "$made/bin"
+    cat /etc/apt/sources.list.d/*.sources 2>/dev/null | sed 's/^Types:.*/Types: deb-src/' >"$made/parts/here.sources"
+    options=(-qq -o "Dir::Etc::SourceList=/dev/null" -o "Dir::Etc::SourceParts=$made/parts" -o "Dir::State::Lists=$made/lists")
+    (cd "$made" && apt-get "${options[@]}" update && apt-get "${options[@]}" source --download-only --tar-only "$2")
+}
+
 # Builds glibc's programs that need no part of its build, into $1/bin. The library of what they share is as incomplete as
 # that: a program that misses something is left out.
 build_glibc_programs() {
-    local made=$1 options=() source flags file
-    mkdir -p "$made/lists/partial" "$made/parts" "$made/bin" "$made/objects" "$made/include"
-    cat /etc/apt/sources.list.d/*.sources 2>/dev/null | sed 's/^Types:.*/Types: deb-src/' >"$made/parts/here.sources"
-    options=(-qq -o "Dir::Etc::SourceList=/dev/null" -o "Dir::Etc::SourceParts=$made/parts" -o "Dir::State::Lists=$made/lists")
-    (cd "$made" && apt-get "${options[@]}" update && apt-get "${options[@]}" source --download-only --tar-only glibc)
+    local made=$1 source flags file
+    debian_source "$made" glibc
+    mkdir -p "$made/objects" "$made/include"
     tar -xf "$made"/glibc_*.orig.tar.xz -C "$made" --wildcards '*/nptl/*' '*/support/*' '*/sysdeps/pthread/*' \
         '*/test-skeleton.c' '*/include/intprops.h' '*/include/libc-diag.h' '*/include/array_length.h' '*/include/verify.h'
     source=$(echo "$made"/glibc-*/)
@@ -48,10 +55,24 @@ build_glibc_programs() {
     done
 }
 
-if [ "${1:-}" = --glibc ]; then
+# Builds the programs of the Open POSIX Test Suite for threads and semaphores, into $1/bin.
+build_posix_programs() {
+    local made=$1 file name
+    debian_source "$made" posixtestsuite
+    tar -xf "$made"/posixtestsuite_*.orig.tar.gz -C "$made"
+    for file in "$made"/posixtestsuite/conformance/interfaces/{pthread,sem}_*/*.c \
+        "$made"/posixtestsuite/functional/{threads/condvar,semaphores}/*.c; do
+        name=$(basename "$(dirname "$file")")-$(basename "$file" .c)
+        gcc -O2 -w -std=gnu99 -D_GNU_SOURCE -D_XOPEN_SOURCE=600 -fcommon -pthread "-I$made/posixtestsuite/include" "$file" \
+            -o "$made/bin/$name" -lrt -lm 2>/dev/null || true
+    done
+}
+
+if [ "${1:-}" = --suites ]; then
     need_packages dpkg-dev xz-utils
-    made=$(realpath -m "$target/glibc-programs")
-    [ -d "$made/bin" ] || { step "glibc's programs"; build_glibc_programs "$made"; }
+    made=$(realpath -m "$target/suites")
+    [ -d "$made/glibc/bin" ] || { step "glibc's programs"; build_glibc_programs "$made/glibc"; }
+    [ -d "$made/posix/bin" ] || { step "the Open POSIX Test Suite"; build_posix_programs "$made/posix"; }
     mkdir "$folder/recordings"
     # Prints the name and the exit status of a program without the observer and with it.
     both() {
@@ -61,23 +82,25 @@ if [ "${1:-}" = --glibc ]; then
         ONDECK_PROFILE=$folder/recordings LD_PRELOAD=$ONDECK_OBSERVE_LIBRARY timeout 60 "$1" >/dev/null 2>&1 </dev/null &&
             with=0 || with=$?
         rm -f "$folder"/recordings/*
-        echo "$(basename "$1") $without $with"
+        echo "$1 $without $with"
     }
     export -f both
     export folder
-    step "glibc's programs, observed"
-    find "$made/bin" -type f | sort | xargs -P 4 -I{} bash -c 'both {}' >"$folder/statuses"
+    step "the programs, observed"
+    find "$made"/*/bin -type f | sort | xargs -P 8 -I{} bash -c 'both {}' >"$folder/statuses"
     # What other programs disturb is tried again, one by one.
     failed=0
     while read -r name without with; do
         for _ in 1 2 3; do
             [ "$without" != "$with" ] || break
             echo "$name: $without, and under the observer $with"
-            read -r _ without with < <(both "$made/bin/$name")
+            read -r _ without with < <(both "$name")
         done
         [ "$without" = "$with" ] || { echo "FAILED $name: $without, and under the observer $with"; failed=1; }
     done <"$folder/statuses"
-    echo "$(wc -l <"$folder/statuses") programs, of which $(grep -c ' 0 ' "$folder/statuses") pass without the observer"
+    for name in glibc posix; do
+        echo "$name: $(grep -c "/$name/" "$folder/statuses") programs, $(grep -c "/$name/.* 0 " "$folder/statuses") pass alone"
+    done
     exit $failed
 fi
 
@@ -93,6 +116,7 @@ cpp() {
 }
 cpp std_mutex mutex std::mutex lock unlock
 cpp std_shared shared_mutex std::shared_mutex lock unlock
+cpp tbb oneapi/tbb/mutex.h tbb::mutex lock unlock -ltbb
 # shellcheck disable=SC2046 # options
 cpp abseil absl/synchronization/mutex.h absl::Mutex Lock Unlock $(pkg-config --cflags --libs absl_synchronization)
 
@@ -120,6 +144,7 @@ step "C++"
 observe pthread "$folder/std_mutex"
 observe pthread_rwlock "$folder/std_shared"
 observe abseil "$folder/abseil"
+observe tbb "$folder/tbb"
 # A function that ends with the unlock, by a tail call, is named.
 g++ -std=c++17 -O2 -g -Wall -Wextra -Werror -pthread "$programs/server.cpp" -o "$folder/server"
 "$command" run --profile "$folder/p.jsonl" -- "$folder/server" 1 2>"$folder/table.txt"
