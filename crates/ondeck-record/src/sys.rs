@@ -157,8 +157,8 @@ pub fn read_link(path: &CStr, buffer: &mut [u8]) -> usize {
     usize::try_from(count).unwrap_or(0)
 }
 
-/// Returns whether this number of bytes is left on the stack of a signal handler. Any other stack, or one that cannot be
-/// asked for, is taken for large enough.
+/// Returns whether this number of bytes, a page at most, is left on the stack. A thread may have as little as
+/// `PTHREAD_STACK_MIN`, of which handlers of signals take a part, and a handler may have a stack of its own.
 pub fn has_stack(needed: usize) -> bool {
     // SAFETY: a structure of integers and a pointer, for which zeros are valid.
     let mut stack: libc::stack_t = unsafe { core::mem::zeroed() };
@@ -167,8 +167,12 @@ pub fn has_stack(needed: usize) -> bool {
         // SAFETY: sigaltstack(2) writes to the given structure.
         unsafe { libc::syscall(libc::SYS_sigaltstack, none, &raw mut stack) };
     }
-    let here = (&raw const stack).addr();
-    stack.ss_flags & libc::SS_ONSTACK == 0 || here.saturating_sub(stack.ss_sp.addr()) >= needed
+    let here = (&raw const stack).cast::<u8>();
+    if stack.ss_flags & libc::SS_ONSTACK != 0 {
+        return here.addr().saturating_sub(stack.ss_sp.addr()) >= needed;
+    }
+    // A thread's stack ends at a page that cannot be written.
+    with_errno_kept(|| can_write(here.wrapping_sub(needed).cast()))
 }
 
 /// Returns the number of times that the calling thread has blocked, and that it has lost its CPU.
@@ -303,6 +307,35 @@ mod tests {
         let mapping = file.map(2 * 65_536, true).expect("a mapping").cast::<u32>();
         assert!(can_write(mapping.as_ptr()));
         assert!(!can_write(mapping.as_ptr().wrapping_add(65_536 / 4)));
+    }
+
+    #[test]
+    fn the_stack_of_a_thread_ends_at_its_guard() {
+        /// Returns the number of calls until there is no room for more.
+        fn deeper(left: usize) -> usize {
+            let used = core::hint::black_box([0_u8; 1024]);
+            if left == 0 || !has_stack(4096) {
+                return usize::from(used[0]);
+            }
+            1 + deeper(left - 1)
+        }
+        extern "C" fn measure(found: *mut libc::c_void) -> *mut libc::c_void {
+            // SAFETY: the caller's number, which lives until the thread has ended.
+            unsafe { *found.cast::<usize>() = deeper(1_000) };
+            ptr::null_mut()
+        }
+        let mut found = 0_usize;
+        let mut attributes = core::mem::MaybeUninit::<libc::pthread_attr_t>::uninit();
+        let mut thread = 0;
+        // SAFETY: the attributes are initialized first, and the thread ends before `found` does.
+        unsafe {
+            libc::pthread_attr_init(attributes.as_mut_ptr());
+            libc::pthread_attr_setstacksize(attributes.as_mut_ptr(), 64 << 10);
+            let to = (&raw mut found).cast();
+            assert_eq!(libc::pthread_create(&raw mut thread, attributes.as_ptr(), measure, to), 0);
+            libc::pthread_join(thread, ptr::null_mut());
+        }
+        assert!((1..64).contains(&found), "{found}");
     }
 
     #[test]
