@@ -199,10 +199,6 @@ unsafe impl Platform for Sim {
     fn node() -> usize {
         on_thread().map_or(0, |world| world.my_place().socket)
     }
-
-    fn nodes() -> usize {
-        any_world().map_or(1, |world| world.sockets.len())
-    }
 }
 
 /// The value of the time-stamp counter at a moment.

@@ -64,64 +64,13 @@ const PARKED: u8 = 2;
 /// The longest time in nanoseconds until the next handoff is due.
 const LONGEST_UNFAIR: u32 = 1_000_000;
 
-/// The lock of a bucket, and in what ports of parking_lot differ: here parking_lot's own.
-pub trait BucketLock<P: Platform>: Send + Sync + 'static {
-    /// The facts of the mutex with this bucket.
-    const INFO: LockInfo;
-    /// Whether a waiter also reads the state before it locks the bucket.
-    const LOOKS_FIRST: bool;
-
-    /// An unlocked lock.
-    fn new() -> Self;
-    /// Waits until this thread has acquired the lock.
-    fn lock(&self);
-    /// Unlocks.
-    ///
-    /// # Safety
-    ///
-    /// The calling thread holds the lock.
-    unsafe fn unlock(&self);
-    /// Whether no thread holds it or waits for it.
-    fn is_idle(&mut self) -> bool;
-}
-
-impl<P: Platform> BucketLock<P> for WordLock<P> {
-    const INFO: LockInfo = LockInfo {
-        name: "parking_lot_port",
-        waiting: Waiting::SpinsThenSleeps,
-        fairness: Fairness::Bounded,
-        touches_after_release: true,
-        source: "Amanieu d'Antras, parking_lot 0.12; Filip Pizlo, Locking in WebKit",
-        teaches: "A queue beside a lock of one byte, and a handoff now and then against starvation",
-        ..LockInfo::USUAL
-    };
-    const LOOKS_FIRST: bool = false;
-
-    fn new() -> Self {
-        RawLock::new()
-    }
-    #[inline]
-    fn lock(&self) {
-        // SAFETY: no context is needed, and a thread holds a bucket's lock for a few steps only.
-        unsafe { RawLock::lock(self, &()) };
-    }
-    #[inline]
-    unsafe fn unlock(&self) {
-        // SAFETY: as the caller promises.
-        unsafe { RawLock::unlock(self, &()) };
-    }
-    fn is_idle(&mut self) -> bool {
-        RawLock::is_idle(self)
-    }
-}
-
 /// parking_lot's mutex of 0.12: see the [source file](self) for its states.
-pub struct ParkingLotPort<P: Platform, B: BucketLock<P> = WordLock<P>> {
+pub struct ParkingLotPort<P: Platform> {
     state: P::AtomicU8,
-    bucket: Box<Bucket<P, B>>,
+    bucket: Box<Bucket<P>>,
 }
 
-impl<P: Platform, B: BucketLock<P>> fmt::Debug for ParkingLotPort<P, B> {
+impl<P: Platform> fmt::Debug for ParkingLotPort<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ParkingLotPort").field("state", &self.state).finish_non_exhaustive()
     }
@@ -129,8 +78,8 @@ impl<P: Platform, B: BucketLock<P>> fmt::Debug for ParkingLotPort<P, B> {
 
 /// The queue, on its own cache line.
 #[repr(align(64))]
-struct Bucket<P: Platform, B> {
-    lock: B,
+struct Bucket<P: Platform> {
+    lock: WordLock<P>,
     first: P::AtomicPtr<Node<P>>,
     last: P::AtomicPtr<Node<P>>,
     /// The time at which a handoff is due, in nanoseconds of the platform's clock.
@@ -156,29 +105,30 @@ impl<P: Platform> Default for Node<P> {
 }
 
 /// A guard of the bucket's lock.
-struct Held<'a, P: Platform, B: BucketLock<P>>(&'a Bucket<P, B>, PhantomData<P>);
+struct Held<'a, P: Platform>(&'a Bucket<P>, PhantomData<P>);
 
-impl<P: Platform, B: BucketLock<P>> Drop for Held<'_, P, B> {
+impl<P: Platform> Drop for Held<'_, P> {
     fn drop(&mut self) {
-        // SAFETY: made once, where the lock was taken.
-        unsafe { self.0.lock.unlock() };
+        // SAFETY: made once, where the lock was taken. No context is needed.
+        unsafe { RawLock::unlock(&self.0.lock, &()) };
     }
 }
 
-impl<P: Platform, B: BucketLock<P>> Bucket<P, B> {
+impl<P: Platform> Bucket<P> {
     fn new() -> Self {
         let none = || AtomicPointer::new(ptr::null_mut());
         let (fair_at, random) = (AtomicInt::new(0), AtomicInt::new(1));
-        Self { lock: B::new(), first: none(), last: none(), fair_at, random }
+        Self { lock: RawLock::new(), first: none(), last: none(), fair_at, random }
     }
 
-    fn held(&self) -> Held<'_, P, B> {
-        self.lock.lock();
+    fn held(&self) -> Held<'_, P> {
+        // SAFETY: no context is needed, and a thread holds a bucket's lock for a few steps only.
+        unsafe { RawLock::lock(&self.lock, &()) };
         Held(self, PhantomData)
     }
 }
 
-impl<P: Platform, B: BucketLock<P>> Held<'_, P, B> {
+impl<P: Platform> Held<'_, P> {
     fn append(&self, node: &Node<P>) {
         let own = ptr::from_ref(node).cast_mut();
         node.next.store(ptr::null_mut(), Ordering::Relaxed);
@@ -223,7 +173,7 @@ impl<P: Platform, B: BucketLock<P>> Held<'_, P, B> {
     }
 }
 
-impl<P: Platform, B: BucketLock<P>> ParkingLotPort<P, B> {
+impl<P: Platform> ParkingLotPort<P> {
     #[inline]
     fn replace(&self, from: u8, to: u8, success: Ordering) -> Result<u8, u8> {
         self.state.compare_exchange_weak(from, to, success, Ordering::Relaxed)
@@ -263,9 +213,6 @@ impl<P: Platform, B: BucketLock<P>> ParkingLotPort<P, B> {
     /// calling thread has handed it the lock.
     fn park(&self, node: &Node<P>) -> bool {
         let may_park = || self.state.load(Ordering::Relaxed) == LOCKED | PARKED;
-        if B::LOOKS_FIRST && !may_park() {
-            return false;
-        }
         let queue = self.bucket.held();
         if !may_park() {
             return false;
@@ -306,8 +253,16 @@ impl<P: Platform, B: BucketLock<P>> ParkingLotPort<P, B> {
 // received the lock by a handoff. The owner clears the bit, or hands off to the one thread that it has taken
 // out of the queue.
 raw_lock! {
-    unsafe impl [P: Platform, B: BucketLock<P>] RawLock<P> for ParkingLotPort<P, B> {
-        INFO: B::INFO,
+    unsafe impl [P: Platform] RawLock<P> for ParkingLotPort<P> {
+        INFO: LockInfo {
+            name: "parking_lot_port",
+            waiting: Waiting::SpinsThenSleeps,
+            fairness: Fairness::Bounded,
+            touches_after_release: true,
+            source: "Amanieu d'Antras, parking_lot 0.12; Filip Pizlo, Locking in WebKit",
+            teaches: "A queue beside a lock of one byte, and a handoff now and then against starvation",
+            ..LockInfo::USUAL
+        },
         Context: Node<P>,
         new: Self { state: AtomicInt::new(0), bucket: Box::new(Bucket::new()) },
         lock: |this, node| if this.replace(0, LOCKED, Ordering::Acquire).is_err() {

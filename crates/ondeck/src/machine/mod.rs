@@ -213,19 +213,9 @@ pub unsafe trait Platform: Sized + Send + Sync + 'static {
     /// Returns the NUMA node, or socket, of the CPU that the caller runs on, for locks that keep their data on one node for
     /// a while.
     ///
-    /// A hint: the thread may already be on another node when it uses the result. It is less than [`nodes`](Self::nodes),
-    /// unless nodes came online since that was first called; a caller with a place for each node takes the remainder. On
-    /// Linux it costs two loads, and a system call once for each CPU.
+    /// A hint: the thread may already be on another node when it uses the result. On Linux it costs two loads, and a system call once for each CPU.
     #[inline]
     fn node() -> usize {
         0
-    }
-
-    /// Returns the number of NUMA nodes of the machine, at least 1.
-    ///
-    /// It does not change. On Linux the first call reads a file; later ones are a load.
-    #[inline]
-    fn nodes() -> usize {
-        1
     }
 }

@@ -109,12 +109,6 @@ pub(super) unsafe trait System {
         Self::node()
     }
 
-    /// See [`Platform::nodes`](super::Platform::nodes).
-    #[inline]
-    fn nodes() -> usize {
-        1
-    }
-
     /// See [`Platform::single_threaded`](super::Platform::single_threaded).
     #[inline(always)]
     fn single_threaded() -> bool {

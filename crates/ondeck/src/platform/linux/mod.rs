@@ -91,8 +91,6 @@ unsafe impl System for Native {
         #[inline(always)]
         fn cache() -> usize = caches::cache;
         #[inline(always)]
-        fn nodes() -> usize = numa::nodes;
-        #[inline(always)]
         fn single_threaded() -> bool = single::has_one_thread;
         #[inline(always)]
         fn priority() -> u32 = priority::of_caller;

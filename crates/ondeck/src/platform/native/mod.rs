@@ -75,7 +75,6 @@ unsafe impl Platform for Native {
         fn cpus() -> usize = <Self as System>::cpus;
         #[inline]
         fn node() -> usize = <Self as System>::node;
-        fn nodes() -> usize = <Self as System>::nodes;
     }
 }
 

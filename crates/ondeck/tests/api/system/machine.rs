@@ -27,7 +27,7 @@ fn ticks_have_a_rate_that_suits_a_machine_word() {
 
 #[test]
 fn there_is_a_cpu() {
-    assert!(Native::cpus() >= 1 && Native::nodes() >= 1);
+    assert!(Native::cpus() >= 1);
     assert!(Native::parallelism() >= 1);
     Native::pause();
     Native::yield_now();
