@@ -62,7 +62,6 @@ fn times_add_up_under_every_policy_with_and_without_unrest() {
                         longest_stall: of_nanos(50_000.0),
                         latest_store: of_nanos(500.0),
                         seed,
-                        ..Unrest::none()
                     }
                 };
                 let what = format!("{policy:?}, {yields:?}, seed {seed}");

@@ -63,13 +63,8 @@ pub fn run_for(costs: &Costs, nanos: f64, jobs: Vec<Job>) -> Ran {
 
 /// Like [`run`], with that seed, while threads stand still and stores are late.
 pub fn run_disturbed(costs: &Costs, seed: u64, jobs: Vec<Job>) -> Ran {
-    let unrest = Unrest {
-        one_in: 4,
-        longest_stall: of_nanos(400.0),
-        latest_store: of_nanos(400.0),
-        seed,
-        ..Unrest::none()
-    };
+    let unrest =
+        Unrest { one_in: 4, longest_stall: of_nanos(400.0), latest_store: of_nanos(400.0), seed };
     Simulation { unrest, ..Simulation::new(costs, seed) }.run(jobs, Vec::new(), &|| false)
 }
 
