@@ -2,7 +2,7 @@
 //!
 //! Units, prefixes and the three significant digits follow the same rules everywhere. The formats differ in
 //! values that are too small or too large for that, and in the separator between digits and unit: [`terminal`]
-//! for tables, [`compared`] for a figure beside its spread, [`page`] for text and pages.
+//! for tables, [`page`] for text and pages.
 
 pub mod page;
 pub mod terminal;

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! No event allocates, and none waits for a lock that a program has. An event of a signal handler, or of a program's
-//! function that is [warned](super::on_long_wait), is ignored if it comes within another one of the same thread.
+//! function that is warned, is ignored if it comes within another one of the same thread.
 
 extern crate std;
 
