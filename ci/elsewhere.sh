@@ -69,7 +69,7 @@ for workload in collision mixed_priority; do
     expect 2 "workload $workload is not measured here" "$ondeck" bench --quick --workloads "$workload"
 done
 expect 2 'on Linux with glibc only' "$ondeck" bench --quick --locks glibc
-for command in run attach who; do
+for command in run attach who trace; do
     expect 2 "\`ondeck $command\` needs Linux" "$ondeck" "$command"
 done
 expect 2 '--machine-file` needs Linux' "$ondeck" costs --machine-file m.toml

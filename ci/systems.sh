@@ -212,7 +212,7 @@ other_crates() {
     local feature told
     have_target aarch64-unknown-linux-gnu && have_target x86_64-pc-windows-gnu || return 77
     CARGO_TARGET_DIR=${CARGO_TARGET_DIR%/systems} cargo check --locked -q --target aarch64-unknown-linux-gnu \
-        -p ondeck-lab -p ondeck-report -p ondeck-advise -p ondeck-cli || return 1
+        -p ondeck-lab -p ondeck-report -p ondeck-trace -p ondeck-advise -p ondeck-cli || return 1
     for feature in profile deadlock_detection; do
         told=$(cargo check --locked --target x86_64-pc-windows-gnu -p ondeck --features "$feature" 2>&1) &&
             { echo "ondeck's feature \`$feature\` compiles for Windows, for which it is not meant"; return 1; }

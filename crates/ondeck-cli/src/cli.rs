@@ -7,7 +7,7 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Error, FromArgMatches, Parser, Subcommand};
 
-use crate::{advise, attach, bench, compare, costs, list, merge, run, sim, who};
+use crate::{advise, attach, bench, compare, costs, list, merge, run, sim, trace, who};
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())
@@ -50,6 +50,8 @@ pub(crate) enum Command {
     Advise(Box<advise::Options>),
     /// Put reports together: shards of a campaign, or repeated runs
     Merge(merge::Options),
+    /// Show what the scheduler did while a lock was idle or threads waited for it
+    Trace(Box<trace::Options>),
     /// See what a program waits for at its locks, run it with ondeck's, or compare both
     Run(Box<run::Options>),
     /// Show which locks a running program waits for, if `ondeck run` started it

@@ -33,4 +33,5 @@ refused! {
     run: "it puts its own functions before those of glibc's mutexes";
     attach: "it shows programs that `ondeck run` started";
     who: "it reads the memory of a process by /proc";
+    trace: "it asks the kernel's scheduler by perf_event_open(2)";
 }

@@ -1,7 +1,7 @@
 //! The `ondeck` command.
 //!
 //! ```text
-//! command line ─► cli        one file a command: bench, sim, compare, advise, merge, run, ...
+//! command line ─► cli        one file a command: bench, sim, compare, advise, merge, trace, run, ...
 //!                  │ options, values: what a user wrote becomes a request, or an error with its fix
 //!                  ▼
 //!                 the laboratory measures, or reports are read
@@ -44,11 +44,12 @@ cfg_select! {
         mod attach;
         mod outcome;
         mod run;
+        mod trace;
         mod who;
     }
     _ => {
         mod elsewhere;
-        use elsewhere::{attach, run, who};
+        use elsewhere::{attach, run, trace, who};
     }
 }
 
@@ -79,6 +80,7 @@ fn main() -> ExitCode {
         Command::Compare(options) => compare::run(&options),
         Command::Advise(options) => advise::run(&options),
         Command::Merge(options) => merge::run(&options),
+        Command::Trace(options) => trace::run(&options),
         Command::Run(options) => run::run(&options),
         Command::Attach(options) => attach::run(&options),
         Command::Who(options) => who::run(&options),

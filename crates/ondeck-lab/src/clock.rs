@@ -50,6 +50,34 @@ fn common_step(readings: &[u64]) -> u64 {
     })
 }
 
+/// The same moment on both clocks, [`Native::ticks`] and the kernel's.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Anchor {
+    /// In ticks.
+    pub ticks: u64,
+    /// In nanoseconds of a clock that no program sets, on Linux `CLOCK_MONOTONIC_RAW`.
+    pub nanos: u64,
+}
+
+impl Anchor {
+    /// Takes an anchor now: of several readings of the kernel's clock, the one most tightly enclosed by two
+    /// of the counter.
+    pub fn take() -> Self {
+        const TRIES: usize = 8;
+        let mut best = (u64::MAX, Self::default());
+        for _ in 0..TRIES {
+            let before = Native::ticks();
+            let nanos = Here::raw_nanos();
+            let after = Native::ticks();
+            let width = after.saturating_sub(before);
+            if width < best.0 {
+                best = (width, Self { ticks: before + width / 2, nanos });
+            }
+        }
+        best.1
+    }
+}
+
 /// The name of the clock that ticks come from, for the report.
 pub fn name() -> &'static str {
     match (Native::ticks_are_hardware(), cfg!(target_arch = "x86_64")) {
@@ -77,5 +105,11 @@ mod tests {
         assert_eq!(common_step(&[5, 31, 52, 53]), 1);
         assert_eq!(common_step(&[7, 7]), 0);
         assert!(step_nanos() > 0.0);
+    }
+
+    #[test]
+    fn anchors_go_forward_on_both_clocks() {
+        let (one, other) = (Anchor::take(), Anchor::take());
+        assert!(one.ticks < other.ticks && one.nanos < other.nanos);
     }
 }

@@ -1,8 +1,9 @@
 //! The laboratory: workloads, measuring and statistics for mutual-exclusion locks.
 //!
 //! A [`plan::Request`] becomes [`plan::Stage`]s. [`run::run`] carries them out, lock against lock, round by
-//! round, and returns a [`results::Report`].  Every loop that measures is compiled in this crate. Other crates process the results: `ondeck-report`
-//! makes tables and pages, `ondeck-advise` gives advice. This library never prints.
+//! round, and returns a [`results::Report`]. [`stamp`] does the same for traces: it records every pair of a
+//! run. Every loop that measures is compiled in this crate. Other crates process the results: `ondeck-report`
+//! makes tables and pages, `ondeck-trace` explains, `ondeck-advise` gives advice. This library never prints.
 //!
 //! ```text
 //! plan       Request ─► Stages   a workload, its threads and parameters, the locks that compete
@@ -34,8 +35,10 @@ pub mod pure_work;
 pub mod results;
 pub mod run;
 pub mod sample;
+pub mod schedstat;
 pub mod select;
 pub mod shard;
+pub mod stamp;
 pub mod summary;
 mod system;
 pub mod team;

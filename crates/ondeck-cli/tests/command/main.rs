@@ -16,6 +16,7 @@ mod shim;
 mod signals;
 mod sim;
 mod support;
+mod trace;
 mod who;
 
 use std::os::unix::fs::PermissionsExt;

@@ -5,7 +5,9 @@
 //! [`SCHEMA_VERSION`] and is described in `docs/json.md`. Field names and units do not change
 //! within a version; new optional fields may appear.
 
+pub mod episode;
 mod evidence;
+pub mod trace;
 mod words;
 
 use std::collections::BTreeMap;

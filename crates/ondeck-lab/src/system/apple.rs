@@ -53,6 +53,10 @@ impl System for Here {
         getrusage(UsageWho::RUSAGE_SELF).ok().map(|usage| usage.max_rss() as u64)
     }
 
+    fn raw_nanos() -> u64 {
+        unix::clock(ClockId::from_raw(libc::CLOCK_MONOTONIC_RAW)).as_nanos() as u64
+    }
+
     /// The name of its Mach port.
     fn thread_number() -> i32 {
         // SAFETY: takes the calling thread, which is alive.

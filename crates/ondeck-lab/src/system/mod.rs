@@ -174,6 +174,9 @@ pub(crate) trait System {
         None
     }
 
+    /// Nanoseconds of a monotonic clock that no program sets.
+    fn raw_nanos() -> u64;
+
     /// A number of the calling thread, not 0, that identifies it.
     fn thread_number() -> i32;
 

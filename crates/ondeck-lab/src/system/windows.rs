@@ -66,6 +66,10 @@ impl System for Here {
         Usage { elapsed: counter(), cpu: charged(), ..Usage::default() }
     }
 
+    fn raw_nanos() -> u64 {
+        counter().as_nanos() as u64
+    }
+
     fn thread_number() -> i32 {
         // SAFETY: takes nothing.
         unsafe { GetCurrentThreadId() }.cast_signed()

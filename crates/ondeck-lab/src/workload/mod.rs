@@ -35,6 +35,7 @@ use crate::sample::{self, Quantity, Sample};
 use crate::team::{self, Member, Outcome, TeamError, TeamSetting, Until};
 use crate::work::Work;
 
+pub(crate) use baseline::NoLock;
 pub use baseline::{EmptyLock, NO_LOCK};
 use face::{Group, Judged, Needs, Table};
 use kinds::{BarrierWorkload, OnceWorkload, RwWorkload, SemaphoreWorkload, Workload};

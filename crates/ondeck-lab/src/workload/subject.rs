@@ -17,6 +17,7 @@ use super::{
     Own, Round, RoundFn, Sampled, WorkloadInfo, barrier_rounds, mutex_rounds, named, once_rounds,
     rwlock_rounds, semaphore_rounds, uncontended,
 };
+use crate::any::{AnyMutex, any};
 use crate::machine::Machine;
 use crate::sample::Pairs;
 
@@ -31,6 +32,8 @@ pub struct Subject {
     pub size: usize,
     /// Bytes that each thread brings to it.
     pub context_size: usize,
+    /// Its functions, for a mutex of the real machine.
+    pub(crate) calls: Option<AnyMutex<Native>>,
     rounds: Vec<(&'static str, RoundFn)>,
     alone: Option<fn(Duration) -> Pairs>,
     empty: fn() -> Self,
@@ -44,6 +47,7 @@ impl Subject {
             info: L::INFO,
             size: size_of::<L>(),
             context_size: size_of::<L::Context>(),
+            calls: M::native(any::<M, L>()),
             rounds: mutex_rounds::<M, L>(),
             alone: Some(|round| uncontended::time_pairs::<M, L>(round, |_| true)),
             empty: Self::of::<M, NoLock>,
@@ -142,6 +146,7 @@ macro_rules! other_kinds {
                     info: L::INFO,
                     size: size_of::<L>(),
                     context_size: $context_size,
+                    calls: None,
                     rounds: $rounds::<M, L>(),
                     alone: None,
                     empty: Self::$of::<M, NoLock>,
