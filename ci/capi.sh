@@ -9,7 +9,7 @@
 # The header annotates the locks for ThreadSanitizer: deliberate races must be reported, and no others.
 source "$(dirname "$0")/common.sh"
 need_packages gcc g++ clang libclang-rt-dev binutils pkg-config python3
-crate=crates/ondeck-capi
+crate=locks/ondeck-capi
 target=$(realpath -m "${CARGO_TARGET_DIR:-target}")
 native=$target/native
 

@@ -5,7 +5,7 @@ Siblings, at every depth: a module stands for all that is in it, and an edge is 
 children is no edge, nor is what tests use. The source is read as rustfmt leaves it.
 
     python3 ci/cycles.py                 every crate
-    python3 ci/cycles.py crates/ondeck   one
+    python3 ci/cycles.py locks/ondeck   one
 """
 
 import graphlib
@@ -100,6 +100,6 @@ def check(folder):
 
 
 if __name__ == "__main__":
-    folders = sys.argv[1:] or sorted((pathlib.Path(__file__).parent.parent / "crates").iterdir())
+    folders = sys.argv[1:] or sorted(path.parent for path in pathlib.Path(__file__).parent.parent.glob("*/*/src"))
     lines = [line for folder in folders for line in check(pathlib.Path(folder))]
     sys.exit("\n".join(lines) or None)

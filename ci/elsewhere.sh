@@ -36,7 +36,7 @@ built=$CARGO_TARGET_DIR/$windows/debug
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 x86_64-w64-mingw32-gcc -shared -o "$built/bcryptprimitives.dll" ci/systems/bcryptprimitives.c -ladvapi32
-x86_64-w64-mingw32-gcc -Wall -Wextra -Werror -Icrates/ondeck-capi/include -o "$built/locks.exe" ci/elsewhere/locks.c \
+x86_64-w64-mingw32-gcc -Wall -Wextra -Werror -Ilocks/ondeck-capi/include -o "$built/locks.exe" ci/elsewhere/locks.c \
     "$built/libondeck_capi.a" -lkernel32 -lntdll -luserenv -lws2_32 -ldbghelp
 export WINEDEBUG=-all WINEPREFIX=$folder/wine
 

@@ -3,7 +3,7 @@
 #
 #   ci/mutants.sh              all; 40 minutes on 2 quiet CPUs, 97 on busy ones
 #   ci/mutants.sh --quick      a few, one of each kind
-#   ci/mutants.sh NAME ...     those of crates/ondeck/tests/mutants/NAME.toml
+#   ci/mutants.sh NAME ...     those of locks/ondeck/tests/mutants/NAME.toml
 #
 # A hazard is a mistake that is put into the source on purpose: a sentence, a test, and edits, which
 # ci/mutants/hazards.py places by the names of steps and functions (docs/add-a-hazard.md). The edited source must
@@ -60,7 +60,7 @@ build() {
 # pass.
 run() {
     local status=0
-    (cd "$tree/crates/ondeck" && timeout -k 5 "$time_limit" "$1" --exact "$2") >"$work/$slot/run.log" 2>&1 || status=$?
+    (cd "$tree/locks/ondeck" && timeout -k 5 "$time_limit" "$1" --exact "$2") >"$work/$slot/run.log" 2>&1 || status=$?
     if [ "$status" -eq 0 ]; then
         if grep -q '^running 0 tests' "$work/$slot/run.log"; then echo missing; else echo passed; fi
     elif [ "$status" -eq 124 ] || [ "$status" -eq 137 ]; then
@@ -120,7 +120,7 @@ all() {
 rm -rf "$original" "$work"/*/tree
 mkdir -p "$original"
 git ls-files -z --cached --others --exclude-standard | xargs -0 cp --parents -t "$original"
-sum=$(cd "$original" && find crates Cargo.* ci/mutants -type f | LC_ALL=C sort | xargs -d '\n' sha256sum | sha256sum)
+sum=$(cd "$original" && find locks tools Cargo.* ci/mutants -type f | LC_ALL=C sort | xargs -d '\n' sha256sum | sha256sum)
 if [ "$sum" != "$(cat "$work/sum" 2>/dev/null)" ]; then
     rm -f "$caught" "$passed"
     echo "$sum" >"$work/sum"

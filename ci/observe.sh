@@ -9,11 +9,11 @@
 source "$(dirname "$0")/common.sh"
 need_packages gcc g++ libc6-dev python3 pkg-config libabsl-dev libtbb-dev musl-tools
 command -v go >/dev/null || need_packages golang-go
-programs=crates/ondeck-profile/tests/programs/observed
+programs=tools/ondeck-profile/tests/programs/observed
 target=${CARGO_TARGET_DIR:-target}
 
 step "build"
-crates/ondeck-observe/link.sh
+tools/ondeck-observe/link.sh
 cargo build --locked -q -p ondeck-cli --bin ondeck
 command=$(realpath "$target/debug/ondeck")
 ONDECK_OBSERVE_LIBRARY=$(realpath "$target/native/lib/libondeck_observe.so")
@@ -214,7 +214,7 @@ done
 step "conformance"
 mkdir "$folder/recordings"
 # Not `versions`, which wants all functions from one library.
-ONDECK_DEADLOCKS=$folder/recordings ONDECK_PROFILE=$folder/recordings crates/ondeck-preload/tests/conformance/run.sh --alone \
+ONDECK_DEADLOCKS=$folder/recordings ONDECK_PROFILE=$folder/recordings locks/ondeck-preload/tests/conformance/run.sh --alone \
     --preload "$ONDECK_OBSERVE_LIBRARY" allocator asynchronous barrier bypass c11 cancel conditions constructors destroy fork \
     initializers kinds lazy leaving oldcond one opening protect race recursion robust rwlock_ends sandbox semaphore \
     shared signals single threads unwind

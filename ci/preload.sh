@@ -6,7 +6,7 @@
 #   ci/preload.sh --quick      the same without the programs that take long
 #   ci/preload.sh --long       the same, and signals, time-outs and cancellations race for ten minutes
 #   ci/preload.sh --mutants [NAME...]
-#                              puts each mistake of crates/ondeck-preload/tests/conformance/mutants.toml into a copy of
+#                              puts each mistake of locks/ondeck-preload/tests/conformance/mutants.toml into a copy of
 #                              the project; the program that is named there must then fail
 source "$(dirname "$0")/common.sh"
 need_packages gcc g++ python3 binutils musl-tools
@@ -16,13 +16,13 @@ target=${CARGO_TARGET_DIR:-$PWD/target}
 shim=$target/native/lib/libondeck_preload.so
 
 if [ "${1:-}" = --mutants ]; then
-    exec python3 crates/ondeck-preload/tests/conformance/mutants.py "${@:2}"
+    exec python3 locks/ondeck-preload/tests/conformance/mutants.py "${@:2}"
 fi
 
 step "link"
-crates/ondeck-preload/link.sh
+locks/ondeck-preload/link.sh
 step "symbols"
-python3 crates/ondeck-preload/symbols.py "$shim"
+python3 locks/ondeck-preload/symbols.py "$shim"
 
 step "conformance"
 options=() programs=()
@@ -32,4 +32,4 @@ case ${1:-} in
     "") ;;
     *) echo "ci/preload.sh: no option $1; see the comment at its top"; exit 2 ;;
 esac
-crates/ondeck-preload/tests/conformance/run.sh --preload "$shim" "${options[@]}" "${programs[@]}"
+locks/ondeck-preload/tests/conformance/run.sh --preload "$shim" "${options[@]}" "${programs[@]}"

@@ -6,11 +6,11 @@
 source "$(dirname "$0")/common.sh"
 need_packages gcc g++ clang libc++-dev libc++abi-dev libc6-dev binutils python3
 command -v go >/dev/null || need_packages golang-go
-programs=crates/ondeck-profile/tests/programs
+programs=tools/ondeck-profile/tests/programs
 target=${CARGO_TARGET_DIR:-target}
 
 step "build"
-crates/ondeck-preload/link.sh
+locks/ondeck-preload/link.sh
 # With all crates' features, as the tests build it.
 cargo build --locked -q --workspace --example read --bin ondeck
 library=$(realpath "$target/native/lib/libondeck_preload.so")

@@ -48,12 +48,12 @@ minimal() {
         cd "$copy"
         cp Cargo.toml all.toml
         step "oldest versions: ondeck alone"
-        sed -i 's|^members = .*|members = ["crates/ondeck"]|; /^ondeck-[a-z]* = { version/d; /^\[profile.*\.package\.ondeck-/,/^$/d' Cargo.toml
+        sed -i 's|^members = .*|members = ["locks/ondeck"]|; /^ondeck-[a-z]* = { version/d; /^\[profile.*\.package\.ondeck-/,/^$/d' Cargo.toml
         cargo +nightly update -Z direct-minimal-versions
         cargo check -p ondeck
         step "oldest versions: the others, some of which need a newer libc"
         mv all.toml Cargo.toml
-        sed -i 's/^libc = .*/libc.workspace = true/' crates/ondeck/Cargo.toml
+        sed -i 's/^libc = .*/libc.workspace = true/' locks/ondeck/Cargo.toml
         cargo +nightly update -Z direct-minimal-versions
         cargo check --workspace
     )
@@ -83,7 +83,7 @@ semver() {
 abi() {
     local tag old=$CARGO_TARGET_DIR/abi
     tag=$(git describe --tags --abbrev=0 2>/dev/null) || { echo "abi: no tag to compare with"; return; }
-    git cat-file -e "$tag:crates/ondeck-capi/link.sh" 2>/dev/null ||
+    git cat-file -e "$tag:locks/ondeck-capi/link.sh" 2>/dev/null ||
         { echo "abi: $tag has no libondeck to compare with"; return; }
     need_packages abigail-tools
     step "libondeck.so.0 since $tag"
@@ -92,8 +92,8 @@ abi() {
     git archive "$tag" | tar -x -C "$old/source"
     # All of the types, in target folders of their own.
     export CARGO_PROFILE_NATIVE_DEBUG=full
-    CARGO_TARGET_DIR=$old/before "$old/source/crates/ondeck-capi/link.sh"
-    CARGO_TARGET_DIR=$old/after crates/ondeck-capi/link.sh
+    CARGO_TARGET_DIR=$old/before "$old/source/locks/ondeck-capi/link.sh"
+    CARGO_TARGET_DIR=$old/after locks/ondeck-capi/link.sh
     # Functions may be added. A change is status 4, one that breaks programs 8 as well.
     abidiff --no-added-syms "$old/before/native/lib/libondeck.so.0" "$old/after/native/lib/libondeck.so.0"
 }
@@ -102,10 +102,10 @@ sbom() {
     tool cargo-cyclonedx 0.5.9
     step "parts"
     mkdir -p "$CARGO_TARGET_DIR/sbom"
-    cargo cyclonedx --manifest-path crates/ondeck-cli/Cargo.toml --format json --override-filename ondeck-sbom
+    cargo cyclonedx --manifest-path tools/ondeck-cli/Cargo.toml --format json --override-filename ondeck-sbom
     # It writes one for each crate, beside its Cargo.toml.
     local part
-    for part in {crates,examples}/*/ondeck-sbom.json; do
+    for part in {locks,tools,examples}/*/ondeck-sbom.json; do
         mv "$part" "$CARGO_TARGET_DIR/sbom/$(basename "$(dirname "$part")").json"
     done
     ls "$CARGO_TARGET_DIR/sbom"

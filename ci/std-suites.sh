@@ -24,7 +24,7 @@ name = "std-suites"
 edition = "2024"
 [dependencies]
 fastrand = "2.5.0"
-ondeck = { path = "$here/crates/ondeck" }
+ondeck = { path = "$here/locks/ondeck" }
 EOF
 
 # The modules of other tests go, and so do the sources that come with rand.

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Stresses the locks with real threads: crowds, rounds and tokens (crates/ondeck/tests/stress/main.rs), locks on pages
+# Stresses the locks with real threads: crowds, rounds and tokens (locks/ondeck/tests/stress/main.rs), locks on pages
 # that are unmapped, forks, and a membarrier that is refused.
 #
 #   ci/stress.sh            ten minutes, or ONDECK_STRESS_SECONDS

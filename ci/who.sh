@@ -6,12 +6,12 @@
 source "$(dirname "$0")/common.sh"
 need_packages gcc g++ binutils libc6-dev libabsl-dev musl-tools python3 util-linux
 command -v go >/dev/null || need_packages golang-go
-programs=$PWD/crates/ondeck-profile/tests/programs
+programs=$PWD/tools/ondeck-profile/tests/programs
 target=${CARGO_TARGET_DIR:-target}
 
 step "build"
-crates/ondeck-preload/link.sh
-crates/ondeck-observe/link.sh
+locks/ondeck-preload/link.sh
+tools/ondeck-observe/link.sh
 cargo build --locked -q -p ondeck-cli
 shim=$(realpath "$target/native/lib/libondeck_preload.so")
 observer=$(realpath "$target/native/lib/libondeck_observe.so")

@@ -41,9 +41,9 @@ folder=$CARGO_TARGET_DIR/${profile/#dev/debug}
 native=$CARGO_TARGET_DIR/native
 
 cargo build --locked --profile "$profile" -p ondeck-cli --bin ondeck
-PREFIX=$prefix LIBDIR=$libdir bash crates/ondeck-capi/link.sh
-bash crates/ondeck-preload/link.sh
-bash crates/ondeck-observe/link.sh
+PREFIX=$prefix LIBDIR=$libdir bash locks/ondeck-capi/link.sh
+bash locks/ondeck-preload/link.sh
+bash tools/ondeck-observe/link.sh
 
 # put MODE FILE... FOLDER: installs into a folder of the prefix, and says what.
 put() {

@@ -51,7 +51,7 @@ BEFORE = {
 }
 
 # Where a command is run, by its first words: the project's root, the package beside it. Others: with the programs.
-IN_ROOT = re.compile(r"cargo run|cargo build|cargo test|packaging/|crates/|examples/|target/|c(c|\+\+) .* crates/|LD_PRELOAD=\$PWD")
+IN_ROOT = re.compile(r"cargo run|cargo build|cargo test|packaging/|locks/|tools/|examples/|target/|c(c|\+\+) .* locks/|tools/|LD_PRELOAD=\$PWD")
 IN_PACKAGE = re.compile(r"cargo (add|tree|update)")
 
 # An exit code of 1 says that something was not measured or is worse, or that no lock is better than the others.

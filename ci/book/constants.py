@@ -7,7 +7,7 @@ import pathlib
 import re
 import sys
 
-SOURCE = "crates/ondeck/src/"
+SOURCE = "locks/ondeck/src/"
 TURN = "({} of a|{}) millisecond"
 
 # The constant, its file, how pages state it, and those that do.

@@ -9,7 +9,8 @@ import subprocess
 
 from records import ROOT
 
-PLACES = ["crates/ondeck/src/mutex", "crates/ondeck/src/parking", "crates/ondeck/src/spin.rs"]
+SOURCE = "locks/ondeck/src"
+PLACES = [f"{SOURCE}/mutex", f"{SOURCE}/parking", f"{SOURCE}/spin.rs"]
 
 
 def code(text):

@@ -3,10 +3,10 @@
 # message that names both objects: in all ways in which programs and plugins can be linked and
 # loaded.
 #
-#   ci/capi/copies.sh NATIVE     NATIVE is what crates/ondeck-capi/link.sh makes: native/ in cargo's target folder
+#   ci/capi/copies.sh NATIVE     NATIVE is what locks/ondeck-capi/link.sh makes: native/ in cargo's target folder
 set -euo pipefail
 native=$(realpath "$1")
-source=$(realpath "$(dirname "$0")/../../crates/ondeck-capi/tests/c")
+source=$(realpath "$(dirname "$0")/../../locks/ondeck-capi/tests/c")
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 cd "$scratch"

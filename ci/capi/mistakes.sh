@@ -2,10 +2,10 @@
 # The tests in C and C++ can fail: each mistake is put into a copy of the headers, or takes the place of
 # functions of the library, and the test named beside it fails.
 #
-#   ci/capi/mistakes.sh NATIVE     NATIVE is what crates/ondeck-capi/link.sh makes: native/ in cargo's target folder
+#   ci/capi/mistakes.sh NATIVE     NATIVE is what locks/ondeck-capi/link.sh makes: native/ in cargo's target folder
 set -euo pipefail
 native=$(realpath "$1")
-source=$(realpath "$(dirname "$0")/../../crates/ondeck-capi/tests/c")
+source=$(realpath "$(dirname "$0")/../../locks/ondeck-capi/tests/c")
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 cd "$scratch"

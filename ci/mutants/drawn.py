@@ -44,7 +44,7 @@ WORK = TARGET / "drawn"
 BUILD = os.environ | {"CARGO_TARGET_DIR": str(WORK / "build")}
 LISTED, TREE, VERDICTS = WORK / "listed", WORK / "tree", WORK / "verdicts.tsv"
 EQUIVALENT, PAGE = pathlib.Path("ci/mutants/equivalent.txt"), pathlib.Path("docs/data/mutations.md")
-SOURCE = "crates/ondeck/src/"
+SOURCE = "locks/ondeck/src/"
 # The test binaries in the order in which they are tried, and the seconds after which each of them hangs. Those of a lock
 # alone come first, where the binary has a module of its name. Locks that no other is made of have no others of that binary.
 STAGES = (("hooked", "", 60), ("plain", "", 30), ("api", "own", 60), ("loom", "own", 120))
@@ -60,14 +60,14 @@ KEPT = "let return break continue use const static type debug_assert assert if m
 # The tests in C of a library: they build what they need again, one at a time.
 SCRIPTS = {
     "ondeck-capi": """
-        native=$CARGO_TARGET_DIR/native c=crates/ondeck-capi/tests/c
+        native=$CARGO_TARGET_DIR/native c=locks/ondeck-capi/tests/c
         export LD_LIBRARY_PATH=$native/lib
         for test in calls stress order family; do
             gcc -std=gnu11 -O2 -pthread -I"$native/include" -I$c $c/$test.c -o "$native/$test" -L"$native/lib" -londeck
             "$native/$test"
         done""",
     "ondeck-preload": """
-        run="crates/ondeck-preload/tests/conformance/run.sh --preload $CARGO_TARGET_DIR/native/lib/libondeck_preload.so --alone"
+        run="locks/ondeck-preload/tests/conformance/run.sh --preload $CARGO_TARGET_DIR/native/lib/libondeck_preload.so --alone"
         $run
         mkdir -p "$CARGO_TARGET_DIR/recordings"
         ONDECK_PROFILE=$CARGO_TARGET_DIR/recordings $run c11 conditions kinds""",
@@ -111,6 +111,10 @@ class Mutation(typing.NamedTuple):
 
 def crate(file):
     return pathlib.PurePath(file).parts[1]
+
+
+def folder(package):
+    return next(path.parent for path in TREE.glob(f"*/{package}/Cargo.toml"))
 
 
 def sources():
@@ -309,7 +313,7 @@ def build(numbered):
             raise SystemExit(run.stderr[-5000:])
     stages = {"ondeck": [(binaries[binary], binary, which, limit) for binary, which, limit in STAGES]}
     for other in sorted(crates - {"ondeck"}):
-        tests = TREE / "crates" / other / "tests"
+        tests = folder(other) / "tests"
         has_tests = any(path for form in ("*.rs", "*/main.rs") for path in tests.glob(form))
         run, messages = cargo([other], "test", "--no-run", "--lib", *["--test=*"] * has_tests)
         if run.returncode:
@@ -321,7 +325,7 @@ def build(numbered):
         stages["ondeck-deadlock"].append((binaries["deadlock"], "deadlock", "", LONGEST))
     for other, script in SCRIPTS.items():
         if other in crates:
-            subprocess.run(["bash", f"crates/{other}/link.sh"], cwd=TREE, env=BUILD, check=True, stdout=subprocess.DEVNULL)
+            subprocess.run(["bash", str(folder(other) / "link.sh")], cwd=TREE, env=BUILD, check=True, stdout=subprocess.DEVNULL)
             stages[other].append((script, "in C", "script", LONGEST))
     return stages
 
@@ -337,7 +341,7 @@ def verdicts():
     return {line.split("\t")[0]: line.split("\t")[1:] for line in lines}
 
 
-def ended(command, limit, log, environment, folder):
+def ended(command, limit, log, environment, here):
     """The status of a test; None if it hangs."""
     with log.open("w") as out:
         test = subprocess.Popen(
@@ -357,7 +361,7 @@ def judge(number, mutation, stages):
     lock = pathlib.PurePath(mutation.edit.file.removeprefix(SOURCE)).parts[0].removesuffix(".rs")
     package = crate(mutation.edit.file)
     for executable, binary, which, limit in stages[package]:
-        if which == "own" and not (TREE / f"crates/ondeck/tests/{binary}/{lock}.rs").exists():
+        if which == "own" and not (TREE / f"locks/ondeck/tests/{binary}/{lock}.rs").exists():
             continue
         if package == "ondeck" and which == "" and lock in ALONE and binary in ("api", "loom"):
             continue
@@ -366,12 +370,12 @@ def judge(number, mutation, stages):
         names = ([lock, "timed"] if which == "own" else []) + skipped
         log = WORK / f"{number}.log"
         command = [executable, "-Zunstable-options", "--fail-fast", "--test-threads", "2", *names]
-        environment, folder = BUILD | QUICK | {"ONDECK_DRAWN": str(number)}, TREE / "crates" / package
+        environment, here = BUILD | QUICK | {"ONDECK_DRAWN": str(number)}, folder(package)
         if which == "script":
             with ALONE_WITH_SCRIPTS:
                 status = ended(["bash", "-euc", executable], limit, log, environment, TREE)
         else:
-            status = ended(command, limit, log, environment, folder)
+            status = ended(command, limit, log, environment, here)
         if status != 0:
             failed = re.search(r"(\S+) \.\.\. FAILED|panicked at (\S+?):?\n", log.read_text(errors="replace"))
             what = "hangs" if status is None else failed and (failed[1] or failed[2]) or "aborts"

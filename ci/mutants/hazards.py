@@ -22,7 +22,7 @@ import re
 import sys
 import tomllib
 
-FOLDER = pathlib.PurePath("crates/ondeck/tests/mutants")
+FOLDER = pathlib.PurePath("locks/ondeck/tests/mutants")
 TESTS = FOLDER.parent
 PAGE = "docs/data/hazards.md"
 KEYS = {"hazard": str, "test": str, "edit": list, "quick": bool, "hang": bool}
@@ -164,7 +164,7 @@ class Project:
 
     def named_steps(self):
         """Path, function and `Module!Action` of each step that the source names: `// spec: Module!Action`."""
-        for path in sorted(self.root.glob("crates/*/src/**/*.rs")):
+        for path in sorted(self.root.glob("*/*/src/**/*.rs")):
             file = str(path.relative_to(self.root))
             for step in re.finditer(r"^ *// spec: (\S+)$", self.source(file).text, re.M):
                 functions = self.source(file).functions

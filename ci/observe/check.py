@@ -1,4 +1,4 @@
-"""Compares a profile with what a program of crates/ondeck-profile/tests/programs/observed/ knows of itself.
+"""Compares a profile with what a program of tools/ondeck-profile/tests/programs/observed/ knows of itself.
 
     check.py PROFILE.jsonl KIND WAITED HELD [SUM]   the kind of the lock, all waits together, and how long others than the
                                                     keeper have held it, in nanoseconds

@@ -1,4 +1,4 @@
-"""Checks what was read of the recordings of crates/ondeck-profile/tests/programs/.
+"""Checks what was read of the recordings of tools/ondeck-profile/tests/programs/.
 
     check.py hot PROFILE.jsonl TOP.txt PROCESSES HOT.C    TOP.txt is the output of `go tool pprof -top`
     check.py truth PROFILE.jsonl KEEPER OTHERS FREE       the percentages that truth.c printed

@@ -169,7 +169,7 @@ def write(name, version, record):
         "suite": name,
         "version": version,
         "date": time.strftime("%Y-%m-%d", time.gmtime()),
-        "commit": output_of("git", "log", "-1", "--format=%h", "--", "crates/ondeck"),
+        "commit": output_of("git", "log", "-1", "--format=%h", "--", "locks/ondeck"),
         "compiler": output_of("rustc", "--version"),
         "machine": machine(),
         **record,

@@ -193,7 +193,7 @@ find_shim() {
     for place in "${places[@]}"; do
         [ ! -f "$place/libondeck_preload.so" ] || { shim=$place/libondeck_preload.so; return; }
     done
-    skip "libondeck_preload.so is not in ${places[*]}: build it by crates/ondeck-preload/link.sh, or name it by --shim"
+    skip "libondeck_preload.so is not in ${places[*]}: build it by locks/ondeck-preload/link.sh, or name it by --shim"
 }
 
 main() {

@@ -1,5 +1,5 @@
 ------------------------------ MODULE Condvar ------------------------------
-(* The condition variable of crates/ondeck as it ships: waiting near, parking, deadlines, and
+(* The condition variable of locks/ondeck as it ships: waiting near, parking, deadlines, and
    notifications that take waiters off in one step, and then tell a near one to compete, and move a parked one to its mutex
    under the lock of the mutex's bucket; waits that are cancelled, and waiters without a mutex of this crate, which
    are woken instead; with condition variables and mutexes that are freed as soon as they may be, and
@@ -295,7 +295,7 @@ BecomeHeir(s, a, t) ==
 Wake(s, a, t) == [s EXCEPT !.roles.woken[a] = t, !.node[t].status = "woken", !.wakes = t]
 
 (* Wakes the oldest parked thread of these, unless another thread is responsible. *)
-\* models crates/ondeck/src/mutex/roles.rs look_after
+\* models locks/ondeck/src/mutex/roles.rs look_after
 LookAfter(s, a, queue) ==
     LET parked == SelectSeq(queue, LAMBDA w : s.node[w].status = "parked")
     IN  IF s.roles.heir[a] # Nobody \/ s.roles.woken[a] # Nobody \/ IsAsked(s, a) \/ parked = <<>>
@@ -511,7 +511,7 @@ Series(t) ==
         ELSE CHOOSE n \in 1..(Cardinality(Threads) + 1) : n \notin others /\ \A k \in 1..(n - 1) : k \in others
 
 (* The owner of the mutex links its node. *)
-\* models crates/ondeck/src/condvar/wait.rs begin
+\* models locks/ondeck/src/condvar/wait.rs begin
 Link(t) ==
     LET c == Condvar(t)
         b == Bucket(c)
@@ -533,7 +533,7 @@ Link(t) ==
 GoesOn(t) == me' = [me EXCEPT ![t].pc = "Notified", ![t].answer = IF @ = None THEN "notified" ELSE @]
 
 (* The waiter reads its own node, and has been told something. *)
-\* models crates/ondeck/src/condvar/wait.rs stay_near
+\* models locks/ondeck/src/condvar/wait.rs stay_near
 Watch(t) ==
     /\ At(t, "LeaveNear")
     /\ node[t].status \notin {"near", "parked"}
@@ -541,7 +541,7 @@ Watch(t) ==
     /\ UNCHANGED <<setup, byte, roles, held, list, node, waited, gone, fault, program, ghost>>
 
 (* Also while a notifier has the waiter, and has yet to notify it. *)
-\* models crates/ondeck/src/condvar/wait.rs park
+\* models locks/ondeck/src/condvar/wait.rs park
 LeaveNear(t) ==
     /\ At(t, "LeaveNear")
     /\ UNCHANGED <<byte, roles>>
@@ -552,14 +552,14 @@ LeaveNear(t) ==
     /\ UNCHANGED <<setup, held, list, waited, gone, fault, program, ghost>>
 
 (* The waiter looks at its status, and the kernel compares it. *)
-\* models crates/ondeck/src/condvar/wait.rs look
+\* models locks/ondeck/src/condvar/wait.rs look
 Wait(t) ==
     /\ At(t, "Wait")
     /\ IF node[t].status = "parked" THEN Go(t, "WaitAsleep") ELSE GoesOn(t)
     /\ UNCHANGED <<setup, byte, roles, held, list, node, waited, gone, fault, program, ghost>>
 
 (* Between its sleeps the waiter finds that it was moved: from now on it sleeps at the mutex. *)
-\* models crates/ondeck/src/condvar/wait.rs was_moved
+\* models locks/ondeck/src/condvar/wait.rs was_moved
 WasMoved(t) ==
     /\ At(t, "WaitAsleep")
     /\ setup.slices
@@ -570,14 +570,14 @@ WasMoved(t) ==
     /\ UNCHANGED <<setup, byte, roles, held, list, node, waited, gone, fault, program, ghost>>
 
 (* The sleep ends without a wake, and the waiter looks at its status again. *)
-\* models crates/ondeck/src/condvar/wait.rs step
+\* models locks/ondeck/src/condvar/wait.rs step
 EndSleep(t) ==
     /\ At(t, "WaitAsleep")
     /\ setup.slices
     /\ Go(t, "Wait")
     /\ UNCHANGED <<setup, byte, roles, held, list, node, waited, gone, fault, program, ghost>>
 
-\* models crates/ondeck/src/condvar/wait.rs time_out
+\* models locks/ondeck/src/condvar/wait.rs time_out
 TimeOut(t) ==
     /\ At(t, "WaitAsleep")
     /\ me[t].deadline
@@ -585,7 +585,7 @@ TimeOut(t) ==
     /\ UNCHANGED <<setup, byte, roles, held, list, node, waited, gone, fault, program, ghost>>
 
 (* The thread is cancelled in its sleep, before it has parked, or after it was woken. *)
-\* models crates/ondeck/src/condvar/cancel.rs cancel
+\* models locks/ondeck/src/condvar/cancel.rs cancel
 Cancel(t) ==
     /\ me[t].pc \in {"WaitAsleep", "LeaveNear", "Wait"}
     /\ Option(t, "cancelled") /\ ~me[t].cancels
@@ -615,7 +615,7 @@ NotifiedBefore(t) ==
                     ELSE [ghost EXCEPT !.signal = (other :> ghost.signal[t]) @@ (t :> Nobody) @@ @]
         /\ UNCHANGED <<list, node, waited, fault>>
 
-\* models crates/ondeck/src/condvar/wait.rs withdraw
+\* models locks/ondeck/src/condvar/wait.rs withdraw
 Withdraw(t) ==
     LET c == Condvar(t)
         b == Bucket(c)
@@ -641,7 +641,7 @@ Withdraw(t) ==
 
 (* A cancelled waiter that was notified becomes a notifier: it notifies the oldest waiter of its
    own series. *)
-\* models crates/ondeck/src/condvar/cancel.rs cancel
+\* models locks/ondeck/src/condvar/cancel.rs cancel
 PassOn(t) ==
     /\ At(t, "PassOn")
     /\ Go(t, "Take")
@@ -649,7 +649,7 @@ PassOn(t) ==
 
 (* A waiter that was told to compete, or whose deadline has passed, wants the mutex as any other thread does. One that
    was moved waits there. *)
-\* models crates/ondeck/src/condvar/wait.rs relock
+\* models locks/ondeck/src/condvar/wait.rs relock
 Notified(t) ==
     /\ At(t, "Notified")
     /\ LET told == Foreign(t) /\ me[t].cancels /\ Mutation("cancelled_while_the_notifier_has_it")
@@ -674,8 +674,8 @@ Returned(t, places) ==
                      [] OTHER -> "Wait",
          ![t].deadline = FALSE, ![t].count = 0, ![t].target = None, ![t].linked = FALSE, ![t].chosen = Nobody]
 
-\* models crates/ondeck/src/condvar/notify.rs notify_one
-\* models crates/ondeck/src/condvar/notify.rs notify_all
+\* models locks/ondeck/src/condvar/notify.rs notify_one
+\* models locks/ondeck/src/condvar/notify.rs notify_all
 HasWaiters(t) ==
     /\ At(t, "HasWaiters")
     /\ LET c == Condvar(t)
@@ -707,7 +707,7 @@ Choices(t) ==
           [] OTHER -> {<<Newest(linked)>>} \cup (IF setup.overdue THEN {<<Oldest(linked)>>} ELSE {})
 
 (* In one step, and with the waiters the condition variable's byte, while the condition variable certainly exists. *)
-\* models crates/ondeck/src/condvar/notify.rs notify_those
+\* models locks/ondeck/src/condvar/notify.rs notify_those
 Take(t) ==
     /\ At(t, "Take")
     /\ Free(From(t))
@@ -742,7 +742,7 @@ IsOther(t) == me[t].taken = <<>> \/ Target(Head(me[t].taken)) # me[t].target
 
 (* A near waiter is told to compete, and may be gone by the next step. So is a parked one without a mutex, which is then woken:
    what it does next is not known here. *)
-\* models crates/ondeck/src/condvar/notify.rs deliver
+\* models locks/ondeck/src/condvar/notify.rs deliver
 Tell(t) ==
     /\ At(t, "Deliver")
     /\ me[t].taken # <<>>
@@ -758,7 +758,7 @@ Tell(t) ==
                       [] OTHER -> [rest EXCEPT ![t].batch = Append(@, w)]
     /\ UNCHANGED <<setup, byte, roles, held, list, waited, gone, program, ghost>>
 
-\* models crates/ondeck/src/condvar/notify.rs deliver
+\* models locks/ondeck/src/condvar/notify.rs deliver
 WakeForeign(t) ==
     /\ At(t, "WakeForeign")
     /\ me' = Woken(me[t].chosen, [me EXCEPT ![t].pc = "Deliver", ![t].chosen = Nobody])
@@ -766,7 +766,7 @@ WakeForeign(t) ==
 
 (* Parked waiters are linked among the threads of their mutex. If others of that mutex follow, they are looked after with
    those. *)
-\* models crates/ondeck/src/condvar/notify.rs link
+\* models locks/ondeck/src/condvar/notify.rs link
 Move(t) ==
     /\ At(t, "Deliver")
     /\ Moves(t)
@@ -801,8 +801,8 @@ EndMovingAs(t, isLocked) ==
               /\ Go(t, "Lend")
               /\ UNCHANGED <<node, held>>
     /\ UNCHANGED <<setup, byte, list, waited, gone, fault, program, ghost>>
-\* models crates/ondeck/src/condvar/notify.rs end
-\* models crates/ondeck/src/mutex/roles.rs look_after_moved
+\* models locks/ondeck/src/condvar/notify.rs end
+\* models locks/ondeck/src/mutex/roles.rs look_after_moved
 EndMoving(t) == EndMovingAs(t, byte[me[t].target] = 1)
 
 (* On one CPU: the debt is stored, and the heavy fence is made. If the mutex is locked, its owner will read the debt.
@@ -817,11 +817,11 @@ LendAs(t, isLocked) ==
            /\ me' = [me EXCEPT ![t].batch = <<>>, ![t].linked = FALSE, ![t].target = None,
                                ![t].chosen = s.wakes, ![t].pc = IF s.wakes = Nobody THEN "Deliver" ELSE "FutexWake"]
     /\ UNCHANGED <<setup, byte, list, waited, gone, fault, program, ghost>>
-\* models crates/ondeck/src/mutex/roles.rs leave_to_owner
+\* models locks/ondeck/src/mutex/roles.rs leave_to_owner
 Lend(t) == LendAs(t, byte[me[t].target] = 1)
 
 (* The wake uses an address only: the node may be gone. *)
-\* models crates/ondeck/src/condvar/notify.rs end
+\* models locks/ondeck/src/condvar/notify.rs end
 FutexWake(t) ==
     /\ At(t, "FutexWake")
     /\ me' = Woken(me[t].chosen, [me EXCEPT ![t].pc = "Deliver", ![t].chosen = Nobody])

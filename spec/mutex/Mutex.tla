@@ -1,5 +1,5 @@
 ------------------------------- MODULE Mutex -------------------------------
-(* The one-byte mutex of crates/ondeck as it ships: bytes, one bucket of the parking table with its unlock mode and
+(* The one-byte mutex of locks/ondeck as it ships: bytes, one bucket of the parking table with its unlock mode and
    its queues, and threads that lock, wait as the heir or parked, give up, unlock, offer the lock, and at last free the
    mutex, whose address is then another mutex's.
 
@@ -199,12 +199,12 @@ HasAsked(s, a) == s.heir[a] # None /\ s.mode[a] \in {"wake", "offer"}
 ForgetWoken(s, t) == IF s.woken[Here(t)] = t THEN [s EXCEPT !.woken[Here(t)] = None] ELSE s
 
 (* Whether a thread or an unlock other than the parked threads looks after these. `late`: a woken thread is lost. *)
-\* models crates/ondeck/src/mutex/roles.rs is_responsible
+\* models locks/ondeck/src/mutex/roles.rs is_responsible
 IsLookedAfter(s, a, late) ==
     s.heir[a] # None \/ (s.woken[a] # None /\ ~late) \/ s.mode[a] = "debt"
 
 (* The new heir inherits an offer. *)
-\* models crates/ondeck/src/mutex/roles.rs become_heir
+\* models locks/ondeck/src/mutex/roles.rs become_heir
 BecomeHeir(s, t) ==
     LET a == Here(t)
         other == s.heir[a]
@@ -213,19 +213,19 @@ BecomeHeir(s, t) ==
         alone == IF parks THEN SetStatus(s, other, "parked") ELSE s
     IN  SetStatus([Withdraw(alone, a) EXCEPT !.heir[a] = t], t, IF inherits THEN "offered" ELSE "heir")
 
-\* models crates/ondeck/src/mutex/roles.rs take_role
+\* models locks/ondeck/src/mutex/roles.rs take_role
 TakeRole(s, t, late) ==
     IF s.heir[Here(t)] = None \/ (late /\ ~HasAsked(s, Here(t))) THEN BecomeHeir(s, t) ELSE s
 
-\* models crates/ondeck/src/mutex/roles.rs wake
+\* models locks/ondeck/src/mutex/roles.rs wake
 Wake(s, a, t) ==
     LET woken == [s EXCEPT !.woken[a] = t, !.wakes = t]
     IN  IF Mutation("told_after_the_wake") THEN woken ELSE SetStatus(woken, t, "woken")
 ParkedOf(s, a) == SelectSeq(QueueOf(s, a), LAMBDA t : s.status[t] = "parked")
 
 (* It may pass over some of the oldest, but for a real-time thread. *)
-\* models crates/ondeck/src/mutex/roles.rs wake_oldest
-\* models crates/ondeck/src/mutex/roles.rs next_to
+\* models locks/ondeck/src/mutex/roles.rs wake_oldest
+\* models locks/ondeck/src/mutex/roles.rs next_to
 WakeOldest(s, a) ==
     LET parked == ParkedOf(s, a)
         last == IF parked # <<>> /\ Head(parked) \in s.urgent THEN 1 ELSE Len(parked)
@@ -235,7 +235,7 @@ WakeOldest(s, a) ==
 Lates == IF May("lost") THEN BOOLEAN ELSE {FALSE}
 
 (* The stores of the section are visible before the lock is free. *)
-\* models crates/ondeck/src/parking/lock.rs release
+\* models locks/ondeck/src/parking/lock.rs release
 Unguard(t) ==
     /\ At(t, "Unguard")
     /\ IF May("weak") THEN buf' = [buf EXCEPT ![t] = Append(@, <<"guard", 0, None>>)] /\ UNCHANGED mem
@@ -245,9 +245,9 @@ Unguard(t) ==
     /\ UNCHANGED <<table, program>>
 
 (* The wake uses an address only: the node may be gone, and its thread may sleep at another one. *)
-\* models crates/ondeck/src/mutex/lock.rs leave
-\* models crates/ondeck/src/mutex/lock.rs lock_slow
-\* models crates/ondeck/src/mutex/unlock.rs wake
+\* models locks/ondeck/src/mutex/lock.rs leave
+\* models locks/ondeck/src/mutex/lock.rs lock_slow
+\* models locks/ondeck/src/mutex/unlock.rs wake
 FutexWake(t) ==
     /\ At(t, "FutexWake")
     /\ Quiet(t)
@@ -278,18 +278,18 @@ Try(t, owner, others) ==
        ELSE UNCHANGED program /\ me' = [me EXCEPT ![t].pc = owner, ![t].owner = TRUE]
     /\ UNCHANGED <<buf, table>>
 
-\* models crates/ondeck/src/mutex/lock.rs try_lock
+\* models locks/ondeck/src/mutex/lock.rs try_lock
 TryLock(t) ==
     /\ At(t, "Call")
     /\ Call(t).era = program.era[Here(t)]
     /\ Try(t, "Unlock", {"Enter"})
 
 (* A few times before it waits. *)
-\* models crates/ondeck/src/mutex/lock.rs is_free_soon
+\* models locks/ondeck/src/mutex/lock.rs is_free_soon
 ArriveTry(t) == At(t, "Enter") /\ Try(t, "Unlock", {"Enter"})
 
 (* The displaced owner of a captured lock also wakes the thread with the next turn, unless another is the heir or was woken. *)
-\* models crates/ondeck/src/mutex/roles.rs enter
+\* models locks/ondeck/src/mutex/roles.rs enter
 Displaced(s, t, late) ==
     LET a == Here(t)
         isKnown == s.heir[a] # None \/ (s.woken[a] # None /\ ~late)
@@ -298,7 +298,7 @@ Displaced(s, t, late) ==
                                             Here(u) = a /\ u # t /\ led.status[u] = "parked"}}
     IN  IF isKnown \/ others = {} THEN {led} ELSE {Wake(led, a, u) : u \in others}
 
-\* models crates/ondeck/src/mutex/lock.rs lock_slow
+\* models locks/ondeck/src/mutex/lock.rs lock_slow
 Enter(t) ==
     /\ At(t, "Enter")
     /\ CanLock(t)
@@ -311,7 +311,7 @@ Enter(t) ==
 
 (* The heir looks whether it is still the heir, and tries, or wakes a parked thread. One that has left the lock
    to its owner for a turn asks without an attempt. *)
-\* models crates/ondeck/src/mutex/heir.rs poll
+\* models locks/ondeck/src/mutex/heir.rs poll
 Poll(t) ==
     /\ At(t, "Wait") /\ Status(t) = "heir"
     /\ \E place \in {"PollTry"} \cup (IF May("captured") THEN {"Ask"} ELSE {}) : Go(t, place)
@@ -320,16 +320,16 @@ Poll(t) ==
 Heavy == IF Mutation("no_heavy_fence") THEN "AskHeavyMade" ELSE "Heavy"
 GivesUp(t) == IF t \in Deadlines THEN {"Leave"} ELSE {}
 
-\* models crates/ondeck/src/mutex/heir.rs poll
-\* models crates/ondeck/src/mutex/heir.rs sit_out_turn
+\* models locks/ondeck/src/mutex/heir.rs poll
+\* models locks/ondeck/src/mutex/heir.rs sit_out_turn
 PollTry(t) ==
     /\ At(t, "PollTry")
     /\ Try(t, "Leave", {"Wait", IF Mutation("fence_before_the_request") THEN "Heavy" ELSE "Ask"}
                           \cup GivesUp(t))
 
 (* It cannot ask if it is no longer the heir. *)
-\* models crates/ondeck/src/mutex/heir.rs ask
-\* models crates/ondeck/src/mutex/roles.rs ask
+\* models locks/ondeck/src/mutex/heir.rs ask
+\* models locks/ondeck/src/mutex/roles.rs ask
 Ask(t) ==
     /\ At(t, "Ask")
     /\ CanLock(t)
@@ -342,7 +342,7 @@ Ask(t) ==
             /\ UNCHANGED program
 
 (* One that asks for the lock itself may stay awake before its attempt, or after it. *)
-\* models crates/ondeck/src/mutex/heir.rs sleep_until_asked
+\* models locks/ondeck/src/mutex/heir.rs sleep_until_asked
 AskFence(t) ==
     /\ At(t, "AskFence")
     /\ Quiet(t)
@@ -351,11 +351,11 @@ AskFence(t) ==
 
 NoHeir(t) == me' = [me EXCEPT ![t].pc = "Wait", ![t].long = FALSE]
 
-\* models crates/ondeck/src/mutex/heir.rs sleep_until_asked
+\* models locks/ondeck/src/mutex/heir.rs sleep_until_asked
 AskTry(t) ==
     At(t, "AskTry") /\ Try(t, "Leave", {"AskSleep"} \cup (IF May("offer") THEN {"AskWoken"} ELSE {}))
 
-\* models crates/ondeck/src/mutex/heir.rs as_heir
+\* models locks/ondeck/src/mutex/heir.rs as_heir
 AskSleep(t) ==
     /\ At(t, "AskSleep")
     /\ Quiet(t)
@@ -363,7 +363,7 @@ AskSleep(t) ==
     /\ UNCHANGED <<mem, buf, table, program>>
 
 (* A sleep has ended: by a wake, or as its time is over. *)
-\* models crates/ondeck/src/mutex/heir.rs sleep_until_asked
+\* models locks/ondeck/src/mutex/heir.rs sleep_until_asked
 AskWoken(t) ==
     /\ \/ At(t, "AskWoken")
        \/ At(t, "AskAsleep") /\ (IF me[t].long THEN May("slices") ELSE May("first"))
@@ -372,7 +372,7 @@ AskWoken(t) ==
     /\ UNCHANGED <<mem, buf, table, program>>
 
 (* The next sleep is a long one. A machine without heavy fences goes on as if it had made one. *)
-\* models crates/ondeck/src/mutex/heir.rs next
+\* models locks/ondeck/src/mutex/heir.rs next
 AskHeavy(t) ==
     /\ At(t, "Heavy")
     /\ Quiet(t)
@@ -391,7 +391,7 @@ AskHeavyMade(t) ==
     /\ UNCHANGED <<mem, buf, table, program>>
 
 (* A parked thread sleeps while the kernel finds it parked. *)
-\* models crates/ondeck/src/mutex/lock.rs sleep
+\* models locks/ondeck/src/mutex/lock.rs sleep
 Sleep(t) ==
     /\ At(t, "Wait") /\ Status(t) = "parked"
     /\ t \in RealTime => me[t].first
@@ -400,7 +400,7 @@ Sleep(t) ==
     /\ UNCHANGED <<mem, buf, table, program>>
 
 (* Before its first sleep, a real-time thread goes before all others. *)
-\* models crates/ondeck/src/mutex/roles.rs go_first
+\* models locks/ondeck/src/mutex/roles.rs go_first
 GoFirst(t) ==
     /\ At(t, "Wait") /\ Status(t) = "parked"
     /\ t \in RealTime /\ ~me[t].first
@@ -415,7 +415,7 @@ GoFirst(t) ==
     /\ UNCHANGED program
 
 (* The end of a slice: the heir, or the thread that was woken, may get no CPU. *)
-\* models crates/ondeck/src/mutex/lock.rs sleep
+\* models locks/ondeck/src/mutex/lock.rs sleep
 Rescue(t) ==
     /\ May("slices") /\ At(t, "Asleep")
     /\ CanLock(t)
@@ -423,8 +423,8 @@ Rescue(t) ==
     /\ UNCHANGED program
 
 (* The deadline of a sleeping thread passes. *)
-\* models crates/ondeck/src/mutex/lock.rs sleep
-\* models crates/ondeck/src/mutex/heir.rs sleep_until_asked
+\* models locks/ondeck/src/mutex/lock.rs sleep
+\* models locks/ondeck/src/mutex/heir.rs sleep_until_asked
 TimeOut(t) ==
     /\ t \in Deadlines
     /\ me[t].pc \in {"Asleep", "AskAsleep"}
@@ -432,7 +432,7 @@ TimeOut(t) ==
     /\ UNCHANGED <<mem, buf, table, program>>
 
 (* It was woken to compete, or is offered the lock. One that was woken leaves a captured lock alone. *)
-\* models crates/ondeck/src/mutex/lock.rs wait
+\* models locks/ondeck/src/mutex/lock.rs wait
 Told(t) ==
     /\ At(t, "Wait")
     /\ CASE Status(t) = "woken" -> \E place \in {"LandTry"} \cup (IF May("captured") THEN {"Land"} ELSE {}) : Go(t, place)
@@ -440,12 +440,12 @@ Told(t) ==
          [] OTHER -> FALSE
     /\ UNCHANGED <<mem, buf, table, program>>
 
-\* models crates/ondeck/src/mutex/lock.rs land
+\* models locks/ondeck/src/mutex/lock.rs land
 LandTry(t) == At(t, "LandTry") /\ Try(t, "Leave", {"Land"})
 
 (* The lock is taken: the woken thread is the heir, unless the heir sleeps with a request, is offered the
    lock, or is a real-time thread. *)
-\* models crates/ondeck/src/mutex/roles.rs land
+\* models locks/ondeck/src/mutex/roles.rs land
 Land(t) ==
     /\ At(t, "Land")
     /\ CanLock(t)
@@ -468,7 +468,7 @@ Land(t) ==
 (* The thread unlinks itself: it owns the lock, or gives up. If parked threads remain without a thread that looks
    after them, an owner leaves a debt to its own unlock; others wake the oldest. If the lock is no longer offered to it, its
    wait goes on. *)
-\* models crates/ondeck/src/mutex/roles.rs leave
+\* models locks/ondeck/src/mutex/roles.rs leave
 Leave(t) ==
     /\ At(t, "Leave")
     /\ CanLock(t)
@@ -507,7 +507,7 @@ Left(t) ==
 -----------------------------------------------------------------------------
 (* Unlocking. *)
 
-\* models crates/ondeck/src/mutex/unlock.rs unlock
+\* models locks/ondeck/src/mutex/unlock.rs unlock
 ReadModeBefore(t) ==
     /\ At(t, "Unlock")
     /\ \E asks \in Asks(t) :
@@ -517,7 +517,7 @@ ReadModeBefore(t) ==
     /\ UNCHANGED <<mem, buf, table, program>>
 
 (* A request may be there that concerns this unlock before its store. *)
-\* models crates/ondeck/src/mutex/unlock.rs unlock_slow
+\* models locks/ondeck/src/mutex/unlock.rs unlock_slow
 ReadHand(t) ==
     /\ At(t, "ReadHand")
     /\ \E asks \in Asks(t) :
@@ -534,8 +534,8 @@ OfferTo(t, nodes, otherwise) ==
     ELSE Section(t, Offered(Begun, CHOOSE u \in nodes : TRUE),
                  IF Mutation("offered_and_released") THEN "ReleaseAsked" ELSE "Finish")
 
-\* models crates/ondeck/src/mutex/unlock.rs offer
-\* models crates/ondeck/src/mutex/roles.rs offer
+\* models locks/ondeck/src/mutex/unlock.rs offer
+\* models locks/ondeck/src/mutex/roles.rs offer
 HandOver(t) ==
     /\ At(t, "HandOver")
     /\ CanLock(t)
@@ -546,8 +546,8 @@ HandOver(t) ==
     /\ UNCHANGED program
 
 (* Of an owner that offers the lock to the thread that has waited longest, asked or not. *)
-\* models crates/ondeck/src/mutex/unlock.rs unlock_fair
-\* models crates/ondeck/src/mutex/unlock.rs bump
+\* models locks/ondeck/src/mutex/unlock.rs unlock_fair
+\* models locks/ondeck/src/mutex/unlock.rs bump
 HandFair(t) ==
     /\ May("fair") /\ At(t, "Unlock")
     /\ QueueOf(table, Here(t)) # <<>>
@@ -555,21 +555,21 @@ HandFair(t) ==
     /\ OfferTo(t, {Head(QueueOf(table, Here(t)))}, "Unlock")
     /\ UNCHANGED program
 
-\* models crates/ondeck/src/mutex/unlock.rs unlock
-\* models crates/ondeck/src/mutex/unlock.rs unlock_slow
+\* models locks/ondeck/src/mutex/unlock.rs unlock
+\* models locks/ondeck/src/mutex/unlock.rs unlock_slow
 Release(t) ==
     /\ me[t].pc \in {"Release", "ReleaseAsked", "ReleaseLast"}
     /\ buf' = [buf EXCEPT ![t] = Append(@, <<"byte", Here(t), 0>>)]
     /\ Go(t, CASE At(t, "Release") -> "ReadModeAfter" [] At(t, "ReleaseAsked") -> "Look" [] OTHER -> "Finish")
     /\ UNCHANGED <<mem, table, program>>
 
-\* models crates/ondeck/src/mutex/unlock.rs unlock
+\* models locks/ondeck/src/mutex/unlock.rs unlock
 ReadModeAfter(t) ==
     /\ At(t, "ReadModeAfter")
     /\ \E asks \in Asks(t) : Go(t, IF asks = "quiet" THEN "Finish" ELSE "Look")
     /\ UNCHANGED <<mem, buf, table, program>>
 
-\* models crates/ondeck/src/mutex/unlock.rs look
+\* models locks/ondeck/src/mutex/unlock.rs look
 Look(t) ==
     /\ At(t, "Look")
     /\ LET remembers == Mutation("woken_though_left") /\ HasAsked(Begun, Here(t))
@@ -582,8 +582,8 @@ Look(t) ==
 
 (* The unlock wakes the heir if that has asked for it. If the heir asks for the lock, the unlock acquires it again and offers
    it. Otherwise it wakes a parked thread, unless another thread looks after those. *)
-\* models crates/ondeck/src/mutex/unlock.rs look
-\* models crates/ondeck/src/mutex/roles.rs serve
+\* models locks/ondeck/src/mutex/unlock.rs look
+\* models locks/ondeck/src/mutex/roles.rs serve
 Serve(t) ==
     /\ At(t, "Serve")
     /\ CanLock(t)

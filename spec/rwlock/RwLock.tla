@@ -1,5 +1,5 @@
 ------------------------------- MODULE RwLock -------------------------------
-(* The reader-writer lock of crates/ondeck/src/rwlock: its word, its bias, the  *)
+(* The reader-writer lock of locks/ondeck/src/rwlock: its word, its bias, the  *)
 (* slots of visible readers, the queue of parked threads.                       *)
 (*                                                                              *)
 (* Memory is that of x86: each thread has a buffer of stores that others do not *)
@@ -122,7 +122,7 @@ Becomes(t) ==
     /\ UNCHANGED <<turns, word, queue, drainer, sleepers, guard, pc, want, mark, told, left, rounds>>
 
 (* A reader of a biased lock may be counted all the same: its slot is taken.    *)
-\* models crates/ondeck/src/rwlock/shared.rs lock_shared
+\* models locks/ondeck/src/rwlock/shared.rs lock_shared
 Begin(t) ==
     /\ pc[t] = "Idle"
     /\ rounds[t] > 0
@@ -132,7 +132,7 @@ Begin(t) ==
        \/ want'[t] = "read" /\ word.biased /\ ~word.writer /\ Goto(t, "Publish")
     /\ UNCHANGED <<turns, word, slot, buffer, queue, drainer, sleepers, guard, mark, told, fence, left>>
 
-\* models crates/ondeck/src/rwlock/bias.rs try_visible
+\* models locks/ondeck/src/rwlock/bias.rs try_visible
 Publish(t) ==
     /\ pc[t] = "Publish"
     /\ ~OwnSlot(t)
@@ -140,20 +140,20 @@ Publish(t) ==
     /\ Goto(t, IF Mutant = "not_looked_again" THEN "Visible" ELSE "LookAgain")
     /\ UNCHANGED <<turns, word, slot, queue, drainer, sleepers, guard, want, mark, told, fence, left, rounds>>
 
-\* models crates/ondeck/src/rwlock/bias.rs try_visible
+\* models locks/ondeck/src/rwlock/bias.rs try_visible
 LookAgain(t) ==
     /\ pc[t] = "LookAgain"
     /\ Goto(t, IF word.biased /\ (~word.writer \/ Mutant = "bias_looked_at_only") THEN "Visible" ELSE "Failed")
     /\ UNCHANGED <<turns, word, slot, buffer, queue, drainer, sleepers, guard, want, mark, told, fence, left, rounds>>
 
-\* models crates/ondeck/src/rwlock/bias.rs retract
+\* models locks/ondeck/src/rwlock/bias.rs retract
 Retract(t) ==
     /\ pc[t] \in {"Visible", "Failed"}
     /\ Store(t, FALSE)
     /\ Goto(t, IF pc[t] = "Visible" THEN "LookLeft" ELSE "LookFailed")
     /\ UNCHANGED <<turns, word, slot, queue, drainer, sleepers, guard, want, mark, told, fence, left, rounds>>
 
-\* models crates/ondeck/src/rwlock/bias.rs retract
+\* models locks/ondeck/src/rwlock/bias.rs retract
 LookForSleepingWriters(t) ==
     /\ pc[t] \in {"LookLeft", "LookFailed"}
     /\ LET wakes == sleepers # {} /\ Mutant # "sleeping_writers_not_asked"
@@ -161,7 +161,7 @@ LookForSleepingWriters(t) ==
        IN Goto(t, IF ~wakes THEN next ELSE IF next = "Idle" THEN "Wake" ELSE "WakeFailed")
     /\ UNCHANGED <<turns, word, slot, buffer, queue, drainer, sleepers, guard, want, mark, told, fence, left, rounds>>
 
-\* models crates/ondeck/src/rwlock/settle.rs wake_drainer
+\* models locks/ondeck/src/rwlock/settle.rs wake_drainer
 WakeDrainer(t) ==
     /\ pc[t] \in {"Wake", "WakeFailed"}
     /\ guard = 0
@@ -173,9 +173,9 @@ WakeDrainer(t) ==
 
 (* It parks as soon as it has tried for long: there is a writer, or others      *)
 (* change the word each time.                                                   *)
-\* models crates/ondeck/src/rwlock/wait.rs attempt
-\* models crates/ondeck/src/rwlock/shared.rs count_at_once
-\* models crates/ondeck/src/rwlock/exclusive.rs lock_exclusive_at_once
+\* models locks/ondeck/src/rwlock/wait.rs attempt
+\* models locks/ondeck/src/rwlock/shared.rs count_at_once
+\* models locks/ondeck/src/rwlock/exclusive.rs lock_exclusive_at_once
 Attempt(t) ==
     /\ pc[t] = "Attempt"
     /\ Fenced(t)
@@ -184,7 +184,7 @@ Attempt(t) ==
     /\ UNCHANGED <<slot, buffer, queue, turns, drainer, sleepers, guard, want, told, fence, left, rounds>>
 
 (* A thread that has the lock is linked no more. *)
-\* models crates/ondeck/src/rwlock/wait.rs end_turn
+\* models locks/ondeck/src/rwlock/wait.rs end_turn
 EndTurn(t) ==
     /\ HasTurn(t)
     /\ pc[t] \in {"PassOn", "Counted", "Drain"}
@@ -192,7 +192,7 @@ EndTurn(t) ==
     /\ turns' = Without(turns, {t})
     /\ UNCHANGED <<word, slot, buffer, queue, drainer, sleepers, guard, pc, want, mark, told, fence, left, rounds>>
 
-\* models crates/ondeck/src/rwlock/bias.rs make_biased
+\* models locks/ondeck/src/rwlock/bias.rs make_biased
 Bias(t) ==
     /\ pc[t] = "Counted"
     /\ ~HasTurn(t)
@@ -202,7 +202,7 @@ Bias(t) ==
     /\ word' = [word EXCEPT !.biased = TRUE]
     /\ UNCHANGED <<turns, slot, buffer, queue, drainer, sleepers, guard, pc, want, mark, told, fence, left, rounds>>
 
-\* models crates/ondeck/src/rwlock/shared.rs unlock_shared
+\* models locks/ondeck/src/rwlock/shared.rs unlock_shared
 ReaderLeaves(t) ==
     /\ pc[t] = "Counted"
     /\ ~HasTurn(t)
@@ -235,7 +235,7 @@ Reserve == IF MayReserve THEN BOOLEAN ELSE {FALSE}
 
 (* At its deadline a thread gives up that does not sleep: one with a mark leaves to another what unlocks have left to *)
 (* it. Without a mark that is also an attempt that failed.                      *)
-\* models crates/ondeck/src/rwlock/wait.rs wait
+\* models locks/ondeck/src/rwlock/wait.rs wait
 GiveUp(t) ==
     /\ pc[t] = "Attempt"
     /\ MayEnd("deadlines")
@@ -252,7 +252,7 @@ GiveUp(t) ==
 (* A thread that was linked before goes back by its age: its place is left to chance. *)
 Linked(t) == {SubSeq(queue, 1, i) \o <<t>> \o SubSeq(queue, i + 1, Len(queue)) : i \in 0..Len(queue)}
 
-\* models crates/ondeck/src/rwlock/wait.rs park
+\* models locks/ondeck/src/rwlock/wait.rs park
 Park(t) ==
     /\ pc[t] = "Park"
     /\ guard = 0
@@ -269,7 +269,7 @@ Park(t) ==
     /\ UNCHANGED <<slot, buffer, drainer, sleepers, want, told, fence, left, rounds>>
 
 (* What unlocks have left to it, another is to do. *)
-\* models crates/ondeck/src/rwlock/wait.rs park
+\* models locks/ondeck/src/rwlock/wait.rs park
 GiveMark(t) ==
     /\ pc[t] = "GiveMark"
     /\ \E reserves \in Reserve : 
@@ -279,7 +279,7 @@ GiveMark(t) ==
     /\ Goto(t, "Asleep")
     /\ UNCHANGED <<slot, buffer, drainer, sleepers, want, mark, fence, left, rounds>>
 
-\* models crates/ondeck/src/rwlock/wait.rs park
+\* models locks/ondeck/src/rwlock/wait.rs park
 Sleep(t) ==
     /\ pc[t] = "Asleep"
     /\ told[t] # ""
@@ -290,7 +290,7 @@ Sleep(t) ==
 
 (* The end of a slice or the deadline, and no thread has chosen it: it takes what it wants, if that can be had.    *)
 (* Otherwise the next unlock is to wake another thread, because the one in flight may get no CPU.                  *)
-\* models crates/ondeck/src/rwlock/wait.rs park
+\* models locks/ondeck/src/rwlock/wait.rs park
 LookItself(t) ==
     /\ pc[t] = "Asleep"
     /\ Ends # {}
@@ -305,7 +305,7 @@ LookItself(t) ==
                     \/ MayEnd("deadlines") /\ Goto(t, "Unlink") /\ guard' = t
     /\ UNCHANGED <<turns, slot, buffer, queue, drainer, sleepers, want, mark, told, fence, left, rounds>>
 
-\* models crates/ondeck/src/rwlock/wait.rs park
+\* models locks/ondeck/src/rwlock/wait.rs park
 Unlink(t) ==
     /\ pc[t] \in {"UnlinkHolder", "Unlink"}
     /\ guard' = 0
@@ -314,14 +314,14 @@ Unlink(t) ==
     /\ Goto(t, CASE pc[t] = "Unlink" -> "Idle" [] want[t] = "read" -> "PassOn" [] OTHER -> "Drain")
     /\ UNCHANGED <<turns, slot, buffer, drainer, sleepers, want, mark, told, fence, left, rounds>>
 
-\* models crates/ondeck/src/rwlock/wait.rs pass_on
+\* models locks/ondeck/src/rwlock/wait.rs pass_on
 PassOn(t) ==
     /\ pc[t] = "PassOn"
     /\ ~HasTurn(t)
     /\ Goto(t, IF word.parked THEN "Beside" ELSE "Counted")
     /\ UNCHANGED <<turns, word, slot, buffer, queue, drainer, sleepers, guard, want, mark, told, fence, left, rounds>>
 
-\* models crates/ondeck/src/rwlock/wait.rs pass_on
+\* models locks/ondeck/src/rwlock/wait.rs pass_on
 Beside(t) ==
     /\ pc[t] = "Beside"
     /\ guard = 0
@@ -338,8 +338,8 @@ GivesBack(t, free) ==
         ELSE word' = free /\ UNCHANGED <<queue, turns, told>>
     /\ Goto(t, "Idle")
 
-\* models crates/ondeck/src/rwlock/exclusive.rs give_back
-\* models crates/ondeck/src/rwlock/exclusive.rs unlock_exclusive
+\* models locks/ondeck/src/rwlock/exclusive.rs give_back
+\* models locks/ondeck/src/rwlock/exclusive.rs unlock_exclusive
 GiveBack(t) ==
     /\ pc[t] = "Writes"
     /\ GivesBack(t, [word EXCEPT !.writer = FALSE])
@@ -350,7 +350,7 @@ GiveBack(t) ==
 BeginFence(t) == fence' = [fence EXCEPT ![t] = [u \in Threads |-> IF u = t THEN 0 ELSE Len(buffer[u])]]
 FenceIsOver(t) == \A u \in Threads : fence[t][u] = 0
 
-\* models crates/ondeck/src/rwlock/drain.rs drain
+\* models locks/ondeck/src/rwlock/drain.rs drain
 Drain(t) ==
     /\ pc[t] = "Drain"
     /\ ~HasTurn(t)
@@ -365,7 +365,7 @@ Drain(t) ==
             /\ UNCHANGED fence
     /\ UNCHANGED <<turns, word, slot, buffer, queue, drainer, sleepers, guard, want, mark, told, rounds>>
 
-\* models crates/ondeck/src/rwlock/bias.rs revoke
+\* models locks/ondeck/src/rwlock/bias.rs revoke
 HeavyFence(t) ==
     /\ pc[t] = "HeavyFence"
     /\ FenceIsOver(t) \/ Mutant = "no_heavy_fence"
@@ -373,7 +373,7 @@ HeavyFence(t) ==
     /\ UNCHANGED <<turns, word, slot, buffer, queue, drainer, sleepers, guard, want, mark, told, fence, left, rounds>>
 
 (* The slots, one after the other: also under the lock of the bucket. *)
-\* models crates/ondeck/src/rwlock/bias.rs have_left
+\* models locks/ondeck/src/rwlock/bias.rs have_left
 Scan(t) ==
     /\ pc[t] \in {"Scan", "LookAtLast"}
     /\ \E u \in left[t] :
@@ -384,7 +384,7 @@ Scan(t) ==
     /\ UNCHANGED <<turns, word, slot, buffer, queue, drainer, sleepers, guard, want, mark, told, fence, rounds>>
 
 (* The look before its sleep may be the one that finds that all have left. *)
-\* models crates/ondeck/src/rwlock/drain.rs own
+\* models locks/ondeck/src/rwlock/drain.rs own
 Own(t) ==
     /\ pc[t] = "Scan"
     /\ left[t] = {}
@@ -395,7 +395,7 @@ Own(t) ==
     /\ UNCHANGED <<turns, slot, buffer, queue, drainer, sleepers, guard, want, mark, told, fence, left, rounds>>
 
 (* Or it looks again. *)
-\* models crates/ondeck/src/rwlock/drain.rs sleep_beside_readers
+\* models locks/ondeck/src/rwlock/drain.rs sleep_beside_readers
 BeginSleep(t) ==
     /\ pc[t] = "BeginSleep"
     /\ \/ Goto(t, "Scan") /\ UNCHANGED <<sleepers, fence>>
@@ -405,14 +405,14 @@ BeginSleep(t) ==
              ELSE Goto(t, "FenceBeforeSleep") /\ BeginFence(t)
     /\ UNCHANGED <<turns, word, slot, buffer, queue, drainer, guard, want, mark, told, left, rounds>>
 
-\* models crates/ondeck/src/rwlock/drain.rs sleep_beside_readers
+\* models locks/ondeck/src/rwlock/drain.rs sleep_beside_readers
 FenceBeforeSleep(t) ==
     /\ pc[t] = "FenceBeforeSleep"
     /\ FenceIsOver(t)
     /\ Goto(t, "LookFirst")
     /\ UNCHANGED <<turns, word, slot, buffer, queue, drainer, sleepers, guard, want, mark, told, fence, left, rounds>>
 
-\* models crates/ondeck/src/rwlock/drain.rs park_beside_readers
+\* models locks/ondeck/src/rwlock/drain.rs park_beside_readers
 DrainerLooks(t) ==
     /\ pc[t] = "LookFirst"
     /\ guard = 0
@@ -421,7 +421,7 @@ DrainerLooks(t) ==
     /\ UNCHANGED <<turns, word, slot, buffer, queue, drainer, sleepers, want, mark, told, fence, left, rounds>>
 
 (* A visible reader was seen, or none: then it sleeps if readers are counted. *)
-\* models crates/ondeck/src/rwlock/drain.rs park_beside_readers
+\* models locks/ondeck/src/rwlock/drain.rs park_beside_readers
 DrainerParks(t) ==
     /\ pc[t] = "DrainerParks" \/ (pc[t] = "LookAtLast" /\ left[t] = {})
     /\ guard' = 0
@@ -432,7 +432,7 @@ DrainerParks(t) ==
        ELSE Goto(t, "EndSleep") /\ UNCHANGED <<word, drainer>>
     /\ UNCHANGED <<turns, slot, buffer, queue, sleepers, want, mark, told, fence, left, rounds>>
 
-\* models crates/ondeck/src/rwlock/drain.rs park_beside_readers
+\* models locks/ondeck/src/rwlock/drain.rs park_beside_readers
 DrainerSleeps(t) ==
     /\ pc[t] = "DrainerSleeps"
     /\ told[t] # ""
@@ -440,7 +440,7 @@ DrainerSleeps(t) ==
     /\ Goto(t, "EndSleep")
     /\ UNCHANGED <<turns, word, slot, buffer, queue, drainer, sleepers, guard, want, mark, fence, left, rounds>>
 
-\* models crates/ondeck/src/rwlock/drain.rs park_beside_readers
+\* models locks/ondeck/src/rwlock/drain.rs park_beside_readers
 DrainerLeaves(t) ==
     /\ pc[t] = "DrainerSleeps"
     /\ Ends # {}
@@ -451,7 +451,7 @@ DrainerLeaves(t) ==
     /\ UNCHANGED <<turns, word, slot, buffer, queue, sleepers, guard, want, mark, told, fence, left, rounds>>
 
 (* A writer that waits for readers gives up. *)
-\* models crates/ondeck/src/rwlock/exclusive.rs drain_or_leave
+\* models locks/ondeck/src/rwlock/exclusive.rs drain_or_leave
 DrainerGivesUp(t) ==
     /\ pc[t] \in {"Scan", "BeginSleep"}
     /\ MayEnd("deadlines")
@@ -460,7 +460,7 @@ DrainerGivesUp(t) ==
           ELSE GivesBack(t, free)
     /\ UNCHANGED <<slot, buffer, drainer, sleepers, guard, want, mark, fence, left, rounds>>
 
-\* models crates/ondeck/src/rwlock/drain.rs sleep_beside_readers
+\* models locks/ondeck/src/rwlock/drain.rs sleep_beside_readers
 EndSleep(t) ==
     /\ pc[t] = "EndSleep"
     /\ sleepers' = sleepers \ {t}
