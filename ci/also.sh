@@ -38,6 +38,7 @@ deadlock() {
     cargo test --locked -q -p ondeck --features stats --lib observe::stats
     cargo test --locked -q -p ondeck --features stats --test stats --test allocator
     cargo test --locked -q -p ondeck --features stats --doc stats
+    cargo test --locked -q -p ondeck-profile --features ondeck/stats --test profiles that_the_program_gave
 
     step "the example of docs/deadlock.md"
     cargo build --locked -q -p locks --features deadlock_detection --example deadlock

@@ -70,7 +70,8 @@ pub(crate) fn lock(mutex: &Mutex) {
     if mutex.lock.try_lock() {
         return count(mutex);
     }
-    let wait = ondeck_record::begin(mutex.address(), mutex.recorded_kind(), Some(mutex.words()));
+    let wait =
+        ondeck_record::begin(mutex.address(), mutex.recorded_kind(), c"", Some(mutex.words()));
     mutex.lock.lock();
     wait.acquired(Some(mutex.words()));
     count_waited(mutex);
@@ -79,7 +80,8 @@ pub(crate) fn lock(mutex: &Mutex) {
 /// As [`lock`], for a mutex that was found locked, but gives up at the deadline. Returns whether the mutex
 /// was locked.
 pub(crate) fn lock_until(mutex: &Mutex, until: Timestamp) -> bool {
-    let wait = ondeck_record::begin(mutex.address(), mutex.recorded_kind(), Some(mutex.words()));
+    let wait =
+        ondeck_record::begin(mutex.address(), mutex.recorded_kind(), c"", Some(mutex.words()));
     let is_owner = mutex.lock.try_lock_until(until);
     if is_owner {
         wait.acquired(Some(mutex.words()));
@@ -137,7 +139,7 @@ pub(crate) fn relocked(mutex: &Mutex, waiter: &Waiter<Linux>) {
         && let Some(nanos) = waiter.waited_for_mutex()
     {
         let words = Some(mutex.words());
-        ondeck_record::relocked(mutex.address(), mutex.recorded_kind(), words, nanos);
+        ondeck_record::relocked(mutex.address(), mutex.recorded_kind(), c"", words, nanos);
     }
     count(mutex);
 }

@@ -200,7 +200,7 @@ extern "C" fn read_waiting(
     if lock.has_most_readers() {
         return EAGAIN;
     }
-    let record = ondeck_record::begin(rwlock.address(), kind::RWLOCK, None);
+    let record = ondeck_record::begin(rwlock.address(), kind::RWLOCK, c"", None);
     let attempt = |until: Option<_>| match (until, rwlock.is_nonrecursive()) {
         (Some(until), true) => lock.try_lock_shared_counted_until(until),
         (Some(until), false) => lock.try_lock_shared_recursive_counted_until(until),
@@ -232,7 +232,7 @@ extern "C" fn write_waiting(
     if rwlock.try_write() {
         return 0;
     }
-    let record = ondeck_record::begin(rwlock.address(), kind::RWLOCK, None);
+    let record = ondeck_record::begin(rwlock.address(), kind::RWLOCK, c"", None);
     let attempt = |until| {
         if let Some(until) = until {
             return rwlock.lock.try_lock_exclusive_until(until);

@@ -1,4 +1,4 @@
-//! The file of a recording, version 6, which the recorder maps and the reader reads.
+//! The file of a recording, version 7, which the recorder maps and the reader reads.
 //!
 //! One file is for one process image. Its layout is fixed, so it needs no allocation, no index and no trailer: it can
 //! be read while the process runs, and after the process ended in any way.
@@ -51,7 +51,7 @@ pub use tracks::{
 pub const MAGIC: u64 = u64::from_ne_bytes(*b"ondeckPF");
 
 /// The layout that this module describes.
-pub const VERSION: u32 = 6;
+pub const VERSION: u32 = 7;
 
 /// The suffix of a recording's file name, after the process id and a number: `4711.0.ondeck-profile`.
 pub const EXTENSION: &str = "ondeck-profile";
@@ -306,6 +306,9 @@ pub struct Lock {
     pub wait_times: [AtomicU64; BUCKETS],
     /// The histogram of recorded holds.
     pub hold_times: [AtomicU64; BUCKETS],
+    /// The first name that the program was seen to give it, or to give a lock that had its address before; zeros if there
+    /// is none, and at the end. A long name is cut off.
+    pub name: [AtomicU8; 48],
 }
 
 /// The events of threads with the same stack at the same lock.
@@ -415,7 +418,7 @@ mod tests {
 
     /// Readers of other builds find the fields where this version has them.
     #[test]
-    fn the_layout_is_that_of_version_6() {
+    fn the_layout_is_that_of_version_7() {
         assert_eq!((size_of::<Header>(), size_of::<Lock>()), (4096, 5632));
         assert_eq!((size_of::<Sample>(), size_of::<Stack>()), (32, 16));
         assert_eq!((size_of::<Operation>(), size_of::<Track>()), (32, 266_240));

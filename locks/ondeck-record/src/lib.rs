@@ -13,7 +13,7 @@
 //!                    │  └──► maps     the mappings of the process, and their build-ids
 //!                    │
 //!                    ▼
-//!                  layout             the file: version 6, drawn there
+//!                  layout             the file: version 7, drawn there
 //!
 //! every operation ─► burst           the lock operations of threads, in order: for replays
 //!

@@ -1,5 +1,6 @@
 //! The tables of locks and of samples, and the account of a lock's waiting threads.
 
+use core::ffi::CStr;
 use core::sync::atomic::Ordering;
 
 use crate::layout::{
@@ -88,6 +89,17 @@ pub fn find(file: &'static File, address: usize) -> Option<&'static Lock> {
         }
     }
     None
+}
+
+/// Gives the entry a name, unless it has one.
+pub fn name(lock: &Lock, name: &CStr) {
+    let ([first, others @ ..], [one, rest @ ..]) = (&lock.name, name.to_bytes()) else { return };
+    // The thread that writes the first byte writes all. Relaxed: a reader may find a part of the name, as of all else.
+    if first.load(Ordering::Relaxed) == 0
+        && first.compare_exchange(0, *one, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+    {
+        others.iter().zip(rest).for_each(|(to, from)| to.store(*from, Ordering::Relaxed));
+    }
 }
 
 /// Records that another lock is initialized at `address`: its count begins at 0, and the count of the previous
@@ -272,6 +284,17 @@ mod tests {
     fn empty() -> Box<Lock> {
         // SAFETY: all fields are atomics, for which zeros are valid.
         unsafe { Box::new_zeroed().assume_init() }
+    }
+
+    #[test]
+    fn a_long_name_is_cut_off_and_another_ignored() {
+        let lock = empty();
+        let told = || lock.name.each_ref().map(|byte| byte.load(Ordering::Relaxed));
+        name(&lock, c"");
+        assert_eq!(told(), [0; 48]);
+        name(&lock, c"a name of fifty bytes, which is longer than the ro");
+        name(&lock, c"log");
+        assert_eq!(&told(), b"a name of fifty bytes, which is longer than the ");
     }
 
     #[test]

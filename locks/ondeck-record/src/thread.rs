@@ -24,6 +24,7 @@
 //! no other thread arrived or parked, one of the thread's short holds gets the blame.
 
 use core::cell::UnsafeCell;
+use core::ffi::CStr;
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, compiler_fence};
 use core::{mem, ptr};
 
@@ -86,6 +87,8 @@ pub struct Current {
     /// The file in which it is recorded: see [`address_of`].
     pub file: usize,
     pub kind: u32,
+    /// The lock's; empty if it has none.
+    pub name: &'static CStr,
     /// When it began, in ticks.
     pub arrived: u64,
     /// The number of threads for which it counts in the lock's account; 0 if it is not there.
@@ -104,6 +107,7 @@ impl Current {
         lock: 0,
         file: 0,
         kind: 0,
+        name: c"",
         arrived: 0,
         weight: 0,
         has_parked: false,

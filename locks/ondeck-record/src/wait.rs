@@ -12,6 +12,7 @@
 //! others, and all expensive work is done after the unlock. If `RECORD` is set, the unlock is recorded, and the owner
 //! clears the bit. If only `WAIT` is set, threads are parked, and one unlock in a few is recorded; see `thread.rs`.
 
+use core::ffi::CStr;
 use core::sync::atomic::Ordering;
 use core::{mem, ptr};
 
@@ -34,27 +35,35 @@ pub struct Wait {
     outer: Current,
 }
 
-/// Called when the thread has found the lock at `lock` held, and is about to wait for it.
+/// Called when the thread has found the lock at `lock` held, and is about to wait for it. `name` is the one that the
+/// program gave it; empty if it gave none.
 ///
 /// Never blocks and never allocates; keeps `errno`. Takes some 20 ns while recording, mostly for reading the clock;
 /// otherwise a load and the probe `ondeck:wait_begin`.
 #[inline]
-pub fn begin(lock: usize, kind: u32, words: Option<Words<'_>>) -> Wait {
+pub fn begin(lock: usize, kind: u32, name: &'static CStr, words: Option<Words<'_>>) -> Wait {
     probe!(ondeck, wait_begin, lock);
     match state::file() {
-        Some(file) => begin_in(file, lock, kind, words),
+        Some(file) => begin_in(file, lock, kind, name, words),
         None => Wait { lock, arrived: 0, outer: Current::NONE },
     }
 }
 
 #[inline(never)]
-fn begin_in(file: &'static File, lock: usize, kind: u32, words: Option<Words<'_>>) -> Wait {
+fn begin_in(
+    file: &'static File,
+    lock: usize,
+    kind: u32,
+    name: &'static CStr,
+    words: Option<Words<'_>>,
+) -> Wait {
     let arrived = clock::ticks();
     let outer = thread::of(file, |local| {
         let current = Current {
             lock,
             file: thread::address_of(file),
             kind,
+            name,
             arrived,
             weight: 0,
             has_parked: false,
@@ -85,11 +94,12 @@ fn begin_in(file: &'static File, lock: usize, kind: u32, words: Option<Words<'_>
 
 /// Enters the thread's current wait into its lock's account.
 fn enter(file: &'static File, local: &mut Local, weight: u32) -> Option<&'static Lock> {
-    let Current { lock, kind, arrived, turn, .. } = local.current;
+    let Current { lock, kind, name, arrived, turn, .. } = local.current;
     let (entry, is_new) = table::lock(file, lock, kind, turn)?;
     if is_new {
         crate::sys::with_errno_kept(|| maps::see(file, lock as u64));
     }
+    table::name(entry, name);
     table::took_part(entry, local.index);
     table::arrive(entry, arrived, weight);
     local.current.weight = weight;
@@ -215,6 +225,7 @@ impl Wait {
         let Some(current) = thread::leave(self.lock, self.outer) else { return };
         let Some(file) = current.file() else { return };
         if let Some((entry, _)) = table::lock(file, self.lock, current.kind, current.turn) {
+            table::name(entry, current.name);
             entry.timeouts.fetch_add(1, Ordering::Relaxed);
             table::waited(entry, now.saturating_sub(current.arrived), 1);
         }
@@ -247,7 +258,7 @@ fn keep(
 /// It is recorded as a wait for that lock, and no owner is charged with it: when it began, at the notification, it was
 /// not entered into the lock's account.
 #[inline(never)]
-pub fn relocked(lock: usize, kind: u32, words: Option<Words<'_>>, nanos: u64) {
+pub fn relocked(lock: usize, kind: u32, name: &CStr, words: Option<Words<'_>>, nanos: u64) {
     let Some(file) = state::file() else { return };
     let acquired = clock::ticks();
     let waited = clock::ticks_in(nanos);
@@ -269,6 +280,9 @@ pub fn relocked(lock: usize, kind: u32, words: Option<Words<'_>>, nanos: u64) {
     });
     if let Some(Some(pending)) = now {
         Held::of_wait(lock, kind, pending).record(file);
+        if let Some(entry) = table::find(file, lock) {
+            table::name(entry, name);
+        }
     }
 }
 

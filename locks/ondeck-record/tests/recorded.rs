@@ -45,7 +45,7 @@ fn records(folder: &std::path::Path) {
     const TOLD: u64 = 15 * MILLI;
     const LONG_ONES: u64 = 20;
     for _ in 0..WAITS {
-        relocked(0x4000, 1, None, TOLD);
+        relocked(0x4000, 1, c"told", None, TOLD);
     }
     // The thread sleeps between two operations.
     burst::begin().end(Action::Notify, 0x6000, Caller::default());
@@ -78,6 +78,7 @@ fn records(folder: &std::path::Path) {
     let is_told = |ticks| nanos(ticks).abs_diff(TOLD) < TOLD / 100;
     let lock = |field: usize| word(offset_of!(File, locks) + field);
     assert_eq!(lock(offset_of!(Lock, address)), 0x4000);
+    assert_eq!(lock(offset_of!(Lock, name)), u64::from_ne_bytes(*b"told\0\0\0\0"));
     assert_eq!(lock(offset_of!(Lock, waits)), WAITS);
     assert!(is_told(lock(offset_of!(Lock, wait_ticks)) / WAITS));
     assert!(is_told(lock(offset_of!(Lock, wait_longest))));

@@ -60,8 +60,8 @@ on_linux! {
     }
 }
 
-/// Names a lock, or gives it another name; an empty name takes it away. Statistics, reports of deadlocks and the raw lock's
-/// `Debug` show the name.
+/// Names a lock, or gives it another name; an empty name takes it away. Statistics, profiles, reports of deadlocks and the
+/// raw lock's `Debug` show the name; a profile keeps the first.
 ///
 /// A lock can also be made with its name, which moves with it. The builds that show names keep a word more in each lock; in
 /// all others the name is ignored, and the lock stays as small as it is.

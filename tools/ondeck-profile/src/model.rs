@@ -212,6 +212,8 @@ pub struct Lock {
     pub address: u64,
     /// Its kind.
     pub kind: Kind,
+    /// The name that the program gave it; empty if it gave none.
+    pub given_name: String,
     /// Where it is.
     pub place: Place,
     /// The stack that initialized it, innermost first; empty if that is not known.
@@ -276,7 +278,7 @@ impl Lock {
         }
     }
 
-    /// Returns a name of the lock: its variable, the function that initialized it, or its address.
+    /// Returns a name of the lock: the given one, its variable, the function that initialized it, or its address.
     pub fn name(&self) -> String {
         self.named(str::to_owned)
     }
@@ -287,6 +289,9 @@ impl Lock {
     }
 
     fn named(&self, name: fn(&str) -> String) -> String {
+        if !self.given_name.is_empty() {
+            return self.given_name.clone();
+        }
         if let Some(symbol) = self.place.symbol() {
             return name(&symbol);
         }

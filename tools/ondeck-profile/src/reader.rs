@@ -273,6 +273,7 @@ impl Names<'_> {
         Lock {
             address,
             kind: group.kind,
+            given_name: Recording::text(&first.name),
             place: if group.is_of_thread { Place::Waiters } else { self.place(address) },
             created,
             site: None,

@@ -24,7 +24,7 @@ impl Observer for Contention {
 
     #[cold]
     fn waits<L: Observed>(&mut self, lock: &L) {
-        self.wait = Some(ondeck_record::begin(lock.name(), ONDECK, None));
+        self.wait = Some(ondeck_record::begin(lock.name(), ONDECK, lock.place().name(), None));
     }
 
     #[inline]
@@ -62,7 +62,7 @@ impl Observer for Contention {
         if ondeck_record::is_on()
             && let Some(nanos) = waited()
         {
-            ondeck_record::relocked(mutex.name(), ONDECK, None, nanos);
+            ondeck_record::relocked(mutex.name(), ONDECK, mutex.place().name(), None, nanos);
         }
     }
 

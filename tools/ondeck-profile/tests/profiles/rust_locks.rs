@@ -8,8 +8,9 @@ use std::thread;
 use std::time::Duration;
 
 use flate2::read::GzDecoder;
+use ondeck::mutex::RawMutex;
 use ondeck::{Condvar, Mutex};
-use ondeck_profile::{Kind, Place, Role, firefox, lines, page, pprof, read, table};
+use ondeck_profile::{Kind, Place, Profile, Role, firefox, lines, page, pprof, read, table};
 
 static CROWDED: Mutex<u64> = Mutex::new(0);
 static TOLD: Mutex<(bool, bool)> = Mutex::new((false, false));
@@ -93,22 +94,67 @@ fn program() {
     });
 }
 
-#[test]
-fn a_rust_lock_is_named_with_its_holder() {
-    if env::var_os(PROGRAM).is_some() {
-        return program();
-    }
+/// Runs a test of this file again, as the program, and reads the recording.
+fn profile_of(test: &str) -> Profile {
     let folder = tempfile::tempdir().unwrap();
     let status = Command::new(env::current_exe().unwrap())
-        .args(["--exact", "rust_locks::a_rust_lock_is_named_with_its_holder"])
+        .args(["--exact", &format!("rust_locks::{test}")])
         .env(PROGRAM, "1")
         .env("ONDECK_PROFILE", folder.path())
         .output()
         .unwrap()
         .status;
     assert!(status.success(), "{status}");
+    read(folder.path()).unwrap()
+}
 
-    let profile = read(folder.path()).unwrap();
+static ACCOUNTS: Mutex<u64> = Mutex::from_raw(RawMutex::named(c"accounts"), 0);
+
+/// Keeps a thread waiting until it parks.
+fn keep_waiting(lock: &Mutex<u64>) {
+    let wants = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let held = lock.lock();
+        scope.spawn(|| {
+            wants.store(true, Ordering::Relaxed);
+            *lock.lock() += 1;
+        });
+        while !wants.load(Ordering::Relaxed) {
+            thread::yield_now();
+        }
+        thread::sleep(Duration::from_millis(3));
+        drop(held);
+    });
+}
+
+#[test]
+fn a_lock_has_the_name_that_the_program_gave_it() {
+    if env::var_os(PROGRAM).is_some() {
+        let log = Box::new(Mutex::new(0));
+        ondeck::name(&*log, c"log");
+        return (0..ROUNDS).for_each(|_| [&ACCOUNTS, &*log].into_iter().for_each(keep_waiting));
+    }
+    let profile = profile_of("a_lock_has_the_name_that_the_program_gave_it");
+    let mut names: Vec<_> = profile.locks().iter().map(|(_, lock)| lock.short_name()).collect();
+    names.sort_unstable();
+    // Only with a feature that keeps names, such as `stats`, a lock is larger than its byte.
+    if size_of_val(&ACCOUNTS) == size_of::<[u64; 2]>() {
+        assert!(names.iter().any(|name| name.ends_with("ACCOUNTS")), "{names:?}");
+        return;
+    }
+    assert_eq!(names, ["accounts", "log"]);
+    let text = table::render(&profile, 10, false);
+    assert!(text.contains("\nlog  ") && text.contains("\naccounts  "), "{text}");
+    assert!(lines::render(&profile).contains("\"name\":\"log\""));
+    assert!(page::render(&profile).contains("accounts"));
+}
+
+#[test]
+fn a_rust_lock_is_named_with_its_holder() {
+    if env::var_os(PROGRAM).is_some() {
+        return program();
+    }
+    let profile = profile_of("a_rust_lock_is_named_with_its_holder");
     let locks = profile.locks();
     let (process, lock) = locks.first().expect("a lock was contended");
     assert!(process.ended);
