@@ -188,6 +188,27 @@ fn a_displaced_owner_wakes_the_thread_with_the_next_turn() {
     have_their_turns(mutex, &two, [&parked, &one]);
 }
 
+/// An ordinary thread would nap until after the turn, and lose the role to the woken thread meanwhile.
+#[test]
+fn a_displaced_real_time_owner_asks_for_the_lock_at_the_end_of_the_turn() {
+    let (_alone, mutex, [one, two, parked]) = steered();
+    let parks = || parked.stops_when_woken_in(|| lock(mutex));
+    is_about_to_be_captured(mutex, [&one, &two], parks);
+    one.sleeps_in(|| {
+        PRIORITY.set(1);
+        lock(mutex)
+    });
+    WOKE.until_reached();
+    time_passes(TURN);
+    until(|| Machine::mode() != 0);
+    assert_eq!(two.unlocks(mutex), 1);
+    polls_until(|| !one.is_busy());
+    WOKE.open();
+    one.unlocks(mutex);
+    time_passes_until(|| !parked.is_busy());
+    assert_eq!(parked.unlocks(mutex), 0);
+}
+
 /// The owner unlocks with a debt. The thread that it has displaced comes back meanwhile, or later. Returns the number of
 /// threads that the unlock wakes.
 fn wakes_beside_a_displaced_owner(comes_at_once: bool) -> u32 {
