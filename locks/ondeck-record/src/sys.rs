@@ -171,8 +171,21 @@ pub fn has_stack(needed: usize) -> bool {
     if stack.ss_flags & libc::SS_ONSTACK != 0 {
         return here.addr().saturating_sub(stack.ss_sp.addr()) >= needed;
     }
-    // A thread's stack ends at a page that cannot be written.
-    with_errno_kept(|| can_write(here.wrapping_sub(needed).cast()))
+    with_errno_kept(|| is_stack(here.wrapping_sub(needed).cast()))
+}
+
+/// Returns whether a word is of the stack, or becomes so: a thread's stack ends at a page that cannot be written, but the
+/// first thread's grows when the page below it is read, other than by futex(2).
+fn is_stack(word: *const u32) -> bool {
+    let grows = || {
+        /// Refused after the set is read.
+        const NO_CHANGE: i32 = -1;
+        let none = ptr::null::<u64>();
+        // SAFETY: the kernel reads a set of eight bytes, or refuses to.
+        unsafe { libc::syscall(libc::SYS_rt_sigprocmask, NO_CHANGE, word, none, size_of::<u64>()) };
+        can_write(word)
+    };
+    can_write(word) || !IS_CONFINED.load(Ordering::Relaxed) && grows()
 }
 
 /// Returns the number of times that the calling thread has blocked, and that it has lost its CPU.
@@ -307,6 +320,24 @@ mod tests {
         let mapping = file.map(2 * 65_536, true).expect("a mapping").cast::<u32>();
         assert!(can_write(mapping.as_ptr()));
         assert!(!can_write(mapping.as_ptr().wrapping_add(65_536 / 4)));
+    }
+
+    #[test]
+    fn the_stack_of_the_first_thread_grows() {
+        const PAGE: usize = 4096;
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+        let writable = libc::PROT_READ | libc::PROT_WRITE;
+        // SAFETY: the three calls concern the memory of the first, which nothing else uses.
+        let stack = unsafe {
+            let pages = libc::mmap(ptr::null_mut(), 16 * PAGE, libc::PROT_NONE, flags, -1, 0);
+            let stack = pages.byte_add(15 * PAGE);
+            let grows = flags | libc::MAP_GROWSDOWN | libc::MAP_FIXED;
+            libc::munmap(stack.byte_sub(8 * PAGE), 8 * PAGE);
+            assert_eq!(libc::mmap(stack, PAGE, writable, grows, -1, 0), stack);
+            stack
+        };
+        assert!(is_stack(stack.wrapping_byte_sub(8).cast()));
+        assert!(!is_stack(stack.wrapping_byte_sub(9 * PAGE).cast()), "it ends");
     }
 
     #[test]
