@@ -50,7 +50,7 @@ pub(crate) unsafe fn raw<'a>(mutex: *const Mutex) -> &'a RawMutex<Native> {
 pub unsafe extern "C" fn ondeck_mutex_init(mutex: *mut Mutex) {
     // SAFETY: as the caller promises.
     unsafe { mutex.write(Mutex { byte: UnsafeCell::new(0) }) };
-    names::forget(mutex.addr());
+    names::set(mutex.addr(), ptr::null());
 }
 
 /// Ends the use of a mutex. Returns 0, or EBUSY if it is locked: the mutex then stays usable.
@@ -66,7 +66,7 @@ pub unsafe extern "C" fn ondeck_mutex_destroy(mutex: *mut Mutex) -> c_int {
     if unsafe { raw(mutex) }.is_locked() {
         return libc::EBUSY;
     }
-    names::forget(mutex.addr());
+    names::set(mutex.addr(), ptr::null());
     0
 }
 

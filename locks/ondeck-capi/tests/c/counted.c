@@ -1,6 +1,8 @@
 /* Statistics of mutexes: the numbers are those that the test has arranged. With ONDECK_STATS also holds. */
 #include <ondeck.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "check.h"
 
@@ -109,9 +111,39 @@ static void wait_once(ondeck_mutex_t *for_mutex, const char *name, unsigned long
     EQUAL(of(name).stats.waits, before + 1);
 }
 
+static int is_over;
+
+static void *give_and_take_names(void *unused)
+{
+    static ondeck_mutex_t others[64];
+    for (int i = 0; !__atomic_load_n(&is_over, __ATOMIC_RELAXED); i++)
+        ondeck_mutex_name(&others[i / 2 % 64], i % 2 ? NULL : "other");
+    return unused;
+}
+
+/* The child of a fork in whose parent another thread changes names. */
+static void name_in_children(void)
+{
+    pthread_t thread = begin(give_and_take_names, NULL);
+    for (int i = 0; i < 100; i++) {
+        ondeck_mutex_t named = ONDECK_MUTEX_INIT;
+        const pid_t child = fork();
+        if (child == 0) {
+            alarm(60);
+            _exit(ondeck_mutex_name(&named, "named") != 0 || ondeck_mutex_destroy(&named) != 0);
+        }
+        int status;
+        EQUAL(waitpid(child, &status, 0), child);
+        EQUAL(status, 0);
+    }
+    __atomic_store_n(&is_over, 1, __ATOMIC_RELAXED);
+    end(thread);
+}
+
 int main(void)
 {
     char text[200];
+    name_in_children();
     EQUAL(ondeck_mutex_name(&mutex, "first"), 0);
     EQUAL(ondeck_stats_text(text, sizeof text), 0);
     EQUAL(text[0], 0);
