@@ -28,6 +28,7 @@ mod sealed {
         #[track_caller]
         fn lock(&self) -> Self::Guard;
 
+        #[track_caller]
         fn try_lock(&self) -> Option<Self::Guard>;
     }
 
@@ -152,11 +153,15 @@ macro_rules! tuples {
                 assert_different(&mut [$(self.$number.address()),+]);
                 let mut first = 0;
                 loop {
-                    $(let mut $guard = (first == $number).then(|| self.$number.lock());)+
+                    // No closures: the locks are to have the caller's place.
+                    $(let mut $guard =
+                        if first == $number { Some(self.$number.lock()) } else { None };)+
                     first = 'taken: {
                         // step: attempt the others
                         $(
-                            $guard = $guard.or_else(|| self.$number.try_lock());
+                            if $guard.is_none() {
+                                $guard = self.$number.try_lock();
+                            }
                             if $guard.is_none() {
                                 break 'taken $number;
                             }
@@ -193,15 +198,20 @@ where
             if let Some(lock) = self.get(first) {
                 guards[first] = Some(sealed::Lockable::lock(&lock));
             }
-            let taken = self.iter().zip(&mut guards).position(|(lock, guard)| {
-                if guard.is_none() {
-                    *guard = sealed::Lockable::try_lock(&lock);
+            first = self.len();
+            for (index, lock) in self.iter().enumerate() {
+                if guards[index].is_none() {
+                    guards[index] = sealed::Lockable::try_lock(&lock);
                 }
-                guard.is_none()
-            });
-            let Some(taken) = taken else { return guards.into_iter().flatten().collect() };
+                if guards[index].is_none() {
+                    first = index;
+                    break;
+                }
+            }
+            if first == self.len() {
+                return guards.into_iter().flatten().collect();
+            }
             guards.fill_with(|| None);
-            first = taken;
         }
     }
 }

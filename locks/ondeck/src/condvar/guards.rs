@@ -79,6 +79,7 @@ impl<T: ?Sized> sealed::Guard for ReentrantMutexGuard<'_, T> {
 /// # Safety
 ///
 /// The calling thread owns the mutex.
+#[track_caller]
 unsafe fn wait_observed(
     condvar: &RawCondvar<Native>,
     mutex: &RawMutex<Native>,

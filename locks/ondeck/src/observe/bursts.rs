@@ -62,7 +62,7 @@ impl Observer for Bursts {
         *self = Self::Unlocks(burst::begin(), lock.name());
     }
 
-    fn unlocked(&mut self) {
+    fn unlocked(&mut self, _: bool) {
         if let Self::Unlocks(begun, lock) = *self {
             begun.end(Action::Unlock, lock, Caller::default());
         }

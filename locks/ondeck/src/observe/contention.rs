@@ -52,7 +52,7 @@ impl Observer for Contention {
     }
 
     #[inline]
-    fn unlocked(&mut self) {
+    fn unlocked(&mut self, _: bool) {
         if let Some(unlock) = self.unlock.take() {
             unlock.after();
         }

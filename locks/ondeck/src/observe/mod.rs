@@ -149,6 +149,14 @@ impl<'a, L: Observed> Acquisition<'a, L> {
             self.observers.acquired(self.lock, self.access);
         }
     }
+
+    /// The deadline has passed.
+    #[inline(always)]
+    pub(crate) fn gave_up(&mut self) {
+        if self.is_observed {
+            self.observers.gave_up();
+        }
+    }
 }
 
 /// A function for locks that are observed. Apart, so that a lock that is not takes no more than a load and a branch; where
@@ -185,11 +193,16 @@ observed! {
 }
 
 observed! {
-    fn unlock_observed<L: Observed>(lock: &L, access: Access, unlock: impl FnOnce()) {
+    fn unlock_observed<L: Observed>(
+        lock: &L,
+        access: Access,
+        goes_on: bool,
+        unlock: impl FnOnce(),
+    ) {
         let mut observers = Observers::default();
         observers.unlocks(lock, access);
         unlock();
-        observers.unlocked();
+        observers.unlocked(goes_on);
     }
 }
 
@@ -226,7 +239,7 @@ pub(crate) fn lock_until<L: Observed, T>(
     if got.is_some() {
         acquisition.acquired();
     } else {
-        acquisition.observers.gave_up();
+        acquisition.gave_up();
     }
     got
 }
@@ -253,17 +266,18 @@ pub(crate) fn unlock<L: Observed>(lock: &L, access: Access, unlock: impl FnOnce(
     if !is_observed::<L>() {
         return unlock();
     }
-    unlock_observed(lock, access, unlock);
+    unlock_observed(lock, access, true, unlock);
 }
 
 /// Lets another thread have the lock for a turn, by `bump`.
 #[inline(always)]
 #[track_caller]
 pub(crate) fn bump<L: Observed>(lock: &L, access: Access, bump: impl FnOnce()) {
-    self::unlock(lock, access, bump);
-    if is_observed::<L>() {
-        Observers::default().acquired(lock, access);
+    if !is_observed::<L>() {
+        return bump();
     }
+    unlock_observed(lock, access, false, bump);
+    acquired_observed(lock, access);
 }
 
 /// The calling thread, which holds the lock in one way, is about to hold it in another.
@@ -278,6 +292,7 @@ pub(crate) fn changes<L: Observed>(lock: &L, from: Access, to: Access) {
 /// Waits for a condition: `begin` unlocks the mutex, `sleep` waits and locks it again, and `waited` returns how many
 /// nanoseconds that lock took, if it had to wait.
 #[inline(always)]
+#[track_caller]
 pub(crate) fn wait<L: Observed, T>(
     mutex: &L,
     begin: impl FnOnce(),
@@ -292,7 +307,7 @@ pub(crate) fn wait<L: Observed, T>(
     observers.unlocks(mutex, Access::Alone);
     observers.awaits_condition(mutex);
     begin();
-    observers.unlocked();
+    observers.unlocked(false);
     let done = sleep();
     observers.relocked(mutex, &waited);
     observers.acquired(mutex, Access::Alone);

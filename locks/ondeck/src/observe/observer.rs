@@ -191,9 +191,9 @@ pub(crate) trait Observer: Default {
     #[track_caller]
     fn unlocks<L: Observed>(&mut self, _: &L, _: Access) {}
 
-    /// The lock is unlocked, and may be gone.
+    /// The lock is unlocked, and may be gone. If the thread does not go on, it waits for a condition, or has the lock again.
     #[inline(always)]
-    fn unlocked(&mut self) {}
+    fn unlocked(&mut self, _goes_on: bool) {}
 
     /// The thread, which holds the lock, is about to hold it in another way.
     #[inline(always)]
@@ -263,9 +263,9 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
     }
 
     #[inline(always)]
-    fn unlocked(&mut self) {
-        self.1.unlocked();
-        self.0.unlocked();
+    fn unlocked(&mut self, goes_on: bool) {
+        self.1.unlocked(goes_on);
+        self.0.unlocked(goes_on);
     }
 
     #[inline(always)]

@@ -203,6 +203,7 @@ impl<P: Host> RawOnce<P> {
             acquisition.waits();
             let goes_on = if poison == Poison::Panics { DONE | POISONED } else { DONE };
             if !self.wait_while(deadline, |state| state & goes_on == 0) {
+                acquisition.gave_up();
                 return self.is_done();
             }
         }

@@ -17,8 +17,8 @@ use ondeck::reentrant::RawThreadId;
 use ondeck::rwlock::RawRwLock;
 use ondeck::stats::{self, Event, LockKind, LockStats};
 use ondeck::{
-    Condvar, FairMutex, Mutex, Once, PiMutex, ReentrantMutex, RwLock, RwLockUpgradableReadGuard,
-    RwLockWriteGuard, poison,
+    Condvar, FairMutex, Mutex, MutexGuard, Once, PiMutex, ReentrantMutex, RwLock,
+    RwLockUpgradableReadGuard, RwLockWriteGuard, lock_all, poison,
 };
 
 fn find(name: &CStr) -> Option<LockStats> {
@@ -159,8 +159,59 @@ fn a_thread_that_gives_up_has_not_waited() {
         scope.spawn(|| assert!(lock.try_lock_for(Duration::from_millis(1)).is_none()));
     });
     drop(guard);
-    let found = of(c"deadline");
-    assert_eq!((found.waits, found.gave_up, found.waiting), (0, 1, 0));
+    let once = Once::named(c"deadline of a once");
+    once.call_once(|| {
+        thread::scope(|scope| {
+            scope.spawn(|| assert!(!once.wait_for(Duration::from_millis(1))));
+        });
+    });
+    for name in [c"deadline", c"deadline of a once"] {
+        let found = of(name);
+        assert_eq!((found.waits, found.gave_up, found.waiting), (0, 1, 0), "{found}");
+    }
+}
+
+#[test]
+fn the_places_are_the_callers_of_all_that_locks() {
+    let (mutex, other) = (Mutex::new(()), Mutex::new(()));
+    let places = |name| {
+        let found = of(name);
+        [found.site, found.longest_hold_site].map(|site| is_at(site, file!()))
+    };
+    ondeck::name(&mutex, c"in a tuple");
+    // The thread that holds both has attempted the one for which the other waits.
+    let lock = || drop(lock_all((&mutex, &other)));
+    contend(c"in a tuple", 1, |wait| (lock_all((&other, &mutex)), wait()).1, lock);
+    assert_eq!(places(c"in a tuple"), [true; 2]);
+    ondeck::name(&mutex, c"in a slice");
+    let lock = || drop(lock_all(&[&mutex, &other][..]));
+    contend(c"in a slice", 1, |wait| (lock_all(&[&other, &mutex][..]), wait()).1, lock);
+    assert_eq!(places(c"in a slice"), [true; 2]);
+}
+
+#[test]
+fn no_thread_holds_a_lock_that_it_unlocked_while_nothing_was_counted() {
+    static LOCK: Mutex<()> = Mutex::from_raw(RawMutex::named(c"switched"), ());
+    if !again::is_child() {
+        again::passes(|_| ());
+        return;
+    }
+    contend(c"switched", 1, |wait| (LOCK.lock(), wait()).1, || drop(LOCK.lock()));
+    let held = LOCK.lock();
+    assert!(of(c"switched").holder.is_some());
+    stats::disable();
+    drop(held);
+    assert_eq!(of(c"switched").holder, None);
+    stats::enable();
+    assert_eq!(of(c"switched").holder, None);
+    // The place of a hold that begins with the end of a wait.
+    stats::disable();
+    let mut held = LOCK.lock();
+    stats::enable();
+    let waited = line(1);
+    Condvar::new().wait_for(&mut held, Duration::ZERO);
+    let holder = of(c"switched").holder.expect("it is known");
+    assert!(is_at(holder.site, &waited), "{holder:?}, not {waited}");
 }
 
 #[test]
@@ -254,6 +305,7 @@ fn a_handler_may_lock_what_it_is_told_of() {
         again::passes(|_| ());
         return;
     }
+    let mut held = LOCK.lock();
     stats::enable();
     // A thread that has changed how it holds a lock holds it once.
     let changed = RwLock::new(());
@@ -264,8 +316,11 @@ fn a_handler_may_lock_what_it_is_told_of() {
         TOLD.lock().unwrap().push(*event);
         *LOCK.lock() += 1;
     });
-    let held = line(1);
-    drop(LOCK.lock());
+    let held_at = line(1);
+    MutexGuard::bump(&mut held);
+    MutexGuard::bump(&mut held);
+    assert_eq!(CALLS.load(Ordering::Relaxed), 0, "it holds the lock again");
+    drop(held);
     assert_eq!(CALLS.load(Ordering::Relaxed), 1);
     let mut holds = 0;
     while CALLS.load(Ordering::Relaxed) == 1 {
@@ -275,5 +330,5 @@ fn a_handler_may_lock_what_it_is_told_of() {
     let told = TOLD.lock().unwrap();
     assert_eq!(told[1].suppressed, holds - 1, "its own hold of the lock is none");
     assert_eq!((told[0].name, told[0].kind, told[0].other), (c"told", LockKind::Mutex, None));
-    assert!(is_at(told[0].site, &held), "{:?}, not {held}", told[0]);
+    assert!(is_at(told[0].site, &held_at), "{:?}, not {held_at}", told[0]);
 }

@@ -41,6 +41,8 @@ struct Local {
     /// The number of locks in `held`, the oldest first.
     depth: Cell<usize>,
     held: [Cell<Held>; MOST_HELD],
+    /// The number of older holds, for which `held` had no room.
+    untimed: Cell<usize>,
     /// Whether `pending` has a warning.
     is_warning: Cell<bool>,
     /// The warning that the thread gives when it holds no lock any more.
@@ -55,6 +57,7 @@ std::thread_local! {
             epoch: Cell::new(0),
             depth: Cell::new(0),
             held: [const { Cell::new(NONE) }; MOST_HELD],
+            untimed: Cell::new(0),
             is_warning: Cell::new(false),
             pending: Cell::new(None),
         }
@@ -71,6 +74,7 @@ fn with<T>(event: impl FnOnce(&Local) -> Option<T>) -> Option<T> {
         if local.epoch.replace(epoch) != epoch {
             // What was unlocked while statistics were off.
             local.depth.set(0);
+            local.untimed.set(0);
         }
         let done = event(local);
         local.is_inside.set(false);
@@ -81,7 +85,11 @@ fn with<T>(event: impl FnOnce(&Local) -> Option<T>) -> Option<T> {
 impl Local {
     fn push(&self, holds: Held) {
         if self.depth.get() == MOST_HELD {
-            self.remove(0);
+            if let Some(entry) = self.remove(0).entry {
+                // Its end will not be seen.
+                entry.holder.store(0, Relaxed);
+            }
+            self.untimed.set(self.untimed.get() + 1);
         }
         self.held[self.depth.get()].set(holds);
         self.depth.set(self.depth.get() + 1);
@@ -99,7 +107,11 @@ impl Local {
     /// Removes the thread's newest hold of a lock.
     fn take(&self, address: usize) -> Option<Held> {
         let mut held = self.held[..self.depth.get()].iter();
-        held.rposition(|held| held.get().address == address).map(|place| self.remove(place))
+        let place = held.rposition(|held| held.get().address == address);
+        if place.is_none() {
+            self.untimed.set(self.untimed.get().saturating_sub(1));
+        }
+        place.map(|place| self.remove(place))
     }
 
     /// Gives a warning later, or drops it if another one is due.
@@ -136,8 +148,9 @@ impl Wait {
     }
 
     /// The deadline has passed.
-    pub fn gave_up(self) {
-        if let Some(entry) = self.entry {
+    pub fn gave_up(mut self) {
+        if let Some(entry) = self.entry.take() {
+            entry.waiting.fetch_sub(1, Relaxed);
             entry.gave_up.fetch_add(1, Relaxed);
         }
     }
@@ -259,7 +272,7 @@ fn unlocked_with_more(ended: Ended, goes_on: bool) {
             }
         }
         local.warns(warn::HOLDS.long(ended.lock, ended.nanos, (ended.site, waits_at)));
-        let may_tell = || goes_on && local.depth.get() == 0;
+        let may_tell = || goes_on && local.depth.get() == 0 && local.untimed.get() == 0;
         local.pending.get().filter(|_| may_tell())
     });
     let Some(long) = told else { return };

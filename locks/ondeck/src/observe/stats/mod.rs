@@ -80,6 +80,8 @@ pub fn enable() {
     if !IS_ON.load(Relaxed) {
         // Relaxed: a thread that sees the flag first ignores what it unlocks now.
         EPOCH.fetch_add(1, Relaxed);
+        // The same for the table.
+        table::each(|_, entry| entry.holder.store(0, Relaxed));
         IS_ON.store(true, Relaxed);
     }
 }
@@ -284,7 +286,7 @@ pub fn snapshot() -> Vec<LockStats> {
             longest_hold: Duration::from_nanos(longest_hold),
             longest_hold_site,
             waiting: entry.waiting.load(Relaxed),
-            holder: (thread != 0).then_some(holder),
+            holder: (thread != 0 && is_on()).then_some(holder),
             times: entry.times.iter().map(|count| count.load(Relaxed)).collect(),
         });
     });
@@ -320,7 +322,8 @@ pub struct Event {
 
 /// Enables statistics, and has `handler` called after a thread has held a lock for `limit` or longer, contended or not.
 ///
-/// The thread calls it when it has unlocked the lock and holds no other, so it may lock and allocate. There is one handler:
+/// The thread calls it when it has unlocked the lock and holds no other, so it may lock and allocate, but not the locks that
+/// the thread holds since before statistics were on. If it panics, so does the unlock, which is done. There is one handler:
 /// a later call replaces it, and [`Duration::MAX`] ends the warnings. It is not called
 ///
 /// * more than once in 100 ms, for all locks together; [`Event::suppressed`] has the number of the others;

@@ -14,8 +14,6 @@ pub(in crate::observe) struct Stats {
     ended: Option<Ended>,
     /// Where the thread locked the mutex that it unlocks.
     site: Option<Site>,
-    /// The thread unlocks it in order to wait for a condition.
-    waits_for_condition: bool,
 }
 
 fn of<L: Observed>(lock: &L) -> Lock {
@@ -72,10 +70,10 @@ impl Observer for Stats {
         self.ended = hooks::unlocks(of(lock), is_alone(access));
     }
 
-    fn unlocked(&mut self) {
+    fn unlocked(&mut self, goes_on: bool) {
         if let Some(ended) = self.ended.take() {
             self.site = ended.site();
-            hooks::unlocked(ended, !self.waits_for_condition);
+            hooks::unlocked(ended, goes_on);
         }
     }
 
@@ -83,10 +81,6 @@ impl Observer for Stats {
     fn changes<L: Observed>(&mut self, lock: &L, from: Access, to: Access) {
         ends(lock, from);
         hooks::acquired(of(lock), is_alone(to), here(), None);
-    }
-
-    fn awaits_condition<L: Observed>(&mut self, _: &L) {
-        self.waits_for_condition = true;
     }
 
     fn relocked<L: Observed>(&mut self, mutex: &L, waited: &impl Fn() -> Option<u64>) {

@@ -185,6 +185,18 @@ fn of_many_holds_the_newest_are_timed() {
 }
 
 #[test]
+fn a_hold_that_is_not_timed_has_no_holder() {
+    let locks: Vec<_> = (0..17).map(|number| lock(0x2800 + number, c"")).collect();
+    at(1);
+    take(locks[0], waits(locks[0], None));
+    assert!(numbers(locks[0].address).holder.is_some());
+    for it in &locks[1..] {
+        take(*it, None);
+    }
+    assert_eq!(numbers(locks[0].address).holder, None);
+}
+
+#[test]
 fn another_kind_or_name_at_an_address_is_another_lock() {
     let names = [lock(0x3000, c""), lock(0x3000, c"other"), lock(0x3000, c"other")];
     let kind = Lock { kind: LockKind::FairMutex, ..names[0] };
@@ -273,9 +285,19 @@ fn warnings_come_after_the_last_unlock_with_both_places_and_not_too_often() {
     let [third] = &told_now()[..] else { panic!("one warning") };
     assert_eq!((third.suppressed, third.other), (1, None));
 
-    // Not before a wait for a condition: at the next unlock.
+    // Not before a wait for a condition: at the next unlock, even if that is of a hold that was not timed.
     hold(3 * start, false, false);
     assert!(told_now().is_empty());
+    take(inner, None);
+    let others: Vec<_> = (0..16).map(|number| lock(0x4800 + number, c"")).collect();
+    for it in &others {
+        take(*it, None);
+    }
+    for it in &others {
+        release(*it);
+    }
+    assert!(told_now().is_empty(), "it holds a lock");
+    assert!(unlocks(inner, true).is_none());
     take(inner, None);
     release(inner);
     assert_eq!(told_now()[..][0].name, c"outer");
