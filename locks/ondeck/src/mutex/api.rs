@@ -56,7 +56,7 @@ use crate::platform::{Native, Platform, Timestamp};
 ///     }
 /// });
 /// assert_eq!(*TOTAL.lock(), 4000);
-/// # #[cfg(not(feature = "deadlock_detection"))]
+/// # #[cfg(not(any(feature = "deadlock_detection", feature = "stats")))]
 /// assert_eq!(size_of::<Mutex<u8>>(), 2);
 /// ```
 pub type Mutex<T> = lock_api::Mutex<RawMutex<Native>, T>;

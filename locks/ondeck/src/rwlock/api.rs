@@ -58,7 +58,7 @@ use crate::platform::{Host, Native, Platform, Timestamp};
 /// names.push("two");
 /// let names = RwLockWriteGuard::downgrade(names);
 /// assert_eq!(names.len(), 2);
-/// # #[cfg(not(feature = "deadlock_detection"))]
+/// # #[cfg(not(any(feature = "deadlock_detection", feature = "stats")))]
 /// assert_eq!(size_of::<RwLock<()>>(), 4);
 /// ```
 pub type RwLock<T> = lock_api::RwLock<RawRwLock<Native>, T>;
