@@ -209,6 +209,29 @@ fn a_displaced_real_time_owner_asks_for_the_lock_at_the_end_of_the_turn() {
     assert_eq!(parked.unlocks(mutex), 0);
 }
 
+/// It has lost its CPU, and so has the thread that it has woken.
+#[test]
+fn a_displaced_owner_that_has_not_run_since_the_turn_loses_its_role() {
+    let (_alone, mutex, [one, two, parked, other]) = steered();
+    let parks = || parked.stops_when_woken_in(|| lock(mutex));
+    is_about_to_be_captured(mutex, [&one, &two], parks);
+    one.stops_at(&SLEEP, 1, || lock(mutex));
+    WOKE.until_reached();
+    time_passes(TURN + WAKE);
+    other.begins(|| lock(mutex));
+    until(|| Machine::mode() != 0);
+    assert_eq!(two.unlocks(mutex), 1);
+    polls_until(|| !other.is_busy());
+    SLEEP.open();
+    WOKE.open();
+    other.unlocks(mutex);
+    time_passes_until(|| !one.is_busy() || !parked.is_busy());
+    for thread in if one.is_busy() { [&parked, &one] } else { [&one, &parked] } {
+        time_passes_until(|| !thread.is_busy());
+        thread.unlocks(mutex);
+    }
+}
+
 /// The owner unlocks with a debt. The thread that it has displaced comes back meanwhile, or later. Returns the number of
 /// threads that the unlock wakes.
 fn wakes_beside_a_displaced_owner(comes_at_once: bool) -> u32 {
