@@ -98,17 +98,15 @@ inline constexpr int clock_of = std::is_same_v<Clock, std::chrono::steady_clock>
                                                                                    : -1;
 
 // Acquires by one of C's functions with a deadline.
-template <class Raw, class Rep, class Period>
-bool acquire_for(int (*clocked)(Raw *, int, const timespec *), Raw *raw,
-                 const std::chrono::duration<Rep, Period> &time)
+template <class Clocked, class Raw, class Rep, class Period>
+bool acquire_for(Clocked clocked, Raw *raw, const std::chrono::duration<Rep, Period> &time)
 {
     const timespec deadline = monotonic_after(time);
     return clocked(raw, clock_monotonic, &deadline) == 0;
 }
 
-template <class Raw, class Clock, class Duration>
-bool acquire_until(int (*clocked)(Raw *, int, const timespec *), Raw *raw,
-                   const std::chrono::time_point<Clock, Duration> &time)
+template <class Clocked, class Raw, class Clock, class Duration>
+bool acquire_until(Clocked clocked, Raw *raw, const std::chrono::time_point<Clock, Duration> &time)
 {
     if constexpr (clock_of<Clock> != -1) {
         const timespec deadline = to_timespec(time.time_since_epoch());
@@ -125,17 +123,19 @@ bool acquire_until(int (*clocked)(Raw *, int, const timespec *), Raw *raw,
 
 } // namespace detail
 
-// The members NAME_for and NAME_until of a class with a member NAME, which does not wait.
+// The members NAME_for and NAME_until of a class with a member NAME, which does not wait. The
+// function is called by its name, because compilers refuse to inline it through a pointer.
+#define ONDECK_CALLS(function) [](auto... arguments) { return function(arguments...); }
 #define ONDECK_TIMED(name, clocked)                                                                \
     template <class Rep, class Period>                                                             \
     [[nodiscard]] bool name##_for(const std::chrono::duration<Rep, Period> &time)                  \
     {                                                                                              \
-        return name() || detail::acquire_for(clocked, &raw_, time);                                \
+        return name() || detail::acquire_for(ONDECK_CALLS(clocked), &raw_, time);                  \
     }                                                                                              \
     template <class Clock, class Duration>                                                         \
     [[nodiscard]] bool name##_until(const std::chrono::time_point<Clock, Duration> &time)          \
     {                                                                                              \
-        return detail::acquire_until(clocked, &raw_, time);                                        \
+        return detail::acquire_until(ONDECK_CALLS(clocked), &raw_, time);                          \
     }
 
 // One byte; a TimedLockable, for std::unique_lock, std::scoped_lock, std::lock. Not recursive. It
@@ -450,6 +450,7 @@ private:
 };
 
 #undef ONDECK_TIMED
+#undef ONDECK_CALLS
 
 } // namespace ondeck
 
