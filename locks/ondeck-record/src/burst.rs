@@ -376,7 +376,8 @@ fn random(track: &Track, end: u64) -> u64 {
     ((u128::from(drawn) * u128::from(end)) >> 64) as u64
 }
 
-/// Returns the number of that caller's stack, plus 1; 0 if it cannot be recorded.
+/// Returns the number of that caller's stack, plus 1; 0 if it cannot be recorded. Outside of bursts a new stack is not, if
+/// new ones are frequent: a recursion has more call sites than there is room for.
 fn site(track: &Track, caller: Caller) -> u32 {
     let here = 0_u8;
     let frame = if caller.frame == 0 { ptr::from_ref(&here).addr() } else { caller.frame };
@@ -385,7 +386,15 @@ fn site(track: &Track, caller: Caller) -> u32 {
     if get(&known.key) != key {
         let Some(file) = state::file() else { return 0 };
         // A signal handler that locks in here has no stack.
-        let stack = thread::of(file, |_| samples::keep_stack(file, 0)).flatten();
+        let keep = || samples::keep_stack(file, 0);
+        let is_in_burst = get(&track.current) != 0;
+        let take = |local: &mut thread::Local| {
+            if is_in_burst { keep() } else { local.sites.take(keep) }
+        };
+        let stack = thread::of(file, take).flatten();
+        if stack.is_none() && !is_in_burst {
+            return 0;
+        }
         set(&known.stack, stack.map_or(0, |stack| u64::from(stack) + 1));
         set(&known.key, key);
     }

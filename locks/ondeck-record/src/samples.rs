@@ -79,13 +79,7 @@ fn create(lock: usize, kind: u32) -> u32 {
     let base = (&raw const here).addr();
     let number = thread::of(file, |local| {
         table::initialized(file, lock, kind);
-        let now = clock::ticks();
-        if !local.may_note_creation(now) {
-            return None;
-        }
-        let number = keep_stack(file, base);
-        local.noted_creation(now, clock::ticks());
-        number
+        local.creations.take(|| keep_stack(file, base))
     });
     number.flatten().map_or(0, |number| number + 1)
 }

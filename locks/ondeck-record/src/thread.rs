@@ -140,8 +140,9 @@ pub struct Local {
     random: u64,
     mean: u64,
     last_stack: u64,
-    last_created: u64,
-    created_cost: u64,
+    /// Stacks of initializations, and of call sites outside of bursts.
+    pub creations: Rare,
+    pub sites: Rare,
     /// The wait that the thread is in.
     pub current: Current,
     /// The lock of the last recorded unlock, its time, and whether threads waited then.
@@ -279,7 +280,8 @@ impl Local {
         self.file = address_of(file);
         self.index = file.header.threads.fetch_add(1, Ordering::Relaxed);
         (self.skip, self.period, self.weight) = (1, 1, 1);
-        (self.last_event, self.last_stack, self.last_created) = (0, 0, 0);
+        (self.last_event, self.last_stack) = (0, 0);
+        (self.creations.last, self.sites.last) = (0, 0);
         self.mean = clock::ticks_in(MEAN);
         self.current = Current::NONE;
         // Locks that the thread already holds are not recorded: the child of a fork may never unlock them.
@@ -412,16 +414,26 @@ impl Local {
         self.run_left = (((self.random() >> 32) * choices) >> 32) as u32;
         passed
     }
+}
 
-    /// Decides on the stack of a lock's initialization: all are recorded while they are rare.
-    pub fn may_note_creation(&self, now: u64) -> bool {
-        now.wrapping_sub(self.last_created) >= self.created_cost.saturating_mul(SHARE)
-    }
+/// Stacks that are all taken while they are rare.
+pub struct Rare {
+    /// When the last one was taken, in ticks, and how long that took.
+    last: u64,
+    cost: u64,
+}
 
-    /// Accounts for that stack, which was recorded from `start` to `end`.
-    pub fn noted_creation(&mut self, start: u64, end: u64) {
-        self.last_created = end;
-        self.created_cost = end.wrapping_sub(start);
+impl Rare {
+    /// Returns the stack that `take` takes, unless the last one was taken just now.
+    pub fn take(&mut self, take: impl FnOnce() -> Option<u32>) -> Option<u32> {
+        let start = clock::ticks();
+        if start.wrapping_sub(self.last) < self.cost.saturating_mul(SHARE) {
+            return None;
+        }
+        let taken = take();
+        self.last = clock::ticks();
+        self.cost = self.last.wrapping_sub(start);
+        taken
     }
 }
 

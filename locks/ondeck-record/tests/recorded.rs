@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use ondeck_record::burst::{self, Action, Caller};
 use ondeck_record::layout::{
-    Burst, File, Header, Lock, Long, OPERATIONS, Operation, Track, Tracked,
+    Burst, File, Header, Lock, Long, OPERATIONS, Operation, SITES, Site, Track, Tracked,
 };
 use ondeck_record::relocked;
 
@@ -40,6 +40,25 @@ fn lock_for(time: Duration) {
     burst::begin().end(Action::Unlock, 0x8000, Caller::default());
 }
 
+/// As in a recursion. The second thread has the second track.
+fn calls_from_new_frames(file: &fs::File) {
+    const CALLS: usize = 20_000;
+    let sites = || {
+        let mut bytes = [0; SITES * size_of::<Site>()];
+        let place = offset_of!(Tracked, tracks) + size_of::<Track>() + offset_of!(Track, sites);
+        file.read_exact_at(&mut bytes, place as u64).expect("the whole file");
+        bytes
+    };
+    let mut before = sites();
+    let calls = (1..=CALLS).filter(|call| {
+        burst::begin().end(Action::Lock, 0x9000, Caller { address: 0, frame: call << 16 });
+        burst::begin().end(Action::Unlock, 0x9000, Caller::default());
+        core::mem::replace(&mut before, sites()) != before
+    });
+    let taken = calls.count();
+    assert!((1..CALLS).contains(&taken), "{taken} stacks outside of bursts and in them");
+}
+
 fn records(folder: &std::path::Path) {
     const WAITS: u64 = 5;
     const TOLD: u64 = 15 * MILLI;
@@ -57,13 +76,6 @@ fn records(folder: &std::path::Path) {
     thread::sleep(Duration::from_nanos(TOLD + 5 * MILLI));
     waits.end_of_wait(0x5000, TOLD);
     let all = before.elapsed().as_nanos() as u64;
-    // Short sections, which are recorded in bursts with long pauses between them, and some long ones.
-    for _ in 0..LONG_ONES {
-        for _ in 0..16 * OPERATIONS {
-            lock_for(Duration::ZERO);
-        }
-        lock_for(Duration::from_nanos(TOLD / 5));
-    }
 
     let path = fs::read_dir(folder).expect("the folder").flatten().next().expect("a file").path();
     let file = fs::File::open(path).expect("the recording");
@@ -83,16 +95,6 @@ fn records(folder: &std::path::Path) {
     assert!(is_told(lock(offset_of!(Lock, wait_ticks)) / WAITS));
     assert!(is_told(lock(offset_of!(Lock, wait_longest))));
 
-    let long = offset_of!(Tracked, tracks) + offset_of!(Track, long);
-    let long = |field: usize| word(long + field);
-    assert_eq!(long(offset_of!(Long, object)), 0x8000);
-    assert_eq!(long(offset_of!(Long, action)), Action::Lock as u64);
-    // Not one in which the thread may have lost its CPU instead.
-    let count = long(offset_of!(Long, count));
-    assert!((LONG_ONES / 2..=2 * LONG_ONES).contains(&count), "{count} long sections");
-    let [worked, blocked] = [offset_of!(Long, worked), offset_of!(Long, blocked)].map(long);
-    assert!(nanos(blocked) > LONG_ONES / 2 * TOLD / 5, "{worked} {blocked}");
-
     let burst = offset_of!(Tracked, tracks) + offset_of!(Track, bursts);
     let operations = burst + offset_of!(Burst, operations);
     let find = |action: Action| {
@@ -109,4 +111,23 @@ fn records(folder: &std::path::Path) {
     let took = nanos(word(operation + offset_of!(Operation, took)));
     assert!(took >= 5 * MILLI - TOLD / 100, "{took} ns without the mutex");
     assert!(took + TOLD <= all + TOLD / 100, "{took} ns without the mutex, of {all}");
+
+    // Short sections, which are recorded in bursts with long pauses between them, and some long ones. They come last: their
+    // bursts replace earlier ones.
+    for _ in 0..LONG_ONES {
+        for _ in 0..16 * OPERATIONS {
+            lock_for(Duration::ZERO);
+        }
+        lock_for(Duration::from_nanos(TOLD / 5));
+    }
+    let long = offset_of!(Tracked, tracks) + offset_of!(Track, long);
+    let long = |field: usize| word(long + field);
+    assert_eq!(long(offset_of!(Long, object)), 0x8000);
+    assert_eq!(long(offset_of!(Long, action)), Action::Lock as u64);
+    // Not one in which the thread may have lost its CPU instead.
+    let count = long(offset_of!(Long, count));
+    assert!((LONG_ONES / 2..=2 * LONG_ONES).contains(&count), "{count} long sections");
+    let [worked, blocked] = [offset_of!(Long, worked), offset_of!(Long, blocked)].map(long);
+    assert!(nanos(blocked) > LONG_ONES / 2 * TOLD / 5, "{worked} {blocked}");
+    thread::scope(|scope| scope.spawn(|| calls_from_new_frames(&file)).join().expect("it ends"));
 }
