@@ -1,6 +1,6 @@
 //! Measures the cost of statistics: an uncontended pair beside a spinlock's, and the pairs of two threads at one lock.
 //!
-//!     cost MILLISECONDS [on]
+//!     cargo run --release --example cost [--no-default-features] -- MILLISECONDS [on]
 //!
 //! Prints nanoseconds of a pair, its ratio to the spinlock's, and contended pairs a second.
 

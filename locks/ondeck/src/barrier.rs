@@ -87,6 +87,10 @@ pub struct Barrier<P: Host = Native> {
 }
 
 /// The result of [`Barrier::wait`].
+///
+/// ```
+/// assert!(ondeck::Barrier::new(1).wait().is_leader());
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BarrierWaitResult {
     is_leader: bool,

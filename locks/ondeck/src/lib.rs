@@ -21,6 +21,9 @@
 //! | [`ReentrantMutex`] | its owner may lock it again |
 //! | [`Semaphore`] | permits, with or without the order of arrival |
 //!
+//! [`lock_all`] acquires several locks without an order among them, [`name`] names a lock in reports, [`IsHeld`] answers
+//! whether the calling thread holds it.
+//!
 //! ```text
 //! Mutex, one byte            Condvar                  your own lock
 //!   lock    test-and-set       wait                     over any Platform

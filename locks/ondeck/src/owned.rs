@@ -124,7 +124,7 @@ mapped! {
     MappedArcGuard(*mut) by
     /// Makes guards of a part of the data from the owned guards of mutexes and of writers.
     ///
-    /// A guard of a part of a part is a [`MappedArcGuard`] of a `MappedArcGuard`.
+    /// A guard of a part of a part is a [`MappedArcGuard`] of a `MappedArcGuard`. The [module](self) has an example.
     MapArc(&mut) of Alone + DerefMut;
 
     /// An owned guard of a part of the data that its thread may share; see [`MapArcShared`].
@@ -132,6 +132,16 @@ mapped! {
     /// Makes guards of a part of the data from the owned guards of readers and of reentrant mutexes.
     ///
     /// A guard of a part of a part is a [`MappedArcSharedGuard`] of a `MappedArcSharedGuard`.
+    ///
+    /// ```
+    /// use ondeck::{ArcRwLockReadGuard, MapArcShared, RwLock};
+    /// use std::sync::Arc;
+    ///
+    /// let names = Arc::new(RwLock::new(vec!["one", "two"]));
+    /// let first = ArcRwLockReadGuard::try_map(names.read_arc(), |names| names.first());
+    /// assert_eq!(*first.expect("it is there"), "one");
+    /// assert!(ArcRwLockReadGuard::try_map(names.read_arc(), |names| names.get(2)).is_err());
+    /// ```
     MapArcShared(&) of Shares + Deref;
 }
 

@@ -79,6 +79,15 @@ pub struct Condvar {
 }
 
 /// Whether a wait timed out.
+///
+/// ```
+/// use ondeck::{Condvar, Mutex};
+/// use std::time::Duration;
+///
+/// let (ready, changed) = (Mutex::new(false), Condvar::new());
+/// let waited = changed.wait_while_for(&mut ready.lock(), |ready| !*ready, Duration::from_millis(1));
+/// assert!(waited.timed_out());
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WaitTimeoutResult(bool);
 

@@ -331,6 +331,24 @@ pub struct Event {
 /// * while the thread holds another lock that takes part. A thread that has forgotten a guard is never warned again; a thread
 ///   has one warning due at a time;
 /// * for the hold with which a program ends.
+///
+/// ```
+/// use ondeck::{Mutex, stats};
+/// use std::sync::atomic::{AtomicU32, Ordering};
+/// use std::time::Duration;
+///
+/// static WARNINGS: AtomicU32 = AtomicU32::new(0);
+///
+/// stats::on_long_hold(Duration::from_millis(2), |event| {
+///     eprintln!("{} {:?} was held for {:?}, from {:?} on", event.kind, event.name, event.duration, event.site);
+///     WARNINGS.fetch_add(1, Ordering::Relaxed);
+/// });
+/// let log = Mutex::new(String::new());
+/// let guard = log.lock();
+/// std::thread::sleep(Duration::from_millis(3));
+/// drop(guard);
+/// assert_eq!(WARNINGS.load(Ordering::Relaxed), 1);
+/// ```
 pub fn on_long_hold(limit: Duration, handler: fn(&Event)) {
     warn::HOLDS.set(limit, handler);
     enable();
