@@ -40,7 +40,7 @@ MIRIFLAGS=-Zmiri-many-seeds=0..$seeds "${tests[@]}"
 
 step "the interfaces, and every type"
 MIRIFLAGS=-Zmiri-many-seeds=0..$seeds cargo +nightly miri test --locked -q -p ondeck --features arc_lock --test api -- \
-    poison:: reentrant:: parker:: every_type:: condvar_locks:: lock_all:: owned:: is_held:: --skip fork
+    poison:: reentrant:: every_type:: condvar_locks:: lock_all:: owned:: is_held:: --skip fork
 
 step "the tests of a program"
 MIRIFLAGS=-Zmiri-many-seeds=0..$seeds cargo +nightly miri test --locked -q -p tested --test right --test types

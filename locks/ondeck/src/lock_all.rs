@@ -7,8 +7,10 @@ use std::vec::Vec;
 
 use lock_api::{MutexGuard, RawMutex, RawRwLock, RwLockWriteGuard};
 
-/// A lock that [`lock_all`] can acquire: a reference to a mutex of this crate, or to a [`RwLock`](crate::RwLock), which it
-/// acquires for writing. A [`ReentrantMutex`](crate::ReentrantMutex) is none: its owner would wait for the others with it.
+/// A lock that [`lock_all`] can acquire: a reference to a [`Mutex`](crate::Mutex), a [`FairMutex`](crate::FairMutex) or a
+/// `PiMutex`, or to a [`RwLock`](crate::RwLock), which it acquires for writing. A
+/// [`ReentrantMutex`](crate::ReentrantMutex) is none: its owner would wait for the others with it. Nor are the locks of
+/// [`poison`](crate::poison) and `ipc`, whose acquisitions have errors.
 pub trait Lockable: sealed::Lockable {}
 
 impl<L: sealed::Lockable> Lockable for L {}
