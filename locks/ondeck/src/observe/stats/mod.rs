@@ -229,7 +229,7 @@ pub struct LockStats {
 
 impl LockStats {
     /// Returns the time within which this part of the [waits](Self::waits), of 1.0, has ended. It is never less than the
-    /// right value, and at most an eighth more.
+    /// right value, and at most an eighth more; in place of 69 seconds or longer, it is the longest wait.
     pub fn quantile(&self, part: f64) -> Duration {
         let all: u64 = self.times.iter().sum();
         let wanted = ((all as f64 * part).ceil() as u64).max(1);
