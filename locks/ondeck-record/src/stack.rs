@@ -75,10 +75,16 @@ extern "C" fn each_placed(context: *mut c_void, stack: *mut c_void) -> c_int {
     GO_ON
 }
 
-/// Takes the calling thread's stack. Returns whether it has any frame. The result is in place because the stack may be that
+/// Bytes that unwinding needs below it, with a third to spare.
+const ROOM: usize = 4_096;
+
+/// Takes the calling thread's stack. Returns whether it has any frame, and room to be unwound. The result is in place because the stack may be that
 /// of a signal handler, with some thousand bytes.
 #[inline(never)]
 pub fn take_placed(file: &File, stack: &mut Placed) -> bool {
+    if !sys::has_stack(ROOM) {
+        return false;
+    }
     if can_unwind() {
         // SAFETY: the callback casts the argument back to its type.
         unsafe { _Unwind_Backtrace(each_placed, ptr::from_mut(stack).cast()) };
@@ -152,5 +158,36 @@ mod tests {
         let [all, outer] = [&frames, &outer].map(Frames::addresses);
         assert!(all.len() > outer.len() && all.ends_with(outer), "{all:x?}, {outer:x?}");
         assert!(all.iter().all(|address| *address != 0));
+    }
+
+    #[test]
+    fn a_stack_with_no_room_left_is_not_unwound() {
+        /// Returns the number of calls until there is no room for more.
+        fn deeper(file: &File, left: usize) -> usize {
+            let used = core::hint::black_box([0_u8; 1024]);
+            if left == 0 || take(file, 0).is_none() {
+                return usize::from(used[0]);
+            }
+            1 + deeper(file, left - 1)
+        }
+        extern "C" fn measure(found: *mut libc::c_void) -> *mut libc::c_void {
+            // SAFETY: all fields are atomics, for which zeros are valid.
+            let file = unsafe { std::boxed::Box::<File>::new_zeroed().assume_init() };
+            // SAFETY: the caller's number, which lives until the thread has ended.
+            unsafe { *found.cast::<usize>() = deeper(&file, 1_000) };
+            ptr::null_mut()
+        }
+        let mut found = 0_usize;
+        let mut attributes = core::mem::MaybeUninit::<libc::pthread_attr_t>::uninit();
+        let mut thread = 0;
+        // SAFETY: the attributes are initialized first, and the thread ends before `found` does.
+        unsafe {
+            libc::pthread_attr_init(attributes.as_mut_ptr());
+            libc::pthread_attr_setstacksize(attributes.as_mut_ptr(), 64 << 10);
+            let to = (&raw mut found).cast();
+            assert_eq!(libc::pthread_create(&raw mut thread, attributes.as_ptr(), measure, to), 0);
+            libc::pthread_join(thread, ptr::null_mut());
+        }
+        assert!((1..64).contains(&found), "{found}");
     }
 }

@@ -341,35 +341,6 @@ mod tests {
     }
 
     #[test]
-    fn the_stack_of_a_thread_ends_at_its_guard() {
-        /// Returns the number of calls until there is no room for more.
-        fn deeper(left: usize) -> usize {
-            let used = core::hint::black_box([0_u8; 1024]);
-            if left == 0 || !has_stack(4096) {
-                return usize::from(used[0]);
-            }
-            1 + deeper(left - 1)
-        }
-        extern "C" fn measure(found: *mut libc::c_void) -> *mut libc::c_void {
-            // SAFETY: the caller's number, which lives until the thread has ended.
-            unsafe { *found.cast::<usize>() = deeper(1_000) };
-            ptr::null_mut()
-        }
-        let mut found = 0_usize;
-        let mut attributes = core::mem::MaybeUninit::<libc::pthread_attr_t>::uninit();
-        let mut thread = 0;
-        // SAFETY: the attributes are initialized first, and the thread ends before `found` does.
-        unsafe {
-            libc::pthread_attr_init(attributes.as_mut_ptr());
-            libc::pthread_attr_setstacksize(attributes.as_mut_ptr(), 64 << 10);
-            let to = (&raw mut found).cast();
-            assert_eq!(libc::pthread_create(&raw mut thread, attributes.as_ptr(), measure, to), 0);
-            libc::pthread_join(thread, ptr::null_mut());
-        }
-        assert!((1..64).contains(&found), "{found}");
-    }
-
-    #[test]
     fn a_text_that_has_no_room_is_none() {
         let mut text = Text::<8>::new();
         text.push_all(b"ab.");

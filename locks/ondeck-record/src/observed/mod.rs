@@ -60,8 +60,6 @@ const STACK: u64 = 4_000;
 const SHARE: u64 = 16;
 /// It is unwound anyway for a wait or a hold of this number of times its cost.
 const WORTH: u64 = 64;
-/// Bytes that unwinding needs below it, with a third to spare.
-const ROOM: usize = 4_096;
 
 /// Bytes of each thread that the observer needs: zeros at first.
 pub const MEMORY: usize = 1_024;
@@ -275,7 +273,7 @@ impl Thread {
         if let Some(number) = self.recall.find(file, base) {
             return Some(number + 1);
         }
-        if !self.may_unwind(now, ticks) || !sys::has_stack(ROOM) {
+        if !self.may_unwind(now, ticks) {
             return None;
         }
         let mut placed = Placed::at(base);
