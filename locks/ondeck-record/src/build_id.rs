@@ -66,7 +66,7 @@ fn in_notes(
         if place >= end || !read(place, &mut note) {
             return None;
         }
-        let description = place.checked_add(12)?.checked_add(padded(word(&note, 0))?)?;
+        let description = place.checked_add(padded(word(&note, 0).checked_add(12)?)?)?;
         let length = word(&note, 4);
         if word(&note, 8) == NT_GNU_BUILD_ID && note.ends_with(b"GNU\0") {
             let mut id = BuildId { bytes: [0; LONGEST], length: (length as usize).min(LONGEST) };
@@ -87,4 +87,30 @@ fn word(bytes: &[u8], at: usize) -> u32 {
 
 fn long(bytes: &[u8], at: usize) -> u64 {
     bytes[at..].first_chunk().map_or(0, |bytes| u64::from_ne_bytes(*bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use std::vec::Vec;
+
+    use super::*;
+
+    #[test]
+    fn a_description_begins_at_the_alignment_of_its_notes() {
+        // The sizes of the name and of the description, the type, the name; properties, and then a build-id.
+        let note =
+            |kind: u32| [4, 8, kind, u32::from_ne_bytes(*b"GNU\0"), 0x0302_0100, 0x0706_0504];
+        let words = [note(5), note(NT_GNU_BUILD_ID)].concat();
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let read = |address: u64, to: &mut [u8]| {
+            let found = bytes.get(address as usize..).and_then(|rest| rest.get(..to.len()));
+            found.map(|found| to.copy_from_slice(found)).is_some()
+        };
+        for align in [0, 4, 8] {
+            let id = in_notes(0, bytes.len() as u64, align, read).expect("the second note");
+            assert_eq!(id.digits().collect::<Vec<_>>(), b"0001020304050607", "{align}");
+        }
+    }
 }
