@@ -137,10 +137,12 @@ fn mapped_by(pid: u32) -> Result<Result<PathBuf, String>, String> {
             _ => format!("cannot read /proc/{pid}/{file}: {error}; only root and the user of the process may, and in some containers neither"),
         })
     };
+    // Asked first: it may become its program, with the page, after its old environment was read.
+    let is_beginning = is_beginning(pid);
     let environment = read("environ")?;
     let Some(path) = value(&environment, CONTROL) else {
         let why = format!("process {pid} was not started by `ondeck run`; {started}");
-        return if is_beginning(pid) { Ok(Err(why)) } else { Err(why) };
+        return if is_beginning { Ok(Err(why)) } else { Err(why) };
     };
     let path = PathBuf::from(path);
     let maps = read("maps")?;
