@@ -2,7 +2,8 @@
 # The tests in C and C++ can fail: each mistake is put into a copy of the headers, or takes the place of
 # functions of the library, and the test named beside it fails.
 #
-#   ci/capi/mistakes.sh NATIVE     NATIVE is what locks/ondeck-capi/link.sh makes: native/ in cargo's target folder
+#   ci/capi/mistakes.sh NATIVE     NATIVE is what locks/ondeck-capi/link.sh makes with --cfg ondeck_slices="hour", as
+#                                  `ci/capi.sh --mistakes` does: otherwise a thread that none wakes is only late
 set -euo pipefail
 native=$(realpath "$1")
 source=$(realpath "$(dirname "$0")/../../locks/ondeck-capi/tests/c")
