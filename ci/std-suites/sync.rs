@@ -1,4 +1,5 @@
-//! What the standard library's tests find as `std::sync`: this project's locks, beside what is not a lock.
+//! What the standard library's tests find as `std::sync`: this project's locks, beside what is not
+//! a lock.
 //!
 //! The locks without poison are the standard library's own. Their tests are not run.
 

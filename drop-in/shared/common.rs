@@ -23,14 +23,15 @@ mod deadlock {
 #[cfg(feature = "deadlock_detection")]
 pub mod deadlock;
 
-/// Makes an attempt where stacks are kept, because a thread's stack must be known before its wait is. Returns whether the thread
-/// has the lock.
+/// Makes an attempt where stacks are kept, because a thread's stack must be known before its wait
+/// is. Returns whether the thread has the lock.
 #[inline(always)]
 fn attempted(attempt: impl FnOnce() -> bool) -> bool {
     cfg!(feature = "deadlock_detection") && attempt()
 }
 
-/// The operations of a lock of crate `ondeck`, as its recorders and its detection of deadlocks observe them.
+/// The operations of a lock of crate `ondeck`, as its recorders and its detection of deadlocks
+/// observe them.
 type Observed<'a, L> = ondeck::wrapped::Wrapped<'a, L, { cfg!(feature = "send_guard") }>;
 
 // The detection finds locks through the threads that hold them.

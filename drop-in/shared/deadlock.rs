@@ -1,7 +1,7 @@
 //! Deadlocks, at the program's request: which threads wait for each other, and where.
 //!
-//! Crate `ondeck-deadlock` knows what each thread holds and awaits, as the locks of crate `ondeck` report it. It keeps
-//! stacks as addresses; here they are of the type that the original has.
+//! Crate `ondeck-deadlock` knows what each thread holds and awaits, as the locks of crate `ondeck`
+//! report it. It keeps stacks as addresses; here they are of the type that the original has.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -11,7 +11,8 @@ use std::thread::{self, ThreadId};
 use backtrace::Backtrace;
 use ondeck_deadlock::Mode;
 
-/// Called by the loader, after the constructor that reads `ONDECK_DEADLOCK`: each lock is known from the first on.
+/// Called by the loader, after the constructor that reads `ONDECK_DEADLOCK`: each lock is known
+/// from the first on.
 #[used]
 #[unsafe(link_section = ".init_array")]
 static SWITCH_ON: extern "C" fn() = switch_on;
@@ -29,7 +30,8 @@ fn stacks() -> MutexGuard<'static, HashMap<ThreadId, Backtrace>> {
     STACKS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The stack of the calling thread, known until this is dropped: also if the wait unwinds, as for a poisoned once.
+/// The stack of the calling thread, known until this is dropped: also if the wait unwinds, as for a
+/// poisoned once.
 pub(crate) struct Stack(());
 
 impl Stack {
@@ -77,11 +79,13 @@ impl fmt::Debug for DeadlockedThread {
     }
 }
 
-/// Returns the deadlocks that were not reported before, each as the threads that wait for each other.
+/// Returns the deadlocks that were not reported before, each as the threads that wait for each
+/// other.
 ///
-/// It covers mutexes of all kinds, reader-writer locks and onces, of this package and of crate `ondeck`. A thread that waits
-/// for a condition waits for its mutex, also if the wait has a deadline. Otherwise a thread whose wait has a deadline is never in
-/// a deadlock. A forgotten guard holds its lock forever.
+/// It covers mutexes of all kinds, reader-writer locks and onces, of this package and of crate
+/// `ondeck`. A thread that waits for a condition waits for its mutex, also if the wait has a
+/// deadline. Otherwise a thread whose wait has a deadline is never in a deadlock. A forgotten guard
+/// holds its lock forever.
 ///
 /// Where `ONDECK_DEADLOCK` is set, deadlocks are reported when they occur, and not here.
 ///
@@ -89,8 +93,8 @@ impl fmt::Debug for DeadlockedThread {
 ///
 /// # Cost
 ///
-/// With the feature `deadlock_detection` each lock and each unlock accesses a table that all threads share, and
-/// each wait records a stack: expect microseconds. Without it there is no cost.
+/// With the feature `deadlock_detection` each lock and each unlock accesses a table that all
+/// threads share, and each wait records a stack: expect microseconds. Without it there is no cost.
 pub fn check_deadlock() -> Vec<Vec<DeadlockedThread>> {
     let thread = |edge: &ondeck_deadlock::Edge| {
         let id = edge.thread.id?;

@@ -1,8 +1,8 @@
 //! The raw mutexes: the ones of crate `ondeck` with the traits of `lock_api`.
 //!
-//! The versions of `lock_api` differ in the arguments and results of methods: `methods.rs` of each package has a macro
-//! for each kind of method. Each method evaluates the expression after its name. If the trait requires it, the calling
-//! thread owns the lock.
+//! The versions of `lock_api` differ in the arguments and results of methods: `methods.rs` of each
+//! package has a macro for each kind of method. Each method evaluates the expression after its
+//! name. If the trait requires it, the calling thread owns the lock.
 
 use std::time::{Duration, Instant};
 
@@ -47,7 +47,8 @@ macro_rules! mutex {
             }
         }
 
-        // SAFETY: no other thread holds it between a lock and the matching unlock, as crate `ondeck` promises.
+        // SAFETY: no other thread holds it between a lock and the matching unlock, as crate
+        // `ondeck` promises.
         unsafe impl lock_api::RawMutex for $name {
             const INIT: Self = Self(<$inner as ondeck::lock_api::RawMutex>::INIT);
             guards!(of a mutex);
@@ -90,8 +91,8 @@ mutex! {
 }
 
 impl RawMutex {
-    /// Unlocks the mutex, waits until notified or until the deadline, and locks the mutex again. Returns whether the thread was
-    /// notified.
+    /// Unlocks the mutex, waits until notified or until the deadline, and locks the mutex again.
+    /// Returns whether the thread was notified.
     ///
     /// # Safety
     ///

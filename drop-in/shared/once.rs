@@ -96,8 +96,8 @@ impl Once {
         }
     }
 
-    /// As [`call_once`](Self::call_once), but also runs `closure` after one that panicked. The closure
-    /// receives the state before it.
+    /// As [`call_once`](Self::call_once), but also runs `closure` after one that panicked. The
+    /// closure receives the state before it.
     ///
     /// # Panics
     ///

@@ -1,8 +1,8 @@
 //! The raw reader-writer lock, in the same form as the raw mutexes: see `mutexes.rs`.
 //!
-//! Guards of `parking_lot` do not record how a read lock was acquired. Without the feature `send_guard` a
-//! guard stays with its thread, and crate `ondeck` checks that thread's own row for the read. With the
-//! feature, any thread may unlock, so each read is counted in the lock's word.
+//! Guards of `parking_lot` do not record how a read lock was acquired. Without the feature
+//! `send_guard` a guard stays with its thread, and crate `ondeck` checks that thread's own row for
+//! the read. With the feature, any thread may unlock, so each read is counted in the lock's word.
 
 use std::time::{Duration, Instant};
 
@@ -308,8 +308,9 @@ fn drop_token(held: ondeck::rwlock::Shared<Native>) {
 
 /// Ends the process if `lock` unwinds, as it does if a lock has 2^23 read guards.
 ///
-/// `lock_api` 0.4 relocks a guard that was unlocked for a closure, and drops that guard if the lock unwinds:
-/// it would unlock a read that does not exist, and let a writer in together with another reader.
+/// `lock_api` 0.4 relocks a guard that was unlocked for a closure, and drops that guard if the lock
+/// unwinds: it would unlock a read that does not exist, and let a writer in together with another
+/// reader.
 #[inline(always)]
 fn or_abort(lock: impl FnOnce()) {
     struct Unwinds;

@@ -30,7 +30,8 @@ pub type MappedMutexGuard<'a, T> = lock_api::MappedMutexGuard<'a, RawMutex, T>;
 /// ```
 pub type FairMutex<T> = lock_api::Mutex<RawFairMutex, T>;
 
-/// The guard that [`FairMutex::lock`](lock_api::Mutex::lock) returns. It unlocks when it is dropped.
+/// The guard that [`FairMutex::lock`](lock_api::Mutex::lock) returns. It unlocks when it is
+/// dropped.
 pub type FairMutexGuard<'a, T> = lock_api::MutexGuard<'a, RawFairMutex, T>;
 
 /// A guard of a part of the data that the fair mutex protects.
@@ -54,11 +55,12 @@ pub type RwLock<T> = lock_api::RwLock<RawRwLock, T>;
 /// The guard that [`RwLock::read`](lock_api::RwLock::read) returns. It unlocks when it is dropped.
 pub type RwLockReadGuard<'a, T> = lock_api::RwLockReadGuard<'a, RawRwLock, T>;
 
-/// The guard that [`RwLock::write`](lock_api::RwLock::write) returns. It unlocks when it is dropped.
+/// The guard that [`RwLock::write`](lock_api::RwLock::write) returns. It unlocks when it is
+/// dropped.
 pub type RwLockWriteGuard<'a, T> = lock_api::RwLockWriteGuard<'a, RawRwLock, T>;
 
-/// The guard that [`RwLock::upgradable_read`](lock_api::RwLock::upgradable_read) returns. It unlocks
-/// when it is dropped.
+/// The guard that [`RwLock::upgradable_read`](lock_api::RwLock::upgradable_read) returns. It
+/// unlocks when it is dropped.
 pub type RwLockUpgradableReadGuard<'a, T> = lock_api::RwLockUpgradableReadGuard<'a, RawRwLock, T>;
 
 /// A read guard of a part of the protected data.

@@ -1,4 +1,5 @@
-//! The mutex's lock and unlock as functions, to inspect the compiler's output: `docs/data/assembly.md`.
+//! The mutex's lock and unlock as functions, to inspect the compiler's output:
+//! `docs/data/assembly.md`.
 
 use ondeck::mutex::RawMutex;
 use ondeck::platform::Linux;

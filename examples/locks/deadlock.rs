@@ -1,5 +1,5 @@
-//! A lock-order inversion between two accounts, which is reported although nothing deadlocks. `docs/deadlock.md`
-//! has its output:
+//! A lock-order inversion between two accounts, which is reported although nothing deadlocks.
+//! `docs/deadlock.md` has its output:
 //!
 //! ```sh
 //! ONDECK_DEADLOCK=report cargo run -p locks --example deadlock --features deadlock_detection

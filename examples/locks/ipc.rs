@@ -1,11 +1,12 @@
-//! `ipc::Mutex`: two processes count in memory that they share. If one ended in its section, the other would get the
-//! guard as an error, and repair the data. 64-bit Linux.
+//! `ipc::Mutex`: two processes count in memory that they share. If one ended in its section, the
+//! other would get the guard as an error, and repair the data. 64-bit Linux.
 
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 fn main() {
     use ondeck::ipc::Mutex;
 
-    // SAFETY: a new mapping, large enough and never unmapped; the mutex is written before anyone uses it.
+    // SAFETY: a new mapping, large enough and never unmapped; the mutex is written before anyone
+    // uses it.
     let count: &Mutex<u64> = unsafe {
         let (access, kind) =
             (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED | libc::MAP_ANONYMOUS);

@@ -1,5 +1,5 @@
-//! `LazyLock`, `OnceLock` and `Once`: a value created at its first use, a value set once, an action run
-//! once.
+//! `LazyLock`, `OnceLock` and `Once`: a value created at its first use, a value set once, an action
+//! run once.
 
 use std::thread;
 

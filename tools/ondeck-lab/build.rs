@@ -1,5 +1,5 @@
-//! Passes the compiler and the target to the report. The command's build script passes the commit, so that a new
-//! commit does not recompile this crate.
+//! Passes the compiler and the target to the report. The command's build script passes the commit,
+//! so that a new commit does not recompile this crate.
 
 use std::env;
 use std::process::Command;

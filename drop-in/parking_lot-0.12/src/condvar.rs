@@ -76,7 +76,8 @@ impl Condvar {
         self.wait_by(guard, Some(timeout))
     }
 
-    /// As [`wait`](Self::wait), for `timeout` at most; forever, if the clock cannot represent that time.
+    /// As [`wait`](Self::wait), for `timeout` at most; forever, if the clock cannot represent that
+    /// time.
     #[inline]
     pub fn wait_for<T: ?Sized>(
         &self,
@@ -133,8 +134,8 @@ impl Condvar {
         guard: &mut MutexGuard<'_, T>,
         deadline: Option<Instant>,
     ) -> WaitTimeoutResult {
-        // SAFETY: the guard proves that this thread has locked the mutex, and the mutex is locked again
-        // after the wait.
+        // SAFETY: the guard proves that this thread has locked the mutex, and the mutex is locked
+        // again after the wait.
         let notified = unsafe { self.0.wait(MutexGuard::mutex(guard).raw(), deadline.map(at)) };
         WaitTimeoutResult(!notified)
     }

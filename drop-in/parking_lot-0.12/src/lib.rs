@@ -1,7 +1,7 @@
 //! The locks of crate [`ondeck`] with the interface of parking_lot 0.12, for `[patch.crates-io]`.
 //!
-//! The project's `docs/drop-in.md` lists the differences from the original. The sources that 0.12 and 0.13
-//! share are in `drop-in/shared/`.
+//! The project's `docs/drop-in.md` lists the differences from the original. The sources that 0.12
+//! and 0.13 share are in `drop-in/shared/`.
 //!
 //! | feature | adds |
 //! |---|---|

@@ -9,7 +9,8 @@ pub type RawRwLock<const RECURSIVE: bool = false> = ReadWrite<RECURSIVE>;
 /// The lock of [`RecursiveRwLock`] without data.
 pub type RawRwLockRecursive = RawRwLock<true>;
 
-/// A reader-writer lock whose readers wait for the writer that owns it, but not for waiting writers.
+/// A reader-writer lock whose readers wait for the writer that owns it, but not for waiting
+/// writers.
 ///
 /// A thread may have several read guards of it. A steady stream of readers keeps a writer waiting.
 ///

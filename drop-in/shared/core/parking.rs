@@ -86,9 +86,9 @@ pub const DEFAULT_PARK_TOKEN: ParkToken = ParkToken(0);
 
 /// Parks at `key` if `validate` returns true, until unparked or until `timeout`.
 ///
-/// `validate` runs under the lock of the key's queue, `before_sleep` without it, and `timed_out` under it
-/// again. `timed_out` receives the key at which the thread was parked last, and whether it was the last
-/// thread there.
+/// `validate` runs under the lock of the key's queue, `before_sleep` without it, and `timed_out`
+/// under it again. `timed_out` receives the key at which the thread was parked last, and whether it
+/// was the last thread there.
 ///
 /// # Safety
 ///
@@ -147,8 +147,8 @@ unsafe fn unpark(
 
 /// Unparks the thread that has waited longest at `key`.
 ///
-/// `callback` runs under the lock of the key's queue, even if there is no thread. It returns the token for
-/// the thread.
+/// `callback` runs under the lock of the key's queue, even if there is no thread. It returns the
+/// token for the thread.
 ///
 /// # Safety
 ///
@@ -175,7 +175,8 @@ pub unsafe fn unpark_all(key: usize, unpark_token: UnparkToken) -> usize {
 
 /// Unparks the threads at `key` that `filter` selects, in the order in which they parked.
 ///
-/// Both closures run under the lock of the key's queue. `callback` returns the token for the threads.
+/// Both closures run under the lock of the key's queue. `callback` returns the token for the
+/// threads.
 ///
 /// # Safety
 ///

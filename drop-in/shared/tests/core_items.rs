@@ -1,5 +1,5 @@
-//! Uses each item that both parking_lot_core 0.9 and 0.10 export once. It also passes with the originals:
-//! `ci/dropin.sh` compiles it against them.
+//! Uses each item that both parking_lot_core 0.9 and 0.10 export once. It also passes with the
+//! originals: `ci/dropin.sh` compiles it against them.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -26,8 +26,8 @@ impl Place {
         unsafe { park(self.key(), count, || (), |_, _| unreachable!(), token, None) }
     }
 
-    /// Waits until this number of threads have parked. They count themselves under the lock of the queue,
-    /// which each unpark takes.
+    /// Waits until this number of threads have parked. They count themselves under the lock of the
+    /// queue, which each unpark takes.
     fn wait_for(&self, threads: usize) {
         while self.0.load(Ordering::Relaxed) != threads {
             thread::yield_now();
@@ -90,7 +90,8 @@ fn a_filter_chooses_by_token_in_the_order_of_arrival() {
             seen.push(token.0);
             [FilterOp::Skip, FilterOp::Unpark, FilterOp::Stop][token.0]
         };
-        // SAFETY: the key is `place`'s, and no closure parks; none panics, as tokens 0 to 2 come first.
+        // SAFETY: the key is `place`'s, and no closure parks; none panics, as tokens 0 to 2 come
+        // first.
         let result = unsafe { unpark_filter(place.key(), filter, |_| DEFAULT_UNPARK_TOKEN) };
         assert_eq!((result.unparked_threads, result.have_more_threads), (1, true));
         assert_eq!(seen, [0, 1, 2]);

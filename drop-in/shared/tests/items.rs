@@ -1,5 +1,5 @@
-//! Uses each item that both parking_lot 0.12 and 0.13 export once. It also passes with the originals:
-//! `ci/dropin.sh` compiles it against them.
+//! Uses each item that both parking_lot 0.12 and 0.13 export once. It also passes with the
+//! originals: `ci/dropin.sh` compiles it against them.
 
 use std::sync::Arc;
 use std::thread;
@@ -253,8 +253,8 @@ mod deadlocks {
         ALONE.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for the deadlock of two threads, and checks that it is reported once. Returns those that have the names of their
-    /// stacks.
+    /// Waits for the deadlock of two threads, and checks that it is reported once. Returns those
+    /// that have the names of their stacks.
     fn reported(threads: [thread::ThreadId; 2]) -> Vec<thread::ThreadId> {
         let mut found = check_deadlock();
         while found.is_empty() {

@@ -1,4 +1,5 @@
-//! Measures the cost of statistics: an uncontended pair beside a spinlock's, and the pairs of two threads at one lock.
+//! Measures the cost of statistics: an uncontended pair beside a spinlock's, and the pairs of two
+//! threads at one lock.
 //!
 //!     cargo run --release --example cost [--no-default-features] -- MILLISECONDS [on]
 //!
@@ -22,7 +23,8 @@ fn pair(mut turn: impl FnMut()) -> f64 {
     (0..15).map(round).fold(f64::INFINITY, f64::min)
 }
 
-/// Turns of work, half a nanosecond each, so that two threads make a million contended acquisitions a second.
+/// Turns of work, half a nanosecond each, so that two threads make a million contended acquisitions
+/// a second.
 const INSIDE: u32 = 1_000;
 const OUTSIDE: u32 = 6_000;
 

@@ -1,4 +1,5 @@
-//! Statistics of locks for the crate `metrics`, here with its exporter for Prometheus. A server does this before each scrape.
+//! Statistics of locks for the crate `metrics`, here with its exporter for Prometheus. A server
+//! does this before each scrape.
 
 use metrics::{counter, gauge};
 use ondeck::stats;

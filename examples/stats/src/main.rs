@@ -1,4 +1,5 @@
-//! Prints the statistics of a program's locks, and them in the format of Prometheus with the argument `prometheus`.
+//! Prints the statistics of a program's locks, and them in the format of Prometheus with the
+//! argument `prometheus`.
 
 use std::time::Duration;
 

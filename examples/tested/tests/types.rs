@@ -25,8 +25,8 @@ fn both<T: Send + Sync + 'static>(shared: &Arc<T>, one: fn(&T), other: fn(&T)) {
     thread.join().unwrap();
 }
 
-/// Explores a test and checks which outcomes it has. Natively the schedules are too few, and in loom an attempt to lock seldom
-/// fails, because an unlock is no step of it.
+/// Explores a test and checks which outcomes it has. Natively the schedules are too few, and in
+/// loom an attempt to lock seldom fails, because an unlock is no step of it.
 fn outcomes<T: Clone + Debug + Ord + Send + 'static>(
     expected: &[T],
     test: impl Fn() -> T + Send + Sync + 'static,

@@ -101,7 +101,8 @@ struct timespec;
 #define ONDECK_RWLOCK_BIASED 64
 
 /*
- A reader that leaves, and finds `ONDECK_RWLOCK_LAST` in these bits of the word, has to wake a writer.
+ A reader that leaves, and finds `ONDECK_RWLOCK_LAST` in these bits of the word, has to wake a
+ writer.
  */
 #define ONDECK_RWLOCK_LEAVING 4294967072
 
@@ -111,7 +112,8 @@ struct timespec;
 #define ONDECK_RWLOCK_LAST 288
 
 /*
- One permit in the word of a semaphore. A word that is less, as a signed number, has none for an arriving thread.
+ One permit in the word of a semaphore. A word that is less, as a signed number, has none for an
+ arriving thread.
  */
 #define ONDECK_SEM_PERMIT 4
 
@@ -167,12 +169,13 @@ typedef struct ondeck_cond_t {
 } ondeck_cond_t;
 
 /*
- A reader-writer lock: four bytes. Its initial value is `ONDECK_RWLOCK_INIT`, which is zero, so a static one needs no
- initializer. It may be freed by a thread that has just unlocked it, if no other uses it.
+ A reader-writer lock: four bytes. Its initial value is `ONDECK_RWLOCK_INIT`, which is zero, so a
+ static one needs no initializer. It may be freed by a thread that has just unlocked it, if no
+ other uses it.
 
- It must not be shared between processes. A writer that waits keeps later readers out, so a thread that has a read lock must
- not take another. One thread may hold it as upgradable, beside readers, and then become the writer. Only the thread
- that locked it may unlock it.
+ It must not be shared between processes. A writer that waits keeps later readers out, so a
+ thread that has a read lock must not take another. One thread may hold it as upgradable, beside
+ readers, and then become the writer. Only the thread that locked it may unlock it.
  */
 typedef struct ondeck_rwlock_t {
   /*
@@ -182,8 +185,8 @@ typedef struct ondeck_rwlock_t {
 } ondeck_rwlock_t;
 
 /*
- A counting semaphore: four bytes. Its initial value is `ONDECK_SEM_INIT(permits)`. It has no other resources, and may be freed
- by a thread that has acquired, if no other uses it.
+ A counting semaphore: four bytes. Its initial value is `ONDECK_SEM_INIT(permits)`. It has no
+ other resources, and may be freed by a thread that has acquired, if no other uses it.
 
  It must not be shared between processes. It has `ONDECK_SEM_MOST` permits at most.
  */
@@ -195,8 +198,8 @@ typedef struct ondeck_sem_t {
 } ondeck_sem_t;
 
 /*
- An initialization that runs once: one byte. Its initial value is `ONDECK_ONCE_INIT`, which is zero, so a static one needs no
- initializer. It must not be shared between processes.
+ An initialization that runs once: one byte. Its initial value is `ONDECK_ONCE_INIT`, which is
+ zero, so a static one needs no initializer. It must not be shared between processes.
  */
 typedef struct ondeck_once_t {
   /*
@@ -206,9 +209,9 @@ typedef struct ondeck_once_t {
 } ondeck_once_t;
 
 /*
- A place where threads wait for each other, round after round: eight bytes. Its initial value is `ONDECK_BARRIER_INIT(threads)`;
- with 0 or 1 no thread waits. It may be freed as soon as one wait of its last round has returned. It must not be shared between
- processes.
+ A place where threads wait for each other, round after round: eight bytes. Its initial value is
+ `ONDECK_BARRIER_INIT(threads)`; with 0 or 1 no thread waits. It may be freed as soon as one wait
+ of its last round has returned. It must not be shared between processes.
  */
 typedef struct ondeck_barrier_t {
   /*
@@ -222,7 +225,8 @@ typedef struct ondeck_barrier_t {
 } ondeck_barrier_t;
 
 /*
- The numbers of a mutex. Times are in nanoseconds. A site is the address of an instruction, or null if that is not known.
+ The numbers of a mutex. Times are in nanoseconds. A site is the address of an instruction, or
+ null if that is not known.
  */
 typedef struct ondeck_lock_stats_t {
   /*
@@ -300,8 +304,8 @@ typedef struct ondeck_event_t {
    */
   const void *site;
   /*
-   After a hold, where a thread waits for it; after a wait, where the thread had locked it that held it at the
-   beginning. Null if that is not known.
+   After a hold, where a thread waits for it; after a wait, where the thread had locked it that
+   held it at the beginning. Null if that is not known.
    */
   const void *other;
   /*
@@ -557,7 +561,8 @@ int ondeck_rwlock_rdlock(struct ondeck_rwlock_t *lock) ONDECK_NOTHROW;
 ONDECK_MUST_USE int ondeck_rwlock_tryrdlock(struct ondeck_rwlock_t *lock) ONDECK_NOTHROW;
 
 /*
- As `ondeck_rwlock_rdlock`, until a deadline as that of `ondeck_mutex_clocklock`. Returns 0, EAGAIN, ETIMEDOUT or EINVAL.
+ As `ondeck_rwlock_rdlock`, until a deadline as that of `ondeck_mutex_clocklock`. Returns 0,
+ EAGAIN, ETIMEDOUT or EINVAL.
 
  Safety: As for `ondeck_rwlock_rdlock`; `deadline` points to a time.
  */
@@ -607,22 +612,20 @@ ONDECK_NOTHROW;
 int ondeck_rwlock_wrunlock(struct ondeck_rwlock_t *lock) ONDECK_NOTHROW;
 
 /*
- Waits for the upgradable read lock: beside readers, at most one thread has it. Returns 0, or EAGAIN if 2^23 read
- locks are held.
+ Waits for the upgradable read lock: beside readers, at most one thread has it. Returns 0, or
+ EAGAIN if 2^23 read locks are held.
 
  Safety: `lock` points to a lock that the calling thread has not locked.
  */
-int ondeck_rwlock_uplock(struct ondeck_rwlock_t *lock)
-ONDECK_NOTHROW;
+int ondeck_rwlock_uplock(struct ondeck_rwlock_t *lock) ONDECK_NOTHROW;
 
 /*
- Takes the upgradable read lock if no thread writes or has it. Returns 0, EBUSY, or EAGAIN if 2^23 read locks are held.
+ Takes the upgradable read lock if no thread writes or has it. Returns 0, EBUSY, or EAGAIN if
+ 2^23 read locks are held.
 
  Safety: `lock` points to a lock.
  */
-ONDECK_MUST_USE
-int ondeck_rwlock_tryuplock(struct ondeck_rwlock_t *lock)
-ONDECK_NOTHROW;
+ONDECK_MUST_USE int ondeck_rwlock_tryuplock(struct ondeck_rwlock_t *lock) ONDECK_NOTHROW;
 
 /*
  As `ondeck_rwlock_uplock`, until a deadline. Returns 0, EAGAIN, ETIMEDOUT or EINVAL.
@@ -643,26 +646,24 @@ ONDECK_NOTHROW;
 int ondeck_rwlock_upunlock(struct ondeck_rwlock_t *lock) ONDECK_NOTHROW;
 
 /*
- Turns the upgradable read lock into the write lock, after all readers have left. No other writer comes in between. Returns
- 0, always.
+ Turns the upgradable read lock into the write lock, after all readers have left. No other writer
+ comes in between. Returns 0, always.
 
  Safety: As for `ondeck_rwlock_upunlock`.
  */
-int ondeck_rwlock_upgrade(struct ondeck_rwlock_t *lock)
-ONDECK_NOTHROW;
+int ondeck_rwlock_upgrade(struct ondeck_rwlock_t *lock) ONDECK_NOTHROW;
 
 /*
- As `ondeck_rwlock_upgrade`, if there are no readers. Returns 0, or EBUSY: the thread then still has the upgradable read lock.
+ As `ondeck_rwlock_upgrade`, if there are no readers. Returns 0, or EBUSY: the thread then still
+ has the upgradable read lock.
 
  Safety: As for `ondeck_rwlock_upunlock`.
  */
-ONDECK_MUST_USE
-int ondeck_rwlock_tryupgrade(struct ondeck_rwlock_t *lock)
-ONDECK_NOTHROW;
+ONDECK_MUST_USE int ondeck_rwlock_tryupgrade(struct ondeck_rwlock_t *lock) ONDECK_NOTHROW;
 
 /*
- As `ondeck_rwlock_upgrade`, until a deadline. Returns 0; or ETIMEDOUT or EINVAL: the thread then still has the upgradable read
- lock.
+ As `ondeck_rwlock_upgrade`, until a deadline. Returns 0; or ETIMEDOUT or EINVAL: the thread then
+ still has the upgradable read lock.
 
  Safety: As for `ondeck_rwlock_upunlock`; `deadline` points to a time.
  */
@@ -680,7 +681,8 @@ ONDECK_NOTHROW;
 int ondeck_rwlock_downgrade(struct ondeck_rwlock_t *lock) ONDECK_NOTHROW;
 
 /*
- Turns the write lock into the upgradable read lock. No writer comes in between. Returns 0, always.
+ Turns the write lock into the upgradable read lock. No writer comes in between. Returns 0,
+ always.
 
  Safety: As for `ondeck_rwlock_wrunlock`.
  */
@@ -715,20 +717,18 @@ void ondeck_rwlock_wrlock_contended(struct ondeck_rwlock_t *lock, uint32_t found
 void ondeck_rwlock_wrunlock_contended(struct ondeck_rwlock_t *lock) ONDECK_NOTHROW;
 
 /*
- Completes an inlined unlock of the last read lock beside a writer that sleeps. The lock may be freed already: `lock` is only an
- address.
+ Completes an inlined unlock of the last read lock beside a writer that sleeps. The lock may be
+ freed already: `lock` is only an address.
  */
-void ondeck_rwlock_rdunlocked(const struct ondeck_rwlock_t *lock)
-ONDECK_NOTHROW;
+void ondeck_rwlock_rdunlocked(const struct ondeck_rwlock_t *lock) ONDECK_NOTHROW;
 
 /*
- Initializes a semaphore, regardless of the previous contents. Returns 0, or EINVAL if there are too many permits.
+ Initializes a semaphore, regardless of the previous contents. Returns 0, or EINVAL if there are
+ too many permits.
 
  Safety: `sem` points to memory for a semaphore, which no thread uses.
  */
-int ondeck_sem_init(struct ondeck_sem_t *sem,
-                    unsigned int permits)
-ONDECK_NOTHROW;
+int ondeck_sem_init(struct ondeck_sem_t *sem, unsigned int permits) ONDECK_NOTHROW;
 
 /*
  Waits for a permit. Returns 0, always.
@@ -745,7 +745,8 @@ int ondeck_sem_wait(struct ondeck_sem_t *sem) ONDECK_NOTHROW;
 ONDECK_MUST_USE int ondeck_sem_trywait(struct ondeck_sem_t *sem) ONDECK_NOTHROW;
 
 /*
- As `ondeck_sem_wait`, until a deadline as that of `ondeck_mutex_clocklock`. Returns 0, ETIMEDOUT or EINVAL.
+ As `ondeck_sem_wait`, until a deadline as that of `ondeck_mutex_clocklock`. Returns 0, ETIMEDOUT
+ or EINVAL.
 
  Safety: `sem` points to a semaphore, `deadline` to a time.
  */
@@ -756,13 +757,13 @@ int ondeck_sem_clockwait(struct ondeck_sem_t *sem,
 ONDECK_NOTHROW;
 
 /*
- Releases a permit. Returns 0, or EOVERFLOW if there are `ONDECK_SEM_MOST` free ones. Everything before it happens before what
- follows an acquisition of that permit. The semaphore is not accessed after another thread may have acquired the permit.
+ Releases a permit. Returns 0, or EOVERFLOW if there are `ONDECK_SEM_MOST` free ones. Everything
+ before it happens before what follows an acquisition of that permit. The semaphore is not
+ accessed after another thread may have acquired the permit.
 
  Safety: `sem` points to a semaphore.
  */
-int ondeck_sem_post(struct ondeck_sem_t *sem)
-ONDECK_NOTHROW;
+int ondeck_sem_post(struct ondeck_sem_t *sem) ONDECK_NOTHROW;
 
 /*
  As `ondeck_sem_post`, for several permits in one step: all or, if they are too many, none.
@@ -772,14 +773,13 @@ ONDECK_NOTHROW;
 int ondeck_sem_post_many(struct ondeck_sem_t *sem, unsigned int permits) ONDECK_NOTHROW;
 
 /*
- Returns 1 if the caller is to run the initialization, and then to call `ondeck_once_end` or `ondeck_once_abandon`. Returns 0 if
- it is done: everything before its end then happened before. Waits while another thread runs it.
+ Returns 1 if the caller is to run the initialization, and then to call `ondeck_once_end` or
+ `ondeck_once_abandon`. Returns 0 if it is done: everything before its end then happened before.
+ Waits while another thread runs it.
 
  Safety: `once` points to a once, whose initialization the calling thread does not run.
  */
-ONDECK_MUST_USE
-int ondeck_once_begin(struct ondeck_once_t *once)
-ONDECK_NOTHROW;
+ONDECK_MUST_USE int ondeck_once_begin(struct ondeck_once_t *once) ONDECK_NOTHROW;
 
 /*
  Ends the initialization: it is done, for ever.
@@ -789,7 +789,8 @@ ONDECK_NOTHROW;
 void ondeck_once_end(struct ondeck_once_t *once) ONDECK_NOTHROW;
 
 /*
- Gives the initialization up: the next caller of `ondeck_once_begin`, or one that waits, is to run it.
+ Gives the initialization up: the next caller of `ondeck_once_begin`, or one that waits, is to
+ run it.
 
  Safety: As for `ondeck_once_end`.
  */
@@ -803,17 +804,17 @@ void ondeck_once_abandon(struct ondeck_once_t *once) ONDECK_NOTHROW;
 void ondeck_barrier_init(struct ondeck_barrier_t *barrier, unsigned int threads) ONDECK_NOTHROW;
 
 /*
- Waits until all threads of the round have arrived. Returns `ONDECK_BARRIER_LAST` in the thread that arrived last, 0 in the
- others. Everything before the waits of a round happens before they return.
+ Waits until all threads of the round have arrived. Returns `ONDECK_BARRIER_LAST` in the thread
+ that arrived last, 0 in the others. Everything before the waits of a round happens before they
+ return.
 
  Safety: `barrier` points to a barrier.
  */
-int ondeck_barrier_wait(struct ondeck_barrier_t *barrier)
-ONDECK_NOTHROW;
+int ondeck_barrier_wait(struct ondeck_barrier_t *barrier) ONDECK_NOTHROW;
 
 /*
- As `ondeck_barrier_wait`, until a deadline as that of `ondeck_mutex_clocklock`. It may also return ETIMEDOUT, in which case the
- thread counts as not having arrived, or EINVAL.
+ As `ondeck_barrier_wait`, until a deadline as that of `ondeck_mutex_clocklock`. It may also
+ return ETIMEDOUT, in which case the thread counts as not having arrived, or EINVAL.
 
  Safety: `barrier` points to a barrier, `deadline` to a time.
  */
@@ -824,21 +825,20 @@ int ondeck_barrier_clockwait(struct ondeck_barrier_t *barrier,
 ONDECK_NOTHROW;
 
 /*
- Names the mutex in statistics and warnings, or takes its name away if `name` is null. Returns 0, or ENOMEM if the
- table of 1,024 names has no room.
+ Names the mutex in statistics and warnings, or takes its name away if `name` is null. Returns 0,
+ or ENOMEM if the table of 1,024 names has no room.
 
- The string is not copied: it stays as long as the process. `ondeck_mutex_init` and `ondeck_mutex_destroy` take the
- name away; a mutex that ends without ondeck_mutex_destroy leaves its name to the next one in the same memory.
+ The string is not copied: it stays as long as the process. `ondeck_mutex_init` and
+ `ondeck_mutex_destroy` take the name away; a mutex that ends without ondeck_mutex_destroy leaves
+ its name to the next one in the same memory.
 
  Safety: `name` is null or points to a string that is never changed or freed.
  */
-int ondeck_mutex_name(const struct ondeck_mutex_t *mutex,
-                      const char *name)
-ONDECK_NOTHROW;
+int ondeck_mutex_name(const struct ondeck_mutex_t *mutex, const char *name) ONDECK_NOTHROW;
 
 /*
- For programs compiled with `ONDECK_STATS`: `ondeck_mutex_clocklock`, or `ondeck_mutex_lock` if `deadline` is null, called
- at the instruction `site`.
+ For programs compiled with `ONDECK_STATS`: `ondeck_mutex_clocklock`, or `ondeck_mutex_lock` if
+ `deadline` is null, called at the instruction `site`.
 
  Safety: As for the two.
  */
@@ -850,7 +850,8 @@ int ondeck_stats_lock(struct ondeck_mutex_t *mutex,
 ONDECK_NOTHROW;
 
 /*
- For programs compiled with `ONDECK_STATS`: the thread has locked the mutex without waiting for it.
+ For programs compiled with `ONDECK_STATS`: the thread has locked the mutex without waiting for
+ it.
  */
 void ondeck_stats_acquired(const struct ondeck_mutex_t *mutex, const void *site) ONDECK_NOTHROW;
 
@@ -860,10 +861,10 @@ void ondeck_stats_acquired(const struct ondeck_mutex_t *mutex, const void *site)
 void ondeck_stats_unlocks(const struct ondeck_mutex_t *mutex) ONDECK_NOTHROW;
 
 /*
- For programs compiled with `ONDECK_STATS`: the thread has unlocked the mutex, and `goes_on` unless it waits now.
+ For programs compiled with `ONDECK_STATS`: the thread has unlocked the mutex, and `goes_on`
+ unless it waits now.
  */
-void ondeck_stats_unlocked(int goes_on)
-ONDECK_NOTHROW;
+void ondeck_stats_unlocked(int goes_on) ONDECK_NOTHROW;
 
 /*
  Counts the waits for mutexes from now on. See docs/stats.md.
@@ -885,14 +886,12 @@ void ondeck_stats_each(void (*seen)(const struct ondeck_lock_stats_t *stats, voi
 ONDECK_NOTHROW;
 
 /*
- Writes a line for each mutex that a thread has waited for, as snprintf writes: at most `size` bytes with the zero byte.
- Returns the length of the whole text.
+ Writes a line for each mutex that a thread has waited for, as snprintf writes: at most `size`
+ bytes with the zero byte. Returns the length of the whole text.
 
  Safety: `buffer` points to `size` bytes; it may be null if that is 0.
  */
-size_t ondeck_stats_text(char *buffer,
-                         size_t size)
-ONDECK_NOTHROW;
+size_t ondeck_stats_text(char *buffer, size_t size) ONDECK_NOTHROW;
 
 /*
  As `ondeck_stats_text`, in the text format of Prometheus.
@@ -902,13 +901,11 @@ ONDECK_NOTHROW;
 size_t ondeck_stats_prometheus(char *buffer, size_t size) ONDECK_NOTHROW;
 
 /*
- Enables statistics, and has `handler` called after a thread has held a mutex for `nanoseconds` or longer, when it holds
- no mutex any more. Null ends that. Only in programs compiled with `ONDECK_STATS`; docs/stats.md says when it is not
- called.
+ Enables statistics, and has `handler` called after a thread has held a mutex for `nanoseconds`
+ or longer, when it holds no mutex any more. Null ends that. Only in programs compiled with
+ `ONDECK_STATS`; docs/stats.md says when it is not called.
  */
-void ondeck_on_long_hold(uint64_t nanoseconds,
-                         ondeck_warned_t handler)
-ONDECK_NOTHROW;
+void ondeck_on_long_hold(uint64_t nanoseconds, ondeck_warned_t handler) ONDECK_NOTHROW;
 
 /*
  As `ondeck_on_long_hold`, for waits of `nanoseconds` or longer.

@@ -35,13 +35,15 @@ pub const ONDECK_RWLOCK_CLOSED: u32 = 0x8000_0041;
 /// If this bit of the word is set, the library unlocks a read: the word may not count it.
 pub const ONDECK_RWLOCK_BIASED: u32 = 0x40;
 
-/// A reader that leaves, and finds `ONDECK_RWLOCK_LAST` in these bits of the word, has to wake a writer.
+/// A reader that leaves, and finds `ONDECK_RWLOCK_LAST` in these bits of the word, has to wake a
+/// writer.
 pub const ONDECK_RWLOCK_LEAVING: u32 = 0xFFFF_FF20;
 
 /// See `ONDECK_RWLOCK_LEAVING`.
 pub const ONDECK_RWLOCK_LAST: u32 = 0x0120;
 
-/// One permit in the word of a semaphore. A word that is less, as a signed number, has none for an arriving thread.
+/// One permit in the word of a semaphore. A word that is less, as a signed number, has none for an
+/// arriving thread.
 pub const ONDECK_SEM_PERMIT: u32 = 4;
 
 /// If this bit of the word is set, threads wait for permits.

@@ -11,9 +11,9 @@ use crate::deadline::acquire;
 /// What a wait returns in the one thread of each round that arrives last.
 pub const ONDECK_BARRIER_LAST: c_int = -1;
 
-/// A place where threads wait for each other, round after round: eight bytes. Its initial value is `ONDECK_BARRIER_INIT(threads)`;
-/// with 0 or 1 no thread waits. It may be freed as soon as one wait of its last round has returned. It must not be shared between
-/// processes.
+/// A place where threads wait for each other, round after round: eight bytes. Its initial value is
+/// `ONDECK_BARRIER_INIT(threads)`; with 0 or 1 no thread waits. It may be freed as soon as one wait
+/// of its last round has returned. It must not be shared between processes.
 #[repr(C)]
 pub struct Barrier {
     /// Private to the functions of this header.
@@ -31,8 +31,8 @@ const _: () = assert!(align_of::<Barrier>() == align_of::<Raw>());
 ///
 /// `barrier` points to a barrier that outlives the use of the borrow.
 unsafe fn raw<'a>(barrier: *const Barrier) -> &'a Raw {
-    // SAFETY: both types are two words, in this order (`repr(C)`), that are only accessed atomically. The caller promises that it
-    // is alive.
+    // SAFETY: both types are two words, in this order (`repr(C)`), that are only accessed
+    // atomically. The caller promises that it is alive.
     unsafe { &*barrier.cast() }
 }
 
@@ -52,8 +52,9 @@ pub unsafe extern "C" fn ondeck_barrier_init(barrier: *mut Barrier, threads: c_u
     unsafe { barrier.write(Barrier { arrived, total }) };
 }
 
-/// Waits until all threads of the round have arrived. Returns `ONDECK_BARRIER_LAST` in the thread that arrived last, 0 in the
-/// others. Everything before the waits of a round happens before they return.
+/// Waits until all threads of the round have arrived. Returns `ONDECK_BARRIER_LAST` in the thread
+/// that arrived last, 0 in the others. Everything before the waits of a round happens before they
+/// return.
 ///
 /// # Safety
 ///
@@ -64,8 +65,8 @@ pub unsafe extern "C" fn ondeck_barrier_wait(barrier: *mut Barrier) -> c_int {
     result(unsafe { raw(barrier) }.wait())
 }
 
-/// As `ondeck_barrier_wait`, until a deadline as that of `ondeck_mutex_clocklock`. It may also return ETIMEDOUT, in which case the
-/// thread counts as not having arrived, or EINVAL.
+/// As `ondeck_barrier_wait`, until a deadline as that of `ondeck_mutex_clocklock`. It may also
+/// return ETIMEDOUT, in which case the thread counts as not having arrived, or EINVAL.
 ///
 /// # Safety
 ///

@@ -24,8 +24,8 @@ pub(crate) enum Deadline {
     Other(c_int, u64),
 }
 
-/// Acquires something by `at_once`, or else by `until`, which gives up at the time that it is given. Returns 0, ETIMEDOUT, or
-/// EINVAL as `ondeck_mutex_clocklock` does.
+/// Acquires something by `at_once`, or else by `until`, which gives up at the time that it is
+/// given. Returns 0, ETIMEDOUT, or EINVAL as `ondeck_mutex_clocklock` does.
 ///
 /// # Safety
 ///

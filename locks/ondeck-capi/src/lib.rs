@@ -22,14 +22,14 @@
 //!
 //! # No panic reaches a caller
 //!
-//! The libraries are built with `panic = "abort"`, and every function is `extern "C"`, which aborts rather
-//! than unwinds in any build. Nothing here panics on purpose: bad arguments get error codes.
+//! The libraries are built with `panic = "abort"`, and every function is `extern "C"`, which aborts
+//! rather than unwinds in any build. Nothing here panics on purpose: bad arguments get error codes.
 
 pub mod abi;
 pub mod barrier;
 pub mod cond;
-// Copies find each other by ELF notes, on systems where link.sh builds libraries. Elsewhere two copies stay
-// undetected.
+// Copies find each other by ELF notes, on systems where link.sh builds libraries. Elsewhere two
+// copies stay undetected.
 #[cfg(all(
     target_os = "linux",
     target_pointer_width = "64",

@@ -1,5 +1,5 @@
-//! The names of mutexes by address, because a mutex is one byte and has no room for its own; and the beginning of a wait, which
-//! statistics count.
+//! The names of mutexes by address, because a mutex is one byte and has no room for its own; and
+//! the beginning of a wait, which statistics count.
 
 use core::ffi::{c_char, c_void};
 use core::ptr;
@@ -22,7 +22,8 @@ const FAR: usize = 32;
 static TABLE: [Name; NAMES] =
     [const { Name { address: AtomicUsize::new(0), name: AtomicPtr::new(ptr::null_mut()) } }; NAMES];
 
-/// No thread waits for another one: in the child of a fork that one may not exist, and the place stays taken.
+/// No thread waits for another one: in the child of a fork that one may not exist, and the place
+/// stays taken.
 static TAKEN: c_char = 0;
 
 fn places(address: usize) -> impl Iterator<Item = &'static Name> {
@@ -46,7 +47,8 @@ fn name_of(address: usize) -> *const c_char {
     place_of(address).map_or(ptr::null_mut(), |(_, name)| name)
 }
 
-/// Gives the mutex at an address a name, or takes it away if it is null. Returns whether there was room.
+/// Gives the mutex at an address a name, or takes it away if it is null. Returns whether there was
+/// room.
 pub(crate) fn set(address: usize, name: *const c_char) -> bool {
     let taken = (&raw const TAKEN).cast_mut();
     // Acquire: a place that was used before has its address.

@@ -1,15 +1,15 @@
 //! The C functions of `ondeck_once_t`: the two halves of a call of [`Raw`].
 //!
-//! The library never calls the initialization itself: an exception in it, or its thread's cancellation, would have to unwind
-//! through the library.
+//! The library never calls the initialization itself: an exception in it, or its thread's
+//! cancellation, would have to unwind through the library.
 
 use core::cell::UnsafeCell;
 use core::ffi::c_int;
 
 use ondeck::Once as Raw;
 
-/// An initialization that runs once: one byte. Its initial value is `ONDECK_ONCE_INIT`, which is zero, so a static one needs no
-/// initializer. It must not be shared between processes.
+/// An initialization that runs once: one byte. Its initial value is `ONDECK_ONCE_INIT`, which is
+/// zero, so a static one needs no initializer. It must not be shared between processes.
 #[repr(C)]
 pub struct Once {
     /// Private to the functions of this header.
@@ -24,12 +24,14 @@ const _: () = assert!(size_of::<Once>() == 1 && size_of::<Raw>() == 1);
 ///
 /// `once` points to a once that outlives the use of the borrow.
 unsafe fn raw<'a>(once: *const Once) -> &'a Raw {
-    // SAFETY: both types are one byte that is only accessed atomically. The caller promises that it is alive.
+    // SAFETY: both types are one byte that is only accessed atomically. The caller promises that it
+    // is alive.
     unsafe { &*once.cast() }
 }
 
-/// Returns 1 if the caller is to run the initialization, and then to call `ondeck_once_end` or `ondeck_once_abandon`. Returns 0 if
-/// it is done: everything before its end then happened before. Waits while another thread runs it.
+/// Returns 1 if the caller is to run the initialization, and then to call `ondeck_once_end` or
+/// `ondeck_once_abandon`. Returns 0 if it is done: everything before its end then happened before.
+/// Waits while another thread runs it.
 ///
 /// # Safety
 ///
@@ -52,7 +54,8 @@ pub unsafe extern "C" fn ondeck_once_end(once: *mut Once) {
     unsafe { raw(once).end(true) };
 }
 
-/// Gives the initialization up: the next caller of `ondeck_once_begin`, or one that waits, is to run it.
+/// Gives the initialization up: the next caller of `ondeck_once_begin`, or one that waits, is to
+/// run it.
 ///
 /// # Safety
 ///

@@ -1,5 +1,5 @@
-//! The C functions of `ondeck_rwlock_t`, each a wrapper of [`RawRwLock`]. C has no place for a `Shared`: an unlock finds in the
-//! row of its thread whether the read is visible.
+//! The C functions of `ondeck_rwlock_t`, each a wrapper of [`RawRwLock`]. C has no place for a
+//! `Shared`: an unlock finds in the row of its thread whether the read is visible.
 
 use core::cell::UnsafeCell;
 use core::ffi::c_int;
@@ -10,12 +10,13 @@ use ondeck::rwlock::{RawRwLock, last_reader_left};
 
 use crate::deadline::acquire;
 
-/// A reader-writer lock: four bytes. Its initial value is `ONDECK_RWLOCK_INIT`, which is zero, so a static one needs no
-/// initializer. It may be freed by a thread that has just unlocked it, if no other uses it.
+/// A reader-writer lock: four bytes. Its initial value is `ONDECK_RWLOCK_INIT`, which is zero, so a
+/// static one needs no initializer. It may be freed by a thread that has just unlocked it, if no
+/// other uses it.
 ///
-/// It must not be shared between processes. A writer that waits keeps later readers out, so a thread that has a read lock must
-/// not take another. One thread may hold it as upgradable, beside readers, and then become the writer. Only the thread
-/// that locked it may unlock it.
+/// It must not be shared between processes. A writer that waits keeps later readers out, so a
+/// thread that has a read lock must not take another. One thread may hold it as upgradable, beside
+/// readers, and then become the writer. Only the thread that locked it may unlock it.
 #[repr(C)]
 pub struct RwLock {
     /// 0 while it is free. Private to the functions of this header.
@@ -31,7 +32,8 @@ const _: () = assert!(align_of::<RwLock>() == align_of::<RawRwLock<Native>>());
 ///
 /// `lock` points to a lock that outlives the use of the borrow.
 unsafe fn raw<'a>(lock: *const RwLock) -> &'a RawRwLock<Native> {
-    // SAFETY: both types are one word that is only accessed atomically. The caller promises that it is alive.
+    // SAFETY: both types are one word that is only accessed atomically. The caller promises that it
+    // is alive.
     unsafe { &*lock.cast() }
 }
 
@@ -90,7 +92,8 @@ pub unsafe extern "C" fn ondeck_rwlock_tryrdlock(lock: *mut RwLock) -> c_int {
     error(lock.try_lock_shared().is_some(), if lock.has_most_readers() { EAGAIN } else { EBUSY })
 }
 
-/// As `ondeck_rwlock_rdlock`, until a deadline as that of `ondeck_mutex_clocklock`. Returns 0, EAGAIN, ETIMEDOUT or EINVAL.
+/// As `ondeck_rwlock_rdlock`, until a deadline as that of `ondeck_mutex_clocklock`. Returns 0,
+/// EAGAIN, ETIMEDOUT or EINVAL.
 ///
 /// # Safety
 ///
@@ -184,8 +187,8 @@ pub unsafe extern "C" fn ondeck_rwlock_wrunlock(lock: *mut RwLock) -> c_int {
     0
 }
 
-/// Waits for the upgradable read lock: beside readers, at most one thread has it. Returns 0, or EAGAIN if 2^23 read
-/// locks are held.
+/// Waits for the upgradable read lock: beside readers, at most one thread has it. Returns 0, or
+/// EAGAIN if 2^23 read locks are held.
 ///
 /// # Safety
 ///
@@ -203,7 +206,8 @@ pub unsafe extern "C" fn ondeck_rwlock_uplock(lock: *mut RwLock) -> c_int {
     0
 }
 
-/// Takes the upgradable read lock if no thread writes or has it. Returns 0, EBUSY, or EAGAIN if 2^23 read locks are held.
+/// Takes the upgradable read lock if no thread writes or has it. Returns 0, EBUSY, or EAGAIN if
+/// 2^23 read locks are held.
 ///
 /// # Safety
 ///
@@ -253,8 +257,8 @@ pub unsafe extern "C" fn ondeck_rwlock_upunlock(lock: *mut RwLock) -> c_int {
     0
 }
 
-/// Turns the upgradable read lock into the write lock, after all readers have left. No other writer comes in between. Returns
-/// 0, always.
+/// Turns the upgradable read lock into the write lock, after all readers have left. No other writer
+/// comes in between. Returns 0, always.
 ///
 /// # Safety
 ///
@@ -266,7 +270,8 @@ pub unsafe extern "C" fn ondeck_rwlock_upgrade(lock: *mut RwLock) -> c_int {
     0
 }
 
-/// As `ondeck_rwlock_upgrade`, if there are no readers. Returns 0, or EBUSY: the thread then still has the upgradable read lock.
+/// As `ondeck_rwlock_upgrade`, if there are no readers. Returns 0, or EBUSY: the thread then still
+/// has the upgradable read lock.
 ///
 /// # Safety
 ///
@@ -278,8 +283,8 @@ pub unsafe extern "C" fn ondeck_rwlock_tryupgrade(lock: *mut RwLock) -> c_int {
     error(unsafe { raw(lock).try_upgrade() }, EBUSY)
 }
 
-/// As `ondeck_rwlock_upgrade`, until a deadline. Returns 0; or ETIMEDOUT or EINVAL: the thread then still has the upgradable read
-/// lock.
+/// As `ondeck_rwlock_upgrade`, until a deadline. Returns 0; or ETIMEDOUT or EINVAL: the thread then
+/// still has the upgradable read lock.
 ///
 /// # Safety
 ///
@@ -313,7 +318,8 @@ pub unsafe extern "C" fn ondeck_rwlock_downgrade(lock: *mut RwLock) -> c_int {
     0
 }
 
-/// Turns the write lock into the upgradable read lock. No writer comes in between. Returns 0, always.
+/// Turns the write lock into the upgradable read lock. No writer comes in between. Returns 0,
+/// always.
 ///
 /// # Safety
 ///
@@ -375,8 +381,8 @@ pub unsafe extern "C" fn ondeck_rwlock_wrunlock_contended(lock: *mut RwLock) {
     unsafe { raw(lock).unlock_exclusive_after_attempt() };
 }
 
-/// Completes an inlined unlock of the last read lock beside a writer that sleeps. The lock may be freed already: `lock` is only an
-/// address.
+/// Completes an inlined unlock of the last read lock beside a writer that sleeps. The lock may be
+/// freed already: `lock` is only an address.
 #[unsafe(no_mangle)]
 pub extern "C" fn ondeck_rwlock_rdunlocked(lock: *const RwLock) {
     last_reader_left::<Native>(lock.addr());

@@ -10,8 +10,8 @@ use ondeck::semaphore::MOST_PERMITS;
 use crate::abi::ONDECK_SEM_PERMIT;
 use crate::deadline::acquire;
 
-/// A counting semaphore: four bytes. Its initial value is `ONDECK_SEM_INIT(permits)`. It has no other resources, and may be freed
-/// by a thread that has acquired, if no other uses it.
+/// A counting semaphore: four bytes. Its initial value is `ONDECK_SEM_INIT(permits)`. It has no
+/// other resources, and may be freed by a thread that has acquired, if no other uses it.
 ///
 /// It must not be shared between processes. It has `ONDECK_SEM_MOST` permits at most.
 #[repr(C)]
@@ -29,11 +29,13 @@ const _: () = assert!(align_of::<Sem>() == align_of::<Semaphore>());
 ///
 /// `sem` points to a semaphore that outlives the use of the borrow.
 unsafe fn raw<'a>(sem: *const Sem) -> &'a Semaphore {
-    // SAFETY: both types are one word that is only accessed atomically. The caller promises that it is alive.
+    // SAFETY: both types are one word that is only accessed atomically. The caller promises that it
+    // is alive.
     unsafe { &*sem.cast() }
 }
 
-/// Initializes a semaphore, regardless of the previous contents. Returns 0, or EINVAL if there are too many permits.
+/// Initializes a semaphore, regardless of the previous contents. Returns 0, or EINVAL if there are
+/// too many permits.
 ///
 /// # Safety
 ///
@@ -72,7 +74,8 @@ pub unsafe extern "C" fn ondeck_sem_trywait(sem: *mut Sem) -> c_int {
     if unsafe { raw(sem) }.try_acquire() { 0 } else { EAGAIN }
 }
 
-/// As `ondeck_sem_wait`, until a deadline as that of `ondeck_mutex_clocklock`. Returns 0, ETIMEDOUT or EINVAL.
+/// As `ondeck_sem_wait`, until a deadline as that of `ondeck_mutex_clocklock`. Returns 0, ETIMEDOUT
+/// or EINVAL.
 ///
 /// # Safety
 ///
@@ -90,8 +93,9 @@ pub unsafe extern "C" fn ondeck_sem_clockwait(
     unsafe { acquire(clock, deadline, || sem.try_acquire(), |time| sem.try_acquire_by(time)) }
 }
 
-/// Releases a permit. Returns 0, or EOVERFLOW if there are `ONDECK_SEM_MOST` free ones. Everything before it happens before what
-/// follows an acquisition of that permit. The semaphore is not accessed after another thread may have acquired the permit.
+/// Releases a permit. Returns 0, or EOVERFLOW if there are `ONDECK_SEM_MOST` free ones. Everything
+/// before it happens before what follows an acquisition of that permit. The semaphore is not
+/// accessed after another thread may have acquired the permit.
 ///
 /// # Safety
 ///

@@ -14,11 +14,12 @@ use crate::deadline;
 use crate::mutex::{Mutex, raw};
 use crate::names;
 
-/// Names the mutex in statistics and warnings, or takes its name away if `name` is null. Returns 0, or ENOMEM if the
-/// table of 1,024 names has no room.
+/// Names the mutex in statistics and warnings, or takes its name away if `name` is null. Returns 0,
+/// or ENOMEM if the table of 1,024 names has no room.
 ///
-/// The string is not copied: it stays as long as the process. `ondeck_mutex_init` and `ondeck_mutex_destroy` take the
-/// name away; a mutex that ends without ondeck_mutex_destroy leaves its name to the next one in the same memory.
+/// The string is not copied: it stays as long as the process. `ondeck_mutex_init` and
+/// `ondeck_mutex_destroy` take the name away; a mutex that ends without ondeck_mutex_destroy leaves
+/// its name to the next one in the same memory.
 ///
 /// # Safety
 ///
@@ -33,8 +34,8 @@ std::thread_local! {
     static ENDED: Cell<Option<Ended>> = const { Cell::new(None) };
 }
 
-/// For programs compiled with `ONDECK_STATS`: `ondeck_mutex_clocklock`, or `ondeck_mutex_lock` if `deadline` is null, called
-/// at the instruction `site`.
+/// For programs compiled with `ONDECK_STATS`: `ondeck_mutex_clocklock`, or `ondeck_mutex_lock` if
+/// `deadline` is null, called at the instruction `site`.
 ///
 /// # Safety
 ///
@@ -79,7 +80,8 @@ fn acquired(mutex: *const Mutex, site: *const c_void, wait: Option<Wait>) {
     }
 }
 
-/// For programs compiled with `ONDECK_STATS`: the thread has locked the mutex without waiting for it.
+/// For programs compiled with `ONDECK_STATS`: the thread has locked the mutex without waiting for
+/// it.
 #[unsafe(no_mangle)]
 pub extern "C" fn ondeck_stats_acquired(mutex: *const Mutex, site: *const c_void) {
     acquired(mutex, site, None);
@@ -93,7 +95,8 @@ pub extern "C" fn ondeck_stats_unlocks(mutex: *const Mutex) {
     }
 }
 
-/// For programs compiled with `ONDECK_STATS`: the thread has unlocked the mutex, and `goes_on` unless it waits now.
+/// For programs compiled with `ONDECK_STATS`: the thread has unlocked the mutex, and `goes_on`
+/// unless it waits now.
 #[unsafe(no_mangle)]
 pub extern "C" fn ondeck_stats_unlocked(goes_on: c_int) {
     if let Some(ended) = ENDED.take() {
@@ -113,7 +116,8 @@ pub extern "C" fn ondeck_stats_disable() {
     stats::disable();
 }
 
-/// The numbers of a mutex. Times are in nanoseconds. A site is the address of an instruction, or null if that is not known.
+/// The numbers of a mutex. Times are in nanoseconds. A site is the address of an instruction, or
+/// null if that is not known.
 #[repr(C)]
 pub struct LockStats {
     /// Its name; empty if it has none.
@@ -202,8 +206,8 @@ unsafe fn copy(text: &str, buffer: *mut c_char, size: usize) -> usize {
     text.len()
 }
 
-/// Writes a line for each mutex that a thread has waited for, as snprintf writes: at most `size` bytes with the zero byte.
-/// Returns the length of the whole text.
+/// Writes a line for each mutex that a thread has waited for, as snprintf writes: at most `size`
+/// bytes with the zero byte. Returns the length of the whole text.
 ///
 /// # Safety
 ///
@@ -242,8 +246,8 @@ pub struct Event {
     pub lock: *const c_void,
     /// Where the thread locked it, or waited for it.
     pub site: *const c_void,
-    /// After a hold, where a thread waits for it; after a wait, where the thread had locked it that held it at the
-    /// beginning. Null if that is not known.
+    /// After a hold, where a thread waits for it; after a wait, where the thread had locked it that
+    /// held it at the beginning. Null if that is not known.
     pub other: *const c_void,
     /// Nanoseconds.
     pub duration: u64,
@@ -279,9 +283,9 @@ fn keep(of: usize, nanoseconds: u64, handler: Warned) -> Duration {
     Duration::from_nanos(nanoseconds)
 }
 
-/// Enables statistics, and has `handler` called after a thread has held a mutex for `nanoseconds` or longer, when it holds
-/// no mutex any more. Null ends that. Only in programs compiled with `ONDECK_STATS`; docs/stats.md says when it is not
-/// called.
+/// Enables statistics, and has `handler` called after a thread has held a mutex for `nanoseconds`
+/// or longer, when it holds no mutex any more. Null ends that. Only in programs compiled with
+/// `ONDECK_STATS`; docs/stats.md says when it is not called.
 #[unsafe(no_mangle)]
 pub extern "C" fn ondeck_on_long_hold(nanoseconds: u64, handler: Warned) {
     stats::on_long_hold(keep(0, nanoseconds, handler), |event| tell(0, event));

@@ -21,8 +21,8 @@ impl Default for Orders {
 }
 
 impl Orders {
-    /// Records that a thread, which held all of `held`, wanted a lock without a deadline. Returns a report if the order
-    /// from the first of `held` to that lock closes a circle.
+    /// Records that a thread, which held all of `held`, wanted a lock without a deadline. Returns a
+    /// report if the order from the first of `held` to that lock closes a circle.
     pub fn learn(
         &mut self,
         thread: Thread,
@@ -53,7 +53,8 @@ pub struct Waiting {
     pub stack: Stack,
 }
 
-/// Returns each circle of threads that wait for each other once, given what each thread holds and waits for.
+/// Returns each circle of threads that wait for each other once, given what each thread holds and
+/// waits for.
 pub fn deadlocks<'a>(
     threads: impl IntoIterator<Item = (&'a [Holding], Option<Waiting>)>,
 ) -> std::vec::Vec<Report> {

@@ -1,7 +1,7 @@
 //! After a fork the child has one thread, but the table of all threads.
 //!
-//! The forking thread holds the table's lock during the fork, so the copy is consistent. In the child the
-//! other threads are forgotten: they hold their locks forever and wait for nothing.
+//! The forking thread holds the table's lock during the fork, so the copy is consistent. In the
+//! child the other threads are forgotten: they hold their locks forever and wait for nothing.
 
 use std::cell::UnsafeCell;
 use std::sync::{MutexGuard, Once};
@@ -20,7 +20,8 @@ static AT_FORK: AtFork = AtFork(UnsafeCell::new(None));
 /// Registers the handlers that the C library calls at each fork.
 pub(crate) fn prepare() {
     static DONE: Once = Once::new();
-    // SAFETY: the handlers are functions of this crate, which is never unloaded while its locks are in use.
+    // SAFETY: the handlers are functions of this crate, which is never unloaded while its locks are
+    // in use.
     DONE.call_once(|| unsafe {
         libc::pthread_atfork(Some(before), Some(in_parent), Some(in_child));
     });

@@ -18,8 +18,8 @@ use crate::tell::Found;
 use crate::thread::{self, Thread, enter, ignores};
 use crate::{switch, waits};
 
-/// A thread's attempt to acquire a lock. Dropping it without [`acquired`](Self::acquired) means that the
-/// thread has given up.
+/// A thread's attempt to acquire a lock. Dropping it without [`acquired`](Self::acquired) means
+/// that the thread has given up.
 #[must_use = "dropped at once, it says that the thread has given up"]
 pub struct Attempt {
     lock: Lock,
@@ -30,8 +30,8 @@ pub struct Attempt {
     waits: bool,
 }
 
-/// Records that the calling thread wants a lock and will wait for it if it is locked. Called before its first
-/// attempt.
+/// Records that the calling thread wants a lock and will wait for it if it is locked. Called before
+/// its first attempt.
 ///
 /// Reports a read within a read, and a lock-order inversion that the acquisition would make.
 pub fn begin(lock: Lock, want: Want, ends: Ends) -> Attempt {
@@ -65,8 +65,8 @@ fn is_looked_at(table: &Table, lock: Lock) -> bool {
 }
 
 impl Table {
-    /// Returns the report, if any, for wanting the lock in addition to the calling thread's holds from
-    /// `place` on.
+    /// Returns the report, if any, for wanting the lock in addition to the calling thread's holds
+    /// from `place` on.
     fn next_finding(&mut self, place: &mut usize, wanted: (Lock, Want, &Stack)) -> Option<Found> {
         let (lock, want, _) = wanted;
         let known = self.threads.get(&thread::number())?;
@@ -92,8 +92,9 @@ impl Table {
 impl Attempt {
     /// Records that the lock is held and that the thread is about to wait for it.
     ///
-    /// Unless detection is [on request](crate::Mode::OnRequest), reports the deadlock that this wait causes. If the wait seems to cause one, sleeps for some
-    /// milliseconds before it checks again.
+    /// Unless detection is [on request](crate::Mode::OnRequest), reports the deadlock that this
+    /// wait causes. If the wait seems to cause one, sleeps for some milliseconds before it checks
+    /// again.
     pub fn waits(&mut self) {
         if self.enter_wait() && switch::reports() {
             let Some(_inside) = enter() else { return };
@@ -101,8 +102,8 @@ impl Attempt {
         }
     }
 
-    /// Records that the thread, which holds the lock's mutex, is about to unlock it and to wait for a
-    /// condition. It cannot continue before it has acquired the mutex again.
+    /// Records that the thread, which holds the lock's mutex, is about to unlock it and to wait for
+    /// a condition. It cannot continue before it has acquired the mutex again.
     pub fn waits_for_condition(&mut self) {
         self.enter_wait();
     }
@@ -187,8 +188,9 @@ pub fn changed(lock: Lock, from: Held, to: Held) {
     }
 }
 
-/// Records that a lock is at this address. Its `note` has the address at which it was last, or 0 in a new lock. If that is
-/// another one, what is known about the address is about a lock that is gone, and is forgotten.
+/// Records that a lock is at this address. Its `note` has the address at which it was last, or 0 in
+/// a new lock. If that is another one, what is known about the address is about a lock that is
+/// gone, and is forgotten.
 #[inline]
 pub fn meets(address: usize, note: &AtomicUsize) {
     // Relaxed: the note is written under the table's lock, which what follows takes.

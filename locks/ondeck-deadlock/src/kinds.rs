@@ -111,8 +111,8 @@ impl Want {
         }
     }
 
-    /// Returns whether a thread that wants the lock also waits for a waiting writer while others read. If the
-    /// lock has only an upgradable reader, a waiting writer does not keep readers out.
+    /// Returns whether a thread that wants the lock also waits for a waiting writer while others
+    /// read. If the lock has only an upgradable reader, a waiting writer does not keep readers out.
     pub(crate) fn waits_for_writers(self) -> bool {
         matches!(self, Self::Read | Self::Upgradable)
     }
@@ -122,8 +122,8 @@ impl Want {
         matches!(self, Self::Upgrade | Self::Alone)
     }
 
-    /// Returns whether a thread that wants the lock may wait for a thread that holds it: directly, or because a
-    /// third thread waits to write.
+    /// Returns whether a thread that wants the lock may wait for a thread that holds it: directly,
+    /// or because a third thread waits to write.
     pub(crate) fn may_wait_for(self, held: Held) -> bool {
         self.waits_for(held) || self.waits_for_writers() && held == Held::Read
     }

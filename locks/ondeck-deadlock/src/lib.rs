@@ -1,8 +1,10 @@
-//! Detects deadlocks and potential deadlocks, for locks that report to it which locks threads hold and wait for.
+//! Detects deadlocks and potential deadlocks, for locks that report to it which locks threads hold
+//! and wait for.
 //!
-//! Made for locks, not for programs: the crate `ondeck` calls it with its feature `deadlock_detection`, and
-//! exports the part for programs as `ondeck::deadlock`. `ondeck run --deadlocks` uses the graph for another process. It is a separate crate because it uses the standard
-//! library's collections, stacks and symbol names, which a lock does not need.
+//! Made for locks, not for programs: the crate `ondeck` calls it with its feature
+//! `deadlock_detection`, and exports the part for programs as `ondeck::deadlock`.
+//! `ondeck run --deadlocks` uses the graph for another process. It is a separate crate because it
+//! uses the standard library's collections, stacks and symbol names, which a lock does not need.
 //!
 //! ```text
 //! lock ─► hooks ─► table     the locks that each thread holds and waits for
@@ -25,8 +27,9 @@
 //! | `fork.rs` | the child of a fork |
 //! | `elsewhere.rs` | the locks of another process, which has recorded them |
 //!
-//! It uses the system's allocator, so that locks of the program's allocator may call it. The code that builds
-//! and prints a report allocates as the program does. Locks that its own code takes are not reported to it.
+//! It uses the system's allocator, so that locks of the program's allocator may call it. The code
+//! that builds and prints a report allocates as the program does. Locks that its own code takes are
+//! not reported to it.
 
 #[cfg(not(all(target_os = "linux", target_pointer_width = "64")))]
 compile_error!("ondeck-deadlock runs on 64-bit Linux only, as the locks do that call it");

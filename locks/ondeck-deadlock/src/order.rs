@@ -1,19 +1,21 @@
 //! The order in which threads acquire locks.
 //!
-//! There is an edge from one lock to another if a thread held the first and then wanted the second, without a deadline.
-//! If the edges form a circle, threads may wait for each other forever, in this run or in another: a lock-order
-//! inversion. It is found when the last edge of the circle is added, before that thread waits.
+//! There is an edge from one lock to another if a thread held the first and then wanted the second,
+//! without a deadline. If the edges form a circle, threads may wait for each other forever, in this
+//! run or in another: a lock-order inversion. It is found when the last edge of the circle is
+//! added, before that thread waits.
 //!
-//! An edge keeps up to four observations, which differ in how the lock was wanted and in which locks the thread held. A
-//! circle counts if its edges have observations such that
+//! An edge keeps up to four observations, which differ in how the lock was wanted and in which
+//! locks the thread held. A circle counts if its edges have observations such that
 //!
-//! * at each lock, the thread that wants it may have to wait for the thread that holds it (readers wait for readers
-//!   only if a writer may wait in between, and recursive readers never);
-//! * no two of the threads held one lock in ways that exclude each other, because they could not have been there at the
-//!   same time. Such a lock is a gate.
+//! * at each lock, the thread that wants it may have to wait for the thread that holds it (readers
+//!   wait for readers only if a writer may wait in between, and recursive readers never);
+//! * no two of the threads held one lock in ways that exclude each other, because they could not
+//!   have been there at the same time. Such a lock is a gate.
 //!
-//! Sources: lockdep of the Linux kernel (Ingo Molnar, Peter Zijlstra; readers by Boqun Feng); Abseil's
-//! `GraphCycles`; gates: Klaus Havelund, "Using Runtime Analysis to Guide Model Checking of Java Programs".
+//! Sources: lockdep of the Linux kernel (Ingo Molnar, Peter Zijlstra; readers by Boqun Feng);
+//! Abseil's `GraphCycles`; gates: Klaus Havelund, "Using Runtime Analysis to Guide Model Checking
+//! of Java Programs".
 
 use std::alloc::System;
 use std::hash::BuildHasherDefault;
@@ -23,7 +25,8 @@ use crate::memory::{Map, Set, Vec};
 use crate::stack::Stack;
 use crate::thread::Thread;
 
-/// Before one more, all edges are forgotten: most may be of locks that are gone. This number takes 30 MB.
+/// Before one more, all edges are forgotten: most may be of locks that are gone. This number takes
+/// 30 MB.
 const MOST_EDGES: usize = 32_768;
 const MOST_SEEN: usize = 4;
 /// A search for a circle ends without a result after this number of steps.
@@ -44,12 +47,14 @@ pub(crate) struct Seen {
 }
 
 impl Seen {
-    /// Returns whether a thread that wants the same lock in this way, and holds all of `held`, adds no information.
+    /// Returns whether a thread that wants the same lock in this way, and holds all of `held`, adds
+    /// no information.
     fn covers(&self, want: Want, held: &[(usize, Held)]) -> bool {
         self.want == want && self.held.iter().all(|it| held.contains(it))
     }
 
-    /// Returns whether the threads of the two observations could not have been there at the same time.
+    /// Returns whether the threads of the two observations could not have been there at the same
+    /// time.
     fn excludes(&self, other: &Self) -> bool {
         let excluded = |(address, held): &(usize, Held)| {
             other.held.iter().any(|(it, as_it)| it == address && !held.goes_with(*as_it))
@@ -74,8 +79,9 @@ impl Order {
         }
     }
 
-    /// Records that `thread`, which holds all of `held`, among them the one at `place`, wants a lock. Returns the circle
-    /// that this closes, if it is new; the new observation is its first edge.
+    /// Records that `thread`, which holds all of `held`, among them the one at `place`, wants a
+    /// lock. Returns the circle that this closes, if it is new; the new observation is its first
+    /// edge.
     pub(crate) fn learn(
         &mut self,
         held: &[Hold],
@@ -144,7 +150,8 @@ impl Order {
         false
     }
 
-    /// Extends the path to `end` by observations that are compatible; restores the path if there are none.
+    /// Extends the path to `end` by observations that are compatible; restores the path if there
+    /// are none.
     fn extend<'a>(&'a self, path: &mut Vec<&'a Seen>, end: usize, steps: &mut usize) -> bool {
         let Some(last) = path.last() else { return false };
         let (at, want) = (last.to.address, last.want);

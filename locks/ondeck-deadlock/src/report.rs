@@ -13,9 +13,11 @@ pub enum ReportKind {
     Deadlock,
     /// A thread waits forever for a lock that it holds itself.
     SelfDeadlock,
-    /// Locks were acquired in orders that form a circle: the threads may deadlock, in this run or in another.
+    /// Locks were acquired in orders that form a circle: the threads may deadlock, in this run or
+    /// in another.
     Inversion,
-    /// A thread that reads a lock reads it again, not recursively: it deadlocks if a writer waits in between.
+    /// A thread that reads a lock reads it again, not recursively: it deadlocks if a writer waits
+    /// in between.
     RecursiveRead,
 }
 
@@ -35,8 +37,8 @@ pub struct Holding {
 pub struct Edge {
     /// The thread.
     pub thread: Thread,
-    /// The lock that it holds and the thread of the previous edge waits for. None if the previous thread waits
-    /// because this one waits to write.
+    /// The lock that it holds and the thread of the previous edge waits for. None if the previous
+    /// thread waits because this one waits to write.
     pub holds: Option<Holding>,
     /// The lock that it wants.
     pub wants: Lock,
@@ -46,10 +48,11 @@ pub struct Edge {
     pub stack: Stack,
 }
 
-/// A deadlock or a potential one: the thread of each edge wants the lock that the next one holds, and the last
-/// wants the lock of the first.
+/// A deadlock or a potential one: the thread of each edge wants the lock that the next one holds,
+/// and the last wants the lock of the first.
 ///
-/// Its `Display` is the printed text, with the names of functions, which are looked up when it is printed.
+/// Its `Display` is the printed text, with the names of functions, which are looked up when it is
+/// printed.
 #[derive(Clone, Debug)]
 pub struct Report {
     /// The subject of the report.

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 /// The number of calls of a stack that are kept.
 const MOST: usize = 40;
 
-/// The active calls of a thread. Its `Display` looks up their names, which reads the program's file.
+/// The active calls of a thread. Its `Display` looks up their names, which reads the program's
+/// file.
 #[derive(Clone, Copy)]
 pub struct Stack {
     addresses: [usize; MOST],
@@ -30,7 +31,8 @@ impl Stack {
         stack
     }
 
-    /// Returns a stack of another process, whose names are not looked up here: the innermost 40 of its return addresses.
+    /// Returns a stack of another process, whose names are not looked up here: the innermost 40 of
+    /// its return addresses.
     pub fn of(addresses: impl IntoIterator<Item = usize>) -> Self {
         let mut stack = Self { addresses: [0; MOST], count: 0 };
         for (place, address) in stack.addresses.iter_mut().zip(addresses) {
@@ -40,7 +42,8 @@ impl Stack {
         stack
     }
 
-    /// Returns the return addresses, the innermost call first. In this process the first few are this crate's.
+    /// Returns the return addresses, the innermost call first. In this process the first few are
+    /// this crate's.
     pub fn addresses(&self) -> &[usize] {
         &self.addresses[..usize::from(self.count)]
     }
@@ -64,9 +67,9 @@ impl fmt::Debug for Stack {
 const OWN: [&str; 6] =
     ["ondeck_deadlock", "ondeck", "lock_api", "parking_lot", "backtrace", "core"];
 
-/// Returns whether a function belongs to the locks rather than to the program that calls them: `a::b`, or
-/// a method, `<a::b as c>::d`. With little debug information inlined functions have no path, so the file
-/// decides.
+/// Returns whether a function belongs to the locks rather than to the program that calls them:
+/// `a::b`, or a method, `<a::b as c>::d`. With little debug information inlined functions have no
+/// path, so the file decides.
 fn is_own(name: &str, file: &Path) -> bool {
     let name = name.trim_start_matches(['<', '&']);
     let is_it = |own: &&str| name.strip_prefix(*own).is_some_and(|rest| rest.starts_with("::"));
@@ -106,8 +109,8 @@ fn calls_at(address: usize) -> Vec<Call> {
 }
 
 impl fmt::Display for Stack {
-    /// Writes a line for each call, without the calls inside the locks and the calls that started the
-    /// thread.
+    /// Writes a line for each call, without the calls inside the locks and the calls that started
+    /// the thread.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let here = std::env::current_dir().unwrap_or_default();
         let calls = self.addresses().iter().flat_map(|address| calls_at(*address));

@@ -1,16 +1,16 @@
 //! Switches detection on or off: by the environment, read before `main`, or by a call.
 //!
-//! The environment is read by a constructor, because a lock cannot read it: another thread may be changing it.
-//! The linker includes the constructor because it is in the same object file as the flag that every lock
-//! reads.
+//! The environment is read by a constructor, because a lock cannot read it: another thread may be
+//! changing it. The linker includes the constructor because it is in the same object file as the
+//! flag that every lock reads.
 
 use std::ffi::CStr;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::{fork, table};
 
-/// Whether locks report to this crate. It is written under the table's lock, and read again there, so the
-/// report of a lock that reads an old value is ignored.
+/// Whether locks report to this crate. It is written under the table's lock, and read again there,
+/// so the report of a lock that reads an old value is ignored.
 static IS_ON: AtomicBool = AtomicBool::new(false);
 
 static REPORTS: AtomicBool = AtomicBool::new(false);
@@ -25,8 +25,8 @@ const VARIABLE: &CStr = c"ONDECK_DEADLOCK";
 pub enum Mode {
     /// It is delivered, and the program continues.
     Report,
-    /// It is delivered, and then the process aborts if the report is of an actual deadlock. A report of a
-    /// potential deadlock never aborts.
+    /// It is delivered, and then the process aborts if the report is of an actual deadlock. A
+    /// report of a potential deadlock never aborts.
     Abort,
     /// There is none: only [`check`](crate::check) searches, and for actual deadlocks.
     OnRequest,
@@ -51,13 +51,13 @@ pub(crate) fn aborts() -> bool {
 
 /// Detects deadlocks from now on, in all threads.
 ///
-/// Locks that are already held are unknown until they are locked the next time. If detection was on before, it
-/// keeps its information, and only the mode changes.
+/// Locks that are already held are unknown until they are locked the next time. If detection was on
+/// before, it keeps its information, and only the mode changes.
 ///
 /// # Cost
 ///
-/// From now on each lock and each unlock accesses a table that all threads share, and each lock records a
-/// stack, which takes microseconds.
+/// From now on each lock and each unlock accesses a table that all threads share, and each lock
+/// records a stack, which takes microseconds.
 pub fn enable(mode: Mode) {
     fork::prepare();
     ABORTS.store(mode == Mode::Abort, Ordering::Relaxed);
@@ -66,7 +66,8 @@ pub fn enable(mode: Mode) {
     IS_ON.store(true, Ordering::Relaxed);
 }
 
-/// Stops detection, and forgets all locks and their order. [Ignored](crate::ignore) locks stay ignored.
+/// Stops detection, and forgets all locks and their order. [Ignored](crate::ignore) locks stay
+/// ignored.
 pub fn disable() {
     let mut table = table::lock();
     IS_ON.store(false, Ordering::Relaxed);
@@ -89,12 +90,14 @@ fn asked(value: &str) -> Result<Option<Mode>, String> {
 static CONSTRUCTOR: extern "C" fn() = read;
 
 extern "C" fn read() {
-    // SAFETY: the name ends with a zero byte, and there is no other thread that could change the environment.
+    // SAFETY: the name ends with a zero byte, and there is no other thread that could change the
+    // environment.
     let value = unsafe { libc::getenv(VARIABLE.as_ptr()) };
     if value.is_null() {
         return;
     }
-    // SAFETY: getenv returns a string that ends with a zero byte, and nothing changes it during the borrow.
+    // SAFETY: getenv returns a string that ends with a zero byte, and nothing changes it during the
+    // borrow.
     let value = unsafe { CStr::from_ptr(value) }.to_string_lossy();
     match asked(&value) {
         Ok(Some(mode)) => enable(mode),

@@ -1,12 +1,13 @@
 //! The locks that each thread holds and waits for, in a table under one lock.
 //!
-//! A hold is entered after the thread acquired the lock, and removed before the thread unlocks it. A wait is
-//! entered before the thread waits, and becomes a hold in one step. So a hold in the table is true, and a wait
-//! may only be outdated: in a circle of waits, each for a lock that the next thread holds, no wait has ended.
+//! A hold is entered after the thread acquired the lock, and removed before the thread unlocks it.
+//! A wait is entered before the thread waits, and becomes a hold in one step. So a hold in the
+//! table is true, and a wait may only be outdated: in a circle of waits, each for a lock that the
+//! next thread holds, no wait has ended.
 //!
-//! A hold is false only if its lock was freed: a guard was forgotten, and another lock occupies the memory. Holds
-//! are numbered in the order of acquisition, and a later hold that excludes an earlier one reveals this: see
-//! [`Table::holders`].
+//! A hold is false only if its lock was freed: a guard was forgotten, and another lock occupies the
+//! memory. Holds are numbered in the order of acquisition, and a later hold that excludes an
+//! earlier one reveals this: see [`Table::holders`].
 //!
 //! The table's own lock is the standard library's.
 
@@ -64,8 +65,8 @@ const FEW_THREADS: usize = 64;
 
 static TABLE: Mutex<Table> = Mutex::new(Table::new());
 
-/// Locks the table. Nothing may use the program's allocator while it is locked: another thread may hold that
-/// allocator's lock and wait for the table.
+/// Locks the table. Nothing may use the program's allocator while it is locked: another thread may
+/// hold that allocator's lock and wait for the table.
 pub(crate) fn lock() -> MutexGuard<'static, Table> {
     // A panic never leaves the table half changed.
     TABLE.lock().unwrap_or_else(PoisonError::into_inner)
@@ -111,8 +112,8 @@ impl Table {
         known.held.push(Hold { lock, held, number, stack: *stack });
     }
 
-    /// Removes the thread's hold of the lock. If the thread has none, it was given the guard of another thread,
-    /// whose hold is removed.
+    /// Removes the thread's hold of the lock. If the thread has none, it was given the guard of
+    /// another thread, whose hold is removed.
     pub(crate) fn gives_up(&mut self, thread: u64, lock: Lock, held: Held) {
         let newest = |known: &Known| {
             let is_it = |hold: &Hold| hold.lock.address == lock.address && hold.held == held;
@@ -128,7 +129,8 @@ impl Table {
         }
     }
 
-    /// Returns the threads that hold the lock, and how. If two holds exclude each other, the later one is true.
+    /// Returns the threads that hold the lock, and how. If two holds exclude each other, the later
+    /// one is true.
     pub(crate) fn holders(&self, address: usize) -> Vec<(u64, Hold)> {
         let mut found = Vec::new_in(System);
         for (thread, known) in &self.threads {

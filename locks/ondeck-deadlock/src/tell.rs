@@ -19,9 +19,9 @@ static HANDLER: RwLock<Option<Handler>> = RwLock::new(None);
 
 /// Passes each report from now on to `handler` instead of printing it.
 ///
-/// The handler runs in the thread that is about to wait. That thread holds no lock of the detection, but still
-/// holds its other locks: the handler should neither lock the program's locks nor panic. Locks that it acquires
-/// are not checked.
+/// The handler runs in the thread that is about to wait. That thread holds no lock of the
+/// detection, but still holds its other locks: the handler should neither lock the program's locks
+/// nor panic. Locks that it acquires are not checked.
 pub fn on_report(handler: impl Fn(&Report) + Send + Sync + 'static) {
     *HANDLER.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(handler));
 }
@@ -61,7 +61,8 @@ impl Found {
         self.edges.push(Edge { thread, holds, wants, want, stack: *stack });
     }
 
-    /// Returns a digest that is the same for reports with the same code addresses, whichever locks they are about.
+    /// Returns a digest that is the same for reports with the same code addresses, whichever locks
+    /// they are about.
     pub(crate) fn digest(&self) -> u64 {
         let of_edge = |edge: &Edge| {
             let held = edge.holds.map_or(0, |holds| holds.stack.digest());
@@ -73,9 +74,9 @@ impl Found {
         self.edges.iter().map(of_edge).fold(self.kind as u64, u64::wrapping_add)
     }
 
-    /// Returns a digest that is the same for reports with the same text, whichever locks they are about: the
-    /// compiler may have duplicated a call, for example by unrolling a loop. Looks up names, without the table's
-    /// lock.
+    /// Returns a digest that is the same for reports with the same text, whichever locks they are
+    /// about: the compiler may have duplicated a call, for example by unrolling a loop. Looks up
+    /// names, without the table's lock.
     pub(crate) fn digest_of_text(&self) -> u64 {
         let of_edge = |edge: &Edge| {
             let mut text = DefaultHasher::new();

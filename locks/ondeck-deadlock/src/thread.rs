@@ -1,7 +1,7 @@
 //! The thread-local state of the detection.
 //!
-//! The variables have constant initializers and no destructors, so that locks work in the destructors of
-//! other thread-local variables.
+//! The variables have constant initializers and no destructors, so that locks work in the
+//! destructors of other thread-local variables.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -26,8 +26,8 @@ pub(crate) fn number() -> u64 {
     number
 }
 
-/// While it lives, locks that the thread acquires are not checked: the locks of printing a report, of an
-/// allocator, and of a signal handler that interrupted the detection.
+/// While it lives, locks that the thread acquires are not checked: the locks of printing a report,
+/// of an allocator, and of a signal handler that interrupted the detection.
 pub(crate) struct Inside(());
 
 /// Returns none if the thread is already inside.
@@ -48,8 +48,9 @@ pub(crate) fn ignores() -> bool {
 
 /// Runs `part` without checking the order in which it acquires locks.
 ///
-/// Locks that the calling thread acquires in `part` add no edges from the locks it holds, and no read in it
-/// counts as a read within a read. Deadlocks are still reported. Other threads are not affected.
+/// Locks that the calling thread acquires in `part` add no edges from the locks it holds, and no
+/// read in it counts as a read within a read. Deadlocks are still reported. Other threads are not
+/// affected.
 ///
 /// ```
 /// ondeck_deadlock::with_ignored(|| { /* locks in an order that is safe for another reason */ });

@@ -1,9 +1,9 @@
 //! Finds threads that wait for each other in a circle.
 //!
-//! A waiting thread needs all threads that it waits for to act: a writer waits for all readers. So a circle of
-//! waits without deadlines is a deadlock, regardless of the other waits of its threads. The thread that begins
-//! the last wait of the circle finds it, checks again some milliseconds later, and reports the circle if it is
-//! there both times.
+//! A waiting thread needs all threads that it waits for to act: a writer waits for all readers. So
+//! a circle of waits without deadlines is a deadlock, regardless of the other waits of its threads.
+//! The thread that begins the last wait of the circle finds it, checks again some milliseconds
+//! later, and reports the circle if it is there both times.
 
 use std::alloc::System;
 use std::hash::BuildHasherDefault;
@@ -17,9 +17,9 @@ use crate::switch;
 use crate::table::{self, Table, Wait};
 use crate::tell::Found;
 
-/// The time that a deadlock must last before it is reported. A reader that waits together with a writer that has
-/// only just begun to wait may still acquire the lock first, and a thread that was handed a lock enters its hold
-/// late.
+/// The time that a deadlock must last before it is reported. A reader that waits together with a
+/// writer that has only just begun to wait may still acquire the lock first, and a thread that was
+/// handed a lock enters its hold late.
 const LASTS: Duration = Duration::from_millis(10);
 
 /// A thread in a circle.
@@ -70,8 +70,8 @@ impl Table {
         found
     }
 
-    /// Adds the threads that wait to write, unless one of them has a deadline, since that one may be the writer
-    /// that keeps readers out.
+    /// Adds the threads that wait to write, unless one of them has a deadline, since that one may
+    /// be the writer that keeps readers out.
     fn add_writers(&self, address: usize, found: &mut Vec<Link>) {
         let before = found.len();
         for (writer, known) in &self.threads {
@@ -111,8 +111,8 @@ impl Table {
         None
     }
 
-    /// Returns the report of a circle, unless each of its threads is already in a reported one, and marks them as
-    /// reported.
+    /// Returns the report of a circle, unless each of its threads is already in a reported one, and
+    /// marks them as reported.
     pub(crate) fn report(&mut self, circle: &[Link]) -> Option<Found> {
         let mut is_new = false;
         let itself = circle.len() == 1;
@@ -160,8 +160,8 @@ fn lasting(thread: u64) -> Option<Found> {
     }
 }
 
-/// Reports the deadlock that the calling thread's wait causes. The wait is entered, and the thread is about to
-/// begin it.
+/// Reports the deadlock that the calling thread's wait causes. The wait is entered, and the thread
+/// is about to begin it.
 pub(crate) fn look(thread: u64) {
     if let Some(found) = lasting(thread) {
         found.tell();
@@ -179,8 +179,8 @@ fn all() -> std::vec::Vec<Found> {
     waiting.into_iter().filter_map(lasting).collect()
 }
 
-/// Called after a wait has ended at its deadline: another writer may keep the readers out now, and be in a
-/// deadlock with them.
+/// Called after a wait has ended at its deadline: another writer may keep the readers out now, and
+/// be in a deadlock with them.
 pub(crate) fn look_at_all() {
     for found in all() {
         found.tell();
@@ -189,8 +189,9 @@ pub(crate) fn look_at_all() {
 
 /// Returns the actual deadlocks that were not reported before.
 ///
-/// A thread that causes a deadlock reports it itself; this function is for programs that want to check
-/// explicitly. Takes some milliseconds if there is a deadlock. Finds nothing while detection is off.
+/// A thread that causes a deadlock reports it itself; this function is for programs that want to
+/// check explicitly. Takes some milliseconds if there is a deadlock. Finds nothing while detection
+/// is off.
 pub fn check() -> std::vec::Vec<Report> {
     let Some(_inside) = crate::thread::enter() else { return std::vec::Vec::new() };
     if !switch::is_on() {

@@ -1,7 +1,8 @@
 //! Barriers: ondeck's, in the caller's own bytes, except process-shared ones.
 //!
-//! The C library's destruction waits for threads that were released and have not run yet. Here such threads read only
-//! their own nodes and the parking table, so there is nothing to wait for. `barrier.c` begins the wait.
+//! The C library's destruction waits for threads that were released and have not run yet. Here such
+//! threads read only their own nodes and the parking table, so there is nothing to wait for.
+//! `barrier.c` begins the wait.
 
 use core::cell::Cell;
 use core::ffi::{c_int, c_void};
@@ -12,7 +13,8 @@ use crate::deferred;
 use crate::object::Barrier;
 use crate::real;
 
-/// What [`ondeck_preload_barrier_waiting`] returns to the last thread of a round; as in `barrier.c`.
+/// What [`ondeck_preload_barrier_waiting`] returns to the last thread of a round; as in
+/// `barrier.c`.
 const LEADER: c_int = 1;
 
 /// `pthread_barrier_init`.

@@ -1,7 +1,7 @@
 //! `mtx_*` and `cnd_*`: the same objects under the names of C11. The waits are in `cancel.c`.
 //!
-//! The C library's `mtx_lock` calls its own `pthread_mutex_lock` directly, not through the table by which an
-//! interposer is found. So all of them are here.
+//! The C library's `mtx_lock` calls its own `pthread_mutex_lock` directly, not through the table by
+//! which an interposer is found. So all of them are here.
 
 use core::ffi::c_int;
 use core::ptr;

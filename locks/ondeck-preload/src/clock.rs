@@ -28,12 +28,12 @@ impl Deadline {
         }
     }
 
-    /// Returns the time to wait until, on the clock of waits: the deadline, or an earlier moment at which to
-    /// check again, because `CLOCK_REALTIME` may have been set during the wait. None if the deadline has
-    /// passed.
+    /// Returns the time to wait until, on the clock of waits: the deadline, or an earlier moment at
+    /// which to check again, because `CLOCK_REALTIME` may have been set during the wait. None if
+    /// the deadline has passed.
     pub(crate) fn until(self) -> Option<Timestamp> {
-        /// The largest delay with which a wait with a deadline in real time ends after its clock was set
-        /// forward.
+        /// The largest delay with which a wait with a deadline in real time ends after its clock
+        /// was set forward.
         const LONGEST: Duration = Duration::from_secs(1);
         let left = self.left()?;
         let left = if self.clock == libc::CLOCK_REALTIME { left.min(LONGEST) } else { left };

@@ -1,8 +1,8 @@
 //! Condition variables: all of a wait except its sleep, and notifications.
 //!
-//! A wait is a cancellation point, and the unwinding of a cancelled thread must not pass through a frame of
-//! Rust. So the functions that programs call, and the system call, are in `cancel.c`; the functions here have
-//! returned before a thread can be cancelled.
+//! A wait is a cancellation point, and the unwinding of a cancelled thread must not pass through a
+//! frame of Rust. So the functions that programs call, and the system call, are in `cancel.c`; the
+//! functions here have returned before a thread can be cancelled.
 //!
 //! | condition variable | mutex | a wait |
 //! |---|---|---|
@@ -11,8 +11,9 @@
 //! | the C library's | the C library's | the C library's |
 //! | the C library's | ours | the C library's with a mutex in its place, for some milliseconds: see `cancel.c` |
 //!
-//! The C library serves condition variables that are shared between processes, and condition variables of
-//! programs that were linked before glibc 2.3.2, which have another layout and functions of another version.
+//! The C library serves condition variables that are shared between processes, and condition
+//! variables of programs that were linked before glibc 2.3.2, which have another layout and
+//! functions of another version.
 
 use core::ffi::{c_int, c_long, c_void};
 use core::mem::MaybeUninit;
@@ -54,7 +55,8 @@ pub struct Wait<'a> {
     mutex_is: MutexIs,
     /// A deadline in real time. A deadline in monotonic time is kept in the waiter.
     deadline: Option<Deadline>,
-    /// Recorded as one operation, unless functions that are recorded themselves unlock and lock the mutex.
+    /// Recorded as one operation, unless functions that are recorded themselves unlock and lock the
+    /// mutex.
     begun: Option<Begun>,
 }
 
@@ -96,7 +98,8 @@ macro_rules! notifies {
             }
             bursts::recorded(Action::Notify, cond, || {
                 if mode::may_be_asynchronous() {
-                    // SAFETY: the function notifies a condition variable of ours, and does not wait.
+                    // SAFETY: the function notifies a condition variable of ours, and does not
+                    // wait.
                     return unsafe { deferred::call(notify, cond) };
                 }
                 notify(cond)
@@ -128,8 +131,8 @@ pub unsafe extern "C" fn ondeck_preload_cond_init(
     unsafe { real::cond_init(cond, attributes) }
 }
 
-/// `pthread_cond_destroy`. A notified thread no longer accesses the condition variable, so there is nothing to
-/// wait for.
+/// `pthread_cond_destroy`. A notified thread no longer accesses the condition variable, so there is
+/// nothing to wait for.
 #[unsafe(no_mangle)]
 pub extern "C" fn ondeck_preload_cond_destroy(cond: &Cond) -> c_int {
     if cond.is_libc() {
@@ -139,13 +142,14 @@ pub extern "C" fn ondeck_preload_cond_destroy(cond: &Cond) -> c_int {
     0
 }
 
-/// Begins a wait by unlocking the mutex. `clock` is the deadline's clock, or negative for the condition
-/// variable's own. Returns an error number if the wait is over before it began, otherwise the next step.
+/// Begins a wait by unlocking the mutex. `clock` is the deadline's clock, or negative for the
+/// condition variable's own. Returns an error number if the wait is over before it began, otherwise
+/// the next step.
 ///
 /// # Safety
 ///
-/// As for `pthread_cond_timedwait`: the caller has locked the mutex, unless its kind is a checked one. `wait` points to
-/// memory for a wait, which does not move until the wait is over.
+/// As for `pthread_cond_timedwait`: the caller has locked the mutex, unless its kind is a checked
+/// one. `wait` points to memory for a wait, which does not move until the wait is over.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ondeck_preload_wait_begin<'a>(
     wait: *mut Wait<'a>,
@@ -194,8 +198,8 @@ pub unsafe extern "C" fn ondeck_preload_wait_begin<'a>(
     }
     mutex.count_user();
     let held = if mutex_is == MutexIs::Foreign { None } else { recorded::before_unlock(mutex) };
-    // SAFETY: the waiter stays in the caller's memory until the wait is over, and the calling thread owns the
-    // mutex, if it is one of ours.
+    // SAFETY: the waiter stays in the caller's memory until the wait is over, and the calling
+    // thread owns the mutex, if it is one of ours.
     unsafe { wait.waiter.begin() };
     if let Some(held) = held {
         held.after();
@@ -213,8 +217,8 @@ pub unsafe extern "C" fn ondeck_preload_wait_begin<'a>(
     next::SLEEP
 }
 
-/// Takes a step of a wait. `slept` is the kernel's result of the previous sleep, or 0. Returns the next step,
-/// or the result of the wait, in which case the mutex is locked again.
+/// Takes a step of a wait. `slept` is the kernel's result of the previous sleep, or 0. Returns the
+/// next step, or the result of the wait, in which case the mutex is locked again.
 ///
 /// # Safety
 ///
@@ -245,9 +249,8 @@ pub unsafe extern "C" fn ondeck_preload_wait_step(
         Some(deadline) => match deadline.until() {
             Some(passes) => Some(until.map_or(passes, |until| until.min(passes))),
             None if slept == FutexWait::TimedOut => {
-                // If it was notified just now, the notification goes to another waiter, as if the deadline had
-                // passed a moment earlier.
-                // SAFETY: as the caller promises.
+                // If it was notified just now, the notification goes to another waiter, as if the
+                // deadline had passed a moment earlier. SAFETY: as the caller promises.
                 unsafe { wait.waiter.cancel() };
                 return wait.end(ETIMEDOUT);
             }
@@ -264,8 +267,8 @@ pub unsafe extern "C" fn ondeck_preload_wait_step(
     next::SLEEP
 }
 
-/// Ends the wait of a cancelled thread: passes its notification, if there is one, to another waiter, and locks
-/// the mutex.
+/// Ends the wait of a cancelled thread: passes its notification, if there is one, to another
+/// waiter, and locks the mutex.
 ///
 /// # Safety
 ///
@@ -283,7 +286,8 @@ impl Wait<'_> {
         let mutex = self.mutex;
         match self.mutex_is {
             MutexIs::Foreign => {
-                // An error of the mutex takes precedence over the result of the wait, as in the C library.
+                // An error of the mutex takes precedence over the result of the wait, as in the C
+                // library.
                 let refused = ondeck_preload_mutex_lock(mutex);
                 mutex.uncount_user();
                 return if refused == 0 { result } else { refused };
@@ -304,7 +308,8 @@ pub extern "C" fn ondeck_preload_is_ours(mutex: &Mutex) -> c_int {
     (mutex.kind() != Kind::Libc).into()
 }
 
-/// Unlocks a mutex of ours for a wait at a condition variable of the C library. Returns an error number.
+/// Unlocks a mutex of ours for a wait at a condition variable of the C library. Returns an error
+/// number.
 ///
 /// # Safety
 ///

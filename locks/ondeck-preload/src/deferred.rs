@@ -1,7 +1,8 @@
-//! Calls into the parking table with cancellation deferred, for processes in which it may be asynchronous: see
-//! `asynchronous.c`.
+//! Calls into the parking table with cancellation deferred, for processes in which it may be
+//! asynchronous: see `asynchronous.c`.
 //!
-//! Each function here is called as a tail call, so that no frame of Rust is on the stack when a cancellation acts.
+//! Each function here is called as a tail call, so that no frame of Rust is on the stack when a
+//! cancellation acts.
 
 use core::ffi::c_int;
 use core::time::Duration;
@@ -14,11 +15,12 @@ use ondeck::platform::{Linux, Platform, Timestamp};
 use crate::clock::Deadline;
 use crate::errno::ETIMEDOUT;
 
-/// A function that waits for an object, until the deadline if there is one. If the last argument is set, it returns
-/// [`AGAIN`] after a slice. Otherwise it returns an error number.
+/// A function that waits for an object, until the deadline if there is one. If the last argument is
+/// set, it returns [`AGAIN`] after a slice. Otherwise it returns an error number.
 pub(crate) type Wait<T> =
     extern "C" fn(&T, clock: c_int, Option<&timespec>, in_slices: c_int) -> c_int;
-/// A function that undoes an acquisition, or does something else without waiting for another thread.
+/// A function that undoes an acquisition, or does something else without waiting for another
+/// thread.
 pub(crate) type Call<T> = unsafe extern "C" fn(&T) -> c_int;
 
 /// The result of a wait at the end of a slice; as in `asynchronous.c`.
@@ -36,8 +38,8 @@ unsafe extern "C" {
     ) -> c_int;
 }
 
-/// Calls the function with the object. Without the exported names `pthread_setcanceltype` is not interposed either,
-/// and no cancellation is asynchronous.
+/// Calls the function with the object. Without the exported names `pthread_setcanceltype` is not
+/// interposed either, and no cancellation is asynchronous.
 ///
 /// # Safety
 ///
@@ -55,7 +57,8 @@ pub(crate) unsafe fn call<T>(function: Call<T>, object: &T) -> c_int {
     }
 }
 
-/// Calls the function that waits; `undo` undoes the acquisition if the thread is cancelled before the call returns.
+/// Calls the function that waits; `undo` undoes the acquisition if the thread is cancelled before
+/// the call returns.
 ///
 /// # Safety
 ///
@@ -82,15 +85,16 @@ pub(crate) unsafe fn wait<T>(
     }
 }
 
-/// The body of a [`Wait`]: calls `attempt`, which gives up at the moment that it is given, until it has succeeded
-/// or the deadline has passed.
+/// The body of a [`Wait`]: calls `attempt`, which gives up at the moment that it is given, until it
+/// has succeeded or the deadline has passed.
 pub(crate) fn attempts(
     clock: c_int,
     deadline: Option<&timespec>,
     in_slices: c_int,
     attempt: impl Fn(Option<Timestamp>) -> bool,
 ) -> c_int {
-    /// Longer than the time after which an unlock wakes a parked thread to compete, and then hands it the lock.
+    /// Longer than the time after which an unlock wakes a parked thread to compete, and then hands
+    /// it the lock.
     const SLICE: Duration = Duration::from_millis(5);
     let deadline = match deadline.map(|time| Deadline::new(clock, *time)).transpose() {
         Ok(deadline) => deadline,

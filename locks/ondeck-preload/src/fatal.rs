@@ -8,8 +8,8 @@ fn write(text: &str) {
     unsafe { libc::write(libc::STDERR_FILENO, text.as_ptr().cast(), text.len()) };
 }
 
-/// Ends the process with a message, before it has used the shim or in the middle of a lock: nothing is
-/// allocated and no handler runs.
+/// Ends the process with a message, before it has used the shim or in the middle of a lock: nothing
+/// is allocated and no handler runs.
 #[cold]
 pub(crate) fn end(parts: &[&str]) -> ! {
     write(NAME);

@@ -11,8 +11,8 @@ use crate::recorded;
 
 /// `pthread_mutex_init`.
 ///
-/// Overwrites the bytes regardless of their contents: an allocator reinitializes its mutexes in the child of a
-/// fork, where other threads have left them locked.
+/// Overwrites the bytes regardless of their contents: an allocator reinitializes its mutexes in the
+/// child of a fork, where other threads have left them locked.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ondeck_preload_mutex_init(
     mutex: *mut Mutex,
@@ -26,9 +26,8 @@ pub unsafe extern "C" fn ondeck_preload_mutex_init(
         });
         return 0;
     }
-    // The C library interprets attributes, and refuses some. It also writes a mutex of ours: zeros, and the
-    // kind.
-    // SAFETY: the C library's function, with the caller's arguments.
+    // The C library interprets attributes, and refuses some. It also writes a mutex of ours: zeros,
+    // and the kind. SAFETY: the C library's function, with the caller's arguments.
     let result = unsafe { real::mutex_init(mutex, attributes) };
     if result == 0 {
         // SAFETY: the mutex was initialized just now.
@@ -54,9 +53,9 @@ pub extern "C" fn ondeck_preload_mutex_destroy(mutex: &Mutex) -> c_int {
     if mutex.has_users() || !try_lock(mutex) {
         return EBUSY;
     }
-    // No thread may want the mutex any more, so there is none to wake: an unlock would only take the lock of
-    // the parking table's bucket, which a thread with asynchronous cancellation must not hold. The bytes are
-    // then such as a program that initializes the mutex by hand may leave.
+    // No thread may want the mutex any more, so there is none to wake: an unlock would only take
+    // the lock of the parking table's bucket, which a thread with asynchronous cancellation must
+    // not hold. The bytes are then such as a program that initializes the mutex by hand may leave.
     mutex.byte().store(0, Ordering::Release);
     mutex.set_destroyed();
     0

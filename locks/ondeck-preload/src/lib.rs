@@ -28,20 +28,22 @@
 //!
 //! # Rules
 //!
-//! * No function allocates, prints, takes a lock of the C library or of the loader, changes `errno`, or
-//!   returns early because of a signal.
-//! * Everything works before the library's own constructor has run: other libraries' constructors may run
-//!   before, and lock.
+//! * No function allocates, prints, takes a lock of the C library or of the loader, changes
+//!   `errno`, or returns early because of a signal.
+//! * Everything works before the library's own constructor has run: other libraries' constructors
+//!   may run before, and lock.
 //! * An object that was never touched is all zeros, as `PTHREAD_MUTEX_INITIALIZER` leaves it.
 //!
 //! # Safety
 //!
-//! A function that programs call requires what the C library requires of the function that it serves: each reference is
-//! to an initialized object of its type, or null where the C library allows that, each pointer of an initialization to
-//! memory for one; the thread that unlocks an object has locked it. "As the caller promises" refers to this.
+//! A function that programs call requires what the C library requires of the function that it
+//! serves: each reference is to an initialized object of its type, or null where the C library
+//! allows that, each pointer of an initialization to memory for one; the thread that unlocks an
+//! object has locked it. "As the caller promises" refers to this.
 //!
-//! When an unlock has freed an object, another thread may free its memory before the function returns. The function then
-//! has a reference to it, as [`RawMutex::unlock`](ondeck::mutex::RawMutex::unlock) has, and does not use it again.
+//! When an unlock has freed an object, another thread may free its memory before the function
+//! returns. The function then has a reference to it, as
+//! [`RawMutex::unlock`](ondeck::mutex::RawMutex::unlock) has, and does not use it again.
 //!
 //! `ondeck-record/link.sh` links the library.
 

@@ -5,7 +5,8 @@
 //!        bit 28  what threads do with locks is recorded: see `bursts.rs`
 //! ```
 //!
-//! The bits are disjoint from the bits of a kind, so that a fast path tests the word and the kind together.
+//! The bits are disjoint from the bits of a kind, so that a fast path tests the word and the kind
+//! together.
 
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicI32, Ordering};
@@ -20,7 +21,8 @@ static WORD: AtomicI32 = AtomicI32::new(0);
 /// 0, or the reasons for which a fast path has to defer to the slow path.
 #[inline(always)]
 pub(crate) fn word() -> c_int {
-    // Relaxed: a thread that asks for asynchronous cancellation sees its own bit, and a recording may begin late.
+    // Relaxed: a thread that asks for asynchronous cancellation sees its own bit, and a recording
+    // may begin late.
     WORD.load(Ordering::Relaxed)
 }
 
@@ -43,14 +45,15 @@ pub extern "C" fn ondeck_preload_may_be_asynchronous() -> c_int {
     may_be_asynchronous().into()
 }
 
-/// Called when the thread is about to make its cancellation asynchronous: from now on no fast path is taken.
+/// Called when the thread is about to make its cancellation asynchronous: from now on no fast path
+/// is taken.
 #[unsafe(no_mangle)]
 pub extern "C" fn ondeck_preload_will_be_asynchronous() {
     WORD.fetch_or(ASYNCHRONOUS, Ordering::Relaxed);
 }
 
-/// Called by the loader, before the constructors of most other libraries: finds the C library's functions, so
-/// that no lock has to.
+/// Called by the loader, before the constructors of most other libraries: finds the C library's
+/// functions, so that no lock has to.
 #[used]
 #[unsafe(link_section = ".init_array.00102")]
 static CONSTRUCTOR: extern "C" fn() = start;

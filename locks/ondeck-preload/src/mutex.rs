@@ -1,7 +1,7 @@
 //! Lock, attempt and unlock: nearly all calls.
 //!
-//! The fast path is one load that checks that the shim is ready and the kind is the usual one, the mutex's own
-//! instruction, and a return, without a taken branch. Everything else is out of line.
+//! The fast path is one load that checks that the shim is ready and the kind is the usual one, the
+//! mutex's own instruction, and a return, without a taken branch. Everything else is out of line.
 
 use core::arch::naked_asm;
 use core::ffi::c_int;
@@ -47,9 +47,9 @@ pub extern "C" fn ondeck_preload_mutex_lock(mutex: &Mutex) -> c_int {
 #[inline(never)]
 fn lock_alone(mutex: &Mutex) -> c_int {
     let byte = mutex.byte();
-    // Plain accesses, as in ondeck's own attempt: a signal handler in between unlocks what it locks. A locked mutex is
-    // not written: memory that processes share may have a mutex of a private kind, which the other process may be
-    // unlocking right now.
+    // Plain accesses, as in ondeck's own attempt: a signal handler in between unlocks what it
+    // locks. A locked mutex is not written: memory that processes share may have a mutex of a
+    // private kind, which the other process may be unlocking right now.
     if byte.load(Ordering::Relaxed) != 0 {
         return lock_slow(mutex);
     }
@@ -60,8 +60,9 @@ fn lock_alone(mutex: &Mutex) -> c_int {
 
 /// Calls [`lock_other`] with the call site of the lock.
 ///
-/// The fast path ends with a jump to this function, so the return address is in the program. If a compiler emits a
-/// call instead, the place is in the shim, and call sites of the same frame are not distinguished.
+/// The fast path ends with a jump to this function, so the return address is in the program. If a
+/// compiler emits a call instead, the place is in the shim, and call sites of the same frame are
+/// not distinguished.
 #[unsafe(naked)]
 extern "C" fn lock_from(mutex: &Mutex) -> c_int {
     naked_asm!(
@@ -118,8 +119,9 @@ fn lock_slow(mutex: &Mutex) -> c_int {
 #[unsafe(no_mangle)]
 pub extern "C" fn ondeck_preload_mutex_trylock(mutex: &Mutex) -> c_int {
     if is_usual(mutex) {
-        // Reads before it writes, so a thread that tries repeatedly leaves the line to the owner. Atomic also in a
-        // process of one thread, as in the C library: the mutex may be in memory that processes share.
+        // Reads before it writes, so a thread that tries repeatedly leaves the line to the owner.
+        // Atomic also in a process of one thread, as in the C library: the mutex may be in memory
+        // that processes share.
         if mutex.lock.is_locked() || Linux::test_and_set(mutex.byte(), Ordering::Acquire) {
             return EBUSY;
         }
@@ -149,7 +151,8 @@ fn trylock_slow(mutex: &Mutex) -> c_int {
     0
 }
 
-/// Locks if the mutex is free. Atomic also in a process of one thread: see [`ondeck_preload_mutex_trylock`].
+/// Locks if the mutex is free. Atomic also in a process of one thread: see
+/// [`ondeck_preload_mutex_trylock`].
 pub(crate) fn try_lock(mutex: &Mutex) -> bool {
     let is_owner = !Linux::test_and_set(mutex.byte(), Ordering::Acquire);
     if is_owner {
@@ -220,7 +223,8 @@ unsafe fn unlock_slow(mutex: &Mutex) -> c_int {
         // SAFETY: as below.
         return unsafe { deferred::call(unlock_now, mutex) };
     }
-    // SAFETY: the caller owns it: a checked kind was checked, and for a plain one the caller promises it.
+    // SAFETY: the caller owns it: a checked kind was checked, and for a plain one the caller
+    // promises it.
     unsafe { recorded::unlock(mutex) };
     0
 }
@@ -234,7 +238,8 @@ unsafe extern "C" fn unlock_now(mutex: &Mutex) -> c_int {
     0
 }
 
-/// Unlocks a mutex that the calling thread has just locked, if the thread was cancelled before the lock returned.
+/// Unlocks a mutex that the calling thread has just locked, if the thread was cancelled before the
+/// lock returned.
 ///
 /// # Safety
 ///
@@ -247,7 +252,8 @@ unsafe extern "C" fn unlock_again(mutex: &Mutex) -> c_int {
 /// Returns whether the calling thread owns a mutex of a checked kind.
 #[inline(always)]
 pub(crate) fn is_own(mutex: &Mutex) -> bool {
-    // Relaxed: only the calling thread writes its own number, so it reads that number if and only if it is the owner.
+    // Relaxed: only the calling thread writes its own number, so it reads that number if and only
+    // if it is the owner.
     mutex.owner.load(Ordering::Relaxed) == this_thread()
 }
 
@@ -265,8 +271,9 @@ pub(crate) fn own(mutex: &Mutex) {
     mutex.count.store(1, Ordering::Relaxed);
 }
 
-/// If the calling thread owns a mutex of a checked kind, returns the result of its attempt to lock it again. A
-/// recursive mutex is then locked once more; for an errorcheck mutex the result is `refused`.
+/// If the calling thread owns a mutex of a checked kind, returns the result of its attempt to lock
+/// it again. A recursive mutex is then locked once more; for an errorcheck mutex the result is
+/// `refused`.
 pub(crate) fn enter_again(mutex: &Mutex, kind: Kind, refused: c_int) -> Option<c_int> {
     if kind == Kind::Plain || !is_own(mutex) {
         return None;
@@ -281,8 +288,8 @@ pub(crate) fn enter_again(mutex: &Mutex, kind: Kind, refused: c_int) -> Option<c
     Some(0)
 }
 
-/// Waits for a mutex of ours that the calling thread does not own, with cancellation deferred. Returns the same results
-/// as the C library's function.
+/// Waits for a mutex of ours that the calling thread does not own, with cancellation deferred.
+/// Returns the same results as the C library's function.
 #[inline(always)]
 pub(crate) fn lock_deferred(mutex: &Mutex, clock: c_int, deadline: Option<&timespec>) -> c_int {
     // SAFETY: the mutex is unlocked again if the wait has locked it.

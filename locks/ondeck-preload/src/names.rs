@@ -1,10 +1,10 @@
 //! The names and versions under which programs find the functions: the same as in the C library.
 //!
-//! `@@` marks the version for programs that are linked today, and `@` a version for programs that were linked
-//! earlier. The names of waits in which a thread may end are in C: `cancel.c`, `barrier.c`, `semaphore.c`,
-//! `spin.c`. A condition variable of `GLIBC_2.2.5` has another layout and stays the C library's: only its waits
-//! are interposed, because they may use mutexes of ours. `locks/ondeck-preload/symbols.py` compares the list with
-//! the C library's.
+//! `@@` marks the version for programs that are linked today, and `@` a version for programs that
+//! were linked earlier. The names of waits in which a thread may end are in C: `cancel.c`,
+//! `barrier.c`, `semaphore.c`, `spin.c`. A condition variable of `GLIBC_2.2.5` has another layout
+//! and stays the C library's: only its waits are interposed, because they may use mutexes of ours.
+//! `locks/ondeck-preload/symbols.py` compares the list with the C library's.
 
 core::arch::global_asm!(
     ".symver ondeck_preload_sched_yield, sched_yield@@GLIBC_2.2.5",

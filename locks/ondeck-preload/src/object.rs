@@ -1,4 +1,5 @@
-//! The meaning of the bytes of a `pthread_mutex_t` and of a `pthread_cond_t`, for the shim and for the C library.
+//! The meaning of the bytes of a `pthread_mutex_t` and of a `pthread_cond_t`, for the shim and for
+//! the C library.
 //!
 //! ```text
 //! offset  bytes  the C library (x86-64)   the shim
@@ -22,12 +23,12 @@
 //!     40      8  __g_signals              0
 //! ```
 //!
-//! Zeros are an unlocked mutex for both, so a mutex from `PTHREAD_MUTEX_INITIALIZER` needs no initialization, and
-//! initializing a locked mutex makes it a new one.
+//! Zeros are an unlocked mutex for both, so a mutex from `PTHREAD_MUTEX_INITIALIZER` needs no
+//! initialization, and initializing a locked mutex makes it a new one.
 //!
-//! An object of any other kind (robust, with a priority protocol, shared between processes, destroyed) belongs to the
-//! C library alone, and the shim reads only its kind. The C library writes such an object while the shim has a reference
-//! to it, so all bytes are in cells.
+//! An object of any other kind (robust, with a priority protocol, shared between processes,
+//! destroyed) belongs to the C library alone, and the shim reads only its kind. The C library
+//! writes such an object while the shim has a reference to it, so all bytes are in cells.
 
 use core::cell::UnsafeCell;
 use core::ffi::c_int;
@@ -46,8 +47,8 @@ pub struct Mutex {
     lock_rest: UnsafeCell<[u8; 3]>,
     /// Written by the owner only.
     pub(crate) count: AtomicU32,
-    /// 0 if the mutex is unlocked. Written by the owner only; any other thread that reads it finds a number different
-    /// from its own.
+    /// 0 if the mutex is unlocked. Written by the owner only; any other thread that reads it finds
+    /// a number different from its own.
     pub(crate) owner: AtomicU64,
     kind: AtomicI32,
     /// Whether the recorder asks the owner to record its unlock.
@@ -82,8 +83,8 @@ pub(crate) const ADAPTIVE: c_int = 3;
 const DESTROYED: c_int = -1;
 /// `PTHREAD_MUTEX_ROBUST_NORMAL_NP` in `__kind`, a bit that a destroyed mutex also has.
 const ROBUST: c_int = 16;
-/// Whether transactions may replace the lock (`PTHREAD_MUTEX_ELISION_NP`) or not (`_NO_ELISION_NP`). These bits do not
-/// affect the behaviour of the mutex.
+/// Whether transactions may replace the lock (`PTHREAD_MUTEX_ELISION_NP`) or not
+/// (`_NO_ELISION_NP`). These bits do not affect the behaviour of the mutex.
 const ELISION: c_int = 256 | 512;
 
 impl Mutex {
@@ -98,7 +99,8 @@ impl Mutex {
     /// Returns the raw `__kind`.
     #[inline(always)]
     pub(crate) fn raw_kind(&self) -> c_int {
-        // Relaxed: only initialization and destruction change a kind, and no other use of the mutex may overlap them.
+        // Relaxed: only initialization and destruction change a kind, and no other use of the mutex
+        // may overlap them.
         self.kind.load(Ordering::Relaxed)
     }
 
@@ -122,16 +124,18 @@ impl Mutex {
         }
     }
 
-    /// Returns whether the C library uses the bytes from 24 on, for the list of a thread's robust mutexes.
+    /// Returns whether the C library uses the bytes from 24 on, for the list of a thread's robust
+    /// mutexes.
     fn is_robust(&self) -> bool {
         self.raw_kind() & ROBUST != 0
     }
 
-    /// Records that a thread will wait at a condition variable of ours and then lock this mutex again, which may be
-    /// the C library's.
+    /// Records that a thread will wait at a condition variable of ours and then lock this mutex
+    /// again, which may be the C library's.
     pub(crate) fn count_user(&self) {
         if !self.is_robust() {
-            // Relaxed: the count is read only by a thread that destroys the mutex, which no other use may overlap.
+            // Relaxed: the count is read only by a thread that destroys the mutex, which no other
+            // use may overlap.
             self.users.fetch_add(1, Ordering::Relaxed);
         }
     }
@@ -142,8 +146,9 @@ impl Mutex {
         }
     }
 
-    /// Returns whether a thread that waits at a condition variable of ours will lock this mutex again. The C library
-    /// does not know about such waits, and does not check for waiters of robust mutexes.
+    /// Returns whether a thread that waits at a condition variable of ours will lock this mutex
+    /// again. The C library does not know about such waits, and does not check for waiters of
+    /// robust mutexes.
     pub(crate) fn has_users(&self) -> bool {
         !self.is_robust() && self.users.load(Ordering::Relaxed) != 0
     }
@@ -170,7 +175,8 @@ const SHARED: u32 = 1;
 const MONOTONIC: u32 = 2;
 
 impl Cond {
-    /// Returns whether the condition variable is shared between processes, and therefore the C library's.
+    /// Returns whether the condition variable is shared between processes, and therefore the C
+    /// library's.
     #[inline(always)]
     pub(crate) fn is_libc(&self) -> bool {
         // Relaxed: written by initialization only.
@@ -191,8 +197,8 @@ impl Cond {
 pub struct RwLock {
     pub(crate) lock: RawRwLock<Linux>,
     lock_rest: UnsafeCell<[u32; 3]>,
-    /// The thread that has write-locked it, 0 if there is none. Written by that thread only. The C library has two
-    /// unused words here.
+    /// The thread that has write-locked it, 0 if there is none. Written by that thread only. The C
+    /// library has two unused words here.
     owner: AtomicU64,
     writer: UnsafeCell<u32>,
     shared: AtomicU32,
@@ -219,7 +225,8 @@ impl RwLock {
         self.shared.load(Ordering::Relaxed).cast_signed()
     }
 
-    /// Returns whether a thread with a read lock takes no second one, so that a read may wait for a waiting writer.
+    /// Returns whether a thread with a read lock takes no second one, so that a read may wait for a
+    /// waiting writer.
     #[inline(always)]
     pub(crate) fn is_nonrecursive(&self) -> bool {
         self.kind.load(Ordering::Relaxed) == NONRECURSIVE
@@ -238,7 +245,8 @@ impl RwLock {
     }
 }
 
-/// A `pthread_barrier_t`. The C library uses the first 20 bytes, and this library the first eight of them.
+/// A `pthread_barrier_t`. The C library uses the first 20 bytes, and this library the first eight
+/// of them.
 #[repr(C)]
 pub struct Barrier {
     pub(crate) lock: ondeck::Barrier,

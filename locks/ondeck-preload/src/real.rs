@@ -1,9 +1,9 @@
 //! The C library's own functions, for the objects that the shim does not serve.
 //!
-//! They are looked up in the C library itself, by name and version, without the loader's help: dlvsym(3) takes
-//! the loader's lock, and the constructor of a library that another thread loads may hold that lock while it
-//! waits for a mutex. Our own constructor finds all of them. An earlier call finds the function that it needs in
-//! the same way, so the order does not matter.
+//! They are looked up in the C library itself, by name and version, without the loader's help:
+//! dlvsym(3) takes the loader's lock, and the constructor of a library that another thread loads
+//! may hold that lock while it waits for a mutex. Our own constructor finds all of them. An earlier
+//! call finds the function that it needs in the same way, so the order does not matter.
 
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicPtr, Ordering};
@@ -15,8 +15,8 @@ use ondeck_record::elf;
 use crate::fatal;
 use crate::object::{Barrier, Cond, Mutex, RwLock};
 
-/// A function of the C library, and its address once it was found. Relaxed: the address is constant in a process,
-/// and the code at it was there before the process had threads.
+/// A function of the C library, and its address once it was found. Relaxed: the address is constant
+/// in a process, and the code at it was there before the process had threads.
 struct Real {
     name: &'static str,
     version: &'static str,
@@ -109,7 +109,8 @@ functions! {
     clock_gettime: "clock_gettime" "GLIBC_2.17" (clock: c_int, time: *mut timespec);
 }
 
-/// Replaces clock_gettime(3) in this library: another one may show the program a time that is not the kernel's.
+/// Replaces clock_gettime(3) in this library: another one may show the program a time that is not
+/// the kernel's.
 ///
 /// # Safety
 ///
@@ -127,8 +128,8 @@ pub(crate) fn find_all() {
     }
 }
 
-/// Functions of the C library that C code calls: no frame of Rust may be on the stack when a thread is cancelled
-/// in them, and dlopen goes by its caller.
+/// Functions of the C library that C code calls: no frame of Rust may be on the stack when a thread
+/// is cancelled in them, and dlopen goes by its caller.
 static CALLED_FROM_C: [Real; 10] = [
     Real::new("pthread_cond_wait", "GLIBC_2.3.2"),
     Real::new("pthread_cond_timedwait", "GLIBC_2.3.2"),

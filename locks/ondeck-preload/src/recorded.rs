@@ -1,7 +1,7 @@
 //! Locks and unlocks mutexes of ours, with the calls of the recorder: see `ondeck_record`.
 //!
-//! While the recorder is off, it costs one load for each lock, and one load of the mutex's own line for
-//! each unlock.
+//! While the recorder is off, it costs one load for each lock, and one load of the mutex's own line
+//! for each unlock.
 
 use core::sync::atomic::Ordering;
 use core::{hint, ptr};
@@ -77,8 +77,8 @@ pub(crate) fn lock(mutex: &Mutex) {
     count_waited(mutex);
 }
 
-/// As [`lock`], for a mutex that was found locked, but gives up at the deadline. Returns whether the mutex
-/// was locked.
+/// As [`lock`], for a mutex that was found locked, but gives up at the deadline. Returns whether
+/// the mutex was locked.
 pub(crate) fn lock_until(mutex: &Mutex, until: Timestamp) -> bool {
     let wait =
         ondeck_record::begin(mutex.address(), mutex.recorded_kind(), c"", Some(mutex.words()));
@@ -133,7 +133,8 @@ pub(crate) unsafe fn unlock(mutex: &Mutex) {
     }
 }
 
-/// Called when the thread has locked the mutex again, at the end of a wait for a condition variable.
+/// Called when the thread has locked the mutex again, at the end of a wait for a condition
+/// variable.
 pub(crate) fn relocked(mutex: &Mutex, waiter: &Waiter<Linux>) {
     if ondeck_record::is_on()
         && let Some(nanos) = waiter.waited_for_mutex()

@@ -1,8 +1,9 @@
 //! Refuses processes that the shim cannot serve. The constructor checks this before `main` runs.
 //!
-//! Most such processes never get here. The kernel and the loader do not load the shim where it could not work:
-//! into programs that are linked statically, that are for another architecture, that gain rights (setuid), or
-//! whose loader is not glibc's. gcc's AddressSanitizer ends such a program itself.
+//! Most such processes never get here. The kernel and the loader do not load the shim where it
+//! could not work: into programs that are linked statically, that are for another architecture,
+//! that gain rights (setuid), or whose loader is not glibc's. gcc's AddressSanitizer ends such a
+//! program itself.
 
 use core::ffi::{CStr, c_int};
 use core::mem::MaybeUninit;
@@ -49,8 +50,8 @@ fn knows_mutexes() -> bool {
     let mut cond = MaybeUninit::<Cond>::uninit();
     let mut mutex_attributes = MaybeUninit::<libc::pthread_mutexattr_t>::uninit();
     let mut cond_attributes = MaybeUninit::<libc::pthread_condattr_t>::uninit();
-    // SAFETY: functions of the C library that initialize the given memory; both objects are written in full,
-    // and consist of plain numbers.
+    // SAFETY: functions of the C library that initialize the given memory; both objects are written
+    // in full, and consist of plain numbers.
     unsafe {
         libc::pthread_mutexattr_init(mutex_attributes.as_mut_ptr());
         libc::pthread_mutexattr_settype(mutex_attributes.as_mut_ptr(), RECURSIVE);
@@ -71,8 +72,8 @@ fn knows_rwlocks() -> bool {
     let mut rwlock = MaybeUninit::<RwLock>::uninit();
     let mut attributes = MaybeUninit::<libc::pthread_rwlockattr_t>::uninit();
     let mut word = |shared: bool| {
-        // SAFETY: functions of the C library that initialize the given memory; the lock is written in full,
-        // and consists of plain numbers.
+        // SAFETY: functions of the C library that initialize the given memory; the lock is written
+        // in full, and consists of plain numbers.
         unsafe {
             libc::pthread_rwlockattr_init(attributes.as_mut_ptr());
             libc::pthread_rwlockattr_setkind_np(

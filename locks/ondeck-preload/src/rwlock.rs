@@ -6,11 +6,12 @@
 //! | `PTHREAD_RWLOCK_PREFER_WRITER_NP` | the same, as with the C library |
 //! | `PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP` | waits for that writer |
 //!
-//! Reads are counted in the word. A slot for a visible reader would have to be returned by a thread-local destructor,
-//! which the shim must not have.
+//! Reads are counted in the word. A slot for a visible reader would have to be returned by a
+//! thread-local destructor, which the shim must not have.
 //!
-//! The word shows an unlock whether it is a reader's or the writer's: while a writer holds the lock there is no
-//! reader. The writing thread is recorded, because the C library returns `EDEADLK` to it.
+//! The word shows an unlock whether it is a reader's or the writer's: while a writer holds the lock
+//! there is no reader. The writing thread is recorded, because the C library returns `EDEADLK` to
+//! it.
 
 use core::ffi::{c_int, c_void};
 use core::ptr;
@@ -80,7 +81,8 @@ pub unsafe extern "C" fn ondeck_preload_rwlock_init(
     unsafe { real::rwlock_init(rwlock, attributes) }
 }
 
-/// `pthread_rwlock_destroy`. Returns 0, like the C library, even for a lock that threads hold or want.
+/// `pthread_rwlock_destroy`. Returns 0, like the C library, even for a lock that threads hold or
+/// want.
 #[unsafe(no_mangle)]
 pub extern "C" fn ondeck_preload_rwlock_destroy(rwlock: &RwLock) -> c_int {
     if rwlock.is_libc() != 0 {
@@ -169,7 +171,8 @@ fn lock_slow(
     wait(rwlock, waiting, 0, None)
 }
 
-/// Waits for a lock of ours, unless the calling thread is its writer. `waiting` is one of the two functions below.
+/// Waits for a lock of ours, unless the calling thread is its writer. `waiting` is one of the two
+/// functions below.
 fn wait(
     rwlock: &RwLock,
     waiting: deferred::Wait<RwLock>,

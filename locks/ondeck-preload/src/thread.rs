@@ -1,13 +1,14 @@
 //! The identity of a thread, for mutexes that know their owner.
 //!
-//! A number that no other thread of the process has or will have. A thread's address or its kernel id may be
-//! reused as soon as the thread has ended, and the new thread would then own the mutexes that the old one has
-//! left locked. It begins with the process's id: memory that processes share may have a mutex of a private kind.
-//! The other 42 bits do not run out, and no table is indexed by the numbers.
+//! A number that no other thread of the process has or will have. A thread's address or its kernel
+//! id may be reused as soon as the thread has ended, and the new thread would then own the mutexes
+//! that the old one has left locked. It begins with the process's id: memory that processes share
+//! may have a mutex of a private kind. The other 42 bits do not run out, and no table is indexed by
+//! the numbers.
 //!
-//! The number is in the thread's own block, at an offset that the loader fills in, and has no destructor: see
-//! `thread.rs` of `ondeck`'s Linux platform. A new thread finds 0 there, and so does the child of a fork(2) that the C
-//! library sees.
+//! The number is in the thread's own block, at an offset that the loader fills in, and has no
+//! destructor: see `thread.rs` of `ondeck`'s Linux platform. A new thread finds 0 there, and so
+//! does the child of a fork(2) that the C library sees.
 
 use core::arch::{asm, global_asm};
 use core::sync::atomic::{AtomicU64, Ordering};

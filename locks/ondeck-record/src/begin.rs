@@ -6,8 +6,8 @@ use crate::layout::{File, MAGIC, VERSION};
 use crate::sys::{self, Descriptor};
 use crate::{clock, maps, stack, table};
 
-/// Fills the head of a file of `size` bytes about the process `pid`, the magic number last. If `counted_before`, locks
-/// may have counted acquisitions already.
+/// Fills the head of a file of `size` bytes about the process `pid`, the magic number last. If
+/// `counted_before`, locks may have counted acquisitions already.
 pub fn fill(file: &File, size: usize, [pid, parent]: [u32; 2], counted_before: bool) {
     let header = &file.header;
     let rate = clock::rate();

@@ -1,7 +1,8 @@
 //! The build-id of a mapped file, read from the memory of the process that has it mapped.
 //!
-//! A path is not an identity: a deployment replaces the file while the program runs. The build-id is in a note, which
-//! linkers place at the beginning of what is loaded (System V ABI, "Note Section"; `ld --build-id`).
+//! A path is not an identity: a deployment replaces the file while the program runs. The build-id
+//! is in a note, which linkers place at the beginning of what is loaded (System V ABI, "Note
+//! Section"; `ld --build-id`).
 
 /// The longest build-id that is kept, in bytes; linkers make 8, 16 or 20.
 const LONGEST: usize = 32;
@@ -27,8 +28,8 @@ impl BuildId {
     }
 }
 
-/// Returns the build-id of the 64-bit file whose beginning is mapped at `start`. `read` copies memory of the process from
-/// an address, and returns whether all of it is mapped.
+/// Returns the build-id of the 64-bit file whose beginning is mapped at `start`. `read` copies
+/// memory of the process from an address, and returns whether all of it is mapped.
 pub fn build_id(start: u64, read: impl Fn(u64, &mut [u8]) -> bool) -> Option<BuildId> {
     let mut header = [0; 64];
     if !read(start, &mut header) || !header.starts_with(b"\x7fELF\x02") {
@@ -99,7 +100,8 @@ mod tests {
 
     #[test]
     fn a_description_begins_at_the_alignment_of_its_notes() {
-        // The sizes of the name and of the description, the type, the name; properties, and then a build-id.
+        // The sizes of the name and of the description, the type, the name; properties, and then a
+        // build-id.
         let note =
             |kind: u32| [4, 8, kind, u32::from_ne_bytes(*b"GNU\0"), 0x0302_0100, 0x0706_0504];
         let words = [note(5), note(NT_GNU_BUILD_ID)].concat();

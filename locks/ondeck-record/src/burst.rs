@@ -1,19 +1,23 @@
 //! Bursts: the lock operations of a thread, one by one, for a replay of the program elsewhere.
 //!
-//! A burst is [`OPERATIONS`] consecutive operations of a thread with the work before each, whether threads wait or not.
-//! Between bursts acquisitions are only counted. Waiting belongs to the operation and not to the work, so a burst
-//! describes the behaviour of the thread on any machine with any lock.
+//! A burst is [`OPERATIONS`] consecutive operations of a thread with the work before each, whether
+//! threads wait or not. Between bursts acquisitions are only counted. Waiting belongs to the
+//! operation and not to the work, so a burst describes the behaviour of the thread on any machine
+//! with any lock.
 //!
-//! * The next burst begins after a random number of acquisitions. The number is 0 for a thread whose operations are far
-//!   apart, and grows if they are close together, so that reading the clock takes a small part of the time.
-//! * [`BURSTS`] bursts of a thread are kept, each of those it has begun with the same probability (Vitter, "Random
-//!   Sampling with a Reservoir", 1985, algorithm R). Each burst has the thread's count of acquisitions, which shows the
-//!   reader the part of the program that it represents.
-//! * Work of more than 20 µs is compared with the thread's CPU time: if the thread has blocked during that time, the
-//!   time in which it used no CPU becomes a separate operation, [`Action::Blocked`].
-//! * Sections are timed also outside of bursts. Those of more than 20 µs are counted with their time, because one that is
-//!   long once in thousands may be in no burst.
-//! * A call site is identified by its return address and its frame; the stack is recorded when a thread first sees it.
+//! * The next burst begins after a random number of acquisitions. The number is 0 for a thread
+//!   whose operations are far apart, and grows if they are close together, so that reading the
+//!   clock takes a small part of the time.
+//! * [`BURSTS`] bursts of a thread are kept, each of those it has begun with the same probability
+//!   (Vitter, "Random Sampling with a Reservoir", 1985, algorithm R). Each burst has the thread's
+//!   count of acquisitions, which shows the reader the part of the program that it represents.
+//! * Work of more than 20 µs is compared with the thread's CPU time: if the thread has blocked
+//!   during that time, the time in which it used no CPU becomes a separate operation,
+//!   [`Action::Blocked`].
+//! * Sections are timed also outside of bursts. Those of more than 20 µs are counted with their
+//!   time, because one that is long once in thousands may be in no burst.
+//! * A call site is identified by its return address and its frame; the stack is recorded when a
+//!   thread first sees it.
 //!
 //! An operation costs two readings of the clock, some 20 ns; outside of a burst a section does.
 
@@ -26,18 +30,21 @@ use crate::layout::{
 };
 use crate::{clock, room, samples, slot, state, sys, thread};
 
-/// Nanoseconds of work or of an operation after which the thread's CPU time is read, which takes some percent of this.
+/// Nanoseconds of work or of an operation after which the thread's CPU time is read, which takes
+/// some percent of this.
 const LONG: u64 = 20_000;
-/// The average number of nanoseconds between two operations from which on a thread is recorded without a pause:
-/// recording an operation takes 2 % of it.
+/// The average number of nanoseconds between two operations from which on a thread is recorded
+/// without a pause: recording an operation takes 2 % of it.
 const SPARSE: u64 = 1_000;
 /// The longest pause between two bursts, in lengths of a burst.
 const LONGEST_PAUSE: u64 = 64;
-/// The number of empty operations in a trial that measures their overhead, and the number of trials.
+/// The number of empty operations in a trial that measures their overhead, and the number of
+/// trials.
 const EMPTY: usize = 32;
 const TRIALS: usize = 4;
 
-/// The place of a call. Zeros if it is unknown: the depth of the stack alone then identifies a call site.
+/// The place of a call. Zeros if it is unknown: the depth of the stack alone then identifies a call
+/// site.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Caller {
     /// The return address of the function that was called.
@@ -191,7 +198,8 @@ fn track() -> Option<&'static Track> {
     unsafe { track.as_ref() }
 }
 
-/// Finds the track if the thread is new, or is in the child of a fork, or if another recording has begun.
+/// Finds the track if the thread is new, or is in the child of a fork, or if another recording has
+/// begun.
 #[cold]
 #[inline(never)]
 fn new(file: &'static File) -> Option<&'static Track> {
@@ -214,8 +222,8 @@ fn new(file: &'static File) -> Option<&'static Track> {
 /// Returns the tracks after the file, which has them if bursts are wanted.
 fn tracks(file: &'static File) -> Option<&'static [Track; TRACKS]> {
     let tracked = ptr::with_exposed_provenance::<Tracked>(thread::address_of(file));
-    // SAFETY: whether bursts are wanted is known before the first file is created, so this file was mapped with its
-    // tracks. No file is ever unmapped, and zeros are valid for atomics.
+    // SAFETY: whether bursts are wanted is known before the first file is created, so this file was
+    // mapped with its tracks. No file is ever unmapped, and zeros are valid for atomics.
     state::wants_bursts().then(|| unsafe { &(*tracked).tracks })
 }
 
@@ -227,7 +235,8 @@ fn measure(file: &'static File, track: &'static Track) {
     for _ in 0..TRIALS * EMPTY {
         begin().end(Action::Notify, 0, Caller::default());
     }
-    // The mean of a trial, because the clock may tick rarely; the smallest mean, because the thread may lose its CPU.
+    // The mean of a trial, because the clock may tick rarely; the smallest mean, because the thread
+    // may lose its CPU.
     let sum =
         |trial: &[Operation]| trial.iter().map(|operation| get(&operation.before)).sum::<u64>();
     let least = burst.operations[..TRIALS * EMPTY].chunks_exact(EMPTY).map(sum).min();
@@ -288,7 +297,8 @@ fn note(track: &'static Track, at: u64, took: u64, action: Action, object: usize
         _ => push(burst, before, took, action, object, site),
     }
     if took > long {
-        // The thread may have slept in the operation, which must not count towards the work after it.
+        // The thread may have slept in the operation, which must not count towards the work after
+        // it.
         look_at_cpu(track);
     }
     set(&track.last, clock::ticks());
@@ -328,8 +338,8 @@ fn push(burst: &Burst, before: u64, took: u64, action: Action, object: usize, si
     burst.used.store(used + 1, Ordering::Release);
 }
 
-/// Splits the `before` ticks until `at`, in which nothing was recorded, into the work of the thread and its blocked
-/// time. The rest is time in which another thread had its CPU.
+/// Splits the `before` ticks until `at`, in which nothing was recorded, into the work of the thread
+/// and its blocked time. The rest is time in which another thread had its CPU.
 #[cold]
 fn split(track: &Track, at: u64, before: u64) -> (u64, u64) {
     let (cpu, cpu_at, times) = (get(&track.cpu), get(&track.cpu_at), get(&track.blocked));
@@ -365,7 +375,8 @@ fn pause(track: &Track) -> u64 {
     random(track, get(&track.pause) * OPERATIONS as u64 + 1)
 }
 
-/// Returns a random number below `end`: Marsaglia's xorshift with Vigna's multiplication (xorshift64*).
+/// Returns a random number below `end`: Marsaglia's xorshift with Vigna's multiplication
+/// (xorshift64*).
 fn random(track: &Track, end: u64) -> u64 {
     let mut random = get(&track.random);
     random ^= random >> 12;
@@ -376,8 +387,9 @@ fn random(track: &Track, end: u64) -> u64 {
     ((u128::from(drawn) * u128::from(end)) >> 64) as u64
 }
 
-/// Returns the number of that caller's stack, plus 1; 0 if it cannot be recorded. Outside of bursts a new stack is not, if
-/// new ones are frequent: a recursion has more call sites than there is room for.
+/// Returns the number of that caller's stack, plus 1; 0 if it cannot be recorded. Outside of bursts
+/// a new stack is not, if new ones are frequent: a recursion has more call sites than there is room
+/// for.
 fn site(track: &Track, caller: Caller) -> u32 {
     let here = 0_u8;
     let frame = if caller.frame == 0 { ptr::from_ref(&here).addr() } else { caller.frame };

@@ -1,4 +1,5 @@
-//! The page by which another process switches recording on and off: `ONDECK_CONTROL` names its file.
+//! The page by which another process switches recording on and off: `ONDECK_CONTROL` names its
+//! file.
 //!
 //! ```text
 //! 0   magic   "ondeckCP"
@@ -7,9 +8,9 @@
 //! 16  folder  where recordings go, ended by a zero; empty for that of the environment
 //! ```
 //!
-//! The process reads the page when it finds a lock held, so the switch takes effect at the next contended
-//! lock of each process. Each period of recording has its own number and file, because a process may miss
-//! that recording was off between two of them.
+//! The process reads the page when it finds a lock held, so the switch takes effect at the next
+//! contended lock of each process. Each period of recording has its own number and file, because a
+//! process may miss that recording was off between two of them.
 
 use core::sync::atomic::{AtomicU8, AtomicU32, AtomicU64};
 

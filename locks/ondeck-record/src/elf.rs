@@ -1,11 +1,11 @@
 //! Finds functions of the C library in memory, by name and version, in its own tables.
 //!
-//! Does the same as dlvsym(3), without its lock: the loader lists the loaded objects in `_r_debug`, for
-//! debuggers. The C library is among the first entries, which do not change after the program's start, so the
-//! list can be read while another thread loads a library.
+//! Does the same as dlvsym(3), without its lock: the loader lists the loaded objects in `_r_debug`,
+//! for debuggers. The C library is among the first entries, which do not change after the program's
+//! start, so the list can be read while another thread loads a library.
 //!
-//! Sources: the System V ABI, "Dynamic Linking"; Ulrich Drepper, "How To Write Shared Libraries", on the hash
-//! table of GNU; the Linux Standard Base, "Symbol Versioning".
+//! Sources: the System V ABI, "Dynamic Linking"; Ulrich Drepper, "How To Write Shared Libraries",
+//! on the hash table of GNU; the Linux Standard Base, "Symbol Versioning".
 
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::ptr;
@@ -88,8 +88,8 @@ fn maps() -> impl Iterator<Item = &'static LinkMap> {
     // SAFETY: the loader's variable, which it fills before it runs any constructor.
     let mut map = unsafe { (&raw const R_DEBUG.map).read_volatile() };
     core::iter::from_fn(move || {
-        // SAFETY: null, or an entry of the list. A library that is unloaded at the same time is after the
-        // entries of the program's start, and callers stop at one of those.
+        // SAFETY: null, or an entry of the list. A library that is unloaded at the same time is
+        // after the entries of the program's start, and callers stop at one of those.
         let entry = unsafe { map.as_ref() }?;
         map = entry.next;
         Some(entry)
@@ -148,7 +148,8 @@ impl Library {
         (is_complete && library.string(name?) == soname).then_some(library)
     }
 
-    /// Returns an address of the dynamic section, which the loader makes absolute for most libraries.
+    /// Returns an address of the dynamic section, which the loader makes absolute for most
+    /// libraries.
     fn address(&self, value: usize) -> usize {
         if value < self.base { value + self.base } else { value }
     }
@@ -163,8 +164,8 @@ impl Library {
     fn version(&self, name: &str) -> Option<u16> {
         let mut definition = self.definitions;
         loop {
-            // SAFETY: the first definition, or the next one after another. The name follows a definition, and
-            // its first word is the offset of the string.
+            // SAFETY: the first definition, or the next one after another. The name follows a
+            // definition, and its first word is the offset of the string.
             let (current, string) = unsafe {
                 let current = &*definition;
                 let string = definition.byte_add(current.first_name as usize).cast::<u32>();
@@ -186,8 +187,8 @@ impl Library {
         let version = self.version(version)?;
         let mut index = self.bucket(hash(name))? as usize;
         loop {
-            // SAFETY: an index from the hash table is valid in the table of symbols, which has the same
-            // number of entries as the table of versions.
+            // SAFETY: an index from the hash table is valid in the table of symbols, which has the
+            // same number of entries as the table of versions.
             let (symbol, has) = unsafe { (&*self.symbols.add(index), *self.versions.add(index)) };
             if has & !HIDDEN == version
                 && symbol.section != 0
@@ -205,8 +206,8 @@ impl Library {
 
     /// Returns the first symbol of the chain of a hash.
     fn bucket(&self, hash: u32) -> Option<u32> {
-        // SAFETY: the table begins with the number of buckets and three more words. A filter follows, whose
-        // length in 64-bit words is the third word, and then the buckets.
+        // SAFETY: the table begins with the number of buckets and three more words. A filter
+        // follows, whose length in 64-bit words is the third word, and then the buckets.
         let first = unsafe {
             let buckets = self.hash.add(HEADER + 2 * *self.hash.add(2) as usize);
             *buckets.add((hash % *self.hash) as usize)
@@ -214,10 +215,11 @@ impl Library {
         (first != 0).then_some(first)
     }
 
-    /// Returns whether the symbol is the last of its chain, according to its word after the buckets.
+    /// Returns whether the symbol is the last of its chain, according to its word after the
+    /// buckets.
     fn ends_chain(&self, index: usize) -> bool {
-        // SAFETY: as in `bucket`. After the buckets there is a word for each symbol, from the first one that
-        // the table covers, whose index is the second word.
+        // SAFETY: as in `bucket`. After the buckets there is a word for each symbol, from the first
+        // one that the table covers, whose index is the second word.
         unsafe {
             let chains =
                 self.hash.add(HEADER + 2 * *self.hash.add(2) as usize + *self.hash as usize);

@@ -1,4 +1,5 @@
-//! The end of a program: adds the acquisitions that locks have counted since they were last recorded.
+//! The end of a program: adds the acquisitions that locks have counted since they were last
+//! recorded.
 
 use core::sync::atomic::Ordering;
 
@@ -6,8 +7,8 @@ use crate::layout::{File, LOCKS};
 use crate::sys::Memory;
 use crate::{clock, maps, room};
 
-/// The offsets in a `pthread_mutex_t` of its kind, and of the count that the preloaded library keeps
-/// there.
+/// The offsets in a `pthread_mutex_t` of its kind, and of the count that the preloaded library
+/// keeps there.
 const KIND: usize = 16;
 const ACQUISITIONS: usize = 24;
 

@@ -1,9 +1,10 @@
 //! Stacks by frame pointers, for systems whose unwinder takes locks. Code that keeps frame pointers
-//! (`-fno-omit-frame-pointer`, `-C force-frame-pointers`) links its frames, each of which is `[the caller's frame,
-//! the return address]`.
+//! (`-fno-omit-frame-pointer`, `-C force-frame-pointers`) links its frames, each of which is
+//! `[the caller's frame, the return address]`.
 //!
-//! Other code uses the register for arbitrary values. So a word is read only if it is certainly on the calling
-//! thread's own stack, above the previous frame; a chain that leads elsewhere ends there.
+//! Other code uses the register for arbitrary values. So a word is read only if it is certainly on
+//! the calling thread's own stack, above the previous frame; a chain that leads elsewhere ends
+//! there.
 
 use crate::frames::Frames;
 use crate::layout::File;
@@ -18,7 +19,8 @@ pub fn take(file: &File, frames: &mut Frames) {
     let here = 0_u8;
     let start = (&raw const here).addr();
     if let Some(end) = end_of_stack(file, start) {
-        // SAFETY: all memory from a variable of this function to `end` is the calling thread's stack.
+        // SAFETY: all memory from a variable of this function to `end` is the calling thread's
+        // stack.
         unsafe { walk(register(), start, end, frames) };
     }
 }
@@ -42,14 +44,14 @@ unsafe fn walk(mut frame: usize, start: usize, end: usize, frames: &mut Frames) 
     }
 }
 
-/// Returns an upper bound of the end of the calling thread's stack, on which `start` is. `None` on a stack of
-/// another kind, such as a signal's or a coroutine's.
+/// Returns an upper bound of the end of the calling thread's stack, on which `start` is. `None` on
+/// a stack of another kind, such as a signal's or a coroutine's.
 fn end_of_stack(file: &File, start: usize) -> Option<usize> {
     maps::see(file, start as u64);
     let mapped = maps::range_of(file, start as u64)?;
-    // The C library puts a thread's control block on top of its stack; the kernel puts random bytes on top of the
-    // first thread's stack. Both live as long as the thread.
-    // SAFETY: getauxval(3) only reads what the kernel gave the process.
+    // The C library puts a thread's control block on top of its stack; the kernel puts random bytes
+    // on top of the first thread's stack. Both live as long as the thread. SAFETY: getauxval(3)
+    // only reads what the kernel gave the process.
     let random = unsafe { libc::getauxval(libc::AT_RANDOM) } as usize;
     [own_memory(), random]
         .into_iter()
@@ -69,8 +71,8 @@ fn register() -> usize {
 #[cfg(target_arch = "x86_64")]
 fn own_memory() -> usize {
     let address: usize;
-    // SAFETY: the first word of a thread's control block is its address (System V ABI for thread-local storage,
-    // 3.4.6).
+    // SAFETY: the first word of a thread's control block is its address (System V ABI for
+    // thread-local storage, 3.4.6).
     unsafe { core::arch::asm!("mov {}, fs:[0]", out(reg) address, options(readonly, nostack)) };
     address
 }

@@ -31,8 +31,8 @@ impl Frames {
         &self.addresses[..self.count]
     }
 
-    /// FNV-1a (Fowler, Noll, Vo) over whole words, then mixed: a stack is looked up by this hash alone,
-    /// and two of 30,000 stacks collide in 64 bits with a probability of 2^-35.
+    /// FNV-1a (Fowler, Noll, Vo) over whole words, then mixed: a stack is looked up by this hash
+    /// alone, and two of 30,000 stacks collide in 64 bits with a probability of 2^-35.
     pub fn hash(&self) -> u64 {
         let hash = self.addresses().iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, word| {
             (hash ^ word).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(23)
@@ -51,8 +51,8 @@ impl Frames {
         frames
     }
 
-    /// Returns the number of this stack, and whether it is new; `None` if there is no room, which is
-    /// counted.
+    /// Returns the number of this stack, and whether it is new; `None` if there is no room, which
+    /// is counted.
     pub fn keep(&self, file: &File) -> Option<(u32, bool)> {
         /// If this number of consecutive places is occupied, the table is treated as full.
         const FAR: usize = 256;

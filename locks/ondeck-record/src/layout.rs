@@ -1,7 +1,7 @@
 //! The file of a recording, version 7, which the recorder maps and the reader reads.
 //!
-//! One file is for one process image. Its layout is fixed, so it needs no allocation, no index and no trailer: it can
-//! be read while the process runs, and after the process ended in any way.
+//! One file is for one process image. Its layout is fixed, so it needs no allocation, no index and
+//! no trailer: it can be read while the process runs, and after the process ended in any way.
 //!
 //! ```text
 //! 0        ┌────────────────────────────────────────────────────────────────┐
@@ -29,12 +29,12 @@
 //!                             only in a file with bursts: see `Tracked`
 //! ```
 //!
-//! Every field is an atomic in the machine's byte order, and zero means "nothing yet": a new file is a hole of zeros,
-//! and pages that are never written take no space. The `dropped_*` fields of the header count entries for which a table
-//! or the disk had no room.
+//! Every field is an atomic in the machine's byte order, and zero means "nothing yet": a new file
+//! is a hole of zeros, and pages that are never written take no space. The `dropped_*` fields of
+//! the header count entries for which a table or the disk had no room.
 //!
-//! Times are in ticks of the clock that the header names. The reader converts them with two moments at which ticks and
-//! nanoseconds were read together.
+//! Times are in ticks of the clock that the header names. The reader converts them with two moments
+//! at which ticks and nanoseconds were read together.
 //!
 //! A change to anything here raises [`VERSION`].
 
@@ -53,7 +53,8 @@ pub const MAGIC: u64 = u64::from_ne_bytes(*b"ondeckPF");
 /// The layout that this module describes.
 pub const VERSION: u32 = 7;
 
-/// The suffix of a recording's file name, after the process id and a number: `4711.0.ondeck-profile`.
+/// The suffix of a recording's file name, after the process id and a number:
+/// `4711.0.ondeck-profile`.
 pub const EXTENSION: &str = "ondeck-profile";
 
 /// Locks that a file has room for.
@@ -73,7 +74,8 @@ pub const MAPS: usize = 1 << 20;
 /// The most frames of one stack; further callers are left out.
 pub const DEPTH: usize = 64;
 
-/// The beginning of a line among the snapshots that has the build-id of the file in the line before it.
+/// The beginning of a line among the snapshots that has the build-id of the file in the line before
+/// it.
 pub const BUILD_ID: &[u8] = b"build-id ";
 
 /// The precision of a histogram in bits: a bucket is at most 1/8 wide.
@@ -119,10 +121,12 @@ pub mod kind {
     pub const ADAPTIVE: u32 = 3;
     /// A mutex of the crate `ondeck`, one byte: its acquisitions are not counted.
     pub const ONDECK: u32 = 256;
-    /// A `pthread_rwlock_t`, read or written: its acquisitions are not counted, and readers are not charged for waits.
+    /// A `pthread_rwlock_t`, read or written: its acquisitions are not counted, and readers are not
+    /// charged for waits.
     pub const RWLOCK: u32 = 257;
-    /// A futex of the program, [observed](crate::observed): its entry is for one place that waits there, whose stack is
-    /// in `created`. The other kinds from here on are observed also: their acquisitions are not counted.
+    /// A futex of the program, [observed](crate::observed): its entry is for one place that waits
+    /// there, whose stack is in `created`. The other kinds from here on are observed also: their
+    /// acquisitions are not counted.
     pub const FUTEX: u32 = 512;
     /// A `pthread_mutex_t` or `mtx_t` of the C library.
     pub const OBSERVED_MUTEX: u32 = 513;
@@ -225,7 +229,8 @@ pub struct Room {
 /// The unit of [`Room`], in bytes: no system has smaller pages.
 pub const PAGE: usize = 4_096;
 
-/// The place of a lock's entry. Separate from the entries, so that the table that is searched at random has few pages.
+/// The place of a lock's entry. Separate from the entries, so that the table that is searched at
+/// random has few pages.
 #[repr(C)]
 pub struct Place {
     /// The lock's address; 0 in a free place.
@@ -238,21 +243,23 @@ pub struct Place {
 ///
 /// # The account
 ///
-/// The time for which an owner kept threads waiting is the time integral of the number of waiting threads, from the
-/// previous unlock to the owner's unlock. If each arrival at `t` subtracts `t` from `area` and each acquisition at `t`
-/// adds it, that integral since the beginning is `area + waiting × now`, where `waiting` is the current number of
-/// waiting threads; `charged` is the amount already charged to previous owners. So all charges plus `rest` equal the
-/// sum of all waits. A thread that is recorded for `w` threads like it counts `w` times.
+/// The time for which an owner kept threads waiting is the time integral of the number of waiting
+/// threads, from the previous unlock to the owner's unlock. If each arrival at `t` subtracts `t`
+/// from `area` and each acquisition at `t` adds it, that integral since the beginning is
+/// `area + waiting × now`, where `waiting` is the current number of waiting threads; `charged` is
+/// the amount already charged to previous owners. So all charges plus `rest` equal the sum of all
+/// waits. A thread that is recorded for `w` threads like it counts `w` times.
 ///
-/// `begun` and `done` count changes: if both are equal before and after a read, the fields in between were read
-/// consistently.
+/// `begun` and `done` count changes: if both are equal before and after a read, the fields in
+/// between were read consistently.
 #[repr(C, align(64))]
 pub struct Lock {
     /// Its address; 0 until the entry is used.
     pub address: AtomicU64,
     /// Its [`kind`].
     pub kind: AtomicU32,
-    /// The number of the stack that initialized it, or that waits at a futex, plus 1; 0 if that is not known.
+    /// The number of the stack that initialized it, or that waits at a futex, plus 1; 0 if that is
+    /// not known.
     pub created: AtomicU32,
     /// Changes of the account that have begun.
     pub begun: AtomicU32,
@@ -266,8 +273,8 @@ pub struct Lock {
     pub charged: AtomicU64,
     /// When the first of the waiting threads arrived, or when the last recorded unlock was.
     pub since: AtomicU64,
-    /// An offset to subtract from the count of acquisitions, modulo 2^64: the lock's count when it was first seen here,
-    /// less the counts of earlier locks at this address.
+    /// An offset to subtract from the count of acquisitions, modulo 2^64: the lock's count when it
+    /// was first seen here, less the counts of earlier locks at this address.
     pub acquisitions_before: AtomicU64,
     /// Acquisitions, as counted in the lock itself when it was last recorded.
     pub acquisitions: AtomicU64,
@@ -275,8 +282,8 @@ pub struct Lock {
     pub events: AtomicU64,
     /// The ticks that making them took, without their stacks.
     pub event_ticks: AtomicU64,
-    /// The ticks that no owner was charged with: threads waited while the lock was free, or while an owner held it that
-    /// no record represents. `charged` includes them.
+    /// The ticks that no owner was charged with: threads waited while the lock was free, or while
+    /// an owner held it that no record represents. `charged` includes them.
     pub rest: AtomicU64,
     /// The hold during which a thread parked, identified by the lock's count of acquisitions.
     pub turn: AtomicU64,
@@ -306,8 +313,8 @@ pub struct Lock {
     pub wait_times: [AtomicU64; BUCKETS],
     /// The histogram of recorded holds.
     pub hold_times: [AtomicU64; BUCKETS],
-    /// The first name that the program was seen to give it, or to give a lock that had its address before; zeros if there
-    /// is none, and at the end. A long name is cut off.
+    /// The first name that the program was seen to give it, or to give a lock that had its address
+    /// before; zeros if there is none, and at the end. A long name is cut off.
     pub name: [AtomicU8; 48],
 }
 
@@ -356,7 +363,8 @@ pub struct File {
     pub maps: [AtomicU8; MAPS],
 }
 
-/// The length of a file in bytes. Most of it is a hole. If the disk could not hold all of it, no file is created.
+/// The length of a file in bytes. Most of it is a hole. If the disk could not hold all of it, no
+/// file is created.
 pub const SIZE: usize = size_of::<File>();
 /// The /dev/shm of a container has 64 MB.
 const _: () = assert!(SIZE < 64 << 20);

@@ -1,8 +1,9 @@
-//! Unlocks that bypass the recorder: a number of unlocks of one thread, counted down in a word of the lock.
+//! Unlocks that bypass the recorder: a number of unlocks of one thread, counted down in a word of
+//! the lock.
 //!
-//! While threads are parked, most unlocks of a thread that locks repeatedly are not recorded. Deciding this anew for
-//! each unlock costs as much as the unlock itself. So the recorder gives such a thread a lease: a number of unlocks
-//! that bypass the recorder.
+//! While threads are parked, most unlocks of a thread that locks repeatedly are not recorded.
+//! Deciding this anew for each unlock costs as much as the unlock itself. So the recorder gives
+//! such a thread a lease: a number of unlocks that bypass the recorder.
 //!
 //! ```text
 //! 31            12 11          0
@@ -11,8 +12,9 @@
 //! └───────────────┴────────────┘
 //! ```
 //!
-//! Another thread that unlocks replaces the lease's holder with itself. It gets a lease when it finds itself there the
-//! next time: if threads take turns, none has a lease, and each is counted individually.
+//! Another thread that unlocks replaces the lease's holder with itself. It gets a lease when it
+//! finds itself there the next time: if threads take turns, none has a lease, and each is counted
+//! individually.
 
 use core::sync::atomic::{AtomicU32, Ordering};
 
@@ -24,8 +26,8 @@ const BITS: u32 = 12;
 /// The most unlocks of one lease.
 pub const MOST: u32 = (1 << BITS) - 1;
 
-/// Returns 20 bits that identify the calling thread. Threads whose memory is a multiple of 4 GB apart have the same
-/// bits.
+/// Returns 20 bits that identify the calling thread. Threads whose memory is a multiple of 4 GB
+/// apart have the same bits.
 #[inline(always)]
 fn this_thread() -> u32 {
     (slot::address::<u8>().addr() >> 12 << BITS) as u32
@@ -38,7 +40,8 @@ pub fn will_pass(request: u32, lease: &AtomicU32) -> bool {
     request == WAIT && left.wrapping_sub(1) < MOST
 }
 
-/// Returns whether this unlock bypasses the recorder. For owners; `request` is the lock's word that asks for records.
+/// Returns whether this unlock bypasses the recorder. For owners; `request` is the lock's word that
+/// asks for records.
 #[inline(always)]
 pub fn passes(request: u32, lease: &AtomicU32) -> bool {
     let passes = will_pass(request, lease);
@@ -51,8 +54,8 @@ pub fn passes(request: u32, lease: &AtomicU32) -> bool {
     passes
 }
 
-/// Allows the calling thread, an owner, this number of unlocks without the recorder. Returns the number of them that a
-/// lease covers. Another thread may end the lease earlier.
+/// Allows the calling thread, an owner, this number of unlocks without the recorder. Returns the
+/// number of them that a lease covers. Another thread may end the lease earlier.
 pub fn take(lease: &AtomicU32, wanted: u32) -> u32 {
     let own = this_thread();
     let was_there = lease.load(Ordering::Relaxed) & !MOST == own;

@@ -1,8 +1,10 @@
-//! Records the locks that threads wait for: inside the measured process, into a file that outlives it.
+//! Records the locks that threads wait for: inside the measured process, into a file that outlives
+//! it.
 //!
-//! Made for locks, not for programs: `ondeck_observe` calls it for the locks that a program has, `ondeck_preload` for
-//! those that it replaces in C and C++ programs, and the crate `ondeck` for its own with the feature `profile`. `ondeck run --profile`
-//! profiles a program, and `ondeck-profile` reads the file.
+//! Made for locks, not for programs: `ondeck_observe` calls it for the locks that a program has,
+//! `ondeck_preload` for those that it replaces in C and C++ programs, and the crate `ondeck` for
+//! its own with the feature `profile`. `ondeck run --profile` profiles a program, and
+//! `ondeck-profile` reads the file.
 //!
 //! ```text
 //! lock slow path ─► wait ─► thread    decides whether this one is recorded; keeps waits until their unlock
@@ -20,10 +22,10 @@
 //! locks of others ─► observed        waits and wakes at futexes and at objects of the C library, also of another process
 //! ```
 //!
-//! It allocates nothing, takes no lock, waits for nothing, and keeps `errno`. Signal handlers that lock
-//! while their thread is in the recorder are not recorded. The child of a fork gets its own file, and so
-//! does the image after an `exec`. If a file cannot be created, nothing is recorded and the program
-//! continues.
+//! It allocates nothing, takes no lock, waits for nothing, and keeps `errno`. Signal handlers that
+//! lock while their thread is in the recorder are not recorded. The child of a fork gets its own
+//! file, and so does the image after an `exec`. If a file cannot be created, nothing is recorded
+//! and the program continues.
 //!
 //! | variable | meaning |
 //! |---|---|
@@ -31,8 +33,9 @@
 //! | `ONDECK_RECORD` | also record [`burst`]s of the lock operations of threads, contended or not, if the lock calls [`burst`] |
 //! | `ONDECK_CONTROL` | the file of a [`control`] page, by which another process switches recording |
 //!
-//! Probes for SystemTap, `bpftrace` and `perf`, whether recording or not: `ondeck:wait_begin(lock)`,
-//! `ondeck:wait_end(lock, acquired)`; while recording also `ondeck:release(lock)`.
+//! Probes for SystemTap, `bpftrace` and `perf`, whether recording or not:
+//! `ondeck:wait_begin(lock)`, `ondeck:wait_end(lock, acquired)`; while recording also
+//! `ondeck:release(lock)`.
 
 #![no_std]
 

@@ -1,4 +1,5 @@
-//! The mappings of the process: `/proc/PID/maps`, copied when a stack has an address that no snapshot has.
+//! The mappings of the process: `/proc/PID/maps`, copied when a stack has an address that no
+//! snapshot has.
 
 use core::mem;
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -7,8 +8,8 @@ use crate::layout::{BUILD_ID, File, RANGES};
 use crate::sys::{self, Descriptor, Memory};
 use crate::{build_id, clock, room};
 
-/// Snapshots take at most 1/`SHARE` of the time, because some addresses, such as generated code, come and go. One
-/// snapshot takes some tens of microseconds.
+/// Snapshots take at most 1/`SHARE` of the time, because some addresses, such as generated code,
+/// come and go. One snapshot takes some tens of microseconds.
 const SHARE: u64 = 64;
 
 /// When the last one ended, and its cost, in ticks.
@@ -47,10 +48,12 @@ pub fn see(file: &File, address: u64) {
     }
 }
 
-/// Takes a snapshot: replaces all ranges, and appends the lines that name something to the earlier ones.
+/// Takes a snapshot: replaces all ranges, and appends the lines that name something to the earlier
+/// ones.
 pub fn refresh(file: &File) {
-    // Only one thread at a time takes a snapshot; others skip it. The mark is in the file, because the child of a fork
-    // has a copy of its parent's memory, in which a thread may have been in here.
+    // Only one thread at a time takes a snapshot; others skip it. The mark is in the file, because
+    // the child of a fork has a copy of its parent's memory, in which a thread may have been in
+    // here.
     if file.header.copying_maps.swap(1, Ordering::Acquire) != 0 {
         return;
     }
@@ -77,9 +80,11 @@ struct Line {
     range: [u64; 2],
     /// Where the range begins in its file.
     offset: u64,
-    /// Which field the next byte belongs to: the two ends of the range, the permissions, the offset, the rest.
+    /// Which field the next byte belongs to: the two ends of the range, the permissions, the
+    /// offset, the rest.
     field: usize,
-    /// The byte with which a name begins: that of a file by `/`, of something else by `[`; 0 if there is none.
+    /// The byte with which a name begins: that of a file by `/`, of something else by `[`; 0 if
+    /// there is none.
     name: u8,
     is_private: bool,
     /// There was no room for it.
@@ -98,8 +103,8 @@ struct Snapshot<'a> {
 
 impl Snapshot<'_> {
     fn take(mut self, maps: &Descriptor) {
-        // Small, because stacks of threads may be small: lines of some thousand bytes are written directly to their
-        // destination.
+        // Small, because stacks of threads may be small: lines of some thousand bytes are written
+        // directly to their destination.
         let mut buffer = [0_u8; 512];
         loop {
             let count = maps.read(&mut buffer);
@@ -221,7 +226,8 @@ mod tests {
 
     #[test]
     fn what_one_file_is_busy_with_does_not_keep_another_from_its_snapshot() {
-        // A fork while a thread of the parent takes a snapshot: the mark is in the parent's file only.
+        // A fork while a thread of the parent takes a snapshot: the mark is in the parent's file
+        // only.
         let (parents, childs) = (file(), file());
         parents.header.copying_maps.store(1, Ordering::Relaxed);
         refresh(&parents);

@@ -1,10 +1,10 @@
 //! Room on the disk, requested page by page, so that a full disk kills no program.
 //!
-//! The file is mapped and is mostly a hole. The first access to a page of a hole allocates room on the disk,
-//! and if there is none, or if the file was truncated, the kernel sends SIGBUS. So each page is requested
-//! before its first access: a system call adds 0 to a word of it, and fails with `EFAULT` instead. That
-//! takes about as long as the page fault that it replaces. An allocated page stays allocated, so it is
-//! requested once.
+//! The file is mapped and is mostly a hole. The first access to a page of a hole allocates room on
+//! the disk, and if there is none, or if the file was truncated, the kernel sends SIGBUS. So each
+//! page is requested before its first access: a system call adds 0 to a word of it, and fails with
+//! `EFAULT` instead. That takes about as long as the page fault that it replaces. An allocated page
+//! stays allocated, so it is requested once.
 
 use core::ptr;
 use core::sync::atomic::Ordering;

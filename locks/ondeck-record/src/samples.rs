@@ -6,12 +6,12 @@ use crate::layout::{File, Lock, Role};
 use crate::thread::{self, Local};
 use crate::{clock, maps, stack, state, sys, table};
 
-/// Records the stack, if it is this record's turn, and adds it to the samples of the thread's roles: waiter,
-/// holder, or both.
+/// Records the stack, if it is this record's turn, and adds it to the samples of the thread's
+/// roles: waiter, holder, or both.
 ///
-/// `waited` is the ticks of its wait and the number of waits that it counts for; `blame` is the ticks that it
-/// is charged with and the ticks for which it held the lock. `base` is as in [`stack::take`]. Returns the ticks
-/// that recording the stack took.
+/// `waited` is the ticks of its wait and the number of waits that it counts for; `blame` is the
+/// ticks that it is charged with and the ticks for which it held the lock. `base` is as in
+/// [`stack::take`]. Returns the ticks that recording the stack took.
 pub fn add(
     file: &File,
     local: &mut Local,
@@ -65,8 +65,8 @@ pub(crate) fn keep_stack(file: &File, base: usize) -> Option<u32> {
     Some(number)
 }
 
-/// Records that the calling thread has initialized the lock at `lock`. Returns the value for its word
-/// [`created`](crate::Words::created): 0 if the stack was not recorded.
+/// Records that the calling thread has initialized the lock at `lock`. Returns the value for its
+/// word [`created`](crate::Words::created): 0 if the stack was not recorded.
 #[inline]
 pub fn created(lock: usize, kind: u32) -> u32 {
     if state::is_on() { create(lock, kind) } else { 0 }

@@ -1,9 +1,9 @@
 //! A thread's memory, at an offset from a register in a program and in a shared library alike.
 //!
-//! An ordinary shared library gets its thread-local variables by `__tls_get_addr`, which may allocate, and the caller
-//! that locks may be an allocator. So the memory is accessed by the model for libraries that are loaded with the
-//! program (initial-exec; Ulrich Drepper, "ELF Handling For Thread-Local Storage", 4.4.6). Rust has no stable way to
-//! choose that model, so assembly does it.
+//! An ordinary shared library gets its thread-local variables by `__tls_get_addr`, which may
+//! allocate, and the caller that locks may be an allocator. So the memory is accessed by the model
+//! for libraries that are loaded with the program (initial-exec; Ulrich Drepper, "ELF Handling For
+//! Thread-Local Storage", 4.4.6). Rust has no stable way to choose that model, so assembly does it.
 
 use core::sync::atomic::{AtomicU32, AtomicUsize};
 
@@ -31,8 +31,9 @@ mod memory {
     #[inline(always)]
     pub fn address<T>() -> *const T {
         let address: usize;
-        // SAFETY: reads an entry of the global offset table, which the loader has filled, and the address of the
-        // thread's block, which is the block's first word (System V ABI for thread-local storage, 3.4.6).
+        // SAFETY: reads an entry of the global offset table, which the loader has filled, and the
+        // address of the thread's block, which is the block's first word (System V ABI for
+        // thread-local storage, 3.4.6).
         unsafe {
             asm!(
                 "mov {0}, qword ptr [rip + ondeck_record_slot@GOTTPOFF]",
@@ -72,17 +73,17 @@ pub const REST: usize = 24;
 #[inline(always)]
 pub fn track() -> &'static [AtomicUsize; 2] {
     let place = address::<u8>().wrapping_add(SIZE - REST).cast();
-    // SAFETY: the word is within the thread's memory, which is aligned and lives as long as the thread; the reference
-    // stays in the thread.
+    // SAFETY: the word is within the thread's memory, which is aligned and lives as long as the
+    // thread; the reference stays in the thread.
     unsafe { &*place }
 }
 
-/// The number of the thread's unlocks that had a [`lease`](crate::lease): the last word of its memory. No other thread
-/// accesses it, so all accesses are relaxed.
+/// The number of the thread's unlocks that had a [`lease`](crate::lease): the last word of its
+/// memory. No other thread accesses it, so all accesses are relaxed.
 #[inline(always)]
 pub fn leased() -> &'static AtomicU32 {
     let word = address::<AtomicU32>().wrapping_add(SIZE / size_of::<AtomicU32>() - 1);
-    // SAFETY: the word is within the thread's memory, which is aligned and lives as long as the thread; the reference
-    // stays in the thread.
+    // SAFETY: the word is within the thread's memory, which is aligned and lives as long as the
+    // thread; the reference stays in the thread.
     unsafe { &*word }
 }

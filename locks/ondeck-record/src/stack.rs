@@ -1,8 +1,9 @@
 //! Stacks, recorded by the unwinder of the compiler's runtime library.
 //!
-//! `_Unwind_Backtrace` of libgcc finds a frame's tables by glibc's `_dl_find_object`, which takes no lock
-//! and allocates nothing (glibc 2.35, GCC 12). Older versions take the loader's lock, which a measured
-//! thread may hold. With those versions stacks are recorded by frame pointers, for code that keeps them.
+//! `_Unwind_Backtrace` of libgcc finds a frame's tables by glibc's `_dl_find_object`, which takes
+//! no lock and allocates nothing (glibc 2.35, GCC 12). Older versions take the loader's lock, which
+//! a measured thread may hold. With those versions stacks are recorded by frame pointers, for code
+//! that keeps them.
 
 use core::ffi::{c_int, c_void};
 use core::ptr;
@@ -27,8 +28,9 @@ const END_OF_STACK: c_int = 5;
 /// A stack, and the places of its return addresses.
 pub struct Placed {
     pub frames: Frames,
-    /// The address of the innermost return address, or of a variable of the function before which the stack begins: inner
-    /// frames are left out, because only their names would tell them from the program's, and a program may have none.
+    /// The address of the innermost return address, or of a variable of the function before which
+    /// the stack begins: inner frames are left out, because only their names would tell them from
+    /// the program's, and a program may have none.
     pub base: usize,
     /// Words from `base` to each of them; the largest number after the last.
     pub offsets: [u16; DEPTH],
@@ -66,7 +68,8 @@ extern "C" fn each_placed(context: *mut c_void, stack: *mut c_void) -> c_int {
     *is_regular = *is_regular
         && is_before == 0
         && offset.is_multiple_of(size_of::<usize>())
-        // SAFETY: a word of the calling thread's stack, from which the unwinder has taken the address.
+        // SAFETY: a word of the calling thread's stack, from which the unwinder has taken the
+        // address.
         && unsafe { ptr::with_exposed_provenance::<usize>(slot).read_volatile() } == address;
     match u16::try_from(offset / size_of::<usize>()) {
         Ok(offset) if offset != u16::MAX => offsets[at] = offset,
@@ -78,8 +81,8 @@ extern "C" fn each_placed(context: *mut c_void, stack: *mut c_void) -> c_int {
 /// Bytes that unwinding needs below it, with a third to spare.
 const ROOM: usize = 4_096;
 
-/// Takes the calling thread's stack. Returns whether it has any frame, and room to be unwound. The result is in place because the stack may be that
-/// of a signal handler, with some thousand bytes.
+/// Takes the calling thread's stack. Returns whether it has any frame, and room to be unwound. The
+/// result is in place because the stack may be that of a signal handler, with some thousand bytes.
 #[inline(never)]
 pub fn take_placed(file: &File, stack: &mut Placed) -> bool {
     if !sys::has_stack(ROOM) {

@@ -1,9 +1,11 @@
-//! The state of recording in this process: the flag, the mapped file, the beginning, a child of a fork.
+//! The state of recording in this process: the flag, the mapped file, the beginning, a child of a
+//! fork.
 //!
-//! The flag and the pointer to the file lie in pages that the kernel fills with zeros in the child of a fork
-//! (madvise(2), `MADV_WIPEONFORK`), as the parking table does. Zero is "not decided": the child decides anew when it
-//! first finds a lock held, and opens its own file. That also works for forks that the C library does not see. If the
-//! kernel refuses, a handler of pthread_atfork(3) clears them.
+//! The flag and the pointer to the file lie in pages that the kernel fills with zeros in the child
+//! of a fork (madvise(2), `MADV_WIPEONFORK`), as the parking table does. Zero is "not decided": the
+//! child decides anew when it first finds a lock held, and opens its own file. That also works for
+//! forks that the C library does not see. If the kernel refuses, a handler of pthread_atfork(3)
+//! clears them.
 
 use core::cell::UnsafeCell;
 use core::ffi::CStr;
@@ -50,10 +52,12 @@ static STATE: Wiped = Wiped {
     path: UnsafeCell::new(Path::new()),
 };
 
-/// Whether this process image, or a process that it was forked from, has created a file before. Not wiped.
+/// Whether this process image, or a process that it was forked from, has created a file before. Not
+/// wiped.
 static COUNTED: AtomicBool = AtomicBool::new(false);
 
-/// The folder that the environment names, ended by a zero; empty if recording is not wanted. Not wiped.
+/// The folder that the environment names, ended by a zero; empty if recording is not wanted. Not
+/// wiped.
 static FOLDER: [AtomicU8; 4080] = [const { AtomicU8::new(0) }; 4080];
 
 /// Whether `ONDECK_RECORD` is set. Not wiped.
@@ -65,8 +69,8 @@ static CONTROL: AtomicPtr<Control> = AtomicPtr::new(ptr::null_mut());
 /// The program or library that contains the recorder; 0 before the constructor has run.
 static READY: AtomicU32 = AtomicU32::new(0);
 
-/// Called by the loader, before `main` and before other constructors that use locks. The number is the priority;
-/// numbers up to 100 are reserved for the C library. Recording is off before it runs.
+/// Called by the loader, before `main` and before other constructors that use locks. The number is
+/// the priority; numbers up to 100 are reserved for the C library. Recording is off before it runs.
 #[used]
 #[unsafe(link_section = ".init_array.00101")]
 static CONSTRUCTOR: extern "C" fn() = start;
@@ -107,10 +111,11 @@ fn variable(name: &CStr) -> Option<&'static CStr> {
     if unsafe { libc::getauxval(libc::AT_SECURE) } != 0 {
         return None;
     }
-    // SAFETY: the name ends with a zero byte; constructors run before any thread could change the environment.
+    // SAFETY: the name ends with a zero byte; constructors run before any thread could change the
+    // environment.
     let value = unsafe { libc::getenv(name.as_ptr()) };
-    // SAFETY: getenv returns null or a string that ends with a zero byte, which the caller no longer uses when a thread
-    // could change it.
+    // SAFETY: getenv returns null or a string that ends with a zero byte, which the caller no
+    // longer uses when a thread could change it.
     (!value.is_null()).then(|| unsafe { CStr::from_ptr(value) }).filter(|value| !value.is_empty())
 }
 
@@ -127,7 +132,8 @@ fn map_control(path: &CStr) {
 
 fn wipe_in_children() {
     let start = (&raw const STATE).cast_mut().cast();
-    // SAFETY: the pages belong to this static alone, and the advice changes nothing in this process.
+    // SAFETY: the pages belong to this static alone, and the advice changes nothing in this
+    // process.
     let refused = unsafe { libc::madvise(start, size_of::<Wiped>(), libc::MADV_WIPEONFORK) } != 0;
     if refused {
         // SAFETY: the handler is a function of this library.
@@ -147,15 +153,15 @@ pub fn is_on() -> bool {
     STATE.flag.load(Ordering::Relaxed) == ON
 }
 
-/// Returns whether locks that support [bursts](crate::burst) should record them. Known after the constructors of
-/// priority 101 have run. One load; for fast paths.
+/// Returns whether locks that support [bursts](crate::burst) should record them. Known after the
+/// constructors of priority 101 have run. One load; for fast paths.
 #[inline(always)]
 pub fn wants_bursts() -> bool {
     BURSTS.load(Ordering::Relaxed)
 }
 
-/// Returns the file, while locks are recorded. For slow paths: if the decision to record is open, or if another process
-/// has requested a change, it decides.
+/// Returns the file, while locks are recorded. For slow paths: if the decision to record is open,
+/// or if another process has requested a change, it decides.
 #[inline]
 pub fn file() -> Option<&'static File> {
     let flag = STATE.flag.load(Ordering::Acquire);
@@ -168,8 +174,8 @@ pub fn file() -> Option<&'static File> {
         .map_or(wanted::ENVIRONMENT, |control| control.wanted.load(Ordering::Acquire));
     let answered = STATE.answered.load(Ordering::Acquire) == asked;
     match flag {
-        // SAFETY: a mapping of that type which is never unmapped. It was stored before the flag and the answer, which
-        // were read with acquire.
+        // SAFETY: a mapping of that type which is never unmapped. It was stored before the flag and
+        // the answer, which were read with acquire.
         ON if answered => unsafe { STATE.file.load(Ordering::Relaxed).as_ref() },
         OFF | REFUSED if answered => None,
         DECIDING => None,
@@ -261,9 +267,11 @@ pub fn create(
                 let mapping = mapping.cast::<File>();
                 // For the tracks after it.
                 mapping.as_ptr().expose_provenance();
-                // SAFETY: a mapping of a file of that size; all fields are atomics, for which zeros are valid.
+                // SAFETY: a mapping of a file of that size; all fields are atomics, for which zeros
+                // are valid.
                 let mapped = unsafe { mapping.as_ref() };
-                // The head and the bits of pages that have room: all other pages are requested one by one.
+                // The head and the bits of pages that have room: all other pages are requested one
+                // by one.
                 let starts = [(&raw const mapped.room).cast(), (&raw const mapped.header).cast()];
                 if !starts.into_iter().all(sys::can_write) {
                     sys::remove(path);

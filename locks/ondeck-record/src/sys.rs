@@ -1,5 +1,5 @@
-//! Direct system calls, not through the C library's functions: those are cancellation points, which locking a
-//! mutex is not, and other libraries interpose them.
+//! Direct system calls, not through the C library's functions: those are cancellation points, which
+//! locking a mutex is not, and other libraries interpose them.
 
 use core::ffi::CStr;
 use core::ptr::{self, NonNull};
@@ -10,7 +10,8 @@ pub static IS_CONFINED: AtomicBool = AtomicBool::new(false);
 
 /// Preserves the calling thread's `errno`, because locking a mutex does not change it.
 pub fn with_errno_kept<T>(action: impl FnOnce() -> T) -> T {
-    // SAFETY: the C library returns a pointer to the calling thread's own errno, valid while it lives.
+    // SAFETY: the C library returns a pointer to the calling thread's own errno, valid while it
+    // lives.
     let errno = unsafe { libc::__errno_location() };
     // SAFETY: as above.
     let before = unsafe { *errno };
@@ -26,7 +27,8 @@ pub struct Descriptor(libc::c_int);
 impl Descriptor {
     /// Opens `path`; returns `errno` on failure.
     pub fn open(path: &CStr, flags: libc::c_int) -> Result<Self, i32> {
-        // Relaxed: a filter of another thread alone does not matter here, and one of all threads comes after the store.
+        // Relaxed: a filter of another thread alone does not matter here, and one of all threads
+        // comes after the store.
         if IS_CONFINED.load(Ordering::Relaxed) {
             return Err(libc::EPERM);
         }
@@ -43,8 +45,8 @@ impl Descriptor {
         if fd < 0 { Err(last_error()) } else { Ok(Self(fd as libc::c_int)) }
     }
 
-    /// Returns whether the disk has room for the file to become `size` bytes long with all of them written. A
-    /// process that writes to a mapping for which the disk has no room is killed.
+    /// Returns whether the disk has room for the file to become `size` bytes long with all of them
+    /// written. A process that writes to a mapping for which the disk has no room is killed.
     pub fn has_room(&self, size: usize) -> bool {
         let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
         let mut disk: libc::statfs = zeroed();
@@ -157,8 +159,9 @@ pub fn read_link(path: &CStr, buffer: &mut [u8]) -> usize {
     usize::try_from(count).unwrap_or(0)
 }
 
-/// Returns whether this number of bytes, a page at most, is left on the stack. A thread may have as little as
-/// `PTHREAD_STACK_MIN`, of which handlers of signals take a part, and a handler may have a stack of its own.
+/// Returns whether this number of bytes, a page at most, is left on the stack. A thread may have as
+/// little as `PTHREAD_STACK_MIN`, of which handlers of signals take a part, and a handler may have
+/// a stack of its own.
 pub fn has_stack(needed: usize) -> bool {
     // SAFETY: a structure of integers and a pointer, for which zeros are valid.
     let mut stack: libc::stack_t = unsafe { core::mem::zeroed() };
@@ -174,8 +177,9 @@ pub fn has_stack(needed: usize) -> bool {
     with_errno_kept(|| is_stack(here.wrapping_sub(needed).cast()))
 }
 
-/// Returns whether a word is of the stack, or becomes so: a thread's stack ends at a page that cannot be written, but the
-/// first thread's grows when the page below it is read, other than by futex(2).
+/// Returns whether a word is of the stack, or becomes so: a thread's stack ends at a page that
+/// cannot be written, but the first thread's grows when the page below it is read, other than by
+/// futex(2).
 fn is_stack(word: *const u32) -> bool {
     let grows = || {
         /// Refused after the set is read.
@@ -198,8 +202,8 @@ pub fn switches() -> [u64; 2] {
 }
 
 pub fn process() -> u32 {
-    // SAFETY: getpid(2) has no arguments. Not the C library's function, because some versions cache the
-    // result across forks.
+    // SAFETY: getpid(2) has no arguments. Not the C library's function, because some versions cache
+    // the result across forks.
     unsafe { libc::syscall(libc::SYS_getpid) as u32 }
 }
 
@@ -208,11 +212,11 @@ pub fn parent() -> u32 {
     unsafe { libc::syscall(libc::SYS_getppid) as u32 }
 }
 
-/// Returns whether this word of a mapped file can be written: `false` if the disk has no room for it, or if
-/// the file is shorter. Writing such a word would kill the process.
+/// Returns whether this word of a mapped file can be written: `false` if the disk has no room for
+/// it, or if the file is shorter. Writing such a word would kill the process.
 ///
-/// The word stays as it is: FUTEX_WAKE_OP adds 0 to it, and wakes no thread. Since Linux 5.14 madvise(2) with
-/// `MADV_POPULATE_WRITE` would also do.
+/// The word stays as it is: FUTEX_WAKE_OP adds 0 to it, and wakes no thread. Since Linux 5.14
+/// madvise(2) with `MADV_POPULATE_WRITE` would also do.
 pub fn can_write(word: *const u32) -> bool {
     const NO_THREAD: usize = 0;
     const ADD_NOTHING: u32 = (libc::FUTEX_OP_ADD.cast_unsigned()) << 28;

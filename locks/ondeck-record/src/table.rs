@@ -11,8 +11,8 @@ use crate::{clock, room};
 /// If this number of consecutive places is occupied, a table is treated as full.
 const FAR: usize = 128;
 
-/// Returns the entry of the lock at `address`, and whether it is new. `None` if there is no room, which is
-/// counted. `turn` is the lock's count of acquisitions; 0 if it has none.
+/// Returns the entry of the lock at `address`, and whether it is new. `None` if there is no room,
+/// which is counted. `turn` is the lock's count of acquisitions; 0 if it has none.
 pub fn lock(
     file: &'static File,
     address: usize,
@@ -94,7 +94,8 @@ pub fn find(file: &'static File, address: usize) -> Option<&'static Lock> {
 /// Gives the entry a name, unless it has one.
 pub fn name(lock: &Lock, name: &CStr) {
     let ([first, others @ ..], [one, rest @ ..]) = (&lock.name, name.to_bytes()) else { return };
-    // The thread that writes the first byte writes all. Relaxed: a reader may find a part of the name, as of all else.
+    // The thread that writes the first byte writes all. Relaxed: a reader may find a part of the
+    // name, as of all else.
     if first.load(Ordering::Relaxed) == 0
         && first.compare_exchange(0, *one, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     {
@@ -102,8 +103,8 @@ pub fn name(lock: &Lock, name: &CStr) {
     }
 }
 
-/// Records that another lock is initialized at `address`: its count begins at 0, and the count of the previous
-/// one is kept.
+/// Records that another lock is initialized at `address`: its count begins at 0, and the count of
+/// the previous one is kept.
 pub fn initialized(file: &'static File, address: usize, kind: u32) {
     if let Some(lock) = find(file, address) {
         let counted = lock.acquisitions.swap(0, Ordering::Relaxed);
@@ -166,8 +167,8 @@ pub fn leave(lock: &Lock, now: u64, weight: u32) {
     });
 }
 
-/// Changes the weight of a thread that has waited since `arrived` from `from` to `to`, as if it had been `to`
-/// since the arrival.
+/// Changes the weight of a thread that has waited since `arrived` from `from` to `to`, as if it had
+/// been `to` since the arrival.
 pub fn reweigh(lock: &Lock, arrived: u64, from: u32, to: u32) {
     let (from, to) = (u64::from(from), u64::from(to));
     change(lock, || {
@@ -177,9 +178,9 @@ pub fn reweigh(lock: &Lock, arrived: u64, from: u32, to: u32) {
     });
 }
 
-/// Returns the total ticks for which the owner that unlocked at `now` kept others waiting since the previous
-/// unlock. 0 if other threads change the account too often to read it: the next owner is then charged for
-/// both.
+/// Returns the total ticks for which the owner that unlocked at `now` kept others waiting since the
+/// previous unlock. 0 if other threads change the account too often to read it: the next owner is
+/// then charged for both.
 pub fn charge(lock: &Lock, now: u64) -> u64 {
     for _ in 0..4 {
         let done = lock.done.load(Ordering::Acquire);
@@ -194,8 +195,8 @@ pub fn charge(lock: &Lock, now: u64) -> u64 {
 
 /// Sets the amount that owners were charged with to `total`, and returns the increase.
 ///
-/// The total may be smaller than before: because of a wait that began after the total's moment, or because of
-/// an owner that recorded late. At the first waits of a lock it may even be less than 0.
+/// The total may be smaller than before: because of a wait that began after the total's moment, or
+/// because of an owner that recorded late. At the first waits of a lock it may even be less than 0.
 fn raise(lock: &Lock, total: u64) -> u64 {
     let mut before = lock.charged.load(Ordering::Acquire);
     loop {
@@ -211,8 +212,8 @@ fn raise(lock: &Lock, total: u64) -> u64 {
     }
 }
 
-/// Adds `left` to the ticks that no owner was charged with, and takes `wanted` of them, or as many as there
-/// are.
+/// Adds `left` to the ticks that no owner was charged with, and takes `wanted` of them, or as many
+/// as there are.
 pub fn out_of_rest(lock: &Lock, left: u64, wanted: u64) -> u64 {
     if wanted <= left {
         lock.rest.fetch_add(left - wanted, Ordering::Relaxed);
@@ -262,8 +263,8 @@ pub fn took_part(lock: &Lock, thread: u32) {
     }
 }
 
-/// Measures the cost of a wait that is not recorded, in sixteenths of a tick: two readings of the clock, and
-/// about as much for everything else.
+/// Measures the cost of a wait that is not recorded, in sixteenths of a tick: two readings of the
+/// clock, and about as much for everything else.
 pub fn cost_of_look() -> u64 {
     const TIMES: u64 = 64;
     let start = clock::ticks();

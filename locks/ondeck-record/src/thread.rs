@@ -1,27 +1,31 @@
-//! The thread-local state of the recorder: when the thread makes its next record, and its waits that are not recorded
-//! yet.
+//! The thread-local state of the recorder: when the thread makes its next record, and its waits
+//! that are not recorded yet.
 //!
 //! # What is recorded
 //!
-//! A record writes cache lines that other threads also write, some 100 ns; a stack takes some microseconds. The
-//! following rules bound the cost, however often a lock is contended:
+//! A record writes cache lines that other threads also write, some 100 ns; a stack takes some
+//! microseconds. The following rules bound the cost, however often a lock is contended:
 //!
-//! * One in `period` of a thread's contended acquisitions, chosen at random, is recorded and counts for `period` of
-//!   them. The period is 1 while they are rare. It doubles if records come closer than [`CLOSE`], and is halved if they
-//!   are far apart.
-//! * A wait in which the thread parks is always recorded, counts for itself alone, and is in the lock's account from
-//!   then on: parking costs much more than a record. A wait of [`LONG`] that only polled is also recorded, after its
-//!   end. So the tail is complete, and the longest recorded wait is the longest wait.
-//! * A record has a stack with a probability of its time divided by `mean`, at most 1, and the stack then counts for
-//!   its time divided by that probability. The mean grows while stacks cost more than 1/64 of the thread's time.
+//! * One in `period` of a thread's contended acquisitions, chosen at random, is recorded and counts
+//!   for `period` of them. The period is 1 while they are rare. It doubles if records come closer
+//!   than [`CLOSE`], and is halved if they are far apart.
+//! * A wait in which the thread parks is always recorded, counts for itself alone, and is in the
+//!   lock's account from then on: parking costs much more than a record. A wait of [`LONG`] that
+//!   only polled is also recorded, after its end. So the tail is complete, and the longest recorded
+//!   wait is the longest wait.
+//! * A record has a stack with a probability of its time divided by `mean`, at most 1, and the
+//!   stack then counts for its time divided by that probability. The mean grows while stacks cost
+//!   more than 1/64 of the thread's time.
 //!
-//! Both numbers depend only on earlier events. So each sum is right on average for any value of them.
+//! Both numbers depend only on earlier events. So each sum is right on average for any value of
+//! them.
 //!
-//! While threads are parked, an unlock is recorded if one of them asks for it, because it arrived or parked during the
-//! hold. One in a few of each thread's other unlocks is recorded: each of them if they are [`CLOSE`] apart, and one in
-//! up to [`LONGEST_RUN`] if the thread unlocks as often as it can; see also `lease.rs`. So each long hold is recorded,
-//! and short ones cost little. The known error: if a thread has an occasional long hold among short ones, during which
-//! no other thread arrived or parked, one of the thread's short holds gets the blame.
+//! While threads are parked, an unlock is recorded if one of them asks for it, because it arrived
+//! or parked during the hold. One in a few of each thread's other unlocks is recorded: each of them
+//! if they are [`CLOSE`] apart, and one in up to [`LONGEST_RUN`] if the thread unlocks as often as
+//! it can; see also `lease.rs`. So each long hold is recorded, and short ones cost little. The
+//! known error: if a thread has an occasional long hold among short ones, during which no other
+//! thread arrived or parked, one of the thread's short holds gets the blame.
 
 use core::cell::UnsafeCell;
 use core::ffi::CStr;
@@ -58,8 +62,8 @@ pub struct Pending {
     pub has_parked: bool,
 }
 
-/// The largest average number of unlocks that one record represents: records of a thread that does nothing else are
-/// then some microseconds apart.
+/// The largest average number of unlocks that one record represents: records of a thread that does
+/// nothing else are then some microseconds apart.
 const LONGEST_RUN: u32 = 1_024;
 
 /// A thread's unlocks of a lock since the last recorded turn, without the current one.
@@ -118,11 +122,12 @@ impl Current {
     };
 }
 
-/// The most locks that a thread holds at the same time after waiting for them; any more are recorded immediately.
+/// The most locks that a thread holds at the same time after waiting for them; any more are
+/// recorded immediately.
 const PENDING: usize = 4;
 
-/// Returns the address that identifies a file. It is unique, because no file is ever unmapped and the child of a fork
-/// has the mappings of its parent.
+/// Returns the address that identifies a file. It is unique, because no file is ever unmapped and
+/// the child of a fork has the mappings of its parent.
 pub fn address_of(file: &File) -> usize {
     ptr::from_ref(file).addr()
 }
@@ -149,8 +154,8 @@ pub struct Local {
     ran: usize,
     ran_at: u64,
     ran_alone: bool,
-    /// Unlocks of that lock until the next record and since the last one, and the number of unlocks of which one is
-    /// recorded.
+    /// Unlocks of that lock until the next record and since the last one, and the number of unlocks
+    /// of which one is recorded.
     run_left: u32,
     run_passed: u32,
     run_length: u32,
@@ -172,8 +177,8 @@ struct Stamp {
 /// The memory of a thread. All zeros before the thread first used the recorder.
 #[repr(C, align(8))]
 pub struct Slot {
-    /// Set while the thread is in the recorder, so that locks taken by a signal handler or by the unwinder are not
-    /// recorded.
+    /// Set while the thread is in the recorder, so that locks taken by a signal handler or by the
+    /// unwinder are not recorded.
     busy: AtomicBool,
     local: UnsafeCell<Local>,
 }
@@ -184,15 +189,16 @@ impl Slot {
     /// Calls `action`, unless the thread is already in the recorder.
     #[inline]
     fn enter<T>(action: impl FnOnce(&mut Local) -> T) -> Option<T> {
-        // SAFETY: the memory belongs to the calling thread, lives as long as the thread, and is zeros at first.
+        // SAFETY: the memory belongs to the calling thread, lives as long as the thread, and is
+        // zeros at first.
         let slot: &Self = unsafe { &*slot::address() };
         // Relaxed, in two steps: no other thread accesses it.
         if slot.busy.load(Ordering::Relaxed) {
             return None;
         }
         slot.busy.store(true, Ordering::Relaxed);
-        // The compiler must not move the accesses in between to a place where a signal handler finds the flag unset,
-        // nor remove the store because only this thread writes the flag.
+        // The compiler must not move the accesses in between to a place where a signal handler
+        // finds the flag unset, nor remove the store because only this thread writes the flag.
         compiler_fence(Ordering::SeqCst);
         // SAFETY: there is no other reference, because `busy` was false.
         let result = action(unsafe { &mut *slot.local.get() });
@@ -202,7 +208,8 @@ impl Slot {
     }
 }
 
-/// Calls `action` with the calling thread's state for this file, unless the thread is already in the recorder.
+/// Calls `action` with the calling thread's state for this file, unless the thread is already in
+/// the recorder.
 #[inline]
 pub fn of<T>(file: &File, action: impl FnOnce(&mut Local) -> T) -> Option<T> {
     Slot::enter(|local| {
@@ -218,8 +225,8 @@ pub fn take(lock: usize) -> Option<Pending> {
     Slot::enter(|local| local.take(lock)).flatten()
 }
 
-/// Notes the time at which the calling thread acquired this lock, for which threads may wait, unless its unlock will
-/// not be recorded. `now` is that time, if it is already known.
+/// Notes the time at which the calling thread acquired this lock, for which threads may wait,
+/// unless its unlock will not be recorded. `now` is that time, if it is already known.
 pub fn stamp(lock: usize, turn: u64, now: Option<u64>) {
     Slot::enter(|local| {
         let passes = local.ran == lock && !local.ran_alone && local.run_left != 0;
@@ -263,8 +270,8 @@ pub fn pass(lock: usize, lease: Option<&AtomicU32>) -> Pass {
     .unwrap_or(Pass::Unrecorded)
 }
 
-/// Ends the calling thread's wait for this lock, and restores the outer wait `outer`. Returns `None` if the thread was
-/// not in that wait.
+/// Ends the calling thread's wait for this lock, and restores the outer wait `outer`. Returns
+/// `None` if the thread was not in that wait.
 pub fn leave(lock: usize, outer: Current) -> Option<Current> {
     Slot::enter(|local| {
         let is_it = local.current.lock == lock;
@@ -274,7 +281,8 @@ pub fn leave(lock: usize, outer: Current) -> Option<Current> {
 }
 
 impl Local {
-    /// Resets the state if the thread is new, or is in the child of a fork, or if a new recording has begun.
+    /// Resets the state if the thread is new, or is in the child of a fork, or if a new recording
+    /// has begun.
     #[cold]
     fn begin(&mut self, file: &File) {
         self.file = address_of(file);
@@ -284,7 +292,8 @@ impl Local {
         (self.creations.last, self.sites.last) = (0, 0);
         self.mean = clock::ticks_in(MEAN);
         self.current = Current::NONE;
-        // Locks that the thread already holds are not recorded: the child of a fork may never unlock them.
+        // Locks that the thread already holds are not recorded: the child of a fork may never
+        // unlock them.
         self.count = 0;
         self.ran = 0;
         let own = core::ptr::from_ref(self).addr() as u64;
@@ -299,8 +308,8 @@ impl Local {
         self.random.wrapping_mul(0x2545_F491_4F6C_DD1D)
     }
 
-    /// Records that the thread found a lock held at `now`. Returns the number of such events for which this one is
-    /// recorded; 0 if it is not recorded.
+    /// Records that the thread found a lock held at `now`. Returns the number of such events for
+    /// which this one is recorded; 0 if it is not recorded.
     #[inline]
     pub fn next(&mut self, now: u64) -> u32 {
         self.skip -= 1;
@@ -356,8 +365,8 @@ impl Local {
         Some(taken)
     }
 
-    /// Returns the ticks for which a stack counts in a record that stands for `ticks` in total, if a stack should be
-    /// recorded.
+    /// Returns the ticks for which a stack counts in a record that stands for `ticks` in total, if
+    /// a stack should be recorded.
     pub fn stack_for(&mut self, ticks: u64) -> Option<u64> {
         if ticks == 0 {
             return None;
@@ -391,8 +400,8 @@ impl Local {
         Passed { unlocks, ticks: now.saturating_sub(self.ran_at) }
     }
 
-    /// Records that an unlock at `now` has its turn, and whether others wait. Returns the other unlocks that it
-    /// represents.
+    /// Records that an unlock at `now` has its turn, and whether others wait. Returns the other
+    /// unlocks that it represents.
     pub fn run(&mut self, lock: usize, now: u64, others_wait: bool) -> Passed {
         let passed = self.passed(lock, now);
         let since = now.saturating_sub(self.ran_at);

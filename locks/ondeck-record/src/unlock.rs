@@ -2,7 +2,8 @@
 //!
 //! # Blame
 //!
-//! The total time of all waiting threads since the previous record (see the account of [`Lock`]) has two parts:
+//! The total time of all waiting threads since the previous record (see the account of [`Lock`])
+//! has two parts:
 //!
 //! ```text
 //! record before                          acquired                  unlock, recorded
@@ -11,18 +12,19 @@
 //!                    rest                           the owner's
 //! ```
 //!
-//! An owner is charged with its hold times the number of threads that wait at its end. The remainder is kept as the
-//! lock's `rest`. If a thread locks repeatedly, one unlock in a few is recorded; it represents those before it, and
-//! takes their part out of the rest. So the rest is the time in which no owner held the lock: a woken thread was not
-//! running yet, or a parked thread was not woken.
+//! An owner is charged with its hold times the number of threads that wait at its end. The
+//! remainder is kept as the lock's `rest`. If a thread locks repeatedly, one unlock in a few is
+//! recorded; it represents those before it, and takes their part out of the rest. So the rest is
+//! the time in which no owner held the lock: a woken thread was not running yet, or a parked thread
+//! was not woken.
 //!
-//! The hold began when its owner stopped waiting, or at the time that the owner noted because threads were parked.
-//! Otherwise no thread waited at its beginning, and the first thread that found the lock held supplies a time since
-//! which it has been held.
+//! The hold began when its owner stopped waiting, or at the time that the owner noted because
+//! threads were parked. Otherwise no thread waited at its beginning, and the first thread that
+//! found the lock held supplies a time since which it has been held.
 //!
-//! The time of the unlock is read before it, because an unlock may wake a thread and lose its CPU to it. For the same
-//! reason a hold that is not known to be short is charged before its unlock: after it the next owner may record first,
-//! and no thread would be waiting.
+//! The time of the unlock is read before it, because an unlock may wake a thread and lose its CPU
+//! to it. For the same reason a hold that is not known to be short is charged before its unlock:
+//! after it the next owner may record first, and no thread would be waiting.
 
 use core::sync::atomic::Ordering;
 
@@ -56,8 +58,8 @@ struct Hold {
     /// When it began, if the owner knows that.
     acquired: Option<u64>,
     released: u64,
-    /// Whether a thread asked for this record. Records of long holds are requested more often than records of short
-    /// ones, so a requested record represents only itself.
+    /// Whether a thread asked for this record. Records of long holds are requested more often than
+    /// records of short ones, so a requested record represents only itself.
     is_asked: bool,
 }
 
@@ -70,9 +72,9 @@ struct Account {
     blame: Option<(u64, u64)>,
 }
 
-/// Called when the thread owns the lock, has found its word [`request`](Words::request) not to be 0, and is about to
-/// unlock. Takes some 50 ns within the critical section, and more if that is not known to be short. Returns `None` if
-/// this unlock is not recorded.
+/// Called when the thread owns the lock, has found its word [`request`](Words::request) not to be
+/// 0, and is about to unlock. Takes some 50 ns within the critical section, and more if that is not
+/// known to be short. Returns `None` if this unlock is not recorded.
 #[inline(never)]
 pub fn before_unlock(lock: usize, kind: u32, words: Words<'_>) -> Option<Held> {
     // Relaxed: a request that arrives now is for this hold or the next.
@@ -85,7 +87,8 @@ pub fn before_unlock(lock: usize, kind: u32, words: Words<'_>) -> Option<Held> {
         match thread::pass(lock, words.lease) {
             Pass::Unrecorded => return None,
             Pass::Forgotten if !is_wanted(lock) => {
-                // If a thread parks just now, it asks again when it parks again, or the next thread asks.
+                // If a thread parks just now, it asks again when it parks again, or the next thread
+                // asks.
                 words.request.store(0, Ordering::Relaxed);
                 return None;
             }
@@ -108,19 +111,20 @@ pub fn before_unlock(lock: usize, kind: u32, words: Words<'_>) -> Option<Held> {
     Some(record)
 }
 
-/// Returns whether recorded threads wait for the lock, given that none waited after the caller's last unlock.
+/// Returns whether recorded threads wait for the lock, given that none waited after the caller's
+/// last unlock.
 #[cold]
 fn is_wanted(lock: usize) -> bool {
     let entry = state::file().and_then(|file| table::find(file, lock));
     entry.is_some_and(|entry| entry.waiting.load(Ordering::Relaxed) != 0)
 }
 
-/// Called when the thread owns a lock without words and is about to unlock; threads may be parked. Returns `None` if
-/// this unlock is not recorded.
+/// Called when the thread owns a lock without words and is about to unlock; threads may be parked.
+/// Returns `None` if this unlock is not recorded.
 ///
-/// A lock without words has no count that would later identify the owner to blame for a wait. So the owner is charged
-/// now: after the unlock the next owner may record first. This costs a read of the lock's entry, and some nanoseconds
-/// more if a thread has asked for a record.
+/// A lock without words has no count that would later identify the owner to blame for a wait. So
+/// the owner is charged now: after the unlock the next owner may record first. This costs a read of
+/// the lock's entry, and some nanoseconds more if a thread has asked for a record.
 pub fn before_plain_unlock(lock: usize, kind: u32) -> Option<Held> {
     let file = state::file()?;
     let entry = table::find(file, lock)?;
@@ -225,8 +229,8 @@ fn wait_of(entry: &Lock, pending: &Pending) -> Option<(u64, u32)> {
     })
 }
 
-/// Charges an owner for the `waiting` threads. Returns the charge and the time for which it held the lock, unless no
-/// thread waits.
+/// Charges an owner for the `waiting` threads. Returns the charge and the time for which it held
+/// the lock, unless no thread waits.
 fn blame_for(
     entry: &Lock,
     waiting: u64,

@@ -1,4 +1,5 @@
-//! A wait: the hooks that locks call from the moment at which a thread finds the lock held until it is the owner.
+//! A wait: the hooks that locks call from the moment at which a thread finds the lock held until it
+//! is the owner.
 //!
 //! ```text
 //! lock:    taken?  begin ── polls ── parks ── sleeps ── acquired        the wait is kept by the thread
@@ -8,9 +9,10 @@
 //! unlock:  word ≠ 0?  before_unlock ── unlock ── after                  wait and hold are recorded
 //! ```
 //!
-//! So an unlock reads one word to find out whether it is recorded, for the thread's own wait or for the waits of
-//! others, and all expensive work is done after the unlock. If `RECORD` is set, the unlock is recorded, and the owner
-//! clears the bit. If only `WAIT` is set, threads are parked, and one unlock in a few is recorded; see `thread.rs`.
+//! So an unlock reads one word to find out whether it is recorded, for the thread's own wait or for
+//! the waits of others, and all expensive work is done after the unlock. If `RECORD` is set, the
+//! unlock is recorded, and the owner clears the bit. If only `WAIT` is set, threads are parked, and
+//! one unlock in a few is recorded; see `thread.rs`.
 
 use core::ffi::CStr;
 use core::sync::atomic::Ordering;
@@ -35,11 +37,11 @@ pub struct Wait {
     outer: Current,
 }
 
-/// Called when the thread has found the lock at `lock` held, and is about to wait for it. `name` is the one that the
-/// program gave it; empty if it gave none.
+/// Called when the thread has found the lock at `lock` held, and is about to wait for it. `name` is
+/// the one that the program gave it; empty if it gave none.
 ///
-/// Never blocks and never allocates; keeps `errno`. Takes some 20 ns while recording, mostly for reading the clock;
-/// otherwise a load and the probe `ondeck:wait_begin`.
+/// Never blocks and never allocates; keeps `errno`. Takes some 20 ns while recording, mostly for
+/// reading the clock; otherwise a load and the probe `ondeck:wait_begin`.
 #[inline]
 pub fn begin(lock: usize, kind: u32, name: &'static CStr, words: Option<Words<'_>>) -> Wait {
     probe!(ondeck, wait_begin, lock);
@@ -69,7 +71,8 @@ fn begin_in(
             has_parked: false,
             request: words.map_or(ptr::null(), |words| ptr::from_ref(words.request)),
             acquisitions: words.map_or(ptr::null(), |words| ptr::from_ref(words.acquisitions)),
-            // Relaxed: an outdated count belongs to an older hold, and will differ from a newer one.
+            // Relaxed: an outdated count belongs to an older hold, and will differ from a newer
+            // one.
             turn: words.map_or(0, |words| words.acquisitions.load(Ordering::Relaxed)),
             turn_since: arrived,
         };
@@ -110,23 +113,23 @@ fn enter(file: &'static File, local: &mut Local, weight: u32) -> Option<&'static
 fn request(current: &Current, entry: &Lock, what: u32) {
     // SAFETY: null, or points to the word of a lock that the calling thread waits for.
     let request = unsafe { current.request.as_ref() }.unwrap_or(&entry.request);
-    // Relaxed: if an owner misses the request, the next one serves it. Read first, to avoid taking the cache line from
-    // the owner.
+    // Relaxed: if an owner misses the request, the next one serves it. Read first, to avoid taking
+    // the cache line from the owner.
     if request.load(Ordering::Relaxed) & what != what {
         request.fetch_or(what, Ordering::Relaxed);
     }
 }
 
-/// Called when the thread has found the lock at `lock` free, and threads may wait for it. Notes an acquisition later
-/// than all that the thread has noted before. `turn` is the lock's count of acquisitions, this one included; 0 if it
-/// has none.
+/// Called when the thread has found the lock at `lock` free, and threads may wait for it. Notes an
+/// acquisition later than all that the thread has noted before. `turn` is the lock's count of
+/// acquisitions, this one included; 0 if it has none.
 #[inline(never)]
 pub fn acquired(lock: usize, turn: u64) {
     thread::stamp(lock, turn, None);
 }
 
-/// Called when the thread is about to park for the lock at `lock`. Its wait is recorded for itself from now on, even
-/// if it was not chosen. For the locks' slow paths; may be called repeatedly.
+/// Called when the thread is about to park for the lock at `lock`. Its wait is recorded for itself
+/// from now on, even if it was not chosen. For the locks' slow paths; may be called repeatedly.
 #[inline]
 pub fn parks(lock: usize) {
     if state::is_on() {
@@ -157,8 +160,8 @@ fn parks_while_on(lock: usize) {
     });
 }
 
-/// Gives the owner a time since which it has held the lock: when the calling thread last read the count of
-/// acquisitions, if that has not changed.
+/// Gives the owner a time since which it has held the lock: when the calling thread last read the
+/// count of acquisitions, if that has not changed.
 fn note_turn(current: &mut Current, entry: &Lock) {
     // SAFETY: null, or points to the word of a lock that the calling thread waits for.
     let Some(acquisitions) = (unsafe { current.acquisitions.as_ref() }) else { return };
@@ -174,8 +177,8 @@ fn note_turn(current: &mut Current, entry: &Lock) {
 }
 
 impl Wait {
-    /// Called when the thread has acquired the lock. The wait is recorded at the unlock if the lock has words,
-    /// otherwise immediately.
+    /// Called when the thread has acquired the lock. The wait is recorded at the unlock if the lock
+    /// has words, otherwise immediately.
     #[inline]
     pub fn acquired(self, words: Option<Words<'_>>) {
         probe!(ondeck, wait_end, self.lock, 1);
@@ -252,11 +255,11 @@ fn keep(
     kept.err()
 }
 
-/// Called when the thread has reacquired the lock at `lock`, after waiting for `nanos` since its wait at a condition
-/// variable ended.
+/// Called when the thread has reacquired the lock at `lock`, after waiting for `nanos` since its
+/// wait at a condition variable ended.
 ///
-/// It is recorded as a wait for that lock, and no owner is charged with it: when it began, at the notification, it was
-/// not entered into the lock's account.
+/// It is recorded as a wait for that lock, and no owner is charged with it: when it began, at the
+/// notification, it was not entered into the lock's account.
 #[inline(never)]
 pub fn relocked(lock: usize, kind: u32, name: &CStr, words: Option<Words<'_>>, nanos: u64) {
     let Some(file) = state::file() else { return };
@@ -287,7 +290,8 @@ pub fn relocked(lock: usize, kind: u32, name: &CStr, words: Option<Words<'_>>, n
 }
 
 impl Current {
-    /// Returns the file in which the wait began, if it is still the current one: another file has no account of it.
+    /// Returns the file in which the wait began, if it is still the current one: another file has
+    /// no account of it.
     fn file(&self) -> Option<&'static File> {
         state::file().filter(|file| thread::address_of(file) == self.file)
     }

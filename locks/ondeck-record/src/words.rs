@@ -14,7 +14,8 @@ pub struct Words<'a> {
     pub request: &'a AtomicU32,
     /// Acquisitions, counted by owners while [`is_on`](crate::is_on).
     pub acquisitions: &'a AtomicU64,
-    /// Unlocks that bypass the recorder; see [`lease`](crate::lease). None if the lock has no room for it.
+    /// Unlocks that bypass the recorder; see [`lease`](crate::lease). None if the lock has no room
+    /// for it.
     pub lease: Option<&'a AtomicU32>,
     /// The value that [`created`](crate::created) returned when the lock was initialized.
     pub created: &'a AtomicU32,

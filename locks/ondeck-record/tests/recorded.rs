@@ -112,8 +112,8 @@ fn records(folder: &std::path::Path) {
     assert!(took >= 5 * MILLI - TOLD / 100, "{took} ns without the mutex");
     assert!(took + TOLD <= all + TOLD / 100, "{took} ns without the mutex, of {all}");
 
-    // Short sections, which are recorded in bursts with long pauses between them, and some long ones. They come last: their
-    // bursts replace earlier ones.
+    // Short sections, which are recorded in bursts with long pauses between them, and some long
+    // ones. They come last: their bursts replace earlier ones.
     for _ in 0..LONG_ONES {
         for _ in 0..16 * OPERATIONS {
             lock_for(Duration::ZERO);

@@ -9,33 +9,36 @@
 //! gives up       arrived ──► arrived - 1
 //! ```
 //!
-//! A round has no number: a waiting thread is in the line, and the same step that begins the next round empties the line. So
-//! threads of two rounds cannot be mixed, however soon one of them comes back.
+//! A round has no number: a waiting thread is in the line, and the same step that begins the next
+//! round empties the line. So threads of two rounds cannot be mixed, however soon one of them comes
+//! back.
 //!
 //! # Nothing is touched after a wait may return
 //!
-//! The leader stores the barrier's word before it wakes the other threads. They read only their own nodes and a word of the
-//! parking table. So the barrier may be freed as soon as one wait of its last round has returned, while other threads still
-//! wake. The waiters of the standard library's barrier read a generation in the barrier's memory, so it cannot promise that.
+//! The leader stores the barrier's word before it wakes the other threads. They read only their own
+//! nodes and a word of the parking table. So the barrier may be freed as soon as one wait of its
+//! last round has returned, while other threads still wake. The waiters of the standard library's
+//! barrier read a generation in the barrier's memory, so it cannot promise that.
 //!
 //! # Yields
 //!
-//! Where there are more threads than CPUs, a waiting thread yields before it sleeps: its CPU runs the threads that the round
-//! still needs, and the leader finds all threads runnable. Rounds of 4, 8 and 64 threads on two CPUs of a Xeon, by the better
-//! of glibc's barrier and the standard library's: 11, 6.9 and 2.1 with yields, 0.88, 0.93 and 0.91 without them (medians of 9
-//! runs in turns). A yield to a busy thread of another program costs a time slice, and then yields rest.
+//! Where there are more threads than CPUs, a waiting thread yields before it sleeps: its CPU runs
+//! the threads that the round still needs, and the leader finds all threads runnable. Rounds of 4,
+//! 8 and 64 threads on two CPUs of a Xeon, by the better of glibc's barrier and the standard
+//! library's: 11, 6.9 and 2.1 with yields, 0.88, 0.93 and 0.91 without them (medians of 9 runs in
+//! turns). A yield to a busy thread of another program costs a time slice, and then yields rest.
 //!
 //! # Memory ordering
 //!
-//! The bucket's lock orders the arriving threads: the work of each before its wait happens before the leader takes them. The
-//! leader stores their statuses with `Release`, and they load them with `Acquire`. So the count is `Relaxed`; the total never
-//! changes.
+//! The bucket's lock orders the arriving threads: the work of each before its wait happens before
+//! the leader takes them. The leader stores their statuses with `Release`, and they load them with
+//! `Acquire`. So the count is `Relaxed`; the total never changes.
 //!
 //! # Sources
 //!
-//! John Mellor-Crummey and Michael Scott, "Algorithms for Scalable Synchronization on Shared-Memory Multiprocessors", for
-//! the cost of a central barrier; this one is central, and its threads sleep. With more than about a hundred threads, a tree
-//! would be faster.
+//! John Mellor-Crummey and Michael Scott, "Algorithms for Scalable Synchronization on Shared-Memory
+//! Multiprocessors", for the cost of a central barrier; this one is central, and its threads sleep.
+//! With more than about a hundred threads, a tree would be faster.
 
 extern crate std;
 
@@ -50,8 +53,8 @@ use crate::platform::{AtomicInt, Host, Native, Ordering, Platform, Timestamp};
 
 /// A place where a number of threads wait for each other, any number of times: eight bytes.
 ///
-/// It may be freed as soon as one wait of its last round has returned. It can be a `static`. See the
-/// [module](self) for its protocol.
+/// It may be freed as soon as one wait of its last round has returned. It can be a `static`. See
+/// the [module](self) for its protocol.
 ///
 /// # Panics
 ///
@@ -63,9 +66,10 @@ use crate::platform::{AtomicInt, Host, Native, Ordering, Platform, Timestamp};
 ///
 /// # Cost
 ///
-/// Each wait acquires the lock of a bucket of the parking table, about two atomic read-modify-writes. Where there are more
-/// threads than CPUs, a wait without a deadline yields a few times. The leader wakes all sleeping threads by one system call.
-/// A barrier for one thread costs nothing.
+/// Each wait acquires the lock of a bucket of the parking table, about two atomic
+/// read-modify-writes. Where there are more threads than CPUs, a wait without a deadline yields a
+/// few times. The leader wakes all sleeping threads by one system call. A barrier for one thread
+/// costs nothing.
 ///
 /// ```
 /// use ondeck::Barrier;
@@ -81,8 +85,8 @@ use crate::platform::{AtomicInt, Host, Native, Ordering, Platform, Timestamp};
 #[repr(C)]
 pub struct Barrier<P: Host = Native> {
     arrived: P::AtomicU32,
-    /// It never changes. It is atomic because a thread may free the barrier while another has a reference to it in a wait:
-    /// Rust allows that only for cells.
+    /// It never changes. It is atomic because a thread may free the barrier while another has a
+    /// reference to it in a wait: Rust allows that only for cells.
     total: P::AtomicU32,
 }
 
@@ -109,8 +113,8 @@ impl Barrier {
         Self { arrived: AtomicU32::new(0), total: AtomicU32::new(total) }
     }
 
-    /// As [`wait`](Self::wait), for at most `timeout`. Returns `None` if not all threads arrived in that time. The thread
-    /// then counts as not having arrived.
+    /// As [`wait`](Self::wait), for at most `timeout`. Returns `None` if not all threads arrived in
+    /// that time. The thread then counts as not having arrived.
     pub fn wait_for(&self, timeout: Duration) -> Option<BarrierWaitResult> {
         self.wait_by(Native::now().after(timeout))
     }
@@ -140,8 +144,8 @@ impl<P: Host> Barrier<P> {
         self.arrive(None).expect("without a deadline a wait ends with the round")
     }
 
-    /// As [`wait`](Self::wait), until the deadline at the latest. Returns `None` if it passes before all have arrived. The
-    /// thread then counts as not having arrived.
+    /// As [`wait`](Self::wait), until the deadline at the latest. Returns `None` if it passes
+    /// before all have arrived. The thread then counts as not having arrived.
     pub fn wait_by(&self, deadline: Timestamp) -> Option<BarrierWaitResult> {
         self.arrive(Some(deadline))
     }

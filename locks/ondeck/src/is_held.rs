@@ -3,8 +3,8 @@
 use crate::observe;
 use crate::{FairMutex, Mutex, ReentrantMutex, RwLock, poison};
 
-/// The question to a lock whether the calling thread holds it, for assertions: alone, so that a reader of a
-/// [`RwLock`](crate::RwLock) does not.
+/// The question to a lock whether the calling thread holds it, for assertions: alone, so that a
+/// reader of a [`RwLock`](crate::RwLock) does not.
 ///
 /// | lock | answers |
 /// |---|---|

@@ -12,17 +12,20 @@
 //!
 //! # Nothing is touched after a wait may return
 //!
-//! A waiting thread may free the latch. A count that is not the last one is a single access. The last one stores zero as its
-//! last access, under the bucket's lock if a thread may wait. A thread that counts and waits in one call
-//! ([`arrive_and_wait`](Latch::arrive_and_wait)) is in the line before its count is visible.
+//! A waiting thread may free the latch. A count that is not the last one is a single access. The
+//! last one stores zero as its last access, under the bucket's lock if a thread may wait. A thread
+//! that counts and waits in one call ([`arrive_and_wait`](Latch::arrive_and_wait)) is in the line
+//! before its count is visible.
 //!
 //! # Memory ordering
 //!
-//! All changes of the word are read-modify-writes, so a wait that reads zero with `Acquire` happens after all counts, each a
-//! `Release`. The last count under the bucket's lock is also `Acquire`, on behalf of the threads that it notifies.
+//! All changes of the word are read-modify-writes, so a wait that reads zero with `Acquire` happens
+//! after all counts, each a `Release`. The last count under the bucket's lock is also `Acquire`, on
+//! behalf of the threads that it notifies.
 //!
-//! A load before an exchange is `Relaxed`, because the exchange checks its value. Changes of `WAITED` alone are `Relaxed`:
-//! they happen under the bucket's lock, and continue the release sequences of the counts.
+//! A load before an exchange is `Relaxed`, because the exchange checks its value. Changes of
+//! `WAITED` alone are `Relaxed`: they happen under the bucket's lock, and continue the release
+//! sequences of the counts.
 //!
 //! # Sources
 //!
@@ -48,11 +51,13 @@ pub const MOST_COUNT: u32 = u32::MAX / ONE;
 
 /// A count that goes down to zero, and threads that wait for that: four bytes.
 ///
-/// A waiting thread may free it when its wait returns. It can be a `static`. See the [module](self) for its protocol.
+/// A waiting thread may free it when its wait returns. It can be a `static`. See the [module](self)
+/// for its protocol.
 ///
 /// # Panics
 ///
-/// If it is counted down by more than the remaining count, or created with more than [`MOST_COUNT`].
+/// If it is counted down by more than the remaining count, or created with more than
+/// [`MOST_COUNT`].
 ///
 /// # Memory ordering
 ///
@@ -60,8 +65,8 @@ pub const MOST_COUNT: u32 = u32::MAX / ONE;
 ///
 /// # Cost
 ///
-/// Each count costs one atomic read-modify-write, and a wait that finds zero costs one load. The last count wakes all
-/// sleeping threads by one system call.
+/// Each count costs one atomic read-modify-write, and a wait that finds zero costs one load. The
+/// last count wakes all sleeping threads by one system call.
 ///
 /// ```
 /// use ondeck::Latch;
@@ -172,7 +177,8 @@ impl<P: Host> Latch<P> {
         line.take_all();
     }
 
-    /// Counts down by one and waits. No waiting thread can return, and free the latch, while this one still uses it.
+    /// Counts down by one and waits. No waiting thread can return, and free the latch, while this
+    /// one still uses it.
     ///
     /// # Panics
     ///
@@ -218,7 +224,8 @@ impl<P: Host> Latch<P> {
         }
     }
 
-    /// As [`wait`](Self::wait), until the deadline at the latest. Returns whether the latch is open.
+    /// As [`wait`](Self::wait), until the deadline at the latest. Returns whether the latch is
+    /// open.
     pub fn wait_by(&self, deadline: Timestamp) -> bool {
         self.is_open() || self.wait_slow(Some(deadline))
     }
@@ -240,8 +247,9 @@ impl<P: Host> Latch<P> {
         }
         line.wait_together(deadline, |line| {
             if line.oldest().is_none() {
-                // A read-modify-write, because other threads may count at the same time. The latch is not open: the last
-                // count would have needed the bucket's lock, and taken this thread.
+                // A read-modify-write, because other threads may count at the same time. The latch
+                // is not open: the last count would have needed the bucket's lock, and taken this
+                // thread.
                 self.word.fetch_and(!WAITED, Ordering::Relaxed);
             }
         })

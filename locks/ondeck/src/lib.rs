@@ -1,13 +1,15 @@
 //! A mutex that does not collapse, its condition variable, and the parts that they are built on.
 //!
-//! * [`Mutex`]: one byte; an uncontended pair costs one atomic read-modify-write; waiting threads sleep, few of them are
-//!   awake, none starves; its memory is not touched after it was unlocked. [`Condvar`] goes with it.
-//! * [`RwLock`]: four bytes; readers, or one writer; upgradable reads; waiting is bounded on both sides. Where reads
-//!   dominate, a reader writes only its own thread's memory.
+//! * [`Mutex`]: one byte; an uncontended pair costs one atomic read-modify-write; waiting threads
+//!   sleep, few of them are awake, none starves; its memory is not touched after it was unlocked.
+//!   [`Condvar`] goes with it.
+//! * [`RwLock`]: four bytes; readers, or one writer; upgradable reads; waiting is bounded on both
+//!   sides. Where reads dominate, a reader writes only its own thread's memory.
 //! * [`parking`]: the table in which threads are parked, for your own locks.
-//! * [`platform`]: the machine as a parameter. A lock algorithm is written once, generic over [`platform::Platform`]; it
-//!   runs on the real machine ([`platform::Native`]), under a model checker, or on a machine in virtual time.
-//!   [`platform::Host`] is a machine with a parking table.
+//! * [`platform`]: the machine as a parameter. A lock algorithm is written once, generic over
+//!   [`platform::Platform`]; it runs on the real machine ([`platform::Native`]), under a model
+//!   checker, or on a machine in virtual time. [`platform::Host`] is a machine with a parking
+//!   table.
 //!
 //! | type | what |
 //! |---|---|
@@ -21,8 +23,8 @@
 //! | [`ReentrantMutex`] | its owner may lock it again |
 //! | [`Semaphore`] | permits, with or without the order of arrival |
 //!
-//! [`lock_all`] acquires several locks without an order among them, [`name`] names a lock in reports, [`IsHeld`] answers
-//! whether the calling thread holds it.
+//! [`lock_all`] acquires several locks without an order among them, [`name`] names a lock in
+//! reports, [`IsHeld`] answers whether the calling thread holds it.
 //!
 //! ```text
 //! Mutex, one byte            Condvar                  your own lock
@@ -82,13 +84,14 @@
 //! lock.unlock();
 //! ```
 //!
-//! The crate is `no_std` except for the real machine and the interfaces that programs use, so that no allocation can slip
-//! into the path of a lock: these locks work inside a global allocator.
+//! The crate is `no_std` except for the real machine and the interfaces that programs use, so that
+//! no allocation can slip into the path of a lock: these locks work inside a global allocator.
 //!
-//! It runs on Linux, Android, Windows, macOS and Apple's other systems, FreeBSD, and wherever the standard library has
-//! threads. In WebAssembly without threads, a lock that would have to wait panics. `docs/systems.md` lists the guarantees on
-//! each system and the tests of them. On Linux and Android only: [`ipc`], [`PiMutex`], and the features `deadlock_detection`
-//! and `profile` (64 bits).
+//! It runs on Linux, Android, Windows, macOS and Apple's other systems, FreeBSD, and wherever the
+//! standard library has threads. In WebAssembly without threads, a lock that would have to wait
+//! panics. `docs/systems.md` lists the guarantees on each system and the tests of them. On Linux
+//! and Android only: [`ipc`], [`PiMutex`], and the features `deadlock_detection` and `profile` (64
+//! bits).
 //!
 //! | feature | adds |
 //! |---|---|
@@ -216,9 +219,11 @@ pub use rwlock::{
 };
 pub use semaphore::Semaphore;
 
-/// Does the work now that locks otherwise do at their first need, so that no unlock and no wait has to pay for it.
+/// Does the work now that locks otherwise do at their first need, so that no unlock and no wait has
+/// to pay for it.
 ///
-/// No program has to call this. A program that cannot afford one slow unlock or wait calls it at the beginning of `main`.
+/// No program has to call this. A program that cannot afford one slow unlock or wait calls it at
+/// the beginning of `main`.
 ///
 /// | what | otherwise done by | cost |
 /// |---|---|---|
@@ -226,8 +231,9 @@ pub use semaphore::Semaphore;
 /// | has the parking table wiped in children of forks | the first wait | one system call |
 /// | measures the rate of the tick counter | the first wait | 0.2 ms on x86-64, if the counter is invariant; else nothing |
 ///
-/// Any thread may call it at any time, and more than once: a later call does nothing. It never fails: the locks work without
-/// any service that the kernel refuses. The child of a fork is as prepared as its parent.
+/// Any thread may call it at any time, and more than once: a later call does nothing. It never
+/// fails: the locks work without any service that the kernel refuses. The child of a fork is as
+/// prepared as its parent.
 ///
 /// ```
 /// // At the beginning of `main`.

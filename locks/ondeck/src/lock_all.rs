@@ -7,16 +7,17 @@ use std::vec::Vec;
 
 use lock_api::{MutexGuard, RawMutex, RawRwLock, RwLockWriteGuard};
 
-/// A lock that [`lock_all`] can acquire: a reference to a [`Mutex`](crate::Mutex), a [`FairMutex`](crate::FairMutex) or a
-/// `PiMutex`, or to a [`RwLock`](crate::RwLock), which it acquires for writing. A
-/// [`ReentrantMutex`](crate::ReentrantMutex) is none: its owner would wait for the others with it. Nor are the locks of
-/// [`poison`](crate::poison) and `ipc`, whose acquisitions have errors.
+/// A lock that [`lock_all`] can acquire: a reference to a [`Mutex`](crate::Mutex), a
+/// [`FairMutex`](crate::FairMutex) or a `PiMutex`, or to a [`RwLock`](crate::RwLock), which it
+/// acquires for writing. A [`ReentrantMutex`](crate::ReentrantMutex) is none: its owner would wait
+/// for the others with it. Nor are the locks of [`poison`](crate::poison) and `ipc`, whose
+/// acquisitions have errors.
 pub trait Lockable: sealed::Lockable {}
 
 impl<L: sealed::Lockable> Lockable for L {}
 
-/// What [`lock_all`] can acquire at once: a tuple of two to four [`Lockable`]s of any types, or a slice of locks of one type, or
-/// of references to such.
+/// What [`lock_all`] can acquire at once: a tuple of two to four [`Lockable`]s of any types, or a
+/// slice of locks of one type, or of references to such.
 pub trait LockAll: sealed::LockAll {}
 
 impl<L: sealed::LockAll> LockAll for L {}
@@ -42,21 +43,22 @@ mod sealed {
     }
 }
 
-/// Acquires all locks, whatever the order in which other threads acquire them, and returns their guards in the order of the
-/// arguments.
+/// Acquires all locks, whatever the order in which other threads acquire them, and returns their
+/// guards in the order of the arguments.
 ///
-/// It waits for one lock and attempts the others. If one of them is taken, it unlocks what it has, and begins again with a
-/// wait for that one: a thread never waits with one of the locks in its possession, so no other thread's order can close a
-/// circle of waits. So does C++'s `std::scoped_lock`.
+/// It waits for one lock and attempts the others. If one of them is taken, it unlocks what it has,
+/// and begins again with a wait for that one: a thread never waits with one of the locks in its
+/// possession, so no other thread's order can close a circle of waits. So does C++'s
+/// `std::scoped_lock`.
 ///
-/// How long each wait takes is bounded as the lock's own is. The number of waits is not: while other threads take turns with
-/// the locks, an attempt may fail again and again. Guards that are bound to variables, `let (a, b) = …`, are dropped in the
-/// reverse order, as all variables are.
+/// How long each wait takes is bounded as the lock's own is. The number of waits is not: while
+/// other threads take turns with the locks, an attempt may fail again and again. Guards that are
+/// bound to variables, `let (a, b) = …`, are dropped in the reverse order, as all variables are.
 ///
 /// # Panics
 ///
-/// If a lock is given more than once; it has acquired nothing then. Otherwise as the locks' own `lock`, with nothing
-/// acquired.
+/// If a lock is given more than once; it has acquired nothing then. Otherwise as the locks' own
+/// `lock`, with nothing acquired.
 ///
 /// # Memory ordering
 ///
@@ -64,7 +66,8 @@ mod sealed {
 ///
 /// # Cost
 ///
-/// That of the locks and unlocks, each of which is uncontended or waits alone. A slice allocates the guards.
+/// That of the locks and unlocks, each of which is uncontended or waits alone. A slice allocates
+/// the guards.
 ///
 /// ```
 /// use ondeck::{Mutex, lock_all};

@@ -1,7 +1,8 @@
 //! The raw locks under the traits of `lock_api` 0.4, for code that is generic over those traits.
 //!
-//! The traits of 0.5 return a token for each access and take it back; the traits of 0.4 have none. The token of a read
-//! records where the read is counted: without it, an unlock searches for that place, as [`RawRwLock::forgotten`] does.
+//! The traits of 0.5 return a token for each access and take it back; the traits of 0.4 have none.
+//! The token of a read records where the read is counted: without it, an unlock searches for that
+//! place, as [`RawRwLock::forgotten`] does.
 //!
 //! ```
 //! use lock_api_04::{RawMutex, RwLock, RwLockUpgradableReadGuard};
@@ -92,7 +93,8 @@ macro_rules! asks {
     )*};
 }
 
-/// Aborts the process if `lock` unwinds: a lock of 0.4 that was given up for a closure would then be unlocked once more.
+/// Aborts the process if `lock` unwinds: a lock of 0.4 that was given up for a closure would then
+/// be unlocked once more.
 #[inline(always)]
 fn or_abort(lock: impl FnOnce()) {
     struct Unwinds;
@@ -135,8 +137,8 @@ macro_rules! mutex {
 
 mutex!(RawMutex<Native> RawFairMutex<Native>);
 
-// SAFETY: as it promises to the traits of 0.5. A guard is not `Send`, so the thread that unlocks a read is the one that
-// locked it, and no token is kept.
+// SAFETY: as it promises to the traits of 0.5. A guard is not `Send`, so the thread that unlocks a
+// read is the one that locked it, and no token is kept.
 unsafe impl old::RawRwLock for RawRwLock<Native> {
     const INIT: Self = <Self as new::RawRwLock>::INIT;
     type GuardMarker = old::GuardNoSend;

@@ -11,7 +11,8 @@ use crate::poison;
 use crate::reentrant::RawThreadId;
 use crate::rwlock::RawRwLock;
 
-/// A lock that can be given a [name]: each lock of this crate whose owner is a thread of this process.
+/// A lock that can be given a [name]: each lock of this crate whose owner is a thread of this
+/// process.
 pub trait AnyLock: private::Raw {}
 
 mod private {
@@ -60,11 +61,11 @@ on_linux! {
     }
 }
 
-/// Names a lock, or gives it another name; an empty name takes it away. Statistics, profiles, reports of deadlocks and the
-/// raw lock's `Debug` show the name; a profile keeps the first.
+/// Names a lock, or gives it another name; an empty name takes it away. Statistics, profiles,
+/// reports of deadlocks and the raw lock's `Debug` show the name; a profile keeps the first.
 ///
-/// A lock can also be made with its name, which moves with it. The builds that show names keep a word more in each lock; in
-/// all others the name is ignored, and the lock stays as small as it is.
+/// A lock can also be made with its name, which moves with it. The builds that show names keep a
+/// word more in each lock; in all others the name is ignored, and the lock stays as small as it is.
 ///
 /// ```
 /// use ondeck::{Mutex, RwLock, mutex::RawMutex, rwlock::RawRwLock};

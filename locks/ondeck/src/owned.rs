@@ -1,7 +1,8 @@
-//! Owned guards of a part of the protected data, which [`lock_api`] does not have: a guard that owns a share of its lock, such
-//! as [`ArcMutexGuard`], and a pointer to the part.
+//! Owned guards of a part of the protected data, which [`lock_api`] does not have: a guard that
+//! owns a share of its lock, such as [`ArcMutexGuard`], and a pointer to the part.
 //!
-//! `map` and `try_map` cost nothing beside their closure, and order nothing. If the closure panics, the lock is unlocked.
+//! `map` and `try_map` cost nothing beside their closure, and order nothing. If the closure panics,
+//! the lock is unlocked.
 //!
 //! ```
 //! use ondeck::{ArcMutexGuard, MapArc, Mutex};
@@ -27,8 +28,8 @@ use lock_api::{
 mod sealed {
     /// # Safety
     ///
-    /// References to the data that a dereference returned stay valid when the guard is moved, until its next dereference or
-    /// its drop.
+    /// References to the data that a dereference returned stay valid when the guard is moved, until
+    /// its next dereference or its drop.
     pub unsafe trait Alone {}
 
     /// # Safety
@@ -68,7 +69,8 @@ macro_rules! mapped {
         // SAFETY: a shared reference to it gives a `&U` and nothing else.
         unsafe impl<G: Sync, U: ?Sized + Sync> Sync for $Mapped<G, U> {}
 
-        // SAFETY: the data is where the pointer points, which is not derived from a reference to this guard.
+        // SAFETY: the data is where the pointer points, which is not derived from a reference to
+        // this guard.
         unsafe impl<G: sealed::$Kind, U: ?Sized> sealed::$Kind for $Mapped<G, U> {}
 
         impl<G, U: ?Sized> Deref for $Mapped<G, U> {
@@ -124,12 +126,14 @@ mapped! {
     MappedArcGuard(*mut) by
     /// Makes guards of a part of the data from the owned guards of mutexes and of writers.
     ///
-    /// A guard of a part of a part is a [`MappedArcGuard`] of a `MappedArcGuard`. The [module](self) has an example.
+    /// A guard of a part of a part is a [`MappedArcGuard`] of a `MappedArcGuard`. The
+    /// [module](self) has an example.
     MapArc(&mut) of Alone + DerefMut;
 
     /// An owned guard of a part of the data that its thread may share; see [`MapArcShared`].
     MappedArcSharedGuard(*const) by
-    /// Makes guards of a part of the data from the owned guards of readers and of reentrant mutexes.
+    /// Makes guards of a part of the data from the owned guards of readers and of reentrant
+    /// mutexes.
     ///
     /// A guard of a part of a part is a [`MappedArcSharedGuard`] of a `MappedArcSharedGuard`.
     ///

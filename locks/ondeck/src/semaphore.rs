@@ -15,51 +15,62 @@
 //! gives up       as a release of 0                                under the bucket's lock
 //! ```
 //!
-//! A release that finds threads in the line takes the oldest of them, as many as its permits suffice for:
+//! A release that finds threads in the line takes the oldest of them, as many as its permits
+//! suffice for:
 //!
-//! * To compete for their permits, which stay free. An arriving thread may acquire them first. The next release wakes no
-//!   thread for these permits again: the line knows how many free ones no thread was woken for, the *spare* ones.
-//! * With their permits, if the semaphore is fair or the oldest has waited for a millisecond. If there are not enough
-//!   permits for the oldest, `RESERVED` keeps the free ones for it.
+//! * To compete for their permits, which stay free. An arriving thread may acquire them first. The
+//!   next release wakes no thread for these permits again: the line knows how many free ones no
+//!   thread was woken for, the *spare* ones.
+//! * With their permits, if the semaphore is fair or the oldest has waited for a millisecond. If
+//!   there are not enough permits for the oldest, `RESERVED` keeps the free ones for it.
 //!
 //! # Order
 //!
-//! A woken thread takes microseconds to run. If the permits were kept for it, one permit that several threads want over and
-//! over would change hands only as often as a CPU changes threads. So an arriving thread, or one that has just released, may
-//! acquire before waiting threads. Once the oldest thread in the line has waited for a millisecond, it is granted its
-//! permits, whatever their number; after such a grant there is none for a millisecond. A thread that was woken to compete is
-//! not in the line at that time and may miss such a turn, which then goes to the next oldest.
+//! A woken thread takes microseconds to run. If the permits were kept for it, one permit that
+//! several threads want over and over would change hands only as often as a CPU changes threads. So
+//! an arriving thread, or one that has just released, may acquire before waiting threads. Once the
+//! oldest thread in the line has waited for a millisecond, it is granted its permits, whatever
+//! their number; after such a grant there is none for a millisecond. A thread that was woken to
+//! compete is not in the line at that time and may miss such a turn, which then goes to the next
+//! oldest.
 //!
-//! In the line a thread stays after an older one, even if that one wants more permits than there are.
+//! In the line a thread stays after an older one, even if that one wants more permits than there
+//! are.
 //!
 //! # No wake is lost
 //!
-//! The oldest thread in the line wants more permits than are spare. The others that are free are for the threads woken before:
-//! each of them takes its permits, or comes back to the line, where they are spare again, or gives up there and serves the
-//! others. If other threads have taken permits, these count as those of woken threads: that wakes a thread too many, and none
-//! too few. A woken thread that does not run leaves its permits to those that arrive, or are overdue, or find them free at the
-//! end of a slice of their sleep. If a thread that comes back is the oldest again when it comes back, it may take what was kept
-//! for a younger one: no other thread would serve it. If it is not, it first serves those before it.
+//! The oldest thread in the line wants more permits than are spare. The others that are free are
+//! for the threads woken before: each of them takes its permits, or comes back to the line, where
+//! they are spare again, or gives up there and serves the others. If other threads have taken
+//! permits, these count as those of woken threads: that wakes a thread too many, and none too few.
+//! A woken thread that does not run leaves its permits to those that arrive, or are overdue, or
+//! find them free at the end of a slice of their sleep. If a thread that comes back is the oldest
+//! again when it comes back, it may take what was kept for a younger one: no other thread would
+//! serve it. If it is not, it first serves those before it.
 //!
 //! # Nothing is touched after a thread may continue
 //!
-//! A thread that acquires a permit may free the semaphore when no other thread uses it. A release changes the word once, in
-//! its last access, and a thread that was granted its permits is notified after that.
+//! A thread that acquires a permit may free the semaphore when no other thread uses it. A release
+//! changes the word once, in its last access, and a thread that was granted its permits is notified
+//! after that.
 //!
 //! # Memory ordering
 //!
-//! A release is `Release`, an acquisition `Acquire`, and so is the exchange by which a thread sets `WAITED`. All changes of
-//! the word are read-modify-writes, which continue a release sequence. So an acquisition happens after all releases whose
-//! permits it could have received. A granted thread has not read the word since: releases after it set `WAITED` were made
-//! under the bucket's lock, and the one that grants the permits notifies it by `Release`.
+//! A release is `Release`, an acquisition `Acquire`, and so is the exchange by which a thread sets
+//! `WAITED`. All changes of the word are read-modify-writes, which continue a release sequence. So
+//! an acquisition happens after all releases whose permits it could have received. A granted thread
+//! has not read the word since: releases after it set `WAITED` were made under the bucket's lock,
+//! and the one that grants the permits notifies it by `Release`.
 //!
-//! A load before an exchange is `Relaxed`, because the exchange checks its value, and so is an exchange that fails.
+//! A load before an exchange is `Relaxed`, because the exchange checks its value, and so is an
+//! exchange that fails.
 //!
 //! # Sources
 //!
-//! Edsger Dijkstra, "Cooperating Sequential Processes". Two orders: java.util.concurrent's `Semaphore`. Permits that are
-//! handed to the oldest waiter: tokio's batch semaphore. glibc's allows barging (`sem_post`, whose use after the last wait
-//! once touched freed memory, bug 12674: the reason for the rule above).
+//! Edsger Dijkstra, "Cooperating Sequential Processes". Two orders: java.util.concurrent's
+//! `Semaphore`. Permits that are handed to the oldest waiter: tokio's batch semaphore. glibc's
+//! allows barging (`sem_post`, whose use after the last wait once touched freed memory, bug 12674:
+//! the reason for the rule above).
 
 extern crate std;
 
@@ -84,7 +95,8 @@ const ONE: u32 = 4;
 #[doc(hidden)]
 pub const INLINED: [u32; 2] = [WAITED, ONE];
 
-/// How long a thread waits before it is granted its permits, and the least time between two such grants.
+/// How long a thread waits before it is granted its permits, and the least time between two such
+/// grants.
 const OVERDUE_NANOS: u32 = 1_000_000;
 
 /// The maximum number of permits of a semaphore.
@@ -92,9 +104,9 @@ pub const MOST_PERMITS: u32 = (RESERVED - 1) / ONE;
 
 /// A number of permits, which threads acquire and release: four bytes.
 ///
-/// Any thread may release, even one that has acquired nothing. A thread may acquire before waiting threads, but none is
-/// passed over for long; [`fair`](Self::fair) creates a semaphore that serves threads in order. It can be a `static`. See
-/// the [module](self) for its protocol.
+/// Any thread may release, even one that has acquired nothing. A thread may acquire before waiting
+/// threads, but none is passed over for long; [`fair`](Self::fair) creates a semaphore that serves
+/// threads in order. It can be a `static`. See the [module](self) for its protocol.
 ///
 /// # Panics
 ///
@@ -102,14 +114,14 @@ pub const MOST_PERMITS: u32 = (RESERVED - 1) / ONE;
 ///
 /// # Memory ordering
 ///
-/// Everything that a thread did before a release happens before an acquisition that would have been impossible without it,
-/// and before all later acquisitions.
+/// Everything that a thread did before a release happens before an acquisition that would have been
+/// impossible without it, and before all later acquisitions.
 ///
 /// # Cost
 ///
-/// An acquisition that need not wait costs one atomic read-modify-write, and so does a release if no thread waits. A thread
-/// polls for the time of a wake before it sleeps. A release with sleeping threads wakes as many as it has permits for, each by
-/// a system call.
+/// An acquisition that need not wait costs one atomic read-modify-write, and so does a release if
+/// no thread waits. A thread polls for the time of a wake before it sleeps. A release with sleeping
+/// threads wakes as many as it has permits for, each by a system call.
 ///
 /// ```
 /// use ondeck::Semaphore;
@@ -146,11 +158,13 @@ impl Semaphore {
         Self { word: AtomicU32::new(permits * ONE) }
     }
 
-    /// Creates a semaphore with `permits` free permits, which grants them in the order in which threads began to wait,
-    /// whatever their number of permits. While a thread waits for many permits, [`try_acquire`](Self::try_acquire) fails.
+    /// Creates a semaphore with `permits` free permits, which grants them in the order in which
+    /// threads began to wait, whatever their number of permits. While a thread waits for many
+    /// permits, [`try_acquire`](Self::try_acquire) fails.
     ///
-    /// The order has a price: each permit that a thread waits for rests until that thread runs. While threads always wait, a
-    /// pair takes as long as the wake of a thread, microseconds instead of nanoseconds. `docs/data/costs.md` has figures.
+    /// The order has a price: each permit that a thread waits for rests until that thread runs.
+    /// While threads always wait, a pair takes as long as the wake of a thread, microseconds
+    /// instead of nanoseconds. `docs/data/costs.md` has figures.
     ///
     /// # Panics
     ///
@@ -165,18 +179,21 @@ impl Semaphore {
         self.try_acquire_many_for(1, timeout)
     }
 
-    /// As [`acquire`](Self::acquire), until `instant` at the latest. Returns whether it has the permit.
+    /// As [`acquire`](Self::acquire), until `instant` at the latest. Returns whether it has the
+    /// permit.
     pub fn try_acquire_until(&self, instant: Instant) -> bool {
         self.try_acquire_many_until(1, instant)
     }
 
-    /// As [`acquire_many`](Self::acquire_many), for at most `timeout`. Returns whether it has the permits.
+    /// As [`acquire_many`](Self::acquire_many), for at most `timeout`. Returns whether it has the
+    /// permits.
     pub fn try_acquire_many_for(&self, permits: u32, timeout: Duration) -> bool {
         self.try_acquire_many(permits)
             || self.try_acquire_many_by(permits, Native::now().after(timeout))
     }
 
-    /// As [`acquire_many`](Self::acquire_many), until `instant` at the latest. Returns whether it has the permits.
+    /// As [`acquire_many`](Self::acquire_many), until `instant` at the latest. Returns whether it
+    /// has the permits.
     pub fn try_acquire_many_until(&self, permits: u32, instant: Instant) -> bool {
         self.try_acquire_many(permits) || self.try_acquire_many_by(permits, deadline(instant))
     }
@@ -227,7 +244,8 @@ impl<P: Host> Semaphore<P> {
         self.try_acquire_many(1)
     }
 
-    /// Acquires `permits` permits if they are free and not kept for a waiting thread. Returns whether it did.
+    /// Acquires `permits` permits if they are free and not kept for a waiting thread. Returns
+    /// whether it did.
     #[inline]
     pub fn try_acquire_many(&self, permits: u32) -> bool {
         let wanted = in_word(permits);
@@ -244,12 +262,14 @@ impl<P: Host> Semaphore<P> {
         false
     }
 
-    /// As [`acquire`](Self::acquire), until the deadline at the latest. Returns whether it has the permit.
+    /// As [`acquire`](Self::acquire), until the deadline at the latest. Returns whether it has the
+    /// permit.
     pub fn try_acquire_by(&self, deadline: Timestamp) -> bool {
         self.try_acquire_many_by(1, deadline)
     }
 
-    /// As [`acquire_many`](Self::acquire_many), until the deadline at the latest. Returns whether it has the permits.
+    /// As [`acquire_many`](Self::acquire_many), until the deadline at the latest. Returns whether
+    /// it has the permits.
     pub fn try_acquire_many_by(&self, permits: u32, deadline: Timestamp) -> bool {
         self.try_acquire_many(permits) || self.acquire_slow(permits, Some(deadline))
     }
@@ -273,13 +293,15 @@ impl<P: Host> Semaphore<P> {
                 line.set_spare(line.spare().saturating_add(wanted as usize));
             }
             if comes_back && !is_older {
-                // The caller's permits may suffice for a thread before it, which no release has seen: one that came in the same
-                // tick, or by a clock that is behind.
+                // The caller's permits may suffice for a thread before it, which no release has
+                // seen: one that came in the same tick, or by a clock that is behind.
                 self.serve(&mut line, 0).expect("no more permits than there are");
             }
-            // In the child of a fork, the line may be empty although the word shows waiting threads.
+            // In the child of a fork, the line may be empty although the word shows waiting
+            // threads.
             let stale = if line.oldest().is_none() { WAITED | RESERVED } else { 0 };
-            // What is kept is kept for the oldest thread. That is the caller, if `RESERVED` was set after it had been woken.
+            // What is kept is kept for the oldest thread. That is the caller, if `RESERVED` was set
+            // after it had been woken.
             let own = if is_older { RESERVED } else { 0 };
             // step: wait
             loop {
@@ -306,7 +328,8 @@ impl<P: Host> Semaphore<P> {
                 line.sleep_at_once();
             }
             let gives_up = |line: &mut Line<P>| {
-                // Later threads may want fewer permits, also of those that are left when the caller has taken some.
+                // Later threads may want fewer permits, also of those that are left when the caller
+                // has taken some.
                 self.serve(line, 0).expect("no more permits than there are");
             };
             // A thread that was woken for the permits may be stopped.
@@ -320,7 +343,8 @@ impl<P: Host> Semaphore<P> {
         }
     }
 
-    /// Gives back `permits` permits, for the threads that have waited longest or for those that arrive.
+    /// Gives back `permits` permits, for the threads that have waited longest or for those that
+    /// arrive.
     ///
     /// # Panics
     ///
@@ -332,7 +356,8 @@ impl<P: Host> Semaphore<P> {
         }
     }
 
-    /// As [`release`](Self::release), but returns the word as an error if there would be too many free permits.
+    /// As [`release`](Self::release), but returns the word as an error if there would be too many
+    /// free permits.
     #[doc(hidden)]
     #[inline]
     pub fn try_release(&self, permits: u32) -> Result<(), u32> {
@@ -350,15 +375,16 @@ impl<P: Host> Semaphore<P> {
         self.release_slow(more)
     }
 
-    /// Returns after the bucket's lock is given up: a caller that panics runs the program's hook, which may need the bucket.
+    /// Returns after the bucket's lock is given up: a caller that panics runs the program's hook,
+    /// which may need the bucket.
     #[cold]
     fn release_slow(&self, more: u32) -> Result<(), u32> {
         let mut line = Line::<P>::lock(self.key());
         self.serve(&mut line, more)
     }
 
-    /// Adds permits, and takes from the line the threads that continue, to compete or with their permits. Returns `Err` with
-    /// the word if there would be too many permits.
+    /// Adds permits, and takes from the line the threads that continue, to compete or with their
+    /// permits. Returns `Err` with the word if there would be too many permits.
     fn serve(&self, line: &mut Line<P>, more: u32) -> Result<(), u32> {
         let (now, overdue) = (P::ticks() as usize, P::ticks_in(OVERDUE_NANOS));
         let is_overdue = line.is_overdue(now, overdue);
@@ -390,8 +416,8 @@ impl<P: Host> Semaphore<P> {
             }
             let granted = if grants { spare - left } else { 0 };
             let next = (free - granted) | others | word & FAIR;
-            // Release: for threads that find permits there. The last access: the taken threads are notified when the line is
-            // dropped.
+            // Release: for threads that find permits there. The last access: the taken threads are
+            // notified when the line is dropped.
             let (release, relaxed) = (Ordering::Release, Ordering::Relaxed);
             if self.word.compare_exchange(word, next, release, relaxed).is_ok() {
                 break (count, grants, left);
@@ -410,7 +436,8 @@ impl<P: Host> Semaphore<P> {
         Ok(())
     }
 
-    /// Returns how many permits are free at this moment. Some may be kept for a thread that waits for more.
+    /// Returns how many permits are free at this moment. Some may be kept for a thread that waits
+    /// for more.
     pub fn available(&self) -> u32 {
         free(self.word.load(Ordering::Relaxed))
     }
@@ -434,7 +461,8 @@ fn has(word: u32, wanted: u32) -> bool {
     word.cast_signed() >= wanted.cast_signed()
 }
 
-/// Returns the word, which has no `RESERVED`, with `more` permits, or `None` if there would be too many.
+/// Returns the word, which has no `RESERVED`, with `more` permits, or `None` if there would be too
+/// many.
 #[inline(always)]
 fn sum(word: u32, more: u32) -> Option<u32> {
     let sum = word + more;

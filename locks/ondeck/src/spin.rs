@@ -1,16 +1,17 @@
 //! How a thread waits before it sleeps, and for how long.
 //!
-//! Nothing here is a constant of one machine. A wake takes 2 to 50 µs, and a cache line takes 25 to 300 ns from one CPU to
-//! another. The process measures both while it waits, and the times are multiples of them. For an experiment, [`Polling`]
-//! gives each in nanoseconds instead.
+//! Nothing here is a constant of one machine. A wake takes 2 to 50 µs, and a cache line takes 25 to
+//! 300 ns from one CPU to another. The process measures both while it waits, and the times are
+//! multiples of them. For an experiment, [`Polling`] gives each in nanoseconds instead.
 //!
-//! The environment variable `ONDECK_SPIN` does so without recompiling: `ONDECK_SPIN=0` disables polling, and
-//! `ONDECK_SPIN=budget,short,long,watch,tenure` gives the fields of [`Polling`] in this order. A field that is left out or
-//! not a number is measured. The variable is read once, before `main`, so a program that changes its own environment changes
-//! nothing; it calls [`Polling::install`] instead.
+//! The environment variable `ONDECK_SPIN` does so without recompiling: `ONDECK_SPIN=0` disables
+//! polling, and `ONDECK_SPIN=budget,short,long,watch,tenure` gives the fields of [`Polling`] in
+//! this order. A field that is left out or not a number is measured. The variable is read once,
+//! before `main`, so a program that changes its own environment changes nothing; it calls
+//! [`Polling::install`] instead.
 //!
-//! If all waiting threads are bound to one CPU, none polls, whatever was set: the owner could not run during a poll.
-//! Affinity masks are read about once a second.
+//! If all waiting threads are bound to one CPU, none polls, whatever was set: the owner could not
+//! run during a poll. Affinity masks are read about once a second.
 
 use core::time::Duration;
 
@@ -28,8 +29,9 @@ pub(crate) struct Waits {
     pub(crate) tenure: usize,
     /// How long a wake takes.
     pub(crate) wake: usize,
-    /// A thread that was displaced comes back at once if it does so within three transfers of a cache line: its failed
-    /// attempt and what surrounds it take two (measured: 1.7 to 2.8 in the median on an EPYC whose CPUs share a core).
+    /// A thread that was displaced comes back at once if it does so within three transfers of a
+    /// cache line: its failed attempt and what surrounds it take two (measured: 1.7 to 2.8 in the
+    /// median on an EPYC whose CPUs share a core).
     pub(crate) at_once: usize,
 }
 
@@ -65,8 +67,9 @@ impl Waits {
     }
 }
 
-/// Returns the number of ticks of the platform's counter for which a thread that waits by other means than this crate's
-/// locks should poll before it sleeps: [`Polling::budget`], or the measured value. Returns 0 if all threads share one CPU.
+/// Returns the number of ticks of the platform's counter for which a thread that waits by other
+/// means than this crate's locks should poll before it sleeps: [`Polling::budget`], or the measured
+/// value. Returns 0 if all threads share one CPU.
 ///
 /// A call takes some nanoseconds.
 pub fn polling_ticks<P: Estimates>() -> usize {
@@ -79,8 +82,8 @@ pub(crate) fn ticks_as_duration<P: Estimates>(ticks: usize) -> Duration {
     Duration::from_nanos(nanos as u64)
 }
 
-/// Makes attempts until one succeeds, or for the time of a wake: after a first pause, and then after ever longer ones. Makes
-/// at least one. Returns whether one succeeded.
+/// Makes attempts until one succeeds, or for the time of a wake: after a first pause, and then
+/// after ever longer ones. Makes at least one. Returns whether one succeeded.
 pub(crate) fn poll<P: Estimates>(
     waits: &Waits,
     first_pause: usize,

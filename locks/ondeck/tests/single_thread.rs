@@ -1,7 +1,7 @@
 //! A process with one thread, where a lock needs no atomic instructions, and its second thread.
 //!
-//! The harness runs each test in a new thread, so this file is a program without the harness. A panic ends
-//! it.
+//! The harness runs each test in a new thread, so this file is a program without the harness. A
+//! panic ends it.
 
 #![no_main]
 

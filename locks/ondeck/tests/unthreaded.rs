@@ -1,5 +1,6 @@
-//! The system without threads, chosen by `--cfg ondeck_system="unthreaded"` (`ci/systems.sh unthreaded`): an endless
-//! wait is a panic with that message, and a wait with a deadline reaches it at once.
+//! The system without threads, chosen by `--cfg ondeck_system="unthreaded"`
+//! (`ci/systems.sh unthreaded`): an endless wait is a panic with that message, and a wait with a
+//! deadline reaches it at once.
 //!
 //! Each test is one thread; they run one after the other.
 #![cfg(ondeck_system = "unthreaded")]
@@ -35,7 +36,8 @@ fn waits_with_a_deadline_end() {
         let mutex = Mutex::new(());
         let mut guard = mutex.lock();
         lasts(timeout, || assert!(mutex.try_lock_for(timeout).is_none()));
-        // Its deadline is converted from the standard library's clock, which advances in the meantime.
+        // Its deadline is converted from the standard library's clock, which advances in the
+        // meantime.
         assert!(Condvar::new().wait_for(&mut guard, timeout).timed_out());
         lasts(timeout, || assert!(!Latch::new(1).wait_for(timeout)));
     }

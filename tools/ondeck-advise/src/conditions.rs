@@ -26,7 +26,8 @@ pub struct When {
     pub section_ns_at_most: Option<u64>,
     /// The kind of users is one of these.
     pub used_by: Option<Vec<Users>>,
-    /// The need for fairness is one of these: `none`, `some`, `strict`, or `bound` for a longest wait.
+    /// The need for fairness is one of these: `none`, `some`, `strict`, or `bound` for a longest
+    /// wait.
     pub fairness: Option<Vec<String>>,
     /// Priorities count.
     pub realtime: Option<bool>,
@@ -48,8 +49,8 @@ pub struct When {
     pub virtual_machine: Option<bool>,
 }
 
-/// A condition on the facts of a lock, in the words of `ondeck list`: every field that is set has to
-/// hold.
+/// A condition on the facts of a lock, in the words of `ondeck list`: every field that is set has
+/// to hold.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Which {

@@ -1,9 +1,9 @@
 //! Recommends a lock for a situation, with reasons: rules that are data, and a short measurement.
 //!
-//! Rules exclude locks that cannot serve the situation, whatever their speed. Measurements order the others,
-//! in tiers of locks that they do not distinguish. Within a tier, rules that prefer or warn decide. If they
-//! leave the choice open, the answer is the lock that the program has now. If that is not among the
-//! candidates, the answer is unknown, and names them all.
+//! Rules exclude locks that cannot serve the situation, whatever their speed. Measurements order
+//! the others, in tiers of locks that they do not distinguish. Within a tier, rules that prefer or
+//! warn decide. If they leave the choice open, the answer is the lock that the program has now. If
+//! that is not among the candidates, the answer is unknown, and names them all.
 //!
 //! ```text
 //! use_case      the situation: threads, work, other programs, needs; or as a `profile` has it
@@ -54,8 +54,8 @@ pub struct Evidence<'a> {
     pub report: &'a Report,
 }
 
-/// The locks of the kind that the situation needs: reader-writer locks if some sections only read, otherwise
-/// mutexes.
+/// The locks of the kind that the situation needs: reader-writer locks if some sections only read,
+/// otherwise mutexes.
 pub fn subjects(situation: &UseCase) -> Vec<Subject> {
     let kind = if situation.reads == Reads::NONE { Kind::Mutex } else { Kind::RwLock };
     Subject::of_every_kind().into_iter().filter(|subject| subject.kind == kind).collect()

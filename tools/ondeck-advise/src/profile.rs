@@ -1,4 +1,5 @@
-//! Derives a situation from a recording of a program's locks: the lock that threads have waited for longest.
+//! Derives a situation from a recording of a program's locks: the lock that threads have waited for
+//! longest.
 
 use serde_json::Value;
 
@@ -31,7 +32,8 @@ const VERSION: u64 = 1;
 /// What to do about a file that is no recording.
 pub const HOW_TO_RECORD: &str = "`ondeck run --profile FILE.jsonl -- PROGRAM` writes one";
 
-/// The lock that threads have waited for longest, from the output of `ondeck run --profile FILE.jsonl`.
+/// The lock that threads have waited for longest, from the output of
+/// `ondeck run --profile FILE.jsonl`.
 ///
 /// # Errors
 ///
@@ -118,7 +120,8 @@ mod tests {
         let text =
             [HEAD, &lock("a", "default", "10", 5), &lock("b", "default", "1000000", 400_000_000)];
         let recorded = worst_lock(&text.concat()).expect("a lock");
-        // Four threads of a second each, minus their waits: 3.6 s for a million turns, of which 200 ns are inside.
+        // Four threads of a second each, minus their waits: 3.6 s for a million turns, of which 200
+        // ns are inside.
         let expected = Recorded {
             name: "b".to_owned(),
             threads: 4,

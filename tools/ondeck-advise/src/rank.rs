@@ -1,9 +1,9 @@
 //! The order of locks: by measurements, then by rules, then by memory.
 //!
-//! Locks that are not distinguished are in one tier. The first tier is the best lock and all that do not differ from
-//! it; the next begins with the best of the others. All pairs are judged at once, so the level of one pair is the
-//! common level divided by the number of pairs (Bonferroni): the best of many is best by luck more often than the best
-//! of two.
+//! Locks that are not distinguished are in one tier. The first tier is the best lock and all that
+//! do not differ from it; the next begins with the best of the others. All pairs are judged at
+//! once, so the level of one pair is the common level divided by the number of pairs (Bonferroni):
+//! the best of many is best by luck more often than the best of two.
 
 use std::cmp::Ordering;
 
@@ -48,7 +48,8 @@ pub fn against(one: &Metric, other: &Metric, alpha: f64, least: f64) -> Option<V
     })
 }
 
-/// Ranks locks by a metric. Locks without a figure are in the last tier; without any figures all are in one.
+/// Ranks locks by a metric. Locks without a figure are in the last tier; without any figures all
+/// are in one.
 pub fn rank<'a>(
     locks: Vec<Judged<'a>>,
     figures: &Figures,
@@ -91,8 +92,8 @@ fn better_first(one: &Metric, other: &Metric) -> Ordering {
     }
 }
 
-/// Moves the program's present lock to the front if no measurement and no rule separates it from the best one. Returns
-/// whether it did.
+/// Moves the program's present lock to the front if no measurement and no rule separates it from
+/// the best one. Returns whether it did.
 pub fn stay(ranked: &mut [Ranked], now: &str) -> bool {
     let alike = not_told_apart(ranked);
     let is_now = |one: &Ranked| {

@@ -122,8 +122,9 @@ pub enum Language {
 }
 
 impl UseCase {
-    /// The assumptions for this number of threads on this number of CPUs unless more is given: a program
-    /// in Rust that works a little with the lock held and more without it, and needs nothing else.
+    /// The assumptions for this number of threads on this number of CPUs unless more is given: a
+    /// program in Rust that works a little with the lock held and more without it, and needs
+    /// nothing else.
     pub fn usual(threads: usize, cpus: usize) -> Self {
         Self {
             threads,
@@ -151,7 +152,8 @@ impl UseCase {
         (self.threads + self.company.threads(self.cpus)) as f64 / self.cpus.max(1) as f64
     }
 
-    /// The number of owners there would be if the lock let all threads in: above 1 a thread always waits.
+    /// The number of owners there would be if the lock let all threads in: above 1 a thread always
+    /// waits.
     pub fn demand(&self) -> f64 {
         /// A lock and unlock, which exclude others even with an empty section: 10 to 20 ns.
         const PAIR: u64 = 20;

@@ -30,8 +30,8 @@ pub(crate) struct Options {
     #[arg(help_heading = "How to measure", short, long, value_name = "COUNT", default_value = "11", value_parser = round_count)]
     rounds: usize,
 
-    /// Write a machine file, by which `ondeck sim` simulates this machine: measured where it can be, and as other
-    /// machines where it cannot
+    /// Write a machine file, by which `ondeck sim` simulates this machine: measured where it can
+    /// be, and as other machines where it cannot
     #[arg(help_heading = "Output", long, value_name = "FILE")]
     machine_file: Option<PathBuf>,
 

@@ -73,7 +73,8 @@ impl Written {
         }
     }
 
-    /// Prints the names of the complete files and the errors of the others; returns whether all are complete.
+    /// Prints the names of the complete files and the errors of the others; returns whether all are
+    /// complete.
     pub(crate) fn tell(&self) -> bool {
         self.name_files();
         for error in &self.errors {

@@ -8,8 +8,8 @@ use ondeck_sim::machine::{Key, MachineFile, Range, Value, keys};
 
 /// The text of the machine file; `day` is the date of the measurement.
 ///
-/// A key without a figure comes from the base. A comment explains why a planned measurement is missing. A figure
-/// out of its range counts as missing, because a busy machine is measured wrong.
+/// A key without a figure comes from the base. A comment explains why a planned measurement is
+/// missing. A figure out of its range counts as missing, because a busy machine is measured wrong.
 ///
 /// # Errors
 ///

@@ -14,9 +14,9 @@
 //!
 //! Exit codes: 0 everything asked for was done; 1 something could not be measured (a stuck lock, a
 //! refused setting, an interruption, an output that failed) and the rest was, or a comparison found
-//! something worse by more than `--fail-above`; 2 the command line or a file is wrong and nothing was
-//! measured; 3 `who` found a deadlock. `run` ends as its program does; what it ends with if the program was not started is in
-//! `outcome::Failure`.
+//! something worse by more than `--fail-above`; 2 the command line or a file is wrong and nothing
+//! was measured; 3 `who` found a deadlock. `run` ends as its program does; what it ends with if the
+//! program was not started is in `outcome::Failure`.
 
 mod advise;
 mod bench;
@@ -61,7 +61,8 @@ use crate::cli::{Cli, Command};
 use crate::ending::Ending;
 
 fn main() -> ExitCode {
-    // Comes before anything can create a thread: this process may be the one that must have only one.
+    // Comes before anything can create a thread: this process may be the one that must have only
+    // one.
     let arguments = session::arguments();
     if arguments.first().is_some_and(|first| first == session::ALONE) {
         let answer = alone::answer(&session::with_baseline(), &arguments[1..]);

@@ -1,5 +1,5 @@
-//! The outcome of a program that the command runs: why it was not started, with exit codes like env(1),
-//! nohup(1) and timeout(1), or how it ended.
+//! The outcome of a program that the command runs: why it was not started, with exit codes like
+//! env(1), nohup(1) and timeout(1), or how it ended.
 
 /// A program that was not started: the exit code, the problem, and the remedy.
 #[derive(Debug, thiserror::Error)]
@@ -48,11 +48,12 @@ impl Status {
     }
 }
 
-/// Ends this process by that signal, which a shell sees. The program has left a core file if one is wanted,
-/// so this process leaves none.
+/// Ends this process by that signal, which a shell sees. The program has left a core file if one is
+/// wanted, so this process leaves none.
 fn die_by(signal: i32) -> ! {
     let none = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: the limit lives here, the set is made by the next call, and no other thread needs signals.
+    // SAFETY: the limit lives here, the set is made by the next call, and no other thread needs
+    // signals.
     unsafe {
         libc::setrlimit(libc::RLIMIT_CORE, &raw const none);
         let mut set: libc::sigset_t = std::mem::zeroed();
@@ -62,6 +63,7 @@ fn die_by(signal: i32) -> ! {
         libc::raise(signal);
         libc::sigprocmask(libc::SIG_UNBLOCK, &raw const set, std::ptr::null_mut());
     }
-    // Only a signal that ends no process leads here. Shells report this code for a signal that does.
+    // Only a signal that ends no process leads here. Shells report this code for a signal that
+    // does.
     std::process::exit(128 + signal)
 }

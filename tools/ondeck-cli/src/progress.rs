@@ -10,7 +10,8 @@ use ondeck_lab::run::Observer;
 
 use crate::{output, summary};
 
-/// The display on the terminal's error stream during a measurement. Silent where there is no terminal.
+/// The display on the terminal's error stream during a measurement. Silent where there is no
+/// terminal.
 pub(crate) struct Progress {
     bar: ProgressBar,
     /// The time of the last drawing, and its description.
@@ -33,7 +34,8 @@ impl Progress {
 
     /// Shows the current work, after `behind` of the planned time.
     pub(crate) fn show(&mut self, behind: Duration, what: String) {
-        /// Drawing costs some 100 µs of terminal output, so new figures alone are no reason to draw.
+        /// Drawing costs some 100 µs of terminal output, so new figures alone are no reason to
+        /// draw.
         const BETWEEN: Duration = Duration::from_millis(100);
         let same = |(when, drawn): &(Instant, String)| *drawn == what && when.elapsed() < BETWEEN;
         if self.is_hidden() || self.drawn.as_ref().is_some_and(same) {
@@ -109,8 +111,8 @@ pub(crate) fn of_failure(failure: &Failure) -> String {
     format!("{}\nit is left out from here on", summary::describe(failure))
 }
 
-/// The line for a terminal with this number of columns. The description has priority, then the time; the
-/// bar gets the rest.
+/// The line for a terminal with this number of columns. The description has priority, then the
+/// time; the bar gets the rest.
 fn line(columns: usize, share: f64, left: f64, what: &str) -> String {
     /// The width of most descriptions, so that the bar seldom moves.
     const WHAT: usize = 43;

@@ -1,5 +1,5 @@
-//! The common beginning and end of every command that measures: an empty report about this machine, how the
-//! program starts itself again, and the way of a report to its files and the terminal.
+//! The common beginning and end of every command that measures: an empty report about this machine,
+//! how the program starts itself again, and the way of a report to its files and the terminal.
 
 use ondeck_lab::alone::Helper;
 use ondeck_lab::disturbance::Account;
@@ -56,7 +56,8 @@ pub(crate) fn cpu_time_since(earlier: Option<Account>) -> Option<CpuTime> {
     Some(Account::now()?.since(earlier?))
 }
 
-/// Writes the report files, prints `text`, names the files, and returns whether anything is missing.
+/// Writes the report files, prints `text`, names the files, and returns whether anything is
+/// missing.
 pub(crate) fn finish(prepared: Prepared, report: &Report, text: &str) -> Ending {
     let arrived = deliver(prepared, report, text);
     let refused_costs = report.costs.iter().any(|cost| cost.refused.is_some());
@@ -67,7 +68,8 @@ pub(crate) fn finish(prepared: Prepared, report: &Report, text: &str) -> Ending 
     }
 }
 
-/// Writes the report files, prints `text` and names the files; returns whether all of that succeeded.
+/// Writes the report files, prints `text` and names the files; returns whether all of that
+/// succeeded.
 ///
 /// Writes the files first: whatever happens to the terminal, the measurements are safe.
 pub(crate) fn deliver(prepared: Prepared, report: &Report, text: &str) -> bool {
@@ -111,8 +113,8 @@ pub(crate) fn helper() -> Option<Helper> {
     Some(Helper { program, arguments: vec![ALONE.to_owned()] })
 }
 
-/// The arguments after the program's name. An argument that is not UTF-8 can only be a path, which is not used
-/// here.
+/// The arguments after the program's name. An argument that is not UTF-8 can only be a path, which
+/// is not used here.
 pub(crate) fn arguments() -> Vec<String> {
     std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect()
 }

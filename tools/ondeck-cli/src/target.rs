@@ -17,8 +17,8 @@ pub(crate) struct Target {
 }
 
 enum Way {
-    /// Written to a temporary file and renamed: no reader sees half a report, and a failed run leaves an older one
-    /// alone.
+    /// Written to a temporary file and renamed: no reader sees half a report, and a failed run
+    /// leaves an older one alone.
     Rename,
     /// Written into the existing file, in a folder that takes no new files.
     InPlace(File),
@@ -27,7 +27,8 @@ enum Way {
 }
 
 impl Target {
-    /// Resolves `name` and checks that a report can be written there. Otherwise returns an error message.
+    /// Resolves `name` and checks that a report can be written there. Otherwise returns an error
+    /// message.
     pub(crate) fn find(name: &Path) -> Result<Self, String> {
         const NOT_A_FILE: &str = "it is a folder; name a file in it";
         const ASK_ANOTHER: &str = "name a file in a folder that exists and that you may write";
@@ -50,8 +51,8 @@ impl Target {
             }
             Err(_) => None,
         };
-        // The temporary file is removed at once: a run that is killed would leave one that waited for the end
-        // of the measurements.
+        // The temporary file is removed at once: a run that is killed would leave one that waited
+        // for the end of the measurements.
         let held = TEMPORARY.lock();
         let probed = temporary(&place).map(drop);
         drop(held);
@@ -95,15 +96,15 @@ fn replace(place: &Path, bytes: &[u8]) -> io::Result<()> {
 /// A new file beside `place`, which is removed unless it is renamed.
 fn temporary(place: &Path) -> io::Result<NamedTempFile> {
     let folder = place.parent().unwrap_or(Path::new("/"));
-    // Opened by hand for two reasons: the mode of an ordinary new file, and errors without the name of the temporary
-    // file, which means nothing to the user.
+    // Opened by hand for two reasons: the mode of an ordinary new file, and errors without the name
+    // of the temporary file, which means nothing to the user.
     tempfile::Builder::new()
         .prefix(".ondeck-")
         .make_in(folder, |path| OpenOptions::new().write(true).create_new(true).open(path))
 }
 
-/// Opens a kernel object for appending: a device, a pipe, a stream of this process. `None` if the name is an ordinary
-/// file, or does not exist.
+/// Opens a kernel object for appending: a device, a pipe, a stream of this process. `None` if the
+/// name is an ordinary file, or does not exist.
 fn stream(name: &Path) -> Option<io::Result<File>> {
     let streams = ["/dev/stdout", "/dev/stderr", "/dev/fd", "/proc/self/fd"];
     let is_own = streams.iter().any(|stream| name.starts_with(stream));
@@ -114,8 +115,8 @@ fn stream(name: &Path) -> Option<io::Result<File>> {
     if !(is_own || is_device || is_null) {
         return None;
     }
-    // If standard output was redirected to the file, a second opening would have a separate position, and each would
-    // overwrite the other.
+    // If standard output was redirected to the file, a second opening would have a separate
+    // position, and each would overwrite the other.
     #[cfg(unix)]
     for (stream, names) in [
         (libc::STDOUT_FILENO, ["/dev/stdout", "/proc/self/fd/1"]),

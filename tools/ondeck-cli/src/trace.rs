@@ -174,8 +174,8 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
     let cpu = Account::now();
     trace_all(&mut tracer, &locks, options, threads, &mut found);
     found.partial = interrupt.happened();
-    // A trace does not show the time that the host takes: the thread appears to have a CPU and to do
-    // nothing.
+    // A trace does not show the time that the host takes: the thread appears to have a CPU and to
+    // do nothing.
     let cpu = session::cpu_time_since(cpu);
     if let Some(pure_work) = &mut found.machine.pure_work {
         pure_work.look_again();

@@ -1,4 +1,5 @@
-//! The values that several commands take: counts, times and work. Each refusal names the allowed range.
+//! The values that several commands take: counts, times and work. Each refusal names the allowed
+//! range.
 
 use std::ffi::OsStr;
 use std::time::Duration;
@@ -6,8 +7,8 @@ use std::time::Duration;
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use ondeck_lab::workload::Subject;
 
-/// A larger number is a typing mistake: the largest machines have some thousand CPUs, and the kernel's default limit
-/// for a process is of that order.
+/// A larger number is a typing mistake: the largest machines have some thousand CPUs, and the
+/// kernel's default limit for a process is of that order.
 pub(crate) const MOST_THREADS: usize = 4_096;
 
 pub(crate) const MOST_ROUNDS: usize = 100_000;
@@ -64,8 +65,8 @@ pub(crate) fn round_length(word: &str) -> Result<Duration, String> {
     time(word, SHORTEST_ROUND, LONGEST_ROUND)
 }
 
-/// The length of a round in virtual time. A millisecond has as many operations there as on a real machine, and takes a
-/// thousand times as long to compute.
+/// The length of a round in virtual time. A millisecond has as many operations there as on a real
+/// machine, and takes a thousand times as long to compute.
 pub(crate) fn simulated_round(word: &str) -> Result<Duration, String> {
     time(word, Duration::from_micros(10), Duration::from_mins(1))
 }

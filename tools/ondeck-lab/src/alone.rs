@@ -14,8 +14,8 @@ use crate::sample::Pairs;
 use crate::system::{Here, System};
 use crate::workload::Subject;
 
-/// How to start this program as such a child: the program and its first arguments. [`measure`] appends the
-/// name of a lock and the length of the round in nanoseconds.
+/// How to start this program as such a child: the program and its first arguments. [`measure`]
+/// appends the name of a lock and the length of the round in nanoseconds.
 #[derive(Clone, Debug)]
 pub struct Helper {
     /// The program.
@@ -94,9 +94,9 @@ pub fn measure(
     }
 }
 
-/// Reads the pipe to its end; `None` if it does not end within the limit or the round is cancelled. A thread reads,
-/// because waiting for a pipe has no timeout; it ends when the child is killed. Both threads sleep: this process must not
-/// run beside the measurement.
+/// Reads the pipe to its end; `None` if it does not end within the limit or the round is cancelled.
+/// A thread reads, because waiting for a pipe has no timeout; it ends when the child is killed.
+/// Both threads sleep: this process must not run beside the measurement.
 fn read_within(
     mut output: ChildStdout,
     limit: Duration,
@@ -120,11 +120,11 @@ fn read_within(
     }
 }
 
-/// The child's side of [`measure`], which reads the returned line. `arguments` are the ones that the parent
-/// appended.
+/// The child's side of [`measure`], which reads the returned line. `arguments` are the ones that
+/// the parent appended.
 ///
-/// Call it first in `main`, before anything creates a thread. Returns `None` if the arguments are invalid; a
-/// user who finds the hidden command deserves an error, not a panic.
+/// Call it first in `main`, before anything creates a thread. Returns `None` if the arguments are
+/// invalid; a user who finds the hidden command deserves an error, not a panic.
 pub fn answer(subjects: &[Subject], arguments: &[String]) -> Option<String> {
     let [lock, nanos] = arguments else { return None };
     let subject = subjects.iter().find(|subject| subject.info.name == lock)?;

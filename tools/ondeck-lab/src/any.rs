@@ -1,8 +1,9 @@
 //! A mutex of any type, called through pointers to its functions.
 //!
-//! Workloads that time single pairs are compiled for each lock, so that the lock's fast path is inlined into their
-//! loop. In all other workloads a pair is a small part of an operation, and a call through a pointer costs the same
-//! one or two nanoseconds for every lock; these workloads are compiled once.
+//! Workloads that time single pairs are compiled for each lock, so that the lock's fast path is
+//! inlined into their loop. In all other workloads a pair is a small part of an operation, and a
+//! call through a pointer costs the same one or two nanoseconds for every lock; these workloads are
+//! compiled once.
 
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::any::TypeId;
@@ -16,8 +17,9 @@ use ondeck_zoo::{LockInfo, RawCondvar, RawLock};
 /// The functions of a type of mutex on a platform.
 pub type AnyMutex<P> = &'static Calls<P>;
 
-/// The functions of a type of mutex and of its condition variable. An address that a function receives points to a value
-/// of the type in question; apart from that, a caller promises what the function of the trait requires.
+/// The functions of a type of mutex and of its condition variable. An address that a function
+/// receives points to a value of the type in question; apart from that, a caller promises what the
+/// function of the trait requires.
 pub struct Calls<P: Platform> {
     /// The facts of the mutex.
     pub info: LockInfo,
@@ -45,7 +47,8 @@ pub struct Calls<P: Platform> {
 /// How values of a type are made and dropped.
 pub(crate) struct Values {
     pub(crate) layout: Layout,
-    /// Makes one in unused memory of that layout, which stays valid for as long as the value exists.
+    /// Makes one in unused memory of that layout, which stays valid for as long as the value
+    /// exists.
     pub(crate) make: unsafe fn(*mut u8),
     /// Drops one that nothing uses any more.
     pub(crate) drop: unsafe fn(*mut u8),
@@ -106,8 +109,8 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
-    /// Allocates memory for a value of that layout. Starts at an even line, because the adjacent-line prefetcher of x86
-    /// fetches lines in pairs.
+    /// Allocates memory for a value of that layout. Starts at an even line, because the
+    /// adjacent-line prefetcher of x86 fetches lines in pairs.
     pub(crate) fn of(layout: Layout) -> Self {
         let layout = layout.align_to(128).expect("a valid alignment").pad_to_align();
         // An allocator need not support an allocation of no bytes.
@@ -150,7 +153,8 @@ impl<P: Platform> Context<P> {
     ///
     /// # Panics
     ///
-    /// If it is a context for mutexes of another type, whose functions would take its memory for something else.
+    /// If it is a context for mutexes of another type, whose functions would take its memory for
+    /// something else.
     #[inline]
     pub(crate) fn address(&self, of: TypeId) -> *const u8 {
         assert!(self.calls.of == of, "a context of another mutex");

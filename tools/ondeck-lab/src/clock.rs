@@ -11,7 +11,8 @@ pub struct TickScale {
 }
 
 impl TickScale {
-    /// Returns the real machine's scale. The first call may take a millisecond; later ones cost a division.
+    /// Returns the real machine's scale. The first call may take a millisecond; later ones cost a
+    /// division.
     pub fn get() -> Self {
         Self::of::<Native>()
     }
@@ -26,8 +27,8 @@ impl TickScale {
         ticks as f64 * self.nanos_per_tick
     }
 
-    /// The time from one reading to another in nanoseconds. Returns 0 if the counters of two CPUs disagree
-    /// enough to make it negative.
+    /// The time from one reading to another in nanoseconds. Returns 0 if the counters of two CPUs
+    /// disagree enough to make it negative.
     pub fn between(self, earlier: u64, later: u64) -> f64 {
         self.nanos(later.saturating_sub(earlier))
     }
@@ -60,8 +61,8 @@ pub struct Anchor {
 }
 
 impl Anchor {
-    /// Takes an anchor now: of several readings of the kernel's clock, the one most tightly enclosed by two
-    /// of the counter.
+    /// Takes an anchor now: of several readings of the kernel's clock, the one most tightly
+    /// enclosed by two of the counter.
     pub fn take() -> Self {
         const TRIES: usize = 8;
         let mut best = (u64::MAX, Self::default());
@@ -87,8 +88,8 @@ pub fn name() -> &'static str {
     }
 }
 
-/// A barrier that the optimizer cannot see through and that has no instruction. It keeps a loop around an
-/// empty operation, or two fences in a row, from being merged.
+/// A barrier that the optimizer cannot see through and that has no instruction. It keeps a loop
+/// around an empty operation, or two fences in a row, from being merged.
 #[inline(always)]
 pub(crate) fn opaque() {
     // SAFETY: no instruction at all.

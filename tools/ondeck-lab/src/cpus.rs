@@ -6,7 +6,8 @@ use crate::system::{Here, System};
 
 const ONE_CPU: &str = "this process may use only one CPU";
 
-/// Returns the numbers of a list such as `0-3,8`, as the kernel and users write it; `None` if it is none.
+/// Returns the numbers of a list such as `0-3,8`, as the kernel and users write it; `None` if it is
+/// none.
 pub fn listed(list: &str) -> Option<Vec<usize>> {
     let ranges: Option<Vec<_>> = list.split(',').map(range).collect();
     Some(ranges?.into_iter().flatten().collect())

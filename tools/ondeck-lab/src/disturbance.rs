@@ -1,6 +1,6 @@
-//! Which programs had the CPUs during a measurement: this program, others, or the host of the virtual
-//! machine. A load average does not show it: it ignores the host, and after a run it still contains the run's
-//! own load.
+//! Which programs had the CPUs during a measurement: this program, others, or the host of the
+//! virtual machine. A load average does not show it: it ignores the host, and after a run it still
+//! contains the run's own load.
 
 use std::thread;
 use std::time::Duration;
@@ -76,7 +76,8 @@ impl CpuTime {
     }
 }
 
-/// The share of all CPUs that other programs take during `time`. The calling thread sleeps for that time.
+/// The share of all CPUs that other programs take during `time`. The calling thread sleeps for that
+/// time.
 pub fn look(time: Duration) -> Option<f64> {
     let before = Account::now()?;
     thread::sleep(time);

@@ -1,9 +1,10 @@
 //! The laboratory: workloads, measuring and statistics for mutual-exclusion locks.
 //!
-//! A [`plan::Request`] becomes [`plan::Stage`]s. [`run::run`] carries them out, lock against lock, round by
-//! round, and returns a [`results::Report`]. [`stamp`] does the same for traces: it records every pair of a
-//! run. Every loop that measures is compiled in this crate. Other crates process the results: `ondeck-report`
-//! makes tables and pages, `ondeck-trace` explains, `ondeck-advise` gives advice. This library never prints.
+//! A [`plan::Request`] becomes [`plan::Stage`]s. [`run::run`] carries them out, lock against lock,
+//! round by round, and returns a [`results::Report`]. [`stamp`] does the same for traces: it
+//! records every pair of a run. Every loop that measures is compiled in this crate. Other crates
+//! process the results: `ondeck-report` makes tables and pages, `ondeck-trace` explains,
+//! `ondeck-advise` gives advice. This library never prints.
 //!
 //! ```text
 //! plan       Request ─► Stages   a workload, its threads and parameters, the locks that compete

@@ -1,4 +1,5 @@
-//! Other work on the machine while locks are measured: threads that are always busy and use no lock.
+//! Other work on the machine while locks are measured: threads that are always busy and use no
+//! lock.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,7 +1,9 @@
-//! Whether two CPUs are two cores: the rate of unshared work of two threads, divided by the rate of one.
+//! Whether two CPUs are two cores: the rate of unshared work of two threads, divided by the rate of
+//! one.
 //!
-//! The host of a virtual machine may put two of its CPUs on one core, in turns or as hyper-threads, for minutes at a
-//! time. Then threads take turns instead of running at the same time. No kernel statistic shows it.
+//! The host of a virtual machine may put two of its CPUs on one core, in turns or as hyper-threads,
+//! for minutes at a time. Then threads take turns instead of running at the same time. No kernel
+//! statistic shows it.
 
 use std::collections::BTreeSet;
 use std::hint::black_box;
@@ -24,8 +26,8 @@ const WINDOWS: usize = 3;
 const TWO: f64 = 1.7;
 const ONE: f64 = 1.3;
 
-/// Pure work of two threads on two CPUs, divided by that of one thread: about 2 if they are two cores, about 1 or less if
-/// the host gives them one.
+/// Pure work of two threads on two CPUs, divided by that of one thread: about 2 if they are two
+/// cores, about 1 or less if the host gives them one.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PureWork {
     /// Before the run.
@@ -111,7 +113,8 @@ fn ratio() -> Option<f64> {
     (alone > 0.0).then(|| both / alone)
 }
 
-/// Pieces of work a second, of one thread on each of these CPUs; `None` if the system refuses a thread.
+/// Pieces of work a second, of one thread on each of these CPUs; `None` if the system refuses a
+/// thread.
 fn rate(cpus: &[usize]) -> Option<f64> {
     let start = Barrier::new(cpus.len());
     thread::scope(|scope| {
@@ -130,8 +133,8 @@ fn rate(cpus: &[usize]) -> Option<f64> {
     })
 }
 
-/// Counts only the time in which the thread had a CPU of this machine: other programs here say nothing about
-/// cores.
+/// Counts only the time in which the thread had a CPU of this machine: other programs here say
+/// nothing about cores.
 fn pieces_a_second() -> f64 {
     let (start, before) = (Instant::now(), Usage::of_this_thread());
     let mut values = std::array::from_fn(|index| index as u64 + 1);
@@ -145,13 +148,13 @@ fn pieces_a_second() -> f64 {
     pieces / start.elapsed().saturating_sub(waited).as_secs_f64().max(1e-6)
 }
 
-/// A piece of some microseconds. Its independent chains keep the core's multiplier busy, which a single hyper-thread
-/// can saturate, so two hyper-threads of one core do half as much each.
+/// A piece of some microseconds. Its independent chains keep the core's multiplier busy, which a
+/// single hyper-thread can saturate, so two hyper-threads of one core do half as much each.
 fn piece(values: &mut [u64; 8]) {
     for _ in 0..1_000 {
         for value in &mut *values {
-            // Uses the whole product: no vector instruction computes it, and vectors would leave the multiplier
-            // idle.
+            // Uses the whole product: no vector instruction computes it, and vectors would leave
+            // the multiplier idle.
             let product = u128::from(*value) * 0x9E37_79B9_7F4A_7C15;
             *value = (product as u64) ^ ((product >> 64) as u64);
         }

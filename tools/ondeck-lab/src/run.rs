@@ -1,5 +1,5 @@
-//! Carries out a plan. Locks take turns round by round, in an order that is shuffled for every round, so that
-//! a disturbance of the machine affects all of them alike.
+//! Carries out a plan. Locks take turns round by round, in an order that is shuffled for every
+//! round, so that a disturbance of the machine affects all of them alike.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -22,7 +22,8 @@ use crate::workload::{EmptyLock, Round, Subject};
 pub trait Observer {
     /// A lock's turn begins; receives the stage, the lock, and the planned time that has passed.
     fn turn(&mut self, stage: &Stage, lock: &str, behind: Duration);
-    /// A lock has failed. It is left out of the rest of the stage and, if it hung, of the rest of the run.
+    /// A lock has failed. It is left out of the rest of the stage and, if it hung, of the rest of
+    /// the run.
     fn failed(&mut self, failure: &Failure);
     /// A stage has ended; receives the series of all stages so far.
     fn ended(&mut self, _series: &[Series]) {}
@@ -60,8 +61,8 @@ pub fn run(request: &Request, stages: &[Stage], observer: &mut dyn Observer) -> 
     let mut results = Results::default();
     let mut rng = Rng::with_seed(request.seed);
     let mut behind = Duration::ZERO;
-    // A lock that hung is not tried again: each attempt costs the stall limit, and its frozen threads keep
-    // their memory.
+    // A lock that hung is not tried again: each attempt costs the stall limit, and its frozen
+    // threads keep their memory.
     let mut dead: HashSet<Cell> = HashSet::new();
     for stage in stages {
         if request.is_cancelled() {
@@ -115,8 +116,8 @@ fn run_stage(
     let mut done = behind;
     // Locks that cannot be measured in this stage, whatever the reason.
     let mut out: HashSet<Cell> = HashSet::new();
-    // Turn 0 warms up caches, branch predictors, page tables, and the lazy parts of the lock. A machine of virtual
-    // time starts each round afresh.
+    // Turn 0 warms up caches, branch predictors, page tables, and the lazy parts of the lock. A
+    // machine of virtual time starts each round afresh.
     for turn in usize::from(request.simulated)..=stage.turns {
         let mut order: Vec<usize> = (0..cells.len()).collect();
         rng.shuffle(&mut order);
@@ -148,8 +149,8 @@ fn run_stage(
                 Ok(()) | Err(NoSample::Cancelled) => {}
                 Err(NoSample::Failed(failure)) => {
                     observer.failed(&failure);
-                    // The system may grant to few threads what it refuses to many. A lock that hung would
-                    // hang again, and each attempt costs the stall limit.
+                    // The system may grant to few threads what it refuses to many. A lock that hung
+                    // would hang again, and each attempt costs the stall limit.
                     if failure.kind == FailureKind::Refused.word() {
                         out.insert(cell);
                     } else {
@@ -162,7 +163,8 @@ fn run_stage(
     }
 
     if stage.baseline {
-        // A workload that cannot be measured with this lock has no cell; its baseline gives the reason.
+        // A workload that cannot be measured with this lock has no cell; its baseline gives the
+        // reason.
         let samples = collected.first().map_or(&[][..], |collected| &collected.samples);
         results.baselines.push(baseline(stage, samples));
         return;
@@ -222,7 +224,8 @@ fn take_turn(
         }
         simulated += sample.span;
         collected.samples.push(sample);
-        // By the clock of the machine: otherwise the number of runs would depend on the speed of the host.
+        // By the clock of the machine: otherwise the number of runs would depend on the speed of
+        // the host.
         let spent = if request.simulated { simulated } else { start.elapsed() };
         if stage.counted.is_none() || spent >= stage.turn {
             break;

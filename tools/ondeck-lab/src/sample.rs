@@ -92,8 +92,8 @@ pub struct Sample {
 /// The result of timing pairs on one thread.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct Pairs {
-    /// The median over batches of 1,000 pairs, in nanoseconds for one pair. An interrupted batch does not
-    /// move it.
+    /// The median over batches of 1,000 pairs, in nanoseconds for one pair. An interrupted batch
+    /// does not move it.
     pub median_nanos: f64,
     /// How many pairs there were.
     pub pairs: u64,
@@ -110,8 +110,8 @@ impl Sample {
         Self::of_roles(outcome, all.clone(), &[all])
     }
 
-    /// The same where threads have roles: operations are those of the members in `counted`, and the share is
-    /// the lowest within any of the `roles`; without roles there is no share.
+    /// The same where threads have roles: operations are those of the members in `counted`, and the
+    /// share is the lowest within any of the `roles`; without roles there is no share.
     pub fn of_roles<T>(
         outcome: &Outcome<T>,
         counted: Range<usize>,
@@ -183,8 +183,8 @@ fn share(pairs: &[u64]) -> f64 {
     if most == 0 { 0.0 } else { least as f64 / most as f64 }
 }
 
-/// How long `threads` threads must be watched on `cpus` CPUs before their shares characterize the lock rather
-/// than the scheduler: ten time slices of 3 ms for every thread that shares a CPU.
+/// How long `threads` threads must be watched on `cpus` CPUs before their shares characterize the
+/// lock rather than the scheduler: ten time slices of 3 ms for every thread that shares a CPU.
 pub fn share_needs(threads: usize, cpus: usize) -> Duration {
     const TEN_SLICES: Duration = Duration::from_millis(30);
     if threads <= cpus { Duration::ZERO } else { TEN_SLICES * threads.div_ceil(cpus) as u32 }

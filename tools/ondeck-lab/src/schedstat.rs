@@ -1,4 +1,5 @@
-//! The kernel's permanent account of each thread: time on CPUs, time ready without one, slices and switches.
+//! The kernel's permanent account of each thread: time on CPUs, time ready without one, slices and
+//! switches.
 
 use std::fs;
 

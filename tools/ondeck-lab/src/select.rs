@@ -27,9 +27,9 @@ pub struct Parts {
     pub costs: bool,
 }
 
-/// The locks of a suite for more threads than CPUs and for threads that wait for each other: a spinlock for
-/// comparison, and locks in common use. Strict queues of spinners are left out: they hand off to threads that
-/// are off their CPUs, for seconds.
+/// The locks of a suite for more threads than CPUs and for threads that wait for each other: a
+/// spinlock for comparison, and locks in common use. Strict queues of spinners are left out: they
+/// hand off to threads that are off their CPUs, for seconds.
 const CROWD: &[&str] = &[
     "ondeck",
     "spinlock",
@@ -43,8 +43,9 @@ const CROWD: &[&str] = &[
     "nsync",
 ];
 
-/// The locks of `wait` and `idle` besides: those of their source. No other lock that serves spinners in strict order: a
-/// single run of such a lock takes seconds where threads outnumber CPUs.
+/// The locks of `wait` and `idle` besides: those of their source. No other lock that serves
+/// spinners in strict order: a single run of such a lock takes seconds where threads outnumber
+/// CPUs.
 const ALSO_RUNS: &[&str] = &["terrible_spinlock", "spinlock_amd", "ticket_spinlock"];
 
 /// The locks of other workloads besides: those of the sources that show the most.
@@ -129,9 +130,9 @@ pub(crate) fn group(subjects: &[Subject], group: Group) -> Vec<Subject> {
     subjects.iter().filter(|subject| in_suite(&subject.info, group)).cloned().collect()
 }
 
-/// The locks that the words select, in the order of `subjects`, each once. A word is a name, a pattern with
-/// `*` and `?`, or a [group](GROUPS), in upper or lower case. The name of a mutex also selects the locks of
-/// other kinds whose names begin with it: `std` also selects `std_rwlock`.
+/// The locks that the words select, in the order of `subjects`, each once. A word is a name, a
+/// pattern with `*` and `?`, or a [group](GROUPS), in upper or lower case. The name of a mutex also
+/// selects the locks of other kinds whose names begin with it: `std` also selects `std_rwlock`.
 ///
 /// # Errors
 ///

@@ -1,9 +1,9 @@
 //! A campaign in parts that separate jobs carry out.
 //!
-//! Stages are dealt to shards whole, so that the locks of a stage take turns in the same process. A stage's
-//! shard depends on its number and not on the machine: every stage is in exactly one shard, wherever the
-//! others run. Dealing in turn makes shards even enough: the longest of 8 shards of a full campaign is
-//! planned to take 1.2 times the mean, of a suite 1.5.
+//! Stages are dealt to shards whole, so that the locks of a stage take turns in the same process. A
+//! stage's shard depends on its number and not on the machine: every stage is in exactly one shard,
+//! wherever the others run. Dealing in turn makes shards even enough: the longest of 8 shards of a
+//! full campaign is planned to take 1.2 times the mean, of a suite 1.5.
 
 use std::fmt;
 use std::str::FromStr;
@@ -35,8 +35,8 @@ impl Shard {
         numbered.filter(|(number, _)| self.has(*number)).map(|(_, part)| part).collect()
     }
 
-    /// Whether the part with that number, from 0, belongs to this shard. Parts that follow the stages of a
-    /// campaign are numbered after them.
+    /// Whether the part with that number, from 0, belongs to this shard. Parts that follow the
+    /// stages of a campaign are numbered after them.
     pub fn has(self, number: usize) -> bool {
         number % self.of == self.index - 1
     }

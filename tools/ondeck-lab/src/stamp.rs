@@ -1,11 +1,11 @@
 //! One run in which every thread makes its pairs and stamps each of them into its own memory.
 //!
-//! A stamp is a reading of the tick counter: four for each pair, and once, in the section, the number of the
-//! CPU, which the C library reads from memory. The cost of stamping is measured with the lock that does
-//! nothing.
+//! A stamp is a reading of the tick counter: four for each pair, and once, in the section, the
+//! number of the CPU, which the C library reads from memory. The cost of stamping is measured with
+//! the lock that does nothing.
 //!
-//! Locks are called through pointers. The loop is compiled here, with the optimization of the loops that measure;
-//! another crate processes the stamps.
+//! Locks are called through pointers. The loop is compiled here, with the optimization of the loops
+//! that measure; another crate processes the stamps.
 
 use std::sync::Arc;
 
@@ -72,7 +72,8 @@ impl Subject {
     ///
     /// # Errors
     ///
-    /// [`TeamError`] if the lock is no mutex of the real machine or gets stuck, or the threads cannot be made.
+    /// [`TeamError`] if the lock is no mutex of the real machine or gets stuck, or the threads
+    /// cannot be made.
     pub fn record(&self, course: &Course) -> Result<Vec<Recorded>, TeamError> {
         let refused =
             || TeamError::Refused("only mutexes of the real machine are traced".to_owned());
@@ -119,8 +120,8 @@ fn record(lock: AnyMutex<Native>, course: &Course) -> Result<Vec<Recorded>, Team
     Ok(outcome.results)
 }
 
-/// The nanoseconds that stamping adds to a pair: measured on one thread by the loop around the lock that does
-/// nothing, with and without stamps.
+/// The nanoseconds that stamping adds to a pair: measured on one thread by the loop around the lock
+/// that does nothing, with and without stamps.
 ///
 /// # Errors
 ///

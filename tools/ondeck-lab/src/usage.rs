@@ -42,8 +42,8 @@ impl Usage {
         }
     }
 
-    /// The part of its time in which the thread ran or could have run; for several threads together, their
-    /// mean. `None` where the kernel does not report it.
+    /// The part of its time in which the thread ran or could have run; for several threads
+    /// together, their mean. `None` where the kernel does not report it.
     pub fn runnable(self) -> Option<f64> {
         let awake = (self.cpu? + self.queued?).as_secs_f64();
         (self.elapsed > Duration::ZERO).then(|| (awake / self.elapsed.as_secs_f64()).min(1.0))

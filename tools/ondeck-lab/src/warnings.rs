@@ -12,16 +12,16 @@ use crate::sample::{PAIR, THROUGHPUT};
 const LOOK: Duration = Duration::from_millis(200);
 const BUSY: f64 = 0.1;
 
-/// The share of a run's CPU time above which the host makes figures meaningless, and the share for other
-/// programs, whose time is known less exactly.
+/// The share of a run's CPU time above which the host makes figures meaningless, and the share for
+/// other programs, whose time is known less exactly.
 const STOLEN: f64 = 0.02;
 const OTHERS: f64 = 0.05;
 
 /// With less CPU time than this, in seconds, shares computed from ticks of 10 ms mean little.
 const FEW_TICKS: f64 = 1.0;
 
-/// From this step of a clock on, in nanoseconds, short times show it. A step of 10 is measured as slightly less or
-/// more.
+/// From this step of a clock on, in nanoseconds, short times show it. A step of 10 is measured as
+/// slightly less or more.
 const COARSE: f64 = 9.5;
 
 /// A quartile range above this share of the median is noise. Two runs of the same binary on the

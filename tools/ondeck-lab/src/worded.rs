@@ -1,7 +1,7 @@
 //! Enumerations that a user writes as words.
 
-/// Reads and writes the variants of an enumeration by their words, blanks around a word aside; `refused` is the error of
-/// any other word.
+/// Reads and writes the variants of an enumeration by their words, blanks around a word aside;
+/// `refused` is the error of any other word.
 #[macro_export]
 macro_rules! worded {
     ($Type:ident: $refused:literal; $($Variant:ident = $word:literal),*) => {

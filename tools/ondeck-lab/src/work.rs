@@ -1,7 +1,7 @@
 //! Work of a given length that touches no shared memory.
 //!
-//! Work is counted in turns of arithmetic, not in time: a thread that is switched out in the middle still has
-//! to finish its work when it runs again, as with real work.
+//! Work is counted in turns of arithmetic, not in time: a thread that is switched out in the middle
+//! still has to finish its work when it runs again, as with real work.
 
 use std::hint::black_box;
 use std::sync::OnceLock;
@@ -46,13 +46,13 @@ impl Work {
     }
 }
 
-/// The loop of all work, one copy for all locks. If the loop that measures each lock had its own copy, its
-/// alignment would differ from lock to lock; the same lock was then a fifth faster in one build than in the
-/// next.
+/// The loop of all work, one copy for all locks. If the loop that measures each lock had its own
+/// copy, its alignment would differ from lock to lock; the same lock was then a fifth faster in one
+/// build than in the next.
 #[inline(never)]
 fn turn(turns: u64) {
-    // Each step depends on the one before, stays in registers, and cannot be folded into a formula: some cycles a
-    // turn on every CPU.
+    // Each step depends on the one before, stays in registers, and cannot be folded into a formula:
+    // some cycles a turn on every CPU.
     let mut value = turns;
     for _ in 0..turns {
         value = (value ^ (value >> 29)).wrapping_mul(0x5851_F42D_4C95_7F2D);

@@ -1,5 +1,6 @@
-//! Known facts about locks that the workloads must reproduce, in counts: of switches, of runnable threads,
-//! of trials. No test here reads a clock; margins are wide, because a test machine is busy.
+//! Known facts about locks that the workloads must reproduce, in counts: of switches, of runnable
+//! threads, of trials. No test here reads a clock; margins are wide, because a test machine is
+//! busy.
 //!
 //! The findings come from docs/data/findings.md and its sources.
 
@@ -21,8 +22,9 @@ use ondeck_zoo::{RawLock, Visitor, registry};
 /// Waiters poll and never leave their CPU voluntarily.
 const PURE_SPINNERS: [&str; 2] = ["spinlock_amd", "terrible_spinlock"];
 
-/// Waiters sleep after some hundred nanoseconds, and the first thread to come acquires. Locks that yield
-/// before they sleep, such as parking_lot's, are omitted: on a busy machine each yield is a slice.
+/// Waiters sleep after some hundred nanoseconds, and the first thread to come acquires. Locks that
+/// yield before they sleep, such as parking_lot's, are omitted: on a busy machine each yield is a
+/// slice.
 const SLEEPING: [&str; 3] = ["std", "three_state_futex", "ondeck"];
 
 fn given(threads: usize, length: u64) -> Round {
@@ -60,8 +62,8 @@ fn runnable_is_told() -> bool {
 /// Threads at the lock beside the bystander.
 const HAMMERS: usize = 8;
 
-/// Threads that want a CPU slow a bystander down. All waiters that spin do, all the time. Hardly any waiter
-/// that sleeps does beside the owner, if the section is longer than they spin.
+/// Threads that want a CPU slow a bystander down. All waiters that spin do, all the time. Hardly
+/// any waiter that sleeps does beside the owner, if the section is longer than they spin.
 #[test]
 fn waiters_that_spin_want_a_cpu_and_waiters_that_sleep_leave_theirs_to_a_bystander() {
     if !runnable_is_told() {
@@ -76,8 +78,8 @@ fn waiters_that_spin_want_a_cpu_and_waiters_that_sleep_leave_theirs_to_a_bystand
         assert!(runnable > 0.9 * HAMMERS as f64, "{lock}: {runnable}");
     }
     for lock in SLEEPING {
-        // The best of three windows: in one of ten, woken waiters of ondeck queue for a CPU, and other
-        // programs take one.
+        // The best of three windows: in one of ten, woken waiters of ondeck queue for a CPU, and
+        // other programs take one.
         let runnable = |_| measure(lock, "bystander", &given).value(RUNNABLE).expect("it is told");
         let runnable = least((0..3).map(runnable));
         eprintln!("{lock}: {runnable:.2} runnable");
@@ -95,8 +97,8 @@ struct Price {
 
 /// Measures threads that do nothing but lock, work, and unlock.
 ///
-/// The workloads count all acquisitions, also those of the first thread before the others have run, which on
-/// a busy machine are most. This counts only acquisitions after all threads have run.
+/// The workloads count all acquisitions, also those of the first thread before the others have run,
+/// which on a busy machine are most. This counts only acquisitions after all threads have run.
 fn contended(lock: &'static str, threads: usize, section: u64, round: u64) -> Price {
     struct Run {
         lock: &'static str,
@@ -145,7 +147,8 @@ fn price<L: RawLock<Linux>>(given: &Round) -> Price {
     }
 }
 
-/// The least of three windows: beside other programs an owner may be off its CPU for nearly all of one.
+/// The least of three windows: beside other programs an owner may be off its CPU for nearly all of
+/// one.
 fn best(of: impl Fn(&'static str) -> f64) -> impl Fn(&'static str) -> f64 {
     move |lock| least((0..3).map(|_| of(lock)))
 }
@@ -158,45 +161,47 @@ fn most(of: impl IntoIterator<Item = f64>) -> f64 {
     of.into_iter().fold(0.0, f64::max)
 }
 
-/// A pure spinner burns its slices while the owner is off its CPU, and the lock stands still. Sleeping
-/// waiters have nothing to burn: the owner gets the CPU back. The section is long, so that the owner loses
-/// its CPU there.
+/// A pure spinner burns its slices while the owner is off its CPU, and the lock stands still.
+/// Sleeping waiters have nothing to burn: the owner gets the CPU back. The section is long, so that
+/// the owner loses its CPU there.
 #[test]
 fn pure_spinners_burn_whole_slices_for_an_acquisition_where_sleepers_burn_none() {
-    // CPU time, not switches: other programs also preempt woken threads, and woken waiters of ondeck preempt
-    // running threads.
+    // CPU time, not switches: other programs also preempt woken threads, and woken waiters of
+    // ondeck preempt running threads.
     let burnt = |lock| contended(lock, 8 * Linux::cpus(), 50_000, 150).cpu_nanos;
     let (least, most) = (least(PURE_SPINNERS.map(burnt)), most(SLEEPING.map(best(burnt))));
     assert!(least > 4.0 * most, "{least} and {most}");
 }
 
-/// Strict queues of spinners hand off to threads that are off their CPU. Sleeping waiters make thousands of
-/// acquisitions in a slice.
+/// Strict queues of spinners hand off to threads that are off their CPU. Sleeping waiters make
+/// thousands of acquisitions in a slice.
 #[test]
 fn ticket_and_queue_spinlocks_collapse_with_more_threads_than_cpus() {
     let slices = |lock| contended(lock, 4 * Linux::cpus(), 0, 60).involuntary;
-    // Of two rounds, because in one the threads may happen to arrive one after the other, and never queue.
+    // Of two rounds, because in one the threads may happen to arrive one after the other, and never
+    // queue.
     let strict = ["ticket_spinlock", "mcs", "clh"].map(|lock| slices(lock).max(slices(lock)));
     let (least, most) = (least(strict), most(SLEEPING.map(best(slices))));
     assert!(least > 100.0 * most, "{least} and {most}");
 }
 
-/// A lock that is handed off to a sleeping thread is free again only after that thread has run: about one
-/// switch for each acquisition. With other locks a thread first reacquires the lock many times.
+/// A lock that is handed off to a sleeping thread is free again only after that thread has run:
+/// about one switch for each acquisition. With other locks a thread first reacquires the lock many
+/// times.
 #[test]
 #[cfg(target_env = "gnu")]
 fn strict_handoff_convoys() {
     let sleeps = |lock| contended(lock, 8, 0, 60).voluntary;
-    // One for each switch on a quiet machine. Beside other programs one thread may have the lock to itself
-    // for most of a window, and then the other windows show the convoy.
+    // One for each switch on a quiet machine. Beside other programs one thread may have the lock to
+    // itself for most of a window, and then the other windows show the convoy.
     let strict = most((0..3).map(|_| sleeps("glibc_pi")));
     let most = most(SLEEPING.map(best(sleeps)));
     assert!(strict > 20.0 * most, "{strict} and {most}");
 }
 
-/// On one CPU under a realtime policy chance does not decide which thread runs. With any lock that sleeps the
-/// hog runs between owner and waiter, in every trial. A waiter that spins never lets the owner run. Only a
-/// lock that lends the waiter's priority to the owner does neither.
+/// On one CPU under a realtime policy chance does not decide which thread runs. With any lock that
+/// sleeps the hog runs between owner and waiter, in every trial. A waiter that spins never lets the
+/// owner run. Only a lock that lends the waiter's priority to the owner does neither.
 #[test]
 #[cfg(target_env = "gnu")]
 fn only_priority_inheritance_bounds_the_inversion() {

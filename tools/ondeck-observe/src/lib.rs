@@ -1,4 +1,5 @@
-//! `libondeck_observe.so`: records what threads of unmodified programs wait for, at the locks that the programs have.
+//! `libondeck_observe.so`: records what threads of unmodified programs wait for, at the locks that
+//! the programs have.
 //!
 //! ```text
 //! program ── pthread_mutex_lock, ... ──► libondeck_observe.so ── the same function ──► libc.so.6
@@ -7,9 +8,10 @@
 //!                                  ondeck_record::observed
 //! ```
 //!
-//! Nothing is exchanged: each function calls the C library's. One that may wait tries first, and only if that fails it
-//! is a wait. One that wakes threads is recorded if a thread is known to wait. The locks of Rust's standard library,
-//! parking_lot, abseil, TBB and others sleep through the C library's function `syscall`.
+//! Nothing is exchanged: each function calls the C library's. One that may wait tries first, and
+//! only if that fails it is a wait. One that wakes threads is recorded if a thread is known to
+//! wait. The locks of Rust's standard library, parking_lot, abseil, TBB and others sleep through
+//! the C library's function `syscall`.
 //!
 //! | file | what |
 //! |---|---|
@@ -19,8 +21,8 @@
 //! | `order.c`, `notes.c` | what `ondeck run --deadlocks` reads: the locks that threads hold and want, and the functions that try |
 //! | `observe.c` | the functions behind these, found without a lock, and the constructor |
 //!
-//! The functions are in C, because of names with versions, of cancellation, and of the place of their return address.
-//! No frame of Rust is on the stack while a thread sleeps.
+//! The functions are in C, because of names with versions, of cancellation, and of the place of
+//! their return address. No frame of Rust is on the stack while a thread sleeps.
 //!
 //! `ondeck-record/link.sh` links the library.
 
@@ -41,7 +43,8 @@ use core::sync::atomic::AtomicU32;
 use ondeck_record::elf::{self, Library};
 use ondeck_record::observed::{self, End, Memory, Sleep, Wake};
 
-/// Returns the C library's function of that name and version, without the loader's lock; null if there is none.
+/// Returns the C library's function of that name and version, without the loader's lock; null if
+/// there is none.
 ///
 /// # Safety
 ///
@@ -118,7 +121,8 @@ pub extern "C" fn ondeck_observe_acquired(memory: &Memory, word: *const c_void) 
     observed::acquired(memory, word.addr());
 }
 
-/// Called before a seccomp filter is installed, and if that failed. Returns whether there was one before.
+/// Called before a seccomp filter is installed, and if that failed. Returns whether there was one
+/// before.
 #[unsafe(no_mangle)]
 pub extern "C" fn ondeck_observe_confine(is_confined: c_int) -> c_int {
     observed::confine(is_confined != 0).into()

@@ -1,5 +1,5 @@
-//! Reads the recordings of a folder: `read FOLDER [OUT]`. Prints the table, and writes all other outputs
-//! into the folder `OUT`.
+//! Reads the recordings of a folder: `read FOLDER [OUT]`. Prints the table, and writes all other
+//! outputs into the folder `OUT`.
 
 use std::error::Error;
 use std::fs;

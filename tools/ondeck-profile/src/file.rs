@@ -1,7 +1,7 @@
 //! One recording: copied, checked, and read field by field.
 //!
-//! Nothing in it is trusted. An index outside its table is ignored, so a file with a disk error yields less data and
-//! never crashes the reader.
+//! Nothing in it is trusted. An index outside its table is ignored, so a file with a disk error
+//! yields less data and never crashes the reader.
 
 use std::fs::{File as Descriptor, OpenOptions};
 use std::io::{self, Read as _};
@@ -21,10 +21,12 @@ use ondeck_record::layout::{
 
 use crate::Error;
 
-/// A copy of a recording. If a process records during the copy, its fields are from different moments.
+/// A copy of a recording. If a process records during the copy, its fields are from different
+/// moments.
 ///
-/// A recording is mostly a hole, and a program may start thousands of processes. So neither the memory of a copy nor the
-/// time for it is more than what was recorded: no page of a hole is read or written.
+/// A recording is mostly a hole, and a program may start thousands of processes. So neither the
+/// memory of a copy nor the time for it is more than what was recorded: no page of a hole is read
+/// or written.
 pub struct Recording {
     file: Zeros,
     /// The parts of the file that are no holes, ascending.
@@ -40,8 +42,8 @@ impl Recording {
     /// Opens, checks and copies a file.
     pub fn open(path: &Path) -> Result<Self, Error> {
         let io = |source| Error::Io { path: path.to_owned(), source };
-        // Root reads folders in which other users may create files: opening a pipe could block forever, and a link
-        // could lead anywhere.
+        // Root reads folders in which other users may create files: opening a pipe could block
+        // forever, and a link could lead anywhere.
         let file = OpenOptions::new()
             .read(true)
             .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
@@ -183,8 +185,8 @@ impl Zeros {
     }
 
     fn bytes(&mut self) -> &mut [u8] {
-        // SAFETY: the bytes of the mapping, to which nothing else refers while the slice is used. Every value is valid
-        // for an atomic.
+        // SAFETY: the bytes of the mapping, to which nothing else refers while the slice is used.
+        // Every value is valid for an atomic.
         unsafe { slice::from_raw_parts_mut(self.0.cast().as_ptr(), TRACKED_SIZE) }
     }
 }
@@ -193,7 +195,8 @@ impl Deref for Zeros {
     type Target = Tracked;
 
     fn deref(&self) -> &Tracked {
-        // SAFETY: the mapping is aligned to a page and as long; all fields are atomics, for which zeros are valid.
+        // SAFETY: the mapping is aligned to a page and as long; all fields are atomics, for which
+        // zeros are valid.
         unsafe { self.0.as_ref() }
     }
 }
@@ -205,8 +208,9 @@ impl Drop for Zeros {
     }
 }
 
-/// Copies the data among the first `size` bytes, without the holes. The file is not mapped: reading a hole of a mapping
-/// takes memory, and if the file is truncated at the same time, reading the mapping kills this process.
+/// Copies the data among the first `size` bytes, without the holes. The file is not mapped: reading
+/// a hole of a mapping takes memory, and if the file is truncated at the same time, reading the
+/// mapping kills this process.
 fn copy(from: &Descriptor, size: usize) -> io::Result<(Zeros, Vec<Range<usize>>)> {
     let mut file = Zeros::map()?;
     let mut parts = Vec::new();
@@ -224,8 +228,8 @@ fn copy(from: &Descriptor, size: usize) -> io::Result<(Zeros, Vec<Range<usize>>)
     Ok((file, parts))
 }
 
-/// Returns the start of the next data or hole, at `at` or after it; `None` if there is no more data. A file system
-/// without holes reports data everywhere.
+/// Returns the start of the next data or hole, at `at` or after it; `None` if there is no more
+/// data. A file system without holes reports data everywhere.
 fn next(file: &Descriptor, at: usize, what: libc::c_int) -> Option<usize> {
     // SAFETY: lseek(2) accesses no memory.
     let found = unsafe { libc::lseek(file.as_raw_fd(), at.cast_signed() as libc::off_t, what) };

@@ -1,8 +1,10 @@
-//! The processed profile of the Firefox Profiler, gzipped: `https://profiler.firefox.com` opens it, and sends it nowhere.
+//! The processed profile of the Firefox Profiler, gzipped: `https://profiler.firefox.com` opens it,
+//! and sends it nowhere.
 //!
-//! The format is that of `src/types/profile.ts` in github.com/firefox-devtools/profiler, in version 55, which later versions
-//! upgrade. A process has two threads in it: the stacks that kept others waiting, and those that waited. There is no
-//! time line: a sample follows the one before it by its own time.
+//! The format is that of `src/types/profile.ts` in github.com/firefox-devtools/profiler, in version
+//! 55, which later versions upgrade. A process has two threads in it: the stacks that kept others
+//! waiting, and those that waited. There is no time line: a sample follows the one before it by its
+//! own time.
 
 use std::collections::HashMap;
 use std::hash::Hash;

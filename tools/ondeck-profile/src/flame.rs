@@ -20,8 +20,8 @@ const LEAST: f64 = 0.1;
 const STYLE: &str = ".flame { display: block; width: 100%; min-width: 60rem } .flame text { font: 12px sans-serif; \
                      fill: #000; pointer-events: none } .flame g:hover rect { stroke: #000; stroke-width: 0.5 }";
 
-/// The flame graph of a role: outermost functions at the bottom, above each what it called. Widths are waited time,
-/// and the title of a frame says what a pointer is on.
+/// The flame graph of a role: outermost functions at the bottom, above each what it called. Widths
+/// are waited time, and the title of a frame says what a pointer is on.
 pub(crate) fn part(profile: &Profile, role: Role, title: &str) -> Markup {
     let all = Node::of(profile, role);
     let mut drawn = Vec::new();
@@ -65,7 +65,8 @@ struct Drawn<'a> {
 }
 
 impl Node {
-    /// The stacks of a role. The outermost frame is the lock, before it the process if there are several.
+    /// The stacks of a role. The outermost frame is the lock, before it the process if there are
+    /// several.
     fn of(profile: &Profile, role: Role) -> Self {
         let mut all = Self::default();
         let several = profile.processes.len() > 1;

@@ -1,9 +1,12 @@
 //! Sleeps that the recorder does not see, found by sampling the threads of a program.
 //!
-//! The recorder sees only locks that call it. A lock that calls futex(2) itself, such as the locks of Rust's standard
-//! library and of parking_lot, is seen only while one of its threads sleeps in the kernel, which reports the address. So is a lock that is made of a semaphore, as Python's, or of a condition variable, as Java's: the shim serves
-//! both, and records neither. Under the observer all of these are recorded, and only calls of futex(2) that are inlined are
-//! left: those of the C library's allocator, of Go, of programs without the C library. Idle threads look the same.
+//! The recorder sees only locks that call it. A lock that calls futex(2) itself, such as the locks
+//! of Rust's standard library and of parking_lot, is seen only while one of its threads sleeps in
+//! the kernel, which reports the address. So is a lock that is made of a semaphore, as Python's, or
+//! of a condition variable, as Java's: the shim serves both, and records neither. Under the
+//! observer all of these are recorded, and only calls of futex(2) that are inlined are left: those
+//! of the C library's allocator, of Go, of programs without the C library. Idle threads look the
+//! same.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
@@ -43,7 +46,8 @@ pub struct Sleeps {
 pub struct Sleep {
     /// The futex.
     pub address: u64,
-    /// The instruction after the system call, and then the words of the stack that are code addresses.
+    /// The instruction after the system call, and then the words of the stack that are code
+    /// addresses.
     pub words: Vec<u64>,
 }
 
@@ -108,8 +112,9 @@ fn is_shims(location: &Location, modules: &[Module]) -> bool {
     is_of(location, modules, "libondeck_preload.so")
 }
 
-/// Returns whether a sleep of an observed process is recorded: in the observer itself, or in a function of the C library
-/// that the observer calls. Those sleep by functions of their own, and the locks of the library itself by another.
+/// Returns whether a sleep of an observed process is recorded: in the observer itself, or in a
+/// function of the C library that the observer calls. Those sleep by functions of their own, and
+/// the locks of the library itself by another.
 fn is_observed(stack: &[Arc<Location>], modules: &[Module]) -> bool {
     const CALLED: [&str; 4] = ["pthread_", "sem_", "futex_abstimed_wait", "lll_lock_wait"];
     const OWN: &str = "lll_lock_wait_private";
@@ -126,7 +131,8 @@ fn is_observed(stack: &[Arc<Location>], modules: &[Module]) -> bool {
     })
 }
 
-/// Returns the kind of the object at which the thread with this stack slept; `None` if its wait is recorded.
+/// Returns the kind of the object at which the thread with this stack slept; `None` if its wait is
+/// recorded.
 fn slept_at(stack: &[Arc<Location>], modules: &[Module]) -> Option<Object> {
     let Some(entry) = stack.iter().rfind(|location| is_shims(location, modules)) else {
         return Some(Object::Futex);
@@ -147,8 +153,9 @@ fn is_same(a: &[Arc<Location>], b: &[Arc<Location>]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.address == b.address)
 }
 
-/// Returns the part of a stack that is certain. Words of a stack may be left over from calls that have returned. A word
-/// is the return address of the next frame if the call instruction before it calls the function of the previous frame.
+/// Returns the part of a stack that is certain. Words of a stack may be left over from calls that
+/// have returned. A word is the return address of the next frame if the call instruction before it
+/// calls the function of the previous frame.
 fn certain(
     names: &mut Names<'_>,
     modules: &[Module],
@@ -177,8 +184,8 @@ fn certain(
     stack
 }
 
-/// Extends a stack by the words that are certain: `calls` returns whether a call of a function leads to the outermost
-/// frame. Returns the words after the last of them.
+/// Extends a stack by the words that are certain: `calls` returns whether a call of a function
+/// leads to the outermost frame. Returns the words after the last of them.
 fn follow<'w>(
     names: &mut Names<'_>,
     stack: &mut Vec<Arc<Location>>,

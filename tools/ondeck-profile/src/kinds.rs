@@ -1,7 +1,7 @@
 //! What an observed futex is, by the functions that wait there.
 //!
-//! The recorder sees a word and a stack. The innermost functions of the stack belong to the lock, and the outermost of
-//! those names the library whose lock it is.
+//! The recorder sees a word and a stack. The innermost functions of the stack belong to the lock,
+//! and the outermost of those names the library whose lock it is.
 
 use std::sync::Arc;
 
@@ -154,13 +154,15 @@ fn of_c(frame: &Frame) -> Option<Kind> {
     OF_C.iter().find(|(start, _)| name.starts_with(start)).map(|(_, kind)| *kind)
 }
 
-/// Only musl has functions of these names that sleep, and a library of these, which may have no symbols.
+/// Only musl has functions of these names that sleep, and a library of these, which may have no
+/// symbols.
 fn is_musl(frame: &Frame) -> bool {
     let mut starts = ["__timedwait", "libc.so+", "ld-musl-"].iter();
     starts.any(|start| frame.function.starts_with(start)) || frame.function == "__wait"
 }
 
-/// A name without what stands in front of it. Debian's abseil has a namespace of its own in its namespace.
+/// A name without what stands in front of it. Debian's abseil has a namespace of its own in its
+/// namespace.
 fn plain(function: &str) -> String {
     let mut name = function;
     while let Some(rest) = WRAPPERS.iter().find_map(|start| name.strip_prefix(start)) {
@@ -209,7 +211,8 @@ pub(crate) struct Nature {
     pub(crate) is_of_thread: bool,
 }
 
-/// Returns what waits, of the kind that was seen, with this stack, whose part without the lock's functions is `user`.
+/// Returns what waits, of the kind that was seen, with this stack, whose part without the lock's
+/// functions is `user`.
 pub(crate) fn nature(seen: Kind, stack: &[Arc<Location>], user: &[Arc<Location>]) -> Nature {
     let frames = |stack: &[Arc<Location>]| -> Vec<Frame> {
         stack.iter().flat_map(|location| location.frames.iter().cloned()).collect()
@@ -238,7 +241,8 @@ pub(crate) fn nature(seen: Kind, stack: &[Arc<Location>], user: &[Arc<Location>]
         Kind::Yield => true,
         // Their mutexes park threads as the standard library's functions do.
         Kind::Usync | Kind::Saa => has("ondvar") || has("barrier") || has("Barrier"),
-        // A thread without work; or it has left a goroutine that waits for a lock, and is woken for that.
+        // A thread without work; or it has left a goroutine that waits for a lock, and is woken for
+        // that.
         Kind::Go => !["sync.(*Mutex)", "sync.(*RWMutex)", "runtime.lock"].into_iter().any(has),
         // Its name has the word.
         Kind::ParkingLot => has("ondvar"),

@@ -1,8 +1,8 @@
-//! Reads what was recorded about a program's locks: the locks, the stacks, the waiting times and their
-//! tails.
+//! Reads what was recorded about a program's locks: the locks, the stacks, the waiting times and
+//! their tails.
 //!
-//! The files have the layout of [`ondeck_record::layout`], one for each process image, in one folder. They
-//! may be read while the programs run, and after they ended in any way.
+//! The files have the layout of [`ondeck_record::layout`], one for each process image, in one
+//! folder. They may be read while the programs run, and after they ended in any way.
 //!
 //! ```text
 //! folder ─► file        one recording: checked, then read field by field
@@ -26,7 +26,8 @@
 //! ```no_run
 //! let profile = ondeck_profile::read("recordings".as_ref())?;
 //! print!("{}", ondeck_profile::table::render(&profile, 10, false));
-//! std::fs::write("holders.pb.gz", ondeck_profile::pprof::encode(&profile, ondeck_profile::Role::Holder)?)?;
+//! let holders = ondeck_profile::pprof::encode(&profile, ondeck_profile::Role::Holder)?;
+//! std::fs::write("holders.pb.gz", holders)?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 

@@ -1,9 +1,10 @@
 //! JSON lines: one object a line, for other programs.
 //!
-//! The first line has the `type` `profile`. Then each process has a line `process`, a line `lock` for each of its
-//! locks, worst first, then a line `notice` for each object at which its threads waited for notifications, and after
-//! each of both a line `stack` for each of its stacks. The lines `futex` at the end are
-//! for the objects at which sampling found threads asleep. Times are nanoseconds. Version 1; fields are only added.
+//! The first line has the `type` `profile`. Then each process has a line `process`, a line `lock`
+//! for each of its locks, worst first, then a line `notice` for each object at which its threads
+//! waited for notifications, and after each of both a line `stack` for each of its stacks. The
+//! lines `futex` at the end are for the objects at which sampling found threads asleep. Times are
+//! nanoseconds. Version 1; fields are only added.
 
 use std::sync::Arc;
 

@@ -7,8 +7,8 @@ use ondeck_record::layout::{BUILD_ID, EXTENSION};
 
 /// A file in the kernel's words: the numbers of its device and its inode, as `maps` has them.
 ///
-/// They are comparable only with those of another `maps`: stat(2) may give other numbers for a file of overlayfs or
-/// btrfs.
+/// They are comparable only with those of another `maps`: stat(2) may give other numbers for a file
+/// of overlayfs or btrfs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Identity {
     pub device: (u32, u32),
@@ -29,8 +29,8 @@ pub struct Mapped {
 }
 
 impl Mapped {
-    /// Returns one for each time that the file is mapped: the loader maps its parts in the order of the file, and a
-    /// program that reads a library's file maps it once more.
+    /// Returns one for each time that the file is mapped: the loader maps its parts in the order of
+    /// the file, and a program that reads a library's file maps it once more.
     fn loads(mut self) -> Vec<Self> {
         self.parts.sort_unstable();
         let mut loads: Vec<Self> = Vec::new();
@@ -62,7 +62,8 @@ pub struct Source {
     pub is_deleted: bool,
     /// The process; 0 if there is none to look at.
     pub pid: u32,
-    /// The range of its first mapping, by which the kernel lends the file itself to privileged users.
+    /// The range of its first mapping, by which the kernel lends the file itself to privileged
+    /// users.
     pub range: (u64, u64),
     /// The build-id that the process has in its memory; empty if that is not known.
     pub build_id: String,

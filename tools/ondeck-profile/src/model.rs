@@ -26,7 +26,8 @@ pub struct Profile {
     pub processes: Vec<Process>,
     /// The files that could not be read, and why.
     pub refused: Vec<crate::Error>,
-    /// Futexes on which the programs waited without the recorder; none if the threads were not sampled.
+    /// Futexes on which the programs waited without the recorder; none if the threads were not
+    /// sampled.
     pub futexes: Option<Futexes>,
     /// What was seen, if the reader of the recordings knows it.
     pub scope: Option<Scope>,
@@ -63,7 +64,8 @@ impl Profile {
     }
 }
 
-/// One process image: a program from its start, or from its `fork` or `exec`, to its end or until now.
+/// One process image: a program from its start, or from its `fork` or `exec`, to its end or until
+/// now.
 #[derive(Debug)]
 pub struct Process {
     /// Its number.
@@ -78,14 +80,15 @@ pub struct Process {
     pub started: SystemTime,
     /// From then until the last record.
     pub length: Duration,
-    /// Whether it ended by `exit` or by returning from `main`, so that acquisitions are counted to the end. Otherwise
-    /// it is still running, or was killed, or called `exec` or `_exit`.
+    /// Whether it ended by `exit` or by returning from `main`, so that acquisitions are counted to
+    /// the end. Otherwise it is still running, or was killed, or called `exec` or `_exit`.
     pub ended: bool,
     /// Threads that found a lock held or kept others waiting.
     pub threads: u32,
     /// Its locks, worst first.
     pub locks: Vec<Lock>,
-    /// What its threads waited at for a notification, longest first: the holders are those that notified.
+    /// What its threads waited at for a notification, longest first: the holders are those that
+    /// notified.
     pub notices: Vec<Lock>,
     /// Its mappings, for later symbolization.
     pub modules: Vec<Module>,
@@ -102,7 +105,8 @@ pub struct Module {
     pub path: PathBuf,
     /// Its build-id in hexadecimal digits; empty if it has none or can no longer be read.
     pub build_id: String,
-    /// The name inside a library (`DT_SONAME`), which may differ from its file's; empty if it has none.
+    /// The name inside a library (`DT_SONAME`), which may differ from its file's; empty if it has
+    /// none.
     pub soname: String,
     /// Its first address.
     pub start: u64,
@@ -222,8 +226,8 @@ pub struct Lock {
     pub site: Option<Frame>,
     /// The number of acquisitions during the recording; `None` for a lock that does not count them.
     pub acquisitions: Option<u64>,
-    /// The number of times that another lock was initialized at this address by a function call. The records of these
-    /// locks are not separated.
+    /// The number of times that another lock was initialized at this address by a function call.
+    /// The records of these locks are not separated.
     pub reused: u32,
     /// Waits that have ended.
     pub wait: Times,
@@ -233,8 +237,9 @@ pub struct Lock {
     pub hold: Times,
     /// The total time that owners kept others waiting, in nanoseconds.
     pub kept_waiting: f64,
-    /// The total time that threads waited while no thread is known to have held the lock: a woken thread was not
-    /// running yet, or a parked thread was not woken. For a `pthread_rwlock_t` it includes waits during reads.
+    /// The total time that threads waited while no thread is known to have held the lock: a woken
+    /// thread was not running yet, or a parked thread was not woken. For a `pthread_rwlock_t` it
+    /// includes waits during reads.
     pub free: f64,
     /// Threads that took part: exact up to 256 threads of the process, an estimate above.
     pub threads: u32,
@@ -242,8 +247,8 @@ pub struct Lock {
     pub waiting: u64,
     /// The holds of threads, by their stacks, worst first.
     pub holders: Vec<Sample>,
-    /// The waits of threads, by their stacks, worst first. If the lock is a `pthread_mutex_t`, a wait is recorded at
-    /// the unlock that follows it, with the stack of that unlock.
+    /// The waits of threads, by their stacks, worst first. If the lock is a `pthread_mutex_t`, a
+    /// wait is recorded at the unlock that follows it, with the stack of that unlock.
     pub waiters: Vec<Sample>,
 }
 
@@ -259,8 +264,8 @@ impl Lock {
         self.free / self.all_waiting()
     }
 
-    /// Returns the waiting without a known owner, in nanoseconds, and its part of all: the waits that began at a
-    /// notification.
+    /// Returns the waiting without a known owner, in nanoseconds, and its part of all: the waits
+    /// that began at a notification.
     pub fn unexplained(&self) -> (f64, f64) {
         let nanos = (self.wait.nanos - self.kept_waiting - self.free).max(0.0);
         (nanos, nanos / self.all_waiting())
@@ -278,7 +283,8 @@ impl Lock {
         }
     }
 
-    /// Returns a name of the lock: the given one, its variable, the function that initialized it, or its address.
+    /// Returns a name of the lock: the given one, its variable, the function that initialized it,
+    /// or its address.
     pub fn name(&self) -> String {
         self.named(str::to_owned)
     }
@@ -349,8 +355,8 @@ pub struct Times {
 }
 
 impl Times {
-    /// Returns the quantile for a part of all times, such as 0.99: the upper end of its bucket, which is at most 1/8
-    /// wide. 0 if there are no times.
+    /// Returns the quantile for a part of all times, such as 0.99: the upper end of its bucket,
+    /// which is at most 1/8 wide. 0 if there are no times.
     pub fn quantile(&self, part: f64) -> f64 {
         let all: f64 = self.buckets.iter().map(|bucket| bucket.2 as f64).sum();
         let wanted = (part * all).ceil().max(1.0);
@@ -389,7 +395,8 @@ impl Sample {
         self.stack.iter().flat_map(|location| location.frames.iter())
     }
 
-    /// Returns them without those of the language's library, for people; all if there are no others.
+    /// Returns them without those of the language's library, for people; all if there are no
+    /// others.
     pub fn shown(&self) -> impl DoubleEndedIterator<Item = &Frame> {
         let has_others = self.frames().any(|frame| !frame.is_of_language());
         self.frames().filter(move |frame| !has_others || !frame.is_of_language())

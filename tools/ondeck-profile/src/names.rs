@@ -10,8 +10,8 @@ use crate::model::{Frame, Location, Module, Place};
 use crate::symbols::{ObjectFile, PerfMap, Rules, Symbols};
 
 impl Symbols {
-    /// Returns the mapped files, each with the address range of the whole file. `pid` is the process, which may have
-    /// ended.
+    /// Returns the mapped files, each with the address range of the whole file. `pid` is the
+    /// process, which may have ended.
     pub(crate) fn modules(&mut self, mappings: &Mappings, program: &Path, pid: u32) -> Vec<Module> {
         let sources = mappings.files.iter().map(|mapped| (mapped, Source::of(mapped, pid)));
         let mut modules: Vec<Module> =
@@ -86,8 +86,8 @@ impl<'a> Names<'a> {
     pub(crate) fn stack(&mut self, returns: &[u64]) -> Vec<Arc<Location>> {
         let mut stack: Vec<Arc<Location>> = Vec::with_capacity(returns.len() + 1);
         for address in returns {
-            // The call is before the instruction to which it returns, which may belong to another line or
-            // another function.
+            // The call is before the instruction to which it returns, which may belong to another
+            // line or another function.
             let location = self.location(address.saturating_sub(1));
             let inner = stack.last().map_or(0, |inner| inner.address);
             stack.extend(self.left(inner, *address));
@@ -96,9 +96,9 @@ impl<'a> Names<'a> {
         stack
     }
 
-    /// Returns the function that was called before `address` and has left no frame, because it ended with a
-    /// tail call of the function that contains `inner`, 0 if that is none of the stack. Functions that end with an
-    /// unlock do that.
+    /// Returns the function that was called before `address` and has left no frame, because it
+    /// ended with a tail call of the function that contains `inner`, 0 if that is none of the
+    /// stack. Functions that end with an unlock do that.
     fn left(&mut self, inner: u64, address: u64) -> Option<Arc<Location>> {
         let module = self.module(address)?;
         let bias = self.modules[module].bias;

@@ -1,7 +1,7 @@
 //! pprof's format: a `profile.proto` message, gzipped. `go tool pprof` and others read it.
 //!
-//! The messages below are the messages of `profile.proto` of github.com/google/pprof (Apache-2.0), with the
-//! fields that are used here, by their numbers.
+//! The messages below are the messages of `profile.proto` of github.com/google/pprof (Apache-2.0),
+//! with the fields that are used here, by their numbers.
 
 use std::collections::HashMap;
 use std::io::Write;
@@ -14,8 +14,8 @@ use ondeck_record::layout::Role;
 use crate::Error;
 use crate::model::{Lock, Process, Profile, Sample};
 
-/// Encodes the stacks of a role of all processes in the form of Go's mutex profiles: `contentions` and
-/// `delay`, with labels for the lock and the process.
+/// Encodes the stacks of a role of all processes in the form of Go's mutex profiles: `contentions`
+/// and `delay`, with labels for the lock and the process.
 ///
 /// # Errors
 ///
@@ -158,8 +158,8 @@ impl Builder {
             let path = self.text(&module.path.to_string_lossy());
             let build_id = self.text(&module.build_id);
             let lines = u64::from(module.has_lines);
-            // After the addresses comes the offset in the file. After the names come flags, which say what the profile has of
-            // each address: functions, files, lines, inlined functions.
+            // After the addresses comes the offset in the file. After the names come flags, which
+            // say what the profile has of each address: functions, files, lines, inlined functions.
             let numbers = [
                 self.mappings,
                 module.start,

@@ -25,8 +25,8 @@ use crate::trim::trim;
 ///
 /// # Errors
 ///
-/// [`Error::Io`] if the folder cannot be listed, [`Error::Empty`] if it has no recording, and the first
-/// file's error if no file can be read. If only some of the files cannot be read, they are in
+/// [`Error::Io`] if the folder cannot be listed, [`Error::Empty`] if it has no recording, and the
+/// first file's error if no file can be read. If only some of the files cannot be read, they are in
 /// [`Profile::refused`].
 pub fn read(folder: &Path) -> Result<Profile, Error> {
     Reader::new(folder).read()
@@ -196,7 +196,8 @@ impl Names<'_> {
         let mut groups: Vec<Group<'r>> = Vec::new();
         let mut known: HashMap<Key, usize> = HashMap::new();
         let mut of_address: HashMap<u64, usize> = HashMap::new();
-        // A place that is not known, because a stack was not recorded, is that of other waits at the word.
+        // A place that is not known, because a stack was not recorded, is that of other waits at
+        // the word.
         let (placed, unplaced): (Vec<_>, Vec<_>) = recording.locks().partition(|(_, entry)| {
             Kind::of(entry.kind.load(Relaxed)) != Kind::Futex || entry.created.load(Relaxed) != 0
         });
@@ -360,9 +361,9 @@ fn joined(samples: Vec<Sample>) -> Vec<Sample> {
     all
 }
 
-/// Returns the count of a lock that counts its acquisitions. Returns none if more threads have waited for it:
-/// another lock was then created at its address, without an initialization that the recorder could see, and
-/// its count began at 0.
+/// Returns the count of a lock that counts its acquisitions. Returns none if more threads have
+/// waited for it: another lock was then created at its address, without an initialization that the
+/// recorder could see, and its count began at 0.
 fn acquisitions(entry: &Entry) -> Option<u64> {
     let counted = get(&entry.acquisitions).wrapping_sub(get(&entry.acquisitions_before));
     // Large numbers of waits are estimates, with an error of some percent.
@@ -370,8 +371,8 @@ fn acquisitions(entry: &Entry) -> Option<u64> {
     (counted != 0 && counted.cast_signed() > 0 && counted >= least).then_some(counted)
 }
 
-/// Estimates the number of threads in a set of bits, in which each of `all` threads sets the bit of its
-/// number modulo the size of the set: linear counting (Whang, Vander-Zanden, Taylor 1990).
+/// Estimates the number of threads in a set of bits, in which each of `all` threads sets the bit of
+/// its number modulo the size of the set: linear counting (Whang, Vander-Zanden, Taylor 1990).
 fn threads(words: &[u64], all: u32) -> u32 {
     let ones: u32 = words.iter().map(|word| word.count_ones()).sum();
     let size = 64 * words.len() as u32;

@@ -1,4 +1,5 @@
-//! Tables for a terminal: the locks, worst first, and below them which functions kept others waiting.
+//! Tables for a terminal: the locks, worst first, and below them which functions kept others
+//! waiting.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -26,7 +27,8 @@ const NOTICES: usize = 5;
 /// The name for time in which threads waited and no thread is known to have held the lock.
 pub(crate) const FREE: &str = "waited while it was free";
 
-/// The name for waits whose owners are not known: they began at a notification, or a thread only polled.
+/// The name for waits whose owners are not known: they began at a notification, or a thread only
+/// polled.
 pub(crate) fn unexplained(lock: &Lock) -> &'static str {
     if lock.kind == Kind::Go {
         "woken for other goroutines"
@@ -40,8 +42,9 @@ pub(crate) fn unexplained(lock: &Lock) -> &'static str {
 /// The least part of waits without a known owner that is mentioned: sums are estimates.
 pub(crate) const MENTIONED: f64 = 0.1;
 
-/// Renders what was observed, the `most` worst locks in a table, then each lock with its stacks, then the cost of
-/// recording and the missing data. `colour` allows escape sequences for a terminal.
+/// Renders what was observed, the `most` worst locks in a table, then each lock with its stacks,
+/// then the cost of recording and the missing data. `colour` allows escape sequences for a
+/// terminal.
 pub fn render(profile: &Profile, most: usize, colour: bool) -> String {
     let mut text = String::new();
     for line in scope(profile) {
@@ -281,8 +284,8 @@ pub(crate) fn callers(sample: &Sample) -> String {
     names.join(" < ")
 }
 
-/// Returns the files of a process whose functions are in stacks and have no names, with what to do: the file that was
-/// mapped cannot be found, or a function that locks is in a stripped one.
+/// Returns the files of a process whose functions are in stacks and have no names, with what to do:
+/// the file that was mapped cannot be found, or a function that locks is in a stripped one.
 fn nameless(process: &Process) -> BTreeSet<String> {
     let locks = process.locks.iter().chain(&process.notices);
     let stacks = locks.flat_map(|lock| lock.holders.iter().chain(&lock.waiters));
@@ -311,8 +314,8 @@ pub(crate) fn notes(profile: &Profile) -> Vec<String> {
     let events = sum(|process| process.cost.events as f64);
     let stacks = sum(|process| process.cost.stacks as f64);
     let cost = sum(|process| process.cost.nanos());
-    // The total running time of the threads is unknown; the time of a single thread is the strictest
-    // measure.
+    // The total running time of the threads is unknown; the time of a single thread is the
+    // strictest measure.
     let threads =
         sum(|process| f64::from(process.threads.max(1)) * process.length.as_nanos() as f64);
     notes.push(format!(

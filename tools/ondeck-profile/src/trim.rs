@@ -1,5 +1,5 @@
-//! Cuts the frames of the locks themselves off the top of stacks, because a reader wants to see the code
-//! that locked.
+//! Cuts the frames of the locks themselves off the top of stacks, because a reader wants to see the
+//! code that locked.
 
 use std::sync::Arc;
 
@@ -29,7 +29,8 @@ const FUNCTIONS: [&str; 14] = [
     "ondeck_preload_",
 ];
 
-/// Without the type that it drops, which symbols do not always have. Only a lock's guard calls the recorder from it.
+/// Without the type that it drops, which symbols do not always have. Only a lock's guard calls the
+/// recorder from it.
 const DROP: &str = "core::mem::drop";
 
 /// Generic functions of other crates around them.
@@ -42,8 +43,8 @@ const DROPS: [&str; 6] = [
     "drop<lock_api::",
 ];
 
-/// Parts of the paths of source files, for inlined functions that have lost the names of their modules.
-/// Names of packages end at the folder, or have a version.
+/// Parts of the paths of source files, for inlined functions that have lost the names of their
+/// modules. Names of packages end at the folder, or have a version.
 const SOURCES: [&str; 14] = [
     "/ondeck-record/src/",
     "/ondeck-record-0.",

@@ -1,4 +1,5 @@
-//! The self-check of a replay: the recorded program is replayed as it was recorded, and its rate is compared.
+//! The self-check of a replay: the recorded program is replayed as it was recorded, and its rate is
+//! compared.
 
 use ondeck_sim::engine::Costs;
 use ondeck_sim::time::of_nanos;
@@ -33,7 +34,8 @@ pub struct Anchor {
 }
 
 impl Anchor {
-    /// Replays the unchanged recording, with [`RECORDED_WITH`] and as many threads as were recorded.
+    /// Replays the unchanged recording, with [`RECORDED_WITH`] and as many threads as were
+    /// recorded.
     pub fn new(recording: &Recording, setup: &Setup<'_>) -> (Self, Outcome) {
         let script = Script::new(recording, &[]);
         let outcome = run(&script, &Setup { threads: script.threads, ..setup.clone() });
@@ -48,8 +50,8 @@ impl Anchor {
         if self.replayed > 0.0 { self.recorded / self.replayed } else { 1.0 }
     }
 
-    /// Whether the replay is near enough to what it replays. Threads that yield wait for what is not recorded: with
-    /// other threads or locks they would yield more or less often.
+    /// Whether the replay is near enough to what it replays. Threads that yield wait for what is
+    /// not recorded: with other threads or locks they would yield more or less often.
     pub fn is_believed(&self) -> bool {
         self.replayed > 0.0
             && (1.0 / BELIEVED..=BELIEVED).contains(&self.ratio())

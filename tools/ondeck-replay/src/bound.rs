@@ -1,4 +1,5 @@
-//! A second opinion: the rate of a closed queueing network, without a machine and without a lock's code.
+//! A second opinion: the rate of a closed queueing network, without a machine and without a lock's
+//! code.
 
 use crate::passage::Step;
 use crate::script::{Part, Script, Sharing};
@@ -16,9 +17,9 @@ struct Demand {
 
 /// Acquisitions a second of so many threads on so many CPUs, if locks are passed on in no time.
 ///
-/// Mean value analysis (Reiser and Lavenberg, "Mean-Value Analysis of Closed Multichain Queuing Networks", 1980): each
-/// shared lock is a station with a queue, all threads are alike, sections are as long as chance has it, and
-/// readers keep no thread waiting.
+/// Mean value analysis (Reiser and Lavenberg, "Mean-Value Analysis of Closed Multichain Queuing
+/// Networks", 1980): each shared lock is a station with a queue, all threads are alike, sections
+/// are as long as chance has it, and readers keep no thread waiting.
 pub fn bound(script: &Script, threads: usize, cpus: usize) -> f64 {
     let (mut acquisitions, mut nanos) = (0.0, 0.0);
     for part in &script.parts {

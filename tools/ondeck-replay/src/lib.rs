@@ -14,22 +14,24 @@
 //!
 //! # The replay
 //!
-//! Each simulated thread stands for a recorded one: thread `i` of `N` for thread `i` modulo the number of recorded
-//! ones. It replays bursts of that thread, drawn with a weight of the acquisitions that each stands for: it works for
-//! the recorded time, locks, works, unlocks. Waiting is not recorded; it follows from the machine and the lock. Where
-//! the recorded thread slept, or waited for a condition variable or a device, the simulated one sleeps for the same
+//! Each simulated thread stands for a recorded one: thread `i` of `N` for thread `i` modulo the
+//! number of recorded ones. It replays bursts of that thread, drawn with a weight of the
+//! acquisitions that each stands for: it works for the recorded time, locks, works, unlocks.
+//! Waiting is not recorded; it follows from the machine and the lock. Where the recorded thread
+//! slept, or waited for a condition variable or a device, the simulated one sleeps for the same
 //! time.
 //!
-//! A recording with enough bursts is divided into parts of equal time, which are simulated one by one, so that phases
-//! of a program are not mixed. A program takes the time of all its parts.
+//! A recording with enough bursts is divided into parts of equal time, which are simulated one by
+//! one, so that phases of a program are not mixed. A program takes the time of all its parts.
 //!
-//! A lock that several recorded threads use is shared by all simulated threads. A lock that only one of several
-//! recorded threads uses is private: each simulated thread that stands for that thread has one.
+//! A lock that several recorded threads use is shared by all simulated threads. A lock that only
+//! one of several recorded threads uses is private: each simulated thread that stands for that
+//! thread has one.
 //!
 //! # Saturation
 //!
-//! A lock is busy while a thread has it or wants it. It is saturated if it is busy for [`SATURATED`] of the time:
-//! additional threads only wait longer.
+//! A lock is busy while a thread has it or wants it. It is saturated if it is busy for
+//! [`SATURATED`] of the time: additional threads only wait longer.
 
 #![warn(missing_docs)]
 

@@ -4,10 +4,11 @@ use crate::LONG;
 use crate::passage::{Passage, Shorter, Step};
 use crate::recording::{Action, Long, Thread};
 
-/// Long sections of a kind that bursts have less often than this are replayed by their count instead.
+/// Long sections of a kind that bursts have less often than this are replayed by their count
+/// instead.
 const SEEN: usize = 10;
-/// One acquisition in this number is such a section, if there are fewer: rarer ones are replayed more often and as much
-/// shorter, so that a short simulation has enough of them.
+/// One acquisition in this number is such a section, if there are fewer: rarer ones are replayed
+/// more often and as much shorter, so that a short simulation has enough of them.
 const RAREST: f64 = 1_000.0;
 
 /// A kind of sections: the lock that begins them, and the call site.

@@ -39,7 +39,8 @@ pub struct Outlook {
     pub saturation: Option<Saturation>,
 }
 
-/// Simulates these ascending numbers of threads, and searches between them for the one that saturates a lock.
+/// Simulates these ascending numbers of threads, and searches between them for the one that
+/// saturates a lock.
 pub fn outlook(script: &Script, setup: &Setup<'_>, threads: &[usize]) -> Outlook {
     let (mut all, mut found) = (vec![Vec::new(); threads.len()], Vec::new());
     for seed in 0..SEEDS {

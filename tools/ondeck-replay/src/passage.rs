@@ -198,7 +198,8 @@ mod tests {
         assert_eq!(passage.entries, [0, 1]);
     }
 
-    /// No recorder writes this, but a file may have it: an unlock of a mutex that no thread holds would follow.
+    /// No recorder writes this, but a file may have it: an unlock of a mutex that no thread holds
+    /// would follow.
     #[test]
     fn a_wait_gives_up_a_read_as_a_read() {
         use Action::{Read, Wait};

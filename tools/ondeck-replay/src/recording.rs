@@ -22,7 +22,8 @@ pub struct Recording {
     pub program: String,
     /// The length of the recording.
     pub seconds: f64,
-    /// Nanoseconds in which a cache line moved from one core to the next when the program had ended; none on one CPU.
+    /// Nanoseconds in which a cache line moved from one core to the next when the program had
+    /// ended; none on one CPU.
     pub transfer: Option<f64>,
     /// Threads for which the recording had no room.
     pub dropped_threads: u64,

@@ -19,7 +19,8 @@ use ondeck_sim::time::{Time, in_nanos, of_nanos};
 /// The least number of simulated acquisitions, of all parts together, and of each thread in a part.
 const LEAST: u64 = 8_000;
 const LEAST_OF_THREAD: u64 = 150;
-/// The least number of the thread that acquires most rarely, and of long sections, and the most of all threads that are simulated for it.
+/// The least number of the thread that acquires most rarely, and of long sections, and the most of
+/// all threads that are simulated for it.
 const LEAST_OF_RAREST: f64 = 10.0;
 const MOST_FOR_RAREST: f64 = 150_000.0;
 /// The inverse of the part that passes before rates are measured.
@@ -38,7 +39,8 @@ pub struct Setup<'a> {
     pub costs: &'a Costs,
     /// The seed of all random numbers.
     pub seed: u64,
-    /// The type of the mutexes. Reader-writer locks are ondeck's beside this project's mutexes, and glibc's beside others.
+    /// The type of the mutexes. Reader-writer locks are ondeck's beside this project's mutexes, and
+    /// glibc's beside others.
     pub lock: AnyMutex<Sim>,
     /// How many threads there are.
     pub threads: usize,
@@ -49,7 +51,8 @@ pub struct Setup<'a> {
 pub struct Outcome {
     /// Acquisitions a second, of all threads.
     pub rate: f64,
-    /// The part of the time in which each lock of the recording was busy; 0 for private locks of threads.
+    /// The part of the time in which each lock of the recording was busy; 0 for private locks of
+    /// threads.
     pub busy: Vec<f64>,
     /// The part of the threads' time spent waiting for locks.
     pub waiting: f64,
@@ -302,7 +305,8 @@ impl Player {
         let all: f64 = passages.iter().map(|passage| passage.draw).sum();
         let mut place = rng.f64();
         loop {
-            // By the golden ratio, so that each passage comes as often as it should also in a short simulation.
+            // By the golden ratio, so that each passage comes as often as it should also in a short
+            // simulation.
             place = (place + GOLDEN).fract();
             let mut drawn = place * all;
             let is_it = |passage: &&Passage| {
@@ -360,7 +364,8 @@ impl Player {
         let wanted = Sim::now_free();
         self.board.borrow_mut().wants(is_shared.then_some(lock), wanted);
         let instance = self.instance(lock);
-        // SAFETY: a script never locks what the thread already holds, and this lock has its own context in the thread.
+        // SAFETY: a script never locks what the thread already holds, and this lock has its own
+        // context in the thread.
         unsafe {
             match (step, &instance.rwlock.0) {
                 (Step::Read(_), RwLock::Ondeck(lock)) => lock.lock_shared_counted(),
@@ -377,7 +382,8 @@ impl Player {
 
     fn release(&mut self, step: Step, lock: usize) {
         let instance = self.instance(lock);
-        // SAFETY: a script unlocks only what the thread has acquired in the same way, here with the same context.
+        // SAFETY: a script unlocks only what the thread has acquired in the same way, here with the
+        // same context.
         unsafe {
             match (step, &instance.rwlock.0) {
                 (Step::EndRead(_), RwLock::Ondeck(lock)) => lock.unlock_shared_counted(),

@@ -6,8 +6,9 @@ use crate::long::{passage_of, rare};
 use crate::passage::{Passage, Shorter, passage};
 use crate::recording::{Action, Burst, Operation, Recording, Thread};
 
-/// Threads that hold locks for a smaller part of the time of the thread that holds them longest are left out, if they
-/// also acquire so few: they only set up and wait for others. A thread that locks rarely and holds long is kept.
+/// Threads that hold locks for a smaller part of the time of the thread that holds them longest are
+/// left out, if they also acquire so few: they only set up and wait for others. A thread that locks
+/// rarely and holds long is kept.
 const LEAST: f64 = 0.02;
 /// The most parts of a recording.
 const PARTS: usize = 4;
@@ -75,8 +76,8 @@ impl Script {
     }
 }
 
-/// Calls this for each operation of a thread, with how often it happened for each that was recorded, and the call site
-/// of each held lock.
+/// Calls this for each operation of a thread, with how often it happened for each that was
+/// recorded, and the call site of each held lock.
 fn each(thread: &Thread, mut of: impl FnMut(&Operation, f64, &[(usize, Option<usize>)])) {
     for (index, burst) in thread.bursts.iter().enumerate() {
         let acquired = burst.operations.iter().filter(|it| it.acquires()).count();

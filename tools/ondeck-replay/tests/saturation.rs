@@ -8,7 +8,8 @@ use ondeck_sim::engine::Costs;
 use ondeck_sim::lab;
 use ondeck_sim::machine::{MachineFile, small};
 
-/// A thread that locks, works, unlocks and works: lock, nanoseconds inside, nanoseconds outside, call site.
+/// A thread that locks, works, unlocks and works: lock, nanoseconds inside, nanoseconds outside,
+/// call site.
 fn thread(pairs: &[(usize, f64, f64, usize)]) -> Thread {
     let operation = |action, work, lock, site| Operation {
         action,
@@ -111,7 +112,8 @@ fn reads_and_writes_go_by_the_origin_of_the_mutex() {
     assert_ne!(with("glibc_normal"), with("ondeck"));
 }
 
-/// The classic culprit is rare: its sections are 5 ms of each 10, once in thousands of acquisitions.
+/// The classic culprit is rare: its sections are 5 ms of each 10, once in thousands of
+/// acquisitions.
 #[test]
 fn a_thread_that_locks_rarely_and_holds_long_is_not_acquitted() {
     let worker = || Thread { acquisitions: 600_000, ..thread(&[(0, 200.0, 800.0, 0)]) };
@@ -164,7 +166,8 @@ fn a_replay_that_is_far_from_its_recording_gives_the_reasons_that_are_known() {
     assert_eq!(of(&recording, &costs), "");
 }
 
-/// A table that grows: 4 ms in every 16,384th acquisition, which is half of each thread's time, and in no burst.
+/// A table that grows: 4 ms in every 16,384th acquisition, which is half of each thread's time, and
+/// in no burst.
 #[test]
 fn a_rare_rehash_that_no_burst_has_is_replayed_by_its_count() {
     let costs = machine();
@@ -192,8 +195,8 @@ fn a_rare_rehash_that_no_burst_has_is_replayed_by_its_count() {
     assert!((0.8..1.25).contains(&(same.replayed / anchor.replayed)), "{same:?} {anchor:?}");
 }
 
-/// Two threads that always meet at the lock, so that each section ends with a wake. Wakes take as long as it happens, and
-/// part them.
+/// Two threads that always meet at the lock, so that each section ends with a wake. Wakes take as
+/// long as it happens, and part them.
 #[test]
 fn a_convoy_of_two_threads_ends() {
     let costs = MachineFile::find("amd-epyc-2").expect("it is bundled").costs().clone();
@@ -206,7 +209,8 @@ fn a_convoy_of_two_threads_ends() {
     }
 }
 
-/// Threads that look for work and yield: with another lock or more threads they would yield more or less often.
+/// Threads that look for work and yield: with another lock or more threads they would yield more or
+/// less often.
 #[test]
 fn a_program_that_yields_is_not_predicted() {
     let costs = machine();

@@ -1,8 +1,9 @@
-//! The answer to the question of most readers: is another lock than std's better for them, and where?
+//! The answer to the question of most readers: is another lock than std's better for them, and
+//! where?
 //!
-//! A row is a kind of situation, a column a lock. A value is the speed of the lock there relative to std: the
-//! geometric mean over the situations of that kind. Locks whose quartiles overlap with the best one's are not
-//! distinguished from it.
+//! A row is a kind of situation, a column a lock. A value is the speed of the lock there relative
+//! to std: the geometric mean over the situations of that kind. Locks whose quartiles overlap with
+//! the best one's are not distinguished from it.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +16,8 @@ use crate::data;
 /// The base of the comparison, if it was measured.
 const REFERENCE: &str = "std";
 
-/// The suffix of the names of reader-writer locks; without it they are the names of mutexes of the same library.
+/// The suffix of the names of reader-writer locks; without it they are the names of mutexes of the
+/// same library.
 const RWLOCK: &str = "_rwlock";
 
 /// One round has no spread.
@@ -60,7 +62,8 @@ impl Part {
         rounds: Some(7),
     };
 
-    /// Whether a series belongs to one of its situations. The number of threads may differ, if threads contend.
+    /// Whether a series belongs to one of its situations. The number of threads may differ, if
+    /// threads contend.
     fn covers(&self, series: &Series) -> bool {
         let of = |name: &str| series.params.get(name).map(String::as_str);
         let is = |name: &str, number: Option<u64>| {
@@ -161,10 +164,11 @@ impl Times {
 pub struct Row {
     /// Which kind of situation.
     pub question: &'static Question,
-    /// For each lock of the answer; `None` if it was not measured in all situations of the reference.
+    /// For each lock of the answer; `None` if it was not measured in all situations of the
+    /// reference.
     pub times: Vec<Option<Times>>,
-    /// The indices of the best lock and of the locks not distinguished from it, best first. Empty if fewer than two
-    /// locks could be compared.
+    /// The indices of the best lock and of the locks not distinguished from it, best first. Empty
+    /// if fewer than two locks could be compared.
     pub leaders: Vec<usize>,
 }
 
@@ -177,13 +181,14 @@ pub struct Answer {
     pub locks: Vec<String>,
     /// The rows.
     pub rows: Vec<Row>,
-    /// The share of the least served thread in short sections, for each lock, and the number of threads.
+    /// The share of the least served thread in short sections, for each lock, and the number of
+    /// threads.
     pub share: Option<(usize, Vec<Option<f64>>)>,
 }
 
 impl Answer {
-    /// The answer of a report; `None` if it has fewer than two locks, or none of the situations. Among many locks,
-    /// those of papers are left out.
+    /// The answer of a report; `None` if it has fewer than two locks, or none of the situations.
+    /// Among many locks, those of papers are left out.
     pub fn of(report: &Report) -> Option<Self> {
         /// The most columns that a terminal has room for.
         const MOST: usize = 7;
@@ -206,7 +211,8 @@ impl Answer {
         }
         // The reference first, this project's own last.
         locks.sort_by_key(|lock| (*lock != REFERENCE, lock.starts_with("ondeck")));
-        // Includes a question whose series were cut short: its row says that there are too few rounds.
+        // Includes a question whose series were cut short: its row says that there are too few
+        // rounds.
         let is_asked = |question: &&Question| {
             report.series.iter().any(|one| question.parts.iter().any(|part| part.covers(one)))
         };

@@ -129,7 +129,8 @@ pub fn find<'a>(series: &[&'a Series], lock: &str, threads: usize) -> Option<&'a
     series.iter().copied().find(|series| series.lock == lock && series.threads == threads)
 }
 
-/// The time that this percentage of all times does not exceed, in nanoseconds, if the report has it.
+/// The time that this percentage of all times does not exceed, in nanoseconds, if the report has
+/// it.
 pub fn percentile(times: &Distribution, percent: f64) -> Option<f64> {
     let recorded = times.percentiles.iter().find(|(known, _)| (known - percent).abs() < 1e-9);
     recorded.map(|(_, nanos)| *nanos as f64)

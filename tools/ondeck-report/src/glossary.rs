@@ -5,7 +5,8 @@ const PAGE: &str = include_str!("glossary.md");
 
 /// The definition of a metric, in Markdown; `None` for another program's metric.
 ///
-/// A line is `* **term, another (metric, another)**: Definition.` Without the parentheses the terms are the metrics.
+/// A line is `* **term, another (metric, another)**: Definition.` Without the parentheses the terms
+/// are the metrics.
 pub fn metric(name: &str) -> Option<&'static str> {
     let (_, metrics) = PAGE.split_once("\n## Metrics\n")?;
     let metrics = metrics.split_once("\n## ").map_or(metrics, |(metrics, _)| metrics);

@@ -1,5 +1,5 @@
-//! A program's runs with one lock and with others, for a terminal. Each of the others has a table with a
-//! row for each quantity, whereas a comparison of workloads has a table for each quantity.
+//! A program's runs with one lock and with others, for a terminal. Each of the others has a table
+//! with a row for each quantity, whereas a comparison of workloads has a table for each quantity.
 
 use std::fmt::Write;
 

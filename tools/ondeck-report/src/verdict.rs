@@ -1,11 +1,11 @@
 //! A short verdict for each workload: the best lock here, and the locks that are much worse.
 //!
-//! A verdict claims no more than the numbers do: locks with overlapping quartile ranges are not distinguished,
-//! series that are partial, cut off or of too few rounds are not judged at all, and throughput never stands
-//! without the share of the least served thread.
+//! A verdict claims no more than the numbers do: locks with overlapping quartile ranges are not
+//! distinguished, series that are partial, cut off or of too few rounds are not judged at all, and
+//! throughput never stands without the share of the least served thread.
 //!
-//! A report of many situations has a line for each workload, and one for all locks of papers that are worse in
-//! each situation.
+//! A report of many situations has a line for each workload, and one for all locks of papers that
+//! are worse in each situation.
 
 use std::collections::BTreeMap;
 
@@ -40,9 +40,10 @@ pub struct Verdict {
     pub judgement: String,
 }
 
-/// The verdicts of a report, in the order of the series. For each workload and parameters only the series with
-/// the most threads counts, which shows the most about contention. A workload of several situations has one
-/// verdict that counts them, and all locks of papers that never lead have one.
+/// The verdicts of a report, in the order of the series. For each workload and parameters only the
+/// series with the most threads counts, which shows the most about contention. A workload of
+/// several situations has one verdict that counts them, and all locks of papers that never lead
+/// have one.
 pub fn verdicts(report: &Report) -> Vec<Verdict> {
     let judged = situations(&report.series);
     let mut verdicts: Vec<Verdict> = grouped(&judged, |one| one.workload.to_owned())
@@ -118,7 +119,8 @@ fn counted(situations: &[&Situation<'_>]) -> String {
     format!("leads, or is not told apart from the leader: {}", words.join(", "))
 }
 
-/// The locks of papers and of the three texts that are worse in each situation in which they took part.
+/// The locks of papers and of the three texts that are worse in each situation in which they took
+/// part.
 fn behind_everywhere(report: &Report, judged: &[Situation<'_>]) -> Option<Verdict> {
     let leads = |name: &str| judged.iter().any(|one| one.leaders.contains(&name));
     let mut names: Vec<&str> = Vec::new();

@@ -13,8 +13,8 @@ use std::time::Duration;
 use ondeck_lab::results::Report;
 use ondeck_report::html::render;
 
-/// A loaded machine needs some seconds to start a browser. A time that is counted in polls does not pass while test and
-/// browser are stopped.
+/// A loaded machine needs some seconds to start a browser. A time that is counted in polls does not
+/// pass while test and browser are stopped.
 const POLL: Duration = Duration::from_millis(20);
 const POLLS: u32 = 6_000;
 
@@ -228,7 +228,8 @@ fn labels_fit_on_a_phone_and_on_a_desk() {
         for width in [360, 800, 1200] {
             let look = || probe(&browser, &page, Some(width), &["--window-size=1300,900"]);
             let mut found = look();
-            // On a busy machine a page was once looked at before its text had its place. What is wrong is wrong again.
+            // On a busy machine a page was once looked at before its text had its place. What is
+            // wrong is wrong again.
             if found["found"] != serde_json::json!([]) {
                 found = look();
             }

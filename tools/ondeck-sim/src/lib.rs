@@ -1,7 +1,7 @@
 //! Simulated CPUs in virtual time, which run the locks and workloads of this workspace.
 //!
-//! [`engine`] runs simulated threads; [`Sim`](engine::Sim) is the platform that locks see. [`machine`] describes a
-//! machine: the number of its CPUs, and the costs of their operations.
+//! [`engine`] runs simulated threads; [`Sim`](engine::Sim) is the platform that locks see.
+//! [`machine`] describes a machine: the number of its CPUs, and the costs of their operations.
 
 #![warn(missing_docs)]
 

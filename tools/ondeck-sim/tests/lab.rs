@@ -43,7 +43,8 @@ fn own_locks() -> Vec<Subject> {
     lab::subjects().into_iter().filter(|subject| subject.info.origin == Origin::Own).collect()
 }
 
-/// With this project's locks, and with the lock that does nothing: a loop in which nothing took time would never end.
+/// With this project's locks, and with the lock that does nothing: a loop in which nothing took
+/// time would never end.
 #[test]
 fn every_workload_that_may_ends_in_virtual_time() {
     let setup = setup("ryzen-7-1700", 1);
@@ -84,7 +85,8 @@ fn what_a_round_has_cost_is_there_to_be_asked_for() {
     });
 }
 
-/// The system's allocator. Memory for which any multiple of 16 is right begins at [`BEHIND`] bytes behind a cache line.
+/// The system's allocator. Memory for which any multiple of 16 is right begins at [`BEHIND`] bytes
+/// behind a cache line.
 struct Behind;
 
 static BEHIND: AtomicUsize = AtomicUsize::new(0);
@@ -103,8 +105,8 @@ impl Behind {
     }
 }
 
-// SAFETY: all calls go to the system's allocator. What is added to the start is a multiple of 16 below `LINE`, by which the
-// memory is larger, and the line's address gives the start again.
+// SAFETY: all calls go to the system's allocator. What is added to the start is a multiple of 16
+// below `LINE`, by which the memory is larger, and the line's address gives the start again.
 unsafe impl GlobalAlloc for Behind {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: as the caller promises; the sum is within the memory.

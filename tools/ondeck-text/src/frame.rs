@@ -1,4 +1,5 @@
-//! The head of all pages, with the style sheet and the colours; the frame of a page without scripts.
+//! The head of all pages, with the style sheet and the colours; the frame of a page without
+//! scripts.
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 

@@ -1,8 +1,8 @@
 //! Names of functions as people say them.
 //!
-//! A demangled name of C++ has its arguments and a template's return type, and repeats each template argument: several
-//! hundred characters of which a reader needs `LruCache<…>::get_or`. Reports for people have that, and formats for programs
-//! the whole name.
+//! A demangled name of C++ has its arguments and a template's return type, and repeats each
+//! template argument: several hundred characters of which a reader needs `LruCache<…>::get_or`.
+//! Reports for people have that, and formats for programs the whole name.
 
 /// Returns a name without arguments and return type, and with template arguments folded.
 pub fn short(name: &str) -> String {
@@ -48,8 +48,8 @@ pub fn short(name: &str) -> String {
     if short.is_empty() { name.to_owned() } else { short }
 }
 
-/// Returns a name without the return type of a function template: the text after the last blank that precedes the
-/// arguments and is outside of brackets.
+/// Returns a name without the return type of a function template: the text after the last blank
+/// that precedes the arguments and is outside of brackets.
 pub fn without_type(function: &str) -> &str {
     let mut depth = 0_i32;
     let mut start = 0;
@@ -65,8 +65,8 @@ pub fn without_type(function: &str) -> &str {
     &function[start..]
 }
 
-/// Returns whether a name that a user wrote is that of a function: whole, or short with or without the mark of folded
-/// arguments, or the end of that.
+/// Returns whether a name that a user wrote is that of a function: whole, or short with or without
+/// the mark of folded arguments, or the end of that.
 pub fn is_named(function: &str, word: &str) -> bool {
     let bare = |name: &str| short(name).replace("<…>", "");
     let (name, wanted) = (bare(function), bare(word));
@@ -118,7 +118,8 @@ fn closing(text: &str) -> usize {
     text.len()
 }
 
-/// Returns a type of Rust in angle brackets: `<Vec<…> as Clone>`, and without the brackets if there is no trait.
+/// Returns a type of Rust in angle brackets: `<Vec<…> as Clone>`, and without the brackets if there
+/// is no trait.
 fn qualified(part: &str) -> String {
     let inside = part.trim_start_matches('<');
     let inside = &part[part.len() - inside.len()..].strip_suffix('>').unwrap_or(inside);

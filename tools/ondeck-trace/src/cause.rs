@@ -1,8 +1,9 @@
 //! Why the lock was idle, or a thread waited: a pure function of the timeline.
 //!
-//! The time is cut wherever a state changes; each piece has one cause, by the first rule that fits. The
-//! verdict is the cause with the most time. Nothing is guessed: where the kernel does not report, the
-//! cause is `Unknown`, or `OwnerStalled` where the owner's own stamps show that it stood still.
+//! The time is cut wherever a state changes; each piece has one cause, by the first rule that fits.
+//! The verdict is the cause with the most time. Nothing is guessed: where the kernel does not
+//! report, the cause is `Unknown`, or `OwnerStalled` where the owner's own stamps show that it
+//! stood still.
 
 pub use ondeck_lab::results::episode::Cause;
 
@@ -60,8 +61,8 @@ fn idle_at(timeline: &Timeline, last: &Turn, next: &Turn, at: Nanos) -> Cause {
     }
 }
 
-/// The cause that lies with the thread whose unlock is in progress; `None` if the lock is already free,
-/// and only the other threads count.
+/// The cause that lies with the thread whose unlock is in progress; `None` if the lock is already
+/// free, and only the other threads count.
 fn unlock_at(timeline: &Timeline, last: &Turn, at: Nanos) -> Option<Cause> {
     match timeline.state(last.thread, at) {
         Some(span) => match span.state {

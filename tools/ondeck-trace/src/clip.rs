@@ -151,8 +151,8 @@ fn owners(turns: &[Turn], from: Nanos, to: Nanos, grain: Nanos) -> Vec<Owned> {
             }
             _ => {
                 let from = begin.max(owners.last().map_or(begin, |last| last.to));
-                // The clocks of two CPUs may differ slightly, so that a turn lies within the previous
-                // one: then nothing of it remains.
+                // The clocks of two CPUs may differ slightly, so that a turn lies within the
+                // previous one: then nothing of it remains.
                 let to = end.max(from);
                 owners.push(Owned { from, to, thread: Some(turn.thread), pairs: 1 });
             }

@@ -1,8 +1,9 @@
 //! Why the lock was idle, and why a thread waited: the actions of the scheduler in that time.
 //!
-//! Threads hammer a lock and stamp every pair ([`ondeck_lab::stamp`]); the kernel reports which thread ran
-//! where (`kernel`). Both make a [`timeline::Timeline`], of which [`cause`] is a function. The result is a
-//! [`Document`](ondeck_lab::results::trace::Document), which becomes text, a page, or Perfetto's events.
+//! Threads hammer a lock and stamp every pair ([`ondeck_lab::stamp`]); the kernel reports which
+//! thread ran where (`kernel`). Both make a [`timeline::Timeline`], of which [`cause`] is a
+//! function. The result is a [`Document`](ondeck_lab::results::trace::Document), which becomes
+//! text, a page, or Perfetto's events.
 //!
 //! ```text
 //! a run with stamps            the kernel: schedstat, its tracepoints where permitted
@@ -123,8 +124,8 @@ impl Tracer {
         stamp::cost(&Course { team, pairs: 16_384, ..self.course.clone() })
     }
 
-    /// Traces one lock, and calls `watch` before each run. After a failure or a cancellation the results so
-    /// far are complete.
+    /// Traces one lock, and calls `watch` before each run. After a failure or a cancellation the
+    /// results so far are complete.
     pub fn trace(
         &mut self,
         lock: &Subject,

@@ -147,8 +147,9 @@ impl Out {
         tid: usize,
         args: Map<String, Value>,
     ) {
-        // A viewer may round to whole nanoseconds, or subtract the beginning of the trace, before or
-        // after it adds both. In every case the sum must not exceed the beginning of the next slice.
+        // A viewer may round to whole nanoseconds, or subtract the beginning of the trace, before
+        // or after it adds both. In every case the sum must not exceed the beginning of the next
+        // slice.
         let dur = Some((micros(to.saturating_sub(from)) - PICOSECOND).max(0.0));
         let event = Event { ts: micros(from + began), dur, tid, args, ..self.blank() };
         self.event(name, cat, "X", event);

@@ -1,9 +1,10 @@
-//! Implements the traits of locks for types that already have the functions, under other names, and for locks whose
-//! functions take a few lines.
+//! Implements the traits of locks for types that already have the functions, under other names, and
+//! for locks whose functions take a few lines.
 //!
-//! A function is given as `|this, context| expression`. The expression becomes the function's body, so no code of
-//! this project stands between a measuring loop and another library's lock. It may rely on the promises of the
-//! caller of that function. The type's file argues why the type is a lock.
+//! A function is given as `|this, context| expression`. The expression becomes the function's body,
+//! so no code of this project stands between a measuring loop and another library's lock. It may
+//! rely on the promises of the caller of that function. The type's file argues why the type is a
+//! lock.
 
 #![allow(unused_macros, reason = "some tests include this file for one of them")]
 
@@ -28,7 +29,8 @@ macro_rules! method {
     };
 }
 
-/// Implements `RawLock`. Unless others are given, the context is `()` and the condition variable the generic one.
+/// Implements `RawLock`. Unless others are given, the context is `()` and the condition variable
+/// the generic one.
 macro_rules! raw_lock {
     (
         unsafe impl $([$($generics:tt)*])? RawLock<$P:ty> for $Lock:ty {

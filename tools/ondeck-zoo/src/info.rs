@@ -28,9 +28,9 @@ pub struct LockInfo {
 }
 
 impl LockInfo {
-    /// The facts in which most locks agree, for the end of a lock's own: it is from the literature, its waiters spin, it has
-    /// attempts, bars no thread from barging in, leaves its memory alone after an unlock, and has the generic condition
-    /// variable.
+    /// The facts in which most locks agree, for the end of a lock's own: it is from the literature,
+    /// its waiters spin, it has attempts, bars no thread from barging in, leaves its memory alone
+    /// after an unlock, and has the generic condition variable.
     pub const USUAL: Self = Self {
         name: "",
         origin: Origin::Literature,

@@ -9,8 +9,8 @@ macro_rules! keeps {
         #[inline(always)]
         fn $keep(context: &$crate::Kept<$Guard<'static, ()>>, guard: $Guard<'_, ()>) {
             use std::mem::transmute;
-            // SAFETY: only the lifetime changes. The guard is used once more, by the unlock, whose caller has the lock
-            // still borrowed; without an unlock it is never used or dropped.
+            // SAFETY: only the lifetime changes. The guard is used once more, by the unlock, whose
+            // caller has the lock still borrowed; without an unlock it is never used or dropped.
             let guard = unsafe { transmute::<$Guard<'_, ()>, $Guard<'static, ()>>(guard) };
             context.keep(guard);
         }

@@ -1,10 +1,10 @@
-//! The other locks: locks of the literature, written once over [`ondeck::platform::Platform`], and locks
-//! of other libraries with the same trait.
+//! The other locks: locks of the literature, written once over [`ondeck::platform::Platform`], and
+//! locks of other libraries with the same trait.
 //!
-//! There is one file for each lock. Locks in `src/locks/` are portable: they run on every platform, so a
-//! model checker and a simulator can run the measured code itself. Locks in `src/peers/` call other
-//! libraries: on Linux all of them, elsewhere Rust libraries only. Each file begins with the lock's
-//! source, what it teaches, its state word with the transitions, and its memory orderings.
+//! There is one file for each lock. Locks in `src/locks/` are portable: they run on every platform,
+//! so a model checker and a simulator can run the measured code itself. Locks in `src/peers/` call
+//! other libraries: on Linux all of them, elsewhere Rust libraries only. Each file begins with the
+//! lock's source, what it teaches, its state word with the transitions, and its memory orderings.
 //! `docs/add-a-lock.md` explains how to add one. [`registry`] lists them all.
 //!
 //! ```text
@@ -20,11 +20,11 @@
 //! ```
 //!
 //! Reader-writer locks have a separate trait, [`RawRwLock`]: [`rwlocks`] has the portable ones,
-//! [`peers::rwlocks`] the ones of other libraries, and [`registry::for_each_rwlock`] visits them all.
-//! Semaphores, onces and barriers have small traits in [`sync`].
+//! [`peers::rwlocks`] the ones of other libraries, and [`registry::for_each_rwlock`] visits them
+//! all. Semaphores, onces and barriers have small traits in [`sync`].
 //!
-//! Every lock has a condition variable, [`RawLock::Condvar`], so that threads can wait for each other with
-//! any lock. Peers use their library's, where there is one. Lockless' mutexes use
+//! Every lock has a condition variable, [`RawLock::Condvar`], so that threads can wait for each
+//! other with any lock. Peers use their library's, where there is one. Lockless' mutexes use
 //! [`LocklessCondvar`](locks::lockless_condvar::LocklessCondvar) from the same text. All others use
 //! [`SequenceCondvar`], which needs only `lock` and `unlock` of a lock.
 //!

@@ -18,15 +18,15 @@ pub struct Mutex<L, T, P = Native> {
     platform: PhantomData<P>,
 }
 
-// SAFETY: `with` hands out the value once at a time, as `RawLock` promises; the value is sent from one
-// thread to the next, so it must be `Send`.
+// SAFETY: `with` hands out the value once at a time, as `RawLock` promises; the value is sent from
+// one thread to the next, so it must be `Send`.
 unsafe impl<L: Sync, T: Send, P> Sync for Mutex<L, T, P> {}
 
 impl<P: Platform, L: RawLock<P>, T> Mutex<L, T, P> {
     /// An unlocked mutex around `value`.
     ///
-    /// A lock that its owner may lock again is refused: a section within a section would have a second
-    /// exclusive reference to the value.
+    /// A lock that its owner may lock again is refused: a section within a section would have a
+    /// second exclusive reference to the value.
     ///
     /// ```compile_fail,E0080
     /// use ondeck_zoo::{Mutex, own::OndeckReentrant};
@@ -51,8 +51,8 @@ impl<P: Platform, L: RawLock<P>, T> Mutex<L, T, P> {
         // SAFETY: the exclusive borrow keeps the context in place and out of other uses until this
         // function returns, which is after the unlock.
         unsafe { self.lock.lock(context) };
-        // SAFETY: the lock was just acquired with this context. If this thread were in another section,
-        // it would still wait, because `new` takes no reentrant lock.
+        // SAFETY: the lock was just acquired with this context. If this thread were in another
+        // section, it would still wait, because `new` takes no reentrant lock.
         unsafe { self.run(context, section) }
     }
 

@@ -1,6 +1,6 @@
-//! This project's locks in the form that programs use, on the real machine only: the fair one, and those whose C
-//! library or kernel names threads. The others are in [`locks`](crate::locks). The modules of [`ondeck`] draw and
-//! argue their protocols.
+//! This project's locks in the form that programs use, on the real machine only: the fair one, and
+//! those whose C library or kernel names threads. The others are in [`locks`](crate::locks). The
+//! modules of [`ondeck`] draw and argue their protocols.
 
 use std::fmt;
 
@@ -41,7 +41,8 @@ const OWN: LockInfo =
 
 /// The mutex of [`ondeck::fair`].
 ///
-/// Teaches: the order of arrival costs a wake for each contended pair, even if the queue is in a parking table.
+/// Teaches: the order of arrival costs a wake for each contended pair, even if the queue is in a
+/// parking table.
 // SAFETY, as a lock: `RawFairMutex` excludes; see its own argument.
 #[derive(Debug)]
 pub struct OndeckFair(RawFairMutex<Native>);
@@ -66,7 +67,8 @@ raw_lock! {
 
 /// The mutex of [`ondeck::reentrant`], measured without nested locks by its owner.
 ///
-/// Teaches: the owner's name and a count are plain accesses beside the one read-modify-write of a mutex.
+/// Teaches: the owner's name and a count are plain accesses beside the one read-modify-write of a
+/// mutex.
 // SAFETY, as a lock: `RawReentrantMutex` excludes other threads.
 pub struct OndeckReentrant(RawReentrantMutex<RawMutex<Native>, RawThreadId>);
 
@@ -106,8 +108,8 @@ mod pi {
 
     /// The mutex of [`ondeck::pi`].
     ///
-    /// Teaches: the kernel's protocol needs no more than the owner's number in the word and, for an owner that
-    /// ended, one word beside it.
+    /// Teaches: the kernel's protocol needs no more than the owner's number in the word and, for an
+    /// owner that ended, one word beside it.
     // SAFETY, as a lock: `RawPiMutex` excludes; see its own argument.
     #[derive(Debug)]
     pub struct OndeckPi(RawPiMutex);
@@ -145,7 +147,8 @@ mod ipc {
 
     /// The mutex of [`ondeck::ipc`], for memory that processes share, measured within one process.
     ///
-    /// Teaches: a lock that survives the death of its owner costs an entry in a list of the owner's thread.
+    /// Teaches: a lock that survives the death of its owner costs an entry in a list of the owner's
+    /// thread.
     // SAFETY, as a lock: `ipc::Mutex` excludes; see its own argument.
     #[derive(Debug)]
     pub struct OndeckIpc(Mutex<()>);
@@ -161,7 +164,8 @@ mod ipc {
                 ..OWN
             },
             Context: Kept<MutexGuard<'static, ()>>,
-            // SAFETY: a lock of the zoo is neither moved nor freed while a thread owns it, and guards nothing.
+            // SAFETY: a lock of the zoo is neither moved nor freed while a thread owns it, and
+            // guards nothing.
             new: Self(unsafe { Mutex::new(()) }),
             lock: |this, context| keep(context, this.0.lock().expect(NO_OWNER_ENDS)),
             try_lock: |this, context| {

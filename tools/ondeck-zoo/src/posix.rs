@@ -5,7 +5,8 @@ use std::ffi::c_int;
 use std::io;
 use std::mem::MaybeUninit;
 
-/// Calls a function of the C library, and gives its result and its name to [`check`] or [`acquired`].
+/// Calls a function of the C library, and gives its result and its name to [`check`] or
+/// [`acquired`].
 macro_rules! posix {
     ($check:ident: $function:ident($($argument:expr),*)) => {
         $check(libc::$function($($argument),*), stringify!($function))
@@ -58,8 +59,8 @@ impl<T: Destroy> Object<T> {
     ///
     /// # Safety
     ///
-    /// `initialize` either initializes the object that its argument points to, or panics. The object may be moved until
-    /// it is used.
+    /// `initialize` either initializes the object that its argument points to, or panics. The
+    /// object may be moved until it is used.
     pub(crate) unsafe fn new(initialize: impl FnOnce(*mut T)) -> Self {
         let mut object = MaybeUninit::uninit();
         initialize(object.as_mut_ptr());
@@ -76,8 +77,8 @@ impl<T: Destroy> Object<T> {
 
 /// Panics unless a pthread function returned 0.
 ///
-/// Anything else from a correctly used lock is a bug, of this program or of the machine. A careful C program also pays
-/// for the check: a test, and a branch that is never taken.
+/// Anything else from a correctly used lock is a bug, of this program or of the machine. A careful
+/// C program also pays for the check: a test, and a branch that is never taken.
 #[inline(always)]
 pub(crate) fn check(code: c_int, function: &'static str) {
     if code != 0 {

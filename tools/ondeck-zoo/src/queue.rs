@@ -1,8 +1,8 @@
-//! The queue of MCS, in which locks of its family put the nodes of their threads: a pointer to the last node, and in
-//! each node a pointer to the next one.
+//! The queue of MCS, in which locks of its family put the nodes of their threads: a pointer to the
+//! last node, and in each node a pointer to the next one.
 //!
-//! An owner's node is the first. The file of a lock says what else a node has, and how a waiter learns that its
-//! predecessor has left.
+//! An owner's node is the first. The file of a lock says what else a node has, and how a waiter
+//! learns that its predecessor has left.
 
 use std::{fmt, ptr};
 
@@ -21,8 +21,9 @@ pub(crate) trait Linked<P: Platform>: Sized + 'static {
         ptr::from_ref(self).cast_mut()
     }
 
-    /// Waits until the thread that has swapped its node in after this one has linked it: the algorithm cannot combine
-    /// these two steps. If that thread is preempted between them, all wait.
+    /// Waits until the thread that has swapped its node in after this one has linked it: the
+    /// algorithm cannot combine these two steps. If that thread is preempted between them, all
+    /// wait.
     fn linked(&self) -> *mut Self {
         loop {
             let next = self.next().load(Ordering::Acquire);
@@ -70,14 +71,16 @@ impl<P: Platform, N: Linked<P>> Tail<P, N> {
         Self(AtomicPointer::new(ptr::null_mut()))
     }
 
-    /// Relaxed: no other thread can reach the node yet; the operation that puts it into the queue publishes it.
+    /// Relaxed: no other thread can reach the node yet; the operation that puts it into the queue
+    /// publishes it.
     #[inline(always)]
     fn ready(node: &N) {
         node.next().store(ptr::null_mut(), Ordering::Relaxed);
         node.prepare();
     }
 
-    /// Puts a node at the end. Returns false if it is the first; otherwise its predecessor is linked to it.
+    /// Puts a node at the end. Returns false if it is the first; otherwise its predecessor is
+    /// linked to it.
     #[inline(always)]
     pub(crate) fn enter(&self, node: &N) -> bool {
         self.enter_with(node, || ())
@@ -92,8 +95,8 @@ impl<P: Platform, N: Linked<P>> Tail<P, N> {
             return false;
         }
         waits();
-        // SAFETY: the predecessor waits, or cannot finish its unlock, and so its node stays, before it has seen this
-        // store: tail is no longer its own node.
+        // SAFETY: the predecessor waits, or cannot finish its unlock, and so its node stays, before
+        // it has seen this store: tail is no longer its own node.
         unsafe { &*predecessor }.next().store(node.pointer(), Ordering::Release);
         true
     }
@@ -106,7 +109,8 @@ impl<P: Platform, N: Linked<P>> Tail<P, N> {
         self.0.compare_exchange(empty, own, Ordering::AcqRel, Ordering::Relaxed).is_ok()
     }
 
-    /// Replaces the owner's node by `other`, or by none if that is null, if no thread has come after it.
+    /// Replaces the owner's node by `other`, or by none if that is null, if no thread has come
+    /// after it.
     #[inline(always)]
     pub(crate) fn replace(&self, node: &N, other: *mut N) -> bool {
         let own = node.pointer();

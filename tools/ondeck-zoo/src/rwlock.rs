@@ -6,9 +6,9 @@ use crate::LockInfo;
 
 /// A lock that one writer or any number of readers hold, without data.
 ///
-/// An acquisition brings a context, as with a [`RawLock`](crate::RawLock): one type for reads and one for
-/// writes, because a library's guards are of two types. Most locks take `()`, and the parameter
-/// vanishes.
+/// An acquisition brings a context, as with a [`RawLock`](crate::RawLock): one type for reads and
+/// one for writes, because a library's guards are of two types. Most locks take `()`, and the
+/// parameter vanishes.
 ///
 /// [`INFO`](Self::INFO) has the same facts as for other locks. Here `has_try_lock` covers attempts
 /// to read and to write, `fairness` covers writers and readers, and `condvar` is
@@ -17,8 +17,9 @@ use crate::LockInfo;
 /// # Safety
 ///
 /// While a thread holds the lock for writing, no other thread holds it. Everything done before an
-/// unlock of a writer happens before what follows the next acquisition of any thread, and everything
-/// done before an unlock of a reader happens before what follows the next acquisition of a writer.
+/// unlock of a writer happens before what follows the next acquisition of any thread, and
+/// everything done before an unlock of a reader happens before what follows the next acquisition of
+/// a writer.
 pub unsafe trait RawRwLock<P: Platform>: Sized + Send + Sync + 'static {
     /// The facts of this lock.
     const INFO: LockInfo;
@@ -26,8 +27,8 @@ pub unsafe trait RawRwLock<P: Platform>: Sized + Send + Sync + 'static {
     /// Whether two readers can hold the lock at the same time.
     const SHARES: bool = true;
 
-    /// A thread's context for a read: made once by each thread, used for any number of reads, one at
-    /// a time.
+    /// A thread's context for a read: made once by each thread, used for any number of reads, one
+    /// at a time.
     type Read: Default + 'static;
 
     /// A thread's context for a write, used in the same way.

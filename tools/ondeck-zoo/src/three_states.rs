@@ -15,8 +15,9 @@
 //!
 //! # Memory ordering
 //!
-//! Acquisitions are `Acquire` and pair with the `Release` swap for 0. A look is `Relaxed`, because it only decides
-//! whether an attempt is worth the write. After the swap for 0 the unlock uses only the word's address.
+//! Acquisitions are `Acquire` and pair with the `Release` swap for 0. A look is `Relaxed`, because
+//! it only decides whether an attempt is worth the write. After the swap for 0 the unlock uses only
+//! the word's address.
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 

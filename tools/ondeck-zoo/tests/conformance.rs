@@ -1,5 +1,5 @@
-//! Every lock of the registry, portable or a peer, keeps every promise on the real machine. `ONDECK_TEST_WITHOUT` names
-//! locks, separated by commas, that this machine cannot run.
+//! Every lock of the registry, portable or a peer, keeps every promise on the real machine.
+//! `ONDECK_TEST_WITHOUT` names locks, separated by commas, that this machine cannot run.
 
 #[path = "support/conformance.rs"]
 mod conformance;
@@ -22,7 +22,8 @@ fn every_lock_keeps_every_property() {
                 return;
             }
             let start = Instant::now();
-            // The first failure ends the test: a hung lock has left threads running, which would disturb the rest.
+            // The first failure ends the test: a hung lock has left threads running, which would
+            // disturb the rest.
             for property in Property::ALL {
                 check::<L>(property, Duration::from_mins(1))
                     .unwrap_or_else(|what| panic!("{what}"));

@@ -1,4 +1,5 @@
-//! Broken locks against the conformance suite: each fails the property that it breaks, for the intended reason.
+//! Broken locks against the conformance suite: each fails the property that it breaks, for the
+//! intended reason.
 
 #[path = "support/broken.rs"]
 mod broken;

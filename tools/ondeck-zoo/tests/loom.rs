@@ -1,8 +1,9 @@
 //! Every portable lock under the loom model checker.
 //!
-//! Bounds: two threads with two acquisitions each and at most four involuntary switches in an execution;
-//! three threads with one each and at most three, or the number of [`three_threads_bound`]. Loom's memory model.
-//! `docs/verification.md` describes what that cannot see.
+//! Bounds: two threads with two acquisitions each and at most four involuntary switches in an
+//! execution; three threads with one each and at most three, or the number of
+//! [`three_threads_bound`]. Loom's memory model. `docs/verification.md` describes what that cannot
+//! see.
 
 #[path = "../../../locks/ondeck/tests/support/loom_platform.rs"]
 mod loom_platform;
@@ -23,12 +24,13 @@ fn two_threads_exclude_each_other_and_lose_no_wake() {
     locks::for_each_hosted::<Loom>(&mut Check);
 }
 
-/// The number of involuntary switches to explore with three threads; `None` if loom cannot explore them.
+/// The number of involuntary switches to explore with three threads; `None` if loom cannot explore
+/// them.
 ///
-/// Of three threads two may wait. If both poll, loom also explores executions in which they alternate for ever while
-/// the owner never runs. No fair scheduler does so, but loom gives up with "maximum number of branches". In the queue
-/// locks, where each waiter polls another word, that takes three switches; where all poll one word it happens at
-/// once.
+/// Of three threads two may wait. If both poll, loom also explores executions in which they
+/// alternate for ever while the owner never runs. No fair scheduler does so, but loom gives up with
+/// "maximum number of branches". In the queue locks, where each waiter polls another word, that
+/// takes three switches; where all poll one word it happens at once.
 fn three_threads_bound(info: &LockInfo) -> Option<usize> {
     match (info.waiting, info.fairness, info.name) {
         // With three, loom does not find an unlock that leaves the word at 1 and a thread asleep.

@@ -1,8 +1,9 @@
 //! The condition variables of the portable locks under the loom model checker.
 //!
-//! Bounds: one waiter with every lock, and at most four involuntary switches in an execution, two with this
-//! project's own; two waiters with some locks, with the numbers of switches below. Two woken waiters that both poll
-//! for the lock exceed what loom can explore: see `three_threads_bound` in `loom.rs`.
+//! Bounds: one waiter with every lock, and at most four involuntary switches in an execution, two
+//! with this project's own; two waiters with some locks, with the numbers of switches below. Two
+//! woken waiters that both poll for the lock exceed what loom can explore: see
+//! `three_threads_bound` in `loom.rs`.
 
 #[path = "support/loom_condvars.rs"]
 mod loom_condvars;
@@ -20,8 +21,8 @@ fn one_waiter_loses_no_signal() {
     struct Check;
     impl Visitor<Loom> for Check {
         fn visit<L: RawLock<Loom>>(&mut self) {
-            // This project's own takes more steps than loom can explore so deeply. Its own tests go deeper where it
-            // matters.
+            // This project's own takes more steps than loom can explore so deeply. Its own tests go
+            // deeper where it matters.
             let switches = deeper(if L::INFO.origin == Origin::Own { 2 } else { 4 });
             for when in WHEN {
                 permits::<L>(1, 2, Give::EachAlone, when, switches);

@@ -1,8 +1,9 @@
-//! Every portable reader-writer lock under the loom model checker, and locks that are broken in one place.
+//! Every portable reader-writer lock under the loom model checker, and locks that are broken in one
+//! place.
 //!
-//! Bounds: a writer and a reader with two acquisitions each, and two writers with one each, at most three
-//! involuntary switches in an execution; a writer and two readers with one each, at most one. Loom's
-//! memory model.
+//! Bounds: a writer and a reader with two acquisitions each, and two writers with one each, at most
+//! three involuntary switches in an execution; a writer and two readers with one each, at most one.
+//! Loom's memory model.
 
 #[macro_use]
 #[path = "../src/adapter.rs"]
@@ -23,7 +24,8 @@ use loom::cell::UnsafeCell;
 use loom_platform::{Loom, deeper};
 use ondeck_zoo::{RawRwLock, RwVisitor, rwlocks};
 
-/// A plain cell beside a lock. Loom reports a race if exclusion or a happens-before edge is missing.
+/// A plain cell beside a lock. Loom reports a race if exclusion or a happens-before edge is
+/// missing.
 struct Shared<L> {
     lock: L,
     count: UnsafeCell<u32>,
@@ -36,7 +38,8 @@ impl<L: RawRwLock<Loom>> Shared<L> {
     fn write(&self, times: u32) {
         let context = L::Write::default();
         for _ in 0..times {
-            // SAFETY: the context stays here and serves this acquisition alone; the cell is guarded.
+            // SAFETY: the context stays here and serves this acquisition alone; the cell is
+            // guarded.
             unsafe {
                 self.lock.write(&context);
                 self.count.with_mut(|count| *count += 1);

@@ -1,5 +1,5 @@
-//! Every reader-writer lock of the registry keeps its promises on the real machine, and locks that break one
-//! are noticed.
+//! Every reader-writer lock of the registry keeps its promises on the real machine, and locks that
+//! break one are noticed.
 
 #[macro_use]
 #[path = "../src/adapter.rs"]

@@ -2,13 +2,13 @@
 //!
 //! The table is an exported symbol, so the loader resolves it to the same table for all copies that
 //! it can see. It cannot do so if a program has a static copy that it does not export and loads
-//! another copy, or if two plugins have a static copy each and are loaded with `RTLD_LOCAL`. A thread
-//! would then park in one table while the unlock searches the other: the program would hang at some
-//! point without a message.
+//! another copy, or if two plugins have a static copy each and are loaded with `RTLD_LOCAL`. A
+//! thread would then park in one table while the unlock searches the other: the program would hang
+//! at some point without a message.
 //!
 //! So each copy has a note in its object (ELF `PT_NOTE`) with the place of its [`Copy`], and each
-//! copy's constructor reads the notes of all loaded objects: the copy that is loaded later finds the
-//! other. Objects in other namespaces, made by dlmopen(3), are not found.
+//! copy's constructor reads the notes of all loaded objects: the copy that is loaded later finds
+//! the other. Objects in other namespaces, made by dlmopen(3), are not found.
 //!
 //! Copies of the crate `ondeck` in a Rust program, or in the preloaded library, have no note: no C
 //! function can reach their locks.
@@ -73,7 +73,8 @@ extern "C" fn check(_: c_int, _: *const *const c_char) {
         if core::ptr::eq(copy, &raw const OWN) {
             own = Some(object);
         } else {
-            // SAFETY: a copy of any version has these fields, and its object is loaded and relocated.
+            // SAFETY: a copy of any version has these fields, and its object is loaded and
+            // relocated.
             let its = unsafe { [(*copy).table, (*copy).state, (*copy).rows] };
             if its != [OWN.table, OWN.state, OWN.rows] {
                 other = Some(object);

@@ -1,4 +1,5 @@
-//! The objects that are loaded: programs and libraries, each with its name and the copy of this library that it has.
+//! The objects that are loaded: programs and libraries, each with its name and the copy of this
+//! library that it has.
 
 use core::ffi::{CStr, c_int, c_void};
 use core::slice;
@@ -13,7 +14,8 @@ pub(super) struct Object {
     pub(super) copy: Option<*const Copy>,
 }
 
-/// Returns the copy that an object has, according to its headers; `base` is added to their addresses.
+/// Returns the copy that an object has, according to its headers; `base` is added to their
+/// addresses.
 ///
 /// # Safety
 ///
@@ -29,7 +31,8 @@ unsafe fn copy_of(base: u64, headers: &[libc::Elf64_Phdr]) -> Option<*const Copy
 /// Calls `visit` for every loaded object of the caller's namespace.
 pub(super) fn for_each(visit: &mut dyn FnMut(Object)) {
     let mut visit = visit;
-    // SAFETY: the callback receives the pointer that is passed here, which lives until the call returns.
+    // SAFETY: the callback receives the pointer that is passed here, which lives until the call
+    // returns.
     unsafe { libc::dl_iterate_phdr(Some(one), (&raw mut visit).cast()) };
 }
 

@@ -1,7 +1,8 @@
 //! The differences between C libraries: the location of errno, and the available clocks.
 //!
-//! The parking table sleeps by one clock of the system, and C functions identify a clock by a number. `clock`
-//! returns the clock of a number, and `nanos` reads a clock that is not the table's.
+//! The parking table sleeps by one clock of the system, and C functions identify a clock by a
+//! number. `clock` returns the clock of a number, and `nanos` reads a clock that is not the
+//! table's.
 
 use core::ffi::c_int;
 

@@ -1,4 +1,5 @@
-//! Windows: clocks under the numbers of MinGW's <time.h>, which `ondeck.h` defines for other compilers.
+//! Windows: clocks under the numbers of MinGW's <time.h>, which `ondeck.h` defines for other
+//! compilers.
 
 use core::ffi::c_int;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -25,7 +26,8 @@ pub(crate) fn clock(number: c_int) -> Option<Clock> {
     }
 }
 
-/// Returns the time of the clock that can be set, in nanoseconds. It is the only one that is not the table's.
+/// Returns the time of the clock that can be set, in nanoseconds. It is the only one that is not
+/// the table's.
 pub(crate) fn nanos(_clock: c_int) -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.map_or(0, |time| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX))

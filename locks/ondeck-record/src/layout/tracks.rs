@@ -28,7 +28,8 @@ pub enum Action {
     Write = 3,
     /// Unlocks any of these.
     Unlock = 4,
-    /// Unlocks a mutex, waits for a notification, and locks the mutex again. Its time is the time without the mutex.
+    /// Unlocks a mutex, waits for a notification, and locks the mutex again. Its time is the time
+    /// without the mutex.
     Wait = 5,
     /// Notifies the waiters of a condition variable.
     Notify = 6,
@@ -85,8 +86,8 @@ pub struct Site {
     pub stack: AtomicU64,
 }
 
-/// The sections of a lock that were long, from one call site. A section ends with the unlock of the lock that began it;
-/// waits for other locks do not count.
+/// The sections of a lock that were long, from one call site. A section ends with the unlock of the
+/// lock that began it; waits for other locks do not count.
 #[repr(C)]
 pub struct Long {
     /// The address of the lock; 0 in a free place.
@@ -105,7 +106,8 @@ pub struct Long {
 
 /// A thread whose operations are recorded. Only that thread writes it.
 ///
-/// The first fields are private to the thread; the reader needs `acquisitions`, `overhead`, `long` and `bursts`.
+/// The first fields are private to the thread; the reader needs `acquisitions`, `overhead`, `long`
+/// and `bursts`.
 #[repr(C, align(4096))]
 pub struct Track {
     /// Locks that the thread has acquired, also outside of bursts.
@@ -140,7 +142,8 @@ pub struct Track {
     pub held_since: AtomicU64,
     /// Ticks of other operations in the section.
     pub held_other: AtomicU64,
-    /// Ticks of work in the section, and ticks in which the thread was blocked, as far as they are in a burst.
+    /// Ticks of work in the section, and ticks in which the thread was blocked, as far as they are
+    /// in a burst.
     pub held_worked: AtomicU64,
     /// The second of these.
     pub held_blocked: AtomicU64,

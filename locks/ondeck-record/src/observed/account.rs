@@ -23,8 +23,8 @@ impl Thread {
         }
     }
 
-    /// Records a wait of the thread with that index. `late` returns the number of its stack plus 1 if it was not taken
-    /// at the beginning.
+    /// Records a wait of the thread with that index. `late` returns the number of its stack plus 1
+    /// if it was not taken at the beginning.
     pub(super) fn end(
         &mut self,
         file: &'static File,
@@ -106,7 +106,8 @@ fn entry(file: &'static File, sleep: &Sleep, stack: u32) -> Option<(&'static Loc
     Some((entry, is_new))
 }
 
-/// Returns a number for the place of a wait, and, if `of_word`, for its word. No address is equal to it.
+/// Returns a number for the place of a wait, and, if `of_word`, for its word. No address is equal
+/// to it.
 fn key(file: &File, sleep: &Sleep, stack: u32, of_word: bool) -> u64 {
     const OF_PLACE: u64 = 1 << 63;
     let place = stack.checked_sub(1).map_or(0, |stack| Frames::of(file, stack, PLACE).hash());

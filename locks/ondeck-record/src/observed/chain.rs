@@ -5,9 +5,9 @@
 //! ├── A's hold ──┤ gap ├── B's hold ──┤├── C's hold ──┤ wake
 //! ```
 //!
-//! A thread that is woken takes over the chain of its waker, and adds its own hold when it wakes another thread. So the
-//! chain goes from thread to thread as the lock does, even if each waiter sleeps at a word of its own. A gap is time in
-//! which a woken thread was not running yet.
+//! A thread that is woken takes over the chain of its waker, and adds its own hold when it wakes
+//! another thread. So the chain goes from thread to thread as the lock does, even if each waiter
+//! sleeps at a word of its own. A gap is time in which a woken thread was not running yet.
 
 /// The segments of a chain. If there are more, the shortest pair of neighbours becomes one.
 const LENGTH: usize = 12;
@@ -52,8 +52,9 @@ impl Chain {
         self.used += 1;
     }
 
-    /// Adds `gap`, in which nothing had the lock, and a hold until `until` to the last segment, whose stack has it again. The
-    /// gap moves to the front, so that the segment stays as long as its holds.
+    /// Adds `gap`, in which nothing had the lock, and a hold until `until` to the last segment,
+    /// whose stack has it again. The gap moves to the front, so that the segment stays as long as
+    /// its holds.
     pub fn extend(&mut self, gap: u64, until: u64) {
         if let Some(last) = self.segments[..self.used as usize].last_mut() {
             last.until = until;
@@ -61,8 +62,8 @@ impl Chain {
         }
     }
 
-    /// Replaces the shortest pair of neighbours by one segment, as long as both. It has the stack of either, as often as that
-    /// one is long, so that each stack is charged rightly on average.
+    /// Replaces the shortest pair of neighbours by one segment, as long as both. It has the stack
+    /// of either, as often as that one is long, so that each stack is charged rightly on average.
     fn join(&mut self) {
         let length = |one: &Segment| one.until.saturating_sub(one.from);
         let pairs = self.used().windows(2).enumerate();
@@ -94,7 +95,8 @@ impl Chain {
     }
 }
 
-/// Returns a number whose bits all depend on those of a time: SplitMix64's (Steele, Lea, Flood 2014).
+/// Returns a number whose bits all depend on those of a time: SplitMix64's (Steele, Lea, Flood
+/// 2014).
 fn mixed(time: u64) -> u64 {
     let once = (time ^ time >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     let twice = (once ^ once >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);

@@ -1,8 +1,9 @@
-//! Locks of the program itself, observed where its threads wait and wake: futexes, and the objects of POSIX threads.
+//! Locks of the program itself, observed where its threads wait and wake: futexes, and the objects
+//! of POSIX threads.
 //!
-//! Unlike a lock that calls [`begin`](crate::begin), an observed lock does not report its owner, and a futex not
-//! even the lock to which it belongs. What is seen is that a thread waits at a word, and that another thread wakes a thread
-//! there. The hooks are called around both.
+//! Unlike a lock that calls [`begin`](crate::begin), an observed lock does not report its owner,
+//! and a futex not even the lock to which it belongs. What is seen is that a thread waits at a
+//! word, and that another thread wakes a thread there. The hooks are called around both.
 //!
 //! ```text
 //! waiter   begin ── sleeps ──────────────────────── end: records the wait, and charges the chain's stacks
@@ -14,24 +15,28 @@
 //!
 //! # Blame
 //!
-//! The waker had the lock until the wake. It had it since it was woken itself, or since the last wake at the same word;
-//! what lies before belongs to the chain of threads from which it got the lock. A waiter charges the parts of the
-//! chain since its arrival, and what is in no part is time in which the lock was free. Known errors: a thread that finds
-//! the lock free, and whose acquisition is not seen, is charged from the last of these moments on; at a condition
-//! variable the waker is a notifier and owns nothing. Where the chain begins later than the wait, and each waiter sleeps
-//! at a word of its own, the chain of others that waited in the same place is used: it may be of another lock.
+//! The waker had the lock until the wake. It had it since it was woken itself, or since the last
+//! wake at the same word; what lies before belongs to the chain of threads from which it got the
+//! lock. A waiter charges the parts of the chain since its arrival, and what is in no part is time
+//! in which the lock was free. Known errors: a thread that finds the lock free, and whose
+//! acquisition is not seen, is charged from the last of these moments on; at a condition variable
+//! the waker is a notifier and owns nothing. Where the chain begins later than the wait, and each
+//! waiter sleeps at a word of its own, the chain of others that waited in the same place is used:
+//! it may be of another lock.
 //!
-//! A lock may poll by sched_yield(2) before it sleeps, or instead: see `polls.rs`. A wait that only spins is not seen.
+//! A lock may poll by sched_yield(2) before it sleeps, or instead: see `polls.rs`. A wait that only
+//! spins is not seen.
 //!
 //! # Entries
 //!
-//! A futex has an entry for each place that waits there, because the reader decides by the functions of the place what
-//! the word is: the lock itself, or a word of the waiting thread. An object of POSIX threads has one entry.
+//! A futex has an entry for each place that waits there, because the reader decides by the
+//! functions of the place what the word is: the lock itself, or a word of the waiting thread. An
+//! object of POSIX threads has one entry.
 //!
 //! # Rules
 //!
-//! As for all of this crate: no allocation, no waiting, `errno` is kept, and a thread that is in a hook already is not
-//! recorded. A hook never runs while the thread sleeps.
+//! As for all of this crate: no allocation, no waiting, `errno` is kept, and a thread that is in a
+//! hook already is not recorded. A hook never runs while the thread sleeps.
 
 mod account;
 mod chain;
@@ -143,7 +148,8 @@ impl Memory {
         action: impl FnOnce(&mut Thread, &Local) -> T,
     ) -> Option<T> {
         thread::of(file, |local| {
-            // SAFETY: only its own thread uses the memory, and `thread::of` does not call twice at a time.
+            // SAFETY: only its own thread uses the memory, and `thread::of` does not call twice at
+            // a time.
             let own = unsafe { &mut *self.0.get() };
             if own.file != thread::address_of(file) {
                 own.file = thread::address_of(file);
@@ -158,8 +164,8 @@ impl Memory {
     }
 }
 
-/// Called when the thread is about to wait at `word`. `base` is the address of the innermost return address of the
-/// program.
+/// Called when the thread is about to wait at `word`. `base` is the address of the innermost return
+/// address of the program.
 pub fn begin(memory: &Memory, word: usize, kind: u32, base: usize) -> Sleep {
     let mut sleep = Sleep { word, file: 0, arrived: 0, kind, stack: 0 };
     let Some(file) = state::file() else { return sleep };
@@ -227,8 +233,9 @@ pub fn acquired(memory: &Memory, word: usize) {
     memory.enter(file, |own, _| own.entered = (word, clock::ticks()));
 }
 
-/// Called before the program installs a seccomp filter, which may end the process where the recorder opens a file, and with
-/// `false` if that failed. Returns the value of the last call. The mappings are copied a last time.
+/// Called before the program installs a seccomp filter, which may end the process where the
+/// recorder opens a file, and with `false` if that failed. Returns the value of the last call. The
+/// mappings are copied a last time.
 pub fn confine(is_confined: bool) -> bool {
     if let Some(file) = state::file().filter(|_| is_confined) {
         sys::with_errno_kept(|| maps::refresh(file));
@@ -236,7 +243,8 @@ pub fn confine(is_confined: bool) -> bool {
     sys::IS_CONFINED.swap(is_confined, Ordering::Relaxed)
 }
 
-/// Called when the thread is about to wake a thread at `word`, where threads wait. [`after_wake`] has to follow.
+/// Called when the thread is about to wake a thread at `word`, where threads wait. [`after_wake`]
+/// has to follow.
 pub fn before_wake(memory: &Memory, word: usize, base: usize) -> Wake {
     let Some(file) = state::file() else { return Wake::NONE };
     let now = clock::ticks();
@@ -267,8 +275,8 @@ pub fn after_wake(memory: &Memory, wake: &Wake, base: usize) {
 }
 
 impl Thread {
-    /// Returns the number of the thread's stack plus 1, if it is known or may be unwound now, at `now`, for a record of
-    /// `ticks`.
+    /// Returns the number of the thread's stack plus 1, if it is known or may be unwound now, at
+    /// `now`, for a record of `ticks`.
     fn stack(&mut self, file: &'static File, base: usize, now: u64, ticks: u64) -> Option<u32> {
         if let Some(number) = self.recall.find(file, base) {
             return Some(number + 1);
@@ -309,8 +317,8 @@ impl Thread {
         file.header.stack_ticks.fetch_add(took, Ordering::Relaxed);
     }
 
-    /// Copies the mappings if they lack an address of the last new stack or entry. Not for a thread that has just locked or is
-    /// about to unlock: it takes some ten times as long as a stack.
+    /// Copies the mappings if they lack an address of the last new stack or entry. Not for a thread
+    /// that has just locked or is about to unlock: it takes some ten times as long as a stack.
     fn see(&mut self, file: &'static File) {
         let word = core::mem::take(&mut self.unseen_word);
         if word != 0 {
@@ -322,8 +330,9 @@ impl Thread {
         }
     }
 
-    /// Enters a wake into the chain of its word, from the place of that [`site`]. Returns the number of its stack plus
-    /// 1, or 0 if no stack was taken. The wake calls `stack` for that number, with the ticks that the record covers.
+    /// Enters a wake into the chain of its word, from the place of that [`site`]. Returns the
+    /// number of its stack plus 1, or 0 if no stack was taken. The wake calls `stack` for that
+    /// number, with the ticks that the record covers.
     fn wake(
         &mut self,
         file: &'static File,
@@ -357,8 +366,8 @@ impl Thread {
         stack
     }
 
-    /// Enters a wake like the thread's last one, if no other thread has had the lock in between: a thread that locks
-    /// repeatedly while others sleep.
+    /// Enters a wake like the thread's last one, if no other thread has had the lock in between: a
+    /// thread that locks repeatedly while others sleep.
     fn again(&mut self, file: &'static File, word: usize, now: u64) -> bool {
         let is_entered = self.entered.0 == word;
         let from = if is_entered { self.entered.1 } else { 0 }.max(self.polls.acquired());
@@ -379,7 +388,8 @@ impl Thread {
 /// Returned for a wake whose stack is that of the last one.
 const KNOWN: u32 = u32::MAX;
 
-/// Returns a number, not 0, for a word and a place that wakes there: where its return address is, and the address.
+/// Returns a number, not 0, for a word and a place that wakes there: where its return address is,
+/// and the address.
 fn site(word: usize, base: usize, address: usize) -> u64 {
     let mixed = (word as u64).rotate_left(40) ^ (base as u64).rotate_left(20) ^ address as u64;
     mixed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1

@@ -1,12 +1,13 @@
 //! Calls of sched_yield(2) by a thread that polls a lock.
 //!
-//! parking_lot, TBB and others yield some times before they sleep, which takes milliseconds if other threads want the
-//! CPU. A call of sched_yield(2) belongs to a lock if the same frame of the stack then calls what sleeps: the return
-//! addresses of both calls are at the same place. Then the wait began with the first such call, and the place of the call
-//! is remembered: a thread that yields there and does not sleep has acquired the lock after its last call.
+//! parking_lot, TBB and others yield some times before they sleep, which takes milliseconds if
+//! other threads want the CPU. A call of sched_yield(2) belongs to a lock if the same frame of the
+//! stack then calls what sleeps: the return addresses of both calls are at the same place. Then the
+//! wait began with the first such call, and the place of the call is remembered: a thread that
+//! yields there and does not sleep has acquired the lock after its last call.
 //!
-//! Calls that no sleep follows are recorded as a wait of their own, without a keeper. The reader knows by the functions of
-//! their place whether they were for a lock.
+//! Calls that no sleep follows are recorded as a wait of their own, without a keeper. The reader
+//! knows by the functions of their place whether they were for a lock.
 
 use core::ptr;
 use core::sync::atomic::{AtomicUsize, Ordering};
@@ -68,7 +69,8 @@ impl Polls {
         self.last = now;
     }
 
-    /// Returns when a wait began that sleeps from `now` on, with the stack at `base`, if it has polled before.
+    /// Returns when a wait began that sleeps from `now` on, with the stack at `base`, if it has
+    /// polled before.
     pub fn before_sleep(&mut self, base: usize, now: u64, recall: &Recall) -> Option<u64> {
         let is_one = self.base != 0
             && now.saturating_sub(self.last) <= clock::ticks_in(CLOSE)
@@ -80,7 +82,8 @@ impl Polls {
         })
     }
 
-    /// Returns a time before which the thread has not acquired the lock that it now unlocks; 0 if there is none.
+    /// Returns a time before which the thread has not acquired the lock that it now unlocks; 0 if
+    /// there is none.
     pub fn acquired(&self) -> u64 {
         let is_of_lock = self.base != 0
             && PLACES.iter().any(|place| place.load(Ordering::Relaxed) == self.address);

@@ -1,13 +1,13 @@
 //! Stacks that a thread has unwound before, recognized without unwinding.
 //!
-//! Unwinding a stack takes microseconds, and a thread mostly waits in the same few places. So it remembers for each of
-//! its last stacks where on the stack each return address was. If all of them are still there, it is the same stack:
-//! some nanoseconds.
+//! Unwinding a stack takes microseconds, and a thread mostly waits in the same few places. So it
+//! remembers for each of its last stacks where on the stack each return address was. If all of them
+//! are still there, it is the same stack: some nanoseconds.
 //!
-//! The addresses are compared innermost first, and the first difference ends the comparison. So each address is read
-//! only if all inner ones are equal: then the functions are the same, their frames have the same size, and the next
-//! return address is at the same place. Code that changes the size of a frame by itself (`alloca`) does not shrink the
-//! memory of a stack.
+//! The addresses are compared innermost first, and the first difference ends the comparison. So
+//! each address is read only if all inner ones are equal: then the functions are the same, their
+//! frames have the same size, and the next return address is at the same place. Code that changes
+//! the size of a frame by itself (`alloca`) does not shrink the memory of a stack.
 
 use core::ptr;
 use core::sync::atomic::Ordering;
@@ -50,7 +50,8 @@ impl Recall {
             .map(|known| known.number)
     }
 
-    /// Returns whether the stack whose innermost return address is at `base` has another one at `slot`.
+    /// Returns whether the stack whose innermost return address is at `base` has another one at
+    /// `slot`.
     pub fn has(&self, base: usize, slot: usize) -> bool {
         let known = self.known.iter().filter(|known| known.base == base);
         let mut offsets =
@@ -78,7 +79,8 @@ impl Known {
         }
         file.frames[at..at + count].iter().zip(&self.offsets).all(|(frame, offset)| {
             let slot = self.base + usize::from(*offset) * WORD;
-            // SAFETY: a word of the calling thread's own stack, because all inner return addresses are equal.
+            // SAFETY: a word of the calling thread's own stack, because all inner return addresses
+            // are equal.
             let address = unsafe { ptr::with_exposed_provenance::<u64>(slot).read_volatile() };
             address == frame.load(Ordering::Relaxed)
         })

@@ -1,7 +1,9 @@
-//! The threads of another process, whose calls of futex(2) this process sees while they are stopped.
+//! The threads of another process, whose calls of futex(2) this process sees while they are
+//! stopped.
 //!
-//! The end of a wait is not seen. It is the wake that ends the wait: the caller knows which threads wait at a word, and
-//! the kernel wakes them in the order of their arrival. So the time from the wake until the thread runs is in no wait.
+//! The end of a wait is not seen. It is the wake that ends the wait: the caller knows which threads
+//! wait at a word, and the kernel wakes them in the order of their arrival. So the time from the
+//! wake until the thread runs is in no wait.
 
 use core::mem::MaybeUninit;
 use core::ptr::NonNull;
@@ -33,7 +35,8 @@ impl Recording {
     }
 
     fn file(&self) -> &'static File {
-        // SAFETY: the mapping is there until `drop`, and no function of this module keeps the reference.
+        // SAFETY: the mapping is there until `drop`, and no function of this module keeps the
+        // reference.
         unsafe { self.0.as_ref() }
     }
 
@@ -86,7 +89,8 @@ impl Task {
         Self { own, index }
     }
 
-    /// Returns whether its stack may be unwound at `now`: stacks are to take a small part of the time.
+    /// Returns whether its stack may be unwound at `now`: stacks are to take a small part of the
+    /// time.
     pub fn may_unwind(&self, now: u64) -> bool {
         let last = self.own.woken.max(self.own.waker_at);
         self.own.may_unwind(now, if last == 0 { 0 } else { now.saturating_sub(last) })
@@ -97,7 +101,8 @@ impl Task {
         self.own.unwound(recording.file(), start);
     }
 
-    /// Records its wake of threads at `word`. `stack` is from [`Recording::stack`], 0 if it is not known.
+    /// Records its wake of threads at `word`. `stack` is from [`Recording::stack`], 0 if it is not
+    /// known.
     pub fn wakes(&mut self, recording: &Recording, word: u64, now: u64, stack: u32) {
         let word = word as usize;
         let site = super::site(word, 0, stack as usize);

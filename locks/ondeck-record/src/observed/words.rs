@@ -1,7 +1,8 @@
 //! The words at which threads wait: the number of waiting threads, and the chain of the last wake.
 //!
-//! Both are caches of fixed size in this process's memory. Nothing waits for a record of them: an update that finds its
-//! set in use is left out, because the thread that uses it may be stopped, or may not exist in the child of a fork.
+//! Both are caches of fixed size in this process's memory. Nothing waits for a record of them: an
+//! update that finds its set in use is left out, because the thread that uses it may be stopped, or
+//! may not exist in the child of a fork.
 
 use core::cell::UnsafeCell;
 use core::hint;
@@ -10,8 +11,8 @@ use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use super::chain::Chain;
 use crate::layout::place_of;
 
-/// Counts of waiting threads, by a hash of the word. A thousand threads that wait each at a word of its own make 6 % of all
-/// other words look awaited.
+/// Counts of waiting threads, by a hash of the word. A thousand threads that wait each at a word of
+/// its own make 6 % of all other words look awaited.
 const COUNTS: usize = 16_384;
 /// Pairs of chains.
 const SETS: usize = 2_048;
@@ -42,8 +43,8 @@ static RECORDS: [Set; SETS] = [const {
 
 static WAITING: [AtomicU32; COUNTS] = [const { AtomicU32::new(0) }; COUNTS];
 
-/// Returns the number of threads that wait at this word or at one with the same hash. Relaxed everywhere: a waker that
-/// misses a thread that has just come leaves out a record.
+/// Returns the number of threads that wait at this word or at one with the same hash. Relaxed
+/// everywhere: a waker that misses a thread that has just come leaves out a record.
 #[inline(always)]
 pub fn waiting(word: usize) -> &'static AtomicU32 {
     &WAITING[place_of(word as u64, COUNTS)]

@@ -13,7 +13,8 @@ fn new() -> Box<Local> {
     local
 }
 
-/// Returns the number of acquisitions, the sum of what the records among them count for, and the number of records.
+/// Returns the number of acquisitions, the sum of what the records among them count for, and the
+/// number of records.
 fn recorded(nanos_apart: u64) -> (u64, u64, u64) {
     const COUNT: u64 = 1_000_000;
     let (mut local, apart) = (new(), clock::ticks_in(nanos_apart));

@@ -13,29 +13,32 @@ use super::guards::Waitable;
 use crate::mutex::deadline;
 use crate::platform::{Native, Platform, Timestamp};
 
-/// A condition variable for [`Mutex`](crate::Mutex) and, at the cost of a wake for each notified waiter that sleeps, for the
-/// locks whose guards are [`Waitable`]: one byte.
+/// A condition variable for [`Mutex`](crate::Mutex) and, at the cost of a wake for each notified
+/// waiter that sleeps, for the locks whose guards are [`Waitable`]: one byte.
 ///
-/// Its methods are those of parking_lot's. A wait never ends spuriously: either it is notified, or its time is over, never
-/// both. Waiters may use different locks, also of different types, even at the same time. It can be a `static`.
+/// Its methods are those of parking_lot's. A wait never ends spuriously: either it is notified, or
+/// its time is over, never both. Waiters may use different locks, also of different types, even at
+/// the same time. It can be a `static`.
 ///
-/// A notified waiter that still runs competes for its lock. One that sleeps is moved to the queue of its [`Mutex`], and woken
-/// if it has another lock. If no thread waits, a notification is a load. It makes no system call for a waiter that still runs,
-/// nor for waiters that sleep for a `Mutex` if another thread is already responsible for those. Otherwise it makes one for all
+/// A notified waiter that still runs competes for its lock. One that sleeps is moved to the queue
+/// of its [`Mutex`], and woken if it has another lock. If no thread waits, a notification is a
+/// load. It makes no system call for a waiter that still runs, nor for waiters that sleep for a
+/// `Mutex` if another thread is already responsible for those. Otherwise it makes one for all
 /// waiters with one `Mutex`, and one for each sleeping waiter with another lock.
 ///
 /// [`Mutex`]: crate::Mutex
 ///
 /// # Panics
 ///
-/// A wait with a [`ReentrantMutex`](crate::ReentrantMutex) that the calling thread has locked more than once: its other
-/// guards would keep the mutex locked. No notification is lost by that, and the thread has the guard still.
+/// A wait with a [`ReentrantMutex`](crate::ReentrantMutex) that the calling thread has locked more
+/// than once: its other guards would keep the mutex locked. No notification is lost by that, and
+/// the thread has the guard still.
 ///
 /// # Memory ordering
 ///
-/// The condition variable orders nothing by itself; the lock does. A condition that a thread waits for with a read guard has
-/// to be changed by a thread with a write guard: readers are not ordered among each other, so a reader's notification may
-/// come before the wait.
+/// The condition variable orders nothing by itself; the lock does. A condition that a thread waits
+/// for with a read guard has to be changed by a thread with a write guard: readers are not ordered
+/// among each other, so a reader's notification may come before the wait.
 ///
 /// ```
 /// use ondeck::{Condvar, Mutex};
@@ -112,7 +115,8 @@ impl Condvar {
         Self { raw: RawCondvar::NEW }
     }
 
-    /// Notifies one waiter: the newest, or the oldest if that has waited for a millisecond. Returns whether there was one.
+    /// Notifies one waiter: the newest, or the oldest if that has waited for a millisecond. Returns
+    /// whether there was one.
     #[inline]
     pub fn notify_one(&self) -> bool {
         self.raw.notify_one() != 0
@@ -168,7 +172,8 @@ impl Condvar {
         self.wait_by(guard, Some(Native::now().after(timeout)))
     }
 
-    /// As [`wait_while`](Self::wait_while), until `timeout` at most. Returns whether it timed out with the condition true.
+    /// As [`wait_while`](Self::wait_while), until `timeout` at most. Returns whether it timed out
+    /// with the condition true.
     #[inline]
     #[track_caller]
     pub fn wait_while_until<G: Waitable + DerefMut>(
@@ -180,7 +185,8 @@ impl Condvar {
         self.wait_while_by(guard, condition, Some(deadline(timeout)))
     }
 
-    /// As [`wait_while`](Self::wait_while), for `timeout` at most. Returns whether it timed out with the condition true.
+    /// As [`wait_while`](Self::wait_while), for `timeout` at most. Returns whether it timed out
+    /// with the condition true.
     #[inline]
     #[track_caller]
     pub fn wait_while_for<G: Waitable + DerefMut>(

@@ -10,15 +10,17 @@ use crate::observe::{self, Observed};
 use crate::platform::{Native, Timestamp};
 use crate::{FairMutexGuard, MutexGuard, ReentrantMutexGuard, RwLockReadGuard, RwLockWriteGuard};
 
-/// A guard with which a thread can wait at a [`Condvar`](super::Condvar): that of a [`Mutex`](crate::Mutex), a
-/// [`FairMutex`](crate::FairMutex) or a [`ReentrantMutex`](crate::ReentrantMutex), and the read and the write guard of a
+/// A guard with which a thread can wait at a [`Condvar`](super::Condvar): that of a
+/// [`Mutex`](crate::Mutex), a [`FairMutex`](crate::FairMutex) or a
+/// [`ReentrantMutex`](crate::ReentrantMutex), and the read and the write guard of a
 /// [`RwLock`](crate::RwLock).
 ///
-/// A mapped guard is none of them: another thread may have removed its part of the data by the end of the wait. Another read
-/// guard of the same thread keeps an `RwLock` read-locked during the wait, and so keeps out the writer that it waits for.
+/// A mapped guard is none of them: another thread may have removed its part of the data by the end
+/// of the wait. Another read guard of the same thread keeps an `RwLock` read-locked during the
+/// wait, and so keeps out the writer that it waits for.
 ///
-/// If an `RwLock` has its [greatest number](crate::RwLock#panics) of read guards when a wait wants its own back, the process
-/// ends.
+/// If an `RwLock` has its [greatest number](crate::RwLock#panics) of read guards when a wait wants
+/// its own back, the process ends.
 pub trait Waitable: sealed::Guard {}
 
 impl<G: sealed::Guard> Waitable for G {}
@@ -35,7 +37,8 @@ mod sealed {
 
 impl<T: ?Sized> sealed::Guard for MutexGuard<'_, T> {
     fn wait_at(&mut self, condvar: &RawCondvar<Native>, deadline: Option<Timestamp>) -> bool {
-        // SAFETY: the guard, which nothing else uses now, holds the mutex, and does again after the wait.
+        // SAFETY: the guard, which nothing else uses now, holds the mutex, and does again after the
+        // wait.
         unsafe {
             let mutex = Self::mutex(self).raw();
             wait_observed(condvar, mutex, mutex, deadline)

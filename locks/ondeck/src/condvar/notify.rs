@@ -1,9 +1,10 @@
 //! Notifying: the choice of a waiter, and its way to the mutex.
 //!
-//! A notification takes its waiters off the condition variable in one step, whatever their number, under the lock of its
-//! bucket. From then on they belong to the notifier: none of them continues before it is notified, not even at its deadline.
-//! The notifier then delivers them without that lock, a batch at a time, under the lock of the bucket of their mutex. So it
-//! holds one lock at a time, and for a limited number of steps.
+//! A notification takes its waiters off the condition variable in one step, whatever their number,
+//! under the lock of its bucket. From then on they belong to the notifier: none of them continues
+//! before it is notified, not even at its deadline. The notifier then delivers them without that
+//! lock, a batch at a time, under the lock of the bucket of their mutex. So it holds one lock at a
+//! time, and for a limited number of steps.
 
 use core::ptr;
 
@@ -18,11 +19,11 @@ const BATCH: usize = 16;
 impl<P: Host> RawCondvar<P> {
     /// Notifies one waiter. Returns the number notified, 0 or 1.
     ///
-    /// It chooses the newest, whose caches are warm and which may still be awake; now and then the oldest, once that has
-    /// waited for a millisecond. If no thread waits, it is a load.
+    /// It chooses the newest, whose caches are warm and which may still be awake; now and then the
+    /// oldest, once that has waited for a millisecond. If no thread waits, it is a load.
     ///
-    /// Among sleeping threads of a real-time scheduling class, the one of the highest priority comes first, and among
-    /// several of that priority the one that has waited longest.
+    /// Among sleeping threads of a real-time scheduling class, the one of the highest priority
+    /// comes first, and among several of that priority the one that has waited longest.
     #[inline]
     pub fn notify_one(&self) -> usize {
         // spec: Condvar!HasWaiters
@@ -46,11 +47,13 @@ impl<P: Host> RawCondvar<P> {
     }
 }
 
-/// Notifies the waiters that `take` takes off the condition variable with its byte at `waited`. Returns their number.
+/// Notifies the waiters that `take` takes off the condition variable with its byte at `waited`.
+/// Returns their number.
 ///
 /// # Safety
 ///
-/// If `take` takes a waiter, that waiter uses this condition variable, and not another at the same address.
+/// If `take` takes a waiter, that waiter uses this condition variable, and not another at the same
+/// address.
 unsafe fn notify_those<P: Host>(
     waited: *const P::AtomicU8,
     take: impl FnOnce(&Guard<'_, P>, usize) -> *const Node<P>,
@@ -60,8 +63,8 @@ unsafe fn notify_those<P: Host>(
     let guard = P::bucket(address).lock();
     let taken = take(&guard, address);
     if !taken.is_null() && guard.newest(Kind::Condvar, address).is_none() {
-        // The last access: once a waiter is notified, it may free the condition variable.
-        // SAFETY: the waiters that were taken are still at the condition variable, which is therefore live.
+        // The last access: once a waiter is notified, it may free the condition variable. SAFETY:
+        // the waiters that were taken are still at the condition variable, which is therefore live.
         unsafe { &*waited }.store(0, Ordering::Relaxed);
     }
     drop(guard);
@@ -69,7 +72,8 @@ unsafe fn notify_those<P: Host>(
     unsafe { deliver(taken) }
 }
 
-/// Takes the waiter that a notification of one prefers: the newest, or the oldest if that is overdue or urgent.
+/// Takes the waiter that a notification of one prefers: the newest, or the oldest if that is
+/// overdue or urgent.
 fn take_next<P: Host>(guard: &Guard<'_, P>, address: usize) -> *const Node<P> {
     let (newest, oldest) =
         (guard.newest(Kind::Condvar, address), guard.oldest(Kind::Condvar, address));
@@ -104,8 +108,9 @@ pub(super) fn notify_oldest_of<P: Host>(waited: *const P::AtomicU8, series: usiz
     unsafe { notify_those(waited, take) != 0 }
 }
 
-/// Notifies taken waiters. One that runs competes for its mutex on its own. One that sleeps is moved to its mutex, as if it
-/// had come to lock it, or woken if it wants a lock not of this crate. Returns their number.
+/// Notifies taken waiters. One that runs competes for its mutex on its own. One that sleeps is
+/// moved to its mutex, as if it had come to lock it, or woken if it wants a lock not of this crate.
+/// Returns their number.
 ///
 /// # Safety
 ///
@@ -138,8 +143,8 @@ unsafe fn deliver<P: Host>(mut next: *const Node<P>) -> usize {
     notified
 }
 
-/// The moves of taken waiters, which are parked, to one mutex. Their nodes are read before the bucket of the mutex is locked,
-/// when they are in the caches of other CPUs.
+/// The moves of taken waiters, which are parked, to one mutex. Their nodes are read before the
+/// bucket of the mutex is locked, when they are in the caches of other CPUs.
 struct Moves<P: Host> {
     mutex: *const P::AtomicU8,
     nodes: [*const Node<P>; BATCH],
@@ -167,7 +172,8 @@ impl<P: Host> Moves<P> {
         // spec: Condvar!Move
         let guard = P::bucket(self.mutex.addr()).lock();
         for &node in &self.nodes[..self.count] {
-            // SAFETY: its thread waits for the caller. It is not linked, and this is its mutex's bucket.
+            // SAFETY: its thread waits for the caller. It is not linked, and this is its mutex's
+            // bucket.
             unsafe {
                 (*node).readdress(Kind::Lock, self.mutex.addr(), now);
                 roles::admit(&guard, &*node, now);
@@ -177,8 +183,8 @@ impl<P: Host> Moves<P> {
         guard
     }
 
-    /// Links the rest, and wakes a thread if no thread is responsible for the moved ones. That is the last step, because the
-    /// woken thread may be of a higher priority than the caller.
+    /// Links the rest, and wakes a thread if no thread is responsible for the moved ones. That is
+    /// the last step, because the woken thread may be of a higher priority than the caller.
     fn end(mut self, may_lend: bool, now: usize) {
         let Some(&last) = self.nodes[..self.count].last() else { return };
         let is_single = self.count == 1 && !self.has_linked;

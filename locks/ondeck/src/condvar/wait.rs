@@ -10,12 +10,13 @@ use crate::parking::{Bucket, Guard, Kind, Node, Slice, end_of_sleep, place, slee
 use crate::platform::{AtomicInt, FutexWait, Host, Ordering, Timestamp};
 use crate::spin::Waits;
 
-/// One wait at a condition variable, taken step by step by a caller that makes the futex waits itself. [`RawCondvar::wait`]
-/// is such a caller.
+/// One wait at a condition variable, taken step by step by a caller that makes the futex waits
+/// itself. [`RawCondvar::wait`] is such a caller.
 ///
-/// It is for waits that cannot be a call of [`RawCondvar::wait`]: those ended by thread cancellation, whose unwinding may
-/// not go through a frame of Rust, and those for a lock that is not of this crate. Call [`begin`](Self::begin), then
-/// [`step`](Self::step) until it returns [`Step::Done`]; or, instead of any step, [`cancel`](Self::cancel).
+/// It is for waits that cannot be a call of [`RawCondvar::wait`]: those ended by thread
+/// cancellation, whose unwinding may not go through a frame of Rust, and those for a lock that is
+/// not of this crate. Call [`begin`](Self::begin), then [`step`](Self::step) until it returns
+/// [`Step::Done`]; or, instead of any step, [`cancel`](Self::cancel).
 ///
 /// ```
 /// use core::mem::MaybeUninit;
@@ -44,7 +45,8 @@ use crate::spin::Waits;
 /// ```
 pub struct Waiter<P: Host> {
     pub(super) node: Node<P>,
-    /// The byte of the condition variable. It is live while a waiter of this one's series is linked.
+    /// The byte of the condition variable. It is live while a waiter of this one's series is
+    /// linked.
     pub(super) waited: *const P::AtomicU8,
     /// Null: the caller wants a lock that is not of this crate.
     mutex: *const RawMutex<P>,
@@ -62,7 +64,8 @@ pub struct Waiter<P: Host> {
 #[derive(Debug)]
 pub enum Step<P: Host> {
     /// Sleep while the word holds this value, until a wake or until `until`, as
-    /// [`Platform::futex_wait`](crate::platform::Platform::futex_wait) does. The sleep may end at any time.
+    /// [`Platform::futex_wait`](crate::platform::Platform::futex_wait) does. The sleep may end at
+    /// any time.
     Sleep {
         /// A word of the waiter, aligned, for a private futex.
         word: *const P::AtomicU32,
@@ -79,11 +82,11 @@ pub enum Step<P: Host> {
 }
 
 impl<P: Host> RawCondvar<P> {
-    /// Unlocks the mutex, sleeps until notified or until the deadline, and locks the mutex again. Returns whether it was
-    /// notified.
+    /// Unlocks the mutex, sleeps until notified or until the deadline, and locks the mutex again.
+    /// Returns whether it was notified.
     ///
-    /// It does not return spuriously, unless another wait there was [cancelled](Waiter::cancel). But the caller's condition
-    /// may have changed again before the caller owns the mutex.
+    /// It does not return spuriously, unless another wait there was [cancelled](Waiter::cancel).
+    /// But the caller's condition may have changed again before the caller owns the mutex.
     ///
     /// # Safety
     ///
@@ -97,15 +100,15 @@ impl<P: Host> RawCondvar<P> {
         }
     }
 
-    /// Waits with a lock that is not a [`RawMutex`]: `unlocked` unlocks it, calls the function that it receives, and locks it
-    /// again. Returns the result of `unlocked`.
+    /// Waits with a lock that is not a [`RawMutex`]: `unlocked` unlocks it, calls the function that
+    /// it receives, and locks it again. Returns the result of `unlocked`.
     ///
-    /// That function sleeps until notified or until the deadline, and returns whether it was notified. If `unlocked` returns
-    /// or unwinds without a call of it, no notification is lost: it goes to another waiter, whose wait
-    /// [may](Waiter::cancel) then end spuriously.
+    /// That function sleeps until notified or until the deadline, and returns whether it was
+    /// notified. If `unlocked` returns or unwinds without a call of it, no notification is lost: it
+    /// goes to another waiter, whose wait [may](Waiter::cancel) then end spuriously.
     ///
-    /// The waiter is linked before `unlocked` is called, so each thread that acquires the lock after its unlock finds the
-    /// waiter.
+    /// The waiter is linked before `unlocked` is called, so each thread that acquires the lock
+    /// after its unlock finds the waiter.
     ///
     /// # Panics
     ///
@@ -115,8 +118,8 @@ impl<P: Host> RawCondvar<P> {
         deadline: Option<Timestamp>,
         unlocked: impl FnOnce(&dyn Fn() -> bool) -> R,
     ) -> R {
-        /// Ends the wait if its thread has not slept. It borrows the waiter, because a drop has what it drops to itself, while
-        /// other threads access a linked waiter.
+        /// Ends the wait if its thread has not slept. It borrows the waiter, because a drop has
+        /// what it drops to itself, while other threads access a linked waiter.
         struct Linked<'a, P: Host>(&'a Waiter<P>, Cell<bool>);
 
         impl<P: Host> Drop for Linked<'_, P> {
@@ -129,7 +132,8 @@ impl<P: Host> RawCondvar<P> {
         }
 
         let waiter = Waiter::new(self, None, deadline);
-        // SAFETY: the waiter stays here until the wait is over, in the borrow of the condition variable.
+        // SAFETY: the waiter stays here until the wait is over, in the borrow of the condition
+        // variable.
         unsafe { waiter.begin() };
         let linked = Linked(&waiter, Cell::new(false));
         unlocked(&|| {
@@ -141,11 +145,12 @@ impl<P: Host> RawCondvar<P> {
 }
 
 impl<P: Host> Waiter<P> {
-    /// Creates a wait at a condition variable until the deadline, if there is one. It has not begun.
+    /// Creates a wait at a condition variable until the deadline, if there is one. It has not
+    /// begun.
     ///
-    /// If `mutex` is `None`, the caller has another lock: it unlocks that between [`begin`](Self::begin) and the first
-    /// [`step`](Self::step), and locks it again after the last one. A notification then wakes the thread instead of moving
-    /// it to the mutex.
+    /// If `mutex` is `None`, the caller has another lock: it unlocks that between
+    /// [`begin`](Self::begin) and the first [`step`](Self::step), and locks it again after the last
+    /// one. A notification then wakes the thread instead of moving it to the mutex.
     #[inline]
     pub fn new(
         condvar: &RawCondvar<P>,
@@ -168,13 +173,15 @@ impl<P: Host> Waiter<P> {
         }
     }
 
-    /// Begins the wait: from now on notifications find the waiter. Unlocks the mutex, if it has one.
+    /// Begins the wait: from now on notifications find the waiter. Unlocks the mutex, if it has
+    /// one.
     ///
     /// # Safety
     ///
-    /// The wait has not begun before. The condition variable is live until the waiter was notified or the wait is over. The
-    /// mutex is live until the wait is over, and the calling thread owns it. The waiter is neither moved nor freed before
-    /// the wait is over: before [`step`](Self::step) has returned [`Step::Done`], or [`cancel`](Self::cancel) has returned.
+    /// The wait has not begun before. The condition variable is live until the waiter was notified
+    /// or the wait is over. The mutex is live until the wait is over, and the calling thread owns
+    /// it. The waiter is neither moved nor freed before the wait is over: before
+    /// [`step`](Self::step) has returned [`Step::Done`], or [`cancel`](Self::cancel) has returned.
     #[inline]
     pub unsafe fn begin(&self) {
         // spec: Condvar!Link
@@ -212,11 +219,11 @@ impl<P: Host> Waiter<P> {
         }
     }
 
-    /// Takes the next step. `slept` is the result of the sleep that the previous step asked for; at the first step, any
-    /// value.
+    /// Takes the next step. `slept` is the result of the sleep that the previous step asked for; at
+    /// the first step, any value.
     ///
-    /// The first step reads the waiter's own node for a while. The last one locks the mutex, if there is one, and may sleep
-    /// for it.
+    /// The first step reads the waiter's own node for a while. The last one locks the mutex, if
+    /// there is one, and may sleep for it.
     ///
     /// # Safety
     ///
@@ -262,7 +269,8 @@ impl<P: Host> Waiter<P> {
             slice.next::<P>();
             self.slice.set(Some(slice));
             if self.was_moved(mutex) {
-                // As a thread that is parked for the mutex, it also checks on the responsible thread.
+                // As a thread that is parked for the mutex, it also checks on the responsible
+                // thread.
                 self.found_taken.note(|| true);
                 self.relock(mutex);
                 return Some(Step::Done { notified: true });
@@ -297,8 +305,8 @@ impl<P: Host> Waiter<P> {
         self.node.waits_for(Kind::Lock, address)
     }
 
-    /// Returns whether no notifier has taken the waiter. If one has, the queue has ended, or is of a later series; a node that
-    /// was taken alone is of none.
+    /// Returns whether no notifier has taken the waiter. If one has, the queue has ended, or is of
+    /// a later series; a node that was taken alone is of none.
     fn is_linked(&self, guard: &Guard<'_, P>) -> bool {
         let newest = guard.newest(Kind::Condvar, self.waited.addr());
         newest.is_some_and(|newest| newest.series() == self.node.series())
@@ -331,19 +339,20 @@ impl<P: Host> Waiter<P> {
         }
     }
 
-    /// Returns, for a recorder of contention, once the wait is over, how many nanoseconds the thread has waited for its
-    /// mutex since its notification or its deadline. Returns `None` if the mutex was free, and without the feature
-    /// `profile`.
+    /// Returns, for a recorder of contention, once the wait is over, how many nanoseconds the
+    /// thread has waited for its mutex since its notification or its deadline. Returns `None` if
+    /// the mutex was free, and without the feature `profile`.
     ///
-    /// A thread that sleeps while the mutex is free has not waited for the mutex, but for its CPU. Such a thread is
-    /// recognized by a wake that came with the notification.
+    /// A thread that sleeps while the mutex is free has not waited for the mutex, but for its CPU.
+    /// Such a thread is recognized by a wake that came with the notification.
     pub fn waited_for_mutex(&self) -> Option<u64> {
         /// The time of a notification that moves a few waiters and wakes one.
         const ONE_NOTIFICATION: u32 = 2_000;
         let found_taken = self.found_taken.get()?;
         let since = self.node.since.load(Ordering::Relaxed);
         let queued = self.node.woken.load(Ordering::Relaxed).wrapping_sub(since);
-        // If there was no wake since the notification, the recorded time of the wake is an earlier one.
+        // If there was no wake since the notification, the recorded time of the wake is an earlier
+        // one.
         let was_queued = queued.cast_signed() > P::ticks_in(ONE_NOTIFICATION).cast_signed();
         (found_taken || was_queued).then(|| {
             let ticks = (P::ticks() as usize).wrapping_sub(since) as u128;
@@ -371,7 +380,8 @@ impl<P: Host> Waiter<P> {
         }
     }
 
-    /// Reads the caller's own status for a while. Returns true if it was notified in that time. If not, it is still `NEAR`.
+    /// Reads the caller's own status for a while. Returns true if it was notified in that time. If
+    /// not, it is still `NEAR`.
     fn watch(&self) -> bool {
         let ticks = Waits::now::<P>().watch;
         let watches = &self.bucket().watches;
@@ -383,8 +393,8 @@ impl<P: Host> Waiter<P> {
         notified
     }
 
-    /// Parks, unless the waiter was notified first. Returns whether it parked. If a notifier has taken it by then, and has
-    /// yet to notify it, the notifier finds it parked.
+    /// Parks, unless the waiter was notified first. Returns whether it parked. If a notifier has
+    /// taken it by then, and has yet to notify it, the notifier finds it parked.
     ///
     /// A real-time thread goes before all others.
     fn park(&self) -> bool {

@@ -14,20 +14,22 @@ use crate::mutex::{deadline, through_lock_api};
 use crate::observe::{self, Access, Kind, Observed, Place};
 use crate::platform::{Host, Native, Platform, Timestamp};
 
-/// A mutual-exclusion lock around a `T` that each unlock hands to the thread that has waited longest.
+/// A mutual-exclusion lock around a `T` that each unlock hands to the thread that has waited
+/// longest.
 ///
-/// One byte. There is no barging: while a thread waits, an arriving thread waits after it, and so does the thread that has
-/// just unlocked. A thread waits for at most as many sections as there were threads before it. That order has a price: each
-/// contended section may cost a wake. Where nothing depends on the order, use [`Mutex`](crate::Mutex). There is no
-/// poisoning.
+/// One byte. There is no barging: while a thread waits, an arriving thread waits after it, and so
+/// does the thread that has just unlocked. A thread waits for at most as many sections as there
+/// were threads before it. That order has a price: each contended section may cost a wake. Where
+/// nothing depends on the order, use [`Mutex`](crate::Mutex). There is no poisoning.
 ///
-/// The type is an instance of [`lock_api::Mutex`] and has all of its methods: mapped guards, attempts with deadlines,
-/// `bump`, and owned guards with the feature `arc_lock`. It can be a `static`.
+/// The type is an instance of [`lock_api::Mutex`] and has all of its methods: mapped guards,
+/// attempts with deadlines, `bump`, and owned guards with the feature `arc_lock`. It can be a
+/// `static`.
 ///
 /// # Panics
 ///
-/// If its owner locks it again. Only builds with debug assertions panic, and they report the caller's location; without them
-/// the owner waits for ever.
+/// If its owner locks it again. Only builds with debug assertions panic, and they report the
+/// caller's location; without them the owner waits for ever.
 ///
 /// # Memory ordering
 ///
@@ -35,7 +37,8 @@ use crate::platform::{Host, Native, Platform, Timestamp};
 ///
 /// # Cost
 ///
-/// An uncontended lock and its unlock cost one atomic read-modify-write each. The [module](super) describes the protocol.
+/// An uncontended lock and its unlock cost one atomic read-modify-write each. The [module](super)
+/// describes the protocol.
 ///
 /// ```
 /// use ondeck::FairMutex;
@@ -90,7 +93,8 @@ impl<P: Host> Observed for RawFairMutex<P> {
     }
 }
 
-// SAFETY: from a lock to the matching unlock, the byte marks the lock as taken, and an unlock happens before the next lock.
+// SAFETY: from a lock to the matching unlock, the byte marks the lock as taken, and an unlock
+// happens before the next lock.
 through_lock_api!(
     RawFairMutex<Native>,
     Self { state: AtomicU8::new(0), place: Place::new() },

@@ -13,33 +13,36 @@
 //!                LOCKED + WAITED ──► 0                   the waiting threads have given up
 //! ```
 //!
-//! `WAITED` is never set without `LOCKED`, so no thread finds the lock free while another waits: there is no barging, and
-//! threads acquire the lock in the order in which they parked.
+//! `WAITED` is never set without `LOCKED`, so no thread finds the lock free while another waits:
+//! there is no barging, and threads acquire the lock in the order in which they parked.
 //!
 //! # Why it is not the other mutex with a fair unlock
 //!
-//! [`RawMutex::unlock_fair`](crate::mutex::RawMutex::unlock_fair) also hands off the lock, but its waiters poll before they
-//! park, and a woken one competes with arriving threads. That makes the other mutex fast, and its order different from the
-//! order of arrival. Here each of its rules would have to be turned off. Two bits and a queue remain.
+//! [`RawMutex::unlock_fair`](crate::mutex::RawMutex::unlock_fair) also hands off the lock, but its
+//! waiters poll before they park, and a woken one competes with arriving threads. That makes the
+//! other mutex fast, and its order different from the order of arrival. Here each of its rules
+//! would have to be turned off. Two bits and a queue remain.
 //!
 //! # What it costs
 //!
-//! While threads wait, the lock rests from each unlock until the next owner runs. At best, that is the time for a line to
-//! move from one CPU to another: the first thread in the line reads its own node for a while, if that has paid off.
-//! Otherwise it is the time of a wake, 2 to 50 µs. That is the price of the order. A mutex that is contended for short
-//! sections is faster as [`Mutex`](crate::Mutex), whose bounded unfairness keeps any thread from starving.
+//! While threads wait, the lock rests from each unlock until the next owner runs. At best, that is
+//! the time for a line to move from one CPU to another: the first thread in the line reads its own
+//! node for a while, if that has paid off. Otherwise it is the time of a wake, 2 to 50 µs. That is
+//! the price of the order. A mutex that is contended for short sections is faster as
+//! [`Mutex`](crate::Mutex), whose bounded unfairness keeps any thread from starving.
 //!
 //! # Memory ordering
 //!
-//! An acquisition by compare-exchange is `Acquire` and pairs with the `Release` of the unlock that cleared the bits. The
-//! node orders a handoff: the unlock stores its status with `Release`, and the new owner loads that with `Acquire`. Changes
-//! of `WAITED` alone are `Relaxed`: they happen under the bucket's lock while another thread owns the lock, whose unlock is a
-//! `Release` of its own.
+//! An acquisition by compare-exchange is `Acquire` and pairs with the `Release` of the unlock that
+//! cleared the bits. The node orders a handoff: the unlock stores its status with `Release`, and
+//! the new owner loads that with `Acquire`. Changes of `WAITED` alone are `Relaxed`: they happen
+//! under the bucket's lock while another thread owns the lock, whose unlock is a `Release` of its
+//! own.
 //!
 //! # Sources
 //!
-//! The two bits: Amanieu d'Antras' parking_lot; this is its fair unlock, used for every unlock. Handoff and convoys: Mike
-//! Blasgen, Jim Gray, Mike Mitoma and Tom Price, "The Convoy Phenomenon".
+//! The two bits: Amanieu d'Antras' parking_lot; this is its fair unlock, used for every unlock.
+//! Handoff and convoys: Mike Blasgen, Jim Gray, Mike Mitoma and Tom Price, "The Convoy Phenomenon".
 
 mod api;
 
@@ -56,7 +59,8 @@ pub use api::{FairMutex, FairMutexGuard, MappedFairMutexGuard};
 const LOCKED: u8 = 1;
 const WAITED: u8 = 2;
 
-/// A mutex without data that is handed off in the order of arrival, one byte; see the [module](self) for its protocol.
+/// A mutex without data that is handed off in the order of arrival, one byte; see the
+/// [module](self) for its protocol.
 #[repr(C)]
 pub struct RawFairMutex<P: Host> {
     state: P::AtomicU8,
@@ -89,7 +93,8 @@ impl<P: Host> RawFairMutex<P> {
         self.state.compare_exchange(0, LOCKED, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 
-    /// As [`lock`](Self::lock), but gives up at the deadline. Returns whether the caller owns the lock.
+    /// As [`lock`](Self::lock), but gives up at the deadline. Returns whether the caller owns the
+    /// lock.
     #[inline]
     pub fn try_lock_until(&self, deadline: Timestamp) -> bool {
         self.try_lock() || self.lock_slow(Some(deadline))
@@ -138,12 +143,13 @@ impl<P: Host> RawFairMutex<P> {
         // step: hand over
         let owned = if line.take() { LOCKED } else { 0 };
         let waited = if line.oldest().is_some() { WAITED } else { 0 };
-        // Release: for a thread that finds the lock free. The last access: the drop of the line notifies the thread that
-        // owns the lock.
+        // Release: for a thread that finds the lock free. The last access: the drop of the line
+        // notifies the thread that owns the lock.
         self.state.store(owned | waited, Ordering::Release);
     }
 
-    /// Lets the waiting threads have the lock, and then locks it again. If no thread waits, it is one load.
+    /// Lets the waiting threads have the lock, and then locks it again. If no thread waits, it is
+    /// one load.
     ///
     /// # Safety
     ///

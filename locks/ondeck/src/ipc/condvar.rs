@@ -9,16 +9,18 @@
 //! notify         if there are waiters: notified + 1, and wake one, or all
 //! ```
 //!
-//! A waiter is counted, and has read `notified`, before it unlocks the mutex. So a notifying thread that has owned the mutex
-//! since then finds it counted, and changes the word that it sleeps on.
+//! A waiter is counted, and has read `notified`, before it unlocks the mutex. So a notifying thread
+//! that has owned the mutex since then finds it counted, and changes the word that it sleeps on.
 //!
-//! A wait may end without a notification, and a notification may end several waits: the caller checks its condition, as
-//! always. If the woken thread ends before it makes the others' condition true, the kernel does not wake another: a program
-//! whose processes may be killed notifies all, or waits with a deadline. If 2^32 notifications come between a waiter's read
-//! and its sleep, it misses them.
+//! A wait may end without a notification, and a notification may end several waits: the caller
+//! checks its condition, as always. If the woken thread ends before it makes the others' condition
+//! true, the kernel does not wake another: a program whose processes may be killed notifies all, or
+//! waits with a deadline. If 2^32 notifications come between a waiter's read and its sleep, it
+//! misses them.
 //!
-//! Waiters are not moved to the mutex's queue, as [`crate::Condvar`] does: the kernel could do it (`FUTEX_CMP_REQUEUE`), but
-//! a moved thread would sleep at the mutex without being pending there, and would be forgotten with the thread before it.
+//! Waiters are not moved to the mutex's queue, as [`crate::Condvar`] does: the kernel could do it
+//! (`FUTEX_CMP_REQUEUE`), but a moved thread would sleep at the mutex without being pending there,
+//! and would be forgotten with the thread before it.
 //!
 //! # Memory ordering
 //!
@@ -35,7 +37,8 @@ use super::{LockResult, MutexGuard};
 use crate::mutex::deadline;
 use crate::platform::{FutexWait, Native, Platform, Timestamp};
 
-/// A condition variable for [`Mutex`](super::Mutex)es in memory that several processes share: eight bytes.
+/// A condition variable for [`Mutex`](super::Mutex)es in memory that several processes share: eight
+/// bytes.
 ///
 /// A wait may end spuriously. Its waiters may all use different mutexes.
 ///
@@ -67,7 +70,8 @@ impl Condvar {
         self.wait_by(guard, None).0
     }
 
-    /// As [`wait`](Self::wait), for at most `timeout`. Also returns whether the wait ended before that.
+    /// As [`wait`](Self::wait), for at most `timeout`. Also returns whether the wait ended before
+    /// that.
     pub fn wait_for<'a, T: ?Sized>(
         &self,
         guard: MutexGuard<'a, T>,

@@ -14,11 +14,11 @@ use super::raw::{Locked, RawMutex};
 use crate::mutex::deadline;
 use crate::platform::{Native, Platform, Timestamp};
 
-/// A mutual-exclusion lock around a `T` in memory that several processes have mapped: 40 bytes and the
-/// `T`.
+/// A mutual-exclusion lock around a `T` in memory that several processes have mapped: 40 bytes and
+/// the `T`.
 ///
-/// If a thread ends while it owns the lock, the next owner receives an [`OwnerDied`], and so do later ones until one has
-/// repaired the data. See the [module](super).
+/// If a thread ends while it owns the lock, the next owner receives an [`OwnerDied`], and so do
+/// later ones until one has repaired the data. See the [module](super).
 ///
 /// # Panics
 ///
@@ -26,14 +26,14 @@ use crate::platform::{Native, Platform, Timestamp};
 ///
 /// # Memory ordering
 ///
-/// An unlock happens before the next lock, in any process. All that an owner did which ended also happens before the next
-/// lock.
+/// An unlock happens before the next lock, in any process. All that an owner did which ended also
+/// happens before the next lock.
 ///
 /// # Cost
 ///
-/// An uncontended lock and its unlock cost one atomic read-modify-write each, and some plain stores to a list of the thread.
-/// A waiting thread sleeps after some hundred nanoseconds, and is woken by a system call. An arriving thread may acquire the
-/// lock before a thread that waits.
+/// An uncontended lock and its unlock cost one atomic read-modify-write each, and some plain stores
+/// to a list of the thread. A waiting thread sleeps after some hundred nanoseconds, and is woken by
+/// a system call. An arriving thread may acquire the lock before a thread that waits.
 #[repr(C)]
 pub struct Mutex<T: ?Sized> {
     raw: RawMutex,
@@ -47,12 +47,13 @@ unsafe impl<T: ?Sized + Send> Sync for Mutex<T> {}
 
 /// The guard of the lock. Dropping it unlocks the mutex.
 ///
-/// In the child of a fork the copy of a guard holds no lock: dropping it does nothing, and using it is a data race with the
-/// parent.
+/// In the child of a fork the copy of a guard holds no lock: dropping it does nothing, and using it
+/// is a data race with the parent.
 #[must_use = "the lock is unlocked at once if the guard is not kept"]
 pub struct MutexGuard<'a, T: ?Sized> {
     mutex: &'a Mutex<T>,
-    /// The number by which its thread owns the mutex. The copy in the child of a fork has the parent's.
+    /// The number by which its thread owns the mutex. The copy in the child of a fork has the
+    /// parent's.
     number: u32,
     /// Only the owner unlocks: not `Send`.
     own: PhantomData<*const ()>,
@@ -64,11 +65,11 @@ unsafe impl<T: ?Sized + Sync> Sync for MutexGuard<'_, T> {}
 /// The result of a lock: the guard, or the guard together with the report that an owner ended.
 pub type LockResult<'a, T> = Result<MutexGuard<'a, T>, OwnerDied<'a, T>>;
 
-/// A thread ended while it owned the lock, and no later owner has repaired it. This value holds the lock. Dropping it
-/// unlocks the mutex.
+/// A thread ended while it owned the lock, and no later owner has repaired it. This value holds the
+/// lock. Dropping it unlocks the mutex.
 ///
-/// Safe code may have kept a reference into the data: a thread leaks its guard, sends the reference to another thread, and
-/// ends. So no safe function gives access to the data:
+/// Safe code may have kept a reference into the data: a thread leaks its guard, sends the reference
+/// to another thread, and ends. So no safe function gives access to the data:
 ///
 /// ```compile_fail,E0133
 /// fn lock(mutex: &ondeck::ipc::Mutex<u64>) -> ondeck::ipc::MutexGuard<'_, u64> {
@@ -84,13 +85,15 @@ impl<'a, T: ?Sized> OwnerDied<'a, T> {
     ///
     /// # Safety
     ///
-    /// No running thread has a reference into the data. That holds if the programs leak and forget no guards, and lend the
-    /// data to no other threads: then the owner has ended with its whole process, and all references to the data with it.
+    /// No running thread has a reference into the data. That holds if the programs leak and forget
+    /// no guards, and lend the data to no other threads: then the owner has ended with its whole
+    /// process, and all references to the data with it.
     pub unsafe fn into_inner(self) -> MutexGuard<'a, T> {
         self.guard
     }
 
-    /// Returns the lock. The next owner acquires it as if no owner had ended, so the caller must repair the data.
+    /// Returns the lock. The next owner acquires it as if no owner had ended, so the caller must
+    /// repair the data.
     ///
     /// # Safety
     ///
@@ -120,11 +123,13 @@ impl<T> Mutex<T> {
     ///
     /// # Safety
     ///
-    /// * While a thread of this process owns it, even by a forgotten guard, the mutex is not moved, and its memory stays
-    ///   mapped and is not used for anything else: the kernel writes there if the thread ends, and the thread itself writes
-    ///   there when it locks or unlocks other such locks.
-    /// * If other processes map the memory, `T` means the same in each: it has no pointers, references or handles of one
-    ///   process, and the programs agree on its layout. They use the mutex only by this type, and are in one PID namespace.
+    /// * While a thread of this process owns it, even by a forgotten guard, the mutex is not moved,
+    ///   and its memory stays mapped and is not used for anything else: the kernel writes there if
+    ///   the thread ends, and the thread itself writes there when it locks or unlocks other such
+    ///   locks.
+    /// * If other processes map the memory, `T` means the same in each: it has no pointers,
+    ///   references or handles of one process, and the programs agree on its layout. They use the
+    ///   mutex only by this type, and are in one PID namespace.
     pub const unsafe fn new(value: T) -> Self {
         Self { raw: RawMutex::new(), data: UnsafeCell::new(value) }
     }
@@ -154,7 +159,8 @@ impl<T: ?Sized> Mutex<T> {
         self.locked(self.raw.try_lock())
     }
 
-    /// As [`lock`](Self::lock), until the deadline at the latest. Returns `None` if it passes first.
+    /// As [`lock`](Self::lock), until the deadline at the latest. Returns `None` if it passes
+    /// first.
     pub fn try_lock_by(&self, deadline: Timestamp) -> Option<LockResult<'_, T>> {
         self.locked(self.raw.lock(Some(deadline)))
     }
@@ -169,7 +175,8 @@ impl<T: ?Sized> Mutex<T> {
         self.try_lock_by(deadline(instant))
     }
 
-    /// Returns the value without locking: the caller has the only reference, so no thread can own the lock.
+    /// Returns the value without locking: the caller has the only reference, so no thread can own
+    /// the lock.
     pub fn get_mut(&mut self) -> &mut T {
         self.data.get_mut()
     }
@@ -195,8 +202,9 @@ impl<T: ?Sized> Mutex<T> {
 impl<'a, T: ?Sized> MutexGuard<'a, T> {
     /// Clears the mark that an earlier owner ended: the caller has repaired the data.
     ///
-    /// It takes `&mut`, because only the owner has that: another thread may have a shared reference to the leaked guard of
-    /// an owner that has ended, and by it could repair a lock that it has itself received as an [`OwnerDied`].
+    /// It takes `&mut`, because only the owner has that: another thread may have a shared reference
+    /// to the leaked guard of an owner that has ended, and by it could repair a lock that it has
+    /// itself received as an [`OwnerDied`].
     ///
     /// ```compile_fail,E0308
     /// fn repair(leaked: &'static ondeck::ipc::MutexGuard<'static, u64>) {
@@ -223,7 +231,8 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
 
 impl<T: ?Sized> Drop for MutexGuard<'_, T> {
     fn drop(&mut self) {
-        // SAFETY: the guard proves that the thread with this number owns it, or that its copy has made this one.
+        // SAFETY: the guard proves that the thread with this number owns it, or that its copy has
+        // made this one.
         unsafe { self.mutex.raw.unlock(self.number) };
     }
 }
@@ -231,15 +240,17 @@ impl<T: ?Sized> Drop for MutexGuard<'_, T> {
 impl<T: ?Sized> Deref for MutexGuard<'_, T> {
     type Target = T;
     fn deref(&self) -> &T {
-        // SAFETY: the lock is held. If this guard was leaked and its thread has ended, the next owner has an `OwnerDied`, and
-        // reaches the data only by its unsafe functions, whose caller excludes references like this one.
+        // SAFETY: the lock is held. If this guard was leaked and its thread has ended, the next
+        // owner has an `OwnerDied`, and reaches the data only by its unsafe functions, whose caller
+        // excludes references like this one.
         unsafe { &*self.mutex.data.get() }
     }
 }
 
 impl<T: ?Sized> DerefMut for MutexGuard<'_, T> {
     fn deref_mut(&mut self) -> &mut T {
-        // SAFETY: the lock is held, by this guard alone. If it was leaked and its thread has ended: as above.
+        // SAFETY: the lock is held, by this guard alone. If it was leaked and its thread has ended:
+        // as above.
         unsafe { &mut *self.mutex.data.get() }
     }
 }

@@ -20,27 +20,30 @@
 //!
 //! # No wake is lost
 //!
-//! A woken thread relies on nothing: it checks the word, and locks or sleeps again. If it ends before that, the kernel finds
-//! the lock as `pending` with no owner, and wakes another thread. It does the same if a thread ends between the exchange
-//! that unlocks and its wake. In both cases another thread may already have the lock, and then the kernel wakes none. So
-//! that owner must also have `WAITED`, and its unlock wakes one. For this reason an unlock leaves the bit, and no thread
-//! clears it except together with a wake of all.
+//! A woken thread relies on nothing: it checks the word, and locks or sleeps again. If it ends
+//! before that, the kernel finds the lock as `pending` with no owner, and wakes another thread. It
+//! does the same if a thread ends between the exchange that unlocks and its wake. In both cases
+//! another thread may already have the lock, and then the kernel wakes none. So that owner must
+//! also have `WAITED`, and its unlock wakes one. For this reason an unlock leaves the bit, and no
+//! thread clears it except together with a wake of all.
 //!
-//! A thread that is killed while it sleeps stays counted. So one of some hundred contended unlocks clears `WAITED` whatever
-//! the count is, and corrects the count.
+//! A thread that is killed while it sleeps stays counted. So one of some hundred contended unlocks
+//! clears `WAITED` whatever the count is, and corrects the count.
 //!
 //! # Memory ordering
 //!
-//! The compare-exchange that locks is `Acquire`, and pairs with the exchange that unlocks, `Release`. If an owner ended, the
-//! kernel's exchange comes after everything that the owner did. The rest is `Relaxed`: the owner's own fields are ordered by
-//! the lock, a load before an exchange is checked by it, and the kernel checks the word again before a thread sleeps. A stale
-//! `asleep` costs a wake that no thread needs, or the system call of one unlock.
+//! The compare-exchange that locks is `Acquire`, and pairs with the exchange that unlocks,
+//! `Release`. If an owner ended, the kernel's exchange comes after everything that the owner did.
+//! The rest is `Relaxed`: the owner's own fields are ordered by the lock, a load before an exchange
+//! is checked by it, and the kernel checks the word again before a thread sleeps. A stale `asleep`
+//! costs a wake that no thread needs, or the system call of one unlock.
 //!
 //! # Sources
 //!
-//! Ulrich Drepper, "Futexes Are Tricky", for a word with a bit for waiters; Ingo Molnar and Thomas Gleixner's
-//! robust futexes (the kernel's `Documentation/locking/robust-futex-ABI.rst`); glibc's robust mutexes. There a mutex that
-//! was not repaired becomes unusable. Here each owner receives the report until one repairs it.
+//! Ulrich Drepper, "Futexes Are Tricky", for a word with a bit for waiters; Ingo Molnar and Thomas
+//! Gleixner's robust futexes (the kernel's `Documentation/locking/robust-futex-ABI.rst`); glibc's
+//! robust mutexes. There a mutex that was not repaired becomes unusable. Here each owner receives
+//! the report until one repairs it.
 
 use core::mem::offset_of;
 use core::sync::atomic::{AtomicI32, AtomicU32, Ordering};
@@ -118,8 +121,8 @@ impl RawMutex {
         let locked = attempt(own);
         if locked != Locked::No {
             // step: link
-            // SAFETY: the lock had no owner, so it is in no list. It is not moved while it is owned, as `Mutex::new`
-            // requires.
+            // SAFETY: the lock had no owner, so it is in no list. It is not moved while it is
+            // owned, as `Mutex::new` requires.
             unsafe { list.link(&self.links) };
         }
         list.end();
@@ -181,13 +184,15 @@ impl RawMutex {
         }
     }
 
-    /// Returns whether the calling thread has this number and owns the lock. If not, the caller has a guard of another
-    /// process that a fork has copied. The word alone does not tell: the child may have locked the mutex itself since.
+    /// Returns whether the calling thread has this number and owns the lock. If not, the caller has
+    /// a guard of another process that a fork has copied. The word alone does not tell: the child
+    /// may have locked the mutex itself since.
     fn is_owned_by(&self, number: u32) -> bool {
         number == Native::tid() && self.word.load(Ordering::Relaxed) & NUMBER == number
     }
 
-    /// Clears the mark that an owner ended. The caller owns the lock under this number, or as for [`unlock`](Self::unlock).
+    /// Clears the mark that an owner ended. The caller owns the lock under this number, or as for
+    /// [`unlock`](Self::unlock).
     pub(super) fn repair(&self, number: u32) {
         if self.is_owned_by(number) {
             // step: repair
@@ -196,7 +201,8 @@ impl RawMutex {
         }
     }
 
-    /// Returns whether an owner ended, and no later one has repaired the lock. The caller owns the lock.
+    /// Returns whether an owner ended, and no later one has repaired the lock. The caller owns the
+    /// lock.
     pub(super) fn has_died(&self) -> bool {
         self.word.load(Ordering::Relaxed) & DIED != 0
     }
@@ -210,8 +216,8 @@ impl RawMutex {
     ///
     /// # Safety
     ///
-    /// The calling thread owns the lock under this number; or it is the copy of an owner with this number, in the child of a
-    /// fork, and then nothing happens.
+    /// The calling thread owns the lock under this number; or it is the copy of an owner with this
+    /// number, in the child of a fork, and then nothing happens.
     #[inline]
     pub(super) unsafe fn unlock(&self, number: u32) {
         if !self.is_owned_by(number) {
@@ -233,7 +239,8 @@ impl RawMutex {
         list.end();
     }
 
-    /// Clears `WAITED` if no thread appears to sleep, and sometimes in any case. The caller owns the lock.
+    /// Clears `WAITED` if no thread appears to sleep, and sometimes in any case. The caller owns
+    /// the lock.
     #[cold]
     fn clear_waited(&self) {
         let contended = self.contended.load(Ordering::Relaxed).wrapping_add(1);

@@ -8,18 +8,21 @@ use super::Ordering;
 
 /// An integer shared between threads: the operations that locks use, with their C++20 orderings.
 ///
-/// On [`Native`](crate::platform::Native) each method is the instruction of the same name and nothing else.
-/// Orderings that the operation does not allow (a `Release` load) panic, as in `core`.
+/// On [`Native`](crate::platform::Native) each method is the instruction of the same name and
+/// nothing else. Orderings that the operation does not allow (a `Release` load) panic, as in
+/// `core`.
 ///
 /// # Safety
 ///
-/// Locks rely on an implementation for mutual exclusion, and so for the memory safety of the data that they protect.
+/// Locks rely on an implementation for mutual exclusion, and so for the memory safety of the data
+/// that they protect.
 ///
-/// * Each method is one access, indivisible to all threads. The changes of one atomic have one order, in which a
-///   read-modify-write reads the value right before the one that it writes.
+/// * Each method is one access, indivisible to all threads. The changes of one atomic have one
+///   order, in which a read-modify-write reads the value right before the one that it writes.
 /// * Each access has at least the ordering that it is given, in the C++20 model.
-/// * A method does what its name states: a load returns a value that was written there; an exchange that returns `Ok` has
-///   found `current` and written `new`; one that returns `Err` has written nothing.
+/// * A method does what its name states: a load returns a value that was written there; an exchange
+///   that returns `Ok` has found `current` and written `new`; one that returns `Err` has written
+///   nothing.
 /// * Nothing but these methods changes the value.
 pub unsafe trait AtomicInt: fmt::Debug + Send + Sync + 'static {
     /// The plain integer inside.
@@ -45,8 +48,8 @@ pub unsafe trait AtomicInt: fmt::Debug + Send + Sync + 'static {
         success: Ordering,
         failure: Ordering,
     ) -> Result<Self::Value, Self::Value>;
-    /// As [`compare_exchange`](Self::compare_exchange), but may fail although the value matched. On load-linked machines it
-    /// is one instruction pair shorter, for use in a loop.
+    /// As [`compare_exchange`](Self::compare_exchange), but may fail although the value matched. On
+    /// load-linked machines it is one instruction pair shorter, for use in a loop.
     ///
     /// # Errors
     ///

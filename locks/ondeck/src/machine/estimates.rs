@@ -12,30 +12,33 @@ pub trait Estimates: Platform {
         Polling::default()
     }
 
-    /// Records how long a wake took, in [`ticks`](Platform::ticks): from the call that woke the calling thread until it ran.
+    /// Records how long a wake took, in [`ticks`](Platform::ticks): from the call that woke the
+    /// calling thread until it ran.
     #[inline]
     fn note_wake(_ticks: usize) {}
 
-    /// Returns how long a wake takes, in [`ticks`](Platform::ticks): about the median of the recorded times, between 2 and
-    /// 50 µs, and 20 µs at first.
+    /// Returns how long a wake takes, in [`ticks`](Platform::ticks): about the median of the
+    /// recorded times, between 2 and 50 µs, and 20 µs at first.
     #[inline]
     fn wake_ticks() -> usize {
         Self::ticks_in(20_000)
     }
 
-    /// Records how long a read-modify-write of a cache line took that another CPU had, in [`ticks`](Platform::ticks).
+    /// Records how long a read-modify-write of a cache line took that another CPU had, in
+    /// [`ticks`](Platform::ticks).
     #[inline]
     fn note_transfer(_ticks: usize) {}
 
-    /// Returns how long a read-modify-write of a cache line takes that another CPU has, in [`ticks`](Platform::ticks): about
-    /// the median of the recorded times, between 20 and 500 ns, and 100 ns at first.
+    /// Returns how long a read-modify-write of a cache line takes that another CPU has, in
+    /// [`ticks`](Platform::ticks): about the median of the recorded times, between 20 and 500 ns,
+    /// and 100 ns at first.
     #[inline]
     fn transfer_ticks() -> usize {
         Self::ticks_in(100)
     }
 
-    /// Returns the [`ticks`](Platform::ticks) at a moment when all earlier work of the caller has completed: for the end of
-    /// a time of some nanoseconds.
+    /// Returns the [`ticks`](Platform::ticks) at a moment when all earlier work of the caller has
+    /// completed: for the end of a time of some nanoseconds.
     #[inline]
     fn ticks_ordered() -> u64 {
         Self::ticks()
@@ -44,10 +47,10 @@ pub trait Estimates: Platform {
 
 /// How a time is estimated that is measured over and over.
 ///
-/// The estimate is about the median of the recorded times: each longer time lengthens the estimate by a sixteenth, and each
-/// other time shortens it by as much. It can also be a lower quantile: if longer times count `longer` times less, one in
-/// `longer` + 1 is shorter. So a time that is out of all proportion, from a thread that lost its CPU during the measurement,
-/// counts like any other.
+/// The estimate is about the median of the recorded times: each longer time lengthens the estimate
+/// by a sixteenth, and each other time shortens it by as much. It can also be a lower quantile: if
+/// longer times count `longer` times less, one in `longer` + 1 is shorter. So a time that is out of
+/// all proportion, from a thread that lost its CPU during the measurement, counts like any other.
 #[derive(Clone, Copy, Debug)]
 pub struct Estimate {
     /// The estimate while nothing has been recorded, in nanoseconds.
@@ -64,11 +67,13 @@ impl Estimate {
     /// From the call that wakes a thread until it runs. Wakes of 7 to 30 µs were measured.
     pub const WAKE: Self = Self { start: 20_000, least: 2_000, most: 50_000, longer: 1 };
 
-    /// A read-modify-write of a cache line that another CPU had. Transfers of 25 to 300 ns were measured, and several times
-    /// longer ones where more CPUs want the line. So the estimate is not the median: a fifth of the times are shorter.
+    /// A read-modify-write of a cache line that another CPU had. Transfers of 25 to 300 ns were
+    /// measured, and several times longer ones where more CPUs want the line. So the estimate is
+    /// not the median: a fifth of the times are shorter.
     pub const TRANSFER: Self = Self { start: 50, least: 20, most: 500, longer: 4 };
 
-    /// Returns the estimate, in ticks, after one more time was recorded. `ticks_in` converts nanoseconds to ticks.
+    /// Returns the estimate, in ticks, after one more time was recorded. `ticks_in` converts
+    /// nanoseconds to ticks.
     #[inline]
     pub fn noted(&self, estimate: usize, time: usize, ticks_in: impl Fn(u32) -> usize) -> usize {
         // At least a tick, for machines with long ticks.
@@ -87,31 +92,33 @@ fn moved(estimate: usize, time: usize, longer: usize) -> usize {
     }
 }
 
-/// Returns the running average of the cost of a heavy fence, in ticks, after one more fence; `average` is 0 if there was
-/// none.
+/// Returns the running average of the cost of a heavy fence, in ticks, after one more fence;
+/// `average` is 0 if there was none.
 pub fn averaged_cost(average: usize, cost: usize) -> usize {
     /// One cost is this part of the average.
     const PART: usize = 8;
     if average == 0 {
         return cost.max(1);
     }
-    // A caller that lost its CPU during the fence has measured that loss. A few times the average is enough to follow a
-    // machine that has become slower.
+    // A caller that lost its CPU during the fence has measured that loss. A few times the average
+    // is enough to follow a machine that has become slower.
     let cost = cost.min(4 * average);
     (average - average / PART + cost / PART).max(1)
 }
 
-/// The time between two permissions to rely on heavy fences, as a multiple of their cost. Where threads park one after the
-/// other, a permission costs at most two heavy fences, a sixteenth of the time of one thread. Threads that park together,
-/// before the first such fence is over, make one each. Each running sibling pays less than the caller: 2 to 12 µs for the
-/// caller and up to 5 µs for a sibling were measured.
+/// The time between two permissions to rely on heavy fences, as a multiple of their cost. Where
+/// threads park one after the other, a permission costs at most two heavy fences, a sixteenth of
+/// the time of one thread. Threads that park together, before the first such fence is over, make
+/// one each. Each running sibling pays less than the caller: 2 to 12 µs for the caller and up to 5
+/// µs for a sibling were measured.
 const RELAX_INTERVAL_COSTS: usize = 32;
 
-/// The shortest time between two permissions, in nanoseconds: for machines with cheap heavy fences, and while the cost is
-/// unknown.
+/// The shortest time between two permissions, in nanoseconds: for machines with cheap heavy fences,
+/// and while the cost is unknown.
 const LEAST_RELAX_INTERVAL_NANOS: u32 = 20_000;
 
-/// Returns the time between two permissions to [relax](super::Fences::may_relax) where a heavy fence costs `cost`, in ticks.
+/// Returns the time between two permissions to [relax](super::Fences::may_relax) where a heavy
+/// fence costs `cost`, in ticks.
 pub fn relax_interval(cost: usize, ticks_in: impl Fn(u32) -> usize) -> usize {
     cost.saturating_mul(RELAX_INTERVAL_COSTS).max(ticks_in(LEAST_RELAX_INTERVAL_NANOS))
 }

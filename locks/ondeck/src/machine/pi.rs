@@ -10,7 +10,8 @@ pub enum PiLock {
     Owner,
     /// The owner ended with the lock while no thread waited: the word still has its number.
     OwnerEnded,
-    /// The calling thread would wait for itself: it already is the owner, or the owner waits for it.
+    /// The calling thread would wait for itself: it already is the owner, or the owner waits for
+    /// it.
     Circle,
     /// The deadline passed.
     TimedOut,
@@ -26,8 +27,8 @@ pub enum PiUnlock {
     NotOwner,
 }
 
-/// A platform whose kernel hands off locks, and lets an owner run with the highest priority of the waiting threads:
-/// FUTEX_LOCK_PI and FUTEX_UNLOCK_PI.
+/// A platform whose kernel hands off locks, and lets an owner run with the highest priority of the
+/// waiting threads: FUTEX_LOCK_PI and FUTEX_UNLOCK_PI.
 ///
 /// ```text
 /// the word  bits 0-29  the owner's number; 0 if the lock is free
@@ -41,26 +42,29 @@ pub enum PiUnlock {
 /// own number, bit 31 → 0     the kernel, in an unlock that finds no waiter
 /// ```
 ///
-/// A new owner by handoff has bit 31 in its word, whether or not further threads wait. So its unlock is also a system call.
+/// A new owner by handoff has bit 31 in its word, whether or not further threads wait. So its
+/// unlock is also a system call.
 ///
 /// # Safety
 ///
 /// Locks rely on it for mutual exclusion.
 ///
 /// * No two live threads have the same [`thread_id`](Self::thread_id).
-/// * The kernel changes words only as drawn above. Of the threads that lock the same word, only one becomes its owner until
-///   it unlocks.
-/// * Everything that an owner did before it unlocked, here or by a `Release` compare-exchange, happens before everything
-///   that the next owner does after `futex_lock_pi` returns [`PiLock::Owner`].
+/// * The kernel changes words only as drawn above. Of the threads that lock the same word, only one
+///   becomes its owner until it unlocks.
+/// * Everything that an owner did before it unlocked, here or by a `Release` compare-exchange,
+///   happens before everything that the next owner does after `futex_lock_pi` returns
+///   [`PiLock::Owner`].
 /// * As with [`Platform`], nothing unwinds.
 pub unsafe trait PiFutex: Platform {
-    /// Returns the kernel's number of the calling thread: not 0, and below 2^30. It takes a few instructions.
+    /// Returns the kernel's number of the calling thread: not 0, and below 2^30. It takes a few
+    /// instructions.
     fn thread_id() -> u32;
 
     /// Waits until the calling thread owns the lock of this word, or until the deadline.
     ///
-    /// The kernel reads the word first, and acquires a free lock at once. Waiting threads acquire the lock by priority, and
-    /// among equals in the order of arrival.
+    /// The kernel reads the word first, and acquires a free lock at once. Waiting threads acquire
+    /// the lock by priority, and among equals in the order of arrival.
     fn futex_lock_pi(word: &Self::AtomicU32, deadline: Option<Timestamp>) -> PiLock;
 
     /// Unlocks: the waiting thread of the highest priority then owns the lock, or it is free.

@@ -8,7 +8,8 @@ use core::sync::atomic::{AtomicU32, Ordering};
 pub struct Polling {
     /// How long the heir of a lock polls before it sleeps. 0: no thread polls.
     ///
-    /// Measured: the time of a wake. A wait of that length costs at most twice as much as the better of waiting and parking.
+    /// Measured: the time of a wake. A wait of that length costs at most twice as much as the
+    /// better of waiting and parking.
     pub budget: u32,
     /// The pause before the first poll: a short critical section.
     ///
@@ -16,15 +17,15 @@ pub struct Polling {
     pub short: u32,
     /// The longest pause between polls, and how long an arriving thread tries a lock again.
     ///
-    /// Measured: 24 transfers of a cache line, and 0.8 µs. A poll takes the line from the owner, and costs both threads some
-    /// more instructions: about a tenth of its time.
+    /// Measured: 24 transfers of a cache line, and 0.8 µs. A poll takes the line from the owner,
+    /// and costs both threads some more instructions: about a tenth of its time.
     pub long: u32,
     /// How long a waiter of a condition variable reads its own node for a notification before it
     /// sleeps. 0: not at all.
     ///
-    /// Measured: the time of two wakes. The thread that will notify a waiter may itself need a wake first. A waiter that
-    /// gives up before that is already asleep, and must itself be woken: such threads, once asleep, would never find each
-    /// other awake again.
+    /// Measured: the time of two wakes. The thread that will notify a waiter may itself need a wake
+    /// first. A waiter that gives up before that is already asleep, and must itself be woken: such
+    /// threads, once asleep, would never find each other awake again.
     pub watch: u32,
     /// The first nap of the heir of a captured lock. Each further one of the turn is twice as long.
     ///
@@ -43,8 +44,9 @@ impl Default for Polling {
     }
 }
 
-/// The installed values, by field, plus 1 (wrapping) so that zeros are [`MEASURED`]. Relaxed: each field is independent, and
-/// a thread that sees some old and some new values polls a little oddly once.
+/// The installed values, by field, plus 1 (wrapping) so that zeros are [`MEASURED`]. Relaxed: each
+/// field is independent, and a thread that sees some old and some new values polls a little oddly
+/// once.
 static FIELDS: [AtomicU32; FIELD_COUNT] = [const { AtomicU32::new(0) }; FIELD_COUNT];
 
 impl Polling {
@@ -61,8 +63,8 @@ impl Polling {
         Self::from_fields(FIELDS.each_ref().map(field))
     }
 
-    /// Returns these values with the numbers in the comma-separated `text` in their place. `0` alone also applies to waiters
-    /// of condition variables.
+    /// Returns these values with the numbers in the comma-separated `text` in their place. `0`
+    /// alone also applies to waiters of condition variables.
     #[allow(dead_code, reason = "WebAssembly has no environment to read before `main`")]
     pub(crate) fn overridden(self, text: &[u8]) -> Self {
         if text.trim_ascii() == b"0" {

@@ -19,7 +19,8 @@ impl Timestamp {
         self.0
     }
 
-    /// Returns the point `duration` later, or the end of time if that is earlier: a deadline that far away is never reached.
+    /// Returns the point `duration` later, or the end of time if that is earlier: a deadline that
+    /// far away is never reached.
     ///
     /// ```
     /// # use {ondeck::platform::Timestamp, std::time::Duration};

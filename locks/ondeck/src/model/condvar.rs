@@ -15,11 +15,11 @@ use super::{
 /// The counts are relaxed, because the threads of a model take turns.
 pub struct Condvar {
     object: Made<checker::Condvar>,
-    /// The number of threads that wait and have not been notified. A thread that is about to wait counts: only a notifier
-    /// without the mutex could see the difference.
+    /// The number of threads that wait and have not been notified. A thread that is about to wait
+    /// counts: only a notifier without the mutex could see the difference.
     waiting: AtomicUsize,
-    /// The number of threads that wait with another lock than a mutex. They hold the gate from before they unlock it until
-    /// they wait, so that no notification comes in between.
+    /// The number of threads that wait with another lock than a mutex. They hold the gate from
+    /// before they unlock it until they wait, so that no notification comes in between.
     others: AtomicUsize,
     gate: RawMutex,
 }
@@ -162,7 +162,8 @@ mod sealed {
 impl<T: ?Sized> sealed::Guard for MutexGuard<'_, T> {
     #[track_caller]
     fn wait_at(&mut self, condvar: &Condvar) {
-        // SAFETY: the guard, which nothing else uses now, holds the mutex, and does again after the wait.
+        // SAFETY: the guard, which nothing else uses now, holds the mutex, and does again after the
+        // wait.
         unsafe { Self::mutex(self).raw().wait(condvar.object.get()) };
     }
 }

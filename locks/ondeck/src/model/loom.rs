@@ -13,7 +13,8 @@ pub mod exported {
 
 /// Returns the number of the execution and that of the calling thread in it.
 ///
-/// They are known only from the hash of a thread's identifier, which feeds these two and nothing else.
+/// They are known only from the hash of a thread's identifier, which feeds these two and nothing
+/// else.
 pub fn here() -> (usize, usize) {
     #[derive(Default)]
     struct Numbers([usize; 2]);

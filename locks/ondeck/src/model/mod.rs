@@ -1,6 +1,7 @@
-//! All of the crate but `owned` and `poison`, where loom or shuttle runs the program: types with the same interface that are
-//! thin over the checker's own mutex, reader-writer lock and condition variable. So the checker explores the schedules of the
-//! program, and not those of this crate's protocols. `docs/testing.md` is for users.
+//! All of the crate but `owned` and `poison`, where loom or shuttle runs the program: types with
+//! the same interface that are thin over the checker's own mutex, reader-writer lock and condition
+//! variable. So the checker explores the schedules of the program, and not those of this crate's
+//! protocols. `docs/testing.md` is for users.
 //!
 //! No deadline passes, as with the checkers' own types.
 
@@ -75,7 +76,8 @@ impl<L: ?Sized> AnyLock for L {}
 /// No report shows the name.
 pub fn name(_: &impl AnyLock, _: &'static CStr) {}
 
-/// An object of the checker, which is made at its first use: `new` of a lock is `const`, and loom's is not.
+/// An object of the checker, which is made at its first use: `new` of a lock is `const`, and loom's
+/// is not.
 struct Made<T>(std::sync::OnceLock<MadeIn<T>>);
 
 struct MadeIn<T> {
@@ -108,8 +110,8 @@ impl<T: Default> Made<T> {
 
     /// Returns the object. Guards of it may stay in the same lock, which outlives them.
     fn get(&self) -> &'static T {
-        // SAFETY: the references to it are in guards, which borrow the lock, and in slots of the lock, whose contents are
-        // never dropped with it.
+        // SAFETY: the references to it are in guards, which borrow the lock, and in slots of the
+        // lock, whose contents are never dropped with it.
         unsafe { &*ptr::from_ref(&self.made().object) }
     }
 }
@@ -160,7 +162,8 @@ impl<G> Slot<G> {
         self.owner.enters();
     }
 
-    /// Returns `None` in a thread that unwinds because a wait of it never ends: it does not hold the lock again.
+    /// Returns `None` in a thread that unwinds because a wait of it never ends: it does not hold
+    /// the lock again.
     ///
     /// # Safety
     ///

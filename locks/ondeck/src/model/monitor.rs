@@ -4,7 +4,8 @@ use super::condvar::Condvar;
 use super::mutex::Mutex;
 
 pub struct Monitor<T> {
-    /// With the number of threads that wait: without one, a notification would be a step more to explore.
+    /// With the number of threads that wait: without one, a notification would be a step more to
+    /// explore.
     state: Mutex<(T, usize)>,
     changed: Condvar,
 }

@@ -157,7 +157,8 @@ impl<T> OnceLock<T> {
     pub fn get_or_init<F: FnOnce() -> T>(&self, init: F) -> &T {
         self.once.call_once_force(|_| {
             let value = init();
-            // SAFETY: no other thread is in a closure of the once, and none reads before it is done.
+            // SAFETY: no other thread is in a closure of the once, and none reads before it is
+            // done.
             unsafe { *self.value.get() = Some(value) };
         });
         // SAFETY: the once is done.

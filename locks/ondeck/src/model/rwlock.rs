@@ -23,8 +23,9 @@ pub struct RawRwLock {
 #[derive(Default)]
 struct Objects {
     lock: checker::RwLock<()>,
-    /// Of a writer and of an upgradable reader, so that no writer comes between a read and the write that it becomes. It is
-    /// locked first, also by attempts: loom has a thread that attempts wait while another has the lock.
+    /// Of a writer and of an upgradable reader, so that no writer comes between a read and the
+    /// write that it becomes. It is locked first, also by attempts: loom has a thread that attempts
+    /// wait while another has the lock.
     alone: checker::Mutex<()>,
 }
 
@@ -214,7 +215,8 @@ unsafe impl lock_api::RawRwLockFair for RawRwLock {
     }
 }
 
-// SAFETY: as for `RawRwLock`; no writer comes in between, because the thread is alone until it reads.
+// SAFETY: as for `RawRwLock`; no writer comes in between, because the thread is alone until it
+// reads.
 unsafe impl lock_api::RawRwLockDowngrade for RawRwLock {
     #[track_caller]
     unsafe fn downgrade(&self, guard: Exclusive) -> Shared {

@@ -7,7 +7,8 @@ pub mod exported {
     pub use shuttle;
 }
 
-/// Returns the number of the execution, which shuttle does not tell, and that of the calling thread in it.
+/// Returns the number of the execution, which shuttle does not tell, and that of the calling thread
+/// in it.
 pub fn here() -> (usize, usize) {
     (0, shuttle::thread::current().id().into())
 }

@@ -13,24 +13,27 @@ use super::RawMutex;
 use crate::observe::{self, Access, Place};
 use crate::platform::{Native, Platform, Timestamp};
 
-/// A mutual-exclusion lock around a `T`: one byte. An uncontended lock and unlock together cost one atomic
-/// read-modify-write.
+/// A mutual-exclusion lock around a `T`: one byte. An uncontended lock and unlock together cost one
+/// atomic read-modify-write.
 ///
-/// A thread that finds the mutex locked polls for some microseconds, then sleeps. Barging is allowed: an arriving thread may
-/// acquire the lock before a thread that waits. At a mutex that its owner locks over and over, each waiting thread has a turn,
-/// a quarter of a millisecond after the one before it. A thread that was woken and found the mutex locked again is offered the
-/// mutex by a later unlock.
+/// A thread that finds the mutex locked polls for some microseconds, then sleeps. Barging is
+/// allowed: an arriving thread may acquire the lock before a thread that waits. At a mutex that its
+/// owner locks over and over, each waiting thread has a turn, a quarter of a millisecond after the
+/// one before it. A thread that was woken and found the mutex locked again is offered the mutex by
+/// a later unlock.
 ///
-/// There is no poisoning: `lock()` returns the guard itself. Where `lock().unwrap()`, written for the standard library's
-/// mutex, no longer compiles, leave `unwrap` out, or use [`poison::Mutex`](crate::poison::Mutex), which returns a `Result`.
+/// There is no poisoning: `lock()` returns the guard itself. Where `lock().unwrap()`, written for
+/// the standard library's mutex, no longer compiles, leave `unwrap` out, or use
+/// [`poison::Mutex`](crate::poison::Mutex), which returns a `Result`.
 ///
-/// The type is an instance of [`lock_api::Mutex`] and has all of its methods: mapped guards, attempts with deadlines, a fair
-/// unlock, `bump`, and owned guards with the feature `arc_lock`. It can be a `static`.
+/// The type is an instance of [`lock_api::Mutex`] and has all of its methods: mapped guards,
+/// attempts with deadlines, a fair unlock, `bump`, and owned guards with the feature `arc_lock`. It
+/// can be a `static`.
 ///
 /// # Panics
 ///
-/// If its owner locks it again. Only builds with debug assertions panic, and they report the caller's location; without them
-/// the owner waits for ever.
+/// If its owner locks it again. Only builds with debug assertions panic, and they report the
+/// caller's location; without them the owner waits for ever.
 ///
 /// # Memory ordering
 ///
@@ -38,8 +41,9 @@ use crate::platform::{Native, Platform, Timestamp};
 ///
 /// # Cost
 ///
-/// An uncontended pair costs one test-and-set and two stores, about as much as a spinlock's. While the process has one
-/// thread, it costs no atomic instruction at all. The [module](super) describes the protocol.
+/// An uncontended pair costs one test-and-set and two stores, about as much as a spinlock's. While
+/// the process has one thread, it costs no atomic instruction at all. The [module](super) describes
+/// the protocol.
 ///
 /// ```
 /// use ondeck::Mutex;
@@ -84,12 +88,13 @@ pub(crate) fn deadline(instant: Instant) -> Timestamp {
     Native::now().after(left)
 }
 
-/// Implements the traits of [`lock_api`] for an observed raw mutex. `$unlock_fair` is its method that hands the lock to a
-/// waiting thread.
+/// Implements the traits of [`lock_api`] for an observed raw mutex. `$unlock_fair` is its method
+/// that hands the lock to a waiting thread.
 ///
 /// # Safety
 ///
-/// From a lock to the matching unlock no other thread owns the mutex, and an unlock happens before the next lock.
+/// From a lock to the matching unlock no other thread owns the mutex, and an unlock happens before
+/// the next lock.
 macro_rules! through_lock_api {
     ($mutex:ty, $init:expr, $unlock_fair:ident) => {
         // SAFETY: as the caller promises.
@@ -176,7 +181,8 @@ macro_rules! through_lock_api {
 }
 pub(crate) use through_lock_api;
 
-// SAFETY: the module argues why at most one thread owns the mutex (1), and how an unlock orders the next lock.
+// SAFETY: the module argues why at most one thread owns the mutex (1), and how an unlock orders the
+// next lock.
 through_lock_api!(
     RawMutex<Native>,
     Self { locked: AtomicU8::new(0), place: Place::new() },

@@ -13,8 +13,8 @@ impl<P: Host> RawMutex<P> {
         }
     }
 
-    /// Waits until the caller owns the lock. The caller waited for a condition, and a notification has moved it to this
-    /// mutex.
+    /// Waits until the caller owns the lock. The caller waited for a condition, and a notification
+    /// has moved it to this mutex.
     pub(crate) fn wait_moved(&self, node: &Node<P>) {
         let owner = self.wait(&mut Waiting::new(P::bucket(self.address()), node, None));
         debug_assert!(owner, "without a deadline a wait ends with the lock");

@@ -1,5 +1,5 @@
-//! The heir: the one waiting thread that watches the lock. It relies on no other thread until it has placed a request to
-//! unlocks.
+//! The heir: the one waiting thread that watches the lock. It relies on no other thread until it
+//! has placed a request to unlocks.
 
 use core::time::Duration;
 
@@ -10,7 +10,8 @@ use crate::parking::{History, Request, Slice, has_come, status};
 use crate::platform::{AtomicInt, FutexWait, Host, Ordering};
 use crate::spin::{Waits, wait_for};
 
-/// The most naps in which an heir sits out a turn: each is twice as long as the one before, and the first lasts 4 µs or more.
+/// The most naps in which an heir sits out a turn: each is twice as long as the one before, and the
+/// first lasts 4 µs or more.
 const NAPS_OF_A_TURN: u32 = 8;
 
 impl<P: Host> RawMutex<P> {
@@ -35,10 +36,12 @@ impl<P: Host> RawMutex<P> {
         None
     }
 
-    /// Leaves a captured lock to its owner until the owner's turn ends, and naps meanwhile. Then the caller is overdue.
-    /// Returns `None` at the end of the turn, or if the caller's status has changed.
+    /// Leaves a captured lock to its owner until the owner's turn ends, and naps meanwhile. Then
+    /// the caller is overdue. Returns `None` at the end of the turn, or if the caller's status has
+    /// changed.
     ///
-    /// Each nap is twice as long as the one before. Between two naps the caller looks whether the owner has gone.
+    /// Each nap is twice as long as the one before. Between two naps the caller looks whether the
+    /// owner has gone.
     fn sit_out_turn(
         &self,
         waiting: &mut Waiting<'_, P>,
@@ -74,8 +77,9 @@ impl<P: Host> RawMutex<P> {
 
     /// Returns whether the lock stays free for a long pause: its owner has gone.
     ///
-    /// Each look takes the line from an owner that is still there, which continues when it has the line back. With equal pauses
-    /// all looks would see the same moment of its section or the same moment after it, so the pauses grow.
+    /// Each look takes the line from an owner that is still there, which continues when it has the
+    /// line back. With equal pauses all looks would see the same moment of its section or the same
+    /// moment after it, so the pauses grow.
     fn is_left_free(&self, waits: &Waits, history: &History<P>) -> bool {
         let start = P::ticks() as usize;
         if self.is_locked() {
@@ -95,8 +99,8 @@ impl<P: Host> RawMutex<P> {
         true
     }
 
-    /// Polls for the time of a wake, after a first pause and then ever more rarely. Returns `None` at the end of that time,
-    /// or if the caller's status has changed.
+    /// Polls for the time of a wake, after a first pause and then ever more rarely. Returns `None`
+    /// at the end of that time, or if the caller's status has changed.
     fn poll(&self, waiting: &Waiting<'_, P>, waits: &Waits, first_pause: usize) -> Option<End> {
         let node = waiting.node;
         let start = P::ticks() as usize;
@@ -124,11 +128,13 @@ impl<P: Host> RawMutex<P> {
         }
     }
 
-    /// Asks unlocks to wake the caller, and sleeps. Returns `None` if the caller's status has changed.
+    /// Asks unlocks to wake the caller, and sleeps. Returns `None` if the caller's status has
+    /// changed.
     ///
-    /// If the heir was woken and found the lock taken again, it asks for the lock: the owner locks again before a woken
-    /// thread can run, and could otherwise keep the lock without limit. After that request the heir stays awake for the time
-    /// of a wake, because a lock that was offered rests until the heir runs.
+    /// If the heir was woken and found the lock taken again, it asks for the lock: the owner locks
+    /// again before a woken thread can run, and could otherwise keep the lock without limit. After
+    /// that request the heir stays awake for the time of a wake, because a lock that was offered
+    /// rests until the heir runs.
     fn ask(&self, waiting: &Waiting<'_, P>, waits: &Waits) -> Option<End> {
         let (request, awake) =
             if waiting.is_overdue { (Request::Offer, waits.polling) } else { (Request::Wake, 0) };
@@ -143,18 +149,21 @@ impl<P: Host> RawMutex<P> {
 
     /// Sleeps after the caller has stored its request.
     ///
-    /// This is Dekker's pattern: an unlock clears the lock and then reads the request, and the caller stores the request and
-    /// then tries the lock. The unlock has no fence, so the caller makes a heavy one before it sleeps for long (Dave Dice,
-    /// Hui Huang and Mingyao Yang, "Asymmetric Dekker Synchronization"). Before its shorter sleeps it makes only a full
-    /// fence. Then the two can miss each other if the unlock's store was under way at that moment, and the caller sleeps
-    /// until that short sleep ends. Most locks are unlocked before the heavy fence is due.
+    /// This is Dekker's pattern: an unlock clears the lock and then reads the request, and the
+    /// caller stores the request and then tries the lock. The unlock has no fence, so the caller
+    /// makes a heavy one before it sleeps for long (Dave Dice, Hui Huang and Mingyao Yang,
+    /// "Asymmetric Dekker Synchronization"). Before its shorter sleeps it makes only a full fence.
+    /// Then the two can miss each other if the unlock's store was under way at that moment, and the
+    /// caller sleeps until that short sleep ends. Most locks are unlocked before the heavy fence is
+    /// due.
     ///
     /// Before its first sleep the caller stays awake for `awake` ticks.
     fn sleep_until_asked(&self, waiting: &Waiting<'_, P>, awake: usize) -> Option<End> {
         // spec: Mutex!AskFence
         P::fence(Ordering::SeqCst);
         let (mut awake, mut sleep) = (awake, Sleep::Millisecond);
-        // The owner of a captured lock offers it: that shows for how long it is outside of its sections.
+        // The owner of a captured lock offers it: that shows for how long it is outside of its
+        // sections.
         let mut is_left_alone = awake != 0 && waiting.is_captured(P::ticks() as usize);
         loop {
             // spec: Mutex!AskTry
@@ -184,8 +193,9 @@ impl<P: Host> RawMutex<P> {
 
 /// The longest sleep of an heir that has made no heavy fence.
 ///
-/// The fence interrupts every running thread of the process. In a virtual machine it also waits for CPUs that the host has
-/// taken away: beside one busy thread it took 34 µs in the median and 6 ms once in a hundred times (Xeon, 2 virtual CPUs).
+/// The fence interrupts every running thread of the process. In a virtual machine it also waits for
+/// CPUs that the host has taken away: beside one busy thread it took 34 µs in the median and 6 ms
+/// once in a hundred times (Xeon, 2 virtual CPUs).
 const WITHOUT_A_FENCE: Duration = Duration::from_millis(1);
 
 /// The sleeps of an heir that has stored a request, in this order.
@@ -224,7 +234,8 @@ impl Sleep {
     }
 }
 
-/// Sleeps for `ticks` without polling the lock. After `rest` ticks other threads take the caller for lost.
+/// Sleeps for `ticks` without polling the lock. After `rest` ticks other threads take the caller
+/// for lost.
 pub(super) fn nap<P: Host>(waiting: &Waiting<'_, P>, ticks: usize, rest: usize) {
     let rests_until = (P::ticks() as usize).wrapping_add(rest);
     waiting.node.rests_until.store(rests_until, Ordering::Relaxed);
@@ -233,7 +244,8 @@ pub(super) fn nap<P: Host>(waiting: &Waiting<'_, P>, ticks: usize, rest: usize) 
     waiting.node.rests_until.store(P::ticks() as usize, Ordering::Relaxed);
 }
 
-/// Waits until `ticks` after `start`, or until the caller's status changes. Returns the time at its end.
+/// Waits until `ticks` after `start`, or until the caller's status changes. Returns the time at its
+/// end.
 fn pause_until_told<P: Host>(waiting: &Waiting<'_, P>, start: usize, ticks: usize) -> usize {
     loop {
         let now = P::ticks() as usize;

@@ -28,8 +28,8 @@ impl<P: Host> RawMutex<P> {
     #[inline]
     pub fn try_lock(&self) -> bool {
         if P::single_threaded() {
-            // There is no other thread, so plain accesses suffice. A signal handler that interrupts them unlocks whatever it
-            // locks.
+            // There is no other thread, so plain accesses suffice. A signal handler that interrupts
+            // them unlocks whatever it locks.
             let free = self.locked.load(Ordering::Relaxed) == 0;
             self.locked.store(1, Ordering::Relaxed);
             return free;
@@ -38,7 +38,8 @@ impl<P: Host> RawMutex<P> {
         !P::test_and_set(&self.locked, Ordering::Acquire)
     }
 
-    /// As [`lock`](Self::lock), but gives up at the deadline. Returns whether the caller owns the lock.
+    /// As [`lock`](Self::lock), but gives up at the deadline. Returns whether the caller owns the
+    /// lock.
     #[inline]
     pub fn try_lock_until(&self, deadline: Timestamp) -> bool {
         self.try_lock() || self.lock_slow(Some(deadline))
@@ -78,10 +79,11 @@ impl<P: Host> RawMutex<P> {
         self.wait(&mut waiting)
     }
 
-    /// Tries the lock, which was taken at the time `now`, again for some transfers of a cache line, ever more rarely.
-    /// Returns whether the caller is the owner.
+    /// Tries the lock, which was taken at the time `now`, again for some transfers of a cache line,
+    /// ever more rarely. Returns whether the caller is the owner.
     ///
-    /// Each attempt is an exchange. A thread that reads first would fetch the line twice: once shared, and once exclusive.
+    /// Each attempt is an exchange. A thread that reads first would fetch the line twice: once
+    /// shared, and once exclusive.
     fn is_free_soon(&self, now: usize, waits: &Waits) -> bool {
         let polls = &P::bucket(self.address()).polls;
         let (mut at, mut pause) = (now, waits.short);
@@ -110,8 +112,8 @@ impl<P: Host> RawMutex<P> {
         now
     }
 
-    /// Waits until the caller, whose node is linked, owns the lock. Returns false if the deadline passes first. When this
-    /// returns, the node is unlinked.
+    /// Waits until the caller, whose node is linked, owns the lock. Returns false if the deadline
+    /// passes first. When this returns, the node is unlinked.
     pub(super) fn wait(&self, waiting: &mut Waiting<'_, P>) -> bool {
         loop {
             let end = match waiting.node.status() {
@@ -166,7 +168,8 @@ fn sleep<P: Host>(waiting: &mut Waiting<'_, P>) -> Option<End> {
     let kept_until = node.rests_until.load(Ordering::Relaxed);
     let is_kept = (1..=P::ticks_in(2 * TURN_NANOS)).contains(&kept_until.wrapping_sub(now));
     if is_kept || is_first && waiting.is_captured(now) {
-        // The thread that has the next turn may get no CPU: then the caller has it. If it was never woken, it has come then.
+        // The thread that has the next turn may get no CPU: then the caller has it. If it was never
+        // woken, it has come then.
         let turn = node.woken.load(Ordering::Relaxed).wrapping_add(P::ticks_in(TURN_NANOS));
         let look = if is_kept { kept_until } else { turn }.wrapping_add(2 * P::wake_ticks());
         let soon = if has_come(now, look) { 0 } else { look.wrapping_sub(now) };
@@ -194,8 +197,8 @@ fn sleep<P: Host>(waiting: &mut Waiting<'_, P>) -> Option<End> {
     None
 }
 
-/// Ends the caller's wait. Returns whether the caller is the owner: it is also if the lock was offered to it as its deadline
-/// passed. Returns `None` if the lock is no longer offered to it.
+/// Ends the caller's wait. Returns whether the caller is the owner: it is also if the lock was
+/// offered to it as its deadline passed. Returns `None` if the lock is no longer offered to it.
 fn leave<P: Host>(waiting: &Waiting<'_, P>, end: End) -> Option<bool> {
     let guard = waiting.bucket.lock();
     let left = roles::leave(&guard, waiting.node, end, P::ticks() as usize);

@@ -1,8 +1,9 @@
-//! The roles of the threads that wait for a mutex, under the lock of its bucket: which thread is the heir, which one was
-//! woken, and which one is responsible for the parked ones.
+//! The roles of the threads that wait for a mutex, under the lock of its bucket: which thread is
+//! the heir, which one was woken, and which one is responsible for the parked ones.
 //!
-//! All changes of a thread's role are in this file, and all are made under that lock. So all threads agree on which thread
-//! is responsible, without a fence, and invariant (2) of the [module](super) is one sentence about a queue.
+//! All changes of a thread's role are in this file, and all are made under that lock. So all
+//! threads agree on which thread is responsible, without a fence, and invariant (2) of the
+//! [module](super) is one sentence about a queue.
 
 use core::ptr;
 
@@ -11,14 +12,15 @@ use crate::parking::{
 };
 use crate::platform::{AtomicInt, Host, Ordering};
 
-/// A woken thread that has not run for this time no longer counts as responsible for parked threads, and further threads are
-/// woken beside it. It is many times a wake on any machine. On busy CPUs each woken thread waits for a time slice, and further
-/// threads would run only to find the lock taken.
+/// A woken thread that has not run for this time no longer counts as responsible for parked
+/// threads, and further threads are woken beside it. It is many times a wake on any machine. On
+/// busy CPUs each woken thread waits for a time slice, and further threads would run only to find
+/// the lock taken.
 const LOST_AFTER_NANOS: u32 = 2 * TURN_NANOS;
 
-/// The number of oldest threads among which a wake looks for a preferred one. On a server with 8 last-level caches about four
-/// of 32 are near. Simulated with 100/500 ns, 64 to 256 CPUs have 1.0 to 1.1 times the throughput with 8, and 1.1 to 1.2 times
-/// with 32.
+/// The number of oldest threads among which a wake looks for a preferred one. On a server with 8
+/// last-level caches about four of 32 are near. Simulated with 100/500 ns, 64 to 256 CPUs have 1.0
+/// to 1.1 times the throughput with 8, and 1.1 to 1.2 times with 32.
 const PASSED_OVER: usize = 32;
 
 /// The word at which to wake a thread, without the bucket's lock.
@@ -35,12 +37,13 @@ pub(super) enum End {
     TimedOut,
 }
 
-/// Links the caller's node for the first time. The caller becomes the heir if there is none. If the oldest thread is due, and
-/// its wake is under way, the caller leaves the role to it. Returns a thread to wake.
+/// Links the caller's node for the first time. The caller becomes the heir if there is none. If the
+/// oldest thread is due, and its wake is under way, the caller leaves the role to it. Returns a
+/// thread to wake.
 ///
-/// The displaced owner of a captured lock is about to nap. So it is the one to wake the thread that has the next turn, and the
-/// new owner has nothing to do for that. The woken thread takes the role when it runs; if it gets no CPU in time, the caller
-/// has the next turn.
+/// The displaced owner of a captured lock is about to nap. So it is the one to wake the thread that
+/// has the next turn, and the new owner has nothing to do for that. The woken thread takes the role
+/// when it runs; if it gets no CPU in time, the caller has the next turn.
 pub(super) fn enter<P: Host>(
     guard: &Guard<'_, P>,
     node: &Node<P>,
@@ -48,7 +51,8 @@ pub(super) fn enter<P: Host>(
     now: usize,
 ) -> Option<Wake<P>> {
     node.since.store(now, Ordering::Relaxed);
-    // SAFETY: it is new, and its own thread unlinks it before `wait` returns; the node outlives that call.
+    // SAFETY: it is new, and its own thread unlinks it before `wait` returns; the node outlives
+    // that call.
     unsafe { admit(guard, node, now) };
     let newest = guard.newest(Kind::Lock, node.address())?;
     let is_next_known = newest.heir().is_some();
@@ -72,15 +76,17 @@ pub(super) fn take_role<P: Host>(guard: &Guard<'_, P>, node: &Node<P>, now: usiz
     }
 }
 
-/// Records in the node of a thread that parks until when the lock is kept for the heir, if it was offered to it.
+/// Records in the node of a thread that parks until when the lock is kept for the heir, if it was
+/// offered to it.
 fn note_offer<P: Host>(node: &Node<P>, heir: &Node<P>) {
     let is_offered = heir.status() == status::OFFERED;
     let until = if is_offered { heir.rests_until.load(Ordering::Relaxed) } else { 0 };
     node.rests_until.store(until, Ordering::Relaxed);
 }
 
-/// Takes the role from an heir that watches, for the woken caller that has found the lock taken. An heir that sleeps with a
-/// request, or has been offered the lock, keeps the role: it will be the next owner.
+/// Takes the role from an heir that watches, for the woken caller that has found the lock taken. An
+/// heir that sleeps with a request, or has been offered the lock, keeps the role: it will be the
+/// next owner.
 pub(super) fn land<P: Host>(guard: &Guard<'_, P>, node: &Node<P>, now: usize) {
     // spec: Mutex!Land
     if node.status() != status::WOKEN {
@@ -102,7 +108,8 @@ pub(super) fn land<P: Host>(guard: &Guard<'_, P>, node: &Node<P>, now: usize) {
     }
 }
 
-/// Makes the linked node the heir, and parks any other heir. If the lock was offered to that one, it is offered to this one.
+/// Makes the linked node the heir, and parks any other heir. If the lock was offered to that one,
+/// it is offered to this one.
 pub(super) fn become_heir<P: Host>(guard: &Guard<'_, P>, node: &Node<P>, now: usize) {
     // spec: Mutex!BecomeHeir
     let Some(newest) = guard.newest(Kind::Lock, node.address()) else { return };
@@ -123,12 +130,13 @@ pub(super) fn become_heir<P: Host>(guard: &Guard<'_, P>, node: &Node<P>, now: us
     node.set_status(role);
 }
 
-/// Unlinks the caller's node, because its wait has ended. Returns whether the caller owns the lock, which was perhaps offered
-/// to it just before its deadline, and a thread to wake. Returns `None` if the lock is no longer offered to the caller: then
-/// its wait goes on.
+/// Unlinks the caller's node, because its wait has ended. Returns whether the caller owns the lock,
+/// which was perhaps offered to it just before its deadline, and a thread to wake. Returns `None`
+/// if the lock is no longer offered to the caller: then its wait goes on.
 ///
-/// If parked threads remain and no thread is responsible for them, an owner leaves a debt to its own unlock. That needs no
-/// fence, because the owner reads its own store. A thread that gives up wakes the oldest.
+/// If parked threads remain and no thread is responsible for them, an owner leaves a debt to its
+/// own unlock. That needs no fence, because the owner reads its own store. A thread that gives up
+/// wakes the oldest.
 pub(super) fn leave<P: Host>(
     guard: &Guard<'_, P>,
     node: &Node<P>,
@@ -169,9 +177,9 @@ pub(super) fn leave<P: Host>(
     Some((is_owner, wake_oldest(guard, address, now)))
 }
 
-/// Serves the request that an unlock has found after its store: wakes the heir, or the oldest parked thread unless a running
-/// thread is responsible. For an heir that asks for the lock, acquires it. If another thread locked first, that thread's unlock
-/// serves the request.
+/// Serves the request that an unlock has found after its store: wakes the heir, or the oldest
+/// parked thread unless a running thread is responsible. For an heir that asks for the lock,
+/// acquires it. If another thread locked first, that thread's unlock serves the request.
 pub(super) fn serve<P: Host>(guard: &Guard<'_, P>, address: usize, now: usize) -> Option<Wake<P>> {
     // spec: Mutex!Serve
     let newest = guard.newest(Kind::Lock, address)?;
@@ -183,7 +191,8 @@ pub(super) fn serve<P: Host>(guard: &Guard<'_, P>, address: usize, now: usize) -
             Some(wake(newest, heir, now))
         }
         Some(heir) if request == Request::Offer => {
-            // SAFETY: the heir is linked here, so it waits, and its mutex is live until that wait ends.
+            // SAFETY: the heir is linked here, so it waits, and its mutex is live until that wait
+            // ends.
             let byte = unsafe { &*heir.mutex() };
             if P::test_and_set(byte, Ordering::Acquire) {
                 None
@@ -211,11 +220,12 @@ pub(crate) fn look_after<P: Host>(
     wake_oldest(guard, address, now)
 }
 
-/// Offers the lock, which the caller owns, to the heir if it has requested that, or to the oldest waiter if `unasked`.
-/// Returns that thread's word, or `None` if there is no such thread: then the caller still owns the lock.
+/// Offers the lock, which the caller owns, to the heir if it has requested that, or to the oldest
+/// waiter if `unasked`. Returns that thread's word, or `None` if there is no such thread: then the
+/// caller still owns the lock.
 ///
-/// That thread may be asleep and get no CPU, or be stopped. So it has the lock only when it runs, and for a turn at most no
-/// other thread can have it.
+/// That thread may be asleep and get no CPU, or be stopped. So it has the lock only when it runs,
+/// and for a turn at most no other thread can have it.
 pub(super) fn offer<P: Host>(
     guard: &Guard<'_, P>,
     address: usize,
@@ -236,7 +246,8 @@ pub(super) fn offer<P: Host>(
     Some(node.tell(status::OFFERED))
 }
 
-/// Asks unlocks to wake the heir, or to offer it the lock. Returns false if the caller is no longer the heir.
+/// Asks unlocks to wake the heir, or to offer it the lock. Returns false if the caller is no longer
+/// the heir.
 pub(super) fn ask<P: Host>(guard: &Guard<'_, P>, node: &Node<P>, request: Request) -> bool {
     // spec: Mutex!Ask
     let is_heir = node.status() == status::HEIR;
@@ -246,13 +257,15 @@ pub(super) fn ask<P: Host>(guard: &Guard<'_, P>, node: &Node<P>, request: Reques
     is_heir
 }
 
-/// Wakes a thread if one is due, after a notification has moved waiters to the mutex, the last of which has this node.
+/// Wakes a thread if one is due, after a notification has moved waiters to the mutex, the last of
+/// which has this node.
 ///
-/// A single waiter of a free mutex is woken even if a woken thread has not run yet: the program has work for both. Of
-/// several waiters, the first one to run wakes the next.
+/// A single waiter of a free mutex is woken even if a woken thread has not run yet: the program has
+/// work for both. Of several waiters, the first one to run wakes the next.
 ///
-/// A waiter that last ran on the notifier's CPU would often preempt the notifier, which owns the mutex, and sleep again. If
-/// `may_lend`, the result of [`may_lend`], it is left to the owner as its debt.
+/// A waiter that last ran on the notifier's CPU would often preempt the notifier, which owns the
+/// mutex, and sleep again. If `may_lend`, the result of [`may_lend`], it is left to the owner as
+/// its debt.
 pub(crate) fn look_after_moved<P: Host>(
     guard: &Guard<'_, P>,
     node: &Node<P>,
@@ -260,7 +273,8 @@ pub(crate) fn look_after_moved<P: Host>(
     may_lend: bool,
     now: usize,
 ) -> Option<Wake<P>> {
-    // SAFETY: the node is linked here, so its thread waits, and its mutex is live until that wait ends.
+    // SAFETY: the node is linked here, so its thread waits, and its mutex is live until that wait
+    // ends.
     let byte = unsafe { &*node.mutex() };
     let is_locked = || byte.load(Ordering::Relaxed) != 0;
     // spec: Condvar!EndMoving
@@ -274,12 +288,13 @@ pub(crate) fn look_after_moved<P: Host>(
     look_after(guard, node.address(), P::ticks() as usize)
 }
 
-/// Returns whether a notification may leave waiters to the owner of their mutex. Call it before any bucket is locked: the
-/// first call in a process may take milliseconds.
+/// Returns whether a notification may leave waiters to the owner of their mutex. Call it before any
+/// bucket is locked: the first call in a process may take milliseconds.
 ///
-/// It requires asymmetric fences with a cheap heavy fence: one that costs far less than the wake it saves, and interrupts at
-/// most one other CPU because the threads may use only two. The heavy fence is made with the bucket locked, so it is not
-/// made where a real-time thread may want that bucket.
+/// It requires asymmetric fences with a cheap heavy fence: one that costs far less than the wake it
+/// saves, and interrupts at most one other CPU because the threads may use only two. The heavy
+/// fence is made with the bucket locked, so it is not made where a real-time thread may want that
+/// bucket.
 pub(crate) fn may_lend<P: Host>() -> bool {
     P::cpus() <= 2
         && P::fences_are_asymmetric()
@@ -287,12 +302,12 @@ pub(crate) fn may_lend<P: Host>() -> bool {
         && !P::has_real_time_threads()
 }
 
-/// Leaves the parked threads to the owner, if the mutex is locked and no other thread is responsible: the owner's unlock
-/// wakes the oldest. Returns whether a thread is responsible.
+/// Leaves the parked threads to the owner, if the mutex is locked and no other thread is
+/// responsible: the owner's unlock wakes the oldest. Returns whether a thread is responsible.
 ///
-/// The owner may be another thread than the caller, and its unlock may be under way: the unlock clears the byte and then
-/// reads the debt, and the caller stores the debt and then reads the byte. The unlock has no fence, so the caller makes a
-/// heavy one.
+/// The owner may be another thread than the caller, and its unlock may be under way: the unlock
+/// clears the byte and then reads the debt, and the caller stores the debt and then reads the byte.
+/// The unlock has no fence, so the caller makes a heavy one.
 fn leave_to_owner<P: Host>(
     guard: &Guard<'_, P>,
     address: usize,
@@ -315,7 +330,8 @@ fn leave_to_owner<P: Host>(
     true
 }
 
-/// Links the node of a thread that a notification has moved to the mutex. The node already has the mutex's address.
+/// Links the node of a thread that a notification has moved to the mutex. The node already has the
+/// mutex's address.
 ///
 /// # Safety
 ///
@@ -345,7 +361,8 @@ unsafe fn link<P: Host>(guard: &Guard<'_, P>, node: &Node<P>) {
     }
 }
 
-/// Moves the parked caller, which is of a real-time class, before all threads of lower priority, the heir included.
+/// Moves the parked caller, which is of a real-time class, before all threads of lower priority,
+/// the heir included.
 pub(super) fn go_first<P: Host>(guard: &Guard<'_, P>, node: &Node<P>, level: u32, now: usize) {
     // spec: Mutex!GoFirst
     if node.status() != status::PARKED {
@@ -387,13 +404,14 @@ fn forget_woken<P: Host>(guard: &Guard<'_, P>, node: &Node<P>) {
     }
 }
 
-/// Wakes the oldest parked thread, or, until its turn comes, one of the next oldest that last ran on another CPU. Kernels wake
-/// a thread on the CPU where it ran last. If that is the waker's CPU, it is busy with the waker: the woken thread would wait
-/// there for a time slice while another CPU may be idle.
+/// Wakes the oldest parked thread, or, until its turn comes, one of the next oldest that last ran
+/// on another CPU. Kernels wake a thread on the CPU where it ran last. If that is the waker's CPU,
+/// it is busy with the waker: the woken thread would wait there for a time slice while another CPU
+/// may be idle.
 ///
-/// Of these, the nearest to the waker is preferred, so that the lock and its data stay with one last-level cache or NUMA
-/// node for longer. They move on with the oldest thread (Milind Chabbi and others, "High Performance Locks for Multi-level
-/// NUMA Systems", for queues).
+/// Of these, the nearest to the waker is preferred, so that the lock and its data stay with one
+/// last-level cache or NUMA node for longer. They move on with the oldest thread (Milind Chabbi and
+/// others, "High Performance Locks for Multi-level NUMA Systems", for queues).
 fn wake_oldest<P: Host>(guard: &Guard<'_, P>, address: usize, now: usize) -> Option<Wake<P>> {
     let newest = guard.newest(Kind::Lock, address)?;
     // spec: Mutex!WakeOldest
@@ -409,9 +427,10 @@ fn wake_oldest<P: Host>(guard: &Guard<'_, P>, address: usize, now: usize) -> Opt
     Some(wake(newest, oldest, now))
 }
 
-/// Returns the parked thread that has the next turn when the caller, which is about to sleep, is linked last: the oldest, or
-/// the oldest that last ran on the caller's CPU, unless the other one has waited half as long again. The caller leaves its CPU
-/// to that thread at once, while on the CPU of the owner it would wait for a time slice.
+/// Returns the parked thread that has the next turn when the caller, which is about to sleep, is
+/// linked last: the oldest, or the oldest that last ran on the caller's CPU, unless the other one
+/// has waited half as long again. The caller leaves its CPU to that thread at once, while on the
+/// CPU of the owner it would wait for a time slice.
 fn next_to<'a, P: Host>(
     guard: &'a Guard<'_, P>,
     caller: &Node<P>,

@@ -15,7 +15,8 @@ impl<P: Host> RawMutex<P> {
     pub unsafe fn unlock(&self) {
         let mode = P::unlock_mode(self.address());
         // spec: Mutex!ReadModeBefore
-        // Relaxed: an older value costs an overdue heir one more turn of the owner, and nothing else.
+        // Relaxed: an older value costs an overdue heir one more turn of the owner, and nothing
+        // else.
         let asks = mode.load(Ordering::Relaxed);
         if asks != QUIET && is_of_this(asks, self.address()) {
             return self.unlock_slow();
@@ -51,8 +52,9 @@ impl<P: Host> RawMutex<P> {
 
     /// Unlocks by an offer to the thread that has waited longest, if there is one.
     ///
-    /// That thread may be asleep, so the lock rests until it runs: for some microseconds in which [`unlock`](Self::unlock)
-    /// would have let other threads acquire it. If it does not run for a turn, another waiting thread takes the lock.
+    /// That thread may be asleep, so the lock rests until it runs: for some microseconds in which
+    /// [`unlock`](Self::unlock) would have let other threads acquire it. If it does not run for a
+    /// turn, another waiting thread takes the lock.
     ///
     /// # Safety
     ///
@@ -66,8 +68,9 @@ impl<P: Host> RawMutex<P> {
         }
     }
 
-    /// Gives the thread that has waited longest, if there is one, a turn with the lock, and then locks again:
-    /// [`unlock_fair`](Self::unlock_fair) and [`lock`](Self::lock), or only a load if no thread waits.
+    /// Gives the thread that has waited longest, if there is one, a turn with the lock, and then
+    /// locks again: [`unlock_fair`](Self::unlock_fair) and [`lock`](Self::lock), or only a load if
+    /// no thread waits.
     ///
     /// # Safety
     ///
@@ -80,15 +83,16 @@ impl<P: Host> RawMutex<P> {
         }
     }
 
-    /// Returns, to the owner, whether a thread may wait. A waiter that the owner does not see yet is about to poll.
+    /// Returns, to the owner, whether a thread may wait. A waiter that the owner does not see yet
+    /// is about to poll.
     #[inline]
     pub(crate) fn may_be_awaited(&self) -> bool {
         P::bucket(self.address()).has_queues()
     }
 }
 
-/// Returns whether a mode other than quiet names the lock at `address`. It is a separate call, so that nothing of it is
-/// computed before the mode is known.
+/// Returns whether a mode other than quiet names the lock at `address`. It is a separate call, so
+/// that nothing of it is computed before the mode is known.
 #[cold]
 #[inline(never)]
 fn is_of_this(mode: usize, address: usize) -> bool {
@@ -100,8 +104,8 @@ fn asked<P: Host>(address: usize) -> Option<Request> {
     Request::read(P::unlock_mode(address).load(Ordering::Relaxed), address)
 }
 
-/// Serves the request after the lock at `byte` was unlocked, if the request is to this lock and not to another lock of its
-/// bucket.
+/// Serves the request after the lock at `byte` was unlocked, if the request is to this lock and not
+/// to another lock of its bucket.
 ///
 /// From here on the mutex may be gone (4): `byte` is an address to compare.
 #[cold]
@@ -120,8 +124,9 @@ pub(super) fn look<P: Host>(byte: *const P::AtomicU8) {
     }
 }
 
-/// Waits for the displaced owner, if the lock is captured and the caller owns it with a debt: the displaced owner comes at once,
-/// and settles the debt before it sleeps. If the lock were free meanwhile, that thread would take the caller's turn.
+/// Waits for the displaced owner, if the lock is captured and the caller owns it with a debt: the
+/// displaced owner comes at once, and settles the debt before it sleeps. If the lock were free
+/// meanwhile, that thread would take the caller's turn.
 ///
 /// It waits for a long pause at most. A debt that is left is served as usual.
 #[cold]
@@ -147,8 +152,9 @@ fn wake<P: Host>(word: roles::Wake<P>, address: usize, offered: bool) {
     }
 }
 
-/// Offers the lock at `byte`, which the caller owns, to the heir that requests it, or to the oldest waiter if `unasked`.
-/// Returns false if there is no such thread: then the caller still owns the lock.
+/// Offers the lock at `byte`, which the caller owns, to the heir that requests it, or to the oldest
+/// waiter if `unasked`. Returns false if there is no such thread: then the caller still owns the
+/// lock.
 #[cold]
 #[inline(never)]
 fn offer<P: Host>(byte: *const P::AtomicU8, unasked: bool) -> bool {

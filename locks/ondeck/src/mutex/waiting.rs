@@ -9,7 +9,8 @@ pub(super) struct Waiting<'a, P: Host> {
     pub(super) bucket: &'static Bucket<P>,
     pub(super) node: &'a Node<P>,
     pub(super) deadline: Option<Timestamp>,
-    /// The thread was woken and found the lock taken again, or its turn has come: it asks for the lock itself.
+    /// The thread was woken and found the lock taken again, or its turn has come: it asks for the
+    /// lock itself.
     pub(super) is_overdue: bool,
     /// The current slice of the thread's sleep.
     pub(super) slice: Option<Slice>,

@@ -1,7 +1,7 @@
 //! What the recorder of operations observes, for replays: see `ondeck_record::burst`.
 //!
-//! A thread that holds a reader-writer lock as upgradable excludes writers and others like it, and counts as a writer. A
-//! notification counts as work.
+//! A thread that holds a reader-writer lock as upgradable excludes writers and others like it, and
+//! counts as a writer. A notification counts as work.
 
 use core::mem;
 use core::panic::Location;

@@ -1,7 +1,7 @@
 //! What the recorder of contention observes about mutexes.
 //!
-//! One byte has no room for a count or a mark. So acquisitions are not counted, waits are recorded when they end, and an
-//! unlock is recorded if it finds that threads may be parked.
+//! One byte has no room for a count or a mark. So acquisitions are not counted, waits are recorded
+//! when they end, and an unlock is recorded if it finds that threads may be parked.
 
 use ondeck_record::layout::kind::ONDECK;
 use ondeck_record::{Held, Wait};

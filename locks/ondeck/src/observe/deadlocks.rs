@@ -67,8 +67,9 @@ impl Observer for Deadlocks {
         ondeck_deadlock::changed(of(lock), want(from).held(), want(to).held());
     }
 
-    /// Whatever ends the wait, the thread does not continue before it has the mutex again. So it counts as waiting for the
-    /// mutex, without a deadline, from the moment when it unlocks the mutex.
+    /// Whatever ends the wait, the thread does not continue before it has the mutex again. So it
+    /// counts as waiting for the mutex, without a deadline, from the moment when it unlocks the
+    /// mutex.
     #[cold]
     fn awaits_condition<L: Observed>(&mut self, mutex: &L) {
         let mut attempt = ondeck_deadlock::begin(of(mutex), Want::Alone, Ends::Never);

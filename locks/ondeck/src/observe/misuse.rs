@@ -1,17 +1,20 @@
-//! Misuse that a debug build reports: a thread waits for a lock that it holds alone, or unlocks one that is free; the closure
-//! of a [`Once`](crate::Once) waits for the same `Once`. And whether a thread holds a lock alone, for
-//! [`IsHeld`](crate::IsHeld).
+//! Misuse that a debug build reports: a thread waits for a lock that it holds alone, or unlocks one
+//! that is free; the closure of a [`Once`](crate::Once) waits for the same `Once`. And whether a
+//! thread holds a lock alone, for [`IsHeld`](crate::IsHeld).
 //!
-//! Dropping a locked mutex is not misuse: safe code may forget a guard, and the mutex then stays locked.
+//! Dropping a locked mutex is not misuse: safe code may forget a guard, and the mutex then stays
+//! locked.
 //!
-//! One byte has no room for an owner, so a table of the process has the locks that are held, each with its thread. A thread
-//! enters a lock that it has acquired in the row of the lock's address; if the row is full, the lock is not checked. An
-//! unlock on another thread than the owner's removes the lock too.
+//! One byte has no room for an owner, so a table of the process has the locks that are held, each
+//! with its thread. A thread enters a lock that it has acquired in the row of the lock's address;
+//! if the row is full, the lock is not checked. An unlock on another thread than the owner's
+//! removes the lock too.
 //!
-//! A lock whose guard was forgotten stays in the table, also when it is gone: no destructor reports its end, because a const
-//! function could not drop a lock that has a destructor. The next thread that acquires a lock at its address takes the
-//! place over. So a wrong report takes a thread that forgot a guard, and later waits for another lock at the same address
-//! while that lock's owner has acquired it and has not entered it yet.
+//! A lock whose guard was forgotten stays in the table, also when it is gone: no destructor reports
+//! its end, because a const function could not drop a lock that has a destructor. The next thread
+//! that acquires a lock at its address takes the place over. So a wrong report takes a thread that
+//! forgot a guard, and later waits for another lock at the same address while that lock's owner has
+//! acquired it and has not entered it yet.
 
 extern crate std;
 

@@ -1,9 +1,9 @@
-//! The observers of the locks that programs use: the detection of deadlocks, the recorders, statistics, and the check for
-//! misuse in debug builds.
+//! The observers of the locks that programs use: the detection of deadlocks, the recorders,
+//! statistics, and the check for misuse in debug builds.
 //!
-//! A lock calls the functions below when its thread acquires it, unlocks it, or gives it up for a while. They call each
-//! [`Observer`] of this build. Only this file decides which observers there are. Without any, a function only runs its
-//! closures.
+//! A lock calls the functions below when its thread acquires it, unlocks it, or gives it up for a
+//! while. They call each [`Observer`] of this build. Only this file decides which observers there
+//! are. Without any, a function only runs its closures.
 //!
 //! | observer | in builds with | observes |
 //! |---|---|---|
@@ -70,8 +70,9 @@ cfg_select! {
     _ => { type Misuse = (); }
 }
 
-/// All observers of this build. A report of a deadlock, which has the stacks, comes before a panic. The time that recording
-/// contention takes is part of the recorded operation, not of the work before or after it.
+/// All observers of this build. A report of a deadlock, which has the stacks, comes before a panic.
+/// The time that recording contention takes is part of the recorded operation, not of the work
+/// before or after it.
 type Observers = (Deadlocks, (Misuse, (Bursts, (Contention, Stats))));
 
 #[inline(always)]
@@ -92,8 +93,8 @@ fn is_observed<L: Observed>() -> bool {
     is_real::<L::Platform>() && L::GUARDS != Guards::Movable && Observers::observes::<L>()
 }
 
-/// A thread that acquires a lock. If this is dropped before the thread [has](Self::acquired) the lock, the thread has given
-/// up.
+/// A thread that acquires a lock. If this is dropped before the thread [has](Self::acquired) the
+/// lock, the thread has given up.
 ///
 /// It is changed in place, because observers may be large.
 pub(crate) struct Acquisition<'a, L: Observed> {
@@ -159,8 +160,9 @@ impl<'a, L: Observed> Acquisition<'a, L> {
     }
 }
 
-/// A function for locks that are observed. Apart, so that a lock that is not takes no more than a load and a branch; where
-/// all are observed, as in debug builds and with the recorder, it is inlined.
+/// A function for locks that are observed. Apart, so that a lock that is not takes no more than a
+/// load and a branch; where all are observed, as in debug builds and with the recorder, it is
+/// inlined.
 macro_rules! observed {
     ($(#[$comment:meta])* fn $($rest:tt)*) => {
         $(#[$comment])*
@@ -289,8 +291,8 @@ pub(crate) fn changes<L: Observed>(lock: &L, from: Access, to: Access) {
     }
 }
 
-/// Waits for a condition: `begin` unlocks the mutex, `sleep` waits and locks it again, and `waited` returns how many
-/// nanoseconds that lock took, if it had to wait.
+/// Waits for a condition: `begin` unlocks the mutex, `sleep` waits and locks it again, and `waited`
+/// returns how many nanoseconds that lock took, if it had to wait.
 #[inline(always)]
 #[track_caller]
 pub(crate) fn wait<L: Observed, T>(
@@ -331,8 +333,8 @@ pub(crate) fn parks<P: Platform>(name: usize) {
     }
 }
 
-/// Whether a waiter of a condition variable has found its mutex taken. If no observer times waits it is
-/// empty.
+/// Whether a waiter of a condition variable has found its mutex taken. If no observer times waits
+/// it is empty.
 #[derive(Default)]
 pub(crate) struct FoundTaken([Cell<bool>; WAITS_ARE_TIMED as usize]);
 

@@ -16,7 +16,8 @@ use crate::platform::Platform;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(dead_code, reason = "a system may not have all of them")]
 pub enum Kind {
-    /// A [`Mutex`](crate::Mutex), also a [`ReentrantMutex`](crate::ReentrantMutex), which is one with a count.
+    /// A [`Mutex`](crate::Mutex), also a [`ReentrantMutex`](crate::ReentrantMutex), which is one
+    /// with a count.
     Mutex,
     /// A [`FairMutex`](crate::FairMutex).
     FairMutex,
@@ -46,8 +47,8 @@ impl core::fmt::Display for Kind {
 pub enum Guards {
     /// Those of this crate: they stay with their thread.
     Own,
-    /// Those of another package, which stay with their thread. A thread that locks a mutex twice waits forever, as with the
-    /// lock that it replaces.
+    /// Those of another package, which stay with their thread. A thread that locks a mutex twice
+    /// waits forever, as with the lock that it replaces.
     #[cfg(feature = "internals")]
     Wrapped,
     /// Those of another package, which any thread may drop.
@@ -76,8 +77,9 @@ pub struct Place {
     name: AtomicPtr<c_char>,
     /// The address at which the lock was last observed.
     ///
-    /// What is known about an address is another lock's if the lock there has another address in its note. A destructor
-    /// could tell of a lock's end, but a const function cannot drop what has one.
+    /// What is known about an address is another lock's if the lock there has another address in
+    /// its note. A destructor could tell of a lock's end, but a const function cannot drop what has
+    /// one.
     #[cfg(feature = "deadlock_detection")]
     note: AtomicUsize,
 }
@@ -160,13 +162,15 @@ pub trait Observed {
 
 /// An observer of locks. Its value lives through one acquisition, unlock or wait of a thread.
 pub(crate) trait Observer: Default {
-    /// Returns whether locks of this type are observed now. If not, only [`parks`](Self::parks) is called.
+    /// Returns whether locks of this type are observed now. If not, only [`parks`](Self::parks) is
+    /// called.
     #[inline(always)]
     fn observes<L: Observed>() -> bool {
         false
     }
 
-    /// The calling thread wants the lock, and will wait for it if it is taken. Its first attempt follows.
+    /// The calling thread wants the lock, and will wait for it if it is taken. Its first attempt
+    /// follows.
     #[inline(always)]
     #[track_caller]
     fn wants<L: Observed>(&mut self, _: &L, _: Access, _has_deadline: bool) {}
@@ -176,8 +180,8 @@ pub(crate) trait Observer: Default {
     #[track_caller]
     fn waits<L: Observed>(&mut self, _: &L) {}
 
-    /// The thread has the lock, whether or not it has [wanted](Self::wants) it: an attempt that cannot wait is observed only
-    /// if it succeeds.
+    /// The thread has the lock, whether or not it has [wanted](Self::wants) it: an attempt that
+    /// cannot wait is observed only if it succeeds.
     #[inline(always)]
     #[track_caller]
     fn acquired<L: Observed>(&mut self, _: &L, _: Access) {}
@@ -191,7 +195,8 @@ pub(crate) trait Observer: Default {
     #[track_caller]
     fn unlocks<L: Observed>(&mut self, _: &L, _: Access) {}
 
-    /// The lock is unlocked, and may be gone. If the thread does not go on, it waits for a condition, or has the lock again.
+    /// The lock is unlocked, and may be gone. If the thread does not go on, it waits for a
+    /// condition, or has the lock again.
     #[inline(always)]
     fn unlocked(&mut self, _goes_on: bool) {}
 
@@ -204,8 +209,8 @@ pub(crate) trait Observer: Default {
     #[inline(always)]
     fn awaits_condition<L: Observed>(&mut self, _: &L) {}
 
-    /// The wait for a condition is over, and the thread has the mutex again. `waited` returns for how many nanoseconds it
-    /// waited for the mutex, if it did.
+    /// The wait for a condition is over, and the thread has the mutex again. `waited` returns for
+    /// how many nanoseconds it waited for the mutex, if it did.
     #[inline(always)]
     fn relocked<L: Observed>(&mut self, _: &L, _waited: &impl Fn() -> Option<u64>) {}
 
@@ -217,7 +222,8 @@ pub(crate) trait Observer: Default {
 /// Observes nothing.
 impl Observer for () {}
 
-/// Calls both observers of a pair, in the order of their places in it, each if it observes the lock.
+/// Calls both observers of a pair, in the order of their places in it, each if it observes the
+/// lock.
 macro_rules! both {
     ($($First:ident $first:tt, $Second:ident $second:tt: {$(
         $event:ident($($argument:ident: $type:ty),*);

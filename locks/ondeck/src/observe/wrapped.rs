@@ -1,11 +1,11 @@
-//! Locks of this crate within another package's, such as the replacements of parking_lot in `drop-in/`: their operations are
-//! observed as those of the locks themselves are.
+//! Locks of this crate within another package's, such as the replacements of parking_lot in
+//! `drop-in/`: their operations are observed as those of the locks themselves are.
 
 pub use super::observer::Access;
 use super::observer::{Guards, Kind, Observed, Place};
 
-/// A lock whose guards are those of another package. If they may move to another thread, the lock is not observed: observers
-/// know a lock by the thread that holds it.
+/// A lock whose guards are those of another package. If they may move to another thread, the lock
+/// is not observed: observers know a lock by the thread that holds it.
 pub struct Wrapped<'a, L, const MAY_MOVE: bool>(pub(crate) &'a L);
 
 impl<'a, L: Observed, const MAY_MOVE: bool> Wrapped<'a, L, MAY_MOVE> {
@@ -22,7 +22,8 @@ impl<'a, L: Observed, const MAY_MOVE: bool> Wrapped<'a, L, MAY_MOVE> {
         super::lock(&self, access, || attempt().then_some(()), block);
     }
 
-    /// Acquires the lock by `attempt`, or else by `block`, which gives up at a deadline. Returns whether the caller has it.
+    /// Acquires the lock by `attempt`, or else by `block`, which gives up at a deadline. Returns
+    /// whether the caller has it.
     #[inline(always)]
     #[track_caller]
     pub fn lock_until(
@@ -55,7 +56,8 @@ impl<'a, L: Observed, const MAY_MOVE: bool> Wrapped<'a, L, MAY_MOVE> {
         super::bump(&self, access, bump);
     }
 
-    /// Reports that the calling thread, which holds the lock in one way, is about to hold it in another.
+    /// Reports that the calling thread, which holds the lock in one way, is about to hold it in
+    /// another.
     #[inline(always)]
     pub fn changes(self, from: Access, to: Access) {
         super::changes(&self, from, to);

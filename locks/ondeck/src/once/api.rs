@@ -20,16 +20,19 @@ use crate::platform::{AtomicInt, Host, Native, Platform, Timestamp};
 ///
 /// # Panics
 ///
-/// [`call_once`](Self::call_once) and [`wait`](Self::wait) panic if the closure that ran last panicked. In builds with debug
-/// assertions, a closure that calls its own `Once` panics; otherwise it waits for ever.
+/// [`call_once`](Self::call_once) and [`wait`](Self::wait) panic if the closure that ran last
+/// panicked. In builds with debug assertions, a closure that calls its own `Once` panics; otherwise
+/// it waits for ever.
 ///
 /// # Memory ordering
 ///
-/// The closure's work happens before each return of `call_once`, and before any other method reports completion.
+/// The closure's work happens before each return of `call_once`, and before any other method
+/// reports completion.
 ///
 /// # Cost
 ///
-/// Once it is done, a call is one load. The first call makes two atomic read-modify-writes, at its beginning and its end.
+/// Once it is done, a call is one load. The first call makes two atomic read-modify-writes, at its
+/// beginning and its end.
 ///
 /// ```
 /// use ondeck::Once;
@@ -93,8 +96,8 @@ impl<P: Host> Once<P> {
         Self(RawOnce { state: AtomicInt::new(0), place: Place::new() })
     }
 
-    /// Runs `closure` if it is the first one; waits while another thread runs another closure. When it returns, a closure
-    /// has run to its end.
+    /// Runs `closure` if it is the first one; waits while another thread runs another closure. When
+    /// it returns, a closure has run to its end.
     ///
     /// # Panics
     ///
@@ -107,8 +110,8 @@ impl<P: Host> Once<P> {
         }
     }
 
-    /// As [`call_once`](Self::call_once), but also runs `closure` after one that panicked. The closure receives the state of
-    /// the once.
+    /// As [`call_once`](Self::call_once), but also runs `closure` after one that panicked. The
+    /// closure receives the state of the once.
     ///
     /// # Panics
     ///
@@ -123,8 +126,9 @@ impl<P: Host> Once<P> {
         }
     }
 
-    /// Returns whether the caller is to run what a closure would, and then to call [`end`](Self::end): the two halves of
-    /// [`call_once_force`](Self::call_once_force), for other languages.
+    /// Returns whether the caller is to run what a closure would, and then to call
+    /// [`end`](Self::end): the two halves of [`call_once_force`](Self::call_once_force), for other
+    /// languages.
     #[doc(hidden)]
     pub fn begin(&self) -> bool {
         let begun = if self.0.is_done() { None } else { self.0.begin(Poison::IsIgnored) };

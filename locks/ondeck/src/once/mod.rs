@@ -14,16 +14,17 @@
 //! wait           not DONE ──► + WAITED            under the bucket's lock; waits, and checks again
 //! ```
 //!
-//! When all other calls have returned, it may be freed, even if the thread that ran the closure is still waking others: the
-//! store of `DONE` is that thread's last access, before it notifies any. A woken thread reads the byte again, so it must not
-//! be freed before that.
+//! When all other calls have returned, it may be freed, even if the thread that ran the closure is
+//! still waking others: the store of `DONE` is that thread's last access, before it notifies any. A
+//! woken thread reads the byte again, so it must not be freed before that.
 //!
 //! # Short closures
 //!
-//! A thread that finds a closure running polls the byte for the time of a wake before it goes to the bucket. If it has no
-//! deadline, and is no real-time thread, it offers its CPU between two polls. Most closures end in that time, and their
-//! threads then wake none. Throughput of new onces whose closures take a microsecond, by parking_lot's, on two CPUs of a
-//! Xeon; medians of seven rounds, twice:
+//! A thread that finds a closure running polls the byte for the time of a wake before it goes to
+//! the bucket. If it has no deadline, and is no real-time thread, it offers its CPU between two
+//! polls. Most closures end in that time, and their threads then wake none. Throughput of new onces
+//! whose closures take a microsecond, by parking_lot's, on two CPUs of a Xeon; medians of seven
+//! rounds, twice:
 //!
 //! | threads | 2 | 8 | 64 |
 //! |---|---|---|---|
@@ -34,29 +35,32 @@
 //!
 //! # A closure that calls its own once
 //!
-//! Such a closure waits for itself, for ever. Builds with debug assertions panic instead, and name the once.
+//! Such a closure waits for itself, for ever. Builds with debug assertions panic instead, and name
+//! the once.
 //!
 //! # `OnceLock` and `LazyLock`
 //!
-//! In this crate these are the standard library's types under another name. A `OnceLock<T>` built on [`Once`] would be the
-//! same: its fast path is the same load, and its slow path runs once in the life of a value. The standard library's type has
-//! four bytes of state instead of one, which matters only for a `T` with an alignment below four; it sleeps on a futex as
-//! the table's waiters do, allocates nothing, and wakes by an address that it does not read. The rest would be a second type
-//! that no signature of another crate accepts. `Once` itself is here for programs that use parking_lot's: one byte,
-//! [`OnceState`], and `const` construction.
+//! In this crate these are the standard library's types under another name. A `OnceLock<T>` built
+//! on [`Once`] would be the same: its fast path is the same load, and its slow path runs once in
+//! the life of a value. The standard library's type has four bytes of state instead of one, which
+//! matters only for a `T` with an alignment below four; it sleeps on a futex as the table's waiters
+//! do, allocates nothing, and wakes by an address that it does not read. The rest would be a second
+//! type that no signature of another crate accepts. `Once` itself is here for programs that use
+//! parking_lot's: one byte, [`OnceState`], and `const` construction.
 //!
 //! # Memory ordering
 //!
-//! `DONE` is stored with `Release` and read with `Acquire`, so the closure's work happens before each return of `call_once`.
-//! The same holds for `POISONED`, for the data that a panicked closure has left.
+//! `DONE` is stored with `Release` and read with `Acquire`, so the closure's work happens before
+//! each return of `call_once`. The same holds for `POISONED`, for the data that a panicked closure
+//! has left.
 //!
-//! `WAITED` is set by `Relaxed` accesses under the bucket's lock: a thread that finds no reason to wait there reads the state
-//! again.
+//! `WAITED` is set by `Relaxed` accesses under the bucket's lock: a thread that finds no reason to
+//! wait there reads the state again.
 //!
 //! # Sources
 //!
-//! The standard library's and parking_lot's `Once`, which have these bits; Butenhof, "Programming with POSIX Threads", for
-//! the guarantees of `pthread_once`.
+//! The standard library's and parking_lot's `Once`, which have these bits; Butenhof, "Programming
+//! with POSIX Threads", for the guarantees of `pthread_once`.
 
 mod api;
 
@@ -162,8 +166,8 @@ impl<P: Host> RawOnce<P> {
         }
     }
 
-    /// Returns the state in which the caller is to run its closure, and what ends that, unless it is done. Waits for a thread
-    /// that runs one.
+    /// Returns the state in which the caller is to run its closure, and what ends that, unless it
+    /// is done. Waits for a thread that runs one.
     fn begin(&self, poison: Poison) -> Option<(End<'_, P>, OnceState)> {
         let mut acquisition = Acquisition::of(self, Access::Alone);
         acquisition.begins(false);
@@ -209,8 +213,8 @@ impl<P: Host> RawOnce<P> {
         }
     }
 
-    /// If `waits` returns true for the state, waits for it to change, for the end of a closure or less. Returns false if the
-    /// deadline passes first.
+    /// If `waits` returns true for the state, waits for it to change, for the end of a closure or
+    /// less. Returns false if the deadline passes first.
     ///
     /// Not inlined, so that a call which waits for no thread has a small frame.
     #[inline(never)]
@@ -218,16 +222,18 @@ impl<P: Host> RawOnce<P> {
         let may_end = || self.state.load(Ordering::Relaxed) & (RUNNING | WAITED) == RUNNING;
         let yields = deadline.is_none() && P::priority() == 0;
         let has_changed = || {
-            // The thread that runs the closure may wait for this CPU. A yield may last for time slices of other threads,
-            // which is too long after a deadline. A deadline thread (SCHED_DEADLINE) would sleep until its next period.
+            // The thread that runs the closure may wait for this CPU. A yield may last for time
+            // slices of other threads, which is too long after a deadline. A deadline thread
+            // (SCHED_DEADLINE) would sleep until its next period.
             if yields {
                 P::yield_now();
             }
             !may_end()
         };
         let times = Waits::now::<P>();
-        // A thread in the line makes the end of the closure a lock of the bucket and a wake, so it first polls for the time
-        // of a wake, unless another is there. The callers of this function read the state again.
+        // A thread in the line makes the end of the closure a lock of the bucket and a wake, so it
+        // first polls for the time of a wake, unless another is there. The callers of this function
+        // read the state again.
         if times.polling != 0 && may_end() && poll::<P>(&times, times.short, has_changed) {
             return true;
         }

@@ -25,11 +25,13 @@ use super::unlock_mode::Request;
 use super::watches::Watches;
 use crate::machine::{AtomicInt, AtomicPointer, Ordering};
 
-/// The number of mutexes that a bucket remembers. With a hundred contended mutexes in a table of 1,024 buckets, a third one
-/// falls into the same bucket in one program of six. Waiters treat a forgotten mutex as not captured.
+/// The number of mutexes that a bucket remembers. With a hundred contended mutexes in a table of
+/// 1,024 buckets, a third one falls into the same bucket in one program of six. Waiters treat a
+/// forgotten mutex as not captured.
 const HISTORIES: usize = 2;
 
-/// The waiting threads of all mutexes, condition variables and keys with addresses that hash to this bucket.
+/// The waiting threads of all mutexes, condition variables and keys with addresses that hash to
+/// this bucket.
 #[derive(Debug)]
 #[repr(align(128))]
 pub struct Bucket<P: Host> {
@@ -70,8 +72,8 @@ impl<P: Host> Bucket<P> {
         self.history(address).is_some_and(|history| history.is_captured(now))
     }
 
-    /// Returns the history of the mutex at `address`. If there is none, begins one in place of the mutex that was acquired
-    /// longest ago.
+    /// Returns the history of the mutex at `address`. If there is none, begins one in place of the
+    /// mutex that was acquired longest ago.
     pub(crate) fn history_from(&self, address: usize, now: usize) -> &History<P> {
         self.history(address).unwrap_or_else(|| {
             let oldest = self.histories.iter().max_by_key(|history| history.age(now));
@@ -81,8 +83,8 @@ impl<P: Host> Bucket<P> {
         })
     }
 
-    /// Returns whether a thread may wait here: a load, without the bucket's lock. The owner of a mutex sees every thread
-    /// that was linked for it before the last change of owner.
+    /// Returns whether a thread may wait here: a load, without the bucket's lock. The owner of a
+    /// mutex sees every thread that was linked for it before the last change of owner.
     #[inline]
     pub(crate) fn has_queues(&self) -> bool {
         !self.queues.load(Ordering::Relaxed).is_null()
@@ -136,9 +138,11 @@ impl<'a, P: Host> Guard<'a, P> {
         self.newest(Kind::Lock, address)?.request()
     }
 
-    /// Places this request to the unlocks of the mutex whose newest node is `newest`, in place of an earlier one.
+    /// Places this request to the unlocks of the mutex whose newest node is `newest`, in place of
+    /// an earlier one.
     ///
-    /// Relaxed: a thread that relies on the request makes a fence; an owner places it for its own unlock.
+    /// Relaxed: a thread that relies on the request makes a fence; an owner places it for its own
+    /// unlock.
     pub(crate) fn ask(&self, newest: &Node<P>, request: Request) {
         self.withdraw_request(newest);
         newest.request.set(Some(request));

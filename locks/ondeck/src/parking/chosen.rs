@@ -7,8 +7,9 @@ use super::bucket::Guard;
 use super::node::{Kind, Node, status};
 use crate::machine::{AtomicPointer, Ordering};
 
-/// Threads that were unlinked and wait for their notification: a list through their nodes, which stay while they are
-/// `CHOSEN`. So any number of threads is chosen in one step, and woken without the bucket's lock.
+/// Threads that were unlinked and wait for their notification: a list through their nodes, which
+/// stay while they are `CHOSEN`. So any number of threads is chosen in one step, and woken without
+/// the bucket's lock.
 pub(crate) struct Chosen<P: Host> {
     first: *const Node<P>,
     last: *const Node<P>,
@@ -27,7 +28,8 @@ impl<P: Host> Chosen<P> {
         Self { first: ptr::null(), last: ptr::null(), status }
     }
 
-    /// Takes the `count` oldest threads of a queue, none of which is near. They will receive `status`.
+    /// Takes the `count` oldest threads of a queue, none of which is near. They will receive
+    /// `status`.
     pub(crate) fn take(
         guard: &Guard<'_, P>,
         kind: Kind,
@@ -51,7 +53,8 @@ impl<P: Host> Chosen<P> {
     ///
     /// # Safety
     ///
-    /// The node is no longer linked, and its thread is not near, and does not leave while the node is `CHOSEN`.
+    /// The node is no longer linked, and its thread is not near, and does not leave while the node
+    /// is `CHOSEN`.
     pub(crate) unsafe fn push(&mut self, node: &Node<P>) {
         node.newer.store(ptr::null_mut(), Ordering::Relaxed);
         node.set_status(status::CHOSEN);

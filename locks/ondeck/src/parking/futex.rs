@@ -2,8 +2,8 @@
 
 use crate::machine::{AtomicInt, FutexWait, Ordering, Platform, Timestamp};
 
-/// Sleeps while `word` holds `value`, until the time `until` at the latest. Returns the word's new value, or `None` if that
-/// time has passed.
+/// Sleeps while `word` holds `value`, until the time `until` at the latest. Returns the word's new
+/// value, or `None` if that time has passed.
 ///
 /// A signal, or a wake for an earlier word at this address, ends no sleep.
 pub(crate) fn sleep_while<P: Platform>(

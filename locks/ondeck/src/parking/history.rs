@@ -12,46 +12,53 @@
 //!   evidence     0 to 16: how far what speaks for a captured mutex outweighs what speaks against it
 //! ```
 //!
-//! A mutex is *captured* if its owner locks it over and over, with hardly a gap, so that a change of owner costs more than it
-//! gains. Before that is known, a displaced owner that comes back at once speaks for it: it finds the mutex locked within three
-//! transfers of a cache line after its displacement, one of which its attempt takes. Each arrival of a thread that is neither
-//! the owner nor comes back at once speaks against it. Returns of one thread do not count: the other thread may have left,
-//! as a worker does that waits for its next job.
+//! A mutex is *captured* if its owner locks it over and over, with hardly a gap, so that a change
+//! of owner costs more than it gains. Before that is known, a displaced owner that comes back at
+//! once speaks for it: it finds the mutex locked within three transfers of a cache line after its
+//! displacement, one of which its attempt takes. Each arrival of a thread that is neither the owner
+//! nor comes back at once speaks against it. Returns of one thread do not count: the other thread
+//! may have left, as a worker does that waits for its next job.
 //!
-//! That is a suspicion, because an owner is displaced at any moment of the time between two sections. A captured mutex gives
-//! better evidence. Each look of the heir that finds it locked speaks for it, whatever a transfer costs. And an owner that
-//! offers the mutex at the end of its turn is outside from then on: if it does not come back at once, that speaks strongly
-//! against it. A mutex that turns out not to be captured is not suspected again for some time.
+//! That is a suspicion, because an owner is displaced at any moment of the time between two
+//! sections. A captured mutex gives better evidence. Each look of the heir that finds it locked
+//! speaks for it, whatever a transfer costs. And an owner that offers the mutex at the end of its
+//! turn is outside from then on: if it does not come back at once, that speaks strongly against it.
+//! A mutex that turns out not to be captured is not suspected again for some time.
 //!
-//! An acquisition that succeeds at its first attempt leaves no trace here, because that is the fast path. The evidence then
-//! is of the acquisition before it, and says less than it could, never more.
+//! An acquisition that succeeds at its first attempt leaves no trace here, because that is the fast
+//! path. The evidence then is of the acquisition before it, and says less than it could, never
+//! more.
 //!
-//! All accesses are relaxed and without a lock, because they are hints: they only decide whether an arriving thread tries
-//! again, and whether an heir leaves the lock to its owner for a turn.
+//! All accesses are relaxed and without a lock, because they are hints: they only decide whether an
+//! arriving thread tries again, and whether an heir leaves the lock to its owner for a turn.
 
 use super::Host;
 use crate::machine::{AtomicInt, Ordering};
 
-/// How long an owner keeps a captured mutex before the oldest waiting thread has it: the price of fairness is a change of
-/// owner, of 0.1 to 25 µs, in this time. It is a fraction of a scheduler's time slice, so that a mutex goes round among
-/// several threads in the time for which a thread has a CPU.
+/// How long an owner keeps a captured mutex before the oldest waiting thread has it: the price of
+/// fairness is a change of owner, of 0.1 to 25 µs, in this time. It is a fraction of a scheduler's
+/// time slice, so that a mutex goes round among several threads in the time for which a thread has
+/// a CPU.
 pub(crate) const TURN_NANOS: u32 = 250_000;
 
 /// A mutex that was not contended for this number of turns begins anew.
 const RECENT_TURNS: u32 = 8;
 
-/// A mutex that turned out not to be captured is not suspected again for this number of turns. Meanwhile the time for which it was
-/// wrongly taken for captured, some turns, becomes one or two percent.
+/// A mutex that turned out not to be captured is not suspected again for this number of turns.
+/// Meanwhile the time for which it was wrongly taken for captured, some turns, becomes one or two
+/// percent.
 const RESIGNED_TURNS: u32 = 128;
 
 /// How much evidence makes a mutex captured, and the most that is counted.
 const CAPTURED: usize = 8;
 const MOST: usize = 16;
 
-/// The least evidence with which a mutex becomes captured, so that one exception does not make it resign.
+/// The least evidence with which a mutex becomes captured, so that one exception does not make it
+/// resign.
 const START: usize = 12;
 
-/// How much evidence against a captured mutex it is that an owner which has offered it does not come back at once.
+/// How much evidence against a captured mutex it is that an owner which has offered it does not
+/// come back at once.
 const LATE: usize = 3;
 
 /// A thread that has found the mutex locked.
@@ -122,8 +129,8 @@ impl<P: Host> History<P> {
         self.taken.store(now, Ordering::Relaxed);
     }
 
-    /// Records that the caller, which has unlocked or `offered` the mutex, has woken a thread for it. Only from now on can it come
-    /// back.
+    /// Records that the caller, which has unlocked or `offered` the mutex, has woken a thread for
+    /// it. Only from now on can it come back.
     pub(crate) fn note_woken(&self, offered: bool, now: usize) {
         let me = P::thread();
         self.displaced.store(me, Ordering::Relaxed);
@@ -131,8 +138,8 @@ impl<P: Host> History<P> {
         self.taken.store(now, Ordering::Relaxed);
     }
 
-    /// Records that the caller has found the mutex locked at `now`. A displaced owner comes back *at once* if it does so
-    /// within `at_once` ticks.
+    /// Records that the caller has found the mutex locked at `now`. A displaced owner comes back
+    /// *at once* if it does so within `at_once` ticks.
     pub(crate) fn note_arrival(&self, now: usize, at_once: usize) -> Arrival {
         if !self.is_recent(now) {
             self.evidence.store(0, Ordering::Relaxed);
@@ -160,7 +167,8 @@ impl<P: Host> History<P> {
         }
     }
 
-    /// Records one more sign that the mutex is captured: for example, that its heir has seen it locked.
+    /// Records one more sign that the mutex is captured: for example, that its heir has seen it
+    /// locked.
     pub(crate) fn note_for(&self) {
         let after = self.evidence.load(Ordering::Relaxed) + 1;
         let after = if after == CAPTURED { START } else { after.min(MOST) };
@@ -178,13 +186,14 @@ impl<P: Host> History<P> {
         self.evidence.store(after, Ordering::Relaxed);
     }
 
-    /// Records that the owner begins to wait for a condition: it will not lock the mutex again at once.
+    /// Records that the owner begins to wait for a condition: it will not lock the mutex again at
+    /// once.
     pub(crate) fn note_left(&self, now: usize) {
         self.left.store(now, Ordering::Relaxed);
     }
 
-    /// Returns whether an owner has recently left to wait for a condition. The next one may do the same, and then no thread would
-    /// use the mutex for the rest of its turn.
+    /// Returns whether an owner has recently left to wait for a condition. The next one may do the
+    /// same, and then no thread would use the mutex for the rest of its turn.
     fn is_left(&self, now: usize) -> bool {
         is_within(self.left.load(Ordering::Relaxed), now, P::ticks_in(RECENT_TURNS * TURN_NANOS))
     }
@@ -217,8 +226,8 @@ impl<P: Host> History<P> {
     }
 }
 
-/// Returns whether the moment `then` is less than `ticks` before `now`, or after it: the caller may have read the clock before
-/// another thread recorded `then`.
+/// Returns whether the moment `then` is less than `ticks` before `now`, or after it: the caller may
+/// have read the clock before another thread recorded `then`.
 fn is_within(then: usize, now: usize, ticks: usize) -> bool {
     now.wrapping_sub(then).wrapping_add(ticks) < 2 * ticks
 }
@@ -236,7 +245,8 @@ mod tests {
         Native::ticks() as usize
     }
 
-    /// The caller is displaced and comes back at once. Returns what that means. Before, `other` came back, or the caller.
+    /// The caller is displaced and comes back at once. Returns what that means. Before, `other`
+    /// came back, or the caller.
     fn returns(history: &History<Native>, other: bool) -> Arrival {
         if other {
             history.returned.store(OTHER, Ordering::Relaxed);

@@ -1,25 +1,30 @@
-//! The queue of a key, under the lock of its bucket, for locks of this crate that need more than [`unpark`](super::unpark)
-//! offers.
+//! The queue of a key, under the lock of its bucket, for locks of this crate that need more than
+//! [`unpark`](super::unpark) offers.
 //!
-//! A lock that keeps its waiters at its own address, as a key, changes its state word and its queue in one step: under the
-//! lock of the key's bucket. It looks at the oldest waiter, takes the waiters that its word allows to continue, stores the
-//! word, and unlocks the bucket. Only then does it notify them.
+//! A lock that keeps its waiters at its own address, as a key, changes its state word and its queue
+//! in one step: under the lock of the key's bucket. It looks at the oldest waiter, takes the
+//! waiters that its word allows to continue, stores the word, and unlocks the bucket. Only then
+//! does it notify them.
 //!
 //! # Nothing is touched after a thread may continue
 //!
-//! The last store to the state word comes before [`Line::take_all`] and before the drop of [`Line`]. Those two notify the
-//! taken threads, and no other function does, so a notified thread may free the lock at once. Another thread may see that
-//! store, continue before the notification, and free the lock. A new lock at the same address finds its waiters under the
-//! lock of the same bucket, and so after the old lock's waiters were taken. An address is used only while its lock is live.
+//! The last store to the state word comes before [`Line::take_all`] and before the drop of
+//! [`Line`]. Those two notify the taken threads, and no other function does, so a notified thread
+//! may free the lock at once. Another thread may see that store, continue before the notification,
+//! and free the lock. A new lock at the same address finds its waiters under the lock of the same
+//! bucket, and so after the old lock's waiters were taken. An address is used only while its lock
+//! is live.
 //!
 //! # Threads that continue together
 //!
-//! All threads that wait at a barrier continue at once. A system call for each of them takes longer than the rest of their
-//! work at the barrier. So they sleep on one word of the bucket, and one call wakes them. The word belongs to the table, so
-//! it outlives the lock. Threads of another lock on that word would be woken for nothing, so it serves one lock at a time;
-//! the threads of other locks in the bucket sleep on their own words.
+//! All threads that wait at a barrier continue at once. A system call for each of them takes longer
+//! than the rest of their work at the barrier. So they sleep on one word of the bucket, and one
+//! call wakes them. The word belongs to the table, so it outlives the lock. Threads of another lock
+//! on that word would be woken for nothing, so it serves one lock at a time; the threads of other
+//! locks in the bucket sleep on their own words.
 //!
-//! Source: parking_lot_core's `unpark_filter`, with its callbacks under the lock turned into an object.
+//! Source: parking_lot_core's `unpark_filter`, with its callbacks under the lock turned into an
+//! object.
 
 use core::ptr;
 
@@ -85,8 +90,9 @@ impl<P: Host> Line<P> {
         self.awake = Awake::None;
     }
 
-    /// Makes the caller's wait yield before it sleeps, for a thread whose CPU those need that it waits for. A wait with a
-    /// deadline sleeps at once: a yield may last for time slices of other threads.
+    /// Makes the caller's wait yield before it sleeps, for a thread whose CPU those need that it
+    /// waits for. A wait with a deadline sleeps at once: a yield may last for time slices of other
+    /// threads.
     pub(crate) fn offer_cpu(&mut self) {
         self.awake = Awake::Yields;
     }
@@ -105,8 +111,8 @@ impl<P: Host> Line<P> {
         self.guard().oldest_first(Kind::Line, self.key).map(Node::wants)
     }
 
-    /// Returns whether the oldest has waited for `ticks` by [`wait_since`](Self::wait_since), and no overdue thread was
-    /// taken in the last `ticks`.
+    /// Returns whether the oldest has waited for `ticks` by [`wait_since`](Self::wait_since), and
+    /// no overdue thread was taken in the last `ticks`.
     pub(crate) fn is_overdue(&self, now: usize, ticks: usize) -> bool {
         let (newest, oldest) = (self.newest(), self.guard().oldest(Kind::Line, self.key));
         let waited = |node: &Node<P>| now.wrapping_sub(node.since.load(Ordering::Relaxed)) >= ticks;
@@ -115,7 +121,8 @@ impl<P: Host> Line<P> {
         oldest.is_some_and(waited) && !newest.is_some_and(is_resting)
     }
 
-    /// Returns whether a thread that began to wait at `since` has waited longer than all that wait here.
+    /// Returns whether a thread that began to wait at `since` has waited longer than all that wait
+    /// here.
     pub(crate) fn is_older(&self, since: usize) -> bool {
         let is_younger = |node: &Node<P>| !has_come(since, node.since.load(Ordering::Relaxed));
         self.guard().oldest(Kind::Line, self.key).is_none_or(is_younger)
@@ -128,7 +135,8 @@ impl<P: Host> Line<P> {
         }
     }
 
-    /// Returns the number that the line keeps for its lock: by default, and in an empty line, the greatest.
+    /// Returns the number that the line keeps for its lock: by default, and in an empty line, the
+    /// greatest.
     pub(crate) fn spare(&self) -> usize {
         self.newest().map_or(usize::MAX, |newest| newest.spare.get())
     }
@@ -149,7 +157,8 @@ impl<P: Host> Line<P> {
         self.chosen = Chosen::told(status::COMPETE);
     }
 
-    /// Takes the thread that has waited longest; it continues after the line is dropped. Returns false if no thread waits.
+    /// Takes the thread that has waited longest; it continues after the line is dropped. Returns
+    /// false if no thread waits.
     pub(crate) fn take(&mut self) -> bool {
         let guard = self.guard.as_ref().expect("it is there until the drop");
         let Some(node) = guard.oldest(Kind::Line, self.key) else { return false };
@@ -161,14 +170,14 @@ impl<P: Host> Line<P> {
         true
     }
 
-    /// Takes all threads that wait, including those in [`wait_together`](Self::wait_together). Some may continue before the
-    /// line is dropped, so call it after the last access to the lock.
+    /// Takes all threads that wait, including those in [`wait_together`](Self::wait_together). Some
+    /// may continue before the line is dropped, so call it after the last access to the lock.
     pub(crate) fn take_all(&mut self) {
         let guard = self.guard.as_ref().expect("it is there until the drop");
         let rounds = &guard.bucket().rounds;
         while let Some(node) = guard.oldest(Kind::Line, self.key) {
-            // SAFETY: it is linked, and its thread waits until it is notified here, or by the drop. A node that is notified
-            // here is not used after that.
+            // SAFETY: it is linked, and its thread waits until it is notified here, or by the drop.
+            // A node that is notified here is not used after that.
             unsafe {
                 guard.unlink(Kind::Line, node);
                 if node.status() == status::TOGETHER {
@@ -181,16 +190,19 @@ impl<P: Host> Line<P> {
         }
         if self.together.is_some() {
             // step: next round
-            // Release, and after the last status was stored: see `sleep_together`. Written only under the bucket's lock.
+            // Release, and after the last status was stored: see `sleep_together`. Written only
+            // under the bucket's lock.
             rounds.store(rounds.load(Ordering::Relaxed).wrapping_add(1), Ordering::Release);
         }
     }
 
-    /// Waits in the line until the thread is taken, with a `token` that other threads can read. If the deadline passes
-    /// first, calls `gives_up` with the line, after the caller has left it, and reports that.
+    /// Waits in the line until the thread is taken, with a `token` that other threads can read. If
+    /// the deadline passes first, calls `gives_up` with the line, after the caller has left it, and
+    /// reports that.
     ///
-    /// The thread that comes to an empty line reads its node for the time of a wake before it sleeps, unless such watches
-    /// have failed here before: it is the next to be taken, often soon. Later threads sleep at once.
+    /// The thread that comes to an empty line reads its node for the time of a wake before it
+    /// sleeps, unless such watches have failed here before: it is the next to be taken, often soon.
+    /// Later threads sleep at once.
     pub(crate) fn wait(
         self,
         token: usize,
@@ -214,9 +226,10 @@ impl<P: Host> Line<P> {
         self.wait_as(&node, false, deadline, None, gives_up) != Waited::TimedOut
     }
 
-    /// As [`wait`](Self::wait). A thread that `comes_back` after it was woken takes the place given by `since`, the time at
-    /// which it began to wait. If there is `takes`, the thread calls it at the end of each slice of its sleep, and of its time:
-    /// if that returns true, the wait ends with what it waited for, also after a call of `gives_up`.
+    /// As [`wait`](Self::wait). A thread that `comes_back` after it was woken takes the place given
+    /// by `since`, the time at which it began to wait. If there is `takes`, the thread calls it at
+    /// the end of each slice of its sleep, and of its time: if that returns true, the wait ends
+    /// with what it waited for, also after a call of `gives_up`.
     pub(crate) fn wait_since(
         self,
         since: usize,
@@ -242,7 +255,8 @@ impl<P: Host> Line<P> {
         let polls = self.awake == Awake::First && self.oldest().is_none();
         let yields = self.awake == Awake::Yields && deadline.is_none();
         let together = node.status() == status::TOGETHER;
-        // SAFETY: it is new, and stays on its thread's stack until it is unlinked, by the thread that takes it or below.
+        // SAFETY: it is new, and stays on its thread's stack until it is unlinked, by the thread
+        // that takes it or below.
         unsafe {
             if comes_back {
                 self.guard().link_by_age(Kind::Line, node);

@@ -1,10 +1,12 @@
-//! The lock of a bucket. Threads hold it for some tens of nanoseconds, and all of them need it to make progress.
+//! The lock of a bucket. Threads hold it for some tens of nanoseconds, and all of them need it to
+//! make progress.
 //!
-//! Three states as in Drepper's "Futexes Are Tricky": 0 free, 1 held, 2 held and a thread may sleep. It allocates nothing.
+//! Three states as in Drepper's "Futexes Are Tricky": 0 free, 1 held, 2 held and a thread may
+//! sleep. It allocates nothing.
 //!
-//! A thread polls first for the time of a wake. Hundreds of threads that begin to wait for one lock at the same moment each
-//! park within some hundred nanoseconds this way. If they slept here, each would be woken by the one before it, and all
-//! others would wait for that wake.
+//! A thread polls first for the time of a wake. Hundreds of threads that begin to wait for one lock
+//! at the same moment each park within some hundred nanoseconds this way. If they slept here, each
+//! would be woken by the one before it, and all others would wait for that wake.
 
 use super::Host;
 use super::futex::sleep_while;
@@ -49,8 +51,9 @@ pub(super) fn release<P: Host>(word: &P::AtomicU32) {
     // spec: Mutex!Unguard
     // A bucket is never freed, so its lock may be used after the store that unlocks it.
     if word.swap(FREE, Ordering::Release) == CONTENDED {
-        // Two, so that a chain of wakes, each of which takes some microseconds, grows until it delivers as many threads as
-        // the lock can serve. Of the two woken threads, the second acquires the lock after the first, or sleeps again.
+        // Two, so that a chain of wakes, each of which takes some microseconds, grows until it
+        // delivers as many threads as the lock can serve. Of the two woken threads, the second
+        // acquires the lock after the first, or sleeps again.
         P::futex_wake(word, 2);
     }
 }

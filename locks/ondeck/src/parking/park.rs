@@ -1,25 +1,31 @@
-//! The table for locks of other crates: park at a key, unpark the threads at a key, move them to another key.
+//! The table for locks of other crates: park at a key, unpark the threads at a key, move them to
+//! another key.
 //!
 //! The contract in full:
 //!
-//! * A key is the address of something that the caller's lock owns, so that no two locks use the same key at the same time.
-//!   Keys have their own space: a mutex or a condition variable of this crate may be at the same address.
-//! * [`park`] calls `validate` under the lock of the key's bucket, and parks only if it returns true. [`unpark`] and
-//!   [`requeue`] call their closures under the same lock. So if a thread changes the state word before it calls `unpark`,
-//!   either the other thread's `validate` sees the change or `unpark` finds the parked thread: the bucket's lock orders
-//!   them, and no fence is needed.
-//! * Each call is one step: the counts that `then` receives are exact, and a thread that comes later is not woken by an
-//!   earlier call.
-//! * Closures run with a bucket locked: they must be short, and must not park, unpark, lock a [`Mutex`] or panic.
-//! * Threads are woken in the order in which they parked. A thread returns only after `unpark`, `requeue` or its deadline:
-//!   there are no spurious returns.
-//! * After `unpark` has found the last thread, neither the caller's lock nor its memory is needed: a key is only compared.
-//! * No call allocates. Each costs one bucket's lock (about two atomic read-modify-writes), `requeue`
-//!   two, and `unpark` one system call for each thread that it wakes.
+//! * A key is the address of something that the caller's lock owns, so that no two locks use the
+//!   same key at the same time. Keys have their own space: a mutex or a condition variable of this
+//!   crate may be at the same address.
+//! * [`park`] calls `validate` under the lock of the key's bucket, and parks only if it returns
+//!   true. [`unpark`] and [`requeue`] call their closures under the same lock. So if a thread
+//!   changes the state word before it calls `unpark`, either the other thread's `validate` sees the
+//!   change or `unpark` finds the parked thread: the bucket's lock orders them, and no fence is
+//!   needed.
+//! * Each call is one step: the counts that `then` receives are exact, and a thread that comes
+//!   later is not woken by an earlier call.
+//! * Closures run with a bucket locked: they must be short, and must not park, unpark, lock a
+//!   [`Mutex`] or panic.
+//! * Threads are woken in the order in which they parked. A thread returns only after `unpark`,
+//!   `requeue` or its deadline: there are no spurious returns.
+//! * After `unpark` has found the last thread, neither the caller's lock nor its memory is needed:
+//!   a key is only compared.
+//! * No call allocates. Each costs one bucket's lock (about two atomic read-modify-writes),
+//!   `requeue` two, and `unpark` one system call for each thread that it wakes.
 //!
 //! [`Mutex`]: crate::Mutex
 //!
-//! Source: WebKit's `WTF::ParkingLot`, and parking_lot_core with its `validate` and its callbacks under the lock.
+//! Source: WebKit's `WTF::ParkingLot`, and parking_lot_core with its `validate` and its callbacks
+//! under the lock.
 
 use super::Host;
 use super::tokens::{self, Choice, Parked, Requeue, Unparked};
@@ -36,12 +42,13 @@ pub struct Requeued {
 
 /// Parks at `key` if `validate` returns true, until the thread is woken or the deadline passes.
 ///
-/// `before_sleep` runs once other threads can find this one and before it sleeps, without the bucket's lock: unlock
-/// something there if needed.
+/// `before_sleep` runs once other threads can find this one and before it sleeps, without the
+/// bucket's lock: unlock something there if needed.
 ///
 /// # Safety
 ///
-/// The key is an address that the caller controls: until this returns, only code of the same lock parks or unparks there.
+/// The key is an address that the caller controls: until this returns, only code of the same lock
+/// parks or unparks there.
 ///
 /// # Panics
 ///
@@ -77,11 +84,11 @@ pub unsafe fn park<P: Host>(
     unsafe { tokens::park::<P>(key, 0, validate, before_sleep, |_, _| (), deadline).0 }
 }
 
-/// Wakes at most `most` threads that are parked at `key`, in the order in which they parked. Returns the number of threads
-/// woken.
+/// Wakes at most `most` threads that are parked at `key`, in the order in which they parked.
+/// Returns the number of threads woken.
 ///
-/// `then` is called before they are woken, under the bucket's lock, with their number and whether others remain: update the
-/// state word there.
+/// `then` is called before they are woken, under the bucket's lock, with their number and whether
+/// others remain: update the state word there.
 ///
 /// # Safety
 ///
@@ -103,8 +110,8 @@ pub unsafe fn unpark<P: Host>(key: usize, most: usize, then: impl FnOnce(usize, 
     unsafe { tokens::unpark::<P>(key, choose, then).woken }
 }
 
-/// If `validate` returns true, wakes at most `wake` threads that are parked at `from`, and parks at most `move_most` of the
-/// others at `to` instead, without waking them.
+/// If `validate` returns true, wakes at most `wake` threads that are parked at `from`, and parks at
+/// most `move_most` of the others at `to` instead, without waking them.
 ///
 /// `validate` is called under the locks of both keys' buckets.
 ///

@@ -1,8 +1,9 @@
-//! The queues of a bucket, under its lock: one for each lock, condition variable or key that threads
-//! wait for.
+//! The queues of a bucket, under its lock: one for each lock, condition variable or key that
+//! threads wait for.
 //!
-//! A queue is a ring. Its newest node represents it in the bucket's list of queues, so the cost of adding a node and of
-//! reaching either end does not depend on the number of waiting threads, here or in other queues.
+//! A queue is a ring. Its newest node represents it in the bucket's list of queues, so the cost of
+//! adding a node and of reaching either end does not depend on the number of waiting threads, here
+//! or in other queues.
 
 use core::ptr;
 
@@ -15,7 +16,8 @@ use crate::machine::{AtomicInt, AtomicPointer, Ordering, Platform};
 
 #[allow(clippy::unused_self, reason = "that there is a guard says that the bucket's lock is held")]
 impl<P: Host> Guard<'_, P> {
-    /// Returns the place that points to the newest node of a queue, and that node, if the queue exists.
+    /// Returns the place that points to the newest node of a queue, and that node, if the queue
+    /// exists.
     fn queue(&self, kind: Kind, address: usize) -> Option<Queue<'_, P>> {
         let mut place = &self.bucket().queues;
         loop {
@@ -28,8 +30,9 @@ impl<P: Host> Guard<'_, P> {
         }
     }
 
-    /// Returns whether the threads of a queue sleep together, or may do so if it is empty. Only one queue of a bucket may at
-    /// a time: a wake of one queue would also wake the threads of another for nothing.
+    /// Returns whether the threads of a queue sleep together, or may do so if it is empty. Only one
+    /// queue of a bucket may at a time: a wake of one queue would also wake the threads of another
+    /// for nothing.
     pub(super) fn sleeps_together(&self, kind: Kind, address: usize) -> bool {
         let together = |newest: &Node<P>| newest.status() == status::TOGETHER;
         let is_own = |newest: &Node<P>| newest.waits_for(kind, address);
@@ -60,17 +63,20 @@ impl<P: Host> Guard<'_, P> {
     ///
     /// # Safety
     ///
-    /// The node is not linked, its address hashes to this bucket, and it stays in place until it has been unlinked.
+    /// The node is not linked, its address hashes to this bucket, and it stays in place until it
+    /// has been unlinked.
     pub(crate) unsafe fn link(&self, kind: Kind, node: &Node<P>) {
         // SAFETY: as the caller promises.
         unsafe { self.link_to(self.queue(kind, node.address()), node) }
     }
 
-    /// Links a waiter of a condition variable as the newest of its queue. Returns the number of its series.
+    /// Links a waiter of a condition variable as the newest of its queue. Returns the number of its
+    /// series.
     ///
-    /// A series is all waiters from a time when none was linked to the next such time. A linked waiter uses its condition
-    /// variable. So while a waiter of a series is linked, the condition variable is the one at which all waiters of that
-    /// series arrived. The address alone would not prove that.
+    /// A series is all waiters from a time when none was linked to the next such time. A linked
+    /// waiter uses its condition variable. So while a waiter of a series is linked, the condition
+    /// variable is the one at which all waiters of that series arrived. The address alone would not
+    /// prove that.
     ///
     /// # Safety
     ///
@@ -91,7 +97,8 @@ impl<P: Host> Guard<'_, P> {
         series
     }
 
-    /// Takes a waiter off its condition variable. Returns it as a list of one: see [`Node::next_taken`].
+    /// Takes a waiter off its condition variable. Returns it as a list of one: see
+    /// [`Node::next_taken`].
     ///
     /// # Safety
     ///
@@ -105,8 +112,8 @@ impl<P: Host> Guard<'_, P> {
         node
     }
 
-    /// Takes all waiters off the condition variable at `address`, in one step. Returns the oldest, or null if there is none.
-    /// The list of them ends with the newest.
+    /// Takes all waiters off the condition variable at `address`, in one step. Returns the oldest,
+    /// or null if there is none. The list of them ends with the newest.
     pub(crate) fn take_waiters(&self, address: usize) -> *const Node<P> {
         let Some((place, newest)) = self.queue(Kind::Condvar, address) else { return ptr::null() };
         place.store(newest.next_queue.load(Ordering::Relaxed), Ordering::Relaxed);
@@ -136,12 +143,14 @@ impl<P: Host> Guard<'_, P> {
         place.store(own, Ordering::Relaxed);
     }
 
-    /// Links a node at `now`: as the newest if it has never been linked, else by its age, which counts from its first link.
-    /// So a thread that comes back does not have to become the oldest again.
+    /// Links a node at `now`: as the newest if it has never been linked, else by its age, which
+    /// counts from its first link. So a thread that comes back does not have to become the oldest
+    /// again.
     ///
-    /// Hundreds of threads that begin to wait at the same moment acquire the bucket's lock one after the other, in any
-    /// order. If their age counted from an earlier time, each would have to pass half of the others to find its place. All
-    /// of those nodes are in other CPUs' caches, and all threads that come later would wait for that walk.
+    /// Hundreds of threads that begin to wait at the same moment acquire the bucket's lock one
+    /// after the other, in any order. If their age counted from an earlier time, each would have to
+    /// pass half of the others to find its place. All of those nodes are in other CPUs' caches, and
+    /// all threads that come later would wait for that walk.
     ///
     /// # Safety
     ///
@@ -156,8 +165,8 @@ impl<P: Host> Guard<'_, P> {
         unsafe { self.link(kind, node) }
     }
 
-    /// Links the node of a real-time thread before those of lower priority, whatever their age, as the newest of its own
-    /// priority.
+    /// Links the node of a real-time thread before those of lower priority, whatever their age, as
+    /// the newest of its own priority.
     ///
     /// # Safety
     ///
@@ -197,12 +206,14 @@ impl<P: Host> Guard<'_, P> {
         }
     }
 
-    /// Links a node as the next newer one after those that come first, which are the oldest of the queue. Searches from both
-    /// ends at once: the place is near one of them. It is near the oldest for threads that come back, of which there are few,
-    /// and near the newest for threads of one priority.
+    /// Links a node as the next newer one after those that come first, which are the oldest of the
+    /// queue. Searches from both ends at once: the place is near one of them. It is near the oldest
+    /// for threads that come back, of which there are few, and near the newest for threads of one
+    /// priority.
     ///
-    /// If clocks of CPUs differ, ages may be in no order. But before an oldest node that does not come first, the node is
-    /// always linked as the oldest: [`Line::is_older`](super::Line::is_older) relies on that.
+    /// If clocks of CPUs differ, ages may be in no order. But before an oldest node that does not
+    /// come first, the node is always linked as the oldest:
+    /// [`Line::is_older`](super::Line::is_older) relies on that.
     ///
     /// # Safety
     ///
@@ -273,19 +284,23 @@ impl<P: Host> Guard<'_, P> {
         self.oldest_first(kind, address).next()
     }
 
-    /// Returns the next node after `node` in the order of age, newest first. After the oldest comes the newest.
+    /// Returns the next node after `node` in the order of age, newest first. After the oldest comes
+    /// the newest.
     pub(crate) fn next_older(&self, node: &Node<P>) -> &Node<P> {
-        // SAFETY: `node` is linked, so its neighbours are, and linked nodes are live while the bucket's lock is held.
+        // SAFETY: `node` is linked, so its neighbours are, and linked nodes are live while the
+        // bucket's lock is held.
         unsafe { &*node.older.load(Ordering::Relaxed) }
     }
 
-    /// Returns the next node after `node` in the order of age, oldest first. After the newest comes the oldest.
+    /// Returns the next node after `node` in the order of age, oldest first. After the newest comes
+    /// the oldest.
     fn next_newer(&self, node: &Node<P>) -> &Node<P> {
         // SAFETY: as in `next_older`.
         unsafe { &*node.newer.load(Ordering::Relaxed) }
     }
 
-    /// Iterates over the nodes of a queue, oldest first. A node may be unlinked once the iterator has returned it.
+    /// Iterates over the nodes of a queue, oldest first. A node may be unlinked once the iterator
+    /// has returned it.
     pub(crate) fn oldest_first(
         &self,
         kind: Kind,
@@ -313,7 +328,7 @@ fn insert<P: Host>(node: &Node<P>, older: &Node<P>) {
     node.newer.store(newer, Ordering::Relaxed);
     node.older.store(ptr::from_ref(older).cast_mut(), Ordering::Relaxed);
     older.newer.store(own, Ordering::Relaxed);
-    // SAFETY: linked nodes are live, and the caller holds the bucket's lock. `newer` is `older` itself if the ring has one
-    // node.
+    // SAFETY: linked nodes are live, and the caller holds the bucket's lock. `newer` is `older`
+    // itself if the ring has one node.
     unsafe { (*newer).older.store(own, Ordering::Relaxed) };
 }

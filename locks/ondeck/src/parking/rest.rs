@@ -3,12 +3,13 @@
 use super::Host;
 use crate::machine::{AtomicInt, Ordering};
 
-/// The end of a rest, in ticks. Relaxed: a thread that reads an older value tries too early or too late.
+/// The end of a rest, in ticks. Relaxed: a thread that reads an older value tries too early or too
+/// late.
 #[derive(Debug)]
 pub(crate) struct Rest<P: Host>(P::AtomicUsize);
 
-/// Returns the longest rest, in ticks: four seconds. A thread that was stopped in between, or a counter that begins again
-/// after a suspension, ends no attempts for longer.
+/// Returns the longest rest, in ticks: four seconds. A thread that was stopped in between, or a
+/// counter that begins again after a suspension, ends no attempts for longer.
 fn longest<P: Host>() -> usize {
     P::ticks_in(u32::MAX).min(usize::MAX >> 5)
 }
@@ -26,8 +27,9 @@ impl<P: Host> Rest<P> {
 
     /// Returns whether the rest is over at `now`.
     ///
-    /// If its recorded end is further away than the longest rest, the counter has wrapped around since, or begun again. On 32
-    /// bits it wraps after minutes, and a rest that ended long ago, or never began, counts again for the longest rest.
+    /// If its recorded end is further away than the longest rest, the counter has wrapped around
+    /// since, or begun again. On 32 bits it wraps after minutes, and a rest that ended long ago, or
+    /// never began, counts again for the longest rest.
     pub(crate) fn is_over(&self, now: usize) -> bool {
         let left = self.0.load(Ordering::Relaxed).wrapping_sub(now);
         left == 0 || left > longest::<P>()

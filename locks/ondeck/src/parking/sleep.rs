@@ -1,5 +1,5 @@
-//! How a thread with a linked node waits: it reads its own status for a while, or sleeps until its status changes, its
-//! deadline passes, or a slice ends.
+//! How a thread with a linked node waits: it reads its own status for a while, or sleeps until its
+//! status changes, its deadline passes, or a slice ends.
 
 use core::time::Duration;
 
@@ -10,8 +10,8 @@ use super::node::{Kind, Node, status};
 use crate::machine::{AtomicInt, Ordering, Timestamp};
 use crate::spin::{pause_until, polling_ticks};
 
-/// A part of a parked thread's sleep. At its end the thread checks whether the thread that is responsible for it gets no
-/// CPU.
+/// A part of a parked thread's sleep. At its end the thread checks whether the thread that is
+/// responsible for it gets no CPU.
 ///
 /// The end does not move when a signal interrupts the sleep.
 #[derive(Clone, Copy)]
@@ -26,15 +26,16 @@ impl Slice {
     const FIRST: Duration = Self::of_millis(20);
     /// A thread does not wait longer for a lock because it has already waited for long.
     const LONGEST: Duration = Self::of_millis(640);
-    /// A waiter of a condition variable or a semaphore may wait for hours, with nothing to check. It wakes only to find out
-    /// whether it has been moved to a lock, or whether a permit is free although no thread takes it, ever more rarely: a
-    /// thousand waiters do so 25 times a second. It makes its first check after twice its wait until then, and after this
-    /// time at most. Until then it relies on the thread that is responsible for parked ones or was woken before it, on each
-    /// thread that arrives, and on each notification or release.
+    /// A waiter of a condition variable or a semaphore may wait for hours, with nothing to check.
+    /// It wakes only to find out whether it has been moved to a lock, or whether a permit is free
+    /// although no thread takes it, ever more rarely: a thousand waiters do so 25 times a second.
+    /// It makes its first check after twice its wait until then, and after this time at most. Until
+    /// then it relies on the thread that is responsible for parked ones or was woken before it, on
+    /// each thread that arrives, and on each notification or release.
     const LONGEST_IDLE: Duration = Self::of_millis(20 << 11);
 
-    /// Returns an hour instead in a build with `--cfg ondeck_slices="hour"`: in its tests a wake that is lost until the end
-    /// of a slice is a hang.
+    /// Returns an hour instead in a build with `--cfg ondeck_slices="hour"`: in its tests a wake
+    /// that is lost until the end of a slice is a hang.
     const fn of_millis(millis: u64) -> Duration {
         Duration::from_millis(if cfg!(ondeck_slices = "hour") { 3_600_000 } else { millis })
     }
@@ -62,11 +63,12 @@ pub(crate) fn end_of_sleep(deadline: Option<Timestamp>, slice: Option<Slice>) ->
 }
 
 impl<P: Host> Node<P> {
-    /// Sleeps until the caller, whose node is linked in a queue of this kind, receives a new status. Returns that status.
+    /// Sleeps until the caller, whose node is linked in a queue of this kind, receives a new
+    /// status. Returns that status.
     ///
-    /// If no thread has chosen the node when its deadline passes, or when a slice ends if there are slices, calls `leaves`
-    /// under the lock of the bucket with whether the deadline has passed. If that returns true, unlinks the node and returns
-    /// the lock as the error.
+    /// If no thread has chosen the node when its deadline passes, or when a slice ends if there are
+    /// slices, calls `leaves` under the lock of the bucket with whether the deadline has passed. If
+    /// that returns true, unlinks the node and returns the lock as the error.
     pub(crate) fn sleep(
         &self,
         kind: Kind,
@@ -79,8 +81,8 @@ impl<P: Host> Node<P> {
             if is_told(now) {
                 return Ok(now);
             }
-            // A thread that was chosen is notified in a moment, whatever its deadline. If it woke to check over and over, it
-            // might keep the notifying thread from the CPU.
+            // A thread that was chosen is notified in a moment, whatever its deadline. If it woke
+            // to check over and over, it might keep the notifying thread from the CPU.
             let end = end_of_sleep(deadline, slice).filter(|_| now == status::PARKED);
             if sleep_while::<P>(self.word(), now, end).is_some() {
                 continue;
@@ -90,7 +92,8 @@ impl<P: Host> Node<P> {
             }
             let is_over = deadline.is_some_and(|deadline| P::now() >= deadline);
             let guard = self.lock_bucket();
-            // Only under the lock can the caller be certain that no thread is about to choose this node.
+            // Only under the lock can the caller be certain that no thread is about to choose this
+            // node.
             if self.status() == status::PARKED && leaves(&guard, is_over) {
                 // SAFETY: a node that was not chosen is linked, in the bucket of its address.
                 unsafe { guard.unlink(kind, self) };
@@ -99,8 +102,8 @@ impl<P: Host> Node<P> {
         }
     }
 
-    /// Sleeps as [`sleep`](Self::sleep) does, without slices, on the word of the caller's bucket. The caller is `TOGETHER`,
-    /// and is not moved.
+    /// Sleeps as [`sleep`](Self::sleep) does, without slices, on the word of the caller's bucket.
+    /// The caller is `TOGETHER`, and is not moved.
     pub(super) fn sleep_together(
         &self,
         kind: Kind,
@@ -108,8 +111,9 @@ impl<P: Host> Node<P> {
     ) -> Result<u32, Guard<'static, P>> {
         let bucket = P::bucket(self.address());
         loop {
-            // Acquire, and before the status. The waking thread stores the caller's status, then the number. So if the
-            // caller reads the new number, it sees its new status; if it reads the old one, it does not sleep, or is woken.
+            // Acquire, and before the status. The waking thread stores the caller's status, then
+            // the number. So if the caller reads the new number, it sees its new status; if it
+            // reads the old one, it does not sleep, or is woken.
             let round = bucket.rounds.load(Ordering::Acquire);
             let now = self.status();
             if is_told(now) {
@@ -128,7 +132,8 @@ impl<P: Host> Node<P> {
         }
     }
 
-    /// Locks the bucket in which the caller's node is linked, if it is linked. A move holds the locks of both buckets.
+    /// Locks the bucket in which the caller's node is linked, if it is linked. A move holds the
+    /// locks of both buckets.
     fn lock_bucket(&self) -> Guard<'static, P> {
         loop {
             let address = self.address();
@@ -139,26 +144,29 @@ impl<P: Host> Node<P> {
         }
     }
 
-    /// Reads the caller's own status for `ticks`, or until it is notified. Returns whether it was notified. No other thread
-    /// reads this cache line, so unlike a poll of a lock this disturbs none.
+    /// Reads the caller's own status for `ticks`, or until it is notified. Returns whether it was
+    /// notified. No other thread reads this cache line, so unlike a poll of a lock this disturbs
+    /// none.
     pub(crate) fn is_told_within(&self, ticks: usize) -> bool {
         pause_until::<P>(ticks, || is_told(self.status()))
     }
 
-    /// Offers the CPU to other threads again and again, until the caller is notified, or for the time of a wake, but a few
-    /// times at least. Returns whether the caller was notified.
+    /// Offers the CPU to other threads again and again, until the caller is notified, or for the
+    /// time of a wake, but a few times at least. Returns whether the caller was notified.
     ///
-    /// A thread that loses its CPU for a time slice does not run when it is notified, and a sleeping thread would. So after
-    /// such a loss no thread of the bucket yields for 256 times as long. Several threads may each lose a slice, one after the
-    /// other, before the first one runs again and begins that rest.
+    /// A thread that loses its CPU for a time slice does not run when it is notified, and a
+    /// sleeping thread would. So after such a loss no thread of the bucket yields for 256 times as
+    /// long. Several threads may each lose a slice, one after the other, before the first one runs
+    /// again and begins that rest.
     ///
-    /// A real-time thread does not yield: threads of lower priority never get its CPU that way, and a deadline thread would
-    /// sleep until its next period.
+    /// A real-time thread does not yield: threads of lower priority never get its CPU that way, and
+    /// a deadline thread would sleep until its next period.
     pub(super) fn is_told_between_yields(&self) -> bool {
-        /// The number of yields in which the other threads of a CPU that want to notify this one have run, even if there are
-        /// many. A yield that finds no other thread takes 0.3 µs.
+        /// The number of yields in which the other threads of a CPU that want to notify this one
+        /// have run, even if there are many. A yield that finds no other thread takes 0.3 µs.
         const LEAST: u32 = 4;
-        /// Many times a wake on any machine, and less than a usual time slice: Linux's is 0.7 ms or more.
+        /// Many times a wake on any machine, and less than a usual time slice: Linux's is 0.7 ms or
+        /// more.
         const SLICE_NANOS: u32 = 500_000;
         const REST: usize = 256;
         let begin = P::ticks() as usize;

@@ -1,8 +1,9 @@
-//! The table for locks of other crates, with tokens: a parked thread brings a token, and an unparking thread chooses by the
-//! tokens and gives one back.
+//! The table for locks of other crates, with tokens: a parked thread brings a token, and an
+//! unparking thread chooses by the tokens and gives one back.
 //!
-//! It has [`park`] and its companions, with the same contract, for locks with different kinds of waiters: readers and
-//! writers in one queue, for example. A token is a number with a meaning only to the caller's lock.
+//! It has [`park`] and its companions, with the same contract, for locks with different kinds of
+//! waiters: readers and writers in one queue, for example. A token is a number with a meaning only
+//! to the caller's lock.
 //!
 //! Source: parking_lot_core, which has the same interface except for the types.
 
@@ -57,11 +58,12 @@ pub struct Requeue {
     pub move_most: usize,
 }
 
-/// Parks at `key` with `token` if `validate` returns true, until the thread is unparked or the deadline passes. Also returns
-/// the token of the thread that unparked it, or 0 if none did.
+/// Parks at `key` with `token` if `validate` returns true, until the thread is unparked or the
+/// deadline passes. Also returns the token of the thread that unparked it, or 0 if none did.
 ///
-/// If the deadline has passed, `timed_out` is called under the bucket's lock with the key at which the thread was parked, to
-/// which it may have been moved, and whether no other thread is parked there.
+/// If the deadline has passed, `timed_out` is called under the bucket's lock with the key at which
+/// the thread was parked, to which it may have been moved, and whether no other thread is parked
+/// there.
 ///
 /// # Safety
 ///
@@ -84,7 +86,8 @@ pub unsafe fn park<P: Host>(
     if !validate() {
         return (Parked::Invalid, 0);
     }
-    // SAFETY: it is new, and unlinked before this function returns, by the thread that wakes this one or below.
+    // SAFETY: it is new, and unlinked before this function returns, by the thread that wakes this
+    // one or below.
     unsafe { guard.link(Kind::Key, &node) };
     drop(guard);
     // A panic would leave the node linked after its stack is gone.
@@ -100,9 +103,11 @@ pub unsafe fn park<P: Host>(
     (Parked::TimedOut, 0)
 }
 
-/// Unparks the threads at `key` that `choose` selects by their tokens, in the order in which they parked.
+/// Unparks the threads at `key` that `choose` selects by their tokens, in the order in which they
+/// parked.
 ///
-/// `then` is called before they are woken, under the bucket's lock, and returns the token that each of them receives.
+/// `then` is called before they are woken, under the bucket's lock, and returns the token that each
+/// of them receives.
 ///
 /// # Safety
 ///
@@ -117,8 +122,8 @@ pub unsafe fn unpark<P: Host>(
     for node in guard.oldest_first(Kind::Key, key) {
         match choose(node.wants()) {
             Choice::Unpark => {
-                // SAFETY: it is linked, and its thread waits until `wake` notifies it. The iterator has already read the
-                // next one.
+                // SAFETY: it is linked, and its thread waits until `wake` notifies it. The iterator
+                // has already read the next one.
                 unsafe {
                     guard.unlink(Kind::Key, node);
                     chosen.push(node);
@@ -138,10 +143,12 @@ pub unsafe fn unpark<P: Host>(
     done
 }
 
-/// Unparks threads at `from` and moves others to `to`, within the limits that `validate` returns; it may return none.
+/// Unparks threads at `from` and moves others to `to`, within the limits that `validate` returns;
+/// it may return none.
 ///
-/// `validate` and then `then` are called under the locks of both keys' buckets; `then` returns the token for the woken
-/// threads. If `validate` returns `None`, or the keys are the same, `then` is not called.
+/// `validate` and then `then` are called under the locks of both keys' buckets; `then` returns the
+/// token for the woken threads. If `validate` returns `None`, or the keys are the same, `then` is
+/// not called.
 ///
 /// # Safety
 ///
@@ -158,8 +165,8 @@ pub unsafe fn requeue<P: Host>(
     let Some(what) = validate().filter(|_| from != to) else { return done };
     let mut chosen = Chosen::new();
     while let Some(node) = first.oldest(Kind::Key, from) {
-        // SAFETY: it is linked there. Its thread waits until `wake` notifies it, or it is linked at the other key before
-        // either bucket is unlocked.
+        // SAFETY: it is linked there. Its thread waits until `wake` notifies it, or it is linked at
+        // the other key before either bucket is unlocked.
         unsafe {
             if done.woken < what.wake {
                 first.unlink(Kind::Key, node);
@@ -182,8 +189,8 @@ pub unsafe fn requeue<P: Host>(
     done
 }
 
-/// Waits for the locks of two buckets, or of one if both are the same: in the order of their addresses, so that no two threads
-/// wait for each other.
+/// Waits for the locks of two buckets, or of one if both are the same: in the order of their
+/// addresses, so that no two threads wait for each other.
 fn lock_both<P: Host>(
     first: &'static Bucket<P>,
     second: &'static Bucket<P>,

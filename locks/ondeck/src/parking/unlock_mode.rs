@@ -1,4 +1,5 @@
-//! The word that every unlock of a mutex loads: whether a waiting thread has a request to an unlock.
+//! The word that every unlock of a mutex loads: whether a waiting thread has a request to an
+//! unlock.
 //!
 //! ```text
 //!   0 QUIET     no unlock of this bucket has anything to do but its store
@@ -13,9 +14,10 @@
 //!                     3 OFFER its heir is overdue: the unlock offers it the lock
 //! ```
 //!
-//! Threads write the word under the bucket's lock and read it without the lock. The queue of a mutex has the request itself
-//! (`node.rs`); the word only sends unlocks there. So neighbours in a bucket take no request from each other, and two mutexes
-//! with the same tag cost each other a search that finds nothing.
+//! Threads write the word under the bucket's lock and read it without the lock. The queue of a
+//! mutex has the request itself (`node.rs`); the word only sends unlocks there. So neighbours in a
+//! bucket take no request from each other, and two mutexes with the same tag cost each other a
+//! search that finds nothing.
 
 use super::{BUCKET_BITS, hash_of};
 
@@ -44,8 +46,8 @@ pub(crate) enum Request {
 }
 
 impl Request {
-    /// Returns the request that the word may have to unlocks of the mutex at `address`. If another mutex has the same tag, it
-    /// is the one that asks for more.
+    /// Returns the request that the word may have to unlocks of the mutex at `address`. If another
+    /// mutex has the same tag, it is the one that asks for more.
     pub(crate) fn read(mode: usize, address: usize) -> Option<Self> {
         if mode == FULL {
             return Some(Self::Offer);
@@ -62,7 +64,8 @@ impl Request {
         free.map_or(FULL, |shift| mode | (tag(address) | self as usize) << shift)
     }
 
-    /// Returns the word without this request to unlocks of the mutex at `address`, or `None` if the word is full.
+    /// Returns the word without this request to unlocks of the mutex at `address`, or `None` if the
+    /// word is full.
     pub(super) fn removed(self, mode: usize, address: usize) -> Option<usize> {
         let entry = tag(address) | self as usize;
         let own = shifts().find(|shift| mode >> shift & ENTRY == entry);
@@ -70,8 +73,8 @@ impl Request {
     }
 }
 
-/// Returns the tag of the mutex at `address`, in its place in an entry: the bits of the hash after those that choose the
-/// bucket.
+/// Returns the tag of the mutex at `address`, in its place in an entry: the bits of the hash after
+/// those that choose the bucket.
 fn tag(address: usize) -> usize {
     (hash_of(address) << BUCKET_BITS >> (u64::BITS - ENTRY_BITS)) as usize & !REQUEST
 }

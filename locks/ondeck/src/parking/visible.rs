@@ -1,13 +1,13 @@
-//! Visible readers: a thread publishes the locks that it reads on its own cache lines, so that readers of one lock write no
-//! memory that other readers write.
+//! Visible readers: a thread publishes the locks that it reads on its own cache lines, so that
+//! readers of one lock write no memory that other readers write.
 //!
 //! ```text
 //! rows     one for each thread   slot 0 · slot 1 · … · slot 7      0, or the address of a lock
 //! biases   one for each address  writers that sleep · rest · taken
 //! ```
 //!
-//! A lock's readers use one slot of each row, chosen by the lock's address: a writer that waits for them reads one word of
-//! each row.
+//! A lock's readers use one slot of each row, chosen by the lock's address: a writer that waits for
+//! them reads one word of each row.
 //!
 //! | word | written by |
 //! |---|---|
@@ -16,18 +16,19 @@
 //! | `rest` | a writer that has revoked a bias: the time, in ticks, until which no lock of this address is biased again |
 //! | `taken_at` | a thread that has waited awake: when it acquired the lock, in ticks |
 //!
-//! Addresses that hash to the same bias share its words. Then readers may look for a sleeping writer where there is none, or
-//! a lock may rest because another does.
+//! Addresses that hash to the same bias share its words. Then readers may look for a sleeping
+//! writer where there is none, or a lock may rest because another does.
 //!
-//! Source: Dave Dice and Alex Kogan, "BRAVO: Biased Locking for Reader-Writer Locks" (USENIX ATC 2019). Its table is shared
-//! by all threads, which take a slot by a compare-exchange. With a row for each thread, a store takes a slot.
+//! Source: Dave Dice and Alex Kogan, "BRAVO: Biased Locking for Reader-Writer Locks" (USENIX ATC
+//! 2019). Its table is shared by all threads, which take a slot by a compare-exchange. With a row
+//! for each thread, a store takes a slot.
 
 use super::rest::Rest;
 use super::{Host, bucket_of, is_near};
 use crate::machine::{AtomicInt, Ordering};
 
-/// The number of locks that a thread can read at the same time as a visible reader, if their addresses hash to different
-/// slots.
+/// The number of locks that a thread can read at the same time as a visible reader, if their
+/// addresses hash to different slots.
 const SLOTS: usize = 8;
 
 /// The number of biases, which take 32 KiB.
@@ -39,7 +40,8 @@ pub const fn bias_of(address: usize) -> usize {
     bucket_of(address) % BIASES
 }
 
-/// The locks that one thread reads. On a cache line of its own, and on a pair of them, because some CPUs fetch pairs.
+/// The locks that one thread reads. On a cache line of its own, and on a pair of them, because some
+/// CPUs fetch pairs.
 #[derive(Debug)]
 #[repr(align(128))]
 pub struct Row<P: Host> {
@@ -73,7 +75,8 @@ impl<P: Host> Default for Row<P> {
 
 /// The words by which writers signal to the visible readers of locks.
 ///
-/// Each visible reader that leaves reads a word of the first line. The word that busy locks write is on another line.
+/// Each visible reader that leaves reads a word of the first line. The word that busy locks write
+/// is on another line.
 #[derive(Debug)]
 #[repr(C, align(128))]
 pub struct Bias<P: Host> {
@@ -107,7 +110,8 @@ impl<P: Host> Bias<P> {
         self.sleeping_writers.load(Ordering::Relaxed) != 0
     }
 
-    /// Records that a writer is about to sleep until visible readers have left. The writer makes a heavy fence next.
+    /// Records that a writer is about to sleep until visible readers have left. The writer makes a
+    /// heavy fence next.
     pub(crate) fn begin_sleep(&self) {
         self.sleeping_writers.fetch_add(1, Ordering::Relaxed);
     }
@@ -117,8 +121,9 @@ impl<P: Host> Bias<P> {
         self.sleeping_writers.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// Returns whether a thread that had waited awake acquired a lock of this bias less than `ticks` before `now`. Relaxed,
-    /// as all of these: it decides how long threads pause, and nothing else.
+    /// Returns whether a thread that had waited awake acquired a lock of this bias less than
+    /// `ticks` before `now`. Relaxed, as all of these: it decides how long threads pause, and
+    /// nothing else.
     pub(crate) fn was_taken(&self, now: usize, ticks: usize) -> bool {
         is_near(now, self.taken_at.0.load(Ordering::Relaxed), ticks)
     }

@@ -1,5 +1,5 @@
-//! Decides whether a waiter of a condition variable or a key reads its own node for a while before it sleeps. Where such
-//! watches fail, they become rare.
+//! Decides whether a waiter of a condition variable or a key reads its own node for a while before
+//! it sleeps. Where such watches fail, they become rare.
 
 use super::Host;
 use crate::machine::{AtomicInt, Ordering};
@@ -14,16 +14,18 @@ use crate::machine::{AtomicInt, Ordering};
 ///  else                  one waiter in vain / SLOPE does, and at least one in RAREST
 /// ```
 ///
-/// A watch costs at most the time of two wakes on a CPU, and saves one wake. Because a success halves the number instead of
-/// clearing it, watches stay usual only where a good part of them succeeds. Where none does, the time spent on failed
-/// watches falls below a hundredth of a wake for each wait. A sleep costs the CPUs about a tenth of a wake.
+/// A watch costs at most the time of two wakes on a CPU, and saves one wake. Because a success
+/// halves the number instead of clearing it, watches stay usual only where a good part of them
+/// succeeds. Where none does, the time spent on failed watches falls below a hundredth of a wake
+/// for each wait. A sleep costs the CPUs about a tenth of a wake.
 ///
-/// The number of watches does not fall at once, because a watch is also the way out of a bad state: two threads that hand
-/// something to each other on one CPU, while another CPU is idle. There each watch fails, but makes two threads runnable, so
-/// that the kernel moves one of them at its next tick.
+/// The number of watches does not fall at once, because a watch is also the way out of a bad state:
+/// two threads that hand something to each other on one CPU, while another CPU is idle. There each
+/// watch fails, but makes two threads runnable, so that the kernel moves one of them at its next
+/// tick.
 ///
-/// The idea to bound the time of failed watches by the cost of a sleep is from Karlin, Li, Manasse and Owicki's "Empirical
-/// Studies of Competitive Spinning for a Shared-Memory Multiprocessor".
+/// The idea to bound the time of failed watches by the cost of a sleep is from Karlin, Li, Manasse
+/// and Owicki's "Empirical Studies of Competitive Spinning for a Shared-Memory Multiprocessor".
 #[derive(Debug)]
 pub(crate) struct Watches<P: Host> {
     vain: P::AtomicU32,
@@ -32,12 +34,12 @@ pub(crate) struct Watches<P: Host> {
 /// Below this difference between failed and successful watches, every waiter watches.
 const USUAL_BELOW: u32 = 8;
 
-/// How fast watches become rare. After n waits without success, about the square root of 8 n have watched: 9 % of a
-/// thousand, 1 % of a hundred thousand.
+/// How fast watches become rare. After n waits without success, about the square root of 8 n have
+/// watched: 9 % of a thousand, 1 % of a hundred thousand.
 const SLOPE: u32 = 4;
 
-/// At the rarest, one in this number of waiters watches. Where threads wait often, one of them soon tries again: 256 waits
-/// that sleep, of some 30 µs each, take 8 ms.
+/// At the rarest, one in this number of waiters watches. Where threads wait often, one of them soon
+/// tries again: 256 waits that sleep, of some 30 µs each, take 8 ms.
 const RAREST: u32 = 256;
 
 impl<P: Host> Watches<P> {

@@ -1,4 +1,5 @@
-//! The mutex with priority inheritance that programs use: a [`lock_api`] mutex with data and guards.
+//! The mutex with priority inheritance that programs use: a [`lock_api`] mutex with data and
+//! guards.
 
 extern crate std;
 
@@ -12,16 +13,18 @@ use crate::mutex::deadline;
 use crate::observe::{self, Access, Acquisition, Kind, Observed, Place};
 use crate::platform::{Native, Platform, Timestamp};
 
-/// A mutual-exclusion lock around a `T` whose owner runs with the highest priority of the waiting threads.
+/// A mutual-exclusion lock around a `T` whose owner runs with the highest priority of the waiting
+/// threads.
 ///
-/// It is for threads of real-time scheduling classes; for others [`Mutex`](crate::Mutex) is much faster. The lock goes to
-/// the waiting thread of the highest priority. There is no poisoning. The type is an instance of [`lock_api::Mutex`], and
-/// can be a `static`. The [module](super) describes its protocol, and the case of threads that end with the lock.
+/// It is for threads of real-time scheduling classes; for others [`Mutex`](crate::Mutex) is much
+/// faster. The lock goes to the waiting thread of the highest priority. There is no poisoning. The
+/// type is an instance of [`lock_api::Mutex`], and can be a `static`. The [module](super) describes
+/// its protocol, and the case of threads that end with the lock.
 ///
 /// # Panics
 ///
-/// If its owner locks it again. [`lock`](lock_api::Mutex::lock) also panics if a thread ended with the lock. Otherwise both
-/// would wait for ever.
+/// If its owner locks it again. [`lock`](lock_api::Mutex::lock) also panics if a thread ended with
+/// the lock. Otherwise both would wait for ever.
 ///
 /// # Memory ordering
 ///
@@ -29,7 +32,8 @@ use crate::platform::{Native, Platform, Timestamp};
 ///
 /// # Cost
 ///
-/// An uncontended lock and its unlock cost one atomic read-modify-write each. A contended pair costs two system calls.
+/// An uncontended lock and its unlock cost one atomic read-modify-write each. A contended pair
+/// costs two system calls.
 ///
 /// ```
 /// use ondeck::PiMutex;
@@ -73,8 +77,8 @@ impl Observed for RawPiMutex {
     }
 }
 
-// SAFETY: from a lock to the matching unlock the word has the owner's number, and an unlock happens before the next lock. If
-// a thread ended with the lock, no other thread owns it.
+// SAFETY: from a lock to the matching unlock the word has the owner's number, and an unlock happens
+// before the next lock. If a thread ended with the lock, no other thread owns it.
 unsafe impl lock_api::RawMutex for RawPiMutex {
     #[allow(clippy::declare_interior_mutable_const, reason = "lock_api asks for it")]
     const INIT: Self = Self::new();

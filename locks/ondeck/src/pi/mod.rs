@@ -12,40 +12,44 @@
 //!                else                        the kernel: FUTEX_UNLOCK_PI
 //! ```
 //!
-//! If a thread of a real-time class waits for a lock, the lock's owner delays it, and so do all threads that keep the owner
-//! from running: priority inversion. Here the kernel lets the owner run with the highest priority of the waiting threads,
-//! through chains of such locks. It wakes them by priority, and hands off the lock. The cost is that a contended pair takes
-//! two system calls and a context switch, where [`Mutex`](crate::Mutex) mostly has none. So this mutex is only for threads
+//! If a thread of a real-time class waits for a lock, the lock's owner delays it, and so do all
+//! threads that keep the owner from running: priority inversion. Here the kernel lets the owner run
+//! with the highest priority of the waiting threads, through chains of such locks. It wakes them by
+//! priority, and hands off the lock. The cost is that a contended pair takes two system calls and a
+//! context switch, where [`Mutex`](crate::Mutex) mostly has none. So this mutex is only for threads
 //! of real-time classes.
 //!
 //! # An owner that ends
 //!
-//! A thread may end with the lock, if it has forgotten a guard. The kernel notices that when another thread waits or begins
-//! to wait. Safe code may have kept a reference into the data ([`lock_api::MutexGuard::leak`]), so no thread acquires the
-//! lock from then on: [`lock`](lock_api::Mutex::lock) panics, and attempts fail. A program that knows that no reference was
-//! kept acquires the lock by [`RawPiMutex::lock_robust`], which reports that the owner ended, repairs the data, and
-//! [repairs](RawPiMutex::repair) the lock.
+//! A thread may end with the lock, if it has forgotten a guard. The kernel notices that when
+//! another thread waits or begins to wait. Safe code may have kept a reference into the data
+//! ([`lock_api::MutexGuard::leak`]), so no thread acquires the lock from then on:
+//! [`lock`](lock_api::Mutex::lock) panics, and attempts fail. A program that knows that no
+//! reference was kept acquires the lock by [`RawPiMutex::lock_robust`], which reports that the
+//! owner ended, repairs the data, and [repairs](RawPiMutex::repair) the lock.
 //!
-//! The kernel identifies owners by number. If no thread waited when the owner ended, and another thread has received the
-//! number since, that thread counts as the owner until it ends.
+//! The kernel identifies owners by number. If no thread waited when the owner ended, and another
+//! thread has received the number since, that thread counts as the owner until it ends.
 //!
 //! # Threads that wait for each other
 //!
-//! The kernel refuses a wait that would close a cycle: the owner waits for a lock of the thread that wants this one. If a
-//! thread of the cycle has a deadline, that is not a deadlock. So the refused thread asks again each millisecond, until its
-//! own deadline. In that time the owner does not inherit its priority.
+//! The kernel refuses a wait that would close a cycle: the owner waits for a lock of the thread
+//! that wants this one. If a thread of the cycle has a deadline, that is not a deadlock. So the
+//! refused thread asks again each millisecond, until its own deadline. In that time the owner does
+//! not inherit its priority.
 //!
 //! # Memory ordering
 //!
-//! The compare-exchange that locks is `Acquire` and pairs with the one that unlocks, `Release`. The kernel's calls order
-//! like both, by the lock of the futex's bucket in the kernel; an acquire load after the call makes that known to the
-//! compiler. `abandoned` is `Relaxed`, because only the owner uses it.
+//! The compare-exchange that locks is `Acquire` and pairs with the one that unlocks, `Release`. The
+//! kernel's calls order like both, by the lock of the futex's bucket in the kernel; an acquire load
+//! after the call makes that known to the compiler. `abandoned` is `Relaxed`, because only the
+//! owner uses it.
 //!
 //! # Sources
 //!
-//! Lui Sha, Ragunathan Rajkumar and John Lehoczky, "Priority Inheritance Protocols: An Approach to Real-Time
-//! Synchronization"; the kernel's `Documentation/locking/pi-futex.rst` by Ingo Molnar; glibc's
-//! `PTHREAD_PRIO_INHERIT`.
+//! Lui Sha, Ragunathan Rajkumar and John Lehoczky, "Priority Inheritance Protocols: An Approach to
+//! Real-Time Synchronization"; the kernel's `Documentation/locking/pi-futex.rst` by Ingo Molnar;
+//! glibc's `PTHREAD_PRIO_INHERIT`.
 
 mod api;
 
@@ -70,7 +74,8 @@ const WAITED: u32 = 1 << 31;
 /// How long a thread in a cycle of waits rests before it asks the kernel again.
 const AGAIN: Duration = Duration::from_millis(1);
 
-/// The last owner ended with the lock, and its changes to the data may be incomplete: see [`RawPiMutex::lock_robust`].
+/// The last owner ended with the lock, and its changes to the data may be incomplete: see
+/// [`RawPiMutex::lock_robust`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OwnerEnded;
 
@@ -82,7 +87,8 @@ impl fmt::Display for OwnerEnded {
 
 impl core::error::Error for OwnerEnded {}
 
-/// A mutex without data that inherits priorities, eight bytes; see the [module](self) for its protocol.
+/// A mutex without data that inherits priorities, eight bytes; see the [module](self) for its
+/// protocol.
 ///
 /// On Linux only: the protocol is the kernel's.
 #[repr(C)]
@@ -110,15 +116,16 @@ impl RawPiMutex {
         self.word.compare_exchange(0, Native::tid(), Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 
-    /// Waits for the lock, abandoned or not. Returns false if the deadline passes first. If the owner ended, takes its
-    /// place, or with `Ended::Stays` leaves the lock as it is.
+    /// Waits for the lock, abandoned or not. Returns false if the deadline passes first. If the
+    /// owner ended, takes its place, or with `Ended::Stays` leaves the lock as it is.
     #[cold]
     fn wait(&self, deadline: Option<Timestamp>, ended: Ended) -> Result<bool, OwnerEnded> {
         loop {
             let word = self.word.load(Ordering::Relaxed);
             match Native::futex_lock_pi(&self.word, deadline) {
                 PiLock::Owner => {
-                    // Acquire: see the top. The kernel sets the bit if the owner ended while this thread waited.
+                    // Acquire: see the top. The kernel sets the bit if the owner ended while this
+                    // thread waited.
                     // step: taken in the kernel
                     if self.word.load(Ordering::Acquire) & OWNER_ENDED != 0 {
                         self.abandoned.store(1, Ordering::Relaxed);
@@ -128,8 +135,9 @@ impl RawPiMutex {
                 }
                 PiLock::OwnerEnded if ended == Ended::Stays => return Err(OwnerEnded),
                 PiLock::OwnerEnded => {
-                    // The kernel has found no thread with the number that this thread had read in the word. If the word is
-                    // still the same, the lock belongs to that ended thread.
+                    // The kernel has found no thread with the number that this thread had read in
+                    // the word. If the word is still the same, the lock belongs to that ended
+                    // thread.
                     // step: replace
                     let own = Native::tid() | word & WAITED;
                     let (acquire, relaxed) = (Ordering::Acquire, Ordering::Relaxed);
@@ -147,8 +155,8 @@ impl RawPiMutex {
                         (&raw const *self).addr()
                     )
                 }
-                // The owner waits for a lock of this thread, so the kernel lets no wait close the cycle. But the owner may
-                // give up.
+                // The owner waits for a lock of this thread, so the kernel lets no wait close the
+                // cycle. But the owner may give up.
                 PiLock::Circle => {
                     let left = deadline.map_or(AGAIN, |deadline| deadline.since(Native::now()));
                     if left.is_zero() {
@@ -196,7 +204,8 @@ impl RawPiMutex {
         self.take() && self.unless_abandoned().is_ok()
     }
 
-    /// As [`lock`](Self::lock), until the deadline at the latest. Returns whether the caller owns the lock.
+    /// As [`lock`](Self::lock), until the deadline at the latest. Returns whether the caller owns
+    /// the lock.
     ///
     /// # Errors
     ///
@@ -216,8 +225,9 @@ impl RawPiMutex {
     ///
     /// # Errors
     ///
-    /// [`OwnerEnded`] if a thread ended with it. The caller owns the lock in that case also: it repairs the protected data,
-    /// [repairs](Self::repair) the lock, and unlocks it. Without the repair the next owner also receives the error.
+    /// [`OwnerEnded`] if a thread ended with it. The caller owns the lock in that case also: it
+    /// repairs the protected data, [repairs](Self::repair) the lock, and unlocks it. Without the
+    /// repair the next owner also receives the error.
     ///
     /// # Panics
     ///
@@ -226,9 +236,10 @@ impl RawPiMutex {
     /// # Safety
     ///
     /// * A thread that ended with the lock has kept no reference into the protected data.
-    /// * No two threads call this at the same time. Suppose that a thread has read an owner's number and is delayed, while
-    ///   that owner unlocks, the next owner ends and is replaced, and the first owner locks again. The delayed thread would
-    ///   then take the lock from a live thread.
+    /// * No two threads call this at the same time. Suppose that a thread has read an owner's
+    ///   number and is delayed, while that owner unlocks, the next owner ends and is replaced, and
+    ///   the first owner locks again. The delayed thread would then take the lock from a live
+    ///   thread.
     pub unsafe fn lock_robust(&self) -> Result<(), OwnerEnded> {
         if !self.take() {
             self.wait(None, Ended::Replaced)?;
@@ -236,7 +247,8 @@ impl RawPiMutex {
         if self.abandoned.load(Ordering::Relaxed) != 0 { Err(OwnerEnded) } else { Ok(()) }
     }
 
-    /// Clears the mark that a thread ended with the lock. The caller owns the lock, and has repaired the protected data.
+    /// Clears the mark that a thread ended with the lock. The caller owns the lock, and has
+    /// repaired the protected data.
     pub fn repair(&self) {
         self.abandoned.store(0, Ordering::Relaxed);
     }
@@ -259,17 +271,20 @@ impl RawPiMutex {
     fn unlock_slow(&self) {
         // step: unlock in the kernel
         if Native::futex_unlock_pi(&self.word) == PiUnlock::NotOwner {
-            // This is the child of a fork, which owns the locks of the thread that forked, under that thread's number. No
-            // thread waits: the parent's threads do not exist here, and a thread of the child would have received the report
-            // that the owner ended, or would wait for the parent's thread.
+            // This is the child of a fork, which owns the locks of the thread that forked, under
+            // that thread's number. No thread waits: the parent's threads do not exist here, and a
+            // thread of the child would have received the report that the owner ended, or would
+            // wait for the parent's thread.
             self.word.store(0, Ordering::Release);
         }
     }
 
-    /// Returns whether the calling thread owns the lock. In the child of a fork it owns no lock that it had before.
+    /// Returns whether the calling thread owns the lock. In the child of a fork it owns no lock
+    /// that it had before.
     #[inline]
     pub fn is_owned_by_current_thread(&self) -> bool {
-        // Relaxed: a thread that reads its own number has written it, or was given the lock by the kernel and has returned.
+        // Relaxed: a thread that reads its own number has written it, or was given the lock by the
+        // kernel and has returned.
         self.word.load(Ordering::Relaxed) & NUMBER == Native::tid()
     }
 

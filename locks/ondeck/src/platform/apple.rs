@@ -1,14 +1,16 @@
-//! macOS, iOS, tvOS, watchOS, visionOS: `os_sync_wait_on_address` since macOS 14.4 and iOS 17.4, `__ulock_wait` before.
+//! macOS, iOS, tvOS, watchOS, visionOS: `os_sync_wait_on_address` since macOS 14.4 and iOS 17.4,
+//! `__ulock_wait` before.
 //!
-//! Both are the kernel's `ulock` (`bsd/kern/sys_ulock.c` of XNU), so a thread that waits by one may be woken by the other.
-//! The older one is not documented, and has not changed since macOS 10.12; LLVM's libc++ calls it for C++20's
-//! `std::atomic::wait`. The newer one is looked up by its name, so that programs start on older systems.
+//! Both are the kernel's `ulock` (`bsd/kern/sys_ulock.c` of XNU), so a thread that waits by one may
+//! be woken by the other. The older one is not documented, and has not changed since macOS 10.12;
+//! LLVM's libc++ calls it for C++20's `std::atomic::wait`. The newer one is looked up by its name,
+//! so that programs start on older systems.
 //!
-//! The kernel compares the word and begins to sleep in one step. A wake uses the address as a name. It reports whether no
-//! thread waits there, but not how many it woke.
+//! The kernel compares the word and begins to sleep in one step. A wake uses the address as a name.
+//! It reports whether no thread waits there, but not how many it woke.
 //!
-//! There is no documented way to interrupt all threads of a process. So there is no heavy fence: all fences are full ones,
-//! and an unlock costs a fence in addition to its store.
+//! There is no documented way to interrupt all threads of a process. So there is no heavy fence:
+//! all fences are full ones, and an unlock costs a fence in addition to its store.
 
 use core::ffi::{CStr, c_int, c_void};
 use core::ptr;
@@ -23,7 +25,8 @@ const SIZE: usize = size_of::<u32>();
 // SAFETY: see the top.
 unsafe impl System for Native {
     fn futex_wait(word: &AtomicU32, expected: u32, deadline: Option<Timestamp>) -> FutexWait {
-        // At least 1, because 0 is for ever. At most a minute: a caller waits again, and the kernel refused very long times.
+        // At least 1, because 0 is for ever. At most a minute: a caller waits again, and the kernel
+        // refused very long times.
         let nanos = deadline.map(|deadline| {
             let nanos = deadline.since(Self::now()).as_nanos();
             u64::try_from(nanos).unwrap_or(u64::MAX).clamp(1, 60_000_000_000)
@@ -57,7 +60,8 @@ unsafe impl System for Native {
         0
     }
 
-    /// The clock that stops while the machine sleeps: the deadlines of the kernel's waits stop also.
+    /// The clock that stops while the machine sleeps: the deadlines of the kernel's waits stop
+    /// also.
     fn now() -> Timestamp {
         unix::clock(libc::CLOCK_UPTIME_RAW)
     }
@@ -82,8 +86,8 @@ unsafe extern "C" {
 
 /// Wakes one thread, or all of them, according to the flag.
 fn wake(address: *const AtomicU32, flag: u32) {
-    // Again if a signal interrupted it before it began. If the memory is used again, threads of another kind may sleep
-    // there; then no thread that the caller means is among them.
+    // Again if a signal interrupted it before it began. If the memory is used again, threads of
+    // another kind may sleep there; then no thread that the caller means is among them.
     loop {
         // SAFETY: the address is a name, which is not read.
         let (result, errno) = quietly(|| unsafe {
@@ -96,7 +100,8 @@ fn wake(address: *const AtomicU32, flag: u32) {
 }
 
 fn older(address: *mut c_void, expected: u32, nanos: Option<u64>) -> (c_int, c_int) {
-    // Rounded up. A wait of more than an hour ends early, and the caller treats that as a spurious wake.
+    // Rounded up. A wait of more than an hour ends early, and the caller treats that as a spurious
+    // wake.
     let micros = nanos.map_or(0, |nanos| u32::try_from(nanos.div_ceil(1_000)).unwrap_or(u32::MAX));
     // SAFETY: a live word, which the kernel only reads.
     quietly(|| unsafe { __ulock_wait(UL_COMPARE_AND_WAIT, address, expected.into(), micros) })
@@ -106,7 +111,8 @@ fn documented(address: *mut c_void, expected: u32, nanos: Option<u64>) -> (c_int
     const NO_FLAGS: u32 = 0;
     const OS_CLOCK_MACH_ABSOLUTE_TIME: u32 = 32;
     let (wait, wait_for) = functions::found();
-    // SAFETY: a live word, which the kernel only reads; the functions are those of `os/os_sync_wait_on_address.h`.
+    // SAFETY: a live word, which the kernel only reads; the functions are those of
+    // `os/os_sync_wait_on_address.h`.
     quietly(|| unsafe {
         match nanos {
             None => wait(address, expected.into(), SIZE, NO_FLAGS),
@@ -129,8 +135,8 @@ mod functions {
     type Wait = unsafe extern "C" fn(*mut c_void, u64, usize, u32) -> c_int;
     type WaitFor = unsafe extern "C" fn(*mut c_void, u64, usize, u32, u32, u64) -> c_int;
 
-    /// Null while no thread has looked the function up; then the function, or `ABSENT`. Relaxed: all threads that write it
-    /// write the same value, and the code is there before any thread is.
+    /// Null while no thread has looked the function up; then the function, or `ABSENT`. Relaxed:
+    /// all threads that write it write the same value, and the code is there before any thread is.
     static WAIT: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
     static WAIT_FOR: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
     const ABSENT: *mut c_void = ptr::without_provenance_mut(1);

@@ -1,7 +1,7 @@
 //! A clock for machines without a clock: it advances with each reading, and with each wait.
 //!
-//! So loops that run until some time has passed come to an end, and after a wait that ended by its deadline the clock is
-//! past that deadline.
+//! So loops that run until some time has passed come to an end, and after a wait that ended by its
+//! deadline the clock is past that deadline.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 

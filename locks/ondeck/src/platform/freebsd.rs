@@ -1,11 +1,13 @@
 //! FreeBSD: _umtx_op(2), private, with absolute deadlines; membarrier(2) since FreeBSD 14.1.
 //!
-//! `UMTX_OP_WAIT_UINT_PRIVATE` compares the word and begins to sleep in one step. `UMTX_OP_WAKE_PRIVATE` uses the address as
-//! a name, together with the process's map; it does not report how many threads it woke.
+//! `UMTX_OP_WAIT_UINT_PRIVATE` compares the word and begins to sleep in one step.
+//! `UMTX_OP_WAKE_PRIVATE` uses the address as a name, together with the process's map; it does not
+//! report how many threads it woke.
 //!
-//! membarrier(2) is "source-compatible with the Linux implementation" (its page in section 2 of the manual): the private
-//! expedited command makes each running thread of the process execute a fence. The function is looked up by its name,
-//! because an older kernel would end a process that makes the bare system call.
+//! membarrier(2) is "source-compatible with the Linux implementation" (its page in section 2 of the
+//! manual): the private expedited command makes each running thread of the process execute a fence.
+//! The function is looked up by its name, because an older kernel would end a process that makes
+//! the bare system call.
 
 use core::ffi::{CStr, c_int, c_uint, c_void};
 use core::ptr;
@@ -17,7 +19,8 @@ use super::{FutexWait, Native, Timestamp};
 
 const NANOS_PER_SECOND: u64 = 1_000_000_000;
 
-// SAFETY: see the top. The page of the word is live while a thread waits, and a wake does not read it.
+// SAFETY: see the top. The page of the word is live while a thread waits, and a wake does not read
+// it.
 unsafe impl System for Native {
     const MAY_HAVE_HEAVY_FENCE: bool = true;
 
@@ -38,7 +41,8 @@ unsafe impl System for Native {
         let (size, until) = time.as_mut().map_or((0, ptr::null_mut()), |time| {
             (size_of_val(time), ptr::from_mut(time).cast::<c_void>())
         });
-        // SAFETY: a live aligned word, which the kernel reads, and null or a time that outlives the call.
+        // SAFETY: a live aligned word, which the kernel reads, and null or a time that outlives the
+        // call.
         let (result, errno) = quietly(|| unsafe {
             libc::_umtx_op(
                 word.as_ptr().cast(),
@@ -88,8 +92,9 @@ unsafe impl System for Native {
 
     fn heavy_fence() -> bool {
         const PRIVATE_EXPEDITED: c_int = 1 << 3;
-        // The kernel reads which CPUs run the process before it makes its own fence: with this fence, the caller's stores
-        // are already visible to a thread that is switched in after that.
+        // The kernel reads which CPUs run the process before it makes its own fence: with this
+        // fence, the caller's stores are already visible to a thread that is switched in after
+        // that.
         core::sync::atomic::fence(Ordering::SeqCst);
         call(PRIVATE_EXPEDITED)
     }
@@ -103,14 +108,15 @@ unsafe impl System for Native {
     }
 }
 
-/// The C library's function, or null. Relaxed: all threads that write it write the same value, and the code is there before
-/// any thread is.
+/// The C library's function, or null. Relaxed: all threads that write it write the same value, and
+/// the code is there before any thread is.
 static MEMBARRIER: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 
 fn call(command: c_int) -> bool {
     type Membarrier = unsafe extern "C" fn(c_int, c_uint, c_int) -> c_int;
     let function = MEMBARRIER.load(Ordering::Relaxed);
-    // SAFETY: null, or a function of this type (membarrier(2)); `Option` of a function has null for `None`.
+    // SAFETY: null, or a function of this type (membarrier(2)); `Option` of a function has null for
+    // `None`.
     let function = unsafe { core::mem::transmute::<*mut c_void, Option<Membarrier>>(function) };
     // SAFETY: takes a command, flags and a CPU, all integers, and touches no memory.
     function.is_some_and(|function| quietly(|| unsafe { function(command, 0, 0) }).0 == 0)

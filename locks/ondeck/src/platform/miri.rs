@@ -1,7 +1,8 @@
-//! Linux and Android under Miri, which has no membarrier(2), no inline assembly, and of futex(2) not the operations that
-//! requeue, inherit priorities or change a word. So locks wait as on [other systems](super::portable), and the items that
-//! only Linux has are here, as far as a program without faults can tell: no priority is inherited, and the end of an owner is
-//! not noticed.
+//! Linux and Android under Miri, which has no membarrier(2), no inline assembly, and of futex(2)
+//! not the operations that requeue, inherit priorities or change a word. So locks wait as on
+//! [other systems](super::portable), and the items that only Linux has are here, as far as a
+//! program without faults can tell: no priority is inherited, and the end of an owner is not
+//! noticed.
 
 use core::sync::atomic::{self, AtomicU32, Ordering};
 
@@ -21,7 +22,8 @@ pub(crate) use robust::{Links, RobustList};
 const WAITED: u32 = 1 << 31;
 const NUMBER: u32 = (1 << 30) - 1;
 
-// SAFETY: a thread stores its own number in a word that had none, and only the thread with that number clears it.
+// SAFETY: a thread stores its own number in a word that had none, and only the thread with that
+// number clears it.
 unsafe impl PiFutex for Native {
     fn thread_id() -> u32 {
         Self::tid()

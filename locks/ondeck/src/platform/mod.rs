@@ -1,5 +1,6 @@
-//! The real machine: [`Native`], and the systems that it supports. It also reexports the services that a lock may use of any
-//! machine: the traits [`Platform`], [`Fences`], [`Estimates`], [`Threads`] and [`Host`].
+//! The real machine: [`Native`], and the systems that it supports. It also reexports the services
+//! that a lock may use of any machine: the traits [`Platform`], [`Fences`], [`Estimates`],
+//! [`Threads`] and [`Host`].
 
 /// Functions that pass their arguments on to others: `fn name(argument: Type) -> Result = other;`.
 macro_rules! passed_on {
@@ -20,9 +21,10 @@ mod system;
 #[allow(dead_code, reason = "a system that waits by the standard library uses a part of it")]
 mod unix;
 
-// The system: the first one whose condition holds. Only this file names the systems; `docs/systems.md` explains how to add
-// one. `--cfg ondeck_system="portable"` selects the fallback for systems without a module where another module would be
-// selected, for the tests; `"unthreaded"` likewise. Miri knows the standard library better than any system.
+// The system: the first one whose condition holds. Only this file names the systems;
+// `docs/systems.md` explains how to add one. `--cfg ondeck_system="portable"` selects the fallback
+// for systems without a module where another module would be selected, for the tests;
+// `"unthreaded"` likewise. Miri knows the standard library better than any system.
 cfg_select! {
     ondeck_system = "portable" => {
         mod portable;

@@ -5,15 +5,16 @@
 //! waiter  on its thread's stack: the word's address, whether it was woken, its condition variable
 //! ```
 //!
-//! The word is compared under the place's mutex, and a wake acquires that mutex. So if a wake follows a change of the word,
-//! either the wake finds the thread linked, or the thread finds the word changed. A wake reads only the table, never the
-//! word. It notifies a waiter under the mutex, which the waiter must acquire before its stack goes away.
+//! The word is compared under the place's mutex, and a wake acquires that mutex. So if a wake
+//! follows a change of the word, either the wake finds the thread linked, or the thread finds the
+//! word changed. A wake reads only the table, never the word. It notifies a waiter under the mutex,
+//! which the waiter must acquire before its stack goes away.
 //!
-//! Source: the idea of WebKit's `WTF::ParkingLot` (Filip Pizlo, "Locking in WebKit"), with the standard library's mutex in
-//! place of the bucket's lock.
+//! Source: the idea of WebKit's `WTF::ParkingLot` (Filip Pizlo, "Locking in WebKit"), with the
+//! standard library's mutex in place of the bucket's lock.
 //!
-//! Where the standard library has no futex, it keeps its mutexes on the heap, and a wait allocates: locks then cannot be
-//! used inside a global allocator. There is no heavy fence.
+//! Where the standard library has no futex, it keeps its mutexes on the heap, and a wait allocates:
+//! locks then cannot be used inside a global allocator. There is no heavy fence.
 
 extern crate std;
 
@@ -41,7 +42,8 @@ struct Queue {
     oldest: *const Waiter,
 }
 
-// SAFETY: the waiters are followed only under the place's mutex, and each one is not moved while it is linked.
+// SAFETY: the waiters are followed only under the place's mutex, and each one is not moved while it
+// is linked.
 unsafe impl Send for Queue {}
 
 impl Queue {
@@ -158,12 +160,13 @@ unsafe impl System for Native {
     }
 }
 
-/// Runs in the child of a fork, on its only thread: the waiters do not exist there, and a thread that had a mutex is gone.
+/// Runs in the child of a fork, on its only thread: the waiters do not exist there, and a thread
+/// that had a mutex is gone.
 #[cfg(unix)]
 extern "C" fn wipe_own() {
     let table = (&raw const TABLE).cast_mut();
-    // SAFETY: it is in writable memory, because it contains a mutex; there is no other thread. The allocations of the old
-    // mutexes are leaked.
+    // SAFETY: it is in writable memory, because it contains a mutex; there is no other thread. The
+    // allocations of the old mutexes are leaked.
     unsafe { table.write([const { Mutex::new(Queue::EMPTY) }; PLACES]) };
 }
 
@@ -181,7 +184,8 @@ mod clock {
     pub(super) fn has_come(_: Timestamp) {}
 }
 
-/// The standard library's clock, whose times are not numbers: they are counted from the first one. No process forks here.
+/// The standard library's clock, whose times are not numbers: they are counted from the first one.
+/// No process forks here.
 #[cfg(not(any(unix, all(target_family = "wasm", target_os = "unknown"))))]
 mod clock {
     use std::sync::OnceLock;

@@ -5,27 +5,30 @@ use core::sync::atomic::AtomicU32;
 
 use super::{FutexWait, Timestamp};
 
-/// The parts in which systems differ. The parts that all of them share are in `native/`: the atomics, the parking table, the
-/// tick counter, the rows of visible readers.
+/// The parts in which systems differ. The parts that all of them share are in `native/`: the
+/// atomics, the parking table, the tick counter, the rows of visible readers.
 ///
-/// A system provides a wait on an address, a wake, and a clock. The rest has a default, which is right on every system with
-/// threads and slower on some. The module that `platform/mod.rs` selects implements this once, for
-/// [`Native`](super::Native).
+/// A system provides a wait on an address, a wake, and a clock. The rest has a default, which is
+/// right on every system with threads and slower on some. The module that `platform/mod.rs` selects
+/// implements this once, for [`Native`](super::Native).
 ///
 /// # Safety
 ///
-/// [`Native`](super::Native) implements its traits by this one, so this trait has the same requirements.
+/// [`Native`](super::Native) implements its traits by this one, so this trait has the same
+/// requirements.
 ///
 /// * [`futex_wake`](Self::futex_wake) never accesses memory at its address.
-/// * After [`register_heavy_fence`](Self::register_heavy_fence) has returned true, each [`heavy_fence`](Self::heavy_fence)
-///   that returns true made every running thread of the process execute a full fence between its call and its return.
-/// * The memory that is given to [`wipe_in_children`](Self::wipe_in_children) is all zeros in the child of a fork before the
-///   child uses a lock.
+/// * After [`register_heavy_fence`](Self::register_heavy_fence) has returned true, each
+///   [`heavy_fence`](Self::heavy_fence) that returns true made every running thread of the process
+///   execute a full fence between its call and its return.
+/// * The memory that is given to [`wipe_in_children`](Self::wipe_in_children) is all zeros in the
+///   child of a fork before the child uses a lock.
 /// * [`single_threaded`](Self::single_threaded) is as [`Platform`](super::Platform) requires.
 /// * No two live threads have the same [`thread_pointer`](Self::thread_pointer).
 /// * Nothing unwinds.
 pub(super) unsafe trait System {
-    /// Whether the system may have a heavy fence. Without one a light fence is a full fence at compile time.
+    /// Whether the system may have a heavy fence. Without one a light fence is a full fence at
+    /// compile time.
     const MAY_HAVE_HEAVY_FENCE: bool = false;
 
     /// See [`Platform::futex_wait`](super::Platform::futex_wait).
@@ -36,8 +39,8 @@ pub(super) unsafe trait System {
 
     /// See [`Platform::futex_requeue`](super::Platform::futex_requeue).
     ///
-    /// If no system call moves threads, they are woken: a wait may end spuriously, so a thread that would be moved checks
-    /// its lock again, and waits there on its own.
+    /// If no system call moves threads, they are woken: a wait may end spuriously, so a thread that
+    /// would be moved checks its lock again, and waits there on its own.
     fn futex_requeue(
         from: &AtomicU32,
         expected: u32,
@@ -58,7 +61,8 @@ pub(super) unsafe trait System {
         std::thread::yield_now();
     }
 
-    /// Registers the process for heavy fences. Returns whether the system has them. Called once or a few times.
+    /// Registers the process for heavy fences. Returns whether the system has them. Called once or
+    /// a few times.
     fn register_heavy_fence() -> bool {
         false
     }
@@ -68,18 +72,19 @@ pub(super) unsafe trait System {
         false
     }
 
-    /// Ensures that the child of a fork finds zeros in this memory: by `wipe`, which the child calls, or by other means.
-    /// Does nothing where processes do not fork.
+    /// Ensures that the child of a fork finds zeros in this memory: by `wipe`, which the child
+    /// calls, or by other means. Does nothing where processes do not fork.
     fn wipe_in_children(_memory: *mut u8, _size: usize, _wipe: extern "C" fn()) {}
 
-    /// Passes the value of an environment variable to a closure. The constructor of `native/environment.rs` calls it, so it
-    /// must not allocate.
+    /// Passes the value of an environment variable to a closure. The constructor of
+    /// `native/environment.rs` calls it, so it must not allocate.
     #[allow(dead_code, reason = "WebAssembly runs no constructors")]
     fn with_variable(_name: &CStr, _use: impl FnOnce(&[u8])) {}
 
     /// See [`Platform::cpus`](super::Platform::cpus).
     fn cpus() -> usize {
-        /// 0 while no thread has asked. Relaxed: all threads that write it write nearly the same value.
+        /// 0 while no thread has asked. Relaxed: all threads that write it write nearly the same
+        /// value.
         static CPUS: AtomicU32 = AtomicU32::new(0);
         match CPUS.load(core::sync::atomic::Ordering::Relaxed) {
             0 => {
@@ -129,8 +134,8 @@ pub(super) unsafe trait System {
 
     /// Returns the address of an object of the calling thread, which identifies it while it lives.
     ///
-    /// Where the standard library allocates a thread's values, it frees them before the last destructors run, which may
-    /// still own locks. There the system's identifier is used.
+    /// Where the standard library allocates a thread's values, it frees them before the last
+    /// destructors run, which may still own locks. There the system's identifier is used.
     #[inline]
     fn thread_pointer() -> core::num::NonZeroUsize {
         #[cfg(unix)]

@@ -23,16 +23,19 @@ pub(super) fn clock(clock: libc::clockid_t) -> Timestamp {
 
 /// Makes the child of each fork, whose only thread is the caller, call a function.
 pub(super) fn in_children(handler: extern "C" fn()) {
-    // SAFETY: the handler is a function of this library, which is never unloaded while locks are in use.
+    // SAFETY: the handler is a function of this library, which is never unloaded while locks are in
+    // use.
     let (error, _) = quietly(|| unsafe { libc::pthread_atfork(None, None, Some(handler)) });
     if error != 0 {
-        // There is no memory for a few words. If the program continued, it could fork later, and its child would wait for
-        // threads that it does not have: far from here, and without a sign of it.
+        // There is no memory for a few words. If the program continued, it could fork later, and
+        // its child would wait for threads that it does not have: far from here, and without a sign
+        // of it.
         die("pthread_atfork", error);
     }
 }
 
-/// Passes the value of an environment variable to a closure. No thread may change the environment during the call.
+/// Passes the value of an environment variable to a closure. No thread may change the environment
+/// during the call.
 pub(super) fn with_variable(name: &CStr, use_it: impl FnOnce(&[u8])) {
     // SAFETY: the name ends with a zero byte. No thread changes the environment during the call.
     let value = unsafe { libc::getenv(name.as_ptr()) };
@@ -58,8 +61,9 @@ fn errno() -> *mut libc::c_int {
     }
 }
 
-/// Returns the result of a call of the C library, and the errno that it leaves if it fails. The calling thread's errno stays
-/// as it was: a program that locks between its own call and its check of errno must find its own value.
+/// Returns the result of a call of the C library, and the errno that it leaves if it fails. The
+/// calling thread's errno stays as it was: a program that locks between its own call and its check
+/// of errno must find its own value.
 pub(super) fn quietly<T>(call: impl FnOnce() -> T) -> (T, i32) {
     // SAFETY: the calling thread's own errno, valid while it lives.
     let own = unsafe { &mut *errno() };

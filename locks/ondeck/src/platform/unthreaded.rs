@@ -1,11 +1,13 @@
-//! WebAssembly without threads: no other thread can unlock, wake or notify, so a wait without an end is a deadlock, and
-//! panics.
+//! WebAssembly without threads: no other thread can unlock, wake or notify, so a wait without an
+//! end is a deadlock, and panics.
 //!
-//! A wait until a deadline ends at once: nothing can happen during it, and the [counted clock](counted_clock) decides the
-//! time. But locks also sleep in slices, and at the end of each they check whether they were forgotten. A slice that is
-//! longer than the first few, and follows another such slice, counts as twice as long as the one before. So a wait with a
-//! deadline reaches it, and a wait without one reaches the end of time, where it panics. A writer that waits for a reader on
-//! the same thread sleeps only in short slices, and is not detected: it waits for ever.
+//! A wait until a deadline ends at once: nothing can happen during it, and the
+//! [counted clock](counted_clock) decides the time. But locks also sleep in slices, and at the end
+//! of each they check whether they were forgotten. A slice that is longer than the first few, and
+//! follows another such slice, counts as twice as long as the one before. So a wait with a deadline
+//! reaches it, and a wait without one reaches the end of time, where it panics. A writer that waits
+//! for a reader on the same thread sleeps only in short slices, and is not detected: it waits for
+//! ever.
 
 extern crate std;
 
@@ -23,8 +25,8 @@ const LONG_SLICE: u64 = 300_000_000;
 /// The length of the last long slice, in nanoseconds; 0 if the last slice was not long.
 static LASTED: AtomicU64 = AtomicU64::new(0);
 
-// SAFETY: there is only one thread, so nothing here is shared between threads, and `single_threaded` is true. A deadlock
-// ends the process, see `deadlock`.
+// SAFETY: there is only one thread, so nothing here is shared between threads, and
+// `single_threaded` is true. A deadlock ends the process, see `deadlock`.
 unsafe impl System for Native {
     fn futex_wait(word: &AtomicU32, expected: u32, deadline: Option<Timestamp>) -> FutexWait {
         if word.load(Ordering::Relaxed) != expected {

@@ -1,17 +1,20 @@
-//! Windows: `WaitOnAddress`, `WakeByAddressSingle` and `WakeByAddressAll`, since Windows 8; the heavy fence
-//! `FlushProcessWriteBuffers`, since Windows Vista.
+//! Windows: `WaitOnAddress`, `WakeByAddressSingle` and `WakeByAddressAll`, since Windows 8; the
+//! heavy fence `FlushProcessWriteBuffers`, since Windows Vista.
 //!
-//! `WaitOnAddress` compares the word and begins to sleep in one step. The wakes use the address as a name: their
-//! documentation allows that the memory is gone. They do not report how many threads they woke.
+//! `WaitOnAddress` compares the word and begins to sleep in one step. The wakes use the address as
+//! a name: their documentation allows that the memory is gone. They do not report how many threads
+//! they woke.
 //!
 //! # The heavy fence
 //!
-//! `FlushProcessWriteBuffers` interrupts every processor that runs a thread of the process, and "guarantees the visibility
-//! of write operations performed on one processor to the other processors". On x86 only a store and a later load can be
-//! reordered, so that is a full fence; folly's `asymmetricHeavyBarrier` and .NET's garbage collector rely on it. For other
-//! processors the documentation does not guarantee enough about loads: there all fences are full ones.
+//! `FlushProcessWriteBuffers` interrupts every processor that runs a thread of the process, and
+//! "guarantees the visibility of write operations performed on one processor to the other
+//! processors". On x86 only a store and a later load can be reordered, so that is a full fence;
+//! folly's `asymmetricHeavyBarrier` and .NET's garbage collector rely on it. For other processors
+//! the documentation does not guarantee enough about loads: there all fences are full ones.
 //!
-//! Under Wine it had no effect for many years, without any sign of that. There also, all fences are full ones.
+//! Under Wine it had no effect for many years, without any sign of that. There also, all fences are
+//! full ones.
 //!
 //! # Time
 //!
@@ -41,7 +44,8 @@ unsafe impl System for Native {
 
     fn futex_wait(word: &AtomicU32, expected: u32, deadline: Option<Timestamp>) -> FutexWait {
         let millis = deadline.map_or(INFINITE, |deadline| {
-            // Rounded up. A wait of 49 days ends early, and the caller treats that as a spurious wake.
+            // Rounded up. A wait of 49 days ends early, and the caller treats that as a spurious
+            // wake.
             let left = deadline.since(Self::now()).as_nanos().div_ceil(NANOS_PER_MILLI);
             u32::try_from(left).unwrap_or(INFINITE).min(INFINITE - 1)
         });
@@ -56,7 +60,8 @@ unsafe impl System for Native {
                 millis,
             )
         };
-        // SAFETY: as above. A program that locks between its own call and `GetLastError` finds its own error.
+        // SAFETY: as above. A program that locks between its own call and `GetLastError` finds its
+        // own error.
         let error = unsafe { GetLastError() };
         // SAFETY: as above.
         unsafe { SetLastError(before) };
@@ -124,7 +129,8 @@ unsafe impl System for Native {
     fn with_variable(name: &CStr, use_it: impl FnOnce(&[u8])) {
         let mut value = [0_u8; 256];
         let (start, size) = (value.as_mut_ptr(), value.len() as u32);
-        // SAFETY: the name ends with a zero byte; the system writes at most the size of the live array.
+        // SAFETY: the name ends with a zero byte; the system writes at most the size of the live
+        // array.
         let length = unsafe { GetEnvironmentVariableA(name.as_ptr().cast(), start, size) } as usize;
         // 0 if there is none; the required size if the value is too long.
         if (1..value.len()).contains(&length) {

@@ -8,9 +8,11 @@ use std::time::Instant;
 use super::std;
 use super::{LockResult, MutexGuard, PoisonError};
 
-/// A condition variable for [`Mutex`](super::Mutex): [`std::sync::Condvar`] over the one-byte condition variable.
+/// A condition variable for [`Mutex`](super::Mutex): [`std::sync::Condvar`] over the one-byte
+/// condition variable.
 ///
-/// A wait never ends spuriously, and waiters may use different mutexes, which the standard library's refuses.
+/// A wait never ends spuriously, and waiters may use different mutexes, which the standard
+/// library's refuses.
 ///
 /// ```
 /// use ondeck::poison::{Condvar, Mutex};
@@ -95,7 +97,8 @@ impl Condvar {
         told(guard, timed_out)
     }
 
-    /// As [`wait_timeout`](Self::wait_timeout), with the time in milliseconds. Returns whether the wait ended in time.
+    /// As [`wait_timeout`](Self::wait_timeout), with the time in milliseconds. Returns whether the
+    /// wait ended in time.
     ///
     /// # Errors
     ///
@@ -115,7 +118,8 @@ impl Condvar {
         }
     }
 
-    /// As [`wait_while`](Self::wait_while), for at most `timeout`. Also returns whether the condition still held at its end.
+    /// As [`wait_while`](Self::wait_while), for at most `timeout`. Also returns whether the
+    /// condition still held at its end.
     ///
     /// # Errors
     ///

@@ -1,12 +1,14 @@
 //! Locks that remember that a thread panicked while it held them.
 //!
-//! [`ondeck::Mutex`](crate::Mutex) does not: a panic only unlocks it. If changes to the protected data may be left
-//! incomplete, these locks report that to the next owner by a [`LockResult`], like the standard library's. It costs a byte
-//! and a check whether the thread panics; other locks pay nothing for it.
+//! [`ondeck::Mutex`](crate::Mutex) does not: a panic only unlocks it. If changes to the protected
+//! data may be left incomplete, these locks report that to the next owner by a [`LockResult`], like
+//! the standard library's. It costs a byte and a check whether the thread panics; other locks pay
+//! nothing for it.
 //!
-//! They have the methods, the traits and the output of the standard library's locks, so that a program may replace one `use`
-//! by the other: `use ondeck::poison::{Condvar, Mutex, MutexGuard};`. The types of the results are the standard library's,
-//! except for [`WaitTimeoutResult`], which no other crate can construct.
+//! They have the methods, the traits and the output of the standard library's locks, so that a
+//! program may replace one `use` by the other: `use ondeck::poison::{Condvar, Mutex, MutexGuard};`.
+//! The types of the results are the standard library's, except for [`WaitTimeoutResult`], which no
+//! other crate can construct.
 //!
 //! | file | what |
 //! |---|---|
@@ -16,8 +18,9 @@
 //!
 //! # What poisons
 //!
-//! A panic that begins while a guard with write access exists, and drops that guard. A guard that is created while its
-//! thread is already panicking, by a destructor, does not poison: its own section did not panic.
+//! A panic that begins while a guard with write access exists, and drops that guard. A guard that
+//! is created while its thread is already panicking, by a destructor, does not poison: its own
+//! section did not panic.
 
 extern crate std;
 
@@ -82,7 +85,8 @@ impl Flag {
     }
 }
 
-/// A part of a guard, declared before the lock itself: when it is dropped the section ends, and the lock is still held.
+/// A part of a guard, declared before the lock itself: when it is dropped the section ends, and the
+/// lock is still held.
 struct Section<'a> {
     flag: &'a Flag,
     panicking_before: bool,
@@ -97,7 +101,8 @@ impl Drop for Section<'_> {
 }
 
 impl Section<'_> {
-    /// Runs a part of the section. If it panics, the lock is poisoned before anything outside is dropped.
+    /// Runs a part of the section. If it panics, the lock is poisoned before anything outside is
+    /// dropped.
     fn within<R>(&self, part: impl FnOnce() -> R) -> R {
         let _inner = Section { flag: self.flag, panicking_before: self.panicking_before };
         part()

@@ -27,7 +27,8 @@ pub struct Mutex<T: ?Sized> {
     inner: crate::Mutex<T>,
 }
 
-/// The guard of the lock. Its drop unlocks the mutex, and poisons it if this thread began to panic during the section.
+/// The guard of the lock. Its drop unlocks the mutex, and poisons it if this thread began to panic
+/// during the section.
 #[must_use = "the lock is unlocked at once if the guard is not kept"]
 pub struct MutexGuard<'a, T: ?Sized> {
     // Dropped in this order.
@@ -126,7 +127,8 @@ impl<T: ?Sized> Mutex<T> {
         }
     }
 
-    /// Returns the value without locking: the caller has the only reference, so no thread can own the lock.
+    /// Returns the value without locking: the caller has the only reference, so no thread can own
+    /// the lock.
     ///
     /// # Errors
     ///
@@ -151,7 +153,8 @@ impl<T: ?Sized> Mutex<T> {
 }
 
 impl<T: ?Sized> MutexGuard<'_, T> {
-    /// Returns the same guard, as an error if its mutex is poisoned: after a wait, in which others had the lock.
+    /// Returns the same guard, as an error if its mutex is poisoned: after a wait, in which others
+    /// had the lock.
     pub(super) fn told(self) -> LockResult<Self> {
         self.section.flag.tell(self)
     }

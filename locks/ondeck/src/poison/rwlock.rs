@@ -12,8 +12,8 @@ use super::{Flag, LockResult, PoisonError, Section, TryLockError, TryLockResult}
 
 /// A reader-writer lock with poisoning around a `T`: [`std::sync::RwLock`] over the four-byte lock.
 ///
-/// Writers poison, readers do not. A thread that already reads and reads again may wait for ever if a writer waits in
-/// between, as with the standard library's.
+/// Writers poison, readers do not. A thread that already reads and reads again may wait for ever if
+/// a writer waits in between, as with the standard library's.
 ///
 /// ```
 /// use ondeck::poison::RwLock;
@@ -59,7 +59,8 @@ pub struct RwLockReadGuard<'a, T: ?Sized + 'a> {
     inner: crate::RwLockReadGuard<'a, ()>,
 }
 
-/// The guard of the write lock. Its drop unlocks the lock, and poisons it if this thread began to panic during the section.
+/// The guard of the write lock. Its drop unlocks the lock, and poisons it if this thread began to
+/// panic during the section.
 #[must_use = "the lock is unlocked at once if the guard is not kept"]
 pub struct RwLockWriteGuard<'a, T: ?Sized> {
     // Dropped in this order.
@@ -195,7 +196,8 @@ impl<T: ?Sized> RwLock<T> {
         }
     }
 
-    /// Returns the value without locking: the caller has the only reference, so no thread can own the lock.
+    /// Returns the value without locking: the caller has the only reference, so no thread can own
+    /// the lock.
     ///
     /// # Errors
     ///

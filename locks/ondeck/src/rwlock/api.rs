@@ -16,23 +16,26 @@ use crate::platform::{Host, Native, Platform, Timestamp};
 
 /// A reader-writer lock around a `T`: any number of readers, or one writer.
 ///
-/// A writer that arrives while readers hold the lock keeps later readers out, and waits for the readers of that moment. The
-/// next turn of a thread that has waited for about a millisecond is reserved for it; before that, barging is allowed. There is
-/// no poisoning.
+/// A writer that arrives while readers hold the lock keeps later readers out, and waits for the
+/// readers of that moment. The next turn of a thread that has waited for about a millisecond is
+/// reserved for it; before that, barging is allowed. There is no poisoning.
 ///
-/// The type is an instance of [`lock_api::RwLock`] and has all of its methods: upgradable reads, downgrades, mapped guards,
-/// attempts with deadlines, fair unlocks, and owned guards with the feature `arc_lock`. It can be a `static`.
+/// The type is an instance of [`lock_api::RwLock`] and has all of its methods: upgradable reads,
+/// downgrades, mapped guards, attempts with deadlines, fair unlocks, and owned guards with the
+/// feature `arc_lock`. It can be a `static`.
 ///
-/// If a thread that has a read lock calls [`read`](lock_api::RwLock::read) again, it may wait for ever: a writer may have
-/// begun to wait in between. [`ReadRecursive`](super::ReadRecursive) is for such threads.
+/// If a thread that has a read lock calls [`read`](lock_api::RwLock::read) again, it may wait for
+/// ever: a writer may have begun to wait in between. [`ReadRecursive`](super::ReadRecursive) is for
+/// such threads.
 ///
 /// # Panics
 ///
-/// A read or an upgradable read, if there are 2²³ read guards of one lock at the same time, forgotten or not. In that case a
-/// [`bump`](lock_api::RwLockReadGuard::bump), or a read lock that is given up [for a
-/// closure](lock_api::RwLockReadGuard::unlocked), ends the process.
+/// A read or an upgradable read, if there are 2²³ read guards of one lock at the same time,
+/// forgotten or not. In that case a [`bump`](lock_api::RwLockReadGuard::bump), or a read lock that
+/// is given up [for a closure](lock_api::RwLockReadGuard::unlocked), ends the process.
 ///
-/// In builds with debug assertions also a thread that waits for the lock and is its writer. Without them it waits for ever.
+/// In builds with debug assertions also a thread that waits for the lock and is its writer. Without
+/// them it waits for ever.
 ///
 /// # Memory ordering
 ///
@@ -40,9 +43,10 @@ use crate::platform::{Host, Native, Platform, Timestamp};
 ///
 /// # Cost
 ///
-/// An uncontended lock and an uncontended unlock are one atomic read-modify-write each. Where reads dominate, the lock is
-/// biased: a read is then two stores to the thread's own cache line, and the next write waits for a heavy fence, some
-/// microseconds. The [module](super) describes the protocol.
+/// An uncontended lock and an uncontended unlock are one atomic read-modify-write each. Where reads
+/// dominate, the lock is biased: a read is then two stores to the thread's own cache line, and the
+/// next write waits for a heavy fence, some microseconds. The [module](super) describes the
+/// protocol.
 ///
 /// ```
 /// use ondeck::{RwLock, RwLockUpgradableReadGuard, RwLockWriteGuard};
@@ -124,8 +128,8 @@ fn guard(owner: bool) -> Option<GuardNoSend> {
     owner.then(GuardNoSend::new)
 }
 
-// SAFETY: as `RawRwLock` in this module promises: readers or one writer, and an unlock happens before the next lock that it
-// excludes. A panic comes before any change.
+// SAFETY: as `RawRwLock` in this module promises: readers or one writer, and an unlock happens
+// before the next lock that it excludes. A panic comes before any change.
 unsafe impl lock_api::RawRwLock for RawRwLock<Native> {
     const INIT: Self = Self { state: AtomicU32::new(0), place: Place::new() };
 

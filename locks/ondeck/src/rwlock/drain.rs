@@ -9,8 +9,9 @@ use crate::platform::{AtomicInt, Host, Ordering, Timestamp};
 use crate::spin::{Waits, poll};
 
 impl<P: Host> RawRwLock<P> {
-    /// Waits until no reader is left, and clears `DRAINING`: then the caller is the owner. `WRITER` is set on the caller's
-    /// behalf. Returns false if the deadline passes first; then `WRITER` is still set.
+    /// Waits until no reader is left, and clears `DRAINING`: then the caller is the owner. `WRITER`
+    /// is set on the caller's behalf. Returns false if the deadline passes first; then `WRITER` is
+    /// still set.
     pub(super) fn drain(&self, deadline: Option<Timestamp>) -> bool {
         let state = self.state.load(Ordering::Acquire);
         if state & DRAINING == 0 {
@@ -50,7 +51,8 @@ impl<P: Host> RawRwLock<P> {
             // spec: RwLock!BeginSleep
             bias.begin_sleep();
             // spec: RwLock!FenceBeforeSleep
-            // Either a visible reader that leaves sees that this thread sleeps, or this thread sees below that it has left.
+            // Either a visible reader that leaves sees that this thread sleeps, or this thread sees
+            // below that it has left.
             P::heavy_fence();
         }
         self.park_beside_readers(visible, deadline);
@@ -67,16 +69,19 @@ impl<P: Host> RawRwLock<P> {
         // spec: RwLock!DrainerLooks
         let have_left = visible.have_left();
         // spec: RwLock!DrainerParks
-        // If the last counted reader's decrement comes after this, it sees the bit, and it finds the node, because it must
-        // wait for the bucket's lock. If the decrement came before, the change fails.
+        // If the last counted reader's decrement comes after this, it sees the bit, and it finds
+        // the node, because it must wait for the bucket's lock. If the decrement came before, the
+        // change fails.
         let sleeps = |state| (state & READERS != 0 || !have_left).then_some(state | ASLEEP);
         if !self.try_change(sleeps) {
             return;
         }
-        // SAFETY: it is new, and is unlinked before this function returns, by the thread that wakes this one or by `sleep`.
+        // SAFETY: it is new, and is unlinked before this function returns, by the thread that wakes
+        // this one or by `sleep`.
         unsafe { guard.link(Kind::Readers, &node) };
         drop(guard);
-        // If heavy fences are refused, the store of a visible reader may have been late. Then the caller checks again.
+        // If heavy fences are refused, the store of a visible reader may have been late. Then the
+        // caller checks again.
         let may_be_late = !have_left && P::heavy_fences_are_refused();
         let end = end_of_sleep(deadline, may_be_late.then(Slice::begin::<P>));
         // spec: RwLock!DrainerSleeps

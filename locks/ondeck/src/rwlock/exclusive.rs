@@ -1,5 +1,5 @@
-//! Writers: lock, unlock, downgrade. Also the upgradable reader: one at a time, beside other readers, and the only one that
-//! may become the writer without unlocking.
+//! Writers: lock, unlock, downgrade. Also the upgradable reader: one at a time, beside other
+//! readers, and the only one that may become the writer without unlocking.
 
 use super::shared::{AbortOnDrop, has};
 use super::{
@@ -26,7 +26,8 @@ impl<P: Host> RawRwLock<P> {
         }
     }
 
-    /// As [`lock_exclusive`](Self::lock_exclusive), but gives up at the deadline. Returns whether the caller owns the lock.
+    /// As [`lock_exclusive`](Self::lock_exclusive), but gives up at the deadline. Returns whether
+    /// the caller owns the lock.
     #[inline]
     pub fn try_lock_exclusive_until(&self, deadline: Timestamp) -> bool {
         self.lock_exclusive_soon() || self.lock_exclusive_slow(Some(deadline))
@@ -52,13 +53,15 @@ impl<P: Host> RawRwLock<P> {
         self.state.compare_exchange(state, next, Ordering::Acquire, Ordering::Relaxed)
     }
 
-    /// Acquires the lock if the word, which is `found`, shows parked threads only: they do not keep a writer out.
+    /// Acquires the lock if the word, which is `found`, shows parked threads only: they do not keep
+    /// a writer out.
     #[inline(always)]
     fn lock_exclusive_beside_parked(&self, found: u32) -> bool {
         found & !(PARKED | IN_FLIGHT) == 0 && self.lock_exclusive_at_once(found).is_ok()
     }
 
-    /// As [`lock_exclusive`](Self::lock_exclusive), after the header for C and C++ has found the word `found` instead of 0.
+    /// As [`lock_exclusive`](Self::lock_exclusive), after the header for C and C++ has found the
+    /// word `found` instead of 0.
     #[doc(hidden)]
     pub fn lock_exclusive_after_attempt(&self, found: u32) {
         if !self.lock_exclusive_beside_parked(found) {
@@ -75,8 +78,9 @@ impl<P: Host> RawRwLock<P> {
         first && self.drain_or_leave(deadline, 0)
     }
 
-    /// Acquires the lock as a writer, by the change that `writer` makes to the word, unless there are readers. Returns
-    /// whether it did. If a visible reader was overlooked at first, clears `WRITER`, and sets `instead`.
+    /// Acquires the lock as a writer, by the change that `writer` makes to the word, unless there
+    /// are readers. Returns whether it did. If a visible reader was overlooked at first, clears
+    /// `WRITER`, and sets `instead`.
     #[cold]
     fn own_at_once(&self, writer: impl Fn(u32) -> Option<u32>, instead: u32) -> bool {
         /// A deadline that has passed.
@@ -87,7 +91,8 @@ impl<P: Host> RawRwLock<P> {
             && self.drain_or_leave(NOW, instead)
     }
 
-    /// Waits for readers to leave, if there are any. At the deadline it clears `WRITER`, sets `instead`, and returns false.
+    /// Waits for readers to leave, if there are any. At the deadline it clears `WRITER`, sets
+    /// `instead`, and returns false.
     fn drain_or_leave(&self, deadline: Option<Timestamp>, instead: u32) -> bool {
         let owner = self.drain(deadline);
         // spec: RwLock!DrainerGivesUp
@@ -97,8 +102,8 @@ impl<P: Host> RawRwLock<P> {
         owner
     }
 
-    /// Changes the word to the value that `next` returns, if it returns one. Returns whether it did. Acquire: for
-    /// acquisitions.
+    /// Changes the word to the value that `next` returns, if it returns one. Returns whether it
+    /// did. Acquire: for acquisitions.
     #[inline(always)]
     pub(super) fn try_change(&self, mut next: impl FnMut(u32) -> Option<u32>) -> bool {
         let mut state = self.state.load(Ordering::Relaxed);
@@ -137,7 +142,8 @@ impl<P: Host> RawRwLock<P> {
         }
     }
 
-    /// As [`unlock_exclusive`](Self::unlock_exclusive), after an attempt of the header for C and C++ has failed.
+    /// As [`unlock_exclusive`](Self::unlock_exclusive), after an attempt of the header for C and
+    /// C++ has failed.
     ///
     /// # Safety
     ///
@@ -147,7 +153,8 @@ impl<P: Host> RawRwLock<P> {
         self.unlock_exclusive_slow();
     }
 
-    /// Unlocks, and reserves the next turn for the thread that has been parked longest, if there is one.
+    /// Unlocks, and reserves the next turn for the thread that has been parked longest, if there is
+    /// one.
     ///
     /// # Safety
     ///
@@ -163,7 +170,8 @@ impl<P: Host> RawRwLock<P> {
         self.give_back(without_writer, false);
     }
 
-    /// Gives the thread that has been parked longest, if there is one, a turn with the lock, and then locks again.
+    /// Gives the thread that has been parked longest, if there is one, a turn with the lock, and
+    /// then locks again.
     ///
     /// # Safety
     ///
@@ -198,8 +206,8 @@ impl<P: Host> RawRwLock<P> {
         self.give_back(|state| without_writer(state) | UPGRADABLE, false);
     }
 
-    /// Changes the word by `give`. If threads are parked and none is in flight, lets some continue. If `is_fair`,
-    /// reserves the next turn for the one that has waited longest.
+    /// Changes the word by `give`. If threads are parked and none is in flight, lets some continue.
+    /// If `is_fair`, reserves the next turn for the one that has waited longest.
     #[inline]
     fn give_back(&self, give: impl Fn(u32) -> u32, is_fair: bool) {
         let mut state = self.state.load(Ordering::Relaxed);
@@ -229,7 +237,8 @@ impl<P: Host> RawRwLock<P> {
         }
     }
 
-    /// Acquires the upgradable read lock if there is neither a writer nor another upgradable reader. Returns whether it did.
+    /// Acquires the upgradable read lock if there is neither a writer nor another upgradable
+    /// reader. Returns whether it did.
     #[inline]
     pub fn try_lock_upgradable(&self) -> bool {
         // The word is not read first, as in `lock_exclusive_soon`.
@@ -248,7 +257,8 @@ impl<P: Host> RawRwLock<P> {
         has
     }
 
-    /// As [`lock_upgradable`](Self::lock_upgradable), but gives up at the deadline. Returns whether the caller has the lock.
+    /// As [`lock_upgradable`](Self::lock_upgradable), but gives up at the deadline. Returns whether
+    /// the caller has the lock.
     #[inline]
     pub fn try_lock_upgradable_until(&self, deadline: Timestamp) -> bool {
         self.try_lock_upgradable() || self.wait(Want::Upgradable, Some(deadline))
@@ -264,8 +274,8 @@ impl<P: Host> RawRwLock<P> {
         self.give_back(|state| state & !UPGRADABLE, false);
     }
 
-    /// Unlocks the upgradable read lock, and reserves the next turn for the thread that has been parked longest, if there is
-    /// one.
+    /// Unlocks the upgradable read lock, and reserves the next turn for the thread that has been
+    /// parked longest, if there is one.
     ///
     /// # Safety
     ///
@@ -275,8 +285,8 @@ impl<P: Host> RawRwLock<P> {
         self.give_back(|state| state & !UPGRADABLE, true);
     }
 
-    /// Gives the thread that has been parked longest, if there is one, a turn with the lock, and then acquires the
-    /// upgradable read lock again.
+    /// Gives the thread that has been parked longest, if there is one, a turn with the lock, and
+    /// then acquires the upgradable read lock again.
     ///
     /// # Safety
     ///
@@ -304,7 +314,8 @@ impl<P: Host> RawRwLock<P> {
         Shared::counted()
     }
 
-    /// Turns the upgradable read lock into the write lock, after all readers have left. No other writer comes in between.
+    /// Turns the upgradable read lock into the write lock, after all readers have left. No other
+    /// writer comes in between.
     ///
     /// # Safety
     ///
@@ -316,8 +327,8 @@ impl<P: Host> RawRwLock<P> {
         }
     }
 
-    /// As [`upgrade`](Self::upgrade), but only if there are no readers. Returns whether the caller owns the lock. If not, it
-    /// still has the upgradable read lock.
+    /// As [`upgrade`](Self::upgrade), but only if there are no readers. Returns whether the caller
+    /// owns the lock. If not, it still has the upgradable read lock.
     ///
     /// # Safety
     ///
@@ -327,8 +338,8 @@ impl<P: Host> RawRwLock<P> {
         self.upgrade_at_once() || self.own_at_once(|state| Some(upgraded(state)), UPGRADABLE)
     }
 
-    /// As [`upgrade`](Self::upgrade), but gives up at the deadline. Returns whether the caller owns the lock. If not, it
-    /// still has the upgradable read lock.
+    /// As [`upgrade`](Self::upgrade), but gives up at the deadline. Returns whether the caller owns
+    /// the lock. If not, it still has the upgradable read lock.
     ///
     /// # Safety
     ///
@@ -341,7 +352,8 @@ impl<P: Host> RawRwLock<P> {
     /// Upgrades if no other thread reads or is parked: the writer then has no reader to wait for.
     #[inline(always)]
     fn upgrade_at_once(&self) -> bool {
-        // The word is not read first: the exchange would wait for that load. Acquire: pairs with the unlocks of readers.
+        // The word is not read first: the exchange would wait for that load. Acquire: pairs with
+        // the unlocks of readers.
         self.state
             .compare_exchange(UPGRADABLE, WRITER, Ordering::Acquire, Ordering::Relaxed)
             .is_ok()
@@ -361,7 +373,8 @@ fn without_writer(state: u32) -> u32 {
     state & !(WRITER | DRAINING | ASLEEP)
 }
 
-/// Returns the word after the upgradable reader has become a writer, which drains if there are readers.
+/// Returns the word after the upgradable reader has become a writer, which drains if there are
+/// readers.
 fn upgraded(state: u32) -> u32 {
     with_writer(state & !UPGRADABLE)
 }

@@ -39,49 +39,57 @@
 //!
 //! # Invariants
 //!
-//! 1. *Exclusion.* While `WRITER` is set without `DRAINING` its owner has the lock alone: no reader is
-//!    counted, and `UPGRADABLE` is clear.
-//! 2. *No wake is lost.* If a thread is parked and none is in flight, then `WRITER` is set, or `UPGRADABLE` is set and no
-//!    reader is among the oldest parked threads; the thread that clears that bit is responsible for the parked ones. A thread that was in flight and
-//!    does not become a writer is responsible for them itself.
-//! 3. *Marked while linked.* Under the lock of the bucket `PARKED` is set if and only if a thread is parked. If `RESERVED` is
-//!    set, `WRITER` and `UPGRADABLE` are clear, and the thread with that turn is linked as one, except in the child of a fork.
-//! 4. *Nothing is touched after the unlock.* The read-modify-write of the unlock is the last access to the word. If threads
-//!    are parked, it is made under the bucket's lock, and only linked nodes are changed after it. The last reader wakes the
-//!    writer that drains by the lock's address only. At worst that wakes the writer of another lock at the same address,
-//!    which checks its own readers again and sleeps on.
+//! 1. *Exclusion.* While `WRITER` is set without `DRAINING` its owner has the lock alone: no reader
+//!    is counted, and `UPGRADABLE` is clear.
+//! 2. *No wake is lost.* If a thread is parked and none is in flight, then `WRITER` is set, or
+//!    `UPGRADABLE` is set and no reader is among the oldest parked threads; the thread that clears
+//!    that bit is responsible for the parked ones. A thread that was in flight and does not become
+//!    a writer is responsible for them itself.
+//! 3. *Marked while linked.* Under the lock of the bucket `PARKED` is set if and only if a thread
+//!    is parked. If `RESERVED` is set, `WRITER` and `UPGRADABLE` are clear, and the thread with
+//!    that turn is linked as one, except in the child of a fork.
+//! 4. *Nothing is touched after the unlock.* The read-modify-write of the unlock is the last access
+//!    to the word. If threads are parked, it is made under the bucket's lock, and only linked nodes
+//!    are changed after it. The last reader wakes the writer that drains by the lock's address
+//!    only. At worst that wakes the writer of another lock at the same address, which checks its
+//!    own readers again and sleeps on.
 //!
 //! # Fairness
 //!
-//! A writer that arrives while readers hold the lock keeps later readers out: it waits only for the readers of that moment.
-//! Between writers, and between a writer that unlocks and waiting readers, barging is allowed: an unlock wakes one parked
-//! thread, the oldest, to compete, and if it is a reader, some of the readers that parked next. If that thread becomes a
-//! reader, it lets the parked threads continue in the same way. Once the oldest has been parked for a millisecond, its wake
-//! reserves the lock for it, at most once in a millisecond: until it runs, only readers acquire the lock. So a parked thread
-//! waits only for the threads that parked before it, a millisecond and one section for each.
+//! A writer that arrives while readers hold the lock keeps later readers out: it waits only for the
+//! readers of that moment. Between writers, and between a writer that unlocks and waiting readers,
+//! barging is allowed: an unlock wakes one parked thread, the oldest, to compete, and if it is a
+//! reader, some of the readers that parked next. If that thread becomes a reader, it lets the
+//! parked threads continue in the same way. Once the oldest has been parked for a millisecond, its
+//! wake reserves the lock for it, at most once in a millisecond: until it runs, only readers
+//! acquire the lock. So a parked thread waits only for the threads that parked before it, a
+//! millisecond and one section for each.
 //!
-//! The lock is never handed to a thread that sleeps: that thread may be stopped, or get no CPU, and the lock would be kept for
-//! it. A reserved turn ends. Its thread is linked for that time, so that others find out when it was woken.
+//! The lock is never handed to a thread that sleeps: that thread may be stopped, or get no CPU, and
+//! the lock would be kept for it. A reserved turn ends. Its thread is linked for that time, so that
+//! others find out when it was woken.
 //!
-//! A recursive read enters while a writer waits for readers, so that a thread that holds the lock cannot deadlock with
-//! itself.
+//! A recursive read enters while a writer waits for readers, so that a thread that holds the lock
+//! cannot deadlock with itself.
 //!
 //! # Memory ordering
 //!
-//! Acquisitions are `Acquire` and pair with the `Release` of the unlock. All changes of the word are read-modify-writes, so the release sequence of an unlock continues through later
-//! changes by other threads: a writer that reads a count of 0 has synchronized with the unlocks of all readers.
+//! Acquisitions are `Acquire` and pair with the `Release` of the unlock. All changes of the word
+//! are read-modify-writes, so the release sequence of an unlock continues through later changes by
+//! other threads: a writer that reads a count of 0 has synchronized with the unlocks of all
+//! readers.
 //!
-//! A load before an exchange is `Relaxed`, because the exchange checks its value, and so is an exchange that fails. A load
-//! that finds no `PARKED` is `Relaxed`: a thread that has parked since then has read what the caller wrote before, and relies
-//! on the next unlock.
+//! A load before an exchange is `Relaxed`, because the exchange checks its value, and so is an
+//! exchange that fails. A load that finds no `PARKED` is `Relaxed`: a thread that has parked since
+//! then has read what the caller wrote before, and relies on the next unlock.
 //!
 //! # Sources
 //!
-//! A writer that sets its bit first and then waits for readers: Amanieu d'Antras' parking_lot, and before
-//! it Björn Brandenburg and James Anderson, "Spin-Based Reader-Writer Synchronization for Multiprocessor
-//! Real-Time Systems" (phase-fair locks: readers and writers take turns). One thread in flight: this
-//! crate's [mutex](crate::mutex). Readers that write no shared memory: Dave Dice and Alex Kogan, "BRAVO:
-//! Biased Locking for Reader-Writer Locks".
+//! A writer that sets its bit first and then waits for readers: Amanieu d'Antras' parking_lot, and
+//! before it Björn Brandenburg and James Anderson, "Spin-Based Reader-Writer Synchronization for
+//! Multiprocessor Real-Time Systems" (phase-fair locks: readers and writers take turns). One thread
+//! in flight: this crate's [mutex](crate::mutex). Readers that write no shared memory: Dave Dice
+//! and Alex Kogan, "BRAVO: Biased Locking for Reader-Writer Locks".
 
 mod api;
 mod bias;
@@ -116,29 +124,31 @@ const IN_FLIGHT: u32 = 1 << 4;
 const ASLEEP: u32 = 1 << 5;
 const BIASED: u32 = 1 << 6;
 const RESERVED: u32 = 1 << 7;
-/// The marks of a thread in flight, which it clears when it acquires the lock. It has the second one if its turn is reserved.
+/// The marks of a thread in flight, which it clears when it acquires the lock. It has the second
+/// one if its turn is reserved.
 const MARKS: u32 = IN_FLIGHT | RESERVED;
 /// One reader.
 const ONE: u32 = 1 << 8;
 /// The bits of the count.
 const READERS: u32 = !(ONE - 1);
-/// The maximum number of readers, which only forgotten guards can reach. It is half of the largest count, so that there is
-/// room for upgradable readers that are downgraded. No thread begins to wait while the count is that high, so the excess is at
-/// most the number of threads.
+/// The maximum number of readers, which only forgotten guards can reach. It is half of the largest
+/// count, so that there is room for upgradable readers that are downgraded. No thread begins to
+/// wait while the count is that high, so the excess is at most the number of threads.
 const MOST_READERS: u32 = 1 << 31;
 
 /// A reader is counted at once if none of these bits is set.
 const NOT_AT_ONCE: u32 = WRITER | BIASED | MOST_READERS;
 
-/// What the header for C and C++ inlines: a writer's word, a reader, the bits with which no reader is counted at once, the one with
-/// which readers may not be counted, and those in which the last reader finds itself and a writer that sleeps.
+/// What the header for C and C++ inlines: a writer's word, a reader, the bits with which no reader
+/// is counted at once, the one with which readers may not be counted, and those in which the last
+/// reader finds itself and a writer that sleeps.
 #[doc(hidden)]
 pub const INLINED: [u32; 5] = [WRITER, ONE, NOT_AT_ONCE, BIASED, READERS | ASLEEP];
 
 /// A reader-writer lock without data, four bytes; see the [module](self) for its protocol.
 ///
-/// Programs use it as [`RwLock`]. Its own methods serve locks that are built on it, and platforms other than
-/// [`Native`](crate::platform::Native).
+/// Programs use it as [`RwLock`]. Its own methods serve locks that are built on it, and platforms
+/// other than [`Native`](crate::platform::Native).
 #[repr(C)]
 pub struct RawRwLock<P: Host> {
     state: P::AtomicU32,
@@ -191,7 +201,8 @@ enum Want {
 }
 
 impl Want {
-    /// Returns the word after this acquisition, if `state` allows it. `DRAINING` is set if the writer must wait for readers.
+    /// Returns the word after this acquisition, if `state` allows it. `DRAINING` is set if the
+    /// writer must wait for readers.
     #[inline(always)]
     fn acquire(self, state: u32) -> Option<u32> {
         match self {

@@ -11,8 +11,8 @@ use crate::mutex::deadline;
 use crate::observe::{self, Access};
 use crate::platform::{Native, Timestamp};
 
-/// Reads by a thread that may already have a read lock of the same [`RwLock`]. They never wait for a writer that is itself
-/// waiting.
+/// Reads by a thread that may already have a read lock of the same [`RwLock`]. They never wait for
+/// a writer that is itself waiting.
 ///
 /// If other threads use these reads, they keep such a writer waiting.
 ///

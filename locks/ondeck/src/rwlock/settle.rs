@@ -10,37 +10,39 @@
 //! a writer         none
 //! ```
 //!
-//! The readers that parked next are woken in the same step, if none is passed over: each wake that waits for the thread of the
-//! wake before it leaves CPUs idle.
+//! The readers that parked next are woken in the same step, if none is passed over: each wake that
+//! waits for the thread of the wake before it leaves CPUs idle.
 //!
-//! The writer that waits for readers to leave is in a separate queue, and the last reader wakes it. In another one are the
-//! threads with a reserved turn.
+//! The writer that waits for readers to leave is in a separate queue, and the last reader wakes it.
+//! In another one are the threads with a reserved turn.
 //!
-//! The word is changed once, under the bucket's lock, and a few threads are woken, whatever the number of parked ones. After
-//! that change the lock may be gone (4).
+//! The word is changed once, under the bucket's lock, and a few threads are woken, whatever the
+//! number of parked ones. After that change the lock may be gone (4).
 
 use super::{IN_FLIGHT, MARKS, PARKED, RESERVED, RawRwLock, UPGRADABLE, WRITER, Want};
 use crate::parking::{Chosen, Guard, Kind, Node, has_come, is_near, status};
 use crate::platform::{AtomicInt, Host, Ordering};
 
-/// A thread that has been parked for this time is overdue: its turn is reserved, at most one in each such period for each
-/// lock. As for the mutex, it is many times a wake on any machine, and less than a few time slices of any scheduler.
+/// A thread that has been parked for this time is overdue: its turn is reserved, at most one in
+/// each such period for each lock. As for the mutex, it is many times a wake on any machine, and
+/// less than a few time slices of any scheduler.
 const OVERDUE_NANOS: u32 = 1_000_000;
 
-/// The length of a reserved turn: a thread that was woken has run by then, unless it is stopped, or others have its CPU for
-/// more than a time slice.
+/// The length of a reserved turn: a thread that was woken has run by then, unless it is stopped, or
+/// others have its CPU for more than a time slice.
 const TURN_NANOS: u32 = 4_000_000;
 
 /// The maximum number of readers that are woken together: each costs a system call.
 const BESIDE: usize = 8;
 
-/// The number of oldest threads among which a reader is searched for beside an upgradable one. If there is none, the parked
-/// readers continue after the unlock of the upgradable reader, or at the end of a slice.
+/// The number of oldest threads among which a reader is searched for beside an upgradable one. If
+/// there is none, the parked readers continue after the unlock of the upgradable reader, or at the
+/// end of a slice.
 const SEARCHED: usize = 32;
 
 impl<P: Host> RawRwLock<P> {
-    /// Changes the word by `give`, and lets the parked threads continue that may. If `is_fair`, the next turn is that of the
-    /// oldest.
+    /// Changes the word by `give`, and lets the parked threads continue that may. If `is_fair`, the
+    /// next turn is that of the oldest.
     #[cold]
     #[inline(never)]
     pub(super) fn settle(&self, give: &dyn Fn(u32) -> u32, is_fair: bool) {
@@ -107,15 +109,16 @@ impl<P: Host> RawRwLock<P> {
         beside.wake();
     }
 
-    /// Returns the marks of a thread whose reserved turn is over although it has not acquired the lock: a thread that wants
-    /// the lock clears them as it acquires it. Returns 0 if there is no such thread. In the child of a fork, a turn that is
-    /// reserved for no thread is over.
+    /// Returns the marks of a thread whose reserved turn is over although it has not acquired the
+    /// lock: a thread that wants the lock clears them as it acquires it. Returns 0 if there is no
+    /// such thread. In the child of a fork, a turn that is reserved for no thread is over.
     pub(super) fn marks_of_an_ended_turn(&self, guard: &Guard<'_, P>) -> u32 {
         if self.state.load(Ordering::Relaxed) & RESERVED == 0 {
             return 0;
         }
         // step: turn ends
-        // If the tick counter has begun again, the turn ends as well: it could last for hours otherwise.
+        // If the tick counter has begun again, the turn ends as well: it could last for hours
+        // otherwise.
         let is_over = |node: &Node<P>| {
             let woken = node.woken.load(Ordering::Relaxed);
             !is_near(P::ticks() as usize, woken, P::ticks_in(TURN_NANOS))
@@ -123,7 +126,8 @@ impl<P: Host> RawRwLock<P> {
         if guard.newest(Kind::Turn, self.address()).is_none_or(is_over) { MARKS } else { 0 }
     }
 
-    /// As [`marks_of_an_ended_turn`](Self::marks_of_an_ended_turn), for an attempt that does not wait.
+    /// As [`marks_of_an_ended_turn`](Self::marks_of_an_ended_turn), for an attempt that does not
+    /// wait.
     #[cold]
     pub(super) fn marks_in_the_way(&self) -> u32 {
         let is_reserved = self.state.load(Ordering::Relaxed) & (RESERVED | WRITER) == RESERVED;
@@ -131,7 +135,8 @@ impl<P: Host> RawRwLock<P> {
     }
 }
 
-/// Returns whether the oldest parked thread is overdue, and no overdue thread was served within that time.
+/// Returns whether the oldest parked thread is overdue, and no overdue thread was served within
+/// that time.
 fn is_time<P: Host>(guard: &Guard<'_, P>, address: usize, now: usize) -> bool {
     let overdue = P::ticks_in(OVERDUE_NANOS);
     // A rest longer than the maximum ended long ago: on 32 bits ticks repeat.
@@ -147,9 +152,11 @@ fn is_reader<P: Host>(node: &Node<P>) -> bool {
     node.wants() <= Want::Recursive as usize
 }
 
-/// Wakes the writer that waits for the readers to drain, after the last reader has left the lock at `address`.
+/// Wakes the writer that waits for the readers to drain, after the last reader has left the lock at
+/// `address`.
 ///
-/// The lock may be gone (4). If there is another one at its address, its writer makes one unnecessary check.
+/// The lock may be gone (4). If there is another one at its address, its writer makes one
+/// unnecessary check.
 #[cold]
 #[inline(never)]
 pub(super) fn wake_drainer<P: Host>(address: usize) {

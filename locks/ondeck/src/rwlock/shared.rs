@@ -1,5 +1,5 @@
-//! Readers: the count goes up if there is no writer, and down again. If the lock is biased, a slot of the thread has the
-//! lock's address for that time instead.
+//! Readers: the count goes up if there is no writer, and down again. If the lock is biased, a slot
+//! of the thread has the lock's address for that time instead.
 
 use super::bias::retract;
 use super::settle::wake_drainer;
@@ -11,8 +11,8 @@ use crate::platform::{AtomicInt, Host, Ordering, Timestamp};
 impl<P: Host> RawRwLock<P> {
     /// Waits until the calling thread has a read lock.
     ///
-    /// A thread that already holds a read lock may wait for ever, because a waiting writer keeps readers out: see
-    /// [`lock_shared_recursive_counted`](Self::lock_shared_recursive_counted).
+    /// A thread that already holds a read lock may wait for ever, because a waiting writer keeps
+    /// readers out: see [`lock_shared_recursive_counted`](Self::lock_shared_recursive_counted).
     #[inline]
     pub fn lock_shared(&self) -> Shared<P> {
         // spec: RwLock!Begin
@@ -24,7 +24,8 @@ impl<P: Host> RawRwLock<P> {
         }
     }
 
-    /// Counts the caller, if `state` is still the word and permits that. A biased lock has visible readers instead.
+    /// Counts the caller, if `state` is still the word and permits that. A biased lock has visible
+    /// readers instead.
     #[inline(always)]
     fn count_at_once(&self, state: u32) -> bool {
         let count = |state: u32| {
@@ -36,8 +37,8 @@ impl<P: Host> RawRwLock<P> {
         if state == 0 { count(0) } else { state & NOT_AT_ONCE == 0 && count(state) }
     }
 
-    /// Acquires a read lock for a caller that cannot be counted at once. Not cold, because readers of biased locks come
-    /// here.
+    /// Acquires a read lock for a caller that cannot be counted at once. Not cold, because readers
+    /// of biased locks come here.
     #[inline(never)]
     fn lock_shared_otherwise(&self, state: u32) -> Shared<P> {
         if let Some(held) = self.try_visible_at(state) {
@@ -52,7 +53,8 @@ impl<P: Host> RawRwLock<P> {
         Shared::counted()
     }
 
-    /// As [`lock_shared`](Self::lock_shared), after an attempt of the header for C and C++ has failed.
+    /// As [`lock_shared`](Self::lock_shared), after an attempt of the header for C and C++ has
+    /// failed.
     #[doc(hidden)]
     pub fn lock_shared_after_attempt(&self) -> Shared<P> {
         self.lock_shared_otherwise(self.state.load(Ordering::Relaxed))
@@ -118,8 +120,8 @@ impl<P: Host> RawRwLock<P> {
     }
 }
 
-/// Reads that the word always counts: for the shim, which must have no destructor of a thread, and for guards that another
-/// thread may drop. Any thread may unlock a counted read.
+/// Reads that the word always counts: for the shim, which must have no destructor of a thread, and
+/// for guards that another thread may drop. Any thread may unlock a counted read.
 impl<P: Host> RawRwLock<P> {
     /// As [`lock_shared`](Self::lock_shared), counted.
     #[inline]
@@ -129,20 +131,22 @@ impl<P: Host> RawRwLock<P> {
         }
     }
 
-    /// As [`try_lock_shared`](Self::try_lock_shared), counted. Returns whether the caller has the lock.
+    /// As [`try_lock_shared`](Self::try_lock_shared), counted. Returns whether the caller has the
+    /// lock.
     #[inline]
     pub fn try_lock_shared_counted(&self) -> bool {
         self.attempt(Want::Read, 0)
     }
 
-    /// As [`try_lock_shared_until`](Self::try_lock_shared_until), counted. Returns whether the caller has the lock.
+    /// As [`try_lock_shared_until`](Self::try_lock_shared_until), counted. Returns whether the
+    /// caller has the lock.
     #[inline]
     pub fn try_lock_shared_counted_until(&self, deadline: Timestamp) -> bool {
         self.try_lock_shared_counted() || self.wait(Want::Read, Some(deadline))
     }
 
-    /// As [`lock_shared_counted`](Self::lock_shared_counted), but never waits for a writer that is itself waiting: for a
-    /// thread that may already have a read lock.
+    /// As [`lock_shared_counted`](Self::lock_shared_counted), but never waits for a writer that is
+    /// itself waiting: for a thread that may already have a read lock.
     #[inline]
     pub fn lock_shared_recursive_counted(&self) {
         if !self.try_lock_shared_recursive_counted() {
@@ -156,15 +160,15 @@ impl<P: Host> RawRwLock<P> {
         self.attempt(Want::Recursive, 0)
     }
 
-    /// As [`lock_shared_recursive_counted`](Self::lock_shared_recursive_counted), but gives up at the deadline. Returns whether
-    /// the caller has the lock.
+    /// As [`lock_shared_recursive_counted`](Self::lock_shared_recursive_counted), but gives up at
+    /// the deadline. Returns whether the caller has the lock.
     #[inline]
     pub fn try_lock_shared_recursive_counted_until(&self, deadline: Timestamp) -> bool {
         self.try_lock_shared_recursive_counted() || self.wait(Want::Recursive, Some(deadline))
     }
 
-    /// Returns whether the count of readers is at its maximum, 2^23. Then the reads of this file fail, or panic instead of
-    /// waiting.
+    /// Returns whether the count of readers is at its maximum, 2^23. Then the reads of this file
+    /// fail, or panic instead of waiting.
     #[inline]
     pub fn has_most_readers(&self) -> bool {
         self.state.load(Ordering::Relaxed) & MOST_READERS != 0
@@ -172,7 +176,8 @@ impl<P: Host> RawRwLock<P> {
 
     /// Unlocks a counted read lock, on any thread.
     ///
-    /// The counted read locks are those acquired by these functions, recursive reads, and the results of downgrades.
+    /// The counted read locks are those acquired by these functions, recursive reads, and the
+    /// results of downgrades.
     ///
     /// # Safety
     ///
@@ -184,8 +189,9 @@ impl<P: Host> RawRwLock<P> {
     }
 }
 
-/// Wakes the writer that sleeps until the readers have left, after the caller has uncounted the last one in a word with
-/// `ASLEEP`: the rest of an unlock that the header for C and C++ inlines. The lock may be gone (4).
+/// Wakes the writer that sleeps until the readers have left, after the caller has uncounted the
+/// last one in a word with `ASLEEP`: the rest of an unlock that the header for C and C++ inlines.
+/// The lock may be gone (4).
 #[doc(hidden)]
 pub fn last_reader_left<P: Host>(address: usize) {
     wake_drainer::<P>(address);

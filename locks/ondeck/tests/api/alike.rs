@@ -1,5 +1,5 @@
-//! Guarantees that many locks share: sections exclude each other, and a wait or an attempt with a deadline does not
-//! time out early, and succeeds if its event comes before the deadline.
+//! Guarantees that many locks share: sections exclude each other, and a wait or an attempt with a
+//! deadline does not time out early, and succeeds if its event comes before the deadline.
 
 use std::cell::Cell;
 use std::time::{Duration, Instant};
@@ -136,7 +136,8 @@ fn in_time<T>(
     fails_in_time(what, |time| lasting(taken, time), |end| until(taken, end));
 }
 
-/// The methods of a lock succeed or fail in time, which say by `$succeeds` whether they have succeeded.
+/// The methods of a lock succeed or fail in time, which say by `$succeeds` whether they have
+/// succeeded.
 macro_rules! in_time {
     ($($free:expr, $taken:expr => $lasting:ident $until:ident $succeeds:path;)*) => {$(
         in_time(
@@ -209,8 +210,8 @@ fn none_ends_before_its_deadline() {
     until_at_rest(&raw const fair);
 }
 
-/// A thread waits at `place` for very long, another one gives up during that wait, and then `come` lets the first one
-/// continue.
+/// A thread waits at `place` for very long, another one gives up during that wait, and then `come`
+/// lets the first one continue.
 fn succeeds_in_time<T: Sync>(place: &T, wait: fn(&T, Duration) -> bool, come: impl FnOnce()) {
     let address = std::ptr::from_ref(place).addr();
     watchdog::scope(|scope| {

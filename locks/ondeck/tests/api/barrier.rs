@@ -27,8 +27,8 @@ fn for_one_thread_or_none_it_lets_each_go_on_as_the_leader() {
     }
 }
 
-/// The threads of one barrier of a bucket sleep on the bucket's word, and the threads of other barriers on words
-/// in their nodes: each round wakes its own threads, whichever began first.
+/// The threads of one barrier of a bucket sleep on the bucket's word, and the threads of other
+/// barriers on words in their nodes: each round wakes its own threads, whichever began first.
 #[test]
 fn barriers_of_one_bucket_do_not_disturb_each_other() {
     const ROUNDS: u32 = 200;
@@ -69,8 +69,9 @@ fn it_is_freed_as_soon_as_a_wait_returns() {
             barrier.wait();
             if returned.fetch_add(1, Ordering::Relaxed) == 0 {
                 let memory = std::ptr::from_ref(barrier).cast_mut();
-                // SAFETY: allocated above, by a box, and freed by one thread. The barrier promises that the
-                // others no longer use it. It is overwritten first, so that a thread that does use it hangs.
+                // SAFETY: allocated above, by a box, and freed by one thread. The barrier promises
+                // that the others no longer use it. It is overwritten first, so that a thread that
+                // does use it hangs.
                 unsafe {
                     memory.write_bytes(0xFF, 1);
                     drop(Box::from_raw(memory));

@@ -79,8 +79,8 @@ fn waiters_of_one_condvar_may_use_different_mutexes() {
     assert!(mutexes.into_iter().all(|mutex| mutex.into_inner() == 2));
 }
 
-/// Two threads wait, the first for much longer than the second. One is notified, then the other. Returns
-/// whether they were notified in the order of their arrival.
+/// Two threads wait, the first for much longer than the second. One is notified, then the other.
+/// Returns whether they were notified in the order of their arrival.
 fn are_notified_in_the_order_of_arrival() -> bool {
     let (mutex, condvar) = (Mutex::new(false), Condvar::new());
     let first_notified = AtomicUsize::new(usize::MAX);

@@ -30,8 +30,8 @@ fn a_wait_without_a_notification_has_the_lock_again() {
     until_at_rest(&raw const condvar);
 }
 
-/// Waiters with each lock at one condition variable. Each section ends before the notification, which therefore finds each
-/// waiter, or a condition that has become false.
+/// Waiters with each lock at one condition variable. Each section ends before the notification,
+/// which therefore finds each waiter, or a condition that has become false.
 #[test]
 fn one_condvar_serves_all_locks_at_once() {
     let (mutex, fair) = (Mutex::new(false), FairMutex::new(false));

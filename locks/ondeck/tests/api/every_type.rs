@@ -1,4 +1,5 @@
-//! A user's program: each type of the crate once, between threads. `ci/miri.sh` runs it under Miri too.
+//! A user's program: each type of the crate once, between threads. `ci/miri.sh` runs it under Miri
+//! too.
 
 use std::thread;
 use std::time::Duration;

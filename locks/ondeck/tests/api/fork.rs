@@ -12,7 +12,8 @@ use crate::keys;
 use crate::until::until;
 use crate::watchdog::{self, Watchdog};
 
-/// The ways to fork. If the kernel does not wipe the table, only forks through the C library are noticed.
+/// The ways to fork. If the kernel does not wipe the table, only forks through the C library are
+/// noticed.
 fn ways_to_fork() -> impl Iterator<Item = Fork> {
     let bare = std::env::var_os("ONDECK_TEST_LIBRARY_FORK").is_none();
     [Fork::Library, Fork::Call].into_iter().take(1 + usize::from(bare))

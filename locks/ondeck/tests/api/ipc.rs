@@ -43,8 +43,8 @@ pub(crate) fn share() -> &'static Shared {
 /// As [`share`], with the file that the memory is.
 pub(crate) fn share_file() -> (&'static Shared, File) {
     let access = libc::PROT_READ | libc::PROT_WRITE;
-    // SAFETY: a new file, of this owner only, and a new mapping, large enough for the value written there, which is never
-    // unmapped.
+    // SAFETY: a new file, of this owner only, and a new mapping, large enough for the value written
+    // there, which is never unmapped.
     unsafe {
         let file = File::from_raw_fd(libc::memfd_create(c"shared".as_ptr(), libc::MFD_CLOEXEC));
         file.set_len(size_of::<Shared>() as u64).expect("there is memory");
@@ -131,7 +131,8 @@ pub(crate) fn lock(shared: &Shared) -> MutexGuard<'_, u32> {
     shared.mutex.lock().expect("no owner has died")
 }
 
-/// Starts a thread that waits for the mutex, and returns when it sleeps. It returns whether it has acquired the mutex.
+/// Starts a thread that waits for the mutex, and returns when it sleeps. It returns whether it has
+/// acquired the mutex.
 fn sleeper<'a>(
     scope: &'a thread::Scope<'a, '_>,
     shared: &'static Shared,
@@ -194,7 +195,8 @@ fn the_next_owner_is_told_that_a_process_was_killed() {
 
 /// A waiter is woken, and killed before it runs: the kernel wakes another in its place.
 ///
-/// The waiter is bound to the CPU of the thread that wakes and kills it, and runs only while that CPU is idle.
+/// The waiter is bound to the CPU of the thread that wakes and kills it, and runs only while that
+/// CPU is idle.
 #[test]
 fn a_waiter_that_is_killed_takes_no_wake_along() {
     let shared = share();
@@ -221,8 +223,9 @@ fn a_waiter_that_is_killed_takes_no_wake_along() {
     });
 }
 
-/// An owner unlocks, and another thread takes the lock at once. Only then is the first owner's process killed,
-/// before it has woken the sleeping thread. The second owner's unlock wakes that thread.
+/// An owner unlocks, and another thread takes the lock at once. Only then is the first owner's
+/// process killed, before it has woken the sleeping thread. The second owner's unlock wakes that
+/// thread.
 #[test]
 fn an_owner_that_is_killed_before_its_wake_leaves_it_to_the_next() {
     static SHARED: AtomicPtr<Shared> = AtomicPtr::new(ptr::null_mut());
@@ -261,7 +264,8 @@ fn an_owner_that_is_killed_before_its_wake_leaves_it_to_the_next() {
     });
 }
 
-/// A process that is killed while it sleeps stays counted. Some unlocks later the count is corrected.
+/// A process that is killed while it sleeps stays counted. Some unlocks later the count is
+/// corrected.
 #[test]
 fn an_unlock_wakes_no_thread_for_ever_if_none_is_left() {
     let shared = share();
@@ -320,8 +324,8 @@ impl Other {
     }
 }
 
-/// The list of a thread's locks is shared with the C library: locks of both enter and leave it in any order, and
-/// for all locks of both that are left, the owner's death is reported.
+/// The list of a thread's locks is shared with the C library: locks of both enter and leave it in
+/// any order, and for all locks of both that are left, the owner's death is reported.
 #[test]
 fn locks_of_the_c_library_are_in_the_same_list() {
     let shared = [0; 4].map(|_| share());
@@ -351,8 +355,8 @@ fn locks_of_the_c_library_are_in_the_same_list() {
     assert_eq!([first.lock(), second.lock(), third.lock()], [libc::EOWNERDEAD, 0, 0]);
 }
 
-/// A process locks three, one within the other, and unlocks some of them in any order. Another one locks those, and the first
-/// ends.
+/// A process locks three, one within the other, and unlocks some of them in any order. Another one
+/// locks those, and the first ends.
 #[test]
 fn those_that_are_left_are_reported_whatever_was_unlocked_before() {
     for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {

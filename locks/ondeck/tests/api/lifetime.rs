@@ -1,4 +1,5 @@
-//! The lock's memory is unmapped right after its last user's unlock: a thread that still accesses it faults.
+//! The lock's memory is unmapped right after its last user's unlock: a thread that still accesses
+//! it faults.
 
 use std::ptr;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
@@ -41,16 +42,16 @@ fn map() -> &'static Page {
 
 /// # Safety
 ///
-/// No thread uses the page any more, which must follow from the contract of the lock on it, not from a join of
-/// the other threads.
+/// No thread uses the page any more, which must follow from the contract of the lock on it, not
+/// from a join of the other threads.
 unsafe fn unmap(page: &'static Page) {
     let page = ptr::from_ref(page).cast_mut().cast();
     // SAFETY: mapped by `map` with this size.
     assert_eq!(unsafe { libc::munmap(page, size_of::<Page>()) }, 0);
 }
 
-/// Runs `first` and `last` on two threads with a new page in every round; one of them unmaps it. A round that
-/// does not end within a minute counts as hung.
+/// Runs `first` and `last` on two threads with a new page in every round; one of them unmaps it. A
+/// round that does not end within a minute counts as hung.
 fn rounds(
     what: &str,
     first: impl Fn(u32, &'static Page) + Sync,
@@ -67,7 +68,8 @@ fn rounds(
             for number in 1..=round_count() {
                 let fresh = map();
                 page.store(ptr::from_ref(fresh).addr(), Ordering::Relaxed);
-                // If `first` locks immediately, the other thread begins while this one owns the lock.
+                // If `first` locks immediately, the other thread begins while this one owns the
+                // lock.
                 round.store(2 * number, Ordering::Release);
                 first(number, fresh);
                 until(2 * number + 1);
@@ -90,14 +92,14 @@ fn leave(page: &'static Page, mut users: MutexGuard<'_, u32>) {
     let last = *users == 2;
     drop(users);
     if last {
-        // SAFETY: the other thread counted itself before this one locked, so it has unlocked the mutex for
-        // the last time.
+        // SAFETY: the other thread counted itself before this one locked, so it has unlocked the
+        // mutex for the last time.
         unsafe { unmap(page) };
     }
 }
 
-/// A moment that differs from round to round: during a short one the other thread polls, during a long one
-/// it parks.
+/// A moment that differs from round to round: during a short one the other thread polls, during a
+/// long one it parks.
 fn moment(number: u32) {
     match number % 64 {
         0 => thread::sleep(Duration::from_micros(100)),
@@ -162,8 +164,8 @@ fn the_page_is_unmapped_by_the_waiter_that_was_notified() {
             page.condvar.wait(&mut state);
             assert_eq!(*state, 2);
             drop(state);
-            // SAFETY: the notifier no longer uses the page. It has notified and unlocked, in either order, and
-            // the last access of each was before this thread could continue.
+            // SAFETY: the notifier no longer uses the page. It has notified and unlocked, in either
+            // order, and the last access of each was before this thread could continue.
             unsafe { unmap(page) };
         },
     );
@@ -175,8 +177,8 @@ fn is_last(number: u32, users: &AtomicU32) -> bool {
     users.fetch_add(1, Ordering::AcqRel) == 1
 }
 
-/// `last` waits for `first` to leave, because it takes the write lock. Then it unmaps the page, and `first` may
-/// still be in its unlock.
+/// `last` waits for `first` to leave, because it takes the write lock. Then it unmaps the page, and
+/// `first` may still be in its unlock.
 fn unmapped_by_a_writer(what: &str, first: impl Fn(u32, &'static Page) -> bool + Sync) {
     rounds(
         what,
@@ -188,8 +190,8 @@ fn unmapped_by_a_writer(what: &str, first: impl Fn(u32, &'static Page) -> bool +
         },
         |_, page| {
             if is_last(1, &page.rwlock.write()) {
-                // SAFETY: the other thread counted itself under a lock that it had unlocked before this one was
-                // acquired.
+                // SAFETY: the other thread counted itself under a lock that it had unlocked before
+                // this one was acquired.
                 unsafe { unmap(page) };
             }
         },

@@ -8,7 +8,8 @@ use crate::line::until_waiting;
 
 use super::watchdog;
 
-/// The first lock is free again while the thread waits for the second, so an owner of that may want the first.
+/// The first lock is free again while the thread waits for the second, so an owner of that may want
+/// the first.
 #[test]
 fn a_thread_that_waits_has_none_of_the_others() {
     let (first, second, third) = (Mutex::new(1), FairMutex::new(2), RwLock::new(3));

@@ -1,6 +1,6 @@
-//! The public interfaces, for programs and for other libraries' locks: the locks, the condition variable and
-//! the parking table. Most tests share the process and its table. A test that needs a separate process runs
-//! itself again as a child (`support/again.rs`).
+//! The public interfaces, for programs and for other libraries' locks: the locks, the condition
+//! variable and the parking table. Most tests share the process and its table. A test that needs a
+//! separate process runs itself again as a child (`support/again.rs`).
 
 #[path = "../support/again.rs"]
 mod again;

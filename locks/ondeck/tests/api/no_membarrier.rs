@@ -1,6 +1,7 @@
-//! Runs the tests of the interfaces in processes in which membarrier(2) is refused, by a filter on system
-//! calls or by the environment; in which the kernel cannot wipe the table in a forked child; and in which no
-//! thread polls. In `platform/halfway.rs` membarrier is refused after it was granted.
+//! Runs the tests of the interfaces in processes in which membarrier(2) is refused, by a filter on
+//! system calls or by the environment; in which the kernel cannot wipe the table in a forked child;
+//! and in which no thread polls. In `platform/halfway.rs` membarrier is refused after it was
+//! granted.
 
 use ondeck::platform::{Fences, Linux};
 

@@ -1,4 +1,5 @@
-//! Processes that may run on one CPU only, where a thread that polls would keep the owner from running.
+//! Processes that may run on one CPU only, where a thread that polls would keep the owner from
+//! running.
 
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::Command;
@@ -15,12 +16,12 @@ use crate::seccomp::refuse_waits;
 use crate::suite;
 use crate::until::until;
 
-/// Four seconds, longer than [`give_time`] takes: a thread that polled for that long would find the lock
-/// unlocked.
+/// Four seconds, longer than [`give_time`] takes: a thread that polled for that long would find the
+/// lock unlocked.
 const LONG: u32 = u32::MAX - 1;
 
-/// Waits for three seconds, yielding the CPU to the other thread hundreds of times. The process ends as soon as
-/// that thread tries to sleep, normally almost at once.
+/// Waits for three seconds, yielding the CPU to the other thread hundreds of times. The process
+/// ends as soon as that thread tries to sleep, normally almost at once.
 fn give_time() {
     (0..300).for_each(|_| thread::sleep(Duration::from_millis(10)));
 }
@@ -39,8 +40,9 @@ fn bind(child: &mut Command) {
     }
 }
 
-/// Runs in a separate process. `wait` has to sleep, which the kernel refuses; that ends the process. At the
-/// same time the calling thread performs the action that would end a wait without a sleep.
+/// Runs in a separate process. `wait` has to sleep, which the kernel refuses; that ends the
+/// process. At the same time the calling thread performs the action that would end a wait without a
+/// sleep.
 fn sleeps(wait: fn(), end: fn()) {
     if !is_child() {
         let output = again(bind);

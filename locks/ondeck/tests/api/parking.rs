@@ -164,8 +164,8 @@ fn all_that_are_parked_are_moved_by_one_call() {
     });
 }
 
-/// Keys are in a separate space: safe code that locks and notifies cannot wake a thread that is parked at the
-/// same address, and an unpark cannot wake a waiter of a lock.
+/// Keys are in a separate space: safe code that locks and notifies cannot wake a thread that is
+/// parked at the same address, and an unpark cannot wake a waiter of a lock.
 #[test]
 fn a_key_is_apart_from_the_mutex_and_the_condition_variable_at_its_address() {
     let (mutex, condvar, parked) = (Mutex::new(0), Condvar::new(), AtomicUsize::new(0));

@@ -181,7 +181,8 @@ fn an_owner_that_ends_while_others_wait() {
     is_abandoned(&mutex);
 }
 
-/// After an owner has ended, and before the waiting thread has become the owner, the kernel refuses arriving threads.
+/// After an owner has ended, and before the waiting thread has become the owner, the kernel refuses
+/// arriving threads.
 #[test]
 fn threads_that_come_while_an_owner_ends_are_refused_for_a_moment_only() {
     for _ in 0..100 {
@@ -216,8 +217,8 @@ fn the_child_of_a_fork_unlocks_what_its_thread_locked() {
             // SAFETY: the thread that forked owned it.
             unsafe { mutex.raw().unlock() };
             let guard = mutex.lock();
-            // A direct system call, because musl's function does not notice a fork that bypasses the library.
-            // SAFETY: gettid has no preconditions.
+            // A direct system call, because musl's function does not notice a fork that bypasses
+            // the library. SAFETY: gettid has no preconditions.
             let own = unsafe { libc::syscall(libc::SYS_gettid) } as u32;
             assert_eq!(word(&mutex), own, "the child's thread has another number");
             assert!(mutex.try_lock().is_none());

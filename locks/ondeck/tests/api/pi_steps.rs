@@ -135,7 +135,8 @@ impl Shared {
         owner != 0 && owner == number.load(Ordering::Relaxed)
     }
 
-    /// Returns whether the next owner is to receive the report that an owner ended if the stepped thread ends now.
+    /// Returns whether the next owner is to receive the report that an owner ended if the stepped
+    /// thread ends now.
     fn would_report(&self) -> bool {
         self.words()[1] != 0 || self.is_owner(&self.stepped) || self.is_owner(&self.ended)
     }

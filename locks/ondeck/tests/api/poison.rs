@@ -68,7 +68,8 @@ fn the_poison_can_be_cleared() {
     assert_eq!(*mutex.lock().expect("cleared"), 2);
 }
 
-/// A destructor that runs because of a panic may lock and unlock, because its section did not panic.
+/// A destructor that runs because of a panic may lock and unlock, because its section did not
+/// panic.
 #[test]
 fn a_section_that_begins_after_the_panic_does_not_poison() {
     struct Uses<'a>(&'a Mutex<u32>);
@@ -251,7 +252,8 @@ fn guards_of_a_part_are_like_those_of_the_whole() {
     assert!(unwound.is_err() && lock.is_poisoned());
 }
 
-/// As in the standard library, a read guard is covariant in its reference, and `map` has two arguments.
+/// As in the standard library, a read guard is covariant in its reference, and `map` has two
+/// arguments.
 #[test]
 fn its_guards_have_the_standard_librarys_types() {
     type Parts<'a, 'b> = (RwLockReadGuard<'a, &'b u32>, MappedRwLockReadGuard<'a, &'b u32>);
@@ -270,8 +272,8 @@ fn its_guards_have_the_standard_librarys_types() {
     assert_eq!(**part, 1);
 }
 
-/// Compares the output of both libraries for the same locks, and for their guards, before and after a panic in the last
-/// section.
+/// Compares the output of both libraries for the same locks, and for their guards, before and after
+/// a panic in the last section.
 macro_rules! shown_alike {
     ($Lock:ident, $value:expr, $($lock:ident)*, $last:ident) => {{
         let (ours, theirs) = ($Lock::from($value), std::sync::$Lock::from($value));

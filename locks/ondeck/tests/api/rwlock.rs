@@ -120,7 +120,8 @@ fn a_writer_that_waits_keeps_readers_out_but_not_recursive_ones() {
     });
 }
 
-/// Bumps the lock by its guard until another thread has written. It eventually parks, and then a bump hands it the lock.
+/// Bumps the lock by its guard until another thread has written. It eventually parks, and then a
+/// bump hands it the lock.
 fn bump_until_written<G: Deref<Target = u32>>(
     lock: &RwLock<u32>,
     mut guard: G,
@@ -301,7 +302,8 @@ fn busy_writers_starve_no_thread() {
     });
 }
 
-/// Waits until `lock` has rested and the process may make another heavy fence, so that the lock is biased.
+/// Waits until `lock` has rested and the process may make another heavy fence, so that the lock is
+/// biased.
 pub fn until_biased<T>(lock: &RwLock<T>) {
     let _watchdog = Watchdog::start("a bias", Duration::from_mins(1));
     // SAFETY: the call only queries the state.
@@ -374,8 +376,8 @@ fn a_forgotten_guard_keeps_no_other_lock() {
     Box::leak(place);
 }
 
-/// Thread-local values are destroyed in some order: a lock is read before and after the thread has lost its
-/// row.
+/// Thread-local values are destroyed in some order: a lock is read before and after the thread has
+/// lost its row.
 #[test]
 fn destructors_of_a_thread_read_biased_locks() {
     static LOCK: RwLock<u32> = RwLock::new(0);

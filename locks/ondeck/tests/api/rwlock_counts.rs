@@ -1,5 +1,5 @@
-//! The reader-writer lock with the maximum number of read guards that it can count, which only forgotten
-//! guards can reach.
+//! The reader-writer lock with the maximum number of read guards that it can count, which only
+//! forgotten guards can reach.
 
 use std::mem::forget;
 use std::os::unix::process::ExitStatusExt;
@@ -23,8 +23,8 @@ fn forget_guards(lock: &RwLock<u32>, count: u32) {
     }
 }
 
-/// Each attempt fails, and each wait panics: none of them makes the count wrap to 0, which would let a writer
-/// in.
+/// Each attempt fails, and each wait panics: none of them makes the count wrap to 0, which would
+/// let a writer in.
 #[test]
 fn no_guard_is_given_beyond_the_most() {
     let lock = RwLock::new(7);

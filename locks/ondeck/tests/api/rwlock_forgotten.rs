@@ -1,5 +1,5 @@
-//! Read locks of forgotten guards that are nevertheless unlocked, as by locks whose guards do not record how they were
-//! acquired.
+//! Read locks of forgotten guards that are nevertheless unlocked, as by locks whose guards do not
+//! record how they were acquired.
 
 use std::mem::forget;
 use std::thread;
@@ -28,7 +28,8 @@ fn a_counted_and_a_visible_read_are_both_found() {
     assert!(!lock.is_locked() && lock.try_write().is_some());
 }
 
-/// Reads by a slot. A read is counted if the slot has the address of a dropped lock, so several locks are tried.
+/// Reads by a slot. A read is counted if the slot has the address of a dropped lock, so several
+/// locks are tried.
 #[test]
 #[cfg(debug_assertions)]
 fn another_threads_read_is_refused() {
@@ -45,8 +46,8 @@ fn another_threads_read_is_refused() {
     assert!(locks.iter().all(|lock| lock.try_write().is_some()));
 }
 
-/// A guard is never unlocked, and its lock is dropped. The next lock at that address is not biased, so its reads are
-/// counted, and are not confused with the stale slot.
+/// A guard is never unlocked, and its lock is dropped. The next lock at that address is not biased,
+/// so its reads are counted, and are not confused with the stale slot.
 #[test]
 fn a_slot_of_the_lock_that_was_there_before_is_left_alone() {
     let mut place = Box::new(RwLock::new(1));
@@ -73,7 +74,8 @@ fn a_visible_read_is_found_by_the_last_destructor() {
     thread_local!(static LAST: Last = const { Last });
     until_biased(&LOCK);
     let reader = thread::spawn(|| {
-        // Destructors run in the reverse order of registration, and the first read registers the row's.
+        // Destructors run in the reverse order of registration, and the first read registers the
+        // row's.
         LAST.with(|_| ());
         forget(LOCK.read());
     });

@@ -46,8 +46,8 @@ fn it_is_four_bytes_and_constant() {
     }
 }
 
-/// Other threads acquire before a thread that wants more permits than there are. After it has waited for long, released
-/// permits are kept for it.
+/// Other threads acquire before a thread that wants more permits than there are. After it has
+/// waited for long, released permits are kept for it.
 #[test]
 fn a_large_request_gets_its_permits_after_a_while() {
     let semaphore = Semaphore::new(2);

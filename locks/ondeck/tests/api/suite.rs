@@ -2,8 +2,8 @@
 
 use std::process::Command;
 
-/// Checks that the tests with these names or name prefixes pass in a child process that `prepare` has
-/// configured.
+/// Checks that the tests with these names or name prefixes pass in a child process that `prepare`
+/// has configured.
 pub fn passes(tests: &[&str], prepare: impl FnOnce(&mut Command)) {
     let mut child = Command::new(std::env::current_exe().expect("this program has a path"));
     child.args(tests);

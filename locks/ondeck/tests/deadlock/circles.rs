@@ -1,5 +1,5 @@
-//! Threads that wait for each other forever are reported, whatever they wait for. They stay deadlocked until the
-//! process ends.
+//! Threads that wait for each other forever are reported, whatever they wait for. They stay
+//! deadlocked until the process ends.
 
 use std::sync::{Arc, Barrier};
 use std::thread;
@@ -14,8 +14,8 @@ use crate::told::{Told, detected, edges, leaked, place, rw_place};
 
 type Part = Box<dyn FnOnce(&dyn Fn()) + Send>;
 
-/// Two threads: each takes its first lock, meets the other, and takes its second. Reports of potential deadlocks
-/// are silenced, so that the actual deadlock is the only report.
+/// Two threads: each takes its first lock, meets the other, and takes its second. Reports of
+/// potential deadlocks are silenced, so that the actual deadlock is the only report.
 fn meet(one: Part, other: Part) {
     let both = Arc::new(Barrier::new(2));
     for (name, part) in [("one", one), ("other", other)] {

@@ -1,5 +1,5 @@
-//! Deadlock detection: it reports what it should, and nothing else. It is for the whole process, so each test
-//! runs in a separate process (`support/again.rs`).
+//! Deadlock detection: it reports what it should, and nothing else. It is for the whole process, so
+//! each test runs in a separate process (`support/again.rs`).
 
 #![cfg(feature = "deadlock_detection")]
 

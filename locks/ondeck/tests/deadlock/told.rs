@@ -38,8 +38,8 @@ impl Told {
     }
 }
 
-/// The reports of the calling test, which has a process of its own, with detection. `None` in the process that has started that
-/// one and seen it pass.
+/// The reports of the calling test, which has a process of its own, with detection. `None` in the
+/// process that has started that one and seen it pass.
 pub fn detected() -> Option<&'static Told> {
     if !is_child() {
         passes(|_| ());

@@ -64,8 +64,8 @@ fn a_thread_that_does_not_poll_does_not_poll_a_bucket_either() {
 
 hooks! { Crowded {} }
 
-/// Six threads sleep for the lock of a bucket. The threads that its unlock wakes acquire it one after the other, and
-/// each of them has to wake others.
+/// Six threads sleep for the lock of a bucket. The threads that its unlock wakes acquire it one
+/// after the other, and each of them has to wake others.
 #[test]
 fn all_that_sleep_for_a_bucket_get_it() {
     let _watchdog = watched();
@@ -80,7 +80,8 @@ fn all_that_sleep_for_a_bucket_get_it() {
         assert_eq!(parked, Parked::Invalid);
     };
     let (own, others) = words.split_first().expect("seven");
-    // In many rounds: a thread that is woken beside another and finds the lock held marks it again, and hides a lost mark.
+    // In many rounds: a thread that is woken beside another and finds the lock held marks it again,
+    // and hides a lost mark.
     for _ in 0..20 {
         thread::scope(|scope| {
             visit(own, &mut || {

@@ -1,7 +1,7 @@
 //! Waits that are driven step by step: cancelled, and without a mutex of this crate.
 //!
-//! A thread that never makes its waiter's sleep may drive several waiters, one after the other. So the test controls
-//! the events between a notification and a cancellation.
+//! A thread that never makes its waiter's sleep may drive several waiters, one after the other. So
+//! the test controls the events between a notification and a cancellation.
 
 use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -177,9 +177,10 @@ fn a_waiter_that_is_cancelled_before_its_first_step_is_gone() {
     });
 }
 
-/// A waiter with a mutex is notified while that is locked, and cancelled after `unlocks` has unlocked it. Another
-/// waiter, which began before it, gets the notification in the end. If the mutex is free at that time, that waiter is
-/// woken at once; otherwise the unlock of the cancelled waiter wakes it.
+/// A waiter with a mutex is notified while that is locked, and cancelled after `unlocks` has
+/// unlocked it. Another waiter, which began before it, gets the notification in the end. If the
+/// mutex is free at that time, that waiter is woken at once; otherwise the unlock of the cancelled
+/// waiter wakes it.
 fn is_passed_on(unlocks: impl FnOnce(&RawMutex<Machine>), is_woken_at_once: bool) {
     alone(|| {
         let (mutex, condvar) = (RawMutex::new(), Condvar::new());

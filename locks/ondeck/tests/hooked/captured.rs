@@ -1,4 +1,5 @@
-//! A captured lock: what shows that it is one, the turns of its owners, and the thread that has the next turn.
+//! A captured lock: what shows that it is one, the turns of its owners, and the thread that has the
+//! next turn.
 
 use super::hooked_platform::until;
 use super::steered::*;
@@ -12,7 +13,8 @@ fn time_passes_until(is_so: impl Fn() -> bool) {
     });
 }
 
-/// Lets the threads that poll go on. No other time passes, in which a parked thread would look after the others.
+/// Lets the threads that poll go on. No other time passes, in which a parked thread would look
+/// after the others.
 fn polls_until(is_so: impl Fn() -> bool) {
     until(|| {
         try_poll();
@@ -20,7 +22,8 @@ fn polls_until(is_so: impl Fn() -> bool) {
     });
 }
 
-/// Unlocks for the owner, which waits for the displaced owner first. Returns the number of woken threads.
+/// Unlocks for the owner, which waits for the displaced owner first. Returns the number of woken
+/// threads.
 fn settles(owner: &Actor, mutex: &'static Lock) -> u32 {
     assert_eq!(owner.ends(), 1, "it is the owner");
     owner.begins(|| unlock(mutex));
@@ -36,8 +39,9 @@ fn displaces(heir: &Actor, owner: &Actor, mutex: &'static Lock) {
     assert_eq!(heir.ends(), 1);
 }
 
-/// Makes the lock captured but for the arrival of `one`, which `two` has just displaced: before, each of them has displaced
-/// the other and come back at once, seven times together. Calls `beside` when the first of them waits.
+/// Makes the lock captured but for the arrival of `one`, which `two` has just displaced: before,
+/// each of them has displaced the other and come back at once, seven times together. Calls `beside`
+/// when the first of them waits.
 fn is_about_to_be_captured(mutex: &'static Lock, [one, two]: [&Actor; 2], beside: impl FnOnce()) {
     one.does(|| lock(mutex));
     two.polls_for(mutex);
@@ -148,7 +152,8 @@ fn a_lock_to_which_other_threads_come_is_not_captured() {
     assert_eq!(two.unlocks(mutex), 0);
 }
 
-/// A third thread is parked. `one`, the displaced owner, has come back. If `stops`, it stops when it is woken.
+/// A third thread is parked. `one`, the displaced owner, has come back. If `stops`, it stops when
+/// it is woken.
 fn comes_back_beside(parked: &Actor, [one, two]: [&Actor; 2], stops: bool, mutex: &'static Lock) {
     let parks = || parked.stops_when_woken_in(|| lock(mutex));
     is_about_to_be_captured(mutex, [one, two], parks);
@@ -188,7 +193,8 @@ fn a_displaced_owner_wakes_the_thread_with_the_next_turn() {
     have_their_turns(mutex, &two, [&parked, &one]);
 }
 
-/// An ordinary thread would nap until after the turn, and lose the role to the woken thread meanwhile.
+/// An ordinary thread would nap until after the turn, and lose the role to the woken thread
+/// meanwhile.
 #[test]
 fn a_displaced_real_time_owner_asks_for_the_lock_at_the_end_of_the_turn() {
     let (_alone, mutex, [one, two, parked]) = steered();
@@ -232,8 +238,8 @@ fn a_displaced_owner_that_has_not_run_since_the_turn_loses_its_role() {
     }
 }
 
-/// The owner unlocks with a debt. The thread that it has displaced comes back meanwhile, or later. Returns the number of
-/// threads that the unlock wakes.
+/// The owner unlocks with a debt. The thread that it has displaced comes back meanwhile, or later.
+/// Returns the number of threads that the unlock wakes.
 fn wakes_beside_a_displaced_owner(comes_at_once: bool) -> u32 {
     let (_alone, mutex, [one, displaced, owner]) = steered();
     comes_back_beside(&owner, [&one, &displaced], true, mutex);

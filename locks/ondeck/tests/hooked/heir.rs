@@ -1,4 +1,5 @@
-//! The heir: the unlocks that it relies on, the time for which it leaves the lock alone, and the state that it leaves.
+//! The heir: the unlocks that it relies on, the time for which it leaves the lock alone, and the
+//! state that it leaves.
 
 use std::sync::atomic::Ordering;
 
@@ -18,7 +19,8 @@ fn a_heir_tries_the_lock_again_after_its_request() {
     assert_eq!(heir.unlocks(mutex), 0);
 }
 
-/// The heir publishes its request after an unlock has read that there is none, and before that unlock's store.
+/// The heir publishes its request after an unlock has read that there is none, and before that
+/// unlock's store.
 #[test]
 fn an_unlock_reads_the_mode_again_behind_its_store() {
     let (_alone, mutex, [owner, heir]) = steered();
@@ -30,8 +32,8 @@ fn an_unlock_reads_the_mode_again_behind_its_store() {
     assert_eq!(heir.unlocks(mutex), 0);
 }
 
-/// The store of an unlock is still in the buffer of its CPU when the heir tries the lock, and the unlock has not seen
-/// the request.
+/// The store of an unlock is still in the buffer of its CPU when the heir tries the lock, and the
+/// unlock has not seen the request.
 #[test]
 fn an_unlock_whose_store_is_late_is_noticed_before_the_heir_sleeps_for_long() {
     let (_alone, mutex, [owner, heir]) = steered();
@@ -49,7 +51,8 @@ fn an_unlock_whose_store_is_late_is_noticed_before_the_heir_sleeps_for_long() {
     assert_eq!(heir.unlocks(mutex), 0);
 }
 
-/// The same if the kernel refuses heavy fences after granting them: the heir tries the lock again after each slice.
+/// The same if the kernel refuses heavy fences after granting them: the heir tries the lock again
+/// after each slice.
 #[test]
 fn without_a_heavy_fence_a_heir_looks_again_after_each_slice() {
     let (_alone, mutex, [owner, heir]) = steered();

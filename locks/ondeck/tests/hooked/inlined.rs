@@ -1,4 +1,5 @@
-//! The rest of a lock and of an unlock whose beginnings were inlined elsewhere, as by the header for C.
+//! The rest of a lock and of an unlock whose beginnings were inlined elsewhere, as by the header
+//! for C.
 
 use std::thread;
 

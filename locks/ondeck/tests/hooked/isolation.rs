@@ -1,6 +1,6 @@
 //! The cost of a lock depends only on its own waiters. However many other threads are in the same
-//! bucket, the lock's unlocks do not take the bucket's lock for them, and do not traverse their queues. And no thread
-//! is woken while the bucket's lock is held.
+//! bucket, the lock's unlocks do not take the bucket's lock for them, and do not traverse their
+//! queues. And no thread is woken while the bucket's lock is held.
 
 use std::ptr;
 use std::sync::atomic::AtomicU32;

@@ -1,8 +1,8 @@
-//! The locks on a machine that stops threads where a test wants, so that an interleaving that is one in a
-//! million on a real machine happens in each run.
+//! The locks on a machine that stops threads where a test wants, so that an interleaving that is
+//! one in a million on a real machine happens in each run.
 //!
-//! Nothing here depends on time: a thread that waits for another waits until that one has arrived. A test
-//! that would hang ends with a message.
+//! Nothing here depends on time: a thread that waits for another waits until that one has arrived.
+//! A test that would hang ends with a message.
 
 #[macro_use]
 #[path = "../support/delegated.rs"]
@@ -46,8 +46,8 @@ use ondeck::mutex::RawMutex;
 use hooked_platform::{Hooked, Hooks};
 use watchdog::Watchdog;
 
-/// Ends the process if the test hangs, as it does after a lost wake. It also ends the process if the test
-/// fails, because stopped threads would then stay stopped forever.
+/// Ends the process if the test hangs, as it does after a lost wake. It also ends the process if
+/// the test fails, because stopped threads would then stay stopped forever.
 fn watched() -> Watchdog {
     std::panic::set_hook(Box::new(|panic| {
         let _ = writeln!(std::io::stderr(), "{panic}");

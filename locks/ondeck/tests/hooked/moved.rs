@@ -135,8 +135,8 @@ fn a_waiter_that_ran_on_its_notifiers_cpu_is_left_to_the_owner() {
     assert_eq!(waiter.unlocks(mutex), 0);
 }
 
-/// A waiter that slept on `cpu`, on which its notifier also runs, is woken although the mutex is locked, and waits for
-/// it.
+/// A waiter that slept on `cpu`, on which its notifier also runs, is woken although the mutex is
+/// locked, and waits for it.
 fn is_not_left_to_the_owner(cpu: u32) {
     let (mutex, waiter) = (new_lock(), Actor::new());
     let condvar = &*Box::leak(Box::new(Condvar::new()));
@@ -177,7 +177,8 @@ fn no_waiter_is_left_to_an_owner_where_no_thread_knows_its_cpu() {
     is_not_left_to_the_owner((1 << 20) - 1);
 }
 
-/// The notifier is not the owner, whose store is still in the buffer of its CPU: its unlock does not see the debt.
+/// The notifier is not the owner, whose store is still in the buffer of its CPU: its unlock does
+/// not see the debt.
 #[test]
 fn a_waiter_is_not_left_to_an_owner_whose_unlock_is_under_way() {
     let (_alone, mutex, condvar, [owner, waiter]) = with_a_condvar(alone_on_one_cpu());
@@ -212,8 +213,8 @@ fn without_a_heavy_fence_no_waiter_is_left_to_an_owner() {
     REFUSED.store(false, Ordering::SeqCst);
 }
 
-/// Two waiters were moved to the free mutex, and the woken one gets no CPU. The other tries the mutex at the end of a
-/// slice, although it had no lock to try before it was notified.
+/// Two waiters were moved to the free mutex, and the woken one gets no CPU. The other tries the
+/// mutex at the end of a slice, although it had no lock to try before it was notified.
 #[test]
 fn a_moved_waiter_looks_after_itself() {
     let (_alone, mutex, condvar, [lost, parked]) = with_a_condvar(alone());

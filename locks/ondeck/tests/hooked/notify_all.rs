@@ -1,5 +1,5 @@
-//! Waiters that a notifier has taken off their condition variable, before it has notified them, and the work of a notifier
-//! under the lock of a bucket, which other locks share.
+//! Waiters that a notifier has taken off their condition variable, before it has notified them, and
+//! the work of a notifier under the lock of a bucket, which other locks share.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -78,8 +78,8 @@ fn wait(mutex: &Lock, condvar: &Condvar, deadline: Option<Timestamp>) -> bool {
     notified
 }
 
-/// A waiter sleeps until `deadline`, at most. `while_taken` runs while a notifier has taken it and is stopped. Returns whether
-/// the waiter was notified.
+/// A waiter sleeps until `deadline`, at most. `while_taken` runs while a notifier has taken it and
+/// is stopped. Returns whether the waiter was notified.
 fn is_notified_after(deadline: Option<u64>, while_taken: impl FnOnce(&Lock, &Condvar)) -> bool {
     let (_alone, mutex, condvar) = (alone(), Lock::new(), Condvar::new());
     let deadline = deadline.map(|after| Machine::now().after(Duration::from_nanos(after)));

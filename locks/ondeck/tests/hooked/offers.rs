@@ -1,4 +1,5 @@
-//! An offer of the lock: to a thread that runs, to one that is stopped, and to the thread that takes the place of that one.
+//! An offer of the lock: to a thread that runs, to one that is stopped, and to the thread that
+//! takes the place of that one.
 
 use super::steered::*;
 
@@ -18,8 +19,8 @@ fn has_lost_its_offer(stopped: &Actor, owner: &Actor, mutex: &'static Lock) {
     assert_eq!(stopped.unlocks(mutex), 0);
 }
 
-/// The heir was woken and found the lock taken, and is stopped when an unlock offers it the lock. The thread that unlocked locks
-/// again.
+/// The heir was woken and found the lock taken, and is stopped when an unlock offers it the lock.
+/// The thread that unlocked locks again.
 #[test]
 fn a_thread_that_is_stopped_does_not_keep_the_lock() {
     let (_alone, mutex, [owner, stopped]) = steered();

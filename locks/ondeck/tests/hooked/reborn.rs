@@ -1,6 +1,6 @@
-//! Memory that is reused while an unlock is between its load of the unlock mode and the bucket's lock: as a condition
-//! variable, as a key, as another mutex. The unlock writes nothing there, and does not wake a thread that waits there
-//! for something else.
+//! Memory that is reused while an unlock is between its load of the unlock mode and the bucket's
+//! lock: as a condition variable, as a key, as another mutex. The unlock writes nothing there, and
+//! does not wake a thread that waits there for something else.
 
 use std::mem::MaybeUninit;
 use std::ptr;
@@ -12,9 +12,9 @@ use ondeck::parking::Parked;
 use super::keys;
 use super::steered::*;
 
-/// An unlock has seen that an heir at `memory` wants to be woken. The heir gives up, and `reborn` runs, which may use
-/// the memory in any way. Its argument lets the unlock continue, and returns the number of threads that the unlock has
-/// woken.
+/// An unlock has seen that an heir at `memory` wants to be woken. The heir gives up, and `reborn`
+/// runs, which may use the memory in any way. Its argument lets the unlock continue, and returns
+/// the number of threads that the unlock has woken.
 fn while_unlocking(reborn: impl FnOnce(*mut Lock, &dyn Fn() -> u32)) {
     let _alone = alone();
     let memory = Box::leak(Box::new(MaybeUninit::new(Lock::new()))).as_mut_ptr();

@@ -3,8 +3,8 @@
 use super::hooked_platform::until;
 use super::steered::*;
 
-/// The heir has lost its CPU between a load of its status and its attempt, and another thread has replaced it. It still
-/// acquires the lock: the request belongs to the other.
+/// The heir has lost its CPU between a load of its status and its attempt, and another thread has
+/// replaced it. It still acquires the lock: the request belongs to the other.
 #[test]
 fn a_heir_that_acquires_after_it_was_replaced_leaves_the_role_to_the_other() {
     let (_alone, mutex, [owner, late, next]) = steered();
@@ -143,8 +143,9 @@ fn a_woken_thread_parks_again_beside_a_heir_that_sleeps() {
     assert_eq!(woken.unlocks(mutex), 0);
 }
 
-/// The waker is near cache 0 of node 0. Two threads are parked near these caches and nodes, the first is older. Returns
-/// whether the older one is woken first, this time after the last turn of the oldest.
+/// The waker is near cache 0 of node 0. Two threads are parked near these caches and nodes, the
+/// first is older. Returns whether the older one is woken first, this time after the last turn of
+/// the oldest.
 fn older_one_is_woken_first(places: [(usize, usize); 2], after: u64) -> bool {
     let (_alone, mutex, [owner, far, near]) = owned();
     owner.sleeps_for(mutex);

@@ -1,5 +1,5 @@
-//! The reader-writer lock: the turns of threads, the amount of work under the lock of a bucket, which other locks
-//! share, and waits of threads that do not poll.
+//! The reader-writer lock: the turns of threads, the amount of work under the lock of a bucket,
+//! which other locks share, and waits of threads that do not poll.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -37,8 +37,8 @@ pub(super) fn end_write<H: Hooks>(lock: &Lock<H>) {
     unsafe { lock.unlock_exclusive() };
 }
 
-/// The gate at which the unlocking thread stops: it has changed the status of the first of two readers, and not yet of
-/// the second.
+/// The gate at which the unlocking thread stops: it has changed the status of the first of two
+/// readers, and not yet of the second.
 static HALF_WAY: Gate = Gate::new();
 /// Whether the second reader is about to sleep for the first time.
 static IS_PARKED: AtomicBool = AtomicBool::new(false);
@@ -73,8 +73,8 @@ hooks! {
     }
 }
 
-/// A reader was chosen to continue, but its status has not been changed yet: the thread that must change it may have
-/// lost its CPU.
+/// A reader was chosen to continue, but its status has not been changed yet: the thread that must
+/// change it may have lost its CPU.
 #[test]
 fn a_chosen_reader_sleeps_until_it_is_told() {
     let _watchdog = watched();
@@ -120,11 +120,13 @@ fn parked<'scope, H: Hooks>(
     }
 }
 
-/// More threads than a section of the bucket's lock may go through, and the pointers that it may read.
+/// More threads than a section of the bucket's lock may go through, and the pointers that it may
+/// read.
 const MANY: usize = 150;
 const FEW: u32 = 80;
 
-/// Does something beside many parked writers and a parked reader, and returns how many pointers that reads.
+/// Does something beside many parked writers and a parked reader, and returns how many pointers
+/// that reads.
 fn pointers_beside_many(work: impl FnOnce(&'static Lock<Queue>)) -> Calls {
     let _watchdog = watched();
     let lock = leaked::<Queue>();
@@ -190,8 +192,8 @@ hooks! {
     }
 }
 
-/// If no thread polls, as with `ONDECK_SPIN=0` or on one CPU, a thread that finds the lock held does not read it
-/// repeatedly before it parks.
+/// If no thread polls, as with `ONDECK_SPIN=0` or on one CPU, a thread that finds the lock held
+/// does not read it repeatedly before it parks.
 #[test]
 fn a_thread_that_does_not_poll_parks_without_a_pause() {
     let _watchdog = watched();
@@ -233,7 +235,8 @@ hooks! {
     }
 }
 
-/// The lock changes hands after the wake of that writer at the earliest, and no thread polls for longer than a wake.
+/// The lock changes hands after the wake of that writer at the earliest, and no thread polls for
+/// longer than a wake.
 #[test]
 fn a_thread_behind_a_writer_that_sleeps_parks_without_a_pause() {
     let _watchdog = watched();
@@ -307,7 +310,8 @@ fn adjacent_readers_are_woken_in_one_step() {
     }
 }
 
-/// The unlock wakes nine readers. The first of them wakes the tenth when it has the lock, though all of them keep it.
+/// The unlock wakes nine readers. The first of them wakes the tenth when it has the lock, though
+/// all of them keep it.
 #[test]
 fn readers_that_are_not_woken_with_the_first_are_woken_by_it() {
     const READERS: u32 = 10;

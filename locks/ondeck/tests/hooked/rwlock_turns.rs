@@ -71,8 +71,8 @@ fn set_late(is_late: bool) {
     IS_LATE.store(is_late, Ordering::SeqCst);
 }
 
-/// A thread that was woken because it is overdue, and failed to acquire the lock, keeps its turn, although others
-/// arrive later with short deadlines.
+/// A thread that was woken because it is overdue, and failed to acquire the lock, keeps its turn,
+/// although others arrive later with short deadlines.
 #[test]
 fn the_turn_of_a_writer_is_not_put_off_by_one_that_parks_while_it_is_awake() {
     const MOST: u32 = 50;
@@ -120,8 +120,8 @@ fn the_turn_of_a_writer_is_not_put_off_by_one_that_parks_while_it_is_awake() {
     assert!(turns < 10, "{turns} turns, {waited} ns");
 }
 
-/// One thread repeatedly upgrades its upgradable read to a write and downgrades it again, with hardly a pause. A reader
-/// parks during each write, and a writer is overdue.
+/// One thread repeatedly upgrades its upgradable read to a write and downgrades it again, with
+/// hardly a pause. A reader parks during each write, and a writer is overdue.
 #[test]
 fn readers_beside_an_upgradable_one_do_not_take_the_turn_of_a_writer() {
     const MOST: u32 = 20;
@@ -173,7 +173,8 @@ fn readers_beside_an_upgradable_one_do_not_take_the_turn_of_a_writer() {
 /// Readers are woken, and a writer barges before they run. They park again, before many writers.
 #[test]
 fn threads_that_come_back_go_through_no_queue() {
-    /// The number of writers, and the pointers that a reader may read for two parks, an unlock, and some wakes.
+    /// The number of writers, and the pointers that a reader may read for two parks, an unlock, and
+    /// some wakes.
     const MANY: u32 = 100;
     const FEW: u32 = 90;
     let _alone = alone();
@@ -211,7 +212,8 @@ fn threads_that_come_back_go_through_no_queue() {
     Machine::until_at_rest();
 }
 
-/// A thread is overdue, and does not run after its turn was reserved: it may be stopped. Others do `work` meanwhile.
+/// A thread is overdue, and does not run after its turn was reserved: it may be stopped. Others do
+/// `work` meanwhile.
 fn beside_a_stopped_thread(section: fn(&Lock<Turns>), work: impl FnOnce(&Lock<Turns>)) {
     let _alone = alone();
     let lock = &Lock::<Turns>::new();
@@ -310,7 +312,8 @@ fn the_turn_of_a_stopped_thread_ends_for_a_writer_that_sleeps() {
     });
 }
 
-/// A fair unlock leaves the lock to the thread that has waited longest, although that has just begun to wait.
+/// A fair unlock leaves the lock to the thread that has waited longest, although that has just
+/// begun to wait.
 #[test]
 fn a_fair_unlock_reserves_a_turn() {
     let _alone = alone();
@@ -335,8 +338,8 @@ fn a_fair_unlock_reserves_a_turn() {
     Machine::until_at_rest();
 }
 
-/// A woken writer gets no CPU, or is not there in the child of a fork, and the calling thread locks again. Another writer
-/// waits. Its slice ends if `slice_ends`. Then `unlock` runs.
+/// A woken writer gets no CPU, or is not there in the child of a fork, and the calling thread locks
+/// again. Another writer waits. Its slice ends if `slice_ends`. Then `unlock` runs.
 fn beside_a_writer_in_flight(slice_ends: bool, unlock: impl FnOnce(&Lock<Turns>)) {
     let _alone = alone();
     let lock = &Lock::<Turns>::new();

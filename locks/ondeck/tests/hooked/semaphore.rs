@@ -1,4 +1,5 @@
-//! Which threads a semaphore serves, and which permits it keeps, while time passes and woken threads do not run yet.
+//! Which threads a semaphore serves, and which permits it keeps, while time passes and woken
+//! threads do not run yet.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -64,7 +65,8 @@ fn in_line(semaphore: &Semaphore<Machine>) -> usize {
     waiting::<Machine>(std::ptr::from_ref(semaphore).addr())
 }
 
-/// Starts a thread that waits for `permits`, and returns when it is in the line. If it is to be stopped, it stops when it wakes.
+/// Starts a thread that waits for `permits`, and returns when it is in the line. If it is to be
+/// stopped, it stops when it wakes.
 fn wait<'scope>(
     scope: &'scope Scope<'scope, '_>,
     semaphore: &'scope Semaphore<Machine>,
@@ -84,7 +86,8 @@ fn wait<'scope>(
     thread
 }
 
-/// Permits are kept for the oldest thread in the line, while an older one that was woken to compete has not run yet.
+/// Permits are kept for the oldest thread in the line, while an older one that was woken to compete
+/// has not run yet.
 #[test]
 fn a_thread_that_comes_back_has_what_is_kept_for_a_younger_one() {
     with_semaphore(|semaphore| {
@@ -142,7 +145,8 @@ fn a_grant_keeps_no_permits_for_the_next_and_is_the_last_for_a_while() {
     });
 }
 
-/// By a clock that ticks rarely, the older thread is not older. The permit that it leaves suffices for the other one.
+/// By a clock that ticks rarely, the older thread is not older. The permit that it leaves suffices
+/// for the other one.
 #[test]
 fn a_thread_that_comes_back_in_vain_leaves_none_asleep_beside_a_permit() {
     with_semaphore(|semaphore| {
@@ -224,7 +228,8 @@ fn a_permit_that_was_taken_from_a_woken_thread_is_made_up_for() {
     });
 }
 
-/// The thread that was woken for the permit does not run: it may be stopped. No thread has a permit to release.
+/// The thread that was woken for the permit does not run: it may be stopped. No thread has a permit
+/// to release.
 #[test]
 fn a_thread_takes_the_permit_of_a_stopped_one_at_the_end_of_a_slice() {
     with_semaphore(|semaphore| {

@@ -45,8 +45,9 @@ static CPUS: AtomicU32 = AtomicU32::new(0);
 static ONE_CPU: AtomicBool = AtomicBool::new(false);
 pub(super) static BUFFER: Buffer = Buffer::new();
 
-/// The gates at which a thread stops: before an attempt, after it has read a machine word, after an unlock's
-/// store, before it reads or writes the unlock mode, before it sleeps, and after it was woken.
+/// The gates at which a thread stops: before an attempt, after it has read a machine word, after an
+/// unlock's store, before it reads or writes the unlock mode, before it sleeps, and after it was
+/// woken.
 pub(super) static ATTEMPTS: Gate = Gate::new();
 pub(super) static HAS_READ: Gate = Gate::new();
 pub(super) static HAS_STORED: Gate = Gate::new();
@@ -178,7 +179,8 @@ hooks! {
 pub(super) type Machine = Hooked<Steered>;
 pub(super) type Lock = RawMutex<Machine>;
 
-/// Runs a test with exclusive use of the machine, and checks that the machine is at rest afterwards.
+/// Runs a test with exclusive use of the machine, and checks that the machine is at rest
+/// afterwards.
 pub(super) struct Alone {
     _watchdog: Watchdog,
     _alone: MutexGuard<'static, ()>,
@@ -415,7 +417,8 @@ pub(super) fn try_poll() {
     }
 }
 
-/// The heir polls, places a request, and sleeps. It is woken, finds the lock taken, and polls as the heir again.
+/// The heir polls, places a request, and sleeps. It is woken, finds the lock taken, and polls as
+/// the heir again.
 pub(super) fn becomes_the_heir_again(mutex: &'static Lock, heir: &Actor) {
     heir.polls_in(|| {
         WOKE.stop_me();

@@ -1,5 +1,5 @@
-//! A machine on which time passes only while a thread sleeps or polls. Signals interrupt the first sleeps of a wait. What a
-//! thread does in a wait is counted, and when its sleeps end.
+//! A machine on which time passes only while a thread sleeps or polls. Signals interrupt the first
+//! sleeps of a wait. What a thread does in a wait is counted, and when its sleeps end.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -128,7 +128,8 @@ hooks! {
             NOW.fetch_add(PAUSE, Ordering::SeqCst);
             Script::change(|script| {
                 script.pauses += 1;
-                // It polls for the time of a wake before a sleep, or, as it arrives, for a few of them.
+                // It polls for the time of a wake before a sleep, or, as it arrives, for a few of
+                // them.
                 let most = (10 + u64::from(script.calls)) * (WAKE / PAUSE + 10);
                 assert!(u64::from(script.pauses) <= most, "{} polls on", script.what);
             });
@@ -136,7 +137,8 @@ hooks! {
         fn before_sleep(is_of_table: bool) {
             Script::change(|script| {
                 script.calls += 1;
-                // It polls once before its first sleep, and a mutex is tried a few times before that.
+                // It polls once before its first sleep, and a mutex is tried a few times before
+                // that.
                 let is_late = script.calls == 1 && u64::from(script.pauses) > WAKE / PAUSE * 3 / 2;
                 assert!(!is_late, "{} polls twice: {} pauses", script.what, script.pauses);
                 // Slices grow to the longest.
@@ -155,7 +157,8 @@ hooks! {
 
 pub(super) type Machine = Hooked<Timed>;
 
-/// A thread waits by `wait`. Each wait with a deadline fails at that moment; the one without succeeds because of `wake`.
+/// A thread waits by `wait`. Each wait with a deadline fails at that moment; the one without
+/// succeeds because of `wake`.
 ///
 /// A sleep lasts for `longest` at most. A thread that waits wakes no other.
 pub(super) fn wait(
@@ -209,7 +212,8 @@ fn wait_for_long(
     Machine::until_at_rest();
 }
 
-/// A thread watches before it sleeps. In a new bucket, watches become rare after a few of them have failed.
+/// A thread watches before it sleeps. In a new bucket, watches become rare after a few of them have
+/// failed.
 pub(super) fn watch_in_vain(wait: impl Fn(Timestamp) -> bool) {
     ALWAYS_WATCH.store(false, Ordering::SeqCst);
     let watches = |_: &usize| {

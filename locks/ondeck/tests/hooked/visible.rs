@@ -35,7 +35,8 @@ macro_rules! machine {
 }
 
 machine!(Visible, 1);
-// Locks of other tests would rest as well: a rest is that of all locks whose addresses share a bias.
+// Locks of other tests would rest as well: a rest is that of all locks whose addresses share a
+// bias.
 machine!(Rests, NOW.load(Ordering::Relaxed));
 
 type Machine = Hooked<Visible>;

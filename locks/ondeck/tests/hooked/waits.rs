@@ -1,4 +1,5 @@
-//! What a thread does while it waits, by every operation that blocks: when its sleeps end, and how much of a CPU it takes.
+//! What a thread does while it waits, by every operation that blocks: when its sleeps end, and how
+//! much of a CPU it takes.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;

@@ -19,8 +19,8 @@ impl Shared {
         self.raw().wait().is_leader()
     }
 
-    /// Runs two rounds, and writes in the round of this number. Returns the number of times that it was the
-    /// leader.
+    /// Runs two rounds, and writes in the round of this number. Returns the number of times that it
+    /// was the leader.
     fn rounds(&self, own: u32) -> u32 {
         let leader = (0..2).map(|round| {
             if round == own {
@@ -49,8 +49,8 @@ fn three_threads() {
     shared.free();
 }
 
-/// Loom cannot run a thread that is not joined, so one thread always frees it, and the other is still in its wait
-/// in some executions.
+/// Loom cannot run a thread that is not joined, so one thread always frees it, and the other is
+/// still in its wait in some executions.
 fn freed() {
     let shared = Shared::new(2);
     let other = spawn(|| shared.leads());

@@ -1,4 +1,5 @@
-//! Waits that are driven step by step: cancelled while they are notified, and without a mutex of this crate.
+//! Waits that are driven step by step: cancelled while they are notified, and without a mutex of
+//! this crate.
 
 use ondeck::condvar::{RawCondvar, Step, Waiter};
 use ondeck::platform::{FutexWait, Platform};
@@ -7,8 +8,8 @@ use crate::condvar::{Condition, First, Notify, count_and, notify_all, notify_one
 use crate::loom_platform::{Loom, join, spawn};
 use crate::scenario::{LATE, ONE_BUCKET, POLLS, SLEEPS, Shared, explored};
 
-/// Takes the first step of a wait that has begun, and cancels it instead of a sleep. Returns whether it was
-/// notified before.
+/// Takes the first step of a wait that has begun, and cancels it instead of a sleep. Returns
+/// whether it was notified before.
 fn cancelled(waiter: &Waiter<Loom>) -> bool {
     // SAFETY: the wait has begun, and is not used after this.
     match unsafe { waiter.step(FutexWait::Woken) } {
@@ -21,8 +22,8 @@ fn cancelled(waiter: &Waiter<Loom>) -> bool {
     }
 }
 
-/// Begins to wait and is cancelled as soon as it sleeps: the caller owns the mutex, before and after.
-/// Returns whether it was notified before it slept.
+/// Begins to wait and is cancelled as soon as it sleeps: the caller owns the mutex, before and
+/// after. Returns whether it was notified before it slept.
 fn wait_cancelled(condition: &Condition, shared: &Shared) -> bool {
     let waiter = Waiter::new(condition.raw(), Some(shared.raw()), None);
     // SAFETY: the scenarios call it when they own the mutex; the waiter stays here.
@@ -33,8 +34,8 @@ fn wait_cancelled(condition: &Condition, shared: &Shared) -> bool {
     notified
 }
 
-/// Waits for a notification. `own` is a lock unknown to the condition variable; the caller owns it, before and
-/// after.
+/// Waits for a notification. `own` is a lock unknown to the condition variable; the caller owns it,
+/// before and after.
 fn wait_without(condition: &Condition, own: &Shared) {
     let waiter = Waiter::<Loom>::new(condition.raw(), None, None);
     // SAFETY: the waiter stays here.
@@ -60,8 +61,8 @@ fn wait_for_count_without(condition: &Condition, own: &Shared) {
     own.unlock();
 }
 
-/// Two threads wait, and one of them is cancelled while one is notified. The other one continues, because the
-/// cancelled one leaves it the notification.
+/// Two threads wait, and one of them is cancelled while one is notified. The other one continues,
+/// because the cancelled one leaves it the notification.
 fn cancelled_beside_a_waiter(place: Notify) {
     let (shared, condition) = pair(First::Mutex);
     let cancelled = spawn(move || {
@@ -184,21 +185,23 @@ explored! {
         || cancelled_beside_a_waiter(Notify::Outside);
     fn a_cancelled_waiter_leaves_its_notification_to_another_in_one_bucket on ONE_BUCKET, 1 =>
         || cancelled_beside_a_waiter(Notify::Outside);
-    /// One thread waits and is cancelled while it is notified. The notifier frees the condition variable as soon
-    /// as it has notified it.
+    /// One thread waits and is cancelled while it is notified. The notifier frees the condition
+    /// variable as soon as it has notified it.
     fn a_cancelled_waiter_does_not_touch_a_freed_condition_variable on SLEEPS, 3 =>
         cancelled_beside_a_notifier_that_frees;
     fn a_waiter_without_a_mutex_beside_one_with_a_mutex on SLEEPS, 1 => || beside_a_mutex(notify_all);
     fn a_waiter_without_a_mutex_beside_one_with_a_mutex_polling on POLLS, 1 => || beside_a_mutex(notify_all);
     fn a_signal_each_for_a_waiter_without_a_mutex_and_one_with_a_mutex on SLEEPS, 1 =>
         || beside_a_mutex(notify_one_twice);
-    /// Two threads wait without a mutex of this crate and are notified together. The last one frees the condition
-    /// variable.
+    /// Two threads wait without a mutex of this crate and are notified together. The last one frees
+    /// the condition variable.
     fn waiters_without_a_mutex_are_notified_together on SLEEPS, 1 => two_without_a_mutex;
-    /// A thread waits without a mutex of this crate, and is cancelled while one waiter is notified. Another
-    /// waiter, which has a mutex, continues, because the cancelled one leaves it the notification.
+    /// A thread waits without a mutex of this crate, and is cancelled while one waiter is notified.
+    /// Another waiter, which has a mutex, continues, because the cancelled one leaves it the
+    /// notification.
     fn a_cancelled_waiter_without_a_mutex_leaves_its_notification_to_another on SLEEPS, 2 =>
         cancelled_without_a_mutex;
-    /// A thread waits without a mutex of this crate. It frees the condition variable as soon as it was notified.
+    /// A thread waits without a mutex of this crate. It frees the condition variable as soon as it
+    /// was notified.
     fn a_waiter_without_a_mutex_frees_the_condition_variable on SLEEPS, 3 => freed_without_a_mutex;
 }

@@ -132,8 +132,8 @@ pub fn notify_one_twice(condition: &RawCondvar<Loom>) {
     condition.notify_one();
 }
 
-/// `waiters` threads wait until a deadline that passes at any time, and another thread notifies one of them:
-/// the number of waits that return as notified equals the result of the notification.
+/// `waiters` threads wait until a deadline that passes at any time, and another thread notifies one
+/// of them: the number of waits that return as notified equals the result of the notification.
 fn deadline_and_signal(waiters: usize, place: Notify) {
     let (shared, condition) = pair(First::Mutex);
     let waiter = move || {
@@ -184,8 +184,8 @@ fn requeue_of_the_same_buckets() {
     shared.end(1);
 }
 
-/// Two waiters of one condition variable have a mutex each. One signal notifies both, after the given number of
-/// threads sleep.
+/// Two waiters of one condition variable have a mutex each. One signal notifies both, after the
+/// given number of threads sleep.
 fn two_mutexes_when(parked: usize) {
     let (a, condition) = pair(First::Mutex);
     let b = Shared::new();
@@ -224,9 +224,11 @@ explored! {
     fn deadline_and_signal_outside on SLEEPS, 3 => || deadline_and_signal(1, Outside);
     fn deadline_and_signal_outside_one_bucket on POLLS_IN_ONE_BUCKET, 3 => || deadline_and_signal(1, Outside);
     fn two_deadlines_and_one_signal on SLEEPS, 1 => || deadline_and_signal(2, Outside);
-    /// One thread waits until a deadline, another without one. If the first gives up, the other loses nothing.
+    /// One thread waits until a deadline, another without one. If the first gives up, the other
+    /// loses nothing.
     fn a_deadline_beside_a_waiter on SLEEPS, 2 => deadline_beside_a_waiter;
-    /// A notifier has locked the higher bucket and wants the lower; another thread wants both in their order.
+    /// A notifier has locked the higher bucket and wants the lower; another thread wants both in
+    /// their order.
     fn a_requeue_wants_the_same_buckets on SLEEPS, 2 => requeue_of_the_same_buckets;
     fn two_mutexes on SLEEPS, 1 => || two_mutexes_when(0);
     fn two_mutexes_asleep on SLEEPS, 1 => || two_mutexes_when(2);

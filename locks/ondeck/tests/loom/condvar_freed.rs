@@ -1,11 +1,13 @@
-//! A notified waiter frees the condition variable, the mutex or both: the notifier does not access the freed memory.
+//! A notified waiter frees the condition variable, the mutex or both: the notifier does not access
+//! the freed memory.
 
 use crate::condvar::{First, Notify, count_and, pair};
 use crate::loom_platform::{Setting, join, spawn};
 use crate::scenario::{LATE, POLLS, SLEEPS, explored};
 
-/// The waiter frees both as soon as it has been notified, while the notifier is still in its call. The notifier owns
-/// the mutex while it notifies, so it no longer uses the condition variable's byte at that time.
+/// The waiter frees both as soon as it has been notified, while the notifier is still in its call.
+/// The notifier owns the mutex while it notifies, so it no longer uses the condition variable's
+/// byte at that time.
 fn the_waiter_frees() {
     let (shared, condition) = pair(First::Mutex);
     let waiter = spawn(move || {
@@ -17,8 +19,8 @@ fn the_waiter_frees() {
     join(waiter);
 }
 
-/// A notified waiter, which is the only one, frees both. The notifier, which does not own the mutex, may still be in its
-/// call.
+/// A notified waiter, which is the only one, frees both. The notifier, which does not own the
+/// mutex, may still be in its call.
 fn a_notified_waiter_frees_both() {
     let (shared, condition) = pair(First::Mutex);
     let waiter = spawn(move || {
@@ -39,8 +41,8 @@ fn a_notified_waiter_frees_both() {
     }
 }
 
-/// The waiter frees the mutex as soon as it has been notified. The notifier, whose section is over, may still be in its
-/// call.
+/// The waiter frees the mutex as soon as it has been notified. The notifier, whose section is over,
+/// may still be in its call.
 fn the_waiter_frees_the_mutex() {
     let (shared, condition) = pair(First::Mutex);
     let waiter = spawn(move || {

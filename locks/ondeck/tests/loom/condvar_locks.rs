@@ -56,7 +56,8 @@ fn deadline_and_signal() {
     fair.end(2);
 }
 
-/// A thread is linked, and does not sleep. If the one notification was its own, another waiter has it.
+/// A thread is linked, and does not sleep. If the one notification was its own, another waiter has
+/// it.
 fn no_sleep_beside_a_waiter() {
     let (fair, condition) = fair();
     let waiter = spawn(|| wait_for_count(fair, condition, None));

@@ -62,16 +62,18 @@ explored! {
     fn passes_at_any_time_polling on POLLS, 4 => || scenario(Anytime, &[Until]);
     fn passes_at_any_time_late on LATE, 5 => || scenario(Anytime, &[Until]);
     fn passes_at_any_time_beside_another on SLEEPS, 2 => || scenario(Anytime, &[Until, Section]);
-    /// Another thread also waits. If no other thread is responsible for it, the thread that gives up wakes it.
+    /// Another thread also waits. If no other thread is responsible for it, the thread that gives
+    /// up wakes it.
     fn before_the_unlock_another_waits on SLEEPS, 3 => || scenario(Before, &[Until, Section]);
     fn before_the_unlock_another_waits_polling on POLLS, 3 => || scenario(Before, &[Until, Section]);
     fn after_the_unlock_another_waits on SLEEPS, 3 => || scenario(After, &[Until, Section]);
     fn after_the_unlock_another_waits_polling on POLLS, 3 => || scenario(After, &[Until, Section]);
     fn another_waits_with_light_fences on Setting { polls: true, ..ASYMMETRIC }, 3 => || scenario(After, &[Until, Section]);
     fn two_deadlines_at_once on LATE, 3 => || scenario(Before, &[Until, Until]);
-    /// A woken waiter finds the mutex locked again when its deadline passes. The mutex stays locked until the
-    /// wait is over, which therefore ends without it.
+    /// A woken waiter finds the mutex locked again when its deadline passes. The mutex stays locked
+    /// until the wait is over, which therefore ends without it.
     fn ends_while_the_mutex_is_owned on POLLS, 6 => while_the_mutex_is_owned;
-    /// A woken thread finds the mutex locked again, and its deadline has passed. Another thread is parked.
+    /// A woken thread finds the mutex locked again, and its deadline has passed. Another thread is
+    /// parked.
     fn a_woken_thread_gives_up_beside_the_owner on SLEEPS, 2 => woken_beside_the_owner;
 }

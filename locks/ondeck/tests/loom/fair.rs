@@ -36,7 +36,8 @@ explored! {
     fn a_deadline_passes_at_any_time on SLEEPS, 4 => || beside_the_owner(new(), Anytime, &[Until], &[]);
     fn a_deadline_passes_beside_another_waiter on SLEEPS, 2 =>
         || beside_the_owner(new(), Before, &[Until, Section], &[]);
-    /// A waiter gives up while the unlock is between its attempt and the bucket: the unlock finds no thread there.
+    /// A waiter gives up while the unlock is between its attempt and the bucket: the unlock finds
+    /// no thread there.
     fn an_attempt_finds_it_free_after_a_waiter_gave_up on SLEEPS, 3 =>
         || beside_the_owner(new(), Before, &[Until, Attempt], &[]);
 }

@@ -1,4 +1,5 @@
-//! A lock, and a cell that it guards, for the scenarios; and the scenarios that several locks share.
+//! A lock, and a cell that it guards, for the scenarios; and the scenarios that several locks
+//! share.
 
 use std::mem::{ManuallyDrop, MaybeUninit};
 
@@ -12,8 +13,8 @@ use ondeck::{Latch, Once, parking};
 use crate::loom_platform::{Loom, join, pass_time, spawn};
 use crate::scenario::SOON;
 
-/// A lock, and the cells that it guards, usually one. Loom reports a race if exclusion or a happens-before edge is
-/// missing between two accesses to a cell.
+/// A lock, and the cells that it guards, usually one. Loom reports a race if exclusion or a
+/// happens-before edge is missing between two accesses to a cell.
 pub struct Guarded<L, const CELLS: usize = 1> {
     // Dropped manually: see `free`.
     raw: ManuallyDrop<L>,
@@ -26,8 +27,8 @@ unsafe impl<L: Sync, const CELLS: usize> Sync for Guarded<L, CELLS> {}
 unsafe impl<L: Send, const CELLS: usize> Send for Guarded<L, CELLS> {}
 
 impl<L, const CELLS: usize> Guarded<L, CELLS> {
-    /// Creates a lock that is never freed, so that an access after its end is detected and is not undefined behaviour.
-    /// This costs a hundred bytes for each execution.
+    /// Creates a lock that is never freed, so that an access after its end is detected and is not
+    /// undefined behaviour. This costs a hundred bytes for each execution.
     pub fn of(lock: L) -> &'static Self {
         Self::at(Box::leak(Box::new(MaybeUninit::uninit())), lock)
     }
@@ -194,15 +195,16 @@ impl<L: Exclusive> Guarded<L> {
         all.iter().map(one).sum()
     }
 
-    /// Runs a section as one of this number of users. The last one frees the lock as soon as its own unlock is over,
-    /// even if other threads are still in their unlocks.
+    /// Runs a section as one of this number of users. The last one frees the lock as soon as its
+    /// own unlock is over, even if other threads are still in their unlocks.
     pub fn section_of(&self, users: u32) {
         if self.section() + 1 == users {
             self.free();
         }
     }
 
-    /// Checks that after the end of all threads the lock is free, and that there was this number of sections.
+    /// Checks that after the end of all threads the lock is free, and that there was this number of
+    /// sections.
     pub fn end(&self, sections: u32) {
         assert!(!self.raw().is_locked(), "no thread owns the lock");
         assert_eq!(self.counted(), sections);
@@ -232,7 +234,8 @@ pub fn at_once<L: Exclusive>(
     guarded.end(before + sections + others.into_iter().map(join).sum::<u32>());
 }
 
-/// When deadlines pass: before the owner unlocks the lock, after that, at any time, in a separate thread, or never.
+/// When deadlines pass: before the owner unlocks the lock, after that, at any time, in a separate
+/// thread, or never.
 #[derive(Clone, Copy)]
 pub enum Passes {
     Before,

@@ -113,10 +113,11 @@ explored! {
     fn a_waiter_of_two_counts_frees_it on SLEEPS, 3 => two_counts;
     fn a_waiter_reads_its_node_before_it_sleeps on POLLS, 2 => two_counts;
     fn a_waiter_of_one_count_frees_it on SLEEPS, 6 => || freed_by_a_waiter(Latch::on_platform(1));
-    /// Both threads count and wait. The first thread that returns may free the latch, and here the model's own
-    /// thread does.
+    /// Both threads count and wait. The first thread that returns may free the latch, and here the
+    /// model's own thread does.
     fn two_arrive on SLEEPS, 5 => two_arrivals;
-    /// A thread waits, so the last count is made under the bucket's lock. Another thread finds the latch open.
+    /// A thread waits, so the last count is made under the bucket's lock. Another thread finds the
+    /// latch open.
     fn it_is_found_open_beside_a_waiter on SLEEPS, 3 => open_beside_a_waiter;
     fn it_is_found_open_beside_threads_that_arrive on SLEEPS, 3 => open_beside_arrivals;
     /// The last arriving thread wakes the previous one, which has not seen the count between them.

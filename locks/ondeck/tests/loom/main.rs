@@ -1,8 +1,8 @@
 //! The mutex, its condition variable and the parking table under the loom model checker.
 //!
-//! Each test has its bound of involuntary switches in an execution next to it; `cargo test` explores one
-//! fewer, `ci/loom.sh` all. The memory model is loom's, whose limits are in `docs/verification.md`.
-//! `ci/mutants.sh` shows that each of these tests can fail.
+//! Each test has its bound of involuntary switches in an execution next to it; `cargo test`
+//! explores one fewer, `ci/loom.sh` all. The memory model is loom's, whose limits are in
+//! `docs/verification.md`. `ci/mutants.sh` shows that each of these tests can fail.
 
 #[path = "../support/loom_platform.rs"]
 mod loom_platform;

@@ -87,7 +87,8 @@ fn fair_and_again() {
     shared.end(3);
 }
 
-/// An owner that locks again before the thread that it has woken runs: that thread asks for the lock.
+/// An owner that locks again before the thread that it has woken runs: that thread asks for the
+/// lock.
 fn offered_to_the_heir() {
     let shared = Shared::new();
     shared.lock();

@@ -27,8 +27,8 @@ fn called_by(threads: usize) {
     once.free();
 }
 
-/// Each closure panics. One thread calls twice: between the other's load of the state and its change a closure may run and
-/// leave the same state.
+/// Each closure panics. One thread calls twice: between the other's load of the state and its
+/// change a closure may run and leave the same state.
 fn poisoned_again() {
     let once = Guarded::<_>::of(new());
     let call = move || {

@@ -7,9 +7,10 @@ use crate::guarded::Guarded;
 use crate::loom_platform::{Loom, join, pass_time, spawn};
 use crate::scenario::{ONE_BUCKET, SLEEPS, SOON, explored};
 
-/// Another library's lock, as seen by the table: the number of times that it was opened, and the number of closures
-/// that ran. A thread that finds it open does not park. All accesses to the word are relaxed, to check that the
-/// bucket's lock orders them. Loom reports a race if two closures ran without the bucket's lock.
+/// Another library's lock, as seen by the table: the number of times that it was opened, and the
+/// number of closures that ran. A thread that finds it open does not park. All accesses to the word
+/// are relaxed, to check that the bucket's lock orders them. Loom reports a race if two closures
+/// ran without the bucket's lock.
 pub type Gate = Guarded<<Loom as Platform>::AtomicU32>;
 
 /// How a [`Gate::park`] ended.
@@ -117,8 +118,8 @@ fn open_for(parkers: usize) {
     assert_eq!(woken(threads), told);
 }
 
-/// Joins two threads, of which the given number were woken. If both were woken, the one that parked last was woken
-/// last: `how` describes that order in the message.
+/// Joins two threads, of which the given number were woken. If both were woken, the one that parked
+/// last was woken last: `how` describes that order in the message.
 fn in_order(threads: [Thread; 2], count: usize, how: &str) {
     let ends = threads.map(join);
     let woken: Vec<_> = ends.iter().filter(|end| end.parked == Parked::Woken).collect();
@@ -246,7 +247,8 @@ fn all_at_once(threads: usize) {
 explored! {
     fn a_thread_that_opens_finds_the_parked_thread_or_is_seen on SLEEPS, 8 => || open_for(1);
     fn a_thread_that_opens_finds_both_parked_threads_or_is_seen on SLEEPS, 3 => || open_for(2);
-    /// Two threads are parked, and each is woken by a separate call: the one that arrived first is woken first.
+    /// Two threads are parked, and each is woken by a separate call: the one that arrived first is
+    /// woken first.
     fn wakes_in_the_order_of_parking on SLEEPS, 3 => woken_in_order;
     /// A thread parked at another key of the bucket is neither counted nor woken.
     fn other_keys_of_the_bucket_sleep_on on ONE_BUCKET, 3 => other_keys;

@@ -1,4 +1,5 @@
-//! The request of an heir, and an unlock that reads it after its store: Dekker's pattern, with each pair of fences.
+//! The request of an heir, and an unlock that reads it after its store: Dekker's pattern, with each
+//! pair of fences.
 
 use ondeck::mutex::RawMutex;
 
@@ -10,7 +11,8 @@ use crate::scenario::{ASYMMETRIC, SLEEPS, Shared, explore, explored};
 /// The machine whose kernel refuses membarrier from some moment on.
 const REFUSED_LATER: Setting = Setting { fences: Fences::RefusedLater, ..SLEEPS };
 
-/// The owner unlocks while another thread arrives, which first runs `before` and then publishes its request.
+/// The owner unlocks while another thread arrives, which first runs `before` and then publishes its
+/// request.
 fn asks(before: fn()) {
     let shared = Shared::new();
     shared.lock();
@@ -48,8 +50,8 @@ explored! {
     fn a_heavy_fence_is_enough on ASYMMETRIC, 6 => || asks(|| ());
     /// Two threads publish requests, one after the other.
     fn a_heavy_fence_is_enough_for_two on ASYMMETRIC, 3 => || sections(RawMutex::new(), 1, &[1, 1]);
-    /// Heavy fences are refused while an unlock without a fence is in progress. An heir that this unlock misses tries
-    /// the lock again by itself.
+    /// Heavy fences are refused while an unlock without a fence is in progress. An heir that this
+    /// unlock misses tries the lock again by itself.
     fn heavy_fences_are_refused_in_the_middle on REFUSED_LATER, 4 => || asks(refuse);
     fn an_unlock_beside_a_notification on ASYMMETRIC, 3 => beside_a_notification;
 }

@@ -1,8 +1,8 @@
-//! Memory that is reused. The last user of a mutex frees it while another thread is between the store and
-//! the second load of its unlock, and another object takes the same address.
+//! Memory that is reused. The last user of a mutex frees it while another thread is between the
+//! store and the second load of its unlock, and another object takes the same address.
 //!
-//! The rest of that unlock may wake a thread of a new mutex. It has no effect on an object of another kind:
-//! it takes no node of another kind, and writes nothing to the memory.
+//! The rest of that unlock may wake a thread of a new mutex. It has no effect on an object of
+//! another kind: it takes no node of another kind, and writes nothing to the memory.
 
 use std::cell::UnsafeCell;
 use std::mem::{ManuallyDrop, MaybeUninit};
@@ -41,13 +41,14 @@ impl Slot {
         unsafe { self.mutex().unlock() };
     }
 
-    /// The owner's section, after which the last of two users frees the mutex. Returns whether the caller
-    /// was the last.
+    /// The owner's section, after which the last of two users frees the mutex. Returns whether the
+    /// caller was the last.
     fn end_section(&self) -> bool {
         let last = self.count() == 2;
         self.unlock();
         if last {
-            // SAFETY: all sections are over. The test checks that no thread uses the mutex any more.
+            // SAFETY: all sections are over. The test checks that no thread uses the mutex any
+            // more.
             unsafe { std::ptr::drop_in_place(self.raw().0.get().cast::<RawMutex<Loom>>()) };
         }
         last
@@ -57,8 +58,8 @@ impl Slot {
     fn put<T>(&self, value: T) -> &T {
         assert!(size_of::<T>() <= size_of::<RawMutex<Loom>>());
         let place = self.raw().0.get().cast::<T>();
-        // SAFETY: the memory is large enough, and aligned for an atomic of the same size; the previous
-        // object has ended.
+        // SAFETY: the memory is large enough, and aligned for an atomic of the same size; the
+        // previous object has ended.
         unsafe {
             place.write(value);
             &*place
@@ -66,8 +67,8 @@ impl Slot {
     }
 }
 
-/// Two threads use a mutex. The last one frees it, and then does `next` with its memory. The other may
-/// still be in its unlock.
+/// Two threads use a mutex. The last one frees it, and then does `next` with its memory. The other
+/// may still be in its unlock.
 fn reuse(next: fn(&'static Slot)) {
     let slot = Slot::new();
     let section = move || {

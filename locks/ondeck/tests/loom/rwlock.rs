@@ -13,7 +13,8 @@ use crate::rwlock_scenario::{
 };
 use crate::scenario::{OVERDUE, POLLS, SLEEPS, explored, until_asleep};
 
-/// A parked reader continues when the writer has become the upgradable reader, which waits for that.
+/// A parked reader continues when the writer has become the upgradable reader, which waits for
+/// that.
 fn parked_beside_the_upgradable_reader() {
     let guarded = Lock::new();
     guarded.raw().lock_exclusive();
@@ -58,7 +59,8 @@ fn freed_by_the_last(first: Does, second: Does) {
         let last = count();
         guarded.unlock_exclusive();
         if last {
-            // The other user counted itself before it unlocked, and this one owned the lock after that.
+            // The other user counted itself before it unlocked, and this one owned the lock after
+            // that.
             guarded.free();
         }
     };
@@ -67,8 +69,8 @@ fn freed_by_the_last(first: Does, second: Does) {
     join(other);
 }
 
-/// The last user of a lock frees it, and another lock takes its address. The writer of the new lock waits
-/// for a reader while the last reader of the old one is still about to wake its own writer.
+/// The last user of a lock frees it, and another lock takes its address. The writer of the new lock
+/// waits for a reader while the last reader of the old one is still about to wake its own writer.
 fn another_lock() {
     let guarded = Lock::new();
     let held = guarded.raw().lock_shared();
@@ -132,7 +134,8 @@ explored! {
     fn two_visible_readers_and_a_writer on BIASED, 2 => || together(Writes, &[Reads, Reads]);
     fn a_visible_reader_and_two_writers on BIASED, 2 => || together(Writes, &[Reads, Writes]);
     fn a_visible_reader_reads_twice on BIASED, 3 => || together(ReadsTwice, &[Writes]);
-    /// Threads that wait awake next to parked ones, and a parked one that is woken and waits awake again.
+    /// Threads that wait awake next to parked ones, and a parked one that is woken and waits awake
+    /// again.
     fn two_writers_that_wait_awake on BIASED_POLLS, 2 => || together(Writes, &[Writes, Writes]);
     fn a_reader_and_a_writer_that_wait_awake on BIASED_POLLS, 2 => || together(Writes, &[Writes, Reads]);
     fn a_writer_that_waits_awake_gives_up on BIASED_POLLS, 1 => || together(Writes, &[WritesUntil, Writes]);

@@ -1,11 +1,12 @@
-//! The reader-writer lock: a thread in flight whose deadline passes clears its mark, and lets others continue.
-//! That thread never had the lock.
+//! The reader-writer lock: a thread in flight whose deadline passes clears its mark, and lets
+//! others continue. That thread never had the lock.
 
 use crate::loom_platform::{join, pass_time, set, spawn};
 use crate::rwlock_scenario::Lock;
 use crate::scenario::{OVERDUE, SLEEPS, SOON, explore, until_asleep};
 
-/// The thread that clears its mark hands the lock to an overdue reader, which sees the last writer's stores.
+/// The thread that clears its mark hands the lock to an overdue reader, which sees the last
+/// writer's stores.
 #[test]
 fn a_reader_that_is_handed_the_lock_sees_the_last_writer() {
     explore(SLEEPS, 3, || {

@@ -1,5 +1,5 @@
-//! The reader-writer lock's visible readers: that they see the last writer's stores, heavy fences that are refused
-//! later, and the deadline of a writer whose reader stays.
+//! The reader-writer lock's visible readers: that they see the last writer's stores, heavy fences
+//! that are refused later, and the deadline of a writer whose reader stays.
 
 use ondeck::platform::Host;
 use ondeck::rwlock::RawRwLock;
@@ -15,7 +15,8 @@ const REFUSED_LATER: Setting = Setting { fences: Fences::RefusedLater, ..VISIBLE
 
 fn becomes_biased() {
     let guarded = Lock::new();
-    // The machine creates the rows at their first use, which must not order the section for the other thread.
+    // The machine creates the rows at their first use, which must not order the section for the
+    // other thread.
     let _ = Loom::row();
     let reader = spawn(|| guarded.read());
     guarded.write();
@@ -24,15 +25,16 @@ fn becomes_biased() {
     guarded.end(1);
 }
 
-/// The reader leaves the first lock, and enters the second: a writer of the first finds the address of the second in place
-/// of the 0.
+/// The reader leaves the first lock, and enters the second: a writer of the first finds the address
+/// of the second in place of the 0.
 fn reader_of_two() {
     let [first, second] = Lock::two_of_one_place(RawRwLock::new);
     first.raw().consider_bias();
     second.raw().consider_bias();
     let held = first.raw().lock_shared();
     let writer = spawn(|| first.write());
-    // An access at which the reader makes the fence of the writer, which must not order the section.
+    // An access at which the reader makes the fence of the writer, which must not order the
+    // section.
     assert!(first.raw().is_locked());
     first.counted();
     first.unlock_shared(held);

@@ -1,5 +1,5 @@
-//! Shared by the tests: the machines on which they run, the mutex with its guarded cell, and the table of
-//! tests.
+//! Shared by the tests: the machines on which they run, the mutex with its guarded cell, and the
+//! table of tests.
 
 use ondeck::mutex::RawMutex;
 use ondeck::platform::{Platform, Timestamp};
@@ -11,10 +11,11 @@ use crate::loom_platform::{self, Fences, Loom, Setting};
 pub const SLEEPS: Setting = Setting { polls: false, ..Setting::DEFAULT };
 /// The machine where the heir polls twice before it sleeps.
 pub const POLLS: Setting = Setting::DEFAULT;
-/// The machine where each heir has lost its CPU whenever another thread runs, and with it the lock that it was offered.
+/// The machine where each heir has lost its CPU whenever another thread runs, and with it the lock
+/// that it was offered.
 pub const STALE: Setting = Setting { stale: true, ..POLLS };
-/// The machine on which a millisecond passes at once: a woken thread that has not run counts as lost, and a thread that waits for a
-/// permit is overdue.
+/// The machine on which a millisecond passes at once: a woken thread that has not run counts as
+/// lost, and a thread that waits for a permit is overdue.
 pub const LATE: Setting = Setting { late: true, ..SLEEPS };
 /// The machine where a thread that arrives leaves the role of the heir to the oldest.
 pub const DUE: Setting = Setting { due: true, ..POLLS };
@@ -35,8 +36,8 @@ pub fn until_asleep(count: usize) {
     }
 }
 
-/// Explores `scenario` on the machine `setting`, with at most `preemptions` involuntary switches in each
-/// execution or deeper; afterwards all of its buckets are at rest.
+/// Explores `scenario` on the machine `setting`, with at most `preemptions` involuntary switches in
+/// each execution or deeper; afterwards all of its buckets are at rest.
 pub fn explore(setting: Setting, preemptions: usize, scenario: impl Fn() + Send + Sync + 'static) {
     loom_platform::set(setting);
     loom_platform::model("", loom_platform::deeper(preemptions), move || {
@@ -75,7 +76,8 @@ impl Shared {
     }
 }
 
-/// Runs `others` on new threads and `first` on the model's first thread. Returns when all have ended.
+/// Runs `others` on new threads and `first` on the model's first thread. Returns when all have
+/// ended.
 pub fn together(first: impl FnOnce(), others: impl IntoIterator<Item = Box<dyn FnOnce()>>) {
     let others: Vec<_> = others.into_iter().map(loom_platform::spawn).collect();
     first();

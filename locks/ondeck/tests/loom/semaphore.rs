@@ -1,4 +1,5 @@
-//! The semaphore: permits are neither lost nor doubled, the order, deadlines, and the end of its memory.
+//! The semaphore: permits are neither lost nor doubled, the order, deadlines, and the end of its
+//! memory.
 
 use ondeck::Semaphore;
 use ondeck::platform::Platform;
@@ -7,7 +8,8 @@ use crate::guarded::Guarded;
 use crate::loom_platform::{Loom, join, pass_time, spawn};
 use crate::scenario::{LATE, POLLS, SLEEPS, SOON, explore};
 
-/// Explores `scenario` with a semaphore whose threads compete, one whose waiting threads are all overdue, and a fair one.
+/// Explores `scenario` with a semaphore whose threads compete, one whose waiting threads are all
+/// overdue, and a fair one.
 fn explore_all(preemptions: usize, permits: u32, scenario: fn(&'static Shared)) {
     explore(SLEEPS, preemptions, move || scenario(Shared::new(permits)));
     explore(LATE, preemptions, move || scenario(Shared::new(permits)));
@@ -72,7 +74,8 @@ fn a_waiter_polls_before_it_sleeps() {
     explore(POLLS, 4, move || section_each(Shared::fair(1)));
 }
 
-/// A thread that is granted a permit by a later release of another thread sees the writes before the first release.
+/// A thread that is granted a permit by a later release of another thread sees the writes before
+/// the first release.
 #[test]
 fn a_grant_happens_after_all_releases_that_it_needed() {
     explore_all(3, 0, |shared| {
@@ -89,8 +92,8 @@ fn a_grant_happens_after_all_releases_that_it_needed() {
     });
 }
 
-/// A thread acquires, by a load and a compare-exchange, a permit that was released while another thread was in the
-/// queue.
+/// A thread acquires, by a load and a compare-exchange, a permit that was released while another
+/// thread was in the queue.
 #[test]
 fn a_permit_that_is_too_little_for_a_waiter_is_anothers() {
     explore(SLEEPS, 2, || {
@@ -175,7 +178,8 @@ fn a_thread_that_gives_up_takes_no_wake_along() {
     });
 }
 
-/// The first thread wants two permits and gives up: the second acquires the only available one, without a release.
+/// The first thread wants two permits and gives up: the second acquires the only available one,
+/// without a release.
 #[test]
 fn the_next_has_what_a_thread_that_gives_up_left() {
     explore_all(2, 1, |shared| {

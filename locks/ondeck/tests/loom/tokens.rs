@@ -1,5 +1,5 @@
-//! Parking with tokens: an unpark gives a token or a deadline passes, and the thread learns of only one of
-//! them.
+//! Parking with tokens: an unpark gives a token or a deadline passes, and the thread learns of only
+//! one of them.
 
 use ondeck::parking::Parked;
 use ondeck::parking::tokens::{self, Choice};

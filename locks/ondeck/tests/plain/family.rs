@@ -136,7 +136,8 @@ fn a_round_of_a_barrier_orders_all_threads() {
         let barrier = Barrier::<Plain>::on_platform(3);
         crew(3, |thread| {
             for round in 0..rounds() {
-                // SAFETY: the threads' places differ in each round, and a barrier is between two of them.
+                // SAFETY: the threads' places differ in each round, and a barrier is between two of
+                // them.
                 unsafe { shared[(thread + round) as usize % 3].add() };
                 barrier.wait();
             }
@@ -151,8 +152,8 @@ fn what_was_done_before_a_latch_and_a_once_is_seen_after() {
             let latch = Guarded::new(Latch::<Plain>::on_platform(1));
             let once = Guarded::new(Once::<Plain>::on_platform());
             crew(3, |thread| {
-                // SAFETY: only the first thread adds to one of the numbers, before it signals; and only one thread adds
-                // to the other, in the closure that runs once.
+                // SAFETY: only the first thread adds to one of the numbers, before it signals; and
+                // only one thread adds to the other, in the closure that runs once.
                 unsafe {
                     if thread == 0 {
                         latch.add();
@@ -175,8 +176,8 @@ fn the_first_that_has_met_frees_the_barrier() {
             let barrier = Freed(Box::into_raw(Box::new(Barrier::<Plain>::on_platform(3))));
             crew(3, |_| {
                 let barrier = barrier.get();
-                // SAFETY: it lives until all have arrived. Then only the leader uses it, if no wait accesses it after
-                // that.
+                // SAFETY: it lives until all have arrived. Then only the leader uses it, if no wait
+                // accesses it after that.
                 unsafe {
                     if (*barrier).wait().is_leader() {
                         drop(Box::from_raw(barrier));

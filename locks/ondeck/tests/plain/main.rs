@@ -1,5 +1,6 @@
-//! The locks that need no kernel, and the table, on a platform built on the standard library alone: for Miri
-//! (`ci/miri.sh`), and without it an ordinary test. This file tests the mutex and its condition variable.
+//! The locks that need no kernel, and the table, on a platform built on the standard library alone:
+//! for Miri (`ci/miri.sh`), and without it an ordinary test. This file tests the mutex and its
+//! condition variable.
 //!
 //! The guarded data is not atomic, and memory is freed as early as possible: Miri reports a missing
 //! happens-before edge as a data race, and a late access as a use after free.
@@ -34,7 +35,8 @@ fn rounds() -> u32 {
     given.unwrap_or(if cfg!(miri) { 4 } else { 20_000 })
 }
 
-/// Runs `test` alone with the table, which all tests share. Checks that nothing is left in the table at the end.
+/// Runs `test` alone with the table, which all tests share. Checks that nothing is left in the
+/// table at the end.
 fn alone(test: impl FnOnce()) {
     static ONE: Mutex<()> = Mutex::new(());
     let _one = ONE.lock();
@@ -85,8 +87,8 @@ impl Shared {
     }
 }
 
-/// Runs `body`, with a thread's number, on this number of threads, and joins each of them: the happens-before edge of a
-/// scope's end is visible only to the standard library.
+/// Runs `body`, with a thread's number, on this number of threads, and joins each of them: the
+/// happens-before edge of a scope's end is visible only to the standard library.
 fn crew(threads: u32, body: impl Fn(u32) + Sync) {
     thread::scope(|scope| {
         let body = &body;
@@ -117,8 +119,8 @@ fn sections_exclude_each_other_by_every_way_to_lock() {
                     continue;
                 }
                 sections.fetch_add(1, Ordering::Relaxed);
-                // SAFETY: the thread has owned the mutex since the lines above, and owns it again after a
-                // bump.
+                // SAFETY: the thread has owned the mutex since the lines above, and owns it again
+                // after a bump.
                 unsafe {
                     shared.change(|number| *number += 1);
                     match round % 16 {
@@ -148,7 +150,8 @@ fn no_signal_is_lost() {
             // Each given item is taken.
             for round in 0..rounds() * if giver { 3 } else { 2 } {
                 shared.mutex.lock();
-                // SAFETY: the thread owns the mutex except during the wait, across which no reference lives.
+                // SAFETY: the thread owns the mutex except during the wait, across which no
+                // reference lives.
                 unsafe {
                     if giver {
                         shared.change(|number| *number += 1);
@@ -174,9 +177,9 @@ fn no_signal_is_lost() {
     });
 }
 
-/// Makes a wait of the owner of `shared`'s mutex, step by step. For the condition variable the mutex is one of this
-/// crate, or an unknown lock. The wait is cancelled if its sleep is over at `end`. Returns whether it was notified; the
-/// caller owns the mutex.
+/// Makes a wait of the owner of `shared`'s mutex, step by step. For the condition variable the
+/// mutex is one of this crate, or an unknown lock. The wait is cancelled if its sleep is over at
+/// `end`. Returns whether it was notified; the caller owns the mutex.
 fn wait_in_steps(shared: &Shared, is_foreign: bool, end: Option<Timestamp>) -> bool {
     let mutex = (!is_foreign).then_some(&shared.mutex);
     let waiter = Waiter::new(&shared.changed, mutex, None);
@@ -206,8 +209,9 @@ fn wait_in_steps(shared: &Shared, is_foreign: bool, end: Option<Timestamp>) -> b
     }
 }
 
-/// One thread gives an item at a time. Two threads take them, and wait without a deadline. Waits of two others are
-/// cancelled repeatedly. After each cancellation the item, if there is one, is taken by other threads.
+/// One thread gives an item at a time. Two threads take them, and wait without a deadline. Waits of
+/// two others are cancelled repeatedly. After each cancellation the item, if there is one, is taken
+/// by other threads.
 #[test]
 fn a_cancelled_waiter_takes_no_signal_away() {
     alone(|| {
@@ -230,7 +234,8 @@ fn a_cancelled_waiter_takes_no_signal_away() {
             1 | 2 => {
                 for _ in 0..rounds().div_ceil(4) {
                     shared.mutex.lock();
-                    // SAFETY: the thread owns the mutex except during the wait, across which no reference lives.
+                    // SAFETY: the thread owns the mutex except during the wait, across which no
+                    // reference lives.
                     unsafe {
                         while *shared.number.get() == 0 {
                             wait_in_steps(&shared, thread == 2, None);
@@ -260,8 +265,8 @@ fn a_cancelled_waiter_takes_no_signal_away() {
     });
 }
 
-/// An object that one of its users frees. It is only used through a pointer: a reference that is passed to a function
-/// promises that the memory outlives the call.
+/// An object that one of its users frees. It is only used through a pointer: a reference that is
+/// passed to a function promises that the memory outlives the call.
 struct Freed<T>(*mut T);
 
 // SAFETY: it is a pointer to an object that threads share.
@@ -273,7 +278,8 @@ impl<T> Freed<T> {
     }
 }
 
-/// The memory is freed right after the last unlock, even if other threads are still in their unlocks.
+/// The memory is freed right after the last unlock, even if other threads are still in their
+/// unlocks.
 #[test]
 fn the_last_owner_frees_the_mutex() {
     alone(|| {
@@ -281,8 +287,8 @@ fn the_last_owner_frees_the_mutex() {
             let shared = Freed(Box::into_raw(Box::new(Shared::new())));
             crew(3, |_| {
                 let shared = shared.get();
-                // SAFETY: the memory stays until three threads have counted themselves. Then only the last one uses it,
-                // if an unlock accesses nothing after its store.
+                // SAFETY: the memory stays until three threads have counted themselves. Then only
+                // the last one uses it, if an unlock accesses nothing after its store.
                 unsafe {
                     (*shared).mutex.lock();
                     *(*shared).number.get() += 1;
@@ -330,8 +336,8 @@ fn the_waiter_frees_the_mutex_and_the_condvar() {
     });
 }
 
-/// A fair lock of one word over the table: 0 free, 1 locked, 2 locked and a thread may be parked. A woken thread owns
-/// it.
+/// A fair lock of one word over the table: 0 free, 1 locked, 2 locked and a thread may be parked. A
+/// woken thread owns it.
 struct Word(AtomicU32);
 
 impl Word {

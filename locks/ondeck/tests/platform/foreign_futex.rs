@@ -1,5 +1,5 @@
-//! A wake that finds a futex of another kind at its address: the lock's memory was freed, and is reused for
-//! a futex that inherits priorities.
+//! A wake that finds a futex of another kind at its address: the lock's memory was freed, and is
+//! reused for a futex that inherits priorities.
 
 use std::ptr;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -9,8 +9,8 @@ use ondeck::platform::{Linux, Platform};
 
 /// Makes futex calls like other libraries; private, as in this crate.
 fn futex(word: &AtomicU32, operation: i32, value: u32, other: Option<&AtomicU32>) -> libc::c_long {
-    // SAFETY: both words are live; no operation here has a timeout, and if a count replaces it, that count
-    // is 0.
+    // SAFETY: both words are live; no operation here has a timeout, and if a count replaces it,
+    // that count is 0.
     unsafe {
         libc::syscall(
             libc::SYS_futex,
@@ -43,8 +43,8 @@ fn has_inheritance() -> bool {
     has
 }
 
-/// Waits until the kernel refuses a plain wake at the address, which it does once the waiter of the other
-/// kind has arrived.
+/// Waits until the kernel refuses a plain wake at the address, which it does once the waiter of the
+/// other kind has arrived.
 fn until_refused(word: &AtomicU32) {
     while futex(word, libc::FUTEX_WAKE, 1, None) == 0 {
         thread::yield_now();

@@ -1,5 +1,5 @@
-//! The futex of Linux beyond the guarantees of every system (`systems/futex.rs`): each outcome of a wait, and the
-//! number of woken or moved threads.
+//! The futex of Linux beyond the guarantees of every system (`systems/futex.rs`): each outcome of a
+//! wait, and the number of woken or moved threads.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};

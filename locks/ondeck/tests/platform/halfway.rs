@@ -1,5 +1,6 @@
-//! A process continues if membarrier(2) is refused after it was granted. Light fences that cost nothing cannot be
-//! made full afterwards, so parked threads try their lock again from time to time.
+//! A process continues if membarrier(2) is refused after it was granted. Light fences that cost
+//! nothing cannot be made full afterwards, so parked threads try their lock again from time to
+//! time.
 //!
 //! Each refusal is in a separate child process.
 
@@ -26,8 +27,8 @@ const LONG_ENOUGH: Duration = Duration::from_millis(1_500);
 /// The time limit within which a thread must have issued a heavy fence.
 const LONGEST: Duration = Duration::from_secs(40);
 
-/// Threads wait for each other at mutexes and condition variables that are new in every turn, so that their
-/// buckets pass through every pairing of fences.
+/// Threads wait for each other at mutexes and condition variables that are new in every turn, so
+/// that their buckets pass through every pairing of fences.
 fn turns(over: &AtomicBool) {
     let mut block: Vec<Mutex<u32>> = Vec::new();
     while !over.load(Ordering::Relaxed) {
@@ -86,8 +87,8 @@ fn child(refused: Refused) {
             filter.install(Scope::Process).expect("filters are allowed");
         }
         let start = Instant::now();
-        // An heir makes a heavy fence only if it sleeps for a second time, which may take longer on a busy
-        // machine.
+        // An heir makes a heavy fence only if it sleeps for a second time, which may take longer on
+        // a busy machine.
         let is_over = || start.elapsed() > LONGEST || Linux::heavy_fences_are_refused();
         while start.elapsed() < LONG_ENOUGH || !is_over() {
             thread::sleep(Duration::from_millis(20));
@@ -98,7 +99,8 @@ fn child(refused: Refused) {
     println!("\n{TO_THE_END}");
 }
 
-/// Runs the calling test in a child, and checks that it runs to its end although membarrier is refused.
+/// Runs the calling test in a child, and checks that it runs to its end although membarrier is
+/// refused.
 fn goes_on(refused: Refused) {
     if is_child() {
         return child(refused);

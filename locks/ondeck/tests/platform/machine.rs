@@ -9,8 +9,8 @@ use crate::again::alone;
 
 #[test]
 fn both_clocks_advance_and_agree() {
-    // Each reading of the ticks lies between two of the other clock, so that the bounds hold however long the
-    // thread is switched out in between.
+    // Each reading of the ticks lies between two of the other clock, so that the bounds hold
+    // however long the thread is switched out in between.
     let read = || (Linux::now(), Linux::ticks(), Linux::now());
     let (start, start_ticks, started) = read();
     thread::sleep(Duration::from_millis(20));

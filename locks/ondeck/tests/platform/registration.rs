@@ -1,6 +1,7 @@
-//! The memory of a forked child may say that the process is registered with membarrier(2) though the kernel
-//! has no such registration: another thread registered while the fork copied first the kernel's state and
-//! then the memory. The child's first heavy fence is then refused, and the child registers anew.
+//! The memory of a forked child may say that the process is registered with membarrier(2) though
+//! the kernel has no such registration: another thread registered while the fork copied first the
+//! kernel's state and then the memory. The child's first heavy fence is then refused, and the child
+//! registers anew.
 //!
 //! Here a filter refuses once, in a separate process.
 
@@ -50,7 +51,8 @@ fn child() {
         Linux::heavy_fence();
     }
     let calls: Vec<_> = calls.try_iter().collect();
-    // The fence is refused, the process registers anew, and the fence is made. The next one is made at once.
+    // The fence is refused, the process registers anew, and the fence is made. The next one is made
+    // at once.
     assert_eq!(calls, [FENCE, REGISTER, FENCE, FENCE].map(|command| command as u64));
 }
 

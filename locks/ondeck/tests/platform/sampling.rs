@@ -21,8 +21,8 @@ fn threads_that_ask_a_few_times_are_chosen_now_and_then() {
     assert!((10..200).contains(&chosen), "{chosen} of 6,400");
 }
 
-/// One call in three, because that depends on all bits of a thread's generator. One in two depends on 13 of them, in which two
-/// of 16 threads are alike by chance in every seventieth run.
+/// One call in three, because that depends on all bits of a thread's generator. One in two depends
+/// on 13 of them, in which two of 16 threads are alike by chance in every seventieth run.
 #[test]
 fn threads_that_begin_together_are_not_chosen_together() {
     let threads: Vec<_> =

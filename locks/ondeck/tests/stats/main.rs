@@ -230,7 +230,8 @@ fn a_wait_for_a_condition_is_none_for_its_mutex_but_the_lock_afterwards_is() {
             assert!(of(c"condition").holder.is_some());
         });
         receive.recv().unwrap();
-        // An attempt is no wait. It succeeds when the other thread has unlocked the lock in order to wait.
+        // An attempt is no wait. It succeeds when the other thread has unlocked the lock in order
+        // to wait.
         let mut guard = std::iter::repeat_with(|| lock.try_lock()).flatten().next().unwrap();
         *guard = true;
         assert!(changed.notify_one());

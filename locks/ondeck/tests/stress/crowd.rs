@@ -89,7 +89,8 @@ impl<P: Host> Spot<P> {
             let mut sections = self.own(rng);
             match choice {
                 0..3 => {
-                    // The condition is signalled from time to time, and at the end until all threads have left.
+                    // The condition is signalled from time to time, and at the end until all
+                    // threads have left.
                     let deadline = (choice != 0).then(|| in_nanos::<P>(rng.u64(0..1_000_000)));
                     self.condvar.wait(&self.mutex, deadline);
                     sections += self.own(rng);
@@ -118,7 +119,8 @@ impl<P: Host> Spot<P> {
 
 /// Runs a crowd until its time is over. Returns the number of sections.
 ///
-/// Each thread that starts the crowd's threads one after the other first calls `begin`, with its number.
+/// Each thread that starts the crowd's threads one after the other first calls `begin`, with its
+/// number.
 pub fn run<P: Host>(crowd: &Crowd, begin: impl Fn(usize) + Sync) -> u64 {
     let mut spots: Vec<Spot<P>> = (0..crowd.locks).map(|_| Spot::new()).collect();
     let (over, gone, counted) = (AtomicBool::new(false), AtomicUsize::new(0), AtomicU64::new(0));

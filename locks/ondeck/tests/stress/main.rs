@@ -1,4 +1,5 @@
-//! Real threads use the locks in every way: no section overlaps another, no wake is lost, and nothing is left behind.
+//! Real threads use the locks in every way: no section overlaps another, no wake is lost, and
+//! nothing is left behind.
 //!
 //! A run takes some eight seconds, or `ONDECK_STRESS_SECONDS`. Every run draws other seeds, unless
 //! `ONDECK_STRESS_SEED` gives one.
@@ -30,8 +31,8 @@ fn number<T: std::str::FromStr>(variable: &str) -> Option<T> {
     Some(text.parse().unwrap_or_else(|_| panic!("{variable}={text}: not a number")))
 }
 
-/// Gives the calling thread, and those that it starts, one of four priorities of SCHED_FIFO on one CPU: there a thread that
-/// polls for ever lets no other run. The watchdog needs another CPU.
+/// Gives the calling thread, and those that it starts, one of four priorities of SCHED_FIFO on one
+/// CPU: there a thread that polls for ever lets no other run. The watchdog needs another CPU.
 fn fifo(number: usize) -> io::Result<()> {
     let cpus = Linux::affinity();
     if cpus.len() == 1 {
@@ -44,8 +45,8 @@ fn fifo(number: usize) -> io::Result<()> {
     if set == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// Runs a crowd, rounds and tokens on a machine. Each of the first threads of a crowd and of rounds calls `begin` with its
-/// number.
+/// Runs a crowd, rounds and tokens on a machine. Each of the first threads of a crowd and of rounds
+/// calls `begin` with its number.
 fn bout<P: Host>(length: Duration, rng: &mut Rng, begin: impl Fn(usize) + Sync) {
     let (threads, locks, life) = (1 << rng.u32(1..6), rng.usize(1..4), 1 << rng.u32(0..12));
     let crowd = Crowd { threads, locks, life, duration: length, seed: rng.u64(..) };

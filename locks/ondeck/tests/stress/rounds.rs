@@ -1,5 +1,6 @@
-//! Rounds in which each thread uses one lock once, and then all meet at a barrier. After a lost wake no later unlock wakes the
-//! thread, so the round never ends. In a crowd the next unlock finds a parked thread that an earlier one has forgotten.
+//! Rounds in which each thread uses one lock once, and then all meet at a barrier. After a lost
+//! wake no later unlock wakes the thread, so the round never ends. In a crowd the next unlock finds
+//! a parked thread that an earlier one has forgotten.
 
 use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -35,7 +36,8 @@ struct Family<P: Host> {
     count: UnsafeCell<u64>,
 }
 
-// SAFETY: only the owner of the round's lock writes the count, and only its owner and its readers read it.
+// SAFETY: only the owner of the round's lock writes the count, and only its owner and its readers
+// read it.
 unsafe impl<P: Host> Sync for Family<P> {}
 
 impl<P: Host> Family<P> {
@@ -195,7 +197,8 @@ fn linger<P: Host>(rng: &mut Rng) {
     }
 }
 
-/// Runs rounds until the time is over. Returns their number. Each thread first calls `begin`, with its number.
+/// Runs rounds until the time is over. Returns their number. Each thread first calls `begin`, with
+/// its number.
 pub fn run<P: Host>(duration: Duration, seed: u64, begin: impl Fn(usize) + Sync) -> u64 {
     let mut rng = Rng::with_seed(seed);
     let threads = rng.usize(2..6);
@@ -211,7 +214,8 @@ pub fn run<P: Host>(duration: Duration, seed: u64, begin: impl Fn(usize) + Sync)
                 for round in 0.. {
                     let more = family.visit(round, &mut rng);
                     sections.fetch_add(more, Ordering::Relaxed);
-                    // This is before the barrier, so that after it all threads know whether the round is the last.
+                    // This is before the barrier, so that after it all threads know whether the
+                    // round is the last.
                     let is_last = round + 1 == MOST * KINDS || start.elapsed() > duration;
                     if number == 0 && is_last {
                         last.store(round as u64, Ordering::Relaxed);

@@ -88,10 +88,10 @@ impl<P: Host> Bag<P> {
     }
 }
 
-/// Until the time is over tokens go through two bags, a few at a time, and all arrive. No token is given
-/// before the earlier ones have arrived, so that no later signal can replace one that was lost. In every
-/// other run no waiter has a deadline, because a deadline could also replace a signal; in the other runs
-/// deadlines race with signals.
+/// Until the time is over tokens go through two bags, a few at a time, and all arrive. No token is
+/// given before the earlier ones have arrived, so that no later signal can replace one that was
+/// lost. In every other run no waiter has a deadline, because a deadline could also replace a
+/// signal; in the other runs deadlines race with signals.
 pub fn run<P: Host>(duration: Duration, seed: u64) -> u64 {
     let bags = [Bag::<P>::new(), Bag::<P>::new()];
     let [over_first, over_second] = [AtomicBool::new(false), AtomicBool::new(false)];

@@ -1,5 +1,5 @@
-//! Runs the calling test again in a child process, to test actions that a process performs only once or that
-//! end it.
+//! Runs the calling test again in a child process, to test actions that a process performs only
+//! once or that end it.
 
 #![allow(dead_code, reason = "not every test that includes this file needs all of it")]
 
@@ -26,8 +26,8 @@ pub fn again(prepare: impl FnOnce(&mut Command)) -> Output {
     output
 }
 
-/// Checks that the calling test passes in a child process that `prepare` has configured. Returns the child's
-/// output.
+/// Checks that the calling test passes in a child process that `prepare` has configured. Returns
+/// the child's output.
 pub fn passes(prepare: impl FnOnce(&mut Command)) -> String {
     let output = again(prepare);
     let told = String::from_utf8_lossy(&output.stdout).into_owned();

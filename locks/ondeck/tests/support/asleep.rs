@@ -9,7 +9,8 @@ pub fn name() -> u32 {
     unsafe { libc::syscall(libc::SYS_gettid) as u32 }
 }
 
-/// Returns whether the thread of this number, in this process or the first of another one, sleeps in the kernel.
+/// Returns whether the thread of this number, in this process or the first of another one, sleeps
+/// in the kernel.
 pub fn is_asleep(name: u32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{name}/stat")).expect("it lives");
     // The state follows the thread's name, which is in parentheses.

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 #[derive(Default)]
 struct Line(AtomicU32);
 
-/// Two threads each store their flag, fence, and load the other's flag, `rounds` times or until `limit`.
-/// Returns the number of rounds in which both read 0, which correct fences forbid.
+/// Two threads each store their flag, fence, and load the other's flag, `rounds` times or until
+/// `limit`. Returns the number of rounds in which both read 0, which correct fences forbid.
 pub fn both_missed(
     rounds: u32,
     limit: Duration,

@@ -1,5 +1,5 @@
-//! The real machine with a parking table of one or two buckets, so that all locks share them; and a machine on which no
-//! sleep ends with a slice, so that a lost wake is a hang.
+//! The real machine with a parking table of one or two buckets, so that all locks share them; and a
+//! machine on which no sleep ends with a slice, so that a lost wake is a hang.
 //!
 //! Everything except the table is [`Linux`]'s own.
 
@@ -98,7 +98,8 @@ unsafe impl<T: Table> Platform for Few<T> {
     }
 
     fn futex_wait(word: &Self::AtomicU32, expected: u32, deadline: Option<Timestamp>) -> FutexWait {
-        /// The shortest slice is longer than this, and the deadlines and naps of these tests are shorter.
+        /// The shortest slice is longer than this, and the deadlines and naps of these tests are
+        /// shorter.
         const SLICE: Duration = Duration::from_millis(15);
         let is_kept = |end: &Timestamp| T::HAS_SLICES || end.since(Linux::now()) <= SLICE;
         Linux::futex_wait(word, expected, deadline.filter(is_kept))

@@ -18,9 +18,9 @@ pub enum Fork {
 
 /// Runs `child` in a forked child, and waits for its end.
 pub fn fork(how: Fork, child: impl FnOnce()) {
-    // SAFETY: the child uses its copy of the memory, and ends without running the parent's destructors.
-    // After the C library's fork its allocator works in the child; after the bare system call `child` must
-    // not allocate.
+    // SAFETY: the child uses its copy of the memory, and ends without running the parent's
+    // destructors. After the C library's fork its allocator works in the child; after the bare
+    // system call `child` must not allocate.
     let pid = unsafe {
         match how {
             Fork::Library => libc::fork(),
@@ -52,14 +52,16 @@ pub fn fork(how: Fork, child: impl FnOnce()) {
     }
 }
 
-/// Runs `body` on this number of threads, and `last` on the calling one. Returns when all have ended. For
-/// children of [`Fork::Library`].
+/// Runs `body` on this number of threads, and `last` on the calling one. Returns when all have
+/// ended. For children of [`Fork::Library`].
 ///
-/// Uses only the C library, which supports this. The standard library locks an internal mutex for each
-/// thread that starts or ends; if that was locked at the fork, it stays locked in the child forever.
+/// Uses only the C library, which supports this. The standard library locks an internal mutex for
+/// each thread that starts or ends; if that was locked at the fork, it stays locked in the child
+/// forever.
 pub fn with_threads<F: Fn() + Sync>(count: usize, body: &F, last: impl FnOnce()) {
     extern "C" fn start<F: Fn()>(body: *mut c_void) -> *mut c_void {
-        // SAFETY: the pointer is to the `body` of `with_threads`, which lives until all threads are joined.
+        // SAFETY: the pointer is to the `body` of `with_threads`, which lives until all threads are
+        // joined.
         unsafe { (*body.cast::<F>())() };
         ptr::null_mut()
     }
@@ -67,7 +69,8 @@ pub fn with_threads<F: Fn() + Sync>(count: usize, body: &F, last: impl FnOnce())
         .map(|_| {
             let mut thread = MaybeUninit::uninit();
             let body = ptr::from_ref(body).cast_mut().cast();
-            // SAFETY: `start` takes the body, which other threads may use. A panic in it ends the child.
+            // SAFETY: `start` takes the body, which other threads may use. A panic in it ends the
+            // child.
             unsafe {
                 let result =
                     libc::pthread_create(thread.as_mut_ptr(), ptr::null(), start::<F>, body);

@@ -1,5 +1,5 @@
-//! The atomics of the hooked platform. Bytes and machine words have hooks, reads of pointers are counted, and writes
-//! are recorded.
+//! The atomics of the hooked platform. Bytes and machine words have hooks, reads of pointers are
+//! counted, and writes are recorded.
 
 use std::fmt;
 use std::marker::PhantomData;

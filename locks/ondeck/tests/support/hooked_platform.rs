@@ -1,8 +1,9 @@
-//! The real machine with a separate table of one bucket for each test. It calls the test's hooks, in which the test
-//! may stop a thread, count, or do something else.
+//! The real machine with a separate table of one bucket for each test. It calls the test's hooks,
+//! in which the test may stop a thread, count, or do something else.
 //!
-//! The default of each hook is [`Linux`]'s own function. Each test has its own hooks, and so its own table. Fences
-//! are treated as asymmetric, regardless of the kernel: both halves are full fences.
+//! The default of each hook is [`Linux`]'s own function. Each test has its own hooks, and so its
+//! own table. Fences are treated as asymmetric, regardless of the kernel: both halves are full
+//! fences.
 
 #![allow(dead_code, reason = "not every test that includes this file needs all of it")]
 
@@ -91,8 +92,8 @@ impl<H: Hooks> Hooked<H> {
     }
 }
 
-// SAFETY: all calls go to `Linux`, or to a test that stops threads, counts, or emulates a machine that would be
-// allowed to do the same.
+// SAFETY: all calls go to `Linux`, or to a test that stops threads, counts, or emulates a machine
+// that would be allowed to do the same.
 unsafe impl<H: Hooks> Platform for Hooked<H> {
     type AtomicU8 = Byte<H>;
     type AtomicU32 = Word<H>;
@@ -114,8 +115,8 @@ unsafe impl<H: Hooks> Platform for Hooked<H> {
     }
 
     fn futex_wait(word: &Self::AtomicU32, expected: u32, deadline: Option<Timestamp>) -> FutexWait {
-        // Threads that wait for the bucket's lock have no deadline; others that sleep on a word of the table may have
-        // one.
+        // Threads that wait for the bucket's lock have no deadline; others that sleep on a word of
+        // the table may have one.
         let is_of_table = deadline.is_none() && Self::is_of_table(std::ptr::from_ref(word).addr());
         H::before_sleep(is_of_table);
         // As the kernel does, first read the word. A test may end a sleep at once.
@@ -132,8 +133,8 @@ unsafe impl<H: Hooks> Platform for Hooked<H> {
             /// The word at which this thread's last sleep timed out.
             static TIMED_OUT: Cell<usize> = const { Cell::new(0) };
         }
-        /// The shortest slice of a parked thread's sleep is longer than this, and a deadline of these tests is
-        /// shorter.
+        /// The shortest slice of a parked thread's sleep is longer than this, and a deadline of
+        /// these tests is shorter.
         const SLICE: Duration = Duration::from_millis(15);
         let begun = H::now();
         // On a busy machine threads would otherwise wake by themselves by chance.
@@ -147,7 +148,8 @@ unsafe impl<H: Hooks> Platform for Hooked<H> {
         let outcome = until_ended(
             || format!("a wake, or the end {ends:?} of its sleep at {begun:?},"),
             || {
-                // A wake may be meant for an earlier node at this address, and the test may control the time.
+                // A wake may be meant for an earlier node at this address, and the test may control
+                // the time.
                 let soon = Linux::now().after(Duration::from_millis(1));
                 let outcome = Linux::futex_wait(&word.0, expected, Some(soon));
                 if word.load(Ordering::Relaxed) != expected {
@@ -186,8 +188,8 @@ unsafe impl<H: Hooks> Platform for Hooked<H> {
     }
 }
 
-// SAFETY: the table is created once, a place in it is a function of the address, and the number of a row is given to
-// one thread. No test forks.
+// SAFETY: the table is created once, a place in it is a function of the address, and the number of
+// a row is given to one thread. No test forks.
 unsafe impl<H: Hooks> Host for Hooked<H> {
     fn unlock_mode(_: usize) -> &'static Number<H> {
         H::unlock_mode();

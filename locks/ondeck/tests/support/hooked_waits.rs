@@ -1,7 +1,7 @@
 //! The waits of a test's threads for each other, and the moment at which none of them can end.
 //!
-//! A thread that waits says for what. So a test in which every thread waits ends at once, and names each wait, instead of a
-//! minute later.
+//! A thread that waits says for what. So a test in which every thread waits ends at once, and names
+//! each wait, instead of a minute later.
 
 use std::fs;
 use std::io::{self, Write};
@@ -48,7 +48,8 @@ pub enum Turn<T> {
     Waits,
 }
 
-/// Takes turns until the wait is over. `what` the thread awaits, a report says if no thread can end it.
+/// Takes turns until the wait is over. `what` the thread awaits, a report says if no thread can end
+/// it.
 #[track_caller]
 pub fn until_ended<T>(what: impl FnOnce() -> String, mut turn: impl FnMut() -> Turn<T>) -> T {
     if let Turn::Ends(value) = turn() {
@@ -97,7 +98,8 @@ struct Sampled {
     changes: u64,
 }
 
-/// Returns all threads but the caller and those that watch tests, if none of them runs and there is a test.
+/// Returns all threads but the caller and those that watch tests, if none of them runs and there is
+/// a test.
 fn sample() -> Option<Vec<Sampled>> {
     let known: Vec<Arc<Waits>> = {
         let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
@@ -135,8 +137,8 @@ fn sample() -> Option<Vec<Sampled>> {
     is_test.then_some(sampled)
 }
 
-/// Returns whether no thread has done anything between the two samples but to check again, twice at least, whether its wait is
-/// over.
+/// Returns whether no thread has done anything between the two samples but to check again, twice at
+/// least, whether its wait is over.
 fn nothing_happened(before: &[Sampled], after: &[Sampled]) -> bool {
     before.len() == after.len()
         && before.iter().zip(after).all(|(before, after)| {

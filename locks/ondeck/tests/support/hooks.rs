@@ -12,7 +12,8 @@ use super::Place;
 /// The pause before the first poll, in nanoseconds.
 pub const SHORT: u32 = 100;
 
-/// No thread polls, or watches. It pauses for `short` nanoseconds before its first attempt as the heir.
+/// No thread polls, or watches. It pauses for `short` nanoseconds before its first attempt as the
+/// heir.
 pub fn unpolled(short: u32) -> Polling {
     let mut polling = Polling::default();
     (polling.budget, polling.watch, polling.short) = (0, 0, short);
@@ -65,7 +66,8 @@ pub trait Hooks: Copy + fmt::Debug + Send + Sync + 'static {
     }
     /// Before each sleep, also on a word of the table, without an end: such as a bucket's lock.
     fn before_sleep(_is_of_table: bool) {}
-    /// Returns how a sleep until this time ends, if it ends at once. Not called for a bucket's lock.
+    /// Returns how a sleep until this time ends, if it ends at once. Not called for a bucket's
+    /// lock.
     fn sleep(_until: Option<Timestamp>) -> Option<FutexWait> {
         None
     }
@@ -124,8 +126,8 @@ pub trait Hooks: Copy + fmt::Debug + Send + Sync + 'static {
     fn may_relax() -> bool {
         false
     }
-    /// 0: a thread that finds a lock held does not read it before it polls or parks, so its pauses show a
-    /// test whether it polls.
+    /// 0: a thread that finds a lock held does not read it before it polls or parks, so its pauses
+    /// show a test whether it polls.
     fn transfer_ticks() -> usize {
         0
     }

@@ -12,8 +12,8 @@ pub fn park<P: Host>(
     before_sleep: impl FnOnce(),
     deadline: Option<Timestamp>,
 ) -> Parked {
-    // SAFETY: a test parks and unparks only at its own words, or at addresses of its own locks, whose
-    // waiters are of another kind.
+    // SAFETY: a test parks and unparks only at its own words, or at addresses of its own locks,
+    // whose waiters are of another kind.
     unsafe { parking::park::<P>(key, validate, before_sleep, deadline) }
 }
 

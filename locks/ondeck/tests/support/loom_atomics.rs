@@ -1,14 +1,14 @@
 //! Loom's atomics as the atomics of a platform.
 //!
-//! A release store is an exchange here. Suppose that a thread makes a read-modify-write and then a store,
-//! and another thread's read-modify-write comes between them. Loom does not see that the store comes after
-//! that one, and lets a later read-modify-write read the older value. The three-state futex, whose waiters
-//! exchange while the owner stores, then deadlocks in the model although it never does on a machine. The
-//! exchange is stronger than the store in one respect: it continues a release sequence, see
-//! `docs/verification.md`. Relaxed stores stay stores.
+//! A release store is an exchange here. Suppose that a thread makes a read-modify-write and then a
+//! store, and another thread's read-modify-write comes between them. Loom does not see that the
+//! store comes after that one, and lets a later read-modify-write read the older value. The
+//! three-state futex, whose waiters exchange while the owner stores, then deadlocks in the model
+//! although it never does on a machine. The exchange is stronger than the store in one respect: it
+//! continues a release sequence, see `docs/verification.md`. Relaxed stores stay stores.
 //!
-//! No access may race with the drop of an atomic or follow it: every access of another thread has to happen
-//! before the drop, which each access checks with [`life::Life`].
+//! No access may race with the drop of an atomic or follow it: every access of another thread has
+//! to happen before the drop, which each access checks with [`life::Life`].
 
 use std::cell::Cell;
 use std::fmt;
@@ -28,8 +28,8 @@ enum Word<A, V> {
     Hint(Cell<V>),
 }
 
-// SAFETY: loom runs all threads of a model on one thread of the machine, and switches at none of these
-// accesses.
+// SAFETY: loom runs all threads of a model on one thread of the machine, and switches at none of
+// these accesses.
 unsafe impl<A: Send, V> Send for Word<A, V> {}
 // SAFETY: as above.
 unsafe impl<A: Sync, V> Sync for Word<A, V> {}
@@ -133,8 +133,8 @@ macro_rules! loom_integer {
             }
         }
 
-        // SAFETY: each method is one access of loom's atomic, in the given ordering or a stronger one; or,
-        // if the word is not an atomic, a plain access between two of loom's switches.
+        // SAFETY: each method is one access of loom's atomic, in the given ordering or a stronger
+        // one; or, if the word is not an atomic, a plain access between two of loom's switches.
         unsafe impl AtomicInt for $name {
             type Value = $value;
 

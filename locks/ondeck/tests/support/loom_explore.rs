@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 
 use super::{readers, setting, threads};
 
-/// Returns a test's bound of involuntary switches plus the environment variable `ONDECK_LOOM_DEEPER`, which
-/// may be negative, but at least 1. Without the variable the bound is one lower, which takes a tenth of the
-/// time.
+/// Returns a test's bound of involuntary switches plus the environment variable
+/// `ONDECK_LOOM_DEEPER`, which may be negative, but at least 1. Without the variable the bound is
+/// one lower, which takes a tenth of the time.
 #[allow(dead_code, reason = "broken locks need no more")]
 pub fn deeper(preemptions: usize) -> usize {
     preemptions.saturating_add_signed(number("ONDECK_LOOM_DEEPER").unwrap_or(-1)).max(1)
@@ -19,10 +19,11 @@ fn number<N: FromStr>(variable: &str) -> Option<N> {
     std::env::var(variable).ok()?.parse().ok()
 }
 
-/// Explores `scenario` with at most `preemptions` involuntary switches in each execution, and prints the
-/// number of executions.
+/// Explores `scenario` with at most `preemptions` involuntary switches in each execution, and
+/// prints the number of executions.
 ///
-/// If the environment has `ONDECK_LOOM_SECONDS`, it ends after that time, and prints that it was cut short.
+/// If the environment has `ONDECK_LOOM_SECONDS`, it ends after that time, and prints that it was
+/// cut short.
 pub fn model(what: &str, preemptions: usize, scenario: impl Fn() + Send + Sync + 'static) {
     explore(what, preemptions, Box::new(scenario));
 }

@@ -1,14 +1,14 @@
 //! Asymmetric fences in loom, modelled after membarrier(2).
 //!
-//! A fence of loom affects only the calling thread. So a heavy fence here asks every other thread for a
-//! full fence, and waits until each has made it before its next access. A thread makes a fence before it
-//! blocks and, if a heavy fence came while it was blocked, another one when it continues: on a machine a
-//! context switch does the same.
+//! A fence of loom affects only the calling thread. So a heavy fence here asks every other thread
+//! for a full fence, and waits until each has made it before its next access. A thread makes a
+//! fence before it blocks and, if a heavy fence came while it was blocked, another one when it
+//! continues: on a machine a context switch does the same.
 //!
-//! This is plain state, which loom's search does not see. It sees each thread's gate: a heavy fence writes
-//! the gate, and the thread reads it before every access, so that loom tries the fence before and after
-//! each access. One gate for all threads would not be enough: loom compares a write with the last access
-//! only, which would be the writer's own.
+//! This is plain state, which loom's search does not see. It sees each thread's gate: a heavy fence
+//! writes the gate, and the thread reads it before every access, so that loom tries the fence
+//! before and after each access. One gate for all threads would not be enough: loom compares a
+//! write with the last access only, which would be the writer's own.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -20,8 +20,8 @@ use ondeck::platform::Ordering;
 #[derive(Default)]
 struct Fences {
     threads: Vec<Member>,
-    /// The gates of the threads, in the order in which they begin. The first thread creates all of them,
-    /// because loom treats the creation as an access.
+    /// The gates of the threads, in the order in which they begin. The first thread creates all of
+    /// them, because loom treats the creation as an access.
     gates: Vec<Rc<atomic::AtomicUsize>>,
     /// The number of heavy fences so far.
     heavy: usize,

@@ -11,8 +11,8 @@ use super::fence;
 use super::setting::{self, Fences};
 use super::threads::blocked;
 
-/// A sleeping thread. Its flag is guarded by the kernel's mutex; parking may end spuriously. Loom runs all
-/// threads of a model on one thread of the machine, so a plain `Rc` is enough.
+/// A sleeping thread. Its flag is guarded by the kernel's mutex; parking may end spuriously. Loom
+/// runs all threads of a model on one thread of the machine, so a plain `Rc` is enough.
 struct Sleeping {
     thread: loom::thread::Thread,
     woken: loom::cell::Cell<bool>,
@@ -84,8 +84,8 @@ pub fn sleep(word: &AtomicU32, expected: u32, deadline: Option<Timestamp>) -> Fu
         deadline,
     });
     kernel.queues.entry(address).or_default().push(waiter.clone());
-    // A nap, or the first sleep of an heir, lasts for a tick, and the heir's second sleep for a millisecond: each may
-    // end at any time. All slices in a model are shorter or longer.
+    // A nap, or the first sleep of an heir, lasts for a tick, and the heir's second sleep for a
+    // millisecond: each may end at any time. All slices in a model are shorter or longer.
     let is_short = deadline.is_some_and(|end| {
         // The clock may have advanced after the waiter read it and before this call.
         [TICK, MILLISECOND].iter().any(|&it| (it..=kernel.now + it).contains(&end.as_nanos()))

@@ -2,8 +2,8 @@
 
 /// Knows whether the memory that it is part of is still in use.
 ///
-/// A dropped lock or node leaves this marker, in memory that the tests never free, or on a stack that
-/// lives as long as its execution. Reused memory has a new one.
+/// A dropped lock or node leaves this marker, in memory that the tests never free, or on a stack
+/// that lives as long as its execution. Reused memory has a new one.
 #[derive(Debug)]
 pub struct Life(std::sync::atomic::AtomicU32);
 

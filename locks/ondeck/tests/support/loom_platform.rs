@@ -46,8 +46,8 @@ pub use threads::{join, spawn};
 pub struct Loom;
 
 struct Table {
-    /// The addresses seen so far. An address's bucket is its index in this list, because executions are repeated with
-    /// different addresses.
+    /// The addresses seen so far. An address's bucket is its index in this list, because executions
+    /// are repeated with different addresses.
     addresses: std::sync::Mutex<Vec<usize>>,
     unlock_modes: [AtomicUsize; MOST_BUCKETS],
     buckets: [Bucket<Loom>; MOST_BUCKETS],
@@ -86,7 +86,8 @@ fn place(address: usize) -> usize {
     place % setting::get().buckets
 }
 
-// SAFETY: atomics and fences are loom's. The kernel's queues are found by address. A panic ends the model with all its threads.
+// SAFETY: atomics and fences are loom's. The kernel's queues are found by address. A panic ends the
+// model with all its threads.
 unsafe impl Platform for Loom {
     type AtomicU8 = AtomicU8;
     type AtomicU32 = AtomicU32;
@@ -101,8 +102,8 @@ unsafe impl Platform for Loom {
         atomic::fence(order);
     }
 
-    // Loom runs a thread that has yielded only when no other can run. Where no thread polls, its few pauses are no yields: so
-    // the others may be anywhere when it continues.
+    // Loom runs a thread that has yielded only when no other can run. Where no thread polls, its
+    // few pauses are no yields: so the others may be anywhere when it continues.
     fn pause() {
         threads::pass_tick();
         if setting::get().polls {

@@ -1,13 +1,14 @@
 //! Loads that loom forgets.
 //!
-//! Loom tries the other order of two accesses if the earlier one is the last access on which the later one
-//! depends. For a write that is only the last load. A thread that reads an atomic and then writes it finds
-//! its own load. So loom never tries the order in which an earlier load of another thread comes after the
-//! write. An owner that loaded the count once never saw a waiter that counted itself, by a load and a store
-//! under the bucket's lock.
+//! Loom tries the other order of two accesses if the earlier one is the last access on which the
+//! later one depends. For a write that is only the last load. A thread that reads an atomic and
+//! then writes it finds its own load. So loom never tries the order in which an earlier load of
+//! another thread comes after the write. An owner that loaded the count once never saw a waiter
+//! that counted itself, by a load and a store under the bucket's lock.
 //!
-//! Here each thread has a shadow of each atomic that it loads, and loads the shadow first. A thread that
-//! writes the atomic after it has loaded it also writes the shadows of the threads that loaded before.
+//! Here each thread has a shadow of each atomic that it loads, and loads the shadow first. A thread
+//! that writes the atomic after it has loaded it also writes the shadows of the threads that loaded
+//! before.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -32,7 +33,8 @@ struct Loads {
 struct Reader {
     thread: ThreadId,
     shadow: Rc<AtomicBool>,
-    /// When the thread last loaded, by the count of loads; zero if it has not loaded since the last write.
+    /// When the thread last loaded, by the count of loads; zero if it has not loaded since the last
+    /// write.
     loaded: u64,
 }
 

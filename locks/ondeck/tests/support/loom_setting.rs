@@ -8,17 +8,18 @@ use std::cell::Cell;
 pub struct Setting {
     /// Buckets of the parking table, at most [`MOST_BUCKETS`]. With 1 all addresses collide.
     pub buckets: usize,
-    /// Whether every parked thread of a reader-writer lock or a condition variable is overdue, or none.
+    /// Whether every parked thread of a reader-writer lock or a condition variable is overdue, or
+    /// none.
     pub overdue: bool,
-    /// Whether the heir of a lock polls twice before it sleeps, and a waiter of a condition variable
-    /// watches once.
+    /// Whether the heir of a lock polls twice before it sleeps, and a waiter of a condition
+    /// variable watches once.
     pub polls: bool,
     /// Whether half a millisecond passes at once.
     pub late: bool,
     /// Whether the oldest thread that waits for a mutex is due at once, the first time.
     pub due: bool,
-    /// Whether time advances with each reading of the clock, so that awake threads are considered to have lost
-    /// their CPUs.
+    /// Whether time advances with each reading of the clock, so that awake threads are considered
+    /// to have lost their CPUs.
     pub stale: bool,
     /// Whether the first thread that is started is of a real-time scheduling class.
     pub urgent: bool,
@@ -41,8 +42,8 @@ pub enum Fences {
     Asymmetric,
     /// The kernel refuses membarrier: both are full, except for a light half that is only presumed.
     Refused,
-    /// As `Asymmetric` until a thread calls [`refuse`](super::refuse). From then on a heavy fence is a
-    /// fence of its caller alone, and a sleeping thread is woken by its clock.
+    /// As `Asymmetric` until a thread calls [`refuse`](super::refuse). From then on a heavy fence
+    /// is a fence of its caller alone, and a sleeping thread is woken by its clock.
     RefusedLater,
 }
 

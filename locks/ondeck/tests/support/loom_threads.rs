@@ -39,12 +39,12 @@ pub fn number() -> u32 {
     NUMBER.with(Cell::get)
 }
 
-/// Returns the time in ticks. Each thread has its own time, which loom need not see, because no other
-/// thread uses it.
+/// Returns the time in ticks. Each thread has its own time, which loom need not see, because no
+/// other thread uses it.
 ///
-/// If pollers are stale or threads overdue, all threads share one time, which advances with each reading
-/// of the clock. Loom does not see that time either: it may omit executions in which two threads read the
-/// clock in the other order.
+/// If pollers are stale or threads overdue, all threads share one time, which advances with each
+/// reading of the clock. Loom does not see that time either: it may omit executions in which two
+/// threads read the clock in the other order.
 pub fn ticks() -> u64 {
     /// More than a poller may be late.
     const LOOK: u64 = 8;

@@ -1,12 +1,12 @@
 //! Selects the words of the parking table that loom explores as atomics.
 //!
-//! More atomics make an execution longer, and more accesses that could be reordered make more executions.
-//! Most words of a node need not be atomics:
+//! More atomics make an execution longer, and more accesses that could be reordered make more
+//! executions. Most words of a node need not be atomics:
 //!
-//! * A word that the lock of a bucket guards is a cell: if the lock does not order two accesses, loom
-//!   reports a race. That is stricter than an atomic.
-//! * A word that only determines how long to wait, or which thread to wake first, is plain. Any of its
-//!   values is correct.
+//! * A word that the lock of a bucket guards is a cell: if the lock does not order two accesses,
+//!   loom reports a race. That is stricter than an atomic.
+//! * A word that only determines how long to wait, or which thread to wake first, is plain. Any of
+//!   its values is correct.
 //!
 //! A word is identified by the name of its field, at the place where it is created.
 

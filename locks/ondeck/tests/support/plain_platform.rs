@@ -1,8 +1,9 @@
-//! A platform built on the standard library alone: it has no system call, no assembly, and nothing else that an
-//! interpreter or a sanitizer does not understand.
+//! A platform built on the standard library alone: it has no system call, no assembly, and nothing
+//! else that an interpreter or a sanitizer does not understand.
 //!
-//! Both halves of the asymmetric fences are full. A spinlock of this file guards the kernel's list of sleeping threads,
-//! not the standard library's mutex, which a sanitizer does not see unless the standard library was built with it.
+//! Both halves of the asymmetric fences are full. A spinlock of this file guards the kernel's list
+//! of sleeping threads, not the standard library's mutex, which a sanitizer does not see unless the
+//! standard library was built with it.
 
 use std::cell::{Cell, UnsafeCell};
 use std::ptr;
@@ -166,7 +167,8 @@ fn sleep(word: &AtomicU32, expected: u32, deadline: Option<Timestamp>) -> FutexW
     }
 }
 
-// SAFETY: atomics and fences are the standard library's. The list of sleeping threads compares addresses. A panic of this file ends its test.
+// SAFETY: atomics and fences are the standard library's. The list of sleeping threads compares
+// addresses. A panic of this file ends its test.
 unsafe impl Platform for Plain {
     type AtomicU8 = AtomicU8;
     type AtomicU32 = AtomicU32;

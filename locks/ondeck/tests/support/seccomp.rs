@@ -21,7 +21,8 @@ pub enum Scope {
 }
 
 impl Filter {
-    /// Refuses `call` with `errno`. If the place and the value of an argument are given, only calls with that are refused.
+    /// Refuses `call` with `errno`. If the place and the value of an argument are given, only calls
+    /// with that are refused.
     fn refusing(call: libc::c_long, argument: Option<(u32, u32)>, errno: i32) -> Self {
         Self::answering(call, argument, libc::SECCOMP_RET_ERRNO | errno as u32)
     }
@@ -76,7 +77,8 @@ impl Filter {
         self.set(flags).map(|_| ())
     }
 
-    /// Installs a filter that asks a listener, for the calling thread and the threads and processes that it starts.
+    /// Installs a filter that asks a listener, for the calling thread and the threads and processes
+    /// that it starts.
     pub fn listen(&self) -> io::Result<Listener> {
         let file = self.set(libc::SECCOMP_FILTER_FLAG_NEW_LISTENER)?;
         // SAFETY: the kernel has just opened it for the caller.
@@ -113,8 +115,8 @@ impl Filter {
 pub struct Listener(OwnedFd);
 
 impl Listener {
-    /// Waits for a call. From the call's first argument `refuse` decides whether the call is refused, and with which
-    /// errno.
+    /// Waits for a call. From the call's first argument `refuse` decides whether the call is
+    /// refused, and with which errno.
     pub fn answer(&self, refuse: impl FnOnce(u64) -> Option<i32>) -> io::Result<()> {
         // SAFETY: all fields are integers, for which 0 is valid. The kernel requires zeros.
         let mut call: libc::seccomp_notif = unsafe { mem::zeroed() };
@@ -139,7 +141,8 @@ impl Listener {
     }
 }
 
-/// Makes the kernel refuse the system call of this number with `errno` from now on, for the calling thread only.
+/// Makes the kernel refuse the system call of this number with `errno` from now on, for the calling
+/// thread only.
 pub fn refuse(call: libc::c_long, errno: i32) {
     Filter::refusing(call, None, errno).install(Scope::Thread).expect("filters are allowed");
 }
@@ -164,8 +167,9 @@ pub fn refuse_futex_operation(operation: i32, errno: i32) {
     }
 }
 
-/// Makes the kernel refuse the calling thread's waits for private futexes, in the form that the locks use, from now on.
-/// The thread can still wake others: with musl an ending thread wakes the joining thread itself.
+/// Makes the kernel refuse the calling thread's waits for private futexes, in the form that the
+/// locks use, from now on. The thread can still wake others: with musl an ending thread wakes the
+/// joining thread itself.
 pub fn refuse_waits() {
     refuse_futex_operation(libc::FUTEX_WAIT_BITSET, libc::ENOSYS);
 }

@@ -1,8 +1,8 @@
 //! A thread of a child process that runs one instruction at a time, by ptrace(2).
 //!
-//! A *stop* is an instruction that changes what other threads or the kernel may find of it: the shared memory, the head of
-//! its list of locks, and both ends of a system call. A thread that is killed anywhere between two stops leaves the same
-//! behind, so the tests kill it at each stop.
+//! A *stop* is an instruction that changes what other threads or the kernel may find of it: the
+//! shared memory, the head of its list of locks, and both ends of a system call. A thread that is
+//! killed anywhere between two stops leaves the same behind, so the tests kill it at each stop.
 
 use std::cell::Cell;
 use std::ptr;
@@ -42,7 +42,8 @@ pub struct Stepped {
     at: Cell<At>,
 }
 
-/// Makes the parent of this process the tracer of the calling thread, calls `traced`, and runs `body` step by step.
+/// Makes the parent of this process the tracer of the calling thread, calls `traced`, and runs
+/// `body` step by step.
 pub fn be_stepped(traced: impl FnOnce(), body: impl FnOnce()) {
     // SAFETY: this makes the parent the tracer.
     assert_eq!(unsafe { libc::ptrace(libc::PTRACE_TRACEME, 0, 0, 0) }, 0);
@@ -184,8 +185,8 @@ impl Stepped {
         }
     }
 
-    /// Goes on to the stop of this number. When the child first sleeps, `wake` is called, which counts as a stop. Returns
-    /// false if the child ends or sleeps on before that stop.
+    /// Goes on to the stop of this number. When the child first sleeps, `wake` is called, which
+    /// counts as a stop. Returns false if the child ends or sleeps on before that stop.
     pub fn to(&self, stop: usize, wake: impl FnOnce()) -> bool {
         /// How often it is checked whether the child sleeps on.
         const CHECKS: usize = 10;
@@ -246,7 +247,8 @@ impl Stepped {
         self.peek(self.head + 2 * size_of::<usize>())
     }
 
-    /// Returns the addresses of the words in its list, from the newest, and the one that is pending.
+    /// Returns the addresses of the words in its list, from the newest, and the one that is
+    /// pending.
     pub fn listed(&self) -> (Vec<usize>, Option<usize>) {
         let pending = self.pending();
         (listed(self.head, |place| self.peek(place)), (pending != 0).then(|| pending - 32))
@@ -264,8 +266,9 @@ impl Drop for Stepped {
     }
 }
 
-/// Runs a test in a process of its own with one CPU, if this machine lets a process trace its child. On one CPU a thread does
-/// not poll a word before it sleeps, so the body of a test has few instructions to step through.
+/// Runs a test in a process of its own with one CPU, if this machine lets a process trace its
+/// child. On one CPU a thread does not poll a word before it sleeps, so the body of a test has few
+/// instructions to step through.
 pub fn step_by_step(test: impl FnOnce()) {
     alone(|| {
         Linux::set_affinity(&Linux::affinity()[..1]).expect("one of its own");
@@ -314,9 +317,11 @@ fn head_of_caller() -> usize {
     head
 }
 
-/// Returns the addresses of the words in the calling thread's list, after checking its links in both directions.
+/// Returns the addresses of the words in the calling thread's list, after checking its links in
+/// both directions.
 pub fn listed_by_caller() -> Vec<usize> {
-    // SAFETY: the words of the list, which are in the memory of live locks or in the thread's block.
+    // SAFETY: the words of the list, which are in the memory of live locks or in the thread's
+    // block.
     let peek = |place| unsafe { ptr::with_exposed_provenance::<usize>(place).read_volatile() };
     let (head, mut before) = (head_of_caller(), head_of_caller());
     assert_eq!(peek(head + 2 * size_of::<usize>()), 0, "pending");

@@ -1,5 +1,5 @@
-//! Turns a hang into a failure: these tests are about wakes that must not be lost. Before the process ends, it prints
-//! the panics so far and the stack of each thread.
+//! Turns a hang into a failure: these tests are about wakes that must not be lost. Before the
+//! process ends, it prints the panics so far and the stack of each thread.
 
 use std::io::{self, Write};
 use std::panic;
@@ -24,7 +24,8 @@ struct Shared {
 /// The name of the threads that only watch others.
 pub const NAME: &str = "watchdog";
 
-/// The panics of this process. The test harness keeps what a test prints to itself until the test has ended.
+/// The panics of this process. The test harness keeps what a test prints to itself until the test
+/// has ended.
 static PANICS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 impl Watchdog {
@@ -32,7 +33,8 @@ impl Watchdog {
     pub fn start(what: &str, limit: Duration) -> Self {
         note_panics();
         let shared = Arc::new(Shared::default());
-        // Miri itself reports that every thread waits, and reports a thread that outlives the main one as a mistake.
+        // Miri itself reports that every thread waits, and reports a thread that outlives the main
+        // one as a mistake.
         if cfg!(miri) {
             return Self { shared };
         }
@@ -68,8 +70,8 @@ impl Drop for Watchdog {
     }
 }
 
-/// As [`thread::scope`], which waits for its threads even if they wait for one that has panicked. This function ends
-/// the process in that case.
+/// As [`thread::scope`], which waits for its threads even if they wait for one that has panicked.
+/// This function ends the process in that case.
 #[allow(dead_code, reason = "not every program of tests has scopes that may hang")]
 pub fn scope<'env, F, T>(body: F) -> T
 where
@@ -139,8 +141,8 @@ mod positions {
 
     static SAID: AtomicU32 = AtomicU32::new(0);
 
-    /// Not async-signal-safe: the thread may be in the allocator. In that case it prints nothing, and the process still
-    /// ends.
+    /// Not async-signal-safe: the thread may be in the allocator. In that case it prints nothing,
+    /// and the process still ends.
     extern "C" fn say(_signal: libc::c_int) {
         let trace = Backtrace::force_capture().to_string();
         let lines: Vec<&str> = trace.lines().map(str::trim).collect();
@@ -187,7 +189,8 @@ mod positions {
             let before = SAID.load(Ordering::SeqCst);
             // SAFETY: a signal to a thread of this process, or to none.
             unsafe { libc::syscall(libc::SYS_tgkill, libc::getpid(), number, libc::SIGUSR2) };
-            // The first one reads the program's debugging information. A thread inside the allocator does not answer.
+            // The first one reads the program's debugging information. A thread inside the
+            // allocator does not answer.
             for _ in 0..2_000 {
                 if SAID.load(Ordering::SeqCst) != before {
                     break;

@@ -45,18 +45,18 @@ pub(crate) struct Options {
     #[arg(long, value_name = "SECTION,OUTSIDE", value_parser = work)]
     pub(super) work: Option<(u64, u64)>,
 
-    /// How many per cent of the sections only read: 0, 50, 90, 99, 99.9 or 100; above 0 the locks are those for
-    /// readers and writers
+    /// How many per cent of the sections only read: 0, 50, 90, 99, 99.9 or 100; above 0 the locks
+    /// are those for readers and writers
     #[arg(long, value_name = "PERCENT")]
     pub(super) reads: Option<Reads>,
 
-    /// Which threads use it: `threads`; `one` (one thread almost always); `reentrant` (a thread may lock again
-    /// what it holds); `processes` (several share the memory)
+    /// Which threads use it: `threads`; `one` (one thread almost always); `reentrant` (a thread may
+    /// lock again what it holds); `processes` (several share the memory)
     #[arg(long, value_name = "HOW")]
     pub(super) used_by: Option<Users>,
 
-    /// How fair the lock has to be: `none`, `some` (no thread is left out for long), `strict` (order
-    /// of arrival), or the longest wait, as `10ms`
+    /// How fair the lock has to be: `none`, `some` (no thread is left out for long), `strict`
+    /// (order of arrival), or the longest wait, as `10ms`
     #[arg(long, value_name = "NEED")]
     pub(super) fairness: Option<Need>,
 
@@ -89,8 +89,8 @@ pub(crate) struct Options {
     #[arg(long, value_name = "YES", num_args = 0..=1, require_equals = true, default_missing_value = "yes", value_parser = yes)]
     pub(super) freed: Option<bool>,
 
-    /// Take threads, work, language and the present lock from what `ondeck run --profile FILE.jsonl` recorded, of
-    /// the lock that threads waited for longest
+    /// Take threads, work, language and the present lock from what
+    /// `ondeck run --profile FILE.jsonl` recorded, of the lock that threads waited for longest
     #[arg(long, value_name = "FILE")]
     pub(super) profile: Option<PathBuf>,
 

@@ -1,5 +1,5 @@
-//! The measurements of `ondeck bench` outside of the suite: the answer to the question of most users, in a minute on
-//! two CPUs.
+//! The measurements of `ondeck bench` outside of the suite: the answer to the question of most
+//! users, in a minute on two CPUs.
 
 use std::time::Duration;
 
@@ -14,7 +14,8 @@ use ondeck_report::table;
 use super::Options;
 use crate::progress::Progress;
 
-/// The locks that a user chooses between. The name of a library's mutex also selects its reader-writer lock.
+/// The locks that a user chooses between. The name of a library's mutex also selects its
+/// reader-writer lock.
 const LOCKS: [&str; 5] = ["std", "parking_lot", "glibc", "spin", "ondeck"];
 
 /// Parts of workloads, and the locks that are measured if none are named.
@@ -96,8 +97,8 @@ fn asks_for_answer(options: &Options) -> bool {
 }
 
 fn of(part: &Part, request: &Request) -> Request {
-    // At least two threads, so that they also contend on one CPU. An article's number of threads does not depend on the
-    // CPUs.
+    // At least two threads, so that they also contend on one CPU. An article's number of threads
+    // does not depend on the CPUs.
     let count = |&(times, more): &(usize, usize)| {
         if times == 0 { more } else { (times * request.cpus + more).max(2) }
     };

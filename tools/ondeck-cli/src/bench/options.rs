@@ -49,8 +49,8 @@ pub(crate) struct Options {
     /// Where threads run: `none` (the scheduler decides), `each` (one CPU a thread, in turn), `one`
     /// (all on one CPU), or a list of CPUs as `0,2` or `0-3,6`
     ///
-    /// Several, as `none,one`, are measured against each other, and so are several policies, slices and quotas; CPUs that
-    /// follow each other are one list.
+    /// Several, as `none,one`, are measured against each other, and so are several policies, slices
+    /// and quotas; CPUs that follow each other are one list.
     #[arg(long, value_name = "HOW", default_value = "none", value_parser = pinnings)]
     pub(crate) pin: Pinnings,
 
@@ -63,8 +63,8 @@ pub(crate) struct Options {
     #[arg(hide_short_help = true, long, value_name = "TIMES", value_delimiter = ',', default_value = "default", value_parser = slice)]
     pub(crate) slice: Vec<Slice>,
 
-    /// CPUs that threads may use together, as `1.0`, or `none`, or several: a control group limits them, as in a
-    /// container. A round takes 300ms or more
+    /// CPUs that threads may use together, as `1.0`, or `none`, or several: a control group limits
+    /// them, as in a container. A round takes 300ms or more
     #[arg(long, value_name = "CPUS", value_delimiter = ',', default_value = "none", allow_hyphen_values = true, value_parser = quota)]
     pub(crate) quota: Vec<Limit>,
 
@@ -72,8 +72,9 @@ pub(crate) struct Options {
     #[arg(long, value_name = "COUNT", default_value = "0", value_parser = background)]
     pub(crate) background: usize,
 
-    /// Measure every workload, also with the locks of papers; four minutes on 2 CPUs. An option that names
-    /// workloads or situations implies this. By default, bench compares the usual locks for a minute
+    /// Measure every workload, also with the locks of papers; four minutes on 2 CPUs. An option
+    /// that names workloads or situations implies this. By default, bench compares the usual locks
+    /// for a minute
     #[arg(help_heading = "What to measure", short, long)]
     pub(crate) all: bool,
 

@@ -1,8 +1,8 @@
 //! The page through which `ondeck attach` switches recording on and off in a running program:
 //! [`ondeck_record::control`] has its layout.
 //!
-//! `ondeck run` makes one, becomes the program, and so cannot remove it. The next `ondeck run` does,
-//! when no process has it mapped any more.
+//! `ondeck run` makes one, becomes the program, and so cannot remove it. The next `ondeck run`
+//! does, when no process has it mapped any more.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions};
@@ -25,8 +25,8 @@ const WANTED: u64 = std::mem::offset_of!(Control, wanted) as u64;
 const FOLDER: u64 = std::mem::offset_of!(Control, folder) as u64;
 const LONGEST_FOLDER: usize = SIZE - FOLDER as usize - 1;
 
-/// Makes a page for the program that this process is about to become. Returns `None` where no file can
-/// be made; the program also runs without one.
+/// Makes a page for the program that this process is about to become. Returns `None` where no file
+/// can be made; the program also runs without one.
 pub(crate) fn for_program() -> Option<PathBuf> {
     let place = recording::place();
     sweep(&place);
@@ -85,7 +85,8 @@ pub(crate) struct Page {
 const LOADED_BY: Duration = Duration::from_secs(10);
 
 impl Page {
-    /// Finds the page of a process, and waits for a process that is just being started; an error message if it has none.
+    /// Finds the page of a process, and waits for a process that is just being started; an error
+    /// message if it has none.
     pub(crate) fn of(pid: u32) -> Result<Self, String> {
         let path = loop {
             match mapped_by(pid)? {

@@ -1,5 +1,5 @@
-//! Checks before the start whether a library can be loaded into a program. Otherwise the result would be an
-//! error of the loader amid the program's output, or no effect at all.
+//! Checks before the start whether a library can be loaded into a program. Otherwise the result
+//! would be an error of the loader amid the program's output, or no effect at all.
 
 use std::fmt;
 use std::fs::{self, File};
@@ -198,8 +198,8 @@ fn sanitizer_of(path: &Path) -> Option<String> {
         .map(|name| String::from_utf8_lossy(name).into_owned())
 }
 
-/// The loader ignores a preloaded library where the kernel gives a program more rights than its user
-/// has (`AT_SECURE`).
+/// The loader ignores a preloaded library where the kernel gives a program more rights than its
+/// user has (`AT_SECURE`).
 fn privileges(path: &Path) -> Result<(), String> {
     const FIX: &str = "become that user first, as `sudo ondeck run ...`";
     let found = fs::metadata(path).map_err(|error| error.to_string())?;

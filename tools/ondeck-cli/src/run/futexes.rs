@@ -1,7 +1,7 @@
 //! Samples the threads of a program: which of them sleep in futex(2), and where.
 //!
-//! `/proc/PID/task/TID/syscall` has the current system call of a sleeping thread, its arguments, its stack pointer and
-//! the instruction after the call. The parent of a process may read it.
+//! `/proc/PID/task/TID/syscall` has the current system call of a sleeping thread, its arguments,
+//! its stack pointer and the instruction after the call. The parent of a process may read it.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -113,7 +113,8 @@ impl Looks {
     }
 }
 
-/// The function that the call right before `address` calls: by an offset, or through a pointer at an offset.
+/// The function that the call right before `address` calls: by an offset, or through a pointer at
+/// an offset.
 ///
 /// Code that is not optimized loads the pointer into a register first.
 #[cfg(target_arch = "x86_64")]
@@ -130,7 +131,8 @@ fn called_before(memory: &File, address: u64) -> Option<u64> {
     }
 }
 
-/// The pointer that the last load before `address` put into a register, by the register's number in an instruction.
+/// The pointer that the last load before `address` put into a register, by the register's number in
+/// an instruction.
 #[cfg(target_arch = "x86_64")]
 fn through_register(memory: &File, address: u64, register: u8) -> Option<u64> {
     // The arguments of the call are between the two.
@@ -143,7 +145,8 @@ fn through_register(memory: &File, address: u64, register: u8) -> Option<u64> {
     pointer(memory, (start + at as u64 + 7).checked_add_signed(distance.into())?)
 }
 
-/// The function that a stub of the procedure linkage table jumps to; `None` if there is no stub at `address`.
+/// The function that a stub of the procedure linkage table jumps to; `None` if there is no stub at
+/// `address`.
 #[cfg(target_arch = "x86_64")]
 fn behind_stub(memory: &File, address: u64) -> Option<u64> {
     const ENDBR64: [u8; 4] = [0xf3, 0x0f, 0x1e, 0xfa];
@@ -188,10 +191,11 @@ struct Asleep {
     pc: u64,
 }
 
-/// Parses a line of `syscall`: the number, six arguments, the stack pointer, the instruction; or `running`.
+/// Parses a line of `syscall`: the number, six arguments, the stack pointer, the instruction; or
+/// `running`.
 ///
-/// Accepts private futexes only: threads wait for the end of a thread at one that the kernel wakes, which is not
-/// private.
+/// Accepts private futexes only: threads wait for the end of a thread at one that the kernel wakes,
+/// which is not private.
 fn asleep(line: &str) -> Option<Asleep> {
     const COMMAND: u64 = 0x7f;
     const WAITS: [i32; 4] = [

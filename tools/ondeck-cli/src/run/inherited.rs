@@ -1,9 +1,9 @@
-//! The state in which this process was started, before Rust's runtime changed it, and its restoration
-//! for a program that it starts.
+//! The state in which this process was started, before Rust's runtime changed it, and its
+//! restoration for a program that it starts.
 //!
-//! The runtime ignores SIGPIPE, and opens /dev/null in place of a standard stream that is closed. The
-//! standard library then starts programs with SIGPIPE at its default and no signal blocked. A shell
-//! or a service manager may have wanted another state for the program.
+//! The runtime ignores SIGPIPE, and opens /dev/null in place of a standard stream that is closed.
+//! The standard library then starts programs with SIGPIPE at its default and no signal blocked. A
+//! shell or a service manager may have wanted another state for the program.
 //!
 //! If SIGCHLD is ignored, the kernel does not notify a parent of the end of its child. So this
 //! process does not ignore it while it waits for one.
@@ -51,8 +51,8 @@ extern "C" fn look() {
     _ = INHERITED.set(Inherited { mask, ignored, closed });
 }
 
-/// The standard streams that the program gets from the command: input, output, errors. A stream that
-/// was closed is also closed for the program, unless the program gets another one.
+/// The standard streams that the program gets from the command: input, output, errors. A stream
+/// that was closed is also closed for the program, unless the program gets another one.
 pub(crate) type Given = [bool; 3];
 
 /// Makes the program start with the signals and streams that this process was started with.

@@ -11,8 +11,9 @@ use super::program::Program;
 use super::{fitness, library};
 use crate::outcome::Failure;
 
-/// The variables that the libraries read when they are loaded: the folder for recordings, whether it also records
-/// uncontended operations, the page that switches recording on later, and the folder for notes about the order of locks.
+/// The variables that the libraries read when they are loaded: the folder for recordings, whether
+/// it also records uncontended operations, the page that switches recording on later, and the
+/// folder for notes about the order of locks.
 pub(crate) const PROFILE: &str = "ONDECK_PROFILE";
 pub(crate) const RECORD: &str = "ONDECK_RECORD";
 pub(crate) const CONTROL: &str = "ONDECK_CONTROL";

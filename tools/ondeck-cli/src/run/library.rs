@@ -49,8 +49,8 @@ const LD_PRELOAD: &str = "LD_PRELOAD";
 /// command, and one that cargo built.
 const BESIDE: [&str; 4] = ["", "../lib/ondeck", "../lib", "../native/lib"];
 
-/// Finds a library: at the place that the environment names, otherwise near the executable, otherwise beside the other
-/// library that the environment names.
+/// Finds a library: at the place that the environment names, otherwise near the executable,
+/// otherwise beside the other library that the environment names.
 pub(crate) fn find(library: Library) -> Result<PathBuf, Failure> {
     let named =
         |library: Library| env::var_os(library.variable()).filter(|named| !named.is_empty());
@@ -115,7 +115,8 @@ pub(crate) fn in_front(library: &Path) -> (&'static str, OsString) {
     (LD_PRELOAD, value)
 }
 
-/// The variable and its value without any copy of the libraries; no value if there are no other entries.
+/// The variable and its value without any copy of the libraries; no value if there are no other
+/// entries.
 pub(crate) fn left_out() -> (&'static str, Option<OsString>) {
     let others = others();
     (LD_PRELOAD, (!others.is_empty()).then(|| others.join(OsStr::new(":"))))

@@ -45,17 +45,17 @@ pub(crate) struct Options {
     )]
     pub(crate) program: Vec<OsString>,
 
-    /// The locks that the program gets: this project's, by a library that is preloaded (the shim), or
-    /// its own. Without --profile, `ondeck` is the default; with it, the program keeps its own, and is
-    /// observed
+    /// The locks that the program gets: this project's, by a library that is preloaded (the shim),
+    /// or its own. Without --profile, `ondeck` is the default; with it, the program keeps its own,
+    /// and is observed
     #[arg(long, value_enum, conflicts_with = "compare")]
     pub(crate) lock: Option<Lock>,
 
     #[command(flatten, next_help_heading = "Recording")]
     pub(crate) wanted: Wanted,
 
-    /// Do not have the kernel notify of the waits of a program that no library can be loaded into, such as a
-    /// static one or one in Go: its sleeps are only sampled
+    /// Do not have the kernel notify of the waits of a program that no library can be loaded into,
+    /// such as a static one or one in Go: its sleeps are only sampled
     #[arg(help_heading = "Recording", long, requires = "profile")]
     pub(crate) no_seccomp: bool,
 
@@ -65,8 +65,8 @@ pub(crate) struct Options {
     #[arg(help_heading = "Recording", long, value_name = "FILE", conflicts_with_all = ["compare", "lock"])]
     pub(crate) record: Option<PathBuf>,
 
-    /// Report deadlocks of the program's own pthread locks, which end the process unless `report` is
-    /// given, and orders of locks that may become one
+    /// Report deadlocks of the program's own pthread locks, which end the process unless `report`
+    /// is given, and orders of locks that may become one
     #[arg(
         help_heading = "Checking",
         long,

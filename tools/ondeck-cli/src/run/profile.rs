@@ -19,8 +19,8 @@ pub(crate) const LOCKS: usize = 10;
 /// Which reports are wanted; the same for `run` and `attach`.
 #[derive(Debug, Args)]
 pub(crate) struct Wanted {
-    /// Record which locks threads wait for and which functions keep them, and write a report: .html,
-    /// .pb.gz, .json.gz or .jsonl; may be given several times
+    /// Record which locks threads wait for and which functions keep them, and write a report:
+    /// .html, .pb.gz, .json.gz or .jsonl; may be given several times
     #[arg(long, value_name = "FILE", value_parser = OsStringValueParser::new().try_map(report))]
     pub(crate) profile: Vec<Report>,
 
@@ -127,7 +127,8 @@ impl Wanted {
         reader.read().map_err(|error| Error::System(error.to_string()))
     }
 
-    /// Reads the recording of a program whose threads were sampled, which may have recorded nothing.
+    /// Reads the recording of a program whose threads were sampled, which may have recorded
+    /// nothing.
     pub(crate) fn read_all(
         &self,
         folder: &Path,

@@ -29,8 +29,8 @@ pub(super) fn prepare(name: Option<&Path>) -> Result<Prepared<()>, Error> {
     Prepared::of([((), name)])
 }
 
-/// Writes the recording of the process that made most acquisitions; returns whether there was one, and the file is
-/// complete.
+/// Writes the recording of the process that made most acquisitions; returns whether there was one,
+/// and the file is complete.
 pub(super) fn write(prepared: Prepared<()>, folder: &Path) -> bool {
     let acquisitions = |process: &&Tracks| -> u64 {
         process.threads.iter().map(|thread| thread.acquisitions).sum()

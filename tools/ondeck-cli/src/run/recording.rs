@@ -11,8 +11,8 @@ use nix::sys::statvfs::statvfs;
 use nix::unistd::geteuid;
 use tempfile::TempDir;
 
-/// A folder in memory: recording writes to mapped pages, which a disk's file system would continuously write
-/// back.
+/// A folder in memory: recording writes to mapped pages, which a disk's file system would
+/// continuously write back.
 const IN_MEMORY: &str = "/dev/shm";
 
 /// Recordings are sparse, and take a tenth of this or less.
@@ -24,7 +24,8 @@ const DROP_BOX: u32 = 0o1733;
 const PREFIX: &str = "ondeck-recording-";
 const KEPT: &str = "ondeck-kept-";
 
-/// Makes a new folder, which is removed with the value; also removes the folders of killed commands.
+/// Makes a new folder, which is removed with the value; also removes the folders of killed
+/// commands.
 pub(crate) fn folder() -> io::Result<TempDir> {
     let place = place();
     sweep(&place);
@@ -71,8 +72,8 @@ pub(crate) fn keep(folder: TempDir) -> PathBuf {
     }
 }
 
-/// Frees the space that the recordings of a folder take. Removing them does not suffice: a process that is still
-/// running has them mapped until its end.
+/// Frees the space that the recordings of a folder take. Removing them does not suffice: a process
+/// that is still running has them mapped until its end.
 pub(crate) fn give_back(folder: &Path) {
     let hole = FallocateFlags::FALLOC_FL_PUNCH_HOLE | FallocateFlags::FALLOC_FL_KEEP_SIZE;
     for path in fs::read_dir(folder).into_iter().flatten().flatten().map(|file| file.path()) {
@@ -108,7 +109,8 @@ pub(crate) fn has_begun(folder: &Path) -> bool {
     })
 }
 
-/// Returns the processes that still run with this folder in the environment that they were started with.
+/// Returns the processes that still run with this folder in the environment that they were started
+/// with.
 pub(crate) fn left_behind(folder: &Path) -> Vec<u32> {
     let name = folder.as_os_str().as_encoded_bytes();
     let processes = fs::read_dir("/proc").into_iter().flatten().flatten();

@@ -14,7 +14,8 @@ use super::inherited;
 use super::supervise::pid;
 use crate::outcome::Status;
 
-/// The peak memory of a program; at least the memory that this command had when it started the program.
+/// The peak memory of a program; at least the memory that this command had when it started the
+/// program.
 const MAX_RSS: Quantity = Quantity {
     name: ondeck_report::program::MAX_RSS,
     unit: Unit::Bytes,
@@ -32,7 +33,8 @@ const PRINTED: Quantity = Quantity {
 
 /// How a run ended.
 pub(crate) enum Ended {
-    /// Its costs, including those of the programs that it started and waited for. An operation is the run.
+    /// Its costs, including those of the programs that it started and waited for. An operation is
+    /// the run.
     Well(Sample),
     /// How it failed, and the last lines that it wrote to standard error.
     Badly(String, Vec<String>),

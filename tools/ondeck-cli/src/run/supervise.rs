@@ -1,9 +1,9 @@
-//! Waits for a program in its place: signals that are sent to this process reach the program, it stops
-//! when the program stops, and it ends like the program.
+//! Waits for a program in its place: signals that are sent to this process reach the program, it
+//! stops when the program stops, and it ends like the program.
 //!
 //! Both are in one process group, so a terminal's signals reach the program directly, and are not
-//! forwarded a second time. All signals are blocked here and taken one by one, so that no handler is
-//! needed and no signal ends this process while it has something to do.
+//! forwarded a second time. All signals are blocked here and taken one by one, so that no handler
+//! is needed and no signal ends this process while it has something to do.
 
 use std::io;
 use std::process::{Child, Command};
@@ -43,8 +43,8 @@ impl Supervised {
         self.pid.as_raw().cast_unsigned()
     }
 
-    /// Waits for the end of the program. Calls `meanwhile` whenever the time that its last call returned
-    /// has passed without a signal.
+    /// Waits for the end of the program. Calls `meanwhile` whenever the time that its last call
+    /// returned has passed without a signal.
     pub(crate) fn wait(self, mut meanwhile: impl FnMut() -> Duration) -> io::Result<Status> {
         let mut pause = Duration::from_millis(5);
         loop {
@@ -82,8 +82,9 @@ impl Supervised {
     }
 
     fn forward(&self, signal: &libc::siginfo_t) {
-        // A signal from the kernel is meant for the whole group, if a terminal caused it, or for this
-        // process alone. A shell that continues a job may have sent SIGCONT to this process alone.
+        // A signal from the kernel is meant for the whole group, if a terminal caused it, or for
+        // this process alone. A shell that continues a job may have sent SIGCONT to this process
+        // alone.
         let of_the_kernel = signal.si_code > 0;
         if of_the_kernel || signal.si_signo == libc::SIGCHLD {
             return;

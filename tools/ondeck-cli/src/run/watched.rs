@@ -17,9 +17,11 @@ use super::{Way, fitness, recording};
 struct Program {
     looks: u32,
     is_loaded: bool,
-    /// Whether a recording is mapped: its own, or that of the process that it was forked from, until it records itself.
+    /// Whether a recording is mapped: its own, or that of the process that it was forked from,
+    /// until it records itself.
     has_recording: bool,
-    /// Whether the process has the runtime of ThreadSanitizer, whose functions stand in front of the library's.
+    /// Whether the process has the runtime of ThreadSanitizer, whose functions stand in front of
+    /// the library's.
     has_sanitizer: bool,
 }
 
@@ -57,7 +59,8 @@ impl Watched {
         }
     }
 
-    /// Returns the programs that ran without the library, and the processes that have it and no recording.
+    /// Returns the programs that ran without the library, and the processes that have it and no
+    /// recording.
     fn without(&self, profile: &Profile) -> (BTreeMap<&Path, usize>, BTreeSet<u32>) {
         /// A process that was seen more often is not just being loaded.
         const LOADED: u32 = 2;

@@ -1,7 +1,8 @@
 //! Stages on a simulated machine, on as many OS threads as there are CPUs.
 //!
-//! Each lock of each stage begins with the machine's first seed. So its numbers depend neither on earlier runs, nor on
-//! the thread that takes it, nor on its shard, and locks are compared with the same random numbers.
+//! Each lock of each stage begins with the machine's first seed. So its numbers depend neither on
+//! earlier runs, nor on the thread that takes it, nor on its shard, and locks are compared with the
+//! same random numbers.
 
 use std::slice;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -54,7 +55,8 @@ enum Told {
     Done(usize, Found),
 }
 
-/// Carries the jobs out; returns their results in order. A job that a cancelled run did not reach has an empty result.
+/// Carries the jobs out; returns their results in order. A job that a cancelled run did not reach
+/// has an empty result.
 pub(super) fn carry_out(
     setup: &Setup,
     jobs: &[Stage],

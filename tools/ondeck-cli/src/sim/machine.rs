@@ -3,7 +3,8 @@
 use ondeck_lab::results::Machine;
 use ondeck_sim::machine::MachineFile;
 
-/// Contains nothing about the host: reports of one simulated machine can be merged wherever they were computed.
+/// Contains nothing about the host: reports of one simulated machine can be merged wherever they
+/// were computed.
 pub(super) fn describe(machine: &MachineFile) -> Machine {
     let costs = machine.costs();
     let (cpus, cores) = (costs.places.len(), costs.cpu_of_core.len());

@@ -35,8 +35,8 @@ pub(crate) struct Options {
     #[command(flatten)]
     pub(crate) choice: Choice,
 
-    /// Length of a round in virtual time, as `5ms`; for wait and idle, how long runs are repeated in
-    /// a lock's turn
+    /// Length of a round in virtual time, as `5ms`; for wait and idle, how long runs are repeated
+    /// in a lock's turn
     #[arg(short, long, value_name = "TIME", default_value = "5ms", value_parser = simulated_round)]
     pub(crate) duration: Duration,
 
@@ -60,8 +60,8 @@ pub(crate) struct Options {
     )]
     pub(crate) replay: Option<PathBuf>,
 
-    /// With --replay: the machine on which the program was recorded, if it is not the simulated one: the recording is
-    /// replayed on it to see how far it can be predicted
+    /// With --replay: the machine on which the program was recorded, if it is not the simulated
+    /// one: the recording is replayed on it to see how far it can be predicted
     #[arg(long, value_name = "NAME|FILE", requires = "replay")]
     pub(crate) recorded_on: Option<String>,
 

@@ -55,8 +55,8 @@ pub(super) fn run(file: &Path, machine: &MachineFile, options: &Options) -> Resu
         seed: options.seed,
     };
     let mut found = simulation.of_all(cases, &mut progress);
-    // The most effective change: the longest sections of the lock that saturates first, with the last
-    // lock.
+    // The most effective change: the longest sections of the lock that saturates first, with the
+    // last lock.
     if let Some(last) = found.last()
         && let Some(saturation) = found.iter().find_map(|it| it.outlook.saturation)
         && let Some(site) = longest_site(&recording, saturation.lock)
@@ -303,7 +303,8 @@ fn about(
     about
 }
 
-/// The row where the simulation and the queueing network are farthest apart, and which assumption differs.
+/// The row where the simulation and the queueing network are farthest apart, and which assumption
+/// differs.
 fn disagreement(found: &Found, cpus: usize) -> Option<String> {
     /// Nearer than this factor, they agree.
     const APART: f64 = 1.5;

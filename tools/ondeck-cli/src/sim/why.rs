@@ -157,8 +157,8 @@ impl Sums {
     }
 }
 
-/// The lines with the most time under way, over all rounds: each round has its own lines, which are combined by
-/// rank.
+/// The lines with the most time under way, over all rounds: each round has its own lines, which are
+/// combined by rank.
 fn lines(rounds: &[Ran]) -> String {
     let of = |hot: &Hot| hot.traffic.moved + hot.traffic.queued;
     let all: Time = rounds.iter().flat_map(|round| &round.hot).map(of).sum();
@@ -182,7 +182,8 @@ fn name(hot: &Hot) -> &'static str {
     match (hot.in_table, hot.has_data) {
         (true, _) => "parking table",
         (_, true) => "data",
-        // Everything else that simulated threads access belongs to locks, including nodes of their queues.
+        // Everything else that simulated threads access belongs to locks, including nodes of their
+        // queues.
         _ => "lock",
     }
 }

@@ -8,8 +8,8 @@ use serde_json::Value;
 use crate::shim::{compiled, output, wait_until};
 use crate::support::{ended, stderr, stdout};
 
-/// One thread holds a mutex again and again, and another one waits for it. A child does the same after the program has
-/// ended, and writes a file. Ends with 3.
+/// One thread holds a mutex again and again, and another one waits for it. A child does the same
+/// after the program has ended, and writes a file. Ends with 3.
 const PROGRAM: &str = r#"
 #include <fcntl.h>
 #include <pthread.h>

@@ -126,8 +126,8 @@ fn groups_of(process: u32) -> Vec<PathBuf> {
     found
 }
 
-/// Starts a bench under a quota, and waits for its control group. Where the system permits none, `None` after the report
-/// has said so.
+/// Starts a bench under a quota, and waits for its control group. Where the system permits none,
+/// `None` after the report has said so.
 fn limited() -> Option<Child> {
     let folder = tempfile::tempdir().expect("a folder");
     let json = folder.path().join("r.json");

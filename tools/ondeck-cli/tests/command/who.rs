@@ -66,7 +66,8 @@ impl Drop for Program {
     }
 }
 
-/// What a thread waits for: its name, its function, the kind, the variable, and the keeper's name or another word for it.
+/// What a thread waits for: its name, its function, the kind, the variable, and the keeper's name
+/// or another word for it.
 struct Expected(&'static str, &'static str, &'static str, &'static str, &'static str);
 
 impl Expected {

@@ -1,8 +1,8 @@
 //! `costs`: the costs on this machine of the operations that locks consist of.
 //!
 //! The rows follow the sources: PAUSE 1, 10, 30 and 100 times and yielding (Go's issue 68578),
-//! read-modify-writes and the clock (Skarupke), system calls, sleeping and waking (Lockless), and the two
-//! fences and the cache line that asymmetric designs depend on.
+//! read-modify-writes and the clock (Skarupke), system calls, sleeping and waking (Lockless), and
+//! the two fences and the cache line that asymmetric designs depend on.
 
 pub mod hardware;
 mod two_threads;
@@ -26,10 +26,11 @@ struct Operation {
 /// Nanoseconds for one operation, or why there are none.
 type Timing = Result<f64, String>;
 
-/// Measures every operation `rounds` times; operations take turns. `progress` receives each operation's name
-/// and the share of the work that is done.
+/// Measures every operation `rounds` times; operations take turns. `progress` receives each
+/// operation's name and the share of the work that is done.
 ///
-/// Not generic, as all that measures: a generic function is compiled in the caller's crate, which may be unoptimized.
+/// Not generic, as all that measures: a generic function is compiled in the caller's crate, which
+/// may be unoptimized.
 pub fn measure(
     rounds: usize,
     progress: &mut dyn FnMut(&str, f64),

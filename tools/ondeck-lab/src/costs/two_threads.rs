@@ -90,7 +90,8 @@ pub(super) fn beside_running(measure: impl Fn() -> f64 + Send) -> Timing {
     beside(first(), second()?, std::hint::spin_loop, measure)
 }
 
-/// The round trip of a line: written on one CPU, seen and written on another, seen again on the first.
+/// The round trip of a line: written on one CPU, seen and written on another, seen again on the
+/// first.
 pub(super) fn line_round_trip() -> Timing {
     const ANSWERED: u32 = u32::MAX;
     let word = Word::new(0);
@@ -113,8 +114,8 @@ pub(super) fn line_round_trip() -> Timing {
 
 /// From one thread's futex wake to the other thread running, on average.
 ///
-/// With two CPUs, each thread delays its wake until the other is certainly asleep. On one CPU the other thread
-/// sleeps because this one runs.
+/// With two CPUs, each thread delays its wake until the other is certainly asleep. On one CPU the
+/// other thread sleeps because this one runs.
 pub(super) fn futex_wake_to_run(other_cpu: bool) -> Timing {
     const TRIPS: u32 = 100;
     /// A thread needs some microseconds until it sleeps; this is ten times as long.
@@ -129,14 +130,15 @@ pub(super) fn futex_wake_to_run(other_cpu: bool) -> Timing {
 /// One futex wake, in nanoseconds.
 #[derive(Clone, Copy)]
 pub(super) struct Wake {
-    /// From before the wake until the woken thread runs; 0 for the first turn, which began without a wake.
+    /// From before the wake until the woken thread runs; 0 for the first turn, which began without
+    /// a wake.
     pub(super) to_run: f64,
     /// The call that wakes the other thread at the turn's end.
     pub(super) call: f64,
 }
 
-/// Two threads, on the first CPU and on the CPU `partner`, wake each other in turn, `trips` times each. Each
-/// waits for `delay` before it wakes the other.
+/// Two threads, on the first CPU and on the CPU `partner`, wake each other in turn, `trips` times
+/// each. Each waits for `delay` before it wakes the other.
 pub(super) fn wakes(partner: usize, delay: Duration, trips: u32) -> Result<Vec<Wake>, String> {
     let shared = Turns { turn: Word::new(0), woken_at: AtomicU64::new(0) };
     let turns = |mine| -> Vec<_> { (0..trips).map(|_| shared.take_turn(mine, delay)).collect() };

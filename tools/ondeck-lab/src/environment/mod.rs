@@ -32,7 +32,8 @@ const CALLER: Thread = 0;
 const COORDINATOR: u8 = 5;
 
 impl Placement {
-    /// Tries the placement on a new thread, and replaces each part that the machine refuses by the default.
+    /// Tries the placement on a new thread, and replaces each part that the machine refuses by the
+    /// default.
     #[must_use = "what was refused must be reported"]
     pub fn granted(self) -> (Self, Vec<Refusal>) {
         let usable = Here::usable_cpus();
@@ -92,7 +93,8 @@ impl Placement {
         (Self { pinning, ..scheduled }, refusals)
     }
 
-    /// Tries all but the pinning on the calling thread; returns the granted placement and the refusals.
+    /// Tries all but the pinning on the calling thread; returns the granted placement and the
+    /// refusals.
     fn probe(mut self) -> (Self, Vec<Refusal>) {
         let mut refusals = Vec::new();
         if self.policy != Policy::Other
@@ -161,12 +163,12 @@ impl Placement {
         })
     }
 
-    /// Under a realtime policy, raises the calling thread above the team that it will have to stop, until the
-    /// guard is dropped; otherwise does nothing.
+    /// Under a realtime policy, raises the calling thread above the team that it will have to stop,
+    /// until the guard is dropped; otherwise does nothing.
     pub(crate) fn raise_coordinator(&self) -> Option<Raised> {
         let former = if self.policy.is_realtime() { Here::scheduling()? } else { return None };
-        // The run goes on even after a refusal: the kernel's reserve for other threads lets the coordinator
-        // run, late.
+        // The run goes on even after a refusal: the kernel's reserve for other threads lets the
+        // coordinator run, late.
         self.policy.apply(COORDINATOR).is_ok().then_some(Raised(former))
     }
 }

@@ -31,8 +31,8 @@ impl Pinning {
         }
     }
 
-    /// Parses several pinnings, separated by commas. A pinning is a word or a list of CPUs, which also has
-    /// commas: consecutive CPUs form one list.
+    /// Parses several pinnings, separated by commas. A pinning is a word or a list of CPUs, which
+    /// also has commas: consecutive CPUs form one list.
     ///
     /// # Errors
     ///

@@ -17,8 +17,9 @@ pub struct Condition {
 /// The names of these parameters, in the order of tables.
 pub const CONDITIONS: [&str; 4] = ["policy", "slice", "pin", "quota"];
 
-/// Whether a parameter is a condition, which says under what a series was measured and not what was measured. Besides
-/// [`CONDITIONS`], the numbers of a simulated machine are conditions; their names contain a point: `transfer.memory`.
+/// Whether a parameter is a condition, which says under what a series was measured and not what was
+/// measured. Besides [`CONDITIONS`], the numbers of a simulated machine are conditions; their names
+/// contain a point: `transfer.memory`.
 pub fn is_condition(name: &str) -> bool {
     CONDITIONS.contains(&name) || name.contains('.')
 }

@@ -29,8 +29,8 @@ pub struct Request {
     pub extent: Extent,
     /// How many CPUs the machine has for threads.
     pub cpus: usize,
-    /// Whether the machine is one of virtual time. Then the plan omits what only the real one can do: some
-    /// workloads, warming up, and a process of one thread.
+    /// Whether the machine is one of virtual time. Then the plan omits what only the real one can
+    /// do: some workloads, warming up, and a process of one thread.
     pub simulated: bool,
     /// The locks, or the extent's own choice for each workload.
     pub locks: Option<Vec<Subject>>,
@@ -42,9 +42,11 @@ pub struct Request {
     pub round: Option<Duration>,
     /// Rounds of each series; runs of counted workloads.
     pub rounds: Option<usize>,
-    /// Work in the critical section and outside of it, in nanoseconds, instead of the suite's own pairs.
+    /// Work in the critical section and outside of it, in nanoseconds, instead of the suite's own
+    /// pairs.
     pub work: Option<(u64, u64)>,
-    /// Numbers of cache lines that a section reads and writes, for workloads that have such sections.
+    /// Numbers of cache lines that a section reads and writes, for workloads that have such
+    /// sections.
     pub data: Option<Vec<usize>>,
     /// Capacities of a bounded queue, for workloads that have one.
     pub capacities: Option<Vec<usize>>,
@@ -63,8 +65,8 @@ pub struct Request {
 }
 
 impl Request {
-    /// Requests everything of an extent under the default conditions. A lock counts as stuck after 10 s;
-    /// nothing is measured in a process of one thread; the seed is 1.
+    /// Requests everything of an extent under the default conditions. A lock counts as stuck after
+    /// 10 s; nothing is measured in a process of one thread; the seed is 1.
     pub fn of(extent: Extent) -> Self {
         Self {
             extent,
@@ -136,7 +138,8 @@ fn of_workload(request: &Request, workload: &WorkloadInfo, subjects: &[Subject])
         return Vec::new();
     }
     let (schedule, situations) = workload.situations(&request.asked());
-    // Reports show the share for the most threads only, so the other rounds of a suite may be shorter.
+    // Reports show the share for the most threads only, so the other rounds of a suite may be
+    // shorter.
     let most = situations.iter().map(|situation| situation.threads).max().unwrap_or(0);
     let pace = |threads: usize| match (schedule, request.rounds) {
         (Schedule::Rounds(rounds), asked) => {
@@ -191,9 +194,9 @@ fn of_workload(request: &Request, workload: &WorkloadInfo, subjects: &[Subject])
     situations.into_iter().filter(possible).map(stage).collect()
 }
 
-/// The locks that are measured with this number of threads. A suite omits strict queues of spinners unless the
-/// user names them: they hand off to threads that are off their CPUs, and a single round takes seconds. Where
-/// other threads have to be parked, no spinner can take part.
+/// The locks that are measured with this number of threads. A suite omits strict queues of spinners
+/// unless the user names them: they hand off to threads that are off their CPUs, and a single round
+/// takes seconds. Where other threads have to be parked, no spinner can take part.
 fn taking_part(
     request: &Request,
     workload: &WorkloadInfo,

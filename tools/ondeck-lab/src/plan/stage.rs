@@ -22,7 +22,8 @@ pub struct Stage {
     pub own: Own,
     /// Whether it is also measured with the lock that does nothing, if the workload is.
     pub emptied: bool,
-    /// Whether it is measured with the lock that does nothing, to find the cost of the workload itself.
+    /// Whether it is measured with the lock that does nothing, to find the cost of the workload
+    /// itself.
     pub baseline: bool,
     /// The conditions that threads run under, at least one; several take turns.
     pub conditions: Vec<Condition>,
@@ -30,13 +31,13 @@ pub struct Stage {
     pub alone: bool,
     /// Parameters as they stand in reports.
     pub params: BTreeMap<String, String>,
-    /// The length of a turn of a timed workload, or the time for which runs of a counted one are repeated in
-    /// a turn.
+    /// The length of a turn of a timed workload, or the time for which runs of a counted one are
+    /// repeated in a turn.
     pub turn: Duration,
     /// How many turns each lock has.
     pub turns: usize,
-    /// For rounds that end by count: the number of runs that suffices, and the time after which a run is cut
-    /// off.
+    /// For rounds that end by count: the number of runs that suffices, and the time after which a
+    /// run is cut off.
     pub counted: Option<Counted>,
 }
 
@@ -45,7 +46,8 @@ pub struct Stage {
 pub struct Counted {
     /// Runs after which there are enough.
     pub most: usize,
-    /// The time after which a run is cut off, if any: with a lock that collapses a run would take minutes.
+    /// The time after which a run is cut off, if any: with a lock that collapses a run would take
+    /// minutes.
     pub longest: Option<Duration>,
 }
 
@@ -105,10 +107,11 @@ impl Stage {
     pub fn cost_of_turn(&self, turn: usize) -> Duration {
         /// Creating and joining threads, starting a process: measured at 1 to 2 ms.
         const AROUND: Duration = Duration::from_millis(2);
-        /// The same for each thread of a crowd, which is parked and woken one by one: measured at 100 to 200
-        /// µs.
+        /// The same for each thread of a crowd, which is parked and woken one by one: measured at
+        /// 100 to 200 µs.
         const EACH: Duration = Duration::from_micros(150);
-        /// A run of 16 threads with a lock that neither leads nor collapses: measured at 10 to 60 ms.
+        /// A run of 16 threads with a lock that neither leads nor collapses: measured at 10 to 60
+        /// ms.
         const ONE_RUN: Duration = Duration::from_millis(40);
         let length = match (self.counted.is_some(), turn) {
             (false, _) => self.round(turn),

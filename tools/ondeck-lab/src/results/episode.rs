@@ -1,5 +1,5 @@
-//! The longest idles and waits that a trace found: when, why, and what is drawn of them. Reports and
-//! traces have them. Times are nanoseconds since the run began.
+//! The longest idles and waits that a trace found: when, why, and what is drawn of them. Reports
+//! and traces have them. Times are nanoseconds since the run began.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -47,8 +47,8 @@ pub enum Cause {
     QueuedCpuBusy,
     /// The lock was free and threads that ran wanted it, but it was kept for one without a CPU.
     KeptForQueued,
-    /// The lock was free, and all threads that wanted it slept, or had been woken and did not run yet: wake-up
-    /// latency.
+    /// The lock was free, and all threads that wanted it slept, or had been woken and did not run
+    /// yet: wake-up latency.
     WakeUp,
     /// The thread slept while others had the lock.
     AsleepInLine,

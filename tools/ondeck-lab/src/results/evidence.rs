@@ -28,8 +28,8 @@ crate::worded! {
 pub struct Simulated {
     /// The name of the machine that was simulated.
     pub machine: String,
-    /// What all chance in it was drawn from: the same seed gives the same numbers. Absent in a report that was
-    /// merged from several.
+    /// What all chance in it was drawn from: the same seed gives the same numbers. Absent in a
+    /// report that was merged from several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
 }

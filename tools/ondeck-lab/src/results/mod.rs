@@ -148,7 +148,8 @@ pub struct Machine {
     /// The load average of one minute when the run began; absent where the kernel does not tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load_average: Option<f64>,
-    /// How much pure work two threads did by what one does, before and behind the run; absent if there is one CPU.
+    /// How much pure work two threads did by what one does, before and behind the run; absent if
+    /// there is one CPU.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pure_work: Option<PureWork>,
 }
@@ -252,8 +253,8 @@ pub struct LockRow {
     pub waiting: String,
     /// Which thread gets the lock next.
     pub fairness: String,
-    /// What it is for: `mutex`, `rwlock`, `semaphore`, `once` or `barrier`; absent in reports of earlier
-    /// programs, where each is a mutex.
+    /// What it is for: `mutex`, `rwlock`, `semaphore`, `once` or `barrier`; absent in reports of
+    /// earlier programs, where each is a mutex.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub kind: String,
     /// Which condition variable it has: `own` or `generic`, or `none` if it is no mutex.

@@ -1,7 +1,8 @@
-//! The words of the JSON document that this program decides by: units, kinds of failures, groups of costs, extents.
+//! The words of the JSON document that this program decides by: units, kinds of failures, groups of
+//! costs, extents.
 //!
-//! In the document they are strings. A report of another version may have a word that this program does not know,
-//! and can still be shown and merged.
+//! In the document they are strings. A report of another version may have a word that this program
+//! does not know, and can still be shown and merged.
 
 use std::fmt;
 
@@ -73,8 +74,8 @@ vocabulary! {
         Quick = "quick",
         /// Some four minutes.
         Suite = "suite",
-        /// As the sources did: 100 runs of `wait`, 1,000 of `idle`, every lock. Hours, with locks that
-        /// collapse.
+        /// As the sources did: 100 runs of `wait`, 1,000 of `idle`, every lock. Hours, with locks
+        /// that collapse.
         Full = "full",
     }
 }

@@ -1,4 +1,5 @@
-//! Known locks that are not in this build: locks of libraries that the build omits, and of other systems.
+//! Known locks that are not in this build: locks of libraries that the build omits, and of other
+//! systems.
 
 use super::Unknown;
 

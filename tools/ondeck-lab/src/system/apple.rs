@@ -1,6 +1,7 @@
 //! macOS.
 //!
-//! It binds no thread to a CPU, counts no context switches of a thread, and lacks the policies of Linux.
+//! It binds no thread to a CPU, counts no context switches of a thread, and lacks the policies of
+//! Linux.
 
 use std::convert::Infallible;
 use std::mem::MaybeUninit;
@@ -67,8 +68,8 @@ impl System for Here {
     fn is_parked(thread: i32) -> bool {
         let mut info = MaybeUninit::<libc::thread_basic_info>::zeroed();
         let mut words = libc::THREAD_BASIC_INFO_COUNT;
-        // SAFETY: the structure is live and has the given length. A port that is not a thread's yields an
-        // error.
+        // SAFETY: the structure is live and has the given length. A port that is not a thread's
+        // yields an error.
         let error = unsafe {
             libc::thread_info(
                 thread.cast_unsigned(),

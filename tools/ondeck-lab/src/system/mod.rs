@@ -1,9 +1,10 @@
-//! The laboratory's requests to the operating system, apart from those of locks: where threads run and what they
-//! are charged. It depends on no other module; `machine/describe` describes the machine.
+//! The laboratory's requests to the operating system, apart from those of locks: where threads run
+//! and what they are charged. It depends on no other module; `machine/describe` describes the
+//! machine.
 //!
-//! [`System`] is implemented once, for [`Here`], by the module that is selected below. A fact that a system
-//! does not report is absent in reports, and a request that it cannot fulfil is refused with the reason:
-//! neither ever becomes a zero. `docs/systems.md` has the table.
+//! [`System`] is implemented once, for [`Here`], by the module that is selected below. A fact that
+//! a system does not report is absent in reports, and a request that it cannot fulfil is refused
+//! with the reason: neither ever becomes a zero. `docs/systems.md` has the table.
 
 mod quota;
 #[cfg(unix)]
@@ -60,7 +61,8 @@ pub enum Policy {
 /// A thread's identifier in the kernel; 0 is the caller.
 pub(crate) type Thread = i32;
 
-/// The calling thread's account at one moment, or the difference of two. Facts that the kernel does not report are `None`.
+/// The calling thread's account at one moment, or the difference of two. Facts that the kernel does
+/// not report are `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
     /// The time on the clock.
@@ -93,7 +95,8 @@ pub(crate) trait Limit: Send + Sync {
     fn admit(&self, thread: Thread) -> io::Result<()>;
 }
 
-/// The differences between systems. An item with a default is optional: the default says that it is absent.
+/// The differences between systems. An item with a default is optional: the default says that it is
+/// absent.
 pub(crate) trait System {
     /// Its name in sentences.
     const NAME: &'static str;
@@ -180,8 +183,8 @@ pub(crate) trait System {
     /// A number of the calling thread, not 0, that identifies it.
     fn thread_number() -> i32;
 
-    /// Whether a thread of this process sleeps in the kernel without a timeout that it chose. False where
-    /// the system does not report it.
+    /// Whether a thread of this process sleeps in the kernel without a timeout that it chose. False
+    /// where the system does not report it.
     fn is_parked(_thread: i32) -> bool {
         false
     }
@@ -194,8 +197,8 @@ pub(crate) trait System {
         format!("thread {thread}, of which {} does not tell what it does", Self::NAME)
     }
 
-    /// Keeps the Ctrl-C of this process from a child and, where the system can, makes the child end with this
-    /// process.
+    /// Keeps the Ctrl-C of this process from a child and, where the system can, makes the child end
+    /// with this process.
     fn set_apart(command: &mut Command);
 
     /// Whether there is a system call that does next to nothing.
@@ -207,8 +210,8 @@ pub(crate) trait System {
     /// Why there is no heavy fence, where there is none.
     const NO_HEAVY_FENCE: &'static str;
 
-    /// Requests large pages before the memory is touched. Where the system has none, or refuses, only times
-    /// change.
+    /// Requests large pages before the memory is touched. Where the system has none, or refuses,
+    /// only times change.
     fn advise_large_pages(_start: *mut u8, _bytes: usize) {}
 
     /// How late a timed wait may be, where the kernel reports it.

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use super::{Here, System};
 
-/// A number of CPUs: the threads may use that many times the time that passes, and then stand still until the next
-/// [period](Self::PERIOD) begins.
+/// A number of CPUs: the threads may use that many times the time that passes, and then stand still
+/// until the next [period](Self::PERIOD) begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Quota {
     thousandths: u32,
@@ -17,7 +17,8 @@ impl Quota {
     /// The kernel's default, which containers have.
     pub const PERIOD: Duration = Duration::from_millis(100);
 
-    /// The least that a round under a quota takes: in parts of a period, threads may run without a limit.
+    /// The least that a round under a quota takes: in parts of a period, threads may run without a
+    /// limit.
     pub const LEAST_ROUND: Duration = Self::PERIOD.saturating_mul(3);
 
     /// The kernel refuses less than a millisecond in a period.

@@ -21,8 +21,8 @@ extern "C" fn sleep_for_ever(_signal: libc::c_int) {
 
 /// Makes the thread sleep until the process ends.
 ///
-/// A single thread cannot be killed. It can receive a signal whose handler never returns: then it sleeps, and
-/// its stack, with whatever the lock keeps on it, stays valid.
+/// A single thread cannot be killed. It can receive a signal whose handler never returns: then it
+/// sleeps, and its stack, with whatever the lock keeps on it, stays valid.
 pub(super) fn freeze<T>(handle: &JoinHandle<T>) {
     static INSTALLED: Once = Once::new();
     INSTALLED.call_once(|| {

@@ -1,8 +1,9 @@
 //! Windows.
 //!
-//! It counts no context switches of a thread, lacks the policies of Linux, and does not report whether another thread
-//! sleeps. It reports a thread's CPU time in ticks of some 16 ms, and in cycles of the CPU's counter. Cycles are used
-//! where that counter has a constant rate, as in Chromium (`base/time/time_win.cc`).
+//! It counts no context switches of a thread, lacks the policies of Linux, and does not report
+//! whether another thread sleeps. It reports a thread's CPU time in ticks of some 16 ms, and in
+//! cycles of the CPU's counter. Cycles are used where that counter has a constant rate, as in
+//! Chromium (`base/time/time_win.cc`).
 
 use std::convert::Infallible;
 use std::io;
@@ -76,8 +77,8 @@ impl System for Here {
     }
 
     fn freeze<T>(handle: &JoinHandle<T>) {
-        // A thread that has just ended cannot be suspended, and need not be.
-        // SAFETY: the handle is live as long as the handle it is borrowed from. A suspended thread keeps what it has
+        // A thread that has just ended cannot be suspended, and need not be. SAFETY: the handle is
+        // live as long as the handle it is borrowed from. A suspended thread keeps what it has
         // locked; the threads of a stuck team are in the measured lock, not in the allocator.
         unsafe { SuspendThread(handle.as_raw_handle()) };
     }

@@ -1,5 +1,5 @@
-//! State shared by the threads of a team and its coordinator: the start, the stop, and the progress of each
-//! thread.
+//! State shared by the threads of a team and its coordinator: the start, the stop, and the progress
+//! of each thread.
 
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -20,23 +20,24 @@ pub struct Member<M: Teams = Native> {
     usage_at_start: Usage,
 }
 
-/// The state that the threads of a team share with the coordinator, the part of the machine that watches
-/// them.
+/// The state that the threads of a team share with the coordinator, the part of the machine that
+/// watches them.
 ///
 /// The steps of a round: the coordinator creates the state for a number of threads and runs
-/// [`work`](Self::work) on each. When all [have arrived](Self::arrived), it [opens the gate](Self::open), or
-/// [gives up](Self::give_up). It takes a snapshot of the [progress](Self::progress) when [all
-/// run](Self::all_run), and another when it [stops](Self::stop) them. When all [have ended](Self::ended), it
-/// computes an [`Outcome`](super::Outcome) from the two snapshots.
+/// [`work`](Self::work) on each. When all [have arrived](Self::arrived), it
+/// [opens the gate](Self::open), or [gives up](Self::give_up). It takes a snapshot of the
+/// [progress](Self::progress) when [all run](Self::all_run), and another when it
+/// [stops](Self::stop) them. When all [have ended](Self::ended), it computes an
+/// [`Outcome`](super::Outcome) from the two snapshots.
 ///
-/// Except for the word on which threads await their start, it consists of ordinary atomics: the harness takes
-/// no time on a machine of virtual time.
+/// Except for the word on which threads await their start, it consists of ordinary atomics: the
+/// harness takes no time on a machine of virtual time.
 pub struct Shared<M: Teams = Native> {
     gate: Mutex<Gate>,
     changed: Condvar,
-    /// The word on which threads wait for their start: `CLOSED`, then `OPEN` or `GIVEN_UP` for ever. It is
-    /// not a mutex, because threads would leave a mutex one after the other: each only after the one before
-    /// it had unlocked and lost its CPU.
+    /// The word on which threads wait for their start: `CLOSED`, then `OPEN` or `GIVEN_UP` for
+    /// ever. It is not a mutex, because threads would leave a mutex one after the other: each only
+    /// after the one before it had unlocked and lost its CPU.
     start: M::AtomicU32,
     stop: CachePadded<AtomicBool>,
     threads: Vec<CachePadded<Lane>>,
@@ -90,8 +91,8 @@ impl<M: Teams> Shared<M> {
         })
     }
 
-    /// Runs on a thread of the team for its whole life: calls `body`, and records the end, even after a
-    /// panic. Returns the body's result, and the charge of the thread since its start.
+    /// Runs on a thread of the team for its whole life: calls `body`, and records the end, even
+    /// after a panic. Returns the body's result, and the charge of the thread since its start.
     pub fn work<T>(
         self: &Arc<Self>,
         index: usize,
@@ -212,7 +213,8 @@ impl<M: Teams> Member<M> {
         self.shared.stop.load(Ordering::Relaxed)
     }
 
-    /// Repeats `operation` until the time is over, publishes how often, and calls `after` with each result.
+    /// Repeats `operation` until the time is over, publishes how often, and calls `after` with each
+    /// result.
     #[inline(always)]
     pub(crate) fn repeat<T>(&self, mut operation: impl FnMut() -> T, mut after: impl FnMut(T)) {
         let mut operations = 0;

@@ -1,8 +1,9 @@
 //! A team of threads that do the same thing to the same lock at the same time.
 //!
-//! The life of a round: the threads are created, placed and prepared; they start together; the coordinator
-//! watches their progress, stops them, and waits for their end. A team that makes no more progress is stuck:
-//! its threads are frozen where they are and reported, and the run continues without that lock.
+//! The life of a round: the threads are created, placed and prepared; they start together; the
+//! coordinator watches their progress, stops them, and waits for their end. A team that makes no
+//! more progress is stuck: its threads are frozen where they are and reported, and the run
+//! continues without that lock.
 
 mod member;
 pub(crate) mod threads;
@@ -35,7 +36,8 @@ pub struct TeamSetting {
 /// When a team stops.
 #[derive(Clone, Copy, Debug)]
 pub enum Until {
-    /// When every thread has done its work, or after this time: the threads poll [`Member::stopped`].
+    /// When every thread has done its work, or after this time: the threads poll
+    /// [`Member::stopped`].
     Finished(Duration),
     /// When all threads have run at the same time for this long: they poll [`Member::stopped`].
     Elapsed(Duration),
@@ -44,23 +46,23 @@ pub enum Until {
 /// What a team did.
 #[derive(Debug)]
 pub struct Outcome<T> {
-    /// The watched time: from the moment when every thread ran, or the common start, to the stop or the end
-    /// of the last thread.
+    /// The watched time: from the moment when every thread ran, or the common start, to the stop or
+    /// the end of the last thread.
     pub window: Duration,
     /// Pairs of each thread within the window.
     pub window_pairs: Vec<u64>,
-    /// Pairs of each thread at a moment when all of them still contended for the lock: at the stop, or when
-    /// the first thread ended. Fairness is computed from them.
+    /// Pairs of each thread at a moment when all of them still contended for the lock: at the stop,
+    /// or when the first thread ended. Fairness is computed from them.
     pub contended_pairs: Vec<u64>,
     /// Pairs of each thread in total, including those in progress at the stop.
     pub pairs: Vec<u64>,
     /// What the kernel charged all threads together, from their start to their end.
     pub usage: Usage,
-    /// The time from the common start to the end of the last thread. It is not the mean of the threads' own
-    /// times, because a thread that first waits for a CPU starts its own later.
+    /// The time from the common start to the end of the last thread. It is not the mean of the
+    /// threads' own times, because a thread that first waits for a CPU starts its own later.
     pub span: Duration,
-    /// The number of CPUs that the threads could run on. With more threads than CPUs, shares reflect the scheduler
-    /// unless the window is long.
+    /// The number of CPUs that the threads could run on. With more threads than CPUs, shares
+    /// reflect the scheduler unless the window is long.
     pub cpus: usize,
     /// What the threads returned.
     pub results: Vec<T>,
@@ -121,8 +123,8 @@ pub enum TeamError {
 
 /// A machine that teams run on.
 pub trait Teams: Host {
-    /// Runs `body` on every thread of a team, watches the team, and returns its outcome; see [`Shared`] for
-    /// the steps of a round.
+    /// Runs `body` on every thread of a team, watches the team, and returns its outcome; see
+    /// [`Shared`] for the steps of a round.
     ///
     /// # Errors
     ///
@@ -139,15 +141,15 @@ pub trait Teams: Host {
     /// The number of the calling thread, for [`is_parked`](Self::is_parked): not 0.
     fn thread_number() -> i32;
 
-    /// Whether the thread with that number sleeps without a timeout that it chose; false for 0. Costs some
-    /// microseconds.
+    /// Whether the thread with that number sleeps without a timeout that it chose; false for 0.
+    /// Costs some microseconds.
     fn is_parked(thread: i32) -> bool;
 }
 
 /// Runs `body` on every thread of a team of the machine and watches the team.
 ///
-/// The body calls [`Member::start`] once it is prepared, and [`Member::done`] as it goes: a thread that
-/// does not call them counts as stuck. It returns `None` if the team is given up.
+/// The body calls [`Member::start`] once it is prepared, and [`Member::done`] as it goes: a thread
+/// that does not call them counts as stuck. It returns `None` if the team is given up.
 ///
 /// # Errors
 ///
@@ -160,6 +162,6 @@ pub fn run<M: Teams, T: Send + 'static>(
     M::run_team(setting, until, &(Arc::new(body) as Body<M, T>))
 }
 
-/// The body of each thread of a team. It is no type parameter of [`Teams::run_team`], which would then be
-/// compiled for every lock in every workload, to save one indirect call a thread.
+/// The body of each thread of a team. It is no type parameter of [`Teams::run_team`], which would
+/// then be compiled for every lock in every workload, to save one indirect call a thread.
 pub type Body<M, T> = Arc<dyn Fn(&mut Member<M>) -> Option<T> + Send + Sync>;

@@ -8,14 +8,15 @@ use ondeck::platform::Native;
 use super::{Body, Outcome, Shared, TeamError, TeamSetting, Until, watch};
 use crate::system::{Here, Limit, System};
 
-/// More threads than this are a crowd. Its threads have small stacks: stacks of the usual size would be
-/// gigabytes of address space, which some systems refuse.
+/// More threads than this are a crowd. Its threads have small stacks: stacks of the usual size
+/// would be gigabytes of address space, which some systems refuse.
 pub(crate) const CROWD: usize = 256;
 
 /// Far more than the threads of any workload need.
 const SMALL_STACK: usize = 128 << 10;
 
-/// Runs `body` on every thread of a team and watches the team: [`team::run`](super::run) on the real machine.
+/// Runs `body` on every thread of a team and watches the team: [`team::run`](super::run) on the
+/// real machine.
 pub(crate) fn run<T: Send + 'static>(
     setting: &TeamSetting,
     until: Until,
@@ -70,8 +71,8 @@ pub(crate) fn run<T: Send + 'static>(
         Err(limit) => {
             let remaining =
                 || handles.iter().enumerate().filter(|(index, _)| !shared.has_ended(*index));
-            // Describes all threads before it freezes the first, because freezing one changes what the others
-            // wait for.
+            // Describes all threads before it freezes the first, because freezing one changes what
+            // the others wait for.
             let progress = shared.progress();
             let states = remaining()
                 .map(|(index, _)| {
@@ -106,8 +107,9 @@ mod tests {
     use crate::environment::Placement;
     use crate::team;
 
-    /// The limit is longer than a panicking thread needs for its backtrace, even on a busy machine. A thread that is
-    /// frozen during its backtrace holds the standard library's lock of backtraces, and the next panic waits for ever.
+    /// The limit is longer than a panicking thread needs for its backtrace, even on a busy machine.
+    /// A thread that is frozen during its backtrace holds the standard library's lock of
+    /// backtraces, and the next panic waits for ever.
     fn setting(threads: usize) -> TeamSetting {
         TeamSetting {
             threads,

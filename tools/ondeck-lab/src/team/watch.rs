@@ -11,7 +11,8 @@ use crate::usage::Usage;
 /// The interval of checks for a cancellation.
 const CANCEL_CHECK: Duration = Duration::from_millis(50);
 
-/// How often the coordinator checks whether every thread runs; each check takes a moment of CPU time.
+/// How often the coordinator checks whether every thread runs; each check takes a moment of CPU
+/// time.
 const GATHERING: Duration = Duration::from_millis(1);
 
 /// The time and the progress of all threads at one moment.
@@ -22,14 +23,16 @@ struct Snapshot {
 
 impl Snapshot {
     fn take(shared: &Shared) -> Self {
-        // Pairs first: if this thread is switched out in between, pairs are lost rather than gained.
+        // Pairs first: if this thread is switched out in between, pairs are lost rather than
+        // gained.
         let pairs = shared.progress();
         Self { at: Instant::now(), pairs }
     }
 }
 
-/// Opens the gate if it may be opened when all have come, or gives the team up; stops the team in time, and waits for its
-/// end. The outcome lacks what the threads return; `Err` with the limit if the team is stuck.
+/// Opens the gate if it may be opened when all have come, or gives the team up; stops the team in
+/// time, and waits for its end. The outcome lacks what the threads return; `Err` with the limit if
+/// the team is stuck.
 pub(super) fn watch<T>(
     setting: &TeamSetting,
     until: Until,
@@ -57,8 +60,8 @@ pub(super) fn watch<T>(
         let now = Instant::now();
         if !gathered {
             let all = shared.all_run();
-            // Under some locks a thread never runs, and the round would never start: it starts after twice
-            // the time.
+            // Under some locks a thread never runs, and the round would never start: it starts
+            // after twice the time.
             if all || now - begin.at >= limit.saturating_mul(2) {
                 gathered = true;
                 begin = Snapshot::take(shared);
@@ -81,7 +84,8 @@ pub(super) fn watch<T>(
             (true, None) => limit.saturating_sub(now.saturating_duration_since(begin.at)),
             (true, Some(_)) => CANCEL_CHECK,
         };
-        // Waits for a minimum time, so that the coordinator does not poll for a deadline just ahead.
+        // Waits for a minimum time, so that the coordinator does not poll for a deadline just
+        // ahead.
         gate = shared.await_change(gate, next.clamp(Duration::from_micros(50), CANCEL_CHECK));
     }
     drop(gate);

@@ -1,5 +1,5 @@
-//! Sums that have to agree. Where a workload's threads share data, they count it twice, under the lock and
-//! thread by thread. If the two differ, the lock let two threads in at once.
+//! Sums that have to agree. Where a workload's threads share data, they count it twice, under the
+//! lock and thread by thread. If the two differ, the lock let two threads in at once.
 
 use crate::team::TeamError;
 

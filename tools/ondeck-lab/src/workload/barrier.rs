@@ -10,8 +10,8 @@ pub(super) struct Barrier;
 
 struct Shared<B> {
     barrier: Apart<B>,
-    /// The phase after which all threads leave. The first thread sets it before it comes to that phase's
-    /// barrier, so that all threads read the same value after it.
+    /// The phase after which all threads leave. The first thread sets it before it comes to that
+    /// phase's barrier, so that all threads read the same value after it.
     last: Apart<AtomicU64>,
     /// The phase that each thread has reached.
     came: Vec<Apart<AtomicU64>>,

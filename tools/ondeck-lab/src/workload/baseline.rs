@@ -36,15 +36,16 @@ impl EmptyLock {
 /// The name in reports of the lock that does nothing.
 pub const NO_LOCK: &str = "none";
 
-/// A lock of every kind that does nothing: it excludes no thread, always has a permit, runs each initialization, and is a
-/// barrier of one thread. Only for workloads whose section touches nothing shared.
+/// A lock of every kind that does nothing: it excludes no thread, always has a permit, runs each
+/// initialization, and is a barrier of one thread. Only for workloads whose section touches nothing
+/// shared.
 ///
 /// Other crates cannot name it: with [`ondeck_zoo::Mutex`] their threads would race.
 #[derive(Debug)]
 pub(crate) struct NoLock;
 
-// SAFETY: it does not exclude. It is not in the registry, and this crate uses it only in workloads that
-// protect no data with it, or on a single thread.
+// SAFETY: it does not exclude. It is not in the registry, and this crate uses it only in workloads
+// that protect no data with it, or on a single thread.
 unsafe impl<M: Machine> RawLock<M> for NoLock {
     const INFO: LockInfo = NO_MUTEX;
 
@@ -83,7 +84,8 @@ const NO_MUTEX: LockInfo = LockInfo {
 /// Its facts as a lock that is no mutex.
 const NOTHING: LockInfo = LockInfo { condvar: CondvarKind::Without, ..NO_MUTEX };
 
-// SAFETY: it does not exclude. It is not in the registry, and this crate uses it on a single thread.
+// SAFETY: it does not exclude. It is not in the registry, and this crate uses it on a single
+// thread.
 unsafe impl<M: Machine> RawRwLock<M> for NoLock {
     const INFO: LockInfo = NOTHING;
 

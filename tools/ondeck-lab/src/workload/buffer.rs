@@ -1,5 +1,5 @@
-//! The bounded buffer: a queue of numbers guarded by the lock under test, with threads that put numbers in
-//! and threads that take them out.
+//! The bounded buffer: a queue of numbers guarded by the lock under test, with threads that put
+//! numbers in and threads that take them out.
 
 use super::prelude::*;
 use super::ring::Ring;
@@ -18,8 +18,8 @@ pub(super) struct Queue {
     pub(super) waiting: usize,
 }
 
-/// Capacities of a bounded queue: one, where each item makes two threads meet; fewer than there are threads,
-/// so that most wait; and far more.
+/// Capacities of a bounded queue: one, where each item makes two threads meet; fewer than there are
+/// threads, so that most wait; and far more.
 pub(super) const CAPACITIES: [usize; 3] = [1, 8, 128];
 
 /// The capacity of the queue, and when threads notify.
@@ -75,8 +75,8 @@ impl Queue {
 /// What one thread did.
 #[derive(Default)]
 pub(super) struct Part {
-    /// The sum of the numbers it sent or received. Each number is sent once by its producer, so a number that
-    /// is lost or received twice changes the sum.
+    /// The sum of the numbers it sent or received. Each number is sent once by its producer, so a
+    /// number that is lost or received twice changes the sum.
     pub(super) sum: u64,
     pub(super) waits: u64,
 }
@@ -108,8 +108,8 @@ pub(super) fn consume<M: Machine, const GATED: bool>(
     pass::<M, GATED>(member, buffer, after, [NOT_EMPTY, NOT_FULL], Ring::is_empty, pop)
 }
 
-/// Passes numbers by `step`, which receives how many there have been, with this one. While the ring `is_blocked`, the
-/// thread waits for the condition `mine`; then it notifies the condition `other`.
+/// Passes numbers by `step`, which receives how many there have been, with this one. While the ring
+/// `is_blocked`, the thread waits for the condition `mine`; then it notifies the condition `other`.
 #[inline(always)]
 fn pass<M: Machine, const GATED: bool>(
     member: &Member<M>,

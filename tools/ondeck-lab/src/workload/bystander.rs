@@ -1,8 +1,9 @@
 //! `bystander`: the effect of threads that contend for a lock on a thread that does not use it.
 //!
-//! One thread multiplies matrices. The others lock and unlock as fast as they can, and share no memory with
-//! it. The round measures its speed alone and beside them, phase by phase. If threads outnumber CPUs, the
-//! number of the lock's threads that want to run decides: waiters that sleep leave their CPU.
+//! One thread multiplies matrices. The others lock and unlock as fast as they can, and share no
+//! memory with it. The round measures its speed alone and beside them, phase by phase. If threads
+//! outnumber CPUs, the number of the lock's threads that want to run decides: waiters that sleep
+//! leave their CPU.
 
 use std::hint::black_box;
 
@@ -16,8 +17,8 @@ const SIDE: usize = 32;
 
 type Matrix = [[f32; SIDE]; SIDE];
 
-/// The time of a product in nanoseconds, about: 32,768 multiplications and additions, with vectors. A machine of
-/// virtual time takes it as exact.
+/// The time of a product in nanoseconds, about: 32,768 multiplications and additions, with vectors.
+/// A machine of virtual time takes it as exact.
 const PRODUCT: u64 = 1_000;
 
 /// The bystander is thread 0.

@@ -1,9 +1,9 @@
-//! `capture`: how often in a row one thread acquires the lock while others wait, and how many acquisitions of
-//! others pass a waiting thread.
+//! `capture`: how often in a row one thread acquires the lock while others wait, and how many
+//! acquisitions of others pass a waiting thread.
 //!
-//! Acquisitions are counted, not timed, so that the numbers depend on the lock and little on the speed of the
-//! machine. A thread that reacquires a lock before a waiter notices helps throughput: the data is still in
-//! its cache. The waiter pays.
+//! Acquisitions are counted, not timed, so that the numbers depend on the lock and little on the
+//! speed of the machine. A thread that reacquires a lock before a waiter notices helps throughput:
+//! the data is still in its cache. The waiter pays.
 
 use hdrhistogram::Histogram;
 

@@ -1,16 +1,17 @@
-//! `chan`: a channel as in Go's runtime: a ring guarded by the lock under test. All threads send to it and
-//! receive from it.
+//! `chan`: a channel as in Go's runtime: a ring guarded by the lock under test. All threads send to
+//! it and receive from it.
 //!
-//! Each thread alternately sends 100 numbers and receives 100. The channel has room for 100 from every
-//! thread, so that no sender ever finds it full. A thread that receives has sent as many before, so that no
-//! receiver ever finds it empty. The channel can wait like any other; it costs what waiting costs while no
-//! thread waits: reading a counter under the lock.
+//! Each thread alternately sends 100 numbers and receives 100. The channel has room for 100 from
+//! every thread, so that no sender ever finds it full. A thread that receives has sent as many
+//! before, so that no receiver ever finds it empty. The channel can wait like any other; it costs
+//! what waiting costs while no thread waits: reading a counter under the lock.
 
 use super::prelude::*;
 use super::ring::Ring;
 use crate::any::Context;
 
-/// Numbers that a thread sends, then receives, in a turn; also the room in the channel for each thread.
+/// Numbers that a thread sends, then receives, in a turn; also the room in the channel for each
+/// thread.
 const BATCH: u64 = 100;
 
 pub(super) struct Chan;
@@ -67,7 +68,8 @@ impl Called for Chan {
             let mut sums = Sums::default();
             member.start()?;
             let mut operations = 0;
-            // Whole turns only: a thread that stopped after sending would leave others without room.
+            // Whole turns only: a thread that stopped after sending would leave others without
+            // room.
             while !member.stopped() {
                 for _ in 0..BATCH {
                     send(channel, &mut context, operations);

@@ -1,10 +1,11 @@
-//! `collision`: the cost of a pair for a thread whose lock no other thread wants, while other threads are
-//! parked at another lock of the same kind.
+//! `collision`: the cost of a pair for a thread whose lock no other thread wants, while other
+//! threads are parked at another lock of the same kind.
 //!
-//! A lock that contains its queue is not affected. Locks whose waiters are parked in one table can be: two of
-//! them may share a bucket, and then an unlock of the one meets the traces of the other's waiters. So the two
-//! locks here are two elements of an array that share a bucket of `ondeck`'s parking table. Other locks use the
-//! same two elements, whether or not their place has any effect.
+//! A lock that contains its queue is not affected. Locks whose waiters are parked in one table can
+//! be: two of them may share a bucket, and then an unlock of the one meets the traces of the
+//! other's waiters. So the two locks here are two elements of an array that share a bucket of
+//! `ondeck`'s parking table. Other locks use the same two elements, whether or not their place has
+//! any effect.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicI32, Ordering};
@@ -92,7 +93,8 @@ impl Workload for Collision {
                     member.done(1);
                     return Some(None);
                 }
-                // SAFETY: the context stays here until the unlock and serves this acquisition alone.
+                // SAFETY: the context stays here until the unlock and serves this acquisition
+                // alone.
                 unsafe { locks[crowded].0.lock(&context) };
                 let timed = (member.start().is_some() && await_parked(member, &ids)).then(|| {
                     time_pairs_of::<M, L>(&locks[quiet].0, round, |pairs| {
@@ -132,18 +134,20 @@ fn colliding<M: Machine, T>(locks: &[T]) -> Option<(usize, usize)> {
     })
 }
 
-/// Waits until all of these threads are parked; returns false if they take too long, or the team stops.
+/// Waits until all of these threads are parked; returns false if they take too long, or the team
+/// stops.
 fn await_parked<M: Machine>(member: &Member<M>, ids: &[AtomicI32]) -> bool {
     let begin = M::now();
-    // Checking a thread costs several microseconds, so a thread that was seen parked is checked again only
-    // after all have been; the check starts with the last one found awake.
+    // Checking a thread costs several microseconds, so a thread that was seen parked is checked
+    // again only after all have been; the check starts with the last one found awake.
     let parked = |from: usize| {
         ids[from..].iter().take_while(|id| M::is_parked(id.load(Ordering::Acquire))).count()
     };
     let mut seen = 0;
     loop {
         seen += parked(seen);
-        // A thread that was seen parked may have been woken since: all must be parked at the same time.
+        // A thread that was seen parked may have been woken since: all must be parked at the same
+        // time.
         if seen == ids.len() {
             seen = parked(0);
         }

@@ -1,11 +1,13 @@
 //! `condvar`: a server that hands out jobs and wakes workers as fast as it can.
 //!
-//! This is glibc's test tst-cond18, with which Lockless measure their condition variables. In every loop the
-//! server replaces the number of pending jobs by a random one, and signals that many times; once in thirty
-//! loops, at random, it broadcasts instead. A worker waits until a job is pending and takes it. The next loop
-//! withdraws the jobs that no worker took, so the server never waits.
+//! This is glibc's test tst-cond18, with which Lockless measure their condition variables. In every
+//! loop the server replaces the number of pending jobs by a random one, and signals that many
+//! times; once in thirty loops, at random, it broadcasts instead. A worker waits until a job is
+//! pending and takes it. The next loop withdraws the jobs that no worker took, so the server never
+//! waits.
 //!
-//! The source's server signals inside the critical section. The other variant signals after the unlock.
+//! The source's server signals inside the critical section. The other variant signals after the
+//! unlock.
 
 use fastrand::Rng;
 

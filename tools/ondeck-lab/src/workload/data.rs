@@ -12,8 +12,9 @@ impl<M: Machine> Line<M> {
     /// The owner reads and writes the word.
     #[inline(always)]
     pub(super) fn change(&self) {
-        // Two accesses as of plain data. They are atomic for two reasons: if a lock lets two threads in, a count
-        // is lost, which is noticed, and no memory is corrupted; and a machine of virtual time moves the line.
+        // Two accesses as of plain data. They are atomic for two reasons: if a lock lets two
+        // threads in, a count is lost, which is noticed, and no memory is corrupted; and a machine
+        // of virtual time moves the line.
         self.0.store(self.0.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
     }
 
@@ -23,8 +24,8 @@ impl<M: Machine> Line<M> {
     }
 }
 
-/// Adjacent lines that start at an even one, so that the adjacent-line prefetcher of x86 fetches no other data with
-/// them.
+/// Adjacent lines that start at an even one, so that the adjacent-line prefetcher of x86 fetches no
+/// other data with them.
 pub(super) struct Data<M: Machine> {
     /// One more line than needed; the first or the last is left free.
     room: Box<[Line<M>]>,

@@ -1,8 +1,9 @@
 //! The longest time between two operations of one thread, with few readings of the clock.
 //!
-//! A reading in each turn would cost as much as the lock. So a thread reads the clock after as many operations as took
-//! some microseconds together the last time, and after each operation where they are slow. All time between two
-//! readings counts as one gap: a gap is never reported shorter than it was, and longer only by the adjacent operations.
+//! A reading in each turn would cost as much as the lock. So a thread reads the clock after as many
+//! operations as took some microseconds together the last time, and after each operation where they
+//! are slow. All time between two readings counts as one gap: a gap is never reported shorter than
+//! it was, and longer only by the adjacent operations.
 
 use super::prelude::*;
 

@@ -1,5 +1,5 @@
-//! Data guarded by the lock under test, with conditions that threads wait for: the building block of workloads whose
-//! threads share more than the lock.
+//! Data guarded by the lock under test, with conditions that threads wait for: the building block
+//! of workloads whose threads share more than the lock.
 
 use std::alloc::Layout;
 use std::cell::Cell;
@@ -11,23 +11,23 @@ use std::ptr::NonNull;
 use crate::any::{AnyMutex, Context, Memory};
 use crate::machine::Machine;
 
-/// A value that a mutex guards, and `N` condition variables for it. They are adjacent, as in a program, on their own
-/// cache lines.
+/// A value that a mutex guards, and `N` condition variables for it. They are adjacent, as in a
+/// program, on their own cache lines.
 pub struct Guarded<M: Machine, T, const N: usize = 0> {
     calls: AnyMutex<M>,
     lock: *const u8,
     conditions: [*const u8; N],
     value: *mut T,
-    /// The number of sections that the owner is in, if its thread may lock the mutex again. It is beside the value, which
-    /// only the owner touches either.
+    /// The number of sections that the owner is in, if its thread may lock the mutex again. It is
+    /// beside the value, which only the owner touches either.
     sections: Option<NonNull<Cell<u32>>>,
     /// Contains all of them.
     _memory: Memory,
 }
 
-// SAFETY: locks and condition variables may be used by all threads. The value is reached through `Held` only, of which
-// there is one at a time, and the owner alone counts its sections; the value is sent from one thread to the next, so it
-// must be `Send`.
+// SAFETY: locks and condition variables may be used by all threads. The value is reached through
+// `Held` only, of which there is one at a time, and the owner alone counts its sections; the value
+// is sent from one thread to the next, so it must be `Send`.
 unsafe impl<M: Machine, T: Send, const N: usize> Sync for Guarded<M, T, N> {}
 // SAFETY: as above; nothing here belongs to a thread.
 unsafe impl<M: Machine, T: Send, const N: usize> Send for Guarded<M, T, N> {}
@@ -83,7 +83,8 @@ impl<M: Machine, T, const N: usize> Guarded<M, T, N> {
     ///
     /// # Panics
     ///
-    /// If the thread is in a section of the same mutex, and the mutex lets it. With other mutexes it waits for ever.
+    /// If the thread is in a section of the same mutex, and the mutex lets it. With other mutexes
+    /// it waits for ever.
     #[inline]
     pub fn with<R>(
         &self,
@@ -91,8 +92,8 @@ impl<M: Machine, T, const N: usize> Guarded<M, T, N> {
         section: impl FnOnce(&mut Held<'_, M, T, N>) -> R,
     ) -> R {
         let context = &*context;
-        // SAFETY: the exclusive borrow keeps the context out of other uses until this function returns, which is after
-        // the unlock.
+        // SAFETY: the exclusive borrow keeps the context out of other uses until this function
+        // returns, which is after the unlock.
         unsafe { self.lock(context) };
         let mut held = Held { guarded: self, context };
         self.enters();
@@ -189,8 +190,8 @@ impl<M: Machine, T, const N: usize> Held<'_, M, T, N> {
     pub fn wait(&mut self, condition: usize) {
         let Guarded { calls, lock, conditions, .. } = self.guarded;
         self.guarded.leaves();
-        // SAFETY: only `with` makes this, so the lock is held with this context; every wait for a condition uses the
-        // lock next to it.
+        // SAFETY: only `with` makes this, so the lock is held with this context; every wait for a
+        // condition uses the lock next to it.
         unsafe { (calls.wait)(conditions[condition], *lock, self.context.address(calls.of)) };
         self.guarded.enters();
     }
@@ -219,7 +220,8 @@ impl<M: Machine, T, const N: usize> Deref for Held<'_, M, T, N> {
 
     #[inline]
     fn deref(&self) -> &T {
-        // SAFETY: the lock is held, so this thread alone reaches the value, and in one section only: see `enters`.
+        // SAFETY: the lock is held, so this thread alone reaches the value, and in one section
+        // only: see `enters`.
         let value = unsafe { &*self.guarded.value };
         M::touch(value, false);
         value

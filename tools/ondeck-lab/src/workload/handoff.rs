@@ -1,11 +1,11 @@
 //! `handoff`: the time in which the lock passes from one thread to another.
 //!
-//! Three patterns. `solo`: one thread hands the lock to itself, which shows the cost of measuring with
-//! a lock that no other thread wants. `fast`: two threads pass a turn to each other; the giver unlocks
-//! as soon as it has given the turn, so that the taker finds the lock just free or about to be.
-//! `slow`: the giver holds the lock long enough that the taker, which waits for it, sleeps. A separate
-//! word shows the turn, so that no thread but the taker comes to the lock and the giver does not take
-//! it back.
+//! Three patterns. `solo`: one thread hands the lock to itself, which shows the cost of measuring
+//! with a lock that no other thread wants. `fast`: two threads pass a turn to each other; the giver
+//! unlocks as soon as it has given the turn, so that the taker finds the lock just free or about to
+//! be. `slow`: the giver holds the lock long enough that the taker, which waits for it, sleeps. A
+//! separate word shows the turn, so that no thread but the taker comes to the lock and the giver
+//! does not take it back.
 //!
 //! The time is taken as in the source: from just before the unlock of one thread to just after the
 //! lock of the other.
@@ -25,8 +25,8 @@ struct Pass<M: Machine> {
 const GIVERS: u32 = 0;
 const TAKERS: u32 = 1;
 
-/// How long the giver of a slow handoff holds the lock, in nanoseconds: several times as long as any
-/// waiter here spins before it sleeps.
+/// How long the giver of a slow handoff holds the lock, in nanoseconds: several times as long as
+/// any waiter here spins before it sleeps.
 const SLOW_HOLD: u64 = 50_000;
 
 impl Called for Handoff {
@@ -125,8 +125,8 @@ fn take<M: Machine>(member: &Member<M>, pass: &Pass<M>, times: &mut Times) {
 
 /// Waits for a turn; returns false if the round is over.
 ///
-/// Does not pause, because the length of a PAUSE would be in the time; but the other thread may need
-/// this CPU.
+/// Does not pause, because the length of a PAUSE would be in the time; but the other thread may
+/// need this CPU.
 fn await_turn<M: Machine>(member: &Member<M>, pass: &Pass<M>, turn: u32) -> bool {
     const LOOKS: u32 = 4_096;
     loop {

@@ -1,4 +1,5 @@
-//! Workloads that are compiled for each lock: a trait for each kind of lock, with another bound on its round.
+//! Workloads that are compiled for each lock: a trait for each kind of lock, with another bound on
+//! its round.
 
 use ondeck_zoo::sync::{RawBarrier, RawOnce, RawSemaphore};
 use ondeck_zoo::{RawLock, RawRwLock};

@@ -1,9 +1,10 @@
-//! `long_hold`: one thread, the keeper, holds the lock for long; the others want it for a moment, once in a while.
+//! `long_hold`: one thread, the keeper, holds the lock for long; the others want it for a moment,
+//! once in a while.
 //!
-//! In most workloads all sections are alike, so that a waiter's expectation is right. Here a waiter that polls for
-//! the length of a usual section polls for nothing, and a keeper that comes back at once may keep the lock for ever
-//! from a thread that it first has to wake. The keeper holds the lock for the work of the section, and stays away
-//! for the work outside.
+//! In most workloads all sections are alike, so that a waiter's expectation is right. Here a waiter
+//! that polls for the length of a usual section polls for nothing, and a keeper that comes back at
+//! once may keep the lock for ever from a thread that it first has to wake. The keeper holds the
+//! lock for the work of the section, and stays away for the work outside.
 
 use fastrand::Rng;
 
@@ -18,8 +19,8 @@ const AGAIN: (u64, u64) = (300_000, 0);
 /// Nanoseconds of the others' sections.
 const ASKED_FOR: u64 = 200;
 
-/// Microseconds from one section of such a thread to its next call of lock: a millisecond, plus or minus a half, so
-/// that it arrives at any phase of the keeper.
+/// Microseconds from one section of such a thread to its next call of lock: a millisecond, plus or
+/// minus a half, so that it arrives at any phase of the keeper.
 const PAUSE: std::ops::Range<u64> = 500..1_500;
 
 impl Called for LongHold {

@@ -1,14 +1,15 @@
 //! `mixed_priority`: priority inversion, staged on one CPU under a realtime policy.
 //!
-//! Three threads: an owner of low priority, a hog of middle priority that never uses the lock, and a
-//! waiter of high priority. In each trial the owner locks and wakes the waiter, which wakes the hog
-//! and then wants the lock. A waiter that sleeps leaves the CPU to the hog, which keeps the owner
-//! from running for as long as it likes: the inversion. A waiter that spins itself keeps the owner
-//! from running, for ever. If the lock lends the waiter's priority to the owner, neither happens.
+//! Three threads: an owner of low priority, a hog of middle priority that never uses the lock, and
+//! a waiter of high priority. In each trial the owner locks and wakes the waiter, which wakes the
+//! hog and then wants the lock. A waiter that sleeps leaves the CPU to the hog, which keeps the
+//! owner from running for as long as it likes: the inversion. A waiter that spins itself keeps the
+//! owner from running, for ever. If the lock lends the waiter's priority to the owner, neither
+//! happens.
 //!
-//! Nothing here depends on time: on one CPU the kernel always runs the highest of the three. A fourth
-//! thread, above them all, ends a trial that takes too long: it raises the owner to the guard's
-//! priority from outside. So a lock that would stand still for ever costs a moment.
+//! Nothing here depends on time: on one CPU the kernel always runs the highest of the three. A
+//! fourth thread, above them all, ends a trial that takes too long: it raises the owner to the
+//! guard's priority from outside. So a lock that would stand still for ever costs a moment.
 
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32};
 
@@ -35,7 +36,8 @@ const SECTION_NANOS: u64 = 20_000;
 const PIECES: u32 = 10;
 const PIECE_NANOS: u64 = 100_000;
 
-/// The time after which the guard ends a trial: ten times the length of a trial that the hog delays.
+/// The time after which the guard ends a trial: ten times the length of a trial that the hog
+/// delays.
 const LIMIT: Duration = Duration::from_millis(10);
 
 impl Called for MixedPriority {

@@ -1,8 +1,9 @@
-//! The workloads: one file each, and their list. To add one, add a file in this folder and a line in the list.
+//! The workloads: one file each, and their list. To add one, add a file in this folder and a line
+//! in the list.
 //!
-//! A workload is a type with a generic function. Where single pairs are timed it is compiled for every lock, so
-//! that the lock's fast path is inlined into the measured loop as it would be into a program. Otherwise it calls
-//! the lock through pointers ([`any`](mod@crate::any)).
+//! A workload is a type with a generic function. Where single pairs are timed it is compiled for
+//! every lock, so that the lock's fast path is inlined into the measured loop as it would be into a
+//! program. Otherwise it calls the lock through pointers ([`any`](mod@crate::any)).
 
 mod audit;
 mod baseline;
@@ -66,8 +67,8 @@ pub struct Round {
 }
 
 impl Round {
-    /// Runs `body` on every thread of a team that shares a value, until the round is over. Returns the value and the
-    /// outcome.
+    /// Runs `body` on every thread of a team that shares a value, until the round is over. Returns
+    /// the value and the outcome.
     fn timed<M: Machine, S: Send + Sync + 'static, T: Send + 'static>(
         &self,
         shared: S,
@@ -112,7 +113,8 @@ pub struct WorkloadInfo {
 }
 
 impl WorkloadInfo {
-    /// The facts of most workloads, without texts and tables; a workload's file replaces the facts that differ.
+    /// The facts of most workloads, without texts and tables; a workload's file replaces the facts
+    /// that differ.
     const USUAL: Self = Self {
         name: "",
         kind: Kind::Mutex,
@@ -216,7 +218,8 @@ macro_rules! workloads {
             &[$($($(<$file::$Workload as $Trait>::INFO,)+)*)*];
 
         $(fn $rounds<M: Machine, L: $bound>() -> Vec<(&'static str, RoundFn)> {
-            // The unit tests of this crate run no workload: they need not compile each again for each lock.
+            // The unit tests of this crate run no workload: they need not compile each again for
+            // each lock.
             if cfg!(test) {
                 return Vec::new();
             }

@@ -2,9 +2,9 @@
 
 /// Inside the critical section or after it.
 ///
-/// A thread that is notified inside finds the lock taken, unless the condition variable moves it to the
-/// lock's queue. A thread that is notified after the unlock competes with arriving threads. Programs do
-/// both, and locks differ in which of the two they favour.
+/// A thread that is notified inside finds the lock taken, unless the condition variable moves it to
+/// the lock's queue. A thread that is notified after the unlock competes with arriving threads.
+/// Programs do both, and locks differ in which of the two they favour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Notify {
     /// The notifying thread holds the lock.

@@ -1,4 +1,5 @@
-//! The names and values of parameters that reports use: they distinguish the situations of a workload.
+//! The names and values of parameters that reports use: they distinguish the situations of a
+//! workload.
 
 use std::collections::BTreeMap;
 

@@ -55,8 +55,8 @@ impl Seen {
 }
 
 impl<M: Machine> Phases<M> {
-    /// Makes the phases of a team of `threads`. The conductor is not counted: it is the thread after
-    /// them.
+    /// Makes the phases of a team of `threads`. The conductor is not counted: it is the thread
+    /// after them.
     fn new(threads: usize, plan: Vec<Phase>) -> Self {
         Self {
             plan,
@@ -144,8 +144,8 @@ impl<M: Machine> Phases<M> {
     }
 }
 
-/// Runs `worker` on every thread of the round, and one more thread that conducts. Returns the results of the workers, what
-/// the conductor saw of each phase, and the number of CPUs.
+/// Runs `worker` on every thread of the round, and one more thread that conducts. Returns the
+/// results of the workers, what the conductor saw of each phase, and the number of CPUs.
 pub(super) fn conducted<M: Machine, T: Send + 'static>(
     given: &Round,
     plan: Vec<Phase>,
@@ -184,7 +184,8 @@ pub(super) fn watch<M: Machine>(member: &Member<M>, length: Duration) -> Seen {
     {
         M::sleep(left.min(CANCEL_CHECK));
     }
-    // Operations first: if this thread is switched out in between, operations are lost rather than gained.
+    // Operations first: if this thread is switched out in between, operations are lost rather than
+    // gained.
     let after = member.progress();
     let window = M::now().since(begin);
     let operations = after.iter().zip(before).map(|(after, before)| after - before).collect();

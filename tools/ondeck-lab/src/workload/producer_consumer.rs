@@ -1,10 +1,10 @@
 //! `producer_consumer`: producers put numbers into a bounded queue, consumers take them out; a lock
 //! and two condition variables, `not_full` and `not_empty`.
 //!
-//! The classic: a thread that has changed the queue notifies one waiter of the other side. It notifies
-//! while it holds the lock, as most programs do: the woken thread then finds the lock taken, unless the
-//! condition variable moves it to the lock's queue or the lock is free when it arrives. In the other
-//! variant it notifies after the unlock.
+//! The classic: a thread that has changed the queue notifies one waiter of the other side. It
+//! notifies while it holds the lock, as most programs do: the woken thread then finds the lock
+//! taken, unless the condition variable moves it to the lock's queue or the lock is free when it
+//! arrives. In the other variant it notifies after the unlock.
 
 use super::buffer::{Bounded, Buffer, CAPACITIES, Part, Queue, consume, produce, sum};
 use super::prelude::*;

@@ -1,11 +1,12 @@
-//! `recovery`: the bounded buffer after a moment in which all of its threads slept, compared with the same
-//! threads before.
+//! `recovery`: the bounded buffer after a moment in which all of its threads slept, compared with
+//! the same threads before.
 //!
-//! A lock may have two regimes: one while its threads happen to be awake, and a slower one that begins when
-//! all of them have slept once and does not end by itself. A benchmark whose threads start together never
-//! leaves the first. So a round has two halves. In the first half the threads run as they started, from a
-//! buffer that is half full, so that no side has to wait at once. Then a gate keeps all of them waiting for
-//! their conditions until they sleep, and opens. The second half begins when it opens.
+//! A lock may have two regimes: one while its threads happen to be awake, and a slower one that
+//! begins when all of them have slept once and does not end by itself. A benchmark whose threads
+//! start together never leaves the first. So a round has two halves. In the first half the threads
+//! run as they started, from a buffer that is half full, so that no side has to wait at once. Then
+//! a gate keeps all of them waiting for their conditions until they sleep, and opens. The second
+//! half begins when it opens.
 
 use super::buffer::{
     Bounded, Buffer, CAPACITIES, NOT_EMPTY, NOT_FULL, Part, Queue, close, consume, produce, sum,

@@ -6,8 +6,8 @@ use crate::machine::Machine;
 /// The numbers on two cache lines.
 const SLOTS: usize = 16;
 
-/// First in, first out. Its memory is allocated and touched from the beginning. It begins at a cache line: elsewhere the
-/// allocator would decide how many lines the numbers are on.
+/// First in, first out. Its memory is allocated and touched from the beginning. It begins at a
+/// cache line: elsewhere the allocator would decide how many lines the numbers are on.
 pub(super) struct Ring {
     slots: Box<[Apart<[u64; SLOTS]>]>,
     capacity: usize,

@@ -1,8 +1,8 @@
 //! `rw_latency`: the longest wait of one writer among readers, and of one reader among writers.
 //!
-//! A lock that prefers readers is fast as long as its writer may wait without end, and vice versa. The
-//! thread that is alone of its kind waits, works, and returns after a pause; all others return at once, so
-//! that at any time one of them wants the lock.
+//! A lock that prefers readers is fast as long as its writer may wait without end, and vice versa.
+//! The thread that is alone of its kind waits, works, and returns after a pause; all others return
+//! at once, so that at any time one of them wants the lock.
 
 use super::prelude::*;
 use super::rw_pair::{Pair, Tally};

@@ -1,8 +1,9 @@
-//! Two numbers that a reader-writer lock guards. They are next to the lock, like guarded data in a program.
+//! Two numbers that a reader-writer lock guards. They are next to the lock, like guarded data in a
+//! program.
 //!
-//! Writers change the numbers one after the other, with the work of the section in between, and readers compare them. So
-//! a lock that lets a writer in beside another thread is detected, and a reader pays for the line that a writer has
-//! changed.
+//! Writers change the numbers one after the other, with the work of the section in between, and
+//! readers compare them. So a lock that lets a writer in beside another thread is detected, and a
+//! reader pays for the line that a writer has changed.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -31,8 +32,8 @@ impl<L> Pair<L> {
         Self { lock: L::new(), one: AtomicU64::new(0), other: AtomicU64::new(0) }
     }
 
-    /// Writes. Returns what `acquired` returned when the thread had the lock. Inlined into the measured loops, as a fast
-    /// path is in a program.
+    /// Writes. Returns what `acquired` returned when the thread had the lock. Inlined into the
+    /// measured loops, as a fast path is in a program.
     #[inline(always)]
     pub(super) fn write<M: Machine, T>(
         &self,
@@ -45,7 +46,8 @@ impl<L> Pair<L> {
         L: RawRwLock<M>,
     {
         let (Self { lock, one, other }, context) = (self, &*context);
-        // SAFETY: the exclusive borrow keeps the context in place and out of other uses until the unlock.
+        // SAFETY: the exclusive borrow keeps the context in place and out of other uses until the
+        // unlock.
         unsafe { lock.write(context) };
         let acquired = acquired();
         M::touch(one, true);
@@ -72,7 +74,8 @@ impl<L> Pair<L> {
         L: RawRwLock<M>,
     {
         let (Self { lock, one, other }, context) = (self, &*context);
-        // SAFETY: the exclusive borrow keeps the context in place and out of other uses until the unlock.
+        // SAFETY: the exclusive borrow keeps the context in place and out of other uses until the
+        // unlock.
         unsafe { lock.read(context) };
         let acquired = acquired();
         M::touch(one, false);

@@ -16,7 +16,8 @@ impl Mix {
     /// Operations in which writes are counted.
     const OF: u32 = 1_000;
 
-    /// The measured mixes: only reads, reads of data that hardly ever changes, caches, and only writes.
+    /// The measured mixes: only reads, reads of data that hardly ever changes, caches, and only
+    /// writes.
     const ALL: [Self; 6] = [Self(0), Self(1), Self(10), Self(100), Self(500), Self(1_000)];
 
     fn percent(self) -> String {
@@ -24,8 +25,8 @@ impl Mix {
     }
 }
 
-/// Chooses which of a thread's operations write. Writes are spread evenly, and each thread begins at another
-/// place, so that the mix is exact and choosing costs an addition and a comparison.
+/// Chooses which of a thread's operations write. Writes are spread evenly, and each thread begins
+/// at another place, so that the mix is exact and choosing costs an addition and a comparison.
 struct Choice {
     mix: Mix,
     sum: u32,

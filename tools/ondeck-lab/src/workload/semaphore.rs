@@ -8,7 +8,8 @@ use super::prelude::*;
 
 pub(super) struct Semaphore;
 
-/// One section in this number is counted: counting each would also measure a count that all threads share.
+/// One section in this number is counted: counting each would also measure a count that all threads
+/// share.
 const COUNTED: u64 = 16;
 
 impl SemaphoreWorkload for Semaphore {

@@ -1,9 +1,10 @@
 //! The parts of workloads' situations: threads, work, and the length and number of rounds.
 //!
-//! A suite must take four minutes on two CPUs, so it measures only what the answers need. It has the ends of
-//! a curve and not the middle, which `--full` has; `throughput` is the exception, because locks change
-//! places along its curve. A round that measures only a rate takes 40 ms, at which two runs of one binary
-//! agree within 15 %. It is longer only if a share, a window or a phase needs more.
+//! A suite must take four minutes on two CPUs, so it measures only what the answers need. It has
+//! the ends of a curve and not the middle, which `--full` has; `throughput` is the exception,
+//! because locks change places along its curve. A round that measures only a rate takes 40 ms, at
+//! which two runs of one binary agree within 15 %. It is longer only if a share, a window or a
+//! phase needs more.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -122,12 +123,13 @@ pub struct Runs {
     pub turns: usize,
     /// The number of runs that suffices.
     pub most: usize,
-    /// The time after which a run is cut off, if any: with a lock that collapses a run would take minutes.
+    /// The time after which a run is cut off, if any: with a lock that collapses a run would take
+    /// minutes.
     pub longest: Option<Duration>,
 }
 
-/// Section and outside work of the suite, in nanoseconds: the lock alone, a lock in a program, and one in a
-/// program that does ten times as much under it.
+/// Section and outside work of the suite, in nanoseconds: the lock alone, a lock in a program, and
+/// one in a program that does ten times as much under it.
 pub(super) const ALONE: (u64, u64) = (0, 0);
 pub(super) const PROGRAM: (u64, u64) = (100, 500);
 pub(super) const LONG: (u64, u64) = (1_000, 5_000);
@@ -158,8 +160,8 @@ pub struct Rounds {
 }
 
 impl Rounds {
-    /// Rounds of a quick run, of a suite and of a full run: the milliseconds of one, and their number. A quick run sees
-    /// that it works; a full run has as long and as many as the sources.
+    /// Rounds of a quick run, of a suite and of a full run: the milliseconds of one, and their
+    /// number. A quick run sees that it works; a full run has as long and as many as the sources.
     pub(super) fn of(
         asked: &Asked,
         shares: Shares,
@@ -232,8 +234,8 @@ pub(super) fn counts_of_two(
     counts
 }
 
-/// The moments of notification to measure: the requested ones, otherwise the source's own, and both if there
-/// is time.
+/// The moments of notification to measure: the requested ones, otherwise the source's own, and both
+/// if there is time.
 pub(super) fn moments(asked: &Asked) -> Vec<Notify> {
     let both = asked.extent != Extent::Quick;
     let chosen = if both { &Notify::BOTH[..] } else { &Notify::BOTH[..1] };

@@ -1,12 +1,13 @@
 //! `starve`: the longest time that a thread goes without the lock while others acquire it.
 //!
-//! In `wait` threads stop after a number of pairs. Here all want the lock until the end, so that a thread
-//! that is never served shows. A time counts only if another thread acquired the lock in between: while
-//! no thread does, the machine stands still.
+//! In `wait` threads stop after a number of pairs. Here all want the lock until the end, so that a
+//! thread that is never served shows. A time counts only if another thread acquired the lock in
+//! between: while no thread does, the machine stands still.
 
 use super::prelude::*;
 
-/// A thread should acquire the lock at least once in this time: several time slices of every kernel.
+/// A thread should acquire the lock at least once in this time: several time slices of every
+/// kernel.
 const WINDOW: Duration = Duration::from_millis(50);
 
 /// The workload's name: advice measures it.

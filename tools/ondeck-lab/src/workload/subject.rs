@@ -72,7 +72,8 @@ impl Subject {
     }
 
     /// Every lock of every kind that runs on any machine, on the machine `M`, in the order of
-    /// [`of_every_kind`](Self::of_every_kind). Peers, and locks that need a specific kernel, are omitted.
+    /// [`of_every_kind`](Self::of_every_kind). Peers, and locks that need a specific kernel, are
+    /// omitted.
     pub fn of_every_kind_on<M: Machine>() -> Vec<Self> {
         let mut subjects = Subjects::default();
         locks::for_each_hosted::<M>(&mut subjects);
@@ -102,8 +103,9 @@ impl Subject {
     ///
     /// # Panics
     ///
-    /// If no workload of that name exists for locks of this kind (names come from [`WORKLOADS`](super::WORKLOADS)),
-    /// if `own` belongs to another workload, or if the lock does nothing and the threads would race.
+    /// If no workload of that name exists for locks of this kind (names come from
+    /// [`WORKLOADS`](super::WORKLOADS)), if `own` belongs to another workload, or if the lock does
+    /// nothing and the threads would race.
     pub fn round(&self, workload: &str, given: &Round, own: &Own) -> Sampled {
         let (_, round) =
             self.rounds.iter().find(|(name, _)| *name == workload).unwrap_or_else(|| {
@@ -117,7 +119,8 @@ impl Subject {
         round(given, own)
     }
 
-    /// Times pairs on the calling thread, for a process that has no other. `None` if the lock is not a mutex.
+    /// Times pairs on the calling thread, for a process that has no other. `None` if the lock is
+    /// not a mutex.
     pub fn time_pairs_here(&self, round: Duration) -> Option<Pairs> {
         self.alone.map(|time_pairs| time_pairs(round))
     }

@@ -1,7 +1,8 @@
 //! `throughput`: every thread repeatedly locks, works inside, unlocks, works outside.
 //!
-//! Work alone touches no memory. A section of a program does: with `--data` the owner also reads and writes a word
-//! in each of a number of cache lines, which come from the core of the previous owner.
+//! Work alone touches no memory. A section of a program does: with `--data` the owner also reads
+//! and writes a word in each of a number of cache lines, which come from the core of the previous
+//! owner.
 
 use super::data::{Data, Line};
 use super::gaps::{self, Gaps};

@@ -1,4 +1,5 @@
-//! Locks of every kind: workloads detect a lock that breaks its promise, and a plan has no lock of another kind.
+//! Locks of every kind: workloads detect a lock that breaks its promise, and a plan has no lock of
+//! another kind.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,8 +27,8 @@ const INFO: LockInfo = LockInfo {
 /// It lets every thread in, for reading and writing.
 struct Open;
 
-// SAFETY: deliberately unsound. The guarded data in these workloads is numbers and indices that are checked, and no
-// memory is reached through them.
+// SAFETY: deliberately unsound. The guarded data in these workloads is numbers and indices that are
+// checked, and no memory is reached through them.
 unsafe impl RawLock<Linux> for Open {
     const INFO: LockInfo = LockInfo { condvar: CondvarKind::Generic, ..INFO };
     type Context = ();

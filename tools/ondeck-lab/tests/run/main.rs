@@ -135,7 +135,8 @@ fn every_workload_measures_every_quantity_it_promises() {
             let metric = series
                 .metric(quantity)
                 .unwrap_or_else(|| panic!("{} of {}", quantity, workload.name));
-            // A round in which other programs had all CPUs has no operation whose price could be said.
+            // A round in which other programs had all CPUs has no operation whose price could be
+            // said.
             let least = if quantity == "cpu_per_op" { 1 } else { 3 };
             assert!(
                 (least..=3).contains(&metric.n) && metric.samples.len() == metric.n,
@@ -309,7 +310,8 @@ fn a_lock_that_hangs_is_reported_and_the_others_are_measured() {
         (&*failure.kind, failure.lock.as_str(), failure.workload.as_str(), failure.threads),
         ("deadlock", "forgetful", "throughput", 2)
     );
-    // On a busy machine one thread may have seen the end of the round before the other's 500th unlock.
+    // On a busy machine one thread may have seen the end of the round before the other's 500th
+    // unlock.
     assert!((1..=2).contains(&failure.thread_states.len()), "{failure:?}");
     assert!(failure.thread_states.iter().all(|state| state.contains("running")), "{failure:?}");
     assert_eq!(log.failures, results.failures);

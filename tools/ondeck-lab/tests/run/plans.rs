@@ -76,8 +76,8 @@ fn words(stage: &Stage, subjects: &[Subject]) -> String {
     )
 }
 
-/// The locks of a stage. If it has most locks of its kind, these are the locks that it lacks, so that a new lock changes
-/// no line.
+/// The locks of a stage. If it has most locks of its kind, these are the locks that it lacks, so
+/// that a new lock changes no line.
 fn locks(stage: &Stage, subjects: &[Subject]) -> String {
     // Locks of C++ exist in some builds only.
     let missing = [select::CPP_MUTEXES, select::CPP_RWLOCKS].concat();

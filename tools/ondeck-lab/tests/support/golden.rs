@@ -1,7 +1,7 @@
 //! Golden files: texts that must not change by a byte.
 //!
-//! After an intended change rewrite the files with `ONDECK_GOLDEN=write cargo test`, and review the other
-//! differences.
+//! After an intended change rewrite the files with `ONDECK_GOLDEN=write cargo test`, and review the
+//! other differences.
 
 use std::fmt::Write;
 use std::fs;

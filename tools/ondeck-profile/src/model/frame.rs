@@ -33,7 +33,8 @@ impl Frame {
         }
     }
 
-    /// Returns whether the function is of the language's own library: of allocators, containers and calls of closures.
+    /// Returns whether the function is of the language's own library: of allocators, containers and
+    /// calls of closures.
     pub fn is_of_language(&self) -> bool {
         const NAMESPACES: [&str; 7] =
             ["std::", "__gnu_cxx::", "core::", "alloc::", "<std::", "<core::", "<alloc::"];

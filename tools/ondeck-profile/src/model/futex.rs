@@ -51,9 +51,11 @@ pub struct Futex {
     pub place: Place,
     /// The number of times that a thread was found there.
     pub samples: u64,
-    /// The largest number of threads at the same time; for a condition variable, of all threads that were found.
+    /// The largest number of threads at the same time; for a condition variable, of all threads
+    /// that were found.
     pub threads: u32,
-    /// The certain parts of their stacks, innermost first, with the number of times that each was found, most first.
+    /// The certain parts of their stacks, innermost first, with the number of times that each was
+    /// found, most first.
     pub stacks: Vec<(Vec<Arc<Location>>, u64)>,
 }
 
@@ -69,8 +71,8 @@ impl Futex {
         }
     }
 
-    /// Returns the function that waited there most often, with its callers, without the frames of the lock if that
-    /// leaves any.
+    /// Returns the function that waited there most often, with its callers, without the frames of
+    /// the lock if that leaves any.
     pub fn frames(&self) -> Vec<&Frame> {
         let Some((stack, _)) = self.stacks.first() else { return Vec::new() };
         let all: Vec<&Frame> = stack.iter().flat_map(|location| &location.frames).collect();
@@ -96,7 +98,8 @@ const LOCKS: [&str; 13] = [
     "sync.",
 ];
 
-/// Parts of the paths of their sources, for inlined functions that have lost the names of their modules.
+/// Parts of the paths of their sources, for inlined functions that have lost the names of their
+/// modules.
 const SOURCES: [&str; 5] =
     ["/library/std/src/", "/library/core/src/", "/parking_lot", "/lock_api-", "/go/src/sync/"];
 

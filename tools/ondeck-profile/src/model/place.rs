@@ -25,7 +25,8 @@ pub enum Place {
     Stack,
     /// In other memory: the allocator's, a thread's stack, shared memory.
     Memory,
-    /// Not known: each thread waits at a word of its own. The lock is what one place in the program waits for.
+    /// Not known: each thread waits at a word of its own. The lock is what one place in the program
+    /// waits for.
     Waiters,
 }
 

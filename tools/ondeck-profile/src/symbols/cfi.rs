@@ -1,7 +1,7 @@
 //! Call frame information: where a function's caller is, and its registers.
 //!
-//! `.eh_frame` is in programs and libraries of C, C++ and Rust, stripped ones too. Go's linker and debugging files have
-//! `.debug_frame`.
+//! `.eh_frame` is in programs and libraries of C, C++ and Rust, stripped ones too. Go's linker and
+//! debugging files have `.debug_frame`.
 
 use std::borrow::Cow;
 use std::collections::HashMap;

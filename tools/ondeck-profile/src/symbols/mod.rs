@@ -1,8 +1,9 @@
 //! Names for addresses: functions with lines and inlined calls, variables with their declarations.
 //!
-//! Lines come from the object itself or from its separate debugging file: by build-id or by the name in
-//! `.gnu_debuglink`, in the places where GDB looks for them (GDB manual, "Separate Debug Files"). Without
-//! debugging information names come from symbols; without symbols there are only offsets and a build-id.
+//! Lines come from the object itself or from its separate debugging file: by build-id or by the
+//! name in `.gnu_debuglink`, in the places where GDB looks for them (GDB manual, "Separate Debug
+//! Files"). Without debugging information names come from symbols; without symbols there are only
+//! offsets and a build-id.
 
 mod cfi;
 mod declared;
@@ -41,7 +42,8 @@ impl Symbols {
 
     /// Returns the object, or the reason why there is none.
     pub fn opened(&mut self, source: &Source) -> &Result<ObjectFile, String> {
-        // A program may start thousands of processes of the same few files. Why a file cannot be had depends on the process.
+        // A program may start thousands of processes of the same few files. Why a file cannot be
+        // had depends on the process.
         let of_any = Source { pid: 0, range: (0, 0), ..source.clone() };
         let Self { objects, folders } = self;
         if objects.get(&of_any).is_none_or(Result::is_err) {

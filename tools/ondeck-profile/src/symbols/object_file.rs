@@ -108,8 +108,9 @@ impl ObjectFile {
         }
         let is_x86 = file.architecture() == object::Architecture::X86_64;
         let soname = soname_of(&file).unwrap_or_default();
-        // Symbols are enough for both: the functions of the observer are cut off, and a reader looks for lines of the program.
-        // Reading the lines of both takes 22 MB and most of a report's time.
+        // Symbols are enough for both: the functions of the observer are cut off, and a reader
+        // looks for lines of the program. Reading the lines of both takes 22 MB and most of a
+        // report's time.
         has_lines &= !["libondeck_observe.so", "libc.so.6"].contains(&&*soname);
         Some(Self {
             build_id,
@@ -128,8 +129,8 @@ impl ObjectFile {
         })
     }
 
-    /// Returns the function of this object that the call instruction right before `address` calls, if
-    /// the call is direct: `E8` and a distance. None if it calls a stub of the procedure linkage
+    /// Returns the function of this object that the call instruction right before `address` calls,
+    /// if the call is direct: `E8` and a distance. None if it calls a stub of the procedure linkage
     /// table.
     pub fn called_before(&self, address: u64) -> Option<u64> {
         const LENGTH: u64 = 5;
@@ -154,7 +155,8 @@ impl ObjectFile {
         containing(&self.functions, address).is_some_and(|(symbol, _)| symbol.start == start)
     }
 
-    /// Returns where the function that contains an address begins: by its name, or by its call frame information.
+    /// Returns where the function that contains an address begins: by its name, or by its call
+    /// frame information.
     pub fn function_at(&self, address: u64) -> Option<u64> {
         let named = containing(&self.functions, address).map(|(symbol, _)| symbol.start);
         named.or_else(|| Some(self.cfi().function(address)?.start))
@@ -208,7 +210,8 @@ impl ObjectFile {
         Some(offset - segment.offset + segment.address)
     }
 
-    /// Returns the first address after all loaded parts, including variables without an initial value.
+    /// Returns the first address after all loaded parts, including variables without an initial
+    /// value.
     pub fn end(&self) -> u64 {
         self.segments.iter().map(|segment| segment.address + segment.in_memory).max().unwrap_or(0)
     }
@@ -279,7 +282,8 @@ fn containing(symbols: &[Symbol], address: u64) -> Option<(&Symbol, u64)> {
 fn collect(file: &object::File<'_>, functions: &mut Vec<Symbol>, variables: &mut Vec<Symbol>) {
     let dynamic = file.dynamic_symbols().map(|symbol| (symbol, true));
     for (symbol, is_dynamic) in file.symbols().map(|symbol| (symbol, false)).chain(dynamic) {
-        // One without a size would extend over all functions of a stripped library that are not exported.
+        // One without a size would extend over all functions of a stripped library that are not
+        // exported.
         if !symbol.is_definition() || is_dynamic && symbol.size() == 0 {
             continue;
         }

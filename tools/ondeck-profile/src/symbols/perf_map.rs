@@ -24,8 +24,8 @@ impl PerfMap {
         Self::parse(&String::from_utf8_lossy(&text.unwrap_or_default()))
     }
 
-    /// Parses lines of the start, the size and the name. A later line replaces earlier ones of its range: code is
-    /// moved, and its memory used again.
+    /// Parses lines of the start, the size and the name. A later line replaces earlier ones of its
+    /// range: code is moved, and its memory used again.
     fn parse(text: &str) -> Self {
         let number = |word: &str| u64::from_str_radix(word.trim_start_matches("0x"), 16).ok();
         let mut functions: Vec<(u64, u64, String)> = text

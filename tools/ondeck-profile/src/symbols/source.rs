@@ -1,9 +1,9 @@
 //! Finds the file that a process mapped, and no other one.
 //!
-//! A path is not an identity: a deployment replaces the file while the program runs, a plug-in is deleted once it is
-//! loaded, and in a container the path is another file. A file is taken only if the kernel gives its mapping the same
-//! device and inode as the process's, or if it has the same build-id. Names of another file would be wrong, and look
-//! right.
+//! A path is not an identity: a deployment replaces the file while the program runs, a plug-in is
+//! deleted once it is loaded, and in a container the path is another file. A file is taken only if
+//! the kernel gives its mapping the same device and inode as the process's, or if it has the same
+//! build-id. Names of another file would be wrong, and look right.
 
 use std::path::{Path, PathBuf};
 

@@ -30,7 +30,8 @@ const OF_STD: [&str; 18] = [
 /// Namespaces within `std` that name a version of the library.
 const VERSIONS: [&str; 4] = ["__1::", "__ndk1::", "_V2::", "__cxx11::"];
 
-/// Returns whether a function, as named by the debugging information or a demangled symbol, belongs to a lock.
+/// Returns whether a function, as named by the debugging information or a demangled symbol, belongs
+/// to a lock.
 pub fn is_of_lock(function: &str) -> bool {
     let name = without_type(function);
     let of_std = name.strip_prefix("std::").map(|mut inside| {

@@ -17,7 +17,8 @@ pub struct Addresses {
 }
 
 impl Addresses {
-    /// Those of a process with these mappings, as in `/proc/PID/maps`. `folders` are searched for files, by build-id.
+    /// Those of a process with these mappings, as in `/proc/PID/maps`. `folders` are searched for
+    /// files, by build-id.
     pub fn new(pid: u32, mappings: &str, folders: Vec<PathBuf>) -> Self {
         let mappings = Mappings::parse(mappings);
         let mut symbols = Symbols::with(folders);
@@ -29,7 +30,8 @@ impl Addresses {
         Names::new(&mut self.symbols, &self.modules, &self.mappings, self.pid)
     }
 
-    /// Returns the functions of the program in a stack, innermost first: the call of a lock, and its callers.
+    /// Returns the functions of the program in a stack, innermost first: the call of a lock, and
+    /// its callers.
     pub fn callers(&mut self, returns: &[u64]) -> Vec<Frame> {
         let stack = self.names().stack(returns);
         wait::callers(&stack, &self.modules)

@@ -1,5 +1,6 @@
-//! Call instructions of x86-64, decoded from the memory of a process: a word of a stack is a return address if a call
-//! stands before the place to which it points, and it belongs to a frame if that call leads to the frame's function.
+//! Call instructions of x86-64, decoded from the memory of a process: a word of a stack is a return
+//! address if a call stands before the place to which it points, and it belongs to a frame if that
+//! call leads to the frame's function.
 
 use super::memory::Memory;
 
@@ -37,7 +38,8 @@ fn code_before(memory: &Memory, address: u64) -> Option<[u8; 7]> {
     })
 }
 
-/// Whether code ends with `call` of a register, or of a word at a register plus at most a 32-bit offset: FF /2.
+/// Whether code ends with `call` of a register, or of a word at a register plus at most a 32-bit
+/// offset: FF /2.
 fn is_indirect(code: [u8; 7]) -> bool {
     [(2, 3), (3, 0), (3, 1), (4, 1), (6, 2), (7, 2)].into_iter().any(|(length, mode)| {
         let call = &code[code.len() - length..];
@@ -51,7 +53,8 @@ fn is_indirect(code: [u8; 7]) -> bool {
     }) || code[5] == 0xff && (0x10..=0x17).contains(&code[6]) && code[6] & 7 != 4
 }
 
-/// Returns the function that a stub of the procedure linkage table jumps to; `None` if there is no stub.
+/// Returns the function that a stub of the procedure linkage table jumps to; `None` if there is no
+/// stub.
 fn behind_stub(memory: &Memory, address: u64) -> Option<u64> {
     const ENDBR64: [u8; 4] = [0xf3, 0x0f, 0x1e, 0xfa];
     const BND: u8 = 0xf2;

@@ -12,7 +12,8 @@
 //! struct pthread    tid         the word on which a join waits is the thread's number, until it ends
 //! ```
 //!
-//! musl's mutex has its owner in the word at 4, unless it is of the normal kind; its rwlock is one word, which counts readers.
+//! musl's mutex has its owner in the word at 4, unless it is of the normal kind; its rwlock is one
+//! word, which counts readers.
 
 use std::collections::BTreeSet;
 
@@ -31,7 +32,8 @@ pub enum Keeper {
         /// Its number.
         tid: u32,
     },
-    /// A thread that is not one of the process: it has ended without an unlock, or is another process's.
+    /// A thread that is not one of the process: it has ended without an unlock, or is another
+    /// process's.
     Elsewhere {
         /// Its number, as the lock has it.
         tid: u32,
@@ -61,9 +63,9 @@ const LOCKED: u32 = 16;
 /// The value of musl's rwlock while a writer has it.
 const WRITTEN: u32 = 0x7fff_ffff;
 
-/// Returns the lock for which a thread of parking_lot waits. The thread sleeps on a word of its own `ThreadData`, whose
-/// other fields are the address of the lock, two tokens that are small numbers, and the next waiting thread's
-/// `ThreadData`. The compiler orders them.
+/// Returns the lock for which a thread of parking_lot waits. The thread sleeps on a word of its own
+/// `ThreadData`, whose other fields are the address of the lock, two tokens that are small numbers,
+/// and the next waiting thread's `ThreadData`. The compiler orders them.
 fn parked_at(memory: &Memory, word: u64) -> Option<u64> {
     /// The size of a `ThreadData`.
     const SIZE: u64 = 40;
@@ -82,8 +84,9 @@ fn parked_at(memory: &Memory, word: u64) -> Option<u64> {
     locks.next().copied().filter(|_| locks.next().is_none())
 }
 
-/// Returns the mutex of ondeck for which a thread waits. The thread sleeps on a word of its node, which has the address
-/// twice (`parking/node.rs`): as that of its queue, and as that of the byte that is locked.
+/// Returns the mutex of ondeck for which a thread waits. The thread sleeps on a word of its node,
+/// which has the address twice (`parking/node.rs`): as that of its queue, and as that of the byte
+/// that is locked.
 fn linked_at(memory: &Memory, word: u64) -> Option<u64> {
     /// The size of a node, at most.
     const SIZE: u64 = 160;
@@ -97,7 +100,8 @@ fn linked_at(memory: &Memory, word: u64) -> Option<u64> {
     twice.first().copied().filter(|_| twice.len() == 1)
 }
 
-/// Returns the address of a lock, or of a word in it; `None` if threads sleep on words of their own that do not lead to it.
+/// Returns the address of a lock, or of a word in it; `None` if threads sleep on words of their own
+/// that do not lead to it.
 pub fn object(
     memory: &Memory,
     futex: &Futex,
@@ -121,7 +125,8 @@ pub fn object(
     }
 }
 
-/// Reads the keeper. `threads` has, for each thread, its number inside and outside of the process's namespace.
+/// Reads the keeper. `threads` has, for each thread, its number inside and outside of the process's
+/// namespace.
 pub fn of(memory: &Memory, futex: &Futex, library: Library, threads: &[(u32, u32)]) -> Found {
     let thread = |inner: u32| match threads.iter().find(|(own, _)| *own == inner) {
         Some((_, tid)) => Keeper::Thread { tid: *tid },

@@ -8,10 +8,12 @@ use std::os::unix::fs::FileExt;
 /// A part of a stack that is read at once.
 const STACK: usize = 64 << 10;
 
-/// `/proc/PID/mem`: what process_vm_readv(2) reads, also where a container's seccomp filter refuses that call.
+/// `/proc/PID/mem`: what process_vm_readv(2) reads, also where a container's seccomp filter refuses
+/// that call.
 pub struct Memory {
     file: File,
-    /// The stack of the thread that is being read, and its address: one thread's words are from one moment.
+    /// The stack of the thread that is being read, and its address: one thread's words are from one
+    /// moment.
     stack: RefCell<(u64, Vec<u8>)>,
 }
 

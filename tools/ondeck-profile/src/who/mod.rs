@@ -17,8 +17,8 @@
 //!        ─► text, json
 //! ```
 //!
-//! The threads run on while they are looked at. So each is read twice, and what has changed in between counts as running.
-//! The threads of a deadlock are read once more at the end.
+//! The threads run on while they are looked at. So each is read twice, and what has changed in
+//! between counts as running. The threads of a deadlock are read once more at the end.
 
 mod addresses;
 mod calls;

@@ -1,5 +1,6 @@
-//! Threads that may keep a lock which does not say which thread does. A thread that is to unlock a lock has its address on
-//! its stack, or, if that is a constant, is in a function whose instructions have it. In a register it is not seen.
+//! Threads that may keep a lock which does not say which thread does. A thread that is to unlock a
+//! lock has its address on its stack, or, if that is a constant, is in a function whose
+//! instructions have it. In a register it is not seen.
 
 use std::collections::HashMap;
 
@@ -12,8 +13,8 @@ use crate::names::Names;
 const FUNCTIONS: usize = 16;
 const CODE: usize = 8 << 10;
 
-/// Adds to each lock the threads that refer to it, and neither wait for it nor at a condition variable, which has unlocked
-/// a mutex. `stacks` are threads with their stack pointers.
+/// Adds to each lock the threads that refer to it, and neither wait for it nor at a condition
+/// variable, which has unlocked a mutex. `stacks` are threads with their stack pointers.
 pub fn add(
     locks: &mut [Lock],
     threads: &[Thread],
@@ -56,7 +57,8 @@ pub fn add(
     }
 }
 
-/// Returns the places in code at `start` that have an address, relative to the next instruction or, below 2 GB, absolute.
+/// Returns the places in code at `start` that have an address, relative to the next instruction or,
+/// below 2 GB, absolute.
 fn references(code: &[u8], start: u64, address: u64) -> impl Iterator<Item = u64> {
     let places = (start..).zip(code.windows(4));
     places.filter_map(move |(place, bytes)| {

@@ -24,7 +24,8 @@ pub struct Who {
     pub threads: Vec<Thread>,
     /// The locks for which threads wait, those with the most waiting threads first.
     pub locks: Vec<Lock>,
-    /// Threads that wait for each other in a circle; a thread that waits for itself is a circle of one.
+    /// Threads that wait for each other in a circle; a thread that waits for itself is a circle of
+    /// one.
     pub deadlocks: Vec<Vec<u32>>,
     /// The files without names, with the reason.
     pub missing: Vec<String>,
@@ -91,7 +92,8 @@ pub struct Wait {
     pub kind: Kind,
     /// The address of the word on which the thread sleeps.
     pub word: u64,
-    /// The address of the lock, or of the word in it; `None` if threads sleep on words of their own.
+    /// The address of the lock, or of the word in it; `None` if threads sleep on words of their
+    /// own.
     pub object: Option<u64>,
     /// The place of that address.
     pub place: Place,
@@ -110,7 +112,8 @@ pub struct Lock {
     pub wait: Wait,
     /// The waiting threads, those that wait the longest first.
     pub waiters: Vec<u32>,
-    /// Threads that may keep it, if it does not say which thread does: their stacks or functions have its address.
+    /// Threads that may keep it, if it does not say which thread does: their stacks or functions
+    /// have its address.
     pub perhaps: Vec<u32>,
 }
 

@@ -1,8 +1,9 @@
 //! How long a thread has been asleep.
 //!
-//! The kernel does not say. But the scheduler notes when a thread last ran (`se.exec_start` in `/proc/PID/task/TID/sched`),
-//! by a clock of the CPU that leaves out interrupts, and so differs from CPU to CPU by seconds in a week. A thread of
-//! our own that runs on the same CPU has that clock's present time.
+//! The kernel does not say. But the scheduler notes when a thread last ran (`se.exec_start` in
+//! `/proc/PID/task/TID/sched`), by a clock of the CPU that leaves out interrupts, and so differs
+//! from CPU to CPU by seconds in a week. A thread of our own that runs on the same CPU has that
+//! clock's present time.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -16,8 +17,8 @@ pub struct Clocks {
 }
 
 impl Clocks {
-    /// Returns the time since a thread last ran; `None` if the kernel was built without these times, or this process may
-    /// not run on that CPU.
+    /// Returns the time since a thread last ran; `None` if the kernel was built without these
+    /// times, or this process may not run on that CPU.
     pub fn since(&mut self, last: Option<f64>, cpu: usize) -> Option<Duration> {
         let last = last?;
         let now = (*self.now.entry(cpu).or_insert_with(|| now(cpu)))?;

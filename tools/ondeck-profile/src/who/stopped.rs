@@ -1,4 +1,5 @@
-//! Stacks of threads that are stopped at the beginning of a system call, of a process whose recording another one makes.
+//! Stacks of threads that are stopped at the beginning of a system call, of a process whose
+//! recording another one makes.
 
 use std::fs;
 use std::io;
@@ -62,7 +63,8 @@ impl Stopped {
         Some(Look::new(&self.folder, tid).call()?.sp)
     }
 
-    /// Returns the stack with that pointer, called by the instruction before `pc`; at most `most` addresses.
+    /// Returns the stack with that pointer, called by the instruction before `pc`; at most `most`
+    /// addresses.
     pub fn stack(&mut self, pc: u64, sp: u64, most: usize) -> Returns {
         let is_code =
             |mappings: &Mappings| mappings.code.iter().any(|(a, b)| (*a..*b).contains(&pc));

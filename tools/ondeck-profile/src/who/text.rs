@@ -1,4 +1,5 @@
-//! The answer on a terminal: deadlocks, then each lock with its keeper and the threads that wait, then the other threads.
+//! The answer on a terminal: deadlocks, then each lock with its keeper and the threads that wait,
+//! then the other threads.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

@@ -96,8 +96,8 @@ impl Look {
     }
 }
 
-/// Parses a line of `syscall`: the number, six arguments, the stack pointer and the instruction; `-1` and the last two; or
-/// `running`.
+/// Parses a line of `syscall`: the number, six arguments, the stack pointer and the instruction;
+/// `-1` and the last two; or `running`.
 fn parse(line: &str) -> Option<Call> {
     let mut words = line.split_ascii_whitespace();
     let number: i64 = words.next()?.parse().ok()?;

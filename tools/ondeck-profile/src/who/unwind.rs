@@ -1,9 +1,10 @@
 //! The stack of a thread that is asleep in the kernel, without stopping it.
 //!
-//! The kernel shows two of its registers, the stack pointer and the instruction. Call frame information leads from there
-//! to the callers. It may need a register that the kernel does not show, most often the frame pointer, or be missing, as
-//! in musl and in code that was compiled at run time. Then the return address is searched on the stack: the first word
-//! before which a call of the function stands.
+//! The kernel shows two of its registers, the stack pointer and the instruction. Call frame
+//! information leads from there to the callers. It may need a register that the kernel does not
+//! show, most often the frame pointer, or be missing, as in musl and in code that was compiled at
+//! run time. Then the return address is searched on the stack: the first word before which a call
+//! of the function stands.
 
 use std::sync::Arc;
 
@@ -59,14 +60,15 @@ pub fn stack(names: &mut Names<'_>, memory: &Memory, call: &Call) -> Stack {
 /// A stack as return addresses.
 #[derive(Debug, Default)]
 pub struct Returns {
-    /// Innermost first, the instruction after the system call included. Of a thread that has left a goroutine, because that
-    /// cannot go on, the addresses of the goroutine.
+    /// Innermost first, the instruction after the system call included. Of a thread that has left a
+    /// goroutine, because that cannot go on, the addresses of the goroutine.
     pub addresses: Vec<u64>,
     /// Places in memory, with the words that make it this stack.
     pub places: Vec<(u64, u64)>,
 }
 
-/// Returns the addresses of a stack, at most `most`. Goes from the stack of Go's scheduler to the goroutine that called it.
+/// Returns the addresses of a stack, at most `most`. Goes from the stack of Go's scheduler to the
+/// goroutine that called it.
 pub fn addresses(names: &mut Names<'_>, memory: &Memory, call: Call, most: usize) -> Returns {
     let mut stack = Returns { addresses: vec![call.pc], places: Vec::new() };
     let mut next = Some(call);
@@ -107,9 +109,10 @@ struct Goroutine {
 
 /// Returns the goroutine that called the function of Go's scheduler with this frame.
 ///
-/// Two functions of Go's runtime change the stack (`asm_amd64.s`). `systemstack` is called for a function that needs a
-/// large one: its frame pointer is the first that this function saves. `mcall` leaves the goroutine: its argument, which
-/// is in front of the return address, has the registers.
+/// Two functions of Go's runtime change the stack (`asm_amd64.s`). `systemstack` is called for a
+/// function that needs a large one: its frame pointer is the first that this function saves.
+/// `mcall` leaves the goroutine: its argument, which is in front of the return address, has the
+/// registers.
 fn goroutine(names: &mut Names<'_>, memory: &Memory, frame: &Framed) -> Option<Goroutine> {
     /// In Go's `g`: the bounds of the stack, and `sched.sp`, `sched.pc`.
     const FIELDS: [u64; 4] = [0, 8, 56, 64];
@@ -147,7 +150,8 @@ struct Framed {
     sp: u64,
 }
 
-/// Calls `each` with each frame and its caller, until it returns false. Returns whether a return address was searched.
+/// Calls `each` with each frame and its caller, until it returns false. Returns whether a return
+/// address was searched.
 fn walk<'n>(
     names: &mut Names<'n>,
     memory: &Memory,
@@ -206,7 +210,8 @@ impl Step<'_, '_> {
         if let Some(next) = self.apply(&rules, self.registers) {
             return Some((next, false));
         }
-        // The frame's address is a register's value plus an offset, and the return address is at its end.
+        // The frame's address is a register's value plus an offset, and the return address is at
+        // its end.
         let (Rule::In(register, offset), Rule::At(-8)) = (&rules.frame, &rules.registers[RETURN])
         else {
             return None;
@@ -301,7 +306,8 @@ impl Step<'_, '_> {
         Some(next)
     }
 
-    /// Returns the place on the stack of the first return address to a caller of the function that contains `pc`.
+    /// Returns the place on the stack of the first return address to a caller of the function that
+    /// contains `pc`.
     fn searched(&mut self, pc: u64) -> Option<u64> {
         let sp = self.registers[RSP]?;
         let function = self.names.function_at(pc);

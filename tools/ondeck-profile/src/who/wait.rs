@@ -1,5 +1,5 @@
-//! What a sleeping thread waits for: the system call has the word of memory, the functions that made it say what the word
-//! belongs to.
+//! What a sleeping thread waits for: the system call has the word of memory, the functions that
+//! made it say what the word belongs to.
 
 use std::sync::Arc;
 
@@ -62,7 +62,8 @@ pub enum Kind {
     OndeckCondition,
     /// A lock inside of Go's runtime.
     GoRuntime,
-    /// Work or a notification, for which a thread of Go's scheduler waits. Goroutines that wait for locks have no thread.
+    /// Work or a notification, for which a thread of Go's scheduler waits. Goroutines that wait for
+    /// locks have no thread.
     GoIdle,
     /// A futex of which no function is known.
     Futex,
@@ -116,7 +117,8 @@ impl Kind {
         )
     }
 
-    /// Whether each waiting thread sleeps on a word of its own, so that the lock's address is not known.
+    /// Whether each waiting thread sleeps on a word of its own, so that the lock's address is not
+    /// known.
     pub fn sleeps_on_own_word(self) -> bool {
         matches!(
             self,
@@ -133,7 +135,8 @@ impl Kind {
     }
 }
 
-/// Beginnings of functions' names, without underscores in front, and what they wait for. The innermost decides.
+/// Beginnings of functions' names, without underscores in front, and what they wait for. The
+/// innermost decides.
 const RULES: [(&str, Kind); 48] = [
     ("pthread_mutex_", Kind::PthreadMutex),
     ("mtx_", Kind::PthreadMutex),
@@ -194,8 +197,9 @@ const RULES_OF_SOURCES: [(&str, &str, Kind); 5] = [
     ("/parking_lot-", ".rs", Kind::ParkingLot),
 ];
 
-/// A function's name without what differs between builds: underscores and the marks of glibc's internal names, the
-/// inline namespace of an abseil release, the brackets of a Rust implementation, the shim's own names.
+/// A function's name without what differs between builds: underscores and the marks of glibc's
+/// internal names, the inline namespace of an abseil release, the brackets of a Rust
+/// implementation, the shim's own names.
 fn plain(function: &str) -> String {
     let name = function.trim_start_matches('<').trim_start_matches("__GI_").trim_start_matches('_');
     if let Some((release, rest)) =
@@ -368,8 +372,9 @@ fn is_of_library(frame: &Frame) -> bool {
         || frame.file.as_ref().is_some_and(|file| SOURCES.iter().any(|part| file.contains(part)))
 }
 
-/// Returns the first location of a stack that is the program's: the call of a lock, or of a library's function. Prefers
-/// one whose line is known, because the functions of a C library that is part of the program have no lines.
+/// Returns the first location of a stack that is the program's: the call of a lock, or of a
+/// library's function. Prefers one whose line is known, because the functions of a C library that
+/// is part of the program have no lines.
 pub fn site(stack: &[Arc<Location>], modules: &[Module]) -> Option<usize> {
     let is_own = |location: &Arc<Location>| {
         !is_of_system(location, modules) && !location.frames.iter().all(is_of_library)
@@ -381,7 +386,8 @@ pub fn site(stack: &[Arc<Location>], modules: &[Module]) -> Option<usize> {
     stack.iter().position(with_line).or_else(|| stack.iter().position(is_own))
 }
 
-/// Returns the functions of the program, innermost first: the call site and its callers. Of a stack that has none, all.
+/// Returns the functions of the program, innermost first: the call site and its callers. Of a stack
+/// that has none, all.
 pub fn callers(stack: &[Arc<Location>], modules: &[Module]) -> Vec<Frame> {
     let all = || stack.iter().flat_map(|location| location.frames.clone()).collect();
     site(stack, modules).map_or_else(all, |site| {

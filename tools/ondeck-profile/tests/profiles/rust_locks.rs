@@ -1,4 +1,5 @@
-//! A Rust program with the feature `profile` of `ondeck`: this test starts itself again as that program.
+//! A Rust program with the feature `profile` of `ondeck`: this test starts itself again as that
+//! program.
 
 use std::env;
 use std::io::Read;
@@ -57,7 +58,8 @@ fn wait_to_be_told() {
     std::hint::black_box(());
 }
 
-/// Notifies a waiter of the condition variable while its mutex is locked, and keeps the mutex locked.
+/// Notifies a waiter of the condition variable while its mutex is locked, and keeps the mutex
+/// locked.
 fn tell() {
     loop {
         let mut told = TOLD.lock();
@@ -223,7 +225,8 @@ fn a_rust_lock_is_named_with_its_holder() {
     assert!((1..=6).all(|field| fields.contains(&field)), "{fields:?}");
 }
 
-/// Columns have the length of their table and refer to what there is; the stacks of holders have their time.
+/// Columns have the length of their table and refer to what there is; the stacks of holders have
+/// their time.
 fn check_firefox(file: &serde_json::Value, nanos: f64) {
     let thread = &file["threads"][0];
     for table in ["funcTable", "frameTable", "stackTable", "samples"] {

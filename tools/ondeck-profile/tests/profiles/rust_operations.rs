@@ -1,5 +1,5 @@
-//! All operations of a Rust program with the feature `profile` of `ondeck`, on locks of `ondeck` and on those that replace
-//! parking_lot's: this test starts itself again as that program.
+//! All operations of a Rust program with the feature `profile` of `ondeck`, on locks of `ondeck`
+//! and on those that replace parking_lot's: this test starts itself again as that program.
 
 use std::env;
 use std::process::Command;

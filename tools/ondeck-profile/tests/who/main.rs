@@ -1,4 +1,5 @@
-//! Locks of Rust in this process: each kind with one thread that keeps it and one that waits, and what is seen of the two.
+//! Locks of Rust in this process: each kind with one thread that keeps it and one that waits, and
+//! what is seen of the two.
 
 use std::hint::black_box;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -49,7 +50,8 @@ fn named<'a>(who: &'a Who, name: &str) -> Option<&'a Thread> {
     who.threads.iter().find(|thread| thread.name == name)
 }
 
-/// A thread, what it waits for, the end of the variable's name, and that of the function's that waits.
+/// A thread, what it waits for, the end of the variable's name, and that of the function's that
+/// waits.
 type Expected = (&'static str, Kind, &'static str, &'static str);
 
 fn expect(expected: &[Expected]) -> Who {

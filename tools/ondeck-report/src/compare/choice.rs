@@ -1,5 +1,5 @@
-//! Selects the series and metrics to compare. Names are those in the files: a report may come from a
-//! program with other locks.
+//! Selects the series and metrics to compare. Names are those in the files: a report may come from
+//! a program with other locks.
 
 use ondeck_lab::results::{Metric, Report, Series};
 use ondeck_lab::sample::THROUGHPUT;
@@ -9,7 +9,8 @@ use wildmatch::WildMatch;
 use super::Input;
 use crate::verdict;
 
-/// A selection. An unset field selects everything; an unset metric, the one that ranks the workload.
+/// A selection. An unset field selects everything; an unset metric, the one that ranks the
+/// workload.
 #[derive(Clone, Debug)]
 pub struct Choice {
     /// Names of locks or patterns.

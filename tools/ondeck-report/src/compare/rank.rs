@@ -1,14 +1,14 @@
 //! Whether two samples differ: the Mann-Whitney U test, two-sided.
 //!
-//! It assumes nothing about the distribution of times, which are skewed. Up to [`MOST_EXACT`] samples
-//! in all, p is exact, including ties: every way to deal the pooled ranks to the two sides is
-//! counted. Above that it is the normal approximation, corrected for ties and for continuity.
+//! It assumes nothing about the distribution of times, which are skewed. Up to [`MOST_EXACT`]
+//! samples in all, p is exact, including ties: every way to deal the pooled ranks to the two sides
+//! is counted. Above that it is the normal approximation, corrected for ties and for continuity.
 //!
-//! Why own code: `statrs::stats_tests::mannwhitneyu` 0.19 returns p = 1 by its exact method for 1, 2,
-//! 3 against 4, 5, 6, where p is 0.1 (it takes the wrong tail unless the first sample is the larger
-//! one), and visits every combination, 155 million for 15 of 30. Its approximation, which it uses for
-//! tied samples of any size, calls 1, 1, 1 and 2, 2, 2 different at 0.05. `hypors` only approximates.
-//! This file uses the normal distribution of statrs.
+//! Why own code: `statrs::stats_tests::mannwhitneyu` 0.19 returns p = 1 by its exact method for 1,
+//! 2, 3 against 4, 5, 6, where p is 0.1 (it takes the wrong tail unless the first sample is the
+//! larger one), and visits every combination, 155 million for 15 of 30. Its approximation, which it
+//! uses for tied samples of any size, calls 1, 1, 1 and 2, 2, 2 different at 0.05. `hypors` only
+//! approximates. This file uses the normal distribution of statrs.
 
 use std::cmp::Ordering;
 

@@ -1,12 +1,13 @@
 //! The ratio of one sample to another, with a confidence interval.
 //!
-//! The ratio is Hodges and Lehmann's estimate on logarithms: the median of the ratios of every sample
-//! of one side to every sample of the other. Its interval lies between two of those ratios, chosen by
-//! the distribution of Mann and Whitney's U. So it needs no random numbers, is exact where the test
-//! is, and excludes 1 when the test finds a difference (E. L. Lehmann, "Nonparametrics", 1975; R's
-//! `wilcox.test(conf.int = TRUE)` does the same). The alternative was a bootstrap of medians. It
-//! covers as well, but in 1,500 draws of ten samples a side, 3 % apart with a spread of 3 %, its
-//! intervals were a tenth wider and disagreed with the test in one of eight.
+//! The ratio is Hodges and Lehmann's estimate on logarithms: the median of the ratios of every
+//! sample of one side to every sample of the other. Its interval lies between two of those ratios,
+//! chosen by the distribution of Mann and Whitney's U. So it needs no random numbers, is exact
+//! where the test is, and excludes 1 when the test finds a difference (E. L. Lehmann,
+//! "Nonparametrics", 1975; R's `wilcox.test(conf.int = TRUE)` does the same). The alternative was a
+//! bootstrap of medians. It covers as well, but in 1,500 draws of ten samples a side, 3 % apart
+//! with a spread of 3 %, its intervals were a tenth wider and disagreed with the test in one of
+//! eight.
 
 use statrs::distribution::{ContinuousCDF, Normal};
 
@@ -21,8 +22,8 @@ pub struct Ratio {
     pub interval: Option<(f64, f64)>,
 }
 
-/// The ratio of `other` to `base`, with an interval that misses the true ratio in at most `alpha` of
-/// all cases. `None` if a sample is missing, or below zero.
+/// The ratio of `other` to `base`, with an interval that misses the true ratio in at most `alpha`
+/// of all cases. `None` if a sample is missing, or below zero.
 ///
 /// The ratio of anything else to zero is infinite, and the ratio of zero to zero is 1.
 pub fn of(base: &[f64], other: &[f64], alpha: f64) -> Option<Ratio> {
@@ -84,8 +85,8 @@ fn bound(one: usize, other: usize, alpha: f64) -> Option<usize> {
     }
 }
 
-/// The difference of order `order`, from 1, among all differences of a sample of `other` and a sample
-/// of `base`, both ascending. By bisection, because there may be too many pairs to store.
+/// The difference of order `order`, from 1, among all differences of a sample of `other` and a
+/// sample of `base`, both ascending. By bisection, because there may be too many pairs to store.
 fn kth_difference(base: &[f64], other: &[f64], order: usize) -> f64 {
     /// Differences of logarithms: a ratio to 14 digits.
     const CLOSE: f64 = 1e-14;

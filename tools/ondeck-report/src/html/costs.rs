@@ -1,4 +1,5 @@
-//! The costs of the machine's primitive operations, and of each workload with a lock that does nothing.
+//! The costs of the machine's primitive operations, and of each workload with a lock that does
+//! nothing.
 
 use maud::{Markup, html};
 use ondeck_lab::results::{Baseline, Cost, Report};

@@ -1,4 +1,5 @@
-//! The distributions of single times: ridges, one row for each lock, on a logarithmic time axis, and a table.
+//! The distributions of single times: ridges, one row for each lock, on a logarithmic time axis,
+//! and a table.
 
 use maud::{Markup, html};
 use ondeck_lab::results::{Distribution, Report, Series};

@@ -1,5 +1,5 @@
-//! The first parts for a reader: a comparison of the usual locks, the verdicts that the terminal prints, and the whole
-//! report in one table: the ratio of each lock to the best one, by situation.
+//! The first parts for a reader: a comparison of the usual locks, the verdicts that the terminal
+//! prints, and the whole report in one table: the ratio of each lock to the best one, by situation.
 
 use std::collections::BTreeMap;
 
@@ -151,8 +151,8 @@ fn behind(rows: &[&Series]) -> BTreeMap<String, f64> {
         .collect()
 }
 
-/// The key that orders a lock's row: the number of situations that it lacks, and its geometric mean. `None` where it
-/// has no value.
+/// The key that orders a lock's row: the number of situations that it lacks, and its geometric
+/// mean. `None` where it has no value.
 fn standing(columns: &[Column], lock: &str) -> Option<(usize, f64)> {
     let logs: Vec<f64> =
         columns.iter().filter_map(|column| Some(column.behind.get(lock)?.ln())).collect();

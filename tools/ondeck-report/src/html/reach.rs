@@ -1,21 +1,21 @@
 //! The values that an axis has to fit: the values of the locks between which a reader chooses.
 //!
-//! A lock that collapses is hundreds or millions of times worse. An axis that fits it shows all other locks
-//! as one line. So an axis fits, at each point of a figure, the values that are at most 10 times worse than
-//! the second-best one. The reference is not the best one, because a lock far ahead of all others must not
-//! push them out. Of two locks it is the better one. If more than half of the values would be beyond the
-//! axis, it is the middle one: then most locks are no exception. A value beyond the axis leaves through its
-//! end, with an arrow and the number. Lines over the number of threads and distributions have a logarithmic
-//! axis instead, which fits all.
-//! number of threads and distributions have a logarithmic axis instead, which fits all.
+//! A lock that collapses is hundreds or millions of times worse. An axis that fits it shows all
+//! other locks as one line. So an axis fits, at each point of a figure, the values that are at most
+//! 10 times worse than the second-best one. The reference is not the best one, because a lock far
+//! ahead of all others must not push them out. Of two locks it is the better one. If more than half
+//! of the values would be beyond the axis, it is the middle one: then most locks are no exception.
+//! A value beyond the axis leaves through its end, with an arrow and the number. Lines over the
+//! number of threads and distributions have a logarithmic axis instead, which fits all. number of
+//! threads and distributions have a logarithmic axis instead, which fits all.
 
 use ondeck_lab::results::Better;
 
 /// The factor by which a value may be worse than the second-best value for an axis to fit it.
 const FACTOR: f64 = 10.0;
 
-/// The worst value that an axis has to fit, of the values at one point. `None` if it has to fit all: where
-/// neither direction is better, and where the reference is zero, which has no multiple.
+/// The worst value that an axis has to fit, of the values at one point. `None` if it has to fit
+/// all: where neither direction is better, and where the reference is zero, which has no multiple.
 pub fn worst(values: impl Iterator<Item = f64>, better: Better) -> Option<f64> {
     let mut values: Vec<f64> = values.filter(|value| value.is_finite() && *value >= 0.0).collect();
     values.sort_by(f64::total_cmp);

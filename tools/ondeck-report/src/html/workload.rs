@@ -1,4 +1,5 @@
-//! The section of a workload: its metrics over the number of threads, tables, and single times where they exist.
+//! The section of a workload: its metrics over the number of threads, tables, and single times
+//! where they exist.
 
 use maud::{Markup, html};
 use ondeck_lab::results::{Metric, Report, Series, Unit};

@@ -180,8 +180,8 @@ pub(super) fn threads(series: &[&Series], layout: &Threads, colour: bool) -> Str
     fn of<'a>(its: &[&'a Series], threads: usize, metric: &str) -> Option<&'a Metric> {
         its.iter().rev().find(|one| one.threads == threads)?.metric(metric)
     }
-    // Twelve columns of numbers would be wider than a terminal: keeps the ends and an even selection
-    // between them.
+    // Twelve columns of numbers would be wider than a terminal: keeps the ends and an even
+    // selection between them.
     let counts = thin_out(&thread_counts(series), layout.most);
     let last = counts.last().copied().unwrap_or(1);
     let (quantity, factor) = layout.quantity;
@@ -213,8 +213,8 @@ pub(super) fn threads(series: &[&Series], layout: &Threads, colour: bool) -> Str
     format!("{}\n{}: at {} {}", table.render(), layout.note, last - layout.others, layout.role)
 }
 
-/// Situations as columns, by their labels in the order in which they appear: sizes of an array, programs,
-/// conditions of the run. As many tables, one below the other, as the columns need.
+/// Situations as columns, by their labels in the order in which they appear: sizes of an array,
+/// programs, conditions of the run. As many tables, one below the other, as the columns need.
 pub(super) fn across(
     series: &[&Series],
     (metric, factor): (&str, f64),

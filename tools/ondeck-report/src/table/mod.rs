@@ -17,8 +17,8 @@ use crate::verdict;
 
 pub use answer::render as answer;
 
-/// Every table of the report, one below the other, each with a heading; a simulated report says so above them. `colour`
-/// allows escape sequences for a terminal.
+/// Every table of the report, one below the other, each with a heading; a simulated report says so
+/// above them. `colour` allows escape sequences for a terminal.
 pub fn render(report: &Report, colour: bool) -> String {
     let mut text = String::new();
     if let Some(simulation) = report.simulation() {

@@ -15,8 +15,8 @@ pub fn sample() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../ondeck-report/tests/data/sample-report.json")
 }
 
-/// The recorded reports with their names. A report that was recorded again is not checked until its lines are
-/// rewritten.
+/// The recorded reports with their names. A report that was recorded again is not checked until its
+/// lines are rewritten.
 pub fn recorded() -> Vec<(String, Report)> {
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/results");
     let mut paths = vec![sample()];
@@ -44,7 +44,8 @@ impl Digests {
         _ = writeln!(self.0, "{report} {format} {}", digest(text));
     }
 
-    /// Fails unless the golden file has the same lines, and more than `least` of them; or rewrites it.
+    /// Fails unless the golden file has the same lines, and more than `least` of them; or rewrites
+    /// it.
     pub fn assert_golden(&self, least: usize) {
         let path = data("golden.txt");
         if is_written(&path, &self.0) {

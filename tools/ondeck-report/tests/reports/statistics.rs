@@ -7,8 +7,9 @@ use serde::Deserialize;
 
 use crate::support::{draw, of_files, throughput};
 
-/// What scipy 1.17.1's `mannwhitneyu` says: `exact` without ties, `permutation` of all for small tied samples, `asymptotic`
-/// with continuity for large ones. An interval is of the ratios at which its exact test's p-value passes alpha.
+/// What scipy 1.17.1's `mannwhitneyu` says: `exact` without ties, `permutation` of all for small
+/// tied samples, `asymptotic` with continuity for large ones. An interval is of the ratios at which
+/// its exact test's p-value passes alpha.
 #[derive(Deserialize)]
 struct Vectors {
     alpha: f64,

@@ -1,8 +1,9 @@
 //! The running thread's accesses to memory, and their cost.
 //!
-//! An access has two moments. It *begins* at the thread's clock, where it checks whether the core has the line,
-//! and reserves the line if not. It *happens* when the line arrives: the value is read or changed in one step,
-//! without a switch of coroutines in between. See [`memory`](super::memory) for the lines.
+//! An access has two moments. It *begins* at the thread's clock, where it checks whether the core
+//! has the line, and reserves the line if not. It *happens* when the line arrives: the value is
+//! read or changed in one step, without a switch of coroutines in between. See
+//! [`memory`](super::memory) for the lines.
 
 use super::account::Doing;
 use super::bits::Set;
@@ -22,7 +23,8 @@ enum Line {
     Taken,
 }
 
-/// A load. Returns the value that the caller's CPU sees; `None` if it is the current value of the atomic.
+/// A load. Returns the value that the caller's CPU sees; `None` if it is the current value of the
+/// atomic.
 pub(super) fn load(address: usize) -> Option<u64> {
     settle();
     let mut world = world();
@@ -35,8 +37,8 @@ pub(super) fn load(address: usize) -> Option<u64> {
     self::world().seen(address)
 }
 
-/// A read-modify-write. The caller makes it now, of the value that its CPU sees, and passes the result to
-/// [`changed`].
+/// A read-modify-write. The caller makes it now, of the value that its CPU sees, and passes the
+/// result to [`changed`].
 pub(super) fn exclusive(address: usize) {
     drain();
     let world = world();
@@ -44,15 +46,15 @@ pub(super) fn exclusive(address: usize) {
     fetch(address, Access::Write, rmw);
 }
 
-/// The value of an atomic that is visible to all CPUs but those with stores under way; `None` if it is the
-/// current value of the atomic.
+/// The value of an atomic that is visible to all CPUs but those with stores under way; `None` if it
+/// is the current value of the atomic.
 pub(super) fn visible(address: usize) -> Option<u64> {
     let world = any_world().filter(|world| !world.hidden.is_empty())?;
     world.hidden.get(&address).map(|hidden| hidden.visible)
 }
 
-/// Records that an atomic has a new value, visible at once. Returns false if a store to it is under way: the atomic
-/// then keeps the value of that store, which comes later.
+/// Records that an atomic has a new value, visible at once. Returns false if a store to it is under
+/// way: the atomic then keeps the value of that store, which comes later.
 pub(super) fn changed(address: usize, bits: u64) -> bool {
     let Some(mut world) = any_world().filter(|world| !world.hidden.is_empty()) else {
         return true;
@@ -62,8 +64,8 @@ pub(super) fn changed(address: usize, bits: u64) -> bool {
     false
 }
 
-/// A store; `before` reads the current value of the atomic. If it returns true, the caller writes the value
-/// now.
+/// A store; `before` reads the current value of the atomic. If it returns true, the caller writes
+/// the value now.
 pub(super) fn store(address: usize, bits: u64, size: u8, before: &dyn Fn() -> u64) -> bool {
     settle();
     let entries = world().costs.store_buffer.entries;
@@ -125,8 +127,8 @@ pub(super) fn touch(address: usize, bytes: usize, write: bool) {
     }
 }
 
-/// Accesses plain data whose addresses the thread knows in advance: the lines move at the same time, as far as they
-/// are free, and the thread continues when the last one has arrived.
+/// Accesses plain data whose addresses the thread knows in advance: the lines move at the same
+/// time, as far as they are free, and the thread continues when the last one has arrived.
 pub(super) fn touch_together(addresses: &[usize]) {
     settle();
     let mut latest = world().now;
@@ -163,8 +165,8 @@ pub(super) fn forget(address: usize) {
     }
 }
 
-/// The running thread's access begins as soon as it can, and waits for its line; the operation takes `more` in
-/// addition.
+/// The running thread's access begins as soon as it can, and waits for its line; the operation
+/// takes `more` in addition.
 fn fetch(address: usize, access: Access, more: Time) {
     loop {
         let mut here = world();
@@ -252,8 +254,8 @@ impl World {
         self.own_next(address, 0)
     }
 
-    /// A write of the line of that address begins as soon as the line is not under way. The core keeps the line
-    /// at least until that moment.
+    /// A write of the line of that address begins as soon as the line is not under way. The core
+    /// keeps the line at least until that moment.
     fn own_next(&mut self, address: usize, kept_until: Time) -> Line {
         let (now, place, hit) = (self.now, self.my_place(), self.my_class().hit);
         let cpu = self.my_cpu_number() as u16;

@@ -5,17 +5,20 @@
 //!   others come: they wait ┘            └ one of them is drawn
 //! ```
 //!
-//! Hardware keeps no queue in the order of arrival: requests for a line that is under way are sent back or wait in
-//! the order of some buffer, and a near core is served first more often (David, Guerraoui and Trigonakis,
-//! "Everything You Always Wanted to Know about Synchronization but Were Afraid to Ask", 2013, measure such
-//! unfairness). So one of the waiting accesses is drawn, with a weight of one over its way. If a read is drawn,
-//! all waiting reads continue with it, because copies are made in turn.
+//! Hardware keeps no queue in the order of arrival: requests for a line that is under way are sent
+//! back or wait in the order of some buffer, and a near core is served first more often (David,
+//! Guerraoui and Trigonakis, "Everything You Always Wanted to Know about Synchronization but Were
+//! Afraid to Ask", 2013, measure such unfairness). So one of the waiting accesses is drawn, with a
+//! weight of one over its way. If a read is drawn, all waiting reads continue with it, because
+//! copies are made in turn.
 //!
-//! The home of a line learns slightly later than the core that the line has arrived. During this turnaround, an
-//! access that is made as soon as the one before it has its line can compete: for example, the compare-and-swap
-//! of a waiter that has read a free lock competes with an owner that locks again.
+//! The home of a line learns slightly later than the core that the line has arrived. During this
+//! turnaround, an access that is made as soon as the one before it has its line can compete: for
+//! example, the compare-and-swap of a waiter that has read a free lock competes with an owner that
+//! locks again.
 //!
-//! A waiting access has not begun: its thread may lose its CPU, and restarts the access when it runs again.
+//! A waiting access has not begun: its thread may lose its CPU, and restarts the access when it
+//! runs again.
 
 use super::account::Doing;
 use super::bits::Set;
@@ -30,8 +33,8 @@ impl World {
         (way as f64 * self.costs.transfer.turnaround).round() as Time
     }
 
-    /// Whether accesses wait for the line of that address: the running thread's core does not have it, or must give it
-    /// up because of stores that are under way to other lines.
+    /// Whether accesses wait for the line of that address: the running thread's core does not have
+    /// it, or must give it up because of stores that are under way to other lines.
     pub(super) fn is_fought_over(&mut self, address: usize) -> bool {
         let (now, core) = (self.now, self.my_place().core);
         let number = self.memory.number(address);

@@ -1,7 +1,7 @@
 //! Atomics of the simulated machine, with the size and place of real ones; each access is an event.
 //!
-//! Outside of simulated threads, while a round is prepared or inspected, they are plain cells. No type prevents a
-//! program from sharing one between two threads of its own; that is a data race.
+//! Outside of simulated threads, while a round is prepared or inspected, they are plain cells. No
+//! type prevents a program from sharing one between two threads of its own; that is a data race.
 
 use std::cell::Cell;
 use std::fmt;
@@ -17,11 +17,13 @@ use super::world::on_thread;
 #[repr(transparent)]
 pub struct SimInt<V: Copy>(Cell<V>);
 
-/// A pointer in simulated memory: an integer with exposed provenance, so that the store buffer can hold it.
+/// A pointer in simulated memory: an integer with exposed provenance, so that the store buffer can
+/// hold it.
 #[repr(transparent)]
 pub struct SimPtr<T>(SimInt<usize>, PhantomData<*mut T>);
 
-// SAFETY: all threads of a machine are coroutines of one OS thread, and an atomic is used by one machine only.
+// SAFETY: all threads of a machine are coroutines of one OS thread, and an atomic is used by one
+// machine only.
 unsafe impl<V: Copy + Send> Send for SimInt<V> {}
 // SAFETY: as above.
 unsafe impl<V: Copy + Send> Sync for SimInt<V> {}

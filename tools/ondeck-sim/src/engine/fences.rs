@@ -16,8 +16,8 @@ pub(super) fn full() {
 
 /// membarrier(2): an interrupt for each CPU that runs another thread, one caller at a time.
 ///
-/// When the call returns, whatever those CPUs stored before the interrupt is visible, and their next load
-/// comes after what the caller did before the call.
+/// When the call returns, whatever those CPUs stored before the interrupt is visible, and their
+/// next load comes after what the caller did before the call.
 pub(super) fn heavy() {
     access::drain();
     let mut world = world();

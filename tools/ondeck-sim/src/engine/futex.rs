@@ -1,8 +1,9 @@
 //! Waits in the kernel: hash buckets, each with a lock and a queue, as in Linux (kernel/futex).
 //!
-//! A call pays for its way into the kernel, waits for the bucket's lock in the order of arrival, and holds it
-//! for the length of an operation on the queue. A wait compares the word under that lock. A wake that finds no thread in
-//! the bucket's queue, and none on its way there, does not take it (kernel/futex/waitwake.c: futex_wait_setup, futex_wake).
+//! A call pays for its way into the kernel, waits for the bucket's lock in the order of arrival,
+//! and holds it for the length of an operation on the queue. A wait compares the word under that
+//! lock. A wake that finds no thread in the bucket's queue, and none on its way there, does not
+//! take it (kernel/futex/waitwake.c: futex_wait_setup, futex_wake).
 
 use ondeck::platform::FutexWait;
 
@@ -15,7 +16,8 @@ use super::thread::State;
 use super::world::{World, come, settle, world};
 use crate::time::Time;
 
-/// Lines that come from a woken thread's CPU: those of the thread, and of that CPU's run queue. An estimate.
+/// Lines that come from a woken thread's CPU: those of the thread, and of that CPU's run queue. An
+/// estimate.
 const WAKE_LINES: Time = 6;
 
 /// Lines of a bucket that an operation needs: its lock, and the end of its queue.
@@ -44,8 +46,8 @@ pub(super) fn wait(
     if world().me().timed_out { FutexWait::TimedOut } else { FutexWait::Woken }
 }
 
-/// A lock that leaves its owner alone for a moment sleeps for less than this millisecond. Waits that would hide a lost
-/// wake are longer.
+/// A lock that leaves its owner alone for a moment sleeps for less than this millisecond. Waits
+/// that would hide a lost wake are longer.
 pub(super) const LONGEST_NAP: Time = 1_000_000_000;
 
 /// Sleeps in the queue of a bucket, under that name.
@@ -123,9 +125,9 @@ pub(super) fn enter() {
     settle();
 }
 
-/// Waits for the lock of the bucket of that name, and holds it for an operation. The caller makes the operation
-/// when this returns, in one step, just before the lock is free again. The thread keeps its CPU, as with the
-/// kernel's spinlocks.
+/// Waits for the lock of the bucket of that name, and holds it for an operation. The caller makes
+/// the operation when this returns, in one step, just before the lock is free again. The thread
+/// keeps its CPU, as with the kernel's spinlocks.
 pub(super) fn lock_bucket(name: usize) -> usize {
     let mut world = world();
     let number = world.futexes.of(name);

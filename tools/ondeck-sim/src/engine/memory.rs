@@ -13,13 +13,14 @@
 //! owner, sharers → owner      a write miss     copies become stale, and are gone when the line arrives
 //! ```
 //!
-//! An access that misses reserves the line in the order of arrival: it begins when the one before is over.
-//! This file keeps the state after all reservations. The value is read or changed when the access is over, so
-//! a core with a stale copy reads the old value for as long as the message that invalidates its copy is under
-//! way.
+//! An access that misses reserves the line in the order of arrival: it begins when the one before
+//! is over. This file keeps the state after all reservations. The value is read or changed when the
+//! access is over, so a core with a stale copy reads the old value for as long as the message that
+//! invalidates its copy is under way.
 //!
-//! Lines are numbered in the order of their first use. An address is identified by its line's number and its
-//! offset in that line, so the placement by the real allocator or stack does not matter.
+//! Lines are numbered in the order of their first use. An address is identified by its line's
+//! number and its offset in that line, so the placement by the real allocator or stack does not
+//! matter.
 
 use rustc_hash::FxHashMap;
 
@@ -101,8 +102,8 @@ impl Line {
         now < self.busy_until || !self.waiting.is_empty() && now < self.busy_until + self.turnaround
     }
 
-    /// Whether that core may still write the line now, and has it until `until`: another core's request has begun,
-    /// and has not reached it.
+    /// Whether that core may still write the line now, and has it until `until`: another core's
+    /// request has begun, and has not reached it.
     #[inline]
     pub fn is_kept_by(&self, core: usize, now: Time, until: Time) -> bool {
         let (from, to) = self.kept;

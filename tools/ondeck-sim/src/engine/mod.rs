@@ -20,9 +20,9 @@
 //!
 //! # Limits of the model
 //!
-//! Instructions between accesses take no time; only accesses and `work` do. Caches have room for everything:
-//! a line leaves a core only when another one wants it. Loads are never reordered. Frequencies do not change.
-//! The only interrupts are those of membarrier and of the scheduler.
+//! Instructions between accesses take no time; only accesses and `work` do. Caches have room for
+//! everything: a line leaves a core only when another one wants it. Loads are never reordered.
+//! Frequencies do not change. The only interrupts are those of membarrier and of the scheduler.
 
 mod access;
 mod account;
@@ -68,8 +68,9 @@ const START_SPREAD: f64 = 2_000.0;
 
 /// A simulated machine. Its functions act on the machine whose thread calls them.
 ///
-/// Locks of this platform may be made, inspected and dropped anywhere; simulated threads lock and unlock them. An
-/// atomic is used by one machine at a time, and so by one OS thread. It is `Sync` because locks have to be.
+/// Locks of this platform may be made, inspected and dropped anywhere; simulated threads lock and
+/// unlock them. An atomic is used by one machine at a time, and so by one OS thread. It is `Sync`
+/// because locks have to be.
 #[derive(Clone, Copy, Debug)]
 pub struct Sim;
 
@@ -95,17 +96,19 @@ pub struct Simulation<'a> {
 /// Where threads begin, as long as there is a core for each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Placement {
-    /// As Linux places new threads: one on each cluster in turn (kernel/sched/fair.c: sched_balance_find_dst_cpu).
+    /// As Linux places new threads: one on each cluster in turn (kernel/sched/fair.c:
+    /// sched_balance_find_dst_cpu).
     #[default]
     Spread,
-    /// As Linux places threads of a pool that one thread wakes repeatedly: into that thread's cluster while a core
-    /// there is idle (the same file: wake_affine, select_idle_sibling). Sockets that are one cluster get threads in
-    /// turn, because the waking threads also migrate.
+    /// As Linux places threads of a pool that one thread wakes repeatedly: into that thread's
+    /// cluster while a core there is idle (the same file: wake_affine, select_idle_sibling).
+    /// Sockets that are one cluster get threads in turn, because the waking threads also migrate.
     Together,
 }
 
-/// Runs `work` beside a machine without threads, where this OS thread prepares rounds and inspects their results. That
-/// machine's time is 0, it has the number of CPUs and the clock rate of `costs`, and locks of ondeck can be used on it.
+/// Runs `work` beside a machine without threads, where this OS thread prepares rounds and inspects
+/// their results. That machine's time is 0, it has the number of CPUs and the clock rate of
+/// `costs`, and locks of ondeck can be used on it.
 ///
 /// `work` may [run](Simulation::run) machines.
 ///
@@ -147,7 +150,8 @@ impl<'a> Simulation<'a> {
     ///
     /// # Panics
     ///
-    /// If a thread panics, if a thread may run on no CPU of the machine, or if a simulated thread calls this.
+    /// If a thread panics, if a thread may run on no CPU of the machine, or if a simulated thread
+    /// calls this.
     pub fn run(&self, jobs: Vec<Job>, calls: Vec<Call>, cancelled: &dyn Fn() -> bool) -> Ran {
         let table = Table::new();
         let mut world = World::new(self.costs, self.seed, self.unrest.clone());
@@ -174,8 +178,9 @@ impl<'a> Simulation<'a> {
     }
 }
 
-/// CPUs in the order in which threads are placed on them: by the placement, cores before their siblings, and the
-/// first socket alone while a quarter of its cores suffices, as Linux places new threads.
+/// CPUs in the order in which threads are placed on them: by the placement, cores before their
+/// siblings, and the first socket alone while a quarter of its cores suffices, as Linux places new
+/// threads.
 fn order(costs: &Costs, threads: usize, placement: Placement) -> Vec<usize> {
     let places = &costs.places;
     let first_cores = places.iter().filter(|place| place.socket == places[0].socket).count();
@@ -188,7 +193,8 @@ fn order(costs: &Costs, threads: usize, placement: Placement) -> Vec<usize> {
             let before = |other: &&Place| other.cluster == place.cluster;
             let rank = places[..cpu].iter().filter(before).count();
             let away = keeps_to_first && place.socket != places[0].socket;
-            // Linux prefers the fast cores of a hybrid processor (kernel/sched/topology.c: asymmetric packing).
+            // Linux prefers the fast cores of a hybrid processor (kernel/sched/topology.c:
+            // asymmetric packing).
             let slower =
                 costs.classes.iter().filter(|other| other.speed > costs.classes[place.class].speed);
             let within = |other: &Place| other.socket == place.socket;

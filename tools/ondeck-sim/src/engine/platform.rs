@@ -16,10 +16,11 @@ use crate::time::{Time, in_nanos, of_nanos};
 impl Sim {
     /// Does work that takes `nanos` nanoseconds at the speed 1.
     pub fn work(nanos: f64) {
-        /// Longer work is cut into pieces of this length, so that it notices what its core's sibling does.
+        /// Longer work is cut into pieces of this length, so that it notices what its core's
+        /// sibling does.
         const PIECE: f64 = 5_000.0;
-        /// A thread that accesses nothing between its pieces also lets the machine catch up with its clock:
-        /// otherwise the event that stops it would never happen.
+        /// A thread that accesses nothing between its pieces also lets the machine catch up with
+        /// its clock: otherwise the event that stops it would never happen.
         const AHEAD: Time = 20_000_000;
         let mut left = nanos;
         while left > 0.0 {
@@ -43,8 +44,8 @@ impl Sim {
         }
     }
 
-    /// Reads and writes numbers on separate lines whose addresses are known in advance: an out-of-order core has all of
-    /// them under way at the same time.
+    /// Reads and writes numbers on separate lines whose addresses are known in advance: an
+    /// out-of-order core has all of them under way at the same time.
     pub fn touch_together(addresses: &[usize]) {
         if on_thread().is_some() {
             super::access::touch_together(addresses);
@@ -95,8 +96,9 @@ impl Sim {
     }
 }
 
-// SAFETY: an access that changes memory happens in one step; see `atomics.rs`. A full fence waits for the
-// stores of its CPU. Words are read only. A thread that panics ends the run: the others are not resumed.
+// SAFETY: an access that changes memory happens in one step; see `atomics.rs`. A full fence waits
+// for the stores of its CPU. Words are read only. A thread that panics ends the run: the others are
+// not resumed.
 unsafe impl Platform for Sim {
     type AtomicU8 = SimInt<u8>;
     type AtomicU32 = SimInt<u32>;
@@ -206,8 +208,9 @@ fn ticks_of(time: Time, hertz: u64) -> u64 {
     (u128::from(time) * u128::from(hertz) / 1_000_000_000_000) as u64
 }
 
-// SAFETY: the bucket is a function of an address's name, which is a function of the address and differs for
-// different addresses. Tables begin empty with each machine. Each thread has the row with its number.
+// SAFETY: the bucket is a function of an address's name, which is a function of the address and
+// differs for different addresses. Tables begin empty with each machine. Each thread has the row
+// with its number.
 unsafe impl Host for Sim {
     fn unlock_mode(address: usize) -> &'static SimInt<usize> {
         table::unlock_mode(address)
@@ -235,8 +238,8 @@ unsafe impl Host for Sim {
     }
 }
 
-// SAFETY: a heavy fence waits for the stores of all CPUs. Every simulated machine has asymmetric fences:
-// `light_fence` is ordered by `heavy_fence` for as long as the machine runs.
+// SAFETY: a heavy fence waits for the stores of all CPUs. Every simulated machine has asymmetric
+// fences: `light_fence` is ordered by `heavy_fence` for as long as the machine runs.
 unsafe impl Fences for Sim {
     fn light_fence() {}
 

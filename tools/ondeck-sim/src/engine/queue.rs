@@ -1,5 +1,5 @@
-//! Events in the order of virtual time. Events at the same moment happen in the order of insertion, so that a
-//! run repeats exactly.
+//! Events in the order of virtual time. Events at the same moment happen in the order of insertion,
+//! so that a run repeats exactly.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -11,7 +11,8 @@ use super::queue::Event;
 use super::world::{STEPS_BETWEEN_LOOKS, Shown, World, settle, world as my_world};
 use crate::time::{NEVER, Time};
 
-/// The size of a simulated thread's stack. Locks need some kilobytes; the rest is address space only.
+/// The size of a simulated thread's stack. Locks need some kilobytes; the rest is address space
+/// only.
 const STACK: usize = 256 << 10;
 
 pub(crate) type Body = Box<dyn FnOnce()>;
@@ -20,9 +21,9 @@ type Thread = Coroutine<(), (), (), DefaultStack>;
 
 /// The threads that have not ended.
 ///
-/// A thread that remains when a run ends waits for ever, or for a thread that panicked. Unwinding it would run
-/// unlocks that were never due, and freeing its stack would leave dangling pointers to its nodes. So the stack
-/// is leaked.
+/// A thread that remains when a run ends waits for ever, or for a thread that panicked. Unwinding
+/// it would run unlocks that were never due, and freeing its stack would leave dangling pointers to
+/// its nodes. So the stack is leaked.
 struct Threads(Vec<Option<Thread>>);
 
 impl Drop for Threads {

@@ -7,10 +7,11 @@
 //!   └────────────── wake ◄───────────────┘
 //! ```
 //!
-//! A CPU has a queue of ready threads. A woken thread goes to the CPU where it last ran, or to an idle one
-//! that shares a cache with it. A CPU without a thread takes one from another's queue before it idles, and a
-//! tick of a CPU with a queue sends a thread to an idle CPU. Linux does the same (kernel/sched/fair.c:
-//! select_idle_sibling, newidle_balance, nohz_balancer_kick), with additional statistics.
+//! A CPU has a queue of ready threads. A woken thread goes to the CPU where it last ran, or to an
+//! idle one that shares a cache with it. A CPU without a thread takes one from another's queue
+//! before it idles, and a tick of a CPU with a queue sends a thread to an idle CPU. Linux does the
+//! same (kernel/sched/fair.c: select_idle_sibling, newidle_balance, nohz_balancer_kick), with
+//! additional statistics.
 
 use super::account::Doing;
 use super::bits::Set;
@@ -115,10 +116,12 @@ impl World {
         thread.visible_at = visible_at;
     }
 
-    /// Advances a CPU's virtual time to the least virtual run time of its threads. It never goes back.
+    /// Advances a CPU's virtual time to the least virtual run time of its threads. It never goes
+    /// back.
     ///
-    /// A woken thread starts near it. If virtual time stood still while one thread runs for long, a thread that
-    /// slept during that time would have all of it to catch up, and would run as long alone.
+    /// A woken thread starts near it. If virtual time stood still while one thread runs for long, a
+    /// thread that slept during that time would have all of it to catch up, and would run as long
+    /// alone.
     fn advance(&mut self, cpu: usize) {
         let state = &self.cpus[cpu];
         let running = state.current.map(|number| self.run_time(number));
@@ -163,15 +166,15 @@ impl World {
         }
     }
 
-    /// A thread that waits for another CPU and may run on this one: from the nearest CPU with the most such
-    /// threads.
+    /// A thread that waits for another CPU and may run on this one: from the nearest CPU with the
+    /// most such threads.
     fn steal(&mut self, cpu: usize) -> Option<usize> {
         let place = self.costs.places[cpu];
         let all: Set = (0..self.cpus.len()).collect();
         for group in [self.clusters[place.cluster], self.sockets[place.socket], all] {
             let may = |&thread: &usize| self.may_run(thread, cpu);
-            // A CPU that is waking up for a thread keeps that one: Linux takes from CPUs with two or more
-            // (kernel/sched/fair.c: sched_balance_find_src_rq).
+            // A CPU that is waking up for a thread keeps that one: Linux takes from CPUs with two
+            // or more (kernel/sched/fair.c: sched_balance_find_src_rq).
             let waiting = |&other: &usize| {
                 let ready = &self.cpus[other].ready;
                 let own = usize::from(self.cpus[other].current.is_none());
@@ -321,8 +324,8 @@ impl World {
         self.put_back(cpu, number);
     }
 
-    /// The running thread of a CPU goes back to its queue, and another one runs, unless the same is next
-    /// again.
+    /// The running thread of a CPU goes back to its queue, and another one runs, unless the same is
+    /// next again.
     fn put_back(&mut self, cpu: usize, number: usize) {
         if self.is_its_turn(cpu, number) {
             self.cpus[cpu].slice_from = self.now;
@@ -372,7 +375,8 @@ impl World {
         self.threads[number].cpu = from;
         let Some(current) = self.cpus[cpu].current else {
             if !self.cpus[cpu].arriving {
-                // With exact times, threads that have fallen into step would stay there: a convoy never ends.
+                // With exact times, threads that have fallen into step would stay there: a convoy
+                // never ends.
                 let time = scheduler.wake_latency + self.exit_latency(cpu);
                 let at = self.now + self.jittered(time, scheduler.wake_jitter);
                 self.cpus[cpu].arriving = true;
@@ -430,8 +434,8 @@ impl World {
         if let Some(&cpu) = free.iter().find(whole).or(free.first()) {
             return cpu;
         }
-        // Without slices no CPU would take it over later, and Linux searches all CPUs for a real-time thread
-        // (kernel/sched/rt.c: find_lowest_rq).
+        // Without slices no CPU would take it over later, and Linux searches all CPUs for a
+        // real-time thread (kernel/sched/rt.c: find_lowest_rq).
         if !self.costs.scheduler.policy.is_fair()
             && let Some(cpu) = self.idle.iter().find(|&cpu| is_free(cpu))
         {

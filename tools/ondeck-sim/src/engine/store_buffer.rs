@@ -5,20 +5,21 @@
 //!                                oldest, when its line has arrived
 //! ```
 //!
-//! Stores leave in the order in which they came, as on x86 (TSO). A load of the same CPU reads the newest store to
-//! its address; other CPUs read the visible value. The machine has no other reordering: unlike on Arm, loads are not
-//! reordered with loads, nor stores with stores.
+//! Stores leave in the order in which they came, as on x86 (TSO). A load of the same CPU reads the
+//! newest store to its address; other CPUs read the visible value. The machine has no other
+//! reordering: unlike on Arm, loads are not reordered with loads, nor stores with stores.
 //!
 //! # Where values are
 //!
-//! The atomic itself has the value of the newest store from the moment of that store. The value that other CPUs still
-//! see is kept aside ([`Hidden`]) until all stores to the atomic are visible. The opposite design would write a store
-//! to the atomic later, when a program may have moved it: Rust allows a move while the program has exclusive access.
-//! The record of a moved atomic is dropped when its stores have left the buffer. No other CPU can ask for it: other
-//! threads learn of new contents at that address only by later stores.
+//! The atomic itself has the value of the newest store from the moment of that store. The value
+//! that other CPUs still see is kept aside ([`Hidden`]) until all stores to the atomic are visible.
+//! The opposite design would write a store to the atomic later, when a program may have moved it:
+//! Rust allows a move while the program has exclusive access. The record of a moved atomic is
+//! dropped when its stores have left the buffer. No other CPU can ask for it: other threads learn
+//! of new contents at that address only by later stores.
 //!
-//! Only if several CPUs have stores to one atomic under way, the store that becomes visible last is written to the
-//! atomic. Such an atomic is shared, and is not moved.
+//! Only if several CPUs have stores to one atomic under way, the store that becomes visible last is
+//! written to the atomic. Such an atomic is shared, and is not moved.
 
 use std::collections::VecDeque;
 use std::ptr;
@@ -43,7 +44,8 @@ impl Store {
     ///
     /// # Safety
     ///
-    /// The address belongs to an atomic of this size, whose provenance was exposed, and which has not been moved.
+    /// The address belongs to an atomic of this size, whose provenance was exposed, and which has
+    /// not been moved.
     pub unsafe fn write(&self) {
         // SAFETY: as the caller promises; all accesses are made on this OS thread.
         unsafe {

@@ -1,4 +1,5 @@
-//! Moves stores into the [buffers](super::store_buffer) of CPUs and out of them, and reads around them.
+//! Moves stores into the [buffers](super::store_buffer) of CPUs and out of them, and reads around
+//! them.
 
 use std::collections::hash_map::Entry;
 
@@ -7,7 +8,8 @@ use super::store_buffer::{Hidden, Store};
 use super::world::World;
 
 impl World {
-    /// A store of the running thread leaves its CPU at its commit time. Other CPUs see `visible` until then.
+    /// A store of the running thread leaves its CPU at its commit time. Other CPUs see `visible`
+    /// until then.
     pub(super) fn push_store(&mut self, store: Store, visible: u64) {
         let cpu = self.my_cpu_number();
         let hidden = Hidden { visible, cpu: Some(cpu), stores: 0 };
@@ -32,14 +34,14 @@ impl World {
         hidden.get_mut().visible = store.bits;
         hidden.get_mut().stores -= 1;
         if hidden.get().stores == 0 && hidden.remove().cpu.is_none() {
-            // SAFETY: the store exposed the provenance of its atomic. Several CPUs had stores to it, and it still
-            // exists: otherwise the store would have been forgotten.
+            // SAFETY: the store exposed the provenance of its atomic. Several CPUs had stores to
+            // it, and it still exists: otherwise the store would have been forgotten.
             unsafe { store.write() };
         }
     }
 
-    /// The value that the running thread's CPU sees of an atomic; `None` if it is the current value of the
-    /// atomic.
+    /// The value that the running thread's CPU sees of an atomic; `None` if it is the current value
+    /// of the atomic.
     pub(super) fn seen(&self, address: usize) -> Option<u64> {
         if self.hidden.is_empty() {
             return None;
@@ -61,8 +63,8 @@ impl World {
 
     /// The atomic at that address is gone: stores to it are dropped, also those of other threads.
     ///
-    /// A thread can learn of another's store before it is visible through state that is not simulated: the
-    /// count of an `Arc`, or a word of the harness.
+    /// A thread can learn of another's store before it is visible through state that is not
+    /// simulated: the count of an `Arc`, or a word of the harness.
     pub(super) fn forget(&mut self, address: usize) {
         if self.hidden.remove(&address).is_some() {
             for cpu in self.storing.iter() {

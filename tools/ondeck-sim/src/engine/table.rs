@@ -77,8 +77,8 @@ impl Drop for Used<'_> {
 ///
 /// If no machine runs.
 fn table() -> &'static Table {
-    // SAFETY: the table lives for as long as its machine runs, and locks keep references no longer than that:
-    // only its threads use them.
+    // SAFETY: the table lives for as long as its machine runs, and locks keep references no longer
+    // than that: only its threads use them.
     let table = unsafe { TABLE.get().as_ref() };
     table.expect("a lock of ondeck was used where no simulated machine runs")
 }

@@ -45,7 +45,8 @@ pub(crate) struct Thread {
     pub(super) timed_out: bool,
     /// It waits for its deadline only.
     pub(super) only_sleeps: bool,
-    /// It waits for less than [`LONGEST_NAP`](super::futex::LONGEST_NAP): its deadline hides no late wake.
+    /// It waits for less than [`LONGEST_NAP`](super::futex::LONGEST_NAP): its deadline hides no
+    /// late wake.
     pub(super) naps: bool,
     /// The name of the word that it sleeps on.
     pub(super) sleeps_on: usize,

@@ -1,4 +1,5 @@
-//! Disturbances by a test: threads lose their CPU or stand still at the worst moments, stores are late.
+//! Disturbances by a test: threads lose their CPU or stand still at the worst moments, stores are
+//! late.
 
 use fastrand::Rng;
 

@@ -1,16 +1,17 @@
 //! A running machine: its threads, CPUs, memory and time.
 //!
-//! Every simulated thread is a coroutine, and all threads of a machine run on one OS thread. A thread has its
-//! own clock. Before an access it waits until the machine has reached that clock ([`settle`]): if no earlier
-//! event is due, it continues; otherwise it suspends itself, and the loop ([`run`](super::run)) handles the
-//! events that are due. So accesses happen in the order of virtual time, and most of them without a switch of
-//! coroutines.
+//! Every simulated thread is a coroutine, and all threads of a machine run on one OS thread. A
+//! thread has its own clock. Before an access it waits until the machine has reached that clock
+//! ([`settle`]): if no earlier event is due, it continues; otherwise it suspends itself, and the
+//! loop ([`run`](super::run)) handles the events that are due. So accesses happen in the order of
+//! virtual time, and most of them without a switch of coroutines.
 //!
 //! # References to the machine
 //!
-//! [`world`] returns [a reference](Here) to each caller, and other callers obtain one while a coroutine is suspended.
-//! So no reference is used across [`settle`], and no function that settles takes one as an argument: the compiler may
-//! assume that nothing else changes the referent of a mutable argument for as long as the call lasts.
+//! [`world`] returns [a reference](Here) to each caller, and other callers obtain one while a
+//! coroutine is suspended. So no reference is used across [`settle`], and no function that settles
+//! takes one as an argument: the compiler may assume that nothing else changes the referent of a
+//! mutable argument for as long as the call lasts.
 
 use std::cell::Cell;
 use std::ops::{Deref, DerefMut};
@@ -34,8 +35,8 @@ use crate::time::{NEVER, Time};
 /// How far a thread's clock may run ahead by pauses alone.
 const MOST_AHEAD: Time = 1_000_000;
 
-/// After at most this number of steps a thread returns to the loop, so that a run with only one thread can be
-/// cancelled.
+/// After at most this number of steps a thread returns to the loop, so that a run with only one
+/// thread can be cancelled.
 pub(super) const STEPS_BETWEEN_LOOKS: u64 = 1 << 16;
 
 /// A CPU: a core, or one of its two hyper-threads.
@@ -93,8 +94,8 @@ const ONLY_THREADS: &str = "only a simulated thread waits, locks or takes its ti
 
 /// The current machine of this OS thread, for its running coroutine or for the loop.
 ///
-/// A reference to the machine lasts no longer than the borrow of this value, and this value is never used across a
-/// switch of coroutines.
+/// A reference to the machine lasts no longer than the borrow of this value, and this value is
+/// never used across a switch of coroutines.
 pub(super) struct Here(NonNull<World>);
 
 impl Deref for Here {
@@ -102,8 +103,8 @@ impl Deref for Here {
 
     #[inline]
     fn deref(&self) -> &World {
-        // SAFETY: the machine lives until `Shown` is dropped, which outlasts the loop and its coroutines. All of them
-        // run on this OS thread, and only the running one has a reference.
+        // SAFETY: the machine lives until `Shown` is dropped, which outlasts the loop and its
+        // coroutines. All of them run on this OS thread, and only the running one has a reference.
         unsafe { self.0.as_ref() }
     }
 }
@@ -144,7 +145,8 @@ pub(super) fn settle() {
     come();
 }
 
-/// Like [`settle`], in the middle of an access: the machine reaches the moment at which the access happens.
+/// Like [`settle`], in the middle of an access: the machine reaches the moment at which the access
+/// happens.
 pub(super) fn come() {
     let mut world = world();
     let clock = world.me().clock;
@@ -158,7 +160,8 @@ pub(super) fn come() {
 
 /// Returns to the loop until the calling thread is resumed.
 ///
-/// A panicking thread is not suspended: the run is over, and others would run in the middle of its unwinding.
+/// A panicking thread is not suspended: the run is over, and others would run in the middle of its
+/// unwinding.
 pub(super) fn suspend() {
     if std::thread::panicking() {
         return;
@@ -254,8 +257,8 @@ impl World {
         me.spent.add(doing, time);
     }
 
-    /// Whether the other CPU of the running thread's core competes for execution resources. A thread that
-    /// pauses, or waits for a line, does not.
+    /// Whether the other CPU of the running thread's core competes for execution resources. A
+    /// thread that pauses, or waits for a line, does not.
     pub(super) fn sibling_works(&self) -> bool {
         let Some(sibling) = self.my_place().sibling else { return false };
         self.cpus[sibling].current.is_some_and(|thread| {
@@ -270,7 +273,8 @@ impl World {
         self.charge(then.saturating_sub(clock), doing);
     }
 
-    /// Queues the event that resumes the running thread, which is about to suspend itself, at its clock.
+    /// Queues the event that resumes the running thread, which is about to suspend itself, at its
+    /// clock.
     fn push_resume(&mut self) {
         let number = self.my_cpu_number();
         let me = self.me();
@@ -354,8 +358,8 @@ impl World {
     }
 }
 
-/// Makes a world the current one of simulated threads until this is dropped. Worlds nest: in an outer one, on which
-/// no thread runs, rounds are prepared.
+/// Makes a world the current one of simulated threads until this is dropped. Worlds nest: in an
+/// outer one, on which no thread runs, rounds are prepared.
 pub(super) struct Shown(pub(super) *mut World, *mut World);
 
 impl Shown {

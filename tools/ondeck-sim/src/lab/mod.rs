@@ -1,8 +1,8 @@
 //! The laboratory on a simulated machine: the same workloads, with the same locks, in virtual time.
 //!
 //! A team of the laboratory becomes the threads of a [`Simulation`](crate::engine::Simulation). The
-//! laboratory's own work between two functions of the machine takes no virtual time. See [`Machine`] for the
-//! resulting rules for workloads.
+//! laboratory's own work between two functions of the machine takes no virtual time. See
+//! [`Machine`] for the resulting rules for workloads.
 
 mod team;
 
@@ -45,8 +45,8 @@ thread_local! {
     static PRESENT: RefCell<Option<Present>> = const { RefCell::new(None) };
 }
 
-/// Runs `work`. Teams of simulated locks that this OS thread runs within it are simulated on that machine, each with a
-/// different seed. The same work gives the same numbers each time.
+/// Runs `work`. Teams of simulated locks that this OS thread runs within it are simulated on that
+/// machine, each with a different seed. The same work gives the same numbers each time.
 ///
 /// # Panics
 ///
@@ -68,7 +68,8 @@ impl Drop for Ends {
     }
 }
 
-/// Returns the results of the rounds that this OS thread has run since the last call, within [`with`].
+/// Returns the results of the rounds that this OS thread has run since the last call, within
+/// [`with`].
 pub fn take_rounds() -> Vec<Ran> {
     PRESENT.with_borrow_mut(|present| {
         present.as_mut().map(|present| std::mem::take(&mut present.rounds)).unwrap_or_default()
@@ -101,7 +102,8 @@ impl Teams for Sim {
 impl Machine for Sim {
     #[inline]
     fn perform(work: Work) {
-        /// About a cycle: otherwise a loop without a lock and without work would run for ever in no time.
+        /// About a cycle: otherwise a loop without a lock and without work would run for ever in no
+        /// time.
         const LEAST: f64 = 0.25;
         Self::work((work.nanos() as f64).max(LEAST));
     }
@@ -137,7 +139,8 @@ pub fn subjects() -> Vec<Subject> {
     Subject::of_every_kind_on::<Sim>()
 }
 
-/// The mutex of that name, called through pointers; `None` if no mutex of that name can be simulated.
+/// The mutex of that name, called through pointers; `None` if no mutex of that name can be
+/// simulated.
 pub fn named(name: &str) -> Option<AnyMutex<Sim>> {
     struct Find<'a>(&'a str, Option<AnyMutex<Sim>>);
     impl Visitor<Sim> for Find<'_> {

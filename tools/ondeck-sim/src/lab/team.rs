@@ -15,8 +15,8 @@ use super::{PRESENT, Setup};
 use crate::engine::{Call, End, Job, Ran, Set, Sim, Simulation};
 use crate::time::{Time, in_nanos, of_nanos};
 
-/// This part of a round's length passes before the window begins: then all threads have begun, and threads that park
-/// have parked.
+/// This part of a round's length passes before the window begins: then all threads have begun, and
+/// threads that park have parked.
 const WARM_UP: u64 = 4;
 
 /// The nanoseconds within which as many threads begin as there are CPUs.
@@ -25,8 +25,8 @@ const FIRST_ARRIVALS: f64 = 100_000.0;
 /// The nanoseconds within which each further such group begins.
 const NEXT_ARRIVALS: f64 = 30_000.0;
 
-/// The difference between the seeds of consecutive rounds; odd and large, so that the rounds of two seeds
-/// differ.
+/// The difference between the seeds of consecutive rounds; odd and large, so that the rounds of two
+/// seeds differ.
 const NEXT_SEED: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// The results of threads, each with its charge.
@@ -162,8 +162,8 @@ fn snapshot(at: Time, shared: &Arc<Shared<Sim>>, into: &Snapshot, stops: bool) -
     Call { at, call: Box::new(call) }
 }
 
-/// The number of all pairs and of all ended threads. It changes while a team that was stopped still makes
-/// progress.
+/// The number of all pairs and of all ended threads. It changes while a team that was stopped still
+/// makes progress.
 fn done_by(shared: &Shared<Sim>) -> u64 {
     shared.progress().iter().sum::<u64>() + shared.ended() as u64
 }

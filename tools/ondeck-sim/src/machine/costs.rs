@@ -25,7 +25,8 @@ pub struct Place {
 }
 
 impl Place {
-    /// All CPUs of a machine, from its number of sockets, clusters in each, cores in each, CPUs in each.
+    /// All CPUs of a machine, from its number of sockets, clusters in each, cores in each, CPUs in
+    /// each.
     pub fn all_of([sockets, clusters, cores, smt]: [usize; 4]) -> Vec<Self> {
         let class = String::new();
         let cluster =
@@ -36,8 +37,8 @@ impl Place {
 
     /// All CPUs of these clusters.
     ///
-    /// The first CPUs of all cores come first, cluster by cluster, then the second CPUs of the cores that have two, as
-    /// Linux numbers them on servers.
+    /// The first CPUs of all cores come first, cluster by cluster, then the second CPUs of the
+    /// cores that have two, as Linux numbers them on servers.
     pub(super) fn of_clusters(clusters: &[Cluster], classes: &[String]) -> Vec<Self> {
         let (mut places, mut seconds) = (Vec::new(), Vec::new());
         for (cluster, group) in clusters.iter().enumerate() {
@@ -62,8 +63,8 @@ impl Place {
 
 /// A simulated machine, as the engine reads it.
 ///
-/// Values from a [`MachineFile`](super::MachineFile) are in the ranges of [`keys`](super::keys); a value that is made by hand is not
-/// checked.
+/// Values from a [`MachineFile`](super::MachineFile) are in the ranges of [`keys`](super::keys); a
+/// value that is made by hand is not checked.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Costs {
     /// Where each CPU is, by its number.

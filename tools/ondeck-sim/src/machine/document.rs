@@ -183,7 +183,8 @@ impl Joined {
         Ok(Self { name, about, ..joined })
     }
 
-    /// The bundled file of that name with its own bases; the error is `None` if the file does not exist.
+    /// The bundled file of that name with its own bases; the error is `None` if the file does not
+    /// exist.
     pub(super) fn of_base(name: &str) -> Result<Self, Option<MachineError>> {
         let text = bundled::base_text(name).ok_or(None)?;
         let mut joined = Self::parse(&bundled_file(name), text).map_err(Some)?;
@@ -197,8 +198,8 @@ pub(super) fn has_section(leaves: &Leaves, path: &str) -> bool {
     leaves.keys().any(|key| in_section(key, path))
 }
 
-/// Whether the key is in the section: `idle` contains `idle[0].exit`, and `class.p` does not contain
-/// `class.performance.pause`.
+/// Whether the key is in the section: `idle` contains `idle[0].exit`, and `class.p` does not
+/// contain `class.performance.pause`.
 fn in_section(key: &str, path: &str) -> bool {
     key.strip_prefix(path).is_some_and(|rest| rest.starts_with(['.', '[']))
 }

@@ -92,7 +92,8 @@ impl MachineFile {
         &self.costs
     }
 
-    /// All values by key (`transfer.memory`, `class.core.pause`, `idle[0].exit`), each with its source.
+    /// All values by key (`transfer.memory`, `class.core.pause`, `idle[0].exit`), each with its
+    /// source.
     pub fn leaves(&self) -> impl Iterator<Item = (&str, &Leaf)> {
         self.leaves.iter().map(|(key, leaf)| (key.as_str(), leaf))
     }
@@ -226,7 +227,8 @@ impl Check<'_> {
     }
 }
 
-/// The leaves, and values for keys that a machine without such neighbours need not have in its file.
+/// The leaves, and values for keys that a machine without such neighbours need not have in its
+/// file.
 fn with_unused(leaves: &Leaves, clusters: &[Cluster], classes: &[String]) -> Leaves {
     let mut all = leaves.clone();
     let mut fill = |key: String, value: Value| {
@@ -235,8 +237,8 @@ fn with_unused(leaves: &Leaves, clusters: &[Cluster], classes: &[String]) -> Lea
         all.entry(key).or_insert(unused).value.clone()
     };
     let in_socket = |socket| clusters.iter().filter(|it| it.socket == socket).count();
-    // Each value comes from the next nearer one; the nearest, for a neighbour that not even one core has, is
-    // zero.
+    // Each value comes from the next nearer one; the nearest, for a neighbour that not even one
+    // core has, is zero.
     let mut nearer = Value::Number(0.0);
     for (name, is_unused) in [
         ("smt_sibling", clusters.iter().all(|it| it.smt == 1)),

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use super::key::Value;
 
-/// An error in a machine file, in one line: the file, the line, the key, the value, the allowed values.
+/// An error in a machine file, in one line: the file, the line, the key, the value, the allowed
+/// values.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct MachineError(pub(super) String);
@@ -20,7 +21,8 @@ pub(super) use wrong;
 pub struct Leaf {
     /// The value.
     pub value: Value,
-    /// The source of the value: a publication, a manual, a measurement, or an estimate with its reason.
+    /// The source of the value: a publication, a manual, a measurement, or an estimate with its
+    /// reason.
     pub from: String,
     /// The file that contains it: the machine's own, or one of its bases.
     pub file: String,
@@ -31,7 +33,8 @@ pub struct Leaf {
 /// All leaves by key: `transfer.memory`, `class.core.pause`, `idle[0].exit`.
 pub(super) type Leaves = BTreeMap<String, Leaf>;
 
-/// The text `, did you mean …?`, if a name is similar to the word; `section` precedes the name there.
+/// The text `, did you mean …?`, if a name is similar to the word; `section` precedes the name
+/// there.
 pub(super) fn like<'a>(section: &str, word: &str, names: impl Iterator<Item = &'a str>) -> String {
     /// Below this similarity two words are unrelated.
     const ALIKE: f64 = 0.75;

@@ -1,7 +1,9 @@
-//! Machine files: the parts of a simulated machine, the costs of its operations, and the source of each number.
+//! Machine files: the parts of a simulated machine, the costs of its operations, and the source of
+//! each number.
 //!
-//! A machine file is TOML. Each number is a leaf `key = { value = 43.5, from = "its source" }`. A file may name
-//! a base, which supplies the keys that the file omits. [`keys`] lists all keys with their ranges.
+//! A machine file is TOML. Each number is a leaf `key = { value = 43.5, from = "its source" }`. A
+//! file may name a base, which supplies the keys that the file omits. [`keys`] lists all keys with
+//! their ranges.
 //!
 //! | file | what |
 //! |---|---|

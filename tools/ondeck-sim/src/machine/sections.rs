@@ -1,4 +1,5 @@
-//! The sections of a machine file: a struct for each, and the only definition of the keys, with their ranges and units.
+//! The sections of a machine file: a struct for each, and the only definition of the keys, with
+//! their ranges and units.
 //!
 //! Times are nanoseconds in a file, and picoseconds here.
 
@@ -60,7 +61,8 @@ macro_rules! keys {
     };
 }
 
-/// Declares sections: the struct that the engine reads, and the keys with ranges and units, of one table.
+/// Declares sections: the struct that the engine reads, and the keys with ranges and units, of one
+/// table.
 macro_rules! sections {
     ($(
         $(#[doc = $about:literal])+
@@ -89,7 +91,8 @@ macro_rules! sections {
 
         /// All keys that a machine file can have, section by section.
         ///
-        /// `name`, `about` and `base` are not among them: they are plain strings at the top of the file.
+        /// `name`, `about` and `base` are not among them: they are plain strings at the top of the
+        /// file.
         pub fn keys() -> impl Iterator<Item = &'static Key> {
             const KEYS: &[&[Key]] = &[
                 TOPOLOGY,
@@ -115,7 +118,8 @@ const TOPOLOGY: &[Key] = keys!("topology" {
 });
 
 sections! {
-    /// A group of cores that share a last-level cache: a CCX, a whole socket, a cluster of efficiency cores.
+    /// A group of cores that share a last-level cache: a CCX, a whole socket, a cluster of
+    /// efficiency cores.
     Cluster "cluster[]" {
         /// The socket that the cluster is in, from 0.
         socket: usize = Count(0, 15), "number";
@@ -130,7 +134,8 @@ sections! {
     /// Cores of one kind, and what they need for operations on cache lines that they own.
     #[derive(Copy)]
     Class "class.*" {
-        /// One turn of a waiting loop's hint: PAUSE, YIELD or ISB, as compilers emit it for the processor.
+        /// One turn of a waiting loop's hint: PAUSE, YIELD or ISB, as compilers emit it for the
+        /// processor.
         pause: Time = Number(0.1, 10_000.0), "ns";
         /// Nanoseconds of work, as workloads count it, that a core does in a nanosecond.
         speed: f64 = Number(0.01, 10.0), "ratio";
@@ -146,7 +151,8 @@ sections! {
         tsc_read: Time = Number(0.5, 500.0), "ns";
     }
 
-    /// How long it takes to move a cache line between two hardware threads, one way, on an idle machine.
+    /// How long it takes to move a cache line between two hardware threads, one way, on an idle
+    /// machine.
     #[derive(Copy)]
     Transfer "transfer" {
         /// Between the two hardware threads of a core.
@@ -161,11 +167,13 @@ sections! {
         memory: Time = Number(10.0, 10000.0), "ns";
         /// What a write costs more for each further core that shares the line.
         invalidate: Time = Number(0.0, 1000.0), "ns";
-        /// How long a line that many cores read is busy with one of them, before it serves the next.
+        /// How long a line that many cores read is busy with one of them, before it serves the
+        /// next.
         read_occupancy: Time = Number(0.0, 1000.0), "ns";
         /// How far one transfer may be off its mean, as a part of it.
         jitter: f64 = Number(0.0, 0.5), "fraction";
-        /// For how long the home of a line does not know that the line has come, as a part of its way.
+        /// For how long the home of a line does not know that the line has come, as a part of its
+        /// way.
         turnaround: f64 = Number(0.0, 2.0), "fraction";
     }
 
@@ -207,7 +215,8 @@ sections! {
     Scheduler "scheduler" {
         /// How it chooses the next thread of a CPU.
         policy: Policy = Word(Policy::WORDS), "";
-        /// How long a thread may run while others want its CPU, before it is switched out at a tick.
+        /// How long a thread may run while others want its CPU, before it is switched out at a
+        /// tick.
         slice: Time = Number(10_000.0, 1e9), "ns";
         /// Time between two ticks of a busy CPU.
         tick: Time = Number(10_000.0, 1e8), "ns";
@@ -221,10 +230,11 @@ sections! {
         migration: Time = Number(0.0, 1e7), "ns";
         /// From a wake to the woken thread's first instruction on an idle CPU that polls.
         wake_latency: Time = Number(0.0, 1e7), "ns";
-        /// How far the time of a wake to an idle CPU may be from its value, either way, as a part of it.
+        /// How far the time of a wake to an idle CPU may be from its value, either way, as a part
+        /// of it.
         wake_jitter: f64 = Number(0.0, 1.0), "fraction";
-        /// What sched_yield does while other threads wait for the CPU: `next` runs the next of them, `last` puts
-        /// the caller behind all of them, `nothing` returns.
+        /// What sched_yield does while other threads wait for the CPU: `next` runs the next of
+        /// them, `last` puts the caller behind all of them, `nothing` returns.
         yield_to: Yield = Word(Yield::WORDS), "";
         /// A sched_yield that returns to its caller.
         yield_cost: Time = Number(0.0, 1e6), "ns";

@@ -10,8 +10,8 @@ use ondeck_zoo::locks::OndeckMutex;
 
 use super::machine::leaked;
 
-/// Pairs that `threads` threads complete on a machine in `millis` of virtual time; each works 100 ns inside and 500
-/// outside.
+/// Pairs that `threads` threads complete on a machine in `millis` of virtual time; each works 100
+/// ns inside and 500 outside.
 fn pairs_of(machine: &str, threads: usize, millis: f64) -> u64 {
     pairs_of_each(machine, threads, millis, (100.0, 500.0)).iter().sum()
 }
@@ -55,9 +55,9 @@ fn pairs_of_each(
     done.take()
 }
 
-/// All threads that want to park need the bucket's lock at once. If they slept for it, each would be woken by the one
-/// before it, and the mutex would be hardly used until the last has parked: 97 pairs in these 2 ms, against 4,482
-/// pairs of few threads.
+/// All threads that want to park need the bucket's lock at once. If they slept for it, each would
+/// be woken by the one before it, and the mutex would be hardly used until the last has parked: 97
+/// pairs in these 2 ms, against 4,482 pairs of few threads.
 #[test]
 fn a_crowd_parks_at_once() {
     let few = pairs_of("epyc-9454p", 24, 2.0);
@@ -65,9 +65,9 @@ fn a_crowd_parks_at_once() {
     assert!(many > few / 4, "{many} pairs of 400 threads, {few} of 24");
 }
 
-/// Most of them have waited for the bucket's lock long enough to be overdue before they park. If each searched for its
-/// place by its age, the walk would take 50 µs under the bucket's lock: 238 pairs in these 5 ms, against 8,755 pairs of
-/// few threads.
+/// Most of them have waited for the bucket's lock long enough to be overdue before they park. If
+/// each searched for its place by its age, the walk would take 50 µs under the bucket's lock: 238
+/// pairs in these 5 ms, against 8,755 pairs of few threads.
 #[test]
 fn a_crowd_that_waits_for_long_parks_at_the_end() {
     let few = pairs_of("future-256", 24, 5.0);
@@ -75,8 +75,8 @@ fn a_crowd_that_waits_for_long_parks_at_the_end() {
     assert!(many > few / 4, "{many} pairs of 1,024 threads, {few} of 24");
 }
 
-/// One overdue thread is served in the time of 20 wakes. If it were one in a millisecond, 80 of these threads would
-/// never have acquired the lock.
+/// One overdue thread is served in the time of 20 wakes. If it were one in a millisecond, 80 of
+/// these threads would never have acquired the lock.
 #[test]
 fn each_of_a_crowd_is_served_soon() {
     let pairs = pairs_of_each("epyc-9454p-64", 128, 40.0, (1_000.0, 5_000.0));

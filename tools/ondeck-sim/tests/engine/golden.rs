@@ -1,11 +1,12 @@
 //! The exact numbers of some runs: `tests/data/engine.txt`.
 //!
-//! They change with the engine and with the locks, and with nothing else: not with the build, the address space, or
-//! earlier runs. After an intended change rewrite the file with `ONDECK_GOLDEN=write cargo test`, and review the
-//! differences. A lock that is not yet in the file is simulated and counted like the others.
+//! They change with the engine and with the locks, and with nothing else: not with the build, the
+//! address space, or earlier runs. After an intended change rewrite the file with
+//! `ONDECK_GOLDEN=write cargo test`, and review the differences. A lock that is not yet in the file
+//! is simulated and counted like the others.
 //!
-//! Locks whose waiters link nodes on the stack are left out: the compiler chooses where such a node begins within
-//! its line, so this differs between builds.
+//! Locks whose waiters link nodes on the stack are left out: the compiler chooses where such a node
+//! begins within its line, so this differs between builds.
 
 use std::cell::Cell;
 use std::collections::HashSet;

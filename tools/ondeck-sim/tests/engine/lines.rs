@@ -37,8 +37,8 @@ fn a_hop_takes_the_one_way_time_of_the_pair() {
         [([0, 8], SIBLING), ([0, 1], CLUSTER), ([0, 2], SOCKET), ([0, 4], CROSS), ([0, 12], CROSS)]
     {
         let hop = hop(&costs, cpus);
-        // Siblings share their core's cache; other CPUs share a line whose home learns later that it has
-        // arrived.
+        // Siblings share their core's cache; other CPUs share a line whose home learns later that
+        // it has arrived.
         let most = 1.3 * way + 2.0 * RMW;
         assert!((way..most).contains(&hop), "{cpus:?}: {hop} ns instead of {way}");
     }
@@ -90,8 +90,8 @@ fn readers_of_a_line_share_it() {
 
 #[test]
 fn a_copy_is_good_for_as_long_as_the_message_that_takes_it_is_on_its_way() {
-    // A reader polls a word while writers take turns with it. A value that it reads without a miss is no
-    // newer than the first of those writes.
+    // A reader polls a word while writers take turns with it. A value that it reads without a miss
+    // is no newer than the first of those writes.
     let shared = word(0);
     let seen = leaked(RefCell::new(Vec::new()));
     let reader = on(0, move || {
@@ -123,8 +123,8 @@ fn a_copy_is_good_for_as_long_as_the_message_that_takes_it_is_on_its_way() {
 
 #[test]
 fn a_store_behind_another_one_is_not_seen_for_nothing() {
-    // The second store hits, and waits for the first, which misses. The reader's copy of the second word cannot
-    // show the store before the line has moved.
+    // The second store hits, and waits for the first, which misses. The reader's copy of the second
+    // word cannot show the store before the line has moved.
     let (far, near) = (word(0), word(0));
     let took = leaked(RefCell::new(Vec::new()));
     let writer = on(0, move || {

@@ -1,5 +1,6 @@
-//! The behaviours that the machine's memory allows and forbids: those of x86 (Sewell and others, "x86-TSO: A
-//! Rigorous and Usable Programmer's Model for x86 Multiprocessors", 2010). Allowed behaviours have to occur.
+//! The behaviours that the machine's memory allows and forbids: those of x86 (Sewell and others,
+//! "x86-TSO: A Rigorous and Usable Programmer's Model for x86 Multiprocessors", 2010). Allowed
+//! behaviours have to occur.
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -189,7 +190,8 @@ fn a_thread_reads_its_own_stores() {
     ];
     let seen = outcomes(THREADS);
     assert!(seen.iter().all(|&[a, _, c, _, _]| a == 1 && c == 1), "{seen:?}");
-    // Each thread sees its own store before the other's, which no single order of the stores allows.
+    // Each thread sees its own store before the other's, which no single order of the stores
+    // allows.
     assert!(seen.contains(&[1, 0, 1, 0, 1]), "{seen:?}");
 }
 

@@ -13,7 +13,8 @@ pub type Word32 = <Sim as Platform>::AtomicU32;
 #[repr(align(128))]
 pub struct Apart<T>(pub T);
 
-/// A value that the threads of a run share. It is never freed, so that each of them may have a reference.
+/// A value that the threads of a run share. It is never freed, so that each of them may have a
+/// reference.
 pub fn leaked<T>(value: T) -> &'static T {
     Box::leak(Box::new(value))
 }

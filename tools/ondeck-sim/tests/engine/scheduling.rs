@@ -149,7 +149,8 @@ fn a_woken_thread_preempts_one_that_had_much_more() {
 
 #[test]
 fn a_woken_thread_goes_to_an_idle_cpu_near_the_one_it_had() {
-    // A thread that never leaves CPU 0 occupies it; of 8 cores in two clusters those of the first are near.
+    // A thread that never leaves CPU 0 occupies it; of 8 cores in two clusters those of the first
+    // are near.
     for policy in POLICIES {
         let cpus = leaked(RefCell::new(Vec::new()));
         let sleeper = free(move || {
@@ -222,11 +223,12 @@ fn threads_that_wait_are_moved_to_cpus_that_get_idle() {
     }
 }
 
-/// Virtual run times of two CPUs differ by what their threads have run. A thread that is moved has no part of that.
+/// Virtual run times of two CPUs differ by what their threads have run. A thread that is moved has
+/// no part of that.
 #[test]
 fn a_thread_that_is_moved_gets_an_equal_part_of_its_new_cpu() {
-    // The first CPU runs two threads for a while, the second one for as long; then that one sleeps, and its CPU takes a
-    // waiting thread.
+    // The first CPU runs two threads for a while, the second one for as long; then that one sleeps,
+    // and its CPU takes a waiting thread.
     let other = on(1, || {
         Sim::work(1e9);
         Sim::sleep(10_000_000);

@@ -1,4 +1,5 @@
-//! Programs must not be able to cause unsoundness: by freed memory, by threads that panic or remain.
+//! Programs must not be able to cause unsoundness: by freed memory, by threads that panic or
+//! remain.
 
 use std::cell::Cell;
 use std::mem::MaybeUninit;

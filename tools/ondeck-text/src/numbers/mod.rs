@@ -1,13 +1,14 @@
 //! Numbers as text: the one place where a value gets its unit and its digits.
 //!
-//! Units, prefixes and the three significant digits follow the same rules everywhere. The formats differ in
-//! values that are too small or too large for that, and in the separator between digits and unit: [`terminal`]
-//! for tables, [`page`] for text and pages.
+//! Units, prefixes and the three significant digits follow the same rules everywhere. The formats
+//! differ in values that are too small or too large for that, and in the separator between digits
+//! and unit: [`terminal`] for tables, [`page`] for text and pages.
 
 pub mod page;
 pub mod terminal;
 
-/// Three significant digits without an exponent, with at most the given number after the decimal point.
+/// Three significant digits without an exponent, with at most the given number after the decimal
+/// point.
 pub fn three_digits(value: f64, most_decimals: usize) -> String {
     // 9.996 will read 10.0, and must count as two digits before the point.
     let before = (value.abs() * 1.0005).log10().floor();
@@ -15,8 +16,8 @@ pub fn three_digits(value: f64, most_decimals: usize) -> String {
     format!("{value:.decimals$}")
 }
 
-/// The unit that leaves a time of `nanos` at most three digits before the point, and its length in nanoseconds. A
-/// value that rounds to 1000 belongs to the next unit.
+/// The unit that leaves a time of `nanos` at most three digits before the point, and its length in
+/// nanoseconds. A value that rounds to 1000 belongs to the next unit.
 pub fn time_unit(nanos: f64) -> (f64, &'static str) {
     match nanos.abs() {
         below if below < 999.5 => (1.0, "ns"),

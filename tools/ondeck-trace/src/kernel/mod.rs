@@ -1,5 +1,5 @@
-//! Events of the kernel: its scheduler's tracepoints where permitted, otherwise nothing. A refusal is kept, with its
-//! remedy.
+//! Events of the kernel: its scheduler's tracepoints where permitted, otherwise nothing. A refusal
+//! is kept, with its remedy.
 
 mod events;
 mod format;

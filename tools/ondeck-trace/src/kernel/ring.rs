@@ -13,8 +13,8 @@ pub(super) struct Head {
 pub(super) const LOST: u32 = 2;
 pub(super) const SAMPLE: u32 = 9;
 
-/// Bytes of process, thread, time, CPU and a reserved word: at the beginning of a sample, at the end
-/// of every other record.
+/// Bytes of process, thread, time, CPU and a reserved word: at the beginning of a sample, at the
+/// end of every other record.
 const HEAD: usize = 24;
 
 impl Head {
@@ -32,11 +32,11 @@ impl Head {
     }
 }
 
-/// Passes every record to `take`: kind, flags, head and bytes. If not everything fitted, returns the
-/// time of the last event before the loss.
+/// Passes every record to `take`: kind, flags, head and bytes. If not everything fitted, returns
+/// the time of the last event before the loss.
 ///
-/// A full ring stays full, because it is read only after the run. It has no room for a record of the
-/// loss; its fill level shows it.
+/// A full ring stays full, because it is read only after the run. It has no room for a record of
+/// the loss; its fill level shows it.
 pub(super) fn drain(
     sampler: &mut Sampler,
     capacity: usize,

@@ -104,8 +104,8 @@ impl<P: Platform> Drop for Clh<P> {
     }
 }
 
-// SAFETY, as a lock: swaps of the tail put the threads in one order; each returns from `lock` when its
-// predecessor's node is unlocked, which only the predecessor does, at its unlock.
+// SAFETY, as a lock: swaps of the tail put the threads in one order; each returns from `lock` when
+// its predecessor's node is unlocked, which only the predecessor does, at its unlock.
 raw_lock! {
     unsafe impl [P: Platform] RawLock<P> for Clh<P> {
         INFO: LockInfo {
@@ -136,8 +136,8 @@ raw_lock! {
             let node = context.node.get();
             // The context first replaces its node, which belongs to the successor after the store.
             context.node.set(context.predecessor.get());
-            // SAFETY: the node stays allocated while it is locked: the successor, or the lock's drop,
-            // frees it only after this store.
+            // SAFETY: the node stays allocated while it is locked: the successor, or the lock's
+            // drop, frees it only after this store.
             unsafe { &*node }.locked.store(0, Ordering::Release);
         },
         is_idle: |this| {

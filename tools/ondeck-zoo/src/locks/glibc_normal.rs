@@ -1,13 +1,13 @@
 //! glibc's mutex of the default kind: three states without a spin, and two more words on the same
 //! line.
 //!
-//! Source: the GNU C library, `nptl/pthread_mutex_lock.c`, `pthread_mutex_unlock.c`, `lowlevellock.c`
-//! and `lowlevellock.h`, by Ulrich Drepper and others; these parts are the same from 2.15 to 2.36.
-//! The peer `glibc` is the installed library's.
+//! Source: the GNU C library, `nptl/pthread_mutex_lock.c`, `pthread_mutex_unlock.c`,
+//! `lowlevellock.c` and `lowlevellock.h`, by Ulrich Drepper and others; these parts are the same
+//! from 2.15 to 2.36. The peer `glibc` is the installed library's.
 //!
-//! Teaches: the fields beside a lock's word are written with its line. If a waiter has taken the line
-//! since, the owner fetches it again for the owner's name and for the count, at each lock and each
-//! unlock. `three_state_futex` has neither.
+//! Teaches: the fields beside a lock's word are written with its line. If a waiter has taken the
+//! line since, the owner fetches it again for the owner's name and for the count, at each lock and
+//! each unlock. `three_state_futex` has neither.
 //!
 //! ```text
 //! lock          as in `three_states.rs`; a waiter that reads a 2 at first sleeps without the swap
@@ -16,8 +16,8 @@
 //! ```
 //!
 //! This port omits the branch on the kind of the mutex, the threads that wait for a condition and
-//! count as users, and the plain instructions of a process with one thread. The owner's name is 1 for
-//! every thread, because no lock here reads it.
+//! count as users, and the plain instructions of a process with one thread. The owner's name is 1
+//! for every thread, because no lock here reads it.
 //!
 //! # Memory ordering
 //!
@@ -66,8 +66,8 @@ impl<P: Platform> GlibcNormal<P> {
     }
 }
 
-// SAFETY, as a lock: a thread returns from `lock` only after it took the word from UNLOCKED to another value
-// by an atomic read-modify-write, and only the owner makes it UNLOCKED again.
+// SAFETY, as a lock: a thread returns from `lock` only after it took the word from UNLOCKED to
+// another value by an atomic read-modify-write, and only the owner makes it UNLOCKED again.
 raw_lock! {
     unsafe impl [P: Platform] RawLock<P> for GlibcNormal<P> {
         INFO: LockInfo {

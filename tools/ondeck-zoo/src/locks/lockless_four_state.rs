@@ -106,8 +106,8 @@ impl<P: Platform> LocklessFourState<P> {
     }
 }
 
-// SAFETY, as a lock: a thread returns from `lock` only after it exchanged `locked` from 0 to 1, and only the
-// owner makes it 0 again.
+// SAFETY, as a lock: a thread returns from `lock` only after it exchanged `locked` from 0 to 1, and
+// only the owner makes it 0 again.
 raw_lock! {
     unsafe impl [P: Platform] RawLock<P> for LocklessFourState<P> {
         INFO: LockInfo {

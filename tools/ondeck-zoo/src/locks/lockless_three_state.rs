@@ -93,9 +93,9 @@ impl<P: Platform> LocklessThreeState<P> {
     }
 }
 
-// SAFETY, as a lock: a thread returns from `lock` only after it took the word from UNLOCKED to another value
-// by an atomic read-modify-write; only the owner makes it UNLOCKED again. The exchange of an unlock
-// that watches only turns LOCKED into CONTENDED.
+// SAFETY, as a lock: a thread returns from `lock` only after it took the word from UNLOCKED to
+// another value by an atomic read-modify-write; only the owner makes it UNLOCKED again. The
+// exchange of an unlock that watches only turns LOCKED into CONTENDED.
 raw_lock! {
     unsafe impl [P: Platform] RawLock<P> for LocklessThreeState<P> {
         INFO: LockInfo {

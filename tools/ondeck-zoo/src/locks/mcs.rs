@@ -49,8 +49,8 @@ pub struct Node<P: Platform> {
 
 queue_node!(Node { waiting: AtomicInt::new(0) });
 
-// SAFETY, as a lock: a thread returns from `lock` when its node was first in the queue, or when the previous
-// owner cleared its `waiting`; each owner does that for exactly one successor.
+// SAFETY, as a lock: a thread returns from `lock` when its node was first in the queue, or when the
+// previous owner cleared its `waiting`; each owner does that for exactly one successor.
 raw_lock! {
     unsafe impl [P: Platform] RawLock<P> for Mcs<P> {
         INFO: LockInfo {
@@ -73,8 +73,8 @@ raw_lock! {
         },
         try_lock: |this, node| this.queue.try_enter(node),
         unlock: |this, node| {
-            // SAFETY: null, or the successor waits for this store, so its node is still there. It may be gone right
-            // after, and is not touched again.
+            // SAFETY: null, or the successor waits for this store, so its node is still there. It
+            // may be gone right after, and is not touched again.
             if let Some(successor) = unsafe { this.queue.leave(node).as_ref() } {
                 successor.waiting.store(0, Ordering::Release);
             }

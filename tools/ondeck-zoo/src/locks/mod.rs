@@ -1,7 +1,7 @@
 //! The portable locks, and the list of them.
 //!
-//! To add a lock, add a file in this folder and a line in the list below. The list omits this project's own mutex,
-//! which needs a [`Host`]: [`OndeckMutex`].
+//! To add a lock, add a file in this folder and a line in the list below. The list omits this
+//! project's own mutex, which needs a [`Host`]: [`OndeckMutex`].
 
 use ondeck::platform::{Host, Platform};
 

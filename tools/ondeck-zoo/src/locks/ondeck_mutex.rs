@@ -2,8 +2,8 @@
 //!
 //! Source: `ondeck::mutex` and `ondeck::condvar`, which draw and argue their protocols.
 //!
-//! Teaches: the thread that parks can pay for the sleeping of a lock. The uncontended pair then costs no more than a
-//! spinlock's.
+//! Teaches: the thread that parks can pay for the sleeping of a lock. The uncontended pair then
+//! costs no more than a spinlock's.
 
 use ondeck::condvar::RawCondvar as OwnCondvar;
 use ondeck::mutex::RawMutex;
@@ -39,7 +39,8 @@ raw_lock! {
 }
 
 /// The condition variable of [`ondeck::condvar`].
-// SAFETY, as a condition variable: it acquires the mutex again before a wait returns; see its own argument on signals.
+// SAFETY, as a condition variable: it acquires the mutex again before a wait returns; see its own
+// argument on signals.
 #[derive(Debug)]
 pub struct OndeckCondvar<P: Host>(OwnCondvar<P>);
 

@@ -5,9 +5,9 @@
 //! 0.9, `parking_lot.rs` and `spinwait.rs`, after WebKit's `WTF::Lock` (Filip Pizlo, "Locking in
 //! WebKit", 2016). The peer `parking_lot` is 0.13, another mutex.
 //!
-//! Teaches: a lock can be a byte if its queue is elsewhere, and barge without starving a thread if an
-//! unlock every millisecond or so is a handoff. Sleeping, and waking another thread, cost the queue's
-//! own lock.
+//! Teaches: a lock can be a byte if its queue is elsewhere, and barge without starving a thread if
+//! an unlock every millisecond or so is a handoff. Sleeping, and waking another thread, cost the
+//! queue's own lock.
 //!
 //! ```text
 //! state (u8)   bit 0  locked
@@ -25,17 +25,17 @@
 //!           sets bit 1; under the bucket's lock links its node if the state is 3; sleeps.
 //! ```
 //!
-//! A handoff is due when the bucket's time for it has come; the next one is due a random time later,
-//! up to a millisecond.
+//! A handoff is due when the bucket's time for it has come; the next one is due a random time
+//! later, up to a millisecond.
 //!
 //! # Differences from the source
 //!
-//! In the source the buckets form a table that all locks share. Here each lock has its own bucket, in
-//! memory next to it. So two locks never share a bucket, no lock's queue is searched for the threads
-//! of another, and the hash of the address is not computed. The other costs are the same: a line for
-//! the bucket, with its lock, the ends of the queue and the time; a line for each thread. But the
-//! bucket ends with the lock, and the unlock unlocks the bucket last: it touches memory of the lock
-//! after another thread can own it.
+//! In the source the buckets form a table that all locks share. Here each lock has its own bucket,
+//! in memory next to it. So two locks never share a bucket, no lock's queue is searched for the
+//! threads of another, and the hash of the address is not computed. The other costs are the same: a
+//! line for the bucket, with its lock, the ends of the queue and the time; a line for each thread.
+//! But the bucket ends with the lock, and the unlock unlocks the bucket last: it touches memory of
+//! the lock after another thread can own it.
 //!
 //! The first unlock that finds a thread is a handoff, as in the source, whose table initializes its
 //! times so.
@@ -43,10 +43,10 @@
 //! # Memory ordering
 //!
 //! Acquisitions are `Acquire` and pair with the `Release` exchange or store that cleared bit 0. A
-//! handoff goes through the node: the unlock chooses it with `Release`, and its thread reads that with
-//! `Acquire`. The queue is only used under the bucket's lock, so its words are `Relaxed`. A waiter
-//! links itself only if it reads the state 3 under that lock, and the owner stores another state also
-//! under it: so no wake is lost.
+//! handoff goes through the node: the unlock chooses it with `Release`, and its thread reads that
+//! with `Acquire`. The queue is only used under the bucket's lock, so its words are `Relaxed`. A
+//! waiter links itself only if it reads the state 3 under that lock, and the owner stores another
+//! state also under it: so no wake is lost.
 
 use std::marker::PhantomData;
 use std::{fmt, ptr};
@@ -209,8 +209,8 @@ impl<P: Platform> ParkingLotPort<P> {
         }
     }
 
-    /// Sleeps in the queue, unless the state changes before. Returns whether the unlock that chose the
-    /// calling thread has handed it the lock.
+    /// Sleeps in the queue, unless the state changes before. Returns whether the unlock that chose
+    /// the calling thread has handed it the lock.
     fn park(&self, node: &Node<P>) -> bool {
         let may_park = || self.state.load(Ordering::Relaxed) == LOCKED | PARKED;
         let queue = self.bucket.held();
@@ -249,9 +249,9 @@ impl<P: Platform> ParkingLotPort<P> {
     }
 }
 
-// SAFETY, as a lock: a thread returns from `lock` after an exchange that found bit 0 clear and set it, or if it
-// received the lock by a handoff. The owner clears the bit, or hands off to the one thread that it has taken
-// out of the queue.
+// SAFETY, as a lock: a thread returns from `lock` after an exchange that found bit 0 clear and set
+// it, or if it received the lock by a handoff. The owner clears the bit, or hands off to the one
+// thread that it has taken out of the queue.
 raw_lock! {
     unsafe impl [P: Platform] RawLock<P> for ParkingLotPort<P> {
         INFO: LockInfo {

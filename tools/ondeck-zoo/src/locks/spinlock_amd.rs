@@ -30,8 +30,8 @@ pub struct SpinlockAmd<P: Platform> {
     locked: P::AtomicU8,
 }
 
-// SAFETY, as a lock: a thread returns from `lock` only after its compare-exchange took 0 to 1, and only the
-// owner stores 0 again.
+// SAFETY, as a lock: a thread returns from `lock` only after its compare-exchange took 0 to 1, and
+// only the owner stores 0 again.
 raw_lock! {
     unsafe impl [P: Platform] RawLock<P> for SpinlockAmd<P> {
         INFO: LockInfo {

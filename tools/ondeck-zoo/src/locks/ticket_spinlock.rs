@@ -42,8 +42,8 @@ pub struct TicketSpinlock<P: Platform> {
     serving: P::AtomicU32,
 }
 
-// SAFETY, as a lock: numbers are drawn by an atomic read-modify-write, so they are unique; a thread returns
-// from `lock` when its own is served, and only the owner moves on to the next.
+// SAFETY, as a lock: numbers are drawn by an atomic read-modify-write, so they are unique; a thread
+// returns from `lock` when its own is served, and only the owner moves on to the next.
 raw_lock! {
     unsafe impl [P: Platform] RawLock<P> for TicketSpinlock<P> {
         INFO: LockInfo {
@@ -64,8 +64,9 @@ raw_lock! {
             }
         },
         try_lock: |this, ()| {
-            // An unlock serves the next number whether or not it has been drawn. If the number served
-            // now is not drawn before the exchange, the lock is still free, and this thread draws it.
+            // An unlock serves the next number whether or not it has been drawn. If the number
+            // served now is not drawn before the exchange, the lock is still free, and this thread
+            // draws it.
             let serving = this.serving.load(Ordering::Acquire);
             this.next
                 .compare_exchange(

@@ -1,7 +1,8 @@
-//! The word lock: one word that contains a list of sleeping threads; parking_lot's lock of a bucket.
+//! The word lock: one word that contains a list of sleeping threads; parking_lot's lock of a
+//! bucket.
 //!
-//! Source: Amanieu d'Antras, the crate `parking_lot_core` 0.9, `word_lock.rs`, which adopts WebKit's
-//! `WTF::WordLock` (Filip Pizlo, "Locking in WebKit", 2016).
+//! Source: Amanieu d'Antras, the crate `parking_lot_core` 0.9, `word_lock.rs`, which adopts
+//! WebKit's `WTF::WordLock` (Filip Pizlo, "Locking in WebKit", 2016).
 //!
 //! Teaches: a queue needs no second lock if one bit of the word guards it, and waiters push their
 //! nodes without that bit. An unlock that finds the bit set leaves the wake to the thread that set
@@ -26,8 +27,9 @@
 //!
 //! A waiter spins as long as no thread sleeps: 2, 4, 8 pauses, 7 yields.
 //!
-//! A waiter links only `older`. The unlock that has bit 1 goes from the newest node to the first one whose `oldest` is
-//! set, sets `newer` of each node on the way, and keeps that `oldest` in the newest node: so each node is passed once.
+//! A waiter links only `older`. The unlock that has bit 1 goes from the newest node to the first
+//! one whose `oldest` is set, sets `newer` of each node on the way, and keeps that `oldest` in the
+//! newest node: so each node is passed once.
 //!
 //! # Memory ordering
 //!
@@ -36,8 +38,8 @@
 //! thread that takes it sees the links. Where the word has changed in between, a fence acquires the
 //! new nodes.
 //!
-//! The unlock reads the word after its fetch-sub, when another thread can own the lock. The source has
-//! no `try_lock`.
+//! The unlock reads the word after its fetch-sub, when another thread can own the lock. The source
+//! has no `try_lock`.
 
 use std::ptr;
 

@@ -20,9 +20,9 @@
 //! Its condition variable is also Abseil's, `absl::CondVar`, which moves a notified waiter to the
 //! mutex's queue if the mutex is locked.
 //!
-//! After the unlock: nothing is touched. The uncontended unlock is a compare-exchange. With waiters,
-//! one store frees queue and lock together, after the thread to wake was taken off the queue. Later
-//! steps touch that thread's record only.
+//! After the unlock: nothing is touched. The uncontended unlock is a compare-exchange. With
+//! waiters, one store frees queue and lock together, after the thread to wake was taken off the
+//! queue. Later steps touch that thread's record only.
 
 use std::ffi::{c_int, c_void};
 

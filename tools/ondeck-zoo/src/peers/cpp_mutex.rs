@@ -1,8 +1,10 @@
-//! The common part of mutexes written in C and C++: storage for the library's object, and C functions.
+//! The common part of mutexes written in C and C++: storage for the library's object, and C
+//! functions.
 //!
-//! Each object begins with zeros, as in its library. C++ requires a call of the constructor, which stores zeros and
-//! nothing else, and of the destructor, which reads marks of debug builds that are not set. Moving the object, which C++
-//! forbids, is sound while no thread has used it: it holds zeros, and nothing points to it.
+//! Each object begins with zeros, as in its library. C++ requires a call of the constructor, which
+//! stores zeros and nothing else, and of the destructor, which reads marks of debug builds that are
+//! not set. Moving the object, which C++ forbids, is sound while no thread has used it: it holds
+//! zeros, and nothing points to it.
 
 use std::cell::UnsafeCell;
 use std::ffi::c_void;
@@ -11,7 +13,8 @@ use std::ffi::c_void;
 #[derive(Debug)]
 pub(in crate::peers) struct Storage<T>(UnsafeCell<T>);
 
-// SAFETY: each object is made to be used from many threads, and is reached only by its own functions.
+// SAFETY: each object is made to be used from many threads, and is reached only by its own
+// functions.
 unsafe impl<T> Send for Storage<T> {}
 // SAFETY: as for `Send`.
 unsafe impl<T> Sync for Storage<T> {}
@@ -31,8 +34,9 @@ impl<T> Storage<T> {
     }
 }
 
-/// Implements `RawLock` for a mutex, and `RawCondvar` for its condition variable if it has one. The C functions take
-/// pointers to the storage, which has the size and alignment of the object: the shim asserts that.
+/// Implements `RawLock` for a mutex, and `RawCondvar` for its condition variable if it has one. The
+/// C functions take pointers to the storage, which has the size and alignment of the object: the
+/// shim asserts that.
 macro_rules! cpp_mutex {
     (
         $(#[$doc:meta])*

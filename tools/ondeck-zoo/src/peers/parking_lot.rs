@@ -83,7 +83,8 @@ raw_lock! {
 }
 
 /// `parking_lot::Condvar`.
-// SAFETY, as a condition variable: it unlocks and locks the mutex of the guard, and loses no signal.
+// SAFETY, as a condition variable: it unlocks and locks the mutex of the guard, and loses no
+// signal.
 #[derive(Debug, Default)]
 pub struct ParkingLotCondvar {
     condvar: Condvar,

@@ -17,8 +17,8 @@ use crate::posix::{Object, acquired, check};
 use crate::{LockInfo, Origin, RawLock};
 
 /// `pthread_spinlock_t`.
-// SAFETY, as a lock: POSIX specifies it as one. It leaves open what a second lock by the owner does; glibc's and
-// musl's wait for ever.
+// SAFETY, as a lock: POSIX specifies it as one. It leaves open what a second lock by the owner
+// does; glibc's and musl's wait for ever.
 #[derive(Debug)]
 pub struct PthreadSpin(Object<libc::pthread_spinlock_t>);
 

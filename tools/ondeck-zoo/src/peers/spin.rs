@@ -14,8 +14,8 @@ use ondeck::platform::Native;
 use crate::{LockInfo, Origin, RawLock};
 
 /// `spin::Mutex<()>` with its default strategy for waiting.
-// SAFETY, as a lock: the guard that `lock` forgets would have excluded all other threads until it was dropped, and
-// `force_unlock` does the same as its drop.
+// SAFETY, as a lock: the guard that `lock` forgets would have excluded all other threads until it
+// was dropped, and `force_unlock` does the same as its drop.
 #[derive(Debug, Default)]
 pub struct SpinMutex {
     mutex: spin::Mutex<()>,

@@ -2,15 +2,16 @@
 //!
 //! Source: Rust 1.95, `library/std/src/sys/sync/mutex/futex.rs` and `sync/poison/mutex.rs`.
 //!
-//! Teaches: Drepper's three states with 100 polls before the first sleep, and the cost of poisoning: a read of the
-//! panic count on both sides, and a byte beside the lock.
+//! Teaches: Drepper's three states with 100 polls before the first sleep, and the cost of
+//! poisoning: a read of the panic count on both sides, and a byte beside the lock.
 //!
-//! It is used through its public interface, including poisoning. `lock` makes a guard, which the context of the
-//! locking thread keeps until `unlock`. The mutex has its real size, and after inlining the guard is a register. A
-//! poisoned mutex can still be locked.
+//! It is used through its public interface, including poisoning. `lock` makes a guard, which the
+//! context of the locking thread keeps until `unlock`. The mutex has its real size, and after
+//! inlining the guard is a register. A poisoned mutex can still be locked.
 //!
-//! Its condition variable is also Rust's, `sys/sync/condvar/futex.rs`: a counter that waiters sleep on, as in
-//! [`SequenceCondvar`](crate::SequenceCondvar), but with a system call in each notification.
+//! Its condition variable is also Rust's, `sys/sync/condvar/futex.rs`: a counter that waiters sleep
+//! on, as in [`SequenceCondvar`](crate::SequenceCondvar), but with a system call in each
+//! notification.
 //!
 //! After the unlock: nothing is touched. An unlock swaps the word for 0; if that found "contended",
 //! it wakes a thread by address.
@@ -22,8 +23,8 @@ use ondeck::platform::Native;
 use crate::{CondvarKind, Kept, LockInfo, Origin, RawCondvar, RawLock, Waiting};
 
 /// `std::sync::Mutex<()>`.
-// SAFETY, as a lock: `std::sync::Mutex` excludes and synchronizes for as long as its guard lives, which is from `lock`
-// or `try_lock` to `unlock`.
+// SAFETY, as a lock: `std::sync::Mutex` excludes and synchronizes for as long as its guard lives,
+// which is from `lock` or `try_lock` to `unlock`.
 #[derive(Debug, Default)]
 pub struct StdMutex {
     mutex: Mutex<()>,
@@ -69,7 +70,8 @@ raw_lock! {
 }
 
 /// `std::sync::Condvar`.
-// SAFETY, as a condition variable: it unlocks and locks the mutex of the guard, and loses no signal.
+// SAFETY, as a condition variable: it unlocks and locks the mutex of the guard, and loses no
+// signal.
 #[derive(Debug, Default)]
 pub struct StdCondvar {
     condvar: Condvar,
@@ -79,7 +81,8 @@ raw_condvar! {
     unsafe impl RawCondvar<Native, StdMutex> for StdCondvar {
         new: Self::default(),
         wait: |this, _lock, context| {
-            // SAFETY: the caller acquired the lock with this context, and the guard is put back below.
+            // SAFETY: the caller acquired the lock with this context, and the guard is put back
+            // below.
             let guard = unsafe { context.take() };
             keep(context, this.condvar.wait(guard).unwrap_or_else(PoisonError::into_inner));
         },

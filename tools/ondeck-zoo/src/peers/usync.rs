@@ -73,7 +73,8 @@ raw_lock! {
 }
 
 /// `usync::Condvar`.
-// SAFETY, as a condition variable: it unlocks and locks the mutex of the guard, and loses no signal.
+// SAFETY, as a condition variable: it unlocks and locks the mutex of the guard, and loses no
+// signal.
 #[derive(Debug, Default)]
 pub struct UsyncCondvar {
     condvar: Condvar,

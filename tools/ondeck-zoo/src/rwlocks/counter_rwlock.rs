@@ -3,9 +3,9 @@
 //! Source: the single counter at the beginning of Mellor-Crummey and Scott, "Scalable Reader-Writer
 //! Synchronization for Shared-Memory Multiprocessors" (1991), in the variant that prefers readers.
 //!
-//! Teaches: readers that share a lock also share its cache line. Each read writes the counter twice, so
-//! reads do not scale with cores although they exclude no other. Where readers overlap without end, a
-//! writer waits without end.
+//! Teaches: readers that share a lock also share its cache line. Each read writes the counter
+//! twice, so reads do not scale with cores although they exclude no other. Where readers overlap
+//! without end, a writer waits without end.
 //!
 //! ```text
 //! state (u32)   bit 31  a writer holds the lock (WRITER)
@@ -22,9 +22,9 @@
 //!
 //! # Memory ordering
 //!
-//! The exchange of a reader or writer is `Acquire`. It pairs with the `Release` store of the writer before
-//! it, and an exchange of a writer also with the `Release` subtractions of all readers before it, which
-//! are one release sequence.
+//! The exchange of a reader or writer is `Acquire`. It pairs with the `Release` store of the writer
+//! before it, and an exchange of a writer also with the `Release` subtractions of all readers
+//! before it, which are one release sequence.
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
@@ -70,8 +70,8 @@ impl<P: Platform> CounterRwLock<P> {
     }
 }
 
-// SAFETY, as a lock: a writer acquires the lock by an exchange of a state without readers and writer,
-// and while it holds the lock no exchange succeeds.
+// SAFETY, as a lock: a writer acquires the lock by an exchange of a state without readers and
+// writer, and while it holds the lock no exchange succeeds.
 raw_rwlock! {
     unsafe impl [P: Platform] RawRwLock<P> for CounterRwLock<P> {
         INFO: LockInfo {

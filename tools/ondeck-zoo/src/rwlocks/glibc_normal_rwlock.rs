@@ -1,12 +1,14 @@
-//! glibc's reader-writer lock of the default kind: phases of readers and of writers, and a futex for each kind of wait.
+//! glibc's reader-writer lock of the default kind: phases of readers and of writers, and a futex
+//! for each kind of wait.
 //!
 //! Source: the GNU C library, `nptl/pthread_rwlock_common.c`, `pthread_rwlock_tryrdlock.c` and
-//! `pthread_rwlock_trywrlock.c`, by Torvald Riegel; the algorithm is the same from 2.30 to 2.36. The peer
-//! `glibc_rwlock` is the installed library's.
+//! `pthread_rwlock_trywrlock.c`, by Torvald Riegel; the algorithm is the same from 2.30 to 2.36.
+//! The peer `glibc_rwlock` is the installed library's.
 //!
-//! Teaches: a reader registers by an addition that cannot fail. In a read phase it thereby has the lock, although
-//! a writer waits, so that readers can keep writers out without bound. In a write phase it has to be handed the lock, and
-//! a thread that waits for a phase may not poll the state: the handoff is the last change to the lock.
+//! Teaches: a reader registers by an addition that cannot fail. In a read phase it thereby has the
+//! lock, although a writer waits, so that readers can keep writers out without bound. In a write
+//! phase it has to be handed the lock, and a thread that waits for a phase may not poll the state:
+//! the handoff is the last change to the lock.
 //!
 //! ```text
 //! state (u32)    bit 0   the phase: of readers, or of writers (WRITES)
@@ -30,23 +32,26 @@
 //! WRITER + WRITES → 0         the same, for readers that wait      the same exchange; then phase = 0 and wakes
 //! ```
 //!
-//! A reader in a write phase with a primary writer waits until `phase` is 0, and a primary writer in a read phase with
-//! readers until it is 1. Another writer waits until the state has no `WRITER`, by `primary`: the primary writer sets it
-//! to 1, and to 0 before it leaves.
+//! A reader in a write phase with a primary writer waits until `phase` is 0, and a primary writer
+//! in a read phase with readers until it is 1. Another writer waits until the state has no
+//! `WRITER`, by `primary`: the primary writer sets it to 1, and to 0 before it leaves.
 //!
-//! This port omits the kinds that prefer writers, deadlines, the check for too many readers, and the fields that only
-//! these use. The writer's name is 1 for every thread: a thread that arrives reads it, as the source does to find that
-//! it already owns the lock, for the time that the line takes.
+//! This port omits the kinds that prefer writers, deadlines, the check for too many readers, and
+//! the fields that only these use. The writer's name is 1 for every thread: a thread that arrives
+//! reads it, as the source does to find that it already owns the lock, for the time that the line
+//! takes.
 //!
 //! # Memory ordering
 //!
-//! Changes of the state by which a thread arrives are `Acquire`, and those by which it leaves are `Release`. All of them
-//! are read-modify-writes, so that an arrival reads from the release sequence of every earlier departure. The exchanges
-//! by which a thread that has arrived begins a phase are `Relaxed`, and `Acquire` in the source: they find a state in
-//! which no thread of the other kind has left since, because such a thread would have handed the phase off. The last
-//! reader's exchange is also `Acquire`, so that its change of `phase` follows that of the reader that began the phase.
-//! The futex words are `Relaxed`: a thread changes them only in a role that it has acquired. A thread that saw its phase
-//! in `phase` reads the state with `Acquire`, and then `phase` again: the first value may be that of an earlier phase.
+//! Changes of the state by which a thread arrives are `Acquire`, and those by which it leaves are
+//! `Release`. All of them are read-modify-writes, so that an arrival reads from the release
+//! sequence of every earlier departure. The exchanges by which a thread that has arrived begins a
+//! phase are `Relaxed`, and `Acquire` in the source: they find a state in which no thread of the
+//! other kind has left since, because such a thread would have handed the phase off. The last
+//! reader's exchange is also `Acquire`, so that its change of `phase` follows that of the reader
+//! that began the phase. The futex words are `Relaxed`: a thread changes them only in a role that
+//! it has acquired. A thread that saw its phase in `phase` reads the state with `Acquire`, and then
+//! `phase` again: the first value may be that of an earlier phase.
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
@@ -81,7 +86,8 @@ impl<P: Platform> GlibcNormalRwLock<P> {
         done.inspect_err(|&now| *state = now).is_ok()
     }
 
-    /// Lets the threads in that wait for this phase. They may free the lock, which this does not touch afterwards.
+    /// Lets the threads in that wait for this phase. They may free the lock, which this does not
+    /// touch afterwards.
     fn hand_off(&self, phase: u32) {
         let address = &raw const self.phase;
         if self.phase.swap(phase, Ordering::Relaxed) & MARK != 0 {
@@ -125,7 +131,8 @@ impl<P: Platform> GlibcNormalRwLock<P> {
         self.wait_for(0);
     }
 
-    /// Waits until this thread is the primary writer. Returns the state then, and `MARK` if another may sleep.
+    /// Waits until this thread is the primary writer. Returns the state then, and `MARK` if another
+    /// may sleep.
     #[cold]
     fn become_primary(&self, mut state: u32) -> (u32, u32) {
         let mut mark = 0;
@@ -165,9 +172,10 @@ impl<P: Platform> GlibcNormalRwLock<P> {
     }
 }
 
-// SAFETY, as a lock: `WRITER` is set by one thread at a time. It returns from `write` only in a write phase, that begins
-// while there are no readers and ends when that thread clears the bit. A reader returns from `read` only in a read phase
-// that counts it, and such a phase ends when it counts none.
+// SAFETY, as a lock: `WRITER` is set by one thread at a time. It returns from `write` only in a
+// write phase, that begins while there are no readers and ends when that thread clears the bit. A
+// reader returns from `read` only in a read phase that counts it, and such a phase ends when it
+// counts none.
 raw_rwlock! {
     unsafe impl [P: Platform] RawRwLock<P> for GlibcNormalRwLock<P> {
         INFO: LockInfo {

@@ -1,7 +1,7 @@
 //! The portable reader-writer locks, and the list of them.
 //!
-//! To add one, add a file in this folder and a line in the list below. Locks that need a [`Host`] are
-//! in the second list.
+//! To add one, add a file in this folder and a line in the list below. Locks that need a [`Host`]
+//! are in the second list.
 
 use ondeck::platform::{Host, Platform};
 

@@ -2,9 +2,9 @@
 //!
 //! Source: `ondeck::mutex`, which draws and argues its protocol.
 //!
-//! Teaches: how much a reader-writer lock can gain. The mutex's readers exclude each other, and yet it
-//! is faster than most reader-writer locks if sections are short: a pair is one atomic of a mutex, and
-//! two of a reader-writer lock.
+//! Teaches: how much a reader-writer lock can gain. The mutex's readers exclude each other, and yet
+//! it is faster than most reader-writer locks if sections are short: a pair is one atomic of a
+//! mutex, and two of a reader-writer lock.
 
 use ondeck::mutex::RawMutex;
 use ondeck::platform::Host;

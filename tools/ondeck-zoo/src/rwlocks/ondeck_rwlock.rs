@@ -2,8 +2,8 @@
 //!
 //! Source: `ondeck::rwlock`, which draws and argues its protocol.
 //!
-//! Teaches: a writer that first sets its bit and then waits for the present readers bounds its wait, and
-//! four bytes suffice for it.
+//! Teaches: a writer that first sets its bit and then waits for the present readers bounds its
+//! wait, and four bytes suffice for it.
 
 use ondeck::platform::Host;
 use ondeck::rwlock::{RawRwLock as Raw, Shared};

@@ -15,8 +15,8 @@ pub trait RawBarrier<P: Platform>: Sized + Send + Sync + 'static {
     /// A barrier for this number of threads.
     fn new(threads: u32) -> Self;
 
-    /// Waits until as many threads have called this as the barrier is for. Returns true to one of them. All
-    /// threads then see what each did before.
+    /// Waits until as many threads have called this as the barrier is for. Returns true to one of
+    /// them. All threads then see what each did before.
     fn wait(&self) -> bool;
 }
 
@@ -50,12 +50,12 @@ impl<P: Host> RawBarrier<P> for ondeck::Barrier<P> {
 
 /// A count of threads that have arrived, and the number of the phase, which waiters poll.
 ///
-/// The centralized barrier at the beginning of Mellor-Crummey and Scott's article. Their sense-reversing flag
-/// is a number here, so that a thread needs no private memory.
+/// The centralized barrier at the beginning of Mellor-Crummey and Scott's article. Their
+/// sense-reversing flag is a number here, so that a thread needs no private memory.
 ///
-/// The last thread resets the count before it stores the phase (`Release`). A waiter's polls are `Acquire` and
-/// pair with that store. The fetch-adds are `AcqRel`, so that the last thread has seen what each other thread
-/// did, and publishes it by its store.
+/// The last thread resets the count before it stores the phase (`Release`). A waiter's polls are
+/// `Acquire` and pair with that store. The fetch-adds are `AcqRel`, so that the last thread has
+/// seen what each other thread did, and publishes it by its store.
 #[derive(Debug)]
 pub struct CentralBarrier<P: Platform> {
     threads: u32,

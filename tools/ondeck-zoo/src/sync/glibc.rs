@@ -18,8 +18,8 @@ unsafe extern "C" {
 
 /// `sem_t` of the C library, unnamed.
 ///
-/// It may move after its initialization while no thread waits: glibc keeps a count of permits and one of
-/// waiters, and no pointer.
+/// It may move after its initialization while no thread waits: glibc keeps a count of permits and
+/// one of waiters, and no pointer.
 #[derive(Debug)]
 pub struct GlibcSemaphore(Object<libc::sem_t>);
 
@@ -61,8 +61,8 @@ impl RawSemaphore<Native> for GlibcSemaphore {
 
 /// `pthread_once_t` of the C library.
 ///
-/// It runs a function without an argument. The function finds the closure in a thread-local variable, which each
-/// call here sets, so a call costs one store more than in C.
+/// It runs a function without an argument. The function finds the closure in a thread-local
+/// variable, which each call here sets, so a call costs one store more than in C.
 #[derive(Debug)]
 pub struct GlibcOnce(UnsafeCell<c_int>);
 
@@ -76,7 +76,8 @@ thread_local! {
 
 extern "C" fn run_once() {
     if let Some(init) = INIT.take() {
-        // SAFETY: `call` has set it for this very call of `pthread_once`, and is borrowing the closure.
+        // SAFETY: `call` has set it for this very call of `pthread_once`, and is borrowing the
+        // closure.
         unsafe { (*init)() };
     }
 }
@@ -103,8 +104,8 @@ impl RawOnce<Native> for GlibcOnce {
             }
         };
         let closure: *mut (dyn FnMut() + '_) = &raw mut init_once;
-        // SAFETY: only the lifetime changes. `run_once` uses the pointer before `pthread_once` returns, or it is
-        // never used: the next call first sets another.
+        // SAFETY: only the lifetime changes. `run_once` uses the pointer before `pthread_once`
+        // returns, or it is never used: the next call first sets another.
         #[expect(clippy::transmute_ptr_to_ptr, reason = "a cast cannot change a lifetime")]
         let closure: *mut (dyn FnMut() + 'static) = unsafe { std::mem::transmute(closure) };
         INIT.set(Some(closure));
@@ -116,8 +117,8 @@ impl RawOnce<Native> for GlibcOnce {
 
 /// `pthread_barrier_t` of the C library.
 ///
-/// It may move after its initialization while no thread waits: glibc keeps numbers only. Its destruction waits for
-/// threads that are leaving it.
+/// It may move after its initialization while no thread waits: glibc keeps numbers only. Its
+/// destruction waits for threads that are leaving it.
 #[derive(Debug)]
 pub struct GlibcBarrier(Object<libc::pthread_barrier_t>);
 

@@ -1,9 +1,9 @@
 //! Semaphores, onces and barriers: a small trait for each, and the implementations.
 //!
-//! Most are other libraries', called as their users call them; glibc's on Linux only. There is a file for each kind:
-//! its trait, its visitor, and its locks except glibc's. `lists.rs` has the lists. In their
-//! [`LockInfo`](crate::LockInfo), "unlock" means a release of a semaphore, the thread that ran the initialization of a
-//! once, and the last thread that arrives at a barrier.
+//! Most are other libraries', called as their users call them; glibc's on Linux only. There is a
+//! file for each kind: its trait, its visitor, and its locks except glibc's. `lists.rs` has the
+//! lists. In their [`LockInfo`](crate::LockInfo), "unlock" means a release of a semaphore, the
+//! thread that ran the initialization of a once, and the last thread that arrives at a barrier.
 
 mod barrier;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]

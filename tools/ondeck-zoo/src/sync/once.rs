@@ -13,8 +13,8 @@ pub trait RawOnce<P: Platform>: Sized + Send + Sync + 'static {
     /// A once that has not run.
     fn new() -> Self;
 
-    /// Runs `init` if no call has run before; returns when the first call's `init` has ended. This thread
-    /// then sees what that did.
+    /// Runs `init` if no call has run before; returns when the first call's `init` has ended. This
+    /// thread then sees what that did.
     fn call(&self, init: impl FnOnce());
 }
 

@@ -55,8 +55,8 @@ impl<P: Host> RawSemaphore<P> for ondeck::Semaphore<P> {
     }
 }
 
-/// A count guarded by `std::sync::Mutex`, with `std::sync::Condvar`: the usual substitute where a program's
-/// library has no semaphore.
+/// A count guarded by `std::sync::Mutex`, with `std::sync::Condvar`: the usual substitute where a
+/// program's library has no semaphore.
 #[derive(Debug)]
 pub struct CondvarSemaphore {
     permits: Mutex<u32>,

@@ -1,5 +1,6 @@
-//! A mutex of three states in a futex word (free, taken, taken with possible waiters) that is broken in one place, for
-//! every platform: each tool that approves of the zoo's locks must notice the mistakes that it can see.
+//! A mutex of three states in a futex word (free, taken, taken with possible waiters) that is
+//! broken in one place, for every platform: each tool that approves of the zoo's locks must notice
+//! the mistakes that it can see.
 
 #![allow(dead_code, reason = "each test has mistakes of its own")]
 
@@ -10,7 +11,8 @@ use ondeck_zoo::{LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
 pub const NOWHERE: u8 = 0;
 /// The attempt to lock is a load and a store.
 pub const NOT_ATOMIC: u8 = 1;
-/// A waiter sleeps although the lock was freed since its check: it expects the current value of the word.
+/// A waiter sleeps although the lock was freed since its check: it expects the current value of the
+/// word.
 pub const NO_RECHECK: u8 = 2;
 /// The unlock wakes no thread.
 pub const NO_WAKE: u8 = 3;
@@ -61,7 +63,8 @@ impl<P: Platform, const BROKEN: u8> ThreeStates<P, BROKEN> {
     }
 }
 
-// SAFETY: only the intact one excludes; the others guard nothing but numbers of a test, which detects an overlap.
+// SAFETY: only the intact one excludes; the others guard nothing but numbers of a test, which
+// detects an overlap.
 unsafe impl<P: Platform, const BROKEN: u8> RawLock<P> for ThreeStates<P, BROKEN> {
     const INFO: LockInfo = LockInfo {
         name: "broken",
@@ -133,7 +136,8 @@ unsafe impl<P: Platform, const BROKEN: u8> RawLock<P> for ThreeStates<P, BROKEN>
             KEPT => return,
             TRACE => self.trace.store(1, Ordering::Relaxed),
             HANDOFF_TO_NOBODY if self.word.load(Ordering::Relaxed) == 2 => {
-                // A thread that is about to sleep is not woken, and does not know that it owns the lock.
+                // A thread that is about to sleep is not woken, and does not know that it owns the
+                // lock.
                 P::futex_wake(&raw const self.word, 1);
                 return;
             }

@@ -32,8 +32,8 @@ impl<P: Platform, const MISTAKE: u8> Broken<P, MISTAKE> {
     }
 }
 
-// SAFETY, as a lock: untrue on purpose unless there is no mistake. The guarded data is checked, by loom or as atomic
-// numbers.
+// SAFETY, as a lock: untrue on purpose unless there is no mistake. The guarded data is checked, by
+// loom or as atomic numbers.
 raw_rwlock! {
     unsafe impl [P: Platform, const MISTAKE: u8] RawRwLock<P> for Broken<P, MISTAKE> {
         INFO: LockInfo {

@@ -1,8 +1,10 @@
-//! The promises of a lock and of its condition variable, as checks on the real machine that report which lock broke which.
+//! The promises of a lock and of its condition variable, as checks on the real machine that report
+//! which lock broke which.
 //!
-//! A check runs its threads under a watchdog: when none of them has made progress for `hang_after`, the lock is reported as
-//! hung, and its threads are abandoned. There is no other assertion on time. The numbers that the lock guards are read and
-//! written by separate atomic accesses, so that an overlap of two sections is a lost update and no race.
+//! A check runs its threads under a watchdog: when none of them has made progress for `hang_after`,
+//! the lock is reported as hung, and its threads are abandoned. There is no other assertion on
+//! time. The numbers that the lock guards are read and written by separate atomic accesses, so that
+//! an overlap of two sections is a lost update and no race.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -20,12 +22,14 @@ use rounds::most_rounds;
 /// The promises that are checked one by one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Property {
-    /// Sections of up to sixteen threads never overlap, whether the threads wait or attempt; all threads get through, and
-    /// leave no trace in the lock.
+    /// Sections of up to sixteen threads never overlap, whether the threads wait or attempt; all
+    /// threads get through, and leave no trace in the lock.
     Exclusion,
-    /// An attempt acquires a free lock and not a held one. A held lock is not at rest, and a free one is.
+    /// An attempt acquires a free lock and not a held one. A held lock is not at rest, and a free
+    /// one is.
     TryLock,
-    /// At a full or empty queue, notify_one lets one thread continue, and no item is lost or read twice.
+    /// At a full or empty queue, notify_one lets one thread continue, and no item is lost or read
+    /// twice.
     Queue,
     /// notify_all ends the wait of up to fifteen threads.
     Broadcast,
@@ -60,8 +64,8 @@ struct Stage<L, T> {
 }
 
 impl<L: RawLock<Native>, T: Send + Sync + 'static> Stage<L, T> {
-    /// Runs `body` in threads that start together, and returns the first error of any. A hang is an error, and abandons
-    /// the threads. When they have ended, the lock shows no trace of them.
+    /// Runs `body` in threads that start together, and returns the first error of any. A hang is an
+    /// error, and abandons the threads. When they have ended, the lock shows no trace of them.
     fn run(
         threads: usize,
         hang_after: Duration,
@@ -88,7 +92,8 @@ impl<L: RawLock<Native>, T: Send + Sync + 'static> Stage<L, T> {
     }
 }
 
-/// Runs the threads, and watches their progress. Compiled once, and not for each lock in each check.
+/// Runs the threads, and watches their progress. Compiled once, and not for each lock in each
+/// check.
 fn watched(
     threads: usize,
     hang_after: Duration,
@@ -129,8 +134,8 @@ fn hogs<L: RawLock<Native>>() -> bool {
     L::INFO.waiting == Waiting::Spins
 }
 
-/// Whether, with more threads than CPUs, the lock changes hands only about once in a time slice: the
-/// next thread in order is not running, and the running threads spin.
+/// Whether, with more threads than CPUs, the lock changes hands only about once in a time slice:
+/// the next thread in order is not running, and the running threads spin.
 fn convoys<L: RawLock<Native>>(threads: usize) -> bool {
     hogs::<L>() && L::INFO.fairness != Fairness::Barging && threads > 2
 }
@@ -146,7 +151,8 @@ fn rounds<L: RawLock<Native>>(threads: usize) -> u64 {
     ((all / threads) as u64).min(most_rounds())
 }
 
-/// Adds to a number that a lock guards, and stays in the section long enough to meet another thread there.
+/// Adds to a number that a lock guards, and stays in the section long enough to meet another thread
+/// there.
 fn add<L: RawLock<Native>>(number: &AtomicU64, change: i64, round: u64, threads: usize) -> u64 {
     let before = number.load(Relaxed);
     // Where there are few sections each is long, which is nothing compared with the wait for it.
@@ -164,7 +170,8 @@ fn exclusion<L: RawLock<Native>>(threads: usize, hang_after: Duration) -> Result
         let context = L::Context::default();
         for round in 0..rounds::<L>(stage.threads) {
             let attempts = L::INFO.has_try_lock && (thread as u64 + round) % 4 == 1;
-            // SAFETY: the context stays here and serves one acquisition at a time, and each unlock matches it.
+            // SAFETY: the context stays here and serves one acquisition at a time, and each unlock
+            // matches it.
             unsafe {
                 if attempts {
                     while !stage.lock.try_lock(&context) {
@@ -254,7 +261,8 @@ fn queue<L: RawLock<Native>>(threads: usize, hang_after: Duration) -> Result<(),
         let (wait_on, notify) = if puts { (not_full, not_empty) } else { (not_empty, not_full) };
         let is_time = |inside| if puts { inside < ROOM } else { inside > 0 };
         for round in 0..rounds::<L>(stage.threads) / 2 {
-            // SAFETY: the context is this thread's own and stays where it is; the condition variables are of this stage.
+            // SAFETY: the context is this thread's own and stays where it is; the condition
+            // variables are of this stage.
             unsafe {
                 stage.lock.lock(&context);
                 while !is_time(inside.load(Relaxed)) {
@@ -288,7 +296,8 @@ fn broadcast<L: RawLock<Native>>(threads: usize, hang_after: Duration) -> Result
         // All notified threads want the lock at once, and most of them are not running.
         let meetings = rounds::<L>(stage.threads) / if hogs::<L>() { 64 } else { 2 };
         for meeting in 0..meetings.max(2) {
-            // SAFETY: the context is this thread's own and stays where it is; the condition variable is of this stage.
+            // SAFETY: the context is this thread's own and stays where it is; the condition
+            // variable is of this stage.
             unsafe {
                 stage.lock.lock(&context);
                 let last = add::<L>(came, 1, meeting, stage.threads) + 1 == (meeting + 1) * threads;

@@ -14,12 +14,13 @@ use rounds::most_rounds;
 
 const THREADS: u64 = 5;
 
-/// The number of threads that write now and then; the others only read, so that some thread reads while
-/// another writes. Three, so that an unlock may leave a writer asleep after it has woken another.
+/// The number of threads that write now and then; the others only read, so that some thread reads
+/// while another writes. Three, so that an unlock may leave a writer asleep after it has woken
+/// another.
 const WRITERS: u64 = 3;
 
-/// Writers change two numbers one after the other; a reader that sees them differ was inside at the same
-/// time.
+/// Writers change two numbers one after the other; a reader that sees them differ was inside at the
+/// same time.
 struct Halves<L> {
     lock: L,
     one: AtomicU64,
@@ -31,8 +32,8 @@ fn linger() {
     thread::sleep(Duration::from_micros(20));
 }
 
-/// Five threads read and write, and linger in the middle now and then. Writers have 2,000 rounds, or
-/// `ONDECK_TEST_ROUNDS`.
+/// Five threads read and write, and linger in the middle now and then. Writers have 2,000 rounds,
+/// or `ONDECK_TEST_ROUNDS`.
 pub fn exclusion<L: RawRwLock<Native>>() -> Result<(), String> {
     // A strict order of spinning threads costs a time slice for each one that is off its CPU.
     let strict = L::INFO.fairness == Fairness::Fifo && L::INFO.waiting == Waiting::Spins;
@@ -51,8 +52,8 @@ pub fn exclusion<L: RawRwLock<Native>>() -> Result<(), String> {
         while if thread < WRITERS { round < rounds } else { left.load(Relaxed) > 0 } {
             round += 1;
             let lingers = (round + thread).is_multiple_of(12 + 4 * thread);
-            // SAFETY: the contexts stay here, each serves one acquisition at a time, and each unlock matches
-            // its acquisition.
+            // SAFETY: the contexts stay here, each serves one acquisition at a time, and each
+            // unlock matches its acquisition.
             unsafe {
                 if thread < WRITERS && (round + thread).is_multiple_of(3) {
                     halves.lock.write(&write);

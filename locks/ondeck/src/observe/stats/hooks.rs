@@ -1,4 +1,5 @@
-//! The events of locks, while statistics are on: called by the observer of this crate's locks, and by the locks of C.
+//! The events of locks, while statistics are on: called by the observer of this crate's locks, and
+//! by the locks of C.
 //!
 //! ```text
 //! waits ──► acquired ──► unlocks, before the unlock ──► unlocked, after it
@@ -6,8 +7,9 @@
 //!           the thread's
 //! ```
 //!
-//! No event allocates, and none waits for a lock that a program has. An event of a signal handler, or of a program's
-//! function that is warned, is ignored if it comes within another one of the same thread.
+//! No event allocates, and none waits for a lock that a program has. An event of a signal handler,
+//! or of a program's function that is warned, is ignored if it comes within another one of the same
+//! thread.
 
 extern crate std;
 
@@ -20,7 +22,8 @@ use super::{EPOCH, Site, now};
 use crate::observe::Kind;
 use crate::platform::Native;
 
-/// The most locks of a thread that are timed at the same time. If it holds more, its oldest hold is not.
+/// The most locks of a thread that are timed at the same time. If it holds more, its oldest hold is
+/// not.
 const MOST_HELD: usize = 16;
 
 /// A lock that the thread holds.
@@ -191,7 +194,8 @@ pub fn waited(lock: Lock, site: Option<Site>, nanos: u64) -> Option<Wait> {
     Some(wait)
 }
 
-/// The thread has the lock, after `wait` if it had to wait; `is_alone` if no other thread can have it as well.
+/// The thread has the lock, after `wait` if it had to wait; `is_alone` if no other thread can have
+/// it as well.
 pub fn acquired(lock: Lock, is_alone: bool, site: Option<Site>, wait: Option<Wait>) {
     with(|local| {
         let since = now();
@@ -253,7 +257,8 @@ pub fn unlocks(lock: Lock, is_alone: bool) -> Option<Ended> {
     })
 }
 
-/// The thread has unlocked the lock, which may be gone. If it `goes_on`, rather than waits, it may give a warning.
+/// The thread has unlocked the lock, which may be gone. If it `goes_on`, rather than waits, it may
+/// give a warning.
 #[inline]
 pub fn unlocked(ended: Ended, goes_on: bool) {
     if ended.has_more {

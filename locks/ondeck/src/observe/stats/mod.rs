@@ -1,13 +1,15 @@
-//! Which locks threads wait for, for how long, and where: numbers that a program asks itself for, with the feature `stats`.
+//! Which locks threads wait for, for how long, and where: numbers that a program asks itself for,
+//! with the feature `stats`.
 //!
-//! Statistics are off until [`enable`], [`on_long_hold`] or [`on_long_wait`] is called. From then on each lock that a thread
-//! has to wait for has an entry in a table of 1,024, and [`snapshot`] returns them. [`write_prometheus`] writes them in the
-//! text format of Prometheus.
+//! Statistics are off until [`enable`], [`on_long_hold`] or [`on_long_wait`] is called. From then
+//! on each lock that a thread has to wait for has an entry in a table of 1,024, and [`snapshot`]
+//! returns them. [`write_prometheus`] writes them in the text format of Prometheus.
 //!
 //! [`Mutex`](crate::Mutex), [`FairMutex`](crate::FairMutex), [`PiMutex`](crate::PiMutex),
-//! [`ReentrantMutex`](crate::ReentrantMutex), [`RwLock`](crate::RwLock), [`Once`](crate::Once) and the locks of
-//! [`poison`](crate::poison) take part, not the methods of raw locks. A lock is known by its address, kind and
-//! [name](crate::name): unnamed locks that were at one address one after the other are one.
+//! [`ReentrantMutex`](crate::ReentrantMutex), [`RwLock`](crate::RwLock), [`Once`](crate::Once) and
+//! the locks of [`poison`](crate::poison) take part, not the methods of raw locks. A lock is known
+//! by its address, kind and [name](crate::name): unnamed locks that were at one address one after
+//! the other are one.
 //!
 //! `docs/stats.md` has the cost, and examples for Rust, C and C++.
 //!
@@ -135,7 +137,8 @@ impl Site {
         (self.0.get() & 1 != 0).then_some(self.0.get() >> 1)
     }
 
-    /// Returns the place, unless it is within the package of the guards: that passes no caller on for a reentrant mutex.
+    /// Returns the place, unless it is within the package of the guards: that passes no caller on
+    /// for a reentrant mutex.
     fn if_known(self) -> Option<Self> {
         let is_known = self.location().is_none_or(|it| !it.file().contains("/lock_api-0."));
         is_known.then_some(self)
@@ -159,7 +162,8 @@ impl fmt::Display for Site {
     }
 }
 
-/// Shows an instruction: the file that it is from and where in it, for addr2line, or else the address.
+/// Shows an instruction: the file that it is from and where in it, for addr2line, or else the
+/// address.
 fn show_code(address: usize, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     #[cfg(all(unix, not(miri)))]
     {
@@ -195,7 +199,8 @@ pub struct Holder {
     pub site: Option<Site>,
 }
 
-/// The numbers of a lock since counting began. They are read one after the other, while threads change them.
+/// The numbers of a lock since counting began. They are read one after the other, while threads
+/// change them.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct LockStats {
@@ -215,21 +220,23 @@ pub struct LockStats {
     pub waited: Duration,
     /// The longest.
     pub longest_wait: Duration,
-    /// The longest hold, by one of several readers as well. Of the holds before the first wait only the last one counts.
+    /// The longest hold, by one of several readers as well. Of the holds before the first wait only
+    /// the last one counts.
     pub longest_hold: Duration,
     /// Where that one began.
     pub longest_hold_site: Option<Site>,
     /// Threads that wait now.
     pub waiting: u32,
-    /// The thread that holds it now, unless that is not known: a reader, or a thread that has held it since before the first
-    /// wait.
+    /// The thread that holds it now, unless that is not known: a reader, or a thread that has held
+    /// it since before the first wait.
     pub holder: Option<Holder>,
     times: Vec<u64>,
 }
 
 impl LockStats {
-    /// Returns the time within which this part of the [waits](Self::waits), of 1.0, has ended. It is never less than the
-    /// right value, and at most an eighth more; in place of 69 seconds or longer, it is the longest wait.
+    /// Returns the time within which this part of the [waits](Self::waits), of 1.0, has ended. It
+    /// is never less than the right value, and at most an eighth more; in place of 69 seconds or
+    /// longer, it is the longest wait.
     pub fn quantile(&self, part: f64) -> Duration {
         let all: u64 = self.times.iter().sum();
         let wanted = ((all as f64 * part).ceil() as u64).max(1);
@@ -256,13 +263,15 @@ impl LockStats {
         self.quantile(0.99)
     }
 
-    /// Returns the number of waits that were shorter than 2 to the power of `power` nanoseconds, for 3 to 35.
+    /// Returns the number of waits that were shorter than 2 to the power of `power` nanoseconds,
+    /// for 3 to 35.
     pub fn shorter_than(&self, power: u32) -> u64 {
         self.times.iter().take(table::bucket_of(1 << power.clamp(3, 35))).sum()
     }
 }
 
-/// Returns the numbers of all locks that threads have waited for, the lock with the longest sum of waits first.
+/// Returns the numbers of all locks that threads have waited for, the lock with the longest sum of
+/// waits first.
 pub fn snapshot() -> Vec<LockStats> {
     let mut locks = Vec::new();
     table::each(|lock, entry| {
@@ -313,23 +322,26 @@ pub struct Event {
     pub duration: Duration,
     /// Where that thread called the lock.
     pub site: Option<Site>,
-    /// After a hold, where a thread called that waits for it; after a wait, where the thread called that held the lock when
-    /// the wait began. `None` if no thread waits, or it is not known.
+    /// After a hold, where a thread called that waits for it; after a wait, where the thread called
+    /// that held the lock when the wait began. `None` if no thread waits, or it is not known.
     pub other: Option<Site>,
     /// The warnings of this kind that were not given since the last one.
     pub suppressed: u64,
 }
 
-/// Enables statistics, and has `handler` called after a thread has held a lock for `limit` or longer, contended or not.
+/// Enables statistics, and has `handler` called after a thread has held a lock for `limit` or
+/// longer, contended or not.
 ///
-/// The thread calls it when it has unlocked the lock and holds no other, so it may lock and allocate, but not the locks that
-/// the thread holds since before statistics were on. If it panics, so does the unlock, which is done. There is one handler:
-/// a later call replaces it, and [`Duration::MAX`] ends the warnings. It is not called
+/// The thread calls it when it has unlocked the lock and holds no other, so it may lock and
+/// allocate, but not the locks that the thread holds since before statistics were on. If it panics,
+/// so does the unlock, which is done. There is one handler: a later call replaces it, and
+/// [`Duration::MAX`] ends the warnings. It is not called
 ///
-/// * more than once in 100 ms, for all locks together; [`Event::suppressed`] has the number of the others;
+/// * more than once in 100 ms, for all locks together; [`Event::suppressed`] has the number of the
+///   others;
 /// * for what `handler` itself does, and for signal handlers that interrupt the statistics;
-/// * while the thread holds another lock that takes part. A thread that has forgotten a guard is never warned again; a thread
-///   has one warning due at a time;
+/// * while the thread holds another lock that takes part. A thread that has forgotten a guard is
+///   never warned again; a thread has one warning due at a time;
 /// * for the hold with which a program ends.
 ///
 /// ```
@@ -354,8 +366,8 @@ pub fn on_long_hold(limit: Duration, handler: fn(&Event)) {
     enable();
 }
 
-/// As [`on_long_hold`], for waits of `limit` or longer that ended with the lock: the thread calls `handler` when it has
-/// unlocked that lock.
+/// As [`on_long_hold`], for waits of `limit` or longer that ended with the lock: the thread calls
+/// `handler` when it has unlocked that lock.
 pub fn on_long_wait(limit: Duration, handler: fn(&Event)) {
     warn::WAITS.set(limit, handler);
     enable();

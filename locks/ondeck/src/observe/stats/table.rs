@@ -1,7 +1,9 @@
-//! The numbers of each lock, in a table of a fixed size: nothing is allocated, because the lock may be an allocator's.
+//! The numbers of each lock, in a table of a fixed size: nothing is allocated, because the lock may
+//! be an allocator's.
 //!
-//! A lock is known by its address, its kind and its name. So what takes the place of a lock that is gone has numbers of its
-//! own if its kind or name is another one. An entry is never removed: sums of a program only grow.
+//! A lock is known by its address, its kind and its name. So what takes the place of a lock that is
+//! gone has numbers of its own if its kind or name is another one. An entry is never removed: sums
+//! of a program only grow.
 
 use core::ffi::{CStr, c_char};
 use core::ptr;
@@ -124,8 +126,8 @@ pub(super) static DROPPED: AtomicU64 = AtomicU64::new(0);
 /// Whether a thread makes an entry, or changes its longest hold.
 static IS_CHANGING: AtomicBool = AtomicBool::new(false);
 
-/// Runs `change` alone. Returns `None` without having run it if another thread takes long: in the child of a fork it may not
-/// exist.
+/// Runs `change` alone. Returns `None` without having run it if another thread takes long: in the
+/// child of a fork it may not exist.
 fn alone<T>(change: impl FnOnce() -> T) -> Option<T> {
     const PATIENCE: Duration = Duration::from_millis(1);
     // Acquire: the previous change.

@@ -285,7 +285,8 @@ fn warnings_come_after_the_last_unlock_with_both_places_and_not_too_often() {
     let [third] = &told_now()[..] else { panic!("one warning") };
     assert_eq!((third.suppressed, third.other), (1, None));
 
-    // Not before a wait for a condition: at the next unlock, even if that is of a hold that was not timed.
+    // Not before a wait for a condition: at the next unlock, even if that is of a hold that was not
+    // timed.
     hold(3 * start, false, false);
     assert!(told_now().is_empty());
     take(inner, None);

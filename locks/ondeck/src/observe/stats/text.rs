@@ -75,7 +75,8 @@ type Number = (&'static str, &'static str, &'static str, fn(&Series) -> f64);
 
 /// Writes the numbers of all locks in the text format of Prometheus.
 ///
-/// Locks of one name and kind are one series, and so are locks without a name that are first awaited at one place.
+/// Locks of one name and kind are one series, and so are locks without a name that are first
+/// awaited at one place.
 ///
 /// # Errors
 ///

@@ -1,7 +1,8 @@
 //! The last-level cache that a CPU of x86-64 shares with others.
 //!
-//! CPUID reports it for the CPU that executes it, without a system call. A hypervisor intercepts CPUID, which took 14 µs on
-//! a Xeon, so each CPU is asked once, by a thread that parks there. Nothing is allocated.
+//! CPUID reports it for the CPU that executes it, without a system call. A hypervisor intercepts
+//! CPUID, which took 14 µs on a Xeon, so each CPU is asked once, by a thread that parks there.
+//! Nothing is allocated.
 
 use core::arch::x86_64::{__cpuid, __cpuid_count};
 use core::sync::atomic::{AtomicU8, AtomicU16, Ordering};
@@ -11,7 +12,8 @@ use super::{cpus, numa};
 /// The number of CPUs that are remembered; a thread on a later one asks each time.
 const REMEMBERED: usize = 1_024;
 
-/// The low bits of the number of each CPU's cache, with [`KNOWN`]; 0 while no thread has asked on that CPU.
+/// The low bits of the number of each CPU's cache, with [`KNOWN`]; 0 while no thread has asked on
+/// that CPU.
 ///
 /// Relaxed: each entry is independent, and all threads that write it write the same value.
 static CACHE_OF: [AtomicU16; REMEMBERED] = [const { AtomicU16::new(0) }; REMEMBERED];
@@ -38,9 +40,10 @@ fn ask(cpu: u32, entry: Option<&AtomicU16>) -> usize {
     usize::from(known ^ KNOWN)
 }
 
-/// How to derive a CPU's cache from its number at the interrupt controller: the high bits number the package, and so on down
-/// to the hardware thread (Intel, "Software Developer's Manual", CPUID leaves 1, 4 and 0BH; AMD, "Architecture Programmer's
-/// Manual", volume 3, appendix E). It is the same for all CPUs.
+/// How to derive a CPU's cache from its number at the interrupt controller: the high bits number
+/// the package, and so on down to the hardware thread (Intel, "Software Developer's Manual", CPUID
+/// leaves 1, 4 and 0BH; AMD, "Architecture Programmer's Manual", volume 3, appendix E). It is the
+/// same for all CPUs.
 #[derive(Clone, Copy)]
 struct Numbering {
     /// Whether leaf 0BH has the number. Leaf 1 has its lowest 8 bits.
@@ -86,8 +89,8 @@ impl Numbering {
         }
     }
 
-    /// Returns the number of the last-level cache of the CPU that the caller runs on. `None` if no CPUs share one: hypervisors may
-    /// hide caches, and what is left says nothing of the machine.
+    /// Returns the number of the last-level cache of the CPU that the caller runs on. `None` if no
+    /// CPUs share one: hypervisors may hide caches, and what is left says nothing of the machine.
     fn cache(self) -> Option<u32> {
         if self.low_bits == 0 {
             return None;

@@ -11,13 +11,13 @@ use super::quietly;
 use crate::platform::native::thread::Word;
 use crate::platform::native::ticks;
 
-/// The number of CPUs that one mask can name. The kernel's own limit (`CONFIG_NR_CPUS`) is 8,192 on the largest
-/// configurations; glibc's `cpu_set_t` stops at 1,024.
+/// The number of CPUs that one mask can name. The kernel's own limit (`CONFIG_NR_CPUS`) is 8,192 on
+/// the largest configurations; glibc's `cpu_set_t` stops at 1,024.
 const CPU_LIMIT: usize = 8_192;
 const BITS: usize = usize::BITS as usize;
 
-/// The kernel's words are `unsigned long`. On a big-endian 32-bit machine, words of 64 bits would have their halves the
-/// other way round.
+/// The kernel's words are `unsigned long`. On a big-endian 32-bit machine, words of 64 bits would
+/// have their halves the other way round.
 type Mask = [usize; CPU_LIMIT / BITS];
 
 /// Why a thread could not be bound to the requested CPUs.
@@ -28,8 +28,8 @@ pub enum AffinityError {
     Empty,
     /// No kernel has a CPU of this number.
     OutOfRange(usize),
-    /// The kernel refused the list: the errno, `EINVAL` if none of the CPUs is online and allowed to this process by its
-    /// control group.
+    /// The kernel refused the list: the errno, `EINVAL` if none of the CPUs is online and allowed
+    /// to this process by its control group.
     Refused(i32),
 }
 
@@ -70,9 +70,9 @@ pub(super) fn set_mask(cpus: &[usize]) -> Result<(), AffinityError> {
     if result == 0 { Ok(()) } else { Err(AffinityError::Refused(errno)) }
 }
 
-/// The sizes of their masks that threads have reported, in one word, so that it changes in one step: the generation in the
-/// upper half, then the largest size reported in the generation before, then the largest size reported in this one. 0 while
-/// no thread has reported its size.
+/// The sizes of their masks that threads have reported, in one word, so that it changes in one
+/// step: the generation in the upper half, then the largest size reported in the generation before,
+/// then the largest size reported in this one. 0 while no thread has reported its size.
 ///
 /// Relaxed: the word is independent of other data.
 static TOLD: AtomicU64 = AtomicU64::new(0);
@@ -80,13 +80,14 @@ static TOLD: AtomicU64 = AtomicU64::new(0);
 /// A size fits into 16 bits.
 const _: () = assert!(CPU_LIMIT <= u16::MAX as usize);
 
-/// Returns how many CPUs the process may use, for the path of a lock: the size of the largest mask that one of its threads
-/// had, when it last waited, in this generation or the one before.
+/// Returns how many CPUs the process may use, for the path of a lock: the size of the largest mask
+/// that one of its threads had, when it last waited, in this generation or the one before.
 ///
-/// A generation is about a second. In each, a calling thread first reports the size of its mask, by one system call. So a
-/// first thread that is bound to one CPU does not hide from the others that they have more, and if all have been bound to
-/// one CPU, all know that two seconds later. Threads that are bound to one CPU each count as two CPUs, if they are bound to
-/// different ones. Nothing is allocated.
+/// A generation is about a second. In each, a calling thread first reports the size of its mask, by
+/// one system call. So a first thread that is bound to one CPU does not hide from the others that
+/// they have more, and if all have been bound to one CPU, all know that two seconds later. Threads
+/// that are bound to one CPU each count as two CPUs, if they are bound to different ones. Nothing
+/// is allocated.
 #[inline]
 pub(super) fn usable() -> usize {
     let generation = generation(ticks::read());
@@ -97,8 +98,8 @@ pub(super) fn usable() -> usize {
     largest(TOLD.load(Ordering::Relaxed))
 }
 
-/// Returns the number of the generation, the counter's high bits. It wraps around after a century, and may differ by one
-/// between CPUs for a moment.
+/// Returns the number of the generation, the counter's high bits. It wraps around after a century,
+/// and may differ by one between CPUs for a moment.
 #[inline]
 fn generation(now: u64) -> u32 {
     (now >> ticks::second_bits()) as u32
@@ -114,10 +115,12 @@ fn tell(generation: u32) {
     let _ = TOLD.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add);
 }
 
-/// The CPU of the last reported mask of size 1, plus 1; 0 if there was none. Relaxed: it is independent of other data.
+/// The CPU of the last reported mask of size 1, plus 1; 0 if there was none. Relaxed: it is
+/// independent of other data.
 static ONLY_CPU: AtomicU32 = AtomicU32::new(0);
 
-/// Returns the size to report for a mask. A thread that is bound to another CPU than the last such thread reports both.
+/// Returns the size to report for a mask. A thread that is bound to another CPU than the last such
+/// thread reports both.
 fn told_size(mask: &Mask, only_cpu: &AtomicU32) -> u16 {
     let size = mask.iter().map(|word| word.count_ones()).sum::<u32>().max(1) as u16;
     let first = mask.iter().position(|&word| word != 0);
@@ -144,19 +147,20 @@ fn largest(told: u64) -> usize {
     usize::from(((told >> 16) as u16).max(told as u16))
 }
 
-/// Returns the CPU that the caller runs on, without a system call: the C library reads it from memory that the kernel keeps
-/// up to date (rseq(2)), or from a register.
+/// Returns the CPU that the caller runs on, without a system call: the C library reads it from
+/// memory that the kernel keeps up to date (rseq(2)), or from a register.
 pub(super) fn current() -> u32 {
-    // SAFETY: sched_getcpu has no preconditions. On kernels that do not report the CPU it returns -1, which is `UNKNOWN_CPU`
-    // and more bits.
+    // SAFETY: sched_getcpu has no preconditions. On kernels that do not report the CPU it returns
+    // -1, which is `UNKNOWN_CPU` and more bits.
     unsafe { libc::sched_getcpu() }.cast_unsigned()
 }
 
-/// Returns the calling thread's mask; empty if a filter refuses the call, which callers treat as one CPU.
+/// Returns the calling thread's mask; empty if a filter refuses the call, which callers treat as
+/// one CPU.
 fn read_mask() -> Mask {
     let mut mask: Mask = [0; CPU_LIMIT / BITS];
-    // SAFETY: thread 0 is the caller; the kernel writes at most the given length of the mask. The raw call is used because
-    // glibc's wrapper wants a `cpu_set_t`, which ends at 1,024 CPUs.
+    // SAFETY: thread 0 is the caller; the kernel writes at most the given length of the mask. The
+    // raw call is used because glibc's wrapper wants a `cpu_set_t`, which ends at 1,024 CPUs.
     quietly(|| unsafe {
         libc::syscall(libc::SYS_sched_getaffinity, 0, size_of_val(&mask), mask.as_mut_ptr())
     });

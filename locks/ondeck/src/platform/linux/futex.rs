@@ -1,10 +1,10 @@
 //! futex(2): sleeping on a word and waking by address.
 //!
-//! Private (`FUTEX_PRIVATE_FLAG`), except for memory that several processes share: the kernel then compares addresses of one
-//! process and never touches the word's page on a wake, so a wake for memory that is gone is harmless. That holds even if
-//! the memory is used again for a futex of another kind: see [`wake`].
-//! Deadlines are absolute, which only `FUTEX_WAIT_BITSET` offers; `FUTEX_WAIT` would begin its timeout anew after every
-//! interruption.
+//! Private (`FUTEX_PRIVATE_FLAG`), except for memory that several processes share: the kernel then
+//! compares addresses of one process and never touches the word's page on a wake, so a wake for
+//! memory that is gone is harmless. That holds even if the memory is used again for a futex of
+//! another kind: see [`wake`]. Deadlines are absolute, which only `FUTEX_WAIT_BITSET` offers;
+//! `FUTEX_WAIT` would begin its timeout anew after every interruption.
 
 #[cfg(target_pointer_width = "64")]
 use core::ptr;
@@ -65,8 +65,8 @@ pub(super) fn wake(address: *const AtomicU32, count: u32, scope: Scope) -> usize
         // The kernel wakes one thread even then.
         return 0;
     }
-    // SAFETY: the kernel uses the address of a private futex only as a key, and reads no memory. For a shared futex it looks
-    // up the mapping at the address, if there is one.
+    // SAFETY: the kernel uses the address of a private futex only as a key, and reads no memory.
+    // For a shared futex it looks up the mapping at the address, if there is one.
     let (result, errno) = quietly(|| unsafe {
         libc::syscall(
             libc::SYS_futex,
@@ -79,10 +79,10 @@ pub(super) fn wake(address: *const AtomicU32, count: u32, scope: Scope) -> usize
         return woken;
     }
     match errno {
-        // The address no longer belongs to the caller: threads that sleep there now use a futex of a kind that a plain wake
-        // must not touch, one that inherits priorities (`EINVAL`), or no thread can sleep there (`EFAULT`). No thread that
-        // the caller means is among them, because it would keep its word in place until it has left. So there was none to
-        // wake.
+        // The address no longer belongs to the caller: threads that sleep there now use a futex of
+        // a kind that a plain wake must not touch, one that inherits priorities (`EINVAL`), or no
+        // thread can sleep there (`EFAULT`). No thread that the caller means is among them, because
+        // it would keep its word in place until it has left. So there was none to wake.
         libc::EINVAL | libc::EFAULT => 0,
         // A filter, or not Linux: a thread may sleep there, and would sleep for ever.
         unexpected => die("futex wake", unexpected),
@@ -92,12 +92,13 @@ pub(super) fn wake(address: *const AtomicU32, count: u32, scope: Scope) -> usize
 #[cfg(target_pointer_width = "64")]
 /// See [`Native::shared_futex_clear_and_wake_all`](super::Native::shared_futex_clear_and_wake_all).
 pub(super) fn clear_and_wake_all(word: &AtomicU32, bit: u32) -> Option<usize> {
-    // `FUTEX_OP(FUTEX_OP_ANDN | FUTEX_OP_OPARG_SHIFT, shift, FUTEX_OP_CMP_EQ, 0)` of `linux/futex.h`.
+    // `FUTEX_OP(FUTEX_OP_ANDN | FUTEX_OP_OPARG_SHIFT, shift, FUTEX_OP_CMP_EQ, 0)` of
+    // `linux/futex.h`.
     const ANDN_OF_SHIFTED: u32 = (3 | 8) << 28;
     // The second wake is for a word that was 0; this word was not 0.
     let change = ANDN_OF_SHIFTED | bit.trailing_zeros() << 12;
-    // SAFETY: `word` is a live aligned word, which the kernel changes atomically. The fourth argument is a count, as in
-    // `requeue`.
+    // SAFETY: `word` is a live aligned word, which the kernel changes atomically. The fourth
+    // argument is a count, as in `requeue`.
     let (result, _) = quietly(|| unsafe {
         libc::syscall(
             libc::SYS_futex,
@@ -120,8 +121,9 @@ pub(super) fn requeue(
     to: *const AtomicU32,
     move_: u32,
 ) -> Option<usize> {
-    // SAFETY: `from` is a live aligned word that the kernel reads; `to` is only a key, as in `wake`. The fourth argument is
-    // a count here, where other operations take a timeout: widening it to a register keeps its high half zero.
+    // SAFETY: `from` is a live aligned word that the kernel reads; `to` is only a key, as in
+    // `wake`. The fourth argument is a count here, where other operations take a timeout: widening
+    // it to a register keeps its high half zero.
     let (result, errno) = quietly(|| unsafe {
         libc::syscall(
             libc::SYS_futex,

@@ -1,12 +1,12 @@
-//! Futexes that inherit priorities: the kernel knows the owner, and lets it run with the highest priority of the waiting
-//! threads.
+//! Futexes that inherit priorities: the kernel knows the owner, and lets it run with the highest
+//! priority of the waiting threads.
 //!
-//! The word has the owner's number ([`tid`](super::tid)), 0 if there is none, and two bits of the kernel: whether threads
-//! wait, and whether an owner ended with the lock. Always private.
+//! The word has the owner's number ([`tid`](super::tid)), 0 if there is none, and two bits of the
+//! kernel: whether threads wait, and whether an owner ended with the lock. Always private.
 //!
-//! The call that Linux has had from the beginning has its deadlines on the wall clock. If that clock is set forward, the
-//! call ends before the deadline, and is made again. If it is set back during a call, the call ends late by the same time,
-//! and nothing can prevent that.
+//! The call that Linux has had from the beginning has its deadlines on the wall clock. If that
+//! clock is set forward, the call ends before the deadline, and is made again. If it is set back
+//! during a call, the call ends late by the same time, and nothing can prevent that.
 
 extern crate std;
 
@@ -20,7 +20,8 @@ use crate::platform::{Native, PiLock, PiUnlock, Timestamp};
 /// As [`libc::FUTEX_LOCK_PI`], with a deadline on the monotonic clock: Linux 5.14.
 const FUTEX_LOCK_PI2: i32 = 13;
 
-/// How long an arriving thread rests while the lock passes from an owner that has ended to a waiting thread.
+/// How long an arriving thread rests while the lock passes from an owner that has ended to a
+/// waiting thread.
 const AGAIN: Duration = Duration::from_millis(1);
 
 /// Waits for the lock, until the deadline at the latest.
@@ -44,8 +45,8 @@ pub(super) fn lock(word: &AtomicU32, deadline: Option<Timestamp>) -> PiLock {
         let owner = owner_of(word);
         let (result, errno) = timed::call(word, operation | libc::FUTEX_PRIVATE_FLAG, 0, until, 0);
         if result == 0 {
-            // Acquire: the kernel's lock of the futex's bucket orders this after the unlock; this load makes that known to
-            // the compiler.
+            // Acquire: the kernel's lock of the futex's bucket orders this after the unlock; this
+            // load makes that known to the compiler.
             word.load(Ordering::Acquire);
             return PiLock::Owner;
         }
@@ -56,17 +57,18 @@ pub(super) fn lock(word: &AtomicU32, deadline: Option<Timestamp>) -> PiLock {
             libc::EAGAIN | libc::EINTR => {}
             libc::ETIMEDOUT if !is_over => {}
             libc::ETIMEDOUT => return PiLock::TimedOut,
-            // An owner has ended: the kernel has chosen the next owner, which has yet to run and store its number in the
-            // word. Until then the word and the kernel disagree, and the kernel accepts no further waiter. The chosen thread
-            // may be of a lower priority, so the calling thread leaves the CPU to it.
+            // An owner has ended: the kernel has chosen the next owner, which has yet to run and
+            // store its number in the word. Until then the word and the kernel disagree, and the
+            // kernel accepts no further waiter. The chosen thread may be of a lower priority, so
+            // the calling thread leaves the CPU to it.
             libc::EINVAL if is_over => return PiLock::TimedOut,
             libc::EINVAL => {
                 quietly(|| std::thread::sleep(left.map_or(AGAIN, |left| left.min(AGAIN))));
             }
             libc::EDEADLK => return PiLock::Circle,
             libc::ESRCH => return PiLock::OwnerEnded,
-            // The number belongs to a thread of the kernel: an owner that has ended had it before. Or the owner that the
-            // kernel saw has left since.
+            // The number belongs to a thread of the kernel: an owner that has ended had it before.
+            // Or the owner that the kernel saw has left since.
             // step: number of the kernel's
             libc::EPERM if owner != owner_of(word) => {}
             libc::EPERM if !is_of_process(owner) => return PiLock::OwnerEnded,

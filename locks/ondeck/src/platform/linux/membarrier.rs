@@ -1,16 +1,19 @@
 //! The heavy fence: membarrier(2), private and expedited.
 //!
-//! membarrier makes every CPU that runs a thread of this process execute a full fence between the call and its return; a
-//! thread that does not run executed one when it was switched out (membarrier(2), "MEMBARRIER_CMD_PRIVATE_EXPEDITED").
+//! membarrier makes every CPU that runs a thread of this process execute a full fence between the
+//! call and its return; a thread that does not run executed one when it was switched out
+//! (membarrier(2), "MEMBARRIER_CMD_PRIVATE_EXPEDITED").
 
 use super::quietly;
 
-/// Registers the process. Returns false if the kernel does not have the call or a filter refuses it.
+/// Registers the process. Returns false if the kernel does not have the call or a filter refuses
+/// it.
 pub(super) fn register() -> bool {
     may_be_tried() && call(libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED)
 }
 
-/// Makes the fence. Returns false if the process is not registered, or if a filter refuses the call.
+/// Makes the fence. Returns false if the process is not registered, or if a filter refuses the
+/// call.
 pub(super) fn fence() -> bool {
     call(libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED)
 }
@@ -25,14 +28,14 @@ fn may_be_tried() -> bool {
     true
 }
 
-/// Android's filter does not refuse a call that its C library does not make; it ends the process. On Android 8 and 9 that
-/// was seen for membarrier (dotnet/runtime issue 92196; .NET calls it from API level 29 on). Level 29 was not tried here, so
-/// this requires the next level.
+/// Android's filter does not refuse a call that its C library does not make; it ends the process.
+/// On Android 8 and 9 that was seen for membarrier (dotnet/runtime issue 92196; .NET calls it from
+/// API level 29 on). Level 29 was not tried here, so this requires the next level.
 #[cfg(target_os = "android")]
 fn may_be_tried() -> bool {
     let mut text = [0_u8; libc::PROP_VALUE_MAX as usize];
-    // SAFETY: the name ends with a zero byte, and the value has the length that the call requires. It reads memory that the
-    // system shares with each process.
+    // SAFETY: the name ends with a zero byte, and the value has the length that the call requires.
+    // It reads memory that the system shares with each process.
     let (length, _) = quietly(|| unsafe {
         libc::__system_property_get(c"ro.build.version.sdk".as_ptr(), text.as_mut_ptr().cast())
     });
@@ -40,7 +43,8 @@ fn may_be_tried() -> bool {
     text.get(..length).is_some_and(level_has_it)
 }
 
-/// Returns whether Android of this API level lets programs call membarrier; false if the level is not known.
+/// Returns whether Android of this API level lets programs call membarrier; false if the level is
+/// not known.
 #[cfg(any(target_os = "android", test))]
 fn level_has_it(level: &[u8]) -> bool {
     const ANDROID_11: u32 = 30;

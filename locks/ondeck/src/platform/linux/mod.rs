@@ -1,7 +1,8 @@
 //! Linux and Android: futex(2), membarrier(2), and services that no other system has.
 //!
-//! The only place in the lock crates that makes Linux's system calls. Each file has one topic: the futex, the CPUs, the NUMA
-//! nodes, priorities, time slices, the locks with owners that the kernel knows.
+//! The only place in the lock crates that makes Linux's system calls. Each file has one topic: the
+//! futex, the CPUs, the NUMA nodes, priorities, time slices, the locks with owners that the kernel
+//! knows.
 
 #[cfg(target_arch = "x86_64")]
 mod caches;
@@ -29,9 +30,9 @@ use super::system::System;
 use super::unix::{self, die, quietly};
 use super::{FutexWait, Native, PiFutex, PiLock, PiUnlock, Timestamp};
 
-// SAFETY: `futex.rs` argues which memory of a futex the kernel reads, and `native/fence.rs` which accesses membarrier
-// orders. The C library knows of every thread that could use a lock. Nothing here unwinds: failures without a remedy end the
-// process.
+// SAFETY: `futex.rs` argues which memory of a futex the kernel reads, and `native/fence.rs` which
+// accesses membarrier orders. The C library knows of every thread that could use a lock. Nothing
+// here unwinds: failures without a remedy end the process.
 unsafe impl System for Native {
     const MAY_HAVE_HEAVY_FENCE: bool = true;
 
@@ -56,13 +57,14 @@ unsafe impl System for Native {
 
     #[inline(always)]
     fn yield_now() {
-        // Not the C library's function, which the preloaded library replaces in order to record the program's calls.
-        // SAFETY: sched_yield(2) takes no arguments.
+        // Not the C library's function, which the preloaded library replaces in order to record the
+        // program's calls. SAFETY: sched_yield(2) takes no arguments.
         unsafe { libc::syscall(libc::SYS_sched_yield) };
     }
 
     fn wipe_in_children(memory: *mut u8, size: usize, wipe: extern "C" fn()) {
-        // SAFETY: the range is whole pages that belong to the caller alone; the advice changes nothing in this process.
+        // SAFETY: the range is whole pages that belong to the caller alone; the advice changes
+        // nothing in this process.
         let advise = || unsafe { libc::madvise(memory.cast(), size, libc::MADV_WIPEONFORK) };
         let refused = quietly(advise).0 != 0;
         if refused {
@@ -101,8 +103,8 @@ unsafe impl System for Native {
     }
 }
 
-// SAFETY: the kernel's own numbers and calls. Its lock of the futex's bucket orders a handoff, and `futex_pi.rs` makes that
-// known to the compiler.
+// SAFETY: the kernel's own numbers and calls. Its lock of the futex's bucket orders a handoff, and
+// `futex_pi.rs` makes that known to the compiler.
 unsafe impl PiFutex for Native {
     passed_on! {
         #[inline]
@@ -130,9 +132,10 @@ impl Native {
         futex::wake(address, count, futex::Scope::Shared)
     }
 
-    /// Clears a bit of a word that several processes share, and wakes all threads that sleep on it, in one step. Returns the
-    /// number of threads woken, or `None` if the kernel refuses. A thread that begins to sleep does so before that step or
-    /// after it. The word has another bit that is set.
+    /// Clears a bit of a word that several processes share, and wakes all threads that sleep on it,
+    /// in one step. Returns the number of threads woken, or `None` if the kernel refuses. A thread
+    /// that begins to sleep does so before that step or after it. The word has another bit that is
+    /// set.
     pub(crate) fn shared_futex_clear_and_wake_all(
         word: &atomic::AtomicU32,
         bit: u32,

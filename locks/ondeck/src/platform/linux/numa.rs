@@ -1,8 +1,8 @@
 //! The NUMA node that a thread runs on.
 //!
-//! The C library reads the CPU from memory that the kernel keeps up to date, without a system call. The node of a CPU does
-//! not change while it is online, so each CPU is asked for once, by getcpu(2), and the result is remembered. Nothing is
-//! allocated.
+//! The C library reads the CPU from memory that the kernel keeps up to date, without a system call.
+//! The node of a CPU does not change while it is online, so each CPU is asked for once, by
+//! getcpu(2), and the result is remembered. Nothing is allocated.
 
 use core::ptr;
 use core::sync::atomic::{AtomicU8, Ordering};
@@ -12,12 +12,14 @@ use super::{cpus, quietly};
 /// The number of CPUs that are remembered; a thread on a later one asks the kernel each time.
 const REMEMBERED: usize = 1_024;
 
-/// The node of each CPU plus 1; 0 while no thread has asked on that CPU, and for nodes from 255 on, which do not fit.
+/// The node of each CPU plus 1; 0 while no thread has asked on that CPU, and for nodes from 255 on,
+/// which do not fit.
 ///
 /// Relaxed: each entry is independent, and all threads that write it write the same value.
 static NODE_OF: [AtomicU8; REMEMBERED] = [const { AtomicU8::new(0) }; REMEMBERED];
 
-/// Returns the node of the CPU that the caller runs on: a load or two, and a system call once for each CPU.
+/// Returns the node of the CPU that the caller runs on: a load or two, and a system call once for
+/// each CPU.
 #[inline]
 pub(super) fn node() -> usize {
     let known =

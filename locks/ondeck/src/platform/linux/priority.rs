@@ -1,7 +1,7 @@
 //! The scheduling class of the calling thread, as far as a lock needs to know it.
 //!
-//! A real-time thread runs before all ordinary ones. So a lock wakes it before them, as the kernel's futex does, and is not
-//! handed to another thread while a real-time thread is parked.
+//! A real-time thread runs before all ordinary ones. So a lock wakes it before them, as the
+//! kernel's futex does, and is not handed to another thread while a real-time thread is parked.
 
 use core::sync::atomic::{AtomicBool, Ordering};
 
@@ -9,8 +9,8 @@ use super::quietly;
 use crate::platform::native::thread::Word;
 use crate::platform::native::ticks;
 
-/// Whether a thread of a real-time class has ever queried its priority. Relaxed: a notification that reads an older value
-/// chooses as if all waiters were ordinary threads, once.
+/// Whether a thread of a real-time class has ever queried its priority. Relaxed: a notification
+/// that reads an older value chooses as if all waiters were ordinary threads, once.
 static SEEN: AtomicBool = AtomicBool::new(false);
 
 /// See [`Host::has_real_time_threads`](crate::platform::Host::has_real_time_threads).
@@ -19,16 +19,19 @@ pub(super) fn has_real_time_threads() -> bool {
     SEEN.load(Ordering::Relaxed)
 }
 
-/// The number of times in a second that a thread which sleeps over and over asks the kernel for its class, as a power of
-/// two. After a thread's class changes, the thread is linked by the previous one for at most this part of a second.
+/// The number of times in a second that a thread which sleeps over and over asks the kernel for its
+/// class, as a power of two. After a thread's class changes, the thread is linked by the previous
+/// one for at most this part of a second.
 const ASKS_A_SECOND_BITS: u32 = 4;
 
-/// Returns the real-time priority of the calling thread, 1 to 99, or 0 if it is of an ordinary class.
+/// Returns the real-time priority of the calling thread, 1 to 99, or 0 if it is of an ordinary
+/// class.
 ///
-/// A deadline thread, which runs before all of them, is 100. If a filter refuses the call, all threads count as ordinary.
+/// A deadline thread, which runs before all of them, is 100. If a filter refuses the call, all
+/// threads count as ordinary.
 ///
-/// It costs a load if the thread has asked the kernel in the current sixteenth of a second. Otherwise it costs one system
-/// call, and two for a real-time thread.
+/// It costs a load if the thread has asked the kernel in the current sixteenth of a second.
+/// Otherwise it costs one system call, and two for a real-time thread.
 pub(super) fn of_caller() -> u32 {
     /// Bits of the word that hold the priority plus 1, so that 0 marks a thread that has not asked.
     const PRIORITY_BITS: u32 = 8;

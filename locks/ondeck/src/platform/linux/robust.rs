@@ -1,8 +1,9 @@
 //! The list of locks that the kernel walks when a thread ends: `set_robust_list`.
 //!
-//! Each thread has one such list, and the C library has registered it, for its own robust mutexes. So a lock of another
-//! library does not register a list but joins that one, by its layout. It is glibc's layout, which is part of its binary
-//! interface, because processes with different versions of it share mutexes.
+//! Each thread has one such list, and the C library has registered it, for its own robust mutexes.
+//! So a lock of another library does not register a list but joins that one, by its layout. It is
+//! glibc's layout, which is part of its binary interface, because processes with different versions
+//! of it share mutexes.
 //!
 //! ```text
 //! offset   0  the futex word          `head.offset` is -32: from a node's `next` to its word
@@ -12,12 +13,13 @@
 //! head     -8 prev   0 next   8 offset   16 pending
 //! ```
 //!
-//! The kernel marks the word of each lock in the list that has the thread's number. It also marks the word of `pending`,
-//! which is set while a lock is acquired or unlocked. Only the thread itself changes its list, and the kernel reads it when
-//! that thread is gone. So only the order of the thread's own accesses matters, and compiler fences suffice.
+//! The kernel marks the word of each lock in the list that has the thread's number. It also marks
+//! the word of `pending`, which is set while a lock is acquired or unlocked. Only the thread itself
+//! changes its list, and the kernel reads it when that thread is gone. So only the order of the
+//! thread's own accesses matters, and compiler fences suffice.
 //!
-//! If the list has another layout (musl's offset is -28), or is not registered (a child of the bare system call), locks
-//! work, but no thread receives the report that an owner ended.
+//! If the list has another layout (musl's offset is -28), or is not registered (a child of the bare
+//! system call), locks work, but no thread receives the report that an owner ended.
 
 use core::sync::atomic::{AtomicUsize, Ordering, compiler_fence};
 
@@ -76,7 +78,8 @@ impl RobustList {
         if known == NONE {
             return Self(None);
         }
-        // SAFETY: the C library's, in the thread's own block, where it stays while the thread lives.
+        // SAFETY: the C library's, in the thread's own block, where it stays while the thread
+        // lives.
         Self(Some(unsafe { &*core::ptr::with_exposed_provenance(known as usize) }))
     }
 
@@ -85,8 +88,8 @@ impl RobustList {
         self.0.is_some()
     }
 
-    /// Marks a lock as pending: the calling thread is about to acquire or unlock it. If the thread ends before
-    /// [`end`](Self::end), the kernel checks that lock.
+    /// Marks a lock as pending: the calling thread is about to acquire or unlock it. If the thread
+    /// ends before [`end`](Self::end), the kernel checks that lock.
     #[inline]
     pub(crate) fn begin(self, links: &Links) {
         if let Some(head) = self.0 {

@@ -8,8 +8,8 @@ pub(super) fn pointer() -> NonZeroUsize {
     #[cfg(target_arch = "x86_64")]
     let pointer = {
         let pointer: usize;
-        // SAFETY: loads the block's first word, which is the block's own address (Ulrich Drepper, "ELF
-        // Handling For Thread-Local Storage", 3.4.6). It never changes in a thread.
+        // SAFETY: loads the block's first word, which is the block's own address (Ulrich Drepper,
+        // "ELF Handling For Thread-Local Storage", 3.4.6). It never changes in a thread.
         unsafe {
             core::arch::asm!(
                 "mov {}, qword ptr fs:[0]",
@@ -32,10 +32,9 @@ pub(super) fn pointer() -> NonZeroUsize {
         }
         pointer
     };
-    // The C library's identifier of the thread. The address of a thread-local value would not do: where the standard library
-    // keeps those on the heap, as on Android, it frees them before the last destructors, and a live thread may get the same
-    // address.
-    // SAFETY: it has no precondition.
+    // The C library's identifier of the thread. The address of a thread-local value would not do:
+    // where the standard library keeps those on the heap, as on Android, it frees them before the
+    // last destructors, and a live thread may get the same address. SAFETY: it has no precondition.
     #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
     let pointer = unsafe { libc::pthread_self() } as usize;
     NonZeroUsize::new(pointer).expect("a thread has a block")

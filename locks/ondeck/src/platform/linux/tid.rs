@@ -1,8 +1,10 @@
-//! The kernel's number of the calling thread, for the words of locks with owners that the kernel knows.
+//! The kernel's number of the calling thread, for the words of locks with owners that the kernel
+//! knows.
 //!
-//! Each thread asks once, and remembers. The thread that a fork copies has another number in the child, so a remembered
-//! number is valid for one process: next to the number is the process's epoch. The epoch is in a page that the kernel wipes
-//! in children (`MADV_WIPEONFORK`), like the parking table: a child finds 0 there, and takes the next epoch.
+//! Each thread asks once, and remembers. The thread that a fork copies has another number in the
+//! child, so a remembered number is valid for one process: next to the number is the process's
+//! epoch. The epoch is in a page that the kernel wipes in children (`MADV_WIPEONFORK`), like the
+//! parking table: a child finds 0 there, and takes the next epoch.
 
 use core::ptr;
 use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
@@ -46,7 +48,8 @@ fn ask() -> u32 {
     number
 }
 
-/// Returns the page, and maps it if it is not there yet; null if the kernel refuses. In that case all threads ask each time.
+/// Returns the page, and maps it if it is not there yet; null if the kernel refuses. In that case
+/// all threads ask each time.
 fn page() -> *const AtomicU32 {
     let before = PAGE.load(Ordering::Acquire);
     if !before.is_null() {

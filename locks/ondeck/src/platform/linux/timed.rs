@@ -1,12 +1,13 @@
 //! futex(2) with a deadline: its time has 64 bits for the seconds, on every CPU.
 //!
-//! On 32 bits that is futex_time64, since Linux 5.1. If there is none, the deadline has 32 bits: both clocks that are used
-//! here last longer than a process lives.
+//! On 32 bits that is futex_time64, since Linux 5.1. If there is none, the deadline has 32 bits:
+//! both clocks that are used here last longer than a process lives.
 
 use core::sync::atomic::AtomicU32;
 use core::time::Duration;
 
-/// Calls futex(2) for this word. The deadline is on the clock of the operation; `mask` is for operations that take one.
+/// Calls futex(2) for this word. The deadline is on the clock of the operation; `mask` is for
+/// operations that take one.
 #[cfg(target_pointer_width = "64")]
 pub(super) fn call(
     word: &AtomicU32,
@@ -34,8 +35,9 @@ pub(super) fn call(
 
     /// The same number on all CPUs, as for all system calls since Linux 5.1.
     const SYS_FUTEX_TIME64: libc::c_long = 422;
-    /// Whether the kernel has only the call with times of 32 bits, or a filter refuses the other one. The filter of Android
-    /// ends a process that tries the other one. Relaxed: it is independent of other data.
+    /// Whether the kernel has only the call with times of 32 bits, or a filter refuses the other
+    /// one. The filter of Android ends a process that tries the other one. Relaxed: it is
+    /// independent of other data.
     static IS_OLD: AtomicBool = AtomicBool::new(cfg!(target_os = "android"));
 
     let with_64_bits = || {
@@ -73,8 +75,9 @@ fn raw<T>(
 ) -> (libc::c_long, i32) {
     let time = time.map_or(core::ptr::null(), core::ptr::from_ref);
     let none = core::ptr::null::<u32>();
-    // SAFETY: `word` is a live aligned 32-bit word, which the kernel reads, or changes as an atomic; `time` is null
-    // or points to a live time of the layout that goes with the call's number.
+    // SAFETY: `word` is a live aligned 32-bit word, which the kernel reads, or changes as an
+    // atomic; `time` is null or points to a live time of the layout that goes with the call's
+    // number.
     super::quietly(|| unsafe {
         libc::syscall(number, word.as_ptr(), operation, value, time, none, mask)
     })

@@ -16,7 +16,8 @@ pub(super) static TRANSFER: Measured = Measured::new(Estimate::TRANSFER);
 /// It has its own cache line, because it is written where others are read.
 #[repr(align(64))]
 pub(super) struct Measured {
-    /// In ticks; 0 while nothing has been recorded. Relaxed: it is independent of other data, and a lost update is harmless.
+    /// In ticks; 0 while nothing has been recorded. Relaxed: it is independent of other data, and a
+    /// lost update is harmless.
     ticks: AtomicUsize,
     how: Estimate,
 }

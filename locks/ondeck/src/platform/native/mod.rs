@@ -1,7 +1,7 @@
 //! The real machine: the parts that are the same on every system, over [`System`].
 //!
-//! Each file has one topic: the asymmetric fences, the tick counter, the parking table, the rows of visible readers, each
-//! thread's words, the environment.
+//! Each file has one topic: the asymmetric fences, the tick counter, the parking table, the rows of
+//! visible readers, each thread's words, the environment.
 
 mod environment;
 mod estimate;
@@ -22,7 +22,8 @@ use crate::parking::{Bias, Bucket, Host, Row};
 
 /// The machine and the system that this program runs on.
 ///
-/// Atomics are the CPU's. The system provides waits, wakes, the clock of deadlines and the heavy fence:
+/// Atomics are the CPU's. The system provides waits, wakes, the clock of deadlines and the heavy
+/// fence:
 ///
 /// | system | wait | heavy fence |
 /// |---|---|---|
@@ -33,12 +34,13 @@ use crate::parking::{Bias, Bucket, Host, Row};
 /// | others with threads | a table of the standard library's condition variables | none |
 /// | WebAssembly without threads | none: the first wait that cannot end panics | none |
 ///
-/// Ticks are the TSC (x86-64) or CNTVCT (aarch64) if they are invariant, else the clock of deadlines; on 32 bits they are 64
-/// ns long.
+/// Ticks are the TSC (x86-64) or CNTVCT (aarch64) if they are invariant, else the clock of
+/// deadlines; on 32 bits they are 64 ns long.
 #[derive(Clone, Copy, Debug)]
 pub struct Native;
 
-// SAFETY: atomics and fences are the CPU's, by `core`. The rest is the system's, which guarantees the requirements.
+// SAFETY: atomics and fences are the CPU's, by `core`. The rest is the system's, which guarantees
+// the requirements.
 unsafe impl Platform for Native {
     type AtomicU8 = atomic::AtomicU8;
     type AtomicU32 = atomic::AtomicU32;
@@ -47,8 +49,8 @@ unsafe impl Platform for Native {
 
     #[inline(always)]
     fn pause() {
-        // `spin_loop` is PAUSE on x86-64 and ISB SY on aarch64. Rust replaced YIELD by ISB there because YIELD is a no-op on
-        // cores without SMT (rust-lang/rust commit c064b6560b7c).
+        // `spin_loop` is PAUSE on x86-64 and ISB SY on aarch64. Rust replaced YIELD by ISB there
+        // because YIELD is a no-op on cores without SMT (rust-lang/rust commit c064b6560b7c).
         core::hint::spin_loop();
     }
 
@@ -78,8 +80,8 @@ unsafe impl Platform for Native {
     }
 }
 
-// SAFETY: the table is a static array with a place for each hash of an address, which the system fills with
-// zeros in a child; see `table.rs`. Rows: see `readers.rs`.
+// SAFETY: the table is a static array with a place for each hash of an address, which the system
+// fills with zeros in a child; see `table.rs`. Rows: see `readers.rs`.
 unsafe impl Host for Native {
     passed_on! {
         #[inline(always)]
@@ -183,16 +185,18 @@ impl Native {
         <Self as System>::thread_pointer()
     }
 
-    /// Returns whether [`Platform::ticks`] reads a hardware counter that runs at a constant rate, rather than the monotonic
-    /// clock.
+    /// Returns whether [`Platform::ticks`] reads a hardware counter that runs at a constant rate,
+    /// rather than the monotonic clock.
     pub fn ticks_are_hardware() -> bool {
         ticks::is_hardware()
     }
 
-    /// Returns how many threads can make progress at the same time, at least 1. On Linux it is the size of the affinity
-    /// mask, further limited by the CPU quota of the control group (v1 and v2).
+    /// Returns how many threads can make progress at the same time, at least 1. On Linux it is the
+    /// size of the affinity mask, further limited by the CPU quota of the control group (v1 and
+    /// v2).
     ///
-    /// It reads files and allocates: use it to choose a number of threads, not on the path of a lock.
+    /// It reads files and allocates: use it to choose a number of threads, not on the path of a
+    /// lock.
     pub fn parallelism() -> usize {
         extern crate std;
         std::thread::available_parallelism().map_or(1, usize::from)

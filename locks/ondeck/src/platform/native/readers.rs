@@ -1,19 +1,21 @@
 //! The rows of visible readers: each thread that reads a biased lock has one, until it ends.
 //!
-//! A thread keeps the number of its row in a word of its own block. The first biased read of the thread claims the row, and
-//! a destructor of its thread-local values gives it up; the locks count later reads of the thread. If a slot is not 0 at
-//! that time, its guard was forgotten, or a later destructor will drop it. Then the row stays that thread's for ever: the
-//! unlock of a read lock without its `Shared` searches the calling thread's own row (`RawRwLock::forgotten`). A later thread
-//! with the same thread pointer has that row. Reads of a lock by both are alike: as long as one of them is not unlocked, the
-//! slot or the count shows it.
+//! A thread keeps the number of its row in a word of its own block. The first biased read of the
+//! thread claims the row, and a destructor of its thread-local values gives it up; the locks count
+//! later reads of the thread. If a slot is not 0 at that time, its guard was forgotten, or a later
+//! destructor will drop it. Then the row stays that thread's for ever: the unlock of a read lock
+//! without its `Shared` searches the calling thread's own row (`RawRwLock::forgotten`). A later
+//! thread with the same thread pointer has that row. Reads of a lock by both are alike: as long as
+//! one of them is not unlocked, the slot or the count shows it.
 //!
-//! The child of a fork keeps all rows as they are: a lock that a thread of the parent was reading stays read-locked there,
-//! as if its word had counted that reader. Rows of threads that the child does not have are never given up; if none is left,
-//! reads are counted.
+//! The child of a fork keeps all rows as they are: a lock that a thread of the parent was reading
+//! stays read-locked there, as if its word had counted that reader. Rows of threads that the child
+//! does not have are never given up; if none is left, reads are counted.
 //!
-//! Copies of this crate that share the parking table share the rows. A thread has one row, whichever copies it uses: the second
-//! copy finds the row that the first has claimed, and may unlock a read that the other has locked. The copy that has claimed
-//! the row gives it up. Its destructor was registered first, and runs last.
+//! Copies of this crate that share the parking table share the rows. A thread has one row,
+//! whichever copies it uses: the second copy finds the row that the first has claimed, and may
+//! unlock a read that the other has locked. The copy that has claimed the row gives it up. Its
+//! destructor was registered first, and runs last.
 
 extern crate std;
 
@@ -24,8 +26,8 @@ use super::Native;
 use super::thread::Word;
 use crate::parking::{BIASES, Bias, Row, bias_of};
 
-/// The number of threads that can be visible readers at the same time. The rows take 64 KiB, of which a process touches one
-/// line pair for each such thread.
+/// The number of threads that can be visible readers at the same time. The rows take 64 KiB, of
+/// which a process touches one line pair for each such thread.
 const ROWS: usize = 512;
 
 #[repr(C)]
@@ -44,8 +46,8 @@ struct Readers {
 // SAFETY: only atomics, for which zero is a valid value and the initial one.
 static READERS: Readers = unsafe { core::mem::zeroed() };
 
-/// Value of a thread's word: it has no row, and will have none. 0 means that it has not asked for one. Any other value is
-/// the number of its row plus 1.
+/// Value of a thread's word: it has no row, and will have none. 0 means that it has not asked for
+/// one. Any other value is the number of its row plus 1.
 const NONE: u64 = u64::MAX;
 
 #[inline(always)]
@@ -60,7 +62,8 @@ pub(super) fn own() -> Option<&'static Row<Native>> {
     READERS.rows.get(Word::Row.get().wrapping_sub(1) as usize).or_else(claim)
 }
 
-/// Returns the row that the calling thread has, even if this copy of the crate has none for it any more.
+/// Returns the row that the calling thread has, even if this copy of the crate has none for it any
+/// more.
 pub(super) fn kept() -> Option<&'static Row<Native>> {
     own().or_else(|| READERS.rows.get(claimed_before()?))
 }
@@ -70,7 +73,8 @@ pub(super) fn all() -> &'static [Row<Native>] {
     &READERS.rows[..READERS.in_use.load(Ordering::Relaxed)]
 }
 
-/// Returns the number of the row that the calling thread already has: its word was lost, or is another copy's.
+/// Returns the number of the row that the calling thread already has: its word was lost, or is
+/// another copy's.
 fn claimed_before() -> Option<usize> {
     let own = Native::thread_pointer().get();
     // Relaxed: only a thread itself stores its pointer, and one that had the same ended before.
@@ -83,7 +87,8 @@ fn claim() -> Option<&'static Row<Native>> {
     if Word::Row.get() == NONE {
         return None;
     }
-    // The registration of a destructor may allocate, and the allocator may read a lock: that read is counted.
+    // The registration of a destructor may allocate, and the allocator may read a lock: that read
+    // is counted.
     Word::Row.set(NONE);
     std::thread_local! {
         static ENDS: Ends = const { Ends { row: Cell::new(None) } };
@@ -100,7 +105,8 @@ fn claim() -> Option<&'static Row<Native>> {
         })
     };
     let row = ENDS.try_with(claim).ok()??;
-    // A writer that looks for readers sees this before the thread's first slot: the same fences come after both.
+    // A writer that looks for readers sees this before the thread's first slot: the same fences
+    // come after both.
     READERS.in_use.fetch_max(row + 1, Ordering::Relaxed);
     Word::Row.set(row as u64 + 1);
     READERS.rows.get(row)
@@ -108,8 +114,9 @@ fn claim() -> Option<&'static Row<Native>> {
 
 /// The destructor that runs with the thread's values.
 struct Ends {
-    /// The number of the thread's row, if this copy has claimed it. It is separate from the thread's word: where the standard
-    /// library keeps that on the heap, it may already have freed it.
+    /// The number of the thread's row, if this copy has claimed it. It is separate from the
+    /// thread's word: where the standard library keeps that on the heap, it may already have freed
+    /// it.
     row: Cell<Option<usize>>,
 }
 
@@ -147,7 +154,8 @@ mod tests {
         assert!(all().len() < ROWS);
     }
 
-    /// Systems that keep the words of a thread on the heap may free them before the destructors of other values.
+    /// Systems that keep the words of a thread on the heap may free them before the destructors of
+    /// other values.
     #[test]
     fn a_row_is_given_up_by_a_thread_whose_words_are_gone() {
         struct Freed(Cell<usize>);
@@ -180,8 +188,9 @@ mod tests {
         assert!(std::thread::spawn(finds).join().unwrap());
     }
 
-    /// With GNU's tools on Windows the standard library keeps the words of a thread on the heap, and frees them before the
-    /// last destructors. A later destructor then finds an empty word, claims a row anew, and gives that up.
+    /// With GNU's tools on Windows the standard library keeps the words of a thread on the heap,
+    /// and frees them before the last destructors. A later destructor then finds an empty word,
+    /// claims a row anew, and gives that up.
     #[test]
     #[cfg_attr(all(windows, target_env = "gnu"), ignore = "such a destructor has a row again")]
     fn a_destructor_that_runs_later_finds_none() {

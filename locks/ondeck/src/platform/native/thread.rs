@@ -1,11 +1,13 @@
-//! Words of each thread, in the thread's own block: at an offset from a register, both in a program and in a shared library.
+//! Words of each thread, in the thread's own block: at an offset from a register, both in a program
+//! and in a shared library.
 //!
-//! A shared library that is compiled as usual calls `__tls_get_addr` for its threads' variables (the general model). That
-//! function may allocate, and the allocator may itself be the code that locks. So the words are reached by the model for
-//! libraries that are loaded with the program (initial-exec; Ulrich Drepper, "ELF Handling For Thread-Local Storage",
-//! 4.4.6). glibc also allows it for libraries that are loaded later, for some hundred bytes of all of them together. Rust
-//! has no stable way to select that model, so assembly selects it. Elsewhere the words are the standard library's, constant
-//! and without a destructor.
+//! A shared library that is compiled as usual calls `__tls_get_addr` for its threads' variables
+//! (the general model). That function may allocate, and the allocator may itself be the code that
+//! locks. So the words are reached by the model for libraries that are loaded with the program
+//! (initial-exec; Ulrich Drepper, "ELF Handling For Thread-Local Storage", 4.4.6). glibc also
+//! allows it for libraries that are loaded later, for some hundred bytes of all of them together.
+//! Rust has no stable way to select that model, so assembly selects it. Elsewhere the words are the
+//! standard library's, constant and without a destructor.
 
 /// One of the words, 0 at first.
 #[derive(Clone, Copy)]

@@ -1,9 +1,10 @@
-//! The two clocks: the system's clock, for deadlines, and the hardware counter if it can be trusted.
+//! The two clocks: the system's clock, for deadlines, and the hardware counter if it can be
+//! trusted.
 //!
-//! A counter can be trusted if it runs at a constant rate in every power state. x86 reports that in CPUID leaf 8000_0007H,
-//! EDX bit 8 ("invariant TSC", Intel SDM volume 3, 19.17.1). The generic timer of aarch64 always does (Arm ARM, D12), but
-//! firmware must report its rate. If a counter cannot be trusted, ticks are the monotonic clock's nanoseconds, or 64 of them
-//! on 32 bits.
+//! A counter can be trusted if it runs at a constant rate in every power state. x86 reports that in
+//! CPUID leaf 8000_0007H, EDX bit 8 ("invariant TSC", Intel SDM volume 3, 19.17.1). The generic
+//! timer of aarch64 always does (Arm ARM, D12), but firmware must report its rate. If a counter
+//! cannot be trusted, ticks are the monotonic clock's nanoseconds, or 64 of them on 32 bits.
 
 use core::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 
@@ -15,8 +16,8 @@ const UNKNOWN: u8 = 0;
 const HARDWARE: u8 = 1;
 const MONOTONIC: u8 = 2;
 
-/// The clock that ticks come from: UNKNOWN, then HARDWARE or MONOTONIC for ever. Relaxed, because it is independent of other
-/// data: every thread that decides it decides the same.
+/// The clock that ticks come from: UNKNOWN, then HARDWARE or MONOTONIC for ever. Relaxed, because
+/// it is independent of other data: every thread that decides it decides the same.
 static SOURCE: AtomicU8 = AtomicU8::new(UNKNOWN);
 
 /// Ticks in a second; 0 before the first call.
@@ -68,7 +69,8 @@ pub(in crate::platform) fn per_second() -> u64 {
     }
 }
 
-/// Returns the binary logarithm of about a second in ticks: between half a second and two. It needs no calibration.
+/// Returns the binary logarithm of about a second in ticks: between half a second and two. It needs
+/// no calibration.
 #[allow(dead_code, reason = "Linux looks at masks of CPUs about once a second")]
 #[inline]
 pub(in crate::platform) fn second_bits() -> u32 {
@@ -80,9 +82,10 @@ const MONOTONIC_SECOND_BITS: u32 = 30 - MONOTONIC_SHIFT;
 
 /// The number of low bits of the clock's nanoseconds that ticks leave out.
 ///
-/// Locks keep points in time in a machine word, and compare them as numbers that wrap around. On 32 bits ticks are 64 ns
-/// long, the time that a cache line takes from one CPU to another, which is the shortest time that a lock measures. A
-/// comparison of two points in time is then correct if they are less than 137 seconds apart.
+/// Locks keep points in time in a machine word, and compare them as numbers that wrap around. On 32
+/// bits ticks are 64 ns long, the time that a cache line takes from one CPU to another, which is
+/// the shortest time that a lock measures. A comparison of two points in time is then correct if
+/// they are less than 137 seconds apart.
 const MONOTONIC_SHIFT: u32 = if usize::BITS == 64 { 0 } else { 6 };
 
 /// Ticks in 1,024 nanoseconds; 0 before the first call.
@@ -111,8 +114,8 @@ mod hardware {
 
     use super::{NANOS_PER_SECOND, monotonic};
 
-    /// Long enough that the error of about 20 ns in reading the clocks is 0.01 %, and short because the first thread that
-    /// waits for a lock may have to wait for this.
+    /// Long enough that the error of about 20 ns in reading the clocks is 0.01 %, and short because
+    /// the first thread that waits for a lock may have to wait for this.
     const CALIBRATION_NANOS: u64 = 200_000;
 
     #[inline(always)]
@@ -121,8 +124,8 @@ mod hardware {
         unsafe { _rdtsc() }
     }
 
-    /// RDTSC may be executed before an older instruction has its result. LFENCE waits for all of them (Intel SDM volume 2,
-    /// "RDTSC"; also on AMD, since Linux makes it dispatch serializing).
+    /// RDTSC may be executed before an older instruction has its result. LFENCE waits for all of
+    /// them (Intel SDM volume 2, "RDTSC"; also on AMD, since Linux makes it dispatch serializing).
     #[inline(always)]
     pub(in crate::platform) fn complete() {
         // SAFETY: SSE2, and with it LFENCE, is part of x86-64.
@@ -141,8 +144,8 @@ mod hardware {
         31
     }
 
-    /// Measured against the monotonic clock: CPUID leaf 15H reports the rate only on some CPUs, and almost never in a
-    /// virtual machine.
+    /// Measured against the monotonic clock: CPUID leaf 15H reports the rate only on some CPUs, and
+    /// almost never in a virtual machine.
     pub(in crate::platform) fn rate() -> u64 {
         let (start, start_ticks) = both();
         loop {
@@ -156,8 +159,8 @@ mod hardware {
         }
     }
 
-    /// Returns both clocks at the same moment: of a few attempts, the one with the shortest time between the readings around
-    /// the ticks.
+    /// Returns both clocks at the same moment: of a few attempts, the one with the shortest time
+    /// between the readings around the ticks.
     fn both() -> (u64, u64) {
         const ATTEMPTS: usize = 5;
         let mut best = (u64::MAX, 0, 0);
@@ -194,8 +197,8 @@ mod hardware {
         unsafe { asm!("isb", options(nostack, preserves_flags)) };
     }
 
-    /// The rate is the number that firmware has written into a register. If firmware has left that out, the length of a tick
-    /// is unknown.
+    /// The rate is the number that firmware has written into a register. If firmware has left that
+    /// out, the length of a tick is unknown.
     pub(in crate::platform) fn is_invariant() -> bool {
         rate() != 0
     }

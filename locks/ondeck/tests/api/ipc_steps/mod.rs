@@ -1,7 +1,7 @@
 //! A process is stopped or killed at every step of a lock, an unlock, a wait and a notification.
 //!
-//! On x86-64 only: if atomic operations are loops of load-linked and store-conditional, a loop that is stopped after
-//! each instruction never ends.
+//! On x86-64 only: if atomic operations are loops of load-linked and store-conditional, a loop that
+//! is stopped after each instruction never ends.
 
 mod pairs;
 
@@ -19,8 +19,8 @@ use crate::watchdog;
 
 type Guard = MutexGuard<'static, u32>;
 
-/// Two mutexes. A child holds the first all the time, so that its list also has a lock other than the one that enters
-/// and leaves.
+/// Two mutexes. A child holds the first all the time, so that its list also has a lock other than
+/// the one that enters and leaves.
 #[derive(Clone, Copy)]
 struct World {
     first: &'static Shared,
@@ -142,8 +142,8 @@ impl World {
         self.second.word() & NUMBER == child.number().cast_unsigned()
     }
 
-    /// Starts a thread that locks and unlocks the second mutex. Returns when it sleeps. The thread returns whether it
-    /// received the report that an owner ended.
+    /// Starts a thread that locks and unlocks the second mutex. Returns when it sleeps. The thread
+    /// returns whether it received the report that an owner ended.
     fn sleeper<'scope>(self, scope: &'scope Scope<'scope, '_>) -> ScopedJoinHandle<'scope, bool> {
         let (tell, told) = mpsc::channel();
         let sleeper = scope.spawn(move || {
@@ -156,7 +156,8 @@ impl World {
         sleeper
     }
 
-    /// Starts a thread that waits at the condition variable until the data is 1. Returns when it sleeps.
+    /// Starts a thread that waits at the condition variable until the data is 1. Returns when it
+    /// sleeps.
     fn waiter<'scope>(self, scope: &'scope Scope<'scope, '_>) -> ScopedJoinHandle<'scope, ()> {
         let (tell, told) = mpsc::channel();
         let waiter = scope.spawn(move || {
@@ -180,8 +181,8 @@ impl World {
         drop(guard);
     }
 
-    /// All goes on after the children have been killed. The next owner receives the report of that if one of them was the
-    /// owner.
+    /// All goes on after the children have been killed. The next owner receives the report of that
+    /// if one of them was the owner.
     fn goes_on(
         self,
         was_owned: bool,
@@ -278,7 +279,8 @@ fn one_run(operation: &Operation, what: What, other: Sleeper, stop: usize) -> bo
             }
             child.finish(|| {
                 if !is_notified {
-                    // Without the mutex, which the child may own at its end, if its deadline has just passed.
+                    // Without the mutex, which the child may own at its end, if its deadline has
+                    // just passed.
                     world.second.condvar.notify_all();
                 }
             });
@@ -335,7 +337,8 @@ steps! {
     fn a_process_may_be_stopped_at_any_step_of_a_notification => Stopped NOTIFICATIONS, FEW;
 }
 
-/// The next owner frees the memory at the first step at which it can: any later access to it is an error.
+/// The next owner frees the memory at the first step at which it can: any later access to it is an
+/// error.
 fn free_after_an_unlock(other: Sleeper) {
     let (second, file) = share_file();
     let world = World { first: share(), second };

@@ -20,8 +20,8 @@ enum Order {
 
 /// Two children go on to a stop each. Returns whether both have come there.
 ///
-/// If they are not killed, the second goes on until it sleeps, then the first to its end. The second must have ended then,
-/// or be woken.
+/// If they are not killed, the second goes on until it sleeps, then the first to its end. The
+/// second must have ended then, or be woken.
 fn one_run(operations: [&Operation; 2], what: What, order: Order, stops: [usize; 2]) -> [bool; 2] {
     let world = World::new();
     let of_second = World { first: share(), ..world };
@@ -71,7 +71,8 @@ fn one_run(operations: [&Operation; 2], what: What, order: Order, stops: [usize;
     })
 }
 
-/// Each stop of the first meets each third one of the second, because all of them take minutes on a busy machine.
+/// Each stop of the first meets each third one of the second, because all of them take minutes on a
+/// busy machine.
 fn at_pairs_of_stops(operations: [&Operation; 2], what: What) {
     const STRIDE: usize = 3;
     for order in [Order::InTurn, Order::OneByOne] {
@@ -100,8 +101,8 @@ fn two_processes_may_be_stopped_while_one_notifies_and_one_waits() {
     step_by_step(|| at_pairs_of_stops([&NOTIFY_ALL, &WAIT], What::Stopped));
 }
 
-/// The owner unlocks between any two of the last instructions of a thread before it sleeps. That thread then locks, without a
-/// wake unless it has said in the word that it waits.
+/// The owner unlocks between any two of the last instructions of a thread before it sleeps. That
+/// thread then locks, without a wake unless it has said in the word that it waits.
 #[test]
 fn no_thread_sleeps_at_a_mutex_that_was_unlocked_before_its_mark() {
     const WAITED: u32 = !(NUMBER | DIED);

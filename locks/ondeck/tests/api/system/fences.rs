@@ -6,8 +6,8 @@ use ondeck::platform::{Fences, Native};
 
 use crate::dekker::both_missed;
 
-/// Each of two threads stores, makes its fence, and loads the other's location. With paired fences at least one of them
-/// sees the other's store.
+/// Each of two threads stores, makes its fence, and loads the other's location. With paired fences
+/// at least one of them sees the other's store.
 #[test]
 fn one_of_two_threads_sees_the_other() {
     let light = || {

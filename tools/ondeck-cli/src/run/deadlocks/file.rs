@@ -1,5 +1,5 @@
-//! The file in which a process notes its locks: `tools/ondeck-observe/src/order.h` says what is in it, and `order.c` has
-//! its layout.
+//! The file in which a process notes its locks: `tools/ondeck-observe/src/order.h` says what is in
+//! it, and `order.c` has its layout.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -93,8 +93,8 @@ impl Notes {
             .collect()
     }
 
-    /// Returns the orders that are new since the last call: the first of the locks that the thread held was held before
-    /// the wanted one.
+    /// Returns the orders that are new since the last call: the first of the locks that the thread
+    /// held was held before the wanted one.
     pub(super) fn orders(&mut self) -> Vec<Seen> {
         let count = (word(&self.bytes(24, 4), 0) as usize).min(EDGES);
         let start = HEADER + THREADS * THREAD + self.read * EDGE;
@@ -102,7 +102,8 @@ impl Notes {
         let is_whole = |edge: &[u8]| word(edge, 0) != 0;
         let mut edges = Vec::new();
         for edge in bytes.chunks_exact(EDGE) {
-            // One that is not whole yet is waited for once: a signal handler may have left its function.
+            // One that is not whole yet is waited for once: a signal handler may have left its
+            // function.
             if is_whole(edge) {
                 edges.push(edge);
             } else if self.unfinished != self.read {

@@ -1,7 +1,9 @@
-//! `ondeck run --deadlocks`: orders of locks that may become a deadlock, and deadlocks when they happen.
+//! `ondeck run --deadlocks`: orders of locks that may become a deadlock, and deadlocks when they
+//! happen.
 //!
-//! The observer notes what threads hold and want in a file ([`file`]). This process reads the files of all processes now
-//! and then, and has the graph, the names and the reports, so that the program has only the notes.
+//! The observer notes what threads hold and want in a file ([`file`]). This process reads the files
+//! of all processes now and then, and has the graph, the names and the reports, so that the program
+//! has only the notes.
 
 mod file;
 

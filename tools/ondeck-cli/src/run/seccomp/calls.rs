@@ -1,9 +1,10 @@
 //! From calls of futex(2) to waits: which thread sleeps at which word, and which wake ends that.
 //!
-//! The return from a call is not seen. A wait has ended if the thread makes another call, and it ended with the first wake at
-//! its word that no other thread's wait has ended with. The order in which threads began to wait would not tell: they
-//! race from the answer to the kernel's queue. A thread whose next call comes before any wake has not slept, because the
-//! word had changed, or its time was over. How long the woken thread took to run is computed from what the scheduler counts.
+//! The return from a call is not seen. A wait has ended if the thread makes another call, and it
+//! ended with the first wake at its word that no other thread's wait has ended with. The order in
+//! which threads began to wait would not tell: they race from the answer to the kernel's queue. A
+//! thread whose next call comes before any wake has not slept, because the word had changed, or its
+//! time was over. How long the woken thread took to run is computed from what the scheduler counts.
 
 use std::collections::{HashMap, VecDeque};
 use std::fs;
@@ -85,11 +86,12 @@ impl Scheduled {
         Self { ran, ready, times }
     }
 
-    /// Returns for how many nanoseconds after its wake a thread has not run yet, which has been awake for `awake` until its
-    /// next call.
+    /// Returns for how many nanoseconds after its wake a thread has not run yet, which has been
+    /// awake for `awake` until its next call.
     ///
-    /// Between two calls, a thread that sleeps once is put on a CPU twice: after the answer to the first call, and after the
-    /// wake. If that is all, it has run ever since. Otherwise the delay is the mean of all.
+    /// Between two calls, a thread that sleeps once is put on a CPU twice: after the answer to the
+    /// first call, and after the wake. If that is all, it has run ever since. Otherwise the delay
+    /// is the mean of all.
     fn delay(self, after: Self, awake: u64) -> u64 {
         let times = after.times.saturating_sub(self.times);
         let delay = match times {
@@ -273,8 +275,8 @@ impl Calls {
         Some(())
     }
 
-    /// Ends the sleep of a thread that makes a call or ends. Returns whether it goes on instead: a signal has interrupted it,
-    /// or it was moved to another word, and it waits again.
+    /// Ends the sleep of a thread that makes a call or ends. Returns whether it goes on instead: a
+    /// signal has interrupted it, or it was moved to another word, and it waits again.
     fn awake(&mut self, tid: u32, waits_at: Option<u64>, now: u64) -> bool {
         let Some(thread) = self.threads.get_mut(&tid) else { return false };
         let Some(sleep) = thread.sleep else { return false };

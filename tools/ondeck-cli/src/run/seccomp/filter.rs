@@ -11,7 +11,8 @@ use libc::{sock_filter, sock_fprog};
 pub(super) const CALLS: [libc::c_long; 5] =
     [libc::SYS_futex, libc::SYS_exit, libc::SYS_exit_group, libc::SYS_execve, libc::SYS_execveat];
 
-/// `AUDIT_ARCH_X86_64` of linux/audit.h. Calls of 32-bit programs have other numbers, and are let through.
+/// `AUDIT_ARCH_X86_64` of linux/audit.h. Calls of 32-bit programs have other numbers, and are let
+/// through.
 const ARCHITECTURE: u32 = 0xc000_003e;
 
 /// The filter: the number of a call is at offset 0 of its data, the architecture at 4.
@@ -56,8 +57,8 @@ impl Message {
     }
 }
 
-/// Installs the filter in this process, which is about to become the program, and sends its listener. A kernel that refuses
-/// is no error: the program then runs without.
+/// Installs the filter in this process, which is about to become the program, and sends its
+/// listener. A kernel that refuses is no error: the program then runs without.
 pub(super) fn install(to: &UnixStream) -> io::Result<()> {
     let listener = listen();
     let mut message = Message { error: [listener.err().unwrap_or(0)], control: [0; 4] };
@@ -104,7 +105,8 @@ fn listen() -> Result<RawFd, i32> {
     Err(io::Error::last_os_error().raw_os_error().unwrap_or(libc::EINVAL))
 }
 
-/// `SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP` of Linux 6.6: the thread that waits for an answer is woken on the same CPU.
+/// `SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP` of Linux 6.6: the thread that waits for an answer is woken
+/// on the same CPU.
 const SYNCHRONOUS: u64 = 1;
 
 /// Returns the listener that a program's process has sent, or why there is none.
@@ -119,7 +121,8 @@ pub(super) fn receive(from: &UnixStream) -> io::Result<OwnedFd> {
         if length == 0 {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
-        // SAFETY: the kernel has filled the header, and the descriptor is a new one of this process.
+        // SAFETY: the kernel has filled the header, and the descriptor is a new one of this
+        // process.
         Ok(unsafe {
             let control = libc::CMSG_FIRSTHDR(header);
             (!control.is_null()).then(|| {

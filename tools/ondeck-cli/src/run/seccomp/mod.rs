@@ -1,6 +1,6 @@
-//! Observes the waits of programs into which no library can be loaded: the kernel notifies this process of each call of
-//! futex(2), and the calling thread is stopped until the answer, which is always to continue (seccomp(2),
-//! `SECCOMP_RET_USER_NOTIF`).
+//! Observes the waits of programs into which no library can be loaded: the kernel notifies this
+//! process of each call of futex(2), and the calling thread is stopped until the answer, which is
+//! always to continue (seccomp(2), `SECCOMP_RET_USER_NOTIF`).
 //!
 //! ```text
 //! program   futex(2) ─► stopped ────────────────────────► continues
@@ -10,8 +10,8 @@
 //!                                 ondeck_record::observed::remote, with stacks by `Stopped` of ondeck_profile
 //! ```
 //!
-//! The filter goes to all children of the program. If there is no listener any more, the kernel refuses their calls. So
-//! a process of this command answers as long as one of them lives.
+//! The filter goes to all children of the program. If there is no listener any more, the kernel
+//! refuses their calls. So a process of this command answers as long as one of them lives.
 
 mod calls;
 mod filter;
@@ -33,7 +33,8 @@ use nix::sys::signal::SigSet;
 
 use calls::Calls;
 
-/// How long the server waits for a notification before it looks whether it is to end, in milliseconds.
+/// How long the server waits for a notification before it looks whether it is to end, in
+/// milliseconds.
 const PAUSE: libc::c_int = 50;
 
 /// Returns why the kernel does not notify, with what to do next.
@@ -91,8 +92,8 @@ impl Server {
         self.started.recv().unwrap_or_else(|_| Err(io::ErrorKind::BrokenPipe.into()))
     }
 
-    /// Ends recording after the program's end. If some of its children are left, another process goes on to answer. Returns
-    /// the number of processes that could not be recorded.
+    /// Ends recording after the program's end. If some of its children are left, another process
+    /// goes on to answer. Returns the number of processes that could not be recorded.
     pub(super) fn end(self) -> usize {
         self.is_over.store(true, Ordering::Relaxed);
         let Ok((left, unrecorded)) = self.thread.join() else { return 1 };
@@ -114,15 +115,16 @@ impl Server {
     }
 }
 
-/// Raises this thread's priority, if that is allowed. On CPUs that are all busy, a stopped thread otherwise waits for this
-/// one to get a CPU, and the beginning of its wait is seen late: on two, 10 to 20 % of all waiting is missing.
+/// Raises this thread's priority, if that is allowed. On CPUs that are all busy, a stopped thread
+/// otherwise waits for this one to get a CPU, and the beginning of its wait is seen late: on two,
+/// 10 to 20 % of all waiting is missing.
 fn be_prompt() {
     // SAFETY: sets a number of this thread.
     unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, -20) };
 }
 
-/// Answers calls until no process is left that makes them, or until it is over; returns the listener in that case, and the
-/// number of processes that could not be recorded.
+/// Answers calls until no process is left that makes them, or until it is over; returns the
+/// listener in that case, and the number of processes that could not be recorded.
 fn serve(listener: OwnedFd, mut calls: Calls, is_over: &AtomicBool) -> (Option<OwnedFd>, usize) {
     while !is_over.load(Ordering::Relaxed) {
         match poll(&listener, PAUSE) {

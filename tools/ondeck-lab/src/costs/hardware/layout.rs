@@ -22,7 +22,8 @@ pub struct Place {
     pub cpu: usize,
     /// Its core, from 0 in order of appearance.
     pub core: usize,
-    /// Its cluster, the cores of one kind that share a last-level cache: an index of [`Layout::clusters`].
+    /// Its cluster, the cores of one kind that share a last-level cache: an index of
+    /// [`Layout::clusters`].
     pub cluster: usize,
 }
 
@@ -67,7 +68,8 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Reads the layout from `/sys`. Where a file is missing, CPUs do not differ in what it describes.
+    /// Reads the layout from `/sys`. Where a file is missing, CPUs do not differ in what it
+    /// describes.
     pub fn here() -> Self {
         Self::read(Path::new("/sys/devices"), &Here::usable_cpus())
     }
@@ -164,8 +166,8 @@ fn index_of<T: PartialEq>(known: &mut Vec<T>, item: T) -> usize {
 mod tests {
     use super::*;
 
-    /// A machine of two sockets with two clusters of two cores of two CPUs each, numbered as Linux does, and
-    /// the second cluster of each socket of efficiency cores.
+    /// A machine of two sockets with two clusters of two cores of two CPUs each, numbered as Linux
+    /// does, and the second cluster of each socket of efficiency cores.
     fn machine() -> tempfile::TempDir {
         let root = tempfile::tempdir().expect("a temporary folder");
         let write = |path: String, text: String| {

@@ -12,8 +12,8 @@ struct Line {
     next: u32,
 }
 
-/// Follows a chain in random order through more memory than caches hold; returns the shortest of several
-/// stretches.
+/// Follows a chain in random order through more memory than caches hold; returns the shortest of
+/// several stretches.
 pub(super) fn latency() -> Timing {
     /// 256 MiB: few caches are larger, and it is made in half a second.
     const LINES: u32 = 1 << 22;
@@ -37,7 +37,8 @@ pub(super) fn latency() -> Timing {
     })
 }
 
-/// Links all lines into one ring in random order. A chain that closed early would fit into the caches.
+/// Links all lines into one ring in random order. A chain that closed early would fit into the
+/// caches.
 fn close(lines: &mut [Line]) {
     let mut order: Vec<u32> = (0..lines.len() as u32).collect();
     fastrand::Rng::with_seed(1).shuffle(&mut order);
@@ -49,8 +50,8 @@ fn close(lines: &mut [Line]) {
     }
 }
 
-/// Requests large pages, so that the time is the line's and includes no page walks. The first touch of a page decides
-/// its size, so the request comes before it.
+/// Requests large pages, so that the time is the line's and includes no page walks. The first touch
+/// of a page decides its size, so the request comes before it.
 fn advise_large_pages(lines: &mut Vec<Line>) {
     /// `madvise` requires whole pages; this is the largest of the ordinary page sizes.
     const PAGE: usize = 65536;

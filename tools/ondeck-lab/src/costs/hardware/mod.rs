@@ -1,7 +1,9 @@
-//! The facts that describe this machine to a simulator: where its CPUs are, and what they cost each other.
+//! The facts that describe this machine to a simulator: where its CPUs are, and what they cost each
+//! other.
 //!
-//! [`measure`](super::measure) measures operations on a CPU that the scheduler chooses. Here each number belongs
-//! to known CPUs: of one kind of core, or of pairs that share a core, a cache or a socket.
+//! [`measure`](super::measure) measures operations on a CPU that the scheduler chooses. Here each
+//! number belongs to known CPUs: of one kind of core, or of pairs that share a core, a cache or a
+//! socket.
 
 mod layout;
 mod memory;
@@ -31,7 +33,8 @@ pub struct Hardware {
     pub layout: Layout,
     /// What each kind of its cores needs.
     pub cores: Vec<(Kind, Core)>,
-    /// The one-way time of a cache line between CPUs that share this; only relations that this machine has.
+    /// The one-way time of a cache line between CPUs that share this; only relations that this
+    /// machine has.
     pub transfer: Vec<(Shared, Result<Spread, String>)>,
     /// A load of a line that no cache has.
     pub memory: Nanos,
@@ -105,10 +108,11 @@ pub fn transfer() -> Nanos {
 /// Each single figure is the least of this number of measurements.
 const SAMPLES: usize = 9;
 
-/// Measures this machine, which takes some seconds. `progress` receives each step's name and the share done.
+/// Measures this machine, which takes some seconds. `progress` receives each step's name and the
+/// share done.
 ///
-/// A number that the machine refuses carries the reason. If `cancelled` becomes true, the remaining numbers
-/// are refused for that reason.
+/// A number that the machine refuses carries the reason. If `cancelled` becomes true, the remaining
+/// numbers are refused for that reason.
 ///
 /// Not generic: see [`super::measure`].
 pub fn measure(progress: &mut dyn FnMut(&str, f64), cancelled: &dyn Fn() -> bool) -> Hardware {
@@ -167,8 +171,8 @@ fn core(cpu: usize, sibling: Option<usize>, ready: impl Fn() -> Result<(), Strin
 
 /// The median over all pairs.
 ///
-/// Viennot's method: both threads try a compare-and-swap until it is their turn, and half of a round trip is
-/// one way.
+/// Viennot's method: both threads try a compare-and-swap until it is their turn, and half of a
+/// round trip is one way.
 fn one_way(
     pairs: &[(usize, usize)],
     ready: impl Fn() -> Result<(), String>,

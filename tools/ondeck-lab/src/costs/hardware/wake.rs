@@ -1,5 +1,5 @@
-//! The cost of a wake for the thread that makes it, and the delay of the woken thread by the idle time of its
-//! CPU.
+//! The cost of a wake for the thread that makes it, and the delay of the woken thread by the idle
+//! time of its CPU.
 
 use std::time::Duration;
 
@@ -15,15 +15,15 @@ pub struct Wakes {
     pub call: f64,
     /// Between the quartiles of the time until a thread ran, on a CPU that was idle for 5 µs.
     pub spread: f64,
-    /// Pairs of the time that the CPU was idle and the time from the start of that call until the woken thread
-    /// ran, in nanoseconds; shortest idle time first.
+    /// Pairs of the time that the CPU was idle and the time from the start of that call until the
+    /// woken thread ran, in nanoseconds; shortest idle time first.
     pub to_run: Vec<(f64, f64)>,
 }
 
 /// Measures between the first CPU and one on another core.
 pub(super) fn measure(cancelled: impl Fn() -> bool) -> Result<Wakes, String> {
-    /// Idle times around the residencies of idle states, and the number of measurements of each: half a second
-    /// in all.
+    /// Idle times around the residencies of idle states, and the number of measurements of each:
+    /// half a second in all.
     const IDLE: [(Duration, u32); 6] = [
         (Duration::from_micros(5), 200),
         (Duration::from_micros(20), 200),
@@ -56,8 +56,8 @@ pub(super) fn to_run_here() -> Timing {
     Ok(usual(&measured))
 }
 
-/// The time that most woken threads took to run: the lower quartile, because some wakes find the CPU taken by
-/// another program.
+/// The time that most woken threads took to run: the lower quartile, because some wakes find the
+/// CPU taken by another program.
 fn usual(wakes: &[Wake]) -> f64 {
     times(wakes).p25
 }

@@ -57,8 +57,8 @@ fn load_average() -> Option<f64> {
 /// Reads a fact of the kernel into memory and returns its number of bytes, if it fits.
 fn fact(name: &CStr, into: *mut c_void, room: usize) -> Option<usize> {
     let mut size = room;
-    // SAFETY: the name ends with a zero byte; the caller's memory is live and has the given length. Nothing is
-    // set.
+    // SAFETY: the name ends with a zero byte; the caller's memory is live and has the given length.
+    // Nothing is set.
     let error =
         unsafe { libc::sysctlbyname(name.as_ptr(), into, &raw mut size, std::ptr::null_mut(), 0) };
     (error == 0).then_some(size)

@@ -1,4 +1,5 @@
-//! A description of the machine, for the report. Facts that a system does not report are left empty.
+//! A description of the machine, for the report. Facts that a system does not report are left
+//! empty.
 
 cfg_select! {
     target_os = "linux" => {

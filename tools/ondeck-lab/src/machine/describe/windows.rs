@@ -41,7 +41,8 @@ fn wine() -> Option<String> {
     if system.is_null() {
         return None;
     }
-    // SAFETY: the library stays loaded as long as the process runs, and the name ends with a zero byte.
+    // SAFETY: the library stays loaded as long as the process runs, and the name ends with a zero
+    // byte.
     let function = unsafe { GetProcAddress(system, c"wine_get_version".as_ptr().cast()) }?;
     // SAFETY: only Wine exports this name, and its signature in C is `const char *(void)`.
     let version: extern "C" fn() -> *const c_char = unsafe { std::mem::transmute(function) };
@@ -75,8 +76,8 @@ fn registry(key: &str, name: &str) -> Option<String> {
     let (key, name) = (zero_ended(key), zero_ended(name));
     let mut text = [0_u16; 256];
     let mut bytes = size_of_val(&text) as u32;
-    // SAFETY: the names end with zeros, the array has the given length, and the other results are not
-    // requested.
+    // SAFETY: the names end with zeros, the array has the given length, and the other results are
+    // not requested.
     let error = unsafe {
         RegGetValueW(
             HKEY_LOCAL_MACHINE,

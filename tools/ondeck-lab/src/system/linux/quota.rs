@@ -1,8 +1,8 @@
 //! Control groups, which limit the CPU time of threads together: cgroups(7), of both versions.
 //!
-//! Each team has a group of its own, below the group of the process, so that it begins with a whole quota. Only its
-//! threads are in it, and not the coordinator: in version 1 a thread may be moved alone, in version 2 if the group is
-//! *threaded*.
+//! Each team has a group of its own, below the group of the process, so that it begins with a whole
+//! quota. Only its threads are in it, and not the coordinator: in version 1 a thread may be moved
+//! alone, in version 2 if the group is *threaded*.
 //!
 //! ```text
 //!                         version 1                version 2
@@ -26,7 +26,8 @@ use std::time::Duration;
 
 use crate::system::{Limit, Quota, Refusal, Thread};
 
-/// The beginning of the names of all groups. The number of the process follows, then that of the group.
+/// The beginning of the names of all groups. The number of the process follows, then that of the
+/// group.
 const NAME: &str = "ondeck";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +37,8 @@ enum Version {
 }
 
 impl Version {
-    /// The file that lists the threads of a group, and to which a thread is written that moves there.
+    /// The file that lists the threads of a group, and to which a thread is written that moves
+    /// there.
     fn threads(self) -> &'static str {
         match self {
             Self::One => "tasks",
@@ -102,8 +104,8 @@ fn refusal(quota: Quota, why: &str, fix: &str) -> Refusal {
 }
 
 impl Parent {
-    /// Finds it in `/proc/self/cgroup` and `/proc/self/mountinfo`. A controller is in one hierarchy: that of version 2 has
-    /// what no hierarchy of version 1 has.
+    /// Finds it in `/proc/self/cgroup` and `/proc/self/mountinfo`. A controller is in one
+    /// hierarchy: that of version 2 has what no hierarchy of version 1 has.
     fn of(groups: &str, mounts: &str) -> Option<Self> {
         let has = |list: &str, word: &str| list.split(',').any(|other| other == word);
         let path_in = |wanted: &dyn Fn(&str) -> bool| {

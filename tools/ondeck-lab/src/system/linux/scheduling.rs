@@ -77,7 +77,8 @@ struct Attributes {
 impl Attributes {
     fn of_caller() -> io::Result<Self> {
         let mut attributes = Self::default();
-        // SAFETY: the kernel writes at most the given number of bytes, into a value that outlives the call.
+        // SAFETY: the kernel writes at most the given number of bytes, into a value that outlives
+        // the call.
         let read = unsafe {
             libc::syscall(
                 libc::SYS_sched_getattr,
@@ -98,8 +99,8 @@ impl Attributes {
     }
 }
 
-/// The slice of the calling thread, where the kernel reports it: since Linux 6.12, of `SCHED_OTHER` and
-/// `SCHED_BATCH`.
+/// The slice of the calling thread, where the kernel reports it: since Linux 6.12, of `SCHED_OTHER`
+/// and `SCHED_BATCH`.
 pub(super) fn slice() -> Option<Duration> {
     let attributes = Attributes::of_caller().ok()?;
     (attributes.runtime > 0).then(|| Duration::from_nanos(attributes.runtime))

@@ -1,8 +1,8 @@
 //! A cache of the most recently used entries, guarded by one lock.
 //!
-//! 1,024 entries for 4,096 keys, of which small ones are requested more often. A hit moves the entry
-//! to the front of a list. A miss computes the value outside of the lock and replaces the least
-//! recently used entry. So a lookup writes, which is why such caches have a mutex.
+//! 1,024 entries for 4,096 keys, of which small ones are requested more often. A hit moves the
+//! entry to the front of a list. A miss computes the value outside of the lock and replaces the
+//! least recently used entry. So a lookup writes, which is why such caches have a mutex.
 
 use fastrand::Rng;
 
@@ -97,8 +97,8 @@ impl Cache {
         self.newest = index;
     }
 
-    /// The number of entries that can be reached in either direction before the ring closes, each once
-    /// and with the key that leads to it.
+    /// The number of entries that can be reached in either direction before the ring closes, each
+    /// once and with the key that leads to it.
     fn sound(&self) -> u64 {
         let mut index = self.newest;
         let mut count = 0;

@@ -1,9 +1,11 @@
 //! Reader-writer locks written in C and C++.
 //!
-//! Sources, of Debian 12: Abseil 20220623, `absl/synchronization/mutex.cc`; nsync 1.25, `internal/mu.c`.
+//! Sources, of Debian 12: Abseil 20220623, `absl/synchronization/mutex.cc`; nsync 1.25,
+//! `internal/mu.c`.
 //!
-//! Abseil's and nsync's mutexes are also reader-writer locks: the same words also count readers. The notes
-//! of the mutexes' files on calls, on moving and on the search for cycles also apply here.
+//! Abseil's and nsync's mutexes are also reader-writer locks: the same words also count readers.
+//! The notes of the mutexes' files on calls, on moving and on the search for cycles also apply
+//! here.
 //!
 //! Abseil's are called through C functions, `cpp/shim.cc`.
 //!
@@ -20,8 +22,8 @@ unsafe extern "C" {
     fn ondeck_zoo_abseil_prepare();
 }
 
-/// Every lock here is initialized with zeros, as in its library. C++ requires a call of the constructor,
-/// which stores zeros and nothing else.
+/// Every lock here is initialized with zeros, as in its library. C++ requires a call of the
+/// constructor, which stores zeros and nothing else.
 macro_rules! cpp_rwlocks {
     ($(
         $(#[$doc:meta])*

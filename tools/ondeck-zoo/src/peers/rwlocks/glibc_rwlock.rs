@@ -1,20 +1,22 @@
 //! The C library's reader-writer lock in its two kinds.
 //!
-//! Source: glibc, `nptl/pthread_rwlock_common.c`; read at 2.36. It is called as C programs call it, through
-//! the dynamic linker's table, not inlined.
+//! Source: glibc, `nptl/pthread_rwlock_common.c`; read at 2.36. It is called as C programs call it,
+//! through the dynamic linker's table, not inlined.
 //!
-//! Teaches: phases of readers and of writers, each with a futex. The default kind prefers readers: a reader
-//! enters beside others although writers wait, so readers can keep writers out without bound. In the other
-//! kind an arriving reader waits for a waiting writer.
+//! Teaches: phases of readers and of writers, each with a futex. The default kind prefers readers:
+//! a reader enters beside others although writers wait, so readers can keep writers out without
+//! bound. In the other kind an arriving reader waits for a waiting writer.
 //!
-//! In a process that never started a thread glibc also uses atomic instructions here, unlike in its mutex.
+//! In a process that never started a thread glibc also uses atomic instructions here, unlike in its
+//! mutex.
 //!
-//! Moving: `new` initializes the lock and then moves it. As with glibc's mutex that is sound while no
-//! thread holds or waits for the lock: the initialization stores the kind and zeros, and no pointer.
+//! Moving: `new` initializes the lock and then moves it. As with glibc's mutex that is sound while
+//! no thread holds or waits for the lock: the initialization stores the kind and zeros, and no
+//! pointer.
 //!
-//! After the unlock: the lock is not touched. An unlock hands a phase off by its last change of the lock, for which all
-//! threads that wait for the phase have to wait, and then wakes them by the word's address ("explicit hand-over" in
-//! the source).
+//! After the unlock: the lock is not touched. An unlock hands a phase off by its last change of the
+//! lock, for which all threads that wait for the phase have to wait, and then wakes them by the
+//! word's address ("explicit hand-over" in the source).
 
 use std::ffi::c_int;
 use std::mem::MaybeUninit;
@@ -40,8 +42,8 @@ type Pthread = Object<libc::pthread_rwlock_t>;
 fn pthread(kind: c_int) -> Pthread {
     let mut attributes = MaybeUninit::uninit();
     let attributes = attributes.as_mut_ptr();
-    // SAFETY: the attributes are initialized first and destroyed last, the pointer refers to a local; each
-    // failure panics. The lock may be moved like the mutex.
+    // SAFETY: the attributes are initialized first and destroyed last, the pointer refers to a
+    // local; each failure panics. The lock may be moved like the mutex.
     unsafe {
         posix!(check: pthread_rwlockattr_init(attributes));
         check(pthread_rwlockattr_setkind_np(attributes, kind), "pthread_rwlockattr_setkind_np");
@@ -100,8 +102,9 @@ macro_rules! glibc_rwlocks {
                 try_write: |this, ()| unsafe { posix!(acquired: pthread_rwlock_trywrlock(this.0.get())) },
                 // SAFETY: the calling thread is the writer.
                 unlock_write: |this, ()| unsafe { unlock(&this.0) },
-                // Acquires it in both ways: a writer's attempt fails if there is a reader or writer.
-                // SAFETY: the lock is initialized, and held by this thread where it is unlocked.
+                // Acquires it in both ways: a writer's attempt fails if there is a reader or
+                // writer. SAFETY: the lock is initialized, and held by this thread where it is
+                // unlocked.
                 is_idle: |this| unsafe {
                     let alone = this.try_write(&());
                     if alone {

@@ -1,10 +1,10 @@
 //! Reader-writer locks of other libraries, called as their users call them. Linux only.
 //!
-//! The rules for the mutexes in the folder above also apply here. To add a lock, add a file in this folder
-//! and a line in the list below.
+//! The rules for the mutexes in the folder above also apply here. To add a lock, add a file in this
+//! folder and a line in the list below.
 //!
-//! Where a file says that an unlock touches the lock "as far as is known", its source was not searched for
-//! the contrary; a program must then assume it.
+//! Where a file says that an unlock touches the lock "as far as is known", its source was not
+//! searched for the contrary; a program must then assume it.
 
 use ondeck::platform::Native;
 

@@ -2,15 +2,15 @@
 //!
 //! Source: the crate `parking_lot` 0.13, `raw_rwlock.rs`.
 //!
-//! Teaches: a writer first sets the bit that keeps arriving readers out, and then waits for the present
-//! readers. So readers cannot keep a writer out without bound, though other writers can.
+//! Teaches: a writer first sets the bit that keeps arriving readers out, and then waits for the
+//! present readers. So readers cannot keep a writer out without bound, though other writers can.
 //!
 //! ```text
 //! word: readers | writer, or waiting for readers (8) | upgradable (4) | that writer is parked (2) | parked (1)
 //! ```
 //!
-//! After the unlock: the word is touched, like the mutex's: it clears a mark under the lock of the table's
-//! bucket.
+//! After the unlock: the word is touched, like the mutex's: it clears a mark under the lock of the
+//! table's bucket.
 
 use std::fmt;
 
@@ -44,8 +44,8 @@ raw_rwlock! {
             ..LockInfo::USUAL
         },
         new: Self(Raw::INIT),
-        // The markers that the lock returns have no size and no meaning: they are dropped here, and others are
-        // made at the unlock.
+        // The markers that the lock returns have no size and no meaning: they are dropped here, and
+        // others are made at the unlock.
         read: |this, ()| { let GuardNoSend { .. } = this.0.lock_shared(); },
         try_read: |this, ()| this.0.try_lock_shared().is_some(),
         // SAFETY: the calling thread is a reader; see `read` about the marker.

@@ -2,11 +2,11 @@
 //!
 //! Source: the crate `spin` 0.12, `rwlock.rs`.
 //!
-//! Teaches: the ready-made counter of Rust programs, with a fetch-add in each read that is undone if there was a
-//! writer.
+//! Teaches: the ready-made counter of Rust programs, with a fetch-add in each read that is undone
+//! if there was a writer.
 //!
-//! The contexts keep the guards. A forced unlock of a writer would not do: it asserts that no reader is counted, and
-//! a reader that is about to undo its addition is.
+//! The contexts keep the guards. A forced unlock of a writer would not do: it asserts that no
+//! reader is counted, and a reader that is about to undo its addition is.
 //!
 //! After the unlock: nothing is touched. An unlock is one read-modify-write.
 
@@ -17,8 +17,8 @@ use crate::kept::Kept;
 use crate::{CondvarKind, LockInfo, Origin, RawRwLock};
 
 /// `spin::RwLock<()>` with its default strategy for waiting.
-// SAFETY, as a lock: it excludes and synchronizes for as long as its guards live, which is from `read` or `write` to
-// the unlock.
+// SAFETY, as a lock: it excludes and synchronizes for as long as its guards live, which is from
+// `read` or `write` to the unlock.
 #[derive(Debug, Default)]
 pub struct SpinRwLock(spin::RwLock<()>);
 

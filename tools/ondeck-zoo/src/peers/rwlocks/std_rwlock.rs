@@ -2,13 +2,14 @@
 //!
 //! Source: Rust 1.95, `library/std/src/sys/sync/rwlock/futex.rs` and `sync/poison/rwlock.rs`.
 //!
-//! Teaches: a counter of readers with two marks for waiters in one word, and a second word on which writers sleep.
-//! Arriving readers wait for a waiting writer; an unlock wakes writers first.
+//! Teaches: a counter of readers with two marks for waiters in one word, and a second word on which
+//! writers sleep. Arriving readers wait for a waiting writer; an unlock wakes writers first.
 //!
-//! It is used through its public interface, including poisoning: the contexts keep the guards, like those of the mutex.
+//! It is used through its public interface, including poisoning: the contexts keep the guards, like
+//! those of the mutex.
 //!
-//! After the unlock: the word is touched. An unlock that leaves waiters changes the word again before it
-//! wakes one.
+//! After the unlock: the word is touched. An unlock that leaves waiters changes the word again
+//! before it wakes one.
 
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
@@ -19,8 +20,8 @@ use crate::peers::std_mutex::unpoisoned;
 use crate::{CondvarKind, LockInfo, Origin, RawRwLock, Waiting};
 
 /// `std::sync::RwLock<()>`.
-// SAFETY, as a lock: it excludes and synchronizes for as long as its guards live, which is from `read` or `write` to the
-// unlock.
+// SAFETY, as a lock: it excludes and synchronizes for as long as its guards live, which is from
+// `read` or `write` to the unlock.
 #[derive(Debug, Default)]
 pub struct StdRwLock {
     lock: RwLock<()>,

@@ -2,8 +2,8 @@
 //!
 //! Source: the crate `usync` 0.2.1, `rwlock.rs`.
 //!
-//! Teaches: the lock's word has one list of nodes on the stacks of waiters of both kinds. While the list is
-//! not empty, its last node has the count of readers.
+//! Teaches: the lock's word has one list of nodes on the stacks of waiters of both kinds. While the
+//! list is not empty, its last node has the count of readers.
 //!
 //! ```text
 //! word: readers, or pointer to the newest node | queue locked (8) | queued (4) | reading (2) | locked (1)

@@ -31,7 +31,8 @@ impl fmt::Display for Quota {
     }
 }
 
-/// The least quota of the group that these lines of `/proc/self/cgroup` name, and of the groups above it.
+/// The least quota of the group that these lines of `/proc/self/cgroup` name, and of the groups
+/// above it.
 fn least(root: &Path, groups: &str) -> Option<Quota> {
     let group = groups.lines().find_map(|line| line.strip_prefix("0::"))?;
     let group = Path::new(group.trim_start_matches('/'));

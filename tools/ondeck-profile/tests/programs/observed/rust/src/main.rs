@@ -1,6 +1,6 @@
-//! `keepers KIND [MILLISECONDS]`: locks of Rust, each with a known keeper. One thread holds the lock for 2 ms each time,
-//! or longer, three others for a moment. Prints the sum of all waits, and for how long these have held the lock, in
-//! nanoseconds, which each thread notes itself.
+//! `keepers KIND [MILLISECONDS]`: locks of Rust, each with a known keeper. One thread holds the
+//! lock for 2 ms each time, or longer, three others for a moment. Prints the sum of all waits, and
+//! for how long these have held the lock, in nanoseconds, which each thread notes itself.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{self, Condvar};
