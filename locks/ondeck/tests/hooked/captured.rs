@@ -26,6 +26,12 @@ fn polls_until(is_so: impl Fn() -> bool) {
 /// threads.
 fn settles(owner: &Actor, mutex: &'static Lock) -> u32 {
     assert_eq!(owner.ends(), 1, "it is the owner");
+    unlocks_beside_others(owner, mutex)
+}
+
+/// Unlocks for the owner, which may have to wait for the bucket's lock. Returns the number of woken
+/// threads.
+fn unlocks_beside_others(owner: &Actor, mutex: &'static Lock) -> u32 {
     owner.begins(|| unlock(mutex));
     polls_until(|| !owner.is_busy());
     owner.ends()
@@ -210,7 +216,7 @@ fn a_displaced_real_time_owner_asks_for_the_lock_at_the_end_of_the_turn() {
     assert_eq!(two.unlocks(mutex), 1);
     polls_until(|| !one.is_busy());
     WOKE.open();
-    one.unlocks(mutex);
+    unlocks_beside_others(&one, mutex);
     time_passes_until(|| !parked.is_busy());
     assert_eq!(parked.unlocks(mutex), 0);
 }
@@ -230,11 +236,11 @@ fn a_displaced_owner_that_has_not_run_since_the_turn_loses_its_role() {
     polls_until(|| !other.is_busy());
     SLEEP.open();
     WOKE.open();
-    other.unlocks(mutex);
+    unlocks_beside_others(&other, mutex);
     time_passes_until(|| !one.is_busy() || !parked.is_busy());
     for thread in if one.is_busy() { [&parked, &one] } else { [&one, &parked] } {
         time_passes_until(|| !thread.is_busy());
-        thread.unlocks(mutex);
+        unlocks_beside_others(thread, mutex);
     }
 }
 

@@ -436,12 +436,14 @@ pub(super) fn becomes_the_heir_again(mutex: &'static Lock, heir: &Actor) {
 #[track_caller]
 pub(super) fn polls_until_it_sleeps() {
     let before = sleeps();
-    // As the heir, and once more if it asks for a handoff.
-    for _ in 0..4 {
-        time_passes(POLLING);
-        try_poll();
-    }
-    until(|| sleeps() > before);
+    // As the heir, and once more if it asks for a handoff. Between two polls it does not poll.
+    until(|| {
+        if POLLERS.load(Ordering::SeqCst) != 0 {
+            time_passes(POLLING);
+            poll();
+        }
+        sleeps() > before
+    });
 }
 
 /// Waits until a thread polls.
