@@ -34,13 +34,15 @@ const FUNCTIONS: [&str; 14] = [
 const DROP: &str = "core::mem::drop";
 
 /// Generic functions of other crates around them.
-const DROPS: [&str; 6] = [
+const GENERIC: [&str; 8] = [
     "core::ptr::drop_in_place<lock_api::",
     "core::ptr::drop_glue<lock_api::",
     "core::mem::drop<lock_api::",
     "drop_in_place<lock_api::",
     "drop_glue<lock_api::",
     "drop<lock_api::",
+    "core::ops::function::FnOnce::call_once<ondeck_record::",
+    "call_once<ondeck_record::",
 ];
 
 /// Parts of the paths of source files, for inlined functions that have lost the names of their
@@ -67,7 +69,7 @@ pub fn is_ours(frame: &Frame) -> bool {
     let starts = |words: &[&str]| words.iter().any(|word| frame.function.starts_with(word));
     let is_of = |file: &String| SOURCES.iter().any(|part| file.contains(part));
     starts(&FUNCTIONS)
-        || starts(&DROPS)
+        || starts(&GENERIC)
         || frame.function == DROP
         || cpp::is_of_lock(&frame.function)
         || kinds::is_of_lock(frame)
