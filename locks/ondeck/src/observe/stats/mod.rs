@@ -13,7 +13,9 @@
 //!
 //! `docs/stats.md` has the cost, and examples for Rust, C and C++.
 //!
-//! ```
+#![cfg_attr(feature = "stats", doc = "```")]
+// Nothing is counted, and the example would wait for ever.
+#![cfg_attr(not(feature = "stats"), doc = "```no_run")]
 //! use ondeck::{Mutex, mutex::RawMutex, stats};
 //!
 //! static ACCOUNTS: Mutex<u64> = Mutex::from_raw(RawMutex::named(c"accounts"), 0);
@@ -344,7 +346,8 @@ pub struct Event {
 ///   never warned again; a thread has one warning due at a time;
 /// * for the hold with which a program ends.
 ///
-/// ```
+#[cfg_attr(feature = "stats", doc = "```")]
+#[cfg_attr(not(feature = "stats"), doc = "```no_run")]
 /// use ondeck::{Mutex, stats};
 /// use std::sync::atomic::{AtomicU32, Ordering};
 /// use std::time::Duration;
