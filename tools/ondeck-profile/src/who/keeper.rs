@@ -63,25 +63,27 @@ const LOCKED: u32 = 16;
 /// The value of musl's rwlock while a writer has it.
 const WRITTEN: u32 = 0x7fff_ffff;
 
+/// Returns the words of their own on which threads of parking_lot sleep.
+pub fn parked<'a>(futexes: impl Iterator<Item = &'a Futex>) -> BTreeSet<u64> {
+    let is_parked = |one: &&Futex| matches!(one.kind, Kind::ParkingLot | Kind::ParkingLotCondition);
+    futexes.filter(is_parked).map(|one| one.word).collect()
+}
+
 /// Returns the lock for which a thread of parking_lot waits. The thread sleeps on a word of its own
 /// `ThreadData`, whose other fields are the address of the lock, two tokens that are small numbers,
-/// and the next waiting thread's `ThreadData`. The compiler orders them.
-fn parked_at(memory: &Memory, word: u64) -> Option<u64> {
+/// and the `ThreadData` of the next thread in its bucket of the hash table, which may wait for
+/// another lock. The compiler orders them.
+fn parked_at(memory: &Memory, word: u64, parked: &BTreeSet<u64>) -> Option<u64> {
     /// The size of a `ThreadData`.
     const SIZE: u64 = 40;
     let start = word.checked_sub(SIZE)?.next_multiple_of(8);
     let places = (start..word + SIZE).step_by(8);
+    let is_thread = |value: &u64| parked.range(*value..value.saturating_add(SIZE)).next().is_some();
     let pointers: BTreeSet<u64> = places
         .filter_map(|place| memory.word(place))
-        .filter(|value| memory.read::<1>(*value).is_some())
+        .filter(|value| memory.read::<1>(*value).is_some() && !is_thread(value))
         .collect();
-    let leads_to_other = |pointer: &u64| {
-        (*pointer..pointer + SIZE)
-            .step_by(8)
-            .any(|place| memory.word(place).is_some_and(|value| pointers.contains(&value)))
-    };
-    let mut locks = pointers.iter().filter(|pointer| !leads_to_other(pointer));
-    locks.next().copied().filter(|_| locks.next().is_none())
+    pointers.first().copied().filter(|_| pointers.len() == 1)
 }
 
 /// Returns the mutex of ondeck for which a thread waits. The thread sleeps on a word of its node,
@@ -108,10 +110,11 @@ pub fn object(
     library: Library,
     found: &Found,
     function: &str,
+    parked: &BTreeSet<u64>,
 ) -> Option<u64> {
     match (futex.kind, library) {
         (Kind::ParkingLot | Kind::ParkingLotCondition, _) => {
-            let lock = parked_at(memory, futex.word)?;
+            let lock = parked_at(memory, futex.word, parked)?;
             // Writers of a reader-writer lock, of 8 bytes, park at the byte after its first.
             Some(if function.contains("RwLock") { lock & !7 } else { lock })
         }

@@ -90,12 +90,13 @@ pub fn look(pid: u32, folders: Vec<PathBuf>) -> Result<Who, Refusal> {
         .iter()
         .filter_map(|look| Seen::of(look, &mut names, &memory, &mut clocks, &modules))
         .collect();
+    let parked = keeper::parked(seen.iter().filter_map(|one| one.futex.as_ref()));
     for one in &mut seen {
         let Some(futex) = &one.futex else { continue };
         let found = keeper::of(&memory, futex, one.library, &tids);
         let function = wait::entry(&one.thread.stack, &modules);
         let called = function.as_deref().unwrap_or_default();
-        let object = keeper::object(&memory, futex, one.library, &found, called);
+        let object = keeper::object(&memory, futex, one.library, &found, called, &parked);
         one.thread.wait = Some(Wait {
             kind: futex.kind,
             word: futex.word,

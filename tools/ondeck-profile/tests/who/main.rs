@@ -181,6 +181,8 @@ mod of_std {
 }
 
 mod of_parking_lot {
+    use std::collections::HashMap;
+
     use parking_lot_original::{Condvar, Mutex, RwLock};
 
     use super::*;
@@ -232,6 +234,44 @@ mod of_parking_lot {
         let mut waiters: Vec<_> = lock.expect("the lock").waiters.iter().map(name).collect();
         waiters.sort_unstable();
         assert_eq!(waiters, [Some("pl taker"), Some("pl taker too")]);
+    }
+
+    static MANY: [Mutex<()>; 8192] = [const { Mutex::new(()) }; 8192];
+
+    /// Returns two locks whose waiters are in one bucket of parking_lot's hash table, as long as it
+    /// has no more than 4096 (`parking_lot_core/src/parking_lot.rs`, `hash`).
+    fn of_one_bucket() -> [&'static Mutex<()>; 2] {
+        let bucket = |lock: &Mutex<()>| {
+            (std::ptr::from_ref(lock).addr() as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 52
+        };
+        let mut first = HashMap::new();
+        let two = MANY.iter().find_map(|lock| Some([first.insert(bucket(lock), lock)?, lock]));
+        two.expect("two locks")
+    }
+
+    #[test]
+    fn threads_of_one_bucket_that_wait_for_different_locks_are_told_apart() {
+        let pair = of_one_bucket();
+        start("pair keeper", move |begun| {
+            let _held = pair.map(Mutex::lock);
+            keep(&begun);
+        });
+        let waiting = [("pair first", pair[0]), ("pair second", pair[1])];
+        for (name, lock) in waiting {
+            start(name, move |begun| {
+                drop(begun);
+                drop(lock.lock());
+            });
+        }
+        seen(|who| {
+            let is_right = |(name, lock): &(&str, &Mutex<()>)| {
+                let address = std::ptr::from_ref(*lock).addr() as u64;
+                let wait = named(who, name).and_then(|thread| thread.wait.as_ref());
+                wait.is_some_and(|wait| wait.object == Some(address))
+            };
+            let unlike = waiting.iter().filter(|one| !is_right(one));
+            unlike.map(|(name, _)| format!("{:#?}", named(who, name))).collect()
+        });
     }
 }
 
