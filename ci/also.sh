@@ -15,7 +15,7 @@
 source "$(dirname "$0")/common.sh"
 
 commands() {
-    need_packages python3 gcc g++ jq parallel pkg-config
+    need_packages python3 gcc g++ jq pkg-config
     python3 ci/book/commands.py "$@"
 }
 

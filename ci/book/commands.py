@@ -26,10 +26,6 @@ CHANGES = {
     "docs/campaigns.md": [
         ("--rounds 10 --json", "--rounds 10 -l std,ondeck -d 5ms --json", "nine minutes"),
         ("ondeck bench --full", "ondeck bench --quick -l std -w uncontended,chan,throughput", "hours"),
-        ("#!/bin/bash", None, "needs Slurm"),
-        ("job=$(", None, "needs Slurm"),
-        ("sbatch --dep", None, "needs Slurm"),
-        ("--sshlogin", None, "needs three machines"),
     ],
     "docs/preload.md": [("redis-server", "$PROGRAMS/orders", "a program that ends")],
     "docs/profile.md": [("bpftrace -p", None, "needs the kernel's tracing")],
@@ -42,8 +38,6 @@ CHANGES = {
 
 # Before a page's commands, in the folder with the programs.
 BEFORE = {
-    "docs/campaigns.md": "mkdir -p shards; for part in 1 2 3 4; do ondeck bench --quick -l std -w uncontended,chan,throughput "
-    "--shard $part/4 --json shards/$part.json; done",
     "docs/deadlock.md": "(cd ../ondeck && cargo build -q -p locks --features deadlock_detection --example deadlock)\n"
     "cp \"$CARGO_TARGET_DIR/debug/examples/deadlock\" program",
     "docs/json.md": "ondeck bench -l std -w throughput -r 1 -d 5ms --json r.json",
@@ -72,7 +66,7 @@ def commands(block):
             ["bash", "-n"], input=command, text=True, capture_output=True, check=False
         ).returncode == 0
         if whole:
-            if command.strip() and not re.fullmatch(r"\s*#(?!!).*\s*", command):
+            if command.strip() and not re.fullmatch(r"\s*#.*\s*", command):
                 yield command
             command = ""
     if command:
@@ -96,9 +90,6 @@ def script(page, text):
     used, left_out = set(), []
     lines = [BEFORE.get(page, "")]
     for block in blocks(text):
-        if any(piece == "#!/bin/bash" and piece in block for piece, *_ in CHANGES.get(page, [])):
-            used.update(one for one in CHANGES[page] if one[0] == "#!/bin/bash")
-            continue
         for command in commands(block):
             run = changed(page, command, used)
             if run is None:
