@@ -333,3 +333,21 @@ fn a_handler_may_lock_what_it_is_told_of() {
     assert_eq!((told[0].name, told[0].kind, told[0].other), (c"told", LockKind::Mutex, None));
     assert!(is_at(told[0].site, &held_at), "{:?}, not {held_at}", told[0]);
 }
+
+#[test]
+fn a_panic_of_a_handler_ends_with_it() {
+    static TOLD: AtomicU32 = AtomicU32::new(0);
+    if !again::is_child() {
+        again::passes(|_| ());
+        return;
+    }
+    stats::on_long_hold(Duration::ZERO, |_| {
+        assert_ne!(TOLD.fetch_add(1, Ordering::Relaxed), 0, "the handler's own");
+    });
+    let lock = Mutex::new(());
+    // A lock of `lock_api` 0.4 would be unlocked once more by its guard.
+    MutexGuard::unlock_fair(lock.lock());
+    while TOLD.load(Ordering::Relaxed) == 1 {
+        drop(lock.lock());
+    }
+}

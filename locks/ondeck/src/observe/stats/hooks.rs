@@ -14,7 +14,9 @@
 extern crate std;
 
 use core::cell::Cell;
+use core::mem;
 use core::sync::atomic::Ordering::Relaxed;
+use std::panic::catch_unwind;
 
 use super::table::{self, Entry, Lock};
 use super::warn::{self, Long};
@@ -282,17 +284,14 @@ fn unlocked_with_more(ended: Ended, goes_on: bool) {
     });
     let Some(long) = told else { return };
     LOCAL.with(|local| {
-        /// Also if the program's function panics.
-        struct Inside<'a>(&'a Local);
-        impl Drop for Inside<'_> {
-            fn drop(&mut self) {
-                self.0.is_inside.set(false);
-            }
-        }
         local.pending.set(None);
         local.is_warning.set(false);
         local.is_inside.set(true);
-        let _inside = Inside(local);
-        long.tell();
+        // The guard of a lock of `lock_api` 0.4 would unlock it once more after a panic.
+        if let Err(panic) = catch_unwind(|| long.tell()) {
+            // Its drop may panic, too.
+            mem::forget(panic);
+        }
+        local.is_inside.set(false);
     });
 }

@@ -74,13 +74,13 @@ static IS_ON: AtomicBool = AtomicBool::new(false);
 /// Changes when statistics are switched on.
 static EPOCH: AtomicU32 = AtomicU32::new(0);
 
-/// The nanoseconds in 2^32 ticks.
+/// The nanoseconds in 2^32 ticks; 0 before the first call of [`scale`].
 static SCALE: AtomicU64 = AtomicU64::new(0);
 
 /// Counts from now on, in all threads. What was counted before stays.
 pub fn enable() {
-    let scale = (u128::from(NANOS_PER_SECOND) << 32) / u128::from(Native::ticks_per_second());
-    SCALE.store(scale as u64, Relaxed);
+    // Not in a thread that unlocks.
+    scale();
     if !IS_ON.load(Relaxed) {
         // Relaxed: a thread that sees the flag first ignores what it unlocks now.
         EPOCH.fetch_add(1, Relaxed);
@@ -107,7 +107,19 @@ fn now() -> u64 {
     if let Some(now) = tests::NOW.get() {
         return now;
     }
-    ((u128::from(Native::ticks()) * u128::from(SCALE.load(Relaxed))) >> 32) as u64
+    // A thread may see that statistics are on, and not yet the scale.
+    let scale = match SCALE.load(Relaxed) {
+        0 => scale(),
+        scale => scale,
+    };
+    ((u128::from(Native::ticks()) * u128::from(scale)) >> 32) as u64
+}
+
+#[cold]
+fn scale() -> u64 {
+    let scale = (u128::from(NANOS_PER_SECOND) << 32) / u128::from(Native::ticks_per_second());
+    SCALE.store(scale as u64, Relaxed);
+    scale as u64
 }
 
 /// Where a program called a lock.
@@ -335,9 +347,9 @@ pub struct Event {
 /// longer, contended or not.
 ///
 /// The thread calls it when it has unlocked the lock and holds no other, so it may lock and
-/// allocate, but not the locks that the thread holds since before statistics were on. If it panics,
-/// so does the unlock, which is done. There is one handler: a later call replaces it, and
-/// [`Duration::MAX`] ends the warnings. It is not called
+/// allocate, but not the locks that the thread holds since before statistics were on. A panic of it
+/// is reported by the panic hook, and ends with it. There is one handler: a later call replaces it,
+/// and [`Duration::MAX`] ends the warnings. It is not called
 ///
 /// * more than once in 100 ms, for all locks together; [`Event::suppressed`] has the number of the
 ///   others;

@@ -5,10 +5,12 @@
 //! gone has numbers of its own if its kind or name is another one. An entry is never removed: sums
 //! of a program only grow.
 
+extern crate std;
+
 use core::ffi::{CStr, c_char};
 use core::ptr;
 use core::sync::atomic::{
-    AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering, Ordering::Relaxed,
+    AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering, Ordering::Relaxed,
 };
 use core::time::Duration;
 
@@ -123,15 +125,21 @@ static ENTRIES: [Entry; LOCKS] = [const {
 /// Locks that found no room.
 pub(super) static DROPPED: AtomicU64 = AtomicU64::new(0);
 
-/// Whether a thread makes an entry, or changes its longest hold.
-static IS_CHANGING: AtomicBool = AtomicBool::new(false);
+/// The process of the thread that makes an entry or changes its longest hold; 0 if none does.
+pub(super) static CHANGING: AtomicU32 = AtomicU32::new(0);
 
-/// Runs `change` alone. Returns `None` without having run it if another thread takes long: in the
-/// child of a fork it may not exist.
+/// Runs `change` alone, or in place of a thread that does not exist in this child of a fork.
+/// Returns `None` without having run it if another thread takes long.
 fn alone<T>(change: impl FnOnce() -> T) -> Option<T> {
     const PATIENCE: Duration = Duration::from_millis(1);
+    let this = cfg_select! {
+        unix => { std::process::id() }
+        _ => { 1 }
+    };
     // Acquire: the previous change.
-    let begins = || !IS_CHANGING.swap(true, Ordering::Acquire);
+    let replaces = |other| CHANGING.compare_exchange(other, this, Ordering::Acquire, Relaxed);
+    let begins =
+        || replaces(0).or_else(|it| if it == this { Err(it) } else { replaces(it) }).is_ok();
     if !begins() {
         let end = Native::now().after(PATIENCE);
         while !begins() {
@@ -142,7 +150,7 @@ fn alone<T>(change: impl FnOnce() -> T) -> Option<T> {
         }
     }
     let done = change();
-    IS_CHANGING.store(false, Ordering::Release);
+    CHANGING.store(0, Ordering::Release);
     Some(done)
 }
 

@@ -307,6 +307,29 @@ fn warnings_come_after_the_last_unlock_with_both_places_and_not_too_often() {
     assert!(told_now().is_empty());
 }
 
+#[cfg(all(unix, not(miri)))]
+#[test]
+fn the_child_of_a_fork_does_not_wait_for_a_thread_of_its_parent() {
+    let mut status = -1;
+    // SAFETY: the child allocates nothing, and ends; the parent waits for its own child.
+    unsafe {
+        let child = libc::fork();
+        if child == 0 {
+            table::CHANGING.store(libc::getppid().cast_unsigned(), Relaxed);
+            libc::_exit(i32::from(enter(lock(0x6000, c"child"), None).is_none()));
+        }
+        assert_eq!(libc::waitpid(child, &raw mut status, 0), child);
+    }
+    assert_eq!(status, 0);
+}
+
+#[test]
+fn a_thread_that_does_not_see_the_scale_yet_has_the_time() {
+    enable();
+    SCALE.store(0, Relaxed);
+    assert_ne!(now(), 0);
+}
+
 #[test]
 fn locks_of_one_name_are_one_series() {
     at(0);
