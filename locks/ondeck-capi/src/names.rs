@@ -31,15 +31,28 @@ fn places(address: usize) -> impl Iterator<Item = &'static Name> {
     (first..first + FAR).map(|place| &TABLE[place % NAMES])
 }
 
+/// Returns the name in a place, and the address that it belongs to. They are of one moment: a place
+/// that changes hands has another name in between.
+fn read(place: &Name) -> (*mut c_char, usize) {
+    loop {
+        // Acquire: the address is that of this name or of a later one. If it is of a later one, the
+        // second load, which the address's Acquire keeps after it, finds `TAKEN` or that name.
+        let name = place.name.load(Ordering::Acquire);
+        let address = place.address.load(Ordering::Acquire);
+        if place.name.load(Ordering::Relaxed) == name {
+            return (name, address);
+        }
+    }
+}
+
 /// Returns the place with the name of the mutex at an address, and that name.
 fn place_of(address: usize) -> Option<(&'static Name, *mut c_char)> {
     let taken = (&raw const TAKEN).cast_mut();
-    // Acquire: the address is read after the name, so it is that of this name or of a later one.
     places(address)
-        .map(|it| (it, it.name.load(Ordering::Acquire), it.address.load(Ordering::Acquire)))
-        .take_while(|(_, name, its)| !name.is_null() || *its != 0)
-        .find(|(_, name, its)| *its == address && !name.is_null() && *name != taken)
-        .map(|(it, name, _)| (it, name))
+        .map(|it| (it, read(it)))
+        .take_while(|(_, (name, its))| !name.is_null() || *its != 0)
+        .find(|(_, (name, its))| *its == address && !name.is_null() && *name != taken)
+        .map(|(it, (name, _))| (it, name))
 }
 
 /// Returns the name; null if there is none.
@@ -51,13 +64,18 @@ fn name_of(address: usize) -> *const c_char {
 /// room.
 pub(crate) fn set(address: usize, name: *const c_char) -> bool {
     let taken = (&raw const TAKEN).cast_mut();
-    // Acquire: a place that was used before has its address.
-    let (order, null) = (Ordering::Acquire, ptr::null_mut());
-    let is_ours = |it: &&Name| it.name.compare_exchange(null, taken, order, order).is_ok();
+    // Acquire and Release: see `read`.
+    let (order, failure, null) = (Ordering::AcqRel, Ordering::Relaxed, ptr::null_mut());
+    while let Some((place, old)) = place_of(address) {
+        // The place is another mutex's by now if a thread has taken the name away meanwhile.
+        let is_set = place.name.compare_exchange(old, name.cast_mut(), order, failure).is_ok();
+        if is_set && !name.is_null() {
+            return true;
+        }
+    }
+    let is_ours = |it: &&Name| it.name.compare_exchange(null, taken, order, failure).is_ok();
     let free = || if name.is_null() { None } else { places(address).find(is_ours) };
-    let Some(place) = place_of(address).map(|(it, _)| it).or_else(free) else {
-        return name.is_null();
-    };
+    let Some(place) = free() else { return name.is_null() };
     place.address.store(address, Ordering::Release);
     place.name.store(name.cast_mut(), Ordering::Release);
     true
@@ -71,4 +89,35 @@ pub(crate) fn lock_of(address: usize) -> Lock {
 /// The calling thread begins to wait for the mutex at `address`, at the instruction `site`.
 pub(crate) fn waits(address: usize, site: *const c_void) -> Option<Wait> {
     if stats::is_on() { hooks::waits(lock_of(address), Site::code(site.addr())) } else { None }
+}
+
+#[cfg(test)]
+mod tests {
+    use core::ffi::CStr;
+    use core::sync::atomic::AtomicBool;
+    use std::thread;
+
+    use super::*;
+
+    #[test]
+    fn a_mutex_has_its_own_name_while_its_place_changes_hands() {
+        // Addresses with the same places.
+        let [one, other] = [0x1000, 0x1000 + (1 << 22)];
+        let is_over = AtomicBool::new(false);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                for _ in 0..1_000_000 {
+                    for (address, name) in [(one, c"one"), (other, c"other")] {
+                        assert!(set(address, name.as_ptr()) && set(address, ptr::null()));
+                    }
+                }
+                is_over.store(true, Ordering::Relaxed);
+            });
+            while !is_over.load(Ordering::Relaxed) {
+                let name = name_of(other);
+                // SAFETY: it is one of the two.
+                assert!(name.is_null() || unsafe { CStr::from_ptr(name) } == c"other");
+            }
+        });
+    }
 }
