@@ -62,7 +62,7 @@ pub(in crate::platform) fn per_second() -> u64 {
             let monotonic = NANOS_PER_SECOND >> MONOTONIC_SHIFT;
             let rate = if is_hardware() { hardware::rate() } else { monotonic };
             // Fits: a hardware counter is used only with 64 bits. Two threads measure two rates, and
-            // the first one stays: whoever converts the same ticks again has the same time.
+            // the first one stays: the same ticks always convert to the same time.
             let (relaxed, rate) = (Ordering::Relaxed, rate as usize);
             RATE.compare_exchange(0, rate, relaxed, relaxed).map_or_else(|it| it, |_| rate) as u64
         }
