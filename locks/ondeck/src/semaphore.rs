@@ -44,9 +44,10 @@
 //! they are spare again, or gives up there and serves the others. If other threads have taken
 //! permits, these count as those of woken threads: that wakes a thread too many, and none too few.
 //! A woken thread that does not run leaves its permits to those that arrive, or are overdue, or
-//! find them free at the end of a slice of their sleep. If a thread that comes back is the oldest
-//! again when it comes back, it may take what was kept for a younger one: no other thread would
-//! serve it. If it is not, it first serves those before it.
+//! find them free at the end of a slice of their sleep. A thread that takes some then wakes others
+//! for what is left, as if all of it were spare. If a thread that comes back is the oldest again
+//! when it comes back, it may take what was kept for a younger one: no other thread would serve it.
+//! If it is not, it first serves those before it.
 //!
 //! # Nothing is touched after a thread may continue
 //!

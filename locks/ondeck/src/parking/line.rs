@@ -296,6 +296,10 @@ impl<P: Host> Line<P> {
             Ok(status) => Waited::told(status),
             Err(guard) => {
                 self.guard = Some(guard);
+                if has_taken {
+                    // The threads that were woken before do not run: what is left is for the line.
+                    self.set_spare(usize::MAX);
+                }
                 // step: give up
                 gives_up(&mut self);
                 if has_taken { Waited::Taken } else { Waited::TimedOut }

@@ -284,3 +284,32 @@ fn a_thread_that_takes_permits_at_the_end_of_a_slice_leaves_the_others_to_the_ne
         });
     });
 }
+
+/// The thread that was woken for both permits does not run, and neither is released again.
+#[test]
+fn a_thread_that_takes_the_permits_of_a_stopped_one_wakes_the_next() {
+    with_semaphore(|semaphore| {
+        thread::scope(|scope| {
+            let stopped = wait(scope, semaphore, 2, true);
+            SLICE_ENDS.store(false, Ordering::SeqCst);
+            scope.spawn(|| {
+                SLICED.set(true);
+                semaphore.acquire();
+            });
+            until(|| in_line(semaphore) == 2);
+            let next = scope.spawn(|| semaphore.acquire());
+            until(|| in_line(semaphore) == 3);
+            semaphore.release(2);
+            WOKEN.until_reached();
+            assert_eq!((in_line(semaphore), semaphore.available()), (2, 2));
+            SLICE_ENDS.store(true, Ordering::SeqCst);
+            until(|| in_line(semaphore) < 2);
+            let is_served = in_line(semaphore) == 0;
+            WOKEN.open();
+            semaphore.release(2);
+            assert!(is_served, "it sleeps beside a permit");
+            next.join().unwrap();
+            stopped.join().unwrap();
+        });
+    });
+}
