@@ -40,9 +40,9 @@
 //!    meanwhile. At the end of the turn it asks for the lock, and the owner's next unlock offers
 //!    it.
 //! 4. The displaced owner of a captured lock is linked as the newest, and becomes the heir. Before
-//!    it naps, it wakes the thread that has the next turn: the oldest, or the oldest that last ran
-//!    on the same CPU. That thread takes the role when it runs. After a turn the displaced owner
-//!    looks whether it does: a kernel may have put it behind the owner, on a busy CPU.
+//!    it naps, it wakes the oldest, which has the next turn. That thread takes the role when it
+//!    runs. After a turn the displaced owner looks whether it does: a kernel may have put it behind
+//!    the owner, on a busy CPU.
 //! 5. The heir of any other lock polls for as long as a wake takes, ever more rarely. Then it
 //!    places a request in the unlock mode, and sleeps.
 //! 6. An heir that was woken and found the lock taken again requests the lock itself. An unlock

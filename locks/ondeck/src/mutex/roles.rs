@@ -64,7 +64,7 @@ pub(super) fn enter<P: Host>(
         return None;
     }
     // spec: Mutex!Displaced
-    next_to(guard, node, now).map(|next| wake(newest, next, now))
+    next_to(guard, node).map(|next| wake(newest, next, now))
 }
 
 /// Makes the linked node the heir if there is none, or if the heir has lost its CPU.
@@ -428,21 +428,10 @@ fn wake_oldest<P: Host>(guard: &Guard<'_, P>, address: usize, now: usize) -> Opt
 }
 
 /// Returns the parked thread that has the next turn when the caller, which is about to sleep, is
-/// linked last: the oldest, or the oldest that last ran on the caller's CPU, unless the other one
-/// has waited half as long again. The caller leaves its CPU to that thread at once, while on the
-/// CPU of the owner it would wait for a time slice.
-fn next_to<'a, P: Host>(
-    guard: &'a Guard<'_, P>,
-    caller: &Node<P>,
-    now: usize,
-) -> Option<&'a Node<P>> {
-    let waiting = || parked(guard, caller.address()).filter(|node| !ptr::eq(*node, caller));
+/// linked last.
+fn next_to<'a, P: Host>(guard: &'a Guard<'_, P>, caller: &Node<P>) -> Option<&'a Node<P>> {
     // spec: Mutex!WakeOldest
-    let oldest = waiting().next()?;
-    let here = waiting().find(|node| node.is_here()).unwrap_or(oldest);
-    let waits = |node: &Node<P>| now.wrapping_sub(node.since.load(Ordering::Relaxed));
-    let is_passed = priority(oldest) == 0 && waits(oldest) / 3 < waits(here) / 2;
-    Some(if is_passed { here } else { oldest })
+    parked(guard, caller.address()).find(|node| !ptr::eq(*node, caller))
 }
 
 /// Returns the oldest parked threads, at most as many as a wake may pass over.

@@ -120,7 +120,7 @@ pub(super) fn look<P: Host>(byte: *const P::AtomicU8) {
     let guard = P::bucket(address).lock();
     if let Some(word) = roles::serve(&guard, address, P::ticks() as usize) {
         drop(guard);
-        wake::<P>(word, address, false);
+        wake::<P>(word);
     }
 }
 
@@ -141,15 +141,11 @@ fn settle<P: Host>(address: usize) {
     }
 }
 
-/// Wakes a thread that waits for the lock at `address`, which the caller has unlocked or `offered`.
-fn wake<P: Host>(word: roles::Wake<P>, address: usize, offered: bool) {
+/// Wakes a thread that waits for the lock.
+fn wake<P: Host>(word: roles::Wake<P>) {
     // spec: Mutex!FutexWake
     // By address: the thread may have left, and its node may be gone.
     P::futex_wake(word, 1);
-    // The wake may have taken longer than all that the caller does outside of its sections.
-    if let Some(history) = P::bucket(address).history(address) {
-        history.note_woken(offered, P::ticks() as usize);
-    }
 }
 
 /// Offers the lock at `byte`, which the caller owns, to the heir that requests it, or to the oldest
@@ -164,7 +160,10 @@ fn offer<P: Host>(byte: *const P::AtomicU8, unasked: bool) -> bool {
     let word = roles::offer(&guard, address, unasked, P::ticks() as usize);
     drop(guard);
     if let Some(word) = word {
-        wake::<P>(word, address, true);
+        wake::<P>(word);
+        if let Some(history) = P::bucket(address).history(address) {
+            history.note_offered(P::ticks() as usize);
+        }
     }
     word.is_some()
 }

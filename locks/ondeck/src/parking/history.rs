@@ -129,12 +129,12 @@ impl<P: Host> History<P> {
         self.taken.store(now, Ordering::Relaxed);
     }
 
-    /// Records that the caller, which has unlocked or `offered` the mutex, has woken a thread for
-    /// it. Only from now on can it come back.
-    pub(crate) fn note_woken(&self, offered: bool, now: usize) {
+    /// Records that the caller has offered the mutex and woken the thread that has the offer. Only
+    /// from now on can the caller come back.
+    pub(crate) fn note_offered(&self, now: usize) {
         let me = P::thread();
         self.displaced.store(me, Ordering::Relaxed);
-        self.offered.store(if offered { me } else { 0 }, Ordering::Relaxed);
+        self.offered.store(me, Ordering::Relaxed);
         self.taken.store(now, Ordering::Relaxed);
     }
 
@@ -278,7 +278,7 @@ mod tests {
         let stays_outside = || {
             // Each heir has found it locked just before.
             history.note_for();
-            history.note_woken(true, now());
+            history.note_offered(now());
             let taken = history.taken.load(Ordering::Relaxed);
             history.note_arrival(taken.wrapping_add(2 * AT_ONCE), AT_ONCE)
         };
