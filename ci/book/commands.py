@@ -121,8 +121,7 @@ def prepare(place):
 
     They are outside of the project: cargo would make the package a member of its workspace."""
     programs, package, home = place / "programs", place / "mine", place / "home"
-    stubs = place / "stubs"
-    for folder in (programs, home, stubs):
+    for folder in (programs, home):
         folder.mkdir(parents=True)
     root = pathlib.Path.cwd()
     (place / "ondeck").symlink_to(root)
@@ -134,7 +133,7 @@ def prepare(place):
     environment.update(
         HOME=str(home), ROOT=str(root), PACKAGE=str(package), PROGRAMS=str(programs),
         CARGO_TARGET_DIR=os.environ.get("CARGO_TARGET_DIR", str(root / "target")),
-        PATH=f"{home}/.local/bin:{stubs}:{os.environ['PATH']}",
+        PATH=f"{home}/.local/bin:{os.environ['PATH']}",
     )
     subprocess.run(["cargo", "new", "-q", "--vcs", "none", str(package)], check=True, env=environment)
     with open(package / "Cargo.toml", "a", encoding="utf-8") as manifest:
@@ -149,7 +148,6 @@ def prepare(place):
         example = re.search(rf"^```{language}\n(.*?)^```$", page, flags=re.M | re.S)[1]
         (programs / f"program.{suffix}").write_text(example, encoding="utf-8")
     executable(programs / "server", "#!/bin/sh\nfor _ in 1 2 3 4 5 6 7 8 9 10; do ./orders; done\n")
-    executable(stubs / "xdg-open", '#!/bin/sh\ntest -s "$1"\n')
     return environment
 
 
