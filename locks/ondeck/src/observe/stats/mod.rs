@@ -239,7 +239,7 @@ pub struct LockStats {
     pub longest_hold: Duration,
     /// Where that one began.
     pub longest_hold_site: Option<Site>,
-    /// Threads that wait now.
+    /// Threads that wait now, and in the child of a fork those that waited in its parent.
     pub waiting: u32,
     /// The thread that holds it now, unless that is not known: a reader, or a thread that has held
     /// it since before the first wait.
