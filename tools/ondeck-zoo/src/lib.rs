@@ -24,8 +24,7 @@
 //! all. Semaphores, onces and barriers have small traits in [`sync`].
 //!
 //! Every lock has a condition variable, [`RawLock::Condvar`], so that threads can wait for each
-//! other with any lock. Peers use their library's, where there is one. Lockless' mutexes use
-//! [`LocklessCondvar`](locks::lockless_condvar::LocklessCondvar) from the same text. All others use
+//! other with any lock. Peers use their library's, where there is one. All others use
 //! [`SequenceCondvar`], which needs only `lock` and `unlock` of a lock.
 //!
 //! The feature `peers-cpp` adds the peers written in C and C++ (Abseil, nsync).
@@ -64,7 +63,6 @@ mod posix;
 mod queue;
 mod raw;
 mod rwlock;
-mod spin_wait;
 mod three_states;
 
 pub mod locks;

@@ -51,22 +51,10 @@ impl<P: Platform> Parker<P> {
     /// The thread has called [`prepare`](Self::prepare) since it was last woken, and no other
     /// thread wakes it, so that it sleeps until this call.
     pub(crate) unsafe fn unpark(parker: *const Self) {
-        // SAFETY: as the caller promises.
-        let address = unsafe { Self::choose(parker) };
-        P::futex_wake(address, 1);
-    }
-
-    /// Marks the thread as chosen, and returns the address at which to wake it. For a waker that
-    /// holds a lock, and makes the wake after it has unlocked.
-    ///
-    /// # Safety
-    ///
-    /// As for [`unpark`](Self::unpark).
-    pub(crate) unsafe fn choose(parker: *const Self) -> *const P::AtomicU32 {
         // SAFETY: the thread waits, and keeps its parker, until the store below.
         let address = unsafe { &raw const (*parker).woken };
         // SAFETY: as above; after the store only the address is used.
         unsafe { &*address }.store(1, Ordering::Release);
-        address
+        P::futex_wake(address, 1);
     }
 }

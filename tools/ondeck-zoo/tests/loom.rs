@@ -33,8 +33,6 @@ fn two_threads_exclude_each_other_and_lose_no_wake() {
 /// takes three switches; where all poll one word it happens at once.
 fn three_threads_bound(info: &LockInfo) -> Option<usize> {
     match (info.waiting, info.fairness, info.name) {
-        // With three, loom does not find an unlock that leaves the word at 1 and a thread asleep.
-        (_, _, "lockless_three_state") => Some(deeper(4)),
         (_, _, "mcs" | "clh") => Some(2),
         (Waiting::Sleeps | Waiting::SpinsThenSleeps, _, _) => Some(deeper(3)),
         // A queue lock whose unlock also polls has less room than those above.

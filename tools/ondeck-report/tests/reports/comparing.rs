@@ -34,7 +34,7 @@ fn a_table_has_medians_ratio_interval_and_a_geometric_mean() {
 
 #[test]
 fn the_widest_rows_fit_80_columns() {
-    let name = "lockless_three_state";
+    let name = "lockless_four_state";
     let wild: Vec<f64> = (0..10).map(|step| 1e5 * f64::from(step + 1).powi(9)).collect();
     let base = vec![throughput(name, 128, &wild), throughput("cut", 128, &wild)];
     let other = vec![throughput(name, 128, &around(1e3)), throughput("cut", 128, &around(1e3))];

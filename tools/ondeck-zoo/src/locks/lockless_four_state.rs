@@ -1,4 +1,4 @@
-//! Lockless' second mutex: one byte for locked, another for contended.
+//! Lockless' mutex: one byte for locked, another for contended.
 //!
 //! Source: Lockless Inc., "Mutexes and Condition Variables using Futexes", section "Optimized
 //! Mutexes".
@@ -50,14 +50,13 @@
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
-use super::lockless_condvar::{LocklessCondvar, LocklessMutex};
-use crate::{CondvarKind, LockInfo, Origin, RawLock, Waiting};
+use crate::{LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
 
 /// Attempts before sleeping, and reads before waking: the source's numbers.
 const SPINS_BEFORE_SLEEP: u32 = 100;
 const SPINS_BEFORE_WAKE: u32 = 200;
 
-/// Lockless' second mutex: see the [source file](self) for its states.
+/// Lockless' mutex: see the [source file](self) for its states.
 #[derive(Debug)]
 pub struct LocklessFourState<P: Platform> {
     locked: P::AtomicU8,
@@ -115,12 +114,11 @@ raw_lock! {
             origin: Origin::Sources,
             waiting: Waiting::SpinsThenSleeps,
             touches_after_release: true,
-            condvar: CondvarKind::Own,
             source: "Lockless Inc., Mutexes and Condition Variables using Futexes, optimized mutex",
             teaches: "A contended mark apart from the lock makes the contended unlock a plain store",
             ..LockInfo::USUAL
         },
-        Condvar: LocklessCondvar<P>,
+        Condvar: SequenceCondvar<P>,
         new: Self { locked: AtomicInt::new(0), contended: AtomicInt::new(0) },
         lock: |this, ()| if P::test_and_set(&this.locked, Ordering::Acquire) {
             this.lock_slow();
@@ -140,15 +138,5 @@ raw_lock! {
         is_idle: |this| {
             this.locked.load(Ordering::Relaxed) == 0 && this.contended.load(Ordering::Relaxed) == 0
         },
-    }
-}
-
-impl<P: Platform> LocklessMutex<P> for LocklessFourState<P> {
-    fn wait_word(&self) -> &P::AtomicU32 {
-        &self.contended
-    }
-
-    unsafe fn lock_contended(&self, (): &()) {
-        self.lock_slept();
     }
 }

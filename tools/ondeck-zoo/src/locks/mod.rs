@@ -7,7 +7,6 @@ use ondeck::platform::{Host, Platform};
 
 use crate::Visitor;
 
-pub mod lockless_condvar;
 pub mod ondeck_mutex;
 
 pub use ondeck_mutex::OndeckMutex;
@@ -29,15 +28,12 @@ portable_locks! {
     spinlock::Spinlock,
     ticket_spinlock::TicketSpinlock,
     three_state_futex::ThreeStateFutex,
-    lockless_three_state::LocklessThreeState,
     lockless_four_state::LocklessFourState,
     go_three_state::GoThreeState,
     go_spinbit::GoSpinbit,
     mcs::Mcs,
     clh::Clh,
     rust_std::RustStd,
-    word_lock::WordLock,
-    parking_lot_port::ParkingLotPort,
     glibc_normal::GlibcNormal,
 }
 
