@@ -3,9 +3,8 @@
 # accesses to freed memory, data races and weak memory. Then it runs the tests of interfaces in tests/api that have unsafe
 # code of their own, and a program that uses each type of the crate, as programs do that are tested under Miri.
 #
-# tests/plain uses a platform of the standard library alone, tests/api the one that programs have under Miri
-# (src/platform/miri.rs): Miri has no inline assembly, membarrier or FUTEX_LOCK_PI. So the kernel's part in the protocols of
-# PiMutex and ipc does not run there.
+# They use the platform that programs have under Miri (src/platform/miri.rs): Miri has no inline assembly, membarrier or
+# FUTEX_LOCK_PI. So the kernel's part in the protocols of PiMutex and ipc does not run there.
 #
 # ONDECK_MIRI_SEEDS is the number of schedules of each test, 20 by default. They take two to four minutes.
 # --quick tries one schedule of each test, in half a minute of CPU time and as much for the first build.

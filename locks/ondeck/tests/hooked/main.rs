@@ -28,6 +28,7 @@ mod notify;
 mod notify_all;
 mod notify_urgent;
 mod offers;
+mod once;
 mod reborn;
 mod roles;
 mod rwlock;

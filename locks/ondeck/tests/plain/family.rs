@@ -1,15 +1,13 @@
-//! The other locks that need no kernel, each with data that is not atomic.
+//! Other locks, each with data that is not atomic.
 
 use std::cell::UnsafeCell;
-use std::thread;
 
 use ondeck::fair::RawFairMutex;
-use ondeck::parking::waiting;
+use ondeck::platform::Native;
 use ondeck::rwlock::RawRwLock;
 use ondeck::{Barrier, Latch, Once, Semaphore};
 
-use super::plain_platform::{Plain, become_real_time, soon, yields};
-use super::{Freed, alone, crew, rounds};
+use super::{Freed, crew, rounds, soon, watched};
 
 /// A lock, and the number that it guards.
 struct Guarded<L> {
@@ -44,183 +42,140 @@ impl<L> Guarded<L> {
 
 #[test]
 fn a_writer_excludes_readers_with_a_bias_and_without() {
-    alone(|| {
-        let shared = Guarded::new(RawRwLock::<Plain>::new());
-        let lock = &shared.lock;
-        crew(4, |thread| {
-            for round in 0..rounds() {
-                // SAFETY: the lock allows each access, and each unlock matches a lock.
-                unsafe {
-                    match (round + thread) % 4 {
-                        0 => {
-                            lock.lock_exclusive();
-                            shared.add();
-                            let held = lock.downgrade();
+    let _watchdog = watched();
+    let shared = Guarded::new(RawRwLock::<Native>::new());
+    let lock = &shared.lock;
+    crew(4, |thread| {
+        for round in 0..rounds() {
+            // SAFETY: the lock allows each access, and each unlock matches a lock.
+            unsafe {
+                match (round + thread) % 4 {
+                    0 => {
+                        lock.lock_exclusive();
+                        shared.add();
+                        let held = lock.downgrade();
+                        shared.get();
+                        lock.unlock_shared(held);
+                    }
+                    1 => {
+                        lock.lock_upgradable();
+                        shared.get();
+                        lock.upgrade();
+                        shared.add();
+                        lock.unlock_exclusive_fair();
+                    }
+                    2 => lock.consider_bias(),
+                    _ => {
+                        let held = lock.lock_shared();
+                        shared.get();
+                        lock.unlock_shared(held);
+                        if let Some(held) = lock.try_lock_shared_until(soon(20)) {
                             shared.get();
                             lock.unlock_shared(held);
-                        }
-                        1 => {
-                            lock.lock_upgradable();
-                            shared.get();
-                            lock.upgrade();
-                            shared.add();
-                            lock.unlock_exclusive_fair();
-                        }
-                        2 => lock.consider_bias(),
-                        _ => {
-                            let held = lock.lock_shared();
-                            shared.get();
-                            lock.unlock_shared(held);
-                            if let Some(held) = lock.try_lock_shared_until(soon(20)) {
-                                shared.get();
-                                lock.unlock_shared(held);
-                            }
                         }
                     }
                 }
             }
-        });
-        assert_eq!(shared.number.into_inner(), 2 * rounds());
+        }
     });
+    assert_eq!(shared.number.into_inner(), 2 * rounds());
 }
 
 #[test]
 fn a_fair_mutex_excludes() {
-    alone(|| {
-        let shared = Guarded::new(RawFairMutex::<Plain>::new());
-        crew(4, |thread| {
-            for round in 0..rounds() {
-                if (round + thread) % 4 != 0 {
-                    shared.lock.lock();
-                } else if !shared.lock.try_lock_until(soon(20)) {
-                    continue;
-                }
-                // SAFETY: the thread has the mutex, also after the bump.
-                unsafe {
-                    shared.add();
-                    shared.lock.bump();
-                    shared.add();
-                    shared.lock.unlock();
-                }
+    let _watchdog = watched();
+    let shared = Guarded::new(RawFairMutex::<Native>::new());
+    crew(4, |thread| {
+        for round in 0..rounds() {
+            if (round + thread) % 4 != 0 {
+                shared.lock.lock();
+            } else if !shared.lock.try_lock_until(soon(20)) {
+                continue;
             }
-        });
+            // SAFETY: the thread has the mutex, also after the bump.
+            unsafe {
+                shared.add();
+                shared.lock.bump();
+                shared.add();
+                shared.lock.unlock();
+            }
+        }
     });
 }
 
 #[test]
 fn one_permit_excludes() {
-    alone(|| {
-        for semaphore in [Semaphore::<Plain>::on_platform(1), Semaphore::fair_on_platform(1)] {
-            let shared = Guarded::new(semaphore);
-            crew(4, |thread| {
-                for round in 0..rounds() {
-                    if (round + thread) % 4 != 0 {
-                        shared.lock.acquire();
-                    } else if !shared.lock.try_acquire_by(soon(20)) {
-                        continue;
-                    }
-                    // SAFETY: the thread has the only permit.
-                    unsafe { shared.add() };
-                    shared.lock.release(1);
+    let _watchdog = watched();
+    for semaphore in [Semaphore::<Native>::on_platform(1), Semaphore::fair_on_platform(1)] {
+        let shared = Guarded::new(semaphore);
+        crew(4, |thread| {
+            for round in 0..rounds() {
+                if (round + thread) % 4 != 0 {
+                    shared.lock.acquire();
+                } else if !shared.lock.try_acquire_by(soon(20)) {
+                    continue;
                 }
-            });
-        }
-    });
+                // SAFETY: the thread has the only permit.
+                unsafe { shared.add() };
+                shared.lock.release(1);
+            }
+        });
+    }
 }
 
 /// Each thread has one number in each round, which was its neighbour's in the previous round.
 #[test]
 fn a_round_of_a_barrier_orders_all_threads() {
-    alone(|| {
-        let shared = [(); 3].map(|()| Guarded::new(()));
-        let barrier = Barrier::<Plain>::on_platform(3);
-        crew(3, |thread| {
-            for round in 0..rounds() {
-                // SAFETY: the threads' places differ in each round, and a barrier is between two of
-                // them.
-                unsafe { shared[(thread + round) as usize % 3].add() };
-                barrier.wait();
-            }
-        });
+    let _watchdog = watched();
+    let shared = [(); 3].map(|()| Guarded::new(()));
+    let barrier = Barrier::<Native>::on_platform(3);
+    crew(3, |thread| {
+        for round in 0..rounds() {
+            // SAFETY: the threads' places differ in each round, and a barrier is between two of
+            // them.
+            unsafe { shared[(thread + round) as usize % 3].add() };
+            barrier.wait();
+        }
     });
 }
 
 #[test]
 fn what_was_done_before_a_latch_and_a_once_is_seen_after() {
-    alone(|| {
-        for _ in 0..rounds().div_ceil(4) {
-            let latch = Guarded::new(Latch::<Plain>::on_platform(1));
-            let once = Guarded::new(Once::<Plain>::on_platform());
-            crew(3, |thread| {
-                // SAFETY: only the first thread adds to one of the numbers, before it signals; and
-                // only one thread adds to the other, in the closure that runs once.
-                unsafe {
-                    if thread == 0 {
-                        latch.add();
-                        latch.lock.count_down();
-                    }
-                    once.lock.call_once(|| once.add());
-                    latch.lock.wait();
-                    assert_eq!((latch.get(), once.get()), (1, 1));
+    let _watchdog = watched();
+    for _ in 0..rounds().div_ceil(4) {
+        let latch = Guarded::new(Latch::<Native>::on_platform(1));
+        let once = Guarded::new(Once::<Native>::on_platform());
+        crew(3, |thread| {
+            // SAFETY: only the first thread adds to one of the numbers, before it signals; and
+            // only one thread adds to the other, in the closure that runs once.
+            unsafe {
+                if thread == 0 {
+                    latch.add();
+                    latch.lock.count_down();
                 }
-            });
-        }
-    });
+                once.lock.call_once(|| once.add());
+                latch.lock.wait();
+                assert_eq!((latch.get(), once.get()), (1, 1));
+            }
+        });
+    }
 }
 
 /// Each wait of a barrier's last round may be the one that frees it.
 #[test]
 fn the_first_that_has_met_frees_the_barrier() {
-    alone(|| {
-        for _ in 0..rounds().div_ceil(10) {
-            let barrier = Freed(Box::into_raw(Box::new(Barrier::<Plain>::on_platform(3))));
-            crew(3, |_| {
-                let barrier = barrier.get();
-                // SAFETY: it lives until all have arrived. Then only the leader uses it, if no wait
-                // accesses it after that.
-                unsafe {
-                    if (*barrier).wait().is_leader() {
-                        drop(Box::from_raw(barrier));
-                    }
+    let _watchdog = watched();
+    for _ in 0..rounds().div_ceil(10) {
+        let barrier = Freed(Box::into_raw(Box::new(Barrier::<Native>::on_platform(3))));
+        crew(3, |_| {
+            let barrier = barrier.get();
+            // SAFETY: it lives until all have arrived. Then only the leader uses it, if no wait
+            // accesses it after that.
+            unsafe {
+                if (*barrier).wait().is_leader() {
+                    drop(Box::from_raw(barrier));
                 }
-            });
-        }
-    });
-}
-
-/// After a yield a thread may run again only after the time slices of others.
-#[test]
-fn a_wait_for_a_once_with_a_deadline_yields_to_no_thread() {
-    alone(|| {
-        let once = Once::<Plain>::on_platform();
-        once.call_once(|| {
-            let wait = || (once.wait_by(soon(100)), yields());
-            let waited = thread::scope(|scope| scope.spawn(wait).join().unwrap());
-            assert_eq!(waited, (false, 0));
+            }
         });
-    });
-}
-
-/// A deadline thread would sleep until its next period.
-#[test]
-fn a_real_time_thread_that_waits_for_a_once_keeps_its_cpu() {
-    alone(|| {
-        let once = &Once::<Plain>::on_platform();
-        let waits = || waiting::<Plain>(std::ptr::from_ref(once).addr()) == 1;
-        let wait = || {
-            become_real_time();
-            once.call_once(|| unreachable!("it has run"));
-            yields()
-        };
-        thread::scope(|scope| {
-            let mut waiter = None;
-            once.call_once(|| {
-                waiter = Some(scope.spawn(wait));
-                while !waits() {
-                    thread::yield_now();
-                }
-            });
-            assert_eq!(waiter.unwrap().join().unwrap(), 0);
-        });
-    });
+    }
 }

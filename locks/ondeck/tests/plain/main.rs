@@ -1,6 +1,5 @@
-//! The locks that need no kernel, and the table, on a platform built on the standard library alone:
-//! for Miri (`ci/miri.sh`), and without it an ordinary test. This file tests the mutex and its
-//! condition variable.
+//! Locks and the table, for Miri (`ci/miri.sh`), and without it an ordinary test. This file tests
+//! the mutex and its condition variable.
 //!
 //! The guarded data is not atomic, and memory is freed as early as possible: Miri reports a missing
 //! happens-before edge as a data race, and a late access as a use after free.
@@ -10,13 +9,10 @@
 mod family;
 #[path = "../support/keys.rs"]
 mod keys;
-#[path = "../support/plain_platform.rs"]
-mod plain_platform;
 #[path = "../support/watchdog.rs"]
 mod watchdog;
 
 use std::cell::UnsafeCell;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
@@ -25,8 +21,7 @@ use keys::{park, requeue, unpark};
 use ondeck::condvar::{RawCondvar, Step, Waiter};
 use ondeck::mutex::RawMutex;
 use ondeck::parking::{Parked, Requeued};
-use ondeck::platform::{FutexWait, Platform, Timestamp};
-use plain_platform::{Plain, is_at_rest, soon};
+use ondeck::platform::{FutexWait, Native, Platform, Timestamp};
 use watchdog::Watchdog;
 
 /// An interpreter runs some thousand times slower.
@@ -35,21 +30,20 @@ fn rounds() -> u32 {
     given.unwrap_or(if cfg!(miri) { 4 } else { 20_000 })
 }
 
-/// Runs `test` alone with the table, which all tests share. Checks that nothing is left in the
-/// table at the end.
-fn alone(test: impl FnOnce()) {
-    static ONE: Mutex<()> = Mutex::new(());
-    let _one = ONE.lock();
-    // An interpreter reports a lost wake as a deadlock itself.
-    let _watchdog = (!cfg!(miri)).then(|| Watchdog::start("a test", Duration::from_mins(4)));
-    test();
-    assert!(is_at_rest(), "something is left in the table");
+/// Ends a test that hangs. An interpreter reports a lost wake as a deadlock itself.
+fn watched() -> Option<Watchdog> {
+    (!cfg!(miri)).then(|| Watchdog::start("a test", Duration::from_mins(4)))
+}
+
+/// Returns the moment this number of microseconds from now.
+fn soon(micros: u64) -> Timestamp {
+    Native::now().after(Duration::from_micros(micros))
 }
 
 /// A non-atomic number that a mutex guards.
 struct Shared {
-    mutex: RawMutex<Plain>,
-    changed: RawCondvar<Plain>,
+    mutex: RawMutex<Native>,
+    changed: RawCondvar<Native>,
     number: UnsafeCell<u32>,
 }
 
@@ -102,79 +96,77 @@ fn crew(threads: u32, body: impl Fn(u32) + Sync) {
 
 #[test]
 fn sections_exclude_each_other_by_every_way_to_lock() {
-    alone(|| {
-        let shared = Shared::new();
-        let sections = AtomicU32::new(0);
-        crew(4, |thread| {
-            for round in 0..rounds() {
-                let owner = match (round + thread) % 4 {
-                    0 => shared.mutex.try_lock(),
-                    1 => shared.mutex.try_lock_until(soon(u64::from(round % 50))),
-                    _ => {
-                        shared.mutex.lock();
-                        true
-                    }
-                };
-                if !owner {
-                    continue;
+    let _watchdog = watched();
+    let shared = Shared::new();
+    let sections = AtomicU32::new(0);
+    crew(4, |thread| {
+        for round in 0..rounds() {
+            let owner = match (round + thread) % 4 {
+                0 => shared.mutex.try_lock(),
+                1 => shared.mutex.try_lock_until(soon(u64::from(round % 50))),
+                _ => {
+                    shared.mutex.lock();
+                    true
                 }
-                sections.fetch_add(1, Ordering::Relaxed);
-                // SAFETY: the thread has owned the mutex since the lines above, and owns it again
-                // after a bump.
-                unsafe {
-                    shared.change(|number| *number += 1);
-                    match round % 16 {
-                        5 => shared.mutex.unlock_fair(),
-                        9 => {
-                            shared.mutex.bump();
-                            shared.change(|number| *number += 1);
-                            sections.fetch_add(1, Ordering::Relaxed);
-                            shared.mutex.unlock();
-                        }
-                        _ => shared.mutex.unlock(),
+            };
+            if !owner {
+                continue;
+            }
+            sections.fetch_add(1, Ordering::Relaxed);
+            // SAFETY: the thread has owned the mutex since the lines above, and owns it again
+            // after a bump.
+            unsafe {
+                shared.change(|number| *number += 1);
+                match round % 16 {
+                    5 => shared.mutex.unlock_fair(),
+                    9 => {
+                        shared.mutex.bump();
+                        shared.change(|number| *number += 1);
+                        sections.fetch_add(1, Ordering::Relaxed);
+                        shared.mutex.unlock();
                     }
+                    _ => shared.mutex.unlock(),
                 }
             }
-        });
-        assert_eq!(shared.number.into_inner(), sections.into_inner());
+        }
     });
+    assert_eq!(shared.number.into_inner(), sections.into_inner());
 }
 
 /// Two threads give, three take, with and without deadlines.
 #[test]
 fn no_signal_is_lost() {
-    alone(|| {
-        let shared = Shared::new();
-        crew(5, |thread| {
-            let giver = thread < 2;
-            // Each given item is taken.
-            for round in 0..rounds() * if giver { 3 } else { 2 } {
-                shared.mutex.lock();
-                // SAFETY: the thread owns the mutex except during the wait, across which no
-                // reference lives.
-                unsafe {
-                    if giver {
-                        shared.change(|number| *number += 1);
-                        if round % 8 == 0 {
-                            shared.changed.notify_all();
-                            shared.mutex.unlock();
-                        } else {
-                            shared.mutex.unlock();
-                            shared.changed.notify_one();
-                        }
-                    } else {
-                        while *shared.number.get() == 0 {
-                            let deadline = (round % 3 == 0).then(|| soon(u64::from(round % 200)));
-                            shared.changed.wait(&shared.mutex, deadline);
-                        }
-                        shared.change(|number| *number -= 1);
+    let _watchdog = watched();
+    let shared = Shared::new();
+    crew(5, |thread| {
+        let giver = thread < 2;
+        // Each given item is taken.
+        for round in 0..rounds() * if giver { 3 } else { 2 } {
+            shared.mutex.lock();
+            // SAFETY: the thread owns the mutex except during the wait, across which no
+            // reference lives.
+            unsafe {
+                if giver {
+                    shared.change(|number| *number += 1);
+                    if round % 8 == 0 {
+                        shared.changed.notify_all();
                         shared.mutex.unlock();
+                    } else {
+                        shared.mutex.unlock();
+                        shared.changed.notify_one();
                     }
+                } else {
+                    while *shared.number.get() == 0 {
+                        let deadline = (round % 3 == 0).then(|| soon(u64::from(round % 200)));
+                        shared.changed.wait(&shared.mutex, deadline);
+                    }
+                    shared.change(|number| *number -= 1);
+                    shared.mutex.unlock();
                 }
             }
-        });
-        assert_eq!(shared.number.into_inner(), 0);
+        }
     });
+    assert_eq!(shared.number.into_inner(), 0);
 }
 
 /// Makes a wait of the owner of `shared`'s mutex, step by step. For the condition variable the
@@ -194,7 +186,7 @@ fn wait_in_steps(shared: &Shared, is_foreign: bool, end: Option<Timestamp>) -> b
             match waiter.step(slept) {
                 Step::Done { notified } => break notified,
                 Step::Sleep { word, expected, until } => {
-                    slept = Plain::futex_wait(&*word, expected, end.or(until));
+                    slept = Native::futex_wait(&*word, expected, end.or(until));
                     if end.is_some() && slept == FutexWait::TimedOut {
                         waiter.cancel();
                         break false;
@@ -214,55 +206,54 @@ fn wait_in_steps(shared: &Shared, is_foreign: bool, end: Option<Timestamp>) -> b
 /// by other threads.
 #[test]
 fn a_cancelled_waiter_takes_no_signal_away() {
-    alone(|| {
-        let shared = Shared::new();
-        let over = AtomicU32::new(0);
-        crew(5, |thread| match thread {
-            0 => {
-                for _ in 0..rounds().div_ceil(4) * 2 {
-                    shared.mutex.lock();
-                    // SAFETY: the thread owns the mutex.
-                    unsafe {
-                        shared.change(|number| *number += 1);
+    let _watchdog = watched();
+    let shared = Shared::new();
+    let over = AtomicU32::new(0);
+    crew(5, |thread| match thread {
+        0 => {
+            for _ in 0..rounds().div_ceil(4) * 2 {
+                shared.mutex.lock();
+                // SAFETY: the thread owns the mutex.
+                unsafe {
+                    shared.change(|number| *number += 1);
+                    shared.changed.notify_one();
+                    shared.mutex.unlock();
+                }
+                shared.until_taken();
+            }
+            over.store(1, Ordering::Release);
+        }
+        1 | 2 => {
+            for _ in 0..rounds().div_ceil(4) {
+                shared.mutex.lock();
+                // SAFETY: the thread owns the mutex except during the wait, across which no
+                // reference lives.
+                unsafe {
+                    while *shared.number.get() == 0 {
+                        wait_in_steps(&shared, thread == 2, None);
+                    }
+                    shared.change(|number| *number -= 1);
+                    shared.mutex.unlock();
+                }
+            }
+        }
+        _ => {
+            while over.load(Ordering::Acquire) == 0 {
+                shared.mutex.lock();
+                // SAFETY: as above.
+                unsafe {
+                    let waits = *shared.number.get() == 0;
+                    let notified = waits && wait_in_steps(&shared, thread == 4, Some(soon(20)));
+                    shared.mutex.unlock();
+                    if notified {
                         shared.changed.notify_one();
-                        shared.mutex.unlock();
-                    }
-                    shared.until_taken();
-                }
-                over.store(1, Ordering::Release);
-            }
-            1 | 2 => {
-                for _ in 0..rounds().div_ceil(4) {
-                    shared.mutex.lock();
-                    // SAFETY: the thread owns the mutex except during the wait, across which no
-                    // reference lives.
-                    unsafe {
-                        while *shared.number.get() == 0 {
-                            wait_in_steps(&shared, thread == 2, None);
-                        }
-                        shared.change(|number| *number -= 1);
-                        shared.mutex.unlock();
                     }
                 }
+                shared.until_taken();
             }
-            _ => {
-                while over.load(Ordering::Acquire) == 0 {
-                    shared.mutex.lock();
-                    // SAFETY: as above.
-                    unsafe {
-                        let waits = *shared.number.get() == 0;
-                        let notified = waits && wait_in_steps(&shared, thread == 4, Some(soon(20)));
-                        shared.mutex.unlock();
-                        if notified {
-                            shared.changed.notify_one();
-                        }
-                    }
-                    shared.until_taken();
-                }
-            }
-        });
-        assert_eq!(shared.number.into_inner(), 0);
+        }
     });
+    assert_eq!(shared.number.into_inner(), 0);
 }
 
 /// An object that one of its users frees. It is only used through a pointer: a reference that is
@@ -282,58 +273,56 @@ impl<T> Freed<T> {
 /// unlocks.
 #[test]
 fn the_last_owner_frees_the_mutex() {
-    alone(|| {
-        for _ in 0..rounds().div_ceil(10) {
-            let shared = Freed(Box::into_raw(Box::new(Shared::new())));
-            crew(3, |_| {
-                let shared = shared.get();
-                // SAFETY: the memory stays until three threads have counted themselves. Then only
-                // the last one uses it, if an unlock accesses nothing after its store.
-                unsafe {
-                    (*shared).mutex.lock();
-                    *(*shared).number.get() += 1;
-                    let last = *(*shared).number.get() == 3;
-                    (*shared).mutex.unlock();
-                    if last {
-                        drop(Box::from_raw(shared));
-                    }
+    let _watchdog = watched();
+    for _ in 0..rounds().div_ceil(10) {
+        let shared = Freed(Box::into_raw(Box::new(Shared::new())));
+        crew(3, |_| {
+            let shared = shared.get();
+            // SAFETY: the memory stays until three threads have counted themselves. Then only
+            // the last one uses it, if an unlock accesses nothing after its store.
+            unsafe {
+                (*shared).mutex.lock();
+                *(*shared).number.get() += 1;
+                let last = *(*shared).number.get() == 3;
+                (*shared).mutex.unlock();
+                if last {
+                    drop(Box::from_raw(shared));
                 }
-            });
-        }
-    });
+            }
+        });
+    }
 }
 
 /// A waiter frees the memory as soon as it was notified by a notifier that owns the mutex.
 #[test]
 fn the_waiter_frees_the_mutex_and_the_condvar() {
-    alone(|| {
-        for round in 0..rounds().div_ceil(10) {
-            let shared = Freed(Box::into_raw(Box::new(Shared::new())));
-            crew(2, |thread| {
-                let shared = shared.get();
-                // SAFETY: the memory stays until the waiter frees it, which has the mutex after the
-                // notifier's last section.
-                unsafe {
-                    (*shared).mutex.lock();
-                    if thread == 0 {
-                        *(*shared).number.get() = 1;
-                        if round % 2 == 0 {
-                            (*shared).changed.notify_one();
-                        } else {
-                            (*shared).changed.notify_all();
-                        }
-                        (*shared).mutex.unlock();
+    let _watchdog = watched();
+    for round in 0..rounds().div_ceil(10) {
+        let shared = Freed(Box::into_raw(Box::new(Shared::new())));
+        crew(2, |thread| {
+            let shared = shared.get();
+            // SAFETY: the memory stays until the waiter frees it, which has the mutex after the
+            // notifier's last section.
+            unsafe {
+                (*shared).mutex.lock();
+                if thread == 0 {
+                    *(*shared).number.get() = 1;
+                    if round % 2 == 0 {
+                        (*shared).changed.notify_one();
                     } else {
-                        while *(*shared).number.get() == 0 {
-                            (*shared).changed.wait(&(*shared).mutex, None);
-                        }
-                        (*shared).mutex.unlock();
-                        drop(Box::from_raw(shared));
+                        (*shared).changed.notify_all();
                     }
+                    (*shared).mutex.unlock();
+                } else {
+                    while *(*shared).number.get() == 0 {
+                        (*shared).changed.wait(&(*shared).mutex, None);
+                    }
+                    (*shared).mutex.unlock();
+                    drop(Box::from_raw(shared));
                 }
-            });
-        }
-    });
+            }
+        });
+    }
 }
 
 /// A fair lock of one word over the table: 0 free, 1 locked, 2 locked and a thread may be parked. A
@@ -351,7 +340,7 @@ impl Word {
                 continue;
             }
             let asleep = || self.0.load(Ordering::Relaxed) == 2;
-            if park::<Plain>(self.key(), asleep, || (), Some(soon(100))) == Parked::Woken {
+            if park::<Native>(self.key(), asleep, || (), Some(soon(100))) == Parked::Woken {
                 return;
             }
         }
@@ -359,7 +348,7 @@ impl Word {
 
     fn unlock(&self) {
         if self.0.compare_exchange(1, 0, Ordering::Release, Ordering::Relaxed).is_err() {
-            unpark::<Plain>(self.key(), 1, |woken, more| {
+            unpark::<Native>(self.key(), 1, |woken, more| {
                 let state = if woken == 0 { 0 } else { 1 + u32::from(more) };
                 self.0.store(state, Ordering::Release);
             });
@@ -369,49 +358,47 @@ impl Word {
 
 #[test]
 fn a_lock_of_another_excludes_by_the_table() {
-    alone(|| {
-        let word = Word(AtomicU32::new(0));
-        let shared = Shared::new();
-        crew(4, |_| {
-            for _ in 0..rounds() {
-                word.lock();
-                // SAFETY: another lock guards the number here.
-                unsafe { shared.change(|number| *number += 1) };
-                word.unlock();
-            }
-        });
-        assert_eq!(shared.number.into_inner(), 4 * rounds());
+    let _watchdog = watched();
+    let word = Word(AtomicU32::new(0));
+    let shared = Shared::new();
+    crew(4, |_| {
+        for _ in 0..rounds() {
+            word.lock();
+            // SAFETY: another lock guards the number here.
+            unsafe { shared.change(|number| *number += 1) };
+            word.unlock();
+        }
     });
+    assert_eq!(shared.number.into_inner(), 4 * rounds());
 }
 
 #[test]
 fn parked_threads_are_moved_and_woken() {
-    alone(|| {
-        for _ in 0..rounds().div_ceil(20) {
-            let (from, to) = (Word(AtomicU32::new(0)), Word(AtomicU32::new(0)));
-            let ended = AtomicUsize::new(0);
-            crew(4, |thread| {
-                if thread != 0 {
-                    let parked = park::<Plain>(from.key(), || true, || (), None);
-                    assert_eq!(parked, Parked::Woken);
-                    ended.fetch_add(1, Ordering::Relaxed);
-                    return;
-                }
-                let mut total = Requeued::default();
-                while total.woken + total.moved < 3 {
-                    let wake = usize::from(total.woken == 0);
-                    let more = requeue::<Plain>(from.key(), to.key(), || true, wake, 2);
-                    total.woken += more.woken;
-                    total.moved += more.moved;
-                    thread::yield_now();
-                }
-                while ended.load(Ordering::Relaxed) < 3 {
-                    unpark::<Plain>(to.key(), 2, |_, _| ());
-                    thread::yield_now();
-                }
-            });
-        }
-    });
+    let _watchdog = watched();
+    for _ in 0..rounds().div_ceil(20) {
+        let (from, to) = (Word(AtomicU32::new(0)), Word(AtomicU32::new(0)));
+        let ended = AtomicUsize::new(0);
+        crew(4, |thread| {
+            if thread != 0 {
+                let parked = park::<Native>(from.key(), || true, || (), None);
+                assert_eq!(parked, Parked::Woken);
+                ended.fetch_add(1, Ordering::Relaxed);
+                return;
+            }
+            let mut total = Requeued::default();
+            while total.woken + total.moved < 3 {
+                let wake = usize::from(total.woken == 0);
+                let more = requeue::<Native>(from.key(), to.key(), || true, wake, 2);
+                total.woken += more.woken;
+                total.moved += more.moved;
+                thread::yield_now();
+            }
+            while ended.load(Ordering::Relaxed) < 3 {
+                unpark::<Native>(to.key(), 2, |_, _| ());
+                thread::yield_now();
+            }
+        });
+    }
 }
 
 /// Shows that Miri detects a race at all: `ci/miri.sh` fails unless it is reported.
