@@ -215,6 +215,6 @@ step "conformance"
 mkdir "$folder/recordings"
 # Not `versions`, which wants all functions from one library.
 ONDECK_DEADLOCKS=$folder/recordings ONDECK_PROFILE=$folder/recordings locks/ondeck-preload/tests/conformance/run.sh --alone \
-    --preload "$ONDECK_OBSERVE_LIBRARY" allocator asynchronous barrier bypass c11 cancel conditions constructors destroy fork \
-    initializers kinds lazy leaving oldcond one opening protect race recursion robust rwlock_ends sandbox semaphore \
+    --preload "$ONDECK_OBSERVE_LIBRARY" allocator asynchronous barrier c11 cancel conditions constructors destroy fork \
+    kinds lazy oldcond one opening protect race recursion robust rwlock_ends sandbox semaphore \
     shared signals single threads unwind

@@ -168,7 +168,7 @@ done
 
 # What is preloaded beside the shim.
 allocators=(libjemalloc.so.2 libtcmalloc_minimal.so.4 libmimalloc.so.2)
-for name in allocators threads fork; do
+for name in threads fork; do
     if [ $alone = yes ] || ! chosen "$name" || [ -z "$preload" ]; then continue; fi
     for allocator in "${allocators[@]}"; do
         library=$(ldconfig -p | awk -v name="$allocator" '$1 == name { print $NF; exit }')
