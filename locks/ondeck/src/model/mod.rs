@@ -15,10 +15,9 @@ extern crate std;
 
 use core::cell::UnsafeCell;
 use core::ffi::CStr;
-use core::mem::ManuallyDrop;
 use core::ptr;
 use core::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{LockResult, PoisonError};
+use std::sync::{Arc, LockResult, PoisonError};
 
 #[cfg_attr(all(loom, feature = "loom"), path = "loom.rs")]
 #[cfg_attr(not(all(loom, feature = "loom")), path = "shuttle.rs")]
@@ -26,6 +25,7 @@ mod checker;
 pub mod condvar;
 mod family;
 mod is_held;
+mod kept;
 mod lock_all;
 mod monitor;
 pub mod mutex;
@@ -58,6 +58,7 @@ pub use barrier::{Barrier, BarrierWaitResult};
 pub use checker::exported::*;
 pub use condvar::{Condvar, WaitTimeoutResult};
 pub use is_held::IsHeld;
+use kept::Kept;
 pub use latch::Latch;
 pub use lock_all::{LockAll, Lockable, lock_all};
 pub use lock_api;
@@ -77,8 +78,8 @@ impl<L: ?Sized> AnyLock for L {}
 pub fn name(_: &impl AnyLock, _: &'static CStr) {}
 
 /// An object of the checker, which is made at its first use: `new` of a lock is `const`, and loom's
-/// is not.
-struct Made<T>(std::sync::OnceLock<MadeIn<T>>);
+/// is not. It stays where it is when the lock moves.
+struct Made<T>(std::sync::OnceLock<Arc<MadeIn<T>>>);
 
 struct MadeIn<T> {
     execution: usize,
@@ -95,10 +96,9 @@ impl<T: Default> Made<T> {
     fn made(&self) -> &MadeIn<T> {
         static MADE: AtomicUsize = AtomicUsize::new(0);
         let (execution, _) = checker::here();
-        let made = self.0.get_or_init(|| MadeIn {
-            execution,
-            number: MADE.fetch_add(1, Ordering::Relaxed),
-            object: T::default(),
+        let made = self.0.get_or_init(|| {
+            let number = MADE.fetch_add(1, Ordering::Relaxed);
+            Arc::new(MadeIn { execution, number, object: T::default() })
         });
         assert!(
             made.execution == execution,
@@ -108,10 +108,10 @@ impl<T: Default> Made<T> {
         made
     }
 
-    /// Returns the object. Guards of it may stay in the same lock, which outlives them.
+    /// Returns the object. Its guards are [`Kept`], unless they are dropped while the lock is
+    /// borrowed.
     fn get(&self) -> &'static T {
-        // SAFETY: the references to it are in guards, which borrow the lock, and in slots of the
-        // lock, whose contents are never dropped with it.
+        // SAFETY: as above, it is not used without the lock.
         unsafe { &*ptr::from_ref(&self.made().object) }
     }
 }
@@ -139,7 +139,7 @@ impl Owner {
 
 /// The place of a guard of the checker, while its lock is held.
 struct Slot<G> {
-    guard: UnsafeCell<Option<ManuallyDrop<G>>>,
+    guard: UnsafeCell<Option<Kept<G>>>,
     owner: Owner,
 }
 
@@ -158,7 +158,7 @@ impl<G> Slot<G> {
     /// The calling thread holds the lock.
     unsafe fn put(&self, guard: G) {
         // SAFETY: as the caller promises.
-        unsafe { *self.guard.get() = Some(ManuallyDrop::new(guard)) };
+        unsafe { *self.guard.get() = Some(Kept::of(guard)) };
         self.owner.enters();
     }
 
@@ -170,8 +170,8 @@ impl<G> Slot<G> {
     /// The calling thread holds the lock.
     unsafe fn take(&self) -> Option<G> {
         self.owner.leaves();
-        // SAFETY: as the caller promises.
-        unsafe { (*self.guard.get()).take() }.map(ManuallyDrop::into_inner)
+        // SAFETY: as the caller promises; the slot is in the guard's lock.
+        unsafe { (*self.guard.get()).take().map(|guard| guard.guard()) }
     }
 }
 

@@ -1,13 +1,12 @@
 //! The reader-writer lock.
 
 use core::ffi::CStr;
-use core::mem;
 use core::time::Duration;
 use std::sync::{PoisonError, TryLockError, TryLockResult};
 use std::time::Instant;
 use std::vec::Vec;
 
-use super::{Made, Owner, checker, std, unpoisoned};
+use super::{Kept, Made, Owner, checker, std, unpoisoned};
 
 pub use locks::{
     MappedRwLockReadGuard, MappedRwLockWriteGuard, RwLock, RwLockReadGuard,
@@ -33,8 +32,7 @@ struct Objects {
 struct Reader {
     thread: usize,
     reads: usize,
-    #[allow(dead_code, reason = "for its drop")]
-    guard: checker::RwLockReadGuard<'static, ()>,
+    guard: Kept<checker::RwLockReadGuard<'static, ()>>,
 }
 
 // SAFETY: the threads of an execution run on one thread of the system.
@@ -46,11 +44,11 @@ pub struct Shared<A = ()> {
     alone: A,
 }
 
-type Upgradable = Shared<Alone>;
+type Upgradable = Shared<Kept<Alone>>;
 
 pub struct Exclusive {
-    write: Write,
-    alone: Alone,
+    write: Kept<Write>,
+    alone: Kept<Alone>,
 }
 
 type Write = checker::RwLockWriteGuard<'static, ()>;
@@ -102,7 +100,7 @@ impl RawRwLock {
         let (_, thread) = checker::here();
         if !self.reads_again(thread) {
             let guard = attempt(self.objects.get().lock.try_read())?;
-            self.readers().push(Reader { thread, reads: 1, guard });
+            self.readers().push(Reader { thread, reads: 1, guard: Kept::of(guard) });
         }
         Some(Shared { thread, alone: () })
     }
@@ -112,21 +110,43 @@ impl RawRwLock {
         let (_, thread) = checker::here();
         if !self.reads_again(thread) {
             let guard = unpoisoned(self.objects.get().lock.read());
-            self.readers().push(Reader { thread, reads: 1, guard });
+            self.readers().push(Reader { thread, reads: 1, guard: Kept::of(guard) });
         }
         Shared { thread, alone: () }
     }
 
-    fn exclusive(&self, write: Write, alone: Alone) -> Exclusive {
+    fn exclusive(&self, write: Write, alone: Kept<Alone>) -> Exclusive {
         self.writer.enters();
-        Exclusive { write, alone }
+        Exclusive { write: Kept::of(write), alone }
     }
 
     /// Ends a write. The thread is still alone.
-    fn end_write(&self, guard: Exclusive) -> Alone {
+    ///
+    /// # Safety
+    ///
+    /// The guard is of this lock.
+    unsafe fn end_write(&self, guard: Exclusive) -> Kept<Alone> {
         self.writer.leaves();
-        drop(guard.write);
+        // SAFETY: as the caller promises.
+        drop(unsafe { guard.write.guard() });
         guard.alone
+    }
+
+    /// # Safety
+    ///
+    /// As for [`end_write`](Self::end_write).
+    unsafe fn unlock_write(&self, guard: Exclusive) {
+        // SAFETY: as the caller promises.
+        drop(unsafe { self.end_write(guard).guard() });
+    }
+
+    /// # Safety
+    ///
+    /// As for [`end_write`](Self::end_write).
+    unsafe fn unlock_upgradable_read(&self, guard: Upgradable) {
+        self.end_read(guard.thread);
+        // SAFETY: as the caller promises.
+        drop(unsafe { guard.alone.guard() });
     }
 
     fn end_read(&self, thread: usize) {
@@ -137,14 +157,8 @@ impl RawRwLock {
         let ended = (readers[index].reads == 0).then(|| readers.swap_remove(index));
         // Other threads may run in the drop.
         drop(readers);
-        drop(ended);
-    }
-}
-
-impl Drop for RawRwLock {
-    fn drop(&mut self) {
-        // Of reads whose guards were forgotten, perhaps in an execution that is over.
-        mem::forget(mem::take(&mut *self.readers()));
+        // SAFETY: it was among the readers of this lock.
+        drop(ended.map(|reader| unsafe { reader.guard.guard() }));
     }
 }
 
@@ -178,7 +192,7 @@ unsafe impl lock_api::RawRwLock for RawRwLock {
     fn lock_exclusive(&self) -> Exclusive {
         let objects = self.objects.get();
         let alone = unpoisoned(objects.alone.lock());
-        self.exclusive(unpoisoned(objects.lock.write()), alone)
+        self.exclusive(unpoisoned(objects.lock.write()), Kept::of(alone))
     }
 
     /// It may also fail because another attempt fails at the same time.
@@ -186,15 +200,17 @@ unsafe impl lock_api::RawRwLock for RawRwLock {
     fn try_lock_exclusive(&self) -> Option<Exclusive> {
         let objects = self.objects.get();
         let alone = attempt(objects.alone.try_lock())?;
-        Some(self.exclusive(attempt(objects.lock.try_write())?, alone))
+        Some(self.exclusive(attempt(objects.lock.try_write())?, Kept::of(alone)))
     }
 
     unsafe fn unlock_exclusive(&self, guard: Exclusive) {
-        self.end_write(guard);
+        // SAFETY: as the caller promises.
+        unsafe { self.unlock_write(guard) };
     }
 
     fn is_locked(&self) -> bool {
-        self.try_lock_exclusive().map(|guard| self.end_write(guard)).is_none()
+        // SAFETY: the guard is of this lock.
+        self.try_lock_exclusive().map(|guard| unsafe { self.unlock_write(guard) }).is_none()
     }
 
     fn is_locked_exclusive(&self) -> bool {
@@ -211,7 +227,8 @@ unsafe impl lock_api::RawRwLockFair for RawRwLock {
     }
 
     unsafe fn unlock_exclusive_fair(&self, guard: Exclusive) {
-        self.end_write(guard);
+        // SAFETY: as the caller promises.
+        unsafe { self.unlock_write(guard) };
     }
 }
 
@@ -220,7 +237,8 @@ unsafe impl lock_api::RawRwLockFair for RawRwLock {
 unsafe impl lock_api::RawRwLockDowngrade for RawRwLock {
     #[track_caller]
     unsafe fn downgrade(&self, guard: Exclusive) -> Shared {
-        let _alone = self.end_write(guard);
+        // SAFETY: as the caller promises.
+        let _alone = unsafe { self.end_write(guard).guard() };
         self.read()
     }
 }
@@ -232,17 +250,18 @@ unsafe impl lock_api::RawRwLockUpgrade for RawRwLock {
     #[track_caller]
     fn lock_upgradable(&self) -> Upgradable {
         let alone = unpoisoned(self.objects.get().alone.lock());
-        Shared { thread: self.read().thread, alone }
+        Shared { thread: self.read().thread, alone: Kept::of(alone) }
     }
 
     #[track_caller]
     fn try_lock_upgradable(&self) -> Option<Upgradable> {
         let alone = attempt(self.objects.get().alone.try_lock())?;
-        Some(Shared { thread: self.try_read()?.thread, alone })
+        Some(Shared { thread: self.try_read()?.thread, alone: Kept::of(alone) })
     }
 
     unsafe fn unlock_upgradable(&self, guard: Upgradable) {
-        self.end_read(guard.thread);
+        // SAFETY: as the caller promises.
+        unsafe { self.unlock_upgradable_read(guard) };
     }
 
     #[track_caller]
@@ -264,19 +283,23 @@ unsafe impl lock_api::RawRwLockUpgrade for RawRwLock {
 // SAFETY: as for `RawRwLockUpgrade`.
 unsafe impl lock_api::RawRwLockUpgradeFair for RawRwLock {
     unsafe fn unlock_upgradable_fair(&self, guard: Upgradable) {
-        self.end_read(guard.thread);
+        // SAFETY: as the caller promises.
+        unsafe { self.unlock_upgradable_read(guard) };
     }
 }
 
 // SAFETY: as for `RawRwLockDowngrade`.
 unsafe impl lock_api::RawRwLockUpgradeDowngrade for RawRwLock {
     unsafe fn downgrade_upgradable(&self, guard: Upgradable) -> Shared {
+        // SAFETY: as the caller promises.
+        drop(unsafe { guard.alone.guard() });
         Shared { thread: guard.thread, alone: () }
     }
 
     #[track_caller]
     unsafe fn downgrade_to_upgradable(&self, guard: Exclusive) -> Upgradable {
-        let alone = self.end_write(guard);
+        // SAFETY: as the caller promises.
+        let alone = unsafe { self.end_write(guard) };
         Shared { thread: self.read().thread, alone }
     }
 }
