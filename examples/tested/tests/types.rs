@@ -5,9 +5,11 @@ mod support;
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::fmt::Debug;
+use std::mem::forget;
 use std::sync::Arc;
 use std::time::Duration;
 
+use ondeck::lock_api::GuardNoSend;
 use ondeck::rwlock::ReadRecursive;
 use ondeck::{
     Barrier, Condvar, FairMutex, IsHeld, Latch, LazyLock, Mutex, Once, OnceLock, ReentrantMutex,
@@ -283,6 +285,9 @@ fn several_locks_are_locked_in_any_order() {
                 *second = 2 * *first;
             },
         );
+        let (held, lock) = (poison::Mutex::new(3), poison::RwLock::new(4));
+        let (held, lock) = lock_all((&held, &lock));
+        assert_eq!(*held.unwrap() + *lock.unwrap(), 7);
         let more = [Mutex::new(1), Mutex::new(2)];
         let values: Vec<_> = lock_all(&more[..]).iter().map(|value| **value).collect();
         assert_eq!(values, [1, 2]);
@@ -423,4 +428,22 @@ fn all_meet_at_a_barrier_and_a_latch() {
 fn a_static_lock_is_reported() {
     static COUNT: Mutex<u32> = Mutex::new(0);
     explore(|| both(&Arc::new(()), |()| *COUNT.lock() += 1, |()| *COUNT.lock() += 1));
+}
+
+#[test]
+fn a_lock_whose_guard_was_forgotten_may_move_and_be_unlocked_there() {
+    explore(|| {
+        let mutex = Mutex::new(());
+        forget(mutex.lock());
+        let moved = Box::new(mutex);
+        // SAFETY: this thread has forgotten the guard.
+        unsafe { moved.force_unlock(GuardNoSend::new()) };
+        drop(moved.lock());
+        let lock = RwLock::new(());
+        forget(lock.read());
+        let moved = Box::new(lock);
+        drop(moved.read_recursive());
+        let forgotten = RwLock::new(());
+        forget(forgotten.write());
+    });
 }

@@ -7,11 +7,13 @@ use std::vec::Vec;
 
 use lock_api::{MutexGuard, RawMutex, RawRwLock, RwLockWriteGuard};
 
+use crate::poison::{self, LockResult, TryLockError};
+
 /// A lock that [`lock_all`] can acquire: a reference to a [`Mutex`](crate::Mutex), a
 /// [`FairMutex`](crate::FairMutex) or a `PiMutex`, or to a [`RwLock`](crate::RwLock), which it
-/// acquires for writing. A [`ReentrantMutex`](crate::ReentrantMutex) is none: its owner would wait
-/// for the others with it. Nor are the locks of [`poison`](crate::poison) and `ipc`, whose
-/// acquisitions have errors.
+/// acquires for writing. Of the locks of [`poison`] it returns what their own `lock` does: the
+/// guard, or an error with the guard. A [`ReentrantMutex`](crate::ReentrantMutex) is none: its
+/// owner would wait for the others with it. Nor is the mutex of `ipc`, whose acquisition may fail.
 pub trait Lockable: sealed::Lockable {}
 
 impl<L: sealed::Lockable> Lockable for L {}
@@ -58,7 +60,7 @@ mod sealed {
 /// # Panics
 ///
 /// If a lock is given more than once; it has acquired nothing then. Otherwise as the locks' own
-/// `lock`, with nothing acquired.
+/// `lock`, with nothing acquired; a lock of [`poison`] that it had then is poisoned.
 ///
 /// # Memory ordering
 ///
@@ -139,6 +141,34 @@ impl<'a, R: RawRwLock, T: ?Sized> sealed::Lockable for &'a lock_api::RwLock<R, T
     fn try_lock(&self) -> Option<Self::Guard> {
         self.try_write()
     }
+}
+
+macro_rules! poisoning {
+    ($($Lock:ident $Guard:ident $lock:ident $try_lock:ident)*) => {$(
+        impl<'a, T: ?Sized> sealed::Lockable for &'a poison::$Lock<T> {
+            type Guard = LockResult<poison::$Guard<'a, T>>;
+
+            fn address(&self) -> usize {
+                ptr::from_ref(*self).cast::<()>().addr()
+            }
+
+            fn lock(&self) -> Self::Guard {
+                poison::$Lock::$lock(self)
+            }
+
+            fn try_lock(&self) -> Option<Self::Guard> {
+                match poison::$Lock::$try_lock(self) {
+                    Ok(guard) => Some(Ok(guard)),
+                    Err(TryLockError::Poisoned(poisoned)) => Some(Err(poisoned)),
+                    Err(TryLockError::WouldBlock) => None,
+                }
+            }
+        }
+    )*};
+}
+poisoning! {
+    Mutex MutexGuard lock try_lock
+    RwLock RwLockWriteGuard write try_write
 }
 
 #[track_caller]

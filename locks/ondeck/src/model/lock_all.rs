@@ -4,6 +4,7 @@
 use std::vec::Vec;
 
 use super::{Mutex, MutexGuard, RwLock, RwLockWriteGuard, std};
+use crate::poison::{self, LockResult};
 
 pub trait Lockable: sealed::Lockable {}
 
@@ -72,6 +73,26 @@ impl<L: sealed::Lockable> sealed::Lockable for &L {
     fn lock(&self) -> Self::Guard {
         (**self).lock()
     }
+}
+
+macro_rules! poisoning {
+    ($($Lock:ident $Guard:ident $lock:ident)*) => {$(
+        impl<'a, T: ?Sized> sealed::Lockable for &'a poison::$Lock<T> {
+            type Guard = LockResult<poison::$Guard<'a, T>>;
+
+            fn number(&self) -> usize {
+                sealed::Lockable::number(&self.without_poison())
+            }
+
+            fn lock(&self) -> Self::Guard {
+                poison::$Lock::$lock(self)
+            }
+        }
+    )*};
+}
+poisoning! {
+    Mutex MutexGuard lock
+    RwLock RwLockWriteGuard write
 }
 
 /// Returns the indices of the numbers, in the order of the numbers.

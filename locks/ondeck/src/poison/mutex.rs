@@ -120,6 +120,7 @@ impl<T: ?Sized> Mutex<T> {
     /// # Errors
     ///
     /// `WouldBlock` if the lock is taken; `Poisoned` with the guard if the mutex is poisoned.
+    #[track_caller]
     pub fn try_lock(&self) -> TryLockResult<MutexGuard<'_, T>> {
         match self.inner.try_lock() {
             Some(guard) => Ok(self.guard(guard)?),

@@ -167,6 +167,7 @@ impl<T: ?Sized> RwLock<T> {
     /// # Errors
     ///
     /// `WouldBlock` if it would have to wait; `Poisoned` with the guard if the lock is poisoned.
+    #[track_caller]
     pub fn try_read(&self) -> TryLockResult<RwLockReadGuard<'_, T>> {
         match self.inner.try_read() {
             Some(inner) => Ok(self.poisoned.tell(self.read_guard(inner))?),
@@ -189,6 +190,7 @@ impl<T: ?Sized> RwLock<T> {
     /// # Errors
     ///
     /// `WouldBlock` if a thread has it; `Poisoned` with the guard if the lock is poisoned.
+    #[track_caller]
     pub fn try_write(&self) -> TryLockResult<RwLockWriteGuard<'_, T>> {
         match self.inner.try_write() {
             Some(inner) => Ok(self.guard(inner)?),

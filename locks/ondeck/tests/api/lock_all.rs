@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use ondeck::{FairMutex, Mutex, RwLock, lock_all};
+use ondeck::{FairMutex, Mutex, RwLock, lock_all, poison};
 
 use crate::line::until_waiting;
 
@@ -57,6 +57,24 @@ fn threads_with_different_orders_exclude_each_other() {
     });
     let counts = [a.into_inner(), b.into_inner(), c.into_inner(), d.into_inner()];
     assert_eq!(counts, [3 * rounds, 3 * rounds, rounds, 2 * rounds]);
+}
+
+#[test]
+fn locks_with_poison_return_what_their_own_lock_does() {
+    let (mutex, lock) = (poison::Mutex::new(1), poison::RwLock::new(2));
+    let half_way = || {
+        let (mut mutex, lock) = lock_all((&mutex, &lock));
+        **mutex.as_mut().expect("no panic") += *lock.expect("no panic");
+        panic!("half-way");
+    };
+    assert!(catch_unwind(AssertUnwindSafe(half_way)).is_err());
+    // The second is attempted.
+    let (first, second) = lock_all((&lock, &mutex));
+    assert!(first.is_ok(), "its guard was dropped before the panic");
+    assert_eq!(*second.expect_err("poisoned").into_inner(), 3);
+    drop(first);
+    mutex.clear_poison();
+    assert!(lock_all(&[&mutex][..]).iter().all(Result::is_ok));
 }
 
 #[test]
