@@ -25,7 +25,9 @@ fn poison(once: &Once) {
 #[test]
 fn it_is_one_byte_and_constant() {
     static ONCE: Once = Once::new();
-    assert!(size_of_val(&ONCE) == 1 || cfg!(feature = "deadlock_detection"));
+    assert!(
+        size_of_val(&ONCE) == 1 || cfg!(any(feature = "deadlock_detection", feature = "stats"))
+    );
     assert_eq!(ONCE.state(), OnceState::New);
     ONCE.call_once(|| assert_eq!(ONCE.state(), OnceState::InProgress));
     assert!(ONCE.state().done() && ONCE.is_completed());

@@ -7,7 +7,9 @@ use ondeck::platform::Native;
 
 use crate::until::until;
 
-/// Waits until this number of threads wait at `place`, as a key of the parking table.
-pub fn until_waiting<T>(place: *const T, count: usize) {
-    until(|| parking::waiting::<Native>(place.addr()) == count);
+/// Waits until this number of threads wait at keys of the parking table within the lock: a word for
+/// its name may come before its state.
+pub fn until_waiting<T>(lock: *const T, count: usize) {
+    let keys = || lock.addr()..lock.addr() + size_of::<T>();
+    until(|| keys().map(parking::waiting::<Native>).sum::<usize>() == count);
 }
