@@ -62,7 +62,8 @@ on_linux! {
 }
 
 /// Names a lock, or gives it another name; an empty name takes it away. Statistics, profiles,
-/// reports of deadlocks and the raw lock's `Debug` show the name; a profile keeps the first.
+/// reports of deadlocks and the raw lock's `Debug` show the name; a profile keeps the first. The
+/// `Debug` of `Mutex<T>` is that of [`lock_api`], which does not.
 ///
 /// A lock can also be made with its name, which moves with it. The builds that show names keep a
 /// word more in each lock; in all others the name is ignored, and the lock stays as small as it is.
