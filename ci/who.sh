@@ -77,7 +77,18 @@ shows "" 'absl::Mutex[^\n]*\n  unknown keeper[^\n]*\n[^\n]*take_hot \(waits-absl
 
 CGO_ENABLED=0 go build -o go "$programs/waits.go"
 start ./go
-shows "" 'waits for work or a timer[^\n]*runtime.notesleep' 'epoll'
+shows "" 'none waits for a lock; 4 goroutines wait for locks\n' 'waits for work or a timer[^\n]*runtime.notesleep' 'epoll' \
+    'sync.Mutex main.orders, go\n  unknown keeper[^\n]*\n  perhaps by goroutine 1,[^\n]*main.main \(waits.go:\d+\)\n  goroutine \d+, goroutine \d+, goroutine \d+ wait: main.takeOrders \(waits.go:\d+\)' \
+    'sync.RWMutex 0x[^\n]*\n  unknown keeper[^\n]*\n  perhaps by goroutine \d+,[^\n]*main.\(\*table\).refresh \(waits.go:\d+\)[^\n]*\n  goroutine \d+ waits: main.\(\*table\).get \(waits.go'
+CGO_ENABLED=0 go build -ldflags=-w -o go-w "$programs/waits.go"
+start ./go-w
+shows "" 'goroutine \d+, goroutine \d+, goroutine \d+ wait: main.takeOrders' 'goroutine \d+ waits: main.\(\*table\).get'
+CGO_ENABLED=0 go build -ldflags=-s -o go-s "$programs/waits.go"
+start ./go-s
+shows "" 'goroutines are not seen: the program was built or stripped without symbols'
+
+start python3 -c 'import threading; lock = threading.Lock(); lock.acquire(); print("ready", flush=True); lock.acquire()'
+shows "" "py-spy dump --pid $program"
 
 gcc -g -O2 -pthread "$programs/waits.c" -o c
 start env LD_PRELOAD="$shim" ./c

@@ -18,7 +18,8 @@ Examples:
 
 Any program of yours, started in any way; it is not stopped. Each thread is
 shown with the lock that it waits for and the thread that keeps it, as far as
-the lock notes that: pthread mutexes and written rwlocks do.
+the lock notes that: pthread mutexes and written rwlocks do. Goroutines that
+wait for a lock are shown, too.
 
 Exit codes: 0 done; 2 wrong usage, no such process, or the kernel does not show
 it; 3 threads wait for each other in a circle.")]

@@ -63,6 +63,7 @@ pub(crate) struct Names<'a> {
     pub(crate) modules: &'a [Module],
     mappings: &'a Mappings,
     known: HashMap<u64, Arc<Location>>,
+    rules: HashMap<u64, Option<Rules>>,
     pid: u32,
     /// Of functions outside of all files, once there is one.
     compiled: OnceCell<PerfMap>,
@@ -76,7 +77,8 @@ impl<'a> Names<'a> {
         pid: u32,
     ) -> Self {
         let compiled = OnceCell::new();
-        Self { symbols, modules, mappings, known: HashMap::new(), pid, compiled }
+        let (known, rules) = (HashMap::new(), HashMap::new());
+        Self { symbols, modules, mappings, known, rules, pid, compiled }
     }
 
     pub(crate) fn module(&self, address: u64) -> Option<usize> {
@@ -137,10 +139,29 @@ impl<'a> Names<'a> {
         object.function_name(start.wrapping_sub(bias))
     }
 
+    /// Returns whether a mapped file has a Go runtime.
+    pub(crate) fn is_any_of_go(&mut self) -> bool {
+        let mut sources = self.modules.iter().map(|module| &module.source);
+        sources.any(|source| self.symbols.object(source).is_some_and(ObjectFile::is_of_go))
+    }
+
+    /// Returns the address of the variable with a name.
+    pub(crate) fn variable_named(&mut self, name: &str) -> Option<u64> {
+        self.modules.iter().find_map(|module| {
+            let start = self.symbols.object(&module.source)?.variable_named(name)?;
+            Some(start.wrapping_add(module.bias))
+        })
+    }
+
     /// Returns how the caller of the function at an address is found.
     pub(crate) fn rules(&mut self, address: u64) -> Option<Rules> {
-        let (object, bias) = self.object_at(address)?;
-        object.rules(address.wrapping_sub(bias))
+        if let Some(known) = self.rules.get(&address) {
+            return known.clone();
+        }
+        let at = self.object_at(address);
+        let rules = at.and_then(|(object, bias)| object.rules(address.wrapping_sub(bias)));
+        self.rules.insert(address, rules.clone());
+        rules
     }
 
     /// Returns whether instructions are mapped at an address.

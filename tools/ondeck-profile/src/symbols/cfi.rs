@@ -39,7 +39,7 @@ pub enum Rule {
 pub const REGISTERS: usize = 17;
 
 /// The rules at an instruction.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Rules {
     pub frame: Rule,
     pub registers: [Rule; REGISTERS],

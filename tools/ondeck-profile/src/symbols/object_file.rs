@@ -257,6 +257,18 @@ impl ObjectFile {
         Some(frames)
     }
 
+    /// Returns whether this is a program or a library with a Go runtime.
+    pub fn is_of_go(&self) -> bool {
+        // Also a stripped program has this section.
+        let file = object::File::parse(&*self.map);
+        file.is_ok_and(|file| file.section_by_name(".go.buildinfo").is_some())
+    }
+
+    /// Returns where the variable with a symbol begins.
+    pub fn variable_named(&self, name: &str) -> Option<u64> {
+        self.variables.iter().find(|symbol| symbol.name == name).map(|symbol| symbol.start)
+    }
+
     /// Returns the variable at an address.
     pub fn variable(&self, address: u64) -> Option<Variable> {
         let (symbol, offset) = containing(&self.variables, address)?;

@@ -7,13 +7,19 @@
 //! | `deadlocks` | circles, each a list of numbers of threads |
 //! | `locks` | for each lock that threads keep: `kind`, `address` (`null` if threads sleep on words of their own), `name`, `place`, `keeper`, `waiters`, and `perhaps`, threads that may keep it |
 //! | `keeper` | `is`: `thread` with `tid`, `elsewhere` with `tid`, `readers` with `count`, `nobody`, `unknown`, `none` |
+//! | `goroutines` | `null` if the program has no Go runtime, `{"unseen": REASON}` if they cannot be seen, else `locks`, for each: `kind`, `address`, `name`, `place`, `waiters` and `perhaps`, lists of goroutines with `number`, `callers` and `stack` |
+//! | `unseen` | what of the program's own kinds of lock is not seen, with what shows it |
 //! | `threads` | `tid`, `inner_tid`, `name`, `state`, `call`, `seconds` without running, `wait`, `callers`, the program's functions of the `stack`, `stack`, `searched` |
 //! | `missing` | files without names, with the reason |
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
+use super::goroutines::{GoLock, Goroutine, Goroutines};
 use super::report::{Lock, Thread, Wait, Who};
 use super::thread::State;
+use crate::model::Location;
 
 /// Returns the document.
 pub fn render(who: &Who) -> String {
@@ -25,6 +31,8 @@ pub fn render(who: &Who) -> String {
         "arguments": who.arguments,
         "deadlocks": who.deadlocks,
         "locks": who.locks.iter().map(of_lock).collect::<Vec<_>>(),
+        "goroutines": of_goroutines(who),
+        "unseen": who.unseen,
         "threads": who.threads.iter().map(|thread| of_thread(who, thread)).collect::<Vec<_>>(),
         "missing": who.missing,
     });
@@ -44,6 +52,49 @@ fn of_lock(lock: &Lock) -> Value {
     })
 }
 
+fn of_goroutines(who: &Who) -> Value {
+    let locks = match &who.goroutines {
+        Goroutines::None => return Value::Null,
+        Goroutines::Unseen(reason) => return json!({ "unseen": reason }),
+        Goroutines::Seen(locks) => locks,
+    };
+    let goroutines = |list: &[Goroutine]| -> Vec<Value> {
+        let one = |one: &Goroutine| {
+            json!({
+                "number": one.number,
+                "callers": one.callers,
+                "stack": of_stack(who, &one.stack),
+            })
+        };
+        list.iter().map(one).collect()
+    };
+    let of_lock = |lock: &GoLock| {
+        json!({
+            "kind": lock.kind,
+            "address": format!("{:#x}", lock.address),
+            "name": lock.place.symbol(),
+            "place": lock.place,
+            "waiters": goroutines(&lock.waiters),
+            "perhaps": goroutines(&lock.perhaps),
+        })
+    };
+    json!({ "locks": locks.iter().map(of_lock).collect::<Vec<_>>() })
+}
+
+fn of_stack(who: &Who, stack: &[Arc<Location>]) -> Vec<Value> {
+    let of_location = |location: &Arc<Location>| {
+        let module = location.module.map(|module| &who.modules[module]);
+        json!({
+            "address": format!("{:#x}", location.address),
+            "module": module.map(|module| &module.path),
+            "offset": module.map(|module| format!("{:#x}", location.address.wrapping_sub(module.bias))),
+            "build_id": module.map(|module| &module.build_id),
+            "frames": location.frames,
+        })
+    };
+    stack.iter().map(of_location).collect()
+}
+
 fn of_thread(who: &Who, thread: &Thread) -> Value {
     let state = match thread.state {
         State::Running => "running",
@@ -52,20 +103,6 @@ fn of_thread(who: &Who, thread: &Thread) -> Value {
         State::Stopped => "stopped",
         State::Ended => "ended",
     };
-    let stack: Vec<Value> = thread
-        .stack
-        .iter()
-        .map(|location| {
-            let module = location.module.map(|module| &who.modules[module]);
-            json!({
-                "address": format!("{:#x}", location.address),
-                "module": module.map(|module| &module.path),
-                "offset": module.map(|module| format!("{:#x}", location.address.wrapping_sub(module.bias))),
-                "build_id": module.map(|module| &module.build_id),
-                "frames": location.frames,
-            })
-        })
-        .collect();
     json!({
         "tid": thread.tid,
         "inner_tid": thread.inner_tid,
@@ -75,7 +112,7 @@ fn of_thread(who: &Who, thread: &Thread) -> Value {
         "seconds": thread.since.map(|since| since.as_secs_f64()),
         "wait": thread.wait.as_ref().map(of_wait),
         "callers": thread.callers,
-        "stack": stack,
+        "stack": of_stack(who, &thread.stack),
         "searched": thread.is_searched,
     })
 }

@@ -6,7 +6,7 @@ use std::io;
 use std::os::unix::fs::FileExt;
 
 /// A part of a stack that is read at once.
-const STACK: usize = 64 << 10;
+pub const STACK: u64 = 64 << 10;
 
 /// `/proc/PID/mem`: what process_vm_readv(2) reads, also where a container's seccomp filter refuses
 /// that call.
@@ -24,7 +24,7 @@ impl Memory {
 
     /// Copies the top of a stack, so that later reads of it are of this moment.
     pub fn hold_stack(&self, address: u64) {
-        *self.stack.borrow_mut() = (address, self.top::<STACK>(address));
+        *self.stack.borrow_mut() = (address, self.top(address, STACK as usize));
     }
 
     /// Ends that: later reads are of their own moment.
@@ -33,16 +33,16 @@ impl Memory {
     }
 
     /// Returns the bytes from an address on, as far as there are that many.
-    pub fn top<const LENGTH: usize>(&self, address: u64) -> Vec<u8> {
-        let mut bytes = vec![0; LENGTH];
+    pub fn top(&self, address: u64, length: usize) -> Vec<u8> {
+        let mut bytes = vec![0; length];
         let length = self.file.read_at(&mut bytes, address).unwrap_or(0);
         bytes.truncate(length);
         bytes
     }
 
-    /// Returns the words of the top of a stack.
-    pub fn words(&self, address: u64) -> Vec<u64> {
-        let bytes = self.top::<STACK>(address);
+    /// Returns the words of the top of a stack of this size, no more than are searched.
+    pub fn words(&self, address: u64, size: u64) -> Vec<u64> {
+        let bytes = self.top(address, size.min(STACK) as usize);
         let (words, _) = bytes.as_chunks();
         words.iter().map(|word| u64::from_ne_bytes(*word)).collect()
     }

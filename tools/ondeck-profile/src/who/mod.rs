@@ -23,6 +23,7 @@
 mod addresses;
 mod calls;
 mod circles;
+mod goroutines;
 pub mod json;
 mod keeper;
 mod library;
@@ -42,6 +43,7 @@ use std::fs;
 use std::path::PathBuf;
 
 pub use addresses::Addresses;
+pub use goroutines::{GoLock, Goroutine, Goroutines};
 pub use keeper::Keeper;
 use library::Library;
 use memory::Memory;
@@ -121,12 +123,15 @@ pub fn look(pid: u32, folders: Vec<PathBuf>) -> Result<Who, Refusal> {
     let threads: Vec<Thread> = seen.into_iter().map(|one| one.thread).collect();
     let mut wanted = report::locks(&threads);
     perhaps::add(&mut wanted, &threads, &stacks, &mut names, &memory);
+    let goroutines = goroutines::look(&mut names, &memory);
     let missing = missing(&threads, &modules);
     Ok(Who {
         pid,
         program: process.program,
         arguments: process.arguments,
         locks: wanted,
+        goroutines,
+        unseen: unseen(pid, &modules),
         threads,
         deadlocks,
         missing,
@@ -213,6 +218,24 @@ fn modules_of(
             symbols.module(mapped, source)
         })
         .collect()
+}
+
+/// Returns what a look at threads does not show of a program with a runtime of its own, and what
+/// shows it.
+fn unseen(pid: u32, modules: &[Module]) -> Vec<String> {
+    let has = |start: &str| {
+        modules.iter().any(|module| {
+            let name = module.path.file_name().unwrap_or_default().to_string_lossy();
+            name.starts_with(start)
+        })
+    };
+    let java = has("libjvm.so").then(|| {
+        format!("threads of Java that wait for a lock of Java are shown at condition variables: `jstack {pid}` names the lock and its owner")
+    });
+    let python = (has("libpython") || has("python")).then(|| {
+        format!("locks of Python are shown as semaphores, which have no owner: `py-spy dump --pid {pid}` shows the functions of Python")
+    });
+    java.into_iter().chain(python).collect()
 }
 
 /// Returns the files whose functions are in stacks and have no names, with the reason.

@@ -3,10 +3,12 @@
 //! instructions have it. In a register it is not seen.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use super::keeper::Keeper;
-use super::memory::Memory;
+use super::memory::{Memory, STACK};
 use super::report::{Lock, Thread};
+use crate::model::Location;
 use crate::names::Names;
 
 /// Functions of a stack that are searched, and bytes of each.
@@ -29,31 +31,49 @@ pub fn add(
     if !locks.iter().any(is_open) {
         return;
     }
-    let mut code = HashMap::new();
+    let mut references = References::default();
     for (tid, stack) in stacks {
         let Some(thread) = threads.iter().find(|thread| thread.tid == *tid) else { continue };
         if thread.wait.as_ref().is_some_and(|wait| !wait.kind.is_kept()) {
             continue;
         }
-        let words = memory.words(*stack);
-        let functions = thread.stack.iter().take(FUNCTIONS);
-        let functions: Vec<u64> =
-            functions.filter_map(|location| names.function_at(location.address)).collect();
-        for start in &functions {
-            code.entry(*start).or_insert_with(|| memory.top::<CODE>(*start));
-        }
+        let words = memory.words(*stack, STACK);
         for lock in locks.iter_mut().filter(|lock| is_open(lock)) {
             let Some(object) = lock.wait.object else { continue };
-            let refers = |start: &u64| {
-                let mut places = references(&code[start], *start, object);
-                places.any(|place| names.is_within(*start, place))
-            };
             if !lock.waiters.contains(tid)
-                && (words.contains(&object) || functions.iter().any(refers))
+                && references.are_in(&words, &thread.stack, object, names, memory)
             {
                 lock.perhaps.push(*tid);
             }
         }
+    }
+}
+
+/// Which functions have which addresses in their instructions, as far as it was searched.
+#[derive(Default)]
+pub struct References {
+    known: HashMap<(u64, u64), bool>,
+}
+
+impl References {
+    /// Returns whether an address is among the words of a stack, or in the instructions of one of
+    /// its inner functions.
+    pub fn are_in(
+        &mut self,
+        words: &[u64],
+        stack: &[Arc<Location>],
+        address: u64,
+        names: &mut Names<'_>,
+        memory: &Memory,
+    ) -> bool {
+        words.contains(&address)
+            || stack.iter().take(FUNCTIONS).any(|location| {
+                let Some(start) = names.function_at(location.address) else { return false };
+                *self.known.entry((start, address)).or_insert_with(|| {
+                    let code = memory.top(start, CODE);
+                    references(&code, start, address).any(|place| names.is_within(start, place))
+                })
+            })
     }
 }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use ondeck_text::functions::short;
 
+use super::goroutines::Goroutines;
 use super::keeper::Keeper;
 use super::thread::State;
 use super::wait::Kind;
@@ -24,6 +25,10 @@ pub struct Who {
     pub threads: Vec<Thread>,
     /// The locks for which threads wait, those with the most waiting threads first.
     pub locks: Vec<Lock>,
+    /// The locks for which goroutines wait.
+    pub goroutines: Goroutines,
+    /// What of the program's own kinds of lock is not seen here, with what shows it.
+    pub unseen: Vec<String>,
     /// Threads that wait for each other in a circle; a thread that waits for itself is a circle of
     /// one.
     pub deadlocks: Vec<Vec<u32>>,

@@ -7,6 +7,7 @@ use std::fmt::Write;
 use ondeck_text::functions::short;
 use ondeck_text::numbers::terminal::time;
 
+use super::goroutines::{Goroutine, Goroutines};
 use super::keeper::Keeper;
 use super::report::{Lock, Thread, Wait, Who};
 use super::thread::State;
@@ -42,6 +43,7 @@ pub fn render(who: &Who) -> String {
     if more != 0 {
         _ = writeln!(text, "\n{more} more locks have waiting threads; --json has all");
     }
+    goroutines(&mut text, who);
     others(&mut text, who);
     if !who.missing.is_empty() {
         text.push('\n');
@@ -65,7 +67,84 @@ fn head(who: &Who) -> String {
         1 => "1 waits for a lock".to_owned(),
         several => format!("{several} wait for locks"),
     };
-    format!("{name} {}: {}, {waits}\n", who.pid, counted(who.threads.len(), "thread"))
+    let goroutines = match &who.goroutines {
+        Goroutines::None => String::new(),
+        Goroutines::Unseen(reason) => format!("\ngoroutines are not seen: {reason}"),
+        Goroutines::Seen(locks) => match locks.iter().map(|lock| lock.waiters.len()).sum() {
+            0 => "; no goroutine waits for a lock".to_owned(),
+            1 => "; 1 goroutine waits for a lock".to_owned(),
+            several => format!("; {several} goroutines wait for locks"),
+        },
+    };
+    let threads = counted(who.threads.len(), "thread");
+    let mut head = format!("{name} {}: {threads}, {waits}{goroutines}\n", who.pid);
+    for unseen in &who.unseen {
+        _ = writeln!(head, "{unseen}");
+    }
+    head
+}
+
+/// The locks for which goroutines wait.
+fn goroutines(text: &mut String, who: &Who) {
+    let Goroutines::Seen(locks) = &who.goroutines else { return };
+    for lock in locks.iter().take(LOCKS) {
+        let name =
+            lock.place.symbol().map_or_else(|| format!("{:#x}", lock.address), |one| short(&one));
+        let origin = lock.place.origin().map_or(String::new(), |origin| format!(", {origin}"));
+        _ = writeln!(text, "\n{} {name}{origin}", lock.kind);
+        _ = writeln!(text, "  unknown keeper: a {} does not note its owner", lock.kind);
+        if lock.perhaps.len() > PERHAPS {
+            let count = lock.perhaps.len();
+            _ = writeln!(
+                text,
+                "  perhaps by one of {count} goroutines that have its address; --json has them"
+            );
+        } else {
+            for one in &lock.perhaps {
+                _ = writeln!(
+                    text,
+                    "  perhaps by {}, which has its address: {}",
+                    numbered(one),
+                    calls(&one.callers)
+                );
+            }
+        }
+        let mut groups: Vec<(String, Vec<&Goroutine>)> = Vec::new();
+        for one in &lock.waiters {
+            let at = calls(&one.callers);
+            match groups.iter_mut().find(|(known, _)| *known == at) {
+                Some((_, group)) => group.push(one),
+                None => groups.push((at, vec![one])),
+            }
+        }
+        for (at, group) in groups.iter().take(WAITERS) {
+            let first: Vec<String> = group.iter().take(NUMBERS).map(|one| numbered(one)).collect();
+            let more = match group.len().saturating_sub(NUMBERS) {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            let wait = if group.len() == 1 { "waits" } else { "wait" };
+            _ = writeln!(text, "  {}{more} {wait}: {at}", first.join(", "));
+        }
+        let more = groups.len().saturating_sub(WAITERS);
+        if more != 0 {
+            _ = writeln!(
+                text,
+                "  {} with waiting goroutines; --json has all",
+                counted(more, "more place")
+            );
+        }
+    }
+    let more = locks.len().saturating_sub(LOCKS);
+    if more != 0 {
+        _ = writeln!(text, "\n{more} more locks have waiting goroutines; --json has all");
+    }
+}
+
+fn numbered(goroutine: &Goroutine) -> String {
+    goroutine
+        .number
+        .map_or_else(|| "a goroutine".to_owned(), |number| format!("goroutine {number}"))
 }
 
 fn counted(count: usize, what: &str) -> String {
@@ -241,6 +320,10 @@ fn since(thread: &Thread) -> String {
 }
 
 fn callers(thread: &Thread) -> String {
-    let frames: Vec<String> = thread.callers.iter().take(CALLERS).map(Frame::short).collect();
+    calls(&thread.callers)
+}
+
+fn calls(callers: &[Frame]) -> String {
+    let frames: Vec<String> = callers.iter().take(CALLERS).map(Frame::short).collect();
     frames.join(" < ")
 }

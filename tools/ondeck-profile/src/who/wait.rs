@@ -323,7 +323,7 @@ fn is_of_system(location: &Location, modules: &[Module]) -> bool {
 }
 
 /// Beginnings of functions, in programs that contain their libraries.
-const LIBRARY: [&str; 22] = [
+const LIBRARY: [&str; 24] = [
     "std::sync::",
     "std::sys::",
     "std::thread::",
@@ -337,6 +337,8 @@ const LIBRARY: [&str; 22] = [
     "tbb::",
     "nsync",
     "runtime.",
+    "sync.(*",
+    "sync.runtime_",
     "internal/",
     "syscall",
     "futex",

@@ -1,0 +1,205 @@
+//! The locks of Go's package sync for which goroutines wait. Such a goroutine has no thread.
+//!
+//! ```text
+//! runtime.allgs   every g: 0 and 8 bounds of the stack, 56 sched.sp, 64 sched.pc, then its number
+//!     │
+//! gopark          a goroutine whose pc is there sleeps, and its registers are in sched
+//!     │
+//! sudog           on its stack: 0 the g, 24 the address of the semaphore, in a Mutex at 4
+//! ```
+//!
+//! The offsets are those of Go 1.20 to 1.26 (`runtime/runtime2.go`).
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::memory::Memory;
+use super::perhaps::References;
+use super::thread::Call;
+use super::{unwind, wait};
+use crate::model::{Frame, Location, Place};
+use crate::names::Names;
+
+/// A goroutine that is not running.
+#[derive(Clone, Debug)]
+pub struct Goroutine {
+    /// Its number, as in Go's own reports.
+    pub number: Option<u64>,
+    /// Its stack, innermost first.
+    pub stack: Vec<Arc<Location>>,
+    /// The functions of the program among them.
+    pub callers: Vec<Frame>,
+}
+
+/// A lock for which goroutines wait.
+#[derive(Debug)]
+pub struct GoLock {
+    /// `sync.Mutex` or `sync.RWMutex`.
+    pub kind: &'static str,
+    /// Its address.
+    pub address: u64,
+    /// The place of that address.
+    pub place: Place,
+    /// The goroutines that wait.
+    pub waiters: Vec<Goroutine>,
+    /// Goroutines that may keep it: their stacks or functions have its address.
+    pub perhaps: Vec<Goroutine>,
+}
+
+/// What was seen of the goroutines of a process.
+#[derive(Debug)]
+pub enum Goroutines {
+    /// The process has no Go runtime.
+    None,
+    /// They cannot be seen, for this reason.
+    Unseen(&'static str),
+    /// The locks for which some wait, those with the most waiting ones first.
+    Seen(Vec<GoLock>),
+}
+
+/// Offsets in Go's `g`.
+const LOW: u64 = 0;
+const HIGH: u64 = 8;
+const SP: u64 = 56;
+const PC: u64 = 64;
+/// Where the number of a goroutine may be in its `g`.
+const NUMBER: std::ops::Range<u64> = 120..240;
+/// Bytes of a goroutine's stack in which its `sudog` is searched: those of the runtime's functions.
+const SEARCHED: u64 = 8 * 64;
+
+/// Looks at the goroutines of a process.
+pub fn look(names: &mut Names<'_>, memory: &Memory) -> Goroutines {
+    if !names.is_any_of_go() {
+        return Goroutines::None;
+    }
+    if !cfg!(target_arch = "x86_64") {
+        return Goroutines::Unseen("their stacks are read on x86-64 only");
+    }
+    let Some(all) = names.variable_named("runtime.allgs") else {
+        return Goroutines::Unseen("the program was built or stripped without symbols");
+    };
+    let (Some(first), Some(count)) = (memory.word(all), memory.word(all + 8)) else {
+        return Goroutines::Unseen("the runtime's list of them cannot be read");
+    };
+    let all: Vec<u64> =
+        (0..count).map_while(|index| memory.word(first.checked_add(8 * index)?)).collect();
+    let number = number_offset(memory, &all);
+    let asleep: Vec<Asleep> =
+        all.into_iter().filter_map(|g| Asleep::of(g, number, names, memory)).collect();
+    let mut locks = by_lock(&asleep, names);
+    add_perhaps(&mut locks, &asleep, names, memory);
+    Goroutines::Seen(locks)
+}
+
+/// Finds where a `g` has its number: the first one's, which runs `main`, is 1, and all differ.
+fn number_offset(memory: &Memory, all: &[u64]) -> Option<u64> {
+    let some = &all[..all.len().min(64)];
+    NUMBER.step_by(8).find(|offset| {
+        let numbers = some.iter().map_while(|g| memory.word(g.wrapping_add(*offset)));
+        let numbers: Vec<u64> = numbers.take_while(|one| (1..1 << 40).contains(one)).collect();
+        let different: BTreeSet<u64> = numbers.iter().copied().collect();
+        numbers.first() == Some(&1) && different.len() == some.len()
+    })
+}
+
+/// A goroutine that is not running, and what it waits for.
+struct Asleep {
+    number: Option<u64>,
+    stack: Vec<Arc<Location>>,
+    sp: u64,
+    high: u64,
+    waits: Option<(&'static str, u64)>,
+    /// Whether it waits at a condition variable, and has unlocked its mutex.
+    is_notified: bool,
+}
+
+impl Asleep {
+    fn of(g: u64, number: Option<u64>, names: &mut Names<'_>, memory: &Memory) -> Option<Self> {
+        let field = |offset: u64| memory.word(g.checked_add(offset)?);
+        let (low, high, sp, pc) = (field(LOW)?, field(HIGH)?, field(SP)?, field(PC)?);
+        // A running goroutine has no stack pointer here, and one that has ended called goexit1.
+        if !(low..high).contains(&sp) || !names.is_code(pc) {
+            return None;
+        }
+        let start = names.function_at(pc - 1)?;
+        let function = names.function_name(start)?;
+        if function == "runtime.goexit1" {
+            return None;
+        }
+        let is_parked = function == "runtime.gopark";
+        let call = Call { sp, pc, ..Call::default() };
+        let stack = unwind::stack(names, memory, &call).locations;
+        let waits = if is_parked { lock_of(g, sp, &stack, memory) } else { None };
+        // It may have run in between.
+        if field(SP) != Some(sp) || field(PC) != Some(pc) {
+            return None;
+        }
+        let mut frames = stack.iter().flat_map(|location| &location.frames);
+        let is_notified = frames.any(|frame| frame.function.starts_with("sync.(*Cond)"));
+        let number = number.and_then(field);
+        Some(Self { number, stack, sp, high, waits, is_notified })
+    }
+
+    fn goroutine(&self, names: &Names<'_>) -> Goroutine {
+        let callers = wait::callers(&self.stack, names.modules);
+        Goroutine { number: self.number, stack: self.stack.clone(), callers }
+    }
+}
+
+/// Returns the kind and the address of the lock for which a parked goroutine waits.
+fn lock_of(
+    g: u64,
+    sp: u64,
+    stack: &[Arc<Location>],
+    memory: &Memory,
+) -> Option<(&'static str, u64)> {
+    // Mutex: state at 0, semaphore at 4. RWMutex: a Mutex for writers at 0, the semaphore of the
+    // writer that waits for readers at 8, that of readers at 12.
+    let mut names = stack.iter().flat_map(|location| &location.frames).map(|one| &*one.function);
+    let inside = names.find_map(|name| match name {
+        "sync.runtime_SemacquireMutex" | "internal/sync.runtime_SemacquireMutex" => Some(4),
+        "sync.runtime_SemacquireRWMutex" => Some(8),
+        "sync.runtime_SemacquireRWMutexR" => Some(12),
+        _ => None,
+    })?;
+    let is_rwmutex = inside != 4 || names.any(|name| name.starts_with("sync.(*RWMutex)."));
+    let kind = if is_rwmutex { "sync.RWMutex" } else { "sync.Mutex" };
+    let semaphore = memory.words(sp, SEARCHED).into_iter().find_map(|sudog| {
+        let element = |offset: u64| memory.word(sudog.checked_add(offset)?).filter(|one| *one != 0);
+        // The collector may look for goroutines that wait for ever, and hides the first.
+        (memory.word(sudog)? == g).then(|| element(24).or_else(|| element(32)))?
+    })?;
+    Some((kind, semaphore.checked_sub(inside)?))
+}
+
+fn by_lock(asleep: &[Asleep], names: &mut Names<'_>) -> Vec<GoLock> {
+    let mut locks: Vec<GoLock> = Vec::new();
+    for one in asleep {
+        let Some((kind, address)) = one.waits else { continue };
+        let waiter = one.goroutine(names);
+        if let Some(lock) = locks.iter_mut().find(|lock| lock.address == address) {
+            lock.waiters.push(waiter);
+        } else {
+            let place = names.place(address);
+            locks.push(GoLock { kind, address, place, waiters: vec![waiter], perhaps: Vec::new() });
+        }
+    }
+    locks.sort_by_key(|lock| std::cmp::Reverse(lock.waiters.len()));
+    locks
+}
+
+fn add_perhaps(locks: &mut [GoLock], asleep: &[Asleep], names: &mut Names<'_>, memory: &Memory) {
+    if locks.is_empty() {
+        return;
+    }
+    let mut references = References::default();
+    for one in asleep.iter().filter(|one| !one.is_notified) {
+        let words = memory.words(one.sp, one.high - one.sp);
+        for lock in &mut *locks {
+            let waits = one.waits.is_some_and(|(_, address)| address == lock.address);
+            if !waits && references.are_in(&words, &one.stack, lock.address, names, memory) {
+                lock.perhaps.push(one.goroutine(names));
+            }
+        }
+    }
+}
