@@ -6,15 +6,14 @@ use std::time::{Duration, Instant};
 
 #[cfg(all(target_os = "linux", not(ondeck_system = "portable")))]
 use ondeck::PiMutex;
-use ondeck::platform::Native;
 use ondeck::rwlock::ReadRecursive;
 use ondeck::{
     Barrier, Condvar, FairMutex, Latch, Mutex, Once, ReentrantMutex, RwLock,
-    RwLockUpgradableReadGuard as Upgradable, Semaphore, parking, poison,
+    RwLockUpgradableReadGuard as Upgradable, Semaphore, poison,
 };
 
+use crate::line::until_waiting;
 use crate::rest::until_at_rest;
-use crate::until::until;
 
 use super::watchdog;
 
@@ -213,10 +212,9 @@ fn none_ends_before_its_deadline() {
 /// A thread waits at `place` for very long, another one gives up during that wait, and then `come`
 /// lets the first one continue.
 fn succeeds_in_time<T: Sync>(place: &T, wait: fn(&T, Duration) -> bool, come: impl FnOnce()) {
-    let address = std::ptr::from_ref(place).addr();
     watchdog::scope(|scope| {
         let waiter = scope.spawn(|| wait(place, Duration::MAX));
-        until(|| parking::waiting::<Native>(address) == 1);
+        until_waiting(place, 1);
         assert!(!wait(place, SHORT));
         come();
         assert!(waiter.join().expect("no panic"));
