@@ -65,7 +65,8 @@ fn an_arriving_thread_takes_an_offer_that_has_expired() {
     has_lost_its_offer(&stopped, &other, mutex);
 }
 
-/// A real-time thread does not wait until the offer expires.
+/// A real-time thread does not wait until the offer expires, and nor does the thread that had it
+/// wake then.
 #[test]
 fn a_real_time_thread_takes_an_offer_at_once() {
     let (_alone, mutex, [stopped, urgent]) = owned();
@@ -74,7 +75,9 @@ fn a_real_time_thread_takes_an_offer_at_once() {
         PRIORITY.set(1);
         lock(mutex)
     });
+    let slice_ends = after(SLICE);
     has_lost_its_offer(&stopped, &urgent, mutex);
+    assert_eq!(sleeps_until(), Some(slice_ends), "it waits for no offer");
 }
 
 /// The thread that was offered the lock gives up: it has the lock, or another one has it.

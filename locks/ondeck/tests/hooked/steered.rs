@@ -29,6 +29,8 @@ pub(super) const SLICE: u64 = 20 * MILLI;
 static NOW: AtomicU64 = AtomicU64::new(1 << 40);
 /// The number of times that a thread has begun or resumed a sleep.
 static SLEEPS: AtomicU32 = AtomicU32::new(0);
+/// Until when the last of them may last.
+static SLEEPS_UNTIL: Mutex<Option<Timestamp>> = Mutex::new(None);
 /// The number of polls that threads may still make.
 static POLLS: AtomicU32 = AtomicU32::new(0);
 /// The number of polls that threads have been permitted and have begun.
@@ -157,6 +159,7 @@ hooks! {
         fn sleep(end: Option<Timestamp>) -> Option<FutexWait> {
             let is_late = |end, deadline: Option<_>| deadline.is_some_and(|last| end > last);
             assert!(!end.is_some_and(|end| is_late(end, DEADLINE.get())), "it sleeps too long");
+            *SLEEPS_UNTIL.lock().unwrap_or_else(PoisonError::into_inner) = end;
             SLEEPS.fetch_add(1, Ordering::SeqCst);
             SLEEP.pass();
             end.is_some_and(|end| Self::now() >= end).then_some(FutexWait::TimedOut)
@@ -235,6 +238,11 @@ pub(super) fn after(ticks: u64) -> Timestamp {
 
 pub(super) fn sleeps() -> u32 {
     SLEEPS.load(Ordering::SeqCst)
+}
+
+/// Returns until when the thread may sleep that has begun a sleep last.
+pub(super) fn sleeps_until() -> Option<Timestamp> {
+    *SLEEPS_UNTIL.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Does something, and waits until a thread sleeps after that.
