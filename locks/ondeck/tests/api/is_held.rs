@@ -35,6 +35,7 @@ fn mutexes_know_their_owner_where_builds_observe() {
     let _guards = (poisoning.lock(), poisoning_lock.write());
     assert_eq!(poisoning.is_held_by_current_thread(), seen(true));
     assert_eq!(poisoning_lock.is_held_by_current_thread(), seen(true));
+    assert_eq!([elsewhere(&poisoning), elsewhere(&poisoning_lock)], [seen(false); 2]);
     condvar.wait_for(&mut guard, Duration::from_millis(1));
     mutex.assert_held();
     drop((guard, fair_guard));

@@ -89,4 +89,6 @@ fn a_lock_that_is_given_twice_panics_and_no_lock_is_left_locked() {
         assert!(!a.is_locked() && !b.is_locked());
     }
     assert!(lock_all(&[] as &[Mutex<()>]).is_empty());
+    let locks = [RwLock::new(1), RwLock::new(2)];
+    assert_eq!(*lock_all((&locks[0], &locks[1])).1, 2, "others of its type are no second time");
 }

@@ -223,11 +223,12 @@ fn a_wait_for_a_condition_is_none_for_its_mutex_but_the_lock_afterwards_is() {
         let (send, receive) = mpsc::channel();
         let (lock, changed) = (&lock, &changed);
         scope.spawn(move || {
+            let locked = line(1);
             let mut guard = lock.lock();
             send.send(()).unwrap();
             changed.wait_while(&mut guard, |is_set| !*is_set);
-            // It holds the lock again.
-            assert!(of(c"condition").holder.is_some());
+            let holder = of(c"condition").holder.expect("it holds the lock again");
+            assert!(is_at(holder.site, &locked), "{holder:?}, not {locked}");
         });
         receive.recv().unwrap();
         // An attempt is no wait. It succeeds when the other thread has unlocked the lock in order

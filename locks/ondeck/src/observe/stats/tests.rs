@@ -87,11 +87,47 @@ fn waits_are_counted_summed_and_ranked() {
 fn a_wait_beyond_the_histogram_is_its_longest() {
     let it = lock(0x1100, c"");
     at(0);
-    let wait = waits(it, None);
-    at(100 * NANOS_PER_SECOND);
-    take(it, wait);
+    let (short, long) = (waits(it, None), waits(it, None));
+    for (nanos, wait) in [(7, short), (100 * NANOS_PER_SECOND, long)] {
+        at(nanos);
+        take(it, wait);
+        release(it);
+    }
+    let found = numbers(it.address);
+    assert_eq!([found.p50(), found.p99()], [Duration::from_nanos(7), Duration::from_secs(100)]);
+}
+
+#[test]
+fn the_time_is_that_of_the_counter() {
+    at(0);
+    NOW.set(None);
+    let second = Native::ticks_per_second();
+    let nanos = || u128::from(Native::ticks()) * u128::from(NANOS_PER_SECOND) / u128::from(second);
+    let (before, told, after) = (nanos(), u128::from(now()), nanos());
+    // The scale is rounded.
+    assert!((before * 999 / 1_000..=after * 1_001 / 1_000).contains(&told), "{told}, not {before}");
+}
+
+#[test]
+fn the_text_of_a_lock_says_what_is_known() {
+    let it = lock(0x1600, c"text");
+    let [first, holds] = [here(), here()].map(Option::unwrap);
+    at(0);
+    let (wait, gives_up, _waits) = (waits(it, Some(first)), waits(it, None), waits(it, None));
+    gives_up.unwrap().gave_up();
+    at(7);
+    acquired(it, true, Some(holds), wait);
+    let is_told = |state: String| {
+        let waits = "1 waits of 7.0ns, p50 7.0ns, p99 7.0ns, longest 7.0ns; 1 gave up";
+        let text = std::format!("Mutex 0x1600 \"text\", first awaited at {first}: {waits}{state}");
+        assert_eq!(std::format!("{}", numbers(it.address)), text);
+    };
+    at(12);
+    let thread = Native::thread_pointer();
+    let has = std::format!("; 1 wait now; thread {thread:#x} has it for 5.0ns, from {holds} on");
+    is_told(has);
     release(it);
-    assert_eq!(numbers(it.address).p50(), Duration::from_secs(100));
+    is_told(std::format!("; held for 5.0ns at most, from {holds} on; 1 wait now"));
 }
 
 #[test]
