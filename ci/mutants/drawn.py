@@ -49,12 +49,17 @@ SOURCE = "locks/ondeck/src/"
 # alone come first, where the binary has a module of its name. Locks that no other is made of have no others of that binary.
 STAGES = (("hooked", "", 60), ("plain", "", 30), ("api", "own", 60), ("loom", "own", 120))
 STAGES += (("api", "", 150), ("loom", "", 240), ("stress", "", 60), ("ondeck", "", 30), ("deadlock", "", 60))
+STAGES += (("stats", "", 60),)
+ALONE = "barrier fair ipc is_held latch lock_all once owned pi poison rwlock semaphore".split()
+# What only these binaries test. Those of the models are a program's tests, with shuttle and with loom.
+ONLY = {"is_held": "api", "lock_all": "api stats", "model": "shuttle model", "name": "stats deadlock"}
+ONLY |= {"observe": "ondeck stats", "owned": "api"}
 # Test binaries that need a feature.
-FEATURES = {"deadlock": "deadlock_detection"}
-ALONE = "barrier fair ipc latch once pi poison rwlock semaphore".split()
+FEATURES = {"api": "arc_lock", "deadlock": "deadlock_detection", "stats": "stats"}
+ALL_FEATURES = "internals,arc_lock,deadlock_detection,stats"
 # The seconds after which a test binary of another crate hangs, and a script.
 LONGEST = 600
-QUICK = {"ONDECK_TEST_ROUNDS": "500", "RUST_BACKTRACE": "0", "RUSTC_BOOTSTRAP": "1"}
+QUICK = {"ONDECK_TEST_ROUNDS": "500", "LOOM_MAX_PREEMPTIONS": "3", "RUST_BACKTRACE": "0", "RUSTC_BOOTSTRAP": "1"}
 WEAKER = {"Acquire": ["Relaxed"], "Release": ["Relaxed"], "AcqRel": ["Acquire", "Release"], "SeqCst": ["AcqRel"]}
 KEPT = "let return break continue use const static type debug_assert assert if match for while loop else"
 # The tests in C of a library: they build what they need again, one at a time.
@@ -122,11 +127,16 @@ def sources():
     return {str(path): Source(path.read_text()) for glob in globs for path in sorted(pathlib.Path().glob(glob))}
 
 
+def lock_of(file):
+    """The folder or file in the source of ondeck, without its end."""
+    return pathlib.PurePath(file.removeprefix(SOURCE)).parts[0].removesuffix(".rs")
+
+
 def body(source, start, end):
     """The outermost function around a place, if a mutation of it can be chosen at run time: name, start and end."""
-    tests = source.code.find("#[cfg(test)]")
+    tests = re.search(r"#\[cfg\(test\)\]\s+[a-z() ]*mod \w+ \{", source.code)
     for _, name, first, last in sorted(source.functions, key=lambda each: each[2]):
-        if first < start and end < last and not 0 <= tests < first:
+        if first < start and end < last and not (tests and tests.start() < first):
             begin = max(source.code.rfind(mark, 0, source.code.rfind(f"fn {name}", 0, first)) for mark in (";", "{\n", "}\n"))
             head = source.code[begin:first]
             is_left_out = re.search(r"\bconst (unsafe )?fn\b|\bcfg\(feature = \"profile\"\)", head)
@@ -196,10 +206,10 @@ def own(source):
 
 
 def of_cargo_mutants(texts):
-    """The same of cargo-mutants, in the copy. It does not look into macros, in which two modules are declared."""
+    """The same of cargo-mutants, in the copy. It does not look into macros, in which most modules are declared."""
     copy(LISTED)
     library = LISTED / SOURCE / "lib.rs"
-    library.write_text(library.read_text() + "mod ipc;\nmod pi;\n")
+    library.write_text("\n".join(sorted(set(re.findall(r"\bmod \w+;", library.read_text())))))
     listed = subprocess.run(["cargo", "mutants", "--list", "--json"], cwd=LISTED, capture_output=True, check=True, text=True)
     for each in json.loads(listed.stdout):
         if each["file"] not in texts:
@@ -267,11 +277,11 @@ def put_in(numbered):
     return places
 
 
-def cargo(crates, *arguments):
+def cargo(crates, *arguments, environment=BUILD):
     """The messages of cargo in the copy."""
     of = [word for each in crates for word in ("-p", each)]
     run = subprocess.run(
-        ["cargo", *arguments, "--locked", *of, "--message-format", "json"], cwd=TREE, capture_output=True, text=True, env=BUILD
+        ["cargo", *arguments, "--locked", *of, "--message-format", "json"], cwd=TREE, capture_output=True, text=True, env=environment
     )
     return run, [json.loads(line) for line in run.stdout.splitlines() if line.startswith("{")]
 
@@ -282,13 +292,31 @@ def executables(messages):
     return [(message["executable"], message["target"]["name"], "", LONGEST) for message in found]
 
 
+def models():
+    """The stages of a program's tests with the models, under shuttle and under loom."""
+    of_loom = BUILD | {"RUSTFLAGS": "--cfg loom", "CARGO_TARGET_DIR": str(WORK / "build" / "loom")}
+    stages = []
+    for name, features, environment in (("shuttle", ["--features=shuttle"], BUILD), ("model", [], of_loom)):
+        run, messages = cargo(["tested"], "test", "--no-run", *features, environment=environment)
+        if run.returncode:
+            raise SystemExit(run.stderr[-5000:])
+        stages += [(executable, name, "", 240) for executable, *_ in executables(messages)]
+    return stages
+
+
 def build(numbered):
     """Builds with all mutations that compile; the stages of each crate: its test binaries. The others get their verdict."""
     crates = {crate(mutation.edit.file) for mutation in numbered.values()} | {"ondeck"}
     copy(TREE, {*sources(), SOURCE + "lib.rs"})
+    locks = {lock_of(mutation.edit.file) for mutation in numbered.values() if crate(mutation.edit.file) == "ondeck"}
+    checks = [(crates, "check", "--lib", f"--features={ALL_FEATURES}")]
+    if "model" in locks:
+        checks.append((["ondeck"], "check", "--lib", "--features=shuttle,arc_lock"))
     while True:
         places = put_in(numbered)
-        run, messages = cargo(crates, "check", "--lib")
+        checked = [cargo(*check) for check in checks]
+        run = next((run for run, _ in checked if run.returncode), checked[0][0])
+        messages = [message for _, messages in checked for message in messages]
         wrong = set()
         for message in messages:
             if message["reason"] == "compiler-message" and message["message"]["level"] == "error":
@@ -301,7 +329,11 @@ def build(numbered):
             raise SystemExit(run.stderr[-3000:] + "".join(m["message"]["rendered"] for m in messages if "message" in m)[-9000:])
         for number in wrong:
             record(numbered.pop(number).name, "does not compile", "", 0)
+    # If all mutations are of pieces in ONLY, the other binaries are not built.
+    of_pieces = {binary for lock in locks for binary in ONLY.get(lock, "every").split()}
     binaries = dict.fromkeys(stage[0] for stage in STAGES)
+    if crates == {"ondeck"} and "every" not in of_pieces:
+        binaries = dict.fromkeys(binary for binary in binaries if binary in of_pieces)
     for feature in sorted({FEATURES.get(binary, "") for binary in binaries}):
         of = [binary for binary in binaries if FEATURES.get(binary, "") == feature]
         tests = ["--lib" if binary == "ondeck" else f"--test={binary}" for binary in of]
@@ -311,7 +343,9 @@ def build(numbered):
                 binaries[message["target"]["name"]] = message["executable"]
         if not all(binaries[binary] for binary in of):
             raise SystemExit(run.stderr[-5000:])
-    stages = {"ondeck": [(binaries[binary], binary, which, limit) for binary, which, limit in STAGES]}
+    stages = {"ondeck": [(binaries[stage[0]], *stage) for stage in STAGES if stage[0] in binaries]}
+    if "model" in locks:
+        stages["ondeck"] += models()
     for other in sorted(crates - {"ondeck"}):
         tests = folder(other) / "tests"
         has_tests = any(path for form in ("*.rs", "*/main.rs") for path in tests.glob(form))
@@ -345,7 +379,7 @@ def ended(command, limit, log, environment, here):
     """The status of a test; None if it hangs."""
     with log.open("w") as out:
         test = subprocess.Popen(
-            command, cwd=folder, env=environment, stdout=out, stderr=out, start_new_session=True
+            command, cwd=here, env=environment, stdout=out, stderr=out, start_new_session=True
         )
         try:
             return test.wait(limit)
@@ -358,12 +392,13 @@ def ended(command, limit, log, environment, here):
 def judge(number, mutation, stages):
     """Tries the stages until one fails: verdict, what failed, and seconds."""
     begin = time.monotonic()
-    lock = pathlib.PurePath(mutation.edit.file.removeprefix(SOURCE)).parts[0].removesuffix(".rs")
-    package = crate(mutation.edit.file)
+    lock, package = lock_of(mutation.edit.file), crate(mutation.edit.file)
     for executable, binary, which, limit in stages[package]:
         if which == "own" and not (TREE / f"locks/ondeck/tests/{binary}/{lock}.rs").exists():
             continue
         if package == "ondeck" and which == "" and lock in ALONE and binary in ("api", "loom"):
+            continue
+        if package == "ondeck" and binary not in ONLY.get(lock, " ".join(each[0] for each in STAGES[:-1])).split():
             continue
         # No other lock is in the locks for shared memory.
         skipped = ["--skip", "ipc", "--skip", "pi_steps"] if package == "ondeck" and lock not in ("ipc", "pi") else []
