@@ -74,12 +74,13 @@ mistake "A lock that finds the mutex taken does not wait." stress.c ondeck.h \
 mistake "An unlock beside parked threads clears the byte, and wakes none." stress.c ondeck.h \
     "        ondeck_mutex_unlock_contended(mutex);" "        __atomic_store_n(&mutex->byte, 0, __ATOMIC_RELEASE);"
 mistake "A thread that has waited for a condition holds no mutex, in statistics." counted.c ondeck.h \
-    "    ondeck_counted_mutex_acquired(mutex, 0);" ""
+    "    ondeck_stats_acquired(mutex, ONDECK_STATS_MUTEX, site, 0);" ""
 mistake "A hold is timed on while its thread waits for a condition." counted.c ondeck.h \
-    "    ondeck_stats_unlocks(mutex);
-    ondeck_stats_unlocked(0);" ""
+    "    ondeck_counted_end(mutex, ONDECK_STATS_MUTEX, 0);" ""
+mistake "A writer that has changed to a reader is the holder still." counted.c ondeck.h \
+    "ondeck_counted_end(lock, from, error))" "(void)0)"
 mistake "A mutex of C++ that is gone leaves its name to the next." types.cpp ondeck.hpp \
-    "ondeck_mutex_name(native_handle(), nullptr);" ""
+    "detail::set_name(this->native_handle(), nullptr);" ""
 mistake "A broadcast finds no waiter." stress.c ondeck.h \
     "        ondeck_cond_broadcast_waiters(cond);" "        (void)cond;"
 mistake "A broadcast notifies one of two waiters." calls.c ondeck.h \
@@ -113,6 +114,8 @@ mistake "A writer that leaves wakes none." family.c ondeck.h \
 mistake "A release beside waiting threads wakes none." family.c ondeck.h "(word & ONDECK_SEM_WAITED) == 0" "(word & 0) == 0"
 mistake "A thread takes permits that are kept for another." family.c ondeck.h \
     "(int32_t)word < ONDECK_SEM_PERMIT" "word < ONDECK_SEM_PERMIT"
+mistake "An attempt at the write lock that fails says that it has it." family.cpp ondeck.h \
+    "    return ondeck_call_rwlock_trywrlock(lock);" "    return 0;"
 mistake "An initialization that runs is taken as done." family.c ondeck.h "& ONDECK_ONCE_DONE, 1)" "!= 0, 1)"
 mistake "A call that throws has done it." family.cpp ondeck.hpp ": ondeck_once_abandon(once)" ": ondeck_once_end(once)"
 mistake "A barrier lets threads go before the function has run." family.cpp ondeck.hpp \

@@ -31,8 +31,11 @@ static void *pay(void *unused)
 
 static void warn(const ondeck_event_t *event)
 {
-    fprintf(stderr, "%s was held for %llu ms, from %p on; at %p a thread waits\n", event->name,
-            (unsigned long long)(event->duration / 1000000), event->site, event->other);
+    char from[80], waits[80];
+    ondeck_stats_site(event->site, from, sizeof from);
+    ondeck_stats_site(event->other, waits, sizeof waits);
+    fprintf(stderr, "%s was held for %llu ms, from %s on; at %s a thread waits\n", event->name,
+            (unsigned long long)(event->duration / 1000000), from, waits);
 }
 
 int main(void)

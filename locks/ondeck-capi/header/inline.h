@@ -262,71 +262,121 @@ static __inline__ void ondeck_tsan_once_abandon(ondeck_once_t *once) ONDECK_NOEX
 #define ONDECK_SITE(site) ((site) = 0)
 #endif
 
-ONDECK_COUNTED int ondeck_counted_mutex_clocklock(ondeck_mutex_t *mutex, int clock,
-                                                  const struct timespec *deadline) ONDECK_NOEXCEPT
+/* Acquires by a call. `after` follows it. */
+#define ONDECK_COUNTS(name, what, parameters, arguments, after)                                    \
+    ONDECK_COUNTED int ondeck_counted_##name parameters ONDECK_NOEXCEPT                            \
+    {                                                                                              \
+        const void *site;                                                                          \
+        int error;                                                                                 \
+        ONDECK_SITE(site);                                                                         \
+        ondeck_stats_acquires(site);                                                               \
+        error = ondeck_##name arguments;                                                           \
+        after;                                                                                     \
+        ondeck_stats_acquired(lock, what, site, error);                                            \
+        return error;                                                                              \
+    }
+#define ONDECK_COUNTS_LOCK(name, type, what)                                                       \
+    ONDECK_COUNTS(name, what, (type * lock), (lock), (void)0)
+#define ONDECK_COUNTS_CLOCKLOCK(name, type, what)                                                  \
+    ONDECK_COUNTS(name, what, (type * lock, int clock, const struct timespec *deadline),           \
+                  (lock, clock, deadline), (void)0)
+#define ONDECK_COUNTS_UNLOCK(name, type, what)                                                     \
+    ONDECK_COUNTED int ondeck_counted_##name(type *lock) ONDECK_NOEXCEPT                           \
+    {                                                                                              \
+        ondeck_stats_unlocks(lock, what);                                                          \
+        ondeck_##name(lock);                                                                       \
+        ondeck_stats_unlocked(1);                                                                  \
+        return 0;                                                                                  \
+    }
+
+ONDECK_COUNTED void ondeck_counted_end(const void *lock, int what, int error) ONDECK_NOEXCEPT
 {
-    const void *site;
-    ONDECK_SITE(site);
-    return ondeck_stats_lock(mutex, clock, deadline, site);
+    if (error == 0) {
+        ondeck_stats_unlocks(lock, what);
+        ondeck_stats_unlocked(0);
+    }
 }
 
-ONDECK_COUNTED int ondeck_counted_mutex_timedlock(ondeck_mutex_t *mutex,
-                                                  const struct timespec *deadline) ONDECK_NOEXCEPT
-{
-    /* CLOCK_REALTIME, everywhere. */
-    return ondeck_counted_mutex_clocklock(mutex, 0, deadline);
-}
+/* A lock that is held in another way from now on counts as another hold. */
+#define ONDECK_COUNTS_CHANGE(name, from, to)                                                       \
+    ONDECK_COUNTS(name, to, (ondeck_rwlock_t * lock), (lock),                                      \
+                  ondeck_counted_end(lock, from, error))
 
-ONDECK_COUNTED int ondeck_counted_mutex_lock(ondeck_mutex_t *mutex) ONDECK_NOEXCEPT
-{
-    return ondeck_counted_mutex_clocklock(mutex, 0, 0);
-}
-
-ONDECK_COUNTED int ondeck_counted_mutex_acquired(ondeck_mutex_t *mutex, int error) ONDECK_NOEXCEPT
-{
-    const void *site;
-    ONDECK_SITE(site);
-    if (error == 0)
-        ondeck_stats_acquired(mutex, site);
-    return error;
-}
-
-ONDECK_COUNTED int ondeck_counted_mutex_trylock(ondeck_mutex_t *mutex) ONDECK_NOEXCEPT
-{
-    return ondeck_counted_mutex_acquired(mutex, ondeck_mutex_trylock(mutex));
-}
-
-ONDECK_COUNTED int ondeck_counted_mutex_unlock(ondeck_mutex_t *mutex) ONDECK_NOEXCEPT
-{
-    ondeck_stats_unlocks(mutex);
-    ondeck_mutex_unlock(mutex);
-    ondeck_stats_unlocked(1);
-    return 0;
-}
+ONDECK_COUNTS_LOCK(mutex_lock, ondeck_mutex_t, ONDECK_STATS_MUTEX)
+ONDECK_COUNTS_LOCK(mutex_trylock, ondeck_mutex_t, ONDECK_STATS_MUTEX)
+ONDECK_COUNTS(mutex_timedlock, ONDECK_STATS_MUTEX,
+              (ondeck_mutex_t * lock, const struct timespec *deadline), (lock, deadline), (void)0)
+ONDECK_COUNTS_CLOCKLOCK(mutex_clocklock, ondeck_mutex_t, ONDECK_STATS_MUTEX)
+ONDECK_COUNTS_UNLOCK(mutex_unlock, ondeck_mutex_t, ONDECK_STATS_MUTEX)
+ONDECK_COUNTS_LOCK(rwlock_rdlock, ondeck_rwlock_t, ONDECK_STATS_READ)
+ONDECK_COUNTS_LOCK(rwlock_tryrdlock, ondeck_rwlock_t, ONDECK_STATS_READ)
+ONDECK_COUNTS_CLOCKLOCK(rwlock_clockrdlock, ondeck_rwlock_t, ONDECK_STATS_READ)
+ONDECK_COUNTS_UNLOCK(rwlock_rdunlock, ondeck_rwlock_t, ONDECK_STATS_READ)
+ONDECK_COUNTS_LOCK(rwlock_wrlock, ondeck_rwlock_t, ONDECK_STATS_WRITE)
+ONDECK_COUNTS_LOCK(rwlock_trywrlock, ondeck_rwlock_t, ONDECK_STATS_WRITE)
+ONDECK_COUNTS_CLOCKLOCK(rwlock_clockwrlock, ondeck_rwlock_t, ONDECK_STATS_WRITE)
+ONDECK_COUNTS_UNLOCK(rwlock_wrunlock, ondeck_rwlock_t, ONDECK_STATS_WRITE)
+ONDECK_COUNTS_LOCK(rwlock_uplock, ondeck_rwlock_t, ONDECK_STATS_READ)
+ONDECK_COUNTS_LOCK(rwlock_tryuplock, ondeck_rwlock_t, ONDECK_STATS_READ)
+ONDECK_COUNTS_CLOCKLOCK(rwlock_clockuplock, ondeck_rwlock_t, ONDECK_STATS_READ)
+ONDECK_COUNTS_UNLOCK(rwlock_upunlock, ondeck_rwlock_t, ONDECK_STATS_READ)
+ONDECK_COUNTS_CHANGE(rwlock_upgrade, ONDECK_STATS_READ, ONDECK_STATS_WRITE)
+ONDECK_COUNTS_CHANGE(rwlock_tryupgrade, ONDECK_STATS_READ, ONDECK_STATS_WRITE)
+ONDECK_COUNTS(rwlock_clockupgrade, ONDECK_STATS_WRITE,
+              (ondeck_rwlock_t * lock, int clock, const struct timespec *deadline),
+              (lock, clock, deadline), ondeck_counted_end(lock, ONDECK_STATS_READ, error))
+ONDECK_COUNTS_CHANGE(rwlock_downgrade, ONDECK_STATS_WRITE, ONDECK_STATS_READ)
+ONDECK_COUNTS_CHANGE(rwlock_downgrade_to_up, ONDECK_STATS_WRITE, ONDECK_STATS_READ)
+ONDECK_COUNTS_LOCK(sem_wait, ondeck_sem_t, ONDECK_STATS_PERMIT)
+ONDECK_COUNTS_CLOCKLOCK(sem_clockwait, ondeck_sem_t, ONDECK_STATS_PERMIT)
 
 /* The mutex is unlocked during a wait. Every function that waits returns with the mutex locked. */
 ONDECK_COUNTED int ondeck_counted_cond_clockwait(ondeck_cond_t *cond, ondeck_mutex_t *mutex,
                                                  int clock,
                                                  const struct timespec *deadline) ONDECK_NOEXCEPT
 {
+    const void *site;
     int error;
-    ondeck_stats_unlocks(mutex);
-    ondeck_stats_unlocked(0);
+    ONDECK_SITE(site);
+    ondeck_counted_end(mutex, ONDECK_STATS_MUTEX, 0);
     error = deadline ? ondeck_cond_clockwait(cond, mutex, clock, deadline)
                      : ondeck_cond_wait(cond, mutex);
-    ondeck_counted_mutex_acquired(mutex, 0);
+    ondeck_stats_acquired(mutex, ONDECK_STATS_MUTEX, site, 0);
     return error;
 }
 
-#define ondeck_mutex_lock ondeck_counted_mutex_lock
-#define ondeck_mutex_trylock ondeck_counted_mutex_trylock
-#define ondeck_mutex_timedlock ondeck_counted_mutex_timedlock
-#define ondeck_mutex_clocklock ondeck_counted_mutex_clocklock
-#define ondeck_mutex_unlock ondeck_counted_mutex_unlock
-#define ondeck_cond_wait(cond, mutex) ondeck_counted_cond_clockwait(cond, mutex, 0, 0)
+/*
+ * With parentheses, because the compiler may refuse what must be inlined through a pointer. The
+ * address of a function is still that of the library's, which counts waits, and no holds.
+ */
+#define ondeck_mutex_lock(...) ondeck_counted_mutex_lock(__VA_ARGS__)
+#define ondeck_mutex_trylock(...) ondeck_counted_mutex_trylock(__VA_ARGS__)
+#define ondeck_mutex_timedlock(...) ondeck_counted_mutex_timedlock(__VA_ARGS__)
+#define ondeck_mutex_clocklock(...) ondeck_counted_mutex_clocklock(__VA_ARGS__)
+#define ondeck_mutex_unlock(...) ondeck_counted_mutex_unlock(__VA_ARGS__)
+#define ondeck_rwlock_rdlock(...) ondeck_counted_rwlock_rdlock(__VA_ARGS__)
+#define ondeck_rwlock_tryrdlock(...) ondeck_counted_rwlock_tryrdlock(__VA_ARGS__)
+#define ondeck_rwlock_clockrdlock(...) ondeck_counted_rwlock_clockrdlock(__VA_ARGS__)
+#define ondeck_rwlock_rdunlock(...) ondeck_counted_rwlock_rdunlock(__VA_ARGS__)
+#define ondeck_rwlock_wrlock(...) ondeck_counted_rwlock_wrlock(__VA_ARGS__)
+#define ondeck_rwlock_trywrlock(...) ondeck_counted_rwlock_trywrlock(__VA_ARGS__)
+#define ondeck_rwlock_clockwrlock(...) ondeck_counted_rwlock_clockwrlock(__VA_ARGS__)
+#define ondeck_rwlock_wrunlock(...) ondeck_counted_rwlock_wrunlock(__VA_ARGS__)
+#define ondeck_rwlock_uplock(...) ondeck_counted_rwlock_uplock(__VA_ARGS__)
+#define ondeck_rwlock_tryuplock(...) ondeck_counted_rwlock_tryuplock(__VA_ARGS__)
+#define ondeck_rwlock_clockuplock(...) ondeck_counted_rwlock_clockuplock(__VA_ARGS__)
+#define ondeck_rwlock_upunlock(...) ondeck_counted_rwlock_upunlock(__VA_ARGS__)
+#define ondeck_rwlock_upgrade(...) ondeck_counted_rwlock_upgrade(__VA_ARGS__)
+#define ondeck_rwlock_tryupgrade(...) ondeck_counted_rwlock_tryupgrade(__VA_ARGS__)
+#define ondeck_rwlock_clockupgrade(...) ondeck_counted_rwlock_clockupgrade(__VA_ARGS__)
+#define ondeck_rwlock_downgrade(...) ondeck_counted_rwlock_downgrade(__VA_ARGS__)
+#define ondeck_rwlock_downgrade_to_up(...) ondeck_counted_rwlock_downgrade_to_up(__VA_ARGS__)
+#define ondeck_sem_wait(...) ondeck_counted_sem_wait(__VA_ARGS__)
+#define ondeck_sem_clockwait(...) ondeck_counted_sem_clockwait(__VA_ARGS__)
+#define ondeck_cond_wait(...) ondeck_counted_cond_clockwait(__VA_ARGS__, 0, 0)
 #define ondeck_cond_timedwait(cond, mutex, deadline)                                               \
     ondeck_counted_cond_clockwait(cond, mutex, 0, deadline)
-#define ondeck_cond_clockwait ondeck_counted_cond_clockwait
+#define ondeck_cond_clockwait(...) ondeck_counted_cond_clockwait(__VA_ARGS__)
 
 #elif defined(__GNUC__) && !defined(ONDECK_NO_INLINE) && defined(__linux__) &&                     \
     defined(__LP64__) && (defined(__x86_64__) || defined(__aarch64__))
@@ -422,6 +472,10 @@ ONDECK_INLINE int ondeck_cond_broadcast(ondeck_cond_t *cond) ONDECK_NOEXCEPT
 /* The library's functions, under names that are not inlined. */
 int ondeck_call_rwlock_rdunlock(ondeck_rwlock_t *lock) ONDECK_NOEXCEPT
     __asm__("ondeck_rwlock_rdunlock");
+int ondeck_call_rwlock_tryrdlock(ondeck_rwlock_t *lock) ONDECK_NOEXCEPT
+    __asm__("ondeck_rwlock_tryrdlock");
+int ondeck_call_rwlock_trywrlock(ondeck_rwlock_t *lock) ONDECK_NOEXCEPT
+    __asm__("ondeck_rwlock_trywrlock");
 int ondeck_call_sem_wait(ondeck_sem_t *sem) ONDECK_NOEXCEPT __asm__("ondeck_sem_wait");
 int ondeck_call_sem_post(ondeck_sem_t *sem) ONDECK_NOEXCEPT __asm__("ondeck_sem_post");
 int ondeck_call_once_begin(ondeck_once_t *once) ONDECK_NOEXCEPT __asm__("ondeck_once_begin");
@@ -436,16 +490,24 @@ ONDECK_INLINE int ondeck_changes(uint32_t *word, uint32_t from, uint32_t to,
  * Reader-writer locks: a change of the word, if it allows that at once. Acquire: pairs with the
  * release of the unlocks.
  */
-ONDECK_INLINE int ondeck_rwlock_rdlock(ondeck_rwlock_t *lock) ONDECK_NOEXCEPT
+ONDECK_INLINE int ondeck_rwlock_reads(ondeck_rwlock_t *lock) ONDECK_NOEXCEPT
 {
     uint32_t word = __atomic_load_n(&lock->word, __ATOMIC_RELAXED);
     /* An exchange for a constant does not wait for the load. */
-    if (word == 0 ? ondeck_changes(&lock->word, 0, ONDECK_RWLOCK_READER, __ATOMIC_ACQUIRE)
-                  : (word & ONDECK_RWLOCK_CLOSED) == 0 &&
-                        ondeck_changes(&lock->word, word, word + ONDECK_RWLOCK_READER,
-                                       __ATOMIC_ACQUIRE))
-        return 0;
-    return ondeck_rwlock_rdlock_contended(lock);
+    return word == 0 ? ondeck_changes(&lock->word, 0, ONDECK_RWLOCK_READER, __ATOMIC_ACQUIRE)
+                     : (word & ONDECK_RWLOCK_CLOSED) == 0 &&
+                           ondeck_changes(&lock->word, word, word + ONDECK_RWLOCK_READER,
+                                          __ATOMIC_ACQUIRE);
+}
+
+ONDECK_INLINE int ondeck_rwlock_rdlock(ondeck_rwlock_t *lock) ONDECK_NOEXCEPT
+{
+    return ondeck_rwlock_reads(lock) ? 0 : ondeck_rwlock_rdlock_contended(lock);
+}
+
+ONDECK_INLINE int ondeck_rwlock_tryrdlock(ondeck_rwlock_t *lock) ONDECK_NOEXCEPT
+{
+    return ondeck_rwlock_reads(lock) ? 0 : ondeck_call_rwlock_tryrdlock(lock);
 }
 
 /*
@@ -471,6 +533,14 @@ ONDECK_INLINE int ondeck_rwlock_wrlock(ondeck_rwlock_t *lock) ONDECK_NOEXCEPT
                          0))
         ondeck_rwlock_wrlock_contended(lock, found);
     return 0;
+}
+
+ONDECK_INLINE int ondeck_rwlock_trywrlock(ondeck_rwlock_t *lock) ONDECK_NOEXCEPT
+{
+    if (__builtin_expect(
+            ondeck_changes(&lock->word, 0, ONDECK_RWLOCK_WRITER, __ATOMIC_ACQUIRE), 1))
+        return 0;
+    return ondeck_call_rwlock_trywrlock(lock);
 }
 
 ONDECK_INLINE int ondeck_rwlock_wrunlock(ondeck_rwlock_t *lock) ONDECK_NOEXCEPT

@@ -27,6 +27,7 @@
 #include <exception>
 #include <functional>
 #include <mutex>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -180,20 +181,43 @@ private:
     ondeck_mutex_t raw_ = ONDECK_MUTEX_INIT;
 };
 
-// A mutex with a name for statistics and warnings, which is not copied: a literal. Takes no room in the mutex, whose
-// destructor takes it away. std::unique_lock<ondeck::mutex> takes it as it takes any.
-class named_mutex : public mutex
+namespace detail
+{
+
+inline int set_name(ondeck_mutex_t *lock, const char *name) noexcept
+{
+    return ondeck_mutex_name(lock, name);
+}
+inline int set_name(ondeck_rwlock_t *lock, const char *name) noexcept
+{
+    return ondeck_rwlock_name(lock, name);
+}
+inline int set_name(ondeck_sem_t *sem, const char *name) noexcept
+{
+    return ondeck_sem_name(sem, name);
+}
+
+} // namespace detail
+
+// A mutex, shared_mutex or semaphore with a name for statistics and warnings, which is not copied:
+// a literal. Takes no room in the lock, whose destructor takes it away.
+// std::unique_lock<ondeck::mutex> takes a named mutex as it takes any.
+template <class Lock>
+class named : public Lock
 {
 public:
-    explicit named_mutex(const char *name) noexcept
+    template <class... Arguments>
+    explicit named(const char *name, Arguments... arguments) noexcept : Lock(arguments...)
     {
-        ondeck_mutex_name(native_handle(), name);
+        detail::set_name(this->native_handle(), name);
     }
-    ~named_mutex()
+    ~named()
     {
-        ondeck_mutex_name(native_handle(), nullptr);
+        detail::set_name(this->native_handle(), nullptr);
     }
 };
+
+using named_mutex = named<mutex>;
 
 // One byte. As std::condition_variable, for std::unique_lock<ondeck::mutex>; waiters may use
 // different mutexes. For other locks, and for waits with a std::stop_token,
@@ -419,16 +443,17 @@ struct nothing {
 
 } // namespace detail
 
-// Eight bytes and the function, as std::barrier without arrive() and arrive_and_drop(). With a
-// function each round is two of the C barrier: the thread that arrives last runs it in between.
+// Eight bytes and the function, which takes none if it is empty; as std::barrier without arrive()
+// and arrive_and_drop(). With a function each round is two of the C barrier: the thread that
+// arrives last runs it in between.
 template <class Completion = detail::nothing>
-class barrier : Completion
+class barrier : std::tuple<Completion>
 {
 public:
     static constexpr std::ptrdiff_t max() noexcept { return INT32_MAX; }
 
     constexpr explicit barrier(std::ptrdiff_t expected, Completion completion = Completion())
-        : Completion(std::move(completion)), raw_ ONDECK_BARRIER_INIT(expected)
+        : std::tuple<Completion>(std::move(completion)), raw_ ONDECK_BARRIER_INIT(expected)
     {
     }
     barrier(const barrier &) = delete;
@@ -439,7 +464,7 @@ public:
         const bool is_last = ondeck_barrier_wait(&raw_) == ONDECK_BARRIER_LAST;
         if constexpr (!std::is_same_v<Completion, detail::nothing>) {
             if (is_last)
-                (*this)();
+                std::get<0>(static_cast<std::tuple<Completion> &>(*this))();
             ondeck_barrier_wait(&raw_);
         }
         (void)is_last;

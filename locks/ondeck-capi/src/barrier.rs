@@ -86,6 +86,6 @@ pub unsafe extern "C" fn ondeck_barrier_clockwait(
         met.is_some()
     };
     // SAFETY: as the caller promises.
-    let error = unsafe { acquire(clock, deadline, || false, until) };
+    let error = unsafe { acquire(None, clock, deadline, || false, until) };
     met.map_or(error, result)
 }

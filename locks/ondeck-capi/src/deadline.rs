@@ -9,7 +9,9 @@ use core::ffi::c_int;
 use core::time::Duration;
 
 use ondeck::platform::{Native, Platform, Timestamp};
+use ondeck::stats::LockKind;
 
+use crate::names;
 use crate::system::{self, Clock, NANOS_PER_SECOND};
 
 /// The time within which a wait by another clock notices that the clock was set.
@@ -25,12 +27,14 @@ pub(crate) enum Deadline {
 }
 
 /// Acquires something by `at_once`, or else by `until`, which gives up at the time that it is
-/// given. Returns 0, ETIMEDOUT, or EINVAL as `ondeck_mutex_clocklock` does.
+/// given. Returns 0, ETIMEDOUT, or EINVAL as `ondeck_mutex_clocklock` does. Statistics count the
+/// wait as one for the lock `of` that address and kind.
 ///
 /// # Safety
 ///
 /// `deadline` points to a time.
 pub(crate) unsafe fn acquire(
+    of: Option<(usize, LockKind)>,
     clock: c_int,
     deadline: *const libc::timespec,
     at_once: impl FnOnce() -> bool,
@@ -44,14 +48,21 @@ pub(crate) unsafe fn acquire(
     }
     // SAFETY: as the caller promises.
     let Some(deadline) = Deadline::new(clock, unsafe { &*deadline }) else { return libc::EINVAL };
-    loop {
-        if until(deadline.next_look()) {
-            return 0;
+    let mut block = || {
+        loop {
+            if until(deadline.next_look()) {
+                return true;
+            }
+            if deadline.has_come() {
+                return false;
+            }
         }
-        if deadline.has_come() {
-            return libc::ETIMEDOUT;
-        }
-    }
+    };
+    let has = match of {
+        Some(lock) => names::wait(lock, block),
+        None => block(),
+    };
+    if has { 0 } else { libc::ETIMEDOUT }
 }
 
 impl Deadline {
@@ -125,7 +136,7 @@ mod tests {
         for clock in [libc::CLOCK_PROCESS_CPUTIME_ID, libc::CLOCK_BOOTTIME, -1] {
             assert_eq!(Deadline::new(clock, &time(1, 0)), None, "{clock}");
             // SAFETY: it points to a time.
-            let result = unsafe { acquire(clock, &time(1, 0), || true, |_| true) };
+            let result = unsafe { acquire(None, clock, &time(1, 0), || true, |_| true) };
             assert_eq!(result, libc::EINVAL, "although it could be had at once");
         }
     }

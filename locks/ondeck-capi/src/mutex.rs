@@ -7,6 +7,7 @@ use core::sync::atomic::AtomicU8;
 
 use ondeck::mutex::RawMutex;
 use ondeck::platform::Native;
+use ondeck::stats::LockKind;
 
 use crate::deadline::acquire;
 use crate::{names, system};
@@ -135,11 +136,12 @@ pub unsafe extern "C" fn ondeck_mutex_clocklock(
     clock: c_int,
     deadline: *const libc::timespec,
 ) -> c_int {
+    let of = Some((mutex.addr(), LockKind::Mutex));
     // SAFETY: as the caller promises.
     let mutex = unsafe { raw(mutex) };
     let until = |time| mutex.lock_after_attempt(Some(time));
     // SAFETY: as the caller promises.
-    unsafe { acquire(clock, deadline, || mutex.try_lock(), until) }
+    unsafe { acquire(of, clock, deadline, || mutex.try_lock(), until) }
 }
 
 /// Unlocks the mutex. Returns 0, always.
@@ -164,12 +166,10 @@ pub unsafe extern "C" fn ondeck_mutex_unlock(mutex: *mut Mutex) -> c_int {
 /// As for `ondeck_mutex_lock`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ondeck_mutex_lock_contended(mutex: *mut Mutex) {
-    let wait = names::waits(mutex.addr(), ptr::null());
-    // SAFETY: as the caller promises.
-    unsafe { raw(mutex) }.lock_after_attempt(None);
-    if let Some(wait) = wait {
-        wait.ends();
-    }
+    names::wait((mutex.addr(), LockKind::Mutex), || {
+        // SAFETY: as the caller promises.
+        unsafe { raw(mutex) }.lock_after_attempt(None)
+    });
 }
 
 /// Unlocks the mutex for an inlined unlock that has found an unlock mode other than

@@ -1,18 +1,20 @@
-//! The names of mutexes by address, because a mutex is one byte and has no room for its own; and
-//! the beginning of a wait, which statistics count.
+//! The names of locks by address, because a mutex is one byte and has no room for its own; and the
+//! waits, which statistics count.
 
-use core::ffi::{c_char, c_void};
+use core::cell::Cell;
+use core::ffi::c_char;
+use core::mem::ManuallyDrop;
 use core::ptr;
 use core::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 use ondeck::stats::hooks::{self, Wait};
 use ondeck::stats::{self, Lock, LockKind, Site};
 
-/// A name, by the address of its mutex.
+/// A name, by the address of its lock.
 struct Name {
     /// 0 if the place was never used. It stays when the name is taken away.
     address: AtomicUsize,
-    /// Null if no mutex has the place; `TAKEN` while a thread fills it in.
+    /// Null if no lock has the place; `TAKEN` while a thread fills it in.
     name: AtomicPtr<c_char>,
 }
 
@@ -45,7 +47,7 @@ fn read(place: &Name) -> (*mut c_char, usize) {
     }
 }
 
-/// Returns the place with the name of the mutex at an address, and that name.
+/// Returns the place with the name of the lock at an address, and that name.
 fn place_of(address: usize) -> Option<(&'static Name, *mut c_char)> {
     let taken = (&raw const TAKEN).cast_mut();
     places(address)
@@ -60,7 +62,7 @@ fn name_of(address: usize) -> *const c_char {
     place_of(address).map_or(ptr::null_mut(), |(_, name)| name)
 }
 
-/// Gives the mutex at an address a name, or takes it away if it is null. Returns whether there was
+/// Gives the lock at an address a name, or takes it away if it is null. Returns whether there was
 /// room.
 pub(crate) fn set(address: usize, name: *const c_char) -> bool {
     let taken = (&raw const TAKEN).cast_mut();
@@ -81,14 +83,51 @@ pub(crate) fn set(address: usize, name: *const c_char) -> bool {
     true
 }
 
-/// The mutex at an address, for statistics.
-pub(crate) fn lock_of(address: usize) -> Lock {
-    Lock { address, kind: LockKind::Mutex, name: name_of(address) }
+/// The lock at an address, for statistics.
+pub(crate) fn lock_of(address: usize, kind: LockKind) -> Lock {
+    Lock { address, kind, name: name_of(address) }
 }
 
-/// The calling thread begins to wait for the mutex at `address`, at the instruction `site`.
-pub(crate) fn waits(address: usize, site: *const c_void) -> Option<Wait> {
-    if stats::is_on() { hooks::waits(lock_of(address), Site::code(site.addr())) } else { None }
+std::thread_local! {
+    /// The instruction of a program compiled with `ONDECK_STATS` that calls; 0 in other programs.
+    pub(crate) static SITE: Cell<usize> = const { Cell::new(0) };
+    /// A wait of that call, which has ended. Without a destructor: see `ondeck::stats::hooks`.
+    pub(crate) static WAITED: Cell<Option<ManuallyDrop<Wait>>> = const { Cell::new(None) };
+}
+
+/// Waits by `block` for the lock of that address and kind, which returns whether the thread has it,
+/// and counts that if statistics are on.
+pub(crate) fn wait((address, kind): (usize, LockKind), block: impl FnOnce() -> bool) -> bool {
+    let site = SITE.get();
+    let begin = || hooks::waits(lock_of(address, kind), Site::code(site));
+    let wait = if stats::is_on() { begin() } else { None };
+    let has = block();
+    match wait {
+        // What called notes the end as well: `ondeck_stats_acquired`.
+        Some(wait) if has && site != 0 => WAITED.set(Some(ManuallyDrop::new(wait))),
+        Some(wait) if has => wait.ends(),
+        Some(wait) => wait.gave_up(),
+        None => {}
+    }
+    has
+}
+
+/// Acquires by `attempt`, or else waits by `block`.
+#[inline]
+pub(crate) fn acquire(
+    lock: (usize, LockKind),
+    attempt: impl FnOnce() -> bool,
+    block: impl FnOnce(),
+) {
+    if !stats::is_on() {
+        return block();
+    }
+    if !attempt() {
+        wait(lock, || {
+            block();
+            true
+        });
+    }
 }
 
 #[cfg(test)]

@@ -3,12 +3,15 @@
 
 use core::cell::UnsafeCell;
 use core::ffi::c_int;
+use core::ptr;
 
 use libc::{EAGAIN, EBUSY};
 use ondeck::platform::Native;
 use ondeck::rwlock::{RawRwLock, last_reader_left};
+use ondeck::stats::LockKind;
 
 use crate::deadline::acquire;
+use crate::names;
 
 /// A reader-writer lock: four bytes. Its initial value is `ONDECK_RWLOCK_INIT`, which is zero, so a
 /// static one needs no initializer. It may be freed by a thread that has just unlocked it, if no
@@ -37,6 +40,16 @@ unsafe fn raw<'a>(lock: *const RwLock) -> &'a RawRwLock<Native> {
     unsafe { &*lock.cast() }
 }
 
+/// For statistics.
+fn of(lock: &RawRwLock<Native>) -> (usize, LockKind) {
+    (ptr::from_ref(lock).addr(), LockKind::RwLock)
+}
+
+/// Acquires by `attempt`, or else waits by `block`.
+fn waits(lock: &RawRwLock<Native>, attempt: impl FnOnce() -> bool, block: impl FnOnce()) {
+    names::acquire(of(lock), attempt, block);
+}
+
 fn error(has: bool, otherwise: c_int) -> c_int {
     if has { 0 } else { otherwise }
 }
@@ -50,9 +63,11 @@ fn error(has: bool, otherwise: c_int) -> c_int {
 pub unsafe extern "C" fn ondeck_rwlock_init(lock: *mut RwLock) {
     // SAFETY: as the caller promises.
     unsafe { lock.write(RwLock { word: UnsafeCell::new(0) }) };
+    names::set(lock.addr(), ptr::null());
 }
 
-/// Ends the use of a lock. Returns 0, or EBUSY if it is locked: it then stays usable.
+/// Ends the use of a lock, and takes its name away. Returns 0, or EBUSY if it is locked: it then
+/// stays usable.
 ///
 /// # Safety
 ///
@@ -60,7 +75,11 @@ pub unsafe extern "C" fn ondeck_rwlock_init(lock: *mut RwLock) {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ondeck_rwlock_destroy(lock: *mut RwLock) -> c_int {
     // SAFETY: as the caller promises.
-    error(!unsafe { raw(lock) }.is_locked(), EBUSY)
+    if unsafe { raw(lock) }.is_locked() {
+        return EBUSY;
+    }
+    names::set(lock.addr(), ptr::null());
+    0
 }
 
 /// Waits for a read lock. Returns 0, or EAGAIN if 2^23 are held.
@@ -75,7 +94,7 @@ pub unsafe extern "C" fn ondeck_rwlock_rdlock(lock: *mut RwLock) -> c_int {
     if lock.has_most_readers() {
         return EAGAIN;
     }
-    let _ = lock.lock_shared();
+    waits(lock, || lock.try_lock_shared().is_some(), || _ = lock.lock_shared());
     0
 }
 
@@ -114,7 +133,7 @@ pub unsafe extern "C" fn ondeck_rwlock_clockrdlock(
         is_full || lock.try_lock_shared_until(time).is_some()
     };
     // SAFETY: as the caller promises.
-    let result = unsafe { acquire(clock, deadline, at_once, until) };
+    let result = unsafe { acquire(Some(of(lock)), clock, deadline, at_once, until) };
     if is_full { EAGAIN } else { result }
 }
 
@@ -140,7 +159,8 @@ pub unsafe extern "C" fn ondeck_rwlock_rdunlock(lock: *mut RwLock) -> c_int {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ondeck_rwlock_wrlock(lock: *mut RwLock) -> c_int {
     // SAFETY: as the caller promises.
-    unsafe { raw(lock) }.lock_exclusive();
+    let lock = unsafe { raw(lock) };
+    waits(lock, || lock.try_lock_exclusive(), || lock.lock_exclusive());
     0
 }
 
@@ -172,7 +192,11 @@ pub unsafe extern "C" fn ondeck_rwlock_clockwrlock(
     let lock = unsafe { raw(lock) };
     let at_once = || lock.try_lock_exclusive();
     // SAFETY: as the caller promises.
-    unsafe { acquire(clock, deadline, at_once, |time| lock.try_lock_exclusive_until(time)) }
+    unsafe {
+        acquire(Some(of(lock)), clock, deadline, at_once, |time| {
+            lock.try_lock_exclusive_until(time)
+        })
+    }
 }
 
 /// Unlocks the write lock. Returns 0, always.
@@ -201,7 +225,7 @@ pub unsafe extern "C" fn ondeck_rwlock_uplock(lock: *mut RwLock) -> c_int {
         if lock.has_most_readers() {
             return EAGAIN;
         }
-        lock.lock_upgradable();
+        waits(lock, || false, || lock.lock_upgradable());
     }
     0
 }
@@ -241,7 +265,7 @@ pub unsafe extern "C" fn ondeck_rwlock_clockuplock(
         is_full || lock.try_lock_upgradable_until(time)
     };
     // SAFETY: as the caller promises.
-    let result = unsafe { acquire(clock, deadline, at_once, until) };
+    let result = unsafe { acquire(Some(of(lock)), clock, deadline, at_once, until) };
     if is_full { EAGAIN } else { result }
 }
 
@@ -266,7 +290,9 @@ pub unsafe extern "C" fn ondeck_rwlock_upunlock(lock: *mut RwLock) -> c_int {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ondeck_rwlock_upgrade(lock: *mut RwLock) -> c_int {
     // SAFETY: as the caller promises.
-    unsafe { raw(lock).upgrade() };
+    let lock = unsafe { raw(lock) };
+    // SAFETY: as the caller promises; the second runs only if the first did not change the lock.
+    waits(lock, || unsafe { lock.try_upgrade() }, || unsafe { lock.upgrade() });
     0
 }
 
@@ -303,7 +329,7 @@ pub unsafe extern "C" fn ondeck_rwlock_clockupgrade(
     // SAFETY: as above.
     let until = |time| unsafe { lock.try_upgrade_until(time) };
     // SAFETY: as the caller promises.
-    unsafe { acquire(clock, deadline, at_once, until) }
+    unsafe { acquire(Some(of(lock)), clock, deadline, at_once, until) }
 }
 
 /// Turns the write lock into a read lock. No writer comes in between. Returns 0, always.
@@ -352,10 +378,17 @@ pub unsafe extern "C" fn ondeck_rwlock_downgrade_up(lock: *mut RwLock) -> c_int 
 pub unsafe extern "C" fn ondeck_rwlock_rdlock_contended(lock: *mut RwLock) -> c_int {
     // SAFETY: as the caller promises.
     let lock = unsafe { raw(lock) };
+    // Before anything that needs a stack frame, because each read of a biased lock comes here.
+    if lock.is_biased() && lock.try_lock_shared().is_some() { 0 } else { read_otherwise(lock) }
+}
+
+#[cold]
+#[inline(never)]
+fn read_otherwise(lock: &RawRwLock<Native>) -> c_int {
     if lock.has_most_readers() {
         return EAGAIN;
     }
-    let _ = lock.lock_shared_after_attempt();
+    waits(lock, || lock.try_lock_shared().is_some(), || _ = lock.lock_shared_after_attempt());
     0
 }
 
@@ -367,7 +400,8 @@ pub unsafe extern "C" fn ondeck_rwlock_rdlock_contended(lock: *mut RwLock) -> c_
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ondeck_rwlock_wrlock_contended(lock: *mut RwLock, found: u32) {
     // SAFETY: as the caller promises.
-    unsafe { raw(lock) }.lock_exclusive_after_attempt(found);
+    let lock = unsafe { raw(lock) };
+    waits(lock, || lock.try_lock_exclusive(), || lock.lock_exclusive_after_attempt(found));
 }
 
 /// As `ondeck_rwlock_wrunlock`, after an inlined attempt has failed.

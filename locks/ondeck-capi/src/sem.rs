@@ -6,9 +6,11 @@ use core::ffi::{c_int, c_uint};
 use libc::{EAGAIN, EINVAL, EOVERFLOW};
 use ondeck::Semaphore;
 use ondeck::semaphore::MOST_PERMITS;
+use ondeck::stats::LockKind;
 
 use crate::abi::ONDECK_SEM_PERMIT;
 use crate::deadline::acquire;
+use crate::names;
 
 /// A counting semaphore: four bytes. Its initial value is `ONDECK_SEM_INIT(permits)`. It has no
 /// other resources, and may be freed by a thread that has acquired, if no other uses it.
@@ -47,6 +49,7 @@ pub unsafe extern "C" fn ondeck_sem_init(sem: *mut Sem, permits: c_uint) -> c_in
     }
     // SAFETY: as the caller promises.
     unsafe { sem.write(Sem { word: UnsafeCell::new(permits * ONDECK_SEM_PERMIT) }) };
+    names::set(sem.addr(), core::ptr::null());
     0
 }
 
@@ -58,7 +61,9 @@ pub unsafe extern "C" fn ondeck_sem_init(sem: *mut Sem, permits: c_uint) -> c_in
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ondeck_sem_wait(sem: *mut Sem) -> c_int {
     // SAFETY: as the caller promises.
-    unsafe { raw(sem) }.acquire();
+    let raw = unsafe { raw(sem) };
+    let of = (sem.addr(), LockKind::Semaphore);
+    names::acquire(of, || raw.try_acquire(), || raw.acquire());
     0
 }
 
@@ -87,10 +92,11 @@ pub unsafe extern "C" fn ondeck_sem_clockwait(
     clock: c_int,
     deadline: *const libc::timespec,
 ) -> c_int {
+    let of = Some((sem.addr(), LockKind::Semaphore));
     // SAFETY: as the caller promises.
     let sem = unsafe { raw(sem) };
     // SAFETY: as the caller promises.
-    unsafe { acquire(clock, deadline, || sem.try_acquire(), |time| sem.try_acquire_by(time)) }
+    unsafe { acquire(of, clock, deadline, || sem.try_acquire(), |time| sem.try_acquire_by(time)) }
 }
 
 /// Releases a permit. Returns 0, or EOVERFLOW if there are `ONDECK_SEM_MOST` free ones. Everything

@@ -1,18 +1,21 @@
-//! Names and statistics of `ondeck_mutex_t`: crate `ondeck` counts, and this file converts.
+//! Names and statistics of mutexes, reader-writer locks and semaphores: crate `ondeck` counts, and
+//! this file converts.
 
 use core::ffi::{c_char, c_int, c_void};
 use core::fmt::Write;
+use core::mem::ManuallyDrop;
 use core::ptr;
 use core::sync::atomic::{AtomicPtr, Ordering};
 use core::time::Duration;
 use std::cell::Cell;
 
 use ondeck::stats::hooks::{self, Ended, Wait};
-use ondeck::stats::{self, Site};
+use ondeck::stats::{self, Lock, LockKind, Site};
 
-use crate::deadline;
-use crate::mutex::{Mutex, raw};
+use crate::mutex::Mutex;
 use crate::names;
+use crate::rwlock::RwLock;
+use crate::sem::Sem;
 
 /// Names the mutex in statistics and warnings, or takes its name away if `name` is null. Returns 0,
 /// or ENOMEM if the table of 1,024 names has no room.
@@ -29,74 +32,85 @@ pub unsafe extern "C" fn ondeck_mutex_name(mutex: *const Mutex, name: *const c_c
     if names::set(mutex.addr(), name) { 0 } else { libc::ENOMEM }
 }
 
+/// As `ondeck_mutex_name`, for a reader-writer lock.
+///
+/// # Safety
+///
+/// As for `ondeck_mutex_name`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ondeck_rwlock_name(lock: *const RwLock, name: *const c_char) -> c_int {
+    if names::set(lock.addr(), name) { 0 } else { libc::ENOMEM }
+}
+
+/// As `ondeck_mutex_name`, for a semaphore, whose name only `ondeck_sem_init` takes away.
+///
+/// # Safety
+///
+/// As for `ondeck_mutex_name`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ondeck_sem_name(sem: *const Sem, name: *const c_char) -> c_int {
+    if names::set(sem.addr(), name) { 0 } else { libc::ENOMEM }
+}
+
+/// What a thread has, in calls of programs compiled with `ONDECK_STATS`: a mutex.
+pub const ONDECK_STATS_MUTEX: c_int = 0;
+
+/// The same: a read lock, or the upgradable one.
+pub const ONDECK_STATS_READ: c_int = 1;
+
+/// The same: a write lock.
+pub const ONDECK_STATS_WRITE: c_int = 2;
+
+/// The same: a permit, which is not held.
+pub const ONDECK_STATS_PERMIT: c_int = 3;
+
+fn lock_of(lock: *const c_void, what: c_int) -> Lock {
+    let kind = if what == ONDECK_STATS_MUTEX { LockKind::Mutex } else { LockKind::RwLock };
+    names::lock_of(lock.addr(), kind)
+}
+
 std::thread_local! {
     /// Between `ondeck_stats_unlocks` and `ondeck_stats_unlocked`.
     static ENDED: Cell<Option<Ended>> = const { Cell::new(None) };
 }
 
-/// For programs compiled with `ONDECK_STATS`: `ondeck_mutex_clocklock`, or `ondeck_mutex_lock` if
-/// `deadline` is null, called at the instruction `site`.
-///
-/// # Safety
-///
-/// As for the two.
+/// For programs compiled with `ONDECK_STATS`: the thread is about to acquire, at the instruction
+/// `site`, and to call `ondeck_stats_acquired`.
 #[unsafe(no_mangle)]
-#[must_use]
-pub unsafe extern "C" fn ondeck_stats_lock(
-    mutex: *mut Mutex,
-    clock: c_int,
-    deadline: *const libc::timespec,
+pub extern "C" fn ondeck_stats_acquires(site: *const c_void) {
+    if stats::is_on() {
+        names::SITE.set(site.addr());
+    }
+}
+
+/// For programs compiled with `ONDECK_STATS`: the thread has acquired, unless `error` is not 0.
+#[unsafe(no_mangle)]
+pub extern "C" fn ondeck_stats_acquired(
+    lock: *const c_void,
+    what: c_int,
     site: *const c_void,
-) -> c_int {
-    // SAFETY: as the caller promises.
-    let raw = unsafe { raw(mutex) };
-    let mut wait = None;
-    let error = if deadline.is_null() {
-        if !raw.try_lock() {
-            wait = names::waits(mutex.addr(), site);
-            raw.lock_after_attempt(None);
-        }
-        0
-    } else {
-        let until = |until| {
-            // Once, although the wait may be in parts.
-            wait = wait.take().or_else(|| names::waits(mutex.addr(), site));
-            raw.lock_after_attempt(Some(until))
-        };
-        // SAFETY: as the caller promises.
-        unsafe { deadline::acquire(clock, deadline, || raw.try_lock(), until) }
-    };
-    if error == 0 {
-        acquired(mutex, site, wait);
-    } else if let Some(wait) = wait {
-        wait.gave_up();
-    }
-    error
-}
-
-fn acquired(mutex: *const Mutex, site: *const c_void, wait: Option<Wait>) {
-    if stats::is_on() {
-        hooks::acquired(names::lock_of(mutex.addr()), true, Site::code(site.addr()), wait);
+    error: c_int,
+) {
+    names::SITE.set(0);
+    let wait = names::WAITED.take().map(ManuallyDrop::into_inner);
+    if what == ONDECK_STATS_PERMIT || !stats::is_on() {
+        wait.into_iter().for_each(Wait::ends);
+    } else if error == 0 {
+        let is_alone = what != ONDECK_STATS_READ;
+        hooks::acquired(lock_of(lock, what), is_alone, Site::code(site.addr()), wait);
     }
 }
 
-/// For programs compiled with `ONDECK_STATS`: the thread has locked the mutex without waiting for
-/// it.
+/// For programs compiled with `ONDECK_STATS`: the thread is about to unlock.
 #[unsafe(no_mangle)]
-pub extern "C" fn ondeck_stats_acquired(mutex: *const Mutex, site: *const c_void) {
-    acquired(mutex, site, None);
-}
-
-/// For programs compiled with `ONDECK_STATS`: the thread is about to unlock the mutex.
-#[unsafe(no_mangle)]
-pub extern "C" fn ondeck_stats_unlocks(mutex: *const Mutex) {
+pub extern "C" fn ondeck_stats_unlocks(lock: *const c_void, what: c_int) {
     if stats::is_on() {
-        ENDED.set(hooks::unlocks(names::lock_of(mutex.addr()), true));
+        ENDED.set(hooks::unlocks(lock_of(lock, what), what != ONDECK_STATS_READ));
     }
 }
 
-/// For programs compiled with `ONDECK_STATS`: the thread has unlocked the mutex, and `goes_on`
-/// unless it waits now.
+/// For programs compiled with `ONDECK_STATS`: the thread has unlocked, and `goes_on` unless it
+/// waits now.
 #[unsafe(no_mangle)]
 pub extern "C" fn ondeck_stats_unlocked(goes_on: c_int) {
     if let Some(ended) = ENDED.take() {
@@ -104,7 +118,7 @@ pub extern "C" fn ondeck_stats_unlocked(goes_on: c_int) {
     }
 }
 
-/// Counts the waits for mutexes from now on. See docs/stats.md.
+/// Counts the waits for locks from now on. See docs/stats.md.
 #[unsafe(no_mangle)]
 pub extern "C" fn ondeck_stats_enable() {
     stats::enable();
@@ -116,7 +130,7 @@ pub extern "C" fn ondeck_stats_disable() {
     stats::disable();
 }
 
-/// The numbers of a mutex. Times are in nanoseconds. A site is the address of an instruction, or
+/// The numbers of a lock. Times are in nanoseconds. A site is the address of an instruction, or
 /// null if that is not known.
 #[repr(C)]
 pub struct LockStats {
@@ -148,6 +162,8 @@ pub struct LockStats {
     pub held_for: u64,
     /// Threads that wait now.
     pub waiting: u32,
+    /// "Mutex", "RwLock" or "Semaphore".
+    pub kind: *const c_char,
 }
 
 fn pointer(site: Option<Site>) -> *const c_void {
@@ -158,7 +174,7 @@ fn nanos(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// Calls `seen` for each mutex that a thread has waited for, with `argument`.
+/// Calls `seen` for each lock that a thread has waited for, with `argument`.
 ///
 /// # Safety
 ///
@@ -169,6 +185,11 @@ pub unsafe extern "C" fn ondeck_stats_each(
     argument: *mut c_void,
 ) {
     for lock in stats::snapshot() {
+        let kind = match lock.kind {
+            LockKind::RwLock => c"RwLock",
+            LockKind::Semaphore => c"Semaphore",
+            _ => c"Mutex",
+        };
         let numbers = LockStats {
             name: lock.name.as_ptr(),
             lock: ptr::without_provenance(lock.address),
@@ -184,6 +205,7 @@ pub unsafe extern "C" fn ondeck_stats_each(
             holder: lock.holder.map_or(0, |holder| holder.thread),
             held_for: lock.holder.map_or(0, |holder| nanos(holder.time)),
             waiting: lock.waiting,
+            kind: kind.as_ptr(),
         };
         seen(&raw const numbers, argument);
     }
@@ -206,7 +228,7 @@ unsafe fn copy(text: &str, buffer: *mut c_char, size: usize) -> usize {
     text.len()
 }
 
-/// Writes a line for each mutex that a thread has waited for, as snprintf writes: at most `size`
+/// Writes a line for each lock that a thread has waited for, as snprintf writes: at most `size`
 /// bytes with the zero byte. Returns the length of the whole text.
 ///
 /// # Safety
@@ -237,12 +259,31 @@ pub unsafe extern "C" fn ondeck_stats_prometheus(buffer: *mut c_char, size: usiz
     unsafe { copy(&text, buffer, size) }
 }
 
-/// A long hold of a mutex, or a long wait for it.
+/// Writes a place of these statistics as snprintf writes: the name of the file that has the
+/// instruction and its offset there, for addr2line, or its address if that is not known; "??" for
+/// null. Returns the length of the whole text.
+///
+/// # Safety
+///
+/// As for `ondeck_stats_text`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ondeck_stats_site(
+    place: *const c_void,
+    buffer: *mut c_char,
+    size: usize,
+) -> usize {
+    let known = if place.is_null() { None } else { Site::code(place.addr()) };
+    let text = known.map_or_else(|| "??".to_owned(), |site| site.to_string());
+    // SAFETY: as the caller promises.
+    unsafe { copy(&text, buffer, size) }
+}
+
+/// A long hold of a lock, or a long wait for it.
 #[repr(C)]
 pub struct Event {
-    /// The mutex's name; empty if it has none.
+    /// The lock's name; empty if it has none.
     pub name: *const c_char,
-    /// The address at which the mutex was.
+    /// The address at which the lock was.
     pub lock: *const c_void,
     /// Where the thread locked it, or waited for it.
     pub site: *const c_void,
@@ -283,8 +324,8 @@ fn keep(of: usize, nanoseconds: u64, handler: Warned) -> Duration {
     Duration::from_nanos(nanoseconds)
 }
 
-/// Enables statistics, and has `handler` called after a thread has held a mutex for `nanoseconds`
-/// or longer, when it holds no mutex any more. Null ends that. Only in programs compiled with
+/// Enables statistics, and has `handler` called after a thread has held a lock for `nanoseconds`
+/// or longer, when it holds no lock any more. Null ends that. Only in programs compiled with
 /// `ONDECK_STATS`; docs/stats.md says when it is not called.
 #[unsafe(no_mangle)]
 pub extern "C" fn ondeck_on_long_hold(nanoseconds: u64, handler: Warned) {

@@ -9,6 +9,7 @@
 #include <ondeck.hpp>
 #include <shared_mutex>
 #include <stdexcept>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -200,6 +201,34 @@ static void barriers()
     for (auto &thread : threads)
         thread.join();
     CHECK(completed == 200);
+
+    struct last final {
+        int *times;
+        void operator()() const noexcept { ++*times; }
+    };
+    static int pointed;
+    ondeck::barrier by_final(1, last{&completed});
+    ondeck::barrier by_pointer(1, +[]() noexcept { ++pointed; });
+    by_final.arrive_and_wait();
+    by_pointer.arrive_and_wait();
+    CHECK(completed == 201 && pointed == 1);
+}
+
+static void names()
+{
+    ondeck::named<ondeck::shared_mutex> book("book");
+    ondeck::named<ondeck::counting_semaphore<>> seats("seats", 1);
+    const auto seen = [](const ondeck_lock_stats_t *lock, void *found) {
+        const std::string_view name = lock->name;
+        *static_cast<int *>(found) += (name == "book" || name == "seats") && lock->gave_up == 1;
+    };
+    int found = 0;
+    ondeck_stats_enable();
+    seats.acquire();
+    std::unique_lock lock(book);
+    CHECK(!book.try_lock_for(1ms) && !seats.try_acquire_for(1ms));
+    ondeck_stats_each(seen, &found);
+    CHECK(found == 2);
 }
 
 int main()
@@ -208,5 +237,6 @@ int main()
     semaphores();
     onces();
     barriers();
+    names();
     return 0;
 }

@@ -234,7 +234,7 @@ static void names()
     alignas(ondeck::named_mutex) unsigned char memory[sizeof(ondeck::named_mutex)];
     auto *const named = new (memory) ondeck::named_mutex("named");
     CHECK(name_at(named) == "named");
-    named->~named_mutex();
+    named->~named();
     auto *const next = new (memory) ondeck::mutex;
     CHECK(name_at(next) == "");
     next->~mutex();

@@ -27,12 +27,14 @@ pub enum Kind {
     RwLock,
     /// A [`Once`](crate::Once), held by the thread that runs its closure.
     Once,
+    /// A semaphore of C, of which only waits are observed.
+    Semaphore,
 }
 
 #[cfg(any(feature = "stats", feature = "internals"))]
 impl Kind {
-    pub(crate) const ALL: [Self; 5] =
-        [Self::Mutex, Self::FairMutex, Self::PiMutex, Self::RwLock, Self::Once];
+    pub(crate) const ALL: [Self; 6] =
+        [Self::Mutex, Self::FairMutex, Self::PiMutex, Self::RwLock, Self::Once, Self::Semaphore];
 }
 
 #[cfg(any(feature = "stats", feature = "internals"))]
