@@ -75,7 +75,10 @@ impl Expected {
     fn unlike(&self, document: &Value) -> Option<String> {
         let Self(name, function, kind, variable, keeper) = self;
         let threads = document["threads"].as_array().expect("a list");
-        let thread = threads.iter().find(|thread| thread["name"] == *name)?;
+        // A thread that has only just begun is without its name.
+        let Some(thread) = threads.iter().find(|thread| thread["name"] == *name) else {
+            return Some(format!("{name} is not there"));
+        };
         let wait = &thread["wait"];
         let is = &wait["keeper"]["is"];
         let tid = &wait["keeper"]["tid"];
