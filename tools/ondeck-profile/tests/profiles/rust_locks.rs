@@ -140,7 +140,10 @@ fn a_lock_has_the_name_that_the_program_gave_it() {
     if env::var_os(PROGRAM).is_some() {
         let log = Box::new(Mutex::new(0));
         ondeck::name(&*log, c"log");
-        return (0..ROUNDS).for_each(|_| [&ACCOUNTS, &*log].into_iter().for_each(keep_waiting));
+        let long = Box::new(Mutex::new(0));
+        ondeck::name(&*long, c"a name of more than 48 bytes, which is cut off there");
+        let locks = [&ACCOUNTS, &*log, &*long];
+        return (0..ROUNDS).for_each(|_| locks.into_iter().for_each(keep_waiting));
     }
     let profile = profile_of("a_lock_has_the_name_that_the_program_gave_it");
     let mut names: Vec<_> = profile.locks().iter().map(|(_, lock)| lock.short_name()).collect();
@@ -150,7 +153,7 @@ fn a_lock_has_the_name_that_the_program_gave_it() {
         assert!(names.iter().any(|name| name.ends_with("ACCOUNTS")), "{names:?}");
         return;
     }
-    assert_eq!(names, ["accounts", "log"]);
+    assert_eq!(names, ["a name of more than 48 bytes, which is cut off t", "accounts", "log"]);
     let text = table::render(&profile, 10, false);
     assert!(text.contains("\nlog  ") && text.contains("\naccounts  "), "{text}");
     assert!(lines::render(&profile).contains("\"name\":\"log\""));
