@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::memory::Memory;
-use super::perhaps::References;
+use super::references::References;
 use super::thread::Call;
 use super::{unwind, wait};
 use crate::model::{Frame, Location, Place};

@@ -30,6 +30,7 @@ mod library;
 mod memory;
 mod perhaps;
 mod process;
+mod references;
 mod report;
 mod since;
 mod stopped;
