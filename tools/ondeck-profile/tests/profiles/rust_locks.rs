@@ -140,9 +140,9 @@ fn a_lock_has_the_name_that_the_program_gave_it() {
     if env::var_os(PROGRAM).is_some() {
         let log = Box::new(Mutex::new(0));
         ondeck::name(&*log, c"log");
-        let long = Box::new(Mutex::new(0));
-        ondeck::name(&*long, c"a name of more than 48 bytes, which is cut off there");
-        let locks = [&ACCOUNTS, &*log, &*long];
+        let cut = Box::new(Mutex::new(0));
+        ondeck::name(&*cut, c"a name of more than 48 bytes, which is cut off there");
+        let locks = [&ACCOUNTS, &*log, &*cut];
         return (0..ROUNDS).for_each(|_| locks.into_iter().for_each(keep_waiting));
     }
     let profile = profile_of("a_lock_has_the_name_that_the_program_gave_it");
