@@ -125,10 +125,6 @@ fn a_program_that_locks_nothing_has_no_recording() {
     let file = folder.path().join("app.json");
     let name = file.to_str().expect("UTF-8");
     // The shim of the tests records nothing.
-    let refused = ended(125, output(&["--record", name, "--", "true"]));
-    let words = stderr(&refused);
-    for part in ["`profile`", "one with std::sync when it uses ondeck::poison"] {
-        assert!(words.contains(part), "{part}: {words}");
-    }
+    ended(125, output(&["--record", name, "--", "true"]));
     assert!(!file.exists());
 }
