@@ -143,7 +143,8 @@ fn mapped_by(pid: u32) -> Result<Result<PathBuf, String>, String> {
     let environment = read("environ")?;
     let Some(path) = value(&environment, CONTROL) else {
         let why = format!("process {pid} was not started by `ondeck run`; {started}");
-        return if is_beginning { Ok(Err(why)) } else { Err(why) };
+        // In the middle of execve(2) a process has its new file, and no environment yet.
+        return if is_beginning || environment.is_empty() { Ok(Err(why)) } else { Err(why) };
     };
     let path = PathBuf::from(path);
     let maps = read("maps")?;
