@@ -120,7 +120,8 @@ for compiler in gcc clang; do
     for standard in c99 c2x c++11 c++20 c++2b; do
         language=c
         [ "${standard#c++}" = "$standard" ] || language=c++
-        echo '#include <ondeck.h>' | "$compiler" -x "$language" -std="$standard" -fsyntax-only -Wall -Wextra \
+        # Two headers of a program may both include it.
+        printf '#include <ondeck.h>\n%.0s' 1 2 | "$compiler" -x "$language" -std="$standard" -fsyntax-only -Wall -Wextra \
             -Werror -pedantic -I"$native/include" -
     done
     # C89 has no `long long`, so -pedantic would warn.
