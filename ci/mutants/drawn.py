@@ -75,7 +75,7 @@ SCRIPTS = {
         run="locks/ondeck-preload/tests/conformance/run.sh --preload $CARGO_TARGET_DIR/native/lib/libondeck_preload.so --alone"
         $run
         mkdir -p "$CARGO_TARGET_DIR/recordings"
-        ONDECK_PROFILE=$CARGO_TARGET_DIR/recordings $run c11 conditions kinds""",
+        ONDECK_PROFILE=$CARGO_TARGET_DIR/recordings $run calls conditions""",
 }
 # The end of a text that ends in an implementation for machines of 32 bits.
 OF_32_BITS = re.compile(r"^#\[cfg\(not\(target_pointer_width = \"64\"\)\)\]\nimpl\b(?!.*^\})", re.M | re.S)

@@ -2,12 +2,14 @@
  * has its own page, which is unmapped at once and whose address is not reused, so an access that comes too
  * late is a segmentation fault. */
 #include "kinds.h"
+#include "rwlock.h"
 
 enum { THREADS = 3, ROUNDS = 240, PAGE = 4096 };
 
 struct object {
     pthread_mutex_t mutex;
     pthread_cond_t condition;
+    pthread_rwlock_t rwlock;
     int references, ready;
 };
 
@@ -32,20 +34,28 @@ static void unmap_object(struct object *object)
         abort();
 }
 
-/* The last reference is dropped: lock, count, unlock, and the thread that counted to zero frees the page. */
-static void drop(struct object *object, int round, int timed)
+/* The lock of the objects is their reader-writer lock. */
+static int by_rwlock;
+
+/* The last reference is dropped: lock, count, unlock, and the thread that counted to zero frees the page. One of the threads
+ * takes the mutex with a deadline, or reads first. */
+static void drop(struct object *object, int round, int other_way)
 {
     struct timespec later = from_now(CLOCK_REALTIME, 3600 * 1000);
-    if (timed)
-        quiet_is(pthread_mutex_timedlock(&object->mutex, &later), 0);
-    else
-        quiet_is(pthread_mutex_lock(&object->mutex), 0);
+    if (by_rwlock && other_way) {
+        quiet_is(pthread_rwlock_rdlock(&object->rwlock), 0);
+        quiet_is(pthread_rwlock_unlock(&object->rwlock), 0);
+    }
+    quiet_is(by_rwlock   ? pthread_rwlock_wrlock(&object->rwlock)
+             : other_way ? pthread_mutex_timedlock(&object->mutex, &later)
+                         : pthread_mutex_lock(&object->mutex),
+             0);
     int last = --object->references == 0;
     if (round % 16 == 0 && !last)
         sched_yield();
-    quiet_is(pthread_mutex_unlock(&object->mutex), 0);
+    quiet_is(by_rwlock ? pthread_rwlock_unlock(&object->rwlock) : pthread_mutex_unlock(&object->mutex), 0);
     if (last) {
-        quiet_is(pthread_mutex_destroy(&object->mutex), 0);
+        quiet_is(by_rwlock ? pthread_rwlock_destroy(&object->rwlock) : pthread_mutex_destroy(&object->mutex), 0);
         unmap_object(object);
     }
 }
@@ -60,22 +70,51 @@ static void *dropper(void *argument)
     return NULL;
 }
 
-static void references(int type, enum flavour flavour)
+static void references(int type, enum flavour flavour, const struct rwlock_kind *kind)
 {
     pthread_t threads[THREADS];
+    by_rwlock = kind != NULL;
     set_flag(&round_begun, 0);
     for (int i = 0; i < THREADS; i++)
         threads[i] = start(dropper, i == 1 ? &keeper : NULL);
     for (int round = 1; round <= ROUNDS; round++) {
         current = map_object();
         current->references = THREADS;
-        quiet_is(init_kind(&current->mutex, type, flavour), 0);
+        quiet_is(kind ? init_rwlock(&current->rwlock, kind) : init_kind(&current->mutex, type, flavour), 0);
         set_flag(&round_left, 0);
         set_flag(&round_begun, round);
         await_flag(&round_left, THREADS);
     }
     for (int i = 0; i < THREADS; i++)
         finish(threads[i]);
+}
+
+/* The last reader lets a writer continue, which frees the page. */
+static void *write_and_free(void *argument)
+{
+    struct object *object = argument;
+    set_flag(&waiting, 1);
+    quiet_is(pthread_rwlock_wrlock(&object->rwlock), 0);
+    quiet_is(pthread_rwlock_unlock(&object->rwlock), 0);
+    quiet_is(pthread_rwlock_destroy(&object->rwlock), 0);
+    unmap_object(object);
+    return NULL;
+}
+
+static void freed_after_a_reader(const struct rwlock_kind *kind)
+{
+    for (int round = 0; round < ROUNDS / 6; round++) {
+        struct object *object = map_object();
+        quiet_is(init_rwlock(&object->rwlock, kind), 0);
+        quiet_is(pthread_rwlock_rdlock(&object->rwlock), 0);
+        set_flag(&waiting, 0);
+        pthread_t thread = start(write_and_free, object);
+        await_flag(&waiting, 1);
+        if (round % 4 == 0)
+            usleep(300);
+        quiet_is(pthread_rwlock_unlock(&object->rwlock), 0);
+        finish(thread);
+    }
 }
 
 /* A waiter that was notified under the mutex frees both objects as soon as it holds the mutex. */
@@ -149,6 +188,12 @@ static void freed_by_the_broadcaster(int under_mutex)
     }
 }
 
+static void *is_asynchronous(void *unused UNUSED)
+{
+    quiet_is(pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL), 0);
+    return NULL;
+}
+
 int main(void)
 {
     /* Addresses that no other allocation gets: reserved, unmapped, and taken page by page from the middle. */
@@ -161,10 +206,10 @@ int main(void)
 
     for (int type = 0; type < TYPE_COUNT; type++) {
         say("references, %s", TYPES[type].name);
-        references(TYPES[type].type, PLAIN);
+        references(TYPES[type].type, PLAIN, NULL);
     }
     say("references, shared");
-    references(-1, SHARED);
+    references(-1, SHARED, NULL);
     for (int type = 0; type < TYPE_COUNT; type++) {
         say("freed by the waiter, %s", TYPES[type].name);
         freed_by_the_waiter(TYPES[type].type);
@@ -173,5 +218,16 @@ int main(void)
     freed_by_the_broadcaster(0);
     say("freed by the broadcaster under the mutex");
     freed_by_the_broadcaster(1);
+    /* Once a thread of the process has had asynchronous cancellation, the shim locks in another way. */
+    for (int asynchronous = 0; asynchronous < 2; asynchronous++) {
+        if (asynchronous)
+            finish(start(is_asynchronous, NULL));
+        for (int kind = 0; kind < RWLOCK_COUNT; kind++) {
+            say("references, asynchronous %d, %s", asynchronous, RWLOCKS[kind].name);
+            references(-1, PLAIN, &RWLOCKS[kind]);
+            freed_after_a_reader(&RWLOCKS[kind]);
+        }
+    }
+    references(-1, PLAIN, NULL);
     return conform_end();
 }

@@ -1,10 +1,14 @@
 /* fork and _Fork while other threads contend. The child finds locks that are held by threads that do not
  * exist in it, but no other trace of those threads. */
 #include "kinds.h"
+#include "rwlock.h"
 
 enum { FORKS = 60, THREADS = 4, PLAIN_TYPES = TYPE_COUNT };
 
 static pthread_mutex_t mutexes[PLAIN_TYPES];
+/* Those of private kinds. */
+enum { PRIVATE_RWLOCKS = 4 };
+static pthread_rwlock_t rwlocks[PRIVATE_RWLOCKS];
 static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
 static pthread_mutex_t turn_mutex = PTHREAD_MUTEX_INITIALIZER;
 /* Locked by fork handlers, as in allocators and libraries. */
@@ -12,6 +16,12 @@ static pthread_mutex_t guarded = PTHREAD_MUTEX_INITIALIZER;
 static long guarded_value[2];
 static long turn;
 static int stopping;
+
+static void contend_for(pthread_rwlock_t *rwlock, uint32_t *state)
+{
+    quiet_is(next_random(state) % 4 ? pthread_rwlock_rdlock(rwlock) : pthread_rwlock_wrlock(rwlock), 0);
+    quiet_is(pthread_rwlock_unlock(rwlock), 0);
+}
 
 static void *contender(void *argument)
 {
@@ -22,6 +32,7 @@ static void *contender(void *argument)
         for (int i = next_random(&state) % 64; i > 0; i--)
             __asm__ volatile("");
         quiet_is(pthread_mutex_unlock(mutex), 0);
+        contend_for(&rwlocks[next_random(&state) % PRIVATE_RWLOCKS], &state);
         quiet_is(pthread_mutex_lock(&guarded), 0);
         guarded_value[0]++;
         guarded_value[1]++;
@@ -77,6 +88,17 @@ static void use_anew(pthread_mutex_t *mutex, int type)
     quiet_is(pthread_mutex_unlock(mutex), 0);
 }
 
+static void use_rwlocks_anew(void)
+{
+    for (int i = 0; i < PRIVATE_RWLOCKS; i++) {
+        quiet_is(init_rwlock(&rwlocks[i], &RWLOCKS[i]), 0);
+        quiet_is(pthread_rwlock_tryrdlock(&rwlocks[i]), 0);
+        quiet_is(pthread_rwlock_unlock(&rwlocks[i]), 0);
+        quiet_is(pthread_rwlock_wrlock(&rwlocks[i]), 0);
+        quiet_is(pthread_rwlock_unlock(&rwlocks[i]), 0);
+    }
+}
+
 /* A lock that was held at the moment of fork stays locked, and its timed lock times out. */
 static void meet_what_was_left(void)
 {
@@ -96,6 +118,7 @@ static pthread_cond_t child_condition;
 static void *child_turns(void *argument)
 {
     long mine = (long)(intptr_t)argument;
+    uint32_t state = (uint32_t)mine + 1;
     for (int i = 0; i < 50; i++) {
         quiet_is(pthread_mutex_lock(&child_mutex), 0);
         while (child_turn % 2 != mine)
@@ -104,6 +127,7 @@ static void *child_turns(void *argument)
         quiet_is(pthread_cond_broadcast(&child_condition), 0);
         quiet_is(pthread_mutex_unlock(&child_mutex), 0);
         use_anew(&mutexes[mine], -1);
+        contend_for(&rwlocks[i % PRIVATE_RWLOCKS], &state);
     }
     return NULL;
 }
@@ -143,6 +167,7 @@ static void child(int may_start_threads, int may_fork)
     meet_what_was_left();
     for (int i = 0; i < PLAIN_TYPES; i++)
         use_anew(&mutexes[i], TYPES[i].type);
+    use_rwlocks_anew();
     quiet_is(pthread_mutex_init(&child_mutex, NULL), 0);
     use_anew(&child_mutex, -1);
     if (may_start_threads)
@@ -164,17 +189,22 @@ int main(void)
     is(pthread_atfork(before_fork, after_fork, after_fork), 0);
     for (int i = 0; i < PLAIN_TYPES; i++)
         is(init_kind(&mutexes[i], TYPES[i].type, PLAIN), 0);
+    for (int i = 0; i < PRIVATE_RWLOCKS; i++)
+        is(init_rwlock(&rwlocks[i], &RWLOCKS[i]), 0);
 
-    say("== fork of a process with one thread, a mutex locked");
+    say("== fork of a process with one thread, a mutex locked, and a reader-writer lock read");
+    is(pthread_rwlock_rdlock(&rwlocks[0]), 0);
     is(pthread_mutex_lock(&mutexes[0]), 0);
     pid_t first = fork();
     if (first == 0)
         _exit(pthread_mutex_trylock(&mutexes[0]) == EBUSY && pthread_mutex_unlock(&mutexes[0]) == 0 &&
-                      pthread_mutex_trylock(&mutexes[0]) == 0
+                      pthread_mutex_trylock(&mutexes[0]) == 0 && pthread_rwlock_trywrlock(&rwlocks[0]) == EBUSY &&
+                      pthread_rwlock_unlock(&rwlocks[0]) == 0 && pthread_rwlock_wrlock(&rwlocks[0]) == 0
                   ? 0
                   : 1);
     is(child_status(first), 0);
     is(pthread_mutex_unlock(&mutexes[0]), 0);
+    is(pthread_rwlock_unlock(&rwlocks[0]), 0);
 
     for (uintptr_t i = 0; i < THREADS; i++)
         threads[i] = start(contender, (void *)(i + 1));

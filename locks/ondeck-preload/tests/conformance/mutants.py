@@ -6,11 +6,10 @@ catch it.
     mutants.py NAME...          some
     mutants.py --list           their names, programs and sentences
     mutants.py --check          whether all of them have their places in the source; builds nothing
-    mutants.py --table          the table of README.md
 
 A mutant is caught if the program fails or hangs under the shim that has it, and passes under the shim without and
 with plain glibc. A mutant is an edit: a file of locks/ondeck-preload, a text that is there once, and another one for
-it. `also` has further edits.
+it. `also` has further edits. The program `symbols` is symbols.py.
 """
 
 import os
@@ -60,6 +59,8 @@ def build(tree, target):
 def conforms(program, tree, target):
     folder = CRATE / "tests/conformance"
     shim = target / "native/lib/libondeck_preload.so"
+    if program == "symbols":
+        return run(["python3", str(CRATE / "symbols.py"), str(shim)], tree, target / "run.log") == 0
     return run(["bash", str(folder / "run.sh"), "--alone", "--preload", str(shim), program], tree, target / "run.log") == 0
 
 
@@ -129,15 +130,11 @@ def main(arguments):
     if options == ["--list"]:
         for mutant in mutants:
             print(f"{mutant['name']:34} {mutant['program']:14} {mutant['mistake']}")
-    elif options == ["--table"]:
-        print("| program | mistake that it catches |\n|---|---|")
-        for mutant in sorted(mutants, key=lambda mutant: mutant["program"]):
-            print(f"| `{mutant['program']}` | {mutant['mistake']} |")
     elif options == ["--check"]:
         for mutant in mutants:
             apply(mutant, PROJECT)
     elif options:
-        sys.exit(f"mutants.py: no option {' '.join(options)}; there are --list, --check and --table")
+        sys.exit(f"mutants.py: no option {' '.join(options)}; there are --list and --check")
     else:
         try_all(mutants)
 

@@ -1,5 +1,4 @@
-/* Robust mutexes: their owner dies, as a thread and as a process, before every function that can report
- * it. */
+/* Robust mutexes: their owner ends before every function that can report it. */
 #include "kinds.h"
 
 struct shared {
@@ -8,8 +7,7 @@ struct shared {
     int locked, waits;
 };
 
-static struct shared *shared;
-static struct timespec deadline;
+static struct shared object, *const shared = &object;
 
 static int past_lock(void)
 {
@@ -70,30 +68,6 @@ static void *wait_then_relock(void *unused UNUSED)
     quiet_is(pthread_mutex_consistent(&shared->mutex), 0);
     quiet_is(pthread_mutex_unlock(&shared->mutex), 0);
     return (void *)(intptr_t)error;
-}
-
-/* Waits until its deadline has passed. The owner ends after that, so the result is the mutex's state. */
-static void *wait_in_time(void *unused UNUSED)
-{
-    quiet_is(pthread_mutex_lock(&shared->mutex), 0);
-    deadline = from_now(CLOCK_REALTIME, 20);
-    set_flag(&shared->waits, 1);
-    int error;
-    do
-        error = pthread_cond_timedwait(&shared->condition, &shared->mutex, &deadline);
-    while (error == 0);
-    if (error == EOWNERDEAD)
-        quiet_is(pthread_mutex_consistent(&shared->mutex), 0);
-    quiet_is(pthread_mutex_unlock(&shared->mutex), 0);
-    return (void *)(intptr_t)error;
-}
-
-static void *lock_past_the_deadline(void *unused UNUSED)
-{
-    quiet_is(pthread_mutex_lock(&shared->mutex), 0);
-    while (!has_passed(CLOCK_REALTIME, &deadline))
-        sched_yield();
-    return NULL;
 }
 
 /* The mutex becomes unrecoverable while a thread waits. */
@@ -166,20 +140,6 @@ static void waiters_whose_owner_ends(int type, enum flavour flavour, int shared_
     is(pthread_mutex_unlock(&shared->mutex), 0);
 
     set_flag(&shared->waits, 0);
-    thread = start(wait_in_time, NULL);
-    await_flag(&shared->waits, 1);
-    pthread_t owner = start(lock_past_the_deadline, NULL);
-    finish(owner);
-    int error = (int)(intptr_t)finish(thread);
-    /* The waiter may have locked the mutex before the owner. */
-    quiet_holds(error == EOWNERDEAD || error == ETIMEDOUT);
-    if (error == ETIMEDOUT) {
-        quiet_is(pthread_mutex_lock(&shared->mutex), EOWNERDEAD);
-        quiet_is(pthread_mutex_consistent(&shared->mutex), 0);
-        quiet_is(pthread_mutex_unlock(&shared->mutex), 0);
-    }
-
-    set_flag(&shared->waits, 0);
     thread = start(wait_in_vain, NULL);
     await_flag(&shared->waits, 1);
     is(elsewhere(lock_and_end, NULL), 0);
@@ -190,39 +150,8 @@ static void waiters_whose_owner_ends(int type, enum flavour flavour, int shared_
     is(pthread_cond_destroy(&shared->condition), 0);
 }
 
-static void processes_that_end(int type, enum flavour flavour)
-{
-    for (int killed = 0; killed < 2; killed++) {
-        say("- process %s", killed ? "is killed" : "exits");
-        is(init_kind(&shared->mutex, type, flavour), 0);
-        set_flag(&shared->locked, 0);
-        pid_t child = fork();
-        if (child == 0) {
-            if (pthread_mutex_lock(&shared->mutex) != 0)
-                _exit(1);
-            set_flag(&shared->locked, 1);
-            if (!killed)
-                _exit(0);
-            for (;;)
-                pause();
-        }
-        await_flag(&shared->locked, 1);
-        if (killed) {
-            is(pthread_mutex_trylock(&shared->mutex), EBUSY);
-            kill(child, SIGKILL);
-        }
-        is(pthread_mutex_lock(&shared->mutex), EOWNERDEAD);
-        is(child_status(child), killed ? 256 + SIGKILL : 0);
-        is(pthread_mutex_consistent(&shared->mutex), 0);
-        is(pthread_mutex_unlock(&shared->mutex), 0);
-        is(pthread_mutex_trylock(&shared->mutex), 0);
-        is(pthread_mutex_unlock(&shared->mutex), 0);
-    }
-}
-
 int main(void)
 {
-    shared = shared_memory(sizeof *shared);
     for (int type = 0; type < TYPE_COUNT; type++) {
         for (int flavour = PLAIN; flavour < FLAVOURS; flavour++) {
             if (!is_robust(flavour))
@@ -231,8 +160,6 @@ int main(void)
             threads_that_end(TYPES[type].type, flavour);
             waiters_whose_owner_ends(TYPES[type].type, flavour, PTHREAD_PROCESS_PRIVATE);
             waiters_whose_owner_ends(TYPES[type].type, flavour, PTHREAD_PROCESS_SHARED);
-            if (is_shared(flavour))
-                processes_that_end(TYPES[type].type, flavour);
         }
     }
     return conform_end();

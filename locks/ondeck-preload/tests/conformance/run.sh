@@ -85,14 +85,14 @@ for source in "$here"/library_*.c; do
     case $source in */library_early.c) first=('-Wl,-z,initfirst') ;; esac
     compile "$source" "$build/$(basename "${source%.c}").so" -fPIC -shared "$beside" "${first[@]}"
 done
-for name in "${programs[@]}"; do
+for name in versions "${names[@]}"; do
     source=$here/$name.c
     [ -e "$source" ] || source=$here/$name.cc
     libraries=()
     [ "$name" != constructors ] || libraries=("$build/library_early.so")
     compile "$source" "$build/$name" "${libraries[@]}" "$beside"
 done
-compile "$here/kinds.c" "$build/kinds-static" -static
+[[ " ${names[*]} " != *" calls "* ]] || compile "$here/calls.c" "$build/calls-static" -static
 [ $build_only = no ] || exit 0
 
 seconds=4 limit=${CONFORM_LIMIT:-600}
@@ -180,17 +180,17 @@ for name in threads fork; do
         pair "$name" "$name.$allocator-shim" "$library:$preload"
     done
 done
-for name in kinds conditions constructors; do
+for name in calls conditions constructors; do
     if [ $alone = yes ] || ! chosen "$name" || [ -z "$preload" ]; then continue; fi
     pair "$name" "$name.shim-interposer" "$preload:$build/library_interposer.so"
     pair "$name" "$name.interposer-shim" "$build/library_interposer.so:$preload"
 done
 
 # Where the dynamic linker ignores what is preloaded, the program works as it does without.
-if chosen kinds && [ -n "$preload" ]; then
-    run kinds.static "$preload" ./kinds-static
-    expect_good kinds.static
-    expect_equal kinds.plain kinds.static
+if chosen calls && [ -n "$preload" ]; then
+    run calls.static "$preload" ./calls-static
+    expect_good calls.static
+    expect_equal calls.plain calls.static
     # So it does where the loader is musl's.
     if command -v musl-gcc >/dev/null; then
         echo 'int main(void) { return 0; }' | musl-gcc -x c - -o "$build/musl"

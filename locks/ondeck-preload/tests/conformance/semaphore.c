@@ -1,5 +1,5 @@
-/* Every function of a semaphore, private, shared and named, with every code: values, deadlines, signals with and
- * without SA_RESTART, posts from handlers, cancellation, and memory that is unmapped right after the wait. */
+/* Semaphores, private, shared and named: as many are taken as are posted, signals with and without SA_RESTART, posts from
+ * handlers, cancellation, and memory that is unmapped right after the wait. */
 #include "conform.h"
 
 #include <semaphore.h>
@@ -43,73 +43,6 @@ static int value(void)
     int now = -1;
     quiet_is(sem_getvalue(semaphore, &now), 0);
     return now;
-}
-
-enum timed { TIMED, CLOCK_REAL, CLOCK_MONO, HOWS };
-static const char *const HOW_NAMES[HOWS] = {"timedwait", "clockwait real", "clockwait monotonic"};
-
-static int wait_until(enum timed how, const struct timespec *deadline)
-{
-    if (how == TIMED)
-        return result(sem_timedwait(semaphore, deadline));
-    return result(sem_clockwait(semaphore, how == CLOCK_REAL ? CLOCK_REALTIME : CLOCK_MONOTONIC, deadline));
-}
-
-static void deadlines(int is_free)
-{
-    for (int how = 0; how < HOWS; how++) {
-        clockid_t clock = how == CLOCK_MONO ? CLOCK_MONOTONIC : CLOCK_REALTIME;
-        struct timespec deadline = from_now(clock, 5);
-        say("%s, value %d", HOW_NAMES[how], value());
-        is(wait_until(how, &deadline), is_free ? 0 : ETIMEDOUT);
-        if (!is_free)
-            quiet_holds(has_passed(clock, &deadline));
-        deadline = from_now(clock, -1000);
-        is(wait_until(how, &deadline), is_free ? 0 : ETIMEDOUT);
-        deadline.tv_sec = -1;
-        is(wait_until(how, &deadline), is_free ? 0 : ETIMEDOUT);
-        deadline = from_now(clock, 3600 * 1000);
-        deadline.tv_nsec = -1;
-        is(wait_until(how, &deadline), EINVAL);
-        deadline.tv_nsec = 1000000000;
-        is(wait_until(how, &deadline), EINVAL);
-        if (is_free)
-            for (int i = 0; i < 3; i++)
-                quiet_is(sem_post(semaphore), 0);
-    }
-    struct timespec later = from_now(CLOCK_REALTIME, 3600 * 1000);
-    is(result(sem_clockwait(semaphore, CLOCK_PROCESS_CPUTIME_ID, &later)), EINVAL);
-    is(result(sem_clockwait(semaphore, -1, &later)), EINVAL);
-}
-
-static void codes(void)
-{
-    make(0);
-    is(result(sem_trywait(semaphore)), EAGAIN);
-    deadlines(0);
-    is(value(), 0);
-    is(result(sem_post(semaphore)), 0);
-    is(result(sem_post(semaphore)), 0);
-    is(value(), 2);
-    errno = 77;
-    is(result(sem_wait(semaphore)), 0);
-    is(result(sem_trywait(semaphore)), 0);
-    is(errno, 77);
-    is(value(), 0);
-    end();
-    make(5);
-    deadlines(1);
-    is(value(), 5);
-    end();
-    if (sort != NAMED) {
-        is(result(sem_init(&own, sort == SHARED, SEM_VALUE_MAX + 1u)), EINVAL);
-        make(SEM_VALUE_MAX);
-        is(result(sem_post(semaphore)), EOVERFLOW);
-        is(value(), SEM_VALUE_MAX);
-        is(result(sem_wait(semaphore)), 0);
-        is(result(sem_post(semaphore)), 0);
-        end();
-    }
 }
 
 /* Exactly the posted units are taken. */
@@ -160,34 +93,6 @@ static void counted(void)
     uint32_t waiters;
     memcpy(&waiters, (char *)semaphore + 4, sizeof waiters);
     holds(waiters == 0);
-    end();
-}
-
-/* Uses a semaphore as a mutex. */
-static long inside, sum;
-
-static void *excludes(void *unused UNUSED)
-{
-    for (int i = 0; i < POSTS; i++) {
-        quiet_is(sem_wait(semaphore), 0);
-        quiet_is(__atomic_fetch_add(&inside, 1, __ATOMIC_RELAXED) == 0, 1);
-        sum++;
-        __atomic_fetch_sub(&inside, 1, __ATOMIC_RELAXED);
-        quiet_is(sem_post(semaphore), 0);
-    }
-    return NULL;
-}
-
-static void exclusion(void)
-{
-    pthread_t threads[THREADS];
-    make(1);
-    sum = 0;
-    for (int i = 0; i < THREADS; i++)
-        threads[i] = start(excludes, NULL);
-    for (int i = 0; i < THREADS; i++)
-        finish(threads[i]);
-    holds(sum == (long)THREADS * POSTS);
     end();
 }
 
@@ -375,12 +280,9 @@ static void unmapped(void)
 
 int main(void)
 {
-    say("size %zu, alignment %zu", sizeof(sem_t), _Alignof(sem_t));
     for (sort = 0; sort < SORTS; sort++) {
         say("== %s", SORT_NAMES[sort]);
-        codes();
         counted();
-        exclusion();
         interrupted();
         cancelled();
         if (sort != NAMED)

@@ -39,22 +39,22 @@ static void *interrupted(void *argument)
 {
     enum function function = (enum function)(intptr_t)argument;
     int to_the_end = function == TIMEDLOCK_TO_THE_END || function == TIMEDWAIT_TO_THE_END;
-    struct timespec realtime = from_now(CLOCK_REALTIME, to_the_end ? 20 : 3600 * 1000);
-    struct timespec monotonic = from_now(CLOCK_MONOTONIC, 3600 * 1000);
+    const struct timespec latest = {LONG_MAX, 999999999};
+    struct timespec realtime = to_the_end ? from_now(CLOCK_REALTIME, 20) : latest;
     int error = 0;
     thread = thread_id();
     errno = ERRNO;
     if (function < WAIT) {
         set_flag(&about_to, 1);
         error = function == LOCK        ? pthread_mutex_lock(&mutex)
-                : function == CLOCKLOCK ? pthread_mutex_clocklock(&mutex, CLOCK_MONOTONIC, &monotonic)
+                : function == CLOCKLOCK ? pthread_mutex_clocklock(&mutex, CLOCK_MONOTONIC, &latest)
                                         : pthread_mutex_timedlock(&mutex, &realtime);
     } else {
         quiet_is(pthread_mutex_lock(&mutex), 0);
         set_flag(&about_to, 1);
         while (!ready && error == 0)
             error = function == WAIT        ? pthread_cond_wait(&condition, &mutex)
-                    : function == CLOCKWAIT ? pthread_cond_clockwait(&condition, &mutex, CLOCK_MONOTONIC, &monotonic)
+                    : function == CLOCKWAIT ? pthread_cond_clockwait(&condition, &mutex, CLOCK_MONOTONIC, &latest)
                                             : pthread_cond_timedwait(&condition, &mutex, &realtime);
     }
     quiet_holds(errno == ERRNO);

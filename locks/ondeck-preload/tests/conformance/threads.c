@@ -1,7 +1,6 @@
 /* Many threads: 10,000 started in one process, and 4,096 alive at once that all wait for one mutex and at one
  * condition variable. There is no limit, and memory does not grow with them. */
-#include "memory.h"
-
+#include "conform.h"
 
 enum { STARTED = 10000, WAVE = 100, AT_ONCE = 4096 };
 
@@ -27,6 +26,22 @@ static pthread_t start_small(thread_function function, void *argument)
         exit(2);
     }
     return thread;
+}
+
+/* Returns the memory of the process, in KiB, as the kernel reports it. */
+static long memory_kib(void)
+{
+    const char *name = "RssAnon:";
+    char text[4096] = "";
+    int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        abort();
+    ssize_t length = read(fd, text, sizeof text - 1);
+    close(fd);
+    const char *line = length > 0 ? strstr(text, name) : NULL;
+    if (line == NULL)
+        abort();
+    return strtol(line + strlen(name), NULL, 10);
 }
 
 /* Each thread contends a little, so that a lock creates any data that it keeps for a thread. */
@@ -58,10 +73,10 @@ static void started(void)
     /* The first waves fill the caches of stacks and the allocator's arenas. */
     for (int i = 0; i < 10; i++)
         wave();
-    long before = memory_kib("RssAnon:");
+    long before = memory_kib();
     for (int i = 10; i < STARTED / WAVE; i++)
         wave();
-    long grown = memory_kib("RssAnon:") - before;
+    long grown = memory_kib() - before;
     holds(counter == 20L * STARTED);
     say("memory of %d threads that have ended grows by less than 2 MiB: %s", STARTED, grown < 2048 ? "yes" : "no");
     if (grown >= 2048)

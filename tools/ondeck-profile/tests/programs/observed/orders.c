@@ -66,13 +66,10 @@ static void in_threads(int at_once, part **parts, size_t count)
 
 static void first_second(void) { outer(&first, &second); }
 static void second_first(void) { outer(&second, &first); }
-static void second_third(void) { outer(&second, &third); }
-static void third_first(void) { outer(&third, &first); }
 
 /* Wrong ones. */
 
 static void inversion(void) { ONE_BY_ONE(first_second, second_first); }
-static void three(void) { ONE_BY_ONE(first_second, second_third, third_first); }
 
 static void deadlock(void)
 {
@@ -167,28 +164,6 @@ static void c11(void)
 
 /* Right ones. */
 
-static struct node { pthread_mutex_t lock; struct node *next; } nodes[8];
-
-static void walk(void)
-{
-    for (int round = 0; round < 200; round++) {
-        struct node *at = nodes;
-        pthread_mutex_lock(&at->lock);
-        for (; at->next; at = at->next) {
-            pthread_mutex_lock(&at->next->lock);
-            pthread_mutex_unlock(&at->lock);
-        }
-        pthread_mutex_unlock(&at->lock);
-    }
-}
-
-static void hand_over_hand(void)
-{
-    for (size_t at = 0; at + 1 < COUNT(nodes); at++)
-        nodes[at].next = &nodes[at + 1];
-    AT_ONCE(walk, walk, walk);
-}
-
 static void both_or_none(pthread_mutex_t *one, pthread_mutex_t *other)
 {
     for (;;) {
@@ -205,26 +180,6 @@ static void both_or_none(pthread_mutex_t *one, pthread_mutex_t *other)
 static void try_second(void) { for (int at = 0; at < 200; at++) both_or_none(&first, &second); }
 static void try_first(void) { for (int at = 0; at < 200; at++) both_or_none(&second, &first); }
 static void back_off(void) { AT_ONCE(try_second, try_first); }
-
-static void in_order(pthread_mutex_t *one, pthread_mutex_t *other)
-{
-    if (one < other)
-        outer(one, other);
-    else
-        outer(other, one);
-}
-
-static void pairs(void)
-{
-    for (int round = 0; round < 200; round++)
-        in_order(&nodes[round * 7 % 8].lock, &nodes[(round * 5 + 1) % 8].lock);
-}
-
-static void by_address(void)
-{
-    /* Two equal ones would be one lock. */
-    AT_ONCE(pairs, pairs, pairs);
-}
 
 /* Locks as `std::mutex` makes them, without a call, in memory that was another lock's. */
 static void used_again(void)
@@ -268,10 +223,6 @@ static void lock_again(void)
 }
 
 static void recursive(void) { ONE_BY_ONE(lock_again); }
-
-static void first_in_gate(void) { pthread_mutex_lock(&third); first_second(); pthread_mutex_unlock(&third); }
-static void second_in_gate(void) { pthread_mutex_lock(&third); second_first(); pthread_mutex_unlock(&third); }
-static void gate(void) { ONE_BY_ONE(first_in_gate, second_in_gate); }
 
 static void read_both(pthread_rwlock_t *one, pthread_rwlock_t *other)
 {
@@ -420,11 +371,10 @@ int main(int count, char **words)
 {
     static const struct { const char *name; part *run; } programs[] = {
 #define PROGRAM(name) {#name, name}
-        PROGRAM(inversion), PROGRAM(three), PROGRAM(deadlock), PROGRAM(alone), PROGRAM(reader), PROGRAM(waiting),
-        PROGRAM(forked), PROGRAM(c11), PROGRAM(many),
-        PROGRAM(hand_over_hand), PROGRAM(back_off), PROGRAM(by_address), PROGRAM(reuse), PROGRAM(recursive),
-        PROGRAM(gate), PROGRAM(readers), PROGRAM(conditions), PROGRAM(timed), PROGRAM(anew), PROGRAM(handed),
-        PROGRAM(cancelled), PROGRAM(signals),
+        PROGRAM(inversion), PROGRAM(deadlock), PROGRAM(alone), PROGRAM(reader), PROGRAM(waiting), PROGRAM(forked),
+        PROGRAM(c11), PROGRAM(many),
+        PROGRAM(back_off), PROGRAM(reuse), PROGRAM(recursive), PROGRAM(readers), PROGRAM(conditions), PROGRAM(timed),
+        PROGRAM(anew), PROGRAM(handed), PROGRAM(cancelled), PROGRAM(signals),
     };
     for (size_t at = 0; count == 2 && at < COUNT(programs); at++)
         if (strcmp(words[1], programs[at].name) == 0) {
