@@ -251,19 +251,6 @@ static void interruptions(void)
     end(thread);
 }
 
-/* A function called by its address is the library's, and does the same. */
-static void addresses(void)
-{
-    int (*volatile lock)(ondeck_mutex_t *) = ondeck_mutex_lock;
-    int (*volatile try)(ondeck_mutex_t *) = ondeck_mutex_trylock;
-    int (*volatile unlock)(ondeck_mutex_t *) = ondeck_mutex_unlock;
-    EQUAL(lock(&mutex), 0);
-    EQUAL(try(&mutex), EBUSY);
-    EQUAL(unlock(&mutex), 0);
-    EQUAL(try(&mutex), 0);
-    EQUAL(unlock(&mutex), 0);
-}
-
 /* Under ThreadSanitizer the child of a multithreaded process cannot start threads. */
 #if !defined(ONDECK_TSAN)
 static int turns;
@@ -337,7 +324,6 @@ int main(void)
     deadlines();
     conditions();
     interruptions();
-    addresses();
 #if !defined(ONDECK_TSAN)
     children();
 #endif

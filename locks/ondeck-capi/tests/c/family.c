@@ -3,7 +3,6 @@
 #include "check.h"
 
 #include <ondeck.h>
-#include <sys/wait.h>
 
 _Static_assert(sizeof(ondeck_rwlock_t) == 4 && sizeof(ondeck_sem_t) == 4, "four bytes each");
 _Static_assert(sizeof(ondeck_once_t) == 1 && sizeof(ondeck_barrier_t) == 8, "one and eight bytes");
@@ -303,53 +302,6 @@ static void *use_all(void *argument)
     return NULL;
 }
 
-/* Under ThreadSanitizer the child of a multithreaded process cannot start threads. */
-#if !defined(ONDECK_TSAN)
-static void *post(void *unused)
-{
-    (void)unused;
-    EQUAL(ondeck_sem_post(&there), 0);
-    return NULL;
-}
-
-/* The child has what was free. A reader, a permit and a once that its parent has stay the parent's.
- * A thread that waits is not there. */
-static void children(void)
-{
-    pthread_t reader = begin(read_until_told, NULL);
-    EQUAL(ondeck_sem_wait(&there), 0);
-    int last_ones = 0;
-    pthread_t waiting = begin(arrive, &last_ones);
-    sleep_ms(20);
-    pid_t child = fork();
-    EQUAL(child >= 0, 1);
-    if (child == 0) {
-        progress();
-        beside(ways[0].is_open);
-        EQUAL(ondeck_sem_trywait(&there), EAGAIN);
-        pthread_t other = begin(post, NULL);
-        EQUAL(ondeck_sem_wait(&there), 0);
-        end(other);
-        struct timespec soon = after_ms(CLOCK_MONOTONIC, 5);
-        EQUAL(ondeck_barrier_clockwait(&both, CLOCK_MONOTONIC, &soon), ETIMEDOUT);
-        last_ones = 0;
-        other = begin(arrive, &last_ones);
-        last_ones += ondeck_barrier_wait(&both) == ONDECK_BARRIER_LAST;
-        end(other);
-        EQUAL(last_ones, 1);
-        _exit(0);
-    }
-    int status;
-    EQUAL(waitpid(child, &status, 0), child);
-    EQUAL(status, 0);
-    EQUAL(ondeck_sem_post(&go), 0);
-    end(reader);
-    EQUAL(ondeck_barrier_wait(&both), ONDECK_BARRIER_LAST);
-    end(waiting);
-    EQUAL(last_ones, 0);
-}
-#endif
-
 int main(void)
 {
     progress();
@@ -358,9 +310,6 @@ int main(void)
     semaphores();
     onces();
     barriers();
-#if !defined(ONDECK_TSAN)
-    children();
-#endif
     progress();
     pthread_t threads[THREADS];
     for (int i = 0; i < THREADS; i++)

@@ -3,8 +3,6 @@
 #include <array>
 #include <chrono>
 #include <condition_variable>
-#include <cstdio>
-#include <cstdlib>
 #include <mutex>
 #include <ondeck.hpp>
 #include <shared_mutex>
@@ -13,15 +11,9 @@
 #include <thread>
 #include <vector>
 
-using namespace std::chrono_literals;
+#include "check.hpp"
 
-#define CHECK(truth)                                                                               \
-    do {                                                                                           \
-        if (!(truth)) {                                                                            \
-            std::fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #truth);               \
-            std::exit(1);                                                                          \
-        }                                                                                          \
-    } while (0)
+using namespace std::chrono_literals;
 
 #if __cpp_constinit >= 201907L
 #define CONSTANT constinit

@@ -2,8 +2,6 @@
 // by every clock.
 #include <chrono>
 #include <condition_variable>
-#include <cstdio>
-#include <cstdlib>
 #include <mutex>
 #include <new>
 #include <string>
@@ -13,17 +11,11 @@
 #include <type_traits>
 #include <vector>
 
+#include "check.hpp"
+
 using namespace std::chrono_literals;
 using std::chrono::steady_clock;
 using std::chrono::system_clock;
-
-#define CHECK(truth)                                                                               \
-    do {                                                                                           \
-        if (!(truth)) {                                                                            \
-            std::fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #truth);               \
-            std::exit(1);                                                                          \
-        }                                                                                          \
-    } while (0)
 
 static_assert(sizeof(ondeck::mutex) == 1 && sizeof(ondeck::condition_variable) == 1);
 static_assert(std::is_nothrow_default_constructible_v<ondeck::mutex>);
@@ -195,22 +187,6 @@ static void waits()
     CHECK(lock.owns_lock());
 }
 
-static void any()
-{
-    ondeck::mutex guard;
-    std::condition_variable_any cv;
-    bool there = false;
-    std::thread notifier([&] {
-        std::lock_guard lock(guard);
-        there = true;
-        cv.notify_one();
-    });
-    std::unique_lock lock(guard);
-    cv.wait(lock, [&] { return there; });
-    lock.unlock();
-    notifier.join();
-}
-
 // The name of the mutex at `place` that a thread waits for.
 static std::string name_at(ondeck::mutex *place)
 {
@@ -247,6 +223,5 @@ int main()
     conversions();
     locks();
     waits();
-    any();
     return 0;
 }
