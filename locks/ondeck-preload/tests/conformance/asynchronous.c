@@ -42,15 +42,6 @@ static pthread_t start_sleeper(thread_function function, void *argument)
     return sleeper;
 }
 
-/* Reuses the stack of the previous thread, and overwrites all of it. */
-static void *writes_on_its_stack(void *unused UNUSED)
-{
-    unsigned char bytes[200 * 1024];
-    memset(bytes, 0x5a, sizeof bytes);
-    __asm__ volatile("" : : "r"(bytes) : "memory");
-    return NULL;
-}
-
 static void *locks(void *unused UNUSED)
 {
     thread = thread_id();

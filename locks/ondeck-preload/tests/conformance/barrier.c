@@ -94,15 +94,6 @@ static void interrupted(int shared)
     is(pthread_barrier_destroy(&barrier), 0);
 }
 
-/* Reuses the stack of the previous thread, and overwrites all of it. */
-static void *writes_on_its_stack(void *unused UNUSED)
-{
-    unsigned char bytes[200 * 1024];
-    memset(bytes, 0x5a, sizeof bytes);
-    __asm__ volatile("" : : "r"(bytes) : "memory");
-    return NULL;
-}
-
 /* A thread with asynchronous cancellation ends in its wait. A new barrier at the same address works. */
 static void ended(void)
 {

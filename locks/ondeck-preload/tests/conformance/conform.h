@@ -48,34 +48,34 @@ static inline void conform_write(int fd, const char *text, size_t length)
     }
 }
 
-/* One line of the outcome log. */
-__attribute__((format(printf, 1, 2))) static inline void say(const char *format, ...)
+__attribute__((format(printf, 2, 0))) static inline void conform_line(int fd, const char *format, va_list arguments)
 {
     char line[512];
-    va_list arguments;
-    va_start(arguments, format);
     int length = vsnprintf(line, sizeof line - 1, format, arguments);
-    va_end(arguments);
     if (length > (int)sizeof line - 2)
         length = sizeof line - 2;
     line[length++] = '\n';
-    conform_write(STDOUT_FILENO, line, (size_t)length);
+    conform_write(fd, line, (size_t)length);
+}
+
+/* One line of the outcome log. */
+__attribute__((format(printf, 1, 2))) static inline void say(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    conform_line(STDOUT_FILENO, format, arguments);
+    va_end(arguments);
 }
 
 /* Writes a line to standard error, and makes the program exit with 1. After twenty lines failures are only
  * counted. */
 __attribute__((format(printf, 1, 2))) static inline void fail(const char *format, ...)
 {
-    char line[512];
     va_list arguments;
     va_start(arguments, format);
-    int length = vsnprintf(line, sizeof line - 1, format, arguments);
-    va_end(arguments);
-    if (length > (int)sizeof line - 2)
-        length = sizeof line - 2;
-    line[length++] = '\n';
     if (__atomic_fetch_add(&conform_failures, 1, __ATOMIC_RELAXED) < 20)
-        conform_write(STDERR_FILENO, line, (size_t)length);
+        conform_line(STDERR_FILENO, format, arguments);
+    va_end(arguments);
 }
 
 /* Returns the name of a return code: "0", "EBUSY". */
@@ -194,12 +194,11 @@ static inline int has_passed(clockid_t clock, const struct timespec *moment)
 
 typedef void *(*thread_function)(void *);
 
-/* Starts a thread with a small stack. */
-static inline pthread_t start(thread_function function, void *argument)
+static inline pthread_t start_with_stack(size_t stack, thread_function function, void *argument)
 {
     pthread_attr_t attributes;
     pthread_t thread;
-    if (pthread_attr_init(&attributes) != 0 || pthread_attr_setstacksize(&attributes, 256 * 1024) != 0)
+    if (pthread_attr_init(&attributes) != 0 || pthread_attr_setstacksize(&attributes, stack) != 0)
         abort();
     int error = pthread_create(&thread, &attributes, function, argument);
     pthread_attr_destroy(&attributes);
@@ -208,6 +207,12 @@ static inline pthread_t start(thread_function function, void *argument)
         exit(2);
     }
     return thread;
+}
+
+/* Starts a thread with a small stack. */
+static inline pthread_t start(thread_function function, void *argument)
+{
+    return start_with_stack(256 * 1024, function, argument);
 }
 
 static inline void *finish(pthread_t thread)
@@ -222,6 +227,15 @@ static inline void *finish(pthread_t thread)
 static inline int elsewhere(thread_function function, void *argument)
 {
     return (int)(intptr_t)finish(start(function, argument));
+}
+
+/* Reuses the stack of the previous thread, and overwrites all of it. */
+static inline void *writes_on_its_stack(void *unused UNUSED)
+{
+    unsigned char bytes[200 * 1024];
+    memset(bytes, 0x5a, sizeof bytes);
+    __asm__ volatile("" : : "r"(bytes) : "memory");
+    return NULL;
 }
 
 /* Returns the exit status of a child; 256 + the signal if a signal ended it. */

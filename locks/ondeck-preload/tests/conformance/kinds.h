@@ -86,4 +86,34 @@ static inline int kind_word(const pthread_mutex_t *mutex)
     return word == -1 ? -1 : word & ~(256 | 512);
 }
 
+/* Uses every kind, including those that go to libc's own functions. Returns the number of failures. */
+static inline int use_all_kinds(void)
+{
+    struct timespec past = {.tv_sec = 1, .tv_nsec = 0};
+    int before = conform_failures;
+    for (int type = 0; type < TYPE_COUNT; type++) {
+        for (int flavour = PLAIN; flavour < FLAVOURS; flavour++) {
+            pthread_mutex_t mutex;
+            pthread_cond_t shared;
+            pthread_condattr_t attributes;
+            quiet_is(pthread_condattr_init(&attributes), 0);
+            quiet_is(pthread_condattr_setpshared(&attributes, flavour % 2), 0);
+            quiet_is(pthread_cond_init(&shared, &attributes), 0);
+            quiet_is(init_kind(&mutex, TYPES[type].type, flavour), 0);
+            quiet_is(pthread_mutex_lock(&mutex), 0);
+            while (pthread_cond_timedwait(&shared, &mutex, &past) == 0)
+                ;
+            quiet_is(pthread_cond_broadcast(&shared), 0);
+            quiet_is(pthread_mutex_unlock(&mutex), 0);
+            quiet_is(pthread_mutex_trylock(&mutex), 0);
+            quiet_is(pthread_mutex_unlock(&mutex), 0);
+            quiet_is(pthread_mutex_clocklock(&mutex, CLOCK_MONOTONIC, &past), 0);
+            quiet_is(pthread_mutex_unlock(&mutex), 0);
+            quiet_is(pthread_mutex_destroy(&mutex), 0);
+            quiet_is(pthread_cond_destroy(&shared), 0);
+        }
+    }
+    return conform_failures - before;
+}
+
 #endif

@@ -9,21 +9,7 @@ static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
 
 __attribute__((constructor(101))) static void constructor(void)
 {
-    struct timespec past = from_now(CLOCK_REALTIME, -1);
-    for (int type = 0; type < TYPE_COUNT; type++) {
-        for (int flavour = PLAIN; flavour < FLAVOURS; flavour++) {
-            pthread_mutex_t mutex;
-            quiet_is(init_kind(&mutex, TYPES[type].type, flavour), 0);
-            quiet_is(pthread_mutex_lock(&mutex), 0);
-            while (pthread_cond_timedwait(&condition, &mutex, &past) == 0)
-                ;
-            quiet_is(pthread_cond_signal(&condition), 0);
-            quiet_is(pthread_mutex_unlock(&mutex), 0);
-            quiet_is(pthread_mutex_trylock(&mutex), 0);
-            quiet_is(pthread_mutex_unlock(&mutex), 0);
-            quiet_is(pthread_mutex_destroy(&mutex), 0);
-        }
-    }
+    use_all_kinds();
     /* It stays locked until the destructor. */
     quiet_is(pthread_mutex_lock(&recursive), 0);
 }

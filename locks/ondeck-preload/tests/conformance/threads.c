@@ -12,22 +12,6 @@ static pthread_cond_t arrived = PTHREAD_COND_INITIALIZER;
 static long counter;
 static int arrivals, ready;
 
-/* The smallest stack that is allowed. */
-static pthread_t start_small(thread_function function, void *argument)
-{
-    pthread_attr_t attributes;
-    pthread_t thread;
-    if (pthread_attr_init(&attributes) != 0 || pthread_attr_setstacksize(&attributes, (size_t)PTHREAD_STACK_MIN) != 0)
-        abort();
-    int error = pthread_create(&thread, &attributes, function, argument);
-    pthread_attr_destroy(&attributes);
-    if (error != 0) {
-        fail("pthread_create: %s", code(error));
-        exit(2);
-    }
-    return thread;
-}
-
 /* Returns the memory of the process, in KiB, as the kernel reports it. */
 static long memory_kib(void)
 {
@@ -63,7 +47,7 @@ static void wave(void)
 {
     pthread_t threads[WAVE];
     for (int i = 0; i < WAVE; i++)
-        threads[i] = start_small(short_life, NULL);
+        threads[i] = start_with_stack((size_t)PTHREAD_STACK_MIN, short_life, NULL);
     for (int i = 0; i < WAVE; i++)
         finish(threads[i]);
 }
@@ -103,7 +87,7 @@ static void at_once(void)
     counter = 0;
     quiet_is(pthread_mutex_lock(&mutex), 0);
     for (int i = 0; i < AT_ONCE; i++)
-        threads[i] = start_small(waits_twice, NULL);
+        threads[i] = start_with_stack((size_t)PTHREAD_STACK_MIN, waits_twice, NULL);
     quiet_is(pthread_mutex_unlock(&mutex), 0);
     quiet_is(pthread_mutex_lock(&gate), 0);
     while (arrivals < AT_ONCE)
