@@ -111,15 +111,10 @@ static void a_thread_that_waits_for_a_rwlock(const struct rwlock_kind *kind, int
     finish(other);
 }
 
-static void *try_it(void *unused UNUSED)
-{
-    return (void *)(intptr_t)pthread_mutex_trylock(&mutex);
-}
-
 static void handler(void *unused UNUSED)
 {
     handled++;
-    held = elsewhere(try_it, NULL) == EBUSY;
+    held = elsewhere(try_mutex, &mutex) == EBUSY;
     quiet_is(pthread_mutex_unlock(&mutex), 0);
 }
 

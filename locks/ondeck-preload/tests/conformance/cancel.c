@@ -13,19 +13,11 @@ static pthread_cond_t condition;
 static int about_to, woken, handled, held, wakes, returned;
 static pid_t thread;
 
-static void *try_it(void *unused UNUSED)
-{
-    int error = pthread_mutex_trylock(&mutex);
-    if (error == 0)
-        quiet_is(pthread_mutex_unlock(&mutex), 0);
-    return (void *)(intptr_t)error;
-}
-
 /* The handler holds the mutex: another thread cannot lock it, and the handler's unlock succeeds. */
 static void handler(void *unused UNUSED)
 {
     handled++;
-    held = elsewhere(try_it, NULL) == EBUSY;
+    held = elsewhere(try_mutex, &mutex) == EBUSY;
     quiet_is(pthread_mutex_unlock(&mutex), 0);
 }
 
@@ -71,7 +63,7 @@ static void prepare(int type, enum flavour flavour, int shared)
 
 static void after(void)
 {
-    is(elsewhere(try_it, NULL), 0);
+    is(elsewhere(try_mutex, &mutex), 0);
     is(pthread_cond_destroy(&condition), 0);
     is(pthread_mutex_destroy(&mutex), 0);
 }

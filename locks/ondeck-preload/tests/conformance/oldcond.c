@@ -2,7 +2,7 @@
  * one pointer. glibc allocates the real one at the first use and keeps its address there. A shim that treats
  * these calls as having today's layout overwrites the memory after the pointer, and a shim that leaves them to
  * libc makes libc unlock a mutex that is not libc's. */
-#include "conform.h"
+#include "kinds.h"
 
 /* Today's header says 48 bytes. Only the first eight are the object. */
 struct old_condition {
@@ -48,17 +48,9 @@ static void *waiter(void *timed)
     return (void *)(intptr_t)pthread_mutex_unlock(&mutex);
 }
 
-static void *try_it(void *unused UNUSED)
-{
-    return (void *)(intptr_t)pthread_mutex_trylock(&mutex);
-}
-
 static void one_type(int type, int initialized)
 {
-    pthread_mutexattr_t attributes;
-    is(pthread_mutexattr_init(&attributes), 0);
-    is(pthread_mutexattr_settype(&attributes, type), 0);
-    is(pthread_mutex_init(&mutex, &attributes), 0);
+    is(init_kind(&mutex, type, PLAIN), 0);
     memset(&condition, UNTOUCHED, sizeof condition);
     /* The old static initializer is a null pointer. */
     condition.real = NULL;
@@ -72,7 +64,7 @@ static void one_type(int type, int initialized)
     is(pthread_mutex_lock(&mutex), 0);
     is(old_timedwait(&condition, &mutex, &past), ETIMEDOUT);
     is(old_timedwait(&condition, &mutex, &invalid), EINVAL);
-    is(elsewhere(try_it, NULL), EBUSY);
+    is(elsewhere(try_mutex, &mutex), EBUSY);
     is(pthread_mutex_unlock(&mutex), 0);
 
     for (int one = 0; one < 2; one++) {
@@ -99,12 +91,10 @@ static void one_type(int type, int initialized)
 
 int main(void)
 {
-    static const int TYPES[] = {PTHREAD_MUTEX_NORMAL, PTHREAD_MUTEX_RECURSIVE, PTHREAD_MUTEX_ERRORCHECK,
-                                PTHREAD_MUTEX_ADAPTIVE_NP};
-    for (int type = 0; type < 4; type++) {
+    for (int type = 0; type < TYPE_COUNT; type++) {
         for (int initialized = 0; initialized < 2; initialized++) {
-            say("== type %d, %s", TYPES[type], initialized ? "pthread_cond_init" : "null pointer");
-            one_type(TYPES[type], initialized);
+            say("== %s, %s", TYPES[type].name, initialized ? "pthread_cond_init" : "null pointer");
+            one_type(TYPES[type].type, initialized);
         }
     }
     return conform_end();

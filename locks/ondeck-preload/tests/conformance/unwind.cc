@@ -13,14 +13,6 @@ pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
 int about_to, destroyed, caught, held;
 pid_t thread;
 
-void *try_it(void *)
-{
-    int error = pthread_mutex_trylock(&mutex);
-    if (error == 0)
-        quiet_is(pthread_mutex_unlock(&mutex), 0);
-    return reinterpret_cast<void *>(static_cast<intptr_t>(error));
-}
-
 // Unlocks on every exit path, like a guard.
 struct Guard {
     explicit Guard(pthread_mutex_t *m) : mutex(m) { quiet_is(pthread_mutex_lock(mutex), 0); }
@@ -28,7 +20,7 @@ struct Guard {
     Guard &operator=(const Guard &) = delete;
     ~Guard()
     {
-        held = elsewhere(try_it, nullptr) == EBUSY;
+        held = elsewhere(try_mutex, &::mutex) == EBUSY;
         destroyed++;
         quiet_is(pthread_mutex_unlock(mutex), 0);
     }
