@@ -44,7 +44,7 @@ tar -xf "$kept" -C "$clean" --exclude=./dev
 mkdir -p "$clean/dev" "$clean/try"
 mknod -m 666 "$clean/dev/null" c 1 3
 mount -t proc proc "$clean/proc"
-cp "$packages"/*.deb ci/package/*.c "$clean/try"
+cp "$packages"/*.deb ci/package/hot_lock.c locks/ondeck-capi/examples/bank.c "$clean/try"
 inside() {
     chroot "$clean" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 TERM=dumb sh -euc "cd /try; $*"
 }
@@ -55,8 +55,8 @@ inside 'dpkg -i ./*.deb >install.log 2>&1 || { cat install.log; exit 1; }'
 inside 'ondeck --version; man=$(ls /usr/share/man/man1/ondeck*.1.gz | wc -l); test "$man" -ge 5'
 
 step "a C program against pkg-config"
-inside 'gcc -std=c11 -Wall -Wextra -Werror one_byte.c -o one_byte $(pkg-config --cflags --libs ondeck); ./one_byte'
-inside 'gcc -std=c11 one_byte.c -o one_byte_static $(pkg-config --cflags ondeck) -Wl,-Bstatic $(pkg-config --static --libs ondeck) -Wl,-Bdynamic; ./one_byte_static'
+inside 'gcc -std=c11 -pthread -Wall -Wextra -Werror bank.c -o bank $(pkg-config --cflags --libs ondeck); ./bank'
+inside 'gcc -std=c11 -pthread bank.c -o bank_static $(pkg-config --cflags ondeck) -Wl,-Bstatic $(pkg-config --static --libs ondeck) -Wl,-Bdynamic; ./bank_static'
 
 step "a profile of a program with one hot lock"
 inside 'gcc -g -O1 hot_lock.c -o hot_lock -pthread

@@ -1,6 +1,6 @@
 /* Threads whose cancellation is asynchronous. First a thread is cancelled while it waits for a mutex that stays locked,
- * for a reader-writer lock, or at a condition variable: its stack is reused, and other threads use the object. Then threads are cancelled
- * anywhere in a lock or an unlock, after which a new mutex at the same address must work. */
+ * for a reader-writer lock, or at a condition variable: its stack is reused, and other threads use the object. Then
+ * threads are cancelled anywhere in a lock or an unlock, after which a new mutex at the same address must work. */
 #include "kinds.h"
 #include "rwlock.h"
 

@@ -1,115 +1,21 @@
-/* Every function that returns at once or after a deadline, for every kind of mutex, condition variable, reader-writer
- * lock, semaphore and spinlock, in an order that is drawn. Three threads make one call at a time, and a thread may end,
- * whatever it holds. A small model leaves out the calls that would never return and those that POSIX leaves undefined.
- * It expects no code: run.sh compares the logs. */
+/* Every function of a mutex, and those of a condition variable that return at once or after a deadline, for every kind,
+ * also by the names of <threads.h>, in an order that is drawn. A thread may end, whatever it holds. */
+#include "calls.h"
 #include "kinds.h"
-#include "rwlock.h"
 
-#include <semaphore.h>
 #include <threads.h>
 
-enum { THREADS = 3, CALLS = 160, NOBODY = -1, THE_DEAD = -2 };
-
-static uint32_t seed = 1;
-
-static int draw(int count)
-{
-    return (int)(next_random(&seed) >> 8) % count;
-}
-
-/* Deadlines and clocks, most of them wrong. LATER is drawn only if the call returns before. */
-enum { PAST, SOON, LATER, AT };
-static const struct timespec MOMENTS[] = {
-    {0, 0},          {-1, 0}, {-1, 999999999}, {LONG_MIN, 0},        {LONG_MIN, 999999999},
-    {1, 1000000000}, {1, -1}, {1, LONG_MIN},   {LONG_MAX, LONG_MAX},
+enum function {
+    LOCK, MTX_LOCK, TRYLOCK, MTX_TRYLOCK, TIMEDLOCK, MTX_TIMEDLOCK, CLOCKLOCK, UNLOCK, MTX_UNLOCK, UNLOCK_AGAIN,
+    INIT, DESTROY, CONSISTENT, CEILING, TIMEDWAIT, CLOCKWAIT, CND_TIMEDWAIT, SIGNAL, BROADCAST, END, FUNCTIONS
 };
-enum { MOMENT_COUNT = sizeof MOMENTS / sizeof *MOMENTS };
-static const clockid_t CLOCKS[] = {
-    CLOCK_REALTIME, CLOCK_MONOTONIC, CLOCK_REALTIME, CLOCK_MONOTONIC, CLOCK_PROCESS_CPUTIME_ID, CLOCK_MONOTONIC_RAW, -1, 12345,
+static const char *const NAMES[FUNCTIONS] = {
+    "lock",    "mtx_lock",   "trylock", "mtx_trylock", "timedlock", "mtx_timedlock", "clocklock",
+    "unlock",  "mtx_unlock", "unlock",  "init",        "destroy",   "consistent",    "ceiling",
+    "timedwait", "clockwait", "cnd_timedwait", "signal", "broadcast", "end",
 };
-
-/* One call: which thread makes which function, by which clock, until when. */
-struct call {
-    int thread, function, when;
-    clockid_t clock;
-    struct timespec end;
-};
-
-typedef int (*caller)(const struct call *);
-
-static struct call call;
-static caller caller_now;
-static pthread_t threads[THREADS];
-/* A byte in a thread's pipe tells it to make the call, and a byte in `made` that the call has returned. */
-static int asked[THREADS][2], made[2], result;
-
-static void tell(const int *pipe)
-{
-    conform_write(pipe[1], "", 1);
-}
-
-static void await(const int *pipe)
-{
-    char byte;
-    while (read(pipe[0], &byte, 1) != 1)
-        ;
-}
-
-static void *makes_calls(void *argument)
-{
-    for (;;) {
-        await(asked[(intptr_t)argument]);
-        if (caller_now == NULL)
-            return NULL;
-        result = caller_now(&call);
-        tell(made);
-    }
-}
-
-static void begin(int thread)
-{
-    threads[thread] = start(makes_calls, (void *)(intptr_t)thread);
-}
-
-static void end(int thread)
-{
-    caller_now = NULL;
-    tell(asked[thread]);
-    finish(threads[thread]);
-}
-
-/* Draws the deadline of the call, by the clock that the function takes; `returns` if it returns whatever the deadline. */
-static void draw_end(clockid_t clock, int returns)
-{
-    int when = draw(16);
-    call.clock = clock;
-    call.when = when == SOON || (when == LATER && returns) ? when : when > AT ? AT + draw(MOMENT_COUNT) : PAST;
-    clockid_t shown = clock == CLOCK_MONOTONIC ? CLOCK_MONOTONIC : CLOCK_REALTIME;
-    call.end = call.when >= AT ? MOMENTS[call.when - AT]
-                               : from_now(shown, call.when == PAST ? -1000 : call.when == SOON ? 1 : 3600 * 1000);
-}
-
-static int make(caller caller, const char *name)
-{
-    caller_now = caller;
-    tell(asked[call.thread]);
-    await(made);
-    say("%d %s, clock %d, moment %d: %s", call.thread, name, (int)call.clock, call.when, code(result));
-    if (result == ETIMEDOUT && call.when == SOON)
-        quiet_holds(has_passed(call.clock == CLOCK_MONOTONIC ? CLOCK_MONOTONIC : CLOCK_REALTIME, &call.end));
-    return result;
-}
-
-/* Mutexes and condition variables. */
-
-enum {
-    LOCK, MTX_LOCK, TRYLOCK, MTX_TRYLOCK, TIMEDLOCK, MTX_TIMEDLOCK, CLOCKLOCK, UNLOCK, MTX_UNLOCK, UNLOCK_AGAIN, INIT, DESTROY,
-    CONSISTENT, CEILING, TIMEDWAIT, CLOCKWAIT, CND_TIMEDWAIT, SIGNAL, BROADCAST, END, MUTEX_FUNCTIONS
-};
-static const char *const MUTEX_NAMES[MUTEX_FUNCTIONS] = {
-    "lock", "mtx_lock", "trylock", "mtx_trylock", "timedlock", "mtx_timedlock", "clocklock", "unlock", "mtx_unlock", "unlock",
-    "init", "destroy", "consistent", "ceiling", "timedwait", "clockwait", "cnd_timedwait", "signal", "broadcast", "end",
-};
+/* Of a mutex whose owner has ended. */
+enum { THE_DEAD = -2 };
 
 static pthread_mutex_t mutex;
 static pthread_cond_t condition;
@@ -167,13 +73,13 @@ static int call_mutex(const struct call *now)
 static int may_call_mutex(void)
 {
     int mine = owner == call.thread, checks = has_owner(type, flavour), f = call.function;
+    int again = type == PTHREAD_MUTEX_RECURSIVE || type == PTHREAD_MUTEX_ERRORCHECK;
     if (destroyed && (f > DESTROY || (word && f >= INIT)))
         return 0;
     switch (f) {
     case LOCK:
     case MTX_LOCK:
-        return destroyed || owner == NOBODY ||
-               (mine && (type == PTHREAD_MUTEX_RECURSIVE || type == PTHREAD_MUTEX_ERRORCHECK));
+        return destroyed || owner == NOBODY || (mine && again);
     case UNLOCK:
     case UNLOCK_AGAIN:
     case MTX_UNLOCK: return destroyed || checks || owner != NOBODY;
@@ -216,7 +122,7 @@ static void mutexes(clockid_t clock)
     say("kind %d", kind_of_now());
     for (int i = 0; i < CALLS; i++) {
         call.thread = draw(THREADS);
-        call.function = draw(MUTEX_FUNCTIONS);
+        call.function = draw(FUNCTIONS);
         if (!may_call_mutex())
             continue;
         if (call.function == END) {
@@ -228,8 +134,9 @@ static void mutexes(clockid_t clock)
         }
         int is_wait = call.function >= TIMEDWAIT && call.function <= CND_TIMEDWAIT;
         int by_clock = call.function == CLOCKLOCK || call.function == CLOCKWAIT;
-        draw_end(by_clock ? CLOCKS[draw(8)] : is_wait ? clock : CLOCK_REALTIME, !is_wait && owner == NOBODY && !destroyed);
-        after_mutex(make(call_mutex, MUTEX_NAMES[call.function]));
+        draw_end(by_clock ? CLOCKS[draw(CLOCK_COUNT)] : is_wait ? clock : CLOCK_REALTIME,
+                 !is_wait && owner == NOBODY && !destroyed);
+        after_mutex(make(call_mutex, NAMES[call.function]));
     }
     say("kind %d", kind_of_now());
 }
@@ -242,8 +149,8 @@ static void all_mutexes(void)
         clockid_t clock = which & 1 ? CLOCK_MONOTONIC : CLOCK_REALTIME;
         type = TYPES[which / 4 % TYPE_COUNT].type;
         flavour = which / 4 / TYPE_COUNT;
-        say("== %s %s, condition of clock %d, %s", TYPES[which / 4 % TYPE_COUNT].name, FLAVOUR_NAMES[flavour], (int)clock,
-            which & 2 ? "shared" : "private");
+        say("== %s %s, condition of clock %d, %s", TYPES[which / 4 % TYPE_COUNT].name, FLAVOUR_NAMES[flavour],
+            (int)clock, which & 2 ? "shared" : "private");
         quiet_is(pthread_condattr_init(&attributes), 0);
         quiet_is(pthread_condattr_setclock(&attributes, clock), 0);
         quiet_is(pthread_condattr_setpshared(&attributes, which >> 1 & 1), 0);
@@ -253,6 +160,7 @@ static void all_mutexes(void)
         mutexes(clock);
         is(pthread_cond_destroy(&condition), 0);
     }
+    /* glibc treats an unknown type as a plain one. */
     static const int MTX_TYPES[] = {mtx_plain, mtx_timed, mtx_plain | mtx_recursive, mtx_timed | mtx_recursive, 64};
     flavour = PLAIN;
     for (int i = 0; i < 5; i++) {
@@ -317,158 +225,12 @@ static void ceilings(void)
     is(pthread_mutex_init(&mutex, &attributes), ENOTSUP);
 }
 
-/* Reader-writer locks. */
-
-enum {
-    RDLOCK, TRYRDLOCK, TIMEDRDLOCK, CLOCKRDLOCK, WRLOCK, TRYWRLOCK, TIMEDWRLOCK, CLOCKWRLOCK, RW_UNLOCK, RW_UNLOCK_AGAIN, RW_INIT,
-    RW_DESTROY, RW_FUNCTIONS
-};
-static const char *const RW_NAMES[RW_FUNCTIONS] = {
-    "rdlock", "tryrdlock", "timedrdlock", "clockrdlock", "wrlock", "trywrlock", "timedwrlock", "clockwrlock", "unlock", "unlock",
-    "init", "destroy",
-};
-
-static pthread_rwlock_t rwlock;
-static const struct rwlock_kind *kind;
-static int reads[THREADS], readers;
-
-static int call_rwlock(const struct call *now)
-{
-    int error;
-    switch (now->function) {
-    case RDLOCK: return pthread_rwlock_rdlock(&rwlock);
-    case TRYRDLOCK: return pthread_rwlock_tryrdlock(&rwlock);
-    case TIMEDRDLOCK: return pthread_rwlock_timedrdlock(&rwlock, &now->end);
-    case CLOCKRDLOCK: return pthread_rwlock_clockrdlock(&rwlock, now->clock, &now->end);
-    case WRLOCK: return pthread_rwlock_wrlock(&rwlock);
-    case TRYWRLOCK: return pthread_rwlock_trywrlock(&rwlock);
-    case TIMEDWRLOCK: return pthread_rwlock_timedwrlock(&rwlock, &now->end);
-    case CLOCKWRLOCK: return pthread_rwlock_clockwrlock(&rwlock, now->clock, &now->end);
-    case RW_INIT: return init_rwlock(&rwlock, kind);
-    case RW_DESTROY:
-        error = pthread_rwlock_destroy(&rwlock);
-        return error == 0 ? init_rwlock(&rwlock, kind) : error;
-    default: return pthread_rwlock_unlock(&rwlock);
-    }
-}
-
-static void rwlocks(void)
-{
-    int shown[2];
-    say("== rwlock, %s", kind->name);
-    is(init_rwlock(&rwlock, kind), 0);
-    memcpy(&shown[0], (char *)&rwlock + 48, sizeof shown[0]);
-    memcpy(&shown[1], (char *)&rwlock + 28, sizeof shown[1]);
-    say("kind %d, shared %d", shown[0], shown[1] != 0);
-    owner = NOBODY;
-    memset(reads, 0, sizeof reads);
-    readers = 0;
-    for (int i = 0; i < 6 * CALLS; i++) {
-        int f = call.function = draw(RW_FUNCTIONS), is_read = f < WRLOCK;
-        call.thread = draw(THREADS);
-        int mine = owner == call.thread, returns = mine || (owner == NOBODY && (is_read || readers == 0));
-        if (((f == RDLOCK || f == WRLOCK) && !returns) || ((f == RW_UNLOCK || f == RW_UNLOCK_AGAIN) && !mine && !reads[call.thread]) ||
-            (f == RW_INIT && draw(8) != 0) || (f == RW_DESTROY && (owner != NOBODY || readers != 0)))
-            continue;
-        draw_end(f == CLOCKRDLOCK || f == CLOCKWRLOCK ? CLOCKS[draw(8)] : CLOCK_REALTIME, returns);
-        if (make(call_rwlock, RW_NAMES[f]) != 0)
-            continue;
-        if (f == RW_INIT || f == RW_UNLOCK || f == RW_UNLOCK_AGAIN)
-            owner = mine || f == RW_INIT ? NOBODY : owner;
-        if (f == RW_INIT) {
-            memset(reads, 0, sizeof reads);
-            readers = 0;
-        } else if (is_read || (f >= RW_UNLOCK && f <= RW_UNLOCK_AGAIN && !mine)) {
-            reads[call.thread] += is_read ? 1 : -1;
-            readers += is_read ? 1 : -1;
-        } else if (f < RW_UNLOCK) {
-            owner = call.thread;
-        }
-    }
-}
-
-/* Semaphores, and spinlocks. */
-
-enum { SEM_WAIT, SEM_TRYWAIT, SEM_TIMEDWAIT, SEM_CLOCKWAIT, SEM_POST, SEM_POST_AGAIN, SPIN_LOCK, SPIN_TRYLOCK, SPIN_UNLOCK, OTHERS };
-static const char *const OTHER_NAMES[OTHERS] = {
-    "sem_wait", "sem_trywait", "sem_timedwait", "sem_clockwait", "sem_post", "sem_post", "spin_lock", "spin_trylock", "spin_unlock",
-};
-
-static sem_t *semaphore;
-static pthread_spinlock_t spin;
-
-static int call_other(const struct call *now)
-{
-    int outcome;
-    errno = EXFULL;
-    switch (now->function) {
-    case SPIN_LOCK: return pthread_spin_lock(&spin);
-    case SPIN_TRYLOCK: return pthread_spin_trylock(&spin);
-    case SPIN_UNLOCK: return pthread_spin_unlock(&spin);
-    case SEM_WAIT: outcome = sem_wait(semaphore); break;
-    case SEM_TRYWAIT: outcome = sem_trywait(semaphore); break;
-    case SEM_TIMEDWAIT: outcome = sem_timedwait(semaphore, &now->end); break;
-    case SEM_CLOCKWAIT: outcome = sem_clockwait(semaphore, now->clock, &now->end); break;
-    default: outcome = sem_post(semaphore);
-    }
-    quiet_holds(outcome == 0 || outcome == -1);
-    quiet_holds(outcome != 0 || errno == EXFULL);
-    return outcome == 0 ? 0 : errno;
-}
-
-/* Units are counted up to their limit: the model begins with three, or with three less than the most. */
-static void others(int shared, int named, int most)
-{
-    sem_t own;
-    int first = most ? SEM_VALUE_MAX - 3 : 3, value = first, spun = 0, now;
-    say("== semaphore, shared %d, named %d, value %d", shared, named, first);
-    semaphore = &own;
-    if (named) {
-        char name[64];
-        snprintf(name, sizeof name, "/conform-%d", (int)getpid());
-        semaphore = sem_open(name, O_CREAT | O_EXCL, 0600, (unsigned)first);
-        quiet_holds(semaphore != SEM_FAILED);
-        is(sem_unlink(name), 0);
-    } else {
-        is(sem_init(&own, shared, (unsigned)first), 0);
-    }
-    is(pthread_spin_init(&spin, shared), 0);
-    for (int i = 0; i < 2 * CALLS; i++) {
-        int f = call.function = draw(OTHERS);
-        call.thread = draw(THREADS);
-        if ((f == SEM_WAIT && value == 0) || (f == SPIN_LOCK && spun) || (f == SPIN_UNLOCK && !spun))
-            continue;
-        draw_end(f == SEM_CLOCKWAIT ? CLOCKS[draw(8)] : CLOCK_REALTIME, value > 0);
-        int error = make(call_other, OTHER_NAMES[f]);
-        if (f >= SPIN_LOCK)
-            spun = f != SPIN_UNLOCK;
-        else if (error == 0)
-            value += f >= SEM_POST ? 1 : -1;
-        quiet_is(sem_getvalue(semaphore, &now), 0);
-        quiet_holds(now == value);
-        say("value %d, word %d", now, *(volatile int *)&spin);
-    }
-    is(named ? sem_close(semaphore) : sem_destroy(semaphore), 0);
-}
-
 int main(void)
 {
-    say("sizes %zu %zu %zu %zu %zu %zu", sizeof(pthread_mutex_t), sizeof(pthread_cond_t), sizeof(pthread_rwlock_t),
-        sizeof(pthread_spinlock_t), sizeof(pthread_barrier_t), sizeof(sem_t));
-    quiet_is(pipe(made), 0);
-    for (int i = 0; i < THREADS; i++) {
-        quiet_is(pipe(asked[i]), 0);
-        begin(i);
-    }
+    say("sizes %zu %zu", sizeof(pthread_mutex_t), sizeof(pthread_cond_t));
+    begin_all();
     all_mutexes();
     overflow();
     ceilings();
-    for (kind = RWLOCKS; kind < RWLOCKS + RWLOCK_COUNT; kind++)
-        rwlocks();
-    for (int which = 0; which < 8; which++)
-        if (which >> 1 != 3)
-            others(which >> 1 == 1, which >> 1 == 2, which & 1);
-    for (int i = 0; i < THREADS; i++)
-        end(i);
-    return conform_end();
+    return end_all();
 }

@@ -1,5 +1,5 @@
-/* Waiters of a condition variable are notified: by every function, for both clocks, private and shared, with every kind of
- * mutex, and with another mutex in each round. */
+/* Waiters of a condition variable are notified: by every function, for both clocks, private and shared, with every kind
+ * of mutex, and with another mutex in each round. */
 #include "kinds.h"
 
 enum function { TIMEDWAIT, CLOCKWAIT_REALTIME, CLOCKWAIT_MONOTONIC, WAIT };

@@ -37,8 +37,8 @@ static void unmap_object(struct object *object)
 /* The lock of the objects is their reader-writer lock. */
 static int by_rwlock;
 
-/* The last reference is dropped: lock, count, unlock, and the thread that counted to zero frees the page. One of the threads
- * takes the mutex with a deadline, or reads first. */
+/* The last reference is dropped: lock, count, unlock, and the thread that counted to zero frees the page. One of the
+ * threads takes the mutex with a deadline, or reads first. */
 static void drop(struct object *object, int round, int other_way)
 {
     struct timespec later = from_now(CLOCK_REALTIME, 3600 * 1000);

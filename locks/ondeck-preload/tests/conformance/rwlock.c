@@ -1,5 +1,5 @@
-/* Reader-writer locks of every kind: readers beside a writer that waits, signals, exclusion, and more readers than can be
- * counted. */
+/* Reader-writer locks of every kind: readers beside a writer that waits, signals, exclusion, and more readers than can
+ * be counted. */
 #include "rwlock.h"
 
 static pthread_rwlock_t rwlock;

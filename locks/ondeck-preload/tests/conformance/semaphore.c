@@ -1,5 +1,5 @@
-/* Semaphores, private, shared and named: as many are taken as are posted, signals with and without SA_RESTART, posts from
- * handlers, cancellation, and memory that is unmapped right after the wait. */
+/* Semaphores, private, shared and named: as many are taken as are posted, signals with and without SA_RESTART, posts
+ * from handlers, cancellation, and memory that is unmapped right after the wait. */
 #include "conform.h"
 
 #include <semaphore.h>

@@ -1,7 +1,7 @@
 /* Process-shared objects between processes: children of fork, and a process without any preloaded library.
  *
- * `shared FD` is the other process of a pair; the objects are in the memory behind the file descriptor. `shared FD NAME` uses
- * the objects other than mutexes and condition variables, and a semaphore of that name. */
+ * `shared FD` is the other process of a pair; the objects are in the memory behind the file descriptor.
+ * `shared FD NAME` uses those that are no mutexes and condition variables, and a semaphore of that name. */
 #include "kinds.h"
 #include "rwlock.h"
 

@@ -1,5 +1,5 @@
-/* Spinlocks, private and shared: more threads than processors; a thread whose
- * holder sleeps; a signal handler that uses a lock while its thread waits for another one. */
+/* Spinlocks, private and shared: more threads than processors; a thread whose holder sleeps; a signal handler that uses
+ * a lock while its thread waits for another one. */
 #include "conform.h"
 
 enum { THREADS = 16, ROUNDS = 3000 };
