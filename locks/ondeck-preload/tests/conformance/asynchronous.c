@@ -14,16 +14,14 @@ static const char *const HOW_NAMES[HOWS] = {"lock", "timedlock", "clocklock"};
 static pthread_mutex_t mutex;
 static pthread_cond_t condition;
 static pthread_rwlock_t rwlock;
-static int about_to, handled, held, ended;
-static pid_t thread;
+static int handled, held, ended;
 
 static void *waits_for_the_mutex(void *argument)
 {
     struct timespec realtime = from_now(CLOCK_REALTIME, 3600 * 1000);
     struct timespec monotonic = from_now(CLOCK_MONOTONIC, 3600 * 1000);
     quiet_is(pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL), 0);
-    thread = thread_id();
-    set_flag(&about_to, 1);
+    sleeps_now();
     switch ((enum how)(intptr_t)argument) {
     case LOCK: (void)pthread_mutex_lock(&mutex); break;
     case TIMEDLOCK: (void)pthread_mutex_timedlock(&mutex, &realtime); break;
@@ -33,19 +31,9 @@ static void *waits_for_the_mutex(void *argument)
     return NULL;
 }
 
-static pthread_t start_sleeper(thread_function function, void *argument)
-{
-    set_flag(&about_to, 0);
-    pthread_t sleeper = start(function, argument);
-    await_flag(&about_to, 1);
-    await_sleep(thread);
-    return sleeper;
-}
-
 static void *locks(void *unused UNUSED)
 {
-    thread = thread_id();
-    set_flag(&about_to, 1);
+    sleeps_now();
     quiet_is(pthread_mutex_lock(&mutex), 0);
     quiet_is(pthread_mutex_unlock(&mutex), 0);
     return NULL;
@@ -76,8 +64,7 @@ static void a_thread_that_waits_for_a_mutex(int type, enum how how)
 static void *waits_for_the_rwlock(void *reads)
 {
     quiet_is(pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL), 0);
-    thread = thread_id();
-    set_flag(&about_to, 1);
+    sleeps_now();
     (void)(reads ? pthread_rwlock_rdlock(&rwlock) : pthread_rwlock_wrlock(&rwlock));
     fail("a cancelled thread has the lock");
     return NULL;
@@ -85,8 +72,7 @@ static void *waits_for_the_rwlock(void *reads)
 
 static void *reads_and_writes(void *unused UNUSED)
 {
-    thread = thread_id();
-    set_flag(&about_to, 1);
+    sleeps_now();
     quiet_is(pthread_rwlock_rdlock(&rwlock), 0);
     quiet_is(pthread_rwlock_unlock(&rwlock), 0);
     quiet_is(pthread_rwlock_wrlock(&rwlock), 0);
@@ -123,8 +109,7 @@ static void *waits_at_the_condition(void *unused UNUSED)
     quiet_is(pthread_mutex_lock(&mutex), 0);
     pthread_cleanup_push(handler, NULL);
     quiet_is(pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL), 0);
-    thread = thread_id();
-    set_flag(&about_to, 1);
+    sleeps_now();
     for (;;)
         (void)pthread_cond_wait(&condition, &mutex);
     pthread_cleanup_pop(0);
@@ -150,8 +135,7 @@ static void a_thread_that_waits_at_a_condition(int type)
 /* Contends with the cancelled thread, which may end as the owner. */
 static void *contends(void *unused UNUSED)
 {
-    thread = thread_id();
-    set_flag(&about_to, 1);
+    sleeps_now();
     while (!get_flag(&ended)) {
         struct timespec soon = from_now(CLOCK_REALTIME, 5);
         if (pthread_mutex_timedlock(&mutex, &soon) == 0) {
@@ -181,7 +165,7 @@ static void *is_cancelled_anywhere(void *unused UNUSED)
 {
     quiet_is(pthread_mutex_lock(&mutex), 0);
     await_flag(&about_to, 1);
-    await_sleep(thread);
+    await_sleep(sleeper);
     quiet_is(pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL), 0);
     __writeeflags(__readeflags() | TRAP);
     for (;;) {

@@ -6,8 +6,7 @@
 enum { MOST = 32, ROUNDS = 200, PAGE = 4096 };
 
 static pthread_barrier_t barrier;
-static int arrived[ROUNDS + 1], serial[ROUNDS + 1], size, about_to, signals;
-static pid_t sleeper;
+static int arrived[ROUNDS + 1], serial[ROUNDS + 1], size, signals;
 
 static int init(pthread_barrier_t *object, int shared, unsigned count)
 {
@@ -63,9 +62,8 @@ static void *waits(void *asynchronous)
 {
     if (asynchronous)
         quiet_is(pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL), 0);
-    sleeper = thread_id();
     errno = 77;
-    set_flag(&about_to, 1);
+    sleeps_now();
     int result = pthread_barrier_wait(&barrier);
     quiet_is(errno, 77);
     return (void *)(intptr_t)(result == PTHREAD_BARRIER_SERIAL_THREAD ? 1 : 2);
@@ -77,10 +75,7 @@ static void interrupted(int shared)
     signal(SIGUSR1, handler);
     is(init(&barrier, shared, 2), 0);
     signals = 0;
-    set_flag(&about_to, 0);
-    pthread_t thread = start(waits, NULL);
-    await_flag(&about_to, 1);
-    await_sleep(sleeper);
+    pthread_t thread = start_sleeper(waits, NULL);
     for (int i = 0; i < 10; i++) {
         is(pthread_kill(thread, SIGUSR1), 0);
         await_flag(&signals, i + 1);
@@ -98,10 +93,7 @@ static void interrupted(int shared)
 static void ended(void)
 {
     is(init(&barrier, 0, 2), 0);
-    set_flag(&about_to, 0);
-    pthread_t thread = start(waits, &barrier);
-    await_flag(&about_to, 1);
-    await_sleep(sleeper);
+    pthread_t thread = start_sleeper(waits, &barrier);
     is(pthread_cancel(thread), 0);
     holds(finish(thread) == PTHREAD_CANCELED);
     finish(start(writes_on_its_stack, NULL));

@@ -10,8 +10,7 @@ static const char *const NAMES[FUNCTIONS] = {"wait", "timedwait", "clockwait", "
 
 static pthread_mutex_t mutex;
 static pthread_cond_t condition;
-static int about_to, woken, handled, held, wakes, returned;
-static pid_t thread;
+static int woken, handled, held, wakes, returned;
 
 /* The handler holds the mutex: another thread cannot lock it, and the handler's unlock succeeds. */
 static void handler(void *unused UNUSED)
@@ -37,10 +36,9 @@ static int wait_once(enum function function)
 static void *waiter(void *argument)
 {
     enum function function = (enum function)(intptr_t)argument;
-    thread = thread_id();
     quiet_is(pthread_mutex_lock(&mutex), 0);
     pthread_cleanup_push(handler, NULL);
-    set_flag(&about_to, 1);
+    sleeps_now();
     while (!woken) {
         quiet_is(wait_once(function), 0);
         wakes++;
@@ -71,9 +69,7 @@ static void after(void)
 static void a_sleeping_waiter(int type, enum flavour flavour, int shared, enum function function)
 {
     prepare(type, flavour, shared);
-    pthread_t waiting = start(waiter, (void *)(intptr_t)function);
-    await_flag(&about_to, 1);
-    await_sleep(thread);
+    pthread_t waiting = start_sleeper(waiter, (void *)(intptr_t)function);
     is(pthread_cancel(waiting), 0);
     holds(finish(waiting) == PTHREAD_CANCELED);
     holds(handled == 1 && held && !returned);
@@ -84,18 +80,13 @@ static void a_sleeping_waiter(int type, enum flavour flavour, int shared, enum f
 static void a_waiter_beside_the_cancelled(void)
 {
     prepare(-1, PLAIN, 0);
-    pthread_t other = start(waiter, (void *)WAIT);
-    await_flag(&about_to, 1);
-    await_sleep(thread);
-    pid_t sleeper = thread;
-    set_flag(&about_to, 0);
-    pthread_t waiting = start(waiter, (void *)WAIT);
-    await_flag(&about_to, 1);
-    await_sleep(thread);
+    pthread_t other = start_sleeper(waiter, (void *)WAIT);
+    pid_t first = sleeper;
+    pthread_t waiting = start_sleeper(waiter, (void *)WAIT);
     is(pthread_cancel(waiting), 0);
     holds(finish(waiting) == PTHREAD_CANCELED);
     /* If it was woken, it sleeps only after its wait has returned. */
-    await_sleep(sleeper);
+    await_sleep(first);
     is(pthread_mutex_lock(&mutex), 0);
     holds(handled == 1 && held && wakes == 0);
     woken = 1;
@@ -113,7 +104,7 @@ static void a_waiter_without_its_mutex(int type, enum flavour flavour, int share
     await_flag(&about_to, 1);
     is(pthread_mutex_lock(&mutex), 0);
     is(pthread_cancel(waiting), 0);
-    await_sleep(thread);
+    await_sleep(sleeper);
     holds(handled == 0);
     is(pthread_mutex_unlock(&mutex), 0);
     holds(finish(waiting) == PTHREAD_CANCELED);
@@ -177,7 +168,7 @@ static void a_disabled_waiter(enum function function)
     pthread_t waiting = start(disabled_waiter, (void *)(intptr_t)function);
     await_flag(&about_to, 1);
     is(pthread_cancel(waiting), 0);
-    await_sleep(thread);
+    await_sleep(sleeper);
     is(pthread_mutex_lock(&mutex), 0);
     woken = 1;
     is(pthread_cond_signal(&condition), 0);
@@ -273,8 +264,7 @@ static void *locks_while_cancelled(void *argument)
     /* A request that is pending at the call, and a request that arrives while the thread sleeps. */
     if ((intptr_t)argument >= 3)
         quiet_is(pthread_cancel(pthread_self()), 0);
-    thread = thread_id();
-    set_flag(&about_to, 1);
+    sleeps_now();
     quiet_is(function == 0   ? pthread_mutex_lock(&mutex)
              : function == 1 ? pthread_mutex_timedlock(&mutex, &later)
                              : mtx_lock((mtx_t *)&mutex),
@@ -298,9 +288,7 @@ static void a_lock_is_no_cancellation_point(int type, enum flavour flavour)
     for (intptr_t function = 0; function < 6; function++) {
         prepare(type, flavour, 0);
         quiet_is(pthread_mutex_lock(&mutex), 0);
-        pthread_t locking = start(locks_while_cancelled, (void *)function);
-        await_flag(&about_to, 1);
-        await_sleep(thread);
+        pthread_t locking = start_sleeper(locks_while_cancelled, (void *)function);
         if (function < 3)
             is(pthread_cancel(locking), 0);
         is(pthread_mutex_unlock(&mutex), 0);

@@ -229,6 +229,26 @@ static inline int elsewhere(thread_function function, void *argument)
     return (int)(intptr_t)finish(start(function, argument));
 }
 
+/* The thread that was last to say that it is about to sleep. */
+static int about_to UNUSED;
+static pid_t sleeper UNUSED;
+
+static inline void sleeps_now(void)
+{
+    sleeper = thread_id();
+    set_flag(&about_to, 1);
+}
+
+/* Starts a thread that calls sleeps_now(), and waits until it sleeps. */
+static inline pthread_t start_sleeper(thread_function function, void *argument)
+{
+    set_flag(&about_to, 0);
+    pthread_t thread = start(function, argument);
+    await_flag(&about_to, 1);
+    await_sleep(sleeper);
+    return thread;
+}
+
 /* Tries to lock a mutex. Returns the code, and keeps no lock. */
 static inline void *try_mutex(void *mutex)
 {

@@ -17,13 +17,11 @@ static int timed(enum timed how, long milliseconds)
                           : pthread_rwlock_clockrdlock(&rwlock, clock, &deadline);
 }
 
-static pid_t sleeper;
-static int about_to, got;
+static int got;
 
 static void *writes(void *how)
 {
-    sleeper = thread_id();
-    set_flag(&about_to, 1);
+    sleeps_now();
     if (how == NULL) {
         quiet_is(pthread_rwlock_wrlock(&rwlock), 0);
         quiet_is(pthread_rwlock_rdlock(&rwlock), EDEADLK);
@@ -39,22 +37,11 @@ static void *writes(void *how)
 
 static void *reads(void *unused UNUSED)
 {
-    sleeper = thread_id();
-    set_flag(&about_to, 1);
+    sleeps_now();
     quiet_is(pthread_rwlock_rdlock(&rwlock), 0);
     set_flag(&got, 1);
     quiet_is(pthread_rwlock_unlock(&rwlock), 0);
     return NULL;
-}
-
-static pthread_t start_sleeper(thread_function function, void *argument)
-{
-    set_flag(&about_to, 0);
-    set_flag(&got, 0);
-    pthread_t thread = start(function, argument);
-    await_flag(&about_to, 1);
-    await_sleep(sleeper);
-    return thread;
 }
 
 static void *tries_to_read(void *unused UNUSED)
@@ -80,6 +67,7 @@ static void while_a_writer_waits(void)
 {
     is(init_rwlock(&rwlock, kind), 0);
     is(pthread_rwlock_rdlock(&rwlock), 0);
+    set_flag(&got, 0);
     pthread_t writer = start_sleeper(writes, NULL);
     elsewhere(tries_to_read, NULL);
     if (!is_nonrecursive(kind)) {
@@ -96,6 +84,7 @@ static void while_a_writer_waits(void)
 
     /* The writer gives up: the threads behind it continue. */
     is(pthread_rwlock_rdlock(&rwlock), 0);
+    set_flag(&got, 0);
     writer = start_sleeper(writes, &rwlock);
     pthread_t reader = start(reads, NULL);
     finish(writer);
@@ -201,8 +190,7 @@ static void handler(int number UNUSED)
 
 static void *waits_through_signals(void *read)
 {
-    sleeper = thread_id();
-    set_flag(&about_to, 1);
+    sleeps_now();
     errno = 77;
     quiet_is(read ? pthread_rwlock_rdlock(&rwlock) : pthread_rwlock_wrlock(&rwlock), 0);
     quiet_is(pthread_rwlock_unlock(&rwlock), 0);

@@ -96,8 +96,7 @@ static void counted(void)
     end();
 }
 
-static pid_t sleeper;
-static int about_to, signals, posting, cleaned;
+static int signals, posting, cleaned;
 
 static void handler(int number UNUSED)
 {
@@ -109,18 +108,8 @@ static void handler(int number UNUSED)
 static void *waits(void *how)
 {
     struct timespec later = from_now(CLOCK_REALTIME, 3600 * 1000);
-    sleeper = thread_id();
-    set_flag(&about_to, 1);
+    sleeps_now();
     return (void *)(intptr_t)(how ? result(sem_timedwait(semaphore, &later)) : result(sem_wait(semaphore)));
-}
-
-static pthread_t start_sleeper(thread_function function, void *argument)
-{
-    set_flag(&about_to, 0);
-    pthread_t thread = start(function, argument);
-    await_flag(&about_to, 1);
-    await_sleep(sleeper);
-    return thread;
 }
 
 static void interrupted(void)
@@ -211,8 +200,7 @@ static void *waits_with_one(enum pending how)
 
 static void *takes_one(void *unused UNUSED)
 {
-    sleeper = thread_id();
-    set_flag(&about_to, 1);
+    sleeps_now();
     return (void *)(intptr_t)result(sem_wait(semaphore));
 }
 

@@ -10,7 +10,7 @@ namespace {
 
 pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
-int about_to, destroyed, caught, held;
+int destroyed, caught, held;
 pid_t thread;
 
 // Unlocks on every exit path, like a guard.
