@@ -8,20 +8,11 @@
 #
 # What is packed is what packaging/install.sh installs. The tools are those of dpkg-dev. If lintian is there, its
 # errors are errors of this script; that no bug asked for the package is none.
-set -euo pipefail
-cd "$(dirname "$0")/.."
+# shellcheck source=packaging/options.sh
+source "$(dirname "$0")/options.sh"
 
-export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/target}
-out=$CARGO_TARGET_DIR/packages profile=release
-while [ $# -gt 0 ]; do
-    [ $# -gt 1 ] || { echo "$1 needs a value; the head of $0 says which" >&2; exit 2; }
-    case $1 in
-        --out) out=$2 ;;
-        --cargo-profile) profile=$2 ;;
-        *) echo "unknown option $1; the head of $0 has all" >&2; exit 2 ;;
-    esac
-    shift 2
-done
+out=$CARGO_TARGET_DIR/packages cargo_profile=release
+options "out cargo-profile" "$@"
 for tool in dpkg-deb dpkg-shlibdeps dpkg-gensymbols dpkg-gencontrol; do
     command -v "$tool" >/dev/null || { echo "no $tool; install the package dpkg-dev" >&2; exit 2; }
 done
@@ -34,7 +25,7 @@ export SOURCE_DATE_EPOCH
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-packaging/install.sh --prefix /usr --libdir "/usr/lib/$multiarch" --destdir "$work/all" --cargo-profile "$profile"
+packaging/install.sh --prefix /usr --libdir "/usr/lib/$multiarch" --destdir "$work/all" --cargo-profile "$cargo_profile"
 
 # dpkg's tools want a source tree around them.
 mkdir "$work/debian"
@@ -102,7 +93,7 @@ shared libondeck0
 mkdir -p "$out"
 # What is not to be shipped is not worth the time.
 level=6
-[ "$profile" = release ] || level=0
+[ "$cargo_profile" = release ] || level=0
 for package in ondeck libondeck0 libondeck-dev; do
     tree=$work/$package
     mkdir -p "$tree/DEBIAN"

@@ -12,35 +12,20 @@
 #
 # CARGO_TARGET_DIR says where the build goes, as ever. Installing anew replaces what is there; the list of what
 # was installed is printed.
-set -euo pipefail
-cd "$(dirname "$0")/.."
+# shellcheck source=packaging/options.sh
+source "$(dirname "$0")/options.sh"
 
-prefix=/usr/local libdir='' destdir='' profile=release
-while [ $# -gt 0 ]; do
-    case $1 in
-        # The head of this file, without the first line.
-        -h | --help) sed -n '2,/^set /{/^set /!s/^# \{0,1\}//p;}' "$0"; exit 0 ;;
-    esac
-    [ $# -gt 1 ] || { echo "$1 needs a value; the head of $0 says which" >&2; exit 2; }
-    case $1 in
-        --prefix) prefix=$2 ;;
-        --libdir) libdir=$2 ;;
-        --destdir) destdir=$2 ;;
-        --cargo-profile) profile=$2 ;;
-        *) echo "unknown option $1; the head of $0 has all" >&2; exit 2 ;;
-    esac
-    shift 2
-done
+prefix=/usr/local libdir='' destdir='' cargo_profile=release
+options "prefix libdir destdir cargo-profile" "$@"
 libdir=${libdir:-$prefix/lib}
 for path in "$prefix" "$libdir"; do
     [[ $path == /* ]] || { echo "$path is no absolute path, as --prefix and --libdir need it" >&2; exit 2; }
 done
-export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/target}
 # Cargo's profile `dev` has a folder of another name.
-folder=$CARGO_TARGET_DIR/${profile/#dev/debug}
+folder=$CARGO_TARGET_DIR/${cargo_profile/#dev/debug}
 native=$CARGO_TARGET_DIR/native
 
-cargo build --locked --profile "$profile" -p ondeck-cli --bin ondeck
+cargo build --locked --profile "$cargo_profile" -p ondeck-cli --bin ondeck
 PREFIX=$prefix LIBDIR=$libdir bash locks/ondeck-capi/link.sh
 bash locks/ondeck-preload/link.sh
 bash tools/ondeck-observe/link.sh
