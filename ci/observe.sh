@@ -130,7 +130,7 @@ observe() {
             { cat "$folder/table.txt"; exit 1; }
         read -ra truth <"$folder/truth.txt"
         echo "$(basename "$1") ${*:2}"
-        python3 ci/observe/check.py "$folder/p.jsonl" "$kind" "${truth[@]}" "$most" && return
+        python3 ci/profile/check.py keeper "$folder/p.jsonl" "$kind" "${truth[@]}" "$most" && return
         [ "$tries" -lt 5 ] || { cat "$folder/table.txt"; exit 1; }
     done
 }

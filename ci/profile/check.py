@@ -5,6 +5,9 @@
     check.py guards PROFILE.jsonl NAME...                 functions of guards.cpp, without keep_, that some stack begins with
     check.py sleeps PROFILE.jsonl OBJECT FUNCTION         the kind of object, and a function that has to be in a stack there
     check.py hostile PROFILE.jsonl WHAT                   of hostile.c
+    check.py keeper PROFILE.jsonl KIND WAITED HELD SUM    of a program in observed/: the kind of the lock, all waits
+                                                          together, and how long others than the keeper have held it, in
+                                                          nanoseconds; and by which part the sum of waits may be off
 
 Ends with 1 and a line for each expectation that does not hold.
 """
@@ -20,6 +23,11 @@ NEAR = 20
 # All waits of one hostile program together, in nanoseconds: far above what they are, far below what a number is that has
 # passed below zero.
 MUCH = 1e12
+
+
+# The part of what is charged that goes to the keeper of a program in observed/, and the most threads that wait there at once.
+KEEPER = 0.95
+WAITING = 3
 
 
 def of_type(lines, kind):
@@ -130,6 +138,37 @@ def hostile(expect, lines, what):
         expect(1030 < (lock["acquisitions"] or 0) <= 1050, f"{lock['acquisitions']} acquisitions, not about 1,050")
 
 
+def keeper(expect, lines, kind, waited, held, most):
+    """KEEPER is less what the others may have kept waiting: a thread that loses its CPU with the lock keeps it for long.
+
+    A program in Go knows of waits of its goroutines, and the profile of waits of threads: there only the lock itself is
+    looked at, and no sum is compared.
+    """
+    locks = [line for line in lines if line["type"] in ("lock", "notice")]
+    its = [lock for lock in locks if lock["kind"] == kind]
+    if kind == "go":
+        its = [lock for lock in its if lock["type"] == "lock"]
+        locks = its
+    # The end of a thread is no lock.
+    locks = [lock for lock in locks if kind != "musl" or lock["type"] == "lock"]
+    # A lock that is made of a condition variable has a mutex, whose waits are the program's also.
+    recorded = sum(lock["wait"]["total"] for lock in locks)
+    addresses = {lock["address"] for lock in locks}
+    blame = {True: 0.0, False: 0.0}
+    for line in of_type(lines, "stack"):
+        if line["role"] == "holder" and line["lock"] in addresses:
+            functions = [frame["function"] for location in line["stack"] for frame in location["frames"]]
+            blame[any("keeper_long" in name for name in functions)] += line["total"]
+    part = blame[True] / max(sum(blame.values()), 1.0)
+    more = recorded / float(waited) - 1
+    free = sum(lock["free"] for lock in locks) / max(recorded, 1.0)
+    others = WAITING * float(held) / float(waited)
+    print(f"{kind:15} keeper {100 * part:5.1f} % (others at most {100 * others:.1f} %), sum {100 * more:+5.1f} %, free {100 * free:4.1f} %")
+    expect(its, f"there are {[lock['kind'] for lock in locks]}, and no {kind}")
+    expect(part >= KEEPER - others, f"{100 * part:.1f} % went to the keeper")
+    expect(kind == "go" or abs(more) <= float(most), f"all waits were {float(waited) / 1e6:.1f} ms, and {recorded / 1e6:.1f} ms were recorded")
+
+
 def main(what, profile, *arguments):
     wrong = []
 
@@ -137,7 +176,7 @@ def main(what, profile, *arguments):
         if not holds:
             wrong.append(text)
 
-    checks = {"hot": hot, "truth": truth, "guards": guards, "sleeps": sleeps, "hostile": hostile}
+    checks = {"hot": hot, "truth": truth, "guards": guards, "sleeps": sleeps, "hostile": hostile, "keeper": keeper}
     lines = [json.loads(line) for line in pathlib.Path(profile).read_text().splitlines()]
     checks[what](expect, lines, *arguments)
     print("\n".join(wrong), end="\n" if wrong else "")
