@@ -140,15 +140,5 @@ int main(void)
         threads[i] = start(allocates, NULL);
     for (int i = 0; i < THREADS; i++)
         finish(threads[i]);
-    /* A child reinitializes the allocator's mutex, whatever its state was. */
-    quiet_is(pthread_mutex_lock(&malloc_mutex), 0);
-    pid_t child = fork();
-    if (child == 0) {
-        if (pthread_mutex_init(&malloc_mutex, NULL) != 0 || malloc(100) == NULL)
-            _exit(1);
-        _exit(0);
-    }
-    quiet_is(pthread_mutex_unlock(&malloc_mutex), 0);
-    is(child_status(child), 0);
     return conform_end();
 }

@@ -61,7 +61,9 @@ static inline void *makes_calls(void *argument)
         await(asked[(intptr_t)argument]);
         if (caller_now == NULL)
             return NULL;
+        errno = EXFULL;
         result = caller_now(&call);
+        quiet_holds(errno == EXFULL);
         tell(made);
     }
 }

@@ -91,7 +91,6 @@ static pthread_spinlock_t spin;
 static int call_other(const struct call *now)
 {
     int outcome;
-    errno = EXFULL;
     switch (now->function) {
     case SPIN_LOCK: return pthread_spin_lock(&spin);
     case SPIN_TRYLOCK: return pthread_spin_trylock(&spin);
@@ -103,8 +102,11 @@ static int call_other(const struct call *now)
     default: outcome = sem_post(semaphore);
     }
     quiet_holds(outcome == 0 || outcome == -1);
-    quiet_holds(outcome != 0 || errno == EXFULL);
-    return outcome == 0 ? 0 : errno;
+    if (outcome == 0)
+        return 0;
+    int error = errno;
+    errno = EXFULL;
+    return error;
 }
 
 /* Units are counted up to their limit: the model begins with three, or with three less than the most. */

@@ -155,29 +155,6 @@ static void notified_in_time(clockid_t clock)
         fail("notified in time, clock %d: %s", (int)clock, code(error));
 }
 
-/* No function changes errno, even if it fails. */
-static void errno_stays(int type)
-{
-    struct timespec past = from_now(CLOCK_REALTIME, -1);
-    struct timespec invalid = {.tv_sec = 1, .tv_nsec = -1};
-    errno = ERRNO;
-    (void)pthread_mutex_trylock(&mutex);
-    (void)pthread_mutex_trylock(&mutex);
-    (void)pthread_mutex_timedlock(&mutex, &past);
-    (void)pthread_mutex_timedlock(&mutex, &invalid);
-    (void)pthread_mutex_clocklock(&mutex, CLOCK_PROCESS_CPUTIME_ID, &past);
-    (void)pthread_mutex_consistent(&mutex);
-    (void)pthread_mutex_destroy(&mutex);
-    (void)pthread_cond_timedwait(&condition, &mutex, &invalid);
-    (void)pthread_cond_clockwait(&condition, &mutex, -1, &past);
-    (void)pthread_cond_signal(&condition);
-    (void)pthread_cond_broadcast(&condition);
-    (void)pthread_mutex_unlock(&mutex);
-    for (int i = 0; type == PTHREAD_MUTEX_RECURSIVE && i < 4; i++)
-        (void)pthread_mutex_unlock(&mutex);
-    holds(errno == ERRNO);
-}
-
 int main(void)
 {
     static const int FLAGS[] = {0, SA_RESTART};
@@ -196,8 +173,6 @@ int main(void)
             is(sigaction(SIGUSR2, &action, NULL), 0);
             notified_in_time(CLOCK_REALTIME);
             notified_in_time(CLOCK_MONOTONIC);
-            is(pthread_cond_init(&condition, NULL), 0);
-            errno_stays(TYPES[type].type);
             is(pthread_mutex_destroy(&mutex), 0);
         }
     }
