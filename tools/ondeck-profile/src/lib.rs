@@ -45,6 +45,7 @@ mod names;
 pub mod page;
 pub mod pprof;
 mod reader;
+mod runtimes;
 mod symbols;
 pub mod table;
 pub mod tracks;

@@ -90,7 +90,8 @@ impl Watched {
 
     /// Returns what was seen of a program, and what was not.
     pub(super) fn scope(&self, way: &Way, profile: &Profile, folder: &Path) -> Scope {
-        let mut scope = Scope { seen: seen(way, profile), unseen: Vec::new() };
+        let mut scope =
+            Scope { seen: seen(way, profile), unseen: profile.unseen_of_languages() };
         match way {
             Way::Alone { why } => {
                 scope.unseen.push(format!("the locks of the program: {why}"));
