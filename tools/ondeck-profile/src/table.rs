@@ -1,7 +1,7 @@
 //! Tables for a terminal: the locks, worst first, and below them which functions kept others
 //! waiting.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use ondeck_record::layout::{LOCKS, SAMPLES, STACKS as STACKS_KEPT};
@@ -250,14 +250,9 @@ fn details(process: &Process, lock: &Lock, several: bool) -> String {
     text.push('\n');
     for (title, samples) in [("kept others waiting", &lock.holders), ("waited", &lock.waiters)] {
         let all: f64 = samples.iter().map(|sample| sample.nanos).sum();
-        for sample in samples.iter().take(STACKS) {
-            let share = 100.0 * sample.nanos / all.max(1.0);
-            _ = writeln!(
-                text,
-                "  {title} {:>5} {share:3.0}%  {}",
-                time(sample.nanos),
-                callers(sample)
-            );
+        for (stack, nanos) in by_callers(samples).into_iter().take(STACKS) {
+            let share = 100.0 * nanos / all.max(1.0);
+            _ = writeln!(text, "  {title} {:>5} {share:3.0}%  {stack}", time(nanos));
         }
     }
     if lock.free != 0.0 {
@@ -276,6 +271,18 @@ fn details(process: &Process, lock: &Lock, several: bool) -> String {
         );
     }
     text
+}
+
+/// Returns the texts of stacks with their sums, longest first: stacks that differ in what is not
+/// shown are one.
+fn by_callers(samples: &[Sample]) -> Vec<(String, f64)> {
+    let mut sums = BTreeMap::new();
+    for sample in samples {
+        *sums.entry(callers(sample)).or_insert(0.0) += sample.nanos;
+    }
+    let mut sums: Vec<(String, f64)> = sums.into_iter().collect();
+    sums.sort_by(|a, b| b.1.total_cmp(&a.1));
+    sums
 }
 
 /// Formats the innermost functions of a stack.
@@ -368,4 +375,34 @@ fn dropped(process: &Process) -> String {
         .map(|(number, what)| format!("{} {what}", count(number as f64)))
         .collect();
     format!("process {}: {why}; missing: {}", process.pid, missing.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    #[test]
+    fn stacks_that_look_the_same_are_one() {
+        let sample = |functions: &[&str], nanos| {
+            let frame =
+                |name: &&str| Frame { function: (*name).to_owned(), file: None, line: None };
+            let location = |name: &&str| {
+                Arc::new(Location { address: 1, module: None, frames: vec![frame(name)] })
+            };
+            let stack = functions.iter().map(location).collect();
+            Sample { stack, count: 1, nanos, longest: nanos }
+        };
+        let samples = [
+            sample(&["other", "main"], 30.0),
+            sample(&["get", "work", "run", "first"], 20.0),
+            sample(&["get", "work", "run", "second"], 15.0),
+        ];
+        let sums = by_callers(&samples);
+        assert_eq!(
+            sums,
+            [("get < work < run".to_owned(), 35.0), ("other < main".to_owned(), 30.0)]
+        );
+    }
 }
