@@ -376,7 +376,7 @@ fn is_of_library(frame: &Frame) -> bool {
 
 /// Returns the first location of a stack that is the program's: the call of a lock, or of a
 /// library's function. Prefers one whose line is known, because the functions of a C library that
-/// is part of the program have no lines.
+/// is part of the program have no lines. A function with a scope in its name is none of these.
 pub fn site(stack: &[Arc<Location>], modules: &[Module]) -> Option<usize> {
     let is_own = |location: &Arc<Location>| {
         !is_of_system(location, modules) && !location.frames.iter().all(is_of_library)
@@ -385,7 +385,13 @@ pub fn site(stack: &[Arc<Location>], modules: &[Module]) -> Option<usize> {
         is_own(location)
             && location.frames.iter().any(|one| one.file.is_some() && !is_of_library(one))
     };
-    stack.iter().position(with_line).or_else(|| stack.iter().position(is_own))
+    let has_scope = |location: &Arc<Location>| {
+        is_own(location) && location.frames.iter().any(|one| one.function.contains("::"))
+    };
+    let first = stack.iter().position(is_own)?;
+    let line = stack.iter().position(with_line);
+    let line = line.filter(|line| !stack[first..*line].iter().any(has_scope));
+    Some(line.unwrap_or(first))
 }
 
 /// Returns the functions of the program, innermost first: the call site and its callers. Of a stack
@@ -397,4 +403,29 @@ pub fn callers(stack: &[Arc<Location>], modules: &[Module]) -> Vec<Frame> {
         let frames = own.flat_map(|location| &location.frames);
         frames.filter(|frame| !is_of_library(frame)).cloned().collect()
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_call_is_the_first_with_a_line_behind_functions_of_c_only() {
+        let location = |name: &str| {
+            let (function, file) = name.split_once('@').unwrap_or((name, ""));
+            let file = (!file.is_empty()).then(|| file.to_owned());
+            let line = file.is_some().then_some(1);
+            let frame = Frame { function: function.to_owned(), file, line };
+            Arc::new(Location { address: 1, module: None, frames: vec![frame] })
+        };
+        let first = |names: &[&str]| {
+            let stack: Vec<_> = names.iter().copied().map(location).collect();
+            callers(&stack, &[])[0].function.clone()
+        };
+        // Of a static program, whose C library has no lines.
+        assert_eq!(first(&["__libc_read", "take@app.c", "main@app.c"]), "take");
+        // Of a program that is built without lines, around a library that has them.
+        assert_eq!(first(&["__lll_lock_wait", "v8::Wake", "uv_run@core.c"]), "v8::Wake");
+        assert_eq!(first(&["take", "main"]), "take");
+    }
 }
