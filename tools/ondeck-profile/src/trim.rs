@@ -47,7 +47,7 @@ const GENERIC: [&str; 8] = [
 
 /// Parts of the paths of source files, for inlined functions that have lost the names of their
 /// modules. Names of packages end at the folder, or have a version.
-const SOURCES: [&str; 14] = [
+const SOURCES: [&str; 15] = [
     "/ondeck-record/src/",
     "/ondeck-record-0.",
     "/ondeck/src/condvar/",
@@ -62,6 +62,8 @@ const SOURCES: [&str; 14] = [
     "/lock_api-0.",
     "/drop-in/shared/",
     "/drop-in/parking_lot-",
+    // The headers for C and C++.
+    "/ondeck.h",
 ];
 
 /// Returns whether a function is a lock's own.

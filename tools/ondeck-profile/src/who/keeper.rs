@@ -88,18 +88,29 @@ fn parked_at(memory: &Memory, word: u64, parked: &BTreeSet<u64>) -> Option<u64> 
 
 /// Returns the mutex of ondeck for which a thread waits. The thread sleeps on a word of its node,
 /// which has the address twice (`parking/node.rs`): as that of its queue, and as that of the byte
-/// that is locked.
+/// that is locked. Around the node are other words of the stack, so two that stand together are
+/// preferred.
 fn linked_at(memory: &Memory, word: u64) -> Option<u64> {
     /// The size of a node, at most.
     const SIZE: u64 = 160;
     let start = word.checked_sub(SIZE)?.next_multiple_of(8);
     let mut seen = BTreeSet::new();
-    let places = (start..word + SIZE).step_by(8);
-    let fields = places.filter_map(|place| memory.word(place));
-    let twice: BTreeSet<u64> = fields
-        .filter(|value| memory.read(*value) == Some([1_u8]) && !seen.insert(*value))
-        .collect();
-    twice.first().copied().filter(|_| twice.len() == 1)
+    let mut last = None;
+    let [mut twice, mut together] = [BTreeSet::new(), BTreeSet::new()];
+    for place in (start..word + SIZE).step_by(8) {
+        let value = memory.word(place).filter(|value| memory.read(*value) == Some([1_u8]));
+        if let Some(value) = value {
+            if !seen.insert(value) {
+                twice.insert(value);
+            }
+            if last == Some(value) {
+                together.insert(value);
+            }
+        }
+        last = value;
+    }
+    let found = if together.is_empty() { twice } else { together };
+    found.first().copied().filter(|_| found.len() == 1)
 }
 
 /// Returns the address of a lock, or of a word in it; `None` if threads sleep on words of their own
@@ -187,5 +198,30 @@ pub fn of(memory: &Memory, futex: &Futex, library: Library, threads: &[(u32, u32
         }
         (kind, _) if !kind.is_kept() => Found { object: word, keeper: Keeper::None },
         _ => unknown(word),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_mutex_of_a_node_is_told_from_what_is_around_it() {
+        let memory = Memory::open(std::process::id()).expect("this process");
+        let bytes = [1_u8, 1, 0];
+        let [lock, other, free] = [0, 1, 2].map(|at| (&raw const bytes[at]).addr() as u64);
+        let at_node = |fields: &[(usize, u64)]| {
+            let mut words = [0_u64; 41];
+            for (at, value) in fields {
+                words[*at] = *value;
+            }
+            linked_at(&memory, (&raw const words[20]).addr() as u64)
+        };
+        assert_eq!(at_node(&[(14, lock), (15, lock)]), Some(lock));
+        assert_eq!(at_node(&[(5, lock), (25, lock), (30, other)]), Some(lock));
+        let around = [(5, other), (6, lock), (7, lock), (23, other)];
+        assert_eq!(at_node(&around), Some(lock));
+        assert_eq!(at_node(&[(5, lock), (7, other), (12, lock), (25, other)]), None);
+        assert_eq!(at_node(&[(5, lock), (6, free), (7, free)]), None);
     }
 }
