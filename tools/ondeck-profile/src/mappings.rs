@@ -138,6 +138,14 @@ impl Mappings {
         mappings
     }
 
+    /// Returns the address at which a line maps the beginning of a file; `None` for what has no
+    /// file, and for shared mappings: reading those of a device may reach the device.
+    pub fn beginning(line: &str) -> Option<u64> {
+        let is_private = line.split(' ').nth(1)?.ends_with('p');
+        let line = parse_line(line)?;
+        (is_private && line.offset == 0 && line.name.starts_with('/')).then_some(line.from)
+    }
+
     /// Returns the identity of what is mapped at an address.
     pub fn identity_at(text: &str, address: u64) -> Option<Identity> {
         let mut lines = text.lines().filter_map(parse_line);

@@ -43,7 +43,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 
-pub use addresses::Addresses;
+pub use addresses::{Addresses, mappings};
 pub use goroutines::{GoLock, Goroutine, Goroutines};
 pub use keeper::Keeper;
 use library::Library;
@@ -60,6 +60,7 @@ pub use wait::Kind;
 use crate::mappings::{Mappings, Source};
 use crate::model::{Module, Place};
 use crate::names::Names;
+use crate::runtimes::Runtime;
 use crate::symbols::Symbols;
 
 /// The number of times that a thread which moves is read.
@@ -132,7 +133,7 @@ pub fn look(pid: u32, folders: Vec<PathBuf>) -> Result<Who, Refusal> {
         arguments: process.arguments,
         locks: wanted,
         goroutines,
-        unseen: unseen(pid, &modules),
+        unseen: Runtime::among(&modules).into_iter().map(|it| it.now(pid)).collect(),
         threads,
         deadlocks,
         missing,
@@ -219,24 +220,6 @@ fn modules_of(
             symbols.module(mapped, source)
         })
         .collect()
-}
-
-/// Returns what a look at threads does not show of a program with a runtime of its own, and what
-/// shows it.
-fn unseen(pid: u32, modules: &[Module]) -> Vec<String> {
-    let has = |start: &str| {
-        modules.iter().any(|module| {
-            let name = module.path.file_name().unwrap_or_default().to_string_lossy();
-            name.starts_with(start)
-        })
-    };
-    let java = has("libjvm.so").then(|| {
-        format!("threads of Java that wait for a lock of Java are shown at condition variables: `jstack {pid}` names the lock and its owner")
-    });
-    let python = (has("libpython") || has("python")).then(|| {
-        format!("locks of Python are shown as semaphores, which have no owner: `py-spy dump --pid {pid}` shows the functions of Python")
-    });
-    java.into_iter().chain(python).collect()
 }
 
 /// Returns the files whose functions are in stacks and have no names, with the reason.

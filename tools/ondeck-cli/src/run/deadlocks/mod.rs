@@ -19,7 +19,7 @@ use clap::ValueEnum;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use ondeck_deadlock::{Edge, Lock, LockKind, Orders, Report, Stack, Waiting, deadlocks};
-use ondeck_profile::who::Addresses;
+use ondeck_profile::who::{Addresses, mappings};
 use ondeck_text::functions::short;
 
 use self::file::{Notes, Seen};
@@ -94,6 +94,8 @@ struct Watch<'a> {
 /// A process image.
 struct Image {
     notes: Notes,
+    /// The mappings at the first look, with build-ids, if the process ran.
+    mappings: String,
     orders: Orders,
     /// The waits that the last look saw: threads and their numbers.
     waits: HashSet<(u32, u32)>,
@@ -124,8 +126,10 @@ impl<'a> Watch<'a> {
                 && !self.images.contains_key(&path)
                 && let Some(notes) = Notes::open(&path)
             {
-                let (orders, waits, told) = Default::default();
-                self.images.insert(path, Image { notes, orders, waits, told });
+                let (mappings, orders, waits, told) = Default::default();
+                let mut image = Image { notes, mappings, orders, waits, told };
+                image.mappings = image.running_mappings(self.namespace);
+                self.images.insert(path, image);
             }
         }
         let mut images = std::mem::take(&mut self.images);
@@ -201,7 +205,7 @@ impl<'a> Watch<'a> {
         let mut text = match seen {
             0 => format!(
                 "ondeck: nothing was checked: the program used no pthread lock while it had two threads. Locks of Rust's \
-                 std and of Go are no pthread locks. If it did use one, it could not write to {}",
+                 std, of Go and of ondeck are no pthread locks. If it did use one, it could not write to {}",
                 self.folder.display()
             ),
             1 => "ondeck: 1 process checked".to_owned(),
@@ -249,6 +253,14 @@ impl Image {
     }
 }
 
+impl Image {
+    /// Its mappings now, with build-ids; empty if the process does not run.
+    fn running_mappings(&self, namespace: u64) -> String {
+        let pid = self.notes.pid;
+        if self.runs(namespace) == Some(true) { mappings(pid) } else { String::new() }
+    }
+}
+
 impl Seen {
     /// The thread, with the name that it has now.
     fn named(&self, pid: u32) -> ondeck_deadlock::Thread {
@@ -272,9 +284,8 @@ impl Text {
     fn new(image: &Image, symbols: &[PathBuf]) -> Self {
         let pid = image.notes.pid;
         let mut mappings = fs::read_to_string(image.notes.mappings()).unwrap_or_default();
-        if image.runs(image.notes.namespace) == Some(true) {
-            mappings += &fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
-        }
+        mappings += &image.mappings;
+        mappings += &image.running_mappings(image.notes.namespace);
         let addresses = Addresses::new(pid, &mappings, symbols.to_vec());
         Self { pid, addresses, locks: image.notes.addresses.clone() }
     }
