@@ -141,6 +141,12 @@ for compiler in gcc clang; do
             exit 1
         fi
     done
+    build "$compiler" gnu11 tests/c/inversion.c inversion -O1 -fsanitize=thread
+    if run inversion >"$work/found" || ! grep -q "WARNING: ThreadSanitizer: lock-order-inversion" "$work/found"; then
+        cat "$work/found"
+        echo "$compiler: the orders of two mutexes were not reported"
+        exit 1
+    fi
 done
 
 step "a standard library of its own, if there is another"
