@@ -5,7 +5,6 @@
 //!   taken        when a thread last acquired it after its first attempt had failed, in ticks
 //!   owner        that thread
 //!   displaced    the thread that had done so before: the one that `owner` has displaced
-//!   returned     the thread that last came back at once after it had been displaced
 //!   offered      the thread that has offered the mutex at `taken`, until the next one acquires it; 0: none
 //!   left         when an owner last left to wait for a condition, in ticks
 //!   resigned     when the mutex last turned out not to be captured, in ticks
@@ -16,8 +15,7 @@
 //! of owner costs more than it gains. Before that is known, a displaced owner that comes back at
 //! once speaks for it: it finds the mutex locked within three transfers of a cache line after its
 //! displacement, one of which its attempt takes. Each arrival of a thread that is neither the owner
-//! nor comes back at once speaks against it. Returns of one thread do not count: the other thread
-//! may have left, as a worker does that waits for its next job.
+//! nor comes back at once speaks against it.
 //!
 //! That is a suspicion, because an owner is displaced at any moment of the time between two
 //! sections. A captured mutex gives better evidence. Each look of the heir that finds it locked
@@ -79,7 +77,6 @@ pub(crate) struct History<P: Host> {
     taken: P::AtomicUsize,
     owner: P::AtomicUsize,
     displaced: P::AtomicUsize,
-    returned: P::AtomicUsize,
     offered: P::AtomicUsize,
     evidence: P::AtomicUsize,
     left: P::AtomicUsize,
@@ -93,7 +90,6 @@ impl<P: Host> History<P> {
             taken: AtomicInt::new(0),
             owner: AtomicInt::new(0),
             displaced: AtomicInt::new(0),
-            returned: AtomicInt::new(0),
             offered: AtomicInt::new(0),
             evidence: AtomicInt::new(0),
             left: AtomicInt::new(0),
@@ -111,7 +107,7 @@ impl<P: Host> History<P> {
         for word in [&self.taken, &self.left, &self.resigned] {
             word.store(long_ago, Ordering::Relaxed);
         }
-        let threads = [&self.owner, &self.displaced, &self.returned, &self.offered];
+        let threads = [&self.owner, &self.displaced, &self.offered];
         for word in threads.into_iter().chain([&self.evidence]) {
             word.store(0, Ordering::Relaxed);
         }
@@ -153,10 +149,7 @@ impl<P: Host> History<P> {
                 if is_at_once { self.note_for() } else { self.note_against(LATE, now) }
             }
         } else if is_at_once && !self.is_resigned(now) {
-            if self.returned.load(Ordering::Relaxed) != me {
-                self.returned.store(me, Ordering::Relaxed);
-                self.note_for();
-            }
+            self.note_for();
         } else if self.owner.load(Ordering::Relaxed) != me {
             self.note_against(1, now);
         }
@@ -239,18 +232,13 @@ mod tests {
     use crate::platform::Native;
 
     const AT_ONCE: usize = 100;
-    const OTHER: usize = 8;
 
     fn now() -> usize {
         Native::ticks() as usize
     }
 
-    /// The caller is displaced and comes back at once. Returns what that means. Before, `other`
-    /// came back, or the caller.
-    fn returns(history: &History<Native>, other: bool) -> Arrival {
-        if other {
-            history.returned.store(OTHER, Ordering::Relaxed);
-        }
+    /// The caller is displaced and comes back at once. Returns what that means.
+    fn returns(history: &History<Native>) -> Arrival {
         history.displaced.store(Native::thread(), Ordering::Relaxed);
         history.taken.store(now(), Ordering::Relaxed);
         history.note_arrival(history.taken.load(Ordering::Relaxed), AT_ONCE)
@@ -259,17 +247,9 @@ mod tests {
     fn captured() -> History<Native> {
         let history = History::new();
         history.give_to(1, now());
-        let found: [_; CAPTURED] = core::array::from_fn(|_| returns(&history, true));
+        let found: [_; CAPTURED] = core::array::from_fn(|_| returns(&history));
         assert_eq!(found[CAPTURED - 2..], [Arrival::Usual, Arrival::Displaced]);
         history
-    }
-
-    /// The other threads do not come back, like workers that wait for their next job.
-    #[test]
-    fn a_mutex_to_which_only_one_thread_comes_back_is_not_captured() {
-        let history = History::new();
-        history.give_to(1, now());
-        assert!((0..2 * MOST).all(|_| returns(&history, false) == Arrival::Usual));
     }
 
     #[test]
@@ -284,7 +264,7 @@ mod tests {
         };
         assert_eq!(stays_outside(), Arrival::Displaced, "one exception");
         assert!((0..MOST).any(|_| stays_outside() == Arrival::Usual));
-        assert!((0..MOST).all(|_| returns(&history, true) == Arrival::Usual));
+        assert!((0..MOST).all(|_| returns(&history) == Arrival::Usual));
     }
 
     #[test]
@@ -293,7 +273,7 @@ mod tests {
         let long_ago = now().wrapping_sub(2 * Native::ticks_in(RECENT_TURNS * TURN_NANOS));
         history.taken.store(long_ago, Ordering::Relaxed);
         assert_eq!(history.note_arrival(now(), AT_ONCE), Arrival::Usual);
-        assert_eq!(returns(&history, true), Arrival::Usual);
+        assert_eq!(returns(&history), Arrival::Usual);
     }
 
     #[test]
