@@ -41,11 +41,11 @@ impl Runtime {
     fn recorded(self) -> &'static str {
         match self {
             Self::Java => {
-                "locks of Java, and who keeps them: their waits are among those for a notification; a flight recording \
+                "locks of Java, and their keepers: their waits are among those for a notification; a flight recording \
                  (`jcmd PID JFR.start`) has them"
             }
             Self::Python => {
-                "locks of Python, and who keeps them: their waits are among those for a notification, at semaphores; \
+                "locks of Python, and their keepers: their waits are among those for a notification, at semaphores; \
                  `py-spy dump --pid PID` shows the functions of Python"
             }
         }
