@@ -59,3 +59,4 @@ pub use model::{
 };
 pub use ondeck_record::layout::Role;
 pub use reader::{Reader, read};
+pub use runtimes::unseen as unseen_of_languages;

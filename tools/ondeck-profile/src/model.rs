@@ -53,11 +53,6 @@ impl Profile {
         self.sorted(|process| &process.notices)
     }
 
-    /// Says what is not seen of the locks of the programs' languages, with what shows it.
-    pub fn unseen_of_languages(&self) -> Vec<String> {
-        crate::runtimes::unseen(&self.processes)
-    }
-
     fn sorted(&self, of: fn(&Process) -> &Vec<Lock>) -> Vec<(&Process, &Lock)> {
         let mut locks: Vec<_> = self
             .processes

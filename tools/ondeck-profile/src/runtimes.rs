@@ -1,7 +1,7 @@
 //! Runtimes whose languages have locks of their own, of which only the semaphores and condition
 //! variables are seen that they are made of.
 
-use crate::model::{Module, Process};
+use crate::model::{Module, Profile};
 
 /// A language with such a runtime.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,10 +52,10 @@ impl Runtime {
     }
 }
 
-/// Says of recorded processes what is not seen of the locks of their languages.
-pub(crate) fn unseen(processes: &[Process]) -> Vec<String> {
+/// Says what is not seen of the locks of the recorded programs' languages, with what shows it.
+pub fn unseen(profile: &Profile) -> Vec<String> {
     let found: Vec<Runtime> =
-        processes.iter().flat_map(|process| Runtime::among(&process.modules)).collect();
+        profile.processes.iter().flat_map(|process| Runtime::among(&process.modules)).collect();
     let all = [Runtime::Java, Runtime::Python].into_iter().filter(|one| found.contains(one));
     all.map(|one| one.recorded().to_owned()).collect()
 }

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use memchr::memmem;
-use ondeck_profile::{Profile, Scope};
+use ondeck_profile::{Profile, Scope, unseen_of_languages};
 use ondeck_record::layout::EXTENSION;
 
 use super::library::Library;
@@ -91,7 +91,7 @@ impl Watched {
     /// Returns what was seen of a program, and what was not.
     pub(super) fn scope(&self, way: &Way, profile: &Profile, folder: &Path) -> Scope {
         let mut scope =
-            Scope { seen: seen(way, profile), unseen: profile.unseen_of_languages() };
+            Scope { seen: seen(way, profile), unseen: unseen_of_languages(profile) };
         match way {
             Way::Alone { why } => {
                 scope.unseen.push(format!("the locks of the program: {why}"));
