@@ -124,7 +124,9 @@ def two(value):
     return f"{value:.0f}" if value >= 9.95 else f"{value:.2g}"
 
 
-EMPTY, SHORT = ({"section_ns": section, "outside_ns": outside} for section, outside in (("0", "0"), ("100", "500")))
+EMPTY, SHORTER, SHORT = (
+    {"section_ns": section, "outside_ns": outside} for section, outside in (("0", "0"), ("30", "150"), ("100", "500"))
+)
 
 # A row of the README's table: its words, the workload and the report if it is not one of the main ones, the threads and
 # parameters of its points, the metric, what that is divided by, how it is written. `{}` in the words are the spinlock's
@@ -134,6 +136,7 @@ README_ROWS = [
     ("uncontended pair, ns (spinlock {})", "uncontended", [(1, {"process": "multi-threaded"})], "pair", 1, three),
     ("empty section, M/s at 1 / 8 / 64 threads", "throughput", [(threads, EMPTY) for threads in (1, 8, 64)], *RATE),
     ("empty section, share of the least served of 16 threads", f"throughput {SHARES}", [(16, EMPTY)], "share", 1, two),
+    ("30 ns section, 150 ns outside, M/s at 2 / 16 threads", "throughput", [(2, SHORTER), (16, SHORTER)], *RATE),
     ("100 ns section, 500 ns outside, M/s at 2 / 16 threads", "throughput", [(2, SHORT), (16, SHORT)], *RATE),
     ("longest wait of 16 threads, ms", "wait", [(16, {"pairs_per_thread": "16384"})], "longest", 1, two),
     ("job server, M wakeups/s with 1 / 4 / 16 workers", "condvar", [(threads, {}) for threads in (2, 5, 17)], *RATE),
