@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::path::Path;
 use std::sync::Arc;
 
 use gimli::{
@@ -18,15 +17,14 @@ type Bytes = EndianArcSlice<RunTimeEndian>;
 type Entry = DebuggingInformationEntry<Bytes>;
 
 /// Returns all variables of a file, without those that cannot be read.
-pub fn read(path: &Path) -> Declared {
+pub fn read(bytes: &[u8]) -> Declared {
     let mut declared = Declared::new();
-    _ = read_into(path, &mut declared);
+    _ = read_into(bytes, &mut declared);
     declared
 }
 
-fn read_into(path: &Path, declared: &mut Declared) -> Option<()> {
-    let map = super::mapped::map(path)?;
-    let file = object::File::parse(&*map).ok()?;
+fn read_into(bytes: &[u8], declared: &mut Declared) -> Option<()> {
+    let file = object::File::parse(bytes).ok()?;
     let endian = if file.is_little_endian() { RunTimeEndian::Little } else { RunTimeEndian::Big };
     let section = |id: gimli::SectionId| -> Result<Bytes, gimli::Error> {
         let data = file

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
+use std::fs::File;
+use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -44,6 +46,8 @@ pub struct ObjectFile {
     /// Reads all units of the debugging information, which takes a while: only if a name is wanted.
     loader: OnceCell<Option<Loader>>,
     debug: PathBuf,
+    /// That file, if its path leads through a process, and so ends with it.
+    kept: Option<File>,
     /// Whether the debugging information is in a file of its own.
     is_separate: bool,
     has_lines: bool,
@@ -106,6 +110,7 @@ impl ObjectFile {
             symbols.sort_by(|a, b| a.start.cmp(&b.start).then(b.size.cmp(&a.size)));
             symbols.dedup_by_key(|symbol| symbol.start);
         }
+        let kept = if debug.starts_with("/proc") { Some(File::open(&debug).ok()?) } else { None };
         let is_x86 = file.architecture() == object::Architecture::X86_64;
         let soname = soname_of(&file).unwrap_or_default();
         // Symbols are enough for both: the functions of the observer are cut off, and a reader
@@ -121,6 +126,7 @@ impl ObjectFile {
             loader: OnceCell::new(),
             is_separate: debug != path,
             debug,
+            kept,
             has_lines,
             declared: OnceCell::new(),
             cfi: OnceCell::new(),
@@ -176,13 +182,22 @@ impl ObjectFile {
     fn cfi(&self) -> &Cfi {
         self.cfi.get_or_init(|| {
             let mut cfi = Cfi::default();
-            let separate = self.is_separate.then(|| mapped::map(&self.debug)).flatten();
+            let separate = self.is_separate.then(|| self.debug(mapped::map)).flatten();
             for map in [Some(&self.map), separate.as_ref()].into_iter().flatten() {
                 if let Ok(file) = object::File::parse(&**map) {
                     cfi.add(&file);
                 }
             }
             cfi
+        })
+    }
+
+    /// Opens the file with the debugging information, by its path or, if that has ended with its
+    /// process, by the open file.
+    fn debug<T>(&self, open: impl Fn(&Path) -> Option<T>) -> Option<T> {
+        open(&self.debug).or_else(|| {
+            let kept = self.kept.as_ref()?.as_raw_fd();
+            open(Path::new(&format!("/proc/self/fd/{kept}")))
         })
     }
 
@@ -238,7 +253,7 @@ impl ObjectFile {
     }
 
     fn inlined(&self, address: u64) -> Option<Vec<Frame>> {
-        let open = || self.has_lines.then(|| Loader::new(&self.debug).ok()).flatten();
+        let open = || self.has_lines.then(|| self.debug(|path| Loader::new(path).ok())).flatten();
         let mut iterator = self.loader.get_or_init(open).as_ref()?.find_frames(address).ok()?;
         let mut frames = Vec::new();
         while let Ok(Some(frame)) = iterator.next() {
@@ -273,7 +288,8 @@ impl ObjectFile {
     pub fn variable(&self, address: u64) -> Option<Variable> {
         let (symbol, offset) = containing(&self.variables, address)?;
         let declared = self.declared.get_or_init(|| {
-            if self.has_lines { declared::read(&self.debug) } else { Declared::new() }
+            let map = self.has_lines.then(|| self.debug(mapped::map)).flatten();
+            map.map(|map| declared::read(&map)).unwrap_or_default()
         });
         Some(Variable {
             name: demangled(&symbol.name),
@@ -357,7 +373,23 @@ fn hexadecimal(bytes: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::process::{Command, Stdio};
+
     use super::*;
+
+    #[test]
+    fn lines_are_read_although_the_process_has_ended_through_which_the_path_leads() {
+        let mut child = Command::new("cat").stdin(Stdio::piped()).spawn().expect("cat(1)");
+        let program = std::fs::read_link("/proc/self/exe").expect("this program");
+        let root = Path::new("/proc").join(child.id().to_string()).join("root");
+        let path = root.join(program.strip_prefix("/").expect("a whole path"));
+        let map = mapped::map(&path).expect("the same root folder");
+        let object = ObjectFile::read(&path, map, &[]).expect("an object");
+        child.kill().and_then(|()| child.wait()).expect("it waits for input");
+        let this = object.functions.iter().find(|one| one.name.contains("path_leads"));
+        let frames = object.frames(this.expect("this function").start);
+        assert!(frames.iter().any(|frame| frame.line.is_some()), "{frames:?}");
+    }
 
     #[test]
     fn names_of_c_stay_and_mangled_ones_are_those_of_the_source() {
