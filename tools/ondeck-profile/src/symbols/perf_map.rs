@@ -1,6 +1,12 @@
 //! The names of functions that were compiled at run time: `/tmp/perf-PID.map`, which perf(1) reads.
 
+use std::io::Read;
 use std::path::Path;
+
+use super::mapped;
+
+/// What is read of a map, at most.
+const MOST: u64 = 1 << 28;
 
 /// Ranges of addresses with their names, sorted.
 #[derive(Debug, Default)]
@@ -20,8 +26,15 @@ impl PerfMap {
             .unwrap_or(pid);
         let places =
             [format!("{process}/root/tmp/perf-{inner}.map"), format!("/tmp/perf-{pid}.map")];
-        let text = places.iter().find_map(|place| std::fs::read(Path::new(place)).ok());
-        Self::parse(&String::from_utf8_lossy(&text.unwrap_or_default()))
+        let map = places.iter().find_map(|place| Self::read(Path::new(place)));
+        map.unwrap_or_default()
+    }
+
+    /// Any user may have put something else there, of which this waits for nothing.
+    fn read(place: &Path) -> Option<Self> {
+        let mut text = Vec::new();
+        mapped::open(place)?.take(MOST).read_to_end(&mut text).ok()?;
+        Some(Self::parse(&String::from_utf8_lossy(&text)))
     }
 
     /// Parses lines of the start, the size and the name. A later line replaces earlier ones of its
@@ -52,7 +65,24 @@ impl PerfMap {
 
 #[cfg(test)]
 mod tests {
+    use std::ffi::CString;
+
     use super::*;
+
+    #[test]
+    fn a_pipe_or_a_device_in_its_place_is_no_map() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let pipe = folder.path().join("perf-1.map");
+        let path = CString::new(pipe.as_os_str().as_encoded_bytes()).expect("a path");
+        // SAFETY: it is a string.
+        assert_eq!(unsafe { libc::mkfifo(path.as_ptr(), 0o600) }, 0);
+        for place in [&*pipe, Path::new("/dev/zero")] {
+            assert!(PerfMap::read(place).is_none() && mapped::map(place).is_none());
+        }
+        std::fs::remove_file(&pipe).expect("a pipe");
+        std::fs::write(&pipe, "10 8 main\n").expect("a file");
+        assert_eq!(PerfMap::read(&pipe).expect("a map").function(0x17), Some("main"));
+    }
 
     #[test]
     fn the_last_function_at_an_address_has_its_name() {

@@ -13,8 +13,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::memory::Memory;
-use super::references::References;
+use super::memory::{Memory, STACK};
+use super::references::{References, functions};
 use super::thread::Call;
 use super::{unwind, wait};
 use crate::model::{Frame, Location, Place};
@@ -64,6 +64,8 @@ const SP: u64 = 56;
 const PC: u64 = 64;
 /// Where the number of a goroutine may be in its `g`.
 const NUMBER: std::ops::Range<u64> = 120..240;
+/// Goroutines that are looked at.
+const MOST: u64 = 1 << 20;
 /// Bytes of a goroutine's stack in which its `sudog` is searched: those of the runtime's functions.
 const SEARCHED: u64 = 8 * 64;
 
@@ -78,17 +80,21 @@ pub fn look(names: &mut Names<'_>, memory: &Memory) -> Goroutines {
     let Some(all) = names.variable_named("runtime.allgs") else {
         return Goroutines::Unseen("the program was built or stripped without symbols");
     };
-    let (Some(first), Some(count)) = (memory.word(all), memory.word(all + 8)) else {
+    let Some(all) = listed(memory, all) else {
         return Goroutines::Unseen("the runtime's list of them cannot be read");
     };
-    let all: Vec<u64> =
-        (0..count).map_while(|index| memory.word(first.checked_add(8 * index)?)).collect();
     let number = number_offset(memory, &all);
     let asleep: Vec<Asleep> =
         all.into_iter().filter_map(|g| Asleep::of(g, number, names, memory)).collect();
     let mut locks = by_lock(&asleep, names);
     add_perhaps(&mut locks, &asleep, names, memory);
     Goroutines::Seen(locks)
+}
+
+/// Returns the elements of a slice.
+fn listed(memory: &Memory, slice: u64) -> Option<Vec<u64>> {
+    let (first, count) = (memory.word(slice)?, memory.word(slice.checked_add(8)?)?);
+    Some(memory.words(first, count.min(MOST) * 8))
 }
 
 /// Finds where a `g` has its number: the first one's, which runs `main`, is 1, and all differ.
@@ -194,12 +200,29 @@ fn add_perhaps(locks: &mut [GoLock], asleep: &[Asleep], names: &mut Names<'_>, m
     }
     let mut references = References::default();
     for one in asleep.iter().filter(|one| !one.is_notified) {
-        let words = memory.words(one.sp, one.high - one.sp);
+        let words = memory.words(one.sp, STACK.min(one.high - one.sp));
+        let functions = functions(&one.stack, names);
         for lock in &mut *locks {
             let waits = one.waits.is_some_and(|(_, address)| address == lock.address);
-            if !waits && references.are_in(&words, &one.stack, lock.address, names, memory) {
+            if !waits && references.are_in(&words, &functions, lock.address, names, memory) {
                 lock.perhaps.push(one.goroutine(names));
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_more_goroutines_are_read_than_a_program_has() {
+        let memory = Memory::open(std::process::id()).expect("own memory");
+        let elements = vec![7_u64; MOST as usize + 1];
+        for (count, read) in [(3, 3), (u64::MAX, MOST)] {
+            let slice = [elements.as_ptr().addr() as u64, count];
+            let listed = listed(&memory, slice.as_ptr().addr() as u64).expect("own memory");
+            assert_eq!((listed.len() as u64, listed[0]), (read, 7));
         }
     }
 }

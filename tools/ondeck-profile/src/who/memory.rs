@@ -40,9 +40,9 @@ impl Memory {
         bytes
     }
 
-    /// Returns the words of the top of a stack of this size, no more than are searched.
+    /// Returns the words from an address on, as far as there are that many bytes.
     pub fn words(&self, address: u64, size: u64) -> Vec<u64> {
-        let bytes = self.top(address, size.min(STACK) as usize);
+        let bytes = self.top(address, size as usize);
         let (words, _) = bytes.as_chunks();
         words.iter().map(|word| u64::from_ne_bytes(*word)).collect()
     }

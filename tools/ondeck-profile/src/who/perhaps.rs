@@ -4,7 +4,7 @@
 
 use super::keeper::Keeper;
 use super::memory::{Memory, STACK};
-use super::references::References;
+use super::references::{References, functions};
 use super::report::{Lock, Thread};
 use crate::names::Names;
 
@@ -31,10 +31,11 @@ pub fn add(
             continue;
         }
         let words = memory.words(*stack, STACK);
+        let functions = functions(&thread.stack, names);
         for lock in locks.iter_mut().filter(|lock| is_open(lock)) {
             let Some(object) = lock.wait.object else { continue };
             if !lock.waiters.contains(tid)
-                && references.are_in(&words, &thread.stack, object, names, memory)
+                && references.are_in(&words, &functions, object, names, memory)
             {
                 lock.perhaps.push(*tid);
             }

@@ -19,24 +19,29 @@ pub struct References {
 
 impl References {
     /// Returns whether an address is among the words of a stack, or in the instructions of one of
-    /// its inner functions.
+    /// its inner `functions`.
     pub fn are_in(
         &mut self,
         words: &[u64],
-        stack: &[Arc<Location>],
+        functions: &[u64],
         address: u64,
         names: &mut Names<'_>,
         memory: &Memory,
     ) -> bool {
         words.contains(&address)
-            || stack.iter().take(FUNCTIONS).any(|location| {
-                let Some(start) = names.function_at(location.address) else { return false };
-                *self.known.entry((start, address)).or_insert_with(|| {
-                    let code = memory.top(start, CODE);
-                    references(&code, start, address).any(|place| names.is_within(start, place))
+            || functions.iter().any(|start| {
+                *self.known.entry((*start, address)).or_insert_with(|| {
+                    let code = memory.top(*start, CODE);
+                    references(&code, *start, address).any(|place| names.is_within(*start, place))
                 })
             })
     }
+}
+
+/// Returns where the inner functions of a stack begin.
+pub fn functions(stack: &[Arc<Location>], names: &mut Names<'_>) -> Vec<u64> {
+    let inner = stack.iter().take(FUNCTIONS);
+    inner.filter_map(|location| names.function_at(location.address)).collect()
 }
 
 /// Returns the places in code at `start` that have an address, relative to the next instruction or,

@@ -22,8 +22,12 @@ const RBP: usize = 6;
 const RSP: usize = 7;
 const RETURN: usize = 16;
 
+/// Stacks of goroutines that a stack leads to, its own included. One may say that it leads to itself.
+const GOROUTINES: usize = 8;
 /// Deeper stacks are cut off.
 const MOST: usize = 256;
+/// Steps of an expression of call frame information.
+const STEPS: u32 = 1000;
 /// Words that are searched for a return address.
 const SEARCHED: u64 = 2048;
 
@@ -72,7 +76,8 @@ pub struct Returns {
 pub fn addresses(names: &mut Names<'_>, memory: &Memory, call: Call, most: usize) -> Returns {
     let mut stack = Returns { addresses: vec![call.pc], places: Vec::new() };
     let mut next = Some(call);
-    while let Some(call) = next.take() {
+    for _ in 0..GOROUTINES {
+        let Some(call) = next.take() else { break };
         walk(names, memory, &call, |names, _, caller| {
             stack.push(caller.sp - 8, caller.pc);
             let crossed = goroutine(names, memory, caller);
@@ -265,6 +270,8 @@ impl Step<'_, '_> {
         registers: &Registers,
     ) -> Option<u64> {
         let mut evaluation = code.clone().evaluation(encoding);
+        // A file of a program can have any code, also one without an end.
+        evaluation.set_max_iterations(STEPS);
         if let Some(frame) = frame {
             evaluation.set_initial_value(frame);
         }
@@ -331,5 +338,63 @@ impl Step<'_, '_> {
             }
         }
         unknown
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::process;
+
+    use gimli::{EndianArcSlice, RunTimeEndian};
+
+    use super::super::modules_of;
+    use super::*;
+    use crate::mappings::Mappings;
+    use crate::symbols::Symbols;
+
+    /// Runs `test` with the names and the memory of this process.
+    fn with_own(test: impl FnOnce(&mut Names<'_>, &Memory)) {
+        let pid = process::id();
+        let memory = Memory::open(pid).expect("own memory");
+        let maps = fs::read_to_string("/proc/self/maps").expect("own mappings");
+        let mappings = Mappings::parse(&maps);
+        let mut symbols = Symbols::default();
+        let modules = modules_of(&mut symbols, &mappings, pid, &memory);
+        test(&mut Names::new(&mut symbols, &modules, &mappings, pid), &memory);
+    }
+
+    #[test]
+    fn an_expression_without_an_end_has_no_result() {
+        // DW_OP_skip, back to itself.
+        let code = EndianArcSlice::new(Arc::from([0x2f, 0xfd, 0xff]), RunTimeEndian::Little);
+        let encoding =
+            gimli::Encoding { format: gimli::Format::Dwarf32, version: 4, address_size: 8 };
+        with_own(|names, memory| {
+            let step = Step { names, memory, registers: &[None; REGISTERS] };
+            let result = step.result(&Expression(code), encoding, None, step.registers);
+            assert_eq!(result, None);
+        });
+    }
+
+    /// Has the name of the function with which a goroutine leaves its thread.
+    #[unsafe(export_name = "runtime.mcall")]
+    extern "C" fn mcall() {}
+
+    #[test]
+    fn a_goroutine_that_leads_to_itself_has_a_stack_with_an_end() {
+        let pc = (mcall as extern "C" fn()) as usize as u64 + 1;
+        let mut memory = [0_u64; 16];
+        let sp = memory.as_ptr().addr() as u64;
+        // The return address and the argument; then the goroutine.
+        let goroutine = &mut memory[4..];
+        (goroutine[1], goroutine[7], goroutine[8]) = (u64::MAX, sp, pc);
+        (memory[0], memory[1]) = (pc, sp + 4 * 8);
+        with_own(|names, own| {
+            let returns = addresses(names, own, Call { sp, pc, ..Call::default() }, 64);
+            assert_eq!(returns.addresses, [pc]);
+            assert!(returns.places.len() > 4, "it has left: {returns:x?}");
+        });
+        std::hint::black_box(&memory);
     }
 }
