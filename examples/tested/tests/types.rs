@@ -294,6 +294,27 @@ fn several_locks_are_locked_in_any_order() {
     });
 }
 
+/// Loom would have it wait with the other one.
+#[cfg(not(loom))]
+#[test]
+fn a_thread_that_wants_several_locks_waits_with_none_of_them() {
+    explore(|| {
+        let shared = Arc::new((Mutex::new(0), RwLock::new(0)));
+        both(
+            &shared,
+            |(first, second)| {
+                let (first, second) = lock_all((first, second));
+                assert_eq!(*first, *second);
+            },
+            |(first, second)| {
+                let mut second = second.write();
+                *first.lock() += 1;
+                *second += 1;
+            },
+        );
+    });
+}
+
 #[test]
 fn types_of_the_standard_library_poison() {
     explore(|| {

@@ -1,5 +1,5 @@
-//! Several locks at once: in the order of their first use in the execution. Attempts would be more
-//! steps to explore, and loom has them wait ([`RawRwLock`](super::rwlock::RawRwLock)).
+//! Several locks at once under loom: in the order of their first use in the execution, because loom
+//! has attempts wait ([`RawRwLock`](super::rwlock::RawRwLock)).
 
 use std::vec::Vec;
 

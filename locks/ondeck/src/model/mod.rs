@@ -26,6 +26,8 @@ pub mod condvar;
 mod family;
 mod is_held;
 mod kept;
+// Shuttle's attempts do not wait: it can have the one of the locks.
+#[cfg_attr(not(all(loom, feature = "loom")), path = "../lock_all.rs")]
 mod lock_all;
 mod monitor;
 pub mod mutex;
@@ -84,6 +86,7 @@ struct Made<T>(std::sync::OnceLock<Arc<MadeIn<T>>>);
 struct MadeIn<T> {
     execution: usize,
     /// In the order of the first uses.
+    #[allow(dead_code, reason = "it is for `lock_all` under loom")]
     number: usize,
     object: T,
 }

@@ -30,6 +30,7 @@ impl RawMutex {
         self.guard.owner.is_this_thread()
     }
 
+    #[allow(dead_code, reason = "it is for `lock_all` under loom")]
     pub(super) fn number(&self) -> usize {
         self.object.made().number
     }

@@ -79,6 +79,7 @@ impl RawRwLock {
         self.writer.is_this_thread()
     }
 
+    #[allow(dead_code, reason = "it is for `lock_all` under loom")]
     pub(super) fn number(&self) -> usize {
         self.objects.made().number
     }
