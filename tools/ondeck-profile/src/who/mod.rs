@@ -169,8 +169,8 @@ impl<'a> Seen<'a> {
                 continue;
             }
             let library = Library::of(&stack.locations, modules);
-            let futex =
-                call.and_then(|call| wait::futex(&call, &stack.locations, modules, library));
+            let futex = call
+                .and_then(|call| wait::futex(memory, &call, &stack.locations, modules, library));
             return Some(Self {
                 look,
                 call,

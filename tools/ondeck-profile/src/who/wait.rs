@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::library::Library;
+use super::memory::Memory;
 use super::thread::Call;
 use crate::model::{Frame, Location, Module};
 use crate::trim;
@@ -248,8 +249,18 @@ pub struct Futex {
     pub is_timed: bool,
 }
 
+/// Returns whether a word is the number in glibc's `struct pthread`, which begins with its own
+/// address. The words of locks of several processes are not private either.
+fn is_of_thread(memory: &Memory, word: u64) -> bool {
+    /// On x86-64 (`nptl/descr.h`).
+    const TID: u64 = 720;
+    let start = word.checked_sub(TID);
+    !cfg!(target_arch = "x86_64") || start.is_some_and(|start| memory.word(start) == Some(start))
+}
+
 /// Returns the futex at which a thread waits; `None` if it sleeps in another call.
 pub fn futex(
+    memory: &Memory,
     call: &Call,
     stack: &[Arc<Location>],
     modules: &[Module],
@@ -281,9 +292,9 @@ pub fn futex(
     let kind = match kind {
         // After its notification, a thread locks the mutex again.
         Some(Kind::PthreadCondition) if is_low_level => Kind::PthreadMutex,
-        // The kernel wakes at the end of a thread, and knows nothing of private words.
-        None if flags & operation::PRIVATE == 0 && command != operation::LOCK_PI => Kind::Join,
         None if matches!(command, operation::LOCK_PI | operation::LOCK_PI2) => Kind::PthreadMutex,
+        // The kernel wakes at the end of a thread, and knows nothing of private words.
+        None if flags & operation::PRIVATE == 0 && is_of_thread(memory, word) => Kind::Join,
         None if is_low_level && own.iter().all(|one| is_of_system(one, modules)) => Kind::CLibrary,
         None => Kind::Futex,
         Some(kind) => kind,

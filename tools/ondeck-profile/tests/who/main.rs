@@ -2,12 +2,12 @@
 //! what is seen of the two.
 
 use std::hint::black_box;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 use std::{process, thread};
 
-use ondeck_profile::who::{Keeper, Kind, State, Thread, Who, look};
+use ondeck_profile::who::{Keeper, Kind, State, Thread, Wait, Who, look};
 
 /// Runs for ever under a name, and says when it has begun.
 fn start(name: &str, work: impl FnOnce(mpsc::Sender<()>) + Send + 'static) {
@@ -66,6 +66,27 @@ fn expect(expected: &[Expected]) -> Who {
         let unlike = expected.iter().filter(|one| is_right(one) != Some(true));
         unlike.map(|one| format!("{one:?}: {:#?}", named(who, one.0))).collect()
     })
+}
+
+/// Its word has the number of a thread, as that of a join.
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn a_futex_of_several_processes_is_not_taken_for_the_end_of_a_thread() {
+    static WORD: AtomicU32 = AtomicU32::new(0);
+    WORD.store(process::id(), Ordering::SeqCst);
+    start_waiting("shared", || {
+        loop {
+            // SAFETY: it waits while the word has that value.
+            unsafe {
+                libc::syscall(libc::SYS_futex, WORD.as_ptr(), libc::FUTEX_WAIT, process::id(), 0)
+            };
+        }
+    });
+    seen(|who| {
+        let wait = named(who, "shared").and_then(|thread| thread.wait.as_ref());
+        let is_right = |wait: &Wait| (wait.kind, &wait.keeper) == (Kind::Futex, &Keeper::Unknown);
+        if wait.is_some_and(is_right) { Vec::new() } else { vec![format!("{wait:?}")] }
+    });
 }
 
 mod of_std {
