@@ -852,6 +852,52 @@ int ondeck_barrier_clockwait(struct ondeck_barrier_t *barrier,
 ONDECK_NOTHROW;
 
 /*
+ As `ondeck_barrier_wait`, but the other threads wait until the one that arrived last, in which
+ this returns `ONDECK_BARRIER_LAST`, calls `ondeck_barrier_end`. Not in a round in which a thread
+ calls `ondeck_barrier_clockwait`.
+
+ Safety: `barrier` points to a barrier.
+ */
+ONDECK_MUST_USE int ondeck_barrier_meet(struct ondeck_barrier_t *barrier) ONDECK_NOTHROW;
+
+/*
+ Counts a number of threads as arrived, which do not wait. Sets `round` for
+ `ondeck_barrier_wait_end`. If it returns `ONDECK_BARRIER_LAST` and not 0, they were the last: the
+ caller is to call `ondeck_barrier_end`.
+
+ Safety: `barrier` points to a barrier, `round` to a number.
+ */
+ONDECK_MUST_USE
+int ondeck_barrier_arrive(struct ondeck_barrier_t *barrier,
+                          unsigned int threads,
+                          unsigned int *round)
+ONDECK_NOTHROW;
+
+/*
+ Makes this round and all later ones need one thread less. Returns what `ondeck_barrier_arrive`
+ does.
+
+ Safety: `barrier` points to a barrier.
+ */
+ONDECK_MUST_USE int ondeck_barrier_leave(struct ondeck_barrier_t *barrier) ONDECK_NOTHROW;
+
+/*
+ Ends a round: once, after one of the three functions above returned `ONDECK_BARRIER_LAST`.
+
+ Safety: `barrier` points to a barrier.
+ */
+void ondeck_barrier_end(struct ondeck_barrier_t *barrier) ONDECK_NOTHROW;
+
+/*
+ Waits for the end of a round that `ondeck_barrier_arrive` has set. Everything before the
+ arrivals of that round, and before its `ondeck_barrier_end`, happens before this returns. Call
+ it before the next round may end.
+
+ Safety: `barrier` points to a barrier.
+ */
+void ondeck_barrier_wait_end(struct ondeck_barrier_t *barrier, unsigned int round) ONDECK_NOTHROW;
+
+/*
  Names the mutex in statistics and warnings, or takes its name away if `name` is null. Returns 0,
  or ENOMEM if the table of 1,024 names has no room.
 
@@ -1153,6 +1199,24 @@ ONDECK_TSAN_ORDERS(barrier_wait, 1, 1, (ondeck_barrier_t * object), (object))
 ONDECK_TSAN_ORDERS(barrier_clockwait, 1, found <= 0,
                    (ondeck_barrier_t * object, int clock, const struct timespec *deadline),
                    (object, clock, deadline))
+ONDECK_TSAN_ORDERS(barrier_meet, 1, 1, (ondeck_barrier_t * object), (object))
+ONDECK_TSAN_ORDERS(barrier_arrive, 1, found != 0,
+                   (ondeck_barrier_t * object, unsigned threads, unsigned *round),
+                   (object, threads, round))
+ONDECK_TSAN_ORDERS(barrier_leave, 1, found != 0, (ondeck_barrier_t * object), (object))
+
+static __inline__ void ondeck_tsan_barrier_end(ondeck_barrier_t *barrier) ONDECK_NOEXCEPT
+{
+    __tsan_release(barrier);
+    ondeck_barrier_end(barrier);
+}
+
+static __inline__ void ondeck_tsan_barrier_wait_end(ondeck_barrier_t *barrier,
+                                                    unsigned round) ONDECK_NOEXCEPT
+{
+    ondeck_barrier_wait_end(barrier, round);
+    __tsan_acquire(barrier);
+}
 
 static __inline__ void ondeck_tsan_once_end(ondeck_once_t *once) ONDECK_NOEXCEPT
 {
@@ -1205,6 +1269,11 @@ static __inline__ void ondeck_tsan_once_abandon(ondeck_once_t *once) ONDECK_NOEX
 #define ondeck_once_abandon ondeck_tsan_once_abandon
 #define ondeck_barrier_wait ondeck_tsan_barrier_wait
 #define ondeck_barrier_clockwait ondeck_tsan_barrier_clockwait
+#define ondeck_barrier_meet ondeck_tsan_barrier_meet
+#define ondeck_barrier_arrive ondeck_tsan_barrier_arrive
+#define ondeck_barrier_leave ondeck_tsan_barrier_leave
+#define ondeck_barrier_end ondeck_tsan_barrier_end
+#define ondeck_barrier_wait_end ondeck_tsan_barrier_wait_end
 
 #elif defined(ONDECK_STATS)
 /*

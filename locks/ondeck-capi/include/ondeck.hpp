@@ -443,14 +443,25 @@ struct nothing {
 
 } // namespace detail
 
-// Eight bytes and the function, which takes none if it is empty; as std::barrier without arrive()
-// and arrive_and_drop(). With a function each round is two of the C barrier: the thread that
-// arrives last runs it in between.
+// Eight bytes and the function, which takes none if it is empty; as std::barrier. The thread that
+// arrives last runs the function.
 template <class Completion = detail::nothing>
 class barrier : std::tuple<Completion>
 {
 public:
-    static constexpr std::ptrdiff_t max() noexcept { return INT32_MAX; }
+    class arrival_token
+    {
+    public:
+        arrival_token(arrival_token &&) noexcept = default;
+        arrival_token &operator=(arrival_token &&) noexcept = default;
+
+    private:
+        friend class barrier;
+        explicit arrival_token(unsigned round) noexcept : round_(round) {}
+        unsigned round_;
+    };
+
+    static constexpr std::ptrdiff_t max() noexcept { return (1 << 30) - 1; }
 
     constexpr explicit barrier(std::ptrdiff_t expected, Completion completion = Completion())
         : std::tuple<Completion>(std::move(completion)), raw_ ONDECK_BARRIER_INIT(expected)
@@ -459,19 +470,36 @@ public:
     barrier(const barrier &) = delete;
     barrier &operator=(const barrier &) = delete;
 
+    [[nodiscard]] arrival_token arrive(std::ptrdiff_t update = 1) noexcept
+    {
+        unsigned round;
+        end_if(ondeck_barrier_arrive(&raw_, static_cast<unsigned>(update), &round));
+        return arrival_token(round);
+    }
+    void wait(arrival_token &&arrival) const noexcept
+    {
+        ondeck_barrier_wait_end(&raw_, arrival.round_);
+    }
     void arrive_and_wait() noexcept
     {
-        const bool is_last = ondeck_barrier_wait(&raw_) == ONDECK_BARRIER_LAST;
-        if constexpr (!std::is_same_v<Completion, detail::nothing>) {
-            if (is_last)
-                std::get<0>(static_cast<std::tuple<Completion> &>(*this))();
+        if constexpr (std::is_same_v<Completion, detail::nothing>)
             ondeck_barrier_wait(&raw_);
-        }
-        (void)is_last;
+        else
+            end_if(ondeck_barrier_meet(&raw_));
     }
+    void arrive_and_drop() noexcept { end_if(ondeck_barrier_leave(&raw_)); }
 
 private:
-    ondeck_barrier_t raw_;
+    // Ends the round in the thread that arrived last.
+    void end_if(int is_last) noexcept
+    {
+        if (is_last == ONDECK_BARRIER_LAST) {
+            std::get<0>(static_cast<std::tuple<Completion> &>(*this))();
+            ondeck_barrier_end(&raw_);
+        }
+    }
+
+    mutable ondeck_barrier_t raw_;
 };
 
 #undef ONDECK_TIMED

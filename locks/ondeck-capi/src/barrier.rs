@@ -89,3 +89,75 @@ pub unsafe extern "C" fn ondeck_barrier_clockwait(
     let error = unsafe { acquire(None, clock, deadline, || false, until) };
     met.map_or(error, result)
 }
+
+/// As `ondeck_barrier_wait`, but the other threads wait until the one that arrived last, in which
+/// this returns `ONDECK_BARRIER_LAST`, calls `ondeck_barrier_end`. Not in a round in which a thread
+/// calls `ondeck_barrier_clockwait`.
+///
+/// # Safety
+///
+/// `barrier` points to a barrier.
+#[unsafe(no_mangle)]
+#[must_use]
+pub unsafe extern "C" fn ondeck_barrier_meet(barrier: *mut Barrier) -> c_int {
+    // SAFETY: as the caller promises.
+    result(unsafe { raw(barrier) }.meet())
+}
+
+/// Counts a number of threads as arrived, which do not wait. Sets `round` for
+/// `ondeck_barrier_wait_end`. If it returns `ONDECK_BARRIER_LAST` and not 0, they were the last: the
+/// caller is to call `ondeck_barrier_end`.
+///
+/// # Safety
+///
+/// `barrier` points to a barrier, `round` to a number.
+#[unsafe(no_mangle)]
+#[must_use]
+pub unsafe extern "C" fn ondeck_barrier_arrive(
+    barrier: *mut Barrier,
+    threads: c_uint,
+    round: *mut c_uint,
+) -> c_int {
+    // SAFETY: as the caller promises.
+    let (arrived_in, is_last) = unsafe { raw(barrier) }.arrive_ahead(threads);
+    // SAFETY: as the caller promises.
+    unsafe { round.write(arrived_in) };
+    if is_last { ONDECK_BARRIER_LAST } else { 0 }
+}
+
+/// Makes this round and all later ones need one thread less. Returns what `ondeck_barrier_arrive`
+/// does.
+///
+/// # Safety
+///
+/// `barrier` points to a barrier.
+#[unsafe(no_mangle)]
+#[must_use]
+pub unsafe extern "C" fn ondeck_barrier_leave(barrier: *mut Barrier) -> c_int {
+    // SAFETY: as the caller promises.
+    if unsafe { raw(barrier) }.leave() { ONDECK_BARRIER_LAST } else { 0 }
+}
+
+/// Ends a round: once, after one of the three functions above returned `ONDECK_BARRIER_LAST`.
+///
+/// # Safety
+///
+/// `barrier` points to a barrier.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ondeck_barrier_end(barrier: *mut Barrier) {
+    // SAFETY: as the caller promises.
+    unsafe { raw(barrier) }.end();
+}
+
+/// Waits for the end of a round that `ondeck_barrier_arrive` has set. Everything before the
+/// arrivals of that round, and before its `ondeck_barrier_end`, happens before this returns. Call
+/// it before the next round may end.
+///
+/// # Safety
+///
+/// `barrier` points to a barrier.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ondeck_barrier_wait_end(barrier: *mut Barrier, round: c_uint) {
+    // SAFETY: as the caller promises.
+    unsafe { raw(barrier) }.wait_for_end(round);
+}

@@ -1,17 +1,26 @@
 //! A barrier: threads wait until a given number of them has arrived, in round after round.
 //!
 //! ```text
-//! the word       the number of threads of this round that wait: as many as are in the line.
-//!                Read and written under the bucket's lock only
+//! the word       ODD (31)        the number of rounds that have ended is odd
+//!                AHEAD (30)      threads of this round have arrived without waiting
+//!                COUNT (29 to 0) threads of this round that have arrived
+//!                Read and written under the bucket's lock only, as is the total, except where it
+//!                shows that no thread has to wait
 //!
-//! wait           arrived + 1 < total ──► arrived + 1, in the line
-//!                arrived + 1 = total ──► 0, all in the line are taken: the caller is the leader
-//! gives up       arrived ──► arrived - 1
+//! wait           count + 1 < total ──► count + 1, in the line
+//!                count + 1 = total ──► the caller is the leader: the round ends
+//! gives up       count ──► count - 1
+//! arrives ahead  count ──► count + n, AHEAD; with count + n = total the caller ends the round
+//! leaves         total ──► total - 1; with count = total the caller ends the round
+//! the end        ──► the other ODD, all else clear; all in the line are taken
 //! ```
 //!
-//! A round has no number: a waiting thread is in the line, and the same step that begins the next
-//! round empties the line. So threads of two rounds cannot be mixed, however soon one of them comes
-//! back.
+//! A thread that waits as it arrives needs no number of its round: it is in the line, and the same
+//! step that begins the next round empties the line. So threads of two rounds cannot be mixed,
+//! however soon one of them comes back. A thread that arrives without waiting, and may wait later,
+//! keeps ODD: the next round cannot end before that wait, unless the thread arrives in it as well.
+//! Without AHEAD an empty line is a round in which no thread has arrived, whatever the count: the
+//! threads of the parent are not in the child of a fork.
 //!
 //! # Nothing is touched after a wait may return
 //!
@@ -32,7 +41,8 @@
 //!
 //! The bucket's lock orders the arriving threads: the work of each before its wait happens before
 //! the leader takes them. The leader stores their statuses with `Release`, and they load them with
-//! `Acquire`. So the count is `Relaxed`; the total never changes.
+//! `Acquire`. So the count is `Relaxed`. A thread that leaves stores the total with `Release`: one
+//! that finds no other left, without the bucket's lock, has loaded it with `Acquire`.
 //!
 //! # Sources
 //!
@@ -85,10 +95,13 @@ use crate::platform::{AtomicInt, Host, Native, Ordering, Platform, Timestamp};
 #[repr(C)]
 pub struct Barrier<P: Host = Native> {
     arrived: P::AtomicU32,
-    /// It never changes. It is atomic because a thread may free the barrier while another has a
-    /// reference to it in a wait: Rust allows that only for cells.
+    /// Only [`leave`](Self::leave) changes it.
     total: P::AtomicU32,
 }
+
+const ODD: u32 = 1 << 31;
+const AHEAD: u32 = 1 << 30;
+const COUNT: u32 = AHEAD - 1;
 
 /// The result of [`Barrier::wait`].
 ///
@@ -141,41 +154,116 @@ impl<P: Host> Barrier<P> {
     ///
     /// Never.
     pub fn wait(&self) -> BarrierWaitResult {
-        self.arrive(None).expect("without a deadline a wait ends with the round")
+        self.arrive(None, true).expect("without a deadline a wait ends with the round")
     }
 
     /// As [`wait`](Self::wait), until the deadline at the latest. Returns `None` if it passes
     /// before all have arrived. The thread then counts as not having arrived.
     pub fn wait_by(&self, deadline: Timestamp) -> Option<BarrierWaitResult> {
-        self.arrive(Some(deadline))
+        self.arrive(Some(deadline), true)
     }
 
-    fn arrive(&self, deadline: Option<Timestamp>) -> Option<BarrierWaitResult> {
-        let total = self.total.load(Ordering::Relaxed);
-        if total > 1 {
-            let mut line = Line::<P>::lock(self.key());
-            // In the child of a fork the line is empty, whatever the word's value.
-            let waiting = line.oldest().map_or(0, |_| self.arrived.load(Ordering::Relaxed));
+    /// Waits as a thread of the round, whose end is the leader's: of a leader that `ends` it, now.
+    fn arrive(&self, deadline: Option<Timestamp>, ends: bool) -> Option<BarrierWaitResult> {
+        // Acquire: see the module.
+        if self.total.load(Ordering::Acquire) > 1 {
+            let line = Line::<P>::lock(self.key());
+            let (word, total) = self.round(&line);
             // step: arrive
-            if waiting + 1 < total {
-                self.arrived.store(waiting + 1, Ordering::Relaxed);
-                // Some of the others get no CPU before this one gives its own up.
-                if total as usize > P::cpus() {
-                    line.offer_cpu();
-                }
+            if (word & COUNT) + 1 < total {
+                self.arrived.store(word + 1, Ordering::Relaxed);
                 // step: wait
                 let gives_up = |_: &mut Line<P>| {
-                    let waiting = self.arrived.load(Ordering::Relaxed);
-                    self.arrived.store(waiting - 1, Ordering::Relaxed);
+                    let word = self.arrived.load(Ordering::Relaxed);
+                    self.arrived.store(word - 1, Ordering::Relaxed);
                 };
-                let met = line.wait_together(deadline, gives_up);
+                let met = Self::wait_in(line, total, deadline, gives_up);
                 return met.then_some(BarrierWaitResult { is_leader: false });
             }
-            // step: meet
-            self.arrived.store(0, Ordering::Relaxed);
-            line.take_all();
+            if ends {
+                self.begin_next(line, word);
+            }
         }
         Some(BarrierWaitResult { is_leader: true })
+    }
+
+    /// Returns the word, without threads that the line would have, and the total.
+    fn round(&self, line: &Line<P>) -> (u32, u32) {
+        let word = self.arrived.load(Ordering::Relaxed);
+        let is_kept = word & AHEAD != 0 || line.oldest().is_some();
+        (if is_kept { word } else { word & ODD }, self.total.load(Ordering::Relaxed))
+    }
+
+    fn wait_in(
+        mut line: Line<P>,
+        total: u32,
+        deadline: Option<Timestamp>,
+        gives_up: impl FnOnce(&mut Line<P>),
+    ) -> bool {
+        // Some of the others get no CPU before this one gives its own up.
+        if total as usize > P::cpus() {
+            line.offer_cpu();
+        }
+        line.wait_together(deadline, gives_up)
+    }
+
+    fn begin_next(&self, mut line: Line<P>, word: u32) {
+        // step: meet
+        self.arrived.store(!word & ODD, Ordering::Relaxed);
+        line.take_all();
+    }
+}
+
+/// The steps of `std::barrier` in C++, whose last thread runs a function before the round ends. If
+/// one of the first three says that the caller is the last, it has to call `end`.
+#[doc(hidden)]
+impl<P: Host> Barrier<P> {
+    /// As [`wait`](Self::wait), but the round of the leader has not ended yet.
+    pub fn meet(&self) -> BarrierWaitResult {
+        self.arrive(None, false).expect("without a deadline a wait ends with the round")
+    }
+
+    /// Counts `threads` as arrived, without waiting. Returns the round, for [`wait_for_end`], and
+    /// whether they were the last.
+    ///
+    /// [`wait_for_end`]: Self::wait_for_end
+    pub fn arrive_ahead(&self, threads: u32) -> (u32, bool) {
+        let line = Line::<P>::lock(self.key());
+        let (word, total) = self.round(&line);
+        let count = (word & COUNT).saturating_add(threads).min(COUNT);
+        // step: arrive ahead
+        self.arrived.store(word & ODD | AHEAD | count, Ordering::Relaxed);
+        (word & ODD, count >= total)
+    }
+
+    /// Makes this round and all later ones need one thread less. Returns whether all others have
+    /// arrived in this one.
+    pub fn leave(&self) -> bool {
+        let line = Line::<P>::lock(self.key());
+        let (word, total) = self.round(&line);
+        let total = total.saturating_sub(1);
+        // step: leave
+        self.arrived.store(word, Ordering::Relaxed);
+        // Release: see the module.
+        self.total.store(total, Ordering::Release);
+        word & COUNT >= total
+    }
+
+    /// Ends the round of which the caller was the last.
+    pub fn end(&self) {
+        let line = Line::<P>::lock(self.key());
+        let word = self.arrived.load(Ordering::Relaxed);
+        self.begin_next(line, word);
+    }
+
+    /// Waits for the end of a round in which the caller has arrived ahead.
+    pub fn wait_for_end(&self, round: u32) {
+        let line = Line::<P>::lock(self.key());
+        let (word, total) = self.round(&line);
+        // step: wait for the end
+        if word & ODD == round {
+            Self::wait_in(line, total, None, |_| ());
+        }
     }
 }
 

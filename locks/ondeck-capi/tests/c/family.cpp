@@ -206,6 +206,64 @@ static void barriers()
     CHECK(completed == 201 && pointed == 1);
 }
 
+// One thread waits as it arrives, one works between the two, and one leaves after half of the rounds.
+static void barrier_steps()
+{
+    std::array<int, 3> rounds{};
+    int completed = 0;
+    auto complete = [&]() noexcept { ++completed; };
+    ondeck::barrier all(3, complete);
+    ondeck::barrier checked(4);
+    const auto see = [&](int round, unsigned threads) {
+        CHECK(completed == round);
+        for (unsigned i = 0; i < threads; ++i)
+            CHECK(rounds[i] == round);
+    };
+    std::thread waits([&] {
+        for (int i = 1; i <= 200; ++i) {
+            ++rounds[0];
+            all.arrive_and_wait();
+            see(i, 2);
+            checked.arrive_and_wait();
+        }
+    });
+    std::thread arrives([&] {
+        for (int i = 1; i <= 200; ++i) {
+            ++rounds[1];
+            auto token = all.arrive();
+            if (i % 50 == 0)
+                std::this_thread::sleep_for(1ms);
+            all.wait(std::move(token));
+            see(i, 2);
+            checked.arrive_and_wait();
+        }
+    });
+    std::thread leaves([&] {
+        for (int i = 1; i < 100; ++i) {
+            ++rounds[2];
+            all.wait(all.arrive());
+            see(i, 3);
+            checked.wait(checked.arrive(2));
+        }
+        all.arrive_and_drop();
+        checked.arrive_and_drop();
+        checked.arrive_and_drop();
+    });
+    waits.join();
+    arrives.join();
+    leaves.join();
+    CHECK(completed == 200 && rounds[1] == 200 && rounds[2] == 99);
+
+    // Alone, and without any thread.
+    all.arrive_and_drop();
+    CHECK(completed == 200);
+    all.wait(all.arrive());
+    all.arrive_and_wait();
+    CHECK(completed == 202);
+    all.arrive_and_drop();
+    CHECK(completed == 203);
+}
+
 static void names()
 {
     ondeck::named<ondeck::shared_mutex> book("book");
@@ -229,6 +287,7 @@ int main()
     semaphores();
     onces();
     barriers();
+    barrier_steps();
     names();
     return 0;
 }

@@ -72,7 +72,61 @@ fn deadline() {
     shared.free();
 }
 
+/// One thread arrives and works on before it waits; in the next round both wait at once.
+fn ahead() {
+    let shared = Shared::new(2);
+    let other = spawn(|| {
+        shared.count();
+        let (round, is_last) = shared.raw().arrive_ahead(1);
+        if is_last {
+            shared.raw().end();
+        }
+        shared.raw().wait_for_end(round);
+        shared.leads()
+    });
+    shared.leads();
+    shared.count();
+    let leads = shared.leads();
+    assert_ne!(leads, join(other), "the next round has one leader");
+    shared.free();
+}
+
+/// One thread leaves, and the other one goes on alone.
+fn leaving() {
+    let shared = Shared::new(2);
+    let other = spawn(|| {
+        shared.count();
+        if shared.raw().leave() {
+            shared.raw().end();
+        }
+    });
+    shared.leads();
+    shared.count();
+    assert!(shared.leads(), "it is alone");
+    join(other);
+    shared.free();
+}
+
+/// The leader works while the other one still waits.
+fn leader_first() {
+    let shared = Shared::new(2);
+    let meets = || {
+        let is_leader = shared.raw().meet().is_leader();
+        shared.count();
+        if is_leader {
+            shared.raw().end();
+        }
+    };
+    let other = spawn(meets);
+    meets();
+    join(other);
+    shared.free();
+}
+
 explored! {
+    fn a_thread_arrives_before_it_waits on SLEEPS, 3 => ahead;
+    fn a_thread_leaves_and_its_work_is_seen on SLEEPS, 3 => leaving;
+    fn the_leader_works_before_the_round_ends on SLEEPS, 3 => leader_first;
     fn two_rounds_of_two_threads on SLEEPS, 5 => two_rounds;
     fn a_thread_reads_its_node_before_it_sleeps on POLLS, 4 => two_rounds;
     fn a_round_of_three_threads on SLEEPS, 2 => three_threads;
