@@ -108,7 +108,7 @@ mistake "A wait with a predicate does not look at it again." types.cpp ondeck.hp
 
 mistake "The last reader leaves a writer asleep." family.c ondeck.h "        ondeck_rwlock_rdunlocked(lock);" "        (void)lock;"
 mistake "A reader comes in beside a writer." family.c ondeck.h "(word & ONDECK_RWLOCK_CLOSED) == 0" "(word & 0) == 0"
-mistake "A read that the word does not count is uncounted." family.c ondeck.h "if (before & ONDECK_RWLOCK_BIASED)" "if (0)"
+mistake "A read that the word does not count is uncounted." family.c ondeck.h "(__atomic_load_n(&lock->word, __ATOMIC_RELAXED) & ONDECK_RWLOCK_BIASED)" "0"
 mistake "A writer that leaves wakes none." family.c ondeck.h \
     "        ondeck_rwlock_wrunlock_contended(lock);" "        __atomic_and_fetch(&lock->word, ~ONDECK_RWLOCK_WRITER, __ATOMIC_RELEASE);"
 mistake "A release beside waiting threads wakes none." family.c ondeck.h "(word & ONDECK_SEM_WAITED) == 0" "(word & 0) == 0"

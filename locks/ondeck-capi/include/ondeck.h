@@ -1422,19 +1422,22 @@ ONDECK_COUNTED int ondeck_counted_cond_clockwait(ondeck_cond_t *cond, ondeck_mut
  */
 
 /*
- * The unlock mode of the mutex's bucket. The table's address comes from the global offset table,
- * even in a program that is not position-independent: with a plain reference the linker would copy
- * the table into the program.
+ * The address of a table of the library. It comes from the global offset table, even in a program
+ * that is not position-independent: with a plain reference the linker would copy the table into the
+ * program.
  */
+#if defined(__x86_64__)
+#define ONDECK_TABLE(name, pointer) __asm__("movq " name "@GOTPCREL(%%rip), %0" : "=r"(pointer))
+#else
+#define ONDECK_TABLE(name, pointer)                                                                \
+    __asm__("adrp %0, :got:" name "\n\tldr %0, [%0, :got_lo12:" name "]" : "=r"(pointer))
+#endif
+
+/* The unlock mode of the mutex's bucket. */
 ONDECK_INLINE const uintptr_t *ondeck_unlock_mode(const ondeck_mutex_t *mutex) ONDECK_NOEXCEPT
 {
     const uintptr_t *modes;
-#if defined(__x86_64__)
-    __asm__("movq ondeck_parking_table_6@GOTPCREL(%%rip), %0" : "=r"(modes));
-#else
-    __asm__("adrp %0, :got:ondeck_parking_table_6\n\tldr %0, [%0, :got_lo12:ondeck_parking_table_6]"
-            : "=r"(modes));
-#endif
+    ONDECK_TABLE("ondeck_parking_table_6", modes);
     return modes +
            (((uint64_t)(uintptr_t)mutex * ONDECK_BUCKET_FACTOR) >> (64 - ONDECK_BUCKET_BITS));
 }
@@ -1542,13 +1545,19 @@ ONDECK_INLINE int ondeck_rwlock_tryrdlock(ondeck_rwlock_t *lock) ONDECK_NOEXCEPT
 }
 
 /*
- * Relaxed: if this thread's read is not counted, the lock has been biased since. After the count
- * the lock is not accessed: another thread may have freed it.
+ * If this thread's read is not counted, the lock has been biased since, and the thread has a row of
+ * visible readers. The first word of the rows is 0 until a thread has one. It is read before the
+ * word of the lock, whose load right after an exchange takes 3.5 ns of a pair's 17 on a Xeon.
+ * Relaxed: the thread has made both stores itself, or seen them when it acquired the lock. After
+ * the count the lock is not accessed: another thread may have freed it.
  */
 ONDECK_INLINE int ondeck_rwlock_rdunlock(ondeck_rwlock_t *lock) ONDECK_NOEXCEPT
 {
-    uint32_t before = __atomic_load_n(&lock->word, __ATOMIC_RELAXED);
-    if (before & ONDECK_RWLOCK_BIASED)
+    const uintptr_t *rows;
+    uint32_t before;
+    ONDECK_TABLE("ondeck_reader_rows_2", rows);
+    if (__builtin_expect(__atomic_load_n(rows, __ATOMIC_RELAXED) != 0, 0) &&
+        (__atomic_load_n(&lock->word, __ATOMIC_RELAXED) & ONDECK_RWLOCK_BIASED))
         return ondeck_call_rwlock_rdunlock(lock);
     before = __atomic_fetch_sub(&lock->word, ONDECK_RWLOCK_READER, __ATOMIC_RELEASE);
     if (__builtin_expect((before & ONDECK_RWLOCK_LEAVING) == ONDECK_RWLOCK_LAST, 0))

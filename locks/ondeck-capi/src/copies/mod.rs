@@ -45,7 +45,7 @@ unsafe extern "C" {
     static TABLE: u8;
     #[link_name = "ondeck_fence_state_2"]
     static STATE: u8;
-    #[link_name = "ondeck_reader_rows_1"]
+    #[link_name = "ondeck_reader_rows_2"]
     static ROWS: u8;
 }
 

@@ -90,6 +90,7 @@ unsafe impl Host for Native {
         fn bucket(address: usize) -> &'static Bucket<Self> = table::bucket;
         #[inline(always)]
         fn row() -> Option<&'static Row<Self>> = readers::own;
+        #[inline(always)]
         fn kept_row() -> Option<&'static Row<Self>> = readers::kept;
         fn rows() -> &'static [Row<Self>] = readers::all;
     }

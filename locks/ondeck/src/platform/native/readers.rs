@@ -32,17 +32,20 @@ const ROWS: usize = 512;
 
 #[repr(C)]
 struct Readers {
+    /// No row with this number or a higher one has ever been claimed. The first word: what is
+    /// inlined into programs in C reads it.
+    in_use: AtomicUsize,
     rows: [Row<Native>; ROWS],
     biases: [Bias<Native>; BIASES],
     /// The thread that has the row of the same number, or 0.
     owners: [AtomicUsize; ROWS],
-    /// No row with this number or a higher one has ever been claimed.
-    in_use: AtomicUsize,
 }
+
+const _: () = assert!(core::mem::offset_of!(Readers, in_use) == 0);
 
 /// Exported with the parking table, and for the same reason. The number changes with the layout.
 // SAFETY: no other symbol of any library has this name.
-#[unsafe(export_name = "ondeck_reader_rows_1")]
+#[unsafe(export_name = "ondeck_reader_rows_2")]
 // SAFETY: only atomics, for which zero is a valid value and the initial one.
 static READERS: Readers = unsafe { core::mem::zeroed() };
 
@@ -64,6 +67,7 @@ pub(super) fn own() -> Option<&'static Row<Native>> {
 
 /// Returns the row that the calling thread has, even if this copy of the crate has none for it any
 /// more.
+#[inline(always)]
 pub(super) fn kept() -> Option<&'static Row<Native>> {
     own().or_else(|| READERS.rows.get(claimed_before()?))
 }
@@ -75,6 +79,8 @@ pub(super) fn all() -> &'static [Row<Native>] {
 
 /// Returns the number of the row that the calling thread already has: its word was lost, or is
 /// another copy's.
+#[cold]
+#[inline(never)]
 fn claimed_before() -> Option<usize> {
     let own = Native::thread_pointer().get();
     // Relaxed: only a thread itself stores its pointer, and one that had the same ended before.
