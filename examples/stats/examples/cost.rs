@@ -1,9 +1,11 @@
 //! Measures the cost of statistics: an uncontended pair beside a spinlock's, and the pairs of two
 //! threads at one lock.
 //!
-//!     cargo run --release --example cost [--no-default-features] -- MILLISECONDS [on]
+//!     cargo run --release --example cost [--no-default-features] -- MILLISECONDS TURNS [on]
 //!
-//! Prints nanoseconds of a pair, its ratio to the spinlock's, and contended pairs a second.
+//! A section is some turns of work, and six times as many are between two: as many as make a
+//! million contended acquisitions a second on the machine. Prints nanoseconds of a pair, its ratio
+//! to the spinlock's, and contended pairs a second.
 
 use std::hint::black_box;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -23,11 +25,6 @@ fn pair(mut turn: impl FnMut()) -> f64 {
     (0..15).map(round).fold(f64::INFINITY, f64::min)
 }
 
-/// Turns of work, half a nanosecond each, so that two threads make a million contended acquisitions
-/// a second.
-const INSIDE: u32 = 1_000;
-const OUTSIDE: u32 = 6_000;
-
 #[inline(never)]
 fn work(turns: u32) {
     for turn in 0..turns {
@@ -35,7 +32,7 @@ fn work(turns: u32) {
     }
 }
 
-fn contended(time: Duration) -> f64 {
+fn contended(time: Duration, inside: u32) -> f64 {
     let (lock, stop, pairs) = (Mutex::new(0_u64), AtomicBool::new(false), AtomicU64::new(0));
     let start = Instant::now();
     thread::scope(|scope| {
@@ -45,9 +42,9 @@ fn contended(time: Duration) -> f64 {
                 while !stop.load(Ordering::Relaxed) {
                     let mut data = lock.lock();
                     *data += 1;
-                    work(INSIDE);
+                    work(inside);
                     drop(data);
-                    work(OUTSIDE);
+                    work(6 * inside);
                     own += 1;
                 }
                 pairs.fetch_add(own, Ordering::Relaxed);
@@ -61,7 +58,8 @@ fn contended(time: Duration) -> f64 {
 
 fn main() {
     let mut arguments = std::env::args().skip(1);
-    let time = arguments.next().and_then(|it| it.parse().ok()).unwrap_or(200);
+    let mut number = |otherwise| arguments.next().map_or(Ok(otherwise), |it| it.parse());
+    let (time, inside) = (number(200).unwrap(), number(1_000).unwrap());
     let is_on = arguments.next().is_some();
     #[cfg(feature = "stats")]
     if is_on {
@@ -82,7 +80,7 @@ fn main() {
     });
     drop(send);
     _ = other.join();
-    let pairs = contended(Duration::from_millis(time));
+    let pairs = contended(Duration::from_millis(time.into()), inside);
     println!(
         "{own:.2} ns, {:.3} of a spinlock, {pairs:.0} contended pairs a second",
         own / spinlock
