@@ -4,7 +4,7 @@
 use std::ptr;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use ondeck::{Condvar, Mutex, MutexGuard, RwLock};
 
@@ -15,6 +15,10 @@ use crate::watchdog::{self, Watchdog};
 fn round_count() -> u32 {
     std::env::var("ONDECK_TEST_ROUNDS").ok().and_then(|text| text.parse().ok()).unwrap_or(20_000)
 }
+
+/// The time after which no round begins: on a busy machine a thread that yields is without a CPU for
+/// a time slice, and each round has several yields.
+const LONGEST: Duration = Duration::from_secs(20);
 
 /// The locks and data, alone on a page.
 struct Page {
@@ -63,14 +67,16 @@ fn rounds(
     let until = |number| {
         until(|| round.load(Ordering::Acquire) == number);
     };
+    let start = Instant::now();
     watchdog::scope(|scope| {
         scope.spawn(|| {
             for number in 1..=round_count() {
-                let fresh = map();
-                page.store(ptr::from_ref(fresh).addr(), Ordering::Relaxed);
+                let fresh = (start.elapsed() < LONGEST).then(map);
+                page.store(fresh.map_or(0, |page| ptr::from_ref(page).addr()), Ordering::Relaxed);
                 // If `first` locks immediately, the other thread begins while this one owns the
                 // lock.
                 round.store(2 * number, Ordering::Release);
+                let Some(fresh) = fresh else { break };
                 first(number, fresh);
                 until(2 * number + 1);
             }
@@ -78,6 +84,9 @@ fn rounds(
         for number in 1..=round_count() {
             until(2 * number);
             let fresh = ptr::with_exposed_provenance::<Page>(page.load(Ordering::Relaxed));
+            if fresh.is_null() {
+                break;
+            }
             // SAFETY: mapped for this round.
             last(number, unsafe { &*fresh });
             round.store(2 * number + 1, Ordering::Release);

@@ -6,7 +6,7 @@ use std::panic;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Once, PoisonError};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Ends the process if it is not dropped in time, counted from its start or from the last progress.
 pub struct Watchdog {
@@ -20,6 +20,9 @@ struct Shared {
     hurries: AtomicBool,
     progress: AtomicU64,
 }
+
+/// A time that is counted in polls does not pass while the process, or its machine, is stopped.
+const POLL: Duration = Duration::from_millis(20);
 
 /// The name of the threads that only watch others.
 pub const NAME: &str = "watchdog";
@@ -40,17 +43,18 @@ impl Watchdog {
         }
         let (watched, what) = (Arc::clone(&shared), what.to_owned());
         let watch = move || {
-            let (mut start, mut before) = (Instant::now(), 0);
+            let (mut waited, mut before) = (Duration::ZERO, 0);
             while !watched.done.load(Ordering::Relaxed) {
                 let progress = watched.progress.load(Ordering::Relaxed);
                 if progress != before {
-                    (start, before) = (Instant::now(), progress);
+                    (waited, before) = (Duration::ZERO, progress);
                 }
                 let limit = if watched.hurries.load(Ordering::Relaxed) { limit / 8 } else { limit };
-                if start.elapsed() > limit {
+                if waited > limit {
                     end(&format!("hung: {what} did not end in {limit:?}"));
                 }
-                thread::sleep(Duration::from_millis(20));
+                thread::sleep(POLL);
+                waited += POLL;
             }
         };
         thread::Builder::new().name(NAME.to_owned()).spawn(watch).expect("there are threads");
