@@ -161,18 +161,19 @@ mod of_std {
             ("std joiner", Kind::Join, "", "join_receiver"),
             ("std meeting", Kind::StdCondition, "", "meet"),
         ]);
-        let joined = named(&who, "std joiner").and_then(|thread| thread.wait.as_ref());
-        let keeper = joined.map(|wait| &wait.keeper);
-        assert!(matches!(keeper, Some(Keeper::Thread { tid }) if who.thread(*tid).is_some()));
         let lock = who.locks.iter().find(|lock| lock.name().ends_with("HOT")).expect("the lock");
         assert_eq!(lock.wait.keeper, Keeper::Unknown);
         let keeper = named(&who, "std keeper").map_or(0, |thread| thread.tid);
-        // Once it sleeps.
+        // Once it sleeps, and the joined thread was there when the look began.
         seen(|who| {
             let lock = who.locks.iter().find(|lock| lock.name().ends_with("HOT"));
             let perhaps = lock.map(|lock| &lock.perhaps);
             let is_right = perhaps.is_some_and(|perhaps| perhaps.contains(&keeper));
-            if is_right { Vec::new() } else { vec![format!("{perhaps:?}")] }
+            let joiner = named(who, "std joiner").and_then(|thread| thread.wait.as_ref());
+            let joined = joiner.map(|wait| &wait.keeper);
+            let is_there =
+                matches!(joined, Some(Keeper::Thread { tid }) if who.thread(*tid).is_some());
+            if is_right && is_there { Vec::new() } else { vec![format!("{perhaps:?} {joined:?}")] }
         });
     }
 
