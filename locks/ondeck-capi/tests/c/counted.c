@@ -62,9 +62,11 @@ static void contend(const char *name, void *(*run)(void *), int count)
     ondeck_mutex_lock(&mutex);
     for (int i = 0; i < count; i++)
         threads[i] = begin(run, NULL);
-    if (run == wait_for)
+    if (run == wait_for) {
         until_waiting(name, (unsigned)count);
-    else
+        /* Longer than their holds, in which each of them may lose its CPU. */
+        sleep_ms(100);
+    } else
         for (int i = 0; i < count; i++)
             end(threads[i]);
     ondeck_mutex_unlock(&mutex);

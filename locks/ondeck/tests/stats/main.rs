@@ -4,6 +4,10 @@
 
 #[path = "../support/again.rs"]
 mod again;
+#[path = "../support/asleep.rs"]
+mod asleep;
+#[path = "../support/until.rs"]
+mod until;
 
 use std::ffi::CStr;
 use std::panic::Location;
@@ -76,6 +80,8 @@ fn each_acquisition_that_waits_is_counted_once_with_its_place() {
         let now = of(c"accounts");
         assert_eq!((now.waits, now.kind, now.gave_up), (0, LockKind::Mutex, 0));
         assert!(is_at(now.site, &first), "{now}, not {first}");
+        // Longer than a slice of the others: their holds may have one of another program in them.
+        thread::sleep(Duration::from_millis(100));
         drop(guard);
     });
     let then = of(c"accounts");
@@ -225,19 +231,19 @@ fn a_wait_for_a_condition_is_none_for_its_mutex_but_the_lock_afterwards_is() {
         scope.spawn(move || {
             let locked = line(1);
             let mut guard = lock.lock();
-            send.send(()).unwrap();
+            send.send(asleep::name()).unwrap();
             changed.wait_while(&mut guard, |is_set| !*is_set);
             let holder = of(c"condition").holder.expect("it holds the lock again");
             assert!(is_at(holder.site, &locked), "{holder:?}, not {locked}");
         });
-        receive.recv().unwrap();
+        let waiter = receive.recv().unwrap();
         // An attempt is no wait. It succeeds when the other thread has unlocked the lock in order
         // to wait.
         let mut guard = std::iter::repeat_with(|| lock.try_lock()).flatten().next().unwrap();
         *guard = true;
         assert!(changed.notify_one());
         // Moved to the lock's queue, or found it taken.
-        thread::sleep(Duration::from_millis(20));
+        asleep::until_asleep(waiter);
         drop(guard);
     });
     let found = of(c"condition");
