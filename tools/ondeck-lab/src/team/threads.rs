@@ -193,8 +193,8 @@ mod tests {
         )
         .expect_err("one thread never ends");
         let TeamError::Stuck { threads: 2, states, .. } = error else { panic!("{error}") };
-        assert_eq!(states.len(), 1, "{states:?}");
-        assert!(states[0].contains("lab-1"), "{states:?}");
+        // On a busy machine the other one may not have ended either.
+        assert!(states.iter().any(|state| state.contains("lab-1")), "{states:?}");
     }
 
     #[test]
