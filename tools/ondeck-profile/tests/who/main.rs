@@ -169,11 +169,11 @@ mod of_std {
             let lock = who.locks.iter().find(|lock| lock.name().ends_with("HOT"));
             let perhaps = lock.map(|lock| &lock.perhaps);
             let is_right = perhaps.is_some_and(|perhaps| perhaps.contains(&keeper));
-            let joiner = named(who, "std joiner").and_then(|thread| thread.wait.as_ref());
-            let joined = joiner.map(|wait| &wait.keeper);
+            let waiting = named(who, "std joiner").and_then(|thread| thread.wait.as_ref());
+            let target = waiting.map(|wait| &wait.keeper);
             let is_there =
-                matches!(joined, Some(Keeper::Thread { tid }) if who.thread(*tid).is_some());
-            if is_right && is_there { Vec::new() } else { vec![format!("{perhaps:?} {joined:?}")] }
+                matches!(target, Some(Keeper::Thread { tid }) if who.thread(*tid).is_some());
+            if is_right && is_there { Vec::new() } else { vec![format!("{perhaps:?} {target:?}")] }
         });
     }
 
