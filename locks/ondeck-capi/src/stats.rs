@@ -272,8 +272,7 @@ pub unsafe extern "C" fn ondeck_stats_site(
     buffer: *mut c_char,
     size: usize,
 ) -> usize {
-    let known = if place.is_null() { None } else { Site::code(place.addr()) };
-    let text = known.map_or_else(|| "??".to_owned(), |site| site.to_string());
+    let text = Site::code(place.addr()).map_or_else(|| "??".to_owned(), |site| site.to_string());
     // SAFETY: as the caller promises.
     unsafe { copy(&text, buffer, size) }
 }

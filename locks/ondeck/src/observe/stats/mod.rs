@@ -133,10 +133,11 @@ impl Site {
         NonZeroUsize::new(ptr::from_ref(location).expose_provenance()).map(Self)
     }
 
-    /// An instruction. Half of all addresses are enough for the programs of a system.
+    /// An instruction; 0 if it is not known. Half of all addresses are enough for the programs of a
+    /// system.
     #[cfg(feature = "internals")]
     pub fn code(address: usize) -> Option<Self> {
-        NonZeroUsize::new(address << 1 | 1).map(Self)
+        NonZeroUsize::new(address << 1 | 1).filter(|_| address != 0).map(Self)
     }
 
     /// Returns the line, for a lock of Rust.

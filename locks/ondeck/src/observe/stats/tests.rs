@@ -46,6 +46,19 @@ fn release(lock: Lock) {
     unlocked(unlocks(lock, true).expect("it is held"), true);
 }
 
+/// As of programs in C that are not compiled for statistics.
+#[cfg(feature = "internals")]
+#[test]
+fn a_call_of_an_unknown_instruction_has_no_place() {
+    let lock = lock(0x7001, c"a call of an unknown instruction");
+    at(0);
+    take(lock, waits(lock, Site::code(0)));
+    release(lock);
+    let numbers = numbers(lock.address);
+    assert_eq!((numbers.waits, numbers.site), (1, None));
+    assert_eq!(Site::code(7).and_then(Site::address), Some(7));
+}
+
 #[test]
 fn a_bucket_ends_where_the_next_begins_and_has_an_eighth() {
     for bucket in 0..BUCKETS - 1 {
