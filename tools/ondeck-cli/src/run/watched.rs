@@ -90,8 +90,7 @@ impl Watched {
 
     /// Returns what was seen of a program, and what was not.
     pub(super) fn scope(&self, way: &Way, profile: &Profile, folder: &Path) -> Scope {
-        let mut scope =
-            Scope { seen: seen(way, profile), unseen: unseen_of_languages(profile) };
+        let mut scope = Scope { seen: seen(way, profile), unseen: unseen_of_languages(profile) };
         match way {
             Way::Alone { why } => {
                 scope.unseen.push(format!("the locks of the program: {why}"));
