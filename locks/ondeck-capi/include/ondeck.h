@@ -862,8 +862,8 @@ ONDECK_MUST_USE int ondeck_barrier_meet(struct ondeck_barrier_t *barrier) ONDECK
 
 /*
  Counts a number of threads as arrived, which do not wait. Sets `round` for
- `ondeck_barrier_wait_end`. If it returns `ONDECK_BARRIER_LAST` and not 0, they were the last: the
- caller is to call `ondeck_barrier_end`.
+ `ondeck_barrier_wait_end`. If it returns `ONDECK_BARRIER_LAST` and not 0, they were the last:
+ the caller is to call `ondeck_barrier_end`.
 
  Safety: `barrier` points to a barrier, `round` to a number.
  */

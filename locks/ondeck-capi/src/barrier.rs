@@ -105,8 +105,8 @@ pub unsafe extern "C" fn ondeck_barrier_meet(barrier: *mut Barrier) -> c_int {
 }
 
 /// Counts a number of threads as arrived, which do not wait. Sets `round` for
-/// `ondeck_barrier_wait_end`. If it returns `ONDECK_BARRIER_LAST` and not 0, they were the last: the
-/// caller is to call `ondeck_barrier_end`.
+/// `ondeck_barrier_wait_end`. If it returns `ONDECK_BARRIER_LAST` and not 0, they were the last:
+/// the caller is to call `ondeck_barrier_end`.
 ///
 /// # Safety
 ///

@@ -1,7 +1,8 @@
 //! The mutex, its condition variable and their family for C and C++.
 //!
 //! `link.sh` builds `libondeck.so.0` and `libondeck.a` from this crate. cbindgen generates the
-//! declarations of `include/ondeck.h` from its items (`tests/header.rs`); `include/ondeck.hpp` is for C++. `docs/c.md` documents their guarantees.
+//! declarations of `include/ondeck.h` from its items (`tests/header.rs`); `include/ondeck.hpp` is
+//! for C++. `docs/c.md` documents their guarantees.
 //!
 //! ```text
 //! ondeck.hpp     ondeck::mutex, ondeck::condition_variable, ondeck::shared_mutex and others, with the names of std

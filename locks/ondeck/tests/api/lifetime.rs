@@ -16,8 +16,8 @@ fn round_count() -> u32 {
     std::env::var("ONDECK_TEST_ROUNDS").ok().and_then(|text| text.parse().ok()).unwrap_or(20_000)
 }
 
-/// The time after which no round begins: on a busy machine a thread that yields is without a CPU for
-/// a time slice, and each round has several yields.
+/// The time after which no round begins: on a busy machine a thread that yields is without a CPU
+/// for a time slice, and each round has several yields.
 const LONGEST: Duration = Duration::from_secs(20);
 
 /// The locks and data, alone on a page.

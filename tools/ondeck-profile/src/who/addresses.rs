@@ -13,8 +13,9 @@ use crate::model::{Frame, Module, Place};
 use crate::names::Names;
 use crate::symbols::Symbols;
 
-/// Returns the mappings of a running process as a recording has them: behind the beginning of a file
-/// is a line with its build-id, by which the file is found when it has been deleted or replaced.
+/// Returns the mappings of a running process as a recording has them: behind the beginning of a
+/// file is a line with its build-id, by which the file is found when it has been deleted or
+/// replaced.
 pub fn mappings(pid: u32) -> String {
     let text = fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
     let memory = Memory::open(pid).ok();

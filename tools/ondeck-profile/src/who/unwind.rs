@@ -22,7 +22,8 @@ const RBP: usize = 6;
 const RSP: usize = 7;
 const RETURN: usize = 16;
 
-/// Stacks of goroutines that a stack leads to, its own included. One may say that it leads to itself.
+/// Stacks of goroutines that a stack leads to, its own included. One may say that it leads to
+/// itself.
 const GOROUTINES: usize = 8;
 /// Deeper stacks are cut off.
 const MOST: usize = 256;
