@@ -23,9 +23,8 @@ from pages import SUMMARY, links, resolve
 CHANGES = {
     "README.md": [("who PID", "who $$", "a process that runs")],
     "docs/advise.md": [("./program;", "./orders;", "the same program by another name")],
-    "docs/campaigns.md": [
+    "docs/compare.md": [
         ("--rounds 10 --json", "--rounds 10 -l std,ondeck -d 5ms --json", "nine minutes"),
-        ("ondeck bench --full", "ondeck bench --quick -l std -w uncontended,chan,throughput", "hours"),
     ],
     "docs/preload.md": [("redis-server", "$PROGRAMS/orders", "a program that ends")],
     "docs/profile.md": [("bpftrace -p", None, "needs the kernel's tracing")],

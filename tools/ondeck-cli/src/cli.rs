@@ -7,7 +7,7 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Error, FromArgMatches, Parser, Subcommand};
 
-use crate::{advise, attach, bench, compare, costs, list, merge, run, sim, trace, who};
+use crate::{advise, attach, bench, compare, costs, list, run, sim, trace, who};
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())
@@ -48,8 +48,6 @@ pub(crate) enum Command {
     Compare(Box<compare::Options>),
     /// Recommend a lock for a situation, by a measurement and by rules, and say why
     Advise(Box<advise::Options>),
-    /// Put reports together: shards of a campaign, or repeated runs
-    Merge(merge::Options),
     /// Show what the scheduler did while a lock was idle or threads waited for it
     Trace(Box<trace::Options>),
     /// See what a program waits for at its locks, run it with ondeck's, or compare both

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use ondeck_report::compare::{self, Choice, Comparison, Input};
-use ondeck_report::{comparison, json, merge};
+use ondeck_report::{comparison, json, same};
 
 use crate::ending::{Ending, Error};
 use crate::files::{Prepared, read_all};
@@ -90,7 +90,7 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
     prepared.apart_from_inputs(options.reports.iter().map(PathBuf::as_path))?;
     let inputs = read_all(&options.reports)?;
     if !options.across_machines {
-        merge::of_one_machine(&inputs).map_err(|apart| {
+        same::of_one_machine(&inputs).map_err(|apart| {
             Error::Usage(format!("{apart}; give --across-machines if that is meant"))
         })?;
     }
@@ -123,9 +123,7 @@ fn by(options: &Options) -> Result<compare::By, Error> {
         (By::File, None, _) => Ok(compare::By::File),
         (By::Lock, None, _) => wrong("--by lock needs the lock to compare with: --base glibc"),
         (By::Lock, Some(base), 1) => Ok(compare::By::Lock { base: base.clone() }),
-        (By::Lock, Some(_), _) => {
-            wrong("--by lock is within one report; put several together with `ondeck merge`")
-        }
+        (By::Lock, Some(_), _) => wrong("--by lock is within one report; name one"),
     }
 }
 

@@ -1,7 +1,7 @@
 //! The `ondeck` command.
 //!
 //! ```text
-//! command line ─► cli        one file a command: bench, sim, compare, advise, merge, trace, run, ...
+//! command line ─► cli        one file a command: bench, sim, compare, advise, trace, run, ...
 //!                  │ options, values: what a user wrote becomes a request, or an error with its fix
 //!                  ▼
 //!                 the laboratory measures, or reports are read
@@ -30,7 +30,6 @@ mod generate;
 mod interrupt;
 mod list;
 mod machine_file;
-mod merge;
 mod output;
 mod progress;
 mod session;
@@ -80,7 +79,6 @@ fn main() -> ExitCode {
         Command::Costs(options) => costs::run(&options),
         Command::Compare(options) => compare::run(&options),
         Command::Advise(options) => advise::run(&options),
-        Command::Merge(options) => merge::run(&options),
         Command::Trace(options) => trace::run(&options),
         Command::Run(options) => run::run(&options),
         Command::Attach(options) => attach::run(&options),

@@ -63,17 +63,6 @@ impl CpuTime {
     fn share(&self, seconds: f64) -> f64 {
         if self.wanted() > 0.0 { seconds / self.wanted() } else { 0.0 }
     }
-
-    /// Both accounts together.
-    #[must_use]
-    pub fn plus(self, more: Self) -> Self {
-        Self {
-            own_seconds: self.own_seconds + more.own_seconds,
-            others_seconds: self.others_seconds + more.others_seconds,
-            host_seconds: self.host_seconds + more.host_seconds,
-            idle_seconds: self.idle_seconds + more.idle_seconds,
-        }
-    }
 }
 
 /// The share of all CPUs that other programs take during `time`. The calling thread sleeps for that

@@ -38,7 +38,6 @@ pub mod run;
 pub mod sample;
 pub mod schedstat;
 pub mod select;
-pub mod shard;
 pub mod stamp;
 pub mod summary;
 mod system;

@@ -1,11 +1,11 @@
 //! Processes the laboratory's documents.
 //!
-//! A [`Report`](ondeck_lab::results::Report) is read, merged with others, compared with another,
+//! A [`Report`](ondeck_lab::results::Report) is read, compared with another,
 //! judged in words, and written: tables for a terminal, JSON, CSV, HTML. Everything here is a
 //! function of documents, and nothing measures, so a report from another machine can become a page.
 //!
 //! ```text
-//! JSON ─► read ─► Report ◄─ merge    shards, or repeated runs, become one
+//! JSON ─► read ─► Report
 //!                   │
 //!                   ├─► compare      ratios with their intervals, two reports or two locks
 //!                   ├─► answer       how many times as fast as std, by kind of situation
@@ -28,9 +28,8 @@ pub mod html;
 pub mod json;
 #[cfg(test)]
 mod made;
-pub mod merge;
 pub mod program;
 pub mod read;
-mod same;
+pub mod same;
 pub mod table;
 pub mod verdict;

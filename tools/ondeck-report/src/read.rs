@@ -13,7 +13,7 @@ use serde_json::error::Category;
 /// The name that stands for standard input.
 pub const STANDARD_INPUT: &str = "-";
 
-/// No report is longer: a full campaign is some tens of megabytes.
+/// No report is longer: one of `--full` is some tens of megabytes.
 const MOST_BYTES: u64 = 1 << 30;
 
 /// Why a report cannot be read, in one line.
@@ -124,7 +124,7 @@ pub fn text(name: &str, bytes: &[u8]) -> Result<Report, Unreadable> {
                 "has two series of {}, {}, {} threads, {params}",
                 series.workload, series.lock, series.threads
             );
-            return Err(wrong(one_line(&problem), "put reports together with `ondeck merge`"));
+            return Err(wrong(one_line(&problem), GIVE_A_REPORT));
         }
     }
     Ok(report)

@@ -3,6 +3,8 @@
 
 use ondeck_lab::results::{Report, Settings};
 
+use crate::compare::Input;
+
 /// A fact of a report: its name and its value.
 type Fact = (&'static str, String);
 
@@ -43,4 +45,32 @@ pub(crate) fn differing(
     let both = one.into_iter().zip(other);
     both.filter(|((_, one), (_, other))| one != other)
         .map(|((what, one), (_, other))| (what, one, other))
+}
+
+/// Reports of different machines, in one sentence.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Apart(String);
+
+/// Refuses reports of different machines.
+///
+/// # Errors
+///
+/// [`Apart`] names the first two and their differences.
+pub fn of_one_machine(inputs: &[Input]) -> Result<(), Apart> {
+    let Some((first, others)) = inputs.split_first() else { return Ok(()) };
+    for other in others {
+        let differences: Vec<String> = differing(facts(&first.report), facts(&other.report))
+            .map(|(what, one, other)| format!("{what} `{one}` and `{other}`"))
+            .collect();
+        if !differences.is_empty() {
+            return Err(Apart(format!(
+                "{} and {} are of different machines: {}",
+                first.name,
+                other.name,
+                differences.join(", ")
+            )));
+        }
+    }
+    Ok(())
 }

@@ -12,7 +12,6 @@ use ondeck_lab::environment::{Placement, Quota, Refusal, realtime_refused};
 use ondeck_lab::other_work::OtherWork;
 use ondeck_lab::plan::{self, Extent, Request, Stage};
 use ondeck_lab::results::{Report, Settings, Warning, each_once};
-use ondeck_lab::shard::Shard;
 use ondeck_lab::workload::face::Needs;
 use ondeck_lab::workload::{Subject, WorkloadInfo};
 use ondeck_lab::{run, select, warnings};
@@ -79,19 +78,14 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
     summary::print_warnings(&report.warnings);
 
     let (start, cpu) = (Instant::now(), Account::now());
-    let campaign = match &selection {
+    let mut stages = match &selection {
         Some(selection) => selection.stages(&request, &everything),
         None => plan::stages(&request, &everything),
     };
-    // Costs come after the stages, as an additional part.
-    let costs_part = campaign.len();
-    let shard = options.shard.unwrap_or(Shard::WHOLE);
-    let mut stages = shard.deal(campaign);
     // Baselines come after the locks: an interrupted run has the requested results first.
     stages.extend(plan::baselines(&stages, request.extent));
     let planned: Duration = stages.iter().map(Stage::planned).sum();
-    let cost_rounds =
-        if parts.costs && shard.has(costs_part) { cost_rounds(request.extent) } else { 0 };
+    let cost_rounds = if parts.costs { cost_rounds(request.extent) } else { 0 };
     let total = planned + costs::planned(cost_rounds);
     output::say(format_args!("measuring for about {:.0} s", total.as_secs_f64().ceil()));
     let mut progress = Progress::new(total);
@@ -241,6 +235,5 @@ fn settings(options: &Options, request: &Request) -> Settings {
         quota: (quotas != NONE).then_some(quotas),
         background: options.background,
         seed: options.seed,
-        shard: options.shard,
     }
 }

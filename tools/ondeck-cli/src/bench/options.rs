@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use clap::Args;
 use ondeck_lab::environment::{Pinning, Policy, Quota};
-use ondeck_lab::shard::Shard;
 
 use crate::choice::Choice;
 use crate::files::Outputs;
@@ -93,10 +92,6 @@ pub(crate) struct Options {
     /// Seed of the order in which locks take turns
     #[arg(hide_short_help = true, long, value_name = "NUMBER", default_value = "1", value_parser = seed)]
     pub(crate) seed: u64,
-
-    /// Measure one of several parts, as `2/5`, for jobs in parallel; `ondeck merge` combines them
-    #[arg(long, value_name = "WHICH/OF")]
-    pub(crate) shard: Option<Shard>,
 
     #[command(flatten, next_help_heading = "Output")]
     pub(crate) outputs: Outputs,

@@ -1,7 +1,7 @@
 //! `ondeck run --compare`: runs the program alternately with glibc's locks and with the shim's.
 //!
 //! The result is a report like one from `bench`, with the workload `program`, so that `ondeck
-//! compare`, `merge` and the pages work with it.
+//! compare` and the pages work with it.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -25,7 +25,6 @@ use std::time::Instant;
 
 use ondeck_lab::plan::{self, Extent, Request, Stage};
 use ondeck_lab::results::{Evidence, LockRow, Report, Settings, Simulated, each_once};
-use ondeck_lab::shard::Shard;
 use ondeck_lab::workload::Subject;
 use ondeck_sim::lab;
 use ondeck_sim::machine::MachineFile;
@@ -75,8 +74,7 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
     let lacking = !report.warnings.is_empty();
 
     let start = Instant::now();
-    let shard = options.shard.unwrap_or(Shard::WHOLE);
-    let jobs: Vec<Stage> = shard.deal(stages).iter().flat_map(campaign::jobs).collect();
+    let jobs: Vec<Stage> = stages.iter().flat_map(campaign::jobs).collect();
     output::say(format_args!("simulating {}", machine.about()));
     let mut progress = Progress::new(campaign::planned(&jobs));
     let found = campaign::carry_out(&setup, &jobs, &request, options.why, &mut progress);
@@ -121,7 +119,7 @@ fn empty_report(machine: &MachineFile, options: &Options, request: &Request) -> 
     let placements = || request.placements.iter();
     Report {
         evidence: Evidence::Simulated,
-        simulated: Some(Simulated { machine: machine.name().to_owned(), seed: Some(options.seed) }),
+        simulated: Some(Simulated { machine: machine.name().to_owned(), seed: options.seed }),
         machine: machine::describe(machine),
         warnings: Vec::new(),
         settings: Settings {
@@ -135,7 +133,6 @@ fn empty_report(machine: &MachineFile, options: &Options, request: &Request) -> 
             pinning: each_once(placements().map(|placement| &placement.pinning)),
             policy: each_once(placements().map(|placement| placement.policy)),
             seed: options.seed,
-            shard: options.shard,
             ..Settings::default()
         },
         ..session::empty_report()

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use ondeck_lab::shard::Shard;
 
 use super::shorter::Part;
 use crate::choice::Choice;
@@ -19,8 +18,6 @@ Examples:
   ondeck sim --quick --locks mcs,ondeck --data 0,8
   ondeck sim --machine mine.toml --locks ondeck,mcs -w wait --rounds 20
   ondeck sim --quick --locks mcs,ondeck --threads 96 --why
-  ondeck sim --shard 1/2 --json 1.json
-                       and 2/2 elsewhere; `ondeck merge` combines them
   ondeck run --record app.ondeck.json -- ./app
   ondeck sim --replay app.ondeck.json --html app.html
 
@@ -55,7 +52,7 @@ pub(crate) struct Options {
         value_name = "FILE",
         conflicts_with_all = [
             "workloads", "work", "data", "capacity", "notify", "duration", "quick", "why",
-            "stall_limit", "shard", "json", "csv",
+            "stall_limit", "json", "csv",
         ]
     )]
     pub(crate) replay: Option<PathBuf>,
@@ -81,10 +78,6 @@ pub(crate) struct Options {
     /// Seed of all random choices: the same seed gives the same numbers
     #[arg(long, value_name = "NUMBER", default_value = "1", value_parser = seed)]
     pub(crate) seed: u64,
-
-    /// Simulate one of several parts, as `2/5`, for jobs in parallel; `ondeck merge` combines them
-    #[arg(long, value_name = "WHICH/OF")]
-    pub(crate) shard: Option<Shard>,
 
     #[command(flatten)]
     pub(crate) outputs: Outputs,

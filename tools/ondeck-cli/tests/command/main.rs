@@ -2,7 +2,7 @@
 
 mod advise;
 mod attach;
-mod campaign;
+mod compare;
 mod files;
 mod machine_file;
 mod mistakes;

@@ -81,8 +81,7 @@ fn a_file_that_is_read_is_not_written() {
     fs::write(path("m.toml"), machine("")).expect("a file");
     for line in [
         "compare r.json r.json --json ./r.json",
-        "merge r.json --json link.json",
-        "merge r.json --json m.json --html r.json",
+        "compare r.json r.json --json link.json",
         "advise --from r.json --json r.json",
         "advise --profile r.json --save r.json",
         "sim --machine m.toml --quick --json m.toml",

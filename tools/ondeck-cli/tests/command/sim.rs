@@ -113,27 +113,6 @@ fn lines_of_data_are_a_parameter_and_their_transfers_take_time() {
 }
 
 #[test]
-fn shards_merged_are_the_whole() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let whole = numbers(folder.path(), "whole.json", &[]);
-    let path = |name: &str| folder.path().join(name).to_str().expect("UTF-8").to_owned();
-    for (name, shard) in [("1.json", "1/2"), ("2.json", "2/2")] {
-        let part = numbers(folder.path(), name, &["--shard", shard]);
-        let count = |report: &Value| report["series"].as_array().map_or(0, Vec::len);
-        assert!((1..count(&whole)).contains(&count(&part)), "{shard}");
-    }
-    let (one, two, all) = (path("1.json"), path("2.json"), path("all.json"));
-    ended(0, run(&["merge", &one, &two, "--json", &all]));
-    let merged = parsed(Path::new(&all));
-    assert_eq!(sorted(&merged), sorted(&whole));
-    assert_eq!(merged["simulated"], whole["simulated"]);
-
-    numbers(folder.path(), "other.json", &["--shard", "2/2", "--machine", "m1"]);
-    let message = stderr(&ended(2, run(&["merge", &one, &path("other.json"), "--json", &all])));
-    assert!(message.contains("`ryzen-7-1700` and `m1`"), "{message}");
-}
-
-#[test]
 fn a_machine_file_is_simulated_by_its_path() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("mine.toml");

@@ -230,7 +230,6 @@ pub fn baselines(stages: &[Stage], extent: Extent) -> Vec<Stage> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shard::Shard;
 
     fn name(stage: &Stage) -> String {
         format!("{} {} {:?}", stage.workload.name, stage.threads, stage.params)
@@ -240,29 +239,6 @@ mod tests {
         let stages = stages(&Request::of(extent), &Subject::of_every_kind());
         let baselines = baselines(&stages, extent);
         baselines.iter().chain(&stages).map(Stage::planned).sum()
-    }
-
-    #[test]
-    fn every_stage_is_in_exactly_one_shard_and_whole() {
-        let everything = Subject::all();
-        for extent in [Extent::Quick, Extent::Suite, Extent::Full] {
-            let campaign = stages(&Request::of(extent), &everything);
-            let subjects = |stage: &Stage| stage.subjects.len();
-            let mut expected: Vec<_> =
-                campaign.iter().map(|stage| (name(stage), subjects(stage))).collect();
-            expected.sort();
-            for of in [1, 2, 3, 7, campaign.len(), campaign.len() + 5] {
-                let mut dealt = Vec::new();
-                for index in 1..=of {
-                    let shard = Shard { index, of };
-                    let part = shard.deal(campaign.clone());
-                    dealt.extend(part.iter().map(|stage| (name(stage), subjects(stage))));
-                    assert!(part.len().abs_diff(campaign.len() / of) <= 1, "{shard}");
-                }
-                dealt.sort();
-                assert_eq!(dealt, expected, "{of} shards");
-            }
-        }
     }
 
     #[test]

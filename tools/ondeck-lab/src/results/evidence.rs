@@ -28,20 +28,14 @@ crate::worded! {
 pub struct Simulated {
     /// The name of the machine that was simulated.
     pub machine: String,
-    /// What all chance in it was drawn from: the same seed gives the same numbers. Absent in a
-    /// report that was merged from several.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub seed: Option<u64>,
+    /// What all chance in it was drawn from: the same seed gives the same numbers.
+    pub seed: u64,
 }
 
 /// As every report says it: `simulated on epyc, seed 7`.
 impl fmt::Display for Simulated {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "simulated on {}, ", self.machine)?;
-        match self.seed {
-            Some(seed) => write!(out, "seed {seed}"),
-            None => out.write_str("several seeds"),
-        }
+        write!(out, "simulated on {}, seed {}", self.machine, self.seed)
     }
 }
 
@@ -63,8 +57,7 @@ mod tests {
 
     #[test]
     fn the_machine_and_the_seed_are_named() {
-        let simulated = |seed| Simulated { machine: "epyc".to_owned(), seed };
-        assert_eq!(simulated(Some(7)).to_string(), "simulated on epyc, seed 7");
-        assert_eq!(simulated(None).to_string(), "simulated on epyc, several seeds");
+        let simulated = Simulated { machine: "epyc".to_owned(), seed: 7 };
+        assert_eq!(simulated.to_string(), "simulated on epyc, seed 7");
     }
 }

@@ -19,7 +19,6 @@ pub use ondeck_zoo::{Kind, Origin};
 
 pub use crate::disturbance::CpuTime;
 pub use crate::pure_work::PureWork;
-pub use crate::shard::Shard;
 pub use evidence::{Evidence, Simulated};
 pub use words::{Extent, FailureKind, Unit, each_once};
 
@@ -59,37 +58,12 @@ pub struct Report {
     pub series: Vec<Series>,
     /// What the machine's primitive operations cost, when that was measured.
     pub costs: Vec<Cost>,
-    /// The runs that were merged into this report; empty for a single run.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub runs: Vec<Run>,
     /// What an operation of each workload costs with a lock that does nothing.
     #[serde(default)]
     pub baselines: Vec<Baseline>,
     /// How the CPUs were used during the run; absent where the kernel does not tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_time: Option<CpuTime>,
-}
-
-/// One run of those that a report was merged from.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Run {
-    /// The file it was read from.
-    pub file: String,
-    /// When it began, RFC 3339 in UTC.
-    pub started: String,
-    /// How long it took, in seconds.
-    pub seconds: f64,
-    /// Whether it was interrupted.
-    pub partial: bool,
-    /// The command line.
-    pub command: String,
-    /// The git commit of the program.
-    pub commit: Option<String>,
-    /// Which part of the campaign it was.
-    pub shard: Option<Shard>,
-    /// As in the description of a machine.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub pure_work: Option<PureWork>,
 }
 
 /// The machine a run was made on.
@@ -209,9 +183,6 @@ pub struct Settings {
     pub background: usize,
     /// The seed of the order in which locks took turns.
     pub seed: u64,
-    /// Which part of the campaign this is, if it was cut into parts.
-    #[serde(default)]
-    pub shard: Option<Shard>,
 }
 
 /// Something a reader should know, with what to do about it.

@@ -1,4 +1,4 @@
-//! Reports written in every format, read back, compared, merged, and mangled.
+//! Reports written in every format, read back, compared, and mangled.
 
 mod comparing;
 mod everything;
@@ -7,7 +7,6 @@ mod formats;
 mod golden;
 mod html;
 mod mangled;
-mod merging;
 mod reading;
 mod recorded;
 mod simulated;

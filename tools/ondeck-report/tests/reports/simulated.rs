@@ -2,10 +2,9 @@
 
 use ondeck_lab::results::{Evidence, Report, Simulated};
 use ondeck_report::csv::{HEADER, SIMULATED};
-use ondeck_report::merge::merge;
-use ondeck_report::{csv, html, json, read, table};
+use ondeck_report::{csv, html, json, read, same, table};
 
-use crate::support::{input, sample, throughput};
+use crate::support::{input, sample};
 
 const WORDS: &str = "simulated on epyc, seed 7";
 
@@ -13,7 +12,7 @@ const WORDS: &str = "simulated on epyc, seed 7";
 type Format = (&'static str, fn(&Report) -> String);
 
 fn simulated(machine: &str, seed: u64) -> Report {
-    let simulated = Simulated { machine: machine.to_owned(), seed: Some(seed) };
+    let simulated = Simulated { machine: machine.to_owned(), seed };
     Report { evidence: Evidence::Simulated, simulated: Some(simulated), ..sample() }
 }
 
@@ -56,20 +55,10 @@ fn json_keeps_the_machine_and_the_seed() {
 }
 
 #[test]
-fn several_seeds_may_be_merged_and_several_machines_not() {
-    let run = |number: u32, machine: &str, seed: u64| {
-        let started = format!("2026-01-01T00:00:{number:02}Z");
-        let series = vec![throughput("lock", 8, &[f64::from(number)])];
-        Report { started, series, ..simulated(machine, seed) }
-    };
-    let merged = |one: Report, other: Report| {
-        merge(&[input("1.json", one), input("2.json", other)], "ondeck merge")
-    };
-    let seed = |report: Report| report.simulated.expect("it is simulated").seed;
-    let same = merged(run(1, "epyc", 7), run(2, "epyc", 7)).expect("one machine");
-    assert_eq!(seed(same), Some(7));
-    let several = merged(run(1, "epyc", 7), run(2, "epyc", 8)).expect("one machine");
-    assert_eq!(seed(several), None);
-    let error = merged(run(1, "epyc", 7), run(2, "xeon", 7)).expect_err("two machines");
+fn several_simulated_machines_are_not_one() {
+    let inputs = [input("1.json", simulated("epyc", 7)), input("2.json", simulated("epyc", 8))];
+    assert_eq!(same::of_one_machine(&inputs), Ok(()));
+    let inputs = [input("1.json", simulated("epyc", 7)), input("2.json", simulated("xeon", 7))];
+    let error = same::of_one_machine(&inputs).expect_err("two machines");
     assert!(error.to_string().contains("different machines: simulated machine `epyc` and `xeon`"));
 }

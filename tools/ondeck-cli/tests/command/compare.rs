@@ -1,10 +1,7 @@
-//! Reports that are read back: compared, cut into shards, merged.
+//! Reports that are read back: compared.
 
-use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-
-use serde_json::Value;
 
 use crate::support::{ended, ondeck, parsed, run, stderr, stdout};
 
@@ -91,89 +88,4 @@ fn machines_are_compared_if_that_is_meant() {
     let other = folder.path().join("other.json");
     fs::write(&other, sample.replace("\"kernel\": \"", "\"kernel\": \"Other ")).expect("a file");
     ended(0, run(&["compare", SAMPLE, word(&other), "--across-machines"]));
-}
-
-/// The keys of a report's series, and whether it has costs.
-fn contents(report: &Value) -> (BTreeSet<String>, bool) {
-    let series = report["series"].as_array().expect("series").iter();
-    let key = |series: &Value| {
-        format!(
-            "{} {} {} {}",
-            series["workload"], series["lock"], series["threads"], series["params"]
-        )
-    };
-    (series.map(key).collect(), !report["costs"].as_array().expect("costs").is_empty())
-}
-
-#[test]
-fn shards_merged_are_the_whole_campaign() {
-    const OF: usize = 4;
-    let folder = tempfile::tempdir().expect("a folder");
-    let bench = |name: &str, more: &[&str]| {
-        let path = folder.path().join(name);
-        let campaign =
-            ["bench", "--quick", "--locks", "std", "--workloads", "uncontended,throughput"];
-        ended(
-            0,
-            run(&[&campaign[..], &["--duration", "1ms", "--json", word(&path)], more].concat()),
-        );
-        path
-    };
-    let (whole, _) = contents(&parsed(&bench("whole.json", &[])));
-    let mut shards = Vec::new();
-    let mut dealt = Vec::new();
-    for index in 1..=OF {
-        let shard = bench(&format!("{index}.json"), &["--shard", &format!("{index}/{OF}")]);
-        let report = parsed(&shard);
-        assert_eq!(report["settings"]["shard"]["index"], index);
-        dealt.extend(contents(&report).0);
-        shards.push(word(&shard).to_owned());
-    }
-    assert_eq!(dealt.len(), whole.len(), "something was measured twice");
-
-    let path = |name: &str| folder.path().join(name);
-    let merge = |reports: &[String], more: &[&str]| {
-        let mut arguments = vec!["merge"];
-        arguments.extend(reports.iter().map(String::as_str));
-        arguments.extend(more);
-        run(&arguments)
-    };
-    let (all, html) = (path("all.json"), path("all.html"));
-    let files = ["--json", word(&all), "--html", word(&html)];
-    ended(0, merge(&shards, &files));
-    let merged = parsed(&all);
-    assert_eq!(contents(&merged).0, whole);
-    assert_eq!(merged["runs"].as_array().map(Vec::len), Some(OF));
-    assert_eq!(crate::schema::mismatch(&merged), None);
-
-    let output = ended(1, merge(&shards[1..], &["--json", word(&all)]));
-    assert!(stderr(&output).contains("missing: 1/4"), "{}", stderr(&output));
-    assert_eq!(parsed(&all)["partial"], true);
-}
-
-#[test]
-fn costs_are_in_one_shard_only() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let with_costs = (1..=3).filter(|index| {
-        let path = folder.path().join(format!("{index}.json"));
-        let shard = format!("{index}/3");
-        // There is one stage, so the second shard has the costs and the third has nothing.
-        let output = run(&[
-            "bench",
-            "--quick",
-            "--locks",
-            "std",
-            "--workloads",
-            "chan,costs",
-            "--duration",
-            "1ms",
-            "--shard",
-            &shard,
-            "--json",
-            word(&path),
-        ]);
-        assert!(output.status.code() != Some(2), "{}", stderr(&output));
-        contents(&parsed(&path)).1
-    });
-    assert_eq!(with_costs.collect::<Vec<_>>(), [2]);
 }
