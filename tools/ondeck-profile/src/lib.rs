@@ -15,7 +15,6 @@
 //!           Profile  ─► table      for a terminal, also while the program runs
 //!                    ─► page       HTML, with two flame graphs
 //!                    ─► pprof      profile.proto, gzipped
-//!                    ─► firefox    the Firefox Profiler's JSON, gzipped
 //!                    ─► lines      JSON, one object a line
 //!
 //! folder ─► tracks      what threads did in order, for replays
@@ -34,7 +33,6 @@
 mod clock;
 mod error;
 mod file;
-pub mod firefox;
 mod flame;
 pub mod futexes;
 mod kinds;

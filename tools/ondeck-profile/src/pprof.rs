@@ -21,12 +21,8 @@ use crate::model::{Lock, Process, Profile, Sample};
 ///
 /// [`Error::Writing`] if the compression fails, which cannot happen in memory.
 pub fn encode(profile: &Profile, role: Role) -> Result<Vec<u8>, Error> {
-    packed(&Builder::of(profile, role))
-}
-
-pub(crate) fn packed(bytes: &[u8]) -> Result<Vec<u8>, Error> {
     let mut packed = GzEncoder::new(Vec::new(), Compression::default());
-    packed.write_all(bytes)?;
+    packed.write_all(&Builder::of(profile, role))?;
     Ok(packed.finish()?)
 }
 

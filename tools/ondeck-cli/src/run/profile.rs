@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
-use ondeck_profile::{Profile, Reader, Role, firefox, lines, page, pprof, table};
+use ondeck_profile::{Profile, Reader, Role, lines, page, pprof, table};
 
 use super::Way;
 use super::futexes::Looks;
@@ -20,7 +20,7 @@ pub(crate) const LOCKS: usize = 10;
 #[derive(Debug, Args)]
 pub(crate) struct Wanted {
     /// Record which locks threads wait for and which functions keep them, and write a report:
-    /// .html, .pb.gz, .json.gz or .jsonl; may be given several times
+    /// .html, .pb.gz or .jsonl; may be given several times
     #[arg(long, value_name = "FILE", value_parser = OsStringValueParser::new().try_map(report))]
     pub(crate) profile: Vec<Report>,
 
@@ -53,14 +53,12 @@ pub(crate) struct Report {
 pub(crate) enum Format {
     Html,
     Pprof,
-    Firefox,
     Jsonl,
 }
 
-const FORMATS: [(&str, Format); 4] = [
+const FORMATS: [(&str, Format); 3] = [
     (".html", Format::Html),
     (".pb.gz", Format::Pprof),
-    (".json.gz", Format::Firefox),
     (".jsonl", Format::Jsonl),
 ];
 
@@ -91,7 +89,6 @@ impl Wanted {
         let written = prepared.write_by(|format| match format {
             Format::Html => Ok(page::render(profile).into_bytes()),
             Format::Pprof => pprof::encode(profile, role).map_err(in_words),
-            Format::Firefox => firefox::encode(profile).map_err(in_words),
             Format::Jsonl => Ok(lines::render(profile).into_bytes()),
         });
         written.tell()
@@ -156,10 +153,10 @@ mod tests {
 
     #[test]
     fn the_end_of_a_name_says_what_is_written() {
-        for word in ["a.html", "b/c.pb.gz", "f.json.gz", "l.jsonl"] {
+        for word in ["a.html", "b/c.pb.gz", "l.jsonl"] {
             assert!(report(word.into()).is_ok(), "{word}");
         }
-        for word in ["a.json", "pb.gz", ".html", "a.pb", "report"] {
+        for word in ["a.json.gz", "pb.gz", ".html", "a.pb", "report"] {
             let error = report(word.into()).expect_err("nothing says what it is");
             assert!(error.contains(".html") && error.contains(".pb.gz"), "{error}");
         }
