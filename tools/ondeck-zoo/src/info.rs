@@ -13,9 +13,6 @@ pub struct LockInfo {
     pub waiting: Waiting,
     /// Which thread acquires the lock next.
     pub fairness: Fairness,
-    /// Whether [`try_lock`](crate::RawLock::try_lock) can ever succeed: some queue locks have no
-    /// way to join their queue without committing to wait.
-    pub has_try_lock: bool,
     /// Whether an unlock may read or write the lock's memory after another thread could have
     /// acquired it. Such a lock must not be freed by the thread that locks it last.
     pub touches_after_release: bool,
@@ -29,14 +26,13 @@ pub struct LockInfo {
 
 impl LockInfo {
     /// The facts in which most locks agree, for the end of a lock's own: it is from the literature,
-    /// its waiters spin, it has attempts, bars no thread from barging in, leaves its memory alone
+    /// its waiters spin, it bars no thread from barging in, leaves its memory alone
     /// after an unlock, and has the generic condition variable.
     pub const USUAL: Self = Self {
         name: "",
         origin: Origin::Literature,
         waiting: Waiting::Spins,
         fairness: Fairness::Barging,
-        has_try_lock: true,
         touches_after_release: false,
         condvar: CondvarKind::Generic,
         source: "",

@@ -59,8 +59,6 @@ mod parker;
 #[cfg(target_os = "linux")]
 #[macro_use]
 mod posix;
-#[macro_use]
-mod queue;
 mod raw;
 mod rwlock;
 mod three_states;

@@ -52,7 +52,6 @@ pub unsafe trait RawLock<P: Platform>: Sized + Send + Sync + 'static {
     ///
     /// May fail although the lock is free, if another thread is locking or unlocking it at the same
     /// time.
-    /// Always fails where [`LockInfo::has_try_lock`] is false.
     ///
     /// # Safety
     ///

@@ -10,9 +10,8 @@ use crate::LockInfo;
 /// one for writes, because a library's guards are of two types. Most locks take `()`, and the
 /// parameter vanishes.
 ///
-/// [`INFO`](Self::INFO) has the same facts as for other locks. Here `has_try_lock` covers attempts
-/// to read and to write, `fairness` covers writers and readers, and `condvar` is
-/// [`CondvarKind::Without`](crate::CondvarKind::Without).
+/// [`INFO`](Self::INFO) has the same facts as for other locks. Here `fairness` covers
+/// writers and readers, and `condvar` is [`CondvarKind::Without`](crate::CondvarKind::Without).
 ///
 /// # Safety
 ///
@@ -50,7 +49,7 @@ pub unsafe trait RawRwLock<P: Platform>: Sized + Send + Sync + 'static {
     /// Becomes a reader if it need not wait; returns whether it did.
     ///
     /// May fail although no writer holds the lock or waits for it, if another thread is locking or
-    /// unlocking it at the same time. Always fails where [`LockInfo::has_try_lock`] is false.
+    /// unlocking it at the same time.
     ///
     /// # Safety
     ///

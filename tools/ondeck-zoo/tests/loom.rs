@@ -33,7 +33,7 @@ fn two_threads_exclude_each_other_and_lose_no_wake() {
 /// takes three switches; where all poll one word it happens at once.
 fn three_threads_bound(info: &LockInfo) -> Option<usize> {
     match (info.waiting, info.fairness, info.name) {
-        (_, _, "mcs" | "clh") => Some(2),
+        (_, _, "mcs") => Some(2),
         (Waiting::Sleeps | Waiting::SpinsThenSleeps, _, _) => Some(deeper(3)),
         // A queue lock whose unlock also polls has less room than those above.
         (Waiting::Spins, Fairness::Fifo, _) => Some(1),
@@ -59,9 +59,7 @@ fn an_attempt_excludes_like_an_acquisition() {
     struct Check;
     impl Visitor<Loom> for Check {
         fn visit<L: RawLock<Loom>>(&mut self) {
-            if L::INFO.has_try_lock {
-                loom_scenario::attempt::<L>(deeper(3));
-            }
+            loom_scenario::attempt::<L>(deeper(3));
         }
     }
     locks::for_each_hosted::<Loom>(&mut Check);

@@ -34,7 +34,6 @@ unsafe impl RawLock<Linux> for Forgetful {
         origin: Origin::Literature,
         waiting: Waiting::Spins,
         fairness: Fairness::Barging,
-        has_try_lock: true,
         touches_after_release: false,
         condvar: CondvarKind::Generic,
         source: "this test",

@@ -32,7 +32,6 @@ portable_locks! {
     go_three_state::GoThreeState,
     go_spinbit::GoSpinbit,
     mcs::Mcs,
-    clh::Clh,
     rust_std::RustStd,
     glibc_normal::GlibcNormal,
 }

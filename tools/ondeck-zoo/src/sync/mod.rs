@@ -24,7 +24,6 @@ pub use semaphore::{RawSemaphore, SemaphoreVisitor};
 const PEER: crate::LockInfo = crate::LockInfo {
     origin: crate::Origin::Peer,
     waiting: crate::Waiting::Sleeps,
-    has_try_lock: false,
     // As far as is known: the sources were not searched for the contrary.
     touches_after_release: true,
     condvar: crate::CondvarKind::Without,

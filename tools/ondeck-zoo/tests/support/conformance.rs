@@ -169,7 +169,7 @@ fn exclusion<L: RawLock<Native>>(threads: usize, hang_after: Duration) -> Result
     let count = Stage::<L, _>::run(threads, hang_after, AtomicU64::new(0), |stage, thread| {
         let context = L::Context::default();
         for round in 0..rounds::<L>(stage.threads) {
-            let attempts = L::INFO.has_try_lock && (thread as u64 + round) % 4 == 1;
+            let attempts = (thread as u64 + round) % 4 == 1;
             // SAFETY: the context stays here and serves one acquisition at a time, and each unlock
             // matches it.
             unsafe {
@@ -222,7 +222,7 @@ fn attempts<L: RawLock<Native>>(_: usize, hang_after: Duration) -> Result<(), St
             if !lock.is_idle() {
                 return Err(format!("it is not at rest after {used} uses"));
             }
-            if [try_here(lock), try_elsewhere(lock)] != [L::INFO.has_try_lock; 2] {
+            if [try_here(lock), try_elsewhere(lock)] != [true; 2] {
                 return Err(format!("{ATTEMPTS} attempts at a free lock, after {used} uses"));
             }
             for waits in [true, false] {
@@ -230,9 +230,7 @@ fn attempts<L: RawLock<Native>>(_: usize, hang_after: Duration) -> Result<(), St
                 unsafe {
                     if waits {
                         lock.lock(&context);
-                    } else if !L::INFO.has_try_lock
-                        || !(0..ATTEMPTS).any(|_| lock.try_lock(&context))
-                    {
+                    } else if !(0..ATTEMPTS).any(|_| lock.try_lock(&context)) {
                         continue;
                     }
                     let stolen = try_elsewhere(lock);

@@ -112,7 +112,6 @@ cpp_rwlocks! {
             name: "nsync_rwlock",
             waiting: Waiting::SpinsThenSleeps,
             fairness: Fairness::Bounded,
-            has_try_lock: true,
             touches_after_release: true,
             source: "nsync 1.25, nsync_mu with nsync_mu_rlock, by Mike Burrows, by call",
             teaches: "Arriving readers wait behind a waiting writer, and a waiter woken in vain goes first",
