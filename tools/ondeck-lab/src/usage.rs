@@ -50,11 +50,6 @@ impl Usage {
     }
 }
 
-/// The peak memory of this process, in bytes; `None` where the system does not report it.
-pub fn peak_memory() -> Option<u64> {
-    Here::peak_memory()
-}
-
 /// The sum of the known accounts: an empty account is not known yet.
 fn sum<T: Add<Output = T>>(one: Option<T>, other: Option<T>) -> Option<T> {
     match (one, other) {

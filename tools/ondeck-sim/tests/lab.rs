@@ -71,20 +71,6 @@ fn every_lock_excludes_and_ends_its_round() {
     assert!(results.series.len() > 10, "{}", results.series.len());
 }
 
-#[test]
-fn what_a_round_has_cost_is_there_to_be_asked_for() {
-    let request = request("throughput", own_locks(), 4);
-    let stages = plan::stages(&request, &[]);
-    lab::with(&setup("ryzen-7-1700", 1), || {
-        run::run(&request, &stages, &mut Silent);
-        let rounds = lab::take_rounds();
-        let cells: usize = stages.iter().map(|stage| stage.subjects.len() * stage.turns).sum();
-        assert_eq!(rounds.len(), cells);
-        assert!(rounds.iter().all(|round| round.events > 0 && !round.hot.is_empty()));
-        assert!(lab::take_rounds().is_empty());
-    });
-}
-
 /// The system's allocator. Memory for which any multiple of 16 is right begins at [`BEHIND`] bytes
 /// behind a cache line.
 struct Behind;

@@ -12,8 +12,6 @@ use std::time::Duration;
 use ondeck_lab::plan::{Request, Stage};
 use ondeck_lab::results::Failure;
 use ondeck_lab::run::{self, Observer, Results};
-use ondeck_lab::usage::Usage;
-use ondeck_sim::engine::Ran;
 use ondeck_sim::lab::{self, Setup};
 
 use crate::progress;
@@ -21,16 +19,6 @@ use crate::progress::Progress;
 
 /// The nominal time of a turn for the progress; the real one is unknown in advance.
 const TURN: Duration = Duration::from_secs(1);
-
-/// The result of a job.
-#[derive(Default)]
-pub(super) struct Found {
-    pub(super) results: Results,
-    /// The times of its rounds by activity, if requested.
-    pub(super) rounds: Vec<Ran>,
-    /// The CPU time that it took on the host.
-    pub(super) cpu: Option<Duration>,
-}
 
 /// The jobs of a stage: one lock each.
 pub(super) fn jobs(stage: &Stage) -> Vec<Stage> {
@@ -51,7 +39,7 @@ pub(super) fn planned(jobs: &[Stage]) -> Duration {
 enum Told {
     Turn(String),
     Failed(Failure),
-    Done(usize, Found),
+    Done(usize, Results),
 }
 
 /// Carries the jobs out; returns their results in order. A job that a cancelled run did not reach
@@ -60,14 +48,13 @@ pub(super) fn carry_out(
     setup: &Setup,
     jobs: &[Stage],
     request: &Request,
-    why: bool,
     progress: &mut Progress,
-) -> Vec<Found> {
+) -> Vec<Results> {
     // The longest first, so that no thread is left alone with one at the end.
     let mut order: Vec<usize> = (0..jobs.len()).collect();
     order.sort_by_key(|&index| std::cmp::Reverse(jobs[index].threads));
     let next = AtomicUsize::new(0);
-    let mut found: Vec<Found> = jobs.iter().map(|_| Found::default()).collect();
+    let mut found: Vec<Results> = jobs.iter().map(|_| Results::default()).collect();
     let workers = thread::available_parallelism().map_or(1, usize::from).min(jobs.len());
     thread::scope(|scope| {
         let (sender, receiver) = mpsc::channel();
@@ -76,7 +63,8 @@ pub(super) fn carry_out(
             scope.spawn(move || {
                 // Relaxed: each number is handed out once; the channel orders the results.
                 while let Some(&index) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let found = simulate(setup, &jobs[index], request, why, &sender);
+                    let job = slice::from_ref(&jobs[index]);
+                    let found = lab::with(setup, || run::run(request, job, &mut Teller(&sender)));
                     // The receiver lives until all threads are done.
                     _ = sender.send(Told::Done(index, found));
                 }
@@ -96,21 +84,6 @@ pub(super) fn carry_out(
         }
     });
     found
-}
-
-fn simulate(
-    setup: &Setup,
-    job: &Stage,
-    request: &Request,
-    why: bool,
-    sender: &Sender<Told>,
-) -> Found {
-    let before = Usage::of_this_thread();
-    lab::with(setup, || {
-        let results = run::run(request, slice::from_ref(job), &mut Teller(sender));
-        let rounds = if why { lab::take_rounds() } else { Vec::new() };
-        Found { results, rounds, cpu: Usage::of_this_thread().since(before).cpu }
-    })
 }
 
 /// Reports to the thread that shows the progress.

@@ -9,7 +9,6 @@
 //! | `replay.rs` | a program's recording, instead of workloads |
 //! | `shorter.rs` | the sections to shorten in it |
 //! | `verdict.rs` | the conclusion of it |
-//! | `why.rs` | where time went |
 
 mod campaign;
 mod chosen;
@@ -18,7 +17,6 @@ mod options;
 mod replay;
 mod shorter;
 mod verdict;
-mod why;
 
 use std::path::Path;
 use std::time::Instant;
@@ -77,20 +75,18 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
     let jobs: Vec<Stage> = stages.iter().flat_map(campaign::jobs).collect();
     output::say(format_args!("simulating {}", machine.about()));
     let mut progress = Progress::new(campaign::planned(&jobs));
-    let found = campaign::carry_out(&setup, &jobs, &request, options.why, &mut progress);
+    let found = campaign::carry_out(&setup, &jobs, &request, &mut progress);
     progress.finish();
 
-    let why = if options.why { why::text(&found, setup.costs.places.len()) } else { String::new() };
     for its in found {
-        report.series.extend(its.results.series);
-        report.baselines.extend(its.results.baselines);
-        report.failures.extend(its.results.failures);
+        report.series.extend(its.series);
+        report.baselines.extend(its.baselines);
+        report.failures.extend(its.failures);
     }
     report.seconds = start.elapsed().as_secs_f64();
     report.partial = interrupt.happened();
     report.locks = rows(&report, &subjects);
-    let text = summary::of_bench(&report) + &why;
-    let ending = session::finish(prepared, &report, &text);
+    let ending = session::finish(prepared, &report, &summary::of_bench(&report));
     Ok(if lacking { Ending::Lacking } else { ending })
 }
 

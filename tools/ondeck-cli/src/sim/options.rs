@@ -17,7 +17,6 @@ Examples:
   ondeck sim --machine xeon-8488cx2 -w throughput -t 1,16,192 --work 100,500
   ondeck sim --quick --locks mcs,ondeck --data 0,8
   ondeck sim --machine mine.toml --locks ondeck,mcs -w wait --rounds 20
-  ondeck sim --quick --locks mcs,ondeck --threads 96 --why
   ondeck run --record app.ondeck.json -- ./app
   ondeck sim --replay app.ondeck.json --html app.html
 
@@ -51,7 +50,7 @@ pub(crate) struct Options {
         long,
         value_name = "FILE",
         conflicts_with_all = [
-            "workloads", "work", "data", "capacity", "notify", "duration", "quick", "why",
+            "workloads", "work", "data", "capacity", "notify", "duration", "quick",
             "stall_limit", "json", "csv",
         ]
     )]
@@ -66,10 +65,6 @@ pub(crate) struct Options {
     /// their recorded work, as `Cache::get=50%`; may be given several times
     #[arg(long, value_name = "SITE=PERCENT", requires = "replay")]
     pub(crate) shorter: Vec<Part>,
-
-    /// Also print, for each lock and situation, where the time of the threads went
-    #[arg(long)]
-    pub(crate) why: bool,
 
     /// Report a lock as stuck if none of its threads makes progress for so long in virtual time
     #[arg(long, value_name = "TIME", default_value = "50ms", value_parser = simulated_stall_limit)]

@@ -9,7 +9,6 @@ use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::thread::JoinHandle;
 
-use nix::sys::resource::{UsageWho, getrusage};
 use nix::time::ClockId;
 use ondeck::platform::Native;
 
@@ -47,11 +46,6 @@ impl System for Here {
         let elapsed = unix::clock(ClockId::from_raw(libc::CLOCK_UPTIME_RAW));
         // The calling thread has run, so a zero means that the system did not report it.
         Usage { elapsed, cpu: (!cpu.is_zero()).then_some(cpu), ..Usage::default() }
-    }
-
-    fn peak_memory() -> Option<u64> {
-        // In bytes.
-        getrusage(UsageWho::RUSAGE_SELF).ok().map(|usage| usage.max_rss() as u64)
     }
 
     fn raw_nanos() -> u64 {

@@ -172,11 +172,6 @@ pub(crate) trait System {
         None
     }
 
-    /// The peak memory of this process, in bytes.
-    fn peak_memory() -> Option<u64> {
-        None
-    }
-
     /// Nanoseconds of a monotonic clock that no program sets.
     fn raw_nanos() -> u64;
 

@@ -120,9 +120,6 @@ pub(super) fn touch(address: usize, bytes: usize, write: bool) {
     for line in first..=last {
         settle();
         let access = if write { Access::Write } else { Access::Read };
-        let mut here = world();
-        let number = here.memory.number(line * super::memory::LINE);
-        here.memory.line(number).has_data = true;
         fetch(line * super::memory::LINE, access, 0);
     }
 }
@@ -135,8 +132,6 @@ pub(super) fn touch_together(addresses: &[usize]) {
     let mut taken = Vec::new();
     for &address in addresses {
         let mut here = world();
-        let number = here.memory.number(address);
-        here.memory.line(number).has_data = true;
         match here.own(address) {
             Line::Here(_) => {}
             Line::Comes { there, .. } => latest = latest.max(there),

@@ -36,29 +36,9 @@ pub enum Doing {
     Disturbed,
 }
 
-impl Doing {
-    /// All of them, with a word for each.
-    pub const ALL: [(Self, &'static str); 14] = [
-        (Self::Working, "work"),
-        (Self::Hitting, "hits"),
-        (Self::Queueing, "line wait"),
-        (Self::Moving, "line move"),
-        (Self::Draining, "store buffer"),
-        (Self::Pausing, "pause"),
-        (Self::Fencing, "fence"),
-        (Self::HeavyFencing, "heavy fence"),
-        (Self::Clocks, "clock"),
-        (Self::Kernel, "kernel"),
-        (Self::BucketWait, "bucket wait"),
-        (Self::Yielding, "yield"),
-        (Self::Switching, "switch"),
-        (Self::Disturbed, "disturbed"),
-    ];
-}
-
 /// Time by activity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Spent([Time; Doing::ALL.len()]);
+pub struct Spent([Time; Doing::Disturbed as usize + 1]);
 
 impl Spent {
     /// Adds time.
@@ -70,12 +50,6 @@ impl Spent {
     /// The time of that activity.
     pub fn on(&self, doing: Doing) -> Time {
         self.0[doing as usize]
-    }
-
-    /// The sum of both.
-    #[must_use]
-    pub fn plus(&self, other: &Self) -> Self {
-        Self(std::array::from_fn(|index| self.0[index] + other.0[index]))
     }
 
     /// The sum of all activities.

@@ -67,10 +67,6 @@ pub struct Line {
     pub leaving: Vec<(u16, Time)>,
     /// Its traffic.
     pub traffic: Traffic,
-    /// Whether a workload has marked data on it.
-    pub has_data: bool,
-    /// Its first byte in the real program.
-    pub address: usize,
 }
 
 /// An access that waits for a line.
@@ -188,8 +184,6 @@ impl Memory {
                 stale_until: 0,
                 leaving: Vec::new(),
                 traffic: Traffic::default(),
-                has_data: false,
-                address: address / LINE * LINE,
             });
             lines.len() as u32 - 1
         });

@@ -53,7 +53,7 @@ pub use account::{Doing, Spent};
 pub use atomics::{SimInt, SimPtr};
 pub use bits::Set;
 pub use memory::Traffic;
-pub use ran::{Hot, Ran, Stuck};
+pub use ran::{Ran, Stuck};
 pub use run::{Call, End};
 pub use thread::{State, Usage};
 pub use unrest::Unrest;
@@ -174,7 +174,7 @@ impl<'a> Simulation<'a> {
         let used = table::Used::new(&table);
         let end = run::run(&mut world, bodies, calls, (self.limit, self.longer), cancelled);
         drop(used);
-        Ran::of(&mut world, end, table.range())
+        Ran::of(&mut world, end)
     }
 }
 

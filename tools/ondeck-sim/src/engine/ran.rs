@@ -1,7 +1,6 @@
-//! The result of a run: how it ended, what threads were charged, which lines were hot.
+//! The result of a run: how it ended, what threads were charged, which lines moved.
 
 use std::fmt;
-use std::ops::Range;
 
 use super::account::Spent;
 use super::memory::Traffic;
@@ -23,27 +22,14 @@ pub struct Ran {
     pub spent: Vec<Spent>,
     /// Time in which CPUs had no thread, summed over all.
     pub idle: Time,
-    /// The lines with most time under way, the hottest first.
-    pub hot: Vec<Hot>,
+    /// The traffic of each line that moved, the most time under way first.
+    pub traffic: Vec<Traffic>,
     /// The number of acquisitions of futex buckets' locks, and the time spent waiting for them.
     pub buckets: (u64, Time),
     /// Threads that had not ended.
     pub stuck: Vec<Stuck>,
     /// Accesses and other steps of threads.
     pub events: u64,
-}
-
-/// A line that moved much.
-#[derive(Clone, Debug)]
-pub struct Hot {
-    /// Its first address in the real program.
-    pub address: usize,
-    /// Whether it is a line of the parking table.
-    pub in_table: bool,
-    /// Whether a workload has marked data on it; a lock may be on the same line.
-    pub has_data: bool,
-    /// Its traffic.
-    pub traffic: Traffic,
 }
 
 /// A thread that had not ended.
@@ -77,21 +63,10 @@ impl fmt::Display for Stuck {
 }
 
 impl Ran {
-    pub(super) fn of(world: &mut World, end: End, table: Range<usize>) -> Self {
-        let mut hot: Vec<_> = world
-            .memory
-            .lines()
-            .iter()
-            .filter(|line| line.traffic != Traffic::default())
-            .map(|line| Hot {
-                address: line.address,
-                in_table: table.contains(&line.address),
-                has_data: line.has_data,
-                traffic: line.traffic,
-            })
-            .collect();
-        hot.sort_by_key(|hot| std::cmp::Reverse(hot.traffic.moved + hot.traffic.queued));
-        hot.truncate(32);
+    pub(super) fn of(world: &mut World, end: End) -> Self {
+        let lines = world.memory.lines().iter().map(|line| line.traffic);
+        let mut traffic: Vec<_> = lines.filter(|line| *line != Traffic::default()).collect();
+        traffic.sort_by_key(|line| std::cmp::Reverse(line.moved + line.queued));
         world.close_accounts();
         let stuck = (0..world.threads.len())
             .filter(|&thread| world.threads[thread].state != State::Done)
@@ -109,7 +84,7 @@ impl Ran {
             usages: world.threads.iter().map(|thread| thread.usage).collect(),
             spent: world.threads.iter().map(|thread| thread.spent).collect(),
             idle: world.cpus.iter().map(|cpu| cpu.idle_time).sum(),
-            hot,
+            traffic,
             buckets: world.futexes.traffic(),
             stuck,
             events: world.events,

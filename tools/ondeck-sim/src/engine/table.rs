@@ -43,12 +43,6 @@ impl Table {
             table.assume_init()
         }
     }
-
-    /// The address range of the table.
-    pub(super) fn range(&self) -> std::ops::Range<usize> {
-        let start = std::ptr::from_ref(self).addr();
-        start..start + size_of::<Self>()
-    }
 }
 
 thread_local! {

@@ -17,7 +17,7 @@ use ondeck_lab::work::Work;
 use ondeck_lab::workload::Subject;
 use ondeck_zoo::{RawLock, Visitor, locks};
 
-use crate::engine::{self, Costs, Ran, Sim};
+use crate::engine::{self, Costs, Sim};
 use crate::time::{Time, in_nanos};
 
 pub use ondeck_lab::any::{AnyMutex, Context};
@@ -37,8 +37,6 @@ struct Present {
     setup: Setup,
     /// The number of teams that have run on it.
     teams: u64,
-    /// Results of teams' runs that have not been fetched yet.
-    rounds: Vec<Ran>,
 }
 
 thread_local! {
@@ -52,7 +50,7 @@ thread_local! {
 ///
 /// If there already is a machine.
 pub fn with<R>(setup: &Setup, work: impl FnOnce() -> R) -> R {
-    let present = Present { setup: setup.clone(), teams: 0, rounds: Vec::new() };
+    let present = Present { setup: setup.clone(), teams: 0 };
     let before = PRESENT.replace(Some(present));
     assert!(before.is_none(), "a machine within another");
     let _ends = Ends;
@@ -66,14 +64,6 @@ impl Drop for Ends {
     fn drop(&mut self) {
         PRESENT.replace(None);
     }
-}
-
-/// Returns the results of the rounds that this OS thread has run since the last call, within
-/// [`with`].
-pub fn take_rounds() -> Vec<Ran> {
-    PRESENT.with_borrow_mut(|present| {
-        present.as_mut().map(|present| std::mem::take(&mut present.rounds)).unwrap_or_default()
-    })
 }
 
 impl Teams for Sim {

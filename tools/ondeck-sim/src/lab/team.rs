@@ -122,7 +122,7 @@ pub(super) fn run<T: Send + 'static>(
         returned.extend(result);
     }
     let nanos = |time: Time| Duration::from_nanos(in_nanos(time));
-    let outcome = Outcome {
+    Ok(Outcome {
         window: nanos(to.0.saturating_sub(from.0)),
         window_pairs,
         contended_pairs,
@@ -131,13 +131,7 @@ pub(super) fn run<T: Send + 'static>(
         span: nanos(end_time.saturating_sub(start)),
         cpus,
         results: returned,
-    };
-    PRESENT.with_borrow_mut(|present| {
-        if let Some(present) = present {
-            present.rounds.push(ran);
-        }
-    });
-    Ok(outcome)
+    })
 }
 
 /// What the next round simulates, and its number.

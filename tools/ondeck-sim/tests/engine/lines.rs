@@ -84,7 +84,7 @@ fn readers_of_a_line_share_it() {
     let ran = run(&cores(8), (0..8).map(reader).collect());
     // One way for the line, then all CPUs have it: an access is a hit.
     assert!(ends.borrow().iter().all(|&time| time < 100 + 120 + 2 * CLUSTER as u64), "{ends:?}");
-    let line = &ran.hot[0].traffic;
+    let line = &ran.traffic[0];
     assert_eq!((line.reads, line.writes), (7, 1));
 }
 

@@ -108,11 +108,6 @@ impl System for Here {
         Some(Account { busy, idle, host, own })
     }
 
-    fn peak_memory() -> Option<u64> {
-        // In kibibytes.
-        getrusage(UsageWho::RUSAGE_SELF).ok().map(|usage| usage.max_rss() as u64 * 1024)
-    }
-
     fn raw_nanos() -> u64 {
         let time = unix::clock(ClockId::CLOCK_MONOTONIC_RAW);
         time.as_secs() * 1_000_000_000 + u64::from(time.subsec_nanos())
