@@ -67,6 +67,9 @@ cfg_select! {
         #[cfg(target_arch = "x86_64")]
         mod pi_steps;
         mod rwlock_counts;
+        #[cfg(target_pointer_width = "64")]
+        #[path = "../support/shared.rs"]
+        mod shared;
         #[cfg(target_arch = "x86_64")]
         #[path = "../support/stepped.rs"]
         mod stepped;

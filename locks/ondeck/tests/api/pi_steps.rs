@@ -9,7 +9,7 @@ use ondeck::pi::{OwnerEnded, RawPiMutex};
 use ondeck::platform::{Linux, Platform};
 
 use crate::asleep;
-use crate::ipc::{Child, NUMBER};
+use crate::shared::{Child, NUMBER};
 use crate::stepped::{At, Stepped, be_stepped, step_by_step, words};
 use crate::until::until;
 use crate::watchdog::Watchdog;

@@ -13,7 +13,7 @@ use ondeck::platform::Linux;
 
 use crate::again::alone;
 use crate::asleep;
-use crate::ipc::Child;
+use crate::shared::Child;
 
 /// The signal by which a child stops itself, at the beginning and at the end.
 const MARK: i32 = libc::SIGUSR1;

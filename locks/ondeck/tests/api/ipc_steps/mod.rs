@@ -13,7 +13,7 @@ use std::time::Duration;
 use ondeck::ipc::{LockResult, MutexGuard};
 
 use crate::asleep;
-use crate::ipc::{DIED, NUMBER, Shared, lock, share, share_file};
+use crate::shared::{DIED, NUMBER, Shared, lock, share, share_file};
 use crate::stepped::{At, Stepped, listed_by_caller, step_by_step, words};
 use crate::watchdog;
 

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 
 use super::{NOTIFY_ALL, Operation, Owner, WAIT, What, World};
 use crate::asleep;
-use crate::ipc::{DIED, NUMBER, lock, share};
+use crate::shared::{DIED, NUMBER, lock, share};
 use crate::stepped::{At, Stepped, step_by_step, words};
 use crate::watchdog;
 
