@@ -162,7 +162,7 @@ impl World {
                 let least = |at: &usize| (self.threads[ready[*at]].virtual_run_time, ready[*at]);
                 (0..ready.len()).min_by_key(least)
             }
-            Policy::RoundRobin | Policy::Windows => (!ready.is_empty()).then_some(0),
+            Policy::RoundRobin => (!ready.is_empty()).then_some(0),
         }
     }
 
@@ -337,7 +337,6 @@ impl World {
         let thread = &mut self.threads[number];
         thread.remaining = thread.resume_at.saturating_sub(self.now);
         thread.usage.involuntary += 1;
-        thread.was_boosted = false;
         self.enqueue(cpu, number);
         self.schedule(cpu);
     }
@@ -384,21 +383,12 @@ impl World {
             }
             return;
         };
-        let running = &self.threads[current];
         let behind = self.run_time(current).saturating_sub(self.threads[number].virtual_run_time);
         let preempts = match scheduler.policy {
             Policy::Eevdf | Policy::Cfs => behind > scheduler.wakeup_granularity,
-            Policy::Windows => !running.was_boosted,
             Policy::RoundRobin => false,
         };
         if preempts {
-            if scheduler.policy == Policy::Windows {
-                // It goes first, once.
-                let ready = &mut self.cpus[cpu].ready;
-                ready.pop();
-                ready.insert(0, number);
-                self.threads[number].was_boosted = true;
-            }
             let event = Event::Preempt { cpu: cpu as u32, thread: current as u32 };
             self.queue.push(self.now + scheduler.wake_latency, event);
         }

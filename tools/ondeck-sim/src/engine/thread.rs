@@ -50,7 +50,6 @@ pub(crate) struct Thread {
     pub(super) naps: bool,
     /// The name of the word that it sleeps on.
     pub(super) sleeps_on: usize,
-    pub(super) was_boosted: bool,
     pub(super) random: Rng,
     pub(super) usage: Usage,
     pub(super) spent: Spent,

@@ -321,7 +321,6 @@ impl World {
             only_sleeps: false,
             naps: false,
             sleeps_on: 0,
-            was_boosted: false,
             random: Rng::with_seed(seed),
             usage: Usage::default(),
             spent: Spent::default(),

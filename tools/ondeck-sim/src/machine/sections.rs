@@ -310,8 +310,6 @@ words! {
         Cfs = "cfs",
         /// Each thread in turn, a slice each.
         RoundRobin = "round_robin",
-        /// Windows: round robin with long slices and a boost of priority for woken threads.
-        Windows = "windows",
     }
 
     /// What a yield does while other threads wait for the CPU.

@@ -49,7 +49,7 @@ fn check(costs: &Costs, ran: &Ran, what: &str) {
 
 #[test]
 fn times_add_up_under_every_policy_with_and_without_unrest() {
-    for policy in [Policy::Eevdf, Policy::RoundRobin, Policy::Windows] {
+    for policy in [Policy::Eevdf, Policy::RoundRobin] {
         for yields in [Yield::Next, Yield::Last, Yield::Nothing] {
             for seed in 0..2 {
                 let mut costs = machine([1, 2, 2, 2]);
