@@ -6,7 +6,7 @@ use std::path::Path;
 use nix::sys::resource::{UsageWho, getrusage};
 use serde_json::Value;
 
-use crate::support::{ended, parsed, run, stderr, stdout};
+use crate::support::{ended, parsed, run, stdout};
 
 /// Short rounds of few threads: about a second.
 const SMALL: [&str; 11] = [
