@@ -863,7 +863,8 @@ ONDECK_MUST_USE int ondeck_barrier_meet(struct ondeck_barrier_t *barrier) ONDECK
 /*
  Counts a number of threads as arrived, which do not wait. Sets `round` for
  `ondeck_barrier_wait_end`. If it returns `ONDECK_BARRIER_LAST` and not 0, they were the last:
- the caller is to call `ondeck_barrier_end`.
+ the caller is to call `ondeck_barrier_end`. Not in a round in which a thread calls
+ `ondeck_barrier_clockwait`: it could time out before that end.
 
  Safety: `barrier` points to a barrier, `round` to a number.
  */
@@ -875,7 +876,7 @@ ONDECK_NOTHROW;
 
 /*
  Makes this round and all later ones need one thread less. Returns what `ondeck_barrier_arrive`
- does.
+ does. Not in a round in which a thread calls `ondeck_barrier_clockwait`.
 
  Safety: `barrier` points to a barrier.
  */

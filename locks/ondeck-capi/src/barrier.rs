@@ -106,7 +106,8 @@ pub unsafe extern "C" fn ondeck_barrier_meet(barrier: *mut Barrier) -> c_int {
 
 /// Counts a number of threads as arrived, which do not wait. Sets `round` for
 /// `ondeck_barrier_wait_end`. If it returns `ONDECK_BARRIER_LAST` and not 0, they were the last:
-/// the caller is to call `ondeck_barrier_end`.
+/// the caller is to call `ondeck_barrier_end`. Not in a round in which a thread calls
+/// `ondeck_barrier_clockwait`: it could time out before that end.
 ///
 /// # Safety
 ///
@@ -126,7 +127,7 @@ pub unsafe extern "C" fn ondeck_barrier_arrive(
 }
 
 /// Makes this round and all later ones need one thread less. Returns what `ondeck_barrier_arrive`
-/// does.
+/// does. Not in a round in which a thread calls `ondeck_barrier_clockwait`.
 ///
 /// # Safety
 ///
