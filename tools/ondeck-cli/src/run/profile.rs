@@ -56,11 +56,8 @@ pub(crate) enum Format {
     Jsonl,
 }
 
-const FORMATS: [(&str, Format); 3] = [
-    (".html", Format::Html),
-    (".pb.gz", Format::Pprof),
-    (".jsonl", Format::Jsonl),
-];
+const FORMATS: [(&str, Format); 3] =
+    [(".html", Format::Html), (".pb.gz", Format::Pprof), (".jsonl", Format::Jsonl)];
 
 fn report(name: OsString) -> Result<Report, String> {
     let bytes = name.as_encoded_bytes();

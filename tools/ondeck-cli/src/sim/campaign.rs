@@ -1,7 +1,8 @@
 //! Stages on a simulated machine, on as many OS threads as there are CPUs.
 //!
 //! Each lock of each stage begins with the machine's first seed. So its numbers depend neither on
-//! earlier runs nor on the thread that takes it, and locks are compared with the same random numbers.
+//! earlier runs nor on the thread that takes it, and locks are compared with the same random
+//! numbers.
 
 use std::slice;
 use std::sync::atomic::{AtomicUsize, Ordering};

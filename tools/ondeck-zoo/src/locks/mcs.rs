@@ -80,9 +80,8 @@ impl<P: Platform> Mcs<P> {
     fn leave(&self, node: &Node<P>) -> *mut Node<P> {
         let next = node.next.load(Ordering::Acquire);
         let (own, empty) = (node.pointer(), ptr::null_mut());
-        let is_last = || {
-            self.tail.compare_exchange(own, empty, Ordering::Release, Ordering::Relaxed).is_ok()
-        };
+        let is_last =
+            || self.tail.compare_exchange(own, empty, Ordering::Release, Ordering::Relaxed).is_ok();
         if !next.is_null() || is_last() { next } else { node.linked() }
     }
 }
